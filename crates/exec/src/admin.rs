@@ -5,47 +5,47 @@ mod checksum;
 
 use std::sync::Arc;
 
-use selkie_catalog::{Namespace, TableInfo, TableKind, View};
+use selkie_catalog::{TableInfo, TableKind, View};
 use selkie_engine::Optimizes;
 use selkie_expr::VariableScope;
-use selkie_sql::ast::{MaintenanceAction, TableMaintenance, TableName};
-use selkie_types::error::catalogue::{ER_NO_DB_ERROR, ER_VIEW_INVALID};
+use selkie_sql::ast::{MaintenanceAction, TableMaintenance};
+use selkie_types::error::catalogue::ER_VIEW_INVALID;
 use selkie_types::{Privileges, SqlError, SqlResult, TypeKind, Value};
 
+use crate::query::execution::Execution;
+use crate::run::open_table;
 use crate::run::rows_out::{output_column, send, text};
-use crate::state::control::Control;
 use crate::state::error::from_engine;
 use crate::state::metadata::LockMode;
 use crate::state::session::{Access, Privilege};
-use crate::{Instance, Outcome, ResultSink, Session, query};
+use crate::{Outcome, Session};
 
 /// Message type and text of one line of the result.
 type Message = (&'static str, String);
 
 /// Runs a maintenance statement over its tables.
 pub(crate) fn run(
-    instance: &Instance,
-    session: &mut Session,
+    execution: &mut Execution<'_>,
     statement: &TableMaintenance,
-    sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
     if statement.action == MaintenanceAction::Checksum {
-        return checksum::run(instance, session, statement, sink);
+        return checksum::run(execution, statement);
     }
-    session.commit()?;
+    execution.session.commit()?;
     // All are asked about before anything is done to any of them.
+    let session = &*execution.session;
     for name in &statement.tables {
-        check_access(session, statement.action, &schema_of(session, name)?, &name.name.value)?;
+        check_access(session, statement.action, session.schema_of(name)?, &name.name.value)?;
     }
     let mut rows = Vec::new();
     let op = op_name(statement.action);
     for name in &statement.tables {
-        let schema = schema_of(session, name)?;
+        let schema = execution.session.schema_of(name)?.to_owned();
         let shown = format!("{schema}.{}", name.name);
-        let messages = match maintain(instance, session, statement, &schema, name) {
+        let messages = match maintain(execution, statement, (&schema, &name.name.value)) {
             Ok(messages) => messages,
             Err(error) => {
-                session.rollback_for(&error)?;
+                execution.session.rollback_for(&error)?;
                 let failed = ("status", "Operation failed".to_owned());
                 vec![("Error", error.message().to_owned()), failed]
             }
@@ -53,12 +53,12 @@ pub(crate) fn run(
         for (kind, message) in messages {
             rows.push([shown.as_str(), op, kind, &message].map(Value::bytes).to_vec());
         }
-        session.commit()?;
+        execution.session.commit()?;
     }
     let columns = [("Table", 128), ("Op", 10), ("Msg_type", 10), ("Msg_text", 131_072)];
     let mut columns = columns.map(|(name, length)| output_column(name, text(length)));
     columns[3].ty.kind = TypeKind::MediumText;
-    send(sink, &columns, &rows)
+    send(execution.sink, &columns, &rows)
 }
 
 /// Compat: CHECK TABLE takes any privilege on the table or a column, the others SELECT and INSERT.
@@ -94,29 +94,18 @@ fn op_name(action: MaintenanceAction) -> &'static str {
     }
 }
 
-fn schema_of(session: &Session, name: &TableName) -> SqlResult<String> {
-    match (&name.schema, &session.frame.schema) {
-        (Some(schema), _) => Ok(schema.value.to_string()),
-        (None, Some(schema)) => Ok(schema.to_string()),
-        (None, None) => Err(SqlError::new(&ER_NO_DB_ERROR, &[])),
-    }
-}
-
 fn maintain(
-    instance: &Instance,
-    session: &mut Session,
+    execution: &mut Execution<'_>,
     statement: &TableMaintenance,
-    schema: &str,
-    name: &TableName,
+    (schema, name): (&str, &str),
 ) -> SqlResult<Vec<Message>> {
     let mode = match statement.action {
         MaintenanceAction::Optimize => LockMode::NoWrite,
         _ => LockMode::Read,
     };
-    let control = Control::new(session);
-    let table = find_locked(instance, session, &control, (schema, &name.name.value), mode)?;
+    let table = find_locked(execution, (schema, name), mode)?;
     if let (TableKind::View(view), MaintenanceAction::Check) = (&table.kind, statement.action) {
-        return Ok(check_view(instance, session, &table, view));
+        return Ok(check_view(execution, &table, view));
     }
     if table.kind != TableKind::Base && table.kind != TableKind::Temporary {
         let note = format!("'{}.{}' is not of type 'BASE TABLE'", schema, table.name());
@@ -132,38 +121,38 @@ fn maintain(
     if table.is_sequence() {
         return Ok(vec![of_sequence(statement.action)]);
     }
-    session.transaction.begin_statement(&session.frame.settings)?;
-    session.transaction.join(instance.engine_of(&table)?)?;
+    execution.begin_on(&table)?;
+    let maintained = &execution.instance.maintained;
     match statement.action {
         MaintenanceAction::Check if !checks => Ok(vec![unsupported("check")]),
-        MaintenanceAction::Check if instance.maintained.is_checked(&table, &statement.options) => {
+        MaintenanceAction::Check if maintained.is_checked(&table, &statement.options) => {
             Ok(vec![up_to_date()])
         }
         MaintenanceAction::Check => {
-            let found = check(instance, session, &control, &table)?;
+            let found = check(execution, &table)?;
             if !upgrade && found.len() == 1 {
-                instance.maintained.done(&table, MaintenanceAction::Check);
+                maintained.done(&table, MaintenanceAction::Check);
             }
             Ok(found)
         }
         MaintenanceAction::Analyze => {
-            let known = instance.maintained.is_done(instance, &table, statement.action);
-            analyze::analyze(instance, session, &control, &table)?;
+            let known = maintained.is_done(execution.instance, &table, statement.action);
+            analyze::analyze(execution, &table)?;
             if !known {
-                instance.maintained.done(&table, statement.action);
+                maintained.done(&table, statement.action);
             }
-            let asked = statement.persistent.is_some() || always_collects(session);
+            let asked = statement.persistent.is_some() || always_collects(execution.session);
             Ok(analyzed(&table, asked, known))
         }
         MaintenanceAction::Optimize
-            if instance.maintained.is_done(instance, &table, statement.action) =>
+            if maintained.is_done(execution.instance, &table, statement.action) =>
         {
             Ok(vec![up_to_date()])
         }
-        MaintenanceAction::Optimize => optimize(instance, session, &control, &table),
+        MaintenanceAction::Optimize => optimize(execution, &table),
         MaintenanceAction::Repair => {
-            instance.maintained.changed(&table);
-            instance.maintained.done(&table, statement.action);
+            maintained.changed(&table);
+            maintained.done(&table, statement.action);
             Ok(vec![if table.engine.maintenance.repairs { ok() } else { unsupported("repair") }])
         }
         MaintenanceAction::Checksum => Ok(Vec::new()),
@@ -195,20 +184,15 @@ fn unsupported(what: &str) -> Message {
     ("note", format!("The storage engine for the table doesn't support {what}"))
 }
 
-fn optimize(
-    instance: &Instance,
-    session: &mut Session,
-    control: &Control,
-    table: &TableInfo,
-) -> SqlResult<Vec<Message>> {
-    let open = crate::run::open_table(instance, session, table)?;
-    let reclaimed = open.handle.table.reclaim(control);
+fn optimize(execution: &mut Execution<'_>, table: &TableInfo) -> SqlResult<Vec<Message>> {
+    let open = open_table(execution.instance, execution.session, table)?;
+    let reclaimed = open.handle.table.reclaim(execution.control);
     reclaimed.map_err(|e| from_engine(e, &table.def))?;
     let optimizes = table.engine.maintenance.optimizes;
     if optimizes != Optimizes::Never {
-        analyze::analyze(instance, session, control, table)?;
+        analyze::analyze(execution, table)?;
     }
-    instance.maintained.done(table, MaintenanceAction::Optimize);
+    execution.instance.maintained.done(table, MaintenanceAction::Optimize);
     let recreated = "Table does not support optimize, doing recreate + analyze instead";
     Ok(match optimizes {
         Optimizes::Itself => vec![ok()],
@@ -239,48 +223,29 @@ fn always_collects(session: &Session) -> bool {
     matches!(value, Ok(Value::Bytes(name)) if matches!(&*name, b"PREFERABLY" | b"COMPLEMENTARY"))
 }
 
-fn find(
-    instance: &Instance,
-    session: &Session,
-    schema: &str,
-    name: &str,
-) -> SqlResult<Arc<TableInfo>> {
-    let snapshot = instance.catalog.snapshot();
-    let names = Namespace { snapshot: &snapshot, temporary: &session.frame.temporary };
-    let found = names.table(schema, name).cloned();
-    found.ok_or_else(|| SqlError::no_such_table(schema, name))
-}
-
 /// Resolves a name to its object and locks it if it is a shared table.
 fn find_locked(
-    instance: &Instance,
-    session: &mut Session,
-    control: &Control,
+    execution: &mut Execution<'_>,
     (schema, name): (&str, &str),
     mode: LockMode,
 ) -> SqlResult<Arc<TableInfo>> {
-    let found = find(instance, session, schema, name)?;
+    let found = execution.scope().table(schema, name)?;
     if found.kind != TableKind::Base {
         return Ok(found);
     }
-    query::lock_table(instance, session, control, &found, mode)?;
+    execution.lock_table(&found, mode)?;
     // Only what is found now cannot change any more.
-    find(instance, session, schema, name)
+    execution.scope().table(schema, name)
 }
 
 /// Whether a view's query still means something to its definer, or to its invoker if the view says so.
-fn check_view(
-    instance: &Instance,
-    session: &mut Session,
-    table: &TableInfo,
-    view: &View,
-) -> Vec<Message> {
-    let acting = session.frame.acting_as.clone();
+fn check_view(execution: &mut Execution<'_>, table: &TableInfo, view: &View) -> Vec<Message> {
+    let acting = execution.session.frame.acting_as.clone();
     if !view.security_invoker {
-        session.frame.acting_as = Some(view.definer.as_str().into());
+        execution.session.frame.acting_as = Some(view.definer.as_str().into());
     }
-    let checked = crate::query::planning::check_view(instance, session, view);
-    session.frame.acting_as = acting;
+    let checked = execution.scope().check_view(view);
+    execution.session.frame.acting_as = acting;
     let Err(cause) = checked else {
         return vec![ok()];
     };
@@ -292,14 +257,9 @@ fn check_view(
     ]
 }
 
-fn check(
-    instance: &Instance,
-    session: &Session,
-    control: &Control,
-    table: &TableInfo,
-) -> SqlResult<Vec<Message>> {
-    let open = crate::run::open_table(instance, session, table)?;
-    let found = open.handle.table.check(open.trx, control);
+fn check(execution: &Execution<'_>, table: &TableInfo) -> SqlResult<Vec<Message>> {
+    let open = open_table(execution.instance, execution.session, table)?;
+    let found = open.handle.table.check(open.trx, execution.control);
     let found = found.map_err(|e| from_engine(e, &table.def))?;
     if found.is_empty() {
         return Ok(vec![ok()]);

@@ -36,11 +36,13 @@ use selkie_plan::define::DefineContext;
 use selkie_sql::ast::{AlterAlgorithm, LockWait, Statement, StoredKind, TableName};
 use selkie_types::error::catalogue::{
     ER_DBACCESS_DENIED_ERROR, ER_IDENT_CAUSES_TOO_LONG_PATH, ER_LOCK_OR_ACTIVE_TRANSACTION,
-    ER_NO_DB_ERROR, ER_TABLE_NOT_LOCKED, ER_TABLEACCESS_DENIED_ERROR, ER_WRONG_TABLE_NAME,
+    ER_TABLE_NOT_LOCKED, ER_TABLEACCESS_DENIED_ERROR, ER_WRONG_TABLE_NAME,
 };
-use selkie_types::{Condition, SqlError, SqlResult, SqlType, Value, filename};
+use selkie_types::{Condition, SqlError, SqlResult, Value, filename};
 
+use crate::query::execution::{Execution, Scope};
 use crate::query::keep_conditions;
+use crate::query::running::Running;
 use crate::required;
 use crate::state::control::Control;
 use crate::state::metadata::{LockMode, LockTicket};
@@ -58,9 +60,7 @@ pub(crate) struct Ddl<'a> {
     instance: &'a Instance,
     session: &'a mut Session,
     control: &'a Control,
-    text: &'a [u8],
-    /// Values of placeholders.
-    values: &'a [(Value, SqlType)],
+    running: Running<'a>,
     /// `WAIT n` or `NOWAIT`, in place of `lock_wait_timeout`.
     wait: Option<LockWait>,
     /// Locks that keep the schemas of what is changed.
@@ -68,15 +68,15 @@ pub(crate) struct Ddl<'a> {
 }
 
 impl<'a> Ddl<'a> {
-    /// For one statement of `session` with source `text`.
-    pub(crate) fn new(
-        instance: &'a Instance,
-        session: &'a mut Session,
-        control: &'a Control,
-        running: crate::query::running::Running<'a>,
-    ) -> Self {
-        let (text, values) = (running.text, running.values);
-        Self { instance, session, control, text, values, wait: None, schemas: RefCell::default() }
+    /// For the statement that is executed.
+    pub(crate) fn new(execution: &'a mut Execution<'_>) -> Self {
+        let Execution { instance, session, control, running, .. } = execution;
+        let (running, schemas) = (*running, RefCell::default());
+        Self { instance, session, control, running, wait: None, schemas }
+    }
+
+    fn scope(&self) -> Scope<'_> {
+        Scope { instance: self.instance, session: self.session }
     }
 
     /// Runs `statement`; `None` if it is not one of these.
@@ -125,13 +125,7 @@ impl<'a> Ddl<'a> {
 
     /// Schema and name a statement means.
     fn resolve<'n>(&self, name: &'n TableName) -> SqlResult<(Box<str>, &'n str)> {
-        let schema = match &name.schema {
-            Some(schema) => schema.value.clone(),
-            None => {
-                let current = self.session.frame.schema.as_deref();
-                current.ok_or_else(|| SqlError::new(&ER_NO_DB_ERROR, &[]))?.into()
-            }
-        };
+        let schema = self.session.schema_of(name)?.into();
         let table = &*name.name.value;
         if table.is_empty() || table.ends_with(' ') || table.chars().count() > NAME_MAX {
             return Err(SqlError::new(&ER_WRONG_TABLE_NAME, &[&table]));
@@ -159,13 +153,12 @@ impl<'a> Ddl<'a> {
 
     /// Locks a name in any mode, and its schema against being dropped before the statement ends.
     fn lock_as(&self, schema: &str, table: &str, mode: LockMode) -> SqlResult<LockTicket> {
-        let seconds = match self.wait {
-            Some(LockWait::Wait(seconds)) => seconds,
-            Some(_) => 0,
-            None => self.session.frame.settings.locks.lock_wait_timeout,
+        let limit = match self.wait {
+            Some(LockWait::Wait(seconds)) => Duration::from_secs(seconds),
+            Some(_) => Duration::ZERO,
+            None => self.session.lock_wait(),
         };
         selkie_meter::spend(4096)?;
-        let limit = Duration::from_secs(seconds);
         let lock = |name, mode| {
             self.instance.locks.lock(self.control, self.session.core.id, name, mode, limit)
         };
@@ -241,7 +234,7 @@ impl<'a> Ddl<'a> {
             default_engine: self.default_engine(),
             engines: &engines,
             schema: self.session.frame.schema.as_deref(),
-            text: self.text,
+            text: self.running.text,
             now_seconds: u64::try_from(now / 1_000_000).unwrap_or(0),
             foreign_key_checks: self.session.frame.settings.planning.foreign_key_checks,
             after_error: &|condition| self.session.diagnostics.after_error(condition),

@@ -3,6 +3,8 @@
 
 mod constant;
 
+use std::sync::Arc;
+
 use selkie_catalog::{TableInfo, TableKind};
 use selkie_plan::explain::{ExplainRow, json, rows};
 use selkie_plan::physical::Plan;
@@ -11,70 +13,62 @@ use selkie_sql::ast;
 use selkie_types::error::catalogue::{ER_VIEW_NO_EXPLAIN, ER_YES};
 use selkie_types::{Condition, Level, Privileges, SqlError, SqlResult, SqlType, Value};
 
-use crate::query::planning;
-use crate::query::running::Running;
+use crate::query::execution::{Execution, Scope};
 use crate::run::rows_out::{output_column, send, text};
-use crate::state::control::Control;
 use crate::state::guard::guarded;
 use crate::{Instance, Outcome, ResultSink, Session, query};
 
 /// Sends the plan of a statement.
-pub(crate) fn run(
-    instance: &Instance,
-    session: &mut Session,
-    what: &ast::Explain,
-    running: Running<'_>,
-    sink: &mut dyn ResultSink,
-) -> SqlResult<Outcome> {
+pub(crate) fn run(execution: &mut Execution<'_>, what: &ast::Explain) -> SqlResult<Outcome> {
     if what.analyze || !is_planned(&what.statement) {
         let what = if what.analyze { "ANALYZE" } else { "EXPLAIN" };
         return Err(SqlError::not_supported(format_args!("{what} of this statement")));
     }
-    let control = Control::new(session);
-    let types: Vec<SqlType> = running.values.iter().map(|(_, ty)| ty.clone()).collect();
-    let tells = session.frame.settings.notes.note_explain;
-    let told = std::mem::replace(&mut session.frame.settings.planning.note_unusable_keys, tells);
-    let locked = |session: &mut Session| {
-        planning::locked(instance, session, &control, |session| {
-            let parameters = (&types[..], types.len());
-            let plan = planning::plan(instance, session, &what.statement, running.text, parameters);
-            plan.map(std::sync::Arc::new)
-        })
+    let result = planned(execution, what).and_then(|plan| show(execution, what, &plan));
+    query::end_statement(execution.session, result)
+}
+
+/// The plan of the statement, with what `note_unusable_keys` tells if EXPLAIN is to tell it.
+fn planned(execution: &mut Execution<'_>, what: &ast::Explain) -> SqlResult<Arc<Plan>> {
+    let settings = &mut execution.session.frame.settings;
+    let told =
+        std::mem::replace(&mut settings.planning.note_unusable_keys, settings.notes.note_explain);
+    let running = execution.running;
+    let make = |scope: Scope<'_>| scope.plan_running(&what.statement, running).map(Arc::new);
+    let result = guarded(|| execution.locked_plan(make));
+    execution.session.frame.settings.planning.note_unusable_keys = told;
+    result
+}
+
+fn show(execution: &mut Execution<'_>, what: &ast::Explain, plan: &Plan) -> SqlResult<Outcome> {
+    let session = &*execution.session;
+    let max = session.frame.settings.notes.max_error_count;
+    check_shown(session, plan)?;
+    if session.frame.settings.notes.sql_notes {
+        plan.conditions.iter().for_each(|c| session.diagnostics.push(c.clone(), max));
+    }
+    if what.json {
+        let column = output_column("EXPLAIN", text(0x00FF_FFFF));
+        return send(execution.sink, &[column], &[vec![Value::bytes(json(plan))]]);
+    }
+    let instance = execution.instance;
+    let exact = |table: &TableInfo| exact_rows(instance, table);
+    let (read, known) = match &*what.statement {
+        ast::Statement::Query(_) => constant::read(execution, plan, &exact)?,
+        _ => Default::default(),
     };
-    let result = guarded(|| locked(session));
-    session.frame.settings.planning.note_unusable_keys = told;
-    let result = result.and_then(|plan| {
-        check_shown(session, &plan)?;
-        if session.frame.settings.notes.sql_notes {
-            let max = session.frame.settings.notes.max_error_count;
-            plan.conditions.iter().for_each(|c| session.diagnostics.push(c.clone(), max));
-        }
-        if what.json {
-            let column = output_column("EXPLAIN", text(0x00FF_FFFF));
-            return send(sink, &[column], &[vec![Value::bytes(json(&plan))]]);
-        }
-        let exact = |table: &TableInfo| exact_rows(instance, table);
-        let (read, known) = match &*what.statement {
-            ast::Statement::Query(_) => {
-                constant::read(instance, session, &control, &plan, &running, &exact)?
-            }
-            _ => Default::default(),
-        };
-        if let (true, ast::Statement::Query(query)) = (what.extended, &*what.statement) {
-            let (text, found) =
-                planning::query_text(instance, session, query, &known, running.text);
-            let note = Condition::raw(Level::Note, ER_YES.code, text);
-            for condition in found.into_iter().chain([note]) {
-                session.diagnostics.push(condition, session.frame.settings.notes.max_error_count);
-            }
-        }
-        let mut lines = rows(&plan, &exact, &read);
-        if known.impossible {
-            say_impossible(&mut lines);
-        }
-        table(&lines, what.extended, sink)
-    });
-    query::end_statement(session, result)
+    if let (true, ast::Statement::Query(query)) = (what.extended, &*what.statement) {
+        let scope = execution.scope();
+        let (text, found) = scope.query_text(query, &known, execution.running.text);
+        let note = Condition::raw(Level::Note, ER_YES.code, text);
+        let told = found.into_iter().chain([note]);
+        told.for_each(|condition| scope.session.diagnostics.push(condition, max));
+    }
+    let mut lines = rows(plan, &exact, &read);
+    if known.impossible {
+        say_impossible(&mut lines);
+    }
+    table(&lines, what.extended, execution.sink)
 }
 
 /// Fails (1345) unless the session may see what the views of a plan are made of: each view's

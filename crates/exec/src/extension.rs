@@ -6,51 +6,41 @@ use selkie_types::{Batch, Column, SqlResult};
 use std::sync::Arc;
 
 use crate::ddl::Ddl;
-use crate::query::running::Running;
+use crate::query::execution::Execution;
 use crate::show::{ShownRows, describe_query, show_query, show_rows};
 use crate::state::columns::column_of;
-use crate::state::control::Control;
-use crate::{Instance, Outcome, ResultSink, Session, execute_text};
+use crate::{Outcome, ResultSink, execute_text};
 
 /// Runs `statement`; `None` if it is not one of these.
 pub(crate) fn extension(
-    instance: &Instance,
-    session: &mut Session,
+    execution: &mut Execution<'_>,
     statement: &Statement,
-    running: Running<'_>,
-    sink: &mut dyn ResultSink,
 ) -> SqlResult<Option<Outcome>> {
+    let scope = execution.scope();
     match statement {
         Statement::Show(show) => {
-            if let Some(shown) = show_rows(instance, session, show)? {
-                return send(shown, sink).map(Some);
+            if let Some(shown) = show_rows(scope, execution.control, show)? {
+                return send(shown, execution.sink).map(Some);
             }
-            match show_query(instance, session, show, running.text)? {
-                Some(query) => shown(instance, session, &query, sink).map(Some),
+            match show_query(scope, show, execution.running.text)? {
+                Some(query) => shown(execution, &query).map(Some),
                 None => Ok(None),
             }
         }
         Statement::Describe(describe) => {
-            let query = describe_query(instance, session, describe)?;
-            shown(instance, session, &query, sink).map(Some)
+            let query = describe_query(scope, describe)?;
+            shown(execution, &query).map(Some)
         }
-        _ => {
-            let control = Control::new(session);
-            Ddl::new(instance, session, &control, running).run(statement)
-        }
+        _ => Ddl::new(execution).run(statement),
     }
 }
 
 /// Runs the query that a SHOW stands for. What the session says of its own queries is not for it.
-fn shown(
-    instance: &Instance,
-    session: &mut Session,
-    query: &str,
-    sink: &mut dyn ResultSink,
-) -> SqlResult<Outcome> {
+fn shown(execution: &mut Execution<'_>, query: &str) -> SqlResult<Outcome> {
+    let Execution { instance, session, sink, .. } = execution;
     let buffered = std::mem::replace(&mut session.frame.settings.queries.buffer_result, false);
     session.shows = true;
-    let result = execute_text(instance, session, query.as_bytes(), sink);
+    let result = execute_text(instance, session, query.as_bytes(), *sink);
     session.shows = false;
     session.frame.settings.queries.buffer_result = buffered;
     result

@@ -9,50 +9,43 @@
 mod place;
 mod read;
 
-use std::time::Duration;
-
-use selkie_catalog::{Namespace, TableInfo, TableKind};
+use selkie_catalog::{TableInfo, TableKind};
 use selkie_plan::Permissions;
 use selkie_plan::physical::OutputColumn;
 use selkie_sql::ast::{self, FlushTarget, HandlerAction, Statement, StoredKind, TableName};
 use selkie_types::error::catalogue::{
-    ER_ILLEGAL_HA, ER_LOCK_OR_ACTIVE_TRANSACTION, ER_NO_DB_ERROR, ER_NONUNIQ_TABLE,
-    ER_UNKNOWN_TABLE, ER_WRONG_OBJECT, ER_WRONG_USAGE,
+    ER_ILLEGAL_HA, ER_LOCK_OR_ACTIVE_TRANSACTION, ER_NONUNIQ_TABLE, ER_UNKNOWN_TABLE,
+    ER_WRONG_OBJECT, ER_WRONG_USAGE,
 };
 use selkie_types::{Privileges, SqlError, SqlResult};
 
+use crate::query::execution::{Execution, Scope};
 use crate::query::running::Running;
 use crate::state::control::Control;
 use crate::state::handlers::{Handler, Open};
 use crate::state::metadata::LockMode;
-use crate::{Instance, Outcome, ResultSink, Session, query};
+use crate::{Instance, NullSink, Outcome, Session, query};
 
 /// Runs HANDLER.
-pub(crate) fn run(
-    instance: &Instance,
-    session: &mut Session,
-    handler: &ast::Handler,
-    running: Running<'_>,
-    sink: &mut dyn ResultSink,
-) -> SqlResult<Outcome> {
-    if session.locked_tables.is_some() {
+pub(crate) fn run(execution: &mut Execution<'_>, handler: &ast::Handler) -> SqlResult<Outcome> {
+    if execution.session.locked_tables.is_some() {
         return Err(SqlError::new(&ER_LOCK_OR_ACTIVE_TRANSACTION, &[]));
     }
     let name = &*handler.table.name.value;
     match &handler.action {
         HandlerAction::Open { alias } => {
             let name = alias.as_ref().map_or(name, |alias| &alias.value);
-            let result = open(instance, session, &handler.table, name);
-            query::end_statement(session, result)
+            let result = open(execution, &handler.table, name);
+            query::end_statement(execution.session, result)
         }
         HandlerAction::Close => {
-            let at = position(session, name)?;
-            session.handlers.0.remove(at);
+            let at = position(execution.session, name)?;
+            execution.session.handlers.0.remove(at);
             Ok(Outcome::ok())
         }
         HandlerAction::Read { .. } => {
-            let result = read::run(instance, session, handler, running, sink);
-            query::end_statement(session, result)
+            let result = read::run(execution, handler);
+            query::end_statement(execution.session, result)
         }
     }
 }
@@ -68,10 +61,12 @@ pub(crate) fn prepare(
     match statement {
         Statement::Handler(handler) if matches!(handler.action, HandlerAction::Read { .. }) => {
             let at = position(session, &handler.table.name.value)?;
-            reopen(instance, session, at)?;
+            let (control, running) = (&Control::new(session), Running::new(text, &[]));
+            let sink = &mut NullSink;
+            reopen(&mut Execution { instance, session, control, running, sink }, at)?;
             let Some(open) = &session.handlers.0[at].open else { return Ok(Vec::new()) };
-            let types = (&[][..], parameters);
-            read::bind(instance, session, &open.table, handler, text, types).map(|read| read.output)
+            let (scope, types) = (Scope { instance, session }, (&[][..], parameters));
+            read::bind(scope, &open.table, handler, (text, types)).map(|read| read.output)
         }
         _ => Ok(Vec::new()),
     }
@@ -82,70 +77,48 @@ fn position(session: &Session, name: &str) -> SqlResult<usize> {
     found.ok_or_else(|| SqlError::new(&ER_UNKNOWN_TABLE, &[&name, &"HANDLER"]))
 }
 
-fn open(
-    instance: &Instance,
-    session: &mut Session,
-    table: &TableName,
-    name: &str,
-) -> SqlResult<Outcome> {
-    if session.handlers.position(name).is_some() {
+fn open(execution: &mut Execution<'_>, table: &TableName, name: &str) -> SqlResult<Outcome> {
+    if execution.session.handlers.position(name).is_some() {
         return Err(SqlError::new(&ER_NONUNIQ_TABLE, &[&name]));
     }
-    let (schema, table) = resolve(session, table)?;
-    let open = Some(open_table(instance, session, &schema, &table)?);
-    session.handlers.0.push(Handler { name: name.into(), schema, table, open });
+    let (schema, table) = resolve(execution.session, table)?;
+    let open = Some(open_table(execution, &schema, &table)?);
+    execution.session.handlers.0.push(Handler { name: name.into(), schema, table, open });
     Ok(Outcome::ok())
 }
 
 fn resolve(session: &Session, table: &TableName) -> SqlResult<(Box<str>, Box<str>)> {
-    let schema = match (&table.schema, &session.frame.schema) {
-        (Some(schema), _) => &*schema.value,
-        (None, Some(schema)) => &**schema,
-        (None, None) => return Err(SqlError::new(&ER_NO_DB_ERROR, &[])),
-    };
     let folded = |name: &str| match session.frame.settings.planning.lower_case_names {
         true => name.to_lowercase().into(),
         false => name.into(),
     };
-    Ok((folded(schema), folded(&table.name.value)))
+    Ok((folded(session.schema_of(table)?), folded(&table.name.value)))
 }
 
 /// Opens a table again that was given up; where it was is forgotten.
-fn reopen(instance: &Instance, session: &mut Session, at: usize) -> SqlResult<()> {
-    let handler = &session.handlers.0[at];
+fn reopen(execution: &mut Execution<'_>, at: usize) -> SqlResult<()> {
+    let handler = &execution.session.handlers.0[at];
     if handler.open.is_some() {
         return Ok(());
     }
     let (schema, table) = (handler.schema.clone(), handler.table.clone());
-    let open = open_table(instance, session, &schema, &table)?;
-    session.handlers.0[at].open = Some(open);
+    let open = open_table(execution, &schema, &table)?;
+    execution.session.handlers.0[at].open = Some(open);
     Ok(())
 }
 
 /// Finds and locks a table that HANDLER can read.
-fn open_table(
-    instance: &Instance,
-    session: &mut Session,
-    schema: &str,
-    table: &str,
-) -> SqlResult<Open> {
-    session.handlers.give_way(instance);
+fn open_table(execution: &mut Execution<'_>, schema: &str, table: &str) -> SqlResult<Open> {
+    execution.session.handlers.give_way(execution.instance);
     if schema.eq_ignore_ascii_case("information_schema") {
         return Err(SqlError::new(&ER_WRONG_USAGE, &[&"HANDLER OPEN", &"information_schema"]));
     }
-    let temporary = session.frame.temporary.get(schema, table).is_some();
     let mut lock = None;
-    if !temporary {
-        Permissions::check_table(session, None, schema, table, Privileges::SELECT)?;
-        let limit = Duration::from_secs(session.frame.settings.locks.lock_wait_timeout);
-        let (control, mode) = (Control::new(session), LockMode::Read);
-        lock =
-            Some(instance.locks.lock(&control, session.core.id, (schema, table), mode, limit)?);
+    if execution.session.frame.temporary.get(schema, table).is_none() {
+        Permissions::check_table(execution.session, None, schema, table, Privileges::SELECT)?;
+        lock = Some(execution.lock_name((schema, table), LockMode::Read)?);
     }
-    let snapshot = instance.catalog.snapshot();
-    let names = Namespace { snapshot: &snapshot, temporary: &session.frame.temporary };
-    let found = names.table(schema, table).cloned();
-    let table = found.ok_or_else(|| SqlError::no_such_table(schema, table))?;
+    let table = execution.scope().table(schema, table)?;
     check_readable(&table)?;
     Ok(Open { table, lock, place: None })
 }
@@ -166,7 +139,9 @@ fn refused(table: &TableInfo) -> SqlError {
 
 /// Closes what a statement of the session redefines, whether it will succeed or not; FLUSH only
 /// makes forget where it was.
-pub(crate) fn before(instance: &Instance, session: &mut Session, statement: &Statement) {
+pub(crate) fn before(execution: &mut Execution<'_>, statement: &Statement) {
+    let redefined = redefined(execution.scope(), statement);
+    let session = &mut *execution.session;
     if let Statement::DropDatabase { name, .. } = statement {
         session.handlers.0.retain(|h| *h.schema != *name.value);
         return;
@@ -175,7 +150,7 @@ pub(crate) fn before(instance: &Instance, session: &mut Session, statement: &Sta
         session.handlers.give_up(None);
     }
     let flush = matches!(statement, Statement::Flush(_));
-    for table in redefined(instance, session, statement) {
+    for table in redefined {
         let Ok((schema, table)) = resolve(session, &table) else { continue };
         match flush {
             true => session.handlers.give_up(Some((&schema, &table))),
@@ -209,7 +184,7 @@ fn created(create: &ast::CreateTable) -> Vec<TableName> {
 }
 
 /// The tables a statement closes the handlers of.
-fn redefined(instance: &Instance, session: &Session, statement: &Statement) -> Vec<TableName> {
+fn redefined(scope: Scope<'_>, statement: &Statement) -> Vec<TableName> {
     match statement {
         Statement::CreateTable(create) => created(create),
         Statement::CreateSequence(create) => vec![create.name.clone()],
@@ -226,7 +201,7 @@ fn redefined(instance: &Instance, session: &Session, statement: &Statement) -> V
         },
         Statement::CreateTrigger(create) => vec![create.table.clone()],
         Statement::DropStored(drop) if drop.kind == StoredKind::Trigger => {
-            trigger_table(instance, session, &drop.name).into_iter().collect()
+            trigger_table(scope, &drop.name).into_iter().collect()
         }
         Statement::Flush(flush) => flush.targets.iter().flat_map(flushed).collect(),
         _ => Vec::new(),
@@ -240,9 +215,9 @@ fn flushed(target: &FlushTarget) -> Vec<TableName> {
     }
 }
 
-fn trigger_table(instance: &Instance, session: &Session, name: &TableName) -> Option<TableName> {
-    let (schema, trigger) = resolve(session, name).ok()?;
-    let snapshot = instance.catalog.snapshot();
+fn trigger_table(scope: Scope<'_>, name: &TableName) -> Option<TableName> {
+    let (schema, trigger) = resolve(scope.session, name).ok()?;
+    let snapshot = scope.instance.catalog.snapshot();
     let found = snapshot.trigger(&schema, &trigger)?;
     let ident =
         |value: &str| ast::Ident { value: value.into(), span: name.name.span, quoted: true };

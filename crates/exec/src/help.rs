@@ -8,23 +8,20 @@ use selkie_catalog::TableInfo;
 use selkie_engine::{RowSet, Scan};
 use selkie_types::{BATCH_ROWS, CollationId, SqlError, SqlResult, Value};
 
+use crate::query::execution::Execution;
 use crate::run::rows_out::{output_column, send, text};
 use crate::state::control::Control;
 use crate::state::error::{corrupt, from_engine};
 use crate::state::own_transaction::begin_in;
-use crate::{Instance, Outcome, ResultSink, Session};
+use crate::{Instance, Outcome, ResultSink};
 
 /// Values of some columns of a table.
 type Rows = Vec<Vec<Value>>;
 
 /// Runs `HELP 'mask'`.
-pub(crate) fn run(
-    instance: &Instance,
-    session: &Session,
-    mask: &str,
-    sink: &mut dyn ResultSink,
-) -> SqlResult<Outcome> {
-    let shelf = Shelf { instance, session };
+pub(crate) fn run(execution: &mut Execution<'_>, mask: &str) -> SqlResult<Outcome> {
+    let Execution { instance, control, sink, .. } = execution;
+    let (shelf, sink) = (Shelf { instance, control }, &mut **sink);
     let topics = shelf.topics(mask)?;
     match &topics[..] {
         [] => shelf.category(mask, sink),
@@ -81,7 +78,7 @@ fn send_names(
 /// The tables.
 struct Shelf<'a> {
     instance: &'a Instance,
-    session: &'a Session,
+    control: &'a Control,
 }
 
 impl Shelf<'_> {
@@ -128,9 +125,8 @@ impl Shelf<'_> {
         let (places, mut rows) = (places.ok_or_else(missing)?, Vec::new());
         let (_, trx) = begin_in(self.instance, table)?;
         let handle = self.instance.open_table(table)?;
-        let control = Control::new(self.session);
         let error = |e| from_engine(e, &table.def);
-        let mut cursor = handle.table.scan(&*trx, &control, &Scan::default()).map_err(error)?;
+        let mut cursor = handle.table.scan(&*trx, self.control, &Scan::default()).map_err(error)?;
         let mut set = RowSet::default();
         loop {
             set.clear();

@@ -7,12 +7,12 @@ use std::fs::File;
 use std::io::Read;
 use std::sync::Arc;
 
-use selkie_catalog::{ColumnInfo, Namespace, TableInfo};
+use selkie_catalog::{ColumnInfo, TableInfo};
 use selkie_expr::{EvalContext, ExprKind};
-use selkie_plan::physical::{Insert, Operator as Op, Plan};
+use selkie_plan::physical::{Insert, Operator as Op};
 use selkie_sql::ast;
 use selkie_types::error::catalogue::{
-    EE_STAT, ER_FILE_NOT_FOUND, ER_NO_DB_ERROR, ER_TEXTFILE_NOT_READABLE, ER_WARN_TOO_FEW_RECORDS,
+    EE_STAT, ER_FILE_NOT_FOUND, ER_TEXTFILE_NOT_READABLE, ER_WARN_TOO_FEW_RECORDS,
     ER_WARN_TOO_MANY_RECORDS,
 };
 use selkie_types::{
@@ -20,12 +20,11 @@ use selkie_types::{
     SqlResult, SqlType, Value,
 };
 
-use crate::dml::Inserter;
+use crate::dml::{Inserter, reads_row_by_row};
+use crate::query::execution::Execution;
 use crate::query::file_format::{Format, Found, Line, read_line};
 use crate::query::into::charset_named;
-use crate::query::planning;
 use crate::run::{Env, Runtime};
-use crate::state::control::Control;
 use crate::state::files::server_path;
 use crate::state::session::{Access, Privilege};
 use crate::{Instance, Outcome, ResultSink, RowCounts, Session, Told, query};
@@ -34,18 +33,14 @@ use crate::{Instance, Outcome, ResultSink, RowCounts, Session, Told, query};
 const CHUNK: usize = 1 << 20;
 
 /// Runs the statement up to its end; committing is the caller's.
-pub(crate) fn run(
-    instance: &Instance,
-    session: &mut Session,
-    load: &ast::LoadData,
-    text: &[u8],
-    sink: &mut dyn ResultSink,
-) -> SqlResult<Outcome> {
+pub(crate) fn run(execution: &mut Execution<'_>, load: &ast::LoadData) -> SqlResult<Outcome> {
     if load.xml {
         return Err(SqlError::not_supported("LOAD XML"));
     }
+    let session = &*execution.session;
     check_begin(session, load)?;
-    let table = find_table(instance, session, load)?;
+    let schema = session.schema_of(&load.table)?;
+    let table = execution.scope().table(schema, &load.table.name.value)?;
     let charset = match &load.charset {
         Some(name) => charset_named(name)?,
         None => session.frame.settings.charsets.database,
@@ -61,19 +56,19 @@ pub(crate) fn run(
     // The expressions of SET are typed by what the variables are going to hold.
     for target in &fields {
         if let Target::Variable(name) = target {
-            selkie_expr::Session::set_user_variable(&*session, name, Value::Null, &types[0]);
+            selkie_expr::Session::set_user_variable(session, name, Value::Null, &types[0]);
         }
     }
-    let control = Control::new(session);
-    let plan = planning::locked(instance, session, &control, |session| {
-        let parameters = (&types[..], types.len());
-        planning::plan(instance, session, &statement, text, parameters).map(Arc::new)
-    })?;
+    let text = execution.running.text;
+    let plan = execution
+        .locked_plan(|scope| scope.plan(&statement, text, (&types, types.len())).map(Arc::new))?;
     let name = String::from_utf8_lossy(&load.file.bytes).into_owned();
     let job = Job { load, format, fields, types: &types, name };
-    query::run_changes(instance, session, &plan, &mut |instance, session, plan| {
-        let reader = open_file(instance, &job, sink)?;
-        insert_rows(instance, session, &control, plan, &job, reader)
+    execution.run_changes(&plan, &mut |execution| {
+        let Execution { instance, session, control, sink, .. } = execution;
+        let reader = open_file(instance, &job, *sink)?;
+        let runtime = Runtime::new(instance, session, control, &plan)?;
+        insert_rows(&runtime.row_by_row(reads_row_by_row(&plan)), &job, reader)
     })
 }
 
@@ -110,30 +105,13 @@ fn check_begin(session: &Session, load: &ast::LoadData) -> SqlResult<()> {
         let access = Access { privilege, schema: "", table: "", columns: &[] };
         session.frame.hooks.check_access(session, &access)?;
     }
-    let schema = load.table.schema.as_ref().map(|s| &*s.value).or(session.frame.schema.as_deref());
-    let schema = schema.ok_or_else(|| SqlError::new(&ER_NO_DB_ERROR, &[]))?;
+    let schema = session.schema_of(&load.table)?;
     let table = &*load.table.name.value;
     if session.frame.temporary.get(schema, table).is_some() {
         return Ok(());
     }
     let permissions: &dyn selkie_plan::Permissions = session;
     permissions.check_table(None, schema, table, Privileges::INSERT)
-}
-
-fn find_table(
-    instance: &Instance,
-    session: &Session,
-    load: &ast::LoadData,
-) -> SqlResult<Arc<TableInfo>> {
-    let schema = match (&load.table.schema, &session.frame.schema) {
-        (Some(schema), _) => &*schema.value,
-        (None, Some(schema)) => schema,
-        (None, None) => return Err(SqlError::new(&ER_NO_DB_ERROR, &[])),
-    };
-    let snapshot = instance.catalog.snapshot();
-    let names = Namespace { snapshot: &snapshot, temporary: &session.frame.temporary };
-    let name = &*load.table.name.value;
-    names.table(schema, name).cloned().ok_or_else(|| SqlError::no_such_table(schema, name))
 }
 
 fn fields_of(load: &ast::LoadData, table: &TableInfo) -> Vec<Target> {
@@ -204,22 +182,18 @@ fn open_file<'s>(
 }
 
 fn insert_rows(
-    instance: &Instance,
-    session: &Session,
-    control: &Control,
-    plan: &Plan,
+    runtime: &Runtime<'_>,
     job: &Job<'_>,
     reader: Box<dyn Read + '_>,
 ) -> SqlResult<Outcome> {
-    let Op::Insert(insert) = &plan.root.operator else {
+    let Op::Insert(insert) = &runtime.plan.root.operator else {
         return Err(SqlError::internal("LOAD DATA was not planned as an INSERT"));
     };
-    let runtime = Runtime::new(instance, session, control, plan)?;
-    let runtime = runtime.row_by_row(crate::dml::reads_row_by_row(plan));
+    let session = runtime.session;
     let now = session.values.statement_start.get();
     let mut eval = EvalContext::new(session.type_context(), session, now);
-    eval.subqueries = &runtime;
-    let env = Env { rt: &runtime, eval: &eval };
+    eval.subqueries = runtime;
+    let env = Env { rt: runtime, eval: &eval };
     let mut loader = Loader::new(env, insert, job)?;
     let result = loader.read(reader).and_then(|()| loader.flush());
     if result.is_err() {

@@ -1,6 +1,7 @@
 //! Runs plans: locks what they use, opens the transaction, sends rows, undoes what failed.
 
 pub(crate) mod bulk;
+pub(crate) mod execution;
 pub(crate) mod file_format;
 pub(crate) mod into;
 pub(crate) mod plan_cache;
@@ -11,7 +12,7 @@ pub(crate) mod running;
 pub(crate) mod text_plans;
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use selkie_catalog::{TableInfo, TableKind};
 use selkie_engine::Personality;
@@ -23,13 +24,12 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{Condition, Level, Severity, SqlError, SqlResult};
 
-use self::running::Running;
+use crate::query::execution::Execution;
 use crate::run::local_times::to_client;
 use crate::run::{Env, Runtime};
-use crate::state::control::Control;
-use crate::state::gate::Work;
+use crate::state::gate::{Closing, Work};
 use crate::state::guard::guarded;
-use crate::state::metadata::LockMode;
+use crate::state::metadata::{LockMode, LockTicket};
 use crate::state::session::bump;
 use crate::{Instance, Outcome, ResultSink, Session, dml, op};
 
@@ -44,72 +44,76 @@ pub(crate) fn now_micros(session: &Session) -> i64 {
     })
 }
 
-/// Locks the definitions a plan uses. The caller checks afterwards that they are still current.
-pub(crate) fn lock_tables(
-    instance: &Instance,
-    session: &mut Session,
-    control: &Control,
-    plan: &Plan,
-) -> SqlResult<()> {
-    if !session.handlers.is_empty() && !plan.tables.is_empty() {
-        session.handlers.give_way(instance);
-    }
-    let takes_numbers = |table: &Arc<TableInfo>| {
-        plan.takes_numbers.iter().any(|sequence| Arc::ptr_eq(sequence, table))
-    };
-    let changes_shared = dml::targets(plan).any(|t| t.kind != TableKind::Temporary);
-    if changes_shared {
-        session.frame.hooks.check_writable()?;
-    }
-    for table in &plan.tables {
-        let written = dml::targets(plan).any(|t| Arc::ptr_eq(t, table)) || takes_numbers(table);
-        if written && session.programs.is_in_use(table.schema(), table.name()) {
-            let name = table.name();
-            return Err(SqlError::new(&ER_CANT_UPDATE_USED_TABLE_IN_SF_OR_TRG, &[&name]));
+impl Execution<'_> {
+    /// Locks the definitions a plan uses. The caller checks afterwards that they are still current.
+    pub(crate) fn lock_tables(&mut self, plan: &Plan) -> SqlResult<()> {
+        let session = &mut *self.session;
+        if !session.handlers.is_empty() && !plan.tables.is_empty() {
+            session.handlers.give_way(self.instance);
         }
-        check_lock_list(session, table, written)?;
-    }
-    if changes_shared {
-        session.enter(Work::Rows)?;
-        session.transaction.note_shared_change();
-    }
-    for table in &plan.tables {
-        // Rows that are locked will be changed: nobody may wait for the definition in between.
-        let locks_rows = || plan.locks_rows.iter().any(|locked| Arc::ptr_eq(locked, table));
-        let written = dml::targets(plan).any(|t| Arc::ptr_eq(t, table));
-        let mode = match written || takes_numbers(table) || locks_rows() {
-            true => LockMode::Write,
-            false => LockMode::Read,
+        let takes_numbers = |table: &Arc<TableInfo>| {
+            plan.takes_numbers.iter().any(|sequence| Arc::ptr_eq(sequence, table))
         };
-        lock_table(instance, session, control, table, mode)?;
+        let changes_shared = dml::targets(plan).any(|t| t.kind != TableKind::Temporary);
+        if changes_shared {
+            session.frame.hooks.check_writable()?;
+        }
+        for table in &plan.tables {
+            let written = dml::targets(plan).any(|t| Arc::ptr_eq(t, table)) || takes_numbers(table);
+            if written && session.programs.is_in_use(table.schema(), table.name()) {
+                let name = table.name();
+                return Err(SqlError::new(&ER_CANT_UPDATE_USED_TABLE_IN_SF_OR_TRG, &[&name]));
+            }
+            check_lock_list(session, table, written)?;
+        }
+        if changes_shared {
+            session.enter(self.control, Work::Rows)?;
+            session.transaction.note_shared_change();
+        }
+        for table in &plan.tables {
+            // Rows that are locked will be changed: nobody may wait for the definition in between.
+            let locks_rows = || plan.locks_rows.iter().any(|locked| Arc::ptr_eq(locked, table));
+            let written = dml::targets(plan).any(|t| Arc::ptr_eq(t, table));
+            let mode = match written || takes_numbers(table) || locks_rows() {
+                true => LockMode::Write,
+                false => LockMode::Read,
+            };
+            self.lock_table(table, mode)?;
+        }
+        for (table, written) in plan.foreign.touched() {
+            let mode = if written { LockMode::Write } else { LockMode::Read };
+            self.lock_table(table, mode)?;
+        }
+        Ok(())
     }
-    for (table, written) in plan.foreign.touched() {
-        let mode = if written { LockMode::Write } else { LockMode::Read };
-        lock_table(instance, session, control, table, mode)?;
-    }
-    Ok(())
-}
 
-/// Locks one definition for the rest of the transaction.
-pub(crate) fn lock_table(
-    instance: &Instance,
-    session: &mut Session,
-    control: &Control,
-    table: &TableInfo,
-    mode: LockMode,
-) -> SqlResult<()> {
-    let (schema, name) = (table.schema(), table.name());
-    if table.kind != TableKind::System {
-        session.transaction.check_branch_active()?;
+    /// Locks one definition for the rest of the transaction.
+    pub(crate) fn lock_table(&mut self, table: &TableInfo, mode: LockMode) -> SqlResult<()> {
+        let (schema, name) = (table.schema(), table.name());
+        let session = &mut *self.session;
+        if table.kind != TableKind::System {
+            session.transaction.check_branch_active()?;
+        }
+        let is_shared = !matches!(table.kind, TableKind::Temporary | TableKind::System);
+        if !is_shared || session.transaction.holds(schema, name, mode) {
+            return Ok(());
+        }
+        let lock = self.lock_name((schema, name), mode)?;
+        self.session.transaction.hold(lock);
+        Ok(())
     }
-    let is_shared = !matches!(table.kind, TableKind::Temporary | TableKind::System);
-    if !is_shared || session.transaction.holds(schema, name, mode) {
-        return Ok(());
+
+    /// Locks a schema and name, as long as the result is kept.
+    pub(crate) fn lock_name(&self, name: (&str, &str), mode: LockMode) -> SqlResult<LockTicket> {
+        let limit = self.session.lock_wait();
+        self.instance.locks.lock(self.control, self.session.core.id, name, mode, limit)
     }
-    let limit = Duration::from_secs(session.frame.settings.locks.lock_wait_timeout);
-    let lock = instance.locks.lock(control, session.core.id, (schema, name), mode, limit)?;
-    session.transaction.hold(lock);
-    Ok(())
+
+    /// Closes the gate for some kinds of work, as long as the result is kept.
+    pub(crate) fn close_gate(&self, kinds: &[Work]) -> SqlResult<Vec<Closing>> {
+        let session = &*self.session;
+        session.gate.close(self.control, session.core.id, kinds, session.lock_wait())
+    }
 }
 
 /// Under LOCK TABLES only tables on its list may be used.
@@ -159,76 +163,66 @@ fn check_read_only(session: &Session, plan: &Plan) -> SqlResult<()> {
     Ok(())
 }
 
-/// Runs a plan whose tables are locked. The statement's end (commit under autocommit, rollback of
-/// what failed) is [`end_statement`]'s.
-pub(crate) fn run_plan(
-    instance: &Instance,
-    session: &mut Session,
-    control: &Control,
-    plan: &Plan,
-    running: Running<'_>,
-    sink: &mut dyn ResultSink,
-) -> SqlResult<Outcome> {
-    if !dml::changes_rows(plan) && !plan.calls_functions {
-        check_read_only(session, plan)?;
-        join_engines(instance, session, plan)?;
-        return run_operators(instance, session, control, plan, running, sink);
+impl Execution<'_> {
+    /// Runs a plan whose tables are locked. The statement's end (commit under autocommit, rollback
+    /// of what failed) is [`end_statement`]'s.
+    pub(crate) fn run_plan(&mut self, plan: &Plan) -> SqlResult<Outcome> {
+        if dml::changes_rows(plan) || plan.calls_functions {
+            return self.run_changes(plan, &mut |execution| execution.run_operators(plan));
+        }
+        check_read_only(self.session, plan)?;
+        join_engines(self.instance, self.session, plan)?;
+        self.run_operators(plan)
     }
-    run_changes(instance, session, plan, &mut |instance, session, plan| {
-        run_operators(instance, session, control, plan, running, sink)
-    })
-}
 
-/// Something that changes rows.
-type Changes<'c> = &'c mut dyn FnMut(&Instance, &Session, &Plan) -> SqlResult<Outcome>;
-
-/// Runs `change` as a statement that changes rows of the plan's targets: in the
-/// transaction, undone if it fails.
-pub(crate) fn run_changes(
-    instance: &Instance,
-    session: &mut Session,
-    plan: &Plan,
-    change: Changes<'_>,
-) -> SqlResult<Outcome> {
-    check_read_only(session, plan)?;
-    join_engines(instance, session, plan)?;
-    dml::targets(plan).for_each(|table| instance.maintained.changed(table));
-    let mark = session.transaction.mark()?;
-    let result = guarded(|| change(instance, session, plan));
-    if result.is_err() {
-        session.transaction.undo(&mark)?;
+    /// Begins a statement that is about one table, not one of a plan.
+    pub(crate) fn begin_on(&mut self, table: &TableInfo) -> SqlResult<()> {
+        let transaction = &mut self.session.transaction;
+        transaction.begin_statement(&self.session.frame.settings)?;
+        transaction.join(self.instance.engine_of(table)?)
     }
-    result
-}
 
-fn run_operators(
-    instance: &Instance,
-    session: &Session,
-    control: &Control,
-    plan: &Plan,
-    running: Running<'_>,
-    sink: &mut dyn ResultSink,
-) -> SqlResult<Outcome> {
-    let runtime = Runtime::new(instance, session, control, plan)?;
-    let runtime = runtime.row_by_row(dml::reads_row_by_row(plan));
-    let runtime = runtime.with_bulk(running.bulk);
-    let mut eval =
-        EvalContext::new(session.type_context(), session, session.values.statement_start.get());
-    eval.subqueries = &runtime;
-    eval.set_parameters(running.values.iter().map(|(v, _)| v.clone()));
-    plan.conditions.iter().for_each(|condition| eval.push(condition.clone()));
-    session.begin_random(&eval);
-    bump(&session.core.counters.feature_window_functions, plan.windowed_blocks);
-    let env = Env { rt: &runtime, eval: &eval };
-    let result = match (dml::changes_rows(plan), &plan.into) {
-        (true, _) => dml::run(env, plan, sink),
-        (false, Some(target)) => crate::query::into::run(env, plan, target),
-        (false, None) => select(env, plan, sink),
-    };
-    session.end_random(&eval);
-    let result = result.and_then(|outcome| op::tell_incomplete(env).map(|()| outcome));
-    keep_conditions(session, &eval);
-    result
+    /// Runs `change` as a statement that changes rows of the plan's targets: in the
+    /// transaction, undone if it fails.
+    pub(crate) fn run_changes(
+        &mut self,
+        plan: &Plan,
+        change: &mut dyn FnMut(&mut Self) -> SqlResult<Outcome>,
+    ) -> SqlResult<Outcome> {
+        check_read_only(self.session, plan)?;
+        join_engines(self.instance, self.session, plan)?;
+        dml::targets(plan).for_each(|table| self.instance.maintained.changed(table));
+        let mark = self.session.transaction.mark()?;
+        let result = guarded(|| change(self));
+        if result.is_err() {
+            self.session.transaction.undo(&mark)?;
+        }
+        result
+    }
+
+    fn run_operators(&mut self, plan: &Plan) -> SqlResult<Outcome> {
+        let Self { instance, control, running, sink, .. } = self;
+        let session = &*self.session;
+        let runtime = Runtime::new(instance, session, control, plan)?;
+        let runtime = runtime.row_by_row(dml::reads_row_by_row(plan)).with_bulk(running.bulk);
+        let mut eval =
+            EvalContext::new(session.type_context(), session, session.values.statement_start.get());
+        eval.subqueries = &runtime;
+        eval.set_parameters(running.values.iter().map(|(v, _)| v.clone()));
+        plan.conditions.iter().for_each(|condition| eval.push(condition.clone()));
+        session.begin_random(&eval);
+        bump(&session.core.counters.feature_window_functions, plan.windowed_blocks);
+        let env = Env { rt: &runtime, eval: &eval };
+        let result = match (dml::changes_rows(plan), &plan.into) {
+            (true, _) => dml::run(env, plan, *sink),
+            (false, Some(target)) => into::run(env, plan, target),
+            (false, None) => select(env, plan, *sink),
+        };
+        session.end_random(&eval);
+        let result = result.and_then(|outcome| op::tell_incomplete(env).map(|()| outcome));
+        keep_conditions(session, &eval);
+        result
+    }
 }
 
 /// Moves the conditions raised to the session.

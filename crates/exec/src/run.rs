@@ -164,8 +164,8 @@ impl<'r> Env<'r> {
 
     /// The statement as functions and triggers see it.
     pub(crate) fn around(&self) -> Around<'r> {
-        let Runtime { instance, session, plan, .. } = self.rt;
-        Around { instance, session, plan, eval: self.eval }
+        let Runtime { instance, session, control, plan, .. } = self.rt;
+        Around { instance, session, control, plan, eval: self.eval }
     }
 
     /// The triggers that an event on a table sets off, `None` without any.

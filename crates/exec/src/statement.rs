@@ -21,6 +21,7 @@ use selkie_types::{SqlError, SqlResult, SqlType, Value, stack};
 use self::names_tables::names_tables;
 pub(crate) use self::prepare::refuse_nested;
 use crate::extension::extension;
+use crate::query::execution::Execution;
 use crate::query::planning;
 use crate::query::running::Running;
 use crate::state::control::Control;
@@ -81,8 +82,10 @@ pub(crate) fn execute(
         _ => session.diagnostics.keep(),
     }
     let begun = session.diagnostics.mark();
-    let result =
-        guard::whole(session, |session| dispatch(instance, session, statement, running, sink));
+    let control = &Control::new(session);
+    let result = guard::whole(session, |session| {
+        Execution { instance, session, control, running, sink }.dispatch(statement)
+    });
     if matches!(statement, Statement::Query(_)) && session.frame.settings.queries.buffer_result {
         // Compat: rows are sent as they come, but the table they would wait in counts.
         bump(&session.core.counters.created_tmp_tables, 1);
@@ -103,96 +106,102 @@ pub(crate) fn execute(
     result
 }
 
-fn dispatch(
-    instance: &Instance,
-    session: &mut Session,
-    statement: &Statement,
-    running: Running<'_>,
-    sink: &mut dyn ResultSink,
-) -> SqlResult<Outcome> {
-    if xa::is_refused(statement) {
-        session.transaction.check_no_branch()?;
+impl Execution<'_> {
+    /// Runs a statement inside of this one as if it stood by itself, with limits of its own.
+    pub(crate) fn execute(&mut self, statement: &Statement) -> SqlResult<Outcome> {
+        execute(self.instance, self.session, statement, self.running, self.sink)
     }
-    read_only::check(session, statement)?;
-    if !session.handlers.is_empty() {
-        handler::before(instance, session, statement);
-    }
-    if selkie_plan::is_planned(statement) {
-        return planned(instance, session, statement, running, sink);
-    }
-    match statement {
-        Statement::Transaction(what) => transaction::run(instance, session, what),
-        Statement::Xa(what) => xa::run(instance, session, what, sink),
-        Statement::Set(items) => set::run(instance, session, items, running),
-        Statement::SetStatement { items, statement } => {
-            set::for_statement(instance, session, items, statement, running, sink)
-        }
-        Statement::Use(schema) => use_schema(instance, session, schema),
-        Statement::Prepare(prepare) => prepare::prepare(instance, session, prepare, running),
-        Statement::Execute(execute) => prepare::execute(instance, session, execute, running, sink),
-        Statement::ExecuteImmediate(execute) => {
-            prepare::immediate(instance, session, execute, running, sink)
-        }
-        Statement::Deallocate(name) => deallocate(session, name),
-        Statement::LockTables(lock) => lock_tables::lock(instance, session, lock),
-        Statement::UnlockTables => lock_tables::unlock(session),
-        Statement::Handler(what) => handler::run(instance, session, what, running, sink),
-        Statement::LoadData(load) => {
-            let result = load::run(instance, session, load, running.text, sink);
-            query::end_statement(session, result)
-        }
-        Statement::Call(call) => program::call_statement(instance, session, call, running, sink),
-        Statement::Compound(body) => program::compound(instance, session, body, running, sink),
-        Statement::Signal(signal) => program::signal(instance, session, signal, running),
-        Statement::GetDiagnostics(get) => program::get_diagnostics(instance, session, get, running),
-        Statement::Explain(what) => explain::run(instance, session, what, running, sink),
-        _ => other(instance, session, statement, running, sink),
-    }
-}
 
-/// Statements of the server and of other parts of the executor.
-fn other(
-    instance: &Instance,
-    session: &mut Session,
-    statement: &Statement,
-    running: Running<'_>,
-    sink: &mut dyn ResultSink,
-) -> SqlResult<Outcome> {
-    let entered =
-        read_only::changes_shared(session, statement) && session.enter(Work::Definition)?;
-    let result = definition(instance, session, statement, running, sink);
-    if entered {
-        session.leave();
+    fn dispatch(&mut self, statement: &Statement) -> SqlResult<Outcome> {
+        if xa::is_refused(statement) {
+            self.session.transaction.check_no_branch()?;
+        }
+        read_only::check(self.session, statement)?;
+        if !self.session.handlers.is_empty() {
+            handler::before(self, statement);
+        }
+        if selkie_plan::is_planned(statement) {
+            return self.planned(statement);
+        }
+        match statement {
+            Statement::Transaction(what) => transaction::run(self, what),
+            Statement::Xa(what) => xa::run(self, what),
+            Statement::Set(items) => set::run(self, items),
+            Statement::SetStatement { items, statement } => {
+                set::for_statement(self, items, statement)
+            }
+            Statement::Use(schema) => use_schema(self, schema),
+            Statement::Prepare(what) => prepare::prepare(self, what),
+            Statement::Execute(what) => prepare::execute(self, what),
+            Statement::ExecuteImmediate(what) => prepare::immediate(self, what),
+            Statement::Deallocate(name) => deallocate(self.session, name),
+            Statement::LockTables(lock) => lock_tables::lock(self, lock),
+            Statement::UnlockTables => lock_tables::unlock(self.session),
+            Statement::Handler(what) => handler::run(self, what),
+            Statement::LoadData(load) => {
+                let result = load::run(self, load);
+                query::end_statement(self.session, result)
+            }
+            Statement::Call(call) => program::call_statement(self, call),
+            Statement::Compound(body) => program::compound(self, body),
+            Statement::Signal(signal) => program::signal(self, signal),
+            Statement::GetDiagnostics(get) => program::get_diagnostics(self, get),
+            Statement::Explain(what) => explain::run(self, what),
+            _ => self.other(statement),
+        }
     }
-    result
-}
 
-fn definition(
-    instance: &Instance,
-    session: &mut Session,
-    statement: &Statement,
-    running: Running<'_>,
-    sink: &mut dyn ResultSink,
-) -> SqlResult<Outcome> {
-    if let Some(outcome) = flush_tables::run(instance, session, statement)? {
-        return Ok(outcome);
+    /// Statements of the server and of other parts of the executor.
+    fn other(&mut self, statement: &Statement) -> SqlResult<Outcome> {
+        let entered = read_only::changes_shared(self.session, statement)
+            && self.session.enter(self.control, Work::Definition)?;
+        let result = self.definition(statement);
+        if entered {
+            self.session.leave();
+        }
+        result
     }
-    let hooks = session.frame.hooks.clone();
-    if let Some(outcome) = hooks.statement(instance, session, statement, sink)? {
-        return Ok(outcome);
+
+    fn definition(&mut self, statement: &Statement) -> SqlResult<Outcome> {
+        if let Some(outcome) = flush_tables::run(self, statement)? {
+            return Ok(outcome);
+        }
+        let hooks = self.session.frame.hooks.clone();
+        if let Some(outcome) = hooks.statement(self.instance, self.session, statement, self.sink)? {
+            return Ok(outcome);
+        }
+        if let Some(outcome) = crate::stored::run(self.session, statement)? {
+            return Ok(outcome);
+        }
+        if let Some(outcome) = extension(self, statement)? {
+            return Ok(outcome);
+        }
+        match statement {
+            Statement::TableMaintenance(what) => admin::run(self, what),
+            Statement::Help(mask) => help::run(self, mask),
+            Statement::Backup(what) => backup::run(self, what),
+            Statement::Unsupported { what } => Err(SqlError::not_supported(what)),
+            other => Err(SqlError::not_supported(name_of(other))),
+        }
     }
-    if let Some(outcome) = crate::stored::run(session, statement)? {
-        return Ok(outcome);
+
+    fn planned(&mut self, statement: &Statement) -> SqlResult<Outcome> {
+        let result = guarded(|| self.run_planned(statement));
+        query::end_statement(self.session, result)
     }
-    if let Some(outcome) = extension(instance, session, statement, running, sink)? {
-        return Ok(outcome);
-    }
-    match statement {
-        Statement::TableMaintenance(what) => admin::run(instance, session, what, sink),
-        Statement::Help(mask) => help::run(instance, session, mask, sink),
-        Statement::Backup(what) => backup::run(instance, session, what),
-        Statement::Unsupported { what } => Err(SqlError::not_supported(what)),
-        other => Err(SqlError::not_supported(name_of(other))),
+
+    fn run_planned(&mut self, statement: &Statement) -> SqlResult<Outcome> {
+        let running = self.running;
+        let plan = self.locked_plan(|scope| match running.prepared {
+            Some(prepared) => prepared.plan(scope, running.values),
+            None => scope.plan_running(statement, running).map(Arc::new),
+        })?;
+        read_only::check_locking(self.session, statement, &plan)?;
+        if let Statement::Do(_) = statement {
+            self.with_sink(&mut NullSink).run_plan(&plan)?;
+            return Ok(Outcome::ok());
+        }
+        self.run_plan(&plan)
     }
 }
 
@@ -210,45 +219,10 @@ fn name_of(statement: &Statement) -> String {
     name
 }
 
-fn planned(
-    instance: &Instance,
-    session: &mut Session,
-    statement: &Statement,
-    running: Running<'_>,
-    sink: &mut dyn ResultSink,
-) -> SqlResult<Outcome> {
-    let control = Control::new(session);
-    let result = guarded(|| run_planned(instance, session, &control, statement, running, sink));
-    query::end_statement(session, result)
-}
-
-fn run_planned(
-    instance: &Instance,
-    session: &mut Session,
-    control: &Control,
-    statement: &Statement,
-    running: Running<'_>,
-    sink: &mut dyn ResultSink,
-) -> SqlResult<Outcome> {
-    let plan = planning::locked(instance, session, control, |session| match running.prepared {
-        Some(prepared) => prepared.plan(instance, session, running.values),
-        None => {
-            let types: Vec<SqlType> = running.values.iter().map(|(_, ty)| ty.clone()).collect();
-            let parameters = (&types[..], types.len());
-            planning::plan(instance, session, statement, running.text, parameters).map(Arc::new)
-        }
-    })?;
-    read_only::check_locking(session, statement, &plan)?;
-    if let Statement::Do(_) = statement {
-        query::run_plan(instance, session, control, &plan, running, &mut NullSink)?;
-        return Ok(Outcome::ok());
-    }
-    query::run_plan(instance, session, control, &plan, running, sink)
-}
-
-fn use_schema(instance: &Instance, session: &mut Session, name: &ast::Ident) -> SqlResult<Outcome> {
+fn use_schema(execution: &mut Execution<'_>, name: &ast::Ident) -> SqlResult<Outcome> {
     crate::ddl::schema::check_name(&name.value)?;
-    let snapshot = instance.catalog.snapshot();
+    let session = &mut *execution.session;
+    let snapshot = execution.instance.catalog.snapshot();
     let names = Namespace { snapshot: &snapshot, temporary: &session.frame.temporary };
     let found = names.schema(&name.value).map(|s| s.name.clone());
     // Only accounts that could use the database learn that it does not exist.

@@ -9,9 +9,9 @@ use selkie_engine::RowSet;
 use selkie_types::{Column, ColumnData, SqlError, SqlResult, Value};
 
 use crate::op::{distinct_keys, sorted_rows};
-use crate::state::control::Control;
+use crate::query::execution::Execution;
+use crate::run::open_table;
 use crate::state::error::{corrupt, from_engine};
-use crate::{Instance, Session};
 
 /// Rows looked at; all of a smaller table.
 const SAMPLE: usize = 30_000;
@@ -20,13 +20,9 @@ const SAMPLE: usize = 30_000;
 const BUCKETS: usize = 64;
 
 /// Computes and stores the statistics of a locked table.
-pub(super) fn analyze(
-    instance: &Instance,
-    session: &mut Session,
-    control: &Control,
-    table: &TableInfo,
-) -> SqlResult<()> {
-    let statistics = Arc::new(compute(instance, session, control, table)?);
+pub(super) fn analyze(execution: &mut Execution<'_>, table: &TableInfo) -> SqlResult<()> {
+    let statistics = Arc::new(compute(execution, table)?);
+    let Execution { instance, session, .. } = execution;
     let mut info = table.clone();
     info.version = new_version();
     info.statistics = Some(statistics.clone());
@@ -45,15 +41,11 @@ pub(super) fn analyze(
     Ok(())
 }
 
-fn compute(
-    instance: &Instance,
-    session: &Session,
-    control: &Control,
-    table: &TableInfo,
-) -> SqlResult<Statistics> {
-    let open = crate::run::open_table(instance, session, table)?;
+fn compute(execution: &Execution<'_>, table: &TableInfo) -> SqlResult<Statistics> {
+    let Execution { instance, session, control, .. } = execution;
+    let open = open_table(instance, session, table)?;
     let mut set = RowSet::default();
-    let sampled = open.handle.table.sample(open.trx, control, SAMPLE, &mut set);
+    let sampled = open.handle.table.sample(open.trx, *control, SAMPLE, &mut set);
     sampled.map_err(|e| from_engine(e, &table.def))?;
     // A sample may come out somewhat smaller than asked for, also of a large table.
     let (sampled, known) = (set.rows.len() as u64, open.handle.table.statistics().rows);

@@ -10,11 +10,12 @@ use selkie_engine::{RowSet, Scan};
 use selkie_sql::ast::TableMaintenance;
 use selkie_types::{Condition, Level, Privileges, SqlResult, SqlType, TypeKind, Value};
 
+use crate::Outcome;
+use crate::query::execution::Execution;
+use crate::run::open_table;
 use crate::run::rows_out::{output_column, send, text};
-use crate::state::control::Control;
 use crate::state::error::from_engine;
 use crate::state::metadata::LockMode;
-use crate::{Instance, Outcome, ResultSink, Session};
 
 use image::RowImage;
 
@@ -23,29 +24,28 @@ const BATCH: usize = 1024;
 
 /// Runs the statement over its tables.
 pub(super) fn run(
-    instance: &Instance,
-    session: &mut Session,
+    execution: &mut Execution<'_>,
     statement: &TableMaintenance,
-    sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
+    let session = &*execution.session;
     for name in &statement.tables {
-        let schema = super::schema_of(session, name)?;
-        let table = &*name.name.value;
-        let own = session.frame.temporary.get(&schema, table).is_some();
+        let (schema, table) = (session.schema_of(name)?, &*name.name.value);
+        let own = session.frame.temporary.get(schema, table).is_some();
         if !own && !schema.eq_ignore_ascii_case("information_schema") {
             let permissions: &dyn selkie_plan::Permissions = session;
-            permissions.check_table(None, &schema, table, Privileges::SELECT)?;
+            permissions.check_table(None, schema, table, Privileges::SELECT)?;
         }
     }
     let quick = statement.options.contains(&"QUICK");
     let mut rows = Vec::new();
     for name in &statement.tables {
-        let schema = super::schema_of(session, name)?;
+        let schema = execution.session.schema_of(name)?.to_owned();
         let shown = format!("{schema}.{}", name.name);
-        let sum = match checksum(instance, session, &schema, &name.name.value, quick) {
+        let sum = match checksum(execution, (&schema, &name.name.value), quick) {
             Ok(sum) => sum,
             Err(error) => {
                 let condition = Condition::from_error(Level::Error, &error);
+                let session = &*execution.session;
                 session.diagnostics.push(condition, session.frame.settings.notes.max_error_count);
                 None
             }
@@ -54,43 +54,35 @@ pub(super) fn run(
     }
     let number = SqlType::new(TypeKind::BigInt, 21, 0);
     let columns = [output_column("Table", text(128)), output_column("Checksum", number)];
-    send(sink, &columns, &rows)
+    send(execution.sink, &columns, &rows)
 }
 
 fn checksum(
-    instance: &Instance,
-    session: &mut Session,
-    schema: &str,
-    name: &str,
+    execution: &mut Execution<'_>,
+    name: (&str, &str),
     quick: bool,
 ) -> SqlResult<Option<u32>> {
-    let control = Control::new(session);
-    let table = super::find_locked(instance, session, &control, (schema, name), LockMode::Read)?;
+    let table = super::find_locked(execution, name, LockMode::Read)?;
     if table.kind != TableKind::Base && table.kind != TableKind::Temporary {
         return Ok(None);
     }
-    session.transaction.begin_statement(&session.frame.settings)?;
-    session.transaction.join(instance.engine_of(&table)?)?;
+    execution.begin_on(&table)?;
     // Compat: QUICK may look only at a sum that is kept, as the option CHECKSUM asks for.
     let kept = table.options.shown.iter().any(|(name, _)| name == "CHECKSUM")
         && table.engine.maintenance.keeps_checksum;
-    let sum =
-        if quick && !kept { None } else { Some(sum_rows(instance, session, &control, &table)?) };
-    if !session.in_transaction() {
-        session.commit()?;
+    let sum = if quick && !kept { None } else { Some(sum_rows(execution, &table)?) };
+    if !execution.session.in_transaction() {
+        execution.session.commit()?;
     }
     Ok(sum)
 }
 
-fn sum_rows(
-    instance: &Instance,
-    session: &Session,
-    control: &Control,
-    table: &TableInfo,
-) -> SqlResult<u32> {
-    let open = crate::run::open_table(instance, session, table)?;
+fn sum_rows(execution: &Execution<'_>, table: &TableInfo) -> SqlResult<u32> {
+    let Execution { instance, session, control, .. } = execution;
+    let open = open_table(instance, session, table)?;
     let failed = |e| from_engine(e, &table.def);
-    let mut cursor = open.handle.table.scan(open.trx, control, &Scan::default()).map_err(failed)?;
+    let cursor = open.handle.table.scan(open.trx, *control, &Scan::default());
+    let mut cursor = cursor.map_err(failed)?;
     let image = RowImage::new(table);
     let (mut rows, mut bytes, mut sum) = (RowSet::default(), Vec::new(), 0u32);
     while cursor.next_batch(&mut rows, BATCH).map_err(failed)? {

@@ -238,8 +238,8 @@ impl Ddl<'_> {
         let renamed = self.final_name(&plan, plan.table.clone());
         let new = with_new_id(self.instance, renamed)?;
         create_storage_now(self.instance, &new)?;
-        let copied = copy::copy_rows(self.instance, self.session, self.control, old, &new, &plan)
-            .and_then(|copied| {
+        let copied =
+            copy::copy_rows(self.scope(), self.control, (old, &new), &plan).and_then(|copied| {
                 let counter = plan.auto_increment.or_else(|| copied.counter);
                 set_auto_increment(self.instance, &new, counter)?;
                 self.check_added_keys(&new, &plan)?;

@@ -16,6 +16,7 @@ use selkie_types::{
 
 use crate::dml::{check_error, duplicate_error, is_false};
 use crate::op::{put_key, sorted};
+use crate::query::execution::Scope;
 use crate::query::keep_conditions;
 use crate::run::defaults::{default_of_column, empty_value, implicit_default};
 use crate::run::sequence::SequencesOnly;
@@ -23,7 +24,6 @@ use crate::state::columns::{column_of, scale_of};
 use crate::state::control::Control;
 use crate::state::error::{corrupt, from_engine};
 use crate::state::own_transaction::{begin_in, commit_now};
-use crate::state::session::Session;
 use crate::{Instance, Outcome, RowCounts, Told};
 
 /// Batches written in one transaction; the new storage is nobody's until all are written.
@@ -79,11 +79,9 @@ struct Copy<'a> {
 
 /// Copies the rows of `old` into the empty storage of `new`.
 pub(super) fn copy_rows(
-    instance: &Instance,
-    session: &Session,
+    Scope { instance, session }: Scope<'_>,
     control: &Control,
-    old: &TableInfo,
-    new: &TableInfo,
+    (old, new): (&TableInfo, &TableInfo),
     plan: &AlterPlan,
 ) -> SqlResult<Copied> {
     let sequences = SequencesOnly { instance, session, control };

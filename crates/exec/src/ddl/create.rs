@@ -19,7 +19,7 @@ use selkie_types::{CollationId, Condition, SqlError, SqlResult, SqlType, TypeKin
 
 use super::Ddl;
 use super::change::{Change, create_storage_now, drop_storage_now, is_temporary, with_new_id};
-use crate::query::planning;
+use crate::query::running::Running;
 use crate::run::defaults::implicit_default;
 use crate::state::error::from_engine;
 use crate::state::own_transaction::{begin_in, commit_now};
@@ -257,9 +257,7 @@ impl Ddl<'_> {
 
     fn query_plan(&mut self, query: &Query) -> SqlResult<Plan> {
         let statement = Statement::Query(Box::new(query.clone()));
-        let types: Vec<SqlType> = self.values.iter().map(|(_, ty)| ty.clone()).collect();
-        let parameters = (&types[..], types.len());
-        planning::plan(self.instance, self.session, &statement, self.text, parameters)
+        self.scope().plan_running(&statement, self.running)
     }
 
     /// The columns that CREATE TABLE ... SELECT selects, not from the table it replaces.
@@ -303,7 +301,7 @@ impl Ddl<'_> {
         }));
         let own = TableInfo { kind: TableKind::Temporary, ..table.clone() };
         self.session.frame.temporary.put_as(&key, Arc::new(own));
-        let (instance, text, values) = (self.instance, self.text, self.values);
+        let (instance, Running { text, values, .. }) = (self.instance, self.running);
         let sink = &mut NullSink;
         let said = self.session.diagnostics.present();
         let result = execute_statement(instance, self.session, &insert, text, values, sink);

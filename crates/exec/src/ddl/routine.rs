@@ -103,7 +103,7 @@ impl Ddl<'_> {
     }
 
     fn text_of(&self, span: selkie_sql::ast::Span) -> String {
-        String::from_utf8_lossy(span.text(self.text)).into_owned()
+        String::from_utf8_lossy(span.text(self.running.text)).into_owned()
     }
 
     fn routine(
@@ -165,17 +165,13 @@ impl Ddl<'_> {
         ty: &VariableType,
         collation: CollationId,
     ) -> SqlResult<Option<SqlType>> {
+        let text = self.running.text;
         match ty {
             VariableType::Scalar(_) => {
-                let named = (name, ty);
-                program::resolve_type(self.instance, self.session, named, collation, self.text)
-                    .map(Some)
+                program::resolve_type(self.scope(), (name, ty), collation, text).map(Some)
             }
             VariableType::TypeOf(_) => {
-                let named = (name, ty);
-                let found =
-                    program::resolve_type(self.instance, self.session, named, collation, self.text);
-                Ok(found.ok())
+                Ok(program::resolve_type(self.scope(), (name, ty), collation, text).ok())
             }
             _ => Ok(None),
         }

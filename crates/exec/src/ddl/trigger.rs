@@ -128,7 +128,7 @@ impl Ddl<'_> {
         table: &str,
         context: ProgramContext,
     ) -> Trigger {
-        let text = |span: Span| String::from_utf8_lossy(span.text(self.text)).into_owned();
+        let text = |span: Span| String::from_utf8_lossy(span.text(self.running.text)).into_owned();
         Trigger {
             schema: schema.to_owned(),
             name: create.name.name.value.to_string(),

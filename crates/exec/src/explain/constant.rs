@@ -11,30 +11,26 @@ use selkie_plan::physical::{
 use selkie_sql::ast::{Expr, ExprKind, Literal, StringLiteral, UnaryOp};
 use selkie_types::{Batch, Charset, SqlResult, SqlType, TypeKind, Value, stack};
 
-use crate::query::running::Running;
+use crate::ResultSink;
+use crate::query::execution::Execution;
 use crate::run::rows_out::output_column;
-use crate::state::control::Control;
-use crate::{Instance, ResultSink, Session, query};
 
 /// The scans of `plan` whose row was read, and what is known by that.
 pub(super) fn read<'p>(
-    instance: &Instance,
-    session: &mut Session,
-    control: &Control,
+    execution: &mut Execution<'_>,
     plan: &'p Plan,
-    running: &Running<'_>,
     exact: ExactRows<'_>,
 ) -> SqlResult<(Vec<&'p TableScan>, Known)> {
     let mut found = Vec::new();
     candidates(&plan.root, exact, &mut found);
     let mut known = Known::default();
     let mut scans = Vec::new();
-    let found_rows = session.values.found_rows.get();
+    let found_rows = execution.session.values.found_rows.get();
     for node in found {
         let Operator::TableScan(scan) = &node.operator else { continue };
         let mut run = |plan: &Plan| {
             let mut rows = Rows::default();
-            query::run_plan(instance, session, control, plan, *running, &mut rows)?;
+            execution.with_sink(&mut rows).run_plan(plan)?;
             SqlResult::Ok(rows.0)
         };
         let (whole, columns) = whole_row(plan, scan);
@@ -46,7 +42,7 @@ pub(super) fn read<'p>(
         known.tables.push(constant_table(scan, &columns, row));
         scans.push(&**scan);
     }
-    session.values.found_rows.set(found_rows);
+    execution.session.values.found_rows.set(found_rows);
     Ok((scans, known))
 }
 

@@ -13,8 +13,7 @@ use selkie_types::{Column, SqlError, SqlResult, SqlType, Value};
 
 use super::place::{Start, Stretch};
 use super::{position, refused, reopen};
-use crate::query::planning;
-use crate::query::running::Running;
+use crate::query::execution::{Execution, Scope};
 use crate::run::defaults::{default_of_column, implicit_default};
 use crate::run::scan::Decoder;
 use crate::run::{OpenTable, open_table};
@@ -24,20 +23,17 @@ use crate::state::error::from_engine;
 use crate::state::handlers::Open;
 use crate::state::handlers::{Place, Point};
 use crate::state::session::bump;
-use crate::statement::set;
-use crate::{Instance, Outcome, ResultSink, Session, query};
+use crate::{Outcome, ResultSink, Session, query};
 
 /// Rows asked of the engine at a time, if more than one may be needed.
 const ROWS: usize = 64;
 
 /// The binder's view of a READ.
 pub(super) fn bind(
-    instance: &Instance,
-    session: &Session,
+    scope: Scope<'_>,
     table: &Arc<TableInfo>,
     handler: &ast::Handler,
-    text: &[u8],
-    types: (&[SqlType], usize),
+    (text, types): (&[u8], (&[SqlType], usize)),
 ) -> SqlResult<HandlerRead> {
     let HandlerAction::Read { index, position, where_clause, .. } = &handler.action else {
         return Err(SqlError::internal("a HANDLER that reads nothing is bound"));
@@ -49,19 +45,14 @@ pub(super) fn bind(
     let alias = &*handler.table.name.value;
     let filter = where_clause.as_deref();
     let syntax = HandlerSyntax { alias, index: index.as_ref(), key, filter };
-    planning::handler_read(instance, session, table, syntax, text, types)
+    scope.handler_read(table, syntax, text, types)
 }
 
 /// Rows to leave out and rows to give.
-fn limits(
-    instance: &Instance,
-    session: &mut Session,
-    limit: Option<&ast::Limit>,
-    running: Running<'_>,
-) -> SqlResult<(u64, u64)> {
+fn limits(execution: &mut Execution<'_>, limit: Option<&ast::Limit>) -> SqlResult<(u64, u64)> {
     let mut number = |e: Option<&ast::Expr>, otherwise: u64| match e {
         None => Ok(otherwise),
-        Some(e) => Ok(match set::evaluate(instance, session, e, running)?.0 {
+        Some(e) => Ok(match execution.evaluate(e)?.0 {
             Value::Int(number) => u64::try_from(number).unwrap_or(0),
             Value::UInt(number) => number,
             _ => 0,
@@ -73,56 +64,48 @@ fn limits(
     }
 }
 
-pub(super) fn run(
-    instance: &Instance,
-    session: &mut Session,
-    handler: &ast::Handler,
-    running: Running<'_>,
-    sink: &mut dyn ResultSink,
-) -> SqlResult<Outcome> {
+pub(super) fn run(execution: &mut Execution<'_>, handler: &ast::Handler) -> SqlResult<Outcome> {
     let HandlerAction::Read { position: what, limit, .. } = &handler.action else {
         return Err(SqlError::internal("a HANDLER that reads nothing is run"));
     };
-    let at = position(session, &handler.table.name.value)?;
-    let limits = limits(instance, session, limit.as_deref(), running)?;
-    reopen(instance, session, at)?;
+    let at = position(execution.session, &handler.table.name.value)?;
+    let limits = limits(execution, limit.as_deref())?;
+    reopen(execution, at)?;
+    let session = &mut *execution.session;
     session.transaction.check_branch_active()?;
     session.transaction.begin_statement(&session.frame.settings)?;
     let Some(mut open) = session.handlers.0[at].open.take() else { return Ok(Outcome::rows()) };
-    let done = read(instance, session, &mut open, (handler, what), limits, running, sink);
-    session.handlers.0[at].open = Some(open);
+    let done = read(execution, &mut open, (handler, what), limits);
+    execution.session.handlers.0[at].open = Some(open);
     done
 }
 
 fn read(
-    instance: &Instance,
-    session: &mut Session,
+    execution: &mut Execution<'_>,
     open: &mut Open,
     (handler, what): (&ast::Handler, &HandlerPosition),
     limits: (u64, u64),
-    running: Running<'_>,
-    sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
-    let types: Vec<SqlType> = running.values.iter().map(|(_, ty)| ty.clone()).collect();
-    let parameters = (&types[..], types.len());
+    let types = execution.running.types();
+    let parameters = (execution.running.text, (&types[..], types.len()));
     let table = open.table.clone();
-    let read = bind(instance, session, &table, handler, running.text, parameters)?;
+    let read = bind(execution.scope(), &table, handler, parameters)?;
+    let Execution { instance, session, control, running, sink } = execution;
     session.transaction.join(instance.engine_of(&table)?)?;
-    let session = &*session;
+    let session = &**session;
     let eval =
         EvalContext::new(session.type_context(), session, session.values.statement_start.get());
     eval.set_parameters(running.values.iter().map(|(v, _)| v.clone()));
     session.begin_random(&eval);
-    let control = Control::new(session);
     let reader = Reader {
         session,
-        control: &control,
+        control,
         table: &table,
         open: open_table(instance, session, &table)?,
         read: &read,
         eval: &eval,
     };
-    let result = reader.run(&mut open.place, what, limits, sink);
+    let result = reader.run(&mut open.place, what, limits, *sink);
     session.end_random(&eval);
     query::keep_conditions(session, &eval);
     result

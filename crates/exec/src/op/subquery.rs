@@ -97,8 +97,8 @@ impl SubqueryRunner for Runtime<'_> {
         args: Vec<Value>,
         ctx: &EvalContext<'_>,
     ) -> SqlResult<Value> {
-        let Self { instance, session, plan, .. } = self;
-        instance.programs.call(Around { instance, session, plan, eval: ctx }, call, args)
+        let Self { instance, session, control, plan, .. } = self;
+        instance.programs.call(Around { instance, session, control, plan, eval: ctx }, call, args)
     }
 
     fn sequence(&self, call: &SequenceCall) -> SqlResult<Value> {

@@ -6,22 +6,21 @@ use selkie_catalog::Routine;
 use selkie_plan::physical::OutputColumn;
 use selkie_sql::ast::{self, Expr, ExprKind, Local, Operation, ParameterMode, Program, SetItem};
 use selkie_types::error::catalogue::{
-    ER_NO_DB_ERROR, ER_NO_SUCH_USER, ER_SP_DOES_NOT_EXIST, ER_SP_NOT_VAR_ARG,
-    ER_SP_RECURSION_LIMIT, ER_SP_WRONG_NO_OF_ARGS, ER_STACK_OVERRUN_NEED_MORE,
+    ER_NO_SUCH_USER, ER_SP_DOES_NOT_EXIST, ER_SP_NOT_VAR_ARG, ER_SP_RECURSION_LIMIT,
+    ER_SP_WRONG_NO_OF_ARGS, ER_STACK_OVERRUN_NEED_MORE,
 };
 use selkie_types::{CollationId, SqlError, SqlMode, SqlResult, SqlType, Value, stack};
 
 use super::compile;
 use super::frame::{Frame, Slot, stored};
 use super::machine::Machine;
-use super::output::ProgramSink;
+use crate::query::execution::{Execution, Scope};
 use crate::query::running::Running;
 use crate::run::rows_out::output_column;
 use crate::state::guard::guarded;
 use crate::state::programs::{Compiled, Origin, ProgramSetting};
 use crate::state::session::{NewValue, Privilege};
-use crate::statement::set;
-use crate::{Instance, OutParameter, Outcome, ResultSink, Session};
+use crate::{Instance, OutParameter, Outcome, Session};
 
 /// Deepest nesting of programs. Compat: MariaDB measures its stack.
 const DEEPEST: usize = 128;
@@ -31,31 +30,27 @@ type OutValue = (usize, (Value, SqlType));
 
 /// `CALL` outside of a program.
 pub(crate) fn call_statement(
-    instance: &Instance,
-    session: &mut Session,
+    execution: &mut Execution<'_>,
     call: &ast::Call,
-    running: Running<'_>,
-    sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
-    let program = procedure(instance, session, call)?;
+    let program = procedure(execution.scope(), call)?;
     for (at, arg) in call.args.iter().enumerate() {
         let takes = match arg.kind {
             ExprKind::UserVar(_) => true,
-            ExprKind::Param(number) => sink.takes_parameter(number as usize),
+            ExprKind::Param(number) => execution.sink.takes_parameter(number as usize),
             _ => false,
         };
         if program.modes[at] != ParameterMode::In && !takes {
             return Err(not_variable(at, &program));
         }
     }
-    session.programs.affected = 0;
-    let mut results = ProgramSink::new(sink);
-    let values = invoke(instance, session, &program, &call.args, running, &mut results)?;
+    execution.session.programs.affected = 0;
+    let values = invoke(execution, &program, &call.args)?;
     let mut given_back = Vec::new();
     for (at, (value, ty)) in values {
         match call.args[at].kind {
             ExprKind::UserVar(ref name) => {
-                let view: &dyn selkie_expr::Session = session;
+                let view: &dyn selkie_expr::Session = &*execution.session;
                 view.set_user_variable(&name.to_lowercase(), value, &ty);
             }
             ExprKind::Param(number) => {
@@ -66,9 +61,9 @@ pub(crate) fn call_statement(
         }
     }
     if !given_back.is_empty() {
-        sink.out_parameters(given_back)?;
+        execution.sink.out_parameters(given_back)?;
     }
-    Ok(Outcome::changed(session.programs.affected))
+    Ok(Outcome::changed(execution.session.programs.affected))
 }
 
 /// Describes an OUT parameter as a column.
@@ -86,30 +81,24 @@ fn not_variable(at: usize, program: &Compiled) -> SqlError {
 }
 
 /// `BEGIN NOT ATOMIC` and the like.
-pub(crate) fn compound(
-    instance: &Instance,
-    session: &mut Session,
-    body: &Program,
-    running: Running<'_>,
-    sink: &mut dyn ResultSink,
-) -> SqlResult<Outcome> {
+pub(crate) fn compound(execution: &mut Execution<'_>, body: &Program) -> SqlResult<Outcome> {
+    let session = &mut *execution.session;
     compile::check_body(session, body)?;
-    let snapshot = instance.catalog.snapshot();
+    let snapshot = execution.instance.catalog.snapshot();
     let schema = session.frame.schema.as_deref().and_then(|name| snapshot.schema(name));
     let collation =
         schema.map_or(session.frame.settings.expressions.collation_connection, |s| s.collation);
-    let program = Compiled::block(body, running.text, collation);
-    let mut sink = ProgramSink::new(sink);
+    let program = Compiled::block(body, execution.running.text, collation);
     session.programs.affected = 0;
     let frame = Frame::new(&program);
-    run(instance, session, &program, frame, &mut sink)?;
-    Ok(Outcome::changed(session.programs.affected))
+    Machine::new(execution.nested(), &program, frame).run()?;
+    Ok(Outcome::changed(execution.session.programs.affected))
 }
 
 /// The procedure a CALL means, with as many parameters as it has arguments.
-fn procedure(instance: &Instance, session: &Session, call: &ast::Call) -> SqlResult<Arc<Compiled>> {
-    let schema = call.name.schema.as_ref().map(|s| &*s.value).or(session.frame.schema.as_deref());
-    let schema = schema.ok_or_else(|| SqlError::new(&ER_NO_DB_ERROR, &[]))?;
+fn procedure(scope: Scope<'_>, call: &ast::Call) -> SqlResult<Arc<Compiled>> {
+    let Scope { instance, session } = scope;
+    let schema = session.schema_of(&call.name)?;
     let name = &call.name.name.value;
     let snapshot = instance.catalog.snapshot();
     let Some(routine) = snapshot.routine(schema, false, name) else {
@@ -143,24 +132,25 @@ pub(super) fn check_execute(session: &Session, routine: &Routine) -> SqlResult<(
 
 /// Runs a procedure; gives the values of its OUT and INOUT parameters.
 fn invoke(
-    instance: &Instance,
-    session: &mut Session,
+    execution: &mut Execution<'_>,
     program: &Compiled,
     args: &[Expr],
-    running: Running<'_>,
-    sink: &mut dyn ResultSink,
 ) -> SqlResult<Vec<OutValue>> {
     let mut given = Vec::with_capacity(args.len());
     for (arg, mode) in args.iter().zip(&program.modes) {
         given.push(match mode {
             ParameterMode::Out => (Value::Null, SqlType::null()),
-            _ => set::evaluate(instance, session, arg, running)?,
+            _ => execution.evaluate(arg)?,
         });
     }
-    check_recursion(session, program)?;
+    check_recursion(execution.session, program)?;
     let mut frame = Frame::new(program);
-    frame.pass(instance, session, program, &given, 0)?;
-    let frame = within(session, program, |session| run(instance, session, program, frame, sink))?;
+    frame.pass(execution.scope(), program, &given, 0)?;
+    let frame = within(execution, program, |execution| {
+        let mut machine = Machine::new(execution.nested(), program, frame);
+        machine.run()?;
+        Ok(machine.frame)
+    })?;
     let is_out = |(_, mode): &(usize, &ParameterMode)| **mode != ParameterMode::In;
     let outs = program.modes.iter().enumerate().filter(is_out);
     outs.map(|(at, _)| Ok((at, frame.variable(at)?))).collect()
@@ -170,33 +160,19 @@ impl Frame {
     /// Declares the parameters and gives them their values. `row` is what messages say.
     pub(super) fn pass(
         &mut self,
-        instance: &Instance,
-        session: &Session,
+        scope: Scope<'_>,
         program: &Compiled,
         given: &[(Value, SqlType)],
         row: u64,
     ) -> SqlResult<()> {
         for (at, (value, from)) in given.iter().enumerate() {
-            self.declare(instance, session, program, at)?;
+            self.declare(scope, program, at)?;
             if let Slot::Scalar(slot) = &mut self.slots[at] {
-                slot.value = stored(session, (value, from), (&slot.name, &slot.ty), row)?;
+                slot.value = stored(scope.session, (value, from), (&slot.name, &slot.ty), row)?;
             }
         }
         Ok(())
     }
-}
-
-/// Walks a program in the session; gives its variables back.
-fn run(
-    instance: &Instance,
-    session: &mut Session,
-    program: &Compiled,
-    frame: Frame,
-    sink: &mut dyn ResultSink,
-) -> SqlResult<Frame> {
-    let mut machine = Machine::new(instance, session, program, frame, ProgramSink::new(sink));
-    machine.run()?;
-    Ok(machine.frame)
 }
 
 fn check_recursion(session: &Session, program: &Compiled) -> SqlResult<()> {
@@ -224,20 +200,21 @@ fn check_recursion(session: &Session, program: &Compiled) -> SqlResult<()> {
 
 /// Runs something with the default database and SQL mode of a program.
 pub(super) fn within<R>(
-    session: &mut Session,
+    execution: &mut Execution<'_>,
     program: &Compiled,
-    inner: impl FnOnce(&mut Session) -> SqlResult<R>,
+    inner: impl FnOnce(&mut Execution<'_>) -> SqlResult<R>,
 ) -> SqlResult<R> {
     stack::check()?;
     let Some(ProgramSetting { schema, definer, sql_mode }) = &program.setting else {
-        return inner(session);
+        return inner(execution);
     };
-    let inside = |session: &mut Session| {
-        let outer_schema = session.frame.schema.replace(Arc::clone(schema));
-        let outer_mode = session.frame.settings.expressions.sql_mode;
+    let inside = |execution: &mut Execution<'_>| {
+        let outer_schema = execution.session.frame.schema.replace(Arc::clone(schema));
+        let outer_mode = execution.session.frame.settings.expressions.sql_mode;
         let mode = sql_mode.unwrap_or(outer_mode);
-        session.programs.active.push(program.key.clone());
-        let result = guarded(|| set_mode(session, mode).and_then(|()| inner(session)));
+        execution.session.programs.active.push(program.key.clone());
+        let result = guarded(|| set_mode(execution.session, mode).and_then(|()| inner(execution)));
+        let session = &mut *execution.session;
         let restored = set_mode(session, outer_mode);
         session.programs.active.pop();
         session.frame.schema = outer_schema;
@@ -245,30 +222,31 @@ pub(super) fn within<R>(
         restored.map(|()| result)
     };
     match definer {
-        None => inside(session),
-        Some(definer) => in_the_name_of(session, definer, inside),
+        None => inside(execution),
+        Some(definer) => in_the_name_of(execution, definer, inside),
     }
 }
 
 /// Does something with the privileges of `definer`. Fails (1449) without such an account.
 pub(super) fn in_the_name_of<R>(
-    session: &mut Session,
+    execution: &mut Execution<'_>,
     definer: &Arc<str>,
-    inner: impl FnOnce(&mut Session) -> SqlResult<R>,
+    inner: impl FnOnce(&mut Execution<'_>) -> SqlResult<R>,
 ) -> SqlResult<R> {
-    if session.frame.account.account == *definer {
-        return inner(session);
+    let frame = &mut execution.session.frame;
+    if frame.account.account == *definer {
+        return inner(execution);
     }
-    if !session.frame.hooks.account_exists(definer) {
+    if !frame.hooks.account_exists(definer) {
         let (user, host) = definer.rsplit_once('@').unwrap_or((definer, ""));
         return Err(SqlError::new(&ER_NO_SUCH_USER, &[&user, &host]));
     }
-    let frame = &mut session.frame;
     let account = std::mem::replace(&mut frame.account.account, Arc::clone(definer));
     let acting_as = frame.acting_as.replace(Arc::clone(definer));
-    let result = guarded(|| inner(session));
-    session.frame.account.account = account;
-    session.frame.acting_as = acting_as;
+    let result = guarded(|| inner(execution));
+    let frame = &mut execution.session.frame;
+    frame.account.account = account;
+    frame.acting_as = acting_as;
     result
 }
 
@@ -292,7 +270,7 @@ impl<'p> Machine<'p> {
         operation: &'p Operation,
         running: Running<'_>,
     ) -> SqlResult<()> {
-        let program = procedure(self.instance, self.session, call)?;
+        let program = procedure(self.scope(), call)?;
         let target = |arg: &Expr| match arg.kind {
             ExprKind::Param(number) => operation.locals.get(number as usize),
             _ => None,
@@ -304,8 +282,7 @@ impl<'p> Machine<'p> {
                 return Err(not_variable(at, &program));
             }
         }
-        let values =
-            invoke(self.instance, self.session, &program, &call.args, running, &mut self.sink)?;
+        let values = invoke(&mut self.execution(running), &program, &call.args)?;
         for (at, value) in values {
             match (&call.args[at].kind, target(&call.args[at])) {
                 (_, Some(local)) => self.assign(local, value)?,

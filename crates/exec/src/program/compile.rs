@@ -12,11 +12,12 @@ use selkie_sql::ast::{Local, Operation, Program, SetItem, Span, Statement, Step,
 use selkie_types::error::catalogue::ER_UNKNOWN_SYSTEM_VARIABLE;
 use selkie_types::{CollationId, SqlError, SqlMode, SqlResult, SqlType, Value, stack};
 
+use crate::Session;
+use crate::query::execution::Scope;
 use crate::query::running::Running;
 use crate::state::prepared::Prepared;
 use crate::state::programs::{Compiled, Origin, ProgramKey, ProgramSetting};
 use crate::state::terms::Terms;
-use crate::{Instance, Session};
 
 impl Compiled {
     /// A statement of the program, to be planned once.
@@ -130,19 +131,17 @@ pub(super) fn trigger(session: &Session, trigger: &Arc<Trigger>) -> SqlResult<Ar
 
 /// The type of a variable of a program.
 pub(super) fn variable_type(
-    instance: &Instance,
-    session: &Session,
+    scope: Scope<'_>,
     program: &Compiled,
     name: &str,
     ty: &VariableType,
 ) -> SqlResult<SqlType> {
-    resolve_type(instance, session, (name, ty), program.collation, &program.text)
+    resolve_type(scope, (name, ty), program.collation, &program.text)
 }
 
 /// The type that is written as `ty`.
 pub(crate) fn resolve_type(
-    instance: &Instance,
-    session: &Session,
+    Scope { instance, session }: Scope<'_>,
     (name, ty): (&str, &VariableType),
     collation: CollationId,
     text: &[u8],

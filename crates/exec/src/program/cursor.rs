@@ -10,8 +10,8 @@ use selkie_types::{Batch, SqlError, SqlResult, SqlType, Value};
 
 use super::frame::{Scalar, Slot};
 use super::machine::Machine;
+use crate::ResultSink;
 use crate::query::running::Running;
-use crate::{ResultSink, statement};
 
 /// The rows of an open cursor.
 #[derive(Default)]
@@ -66,7 +66,7 @@ impl Machine<'_> {
         let declared = &program.body.cursors[cursor];
         for (parameter, argument) in declared.parameters.iter().zip(arguments) {
             let value = self.evaluate(argument)?;
-            self.frame.declare(self.instance, self.session, program, *parameter)?;
+            self.declare_one(*parameter)?;
             self.assign(&Local::Variable(*parameter), value)?;
         }
         let values = self.values(&declared.query.locals)?;
@@ -74,8 +74,7 @@ impl Machine<'_> {
         let running = Running { prepared: Some(&prepared), ..program.running(&values) };
         let mut rows = Rows::default();
         self.at = declared.query.span;
-        let query = &declared.query.statement;
-        statement::execute(self.instance, self.session, query, running, &mut rows)?;
+        self.execution(running).with_sink(&mut rows).execute(&declared.query.statement)?;
         self.frame.cursors[cursor] = Some(rows);
         Ok(())
     }

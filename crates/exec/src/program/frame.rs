@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use selkie_catalog::Namespace;
 use selkie_expr::EvalContext;
 use selkie_expr::store::{StoreMode, StoreTarget, convert_for_column};
-use selkie_sql::ast::VariableType;
+use selkie_sql::ast::{TableName, VariableType};
 use selkie_types::error::catalogue::{ER_BAD_FIELD_ERROR, ER_OPERAND_COLUMNS};
 use selkie_types::{Column, SqlError, SqlResult, SqlType, Value};
 
 use super::compile::variable_type;
 use super::cursor::Rows;
+use crate::query::execution::Scope;
 use crate::state::columns::scale_of;
 use crate::state::programs::Compiled;
-use crate::{Instance, Session, query};
+use crate::{Session, query};
 
 /// A variable with a single value.
 #[derive(Clone, Debug)]
@@ -52,19 +52,18 @@ impl Frame {
     /// Declares a variable: NULL, of its type.
     pub(super) fn declare(
         &mut self,
-        instance: &Instance,
-        session: &Session,
+        scope: Scope<'_>,
         program: &Compiled,
         at: usize,
     ) -> SqlResult<()> {
         let variable = &program.body.variables[at];
         self.slots[at] = match &variable.ty {
-            VariableType::RowOf(table) => Slot::Row(row_of(instance, session, table)?),
+            VariableType::RowOf(table) => Slot::Row(row_of(scope, table)?),
             VariableType::Row(fields) => {
                 let mut row = Vec::with_capacity(fields.len());
                 for (name, ty) in fields {
                     let ty = VariableType::Scalar(ty.clone());
-                    let ty = variable_type(instance, session, program, &name.value, &ty)?;
+                    let ty = variable_type(scope, program, &name.value, &ty)?;
                     row.push(Scalar { name: name.value.clone(), ty, value: Value::Null });
                 }
                 Slot::Row(row)
@@ -72,7 +71,7 @@ impl Frame {
             VariableType::RowOfCursor(_) => Slot::Row(Vec::new()),
             ty => {
                 let name = variable.name.value.clone();
-                let ty = variable_type(instance, session, program, &name, ty)?;
+                let ty = variable_type(scope, program, &name, ty)?;
                 Slot::Scalar(Scalar { name, ty, value: Value::Null })
             }
         };
@@ -100,17 +99,10 @@ impl Frame {
     }
 }
 
-fn row_of(
-    instance: &Instance,
-    session: &Session,
-    name: &selkie_sql::ast::TableName,
-) -> SqlResult<Vec<Scalar>> {
-    let snapshot = instance.catalog.snapshot();
-    let names = Namespace { snapshot: &snapshot, temporary: &session.frame.temporary };
-    let schema = name.schema.as_ref().map(|s| &*s.value).or(session.frame.schema.as_deref());
-    let schema = schema.unwrap_or_default();
-    let table = names.table(schema, &name.name.value);
-    let table = table.ok_or_else(|| SqlError::no_such_table(schema, &name.name.value))?;
+fn row_of(scope: Scope<'_>, name: &TableName) -> SqlResult<Vec<Scalar>> {
+    // Without a current database it is the table that is missed.
+    let schema = scope.session.schema_of(name).unwrap_or_default();
+    let table = scope.table(schema, &name.name.value)?;
     let field = |c: &selkie_catalog::ColumnInfo| Scalar {
         name: (*c.name).into(),
         ty: c.ty.clone(),

@@ -8,11 +8,11 @@ use super::call::{check_execute, in_the_name_of, within};
 use super::compile::{self, variable_type};
 use super::frame::{Frame, stored};
 use super::machine::Machine;
-use super::output::{NoResults, ProgramSink};
+use super::output::NoResults;
 use super::sub;
+use crate::Session;
+use crate::query::execution::Execution;
 use crate::state::around::Around;
-use crate::state::programs::Compiled;
-use crate::{Instance, Session};
 
 /// The result of a function for some arguments.
 ///
@@ -38,28 +38,30 @@ pub(super) fn call_function(
     }
     let args: Vec<(Value, SqlType)> =
         args.into_iter().zip(&call.args).map(|(value, e)| (value, e.ty.clone())).collect();
-    sub::with_sub_session(around, |session| {
-        let before = session.diagnostics.mark();
+    let mut nowhere = NoResults("function");
+    sub::with_sub_session(around, &mut nowhere, |execution| {
+        let before = execution.session.diagnostics.mark();
         let mut frame = Frame::new(&program);
-        frame.pass(instance, session, &program, &args, 1)?;
-        raise(session, ctx);
-        let run = |session: &mut Session| {
-            let value =
-                within(session, &program, |session| run(instance, session, &program, frame));
-            if session.diagnostics.mark() > before {
+        frame.pass(execution.scope(), &program, &args, 1)?;
+        raise(execution.session, ctx);
+        let run = |execution: &mut Execution<'_>| {
+            let value = within(execution, &program, |execution| {
+                Machine::new(execution.nested(), &program, frame).run_function()
+            });
+            if execution.session.diagnostics.mark() > before {
                 // Conditions of the statement before the one that calls are forgotten.
                 outer.diagnostics.forget_stale();
             }
             if value.is_ok() {
-                raise(session, ctx);
+                raise(execution.session, ctx);
             }
             value
         };
         match &call.who {
-            None => run(session),
-            Some(who) => in_the_name_of(session, who, |session| {
-                check_execute(session, routine)?;
-                run(session)
+            None => run(execution),
+            Some(who) => in_the_name_of(execution, who, |execution| {
+                check_execute(execution.session, routine)?;
+                run(execution)
             }),
         }
     })
@@ -69,18 +71,6 @@ pub(super) fn call_function(
 fn raise(session: &Session, ctx: &EvalContext<'_>) {
     session.diagnostics.present().into_iter().for_each(|condition| ctx.push(condition));
     session.diagnostics.clear();
-}
-
-fn run(
-    instance: &Instance,
-    session: &mut Session,
-    program: &Compiled,
-    frame: Frame,
-) -> SqlResult<Value> {
-    let mut nowhere = NoResults("function");
-    let sink = ProgramSink::new(&mut nowhere);
-    let mut machine = Machine::new(instance, session, program, frame, sink);
-    machine.run_function()
 }
 
 impl Machine<'_> {
@@ -93,7 +83,7 @@ impl Machine<'_> {
         let Some(returns) = &self.program.returns else {
             return Err(SqlError::internal("a function without a type"));
         };
-        let ty = variable_type(self.instance, self.session, self.program, &name, returns)?;
+        let ty = variable_type(self.scope(), self.program, &name, returns)?;
         let column = format!("{name}()");
         let result = stored(self.session, (&value, &from), (&column, &ty), 0);
         if let Err(error) = &result {

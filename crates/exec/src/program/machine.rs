@@ -17,9 +17,11 @@ use super::frame::{Frame, Slot, stored};
 use super::handlers::Active;
 use super::output::ProgramSink;
 use super::trigger::TriggerRow;
+use crate::query::execution::{Execution, Scope};
 use crate::query::running::Running;
+use crate::state::control::Control;
 use crate::state::programs::Compiled;
-use crate::statement::{self, set};
+use crate::statement::set;
 use crate::{Instance, Session, dml, query};
 
 /// Whether a value counts as true.
@@ -49,6 +51,8 @@ pub(super) enum Flow {
 pub(super) struct Machine<'p> {
     pub(super) instance: &'p Instance,
     pub(super) session: &'p mut Session,
+    /// Limits of the statement that runs the program; the program's own have theirs.
+    control: &'p Control,
     pub(super) program: &'p Compiled,
     pub(super) frame: Frame,
     pub(super) sink: ProgramSink<'p>,
@@ -67,19 +71,15 @@ pub(super) struct Machine<'p> {
 
 impl<'p> Machine<'p> {
     /// A machine at the beginning of a program.
-    pub(super) fn new(
-        instance: &'p Instance,
-        session: &'p mut Session,
-        program: &'p Compiled,
-        frame: Frame,
-        sink: ProgramSink<'p>,
-    ) -> Self {
+    pub(super) fn new(execution: Execution<'p>, program: &'p Compiled, frame: Frame) -> Self {
+        let Execution { instance, session, control, sink, .. } = execution;
         Self {
             instance,
             session,
+            control,
             program,
             frame,
-            sink,
+            sink: ProgramSink::new(sink),
             handlers: Vec::new(),
             handled: Vec::new(),
             row: None,
@@ -87,6 +87,22 @@ impl<'p> Machine<'p> {
             message_row: 0,
             result: None,
         }
+    }
+
+    /// The execution of something inside of the program.
+    pub(super) fn execution<'a>(&'a mut self, running: Running<'a>) -> Execution<'a> {
+        let Self { instance, session, control, sink, .. } = self;
+        Execution { instance, session, control, running, sink }
+    }
+
+    pub(super) fn scope(&self) -> Scope<'_> {
+        Scope { instance: self.instance, session: self.session }
+    }
+
+    /// Declares a variable.
+    pub(super) fn declare_one(&mut self, at: usize) -> SqlResult<()> {
+        let scope = Scope { instance: self.instance, session: self.session };
+        self.frame.declare(scope, self.program, at)
     }
 
     /// Runs the whole program.
@@ -211,7 +227,7 @@ impl<'p> Machine<'p> {
 
     fn declare(&mut self, variables: &[usize], default: Option<&Term>) -> SqlResult<()> {
         for &at in variables {
-            self.frame.declare(self.instance, self.session, self.program, at)?;
+            self.declare_one(at)?;
         }
         let Some(term) = default else { return Ok(()) };
         if variables.first().is_some_and(|at| self.fields(*at).is_some()) {
@@ -272,7 +288,7 @@ impl<'p> Machine<'p> {
                 let (first, last) = (m.evaluate(first)?, m.evaluate(last)?);
                 let (from, to) = if *reverse { (last, first) } else { (first, last) };
                 for (at, value) in [(*variable, from), (*bound, to)] {
-                    m.frame.declare(m.instance, m.session, m.program, at)?;
+                    m.declare_one(at)?;
                     m.assign(&Local::Variable(at), value)?;
                 }
                 Ok(())
@@ -375,7 +391,7 @@ impl<'p> Machine<'p> {
         self.at = term.expr.span;
         let values = self.values(&term.locals)?;
         let running = self.program.running(&values);
-        set::evaluate(self.instance, self.session, &term.expr, running)
+        self.execution(running).evaluate(&term.expr)
     }
 
     /// Puts a value into a variable.
@@ -425,7 +441,7 @@ impl<'p> Machine<'p> {
             Statement::Call(call) => return self.call(call, operation, bare),
             Statement::Signal(what) => {
                 let handled = self.handled.last().cloned();
-                return super::signal::raise(self.instance, self.session, what, bare, handled);
+                return super::signal::raise(&mut self.execution(bare), what, handled);
             }
             Statement::GetDiagnostics(what) => return self.get_diagnostics(what, bare),
             _ => {}
@@ -491,7 +507,7 @@ impl<'p> Machine<'p> {
         let (KillTarget::Connection(expr) | KillTarget::QueryId(expr)) = &kill.target else {
             return Ok(Statement::Kill(Box::new(kill.clone())));
         };
-        let (value, _) = set::evaluate(self.instance, self.session, expr, running)?;
+        let (value, _) = self.execution(running).evaluate(expr)?;
         let number = match value {
             Value::Int(v) => u64::try_from(v).unwrap_or(0),
             Value::UInt(v) => v,
@@ -507,9 +523,7 @@ impl<'p> Machine<'p> {
     }
 
     fn execute(&mut self, statement: &Statement, running: Running<'_>) -> SqlResult<()> {
-        let sink = &mut self.sink;
-        let outcome = statement::execute(self.instance, self.session, statement, running, sink);
-        let outcome = match outcome {
+        let outcome = match self.execution(running).execute(statement) {
             // Compat: a second row is an error that comes when the first is in the variables.
             Err(error) if error.is(&ER_TOO_MANY_ROWS) => {
                 self.take_into(statement)?;
@@ -557,10 +571,10 @@ impl<'p> Machine<'p> {
     fn set(&mut self, item: &'p SetItem, running: Running<'_>) -> SqlResult<()> {
         let SetItem::Local { target, value } = item else {
             let one = std::slice::from_ref(item);
-            return set::run(self.instance, self.session, one, running).map(drop);
+            return set::run(&mut self.execution(running), one).map(drop);
         };
         let value = match value {
-            Some(e) => set::evaluate(self.instance, self.session, e, running)?,
+            Some(e) => self.execution(running).evaluate(e)?,
             None => (Value::Null, SqlType::null()),
         };
         self.assign(target, value)

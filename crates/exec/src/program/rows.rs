@@ -8,7 +8,6 @@ use selkie_types::{SqlError, SqlResult, SqlType, Value};
 
 use super::frame::Slot;
 use super::machine::Machine;
-use crate::statement::set;
 
 impl Machine<'_> {
     /// How many fields a row variable has; `None` for other variables.
@@ -57,7 +56,7 @@ impl Machine<'_> {
     fn row_of(&mut self, items: &[Expr], locals: &[Local]) -> SqlResult<Vec<(Value, SqlType)>> {
         let values = self.scalars(locals)?;
         let running = self.program.running(&values);
-        items.iter().map(|e| set::evaluate(self.instance, self.session, e, running)).collect()
+        items.iter().map(|e| self.execution(running).evaluate(e)).collect()
     }
 
     fn row_in(&self, local: Option<&Local>) -> Option<Vec<(Value, SqlType)>> {

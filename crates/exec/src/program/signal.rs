@@ -10,30 +10,23 @@ use selkie_types::error::catalogue::{
 use selkie_types::{CollationId, Condition, Level, SqlError, SqlResult, SqlType, Value};
 
 use super::machine::Machine;
+use crate::query::execution::Execution;
 use crate::query::running::Running;
-use crate::statement::set;
-use crate::{Instance, Outcome, Session};
+use crate::{Outcome, Session};
 
 /// SIGNAL outside of a program.
-pub(crate) fn signal(
-    instance: &Instance,
-    session: &mut Session,
-    what: &ast::Signal,
-    running: Running<'_>,
-) -> SqlResult<Outcome> {
-    raise(instance, session, what, running, None)?;
+pub(crate) fn signal(execution: &mut Execution<'_>, what: &ast::Signal) -> SqlResult<Outcome> {
+    raise(execution, what, None)?;
     Ok(Outcome::ok())
 }
 
 /// Raises what SIGNAL or RESIGNAL says; `handled` is the condition whose handler runs.
 pub(super) fn raise(
-    instance: &Instance,
-    session: &mut Session,
+    execution: &mut Execution<'_>,
     what: &ast::Signal,
-    running: Running<'_>,
     handled: Option<Condition>,
 ) -> SqlResult<()> {
-    let max = session.frame.settings.notes.max_error_count;
+    let max = execution.session.frame.settings.notes.max_error_count;
     if what.again && handled.is_none() {
         return Err(SqlError::new(&ER_RESIGNAL_WITHOUT_ACTIVE_HANDLER, &[]));
     }
@@ -51,9 +44,10 @@ pub(super) fn raise(
         (None, None) => return Err(SqlError::new(&ER_RESIGNAL_WITHOUT_ACTIVE_HANDLER, &[])),
     };
     for (item, e) in &what.items {
-        let (value, ty) = set::evaluate(instance, session, e, running)?;
-        set_item(session, &mut raised, *item, &value, &ty)?;
+        let (value, ty) = execution.evaluate(e)?;
+        set_item(execution.session, &mut raised, *item, &value, &ty)?;
     }
+    let session = &*execution.session;
     session.diagnostics.keep();
     if what.state.is_some()
         && let Some(handled) = handled.filter(|_| what.again)
@@ -130,14 +124,12 @@ fn cut(session: &Session, text: String, item: SignalItem) -> SqlResult<String> {
 
 /// GET DIAGNOSTICS outside of a program.
 pub(crate) fn get_diagnostics(
-    instance: &Instance,
-    session: &mut Session,
+    execution: &mut Execution<'_>,
     what: &GetDiagnostics,
-    running: Running<'_>,
 ) -> SqlResult<Outcome> {
-    for (target, (value, ty)) in found(instance, session, what, running)? {
+    for (target, (value, ty)) in found(execution, what)? {
         if let DiagnosticsTarget::User(name) = target {
-            let view: &dyn selkie_expr::Session = session;
+            let view: &dyn selkie_expr::Session = &*execution.session;
             view.set_user_variable(&name.to_lowercase(), value, &ty);
         }
     }
@@ -150,7 +142,7 @@ impl Machine<'_> {
         what: &GetDiagnostics,
         running: Running<'_>,
     ) -> SqlResult<()> {
-        for (target, (value, ty)) in found(self.instance, self.session, what, running)? {
+        for (target, (value, ty)) in found(&mut self.execution(running), what)? {
             match target {
                 DiagnosticsTarget::Local(local) => self.assign(local, (value, ty))?,
                 DiagnosticsTarget::User(name) => {
@@ -177,12 +169,8 @@ impl Machine<'_> {
 
 type Found<'a> = Vec<(&'a DiagnosticsTarget, (Value, SqlType))>;
 
-fn found<'a>(
-    instance: &Instance,
-    session: &mut Session,
-    what: &'a GetDiagnostics,
-    running: Running<'_>,
-) -> SqlResult<Found<'a>> {
+fn found<'a>(execution: &mut Execution<'_>, what: &'a GetDiagnostics) -> SqlResult<Found<'a>> {
+    let session = &*execution.session;
     let conditions = session.diagnostics.list();
     let rows = session.values.row_count.get();
     match what {
@@ -194,7 +182,7 @@ fn found<'a>(
             Ok(items.iter().map(|(t, count)| (t, (value(*count), SqlType::bigint()))).collect())
         }
         GetDiagnostics::Condition { number, items } => {
-            let (value, _) = set::evaluate(instance, session, number, running)?;
+            let (value, _) = execution.evaluate(number)?;
             let at = match value {
                 Value::Int(v) => usize::try_from(v).unwrap_or(0),
                 Value::UInt(v) => v as usize,
@@ -204,6 +192,7 @@ fn found<'a>(
             let Some(condition) = condition else {
                 // Compat: the statement ends well, and its error stands behind what it looked at.
                 let error = SqlError::new(&ER_DA_INVALID_CONDITION_NUMBER, &[]);
+                let session = &*execution.session;
                 session
                     .diagnostics
                     .push_error(&error, session.frame.settings.notes.max_error_count);

@@ -6,19 +6,21 @@
 
 use selkie_types::{Level, SqlResult, stack};
 
-use crate::Session;
-use crate::dml;
+use crate::query::execution::Execution;
+use crate::query::running::Running;
 use crate::state::around::Around;
 use crate::state::guard::guarded;
+use crate::{ResultSink, dml};
 
-/// Runs something in the sub-session of a statement's session. Its errors' notes go to the
+/// Executes something in the sub-session of a statement's session. Its errors' notes go to the
 /// statement's list behind the error.
 pub(super) fn with_sub_session<R>(
     around: Around<'_>,
-    inner: impl FnOnce(&mut Session) -> SqlResult<R>,
+    sink: &mut dyn ResultSink,
+    inner: impl FnOnce(&mut Execution<'_>) -> SqlResult<R>,
 ) -> SqlResult<R> {
     stack::check()?;
-    let Around { session: outer, plan, eval, .. } = around;
+    let Around { instance, session: outer, control, plan, eval } = around;
     let kept = outer.programs.sub.take();
     let mut sub = kept.unwrap_or_else(|| Box::new(outer.nested()));
     sub.locks_reads = outer.locks_reads || dml::changes_rows(plan);
@@ -26,7 +28,9 @@ pub(super) fn with_sub_session<R>(
     sub.values.clone_from(&outer.values);
     sub.diagnostics.clear();
     outer.end_random(eval);
-    let result = guarded(|| inner(&mut sub));
+    let (session, running) = (&mut *sub, Running::new(b"", &[]));
+    let mut execution = Execution { instance, session, control, running, sink };
+    let result = guarded(|| inner(&mut execution));
     outer.begin_random(eval);
     if result.is_err() {
         let conditions = sub.diagnostics.list();

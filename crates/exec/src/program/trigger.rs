@@ -10,7 +10,7 @@ use super::call::within;
 use super::compile;
 use super::frame::{Frame, stored};
 use super::machine::Machine;
-use super::output::{NoResults, ProgramSink};
+use super::output::NoResults;
 use super::sub;
 use crate::Session;
 use crate::state::around::{Around, Triggers};
@@ -135,13 +135,11 @@ impl TableTriggers<'_> {
     ) -> SqlResult<Vec<Value>> {
         let mut row = TriggerRow { table: Arc::clone(self.table), old, new };
         for program in programs {
-            let instance = self.around.instance;
-            sub::with_sub_session(self.around, |session| {
-                within(session, program, |session| {
-                    let mut nowhere = NoResults("trigger");
-                    let sink = ProgramSink::new(&mut nowhere);
+            let mut nowhere = NoResults("trigger");
+            sub::with_sub_session(self.around, &mut nowhere, |execution| {
+                within(execution, program, |execution| {
                     let frame = Frame::new(program);
-                    let mut machine = Machine::new(instance, session, program, frame, sink);
+                    let mut machine = Machine::new(execution.nested(), program, frame);
                     machine.row = Some(&mut row);
                     machine.run()
                 })

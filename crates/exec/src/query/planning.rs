@@ -15,8 +15,8 @@ use selkie_sql::ast::{self, Statement};
 use selkie_sql::{ClientText, ParseOptions, Parsed};
 use selkie_types::{Condition, SqlResult, SqlType};
 
+use crate::query::execution::{Execution, Scope};
 use crate::query::running::Running;
-use crate::state::control::Control;
 use crate::{Instance, Session, query};
 
 /// Parses one statement in the session's mode; `origin` is the text as a client sent it.
@@ -90,96 +90,92 @@ impl Environment for PlanEnvironment<'_> {
     }
 }
 
-/// Plans a statement with parameters of these types.
-pub(crate) fn plan(
-    instance: &Instance,
-    session: &Session,
-    statement: &Statement,
-    text: &[u8],
-    (types, parameters): (&[SqlType], usize),
-) -> SqlResult<Plan> {
-    let snapshot = instance.catalog.snapshot();
-    with_context(instance, session, &snapshot, text, (types, parameters), |context| {
-        selkie_plan::plan(statement, context)
-    })
-}
+impl Scope<'_> {
+    /// Plans a statement with parameters of these types.
+    pub(crate) fn plan(
+        self,
+        statement: &Statement,
+        text: &[u8],
+        parameters: (&[SqlType], usize),
+    ) -> SqlResult<Plan> {
+        self.with_context(text, parameters, |context| selkie_plan::plan(statement, context))
+    }
 
-/// The text of a query as the planner understands it with what is `known`, and what it found out on
-/// the way.
-pub(crate) fn query_text(
-    instance: &Instance,
-    session: &Session,
-    query: &ast::Query,
-    known: &Known,
-    text: &[u8],
-) -> (String, Vec<Condition>) {
-    let snapshot = instance.catalog.snapshot();
-    let now = crate::query::now_micros(session);
-    with_context(instance, session, &snapshot, text, (&[], 0), |context| {
-        selkie_plan::explain::query_text(query, known, context, now)
-    })
-}
+    /// Plans a statement for the values of one that runs.
+    pub(crate) fn plan_running(
+        self,
+        statement: &Statement,
+        running: Running<'_>,
+    ) -> SqlResult<Plan> {
+        let types = running.types();
+        self.plan(statement, running.text, (&types, types.len()))
+    }
 
-fn with_context<R>(
-    instance: &Instance,
-    session: &Session,
-    snapshot: &Snapshot,
-    text: &[u8],
-    (types, parameters): (&[SqlType], usize),
-    run: impl FnOnce(&PlanContext<'_>) -> R,
-) -> R {
-    let settings = session.plan_settings(types);
-    let type_context = session.type_context();
-    run(&PlanContext {
-        text,
-        tables: Namespace { snapshot, temporary: &session.frame.temporary },
-        environment: &PlanEnvironment { session, snapshot },
-        statistics: &EngineStatistics(instance),
-        settings: &settings,
-        types: &type_context,
-        parameters,
-    })
-}
+    /// The text of a query as the planner understands it with what is `known`, and what it found out
+    /// on the way.
+    pub(crate) fn query_text(
+        self,
+        query: &ast::Query,
+        known: &Known,
+        text: &[u8],
+    ) -> (String, Vec<Condition>) {
+        let now = query::now_micros(self.session);
+        self.with_context(text, (&[], 0), |context| {
+            selkie_plan::explain::query_text(query, known, context, now)
+        })
+    }
 
-/// An expression by itself: of SET, of EXECUTE ... USING.
-pub(crate) fn bind(
-    instance: &Instance,
-    session: &Session,
-    expr: &ast::Expr,
-    running: Running<'_>,
-) -> SqlResult<Expr> {
-    let snapshot = instance.catalog.snapshot();
-    let types: Vec<SqlType> = running.values.iter().map(|(_, ty)| ty.clone()).collect();
-    let parameters = (&types[..], types.len());
-    with_context(instance, session, &snapshot, running.text, parameters, |context| {
-        selkie_plan::bind_constant(expr, context)
-    })
-}
+    /// An expression by itself: of SET, of EXECUTE ... USING.
+    pub(crate) fn bind(self, expr: &ast::Expr, running: Running<'_>) -> SqlResult<Expr> {
+        let types = running.types();
+        self.with_context(running.text, (&types, types.len()), |context| {
+            selkie_plan::bind_constant(expr, context)
+        })
+    }
 
-/// What HANDLER reads of a table.
-pub(crate) fn handler_read(
-    instance: &Instance,
-    session: &Session,
-    table: &Arc<TableInfo>,
-    syntax: HandlerSyntax<'_>,
-    text: &[u8],
-    types: (&[SqlType], usize),
-) -> SqlResult<HandlerRead> {
-    let snapshot = instance.catalog.snapshot();
-    with_context(instance, session, &snapshot, text, types, |context| {
-        selkie_plan::handler_read(table, syntax, context)
-    })
-}
+    /// What HANDLER reads of a table.
+    pub(crate) fn handler_read(
+        self,
+        table: &Arc<TableInfo>,
+        syntax: HandlerSyntax<'_>,
+        text: &[u8],
+        parameters: (&[SqlType], usize),
+    ) -> SqlResult<HandlerRead> {
+        self.with_context(text, parameters, |context| {
+            selkie_plan::handler_read(table, syntax, context)
+        })
+    }
 
-/// Fails as the view's query fails, if what it reads is no longer there.
-pub(crate) fn check_view(instance: &Instance, session: &Session, view: &View) -> SqlResult<()> {
-    let text = view.select.as_bytes();
-    let parsed = selkie_sql::parse(text, &ParseOptions::default())?;
-    let snapshot = instance.catalog.snapshot();
-    with_context(instance, session, &snapshot, text, (&[], 0), |context| {
-        let context = PlanContext { tables: context.tables.shared(), ..*context };
-        selkie_plan::plan(&parsed.statement, &context).map(drop)
-    })
+    /// Fails as the view's query fails, if what it reads is no longer there.
+    pub(crate) fn check_view(self, view: &View) -> SqlResult<()> {
+        let text = view.select.as_bytes();
+        let parsed = selkie_sql::parse(text, &ParseOptions::default())?;
+        self.with_context(text, (&[], 0), |context| {
+            let context = PlanContext { tables: context.tables.shared(), ..*context };
+            selkie_plan::plan(&parsed.statement, &context).map(drop)
+        })
+    }
+
+    fn with_context<R>(
+        self,
+        text: &[u8],
+        (types, parameters): (&[SqlType], usize),
+        run: impl FnOnce(&PlanContext<'_>) -> R,
+    ) -> R {
+        let Self { instance, session } = self;
+        let snapshot = &instance.catalog.snapshot();
+        let settings = session.plan_settings(types);
+        let type_context = session.type_context();
+        run(&PlanContext {
+            text,
+            tables: Namespace { snapshot, temporary: &session.frame.temporary },
+            environment: &PlanEnvironment { session, snapshot },
+            statistics: &EngineStatistics(instance),
+            settings: &settings,
+            types: &type_context,
+            parameters,
+        })
+    }
 }
 
 /// Whether every table of a plan is still what the plan was made for.
@@ -193,23 +189,23 @@ pub(crate) fn is_current(instance: &Instance, plan: &Plan) -> bool {
     })
 }
 
-/// A plan made by `make` whose tables are locked and did not change before they were.
-pub(crate) fn locked(
-    instance: &Instance,
-    session: &mut Session,
-    control: &Control,
-    mut make: impl FnMut(&Session) -> SqlResult<Arc<Plan>>,
-) -> SqlResult<Arc<Plan>> {
-    loop {
-        let version = instance.catalog.version();
-        let plan = make(session)?;
-        query::lock_tables(instance, session, control, &plan)?;
-        if instance.catalog.version() == version || is_current(instance, &plan) {
-            return Ok(plan);
-        }
-        control.check()?;
-        if !session.in_transaction() {
-            session.transaction.release_locks();
+impl Execution<'_> {
+    /// A plan made by `make` whose tables are locked and did not change before they were.
+    pub(crate) fn locked_plan(
+        &mut self,
+        mut make: impl FnMut(Scope<'_>) -> SqlResult<Arc<Plan>>,
+    ) -> SqlResult<Arc<Plan>> {
+        loop {
+            let version = self.instance.catalog.version();
+            let plan = make(self.scope())?;
+            self.lock_tables(&plan)?;
+            if self.instance.catalog.version() == version || is_current(self.instance, &plan) {
+                return Ok(plan);
+            }
+            self.control.check()?;
+            if !self.session.in_transaction() {
+                self.session.transaction.release_locks();
+            }
         }
     }
 }

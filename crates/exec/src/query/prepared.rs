@@ -7,11 +7,12 @@ use selkie_sql::ast::{Expr, ExprKind, Literal, OrderItem, QueryBody, Statement};
 use selkie_types::error::catalogue::ER_WARN_DEPRECATED_SYNTAX;
 use selkie_types::{Level, SqlError, SqlResult, SqlType, Value};
 
+use crate::Instance;
+use crate::query::execution::Scope;
 use crate::query::{bulk, planning};
 use crate::state::plan_key::PlanKey;
 use crate::state::prepared::{CachedPlan, Prepared, roomy};
 use crate::state::session::bump;
-use crate::{Instance, Session};
 
 /// Compat: PREPARE raises the warnings about deprecated syntax in the text, executions do not.
 pub(crate) fn forget_text(plan: &mut Plan) {
@@ -57,10 +58,10 @@ impl Prepared {
     /// The plan for parameters of these types; a new one if definitions or settings changed.
     pub(crate) fn plan(
         &self,
-        instance: &Instance,
-        session: &Session,
+        scope: Scope<'_>,
         values: &[(Value, SqlType)],
     ) -> SqlResult<Arc<Plan>> {
+        let Scope { instance, session } = scope;
         let any = &self.of_any_length;
         let is_fit = |kept: &&CachedPlan| kept.is_for(instance, session, (values, any));
         if let Some(kept) = self.plans.lock().iter().find(is_fit) {
@@ -74,7 +75,7 @@ impl Prepared {
         let types: Vec<SqlType> = values.iter().enumerate().map(planned).collect();
         let parameters = (&types[..], self.parameters);
         let make = |statement: &Statement| {
-            let mut plan = planning::plan(instance, session, statement, &self.text, parameters)?;
+            let mut plan = scope.plan(statement, &self.text, parameters)?;
             forget_text(&mut plan);
             self.shape.iter().try_for_each(|shape| bulk::fill(&mut plan, shape))?;
             Ok::<_, SqlError>(Arc::new(plan))

@@ -26,4 +26,9 @@ impl<'a> Running<'a> {
     pub(crate) fn new(text: &'a [u8], values: &'a [(Value, SqlType)]) -> Self {
         Self { text, values, prepared: None, terms: None, bulk: None }
     }
+
+    /// The types of its values.
+    pub(crate) fn types(&self) -> Vec<SqlType> {
+        self.values.iter().map(|(_, ty)| ty.clone()).collect()
+    }
 }

@@ -12,8 +12,8 @@ use selkie_sql::ast::{Span, Statement};
 use selkie_sql::{LiteralKind, SHORT_STRING, Shape, lift_literals, string_value};
 use selkie_types::{SqlType, TypeKind, Value};
 
+use crate::query::execution::Scope;
 use crate::query::plan_cache::{Entry, Form, Kept, LONGEST, PlanCache, may_share};
-use crate::query::planning;
 use crate::query::robust::is_robust;
 use crate::state::plan_key::PlanKey;
 use crate::{Instance, Prepared, Session};
@@ -59,8 +59,9 @@ pub fn keep_text_plan(
     statement: &Statement,
     text: &[u8],
 ) -> Option<TextPlan> {
+    let scope = Scope { instance, session };
     PlanCache::with(session, Form::Text, text, |cache| {
-        let kept = make(&cache.shape, instance, session, statement, text).map(Arc::new);
+        let kept = make(&cache.shape, scope, statement, text).map(Arc::new);
         cache.put(kept.clone().map_or(Entry::Refused { left: PATIENCE }, Entry::Kept));
         kept.map(|kept| text_plan(&cache.shape, &kept, session, text))
     })?
@@ -94,13 +95,8 @@ fn text_plan(shape: &Shape, kept: &Kept, session: &Session, text: &[u8]) -> Text
     TextPlan { statement: Arc::clone(&kept.statement), values }
 }
 
-fn make(
-    shape: &Shape,
-    instance: &Instance,
-    session: &Session,
-    statement: &Statement,
-    text: &[u8],
-) -> Option<Kept> {
+fn make(shape: &Shape, scope: Scope<'_>, statement: &Statement, text: &[u8]) -> Option<Kept> {
+    let Scope { instance, session } = scope;
     let spans: Vec<Span> = shape.literals.iter().map(|(span, _)| *span).collect();
     let mut lifted = statement.clone();
     let is_lifted = lift_literals(&mut lifted, &spans)?;
@@ -112,8 +108,8 @@ fn make(
     let general = Prepared::unplanned(lifted, text.into(), spans.len());
     let kept = Kept { statement: Arc::new(general), key, fixed: fixed.collect() };
     let values = values(shape, &kept, session, text);
-    let general = kept.statement.plan(instance, session, &values).ok()?;
-    let special = planning::plan(instance, session, statement, text, (&[], 0)).ok()?;
+    let general = kept.statement.plan(scope, &values).ok()?;
+    let special = scope.plan(statement, text, (&[], 0)).ok()?;
     is_robust(&general, &special).then_some(kept)
 }
 

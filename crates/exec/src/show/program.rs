@@ -3,20 +3,16 @@
 use selkie_catalog::{ProgramContext, Routine};
 use selkie_sql::ast::{RoutineKind, TableName};
 use selkie_types::error::catalogue::{
-    ER_FEATURE_DISABLED, ER_NO_DB_ERROR, ER_SP_DOES_NOT_EXIST, ER_SPECIFIC_ACCESS_DENIED_ERROR,
+    ER_FEATURE_DISABLED, ER_SP_DOES_NOT_EXIST, ER_SPECIFIC_ACCESS_DENIED_ERROR,
     ER_TRG_DOES_NOT_EXIST,
 };
 use selkie_types::{Privileges, SqlError, SqlMode, SqlResult, SqlType, Value};
 
 use super::rows::{ShownRows, definition_type, text_type};
+use crate::Session;
 use crate::ddl::definer_clause;
+use crate::query::execution::Scope;
 use crate::state::session::Privilege;
-use crate::{Instance, Session};
-
-fn schema_of<'a>(session: &'a Session, name: &'a TableName) -> SqlResult<&'a str> {
-    let schema = name.schema.as_ref().map(|s| &*s.value).or(session.frame.schema.as_deref());
-    schema.ok_or_else(|| SqlError::new(&ER_NO_DB_ERROR, &[]))
-}
 
 /// `sql_mode` as text.
 fn mode_text(bits: u64) -> String {
@@ -40,9 +36,8 @@ fn context_values(context: &ProgramContext) -> [Value; 3] {
 }
 
 /// The routine a name means, or error 1305.
-pub(crate) fn routine_of(
-    instance: &Instance,
-    session: &Session,
+fn routine_of(
+    Scope { instance, session }: Scope<'_>,
     kind: RoutineKind,
     name: &TableName,
 ) -> SqlResult<std::sync::Arc<Routine>> {
@@ -52,7 +47,7 @@ pub(crate) fn routine_of(
         RoutineKind::Package => "PACKAGE",
         RoutineKind::PackageBody => "PACKAGE BODY",
     };
-    let schema = schema_of(session, name)?;
+    let schema = session.schema_of(name)?;
     let snapshot = instance.catalog.snapshot();
     let found = match kind {
         RoutineKind::Procedure => snapshot.routine(schema, false, &name.name.value),
@@ -71,12 +66,11 @@ pub(crate) fn routine_of(
 
 /// `SHOW CREATE PROCEDURE`, `SHOW CREATE FUNCTION`.
 pub(super) fn create_routine(
-    instance: &Instance,
-    session: &Session,
+    scope: Scope<'_>,
     kind: RoutineKind,
     name: &TableName,
 ) -> SqlResult<ShownRows> {
-    let found = routine_of(instance, session, kind, name)?;
+    let (session, found) = (scope.session, routine_of(scope, kind, name)?);
     // Compat: the name is shown as it was asked for.
     let routine = Routine { name: name.name.value.to_string(), ..(*found).clone() };
     let (first, second) = match routine.function {
@@ -116,11 +110,10 @@ fn definer_is(session: &Session, definer: &str) -> bool {
 
 /// `SHOW CREATE TRIGGER`.
 pub(super) fn create_trigger(
-    instance: &Instance,
-    session: &Session,
+    Scope { instance, session }: Scope<'_>,
     name: &TableName,
 ) -> SqlResult<ShownRows> {
-    let schema = schema_of(session, name)?;
+    let schema = session.schema_of(name)?;
     let snapshot = instance.catalog.snapshot();
     let missing = || SqlError::new(&ER_TRG_DOES_NOT_EXIST, &[]);
     let trigger = snapshot.trigger(schema, &name.name.value).ok_or_else(missing)?;

@@ -1,8 +1,9 @@
 //! SHOW statements as queries over `information_schema`.
 
 use std::fmt::Write;
+use std::sync::Arc;
 
-use selkie_catalog::{Namespace, TableKind, quote_identifier};
+use selkie_catalog::{TableInfo, TableKind, quote_identifier};
 use selkie_sql::ast::{
     Describe, Ident, RoutineKind, Show, ShowFilter, ShowWhat, StringLiteral, TableName, VarScope,
 };
@@ -12,6 +13,7 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{Privileges, SqlError, SqlResult, quote_string};
 
+use crate::query::execution::Scope;
 use crate::state::session::{Access, Privilege};
 use crate::{Instance, Session};
 
@@ -47,17 +49,12 @@ impl Shape {
 }
 
 /// The query that answers `show`, or `None` if it is not one. `text` is the statement's source.
-pub(crate) fn show_query(
-    instance: &Instance,
-    session: &Session,
-    show: &Show,
-    text: &[u8],
-) -> SqlResult<Option<String>> {
+pub(crate) fn show_query(scope: Scope<'_>, show: &Show, text: &[u8]) -> SqlResult<Option<String>> {
     if let ShowWhat::OpenTables { schema } = &show.what {
-        let rows = open_tables(instance, schema.as_ref());
+        let rows = open_tables(scope.instance, schema.as_ref());
         return Ok(Some(filtered(rows, "`Table`", show.filter.as_deref(), text)));
     }
-    let Some(mut shape) = shape(instance, session, &show.what)? else { return Ok(None) };
+    let Some(mut shape) = shape(scope, &show.what)? else { return Ok(None) };
     let filter = show.filter.as_deref();
     if let (Some(ShowFilter::Like(pattern)), true) = (filter, names_pattern(&show.what)) {
         let name = &mut shape.columns[0].0;
@@ -72,12 +69,8 @@ fn names_pattern(what: &ShowWhat) -> bool {
 }
 
 /// The query that answers DESCRIBE.
-pub(crate) fn describe_query(
-    instance: &Instance,
-    session: &Session,
-    describe: &Describe,
-) -> SqlResult<String> {
-    let shape = columns_shape(instance, session, false, &describe.table)?;
+pub(crate) fn describe_query(scope: Scope<'_>, describe: &Describe) -> SqlResult<String> {
+    let shape = columns_shape(scope, false, &describe.table)?;
     let filter = describe.pattern.clone().map(|bytes| ShowFilter::Like(StringLiteral::utf8(bytes)));
     Ok(render(&shape, filter.as_ref(), b""))
 }
@@ -150,7 +143,8 @@ fn literal(text: &str) -> String {
 }
 
 /// The schema a SHOW is about, which must exist.
-fn schema_of(instance: &Instance, session: &Session, schema: Option<&Ident>) -> SqlResult<String> {
+fn schema_of(scope: Scope<'_>, schema: Option<&Ident>) -> SqlResult<String> {
+    let Scope { instance, session } = scope;
     let name = schema.map(|s| &*s.value).or(session.frame.schema.as_deref());
     let name = name.ok_or_else(|| SqlError::new(&ER_NO_DB_ERROR, &[]))?;
     check_any(session, name, "")?;
@@ -192,52 +186,31 @@ fn check_sees(
 }
 
 /// A table whose columns or indexes are shown: the account has some privilege on it.
-fn shown_table(
-    instance: &Instance,
-    session: &Session,
-    table: &TableName,
-) -> SqlResult<std::sync::Arc<selkie_catalog::TableInfo>> {
-    if let (Some(schema), _) | (None, Some(schema)) =
-        (table.schema.as_ref().map(|s| &*s.value), session.frame.schema.as_deref())
-    {
-        check_shown(session, schema, &table.name.value)?;
+fn shown_table(scope: Scope<'_>, table: &TableName) -> SqlResult<Arc<TableInfo>> {
+    if let Ok(schema) = scope.session.schema_of(table) {
+        check_shown(scope.session, schema, &table.name.value)?;
     }
-    table_of(instance, session, table)
+    table_of(scope, table)
 }
 
-/// Schema and name of an existing table.
-pub(super) fn table_of(
-    instance: &Instance,
-    session: &Session,
-    table: &TableName,
-) -> SqlResult<std::sync::Arc<selkie_catalog::TableInfo>> {
-    let schema = match (&table.schema, &session.frame.schema) {
-        (Some(schema), _) => &*schema.value,
-        (None, Some(schema)) => schema,
-        (None, None) => return Err(SqlError::new(&ER_NO_DB_ERROR, &[])),
-    };
-    let snapshot = instance.catalog.snapshot();
-    if snapshot.schema(schema).is_none() {
+/// An existing table, in a schema that exists.
+pub(super) fn table_of(scope: Scope<'_>, table: &TableName) -> SqlResult<Arc<TableInfo>> {
+    let schema = scope.session.schema_of(table)?;
+    if scope.instance.catalog.snapshot().schema(schema).is_none() {
         return Err(SqlError::unknown_database(schema));
     }
-    let names = Namespace { snapshot: &snapshot, temporary: &session.frame.temporary };
-    let found = names.table(schema, &table.name.value).cloned();
-    found.ok_or_else(|| SqlError::no_such_table(schema, &table.name.value))
+    scope.table(schema, &table.name.value)
 }
 
-fn shape(instance: &Instance, session: &Session, what: &ShowWhat) -> SqlResult<Option<Shape>> {
+fn shape(scope: Scope<'_>, what: &ShowWhat) -> SqlResult<Option<Shape>> {
     Ok(Some(match what {
         ShowWhat::Databases => {
             Shape::new("SCHEMATA", &[("Database", "SCHEMA_NAME")]).ordered("SCHEMA_NAME")
         }
-        ShowWhat::Tables { full, schema } => {
-            tables(&schema_of(instance, session, schema.as_ref())?, *full)
-        }
-        ShowWhat::TableStatus { schema } => {
-            table_status(&schema_of(instance, session, schema.as_ref())?)
-        }
-        ShowWhat::Columns { full, table } => columns_shape(instance, session, *full, table)?,
-        ShowWhat::Index { table } => index(instance, session, table)?,
+        ShowWhat::Tables { full, schema } => tables(&schema_of(scope, schema.as_ref())?, *full),
+        ShowWhat::TableStatus { schema } => table_status(&schema_of(scope, schema.as_ref())?),
+        ShowWhat::Columns { full, table } => columns_shape(scope, *full, table)?,
+        ShowWhat::Index { table } => index(scope, table)?,
         ShowWhat::Variables(scope) => variables(*scope),
         ShowWhat::Status(scope) => status(*scope),
         ShowWhat::Processlist { full } => processlist(*full),
@@ -245,14 +218,12 @@ fn shape(instance: &Instance, session: &Session, what: &ShowWhat) -> SqlResult<O
         ShowWhat::Collation => collations(),
         ShowWhat::CharacterSet => character_sets(),
         ShowWhat::Plugins => plugins(),
-        ShowWhat::Triggers { schema, .. } => {
-            triggers(&schema_of(instance, session, schema.as_ref())?)
-        }
+        ShowWhat::Triggers { schema, .. } => triggers(&schema_of(scope, schema.as_ref())?),
         ShowWhat::Events { schema } => {
-            let schema = schema_of(instance, session, schema.as_ref())?;
+            let schema = schema_of(scope, schema.as_ref())?;
             let privilege = Privilege::Event;
             let access = Access { privilege, schema: &schema, table: "", columns: &[] };
-            session.frame.hooks.check_access(session, &access)?;
+            scope.session.frame.hooks.check_access(scope.session, &access)?;
             events(&schema)
         }
         ShowWhat::RoutineStatus(kind) => routines(*kind),
@@ -317,15 +288,10 @@ const DEFAULT_UNQUOTED: &str = "CASE WHEN COLUMN_DEFAULT = 'NULL' THEN NULL \
      CHAR(92, 48 USING utf8mb3), CHAR(0 USING utf8mb3)), \
      CHAR(239, 191, 190 USING utf8mb3), CHAR(92 USING utf8mb3)) ELSE COLUMN_DEFAULT END";
 
-fn columns_shape(
-    instance: &Instance,
-    session: &Session,
-    full: bool,
-    table: &TableName,
-) -> SqlResult<Shape> {
-    let info = shown_table(instance, session, table)?;
+fn columns_shape(scope: Scope<'_>, full: bool, table: &TableName) -> SqlResult<Shape> {
+    let info = shown_table(scope, table)?;
     if let TableKind::View(view) = &info.kind
-        && let Err(cause) = crate::query::planning::check_view(instance, session, view)
+        && let Err(cause) = scope.check_view(view)
     {
         let missing = [&ER_NO_SUCH_TABLE, &ER_BAD_FIELD_ERROR, &ER_VIEW_INVALID];
         // Compat: the account that looks at a view's columns needs no privilege on the tables below it.
@@ -357,13 +323,13 @@ fn columns_shape(
     Ok(Shape::new("COLUMNS", &columns).filtered(of_table(&info)).ordered("ORDINAL_POSITION"))
 }
 
-fn of_table(info: &selkie_catalog::TableInfo) -> String {
+fn of_table(info: &TableInfo) -> String {
     let (schema, name) = (literal(info.schema()), literal(info.name()));
     format!("TABLE_SCHEMA = {schema} AND TABLE_NAME = {name}")
 }
 
-fn index(instance: &Instance, session: &Session, table: &TableName) -> SqlResult<Shape> {
-    let info = shown_table(instance, session, table)?;
+fn index(scope: Scope<'_>, table: &TableName) -> SqlResult<Shape> {
+    let info = shown_table(scope, table)?;
     let columns = [
         ("Table", "TABLE_NAME"),
         ("Non_unique", "NON_UNIQUE"),

@@ -10,8 +10,10 @@ use selkie_types::{
 use super::program;
 use super::query::table_of;
 use super::quoting::requoted;
+use crate::Session;
+use crate::query::execution::Scope;
+use crate::state::control::Control;
 use crate::state::session::{Access, Privilege};
-use crate::{Instance, Session};
 
 /// A small result set.
 pub(crate) struct ShownRows {
@@ -49,10 +51,11 @@ impl ShownRows {
 
 /// The rows of `show`, or `None` if it has none of its own.
 pub(crate) fn show_rows(
-    instance: &Instance,
-    session: &Session,
+    scope: Scope<'_>,
+    control: &Control,
     show: &Show,
 ) -> SqlResult<Option<ShownRows>> {
+    let session = scope.session;
     let shown = match &show.what {
         ShowWhat::Warnings(limit) => conditions(session, limit.as_deref(), false),
         ShowWhat::Errors(limit) => conditions(session, limit.as_deref(), true),
@@ -60,18 +63,16 @@ pub(crate) fn show_rows(
             count("@@session.warning_count", session.diagnostics.warning_count())
         }
         ShowWhat::CountErrors => count("@@session.error_count", session.diagnostics.error_count()),
-        ShowWhat::CreateTable(name) => create_table(instance, session, name)?,
-        ShowWhat::CreateSequence(name) => super::sequence::create(instance, session, name)?,
+        ShowWhat::CreateTable(name) => create_table(scope, name)?,
+        ShowWhat::CreateSequence(name) => super::sequence::create(scope, control, name)?,
         ShowWhat::CreateView(name) => {
-            create_view(instance, session, name, &[Privileges::SELECT, Privileges::SHOW_VIEW])?
+            create_view(scope, name, &[Privileges::SELECT, Privileges::SHOW_VIEW])?
         }
         ShowWhat::CreateDatabase { if_not_exists, name } => {
-            create_database(instance, session, name, *if_not_exists)?
+            create_database(scope, name, *if_not_exists)?
         }
-        ShowWhat::CreateRoutine(kind, name) => {
-            program::create_routine(instance, session, *kind, name)?
-        }
-        ShowWhat::CreateTrigger(name) => program::create_trigger(instance, session, name)?,
+        ShowWhat::CreateRoutine(kind, name) => program::create_routine(scope, *kind, name)?,
+        ShowWhat::CreateTrigger(name) => program::create_trigger(scope, name)?,
         ShowWhat::RoutineCode(..) => return Err(program::code()),
         _ => return Ok(None),
     };
@@ -108,10 +109,10 @@ fn conditions(session: &Session, limit: Option<&Limit>, errors_only: bool) -> Sh
     }
 }
 
-fn create_table(instance: &Instance, session: &Session, name: &TableName) -> SqlResult<ShownRows> {
-    let named = name.schema.as_ref().map(|s| &*s.value).or(session.frame.schema.as_deref());
-    if let Some(schema) = named {
-        let (schema, table) = (schema, &*name.name.value);
+fn create_table(scope: Scope<'_>, name: &TableName) -> SqlResult<ShownRows> {
+    let Scope { instance, session } = scope;
+    if let Ok(schema) = session.schema_of(name) {
+        let table = &*name.name.value;
         let is_view = instance
             .catalog
             .snapshot()
@@ -119,12 +120,11 @@ fn create_table(instance: &Instance, session: &Session, name: &TableName) -> Sql
             .is_some_and(|t| matches!(t.kind, TableKind::View(_)));
         if is_view {
             check_shown(session, schema, table)?;
-            let wanted = [Privileges::SHOW_VIEW];
-            return create_view(instance, session, name, &wanted);
+            return create_view(scope, name, &[Privileges::SHOW_VIEW]);
         }
         check_shown(session, schema, table)?;
     }
-    let table = table_of(instance, session, name)?;
+    let table = table_of(scope, name)?;
     let next = match table.kind {
         TableKind::System => None,
         _ => instance.look_into(&table).and_then(|t| t.table.statistics().auto_increment),
@@ -152,13 +152,8 @@ fn check_shown(session: &Session, schema: &str, table: &str) -> SqlResult<()> {
 }
 
 /// A view, if the account has what is wanted, asked for one by one.
-fn create_view(
-    instance: &Instance,
-    session: &Session,
-    name: &TableName,
-    wanted: &[Privileges],
-) -> SqlResult<ShownRows> {
-    let table = table_of(instance, session, name)?;
+fn create_view(scope: Scope<'_>, name: &TableName, wanted: &[Privileges]) -> SqlResult<ShownRows> {
+    let (session, table) = (scope.session, table_of(scope, name)?);
     let (schema, full) = (table.schema(), table.name());
     let is_view = matches!(table.kind, TableKind::View(_));
     let wanted = if is_view { wanted } else { &wanted[..wanted.len().min(1)] };
@@ -175,8 +170,7 @@ fn create_view(
 }
 
 fn create_database(
-    instance: &Instance,
-    session: &Session,
+    Scope { instance, session }: Scope<'_>,
     name: &Ident,
     if_not_exists: bool,
 ) -> SqlResult<ShownRows> {

@@ -7,17 +7,18 @@ use selkie_types::{SqlError, SqlResult, Value, quote_string};
 
 use super::query::table_of;
 use super::rows::{ShownRows, definition_type, text_type};
+use crate::query::execution::Scope;
 use crate::run::sequence;
 use crate::state::control::Control;
 use crate::state::session::{Access, Privilege};
-use crate::{Instance, Session};
 
 pub(super) fn create(
-    instance: &Instance,
-    session: &Session,
+    scope: Scope<'_>,
+    control: &Control,
     name: &TableName,
 ) -> SqlResult<ShownRows> {
-    let table = table_of(instance, session, name)?;
+    let Scope { instance, session } = scope;
+    let table = table_of(scope, name)?;
     let (schema, name) = (table.schema(), table.name());
     if table.kind != TableKind::Temporary {
         let access = Access { privilege: Privilege::Any, schema, table: name, columns: &[] };
@@ -31,8 +32,7 @@ pub(super) fn create(
     if !table.is_sequence() {
         return Err(SqlError::new(&ER_NOT_SEQUENCE, &[&schema, &name]));
     }
-    let control = Control::new(session);
-    let def = sequence::read_row(instance, session, &control, &table)?;
+    let def = sequence::read_row(instance, session, control, &table)?;
     let mut statement = def.show(&quote_identifier(name));
     statement.push_str(&format!(" ENGINE={}", table.engine.name));
     if !table.options.comment.is_empty() {

@@ -10,6 +10,7 @@ use selkie_expr::{EvalContext, StoredCall};
 use selkie_plan::physical::Plan;
 use selkie_types::{Column, SqlResult, Value};
 
+use crate::state::control::Control;
 use crate::{Instance, Session};
 
 /// The statement around a function or trigger.
@@ -17,6 +18,8 @@ use crate::{Instance, Session};
 pub(crate) struct Around<'r> {
     pub(crate) instance: &'r Instance,
     pub(crate) session: &'r Session,
+    /// Its limits.
+    pub(crate) control: &'r Control,
     pub(crate) plan: &'r Plan,
     pub(crate) eval: &'r EvalContext<'r>,
 }

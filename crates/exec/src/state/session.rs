@@ -20,7 +20,8 @@ use std::time::{Duration, Instant};
 use hashbrown::HashMap;
 use selkie_catalog::{TableInfo, TableKind, TemporaryTables};
 use selkie_expr::EvalContext;
-use selkie_types::error::catalogue::ER_TABLE_NOT_LOCKED;
+use selkie_sql::ast::TableName;
+use selkie_types::error::catalogue::{ER_NO_DB_ERROR, ER_TABLE_NOT_LOCKED};
 use selkie_types::{Privileges, SqlError, SqlResult};
 
 pub use self::core::{RandomSeeds, SessionCore, UserVariables};
@@ -201,6 +202,12 @@ impl Session {
         let deadline = (micros > 0).then(|| Instant::now() + limit);
         self.values.deadline.set(deadline);
         self.frame.kill.account().set_deadline(deadline);
+    }
+
+    /// The schema a table's name means: its own or the current one.
+    pub(crate) fn schema_of<'a>(&'a self, name: &'a TableName) -> SqlResult<&'a str> {
+        let schema = name.schema.as_ref().map(|s| &*s.value).or(self.frame.schema.as_deref());
+        schema.ok_or_else(|| SqlError::new(&ER_NO_DB_ERROR, &[]))
     }
 
     /// The strongest lock that LOCK TABLES took on a table.

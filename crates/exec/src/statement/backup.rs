@@ -2,20 +2,18 @@
 //!
 //! Stages come in an order; each keeps out what the ones before it did, and more.
 
-use std::time::Duration;
-
 use selkie_sql::ast::{self, TableName};
 use selkie_types::error::catalogue::{
     ER_BACKUP_NOT_RUNNING, ER_BACKUP_UNKNOWN_STAGE, ER_BACKUP_WRONG_STAGE,
-    ER_CANT_UPDATE_WITH_READLOCK, ER_LOCK_OR_ACTIVE_TRANSACTION, ER_NO_DB_ERROR,
+    ER_CANT_UPDATE_WITH_READLOCK, ER_LOCK_OR_ACTIVE_TRANSACTION,
 };
 use selkie_types::{SqlError, SqlResult};
 
-use crate::state::control::Control;
+use crate::Outcome;
+use crate::query::execution::Execution;
 use crate::state::gate::Work;
 use crate::state::metadata::LockMode;
 use crate::state::session::{Access, Backup, Privilege};
-use crate::{Instance, Outcome, Session};
 
 /// The stages and what each begins to keep out.
 const STAGES: [(&str, &[Work]); 5] = [
@@ -30,21 +28,18 @@ const STAGES: [(&str, &[Work]); 5] = [
 const TURN: (&str, &str) = ("", "backup");
 
 /// Runs a statement about backups.
-pub(super) fn run(
-    instance: &Instance,
-    session: &mut Session,
-    statement: &ast::Backup,
-) -> SqlResult<Outcome> {
+pub(super) fn run(execution: &mut Execution<'_>, statement: &ast::Backup) -> SqlResult<Outcome> {
+    let session = &mut *execution.session;
     let reload = Access { privilege: Privilege::Reload, schema: "", table: "", columns: &[] };
     let lock_tables = Access { privilege: Privilege::LockBackup, ..reload.clone() };
     match statement {
         ast::Backup::Stage(name) => {
             session.frame.hooks.check_access(session, &reload)?;
-            stage(instance, session, &name.value)?;
+            stage(execution, &name.value)?;
         }
         ast::Backup::Lock(table) => {
             session.frame.hooks.check_access(session, &lock_tables)?;
-            lock(instance, session, table)?;
+            lock(execution, table)?;
         }
         ast::Backup::Unlock => {
             session.frame.hooks.check_access(session, &lock_tables)?;
@@ -54,10 +49,11 @@ pub(super) fn run(
     Ok(Outcome::ok())
 }
 
-fn stage(instance: &Instance, session: &mut Session, name: &str) -> SqlResult<()> {
+fn stage(execution: &mut Execution<'_>, name: &str) -> SqlResult<()> {
     let at = STAGES.iter().position(|(stage, _)| stage.eq_ignore_ascii_case(name));
     let at = at.ok_or_else(|| SqlError::new(&ER_BACKUP_UNKNOWN_STAGE, &[&name]))?;
-    match session.backup.stage {
+    let reached = execution.session.backup.stage;
+    match reached {
         None if at > 0 => return Err(SqlError::new(&ER_BACKUP_NOT_RUNNING, &[])),
         Some(reached) if at <= reached => {
             let (stage, before) = (STAGES[at].0, STAGES[reached].0);
@@ -65,19 +61,19 @@ fn stage(instance: &Instance, session: &mut Session, name: &str) -> SqlResult<()
         }
         _ => {}
     }
-    let first = session.backup.stage.map_or(0, |reached| reached + 1);
+    let first = reached.map_or(0, |reached| reached + 1);
     for stage in first..=at {
-        enter(instance, session, stage)?;
+        enter(execution, stage)?;
     }
     if at + 1 == STAGES.len() {
-        session.backup = Backup { table: session.backup.table.take(), ..Backup::default() };
+        let backup = &mut execution.session.backup;
+        *backup = Backup { table: backup.table.take(), ..Backup::default() };
     }
     Ok(())
 }
 
-fn enter(instance: &Instance, session: &mut Session, stage: usize) -> SqlResult<()> {
-    let control = Control::new(session);
-    let limit = Duration::from_secs(session.frame.settings.locks.lock_wait_timeout);
+fn enter(execution: &mut Execution<'_>, stage: usize) -> SqlResult<()> {
+    let session = &mut *execution.session;
     if stage == 0 {
         if session.locked_tables.is_some() {
             return Err(SqlError::new(&ER_LOCK_OR_ACTIVE_TRANSACTION, &[]));
@@ -86,28 +82,20 @@ fn enter(instance: &Instance, session: &mut Session, stage: usize) -> SqlResult<
             return Err(SqlError::new(&ER_CANT_UPDATE_WITH_READLOCK, &[]));
         }
         session.commit()?;
-        let locks = &instance.locks;
-        let turn = locks.lock(&control, session.core.id, TURN, LockMode::Exclusive, limit)?;
-        session.backup.turn = Some(turn);
+        execution.session.backup.turn = Some(execution.lock_name(TURN, LockMode::Exclusive)?);
     }
-    let closed = session.gate.close(&control, session.core.id, STAGES[stage].1, limit)?;
+    let closed = execution.close_gate(STAGES[stage].1)?;
+    let session = &mut *execution.session;
     session.backup.holds.extend(closed);
     session.backup.stage = Some(stage);
     Ok(())
 }
 
 /// Keeps the definition of one table, which need not exist, from changing; rows may change.
-fn lock(instance: &Instance, session: &mut Session, table: &TableName) -> SqlResult<()> {
-    let schema = match (&table.schema, &session.frame.schema) {
-        (Some(schema), _) => &*schema.value,
-        (None, Some(schema)) => &**schema,
-        (None, None) => return Err(SqlError::new(&ER_NO_DB_ERROR, &[])),
-    };
-    session.backup.table = None;
-    let control = Control::new(session);
-    let limit = Duration::from_secs(session.frame.settings.locks.lock_wait_timeout);
-    let name = (schema, &*table.name.value);
-    let ticket = instance.locks.lock(&control, session.core.id, name, LockMode::Read, limit)?;
-    session.backup.table = Some(ticket);
+fn lock(execution: &mut Execution<'_>, table: &TableName) -> SqlResult<()> {
+    let schema = execution.session.schema_of(table)?.to_owned();
+    execution.session.backup.table = None;
+    let ticket = execution.lock_name((&schema, &table.name.value), LockMode::Read)?;
+    execution.session.backup.table = Some(ticket);
     Ok(())
 }

@@ -1,7 +1,5 @@
 //! FLUSH TABLES: read locks on everything or on some tables. What engines keep they flush themselves.
 
-use std::time::Duration;
-
 use selkie_sql::ast::{self, FlushTarget, Statement, TableName};
 use selkie_types::error::catalogue::{
     ER_BACKUP_LOCK_IS_ACTIVE, ER_ILLEGAL_HA, ER_LOCK_OR_ACTIVE_TRANSACTION, ER_TABLE_NOT_LOCKED,
@@ -9,16 +7,15 @@ use selkie_types::error::catalogue::{
 use selkie_types::{SqlError, SqlResult};
 
 use super::lock_tables::{self, Purpose};
-use crate::state::control::Control;
+use crate::query::execution::{Execution, Scope};
 use crate::state::gate::Work;
 use crate::state::metadata::LockMode;
 use crate::state::session::{Access, LockedTable, Privilege};
-use crate::{Instance, Outcome, Session};
+use crate::{Outcome, Session};
 
 /// Runs FLUSH TABLES; `None` if the statement is another.
 pub(super) fn run(
-    instance: &Instance,
-    session: &mut Session,
+    execution: &mut Execution<'_>,
     statement: &Statement,
 ) -> SqlResult<Option<Outcome>> {
     let Statement::Flush(flush) = statement else { return Ok(None) };
@@ -26,66 +23,57 @@ pub(super) fn run(
         return Ok(None);
     };
     let reload = Access { privilege: Privilege::Reload, schema: "", table: "", columns: &[] };
-    session.frame.hooks.check_access(session, &reload)?;
+    execution.session.frame.hooks.check_access(execution.session, &reload)?;
     // Compat: numbers that sequences keep in memory are gone.
-    instance.sequences.forget_all();
+    execution.instance.sequences.forget_all();
     match (&tables[..], *read_lock || *export) {
-        ([], true) => lock_all(session)?,
-        (_, true) => lock_some(instance, session, tables, *export)?,
-        (_, false) => flush_some(instance, session, tables)?,
+        ([], true) => lock_all(execution)?,
+        (_, true) => lock_some(execution, tables, *export)?,
+        (_, false) => flush_some(execution, tables)?,
     }
     Ok(Some(Outcome::ok()))
 }
 
 /// FLUSH TABLES WITH READ LOCK.
-fn lock_all(session: &mut Session) -> SqlResult<()> {
-    if session.locked_tables.is_some() {
-        return Err(SqlError::new(&ER_LOCK_OR_ACTIVE_TRANSACTION, &[]));
+fn lock_all(execution: &mut Execution<'_>) -> SqlResult<()> {
+    begin(execution.session)?;
+    if execution.session.read_lock.is_empty() {
+        let kinds = [Work::Definition, Work::Rows, Work::Commit];
+        execution.session.read_lock = execution.close_gate(&kinds)?;
     }
-    if session.backup.stage.is_some() {
-        return Err(SqlError::new(&ER_BACKUP_LOCK_IS_ACTIVE, &[]));
-    }
-    session.commit()?;
-    if !session.read_lock.is_empty() {
-        return Ok(());
-    }
-    let control = Control::new(session);
-    let limit = Duration::from_secs(session.frame.settings.locks.lock_wait_timeout);
-    let kinds = [Work::Definition, Work::Rows, Work::Commit];
-    session.read_lock = session.gate.close(&control, session.core.id, &kinds, limit)?;
     Ok(())
 }
 
-/// FLUSH TABLES names WITH READ LOCK or FOR EXPORT: as LOCK TABLES ... READ.
-fn lock_some(
-    instance: &Instance,
-    session: &mut Session,
-    tables: &[TableName],
-    export: bool,
-) -> SqlResult<()> {
+/// Commits, unless tables are locked or a backup runs.
+fn begin(session: &mut Session) -> SqlResult<()> {
     if session.locked_tables.is_some() {
         return Err(SqlError::new(&ER_LOCK_OR_ACTIVE_TRANSACTION, &[]));
     }
     if session.backup.stage.is_some() {
         return Err(SqlError::new(&ER_BACKUP_LOCK_IS_ACTIVE, &[]));
     }
-    session.commit()?;
+    session.commit()
+}
+
+/// FLUSH TABLES names WITH READ LOCK or FOR EXPORT: as LOCK TABLES ... READ.
+fn lock_some(execution: &mut Execution<'_>, tables: &[TableName], export: bool) -> SqlResult<()> {
+    begin(execution.session)?;
     let locks = tables.iter().map(|table| ast::LockTable {
         table: table.clone(),
         alias: None,
         mode: ast::LockMode::Read,
     });
     let statement = ast::LockTables { tables: locks.collect(), wait: None };
-    lock_tables::take(instance, session, &statement, Purpose::Flush)?;
-    if export && let Err(error) = check_exported(instance, session) {
-        session.end_lock_tables();
+    lock_tables::take(execution, &statement, Purpose::Flush)?;
+    if export && let Err(error) = check_exported(execution.scope()) {
+        execution.session.end_lock_tables();
         return Err(error);
     }
     Ok(())
 }
 
 /// Fails unless the locked tables have files that can be copied.
-fn check_exported(instance: &Instance, session: &Session) -> SqlResult<()> {
+fn check_exported(Scope { instance, session }: Scope<'_>) -> SqlResult<()> {
     let snapshot = instance.catalog.snapshot();
     for lock in session.lock_list.iter().filter(|lock| !lock.is_view) {
         let Some(table) = snapshot.table(&lock.schema, &lock.table) else { continue };
@@ -99,11 +87,12 @@ fn check_exported(instance: &Instance, session: &Session) -> SqlResult<()> {
 }
 
 /// FLUSH TABLES without a lock: under LOCK TABLES, of tables that are locked for writing.
-fn flush_some(instance: &Instance, session: &mut Session, tables: &[TableName]) -> SqlResult<()> {
+fn flush_some(execution: &mut Execution<'_>, tables: &[TableName]) -> SqlResult<()> {
+    let session = &mut *execution.session;
     if session.locked_tables.is_none() {
         session.commit()?;
-        session.handlers.give_way(instance);
-        return tables.iter().try_for_each(|table| wait_for_users(instance, session, table));
+        session.handlers.give_way(execution.instance);
+        return tables.iter().try_for_each(|table| wait_for_users(execution, table));
     }
     if tables.is_empty() {
         let read = |lock: &&LockedTable| !lock.is_view && !is_written(session, lock);
@@ -129,13 +118,12 @@ fn is_written(session: &Session, lock: &LockedTable) -> bool {
 }
 
 /// Compat: FLUSH TABLES with names waits until nobody uses the tables.
-fn wait_for_users(instance: &Instance, session: &Session, table: &TableName) -> SqlResult<()> {
+fn wait_for_users(execution: &Execution<'_>, table: &TableName) -> SqlResult<()> {
+    let session = &*execution.session;
     let schema = table.schema.as_ref().map(|s| &*s.value).or(session.frame.schema.as_deref());
     let (schema, name) = (schema.unwrap_or_default(), &*table.name.value);
     if session.frame.temporary.get(schema, name).is_some() {
         return Ok(());
     }
-    let limit = Duration::from_secs(session.frame.settings.locks.lock_wait_timeout);
-    let (control, mode) = (Control::new(session), LockMode::Exclusive);
-    instance.locks.lock(&control, session.core.id, (schema, name), mode, limit).map(drop)
+    execution.lock_name((schema, name), LockMode::Exclusive).map(drop)
 }

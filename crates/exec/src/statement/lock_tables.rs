@@ -12,12 +12,11 @@ use selkie_catalog::{Namespace, TableInfo, TableKind};
 use selkie_sql::ast::{self, Statement};
 use selkie_types::error::catalogue::{
     ER_BACKUP_LOCK_IS_ACTIVE, ER_DBACCESS_DENIED_ERROR, ER_LOCK_OR_ACTIVE_TRANSACTION,
-    ER_NO_DB_ERROR, ER_NONUNIQ_TABLE, ER_TABLEACCESS_DENIED_ERROR, ER_VIEW_INVALID,
+    ER_NONUNIQ_TABLE, ER_TABLEACCESS_DENIED_ERROR, ER_VIEW_INVALID,
 };
 use selkie_types::{Privileges, SqlError, SqlResult};
 
-use crate::query::planning;
-use crate::state::control::Control;
+use crate::query::execution::{Execution, Scope};
 use crate::state::gate::Work;
 use crate::state::metadata::LockMode;
 use crate::state::session::{Access, LockedTable, Privilege};
@@ -35,10 +34,10 @@ pub(super) enum Purpose {
 
 /// Runs LOCK TABLES.
 pub(super) fn lock(
-    instance: &Instance,
-    session: &mut Session,
+    execution: &mut Execution<'_>,
     statement: &ast::LockTables,
 ) -> SqlResult<Outcome> {
+    let session = &mut *execution.session;
     session.transaction.check_no_branch()?;
     if session.backup.stage.is_some() {
         return Err(SqlError::new(&ER_BACKUP_LOCK_IS_ACTIVE, &[]));
@@ -48,29 +47,28 @@ pub(super) fn lock(
     }
     release(session);
     session.commit()?;
-    session.handlers.give_way(instance);
-    take(instance, session, statement, Purpose::Lock)?;
+    session.handlers.give_way(execution.instance);
+    take(execution, statement, Purpose::Lock)?;
     Ok(Outcome::ok())
 }
 
 /// Takes locks in the order of names, so that two sessions do not wait for each other.
 pub(super) fn take(
-    instance: &Instance,
-    session: &mut Session,
+    execution: &mut Execution<'_>,
     statement: &ast::LockTables,
     purpose: Purpose,
 ) -> SqlResult<()> {
     let limit = match statement.wait {
         Some(ast::LockWait::NoWait) => Duration::ZERO,
         Some(ast::LockWait::Wait(seconds)) => Duration::from_secs(seconds),
-        _ => Duration::from_secs(session.frame.settings.locks.lock_wait_timeout),
+        _ => execution.session.lock_wait(),
     };
-    let control = Control::new(session);
-    let mut list = list_of(instance, session, statement, purpose)?;
+    let mut list = list_of(execution, statement, purpose)?;
+    let Execution { instance, session, control, .. } = execution;
     // The strongest lock on a name comes first: nobody else gets between it and a weaker one.
     list.sort_by(|a, b| (&a.schema, &a.table, b.write).cmp(&(&b.schema, &b.table, a.write)));
     let inside = match list.iter().any(|table| table.write) {
-        true => Some(session.gate.enter(&control, session.core.id, Work::Rows, limit)?),
+        true => Some(session.gate.enter(control, session.core.id, Work::Rows, limit)?),
         false => None,
     };
     let mut tickets = Vec::new();
@@ -83,10 +81,11 @@ pub(super) fn take(
             (Purpose::Flush, false) => LockMode::Upgradable,
         };
         let name = (&*table.schema, &*table.table);
-        tickets.push(instance.locks.lock(&control, session.core.id, name, mode, limit)?);
+        tickets.push(instance.locks.lock(control, session.core.id, name, mode, limit)?);
     }
     // What was waited for may have gone meanwhile.
-    list_of(instance, session, statement, purpose)?;
+    list_of(execution, statement, purpose)?;
+    let session = &mut *execution.session;
     session.locked_tables = Some(tickets);
     session.locked_inside = inside;
     session.lock_list = list;
@@ -97,8 +96,7 @@ pub(super) fn take(
 
 /// The tables a statement names, and those of its views.
 fn list_of(
-    instance: &Instance,
-    session: &mut Session,
+    execution: &mut Execution<'_>,
     statement: &ast::LockTables,
     purpose: Purpose,
 ) -> SqlResult<Vec<LockedTable>> {
@@ -106,7 +104,7 @@ fn list_of(
     let mut seen = HashSet::new();
     for lock in &statement.tables {
         selkie_meter::spend(1024)?;
-        let Some(table) = find(instance, session, lock, purpose)? else { continue };
+        let Some(table) = find(execution.scope(), lock, purpose)? else { continue };
         let alias = lock.alias.as_ref().map_or(table.name(), |alias| &alias.value);
         let write = matches!(lock.mode, ast::LockMode::Write | ast::LockMode::WriteConcurrent);
         let named = locked(&table, alias, write);
@@ -114,7 +112,7 @@ fn list_of(
             return Err(SqlError::new(&ER_NONUNIQ_TABLE, &[&alias]));
         }
         list.push(named);
-        below(instance, session, &table, write, purpose, &mut list)?;
+        below(execution, &table, (write, purpose), &mut list)?;
     }
     Ok(list)
 }
@@ -131,23 +129,23 @@ fn locked(table: &TableInfo, alias: &str, write: bool) -> LockedTable {
 
 /// Adds the tables that a view's query reads.
 fn below(
-    instance: &Instance,
-    session: &mut Session,
+    execution: &mut Execution<'_>,
     view: &Arc<TableInfo>,
-    write: bool,
-    purpose: Purpose,
+    (write, purpose): (bool, Purpose),
     list: &mut Vec<LockedTable>,
 ) -> SqlResult<()> {
     let TableKind::View(definition) = &view.kind else { return Ok(()) };
     let text = definition.select.as_bytes();
     let parsed = selkie_sql::parse(text, &selkie_sql::ParseOptions::default())?;
     let Statement::Query(query) = &parsed.statement else { return Ok(()) };
+    let Execution { instance, session, .. } = execution;
     let before = (session.frame.acting_as.clone(), session.frame.schema.clone());
     if !definition.security_invoker {
         session.frame.acting_as = Some(definition.definer.as_str().into());
     }
     session.frame.schema = Some(view.schema().into());
-    let found = planning::plan(instance, session, &parsed.statement, text, (&[], 0))
+    let found = (Scope { instance, session })
+        .plan(&parsed.statement, text, (&[], 0))
         .map_err(|_| invalid(view))
         .and_then(|plan| check_below(session, view, &plan.tables, purpose));
     (session.frame.acting_as, session.frame.schema) = before;
@@ -161,7 +159,7 @@ fn below(
         if !list.iter().any(|l| same(l) && l.write >= write) {
             list.push(named);
         }
-        below(instance, session, &table, write, purpose, list)?;
+        below(execution, &table, (write, purpose), list)?;
     }
     Ok(())
 }
@@ -210,16 +208,12 @@ fn invalid(view: &TableInfo) -> SqlError {
 
 /// What a statement names; `None` for a temporary table, which needs no lock.
 fn find(
-    instance: &Instance,
-    session: &Session,
+    scope: Scope<'_>,
     lock: &ast::LockTable,
     purpose: Purpose,
 ) -> SqlResult<Option<Arc<TableInfo>>> {
-    let schema = match (&lock.table.schema, &session.frame.schema) {
-        (Some(schema), _) => &*schema.value,
-        (None, Some(schema)) => schema,
-        (None, None) => return Err(SqlError::new(&ER_NO_DB_ERROR, &[])),
-    };
+    let Scope { instance, session } = scope;
+    let schema = session.schema_of(&lock.table)?;
     let name = &*lock.table.name.value;
     let snapshot = instance.catalog.snapshot();
     let names = Namespace { snapshot: &snapshot, temporary: &session.frame.temporary };

@@ -12,43 +12,32 @@ use selkie_types::error::catalogue::{
 use selkie_types::{Batch, Charset, SqlError, SqlResult, Value};
 
 use super::names_tables::names_tables;
-use super::set::evaluate;
 use crate::bulk::{self, Argument};
-use crate::query::running::Running;
+use crate::query::execution::Execution;
 use crate::state::prepared::{Named, Prepared};
 use crate::statement::prepared::execute_prepared;
 use crate::statement::prepared::prepare as prepare_text;
-use crate::{Instance, OutParameter, Outcome, ResultSink, Session, Told};
+use crate::{OutParameter, Outcome, ResultSink, Told};
 
 /// Prepares the statement a value says, which is as if the client had sent it.
-fn prepare_value(
-    instance: &Instance,
-    session: &mut Session,
-    e: &ast::Expr,
-    running: Running<'_>,
-) -> SqlResult<Prepared> {
-    let source = source(instance, session, e, running)?;
+fn prepare_value(execution: &mut Execution<'_>, e: &ast::Expr) -> SqlResult<Prepared> {
+    let source = source(execution, e)?;
     let source = trimmed(&source);
-    let origin = ClientText::new(source, session.frame.settings.charsets.client);
+    let origin = ClientText::new(source, execution.session.frame.settings.charsets.client);
     let text = origin.as_ref().map_or(source, ClientText::utf8);
-    prepare_text(instance, session, text, origin.as_ref())
+    prepare_text(execution.instance, execution.session, text, origin.as_ref())
 }
 
 /// The text of a statement to prepare, in the character set of the client.
-fn source(
-    instance: &Instance,
-    session: &mut Session,
-    e: &ast::Expr,
-    running: Running<'_>,
-) -> SqlResult<Vec<u8>> {
-    let (value, ty) = evaluate(instance, session, e, running)?;
+fn source(execution: &mut Execution<'_>, e: &ast::Expr) -> SqlResult<Vec<u8>> {
+    let (value, ty) = execution.evaluate(e)?;
     let mut source = Vec::new();
     match value {
         // Compat: the text of NULL is the word, which does not parse.
         Value::Null => source.extend_from_slice(b"NULL"),
         value => selkie_types::write_value(&ty, &value, &mut source),
     }
-    let (from, to) = (ty.collation.charset(), session.frame.settings.charsets.client);
+    let (from, to) = (ty.collation.charset(), execution.session.frame.settings.charsets.client);
     if from != Charset::Binary && ty.is_string() && from != to {
         source = from.convert(&source, to).0.into_owned();
     }
@@ -76,18 +65,17 @@ fn refuse_subquery(e: &ast::Expr, place: &str) -> SqlResult<()> {
 
 /// `PREPARE name FROM text`.
 pub(super) fn prepare(
-    instance: &Instance,
-    session: &mut Session,
+    execution: &mut Execution<'_>,
     statement: &ast::Prepare,
-    running: Running<'_>,
 ) -> SqlResult<Outcome> {
     let name: Box<str> = statement.name.value.to_lowercase().into();
     // Compat: a failed PREPARE removes the statement that had the name.
-    session.prepared.remove(&name);
+    execution.session.prepared.remove(&name);
     refuse_subquery(&statement.source, "PREPARE..FROM")?;
-    let ticket = session.frame.hooks.count_prepared()?;
-    let prepared = prepare_value(instance, session, &statement.source, running)?;
+    let ticket = execution.session.frame.hooks.count_prepared()?;
+    let prepared = prepare_value(execution, &statement.source)?;
     refuse_nested(&prepared.statement)?;
+    let session = &mut *execution.session;
     if names_tables(&prepared.statement) {
         session.diagnostics.forget_stale();
     }
@@ -95,29 +83,21 @@ pub(super) fn prepare(
     Ok(Outcome { told: Told::Prepared, ..Outcome::ok() })
 }
 
-fn arguments(
-    instance: &Instance,
-    session: &mut Session,
-    using: &[ast::Expr],
-    running: Running<'_>,
-) -> SqlResult<Vec<Argument>> {
+fn arguments(execution: &mut Execution<'_>, using: &[ast::Expr]) -> SqlResult<Vec<Argument>> {
     let argument = |e: &ast::Expr| match e.kind {
         ExprKind::Default(None) => Ok(Argument::Default),
         ExprKind::Ignore => Ok(Argument::Ignore),
-        _ => evaluate(instance, session, e, running).map(|(v, ty)| Argument::Value(v, ty)),
+        _ => execution.evaluate(e).map(|(v, ty)| Argument::Value(v, ty)),
     };
     using.iter().map(argument).collect()
 }
 
 /// `EXECUTE name USING ...`.
 pub(super) fn execute(
-    instance: &Instance,
-    session: &mut Session,
+    execution: &mut Execution<'_>,
     statement: &ast::Execute,
-    running: Running<'_>,
-    sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
-    let name = &*statement.name.value;
+    let (name, session) = (&*statement.name.value, &*execution.session);
     let found = session.prepared.get(&*name.to_lowercase()).map(|n| Arc::clone(&n.statement));
     let unknown = || SqlError::new(&ER_UNKNOWN_STMT_HANDLER, &[&name, &"EXECUTE"]);
     let prepared = found.ok_or_else(unknown)?;
@@ -125,20 +105,29 @@ pub(super) fn execute(
         return Err(SqlError::new(&ER_PS_NO_RECURSION, &[]));
     }
     statement.using.iter().try_for_each(|e| refuse_subquery(e, "EXECUTE..USING"))?;
-    let values = arguments(instance, session, &statement.using, running)?;
-    session.programs.executing.push(Arc::clone(&prepared));
-    let result = execute_using(instance, session, &prepared, (&statement.using, values), sink);
-    session.programs.executing.pop();
+    let values = arguments(execution, &statement.using)?;
+    execute_using(execution, &prepared, &statement.using, values)
+}
+
+/// Runs a statement, which may not run itself.
+fn execute_using(
+    execution: &mut Execution<'_>,
+    prepared: &Arc<Prepared>,
+    using: &[ast::Expr],
+    arguments: Vec<Argument>,
+) -> SqlResult<Outcome> {
+    execution.session.programs.executing.push(Arc::clone(prepared));
+    let result = execute_with(execution, prepared, using, arguments);
+    execution.session.programs.executing.pop();
     result
 }
 
 /// Runs a statement and gives what a procedure gives back to the variables of USING.
-fn execute_using(
-    instance: &Instance,
-    session: &mut Session,
+fn execute_with(
+    execution: &mut Execution<'_>,
     prepared: &Prepared,
-    (using, arguments): (&[ast::Expr], Vec<Argument>),
-    sink: &mut dyn ResultSink,
+    using: &[ast::Expr],
+    arguments: Vec<Argument>,
 ) -> SqlResult<Outcome> {
     let made;
     let prepared = match arguments.iter().all(Argument::is_value) {
@@ -154,14 +143,14 @@ fn execute_using(
         },
     };
     let values: Vec<_> = arguments.into_iter().map(Argument::into_value).collect();
-    let values = &values;
-    let mut sink = UsingSink { inner: sink, using, given_back: Vec::new() };
+    let (values, Execution { instance, session, sink, .. }) = (&values, execution);
+    let mut sink = UsingSink { inner: *sink, using, given_back: Vec::new() };
     let outcome = execute_prepared(instance, session, prepared, values, &mut sink)?;
     let UsingSink { inner, given_back, .. } = sink;
     for given in given_back {
         match using[given.placeholder].kind {
             ExprKind::UserVar(ref name) => {
-                let view: &dyn selkie_expr::Session = session;
+                let view: &dyn selkie_expr::Session = &**session;
                 view.set_user_variable(&name.to_lowercase(), given.value, &given.column.ty);
             }
             ExprKind::Param(number) => {
@@ -218,24 +207,20 @@ impl ResultSink for UsingSink<'_> {
 
 /// `EXECUTE IMMEDIATE text USING ...`.
 pub(super) fn immediate(
-    instance: &Instance,
-    session: &mut Session,
+    execution: &mut Execution<'_>,
     statement: &ast::ExecuteImmediate,
-    running: Running<'_>,
-    sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
     refuse_subquery(&statement.source, "EXECUTE IMMEDIATE")?;
     statement.using.iter().try_for_each(|e| refuse_subquery(e, "EXECUTE..USING"))?;
-    let prepared = Arc::new(prepare_value(instance, session, &statement.source, running)?);
+    let prepared = Arc::new(prepare_value(execution, &statement.source)?);
     refuse_nested(&prepared.statement)?;
-    let values = arguments(instance, session, &statement.using, running)?;
-    let told = session.diagnostics.present();
+    let values = arguments(execution, &statement.using)?;
+    let told = execution.session.diagnostics.present();
     if !told.is_empty() {
-        session.diagnostics.clear();
+        execution.session.diagnostics.clear();
     }
-    session.programs.executing.push(Arc::clone(&prepared));
-    let result = execute_using(instance, session, &prepared, (&statement.using, values), sink);
-    session.programs.executing.pop();
+    let result = execute_using(execution, &prepared, &statement.using, values);
+    let session = &*execution.session;
     session.diagnostics.put_first(told, session.frame.settings.notes.max_error_count);
     result
 }

@@ -17,6 +17,7 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{Level, SqlError, SqlResult, SqlType, Value};
 
+use crate::query::execution::Scope;
 use crate::query::planning;
 use crate::query::prepared::{forget_text, keys};
 use crate::query::running::Running;
@@ -48,7 +49,7 @@ pub fn prepare_statement(
     let mut plans = Plans::new();
     if is_planned(&statement) {
         let key = PlanKey::new(instance, session);
-        let mut plan = planning::plan(instance, session, &statement, text, (&[], parameters))?;
+        let mut plan = (Scope { instance, session }).plan(&statement, text, (&[], parameters))?;
         tell_of_preparing(session, &statement, &plan);
         forget_text(&mut plan);
         if plan.into.is_none() {

@@ -9,13 +9,14 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{CollationId, SqlError, SqlResult, SqlType, Value};
 
-use crate::query::planning;
+use crate::query::execution::{Execution, Scope};
 use crate::query::running::Running;
+use crate::state::control::Control;
 use crate::state::guard::guarded;
 use crate::state::prepared::Prepared;
 use crate::state::session::{CheckedSet, NewValue, SessionHooks};
 use crate::state::terms::{BoundTerm, Term};
-use crate::{Instance, Outcome, ResultSink, Session, query};
+use crate::{Outcome, ResultSink, Session, query};
 
 /// An assignment that may be made.
 enum Pending<'a> {
@@ -29,17 +30,13 @@ enum Pending<'a> {
 
 /// Checks the assignments in order, then makes them in order. Compat: all values come from before the
 /// statement, and none is set if one of them cannot be.
-pub(crate) fn run(
-    instance: &Instance,
-    session: &mut Session,
-    items: &[SetItem],
-    running: Running<'_>,
-) -> SqlResult<Outcome> {
-    let hooks = session.frame.hooks.clone();
+pub(crate) fn run(execution: &mut Execution<'_>, items: &[SetItem]) -> SqlResult<Outcome> {
+    let hooks = execution.session.frame.hooks.clone();
     let mut pending = Vec::with_capacity(items.len());
     for item in items {
-        pending.push(check(instance, session, &*hooks, item, running)?);
+        pending.push(check(execution, &*hooks, item)?);
     }
+    let session = &mut *execution.session;
     for assignment in pending {
         match assignment {
             Pending::User(name, (value, ty)) => {
@@ -56,36 +53,28 @@ pub(crate) fn run(
 }
 
 fn check<'a>(
-    instance: &Instance,
-    session: &mut Session,
+    execution: &mut Execution<'_>,
     hooks: &'a dyn SessionHooks,
     item: &'a SetItem,
-    running: Running<'_>,
 ) -> SqlResult<Pending<'a>> {
     let value = match item {
         SetItem::UserVar { name, value } => {
-            return Ok(Pending::User(name, evaluate(instance, session, value, running)?));
+            return Ok(Pending::User(name, execution.evaluate(value)?));
         }
         SetItem::Transaction { scope: None, isolation, read_only } => {
             return Ok(Pending::Transaction(*isolation, *read_only));
         }
         SetItem::SystemVar { value: None, .. } => Some(NewValue::Default),
         SetItem::SystemVar { name, value: Some(e), .. } => {
-            Some(system_value(instance, session, &name.value, e, running)?)
+            Some(system_value(execution, &name.value, e)?)
         }
         _ => None,
     };
-    hooks.check_set(session, item, value).map(Pending::Server)
+    hooks.check_set(execution.session, item, value).map(Pending::Server)
 }
 
 /// The value of an expression that a system variable is to get.
-fn system_value(
-    instance: &Instance,
-    session: &mut Session,
-    name: &str,
-    e: &ast::Expr,
-    running: Running<'_>,
-) -> SqlResult<NewValue> {
+fn system_value(execution: &mut Execution<'_>, name: &str, e: &ast::Expr) -> SqlResult<NewValue> {
     if let ast::ExprKind::Literal(ast::Literal::String(text)) = &e.kind
         && text.bytes.is_empty()
     {
@@ -101,7 +90,7 @@ fn system_value(
         // Compat: a name with a qualifier is a column, and so of no type that a variable takes.
         return Err(SqlError::new(&ER_WRONG_TYPE_FOR_VAR, &[&name]));
     }
-    let (value, ty) = evaluate(instance, session, e, running)?;
+    let (value, ty) = execution.evaluate(e)?;
     Ok(NewValue::Value(value, ty))
 }
 
@@ -144,47 +133,42 @@ fn of_set(error: SqlError) -> SqlError {
     }
 }
 
-/// The value of an expression with its type. Subqueries make it a query of its own.
-pub(crate) fn evaluate(
-    instance: &Instance,
-    session: &mut Session,
-    e: &ast::Expr,
-    running: Running<'_>,
-) -> SqlResult<(Value, SqlType)> {
-    let Some(terms) = running.terms else {
-        return match bound(instance, session, e, running) {
-            Some(expr) => value_of(session, &expr, running),
-            None => by_query(instance, session, &query_of(e, running), running),
-        };
-    };
-    let term = match terms.find(instance, session, e.span, running.values) {
-        Some(term) => term,
-        None => {
-            let term = match bound(instance, session, e, running) {
-                Some(expr) => match BoundTerm::new(instance, session, expr, running.values) {
-                    Ok(term) => Term::Bound(Arc::new(term)),
-                    Err(expr) => return value_of(session, &expr, running),
-                },
-                None => Term::Query(Arc::new(query_of(e, running))),
+impl Execution<'_> {
+    /// The value of an expression with its type. Subqueries make it a query of its own.
+    pub(crate) fn evaluate(&mut self, e: &ast::Expr) -> SqlResult<(Value, SqlType)> {
+        let (instance, running) = (self.instance, self.running);
+        let Some(terms) = running.terms else {
+            return match bound(self.scope(), e, running) {
+                Some(expr) => value_of(self.session, &expr, running),
+                None => by_query(self, &query_of(e, running)),
             };
-            terms.keep(e.span, term.clone());
-            term
+        };
+        let term = match terms.find(instance, self.session, e.span, running.values) {
+            Some(term) => term,
+            None => {
+                let term = match bound(self.scope(), e, running) {
+                    Some(expr) => {
+                        match BoundTerm::new(instance, self.session, expr, running.values) {
+                            Ok(term) => Term::Bound(Arc::new(term)),
+                            Err(expr) => return value_of(self.session, &expr, running),
+                        }
+                    }
+                    None => Term::Query(Arc::new(query_of(e, running))),
+                };
+                terms.keep(e.span, term.clone());
+                term
+            }
+        };
+        match term {
+            Term::Bound(term) => value_of(self.session, &term.expr, running),
+            Term::Query(query) => by_query(self, &query),
         }
-    };
-    match term {
-        Term::Bound(term) => value_of(session, &term.expr, running),
-        Term::Query(query) => by_query(instance, session, &query, running),
     }
 }
 
 /// The expression ready to be evaluated by itself, unless it needs a query.
-fn bound(
-    instance: &Instance,
-    session: &Session,
-    e: &ast::Expr,
-    running: Running<'_>,
-) -> Option<Expr> {
-    let mut bound = planning::bind(instance, session, e, running).ok()?;
+fn bound(scope: Scope<'_>, e: &ast::Expr, running: Running<'_>) -> Option<Expr> {
+    let mut bound = scope.bind(e, running).ok()?;
     selkie_expr::cast::local(&mut bound);
     // Whoever takes the value keeps what it can hold of its digits.
     selkie_expr::build::unround(&mut bound);
@@ -253,32 +237,27 @@ fn query_of(e: &ast::Expr, running: Running<'_>) -> Prepared {
     Prepared::unplanned(statement, running.text.into(), running.values.len())
 }
 
-fn by_query(
-    instance: &Instance,
-    session: &mut Session,
-    query: &Prepared,
-    running: Running<'_>,
-) -> SqlResult<(Value, SqlType)> {
-    let mut sink = OneValue(None, None);
-    let running = Running { prepared: Some(query), ..running };
+fn by_query(execution: &mut Execution<'_>, query: &Prepared) -> SqlResult<(Value, SqlType)> {
+    let running = Running { prepared: Some(query), ..execution.running };
+    // Statements of a program may have changed the limits since it began.
+    let control = Control::new(execution.session);
     // Compat: whatever is no query locks what it reads.
-    let locked = std::mem::replace(&mut session.locks_reads, true);
-    let result = super::planned(instance, session, &query.statement, running, &mut sink);
-    session.locks_reads = locked;
+    let locked = std::mem::replace(&mut execution.session.locks_reads, true);
+    let mut sink = OneValue(None, None);
+    let mut inner = execution.with_running(running);
+    let result = inner.with_control(&control).with_sink(&mut sink).planned(&query.statement);
+    execution.session.locks_reads = locked;
     result.map_err(of_set)?;
     Ok(sink.0.unwrap_or((Value::Null, SqlType::null())))
 }
 
 /// `SET STATEMENT ... FOR`: the settings hold for one statement.
 pub(super) fn for_statement(
-    instance: &Instance,
-    session: &mut Session,
+    execution: &mut Execution<'_>,
     items: &[SetItem],
     statement: &Statement,
-    running: Running<'_>,
-    sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
-    let hooks = session.frame.hooks.clone();
+    let hooks = execution.session.frame.hooks.clone();
     let names: Vec<&str> = items
         .iter()
         .filter_map(|item| match item {
@@ -286,13 +265,16 @@ pub(super) fn for_statement(
             _ => None,
         })
         .collect();
-    let restore = hooks.save_variables(session, &names)?;
+    let restore = hooks.save_variables(execution.session, &names)?;
     // A plan is kept for a whole statement, which SET STATEMENT is.
-    let running = Running { prepared: None, ..running };
-    let result = run(instance, session, items, running).and_then(|_| {
-        session.start_clock();
-        guarded(|| super::dispatch(instance, session, statement, running, sink))
+    let running = Running { prepared: None, ..execution.running };
+    let mut execution = execution.with_running(running);
+    let result = run(&mut execution, items).and_then(|_| {
+        // The settings may be limits.
+        execution.session.start_clock();
+        let control = Control::new(execution.session);
+        guarded(|| execution.with_control(&control).dispatch(statement))
     });
-    restore(session);
+    restore(execution.session);
     result
 }

@@ -3,14 +3,16 @@
 use selkie_sql::ast::Transaction as Ast;
 use selkie_types::SqlResult;
 
+use crate::query::execution::Execution;
 use crate::state::session::{Completion, bump};
-use crate::{Instance, Outcome, Session};
+use crate::{Outcome, Session};
 
 /// Runs a statement that controls the transaction.
-pub(super) fn run(instance: &Instance, session: &mut Session, what: &Ast) -> SqlResult<Outcome> {
+pub(super) fn run(execution: &mut Execution<'_>, what: &Ast) -> SqlResult<Outcome> {
+    let session = &mut *execution.session;
     match what {
         Ast::Begin { consistent_snapshot, read_only } => {
-            begin(instance, session, *consistent_snapshot, *read_only)?;
+            begin(execution, *consistent_snapshot, *read_only)?;
         }
         Ast::Commit { chain, release } => {
             let was_open = session.in_transaction();
@@ -43,18 +45,18 @@ pub(super) fn run(instance: &Instance, session: &mut Session, what: &Ast) -> Sql
 }
 
 fn begin(
-    instance: &Instance,
-    session: &mut Session,
+    execution: &mut Execution<'_>,
     consistent_snapshot: bool,
     read_only: Option<bool>,
 ) -> SqlResult<()> {
+    let session = &mut *execution.session;
     // Compat: BEGIN ends LOCK TABLES and commits what is open.
     session.transaction.check_no_branch()?;
     super::lock_tables::release(session);
     session.commit()?;
     session.transaction.begin(&session.frame.settings, read_only);
     if consistent_snapshot {
-        for engine in instance.engines.iter().filter(|e| e.personality().transactional) {
+        for engine in execution.instance.engines.iter().filter(|e| e.personality().transactional) {
             session.transaction.join(engine)?;
         }
         session.transaction.take_snapshots()?;

@@ -8,17 +8,14 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{CollationId, SqlError, SqlResult, SqlType, TypeKind, Value};
 
+use crate::query::execution::Execution;
 use crate::run::rows_out::{output_column, send, text};
 use crate::state::branches::{Branch, BranchState, refusal_in, rolled_back};
 use crate::{Instance, Outcome, ResultSink, Session};
 
 /// Runs an XA statement.
-pub(super) fn run(
-    instance: &Instance,
-    session: &mut Session,
-    what: &ast::Xa,
-    sink: &mut dyn ResultSink,
-) -> SqlResult<Outcome> {
+pub(super) fn run(execution: &mut Execution<'_>, what: &ast::Xa) -> SqlResult<Outcome> {
+    let Execution { instance, session, sink, .. } = execution;
     match what {
         ast::Xa::Start { xid, join, resume } => {
             start(instance, session, &name(xid), *join, *resume)?;
@@ -27,7 +24,7 @@ pub(super) fn run(
         ast::Xa::Prepare(xid) => prepare(instance, session, &name(xid))?,
         ast::Xa::Commit { xid, one_phase } => commit(instance, session, &name(xid), *one_phase)?,
         ast::Xa::Rollback(xid) => rollback(instance, session, &name(xid))?,
-        ast::Xa::Recover { sql_format } => return recover(instance, *sql_format, sink),
+        ast::Xa::Recover { sql_format } => return recover(instance, *sql_format, *sink),
     }
     Ok(Outcome::ok())
 }

@@ -26,12 +26,13 @@ pub(crate) struct Backup {
 }
 
 impl Session {
-    fn gate_limit(&self) -> Duration {
+    /// How long it waits for a lock on a definition, and for the gate: `lock_wait_timeout`.
+    pub(crate) fn lock_wait(&self) -> Duration {
         Duration::from_secs(self.frame.settings.locks.lock_wait_timeout)
     }
 
     /// The statement begins to change something shared; whether it was not inside already.
-    pub fn enter(&mut self, work: Work) -> SqlResult<bool> {
+    pub(crate) fn enter(&mut self, control: &Control, work: Work) -> SqlResult<bool> {
         self.frame.hooks.check_writable()?;
         if self.backup.stage.is_some() {
             return Err(SqlError::new(&ER_BACKUP_LOCK_IS_ACTIVE, &[]));
@@ -42,8 +43,7 @@ impl Session {
         if self.inside.is_some() || self.locked_inside.is_some() {
             return Ok(false);
         }
-        let control = Control::new(self);
-        let passage = self.gate.enter(&control, self.core.id, work, self.gate_limit())?;
+        let passage = self.gate.enter(control, self.core.id, work, self.lock_wait())?;
         self.inside = Some(passage);
         Ok(true)
     }
@@ -67,7 +67,7 @@ impl Session {
         }
         self.frame.hooks.check_writable()?;
         let control = Control::new(self);
-        let limit = self.gate_limit();
+        let limit = self.lock_wait();
         self.gate.enter(&control, self.core.id, Work::Commit, limit).map(Some)
     }
 }
