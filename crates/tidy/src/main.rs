@@ -15,6 +15,7 @@ mod modules;
 mod ratchet;
 mod signatures;
 mod sources;
+mod ways;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -30,6 +31,7 @@ fn main() -> ExitCode {
     let excesses = [lengths::measure(&files), signatures::measure(&files)].concat();
     findings.extend(ratchet::check(&root, &excesses, update));
     findings.extend(documents::check(&root));
+    findings.extend(ways::check(&root, &files));
     findings.iter().for_each(|finding| eprintln!("tidy: {finding}"));
     eprintln!("tidy: {} files, {} findings", files.len(), findings.len());
     if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
