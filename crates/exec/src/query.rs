@@ -146,7 +146,7 @@ fn join_engines(instance: &Instance, session: &mut Session, plan: &Plan) -> SqlR
     }
     for table in plan.tables.iter().chain(related()) {
         if table.has_storage() {
-            let engine = instance.engine_of(&table)?;
+            let engine = instance.engine_of(table)?;
             session.transaction.join_named(engine)?;
         }
     }

@@ -116,9 +116,7 @@ fn a_statement_prepared_again_fits_the_sizes_of_its_tables() {
     let fill = "SELECT x.n * 100 + y.n * 10 + z.n, 1 + x.n FROM d x, d y, d z";
     run("CREATE TABLE d (n INT)");
     run("INSERT INTO d VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)");
-    run(&format!(
-        "INSERT INTO few SELECT a FROM (SELECT n a FROM d UNION SELECT n + 1000 FROM d) v"
-    ));
+    run("INSERT INTO few SELECT a FROM (SELECT n a FROM d UNION SELECT n + 1000 FROM d) v");
     let sql = "SELECT COUNT(*) FROM many JOIN few ON few.id = many.k";
     for (rows, change) in [("0", ""), ("100", fill)] {
         if !change.is_empty() {

@@ -172,7 +172,7 @@ impl Ddl<'_> {
         table: &TableInfo,
         plan: &AlterPlan,
     ) -> SqlResult<()> {
-        let engine = self.instance.engine_of(&table)?.clone();
+        let engine = self.instance.engine_of(table)?.clone();
         let own = match change.is_own(&*engine) {
             true => None,
             false => Some(begin_in(self.instance, table)?.1),
@@ -240,7 +240,7 @@ impl Ddl<'_> {
         create_storage_now(self.instance, &new)?;
         let copied =
             copy::copy_rows(self.scope(), self.control, (old, &new), &plan).and_then(|copied| {
-                let counter = plan.auto_increment.or_else(|| copied.counter);
+                let counter = plan.auto_increment.or(copied.counter);
                 set_auto_increment(self.instance, &new, counter)?;
                 self.check_added_keys(&new, &plan)?;
                 Ok((copied, self.lock_out_readers(old)?))

@@ -49,7 +49,7 @@ impl<'a> Change<'a> {
 
     /// Creates storage for `table`.
     pub(super) fn create_storage(&self, table: &TableInfo) -> SqlResult<()> {
-        let engine = self.instance.engine_of(&table)?;
+        let engine = self.instance.engine_of(table)?;
         if self.is_own(&**engine) {
             return engine
                 .create_table(&*self.trx, &table.def)
@@ -63,7 +63,7 @@ impl<'a> Change<'a> {
         if !table.has_storage() {
             return Ok(());
         }
-        let engine = self.instance.engine_of(&table)?.clone();
+        let engine = self.instance.engine_of(table)?.clone();
         self.stale.push(table.def.id);
         if !self.is_own(&*engine) {
             self.drop_later.push((engine, table.def.id));
@@ -79,7 +79,7 @@ impl<'a> Change<'a> {
 
     pub(super) fn put_table(&self, table: &TableInfo) -> SqlResult<()> {
         if table.has_storage() && !self.is_known(table.def.id) {
-            let engine = self.instance.engine_of(&table)?.clone();
+            let engine = self.instance.engine_of(table)?.clone();
             self.new.borrow_mut().push((engine, table.def.id));
         }
         self.instance.dictionary.put_table(&*self.trx, table).map_err(dictionary_error)
@@ -135,7 +135,7 @@ impl<'a> Change<'a> {
 
 /// Creates storage that no definition knows yet (DDL-2), or of a temporary table.
 pub(super) fn create_storage_now(instance: &Instance, table: &TableInfo) -> SqlResult<()> {
-    let engine = instance.engine_of(&table)?;
+    let engine = instance.engine_of(table)?;
     let trx = begin(&**engine)?;
     engine.create_table(&*trx, &table.def).map_err(|e| from_engine(e, &table.def))?;
     commit_now(&**engine, trx)

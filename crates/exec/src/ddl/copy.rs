@@ -90,7 +90,7 @@ pub(super) fn copy_rows(
     eval.subqueries = &sequences;
     let strict = session.is_strict() && !plan.ignore;
     let checked = plan.copies && session.frame.settings.dml.check_constraint_checks;
-    let engine = instance.engine_of(&new)?;
+    let engine = instance.engine_of(new)?;
     let mut copy = Copy {
         eval: &eval,
         old,

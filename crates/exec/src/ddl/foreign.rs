@@ -320,7 +320,7 @@ impl Ddl<'_> {
         let mut def = TableDef { id: stored.def.id, ..(*table.def).clone() };
         // Indexes that are yet to be built have no trees.
         def.indexes.retain(|index| stored.def.index_position(index.id).is_some());
-        let engine = self.instance.engine_of(&stored)?;
+        let engine = self.instance.engine_of(stored)?;
         engine.open_table(&Arc::new(def)).map_err(|e| from_engine(e, &stored.def))
     }
 

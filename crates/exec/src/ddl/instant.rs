@@ -17,7 +17,7 @@ impl Ddl<'_> {
     /// stored rows now belong to an earlier version.
     pub(super) fn reread(&self, old: &TableInfo, plan: &mut AlterPlan) -> SqlResult<bool> {
         let Some(sources) = plan.reread.take() else { return Ok(false) };
-        let able = self.instance.engine_of(&old)?.capabilities().row_versions;
+        let able = self.instance.engine_of(old)?.capabilities().row_versions;
         let stored = self.row_sources(&plan.table, &sources);
         let layout = plan.table.def.layout.clone();
         match old.def.layout.followed_by(layout, &stored).filter(|_| able) {

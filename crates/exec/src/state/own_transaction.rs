@@ -29,7 +29,7 @@ pub(crate) fn begin_in(
     instance: &Instance,
     table: &TableInfo,
 ) -> SqlResult<(Arc<dyn Engine>, Box<dyn EngineTrx>)> {
-    let engine = instance.engine_of(&table)?.clone();
+    let engine = instance.engine_of(table)?.clone();
     let trx = begin(&*engine)?;
     Ok((engine, trx))
 }

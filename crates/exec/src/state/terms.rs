@@ -34,16 +34,18 @@ pub(crate) struct BoundTerm {
     key: PlanKey,
     types: Vec<SqlType>,
     user_variables: Vec<(Box<str>, Option<SqlType>)>,
+    /// It gives types to user variables, which what reads them follows.
+    assigns: bool,
 }
 
 impl BoundTerm {
-    /// `None` if the expression gives types to user variables, which those that read them follow.
+    /// An expression that has just been bound for these values.
     pub(crate) fn new(
         instance: &Instance,
         session: &Session,
         expr: Expr,
         values: &[(Value, SqlType)],
-    ) -> Result<Self, Expr> {
+    ) -> Self {
         let mut names = Vec::new();
         let assigns = expr.any(&mut |e| {
             if let ExprKind::UserVariable(name) = &e.kind {
@@ -51,19 +53,17 @@ impl BoundTerm {
             }
             matches!(e.kind, ExprKind::AssignUserVariable(..))
         });
-        if assigns {
-            return Err(expr);
-        }
         let typed = |name: Box<str>| {
             let ty = Environment::user_variable(session, &name);
             (name, ty)
         };
-        Ok(Self {
+        Self {
             expr,
             key: PlanKey::new(instance, session),
             types: values.iter().map(|(_, ty)| ty.clone()).collect(),
             user_variables: names.into_iter().map(typed).collect(),
-        })
+            assigns,
+        }
     }
 
     fn is_for(&self, instance: &Instance, session: &Session, values: &[(Value, SqlType)]) -> bool {
@@ -96,8 +96,10 @@ impl Terms {
         }
     }
 
-    /// Keeps what the expression at a place has become.
-    pub(crate) fn keep(&self, at: Span, term: Term) {
-        self.0.lock().insert(at, term);
+    /// Keeps what the expression at a place has become, unless it has to be bound each time.
+    pub(crate) fn keep(&self, at: Span, term: &Term) {
+        if !matches!(term, Term::Bound(bound) if bound.assigns) {
+            self.0.lock().insert(at, term.clone());
+        }
     }
 }

@@ -77,7 +77,7 @@ fn check_exported(Scope { instance, session }: Scope<'_>) -> SqlResult<()> {
     let snapshot = instance.catalog.snapshot();
     for lock in session.lock_list.iter().filter(|lock| !lock.is_view) {
         let Some(table) = snapshot.table(&lock.schema, &lock.table) else { continue };
-        if !instance.engine_of(&table)?.capabilities().durable {
+        if !instance.engine_of(table)?.capabilities().durable {
             let arguments: [&dyn std::fmt::Display; 3] =
                 [&table.engine.name, &lock.schema, &lock.table];
             return Err(SqlError::new(&ER_ILLEGAL_HA, &arguments));

@@ -148,14 +148,12 @@ impl Execution<'_> {
             None => {
                 let term = match bound(self.scope(), e, running) {
                     Some(expr) => {
-                        match BoundTerm::new(instance, self.session, expr, running.values) {
-                            Ok(term) => Term::Bound(Arc::new(term)),
-                            Err(expr) => return value_of(self.session, &expr, running),
-                        }
+                        let term = BoundTerm::new(instance, self.session, expr, running.values);
+                        Term::Bound(Arc::new(term))
                     }
                     None => Term::Query(Arc::new(query_of(e, running))),
                 };
-                terms.keep(e.span, term.clone());
+                terms.keep(e.span, &term);
                 term
             }
         };

@@ -82,7 +82,7 @@ impl Builder<'_> {
             .iter()
             .map(|(_, call)| {
                 let mut call = call.clone();
-                call.inputs_mut().into_iter().for_each(|e| *e = input.place(e));
+                call.inputs_mut().for_each(|e| *e = input.place(e));
                 call
             })
             .collect();
