@@ -9,8 +9,9 @@
 //! run each other; what lies below them knows programs by the traits of `state::around`.
 //!
 //! # Words
-//! *Runtime*: one execution of a plan. *Build side*: the input of a join that is kept in memory.
-//! *Key number*: equal keys share one, see `op::hash_table`.
+//! *Execution*: one statement's instance, session, limits, text, values and sink. *Scope*: its instance
+//! and session for reading. *Runtime*: one run of a plan. *Build side*: the input of a join that is
+//! kept in memory. *Key number*: equal keys share one, see `op::hash_table`.
 //!
 //! # Invariants
 //! - EXEC-1 A statement that fails leaves no change of its own (engines that roll back).

@@ -10,21 +10,21 @@ use selkie_types::{CollationId, SqlError, SqlResult, SqlType, TypeKind, Value};
 
 use crate::query::execution::Execution;
 use crate::run::rows_out::{output_column, send, text};
-use crate::state::branches::{Branch, BranchState, refusal_in, rolled_back};
-use crate::{Instance, Outcome, ResultSink, Session};
+use crate::state::branches::{Branch, BranchState, Branches, refusal_in, rolled_back};
+use crate::{Outcome, ResultSink, Session};
 
 /// Runs an XA statement.
 pub(super) fn run(execution: &mut Execution<'_>, what: &ast::Xa) -> SqlResult<Outcome> {
-    let Execution { instance, session, sink, .. } = execution;
+    let (branches, session) = (&execution.instance.branches, &mut *execution.session);
     match what {
         ast::Xa::Start { xid, join, resume } => {
-            start(instance, session, &name(xid), *join, *resume)?;
+            start(branches, session, &name(xid), *join, *resume)?;
         }
         ast::Xa::End { xid, suspend, .. } => end(session, &name(xid), *suspend)?,
-        ast::Xa::Prepare(xid) => prepare(instance, session, &name(xid))?,
-        ast::Xa::Commit { xid, one_phase } => commit(instance, session, &name(xid), *one_phase)?,
-        ast::Xa::Rollback(xid) => rollback(instance, session, &name(xid))?,
-        ast::Xa::Recover { sql_format } => return recover(instance, *sql_format, *sink),
+        ast::Xa::Prepare(xid) => prepare(branches, session, &name(xid))?,
+        ast::Xa::Commit { xid, one_phase } => commit(branches, session, &name(xid), *one_phase)?,
+        ast::Xa::Rollback(xid) => rollback(branches, session, &name(xid))?,
+        ast::Xa::Recover { sql_format } => return recover(branches, *sql_format, execution.sink),
     }
     Ok(Outcome::ok())
 }
@@ -53,7 +53,7 @@ fn own(session: &Session) -> SqlResult<Branch> {
 }
 
 fn start(
-    instance: &Instance,
+    branches: &Branches,
     session: &mut Session,
     xid: &Xid,
     join: bool,
@@ -75,7 +75,7 @@ fn start(
     if session.in_transaction() || session.locked_tables.is_some() {
         return Err(outside());
     }
-    if !instance.branches.start(xid) {
+    if !branches.start(xid) {
         return Err(SqlError::new(&ER_XAER_DUPID, &[]));
     }
     let branch = Branch { xid: xid.clone(), state: BranchState::Active };
@@ -98,7 +98,7 @@ fn end(session: &mut Session, xid: &Xid, suspend: bool) -> SqlResult<()> {
     Ok(())
 }
 
-fn prepare(instance: &Instance, session: &mut Session, xid: &Xid) -> SqlResult<()> {
+fn prepare(branches: &Branches, session: &mut Session, xid: &Xid) -> SqlResult<()> {
     let branch = own(session)?;
     if branch.state != BranchState::Idle {
         return Err(branch.state.refusal());
@@ -109,37 +109,37 @@ fn prepare(instance: &Instance, session: &mut Session, xid: &Xid) -> SqlResult<(
     if let Err(error) = session.transaction.prepare(xid) {
         tracing::error!("XA PREPARE failed: {error}");
         session.rollback()?;
-        instance.branches.end(xid);
+        branches.end(xid);
         return Err(SqlError::new(&ER_XA_RBROLLBACK, &[]));
     }
     session.transaction.set_branch_state(BranchState::Prepared);
-    instance.branches.prepared(xid);
+    branches.prepared(xid);
     Ok(())
 }
 
-fn commit(instance: &Instance, session: &mut Session, xid: &Xid, one_phase: bool) -> SqlResult<()> {
+fn commit(branches: &Branches, session: &mut Session, xid: &Xid, one_phase: bool) -> SqlResult<()> {
     let Some(branch) = session.transaction.branch().filter(|branch| branch.xid == *xid).cloned()
     else {
-        return commit_other(instance, session, xid, one_phase);
+        return commit_other(branches, session, xid, one_phase);
     };
     match (branch.state, one_phase) {
         (BranchState::Idle, true) | (BranchState::Prepared, false) => {}
         (BranchState::RollbackOnly(reason), _) => {
             session.rollback()?;
-            instance.branches.end(xid);
+            branches.end(xid);
             return Err(rolled_back(reason));
         }
         (BranchState::Prepared, true) => return Err(invalid()),
         (state, _) => return Err(state.refusal()),
     }
     let result = session.commit_branch();
-    instance.branches.end(xid);
+    branches.end(xid);
     result.map_err(|_| SqlError::new(&ER_XAER_RMERR, &[]))
 }
 
 /// A branch that is not the session's own can only be one that waits without owner.
 fn commit_other(
-    instance: &Instance,
+    branches: &Branches,
     session: &Session,
     xid: &Xid,
     one_phase: bool,
@@ -150,33 +150,33 @@ fn commit_other(
     if one_phase {
         return Err(invalid());
     }
-    let mut transaction = instance.branches.take(xid).ok_or_else(unknown)?;
+    let mut transaction = branches.take(xid).ok_or_else(unknown)?;
     let result = transaction.commit();
-    instance.branches.end(xid);
+    branches.end(xid);
     transaction.release_locks();
     result.map_err(|_| SqlError::new(&ER_XAER_RMERR, &[]))
 }
 
-fn rollback(instance: &Instance, session: &mut Session, xid: &Xid) -> SqlResult<()> {
+fn rollback(branches: &Branches, session: &mut Session, xid: &Xid) -> SqlResult<()> {
     let own = session.transaction.branch().filter(|branch| branch.xid == *xid).cloned();
     let Some(branch) = own else {
-        return rollback_other(instance, session, xid);
+        return rollback_other(branches, session, xid);
     };
     if branch.state == BranchState::Active {
         return Err(branch.state.refusal());
     }
     let result = session.rollback();
-    instance.branches.end(xid);
+    branches.end(xid);
     result.map_err(|_| SqlError::new(&ER_XAER_RMERR, &[]))
 }
 
-fn rollback_other(instance: &Instance, session: &Session, xid: &Xid) -> SqlResult<()> {
+fn rollback_other(branches: &Branches, session: &Session, xid: &Xid) -> SqlResult<()> {
     if session.in_transaction() {
         return Err(outside());
     }
-    let mut transaction = instance.branches.take(xid).ok_or_else(unknown)?;
+    let mut transaction = branches.take(xid).ok_or_else(unknown)?;
     let result = transaction.rollback();
-    instance.branches.end(xid);
+    branches.end(xid);
     transaction.release_locks();
     match result {
         Ok(true) => session.warn_incomplete_rollback(),
@@ -186,7 +186,7 @@ fn rollback_other(instance: &Instance, session: &Session, xid: &Xid) -> SqlResul
     Ok(())
 }
 
-fn recover(instance: &Instance, sql_format: bool, sink: &mut dyn ResultSink) -> SqlResult<Outcome> {
+fn recover(branches: &Branches, sql_format: bool, sink: &mut dyn ResultSink) -> SqlResult<Outcome> {
     let data =
         |xid: &Xid| if sql_format { as_sql(xid) } else { [&*xid.gtrid, &xid.bqual].concat() };
     let row = |xid: &Xid| {
@@ -194,7 +194,7 @@ fn recover(instance: &Instance, sql_format: bool, sink: &mut dyn ResultSink) -> 
         let (gtrid, bqual) = (number(xid.gtrid.len()), number(xid.bqual.len()));
         vec![Value::Int(xid.format.into()), gtrid, bqual, Value::bytes(data(xid))]
     };
-    let rows: Vec<_> = instance.branches.list().iter().map(row).collect();
+    let rows: Vec<_> = branches.list().iter().map(row).collect();
     let not_null = |name, ty| OutputColumn { nullable: false, ..output_column(name, ty) };
     let number = SqlType::new(TypeKind::BigInt, 10, 0);
     let data_type = if sql_format { text(276) } else { SqlType::varchar(128, CollationId::BINARY) };
