@@ -55,6 +55,7 @@ pub(crate) use insert::BoundInsert;
 pub(crate) use insert_target::BoundView;
 pub(crate) use literal::{string_expr, temporal_literal};
 pub(crate) use output::Named;
+pub(crate) use select::position_of;
 pub(crate) use update::{BoundTarget, BoundUpdate};
 pub(crate) use view::resolve;
 

@@ -660,7 +660,7 @@ pub(super) fn limited(plan: Logical, cut: Option<Cut>) -> Logical {
 
 /// The position an ORDER BY or GROUP BY entry is. Compat: a negative number is one too, which is not
 /// there.
-pub(super) fn position_of(expr: &ast::Expr) -> Option<usize> {
+pub(crate) fn position_of(expr: &ast::Expr) -> Option<usize> {
     match &expr.kind {
         ast::ExprKind::Literal(ast::Literal::Int(n)) => usize::try_from(*n).ok(),
         ast::ExprKind::Unary { op: ast::UnaryOp::Neg, expr } => position_of(expr).map(|_| 0),

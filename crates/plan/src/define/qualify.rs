@@ -13,6 +13,7 @@ use selkie_sql::ast::{
 use selkie_types::charset::identifier_eq;
 use selkie_types::stack;
 
+use crate::bind::position_of;
 use crate::star::StarOrder;
 
 /// A table of FROM.
@@ -227,7 +228,7 @@ impl<'a> Qualifier<'a> {
             let at = names.iter().position(|n| identifier_eq(n, &name.value));
             if let Some(SelectItem::Expr { expr, .. }) = at.and_then(|at| items.get(at))
                 && (prefer || !is_column)
-                && !matches!(expr.kind, ExprKind::Literal(Literal::Int(_)))
+                && !is_read_as_position(expr)
             {
                 item.expr = expr.clone();
                 return;
@@ -472,6 +473,11 @@ fn column_of(source: &Source, name: &str) -> Expr {
         name: Ident::new(name),
     };
     Expr { kind: ExprKind::Column(column), span: Default::default() }
+}
+
+/// Whether an expression, written as a key of GROUP BY or ORDER BY, would be taken for a position.
+fn is_read_as_position(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Literal(Literal::Bool(_))) || position_of(expr).is_some()
 }
 
 fn one() -> Expr {
