@@ -129,7 +129,11 @@ impl Expr {
 
     /// `@name := value`.
     pub fn assign(name: &str, value: Self) -> Self {
-        let (ty, nullable) = (value.ty.clone(), value.nullable);
+        let (mut ty, nullable) = (value.ty.clone(), value.nullable);
+        // A variable holds no FLOAT.
+        if ty.kind == TypeKind::Float {
+            ty.kind = TypeKind::Double;
+        }
         // What a variable holds counts like a column.
         let coercibility = if ty.is_string() { Coercibility::Implicit } else { value.coercibility };
         let kind = ExprKind::AssignUserVariable(name.into(), Box::new(value));

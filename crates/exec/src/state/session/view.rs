@@ -48,9 +48,9 @@ impl selkie_expr::Session for Session {
             ty = SqlType::varchar(text.len() as u32, CollationId::LATIN1_SWEDISH_CI);
             value = Value::Bytes(text.into_bytes().into());
         }
-        if ty.kind == TypeKind::Double {
-            // Compat: a variable does not keep how many decimals its number had.
-            ty.decimals = selkie_types::NOT_FIXED_DECIMALS;
+        if matches!(ty.kind, TypeKind::Float | TypeKind::Double) {
+            // Compat: a variable does not keep how many digits its number had, nor that it was a FLOAT.
+            ty = SqlType::double();
         }
         self.core.variables.lock().insert((*folded(name)).into(), (value, ty));
     }
