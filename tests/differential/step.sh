@@ -5,8 +5,9 @@
 set -euo pipefail
 fuzz=("${SELKIE_PYTHON:-python3}" "$(dirname "$0")/fuzz.py" "$1" "$2")
 serious=gone,rows,error
-"${fuzz[@]}" --seed 41 --rounds 20 --seconds 40 --only relations --kinds $serious
-"${fuzz[@]}" --seed 7 --rounds 25 --seconds 20 --only functions --kinds $serious
+"${fuzz[@]}" --seed 41 --rounds 20 --seconds 30 --only relations --kinds $serious
+"${fuzz[@]}" --seed 7 --rounds 25 --seconds 15 --only functions --kinds $serious
+"${fuzz[@]}" --seed 3 --rounds 12 --seconds 15 --only sessions --kinds $serious
 seed=${SELKIE_SEED:-$RANDOM}
 echo "differential: fresh --seed $seed"
 "${fuzz[@]}" --seed "$seed" --seconds 25 --kinds $serious --fail-on gone
