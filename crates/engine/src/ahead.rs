@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn any_address_will_do() {
+    fn an_address_without_memory_does_not_fault() {
         for address in [0, 1, 64, usize::MAX / 2, usize::MAX - 4096] {
             fetch_ahead(address, 200);
         }
