@@ -1,10 +1,9 @@
 //! The dictionary: definitions kept in ordinary tables of one engine.
 //!
 //! Four tables with fixed ids, known without being looked up: `schemas` (name, definition),
-//! `tables` (id, schema, name, definition), `statistics` (table id, definition) and `programs` (kind and names,
-//! definition). Definitions
-//! are JSON. A DDL statement changes them in the transaction that creates or drops storage, so
-//! that both happen or neither does.
+//! `tables` (id, schema, name, definition), `statistics` (table id, definition) and `programs`
+//! (kind and names, definition). Definitions are JSON. A DDL statement changes them in the
+//! transaction that creates or drops storage, so that both happen or neither does.
 
 use std::fmt;
 use std::sync::Arc;
@@ -162,9 +161,8 @@ impl fmt::Debug for Dictionary {
 }
 
 impl Dictionary {
-    /// Opens the dictionary of `engine`, creating it if there is none, and reads all definitions, of
-    /// tables of `engines`.
-    /// Storage that no definition knows is removed.
+    /// Opens the dictionary of `engine`, creating it if there is none, and reads all definitions,
+    /// of tables of `engines`. Storage that no definition knows is removed.
     pub fn open(engine: Arc<dyn Engine>, engines: EngineNamed<'_>) -> Result<(Self, Snapshot)> {
         create_missing(&*engine)?;
         let dictionary = Self {
@@ -343,7 +341,8 @@ fn create_missing(engine: &dyn Engine) -> Result<()> {
     }
     let fresh = !engine.table_exists(TABLES);
     if engine.has_tables() {
-        // They are made together. Without one of them the others, or all tables, would count as unknown and go.
+        // They are made together. Without one of them the others, or all tables, would count as
+        // unknown and go.
         let lost = defs.iter().filter(|def| !engine.table_exists(def.id));
         let names: Vec<&str> = lost.map(|def| &*def.name).collect();
         let lost = format!("of the dictionary these tables are missing: {}", names.join(", "));

@@ -11,11 +11,12 @@
 //!
 //! # Invariants
 //! - CAT-1 A [`TableInfo`] never changes; a change makes a new one, whose version no definition has
-//!   had since the start of the server. Versions are not stored: nothing that outlives the server knows them.
+//!   had since the start of the server. Versions are not stored: nothing that outlives the server
+//!   knows them.
 //! - CAT-2 What a snapshot shows is durable: it is published after the dictionary's commit.
 //! - CAT-3 Table ids are never given twice (they come from a durable AUTO_INCREMENT counter).
-//! - CAT-4 Ids of indexes are not given twice while their table lives: what is said of one by its id is never
-//!   said of another.
+//! - CAT-4 Ids of indexes are not given twice while their table lives: what is said of one by its
+//!   id is never said of another.
 //!
 //! # Not here
 //! No I/O but through [`selkie_engine::Engine`], no privileges checked, no statement executed.

@@ -279,7 +279,8 @@ impl Catalog {
         Self { current: RwLock::new(Arc::new(snapshot)), version }
     }
 
-    /// The version of the current definitions, or an earlier one while new ones are being published.
+    /// The version of the current definitions, or an earlier one while new ones are being
+    /// published.
     pub fn version(&self) -> u64 {
         self.version.load(Ordering::Acquire)
     }

@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{ForeignKey, SERIES_ENGINE, Statistics};
 
-/// The version of a definition that is being made: nothing that is kept for another definition, under
-/// whatever name and in whatever state the server has been since its start, is taken to be for this one.
+/// The version of a definition that is being made: nothing that is kept for another definition,
+/// under whatever name and in whatever state the server has been since its start, is taken to be
+/// for this one.
 pub fn new_version() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     LAST.fetch_add(1, Ordering::Relaxed) + 1

@@ -5,8 +5,8 @@ use std::sync::Arc;
 /// Bytes of a cache line.
 pub const CACHE_LINE: usize = 64;
 
-/// Asks for the cache lines of `bytes` bytes at `address`, which may be any: nothing is read, and nothing happens if
-/// there is no such memory any more.
+/// Asks for the cache lines of `bytes` bytes at `address`, which may be any: nothing is read, and
+/// nothing happens if there is no such memory any more.
 #[inline]
 pub fn fetch_ahead(address: usize, bytes: usize) {
     let first = address & !(CACHE_LINE - 1);
@@ -15,7 +15,8 @@ pub fn fetch_ahead(address: usize, bytes: usize) {
     }
 }
 
-/// Address and length of the count of those who refer to a text. It is the first of two in front of the text.
+/// Address and length of the count of those who refer to a text. It is the first of two in front of
+/// the text.
 pub fn count_of(text: &Arc<str>) -> (usize, usize) {
     (text.as_ptr().addr() - size_of::<usize>() * 2, size_of::<usize>())
 }
@@ -24,7 +25,8 @@ pub fn count_of(text: &Arc<str>) -> (usize, usize) {
 #[inline]
 fn fetch_line(address: usize) {
     use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-    // SAFETY: a prefetch is a hint. It reads nothing the program could see and cannot fault, whatever the address.
+    // SAFETY: a prefetch is a hint. It reads nothing the program could see and cannot fault,
+    // whatever the address.
     unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::without_provenance(address)) }
 }
 

@@ -1,5 +1,6 @@
 //! Where a thread says that it is about to wait, or that its work goes on, so that whoever owns the
-//! thread may let another one work meanwhile, or do what cannot wait. All waits but those for a latch go through [`blocking`].
+//! thread may let another one work meanwhile, or do what cannot wait. All waits but those for a
+//! latch go through [`blocking`].
 //!
 //! Must not wait itself. Never called while a latch is held (I30).
 

@@ -107,10 +107,10 @@ pub trait StatementContext: Sync {
     /// Fails if the statement was killed or ran out of time. Called at least once per batch.
     fn check_killed(&self) -> EngineResult<()>;
 
-    /// Blocks: calls `park` with the time it may last until it says the wait is over. `limit` is the
-    /// longest wait, after which the result is [`crate::EngineError::LockWaitTimeout`]; a kill ends
-    /// it too, and calls `waker`, which ends the sleep in `park` that runs or else the next one. Never called while a
-    /// latch is held.
+    /// Blocks: calls `park` with the time it may last until it says the wait is over. `limit` is
+    /// the longest wait, after which the result is [`crate::EngineError::LockWaitTimeout`]; a kill
+    /// ends it too, and calls `waker`, which ends the sleep in `park` that runs or else the next
+    /// one. Never called while a latch is held.
     fn wait(
         &self,
         kind: WaitKind,
@@ -213,8 +213,8 @@ pub trait Engine: Send + Sync {
     /// definition is current.
     fn open_table(&self, def: &Arc<TableDef>) -> EngineResult<Arc<dyn Table>>;
 
-    /// A table that is new has all its rows and becomes known now: snapshots taken before do not see
-    /// it as it was, and reads through them fail.
+    /// A table that is new has all its rows and becomes known now: snapshots taken before do not
+    /// see it as it was, and reads through them fail.
     fn table_published(&self, _id: TableId) {}
 
     /// Whether storage of a table exists.
@@ -245,7 +245,8 @@ pub trait Engine: Send + Sync {
         self.is_durable(lsn)
     }
 
-    /// Called once at start: transactions that were prepared and have not ended. Their rows are locked.
+    /// Called once at start: transactions that were prepared and have not ended. Their rows are
+    /// locked.
     fn take_prepared(&self) -> EngineResult<Vec<PreparedTrx>> {
         Ok(Vec::new())
     }
@@ -259,8 +260,9 @@ pub trait Engine: Send + Sync {
     /// Reports status counters by name.
     fn status(&self, report: &mut dyn FnMut(&str, u64));
 
-    /// A server variable is about to get this value, here and now; returns the value it gets, which differs if the
-    /// engine can only go part of the way. Called for every number that is assigned; most mean nothing to an engine.
+    /// A server variable is about to get this value, here and now; returns the value it gets, which
+    /// differs if the engine can only go part of the way. Called for every number that is assigned;
+    /// most mean nothing to an engine.
     fn set_variable(&self, _name: &str, value: u64) -> u64 {
         value
     }
@@ -282,9 +284,9 @@ pub trait EngineTrx: Send + Sync {
     /// Says which session's transaction this is, for reports.
     fn set_session(&self, _session: u64) {}
 
-    /// A statement starts; at READ COMMITTED its snapshot. With `snapshot_isolation`, a locking read that meets a row
-    /// newer than the transaction's snapshot fails with [`crate::EngineError::SnapshotConflict`] and ends the
-    /// transaction.
+    /// A statement starts; at READ COMMITTED its snapshot. With `snapshot_isolation`, a locking
+    /// read that meets a row newer than the transaction's snapshot fails with
+    /// [`crate::EngineError::SnapshotConflict`] and ends the transaction.
     fn statement_begin(&self, isolation: Isolation, snapshot_isolation: bool) -> EngineResult<()>;
 
     /// Takes the transaction's snapshot now (`WITH CONSISTENT SNAPSHOT`).
@@ -299,15 +301,16 @@ pub trait EngineTrx: Send + Sync {
     /// Whether anything was changed, and not undone since.
     fn has_changes(&self) -> bool;
 
-    /// Promises that [`EngineTrx::commit`] will succeed, also after a crash: once the LSN is durable
-    /// the transaction survives under the name `xid`, and is not undone when this object goes.
-    /// Nothing may be changed any more. `None` if there is nothing to keep.
+    /// Promises that [`EngineTrx::commit`] will succeed, also after a crash: once the LSN is
+    /// durable the transaction survives under the name `xid`, and is not undone when this object
+    /// goes. Nothing may be changed any more. `None` if there is nothing to keep.
     fn prepare(&self, _xid: &Xid) -> EngineResult<Option<Lsn>> {
         Ok(None)
     }
 
-    /// Ends a transaction that nobody else can have noticed, having changed and locked nothing, and keeps the object for
-    /// [`Self::restart`]. False, and nothing is done, if there is something to end.
+    /// Ends a transaction that nobody else can have noticed, having changed and locked nothing, and
+    /// keeps the object for [`Self::restart`]. False, and nothing is done, if there is something to
+    /// end.
     fn end_reading(&self) -> bool {
         false
     }
@@ -353,8 +356,8 @@ pub struct Scan {
     pub reverse: bool,
     /// Give index entries instead of rows: [`RowSet::entries`], not [`RowSet::rows`].
     pub covering: bool,
-    /// Nothing is read but columns of the index and of the clustered key: an engine whose entries can be
-    /// locked by themselves need not put a shared lock on the rows.
+    /// Nothing is read but columns of the index and of the clustered key: an engine whose entries
+    /// can be locked by themselves need not put a shared lock on the rows.
     pub entry_locks: bool,
     /// Only columns with `is_fixed` in the layout are needed: rows may be cut after the fixed part.
     pub fixed_only: bool,

@@ -121,8 +121,8 @@ impl TableDef {
         self.indexes.first().filter(|index| index.kind == IndexKind::Primary)
     }
 
-    /// What follows the parts of an index in the order of its entries: the clustered key, but for what is a whole part
-    /// already. Nothing of an index whose own parts identify its entries.
+    /// What follows the parts of an index in the order of its entries: the clustered key, but for
+    /// what is a whole part already. Nothing of an index whose own parts identify its entries.
     pub fn parts_behind(&self, index: &IndexDef) -> impl Iterator<Item = &IndexPart> {
         let key = self.primary().filter(|_| !self.is_identified_by(index));
         let parts = key.map_or(&[][..], |key| &key.parts);

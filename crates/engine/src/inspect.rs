@@ -100,10 +100,11 @@ pub struct LockInfo {
     pub table: TableId,
     /// The index; `None` is the clustered order, or a lock of the table.
     pub index: Option<IndexId>,
-    /// Key bytes of the record; `None` for a lock of the table and for the gap after the last record.
+    /// Key bytes of the record; `None` for a lock of the table and for the gap after the last
+    /// record.
     pub key: Option<Box<[u8]>>,
-    /// Number of the record in its page, in the order of keys: the first is 2, the end of the page 1;
-    /// 0 if it was not looked for.
+    /// Number of the record in its page, in the order of keys: the first is 2, the end of the page
+    /// 1; 0 if it was not looked for.
     pub record: u32,
     /// Whether it is held, not waited for.
     pub granted: bool,

@@ -1,4 +1,5 @@
-//! Buffers that a thread keeps from one statement to the next: a short statement allocates nothing for what it reads.
+//! Buffers that a thread keeps from one statement to the next: a short statement allocates nothing
+//! for what it reads.
 
 use std::cell::Cell;
 use std::fmt;
@@ -22,7 +23,8 @@ impl Keepable for Vec<u8> {
     }
 }
 
-/// An empty buffer from the thread's slot, which goes back there when dropped. While it is out, others get new ones.
+/// An empty buffer from the thread's slot, which goes back there when dropped. While it is out,
+/// others get new ones.
 pub struct Kept<T: Keepable> {
     slot: &'static LocalKey<KeptSlot<T>>,
     buffer: Option<Box<T>>,

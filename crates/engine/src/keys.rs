@@ -86,8 +86,8 @@ impl IndexCodec {
         Ok(any_null)
     }
 
-    /// Replaces the key that begins at `start` by its hash, if this is a hashed index. Two keys with
-    /// one hash are not expected in the lifetime of the universe, so nobody compares the rows.
+    /// Replaces the key that begins at `start` by its hash, if this is a hashed index. Two keys
+    /// with one hash are not expected in the lifetime of the universe, so nobody compares the rows.
     fn hash_from(&self, start: usize, out: &mut Vec<u8>) {
         if self.hashed {
             let hash = Sha256::digest(&out[start..]);

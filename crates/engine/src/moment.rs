@@ -14,8 +14,8 @@ impl Moment {
         Self::read(ClockId::Monotonic)
     }
 
-    /// The kernel's last tick, at most 10 ms ago: for what is done with every statement and is not looked at closely.
-    /// Costs a tenth of [`Self::now`], which must ask the processor.
+    /// The kernel's last tick, at most 10 ms ago: for what is done with every statement and is not
+    /// looked at closely. Costs a tenth of [`Self::now`], which must ask the processor.
     pub fn recent() -> Self {
         Self::read(ClockId::MonotonicCoarse)
     }

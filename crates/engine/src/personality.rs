@@ -1,7 +1,7 @@
 //! An engine as statements see it: what it takes, refuses and says, as plain data.
 //!
-//! Compat: MariaDB's engines differ in all of this, whatever stores the rows here. Statements ask these
-//! fields and never compare names. Must not name an engine.
+//! Compat: MariaDB's engines differ in all of this, whatever stores the rows here. Statements ask
+//! these fields and never compare names. Must not name an engine.
 
 /// What statements know of an engine.
 #[derive(Debug)]

@@ -38,8 +38,8 @@ impl<T> Deref for OwnLines<T> {
     }
 }
 
-/// Parts that are alike, of which each thread uses one. As there may be more threads than parts, some may share theirs:
-/// a part has to bear that.
+/// Parts that are alike, of which each thread uses one. As there may be more threads than parts,
+/// some may share theirs: a part has to bear that.
 #[derive(Debug)]
 pub struct Parts<T>(Box<[OwnLines<T>]>);
 

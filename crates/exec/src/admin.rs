@@ -238,7 +238,8 @@ fn find_locked(
     execution.scope().table(schema, name)
 }
 
-/// Whether a view's query still means something to its definer, or to its invoker if the view says so.
+/// Whether a view's query still means something to its definer, or to its invoker if the view says
+/// so.
 fn check_view(execution: &mut Execution<'_>, table: &TableInfo, view: &View) -> Vec<Message> {
     let acting = execution.session.frame.acting_as.clone();
     if !view.security_invoker {

@@ -1,10 +1,10 @@
 //! HANDLER: tables a session keeps open and reads row by row, by a key or as they are stored.
 //!
-//! A READ is a statement of its own: it sees what a query would see, and begins where the READ before
-//! it stopped. What is kept in between is that place, as a key, and a lock on the definition. The
-//! session's own DDL closes what it touches; a table that somebody else wants to change is given up
-//! by the session's next statement on tables, and opened again by the next READ of it. Must not be
-//! used by a stored program.
+//! A READ is a statement of its own: it sees what a query would see, and begins where the READ
+//! before it stopped. What is kept in between is that place, as a key, and a lock on the
+//! definition. The session's own DDL closes what it touches; a table that somebody else wants to
+//! change is given up by the session's next statement on tables, and opened again by the next READ
+//! of it. Must not be used by a stored program.
 
 mod place;
 mod read;

@@ -1,8 +1,8 @@
 //! HELP: what the tables `mysql.help_*` say about something.
 //!
-//! A name with wildcards is looked for among the topics, then the keywords, then the categories. One
-//! topic is shown whole, of several only the names. Whoever may connect may read it. The tables are
-//! empty unless somebody fills them.
+//! A name with wildcards is looked for among the topics, then the keywords, then the categories.
+//! One topic is shown whole, of several only the names. Whoever may connect may read it. The tables
+//! are empty unless somebody fills them.
 
 use selkie_catalog::TableInfo;
 use selkie_engine::{RowSet, Scan};

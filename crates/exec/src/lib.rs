@@ -5,19 +5,19 @@
 //! run by operators that pull batches from each other and from engine cursors.
 //!
 //! # Layers
-//! `state` < `run` < `op` < `dml` < `query` < everything else; `tidy` checks it. Statements and programs
-//! run each other; what lies below them knows programs by the traits of `state::around`.
+//! `state` < `run` < `op` < `dml` < `query` < everything else; `tidy` checks it. Statements and
+//! programs run each other; what lies below them knows programs by the traits of `state::around`.
 //!
 //! # Words
-//! *Execution*: one statement's instance, session, limits, text, values and sink. *Scope*: its instance
-//! and session for reading. *Runtime*: one run of a plan. *Build side*: the input of a join that is
-//! kept in memory. *Key number*: equal keys share one, see `op::hash_table`.
+//! *Execution*: one statement's instance, session, limits, text, values and sink. *Scope*: its
+//! instance and session for reading. *Runtime*: one run of a plan. *Build side*: the input of a
+//! join that is kept in memory. *Key number*: equal keys share one, see `op::hash_table`.
 //!
 //! # Invariants
 //! - EXEC-1 A statement that fails leaves no change of its own (engines that roll back).
 //! - EXEC-2 What an operator keeps is counted against the statement's memory.
-//! - EXEC-3 Every operator looks at the kill flag at least once a batch, or asks one below it for a batch
-//!   that does.
+//! - EXEC-3 Every operator looks at the kill flag at least once a batch, or asks one below it for a
+//!   batch that does.
 //!
 //! # Not here
 //! No packets, no authentication, no concrete engine.

@@ -321,7 +321,8 @@ impl<'r> Loader<'r> {
 
     /// Error 1261, or warnings, for a row with too few fields.
     fn check_short(&mut self, line: &Line) -> SqlResult<()> {
-        // Compat: each missing field of a column raises a warning, a missing field of a variable none.
+        // Compat: each missing field of a column raises a warning, a missing field of a variable
+        // none.
         let missing = self.job.fields.iter().skip(line.fields.len());
         let missing = missing.filter(|target| !matches!(target, Target::Variable(_))).count();
         if missing == 0 {

@@ -134,7 +134,8 @@ fn join_engines(instance: &Instance, session: &mut Session, plan: &Plan) -> SqlR
     let calls = plan.calls_functions || !plan.triggers.is_empty();
     let stored = calls || plan.tables.iter().chain(related()).any(|table| table.has_storage());
     if !stored && !session.in_transaction() {
-        // A statement without stored tables begins no transaction: SET TRANSACTION is for a later one.
+        // A statement without stored tables begins no transaction: SET TRANSACTION is for a later
+        // one.
         return Ok(());
     }
     session.transaction.begin_statement(&session.frame.settings)?;

@@ -1,7 +1,8 @@
 //! The privileges each kind of statement requires before it begins, as one table.
 //!
 //! The checks are made from it, and so is the list that `tests/privileges` compares with MariaDB: a
-//! new statement does not compile without an entry here, and has to be tried as every shape of account.
+//! new statement does not compile without an entry here, and has to be tried as every shape of
+//! account.
 //!
 //! Must not look at definitions: what depends on them is asked where they are found.
 

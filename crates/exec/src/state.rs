@@ -1,5 +1,5 @@
-//! The state statements work on: the session, the instance that all sessions share, the transaction, and
-//! the locks and gates it waits at.
+//! The state statements work on: the session, the instance that all sessions share, the
+//! transaction, and the locks and gates it waits at.
 //!
 //! The lowest layer of the executor: must not know how plans are run, or what a statement says.
 

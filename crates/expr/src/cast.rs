@@ -109,8 +109,9 @@ pub(crate) fn fold_literal(e: &mut Expr, types: &TypeContext) {
 
 /// Reads a user variable as `ty` instead of converting what it is read as; true if `e` is one.
 ///
-/// Compat: each function asks a variable for the kind of value it takes, so what the statement assigned
-/// before is not cut to the type the variable had, and a text that is no number is not warned of.
+/// Compat: each function asks a variable for the kind of value it takes, so what the statement
+/// assigned before is not cut to the type the variable had, and a text that is no number is not
+/// warned of.
 fn read_variable(e: &mut Expr, ty: SqlType) -> bool {
     let is_one = matches!(e.kind, ExprKind::UserVariable(_))
         && (e.ty.is_numeric() || e.ty.is_string() && ty.is_numeric());
@@ -129,8 +130,8 @@ fn to_scalar(e: &mut Expr) {
 
 /// Has what JSON_EXTRACT gives read in another way, if that is what `e` is.
 ///
-/// Compat: as a number, and as a text beside another, it is the value and not the text of the document,
-/// unless COLLATE stands behind it.
+/// Compat: as a number, and as a text beside another, it is the value and not the text of the
+/// document, unless COLLATE stands behind it.
 fn read_extracted(e: &mut Expr, kernel: fn(&Readings) -> Kernel) -> bool {
     if let ExprKind::Call(call) = &mut e.kind
         && let Some(readings) = call.function.readings()
@@ -143,7 +144,8 @@ fn read_extracted(e: &mut Expr, kernel: fn(&Readings) -> Kernel) -> bool {
     false
 }
 
-/// Of two texts that are compared the one that JSON_EXTRACT gives becomes what is inside its quotes.
+/// Of two texts that are compared the one that JSON_EXTRACT gives becomes what is inside its
+/// quotes.
 ///
 /// Compat: only one of them does, and only beside one other text.
 pub(crate) fn compare_extracted(a: &mut Expr, b: &mut Expr) {
@@ -563,7 +565,8 @@ pub(crate) fn to_date_by(e: &mut Expr, rule: DateRule) {
     }
 }
 
-/// Makes dates that the sql mode does not accept NULL; for what CAST makes, and what is chosen among dates.
+/// Makes dates that the sql mode does not accept NULL; for what CAST makes, and what is chosen
+/// among dates.
 pub(crate) fn to_dates_of_mode(e: &mut Expr) {
     if matches!(e.ty.kind, TypeKind::Date | TypeKind::DateTime) {
         let ty = e.ty.clone();

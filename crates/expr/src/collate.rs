@@ -184,8 +184,9 @@ pub fn unify(args: &mut [&mut Expr], operation: &str, compared: bool) -> SqlResu
     Ok(claim)
 }
 
-/// Converts operands of one operation by `convert`, texts to `collation`. What a parameter is is known
-/// when the statement runs: then it is error 1267 if it has characters that `collation` has not.
+/// Converts operands of one operation by `convert`, texts to `collation`. What a parameter is is
+/// known when the statement runs: then it is error 1267 if it has characters that `collation` has
+/// not.
 pub(crate) fn convert_each(
     args: &mut [&mut Expr],
     collation: CollationId,

@@ -86,7 +86,8 @@ pub struct EvalContext<'a> {
     refuses_zero_dates: Cell<bool>,
 }
 
-/// The state an evaluation changes, saved so that [`EvalContext::undo`] restores it before a second evaluation.
+/// The state an evaluation changes, saved so that [`EvalContext::undo`] restores it before a second
+/// evaluation.
 #[derive(Debug)]
 pub struct Attempt {
     mark: Mark,
@@ -235,7 +236,8 @@ impl<'a> EvalContext<'a> {
         }
     }
 
-    /// Forgets what was raised since an evaluation began, and lets `RAND()` give the same numbers again.
+    /// Forgets what was raised since an evaluation began, and lets `RAND()` give the same numbers
+    /// again.
     pub fn undo(&self, attempt: &Attempt) {
         self.random.borrow_mut().clone_from(&attempt.random);
         self.seeded.borrow_mut().clone_from(&attempt.seeded);

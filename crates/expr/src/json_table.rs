@@ -111,7 +111,8 @@ impl JsonRows {
         Ok(rows)
     }
 
-    /// The rows that one value makes: nested rows one set after the other, one row if there are none.
+    /// The rows that one value makes: nested rows one set after the other, one row if there are
+    /// none.
     fn row(&self, json: &Json<'_>, number: i64) -> SqlResult<Vec<Vec<JsonCell>>> {
         pace::spend(self.columns.len())?;
         let mut plain = Vec::new();

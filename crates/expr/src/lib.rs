@@ -5,8 +5,8 @@
 //! [`selkie_types::Batch`]es. Must not know tables, statements or sessions.
 //!
 //! # Layers
-//! `expr` and the `cast`s, `kernel`s and `function`s it is made of < `eval` < `build` and the built-in
-//! `functions` < `aggregate`; `tidy` checks it.
+//! `expr` and the `cast`s, `kernel`s and `function`s it is made of < `eval` < `build` and the
+//! built-in `functions` < `aggregate`; `tidy` checks it.
 
 pub mod aggregate;
 pub mod build;

@@ -9,7 +9,8 @@ use selkie_types::{SqlError, SqlResult, SqlType, TypeKind};
 
 use crate::expr::{Expr, ExprKind};
 
-/// Error 4078 where a value of a fixed number of bytes stands beside a number, a date or another such type.
+/// Error 4078 where a value of a fixed number of bytes stands beside a number, a date or another
+/// such type.
 pub(crate) fn refuse_beside(operation: &str, args: &[&Expr]) -> SqlResult<()> {
     let tys = args.iter().map(|e| &e.ty).collect::<Vec<_>>();
     refuse_types(operation, &tys)
@@ -21,7 +22,8 @@ pub fn refuse_types(operation: &str, tys: &[&SqlType]) -> SqlResult<()> {
         return Ok(());
     }
     let mut common: Option<&SqlType> = None;
-    // Compat: a number beside a text is a text when the next one comes, but where they are compared.
+    // Compat: a number beside a text is a text when the next one comes, but where they are
+    // compared.
     let keeps_texts = !matches!(operation, "greatest" | "least");
     for ty in tys.iter().filter(|ty| ty.kind != TypeKind::Null) {
         common = match common {
@@ -227,7 +229,8 @@ pub(crate) fn refuse_widths(a: &Expr, b: &Expr) -> SqlResult<()> {
     }
 }
 
-/// Error 4078 for a value beside rows in a list, or a row beside values; 1241 for a row of another width.
+/// Error 4078 for a value beside rows in a list, or a row beside values; 1241 for a row of another
+/// width.
 pub(crate) fn refuse_mixed(operation: &str, value: &Expr, items: &[Expr]) -> SqlResult<()> {
     items.iter().try_for_each(|item| match is_row(item) == is_row(value) {
         true => refuse_widths(value, item),

@@ -134,8 +134,8 @@ fn stored(source: &Source<'_>) -> SqlResult<Arc<Column>> {
     }
 }
 
-/// Whether a column of the type could hold all values. Aggregates also give doubles beyond the range
-/// of doubles, and decimals of more digits than their type has.
+/// Whether a column of the type could hold all values. Aggregates also give doubles beyond the
+/// range of doubles, and decimals of more digits than their type has.
 fn is_within_type(column: &Column) -> bool {
     match column.data() {
         ColumnData::Double(v) => v.iter().all(|v| v.is_finite()),
@@ -159,8 +159,8 @@ fn names_of(column: &Column, from: &SqlType) -> (Arc<Column>, SqlType) {
     (Arc::new(out), SqlType::varchar(255, selkie_types::CollationId::UTF8MB4_GENERAL_CI))
 }
 
-/// The numbers of hexadecimal literals. Those of more than eight bytes are the largest BIGINT of the
-/// column's sign.
+/// The numbers of hexadecimal literals. Those of more than eight bytes are the largest BIGINT of
+/// the column's sign.
 fn hex_numbers(column: &Column, to: &SqlType) -> Column {
     let largest = if to.unsigned { u64::MAX } else { i64::MAX as u64 };
     let mut out = Column::new(Physical::UInt, 0, column.len());
@@ -179,8 +179,8 @@ fn hex_numbers(column: &Column, to: &SqlType) -> Column {
     out
 }
 
-/// Says of hexadecimal literals of more than eight bytes that they are out of range where the number
-/// taken in their place fits, so that nothing was said yet.
+/// Says of hexadecimal literals of more than eight bytes that they are out of range where the
+/// number taken in their place fits, so that nothing was said yet.
 fn tell_long_hex(hex: &Column, source: &Source<'_>) -> SqlResult<()> {
     let to = source.to();
     let fits = match to.kind {

@@ -146,7 +146,8 @@ impl TimeZone {
     }
 }
 
-/// The TIMESTAMP value of an instant in microseconds since 1970, `None` outside of its range of years.
+/// The TIMESTAMP value of an instant in microseconds since 1970, `None` outside of its range of
+/// years.
 pub fn timestamp(unix_micros: i64) -> Option<DateTime> {
     const LAST: i64 = (i32::MAX as i64 + 1) * MICROS_PER_SECOND;
     let in_range = (MICROS_PER_SECOND..LAST).contains(&unix_micros);

@@ -46,7 +46,8 @@ impl MemoryEngine {
         Self::default()
     }
 
-    /// A model of another engine: tables have no limit, and changes of rows roll back if they do there.
+    /// A model of another engine: tables have no limit, and changes of rows roll back if they do
+    /// there.
     pub fn model_of(personality: &'static Personality) -> Self {
         Self::with(personality, usize::MAX)
     }

@@ -81,7 +81,8 @@ impl<A: GlobalAlloc> Counting<A> {
             // SAFETY: as for `dealloc`.
             return unsafe { pages::resize(memory, layout.size(), size) };
         }
-        // SAFETY: the caller's promise: `size` is not zero and does not overflow with the alignment.
+        // SAFETY: the caller's promise: `size` is not zero and does not overflow with the
+        // alignment.
         unsafe {
             let to = self.alloc(Layout::from_size_align_unchecked(size, layout.align()));
             if !to.is_null() {

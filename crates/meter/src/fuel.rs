@@ -1,4 +1,5 @@
-//! The judge of long work: a statement goes on unless it was killed, is out of time or holds too much.
+//! The judge of long work: a statement goes on unless it was killed, is out of time or holds too
+//! much.
 //!
 //! Must cost next to nothing where it is not yet time to ask.
 

@@ -147,7 +147,8 @@ pub fn attach(account: &Arc<Account>) -> Attached {
     replace(Some(Arc::clone(account)))
 }
 
-/// From now on this thread works for nobody: what it allocates is the server's own, nothing ends it.
+/// From now on this thread works for nobody: what it allocates is the server's own, nothing ends
+/// it.
 pub fn detached() -> Attached {
     replace(None)
 }

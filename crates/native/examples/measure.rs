@@ -1,5 +1,5 @@
-//! Measures the engine alone, without SQL: rows per second of inserts, scans, lookups, updates and index builds.
-//! Usage: `cargo run --release -p selkie-native --example measure [rows] [MB of
+//! Measures the engine alone, without SQL: rows per second of inserts, scans, lookups, updates and
+//! index builds. Usage: `cargo run --release -p selkie-native --example measure [rows] [MB of
 //! buffer pool and log]`.
 
 use selkie_engine::testing::{NoContext, Random, item_row, items, rows_of};

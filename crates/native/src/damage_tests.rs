@@ -1,6 +1,6 @@
-//! Bytes from disk that are not what was written: every decoder meets random bytes, and real ones with a byte changed
-//! or the end cut off. The answer is an error or an end, never a panic, and a page is never accepted with a wrong
-//! checksum. `SELKIE_ROUNDS` says how often.
+//! Bytes from disk that are not what was written: every decoder meets random bytes, and real ones
+//! with a byte changed or the end cut off. The answer is an error or an end, never a panic, and a
+//! page is never accepted with a wrong checksum. `SELKIE_ROUNDS` says how often.
 
 use crate::decoders;
 use crate::disk::sim::{Rng, SimDisk};

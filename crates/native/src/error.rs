@@ -1,5 +1,5 @@
-//! The errors of files, log and pages. Callers above the storage layer see `selkie_engine::EngineError`; this type
-//! keeps the source and the place until that boundary.
+//! The errors of files, log and pages. Callers above the storage layer see
+//! `selkie_engine::EngineError`; this type keeps the source and the place until that boundary.
 
 use crate::ids::PageId;
 use selkie_engine::EngineError;
@@ -8,7 +8,8 @@ use std::{fmt, io};
 /// What can go wrong below the B+tree.
 #[derive(Debug)]
 pub(crate) enum StorageError {
-    /// A read, or an open, failed. (A failed write or fsync never gets this far: it ends the process, I11.)
+    /// A read, or an open, failed. (A failed write or fsync never gets this far: it ends the
+    /// process, I11.)
     Io {
         /// The operation and the file.
         what: String,
@@ -85,7 +86,8 @@ impl From<StorageError> for EngineError {
     fn from(error: StorageError) -> EngineError {
         match error {
             StorageError::DiskFull => EngineError::DiskFull,
-            // The system's error number decides the client's error; the file's name goes to the log.
+            // The system's error number decides the client's error; the file's name goes to the
+            // log.
             StorageError::Io { ref source, .. } if source.raw_os_error().is_none() => {
                 EngineError::Io(io::Error::new(source.kind(), error.to_string()))
             }

@@ -1,5 +1,5 @@
-//! Named places where a test can end the process. The names are those of the steps that the rules of
-//! `docs/durability.md` speak of; outside of unit tests a place is nothing at all.
+//! Named places where a test can end the process. The names are those of the steps that the rules
+//! of `docs/durability.md` speak of; outside of unit tests a place is nothing at all.
 
 /// A place that tests know by `name`.
 #[cfg(not(test))]
@@ -24,7 +24,8 @@ mod armed {
     // Per thread: simulated processes are single-threaded, and tests run beside each other.
     thread_local! { static ARMED: RefCell<Option<Armed>> = const { RefCell::new(None) } }
 
-    /// Ends the process, and its disk, at the `n`-th pass from now of the place `name`, counted from 1.
+    /// Ends the process, and its disk, at the `n`-th pass from now of the place `name`, counted
+    /// from 1.
     pub(crate) fn arm(name: &'static str, n: u64, disk: &SimDisk) {
         let armed = Armed { name, left: n, disk: disk.clone() };
         ARMED.with_borrow_mut(|now| *now = Some(armed));

@@ -1,5 +1,5 @@
-//! Holds `docs/format.md` and the code together: every number of the tables is generated from the constants in use.
-//! A change of format must change the document, and the format version with it.
+//! Holds `docs/format.md` and the code together: every number of the tables is generated from the
+//! constants in use. A change of format must change the document, and the format version with it.
 
 use crate::ids::{FileId, Lsn, PAGE_SIZE, PageId};
 use crate::log::{BLOCK, GROUP_HEADER_LEN, Record, RecordWriter, SEGMENT_HEADER_LEN};

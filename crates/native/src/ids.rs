@@ -1,5 +1,5 @@
-//! Names of things on disk: files, pages, log positions. Plain numbers with a type each, so that one cannot be
-//! passed for another. No behaviour lives here, and nothing here does I/O.
+//! Names of things on disk: files, pages, log positions. Plain numbers with a type each, so that
+//! one cannot be passed for another. No behaviour lives here, and nothing here does I/O.
 
 use std::fmt;
 
@@ -51,8 +51,8 @@ impl fmt::Display for PageId {
     }
 }
 
-/// A byte position in the log. A page's LSN is the *end* of the group that last changed it, and a commit's LSN is the
-/// end of its group: "durable up to `lsn`" therefore includes that change.
+/// A byte position in the log. A page's LSN is the *end* of the group that last changed it, and a
+/// commit's LSN is the end of its group: "durable up to `lsn`" therefore includes that change.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
 pub(crate) struct Lsn(pub(crate) u64);
 

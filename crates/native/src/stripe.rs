@@ -1,4 +1,5 @@
-//! Counters for hot paths: each thread counts in memory of its own, and reading sums. Nothing decides by them.
+//! Counters for hot paths: each thread counts in memory of its own, and reading sums. Nothing
+//! decides by them.
 
 use selkie_engine::Parts;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -277,8 +277,8 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// Checks a table that the statement names at `span`. Compat: what LOCK TABLES locked once can be
-    /// used at one place of a statement.
+    /// Checks a table that the statement names at `span`. Compat: what LOCK TABLES locked once can
+    /// be used at one place of a statement.
     fn use_locked(
         &mut self,
         table: &TableInfo,

@@ -175,7 +175,8 @@ impl Built {
 /// A position no row has: a column that is missing must end the statement, not read another one.
 const NOWHERE: usize = usize::MAX;
 
-/// The place of `id` in `layout`. Columns of one table follow each other, so the first tells of most.
+/// The place of `id` in `layout`. Columns of one table follow each other, so the first tells of
+/// most.
 fn position(layout: &[ColumnId], id: ColumnId) -> Option<usize> {
     let likely = id.wrapping_sub(*layout.first()?);
     if layout.get(likely) == Some(&id) {

@@ -62,7 +62,8 @@ fn fold_part(expr: &mut Expr, parts: &[Part], types: &TypeContext) {
     if let Ok(value) = expr.eval_value(&context)
         && context.conditions.borrow().count() == 0
     {
-        // A large value would be held by the plan and by each of its copies: it is made when it is used.
+        // A large value would be held by the plan and by each of its copies: it is made when it is
+        // used.
         if matches!(&value, Value::Bytes(text) if text.len() > LARGE) {
             return;
         }

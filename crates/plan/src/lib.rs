@@ -9,7 +9,8 @@
 //! finds a value of an outer block. *Leaf*: an input of a join before the joins are ordered.
 //!
 //! # Invariants
-//! - PLAN-1 A plan holds nothing that changes between executions; it runs again with other parameters.
+//! - PLAN-1 A plan holds nothing that changes between executions; it runs again with other
+//!   parameters.
 //! - PLAN-2 Equal inputs give equal plans, whatever the hash seeds.
 //!
 //! # Not here

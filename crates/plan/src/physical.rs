@@ -62,8 +62,8 @@ pub struct Plan {
     /// Base tables and views the plan depends on, each once. A plan is stale when one of them has
     /// another version.
     pub tables: Vec<Arc<TableInfo>>,
-    /// User variables the statement reads, with the types they were bound as. A plan is stale when one
-    /// of them is read as another type.
+    /// User variables the statement reads, with the types they were bound as. A plan is stale when
+    /// one of them is read as another type.
     pub user_variables: Vec<(Box<str>, Option<selkie_types::SqlType>)>,
     /// Sequences the statement takes numbers of.
     pub takes_numbers: Vec<Arc<TableInfo>>,

@@ -89,7 +89,8 @@ fn plan_whole(statement: &ast::Statement, context: &PlanContext<'_>) -> SqlResul
 }
 
 /// Whether tables that a statement only reads are locked: it is no query.
-/// Compat: below REPEATABLE READ not for INSERT ... SELECT and UPDATE of one table, but for all else.
+/// Compat: below REPEATABLE READ not for INSERT ... SELECT and UPDATE of one table, but for all
+/// else.
 fn locks_sources(statement: &ast::Statement, settings: &Settings<'_>) -> bool {
     match statement {
         ast::Statement::Insert(insert) => match insert.source {

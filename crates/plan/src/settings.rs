@@ -86,8 +86,8 @@ pub trait Environment {
         Err(SqlError::new(&ER_UNKNOWN_SYSTEM_VARIABLE, &[&name]))
     }
 
-    /// Fails unless LOCK TABLES, where it was used, locked the table under this name (1100), and to be
-    /// written if it is (1099).
+    /// Fails unless LOCK TABLES, where it was used, locked the table under this name (1100), and to
+    /// be written if it is (1099).
     fn check_locked(&self, _table: &TableInfo, _name: &str, _written: bool) -> SqlResult<()> {
         Ok(())
     }

@@ -1,6 +1,6 @@
-//! The order of the columns of `*`. NATURAL and USING change it: first the merged columns in the order of the left side,
-//! then its other columns, then those of the right; in a RIGHT JOIN the right side comes first. Sides can be such joins
-//! themselves.
+//! The order of the columns of `*`. NATURAL and USING change it: first the merged columns in the
+//! order of the left side, then its other columns, then those of the right; in a RIGHT JOIN the
+//! right side comes first. Sides can be such joins themselves.
 
 use hashbrown::{HashMap, HashSet};
 use std::ops::Range;
@@ -17,8 +17,8 @@ pub(crate) struct StarOrder {
 }
 
 impl StarOrder {
-    /// Columns of the sources in `range`, in order. `free`: the positions of a source's columns that no join has merged
-    /// into those of another source.
+    /// Columns of the sources in `range`, in order. `free`: the positions of a source's columns
+    /// that no join has merged into those of another source.
     pub(crate) fn of(
         &self,
         range: Range<usize>,
@@ -38,8 +38,8 @@ impl StarOrder {
         order
     }
 
-    /// Two sides that follow each other in FROM were joined with the columns `merged`; `sides` are in the order in which
-    /// their columns are shown.
+    /// Two sides that follow each other in FROM were joined with the columns `merged`; `sides` are
+    /// in the order in which their columns are shown.
     pub(crate) fn join(
         &mut self,
         merged: Vec<StarColumn>,

@@ -1,7 +1,7 @@
 //! The compressed protocol: packets travel in frames of their own, which zlib makes smaller.
 //!
-//! Must not believe the length that a frame claims to have: memory grows with what comes out of it. A frame need not
-//! begin or end where a packet does.
+//! Must not believe the length that a frame claims to have: memory grows with what comes out of it.
+//! A frame need not begin or end where a packet does.
 
 use std::cell::RefCell;
 
@@ -9,7 +9,8 @@ use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, 
 
 use crate::frame::{FrameError, MAX_FRAME};
 
-/// Bytes of a frame's header: length, number, and length of the content, 0 if that is not compressed.
+/// Bytes of a frame's header: length, number, and length of the content, 0 if that is not
+/// compressed.
 const HEADER: usize = 7;
 /// Content shorter than this is not compressed. As in MariaDB.
 const SHORT: usize = 50;
@@ -43,7 +44,8 @@ impl Frames {
         self.taken < self.arrived.len()
     }
 
-    /// Appends the content of the next frame to `out`; its number, or `None` if it has not arrived whole.
+    /// Appends the content of the next frame to `out`; its number, or `None` if it has not arrived
+    /// whole.
     ///
     /// `is_next` says whether a frame may have this number.
     pub fn next(

@@ -69,8 +69,8 @@ impl FrameReader {
         self.sequence = sequence;
     }
 
-    /// No longer looks at sequence numbers. Compat: packets in compressed frames carry any, the frames carry those that
-    /// count.
+    /// No longer looks at sequence numbers. Compat: packets in compressed frames carry any, the
+    /// frames carry those that count.
     pub fn ignore_numbers(&mut self) {
         self.numbered = false;
     }

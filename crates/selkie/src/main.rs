@@ -1,4 +1,5 @@
-//! The `selkie` command: its allocator and its arguments; everything else is the server's or the laboratory's.
+//! The `selkie` command: its allocator and its arguments; everything else is the server's or the
+//! laboratory's.
 
 #![forbid(unsafe_code)]
 

@@ -121,7 +121,8 @@ impl State {
 }
 
 impl UserLocks {
-    /// Takes a lock, again if the session has it already; who came first is let in first. `None` means killed.
+    /// Takes a lock, again if the session has it already; who came first is let in first. `None`
+    /// means killed.
     pub(crate) fn get(
         self: &Arc<Self>,
         (session, definitions): (u64, &MetadataLocks),

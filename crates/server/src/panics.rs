@@ -1,4 +1,5 @@
-//! Panics: counted (`Selkie_panics`), told in the error log, and told with the statement they ended.
+//! Panics: counted (`Selkie_panics`), told in the error log, and told with the statement they
+//! ended.
 //!
 //! Must not decide what becomes of a statement or a connection.
 

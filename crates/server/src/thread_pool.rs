@@ -4,11 +4,11 @@
 //! what has arrived into the group's queue and serves it, statement by statement; another takes
 //! over when it waits for anything but its own work ([`selkie_engine::blocking`]) or takes too
 //! long. Answers that must not leave before a commit is durable are held back by the group until a
-//! thread has time to wait for the log ([`held`]); other short ones leave together when a thread has
-//! served what was queued ([`answers`]).
+//! thread has time to wait for the log ([`held`]); other short ones leave together when a thread
+//! has served what was queued ([`answers`]).
 //!
-//! In a crowd connections take turns of some statements ([`turn`]), and those that have no transaction open wait while enough
-//! transactions are at work ([`transactions`]).
+//! In a crowd connections take turns of some statements ([`turn`]), and those that have no
+//! transaction open wait while enough transactions are at work ([`transactions`]).
 //!
 //! Must not know sessions: a [`Client`] is served and says what it waits for.
 //!

@@ -1,8 +1,8 @@
 //! A statement in the client's character set, beside its text in UTF-8.
 //!
-//! The grammar works on UTF-8. Strings, however, are the bytes the client sent: behind an introducer
-//! they mean what it says, and without one they may have no place in Unicode. So the way back from a
-//! place in the UTF-8 to the client's bytes is kept. Must not know the grammar.
+//! The grammar works on UTF-8. Strings, however, are the bytes the client sent: behind an
+//! introducer they mean what it says, and without one they may have no place in Unicode. So the way
+//! back from a place in the UTF-8 to the client's bytes is kept. Must not know the grammar.
 
 use selkie_types::Charset;
 

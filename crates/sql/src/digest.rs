@@ -1,7 +1,7 @@
 //! Statement digests: the text with its values replaced, and a hash of it.
 //!
-//! Works on tokens alone, as `performance_schema` does: a statement with a syntax error has a digest
-//! too. Two statements have one digest exactly if their digest texts are equal.
+//! Works on tokens alone, as `performance_schema` does: a statement with a syntax error has a
+//! digest too. Two statements have one digest exactly if their digest texts are equal.
 
 use selkie_types::SqlMode;
 
@@ -135,7 +135,8 @@ impl Builder<'_> {
         self.part(Part::Value, "?");
     }
 
-    /// Compat: behind these tokens, and not behind comparisons, MariaDB takes a sign for the number's.
+    /// Compat: behind these tokens, and not behind comparisons, MariaDB takes a sign for the
+    /// number's.
     fn sign_is_unary(&self) -> bool {
         use T::*;
         let Some(Part::Token(kind)) = self.last(1) else { return false };

@@ -40,7 +40,8 @@ pub(crate) struct Lexer<'a> {
     modes: Modes,
     /// Inside of an executed `/*! ... */`.
     in_version_comment: bool,
-    /// A dot was just read with a name behind it, which then is no keyword and may begin with a digit.
+    /// A dot was just read with a name behind it, which then is no keyword and may begin with a
+    /// digit.
     after_dot: bool,
     /// A word was just read with `.name` behind it: the dot begins no number.
     before_dot: bool,

@@ -1,12 +1,13 @@
 //! Lexer, syntax tree, parser and statement digests of the MariaDB dialect.
 //!
 //! # What it is
-//! Bytes of a statement in, an owned syntax tree out. Pure and total: every input gives a tree or an
-//! error with MariaDB's code and text, and no input makes it panic or recurse without bound.
+//! Bytes of a statement in, an owned syntax tree out. Pure and total: every input gives a tree or
+//! an error with MariaDB's code and text, and no input makes it panic or recurse without bound.
 //!
 //! # Words
-//! *Span*: byte offsets into the statement text. *Digest*: the statement with its literals replaced,
-//! as `performance_schema` shows it. *Unparse*: canonical SQL text of a tree, as `SHOW CREATE` prints it.
+//! *Span*: byte offsets into the statement text. *Digest*: the statement with its literals
+//! replaced, as `performance_schema` shows it. *Unparse*: canonical SQL text of a tree, as
+//! `SHOW CREATE` prints it.
 //!
 //! # Not here
 //! No catalog, no name resolution, no types of expressions, no I/O.

@@ -1,8 +1,9 @@
-//! Makes parameters of a statement's literals, where a value says nothing about what the statement is.
+//! Makes parameters of a statement's literals, where a value says nothing about what the statement
+//! is.
 //!
-//! Those places are: one side of a comparison with a column, the bounds of BETWEEN and the items of IN
-//! over a column, and values to be stored. Everywhere else (positions of ORDER BY, names of result
-//! columns, LIMIT, arguments of functions) a literal is part of what is planned and stays.
+//! Those places are: one side of a comparison with a column, the bounds of BETWEEN and the items of
+//! IN over a column, and values to be stored. Everywhere else (positions of ORDER BY, names of
+//! result columns, LIMIT, arguments of functions) a literal is part of what is planned and stays.
 
 use selkie_types::stack;
 
@@ -11,8 +12,8 @@ use crate::ast::{
     SelectItem, Span, Statement, TableRef,
 };
 
-/// Replaces literals by the parameters of their numbers in `literals`; says which were. `None` if the
-/// statement is not one of one table without subqueries and variables.
+/// Replaces literals by the parameters of their numbers in `literals`; says which were. `None` if
+/// the statement is not one of one table without subqueries and variables.
 pub fn lift_literals(statement: &mut Statement, literals: &[Span]) -> Option<Vec<bool>> {
     let mut lift = Lift { literals, lifted: vec![false; literals.len()] };
     match statement {

@@ -1,7 +1,7 @@
 //! Stored programs in the language of `sql_mode=ORACLE`: recognised by how they begin.
 //!
-//! They are not parsed; what the grammar does not take of them is answered with error 1235 instead of
-//! 1064, since it may well be no mistake.
+//! They are not parsed; what the grammar does not take of them is answered with error 1235 instead
+//! of 1064, since it may well be no mistake.
 
 use selkie_types::error::catalogue::ER_PARSE_ERROR;
 use selkie_types::{SqlError, SqlMode};

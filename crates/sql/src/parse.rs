@@ -30,9 +30,9 @@ pub struct Parsed {
 
 /// Parses the first statement of a text.
 ///
-/// The text is in a character set whose ASCII bytes are always ASCII characters; names must be UTF-8,
-/// strings may be anything. A caller that allows one statement only refuses `end < text.len()` with
-/// [`syntax_error_at`].
+/// The text is in a character set whose ASCII bytes are always ASCII characters; names must be
+/// UTF-8, strings may be anything. A caller that allows one statement only refuses
+/// `end < text.len()` with [`syntax_error_at`].
 pub fn parse(text: &[u8], options: &ParseOptions) -> SqlResult<Parsed> {
     parse_from(text, options, None)
 }

@@ -1,8 +1,9 @@
-//! Recursive descent over the lexer's tokens, one token of lookahead. One file per statement family.
+//! Recursive descent over the lexer's tokens, one token of lookahead. One file per statement
+//! family.
 //!
-//! Invariant: every recursion of the grammar passes through [`Parser::nested`], and every tree grows
-//! in height only where [`Parser::grow`] counts, so neither parsing nor walking a tree can overflow a
-//! stack.
+//! Invariant: every recursion of the grammar passes through [`Parser::nested`], and every tree
+//! grows in height only where [`Parser::grow`] counts, so neither parsing nor walking a tree can
+//! overflow a stack.
 
 mod account;
 mod admin;

@@ -1,5 +1,5 @@
-//! Placeholders of whose values a plan does not need to know how long they are: those that are compared, and those that
-//! are stored as they are.
+//! Placeholders of whose values a plan does not need to know how long they are: those that are
+//! compared, and those that are stored as they are.
 
 use crate::ast::walk::table;
 use crate::ast::{

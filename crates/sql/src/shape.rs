@@ -1,8 +1,8 @@
 //! The shape of a statement's text: what texts that differ in their values only have in common.
 //!
 //! Read in one pass over the bytes, without tokens: it must cost less than the parsing it saves. It
-//! is stricter than a digest: blanks and letter case count, since names of result columns are made of
-//! them. Must never take two texts for one that differ in more than literals of one kind; a text
+//! is stricter than a digest: blanks and letter case count, since names of result columns are made
+//! of them. Must never take two texts for one that differ in more than literals of one kind; a text
 //! it is not sure of has no shape.
 
 use selkie_types::SqlMode;

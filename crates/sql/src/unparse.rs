@@ -1,6 +1,8 @@
-//! Trees back to SQL in MariaDB's canonical style, as `SHOW CREATE` prints defaults, checks and views.
+//! Trees back to SQL in MariaDB's canonical style, as `SHOW CREATE` prints defaults, checks and
+//! views.
 //!
-//! Names are printed as the tree has them: qualifying them is the business of whoever resolved them.
+//! Names are printed as the tree has them: qualifying them is the business of whoever resolved
+//! them.
 
 mod boolean;
 mod cast;

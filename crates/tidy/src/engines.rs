@@ -1,4 +1,5 @@
-//! Names of storage engines as string literals: below the server only files that print them have any.
+//! Names of storage engines as string literals: below the server only files that print them have
+//! any.
 //!
 //! Looks at whole literals. What an engine takes, refuses or says is asked of its personality.
 

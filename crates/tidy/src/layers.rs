@@ -1,4 +1,5 @@
-//! The tables below say which crate may use which, and which may have unsafe code; anything else is a finding.
+//! The tables below say which crate may use which, and which may have unsafe code; anything else is
+//! a finding.
 
 use std::fs;
 use std::path::Path;

@@ -9,8 +9,8 @@ use crate::sources::Source;
 /// A crate whose modules are layered.
 struct Order {
     root: &'static str,
-    /// From bottom to top. Modules of one layer may use each other, and what is in none of them lies
-    /// above them all.
+    /// From bottom to top. Modules of one layer may use each other, and what is in none of them
+    /// lies above them all.
     layers: &'static [&'static [&'static str]],
 }
 

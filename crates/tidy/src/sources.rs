@@ -72,7 +72,10 @@ const UNFINISHED: [&str; 4] = [
     concat!("#[ig", "nore"),
 ];
 
-/// Every file says what it is, and nothing is left unfinished.
+/// Columns of a comment, which the formatter does not fold.
+const COMMENT_COLUMNS_MAX: usize = 100;
+
+/// Every file says what it is, nothing is left unfinished, and comments are as narrow as the code.
 pub(crate) fn check(files: &[Source]) -> Vec<String> {
     let mut findings = Vec::new();
     for file in files {
@@ -80,13 +83,35 @@ pub(crate) fn check(files: &[Source]) -> Vec<String> {
         if !first.starts_with("//!") && !first.starts_with("#![no_main]") {
             findings.push(format!("{}: does not begin with //! and what it is", file.path));
         }
+        // A format or a table in a comment is not prose, and is not folded.
+        let mut is_format = false;
         for (number, line) in file.lines.iter().enumerate() {
+            is_format ^= is_fence(line);
             if let Some(word) = UNFINISHED.iter().find(|word| line.contains(**word)) {
                 findings.push(format!("{}:{}: {word} is left over", file.path, number + 1));
+            }
+            if !is_format && has_comment(line) && line.chars().count() > COMMENT_COLUMNS_MAX {
+                let most = COMMENT_COLUMNS_MAX;
+                let place = format!("{}:{}", file.path, number + 1);
+                findings.push(format!("{place}: a comment goes beyond {most} columns"));
             }
         }
     }
     findings
+}
+
+/// Whether a line begins or ends a block in a comment that is kept as it is.
+fn is_fence(line: &str) -> bool {
+    let text = line.trim_start();
+    text.starts_with("//") && text.trim_start_matches(['/', '!']).trim_start().starts_with("```")
+}
+
+/// Whether a line has a comment: at its beginning, or behind code. A row of a table cannot be
+/// folded.
+fn has_comment(line: &str) -> bool {
+    let text = line.trim_start();
+    let is_row = text.trim_start_matches(['/', '!']).trim_start().starts_with('|');
+    text.starts_with("//") && !is_row || line.contains("; // ") || line.contains(", // ")
 }
 
 #[cfg(test)]
@@ -95,6 +120,16 @@ mod tests {
 
     fn findings(line: &str) -> usize {
         check(&[Source::of("a.rs", &format!("//! A file.\n\n{line}"))]).len()
+    }
+
+    #[test]
+    fn comments_beyond_their_columns_are_found() {
+        let wide = "\u{e4}".repeat(COMMENT_COLUMNS_MAX - 3);
+        assert_eq!(findings(&format!("// {wide}")), 0);
+        assert_eq!(findings(&format!("// {wide}.")), 1);
+        assert_eq!(findings(&format!("f(); // {wide}")), 1);
+        assert_eq!(findings(&format!("/// ```text\n/// {wide}\n/// ```\n/// {wide}")), 1);
+        assert_eq!(findings(&format!("    \"{wide}\"")), 0);
     }
 
     #[test]

@@ -1,9 +1,10 @@
-//! The ways of statements through the code, as `ARCHITECTURE.md` lists them: each function listed is there and names
-//! the next one.
+//! The ways of statements through the code, as `ARCHITECTURE.md` lists them: each function listed
+//! is there and names the next one.
 //!
-//! A way is a section `## The way of ...` with a numbered list. An item is a file in backticks, a colon, and its
-//! functions in backticks in the order in which they call each other; the last of a file calls the first of the next
-//! item's file. The section's text says how many files the way may have: "at most N files".
+//! A way is a section `## The way of ...` with a numbered list. An item is a file in backticks, a
+//! colon, and its functions in backticks in the order in which they call each other; the last of a
+//! file calls the first of the next item's file. The section's text says how many files the way may
+//! have: "at most N files".
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -90,7 +91,8 @@ fn most_files(text: &str) -> Option<usize> {
     rest.split(' ').next()?.parse().ok()
 }
 
-/// The lines of each function of a name in a file; the formatter's indentation tells where one ends.
+/// The lines of each function of a name in a file; the formatter's indentation tells where one
+/// ends.
 fn bodies<'f>(files: &'f [Source], (path, name): &Step) -> Vec<&'f [String]> {
     let Some(file) = files.iter().find(|file| file.path == *path) else { return Vec::new() };
     let declares = |line: &String| {

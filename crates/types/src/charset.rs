@@ -1,7 +1,7 @@
 //! Character sets and collations: what bytes mean as characters and how they compare.
 //!
-//! The tables in `data/` were observed on a MariaDB server (`generate/`), so that order and equality
-//! are MariaDB's. Must not know about columns or sessions.
+//! The tables in `data/` were observed on a MariaDB server (`generate/`), so that order and
+//! equality are MariaDB's. Must not know about columns or sessions.
 
 mod case;
 mod codec;

@@ -1,7 +1,7 @@
 //! INET4, INET6 and UUID: values of a fixed number of bytes that are written as text of their own.
 //!
-//! A value lies in a column as the bytes it sorts by, so that comparing, grouping and keys are those
-//! of binary strings. That is what the world calls its bytes but for a UUID, see [`swapped`].
+//! A value lies in a column as the bytes it sorts by, so that comparing, grouping and keys are
+//! those of binary strings. That is what the world calls its bytes but for a UUID, see [`swapped`].
 
 use crate::{TypeKind, address};
 

@@ -12,7 +12,8 @@ use crate::stack::Ended;
 /// Units of work between two questions: a unit is about a nanosecond, or a byte that is looked at.
 const TANK: i64 = 1 << 19;
 
-/// Bytes from which on a value is asked for before it is made: fewer are noticed once they are there.
+/// Bytes from which on a value is asked for before it is made: fewer are noticed once they are
+/// there.
 pub const MUCH: usize = 256 << 10;
 
 /// Says whether the statement of the thread may go on, and have so many bytes more.
@@ -113,8 +114,8 @@ impl Drop for Inside {
     }
 }
 
-/// Does a piece of work that [`tick`] may end. It must hold no lock and leave nothing half done that
-/// outlives it: sorting, searching, matching.
+/// Does a piece of work that [`tick`] may end. It must hold no lock and leave nothing half done
+/// that outlives it: sorting, searching, matching.
 pub fn interruptible<R>(work: impl FnOnce() -> R) -> SqlResult<R> {
     INSIDE.set(INSIDE.get() + 1);
     let inside = Inside;

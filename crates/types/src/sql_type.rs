@@ -113,8 +113,8 @@ impl JsonRole {
 
 /// A SQL type with its attributes.
 ///
-/// Types are equal whatever their role in JSON is, and whether or not they use their sign: that says
-/// nothing of the storage of values.
+/// Types are equal whatever their role in JSON is, and whether or not they use their sign: that
+/// says nothing of the storage of values.
 #[derive(Clone, Debug, Eq, Serialize, Deserialize)]
 pub struct SqlType {
     /// Family.
@@ -125,7 +125,8 @@ pub struct SqlType {
     pub zerofill: bool,
     /// Characters of a string, digits of a decimal, bits of a BIT, display width of a number.
     pub length: u32,
-    /// Digits after the point, or fractional second digits; [`NOT_FIXED_DECIMALS`] for plain floats.
+    /// Digits after the point, or fractional second digits; [`NOT_FIXED_DECIMALS`] for plain
+    /// floats.
     pub decimals: u8,
     /// Collation, which implies the charset; `BINARY` for anything but character strings.
     pub collation: CollationId,

@@ -1,4 +1,5 @@
-//! `selkie bench micro`: 32 small benchmarks and the steps of the insert benchmark, servers in turn.
+//! `selkie bench micro`: 32 small benchmarks and the steps of the insert benchmark, servers in
+//! turn.
 
 use std::path::PathBuf;
 

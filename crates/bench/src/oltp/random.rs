@@ -21,8 +21,8 @@ fn mixed(state: u64) -> u64 {
 }
 
 impl Random {
-    /// Neighbouring seeds must not stand near each other on the generator's one way: those who went it together would
-    /// draw the same rows shortly after one another.
+    /// Neighbouring seeds must not stand near each other on the generator's one way: those who went
+    /// it together would draw the same rows shortly after one another.
     pub(crate) fn new(seed: u64) -> Self {
         Self(mixed(seed.wrapping_add(STEP)))
     }

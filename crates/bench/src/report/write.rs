@@ -9,8 +9,8 @@ use super::png;
 use super::svg::{Theme, draw};
 use crate::error::{Failure, Result};
 
-/// Writes `report.html`, `report.json`, and `NN-title.svg` and `.png` for each chart. What exists is
-/// replaced only when the new content is whole.
+/// Writes `report.html`, `report.json`, and `NN-title.svg` and `.png` for each chart. What exists
+/// is replaced only when the new content is whole.
 pub(crate) fn write(report: &Report, folder: &Path) -> Result<()> {
     let named = |e: std::io::Error| Failure::said(format!("{}: {e}", folder.display()));
     fs::create_dir_all(folder).map_err(named)?;

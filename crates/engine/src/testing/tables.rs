@@ -69,7 +69,8 @@ fn table(
     Arc::new(TableDef { id, schema, name, columns, indexes, auto_increment, layout })
 }
 
-/// `items(id INT AUTO_INCREMENT PRIMARY KEY, code INT NULL UNIQUE, kind INT, name VARCHAR, KEY(kind))`.
+/// `items(id INT AUTO_INCREMENT PRIMARY KEY, code INT NULL UNIQUE, kind INT, name VARCHAR,
+/// KEY(kind))`.
 pub fn items(id: u64) -> Arc<TableDef> {
     let text = SqlType::varchar(2000, CollationId::UTF8MB4_GENERAL_CI);
     let columns = vec![

@@ -129,7 +129,8 @@ impl Ddl<'_> {
     }
 
     fn apply(&mut self, old: &Arc<TableInfo>, mut plan: AlterPlan) -> SqlResult<Outcome> {
-        // Indexes of a temporary table come with new storage; so do those that rows are looked up in.
+        // Indexes of a temporary table come with new storage; so do those that rows are looked up
+        // in.
         if is_temporary(old) && changes_indexes(&plan) || self.refers_to_new_index(old, &plan) {
             let sources = plan.reread.take();
             let rows_as_they_are = || (0..old.columns.len()).map(ColumnSource::Old).collect();

@@ -330,7 +330,8 @@ impl Copy<'_> {
         self.without_nulls(column, values)
     }
 
-    /// Whether the AUTO_INCREMENT column is one of the old table, whose numbers are not given out again.
+    /// Whether the AUTO_INCREMENT column is one of the old table, whose numbers are not given out
+    /// again.
     fn goes_on(&self) -> bool {
         let mut columns = self.new.columns.iter().zip(self.sources);
         columns.any(|(c, source)| c.auto_increment && matches!(source, ColumnSource::Old(_)))

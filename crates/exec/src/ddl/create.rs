@@ -111,8 +111,8 @@ impl Ddl<'_> {
         })
     }
 
-    /// Creates the storage of a definition, has it filled while nobody knows it (DDL-2), and makes the
-    /// table known, in the place of `old` if there is one.
+    /// Creates the storage of a definition, has it filled while nobody knows it (DDL-2), and makes
+    /// the table known, in the place of `old` if there is one.
     pub(super) fn create_filled(
         &mut self,
         (table, next): (TableInfo, Option<u64>),
@@ -228,7 +228,8 @@ impl Ddl<'_> {
         let Some((source, at)) =
             source.and_then(|t| t.column_position(&output.org_name).map(|at| (t, at)))
         else {
-            // Compat: columns of the table that a UNION is kept in have their type's zero as a default.
+            // Compat: columns of the table that a UNION is kept in have their type's zero as a
+            // default.
             let of_union = output.kept && output.table.is_empty() && !output.org_name.is_empty();
             if of_union && !new.nullable && !new.ty.is_text_or_blob() {
                 new.default = DefaultValue::Literal(implicit_default(&new.ty));

@@ -222,8 +222,8 @@ impl Ddl<'_> {
         Ok(children)
     }
 
-    /// Checks rows, which are what `stored` says as the plan's table reads them, against the keys that
-    /// ALTER TABLE adds; how many there are, if they were looked at.
+    /// Checks rows, which are what `stored` says as the plan's table reads them, against the keys
+    /// that ALTER TABLE adds; how many there are, if they were looked at.
     pub(super) fn check_added_keys(
         &self,
         stored: &TableInfo,
@@ -242,8 +242,8 @@ impl Ddl<'_> {
         Ok(Some(rows))
     }
 
-    /// Whether rows will be checked against a key that refers to the table itself by an index that is
-    /// new too.
+    /// Whether rows will be checked against a key that refers to the table itself by an index that
+    /// is new too.
     pub(super) fn refers_to_new_index(&self, old: &TableInfo, plan: &AlterPlan) -> bool {
         let table = &plan.table;
         let is_new = |key: &ForeignKey| {

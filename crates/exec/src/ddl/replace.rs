@@ -1,7 +1,7 @@
 //! The table that CREATE OR REPLACE takes the place of.
 //!
-//! It stays what it is for everybody until the new one is complete; then one change of the dictionary
-//! removes it and makes the other known. A crash in between leaves it there.
+//! It stays what it is for everybody until the new one is complete; then one change of the
+//! dictionary removes it and makes the other known. A crash in between leaves it there.
 
 use std::sync::Arc;
 
@@ -46,8 +46,8 @@ impl Ddl<'_> {
 
     /// Runs `create`, which puts a table in the place of `old`.
     ///
-    /// Compat: a statement that is wrong, or selects rows that are, leaves neither table: MariaDB has
-    /// dropped the old one by then. What ends it from outside leaves the old table.
+    /// Compat: a statement that is wrong, or selects rows that are, leaves neither table: MariaDB
+    /// has dropped the old one by then. What ends it from outside leaves the old table.
     pub(super) fn replacing(
         &mut self,
         old: Option<Arc<TableInfo>>,

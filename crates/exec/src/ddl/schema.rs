@@ -103,8 +103,8 @@ impl Ddl<'_> {
         Ok(Outcome::changed(tables))
     }
 
-    /// Drops a schema with its tables; how many there were. A new one takes its place in the same change: nobody finds
-    /// neither, and a crash leaves one of them.
+    /// Drops a schema with its tables; how many there were. A new one takes its place in the same
+    /// change: nobody finds neither, and a crash leaves one of them.
     fn remove_database(&mut self, name: &str, new: Option<Schema>) -> SqlResult<u64> {
         let snapshot = self.instance.catalog.snapshot();
         let schema = snapshot.schema(name).ok_or_else(|| SqlError::unknown_database(name))?;

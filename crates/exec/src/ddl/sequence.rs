@@ -200,7 +200,8 @@ impl Ddl<'_> {
         }
         self.check_listed(schema, name)?;
         let lock = self.lock(schema, name)?;
-        // The sequence may have gone, and something else got its name, while this one waited for its lock.
+        // The sequence may have gone, and something else got its name, while this one waited for
+        // its lock.
         let snapshot = self.instance.catalog.snapshot();
         if !snapshot.table(schema, name).is_some_and(|table| table.is_sequence()) {
             drop(lock);

@@ -166,9 +166,9 @@ impl<'r> AutoIncrement<'r> {
         }
     }
 
-    /// The row `failing` of those last filled in was not stored, and no later one: what was reserved
-    /// for these is not used up. Compat: InnoDB keeps what it has reserved together with the value of
-    /// that row, other engines nothing but values stored.
+    /// The row `failing` of those last filled in was not stored, and no later one: what was
+    /// reserved for these is not used up. Compat: InnoDB keeps what it has reserved together with
+    /// the value of that row, other engines nothing but values stored.
     pub(super) fn take_back_from(&mut self, failing: usize) {
         let Some(given) = self.given.take().filter(|given| given.at <= failing) else { return };
         let next = match self.reserved.ahead {
@@ -272,8 +272,8 @@ impl<'r> AutoIncrement<'r> {
         self.explicit.and_then(|_| self.open.handle.table.statistics().auto_increment)
     }
 
-    /// The last of `rows` was not stored: an explicit value of it is not passed by the counter, which
-    /// was at `before` before the first of them.
+    /// The last of `rows` was not stored: an explicit value of it is not passed by the counter,
+    /// which was at `before` before the first of them.
     pub(super) fn forget_explicit(&self, column: &Column, rows: Range<usize>, before: Option<u64>) {
         let (Some(before), Some(failed)) = (before, rows.end.checked_sub(1)) else { return };
         let after = |row| positive(&column.value(row)).unwrap_or(0).saturating_add(1);

@@ -47,7 +47,8 @@ pub(crate) struct Inserter<'r> {
     delete_triggers: Option<Box<dyn Triggers + 'r>>,
     /// REPLACE may write over a row.
     in_place: bool,
-    /// Columns that BEFORE triggers give values to; they need no default if the statement lists its rows.
+    /// Columns that BEFORE triggers give values to; they need no default if the statement lists its
+    /// rows.
     assigned: Vec<usize>,
     /// The statement lists its rows.
     lists_values: bool,
@@ -193,8 +194,8 @@ impl<'r> Inserter<'r> {
 
     /// Error or warning 1364 for a column that has no value, before any value is computed.
     ///
-    /// Compat: BEFORE triggers may still give values to the rows a statement lists, so those rows are judged
-    /// after their triggers have run.
+    /// Compat: BEFORE triggers may still give values to the rows a statement lists, so those rows
+    /// are judged after their triggers have run.
     fn refuse_missing(&self) -> SqlResult<()> {
         if self.has_before_triggers() && self.lists_values {
             return Ok(());
@@ -288,8 +289,8 @@ impl<'r> Inserter<'r> {
         self.auto.is_some() && (self.plan.mode == InsertMode::Ignore || self.on_duplicate.is_some())
     }
 
-    /// Whether rows before one that fails a CHECK, of the table or a view, or whose computed columns
-    /// cannot be computed, are stored and stay.
+    /// Whether rows before one that fails a CHECK, of the table or a view, or whose computed
+    /// columns cannot be computed, are stored and stay.
     fn keeps_rows_before_a_check(&self) -> bool {
         let rules = &self.plan.rules;
         let judged =
@@ -583,8 +584,9 @@ impl<'r> Inserter<'r> {
 
     /// Locks what is in the way of `row`. False if it has gone meanwhile.
     ///
-    /// Compat: what made an insert fail stays locked until the transaction ends: a row found by its primary key, or
-    /// the entry of another unique key; exclusively if the row is to be replaced or updated.
+    /// Compat: what made an insert fail stays locked until the transaction ends: a row found by its
+    /// primary key, or the entry of another unique key; exclusively if the row is to be replaced or
+    /// updated.
     fn holds_duplicate(&self, row: &[u8], index: usize, existing: &[u8]) -> SqlResult<bool> {
         let takes_over = self.on_duplicate.is_some() || self.plan.mode == InsertMode::Replace;
         let (table, control) = (&self.open.handle.table, self.env.rt.control);
@@ -612,7 +614,8 @@ impl<'r> Inserter<'r> {
         Ok(!set.rows.is_empty() || !set.entries.is_empty())
     }
 
-    /// Stores rows `from..to`; the first that was not because of a duplicate and what is to become of it, or `to`.
+    /// Stores rows `from..to`; the first that was not because of a duplicate and what is to become
+    /// of it, or `to`.
     fn try_rows(
         &mut self,
         new: &NewRows<'_>,
@@ -651,7 +654,8 @@ impl<'r> Inserter<'r> {
         Ok((done, fate))
     }
 
-    /// The automatic values' counter, if explicit values of rows that are not stored leave it as it was.
+    /// The automatic values' counter, if explicit values of rows that are not stored leave it as it
+    /// was.
     ///
     /// Compat: InnoDB passes those of a query's rows whatever becomes of them.
     fn counter_before(&self) -> Option<u64> {
@@ -711,7 +715,8 @@ impl<'r> Inserter<'r> {
             let columns: Vec<_> =
                 new.columns.iter().map(|c| Arc::new(c.gather(&[row as u32]))).collect();
             let update = || rule.update(&self.maker, existing, columns, &source);
-            // A refused update must not stay in part: of it, and of what its triggers and cascades did.
+            // A refused update must not stay in part: of it, and of what its triggers and cascades
+            // did.
             let updated = match self.maker.strictness.ignore {
                 true => undone_on_error(self.open, update),
                 false => update(),

@@ -153,8 +153,8 @@ impl<'r> RowMaker<'r> {
 
     /// The value of column `at` in the only row, read from a file that has no field for it.
     ///
-    /// Compat: the type's zero, not the default; NULL where that is the default or the current time, and
-    /// the current time in a TIMESTAMP that cannot be NULL.
+    /// Compat: the type's zero, not the default; NULL where that is the default or the current
+    /// time, and the current time in a TIMESTAMP that cannot be NULL.
     pub(super) fn emptied(&self, at: usize) -> Arc<Column> {
         let column = &self.table.columns[at];
         let no_value = match &column.default {
@@ -170,8 +170,8 @@ impl<'r> RowMaker<'r> {
         Arc::new(Column::constant(&value, column.ty.physical(), scale_of(&column.ty), 1))
     }
 
-    /// The value DEFAULT gives column `at` of a row. Compat: every row whose column has no default raises the
-    /// warning, not only the first.
+    /// The value DEFAULT gives column `at` of a row. Compat: every row whose column has no default
+    /// raises the warning, not only the first.
     pub(super) fn explicit_default(&self, at: usize) -> SqlResult<Value> {
         self.told.borrow_mut().retain(|told| *told != at);
         self.default_value(at)
@@ -352,7 +352,8 @@ impl<'r> RowMaker<'r> {
         Ok((kept.len() < batch.rows()).then_some(kept))
     }
 
-    /// NULLs that stand in for the columns that are computed when rows are read, with their positions.
+    /// NULLs that stand in for the columns that are computed when rows are read, with their
+    /// positions.
     fn computed_nulls(&self, columns: &[Arc<Column>]) -> Vec<(usize, Column)> {
         let computed = (0..columns.len()).filter(|at| self.table.is_computed(*at));
         let stand_in = |at: usize| (at, nulls(&self.table.columns[at].ty, columns[at].len()));

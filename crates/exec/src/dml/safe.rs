@@ -9,9 +9,9 @@ use selkie_types::{SqlError, SqlResult, stack};
 use super::update::has_join;
 use crate::run::Env;
 
-/// Error 1175 if a table is read from end to end and no condition could use a key of it. Compat: in a
-/// join it counts what is done, for each table; a DELETE without any condition is refused even with
-/// LIMIT. `limited`: the statement counts rows itself.
+/// Error 1175 if a table is read from end to end and no condition could use a key of it. Compat: in
+/// a join it counts what is done, for each table; a DELETE without any condition is refused even
+/// with LIMIT. `limited`: the statement counts rows itself.
 pub(super) fn check(
     env: Env<'_>,
     source: &PlanNode,

@@ -220,8 +220,8 @@ impl Target<'_> {
         judged && keeps_changes(&self.plan.table)
     }
 
-    /// Updates rows that may have been changed meanwhile. Values are computed of what was read; what
-    /// is not assigned, and what they are compared with, is as it is now.
+    /// Updates rows that may have been changed meanwhile. Values are computed of what was read;
+    /// what is not assigned, and what they are compared with, is as it is now.
     fn change_again(&mut self, batch: &Batch) -> SqlResult<()> {
         for row in 0..batch.rows() as u32 {
             let one = batch.gather(&[row]);
@@ -253,8 +253,9 @@ impl Target<'_> {
         }
     }
 
-    /// Updates rows from what they are now; one, if there are triggers or values with side effects. They are computed a column
-    /// at a time, unless something is wrong with one: conditions come row by row.
+    /// Updates rows from what they are now; one, if there are triggers or values with side effects.
+    /// They are computed a column at a time, unless something is wrong with one: conditions come
+    /// row by row.
     fn change(&mut self, batch: &Batch, current: &Batch, number: Option<u64>) -> SqlResult<()> {
         self.maker.refuse_warnings(0)?;
         let attempt = self.env.eval.attempt();
@@ -288,7 +289,8 @@ impl Target<'_> {
         }
     }
 
-    /// The rows as they are stored, if they were read with the spaces of CHAR; new values are made so too.
+    /// The rows as they are stored, if they were read with the spaces of CHAR; new values are made
+    /// so too.
     fn unpadded(&self, current: &Batch, new: &mut [Arc<Column>]) -> Option<Batch> {
         let mode = self.env.eval.types.sql_mode;
         if !mode.contains(SqlMode::PAD_CHAR_TO_FULL_LENGTH) {

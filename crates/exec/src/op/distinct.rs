@@ -47,7 +47,8 @@ pub(super) struct Distinct<'r> {
     env: Env<'r>,
     input: BoxOperator<'r>,
     seen: DistinctSet,
-    /// Whether a batch that is the only one may go on as it is: a sort behind drops equal rows for less than a hash.
+    /// Whether a batch that is the only one may go on as it is: a sort behind drops equal rows for
+    /// less than a hash.
     may_pass: bool,
     /// What was read to know whether there is another batch.
     ahead: Option<Option<Batch>>,

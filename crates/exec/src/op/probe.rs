@@ -166,7 +166,8 @@ pub(super) struct Pairs {
 }
 
 impl Pairs {
-    /// Pairs of the rows of `batch`, whose keys have these numbers: fewer together if rows are large.
+    /// Pairs of the rows of `batch`, whose keys have these numbers: fewer together if rows are
+    /// large.
     pub(super) fn new(ids: Vec<u32>, batch: &Batch, table: &BuildTable) -> Self {
         let most = at_once(batch.memory(), batch.rows(), table.rows.at_once(PAIRS));
         Self { ids, row: 0, most, chain: None }

@@ -128,7 +128,8 @@ impl<'r> Rollup<'r> {
         Ok(())
     }
 
-    /// For each row the first key that differs from the row before; the number of keys if none does.
+    /// For each row the first key that differs from the row before; the number of keys if none
+    /// does.
     fn changes(&self, keys: &[Arc<Column>], rows: usize) -> SqlResult<Vec<usize>> {
         let mut changes = Vec::with_capacity(rows);
         for row in 0..rows {

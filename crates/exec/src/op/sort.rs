@@ -62,9 +62,11 @@ fn tells_rows_apart(env: Env<'_>, keys: &[SortKey], rows: &PlanNode) -> bool {
         && columns.all(|(at, column)| is_key(at) && is_exact(&column.ty, most))
 }
 
-/// Whether keys of a type hold the whole value, of strings so many bytes, and equal values have equal keys.
+/// Whether keys of a type hold the whole value, of strings so many bytes, and equal values have
+/// equal keys.
 fn is_exact(ty: &SqlType, most: usize) -> bool {
-    // A key has two bytes for most characters; what the length of a binary string takes is left as room.
+    // A key has two bytes for most characters; what the length of a binary string takes is left as
+    // room.
     const ROOM: usize = 4;
     match ty.physical() {
         Physical::Bytes => ty.length as usize * 2 + ROOM <= most,

@@ -1,5 +1,5 @@
-//! Sort keys that end early: of a long text the first characters, which nearly always decide. Only rows that they leave
-//! undecided get whole keys.
+//! Sort keys that end early: of a long text the first characters, which nearly always decide. Only
+//! rows that they leave undecided get whole keys.
 
 use selkie_plan::physical::SortKey;
 use selkie_types::{Batch, ByteRows, ColumnData, SqlResult, key};
@@ -48,7 +48,8 @@ impl Equals {
     }
 }
 
-/// Whether keys may be had again from the rows, and are long enough to be cut. `most`: bytes of strings that count.
+/// Whether keys may be had again from the rows, and are long enough to be cut. `most`: bytes of
+/// strings that count.
 pub(super) fn are_useful(keys: &[SortKey], most: usize) -> bool {
     let is_column = |key: &SortKey| key.expr.as_column().is_some();
     let is_long = |key: &SortKey| key.expr.ty.is_string() && key.expr.ty.length as usize > SHORT;
@@ -96,7 +97,8 @@ impl Heads {
         Ok(order)
     }
 
-    /// How many rows, the first one of `rows` included, begin as that one does. No whole key is the start of another.
+    /// How many rows, the first one of `rows` included, begin as that one does. No whole key is the
+    /// start of another.
     fn alike(&self, rows: &[u32]) -> usize {
         let head = self.keys.get(rows[0] as usize);
         rows.iter().take_while(|&&row| self.keys.get(row as usize).starts_with(head)).count()

@@ -188,7 +188,8 @@ fn order_of(keys: &ByteRows) -> Vec<u32> {
     order
 }
 
-/// The first bytes of a key as a number that leaves room for that of its row: one comparison decides nearly always.
+/// The first bytes of a key as a number that leaves room for that of its row: one comparison
+/// decides nearly always.
 fn word(key: &[u8]) -> u128 {
     let mut first = [0; size_of::<u128>()];
     let len = key.len().min(size_of::<u128>() - size_of::<u32>());

@@ -48,8 +48,9 @@ impl<'a> Runtime<'a> {
     }
 }
 
-/// Compat: to a statement that says IGNORE a subquery of several rows is NULL, with a warning. It is
-/// given where the value is used, since conditions of a batch may be forgotten and rows computed anew.
+/// Compat: to a statement that says IGNORE a subquery of several rows is NULL, with a warning. It
+/// is given where the value is used, since conditions of a batch may be forgotten and rows computed
+/// anew.
 fn warn_of_rows(ctx: &EvalContext<'_>) {
     let is_told = |c: &Condition| c.code == ER_SUBQUERY_NO_1_ROW.code;
     if !ctx.conditions.borrow().list().iter().any(is_told) {

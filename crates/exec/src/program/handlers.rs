@@ -36,7 +36,8 @@ fn best<'p>(block: &'p Block, raised: &Condition) -> Option<&'p ConditionHandler
 }
 
 impl<'p> Machine<'p> {
-    /// What comes of a step that raised conditions since `mark`: a handler runs, or an error goes on.
+    /// What comes of a step that raised conditions since `mark`: a handler runs, or an error goes
+    /// on.
     pub(super) fn settle(&mut self, result: SqlResult<Flow>, mark: u64) -> SqlResult<Flow> {
         match result {
             Err(error) => self.catch(error, mark),

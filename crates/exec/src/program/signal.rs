@@ -34,7 +34,8 @@ pub(super) fn raise(
         (Some(state), handled) => {
             let mut made = condition_of(state);
             if let Some(handled) = handled.as_ref().filter(|_| what.again) {
-                // Compat: RESIGNAL with a SQLSTATE keeps the text of what it replaces, not its number.
+                // Compat: RESIGNAL with a SQLSTATE keeps the text of what it replaces, not its
+                // number.
                 made.message.clone_from(&handled.message);
                 made.details.clone_from(&handled.details);
             }

@@ -1,8 +1,8 @@
 //! Runs something in the session of a statement's functions and triggers.
 //!
-//! The statement around is in the middle of its work and sees its session shared. What runs inside has a session
-//! of its own, made once per statement ([`Session::nested`]); what it locked and changed is taken over when the
-//! statement around ends ([`Session::absorb_nested`]).
+//! The statement around is in the middle of its work and sees its session shared. What runs inside
+//! has a session of its own, made once per statement ([`Session::nested`]); what it locked and
+//! changed is taken over when the statement around ends ([`Session::absorb_nested`]).
 
 use selkie_types::{Level, SqlResult, stack};
 

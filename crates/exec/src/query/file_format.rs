@@ -71,8 +71,8 @@ impl Format {
         self.charset.is_some_and(|c| c.is_ascii_superset() && !c.is_ascii_compatible())
     }
 
-    /// Length of what stands at the start of `rest`: a byte, or a character whose other bytes are not
-    /// to be looked at.
+    /// Length of what stands at the start of `rest`: a byte, or a character whose other bytes are
+    /// not to be looked at.
     fn step(&self, rest: &[u8]) -> usize {
         match self.charset {
             Some(charset) if self.has_deceptive_bytes() => charset.char_len(rest).max(1),

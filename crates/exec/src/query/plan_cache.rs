@@ -1,9 +1,10 @@
-//! The statements that a thread keeps with their plans, so that a text met again is not parsed and planned again.
+//! The statements that a thread keeps with their plans, so that a text met again is not parsed and
+//! planned again.
 //!
-//! A key is what a statement's meaning depends on besides definitions, and its text: as it is for statements that
-//! clients prepare ([`Form::Prepared`]), as a shape without literals for texts that they send to be run
-//! ([`Form::Text`]). Each thread keeps its own, so that finding one touches nothing that others write; sessions that
-//! agree in everything plans depend on share them.
+//! A key is what a statement's meaning depends on besides definitions, and its text: as it is for
+//! statements that clients prepare ([`Form::Prepared`]), as a shape without literals for texts that
+//! they send to be run ([`Form::Text`]). Each thread keeps its own, so that finding one touches
+//! nothing that others write; sessions that agree in everything plans depend on share them.
 //!
 //! Must not keep what means something else in another session: [`may_share`].
 
@@ -35,7 +36,8 @@ pub(crate) struct Kept {
     pub(crate) statement: Arc<Prepared>,
     /// What it was planned under.
     pub(crate) key: PlanKey,
-    /// For each literal of its texts, the text it has to have; `None` for those that are parameters.
+    /// For each literal of its texts, the text it has to have; `None` for those that are
+    /// parameters.
     pub(crate) fixed: Vec<Option<Box<[u8]>>>,
 }
 

@@ -111,8 +111,8 @@ impl Scope<'_> {
         self.plan(statement, running.text, (&types, types.len()))
     }
 
-    /// The text of a query as the planner understands it with what is `known`, and what it found out
-    /// on the way.
+    /// The text of a query as the planner understands it with what is `known`, and what it found
+    /// out on the way.
     pub(crate) fn query_text(
         self,
         query: &ast::Query,

@@ -105,8 +105,8 @@ fn is_value(e: &Expr) -> bool {
     matches!(e.kind, ExprKind::Parameter(_) | ExprKind::Literal(_))
 }
 
-/// Whether no value is converted before it is compared: a literal would have been, when planned, with
-/// warnings and errors of its own.
+/// Whether no value is converted before it is compared: a literal would have been, when planned,
+/// with warnings and errors of its own.
 fn takes_values_as_they_are(e: &Expr) -> bool {
     let is_parameter = |e: &&Expr| matches!(e.kind, ExprKind::Parameter(_));
     !e.any(&mut |e| matches!(e.kind, ExprKind::Call(_)) && e.children().iter().any(is_parameter))

@@ -1,8 +1,8 @@
 //! Plans of statements that clients send as text again and again with other values.
 //!
-//! Texts of one shape differ in literals only. A shape seen a second time is planned with parameters
-//! for the literals, and if that gives the plan its values gave, and no other values could
-//! make another plan much better, texts of that shape are no longer parsed and planned.
+//! Texts of one shape differ in literals only. A shape seen a second time is planned with
+//! parameters for the literals, and if that gives the plan its values gave, and no other values
+//! could make another plan much better, texts of that shape are no longer parsed and planned.
 //!
 //! Must not keep a plan that depends on a value: reports are planned each time.
 
@@ -51,8 +51,8 @@ pub fn find_text_plan(instance: &Instance, session: &Session, text: &[u8]) -> Te
     found.unwrap_or(TextLookup::Unknown)
 }
 
-/// Plans a text that was met before so that it can be kept, and keeps it; `statement` is what it says.
-/// `None` if its plan may depend on its values.
+/// Plans a text that was met before so that it can be kept, and keeps it; `statement` is what it
+/// says. `None` if its plan may depend on its values.
 pub fn keep_text_plan(
     instance: &Instance,
     session: &Session,

@@ -21,8 +21,8 @@ pub(crate) fn implicit_default(ty: &SqlType) -> Value {
     }
 }
 
-/// What a column that cannot be NULL holds in place of a value that is not there: the zero of its type,
-/// which in an ENUM is no member.
+/// What a column that cannot be NULL holds in place of a value that is not there: the zero of its
+/// type, which in an ENUM is no member.
 pub(crate) fn empty_value(ty: &SqlType) -> Value {
     match ty.kind {
         TypeKind::Enum => Value::UInt(0),

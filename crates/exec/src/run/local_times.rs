@@ -1,4 +1,5 @@
-//! TIMESTAMPs leave the executor as times of the session's zone. Must not be used for what is stored.
+//! TIMESTAMPs leave the executor as times of the session's zone. Must not be used for what is
+//! stored.
 
 use std::sync::Arc;
 

@@ -55,8 +55,8 @@ impl<'r> RowFilter<'r> {
         Ok((batch.rows() > 0).then_some(batch))
     }
 
-    /// Compat: a constant that a column must equal is computed before any row is looked at, whatever
-    /// other conditions say of the rows.
+    /// Compat: a constant that a column must equal is computed before any row is looked at,
+    /// whatever other conditions say of the rows.
     fn begin(&self, eval: &EvalContext<'_>) {
         if self.begun.replace(true) || self.computed.get().is_some() {
             return;

@@ -166,8 +166,8 @@ fn check_shown(session: &Session, schema: &str, table: &str) -> SqlResult<()> {
     check_sees(session, schema, table, Privilege::ShowTable, everywhere)
 }
 
-/// Asks for `privilege` on a table, unless the account has it `everywhere` or the table is everybody's
-/// or its own.
+/// Asks for `privilege` on a table, unless the account has it `everywhere` or the table is
+/// everybody's or its own.
 fn check_sees(
     session: &Session,
     schema: &str,
@@ -275,8 +275,8 @@ fn table_status(schema: &str) -> Shape {
 
 /// Compat: SHOW COLUMNS takes the quotes and backslashes off literal defaults that
 /// `information_schema` shows, but those of TEXT and BLOB columns, which are expressions. U+FFFE
-/// keeps the place of a backslash that is meant. The session's mode may give backslashes no meaning,
-/// so that this text has none.
+/// keeps the place of a backslash that is meant. The session's mode may give backslashes no
+/// meaning, so that this text has none.
 const DEFAULT_UNQUOTED: &str = "CASE WHEN COLUMN_DEFAULT = 'NULL' THEN NULL \
      WHEN DATA_TYPE LIKE '%text' OR DATA_TYPE LIKE '%blob' THEN COLUMN_DEFAULT \
      WHEN COLUMN_DEFAULT LIKE '''%' THEN \
@@ -294,7 +294,8 @@ fn columns_shape(scope: Scope<'_>, full: bool, table: &TableName) -> SqlResult<S
         && let Err(cause) = scope.check_view(view)
     {
         let missing = [&ER_NO_SUCH_TABLE, &ER_BAD_FIELD_ERROR, &ER_VIEW_INVALID];
-        // Compat: the account that looks at a view's columns needs no privilege on the tables below it.
+        // Compat: the account that looks at a view's columns needs no privilege on the tables below
+        // it.
         let hidden = [
             &ER_TABLEACCESS_DENIED_ERROR,
             &ER_COLUMNACCESS_DENIED_ERROR,

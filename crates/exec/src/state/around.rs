@@ -1,7 +1,7 @@
 //! Functions and triggers as the statements that set them off see them.
 //!
-//! Statements run programs and programs run statements: the layers below programs know them by these
-//! traits only.
+//! Statements run programs and programs run statements: the layers below programs know them by
+//! these traits only.
 
 use std::sync::Arc;
 

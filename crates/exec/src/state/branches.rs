@@ -1,9 +1,11 @@
-//! Branches of distributed transactions: their names, who owns them, and those that wait without an owner.
+//! Branches of distributed transactions: their names, who owns them, and those that wait without an
+//! owner.
 //!
 //! # Invariants
 //! - XA-1 A name (both parts, without the format: Compat) is used once at a time in the server.
 //! - XA-2 A prepared branch ends by a statement only: not with its session, not with the server.
-//! - XA-3 A branch without an owner is in the list until the statement that ends it has taken it out.
+//! - XA-3 A branch without an owner is in the list until the statement that ends it has taken it
+//!   out.
 
 use std::time::Duration;
 

@@ -75,7 +75,8 @@ impl Control {
         Patience::new(limit, self.deadline)
     }
 
-    /// Whoever kills the statement calls `waker`, until the result is dropped. To be followed by [`Self::check`].
+    /// Whoever kills the statement calls `waker`, until the result is dropped. To be followed by
+    /// [`Self::check`].
     pub fn wakes(&self, waker: Waker) -> Wakes<'_> {
         self.kill.wakes(waker)
     }

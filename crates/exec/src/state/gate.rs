@@ -107,7 +107,8 @@ impl Gate {
         self.changed.notify_all();
     }
 
-    /// Enters for `owner`, waiting up to `limit`. Error 1223 if the owner itself keeps such work out.
+    /// Enters for `owner`, waiting up to `limit`. Error 1223 if the owner itself keeps such work
+    /// out.
     pub fn enter(
         self: &Arc<Self>,
         control: &Control,

@@ -6,8 +6,8 @@ use std::hash::{BuildHasher, Hash};
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
-/// Values by key in two generations. The older one is dropped when the younger is full; what is found there moves to the
-/// younger.
+/// Values by key in two generations. The older one is dropped when the younger is full; what is
+/// found there moves to the younger.
 #[derive(Debug)]
 pub struct Generations<K, V> {
     /// Values that make a generation full.
@@ -47,7 +47,8 @@ impl<K: Hash + Eq, V> Generations<K, V> {
             entry.into_mut().1 = value;
             return;
         }
-        // What the older generation has for this key is not found any more: it goes before this does.
+        // What the older generation has for this key is not found any more: it goes before this
+        // does.
         make_room(&mut self.young, &mut self.old, self.size);
         self.young.insert_unique(hash, (key, value), |(key, _)| hash_of(key));
     }

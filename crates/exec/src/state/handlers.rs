@@ -1,4 +1,5 @@
-//! The tables that a session has opened by HANDLER, and where it stands in them. Must not read rows.
+//! The tables that a session has opened by HANDLER, and where it stands in them. Must not read
+//! rows.
 
 use std::sync::Arc;
 

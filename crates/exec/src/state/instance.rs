@@ -104,7 +104,8 @@ pub struct TableHandle {
     pub codecs: Vec<IndexCodec>,
     /// The engine.
     pub engine: Arc<dyn Engine>,
-    /// When rows last changed, in seconds since 1970; 0 if they have not since the table was opened.
+    /// When rows last changed, in seconds since 1970; 0 if they have not since the table was
+    /// opened.
     changed: AtomicU64,
 }
 
@@ -159,8 +160,8 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// An instance over engines and the dictionary kept in one of them; `programs` runs functions and
-    /// triggers.
+    /// An instance over engines and the dictionary kept in one of them; `programs` runs functions
+    /// and triggers.
     pub(crate) fn with_programs(
         catalog: Catalog,
         dictionary: Dictionary,
@@ -209,14 +210,16 @@ impl Instance {
         self.handles.get(info, || open(engine, info)).map_err(|e| from_engine(e, &info.def))
     }
 
-    /// The same for a statement that has locked the definition, without a trace in memory that other threads use.
+    /// The same for a statement that has locked the definition, without a trace in memory that
+    /// other threads use.
     pub(crate) fn open_own(&self, info: &TableInfo) -> SqlResult<Arc<OwnHandle>> {
         let engine = self.engine_of(info)?;
         self.handles.own(info, || open(engine, info)).map_err(|e| from_engine(e, &info.def))
     }
 
-    /// As [`Self::open_table`], to know what the engine knows of the table, for somebody who has not
-    /// locked the definition: another may have taken the table's place meanwhile, which is no damage.
+    /// As [`Self::open_table`], to know what the engine knows of the table, for somebody who has
+    /// not locked the definition: another may have taken the table's place meanwhile, which is no
+    /// damage.
     pub fn look_into(&self, info: &TableInfo) -> Option<Arc<TableHandle>> {
         let engine = self.engine_of(info).ok()?;
         self.handles.get(info, || open(engine, info)).ok()

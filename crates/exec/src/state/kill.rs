@@ -1,11 +1,11 @@
 //! How a session is asked to end its statement or itself, and how it hears of that while it sleeps.
 //!
 //! # Invariants
-//! - KILL-1 Whoever sleeps has said how to wake it before it looked at the flag, and whoever raises the flag wakes after
-//!   that: one of them sees the other.
+//! - KILL-1 Whoever sleeps has said how to wake it before it looked at the flag, and whoever raises
+//!   the flag wakes after that: one of them sees the other.
 //!
-//! Wakers are never called with this module's mutex held: they lock what the sleepers sleep on, who come here with that
-//! locked.
+//! Wakers are never called with this module's mutex held: they lock what the sleepers sleep on, who
+//! come here with that locked.
 
 use std::sync::Arc;
 use std::task::Waker;
@@ -30,7 +30,8 @@ pub struct KillFlag(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
-    /// Holds the kill request and the session's memory, so that every thread working for the session sees both.
+    /// Holds the kill request and the session's memory, so that every thread working for the
+    /// session sees both.
     account: Arc<Account>,
     /// Of the threads of the statement that sleep now.
     asleep: Mutex<Vec<Waker>>,
@@ -47,7 +48,8 @@ impl KillFlag {
         }
     }
 
-    /// Asks for `what`, and wakes the statement if it sleeps; a connection that is being ended stays so.
+    /// Asks for `what`, and wakes the statement if it sleeps; a connection that is being ended
+    /// stays so.
     pub fn raise(&self, what: Killed) {
         self.0.account.ask(match what {
             Killed::No => Asked::Nothing,
@@ -68,7 +70,8 @@ impl KillFlag {
         &self.0.account
     }
 
-    /// Whoever raises the flag calls `waker`, until the result is dropped. To be followed by a look at the flag.
+    /// Whoever raises the flag calls `waker`, until the result is dropped. To be followed by a look
+    /// at the flag.
     pub fn wakes(&self, waker: Waker) -> Wakes<'_> {
         self.0.asleep.lock().push(waker.clone());
         Wakes { flag: self, waker }

@@ -1,7 +1,7 @@
 //! Tables that ANALYZE or OPTIMIZE has seen and whose rows have not changed since.
 //!
-//! Compat: engines without transactions do not repeat such work and say so. What was done before the
-//! start of the server is not known here; such tables are worked on again.
+//! Compat: engines without transactions do not repeat such work and say so. What was done before
+//! the start of the server is not known here; such tables are worked on again.
 
 use hashbrown::HashMap;
 use parking_lot::RwLock;
@@ -54,8 +54,9 @@ impl Maintained {
         }
     }
 
-    /// Whether CHECK TABLE with `options` has nothing to look at: FAST looks at tables that were not closed
-    /// well, of which a start leaves none, CHANGED at those whose rows have changed since they were found good.
+    /// Whether CHECK TABLE with `options` has nothing to look at: FAST looks at tables that were
+    /// not closed well, of which a start leaves none, CHANGED at those whose rows have changed
+    /// since they were found good.
     pub(crate) fn is_checked(&self, table: &TableInfo, options: &[&str]) -> bool {
         let known = || self.done.read().get(&table.def.id).is_some_and(|done| done & CHECKED != 0);
         tells(table)

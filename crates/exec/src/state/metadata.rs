@@ -5,8 +5,8 @@
 //! - MDL-2 While somebody waits for a stronger lock, new weaker ones of others wait too, so that
 //!   DDL is not starved; one who holds the name already is let in.
 //! - MDL-3 Of those who wait for locks of one strength, who came first is let in first.
-//! - MDL-4 A session waiting in a cycle of waits gets error 1213; it looks for one when it begins to wait, and now and
-//!   then because of waits for rows, which are part of such cycles.
+//! - MDL-4 A session waiting in a cycle of waits gets error 1213; it looks for one when it begins
+//!   to wait, and now and then because of waits for rows, which are part of such cycles.
 //! - MDL-5 Whoever leaves a name, or its queue without having got it, wakes those who may go on.
 
 mod state;
@@ -47,7 +47,8 @@ impl LockMode {
     const ALL: [Self; 6] =
         [Self::Read, Self::Write, Self::NoWrite, Self::Upgradable, Self::Alone, Self::Exclusive];
 
-    /// Whether it allows all that statements do that only use the table: they need not look at each other.
+    /// Whether it allows all that statements do that only use the table: they need not look at each
+    /// other.
     fn is_use(self) -> bool {
         matches!(self, Self::Read | Self::Write)
     }
@@ -65,7 +66,8 @@ impl LockMode {
     }
 }
 
-/// Name of what is locked, folded to a number. Two names with one number merely wait for each other.
+/// Name of what is locked, folded to a number. Two names with one number merely wait for each
+/// other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Key(u64);
 
@@ -93,8 +95,8 @@ struct Shared {
     row_waits: Option<RowWaits>,
 }
 
-/// How long who waits sleeps at most until it looks at waits for rows: a fourth of the time waited, within these limits.
-/// With thousands that wait the looks of all are felt.
+/// How long who waits sleeps at most until it looks at waits for rows: a fourth of the time waited,
+/// within these limits. With thousands that wait the looks of all are felt.
 const FIRST_LOOK: Duration = Duration::from_millis(20);
 const LAST_LOOK: Duration = Duration::from_secs(1);
 
@@ -134,7 +136,8 @@ impl Shared {
         }
     }
 
-    /// Says that a lock that is more than a use is wanted, and looks for all uses in its way (USE-1).
+    /// Says that a lock that is more than a use is wanted, and looks for all uses in its way
+    /// (USE-1).
     fn claim(&self, state: &mut State, key: Key, mode: LockMode) {
         if mode.is_use() {
             return;

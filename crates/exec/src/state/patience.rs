@@ -12,7 +12,8 @@ pub struct Patience {
 }
 
 impl Patience {
-    /// Of a wait that begins now and is over after `limit`, in a statement that has time until `deadline`.
+    /// Of a wait that begins now and is over after `limit`, in a statement that has time until
+    /// `deadline`.
     pub fn new(limit: Option<Duration>, deadline: Option<Instant>) -> Self {
         Self { begun: Instant::now(), limit, deadline }
     }
@@ -22,8 +23,8 @@ impl Patience {
         self.begun.elapsed()
     }
 
-    /// How long to sleep until the wait is over or the statement is to be looked at for being out of time; `None` when
-    /// the wait is over.
+    /// How long to sleep until the wait is over or the statement is to be looked at for being out
+    /// of time; `None` when the wait is over.
     pub fn left(&self) -> Option<Duration> {
         let left = self.limit.map_or(Duration::MAX, |limit| limit.saturating_sub(self.waited()));
         let deadline = self.deadline.map(|at| at.saturating_duration_since(Instant::now()));

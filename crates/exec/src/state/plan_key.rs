@@ -8,7 +8,8 @@ use crate::{Instance, Session};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PlanKey {
     catalog: u64,
-    /// The session with the version of its temporary tables; without any it does not matter whose they were.
+    /// The session with the version of its temporary tables; without any it does not matter whose
+    /// they were.
     temporary: Option<(u64, u64)>,
     space: u64,
     schema: Option<Arc<str>>,

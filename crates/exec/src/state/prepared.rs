@@ -120,7 +120,8 @@ fn reads_same(session: &Session, name: &str, ty: &Option<SqlType>) -> bool {
     now.as_ref().map(form) == ty.as_ref().map(form)
 }
 
-/// A type that values of a type have too, and longer ones: one of few for each kind of strings and decimals.
+/// A type that values of a type have too, and longer ones: one of few for each kind of strings and
+/// decimals.
 pub(crate) fn roomy(ty: &SqlType) -> SqlType {
     const LENGTHS: [u32; 3] = [255, 65_535, 16_777_215];
     const DIGITS: u8 = 20;
@@ -135,7 +136,8 @@ pub(crate) fn roomy(ty: &SqlType) -> SqlType {
     }
 }
 
-/// The plans of a statement, by what they were made for: sessions that share it may send other types.
+/// The plans of a statement, by what they were made for: sessions that share it may send other
+/// types.
 pub(crate) type Plans = SmallVec<[CachedPlan; 1]>;
 
 /// Most of them.

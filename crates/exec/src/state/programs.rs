@@ -1,5 +1,5 @@
-//! The stored programs of a session: those it has parsed, those that run, and the values they pass to each
-//! other.
+//! The stored programs of a session: those it has parsed, those that run, and the values they pass
+//! to each other.
 //!
 //! Must not run them: that is the affair of [`crate::program`].
 
@@ -32,7 +32,8 @@ pub(crate) enum ProgramKey {
 /// Programs that a session has parsed.
 #[derive(Default)]
 pub(crate) struct CompiledPrograms {
-    /// By the address of the definition, which a program keeps alive: it is found without a name being made.
+    /// By the address of the definition, which a program keeps alive: it is found without a name
+    /// being made.
     by_origin: HashMap<usize, Arc<Compiled>>,
 }
 
@@ -76,7 +77,8 @@ impl ProgramState {
         self.into.borrow_mut().push((value, ty));
     }
 
-    /// Sets the tables that may not be changed within a statement that uses `tables`, itself within `around`.
+    /// Sets the tables that may not be changed within a statement that uses `tables`, itself within
+    /// `around`.
     pub(crate) fn use_within(&mut self, around: &Self, tables: &[Arc<TableInfo>]) {
         let all = around.in_use.iter().chain(tables);
         // A trigger's rows have the same tables: nothing is written for each of them.

@@ -1,7 +1,7 @@
 //! One client's state, as far as statements need it. Owned by the server's connection.
 //!
-//! What a running statement changes sits in cells and behind locks, because operators see the session
-//! shared; the rest changes only between statements. Must not know sockets or packets.
+//! What a running statement changes sits in cells and behind locks, because operators see the
+//! session shared; the rest changes only between statements. Must not know sockets or packets.
 
 mod core;
 mod counters;
@@ -63,8 +63,8 @@ pub struct Account {
 
 /// A session.
 ///
-/// A function or trigger runs in a session of its own ([`Session::nested`]) with the same core, a copy of the
-/// frame and the values, its part of the transaction, and nothing else.
+/// A function or trigger runs in a session of its own ([`Session::nested`]) with the same core, a
+/// copy of the frame and the values, its part of the transaction, and nothing else.
 pub struct Session {
     /// What it shares with functions and triggers.
     pub core: Arc<SessionCore>,

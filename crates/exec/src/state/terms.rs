@@ -1,8 +1,9 @@
-//! The expressions of a program, bound once: a row of a trigger or a round of a loop only evaluates them.
+//! The expressions of a program, bound once: a row of a trigger or a round of a loop only evaluates
+//! them.
 //!
 //! # Invariants
-//! - TERM-1 A bound expression is used for values of the types it was bound for, under the key of plans it was
-//!   bound under, while the user variables it reads have the types they had then.
+//! - TERM-1 A bound expression is used for values of the types it was bound for, under the key of
+//!   plans it was bound under, while the user variables it reads have the types they had then.
 //!
 //! Must not bind or evaluate.
 

@@ -1,10 +1,11 @@
-//! The transaction of a session: its parts in the engines, its savepoints, its locks on definitions.
+//! The transaction of a session: its parts in the engines, its savepoints, its locks on
+//! definitions.
 //!
 //! # Invariants
 //! - TRX-1 A statement that changes rows runs between [`Transaction::mark`] and
 //!   [`Transaction::undo`]: if it fails, its changes are gone and the transaction lives on.
-//! - TRX-2 A client is answered after its commit is durable: [`Transaction::commit`] waits for that,
-//!   or leaves it to whoever holds back the answer and takes [`Transaction::take_unsettled`].
+//! - TRX-2 A client is answered after its commit is durable: [`Transaction::commit`] waits for
+//!   that, or leaves it to whoever holds back the answer and takes [`Transaction::take_unsettled`].
 //! - TRX-3 Definitions used stay locked until the transaction ends.
 
 use std::sync::Arc;
@@ -73,8 +74,8 @@ pub struct Transaction {
     next_isolation: Option<Isolation>,
     next_read_only: Option<bool>,
     parts: Vec<Part>,
-    /// The part of a transaction that only read, for the next one: nothing is counted or allocated for it that other
-    /// sessions count or allocate too.
+    /// The part of a transaction that only read, for the next one: nothing is counted or allocated
+    /// for it that other sessions count or allocate too.
     rested: Option<Part>,
     savepoints: Vec<Savepoint>,
     locks: Vec<LockTicket>,
@@ -459,8 +460,8 @@ impl Transaction {
         Ok(())
     }
 
-    /// The engine that takes part in transactions and cannot roll back, if the statement has changed
-    /// tables of one.
+    /// The engine that takes part in transactions and cannot roll back, if the statement has
+    /// changed tables of one.
     pub(crate) fn outlasting(&self) -> Option<&'static Personality> {
         let changed =
             |part: &&Part| part.engine.personality().outlasts_rollback && part.trx().has_changes();
@@ -513,8 +514,8 @@ impl Transaction {
         at.ok_or_else(|| SqlError::new(&ER_SP_DOES_NOT_EXIST, &[&"SAVEPOINT", &name]))
     }
 
-    /// `ROLLBACK TO name`: later savepoints are forgotten, and engines that joined later take no part any more: their
-    /// locks and snapshots go too. Whether something could not be undone.
+    /// `ROLLBACK TO name`: later savepoints are forgotten, and engines that joined later take no
+    /// part any more: their locks and snapshots go too. Whether something could not be undone.
     pub fn rollback_to(&mut self, name: &str) -> SqlResult<bool> {
         let at = self.find_savepoint(name)?;
         self.check_branch_active()?;

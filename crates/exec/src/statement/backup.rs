@@ -1,4 +1,5 @@
-//! BACKUP STAGE, BACKUP LOCK and BACKUP UNLOCK: what a backup made by other means asks of the server.
+//! BACKUP STAGE, BACKUP LOCK and BACKUP UNLOCK: what a backup made by other means asks of the
+//! server.
 //!
 //! Stages come in an order; each keeps out what the ones before it did, and more.
 

@@ -1,4 +1,5 @@
-//! FLUSH TABLES: read locks on everything or on some tables. What engines keep they flush themselves.
+//! FLUSH TABLES: read locks on everything or on some tables. What engines keep they flush
+//! themselves.
 
 use selkie_sql::ast::{self, FlushTarget, Statement, TableName};
 use selkie_types::error::catalogue::{

@@ -1,5 +1,5 @@
-//! What a READ ONLY transaction refuses before it looks at anything: error 1792. Changes of rows are refused by their
-//! plan, which knows what is temporary.
+//! What a READ ONLY transaction refuses before it looks at anything: error 1792. Changes of rows
+//! are refused by their plan, which knows what is temporary.
 
 use selkie_catalog::TableKind;
 use selkie_plan::physical::Plan;

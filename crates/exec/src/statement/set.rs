@@ -28,8 +28,8 @@ enum Pending<'a> {
     Server(CheckedSet<'a>),
 }
 
-/// Checks the assignments in order, then makes them in order. Compat: all values come from before the
-/// statement, and none is set if one of them cannot be.
+/// Checks the assignments in order, then makes them in order. Compat: all values come from before
+/// the statement, and none is set if one of them cannot be.
 pub(crate) fn run(execution: &mut Execution<'_>, items: &[SetItem]) -> SqlResult<Outcome> {
     let hooks = execution.session.frame.hooks.clone();
     let mut pending = Vec::with_capacity(items.len());

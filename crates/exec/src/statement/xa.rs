@@ -231,8 +231,8 @@ fn as_sql(xid: &Xid) -> Vec<u8> {
     out
 }
 
-/// Whether a branch may not run a statement, since it would end the transaction or is about the whole
-/// server.
+/// Whether a branch may not run a statement, since it would end the transaction or is about the
+/// whole server.
 pub(super) fn is_refused(statement: &Statement) -> bool {
     matches!(statement, Statement::Flush(_) | Statement::Reset(_)) || statement.commits_implicitly()
 }

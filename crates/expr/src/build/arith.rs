@@ -187,8 +187,9 @@ fn finish(
 
 /// Gives a user variable in a sum the decimals of the other operand.
 ///
-/// Compat: a variable holds as many decimals as it was last assigned. In `@sum := @sum + price` those are
-/// the decimals of the price from the second row on, whatever the variable was before the statement.
+/// Compat: a variable holds as many decimals as it was last assigned. In `@sum := @sum + price`
+/// those are the decimals of the price from the second row on, whatever the variable was before the
+/// statement.
 fn sum_variables(args: &mut [Expr]) {
     let [a, b] = args else { return };
     let scale = |e: &Expr| cast::decimal_type(&e.ty).decimals;

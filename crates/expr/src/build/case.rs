@@ -87,7 +87,8 @@ pub fn case_simple(
     build(whens, otherwise, "case", types)
 }
 
-/// `DECODE_ORACLE(operand, v, r, ... [, e])`: of the first value that is the operand, NULL for NULL.
+/// `DECODE_ORACLE(operand, v, r, ... [, e])`: of the first value that is the operand, NULL for
+/// NULL.
 pub fn decode(args: Vec<Expr>, types: &TypeContext) -> SqlResult<Expr> {
     let mut args = args.into_iter();
     let operand = args.next().unwrap_or_else(Expr::null);

@@ -155,7 +155,8 @@ pub(super) fn precise_equality(mut a: Expr, mut b: Expr, types: &TypeContext) ->
     Ok(compared(CompareOp::Eq, a, b, by))
 }
 
-/// Compat: a decimal column compares with a constant string as a decimal, a computed one as a double.
+/// Compat: a decimal column compares with a constant string as a decimal, a computed one as a
+/// double.
 fn is_exact_beside(column: &Expr, constant: &Expr) -> bool {
     column.as_column().is_some()
         && column.ty.kind == TypeKind::Decimal

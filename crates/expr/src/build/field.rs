@@ -99,10 +99,11 @@ pub(super) fn constant_to_float(column: &mut Expr, constant: &mut Expr) {
     }
 }
 
-/// Rounds what is no number of so many digits beside another number of fixed digits: the value of a FLOAT
-/// and what is computed.
+/// Rounds what is no number of so many digits beside another number of fixed digits: the value of a
+/// FLOAT and what is computed.
 ///
-/// Compat: MariaDB compares two such numbers up to half a unit of the last digit, which finds the same.
+/// Compat: MariaDB compares two such numbers up to half a unit of the last digit, which finds the
+/// same.
 pub(super) fn round_beside(a: &mut Expr, b: &mut Expr) {
     let Some(digits) = fixed_digits(&a.ty).zip(fixed_digits(&b.ty)).map(|(a, b)| a.max(b)) else {
         return;

@@ -14,8 +14,8 @@ pub fn is_extreme_of_texts(e: &Expr) -> bool {
     matches!(&e.kind, ExprKind::Call(call) if is_extreme(call)) && e.ty.is_string()
 }
 
-/// Compat: where a number is asked for, texts are compared as numbers of its kind: `LEAST('10','9')+0`
-/// is 9, and so is `LEAST('10','9') = 9` true.
+/// Compat: where a number is asked for, texts are compared as numbers of its kind:
+/// `LEAST('10','9')+0` is 9, and so is `LEAST('10','9') = 9` true.
 pub(crate) fn compare_as_numbers(e: &mut Expr, by: CompareBy) {
     if !is_extreme_of_texts(e) || e.ty.fixed_binary().is_some() {
         return;

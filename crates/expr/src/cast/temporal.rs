@@ -101,7 +101,8 @@ fn accepted<const RULE: u8>(ctx: &EvalContext<'_>) -> DateOptions {
     };
     let allow_invalid = match RULE {
         LENIENT | MODE => mode.allow_invalid,
-        // Compat: days that a month does not have, as in `d <= '2024-02-31'`, are compared as they are.
+        // Compat: days that a month does not have, as in `d <= '2024-02-31'`, are compared as they
+        // are.
         COMPARED => true,
         _ => false,
     };
@@ -499,8 +500,8 @@ pub(super) fn time_to_fsp(frame: &Frame<'_>) -> SqlResult<Column> {
     Ok(map(frame, |v: Time| v.truncate_to(fsp)))
 }
 
-/// `DATE'..'`, `TIME'..'` and `TIMESTAMP'..'` literals, with the note about digits beyond the sixth.
-/// Error 1525 if the text is not exactly one.
+/// `DATE'..'`, `TIME'..'` and `TIMESTAMP'..'` literals, with the note about digits beyond the
+/// sixth. Error 1525 if the text is not exactly one.
 pub fn literal_temporal(
     kind: TypeKind,
     text: &[u8],

@@ -102,8 +102,8 @@ pub trait Session {
         Err(SqlError::not_supported("IS_USED_LOCK"))
     }
 
-    /// The content of a file of the server, `max` + 1 bytes of it at most; `None` if the session may
-    /// not or cannot read it.
+    /// The content of a file of the server, `max` + 1 bytes of it at most; `None` if the session
+    /// may not or cannot read it.
     fn load_file(&self, _name: &str, _max: u64) -> Option<Vec<u8>> {
         None
     }
@@ -122,7 +122,8 @@ impl Session for NoSession {}
 /// Runs subqueries for expressions. The values a subquery depends on are in the parameter slots of
 /// the context when it is called. The methods' own bodies are those of a place without subqueries.
 pub trait SubqueryRunner {
-    /// A value of the single row of a subquery, NULL if it has no row; error 1242 if it has several.
+    /// A value of the single row of a subquery, NULL if it has no row; error 1242 if it has
+    /// several.
     fn scalar(&self, id: SubqueryId, _: usize, _: &EvalContext<'_>) -> SqlResult<Value> {
         missing(id)
     }

@@ -2,8 +2,8 @@
 //!
 //! A byte of flags, the number of columns (2 bytes), with names their length in all (2 bytes); an
 //! entry per column: its number or where its name begins (2 bytes), then the place of its value
-//! and its kind in one number; the names; the values. Entries are sorted by number, or by length and bytes of
-//! the name. All numbers are little-endian.
+//! and its kind in one number; the names; the values. Entries are sorted by number, or by length
+//! and bytes of the name. All numbers are little-endian.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;

@@ -72,7 +72,8 @@ fn run(subquery: &Subquery, extremes: Option<&[Batch]>, ctx: &EvalContext<'_>) -
 fn deciding(op: CompareOp, all: bool) -> &'static [Ordering] {
     use CompareOp::{Eq, Ge, Gt, Le, Lt, Ne};
     match (op, all) {
-        // The least value decides whether something is greater than any, the greatest whether than all.
+        // The least value decides whether something is greater than any, the greatest whether than
+        // all.
         (Gt | Ge, false) | (Lt | Le, true) => &[Ordering::Less],
         (Lt | Le, false) | (Gt | Ge, true) => &[Ordering::Greater],
         // All values are equal if the least and the greatest are.
@@ -81,8 +82,9 @@ fn deciding(op: CompareOp, all: bool) -> &'static [Ordering] {
     }
 }
 
-/// The rows that decide a comparison with ANY or ALL: those with the least or the greatest value, and one
-/// without a value. None if others may, or if the rows differ between rows of the statement.
+/// The rows that decide a comparison with ANY or ALL: those with the least or the greatest value,
+/// and one without a value. None if others may, or if the rows differ between rows of the
+/// statement.
 fn extremes(subquery: &Subquery, ctx: &EvalContext<'_>) -> SqlResult<Option<Vec<Batch>>> {
     let (predicate, all) = match &subquery.kind {
         SubqueryKind::Any(predicate) => (predicate, false),
@@ -125,7 +127,8 @@ fn extremes(subquery: &Subquery, ctx: &EvalContext<'_>) -> SqlResult<Option<Vec<
             }
         }
     }
-    // The comparison of the rows left raises the warnings of conversions; here they would be raised twice.
+    // The comparison of the rows left raises the warnings of conversions; here they would be raised
+    // twice.
     ctx.undo(&attempt);
     Ok(Some(best.into_iter().flatten().map(|(row, _)| row).chain(unknown).collect()))
 }

@@ -68,7 +68,8 @@ impl CallOption {
     }
 }
 
-/// Functions whose text has no decimals, as clients are told; that of others has a number of its own.
+/// Functions whose text has no decimals, as clients are told; that of others has a number of its
+/// own.
 const WHOLE_TEXTS: [&str; 13] = [
     "HEX",
     "UNHEX",

@@ -87,8 +87,8 @@ impl Expr {
         Self::literal(Value::bytes(bytes), SqlType::varchar(characters, collation))
     }
 
-    /// `0x..`, `0b..` and `b'..'`: a binary string that is a number in a numeric context. `x'..'` is
-    /// a binary string and nothing else.
+    /// `0x..`, `0b..` and `b'..'`: a binary string that is a number in a numeric context. `x'..'`
+    /// is a binary string and nothing else.
     pub fn hex(bytes: &[u8]) -> Self {
         let mut expr = Self::string(bytes, CollationId::BINARY);
         expr.ty.unsigned = true;

@@ -29,8 +29,8 @@ impl Expr {
         }
     }
 
-    /// Whether a direct operand satisfies `test`, which is not asked about those behind it. Needs no
-    /// list of them: statements ask at every execution.
+    /// Whether a direct operand satisfies `test`, which is not asked about those behind it. Needs
+    /// no list of them: statements ask at every execution.
     fn any_child<'a>(&'a self, test: &mut impl FnMut(&'a Self) -> bool) -> bool {
         match &self.kind {
             ExprKind::Literal(_)

@@ -66,8 +66,9 @@ impl<'a> Binding<'a> {
         }
     }
 
-    /// Refuses JSON, addresses and identifiers where a date or time is meant: error 4078, or 4079 of a single argument.
-    /// `second` names what the first argument stands beside, if that is no argument.
+    /// Refuses JSON, addresses and identifiers where a date or time is meant: error 4078, or 4079
+    /// of a single argument. `second` names what the first argument stands beside, if that is no
+    /// argument.
     pub(crate) fn refuse_json(&self, operation: &str, second: Option<&str>) -> SqlResult<()> {
         if !self.args.iter().any(|e| is_json(e) || e.ty.fixed_binary().is_some()) {
             return Ok(());

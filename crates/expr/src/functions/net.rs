@@ -73,8 +73,8 @@ fn is_mapped(bytes: &[u8]) -> bool {
     v.is_ok_and(|v| v[..10] == [0; 10] && v[10..12] == [0xFF; 2])
 }
 
-/// Compat: addresses of fewer than four numbers are accepted, the last number being the host; before
-/// a point a number may be left out, and of more than four the last ones count.
+/// Compat: addresses of fewer than four numbers are accepted, the last number being the host;
+/// before a point a number may be left out, and of more than four the last ones count.
 fn inet_aton(text: &[u8]) -> Option<u64> {
     tick(text.len());
     let (mut address, mut number, mut points) = (0u64, 0u64, 0);

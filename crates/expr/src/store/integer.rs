@@ -42,7 +42,8 @@ pub(super) fn integers(source: &Source<'_>) -> SqlResult<Arc<Column>> {
         if (low..=high).contains(&v) {
             return Ok(v);
         }
-        // Compat: what a decimal is too large for in 64 bits is told before what it is too large for.
+        // Compat: what a decimal is too large for in 64 bits is told before what it is too large
+        // for.
         if source.to().kind != TypeKind::BigInt {
             decimal_overflow(source, row)?;
         }
@@ -232,8 +233,8 @@ pub(super) fn special(source: &Source<'_>) -> SqlResult<Arc<Column>> {
         return bits_of_bytes(source, high);
     }
     each(source, |row, v| {
-        // Compat: numbers have the bits they have in 64; a double loses its fraction, and is the least
-        // number beyond them, and a negative decimal loses everything.
+        // Compat: numbers have the bits they have in 64; a double loses its fraction, and is the
+        // least number beyond them, and a negative decimal loses everything.
         let v = match source.column.data() {
             _ if copied && !matches!(source.column.data(), ColumnData::Decimal(_)) => {
                 i128::from(v as u64)

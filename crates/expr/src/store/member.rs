@@ -165,8 +165,8 @@ fn number(source: &Source<'_>, members: &Members, row: usize, is_set: bool) -> S
     let value: i128 = match source.column.data() {
         ColumnData::Int(v) => v[at].into(),
         ColumnData::UInt(v) => v[at].into(),
-        // Compat: the number of a member is cut, not rounded, unless a column changes its type; beyond
-        // 64 bits it is the least number.
+        // Compat: the number of a member is cut, not rounded, unless a column changes its type;
+        // beyond 64 bits it is the least number.
         ColumnData::Double(v) if source.report.was_copied => {
             selkie_types::number::f64_to_i64(v[at]).0.into()
         }

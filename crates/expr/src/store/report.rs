@@ -83,8 +83,8 @@ impl Report<'_> {
         SqlError::new(&ER_TRUNCATED_WRONG_VALUE_FOR_FIELD, &args)
     }
 
-    /// 1292 without a place: a text of an old column of which only a part is a number, or nothing; a
-    /// note if that is spaces.
+    /// 1292 without a place: a text of an old column of which only a part is a number, or nothing;
+    /// a note if that is spaces.
     #[cold]
     pub(super) fn truncated_integer(&self, text: &str, spaces: bool) -> SqlResult<()> {
         let error = SqlError::new(&ER_TRUNCATED_WRONG_VALUE, &[&"INTEGER", &text]);

@@ -13,8 +13,8 @@ const SHOWN: usize = 32;
 /// Expressions nested deeper than this are refused.
 const DEEPEST: usize = 200;
 
-/// Longer expressions are refused: no tree is higher than it has tokens, and dropping or cloning one
-/// needs stack for each level (STACK-2).
+/// Longer expressions are refused: no tree is higher than it has tokens, and dropping or cloning
+/// one needs stack for each level (STACK-2).
 const MOST_TOKENS: usize = 2000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,5 @@
-//! Long values: chains of pages beside the tree, written before the entry that points to them and never changed.
+//! Long values: chains of pages beside the tree, written before the entry that points to them and
+//! never changed.
 //!
 //! ```text
 //! type-specific header: len u16 @42 | next page u32 @44 (0: last) | then up to 16,320 bytes from 64
@@ -14,8 +15,8 @@ const OFF_LEN: usize = 42;
 const OFF_NEXT: usize = 44;
 const BODY: usize = PAGE_SIZE - HEADER_LEN;
 
-/// Stores `bytes` (not empty) and returns the first page. One mini-transaction a page: a crash in between leaks
-/// pages but damages nothing.
+/// Stores `bytes` (not empty) and returns the first page. One mini-transaction a page: a crash in
+/// between leaks pages but damages nothing.
 pub(crate) fn write_chain(storage: &Storage, file: FileId, bytes: &[u8]) -> Result<PageNo> {
     let mut next = PageNo(0);
     let mut pages = storage.space().reserve(storage, file, bytes.len().div_ceil(BODY) as u32)?;

@@ -74,7 +74,8 @@ pub(crate) struct BulkLoad<'t> {
 }
 
 impl<'t> BulkLoad<'t> {
-    /// Begins to fill `tree`, which is empty and known to nobody else. No version in it is newer than `max_ver`.
+    /// Begins to fill `tree`, which is empty and known to nobody else. No version in it is newer
+    /// than `max_ver`.
     pub(crate) fn new(tree: &'t Tree, max_ver: u64) -> Result<BulkLoad<'t>> {
         let space = tree.storage.space().reserve(&tree.storage, tree.file, 1)?;
         Ok(BulkLoad { tree, levels: vec![Open::default()], max_ver, space, last: tree.root })

@@ -1,4 +1,5 @@
-//! Changing a tree page: the operations that the log records, applied the same way when made and when redone.
+//! Changing a tree page: the operations that the log records, applied the same way when made and
+//! when redone.
 //!
 //! ```text
 //! insert    slot u16 | suffix len u16 | suffix | value

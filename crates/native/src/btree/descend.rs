@@ -1,5 +1,5 @@
-//! From the root to a leaf. Inner nodes are read without latches, on copies of bytes that may be torn until
-//! validated; the leaf is latched and its fences decide whether it is the right one.
+//! From the root to a leaf. Inner nodes are read without latches, on copies of bytes that may be
+//! torn until validated; the leaf is latched and its fences decide whether it is the right one.
 
 use super::node::{Node, OFF_PREFIX, RECORD_OVERHEAD, SLOT, head_decides, head_of};
 use super::salvage::refuse_stand_in;
@@ -97,7 +97,8 @@ impl Tree {
         }
     }
 
-    /// Pages from the root to the leaf for `key`. The structure mutex is held, so inner nodes stand still.
+    /// Pages from the root to the leaf for `key`. The structure mutex is held, so inner nodes stand
+    /// still.
     pub(super) fn path(&self, key: &[u8]) -> Result<Vec<PageId>> {
         let mut id = self.page_id(self.root);
         let mut path = vec![id];
@@ -173,8 +174,8 @@ fn search(
 }
 
 impl Tree {
-    /// Shows the nodes from the root to the leaf for `key`, each under its own latch; for guesses only, because the
-    /// tree may change in between.
+    /// Shows the nodes from the root to the leaf for `key`, each under its own latch; for guesses
+    /// only, because the tree may change in between.
     pub(crate) fn nodes_to(&self, key: &[u8], mut show: impl FnMut(Node<'_>)) -> Result<()> {
         let mut id = self.page_id(self.root);
         for _ in 0..60 {

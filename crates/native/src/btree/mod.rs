@@ -1,12 +1,13 @@
-//! B+trees of byte strings: one tree per data file, its root at a fixed page. The tree knows keys, values and, in a
-//! leaf value's first eight bytes, a version word of which it keeps the highest sequence per leaf. What versions
-//! mean, who may see or change what, is decided by its callers.
+//! B+trees of byte strings: one tree per data file, its root at a fixed page. The tree knows keys,
+//! values and, in a leaf value's first eight bytes, a version word of which it keeps the highest
+//! sequence per leaf. What versions mean, who may see or change what, is decided by its callers.
 //!
 //! # Concurrency
-//! Inner nodes are read optimistically and change only under the tree's structure mutex. A leaf is found by its
-//! fences: whoever latches a page checks that it is a leaf and that the key lies between its fences, and starts
-//! over if not, so no link between siblings is followed and no latch is held while another is awaited, except
-//! top to bottom and left to right inside a structure change.
+//! Inner nodes are read optimistically and change only under the tree's structure mutex. A leaf is
+//! found by its fences: whoever latches a page checks that it is a leaf and that the key lies
+//! between its fences, and starts over if not, so no link between siblings is followed and no latch
+//! is held while another is awaited, except top to bottom and left to right inside a structure
+//! change.
 
 mod blob;
 mod bulk;

@@ -7,9 +7,10 @@
 //! record:               value len u16 | key suffix | value
 //! ```
 //!
-//! A node holds the keys from its lower fence up to, not including, its upper fence. All of them begin with the
-//! bytes the fences share (the prefix), which slots therefore leave out. Entry `i` of an inner node covers the keys
-//! from its own up to the next one's; the first entry's key is the lower fence.
+//! A node holds the keys from its lower fence up to, not including, its upper fence. All of them
+//! begin with the bytes the fences share (the prefix), which slots therefore leave out. Entry `i`
+//! of an inner node covers the keys from its own up to the next one's; the first entry's key is the
+//! lower fence.
 
 use crate::ids::{PAGE_SIZE, PageNo};
 use crate::page::{
@@ -47,7 +48,8 @@ pub(super) fn head_of(suffix: &[u8]) -> u32 {
     }
 }
 
-/// Whether a suffix of `len` bytes and another one with the same head differ in their lengths at most.
+/// Whether a suffix of `len` bytes and another one with the same head differ in their lengths at
+/// most.
 #[inline]
 pub(super) fn head_decides(len: usize, suffix: &[u8]) -> bool {
     len <= 4 && suffix.len() <= 4

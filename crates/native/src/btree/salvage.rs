@@ -1,6 +1,6 @@
-//! Reading what is left of a damaged tree: `innodb_force_recovery`. In memory, an empty leaf stands in for a page that
-//! cannot be read, with the fences that its parent knows, so that scans and lookups go on behind it. It is never
-//! changed, and never written.
+//! Reading what is left of a damaged tree: `innodb_force_recovery`. In memory, an empty leaf stands
+//! in for a page that cannot be read, with the fences that its parent knows, so that scans and
+//! lookups go on behind it. It is never changed, and never written.
 
 use super::change::{BUILD, Builder, TreeRedo};
 use super::descend::Seek;
@@ -24,7 +24,8 @@ pub(super) fn refuse_stand_in(page: &[u8]) -> Result<()> {
 }
 
 impl Tree {
-    /// After a descent failed with `error`: fails with it too, or makes the next descent pass over the page.
+    /// After a descent failed with `error`: fails with it too, or makes the next descent pass over
+    /// the page.
     pub(super) fn pass_over(&self, seek: Seek<'_>, error: StorageError) -> Result<()> {
         let bad = match &error {
             StorageError::Corrupt { page: Some(page), .. } if page.file == self.file => *page,

@@ -1,5 +1,5 @@
-//! Structure changes: making room by splitting, giving pages back by merging. One at a time per tree, each one
-//! mini-transaction of its own, so a crash leaves a whole tree.
+//! Structure changes: making room by splitting, giving pages back by merging. One at a time per
+//! tree, each one mini-transaction of its own, so a crash leaves a whole tree.
 
 use super::change::{BUILD, Builder, INSERT, REMOVE, RETIRE, TRUNCATE};
 use super::node::{Node, RECORD_OVERHEAD, SLOT, common_prefix, separator};
@@ -26,7 +26,8 @@ struct Split<'t, 'm> {
 }
 
 impl Tree {
-    /// Removes dead entries from the leaf of `key`, or splits it, if an entry of such a value does not fit into it.
+    /// Removes dead entries from the leaf of `key`, or splits it, if an entry of such a value does
+    /// not fit into it.
     pub(super) fn make_room(
         &self,
         key: &[u8],
@@ -155,8 +156,8 @@ struct Division {
     right: Vec<u8>,
 }
 
-/// Divides a node for a new `key`: behind the last entry if keys arrive in order, else in the middle, or as near to
-/// it as both halves fit into pages with their new fence.
+/// Divides a node for a new `key`: behind the last entry if keys arrive in order, else in the
+/// middle, or as near to it as both halves fit into pages with their new fence.
 fn divide(node: Node<'_>, key: &[u8]) -> Option<Division> {
     let (count, leaf) = (node.count(), node.level() == 0);
     let append = node.lower_bound(key) == count;
@@ -230,7 +231,8 @@ impl Split<'_, '_> {
         Ok(slot)
     }
 
-    /// Splits the node at `depth` of the path for a new `key`; returns the two halves and what divides them.
+    /// Splits the node at `depth` of the path for a new `key`; returns the two halves and what
+    /// divides them.
     fn split(&mut self, depth: usize, key: &[u8]) -> Result<(PageSlot, PageSlot, Vec<u8>)> {
         let slot = self.path[depth];
         let page = self.mtr.id(slot).page;

@@ -1,4 +1,5 @@
-//! A tree and its two primitives: look at a leaf, and decide on one entry under the leaf's exclusive latch.
+//! A tree and its two primitives: look at a leaf, and decide on one entry under the leaf's
+//! exclusive latch.
 
 use super::change::{INSERT, PATCH, REMOVE, REPLACE};
 use super::descend::Seek;
@@ -113,10 +114,11 @@ impl Tree {
         self.leaf_exclusive(key)
     }
 
-    /// Lets `decide` see the value of `key` under the leaf's exclusive latch and do something about it, in one
-    /// mini-transaction. `value_len` is the longest value it may put. `reserved`: for rollback, which must not be
-    /// refused space. `dead` says of a value that nobody needs its entry any more; such entries go when room is short.
-    /// `decide` is called once; it must not block. Returns the end of the log group.
+    /// Lets `decide` see the value of `key` under the leaf's exclusive latch and do something about
+    /// it, in one mini-transaction. `value_len` is the longest value it may put. `reserved`: for
+    /// rollback, which must not be refused space. `dead` says of a value that nobody needs its
+    /// entry any more; such entries go when room is short. `decide` is called once; it must not
+    /// block. Returns the end of the log group.
     pub(crate) fn write(
         &self,
         key: &[u8],
@@ -210,7 +212,8 @@ fn take_scratch() -> Change {
     change
 }
 
-/// The range of bytes in which two values of equal length differ. It starts at 0, where the version word is.
+/// The range of bytes in which two values of equal length differ. It starts at 0, where the version
+/// word is.
 fn difference(old: &[u8], new: &[u8]) -> Option<(usize, usize)> {
     if old.len() != new.len() {
         return None;

@@ -1,5 +1,6 @@
-//! The control file: two slots of one block, written alternately. A record is valid by its checksum; the valid one
-//! with the higher number counts. A torn write can only hit the slot that did not count.
+//! The control file: two slots of one block, written alternately. A record is valid by its
+//! checksum; the valid one with the higher number counts. A torn write can only hit the slot that
+//! did not count.
 //!
 //! ```text
 //! magic 8 | version u32 | crc u32 | seq u64 | lsn u64 | durable u64 | epoch at lsn u32 | epoch u32
@@ -27,7 +28,8 @@ pub(crate) struct CheckpointRecord {
     pub(crate) seq: u64,
     /// Redo starts here.
     pub(crate) lsn: Lsn,
-    /// The log was durable up to here when the record was written; a log that ends earlier has been damaged.
+    /// The log was durable up to here when the record was written; a log that ends earlier has been
+    /// damaged.
     pub(crate) durable: Lsn,
     /// Life of the log that wrote `lsn`, or an earlier one.
     pub(crate) epoch_at_lsn: u32,
@@ -111,9 +113,9 @@ pub(crate) struct Control {
 }
 
 impl Control {
-    /// Opens the control file and returns the record that counts; creates it, with none, in a directory without a
-    /// database. Every other file of a database is made after the first record is durable, so a directory that has
-    /// one but no record has lost it.
+    /// Opens the control file and returns the record that counts; creates it, with none, in a
+    /// directory without a database. Every other file of a database is made after the first record
+    /// is durable, so a directory that has one but no record has lost it.
     pub(crate) fn open(disk: Arc<dyn Disk>) -> Result<(Control, Option<CheckpointRecord>)> {
         let names = disk.list().map_err(|e| StorageError::io("list of the data directory", e))?;
         let other = names.iter().find(|name| is_of_database(name));
@@ -129,8 +131,9 @@ impl Control {
         file.allocate(2 * SLOT as u64)
             .map_err(|e| StorageError::io("growth of the control file", e))?;
         let mut bytes = vec![0; 2 * SLOT];
-        // A process that was killed over its sync leaves a record that is read, but not yet durable: neither is the
-        // record in the other slot safe then, which is written next, nor are files that are made because of this one.
+        // A process that was killed over its sync leaves a record that is read, but not yet
+        // durable: neither is the record in the other slot safe then, which is written next, nor
+        // are files that are made because of this one.
         file.sync().map_err(|e| StorageError::io("sync of the control file", e))?;
         file.read_at(&mut bytes, 0).map_err(|e| StorageError::io("read of the control file", e))?;
         if let Some(other) = bytes.chunks(SLOT).find_map(other_version) {
@@ -145,8 +148,8 @@ impl Control {
                 let lost = format!("the file control has no valid record, but there is {other}");
                 return Err(StorageError::corrupt(lost));
             }
-            // A write that a crash cut short leaves one; so may damage, which `recovery` tells from it.
-            // Whoever makes a data file has written its own record before.
+            // A write that a crash cut short leaves one; so may damage, which `recovery` tells from
+            // it. Whoever makes a data file has written its own record before.
             (Some(record), _)
                 if record.seq == 1 && names.iter().any(|n| n.starts_with("data.")) =>
             {
@@ -182,8 +185,8 @@ impl Control {
         }
     }
 
-    /// Gives both snapshot files the space that a checkpoint on a full disk needs (I13). The one that `record` names
-    /// keeps what it holds: the next start may need it again.
+    /// Gives both snapshot files the space that a checkpoint on a full disk needs (I13). The one
+    /// that `record` names keeps what it holds: the next start may need it again.
     pub(crate) fn reserve_snapshots(&self, record: &CheckpointRecord) -> Result<()> {
         let reserve = |number| -> io::Result<()> {
             let needed = if number == record.snapshot_file { record.snapshot_len } else { 0 };
@@ -200,8 +203,9 @@ impl Control {
         }
     }
 
-    /// Writes the bytes that belong to the next record, durably. The file is written over in place, which keeps its
-    /// space: it belongs to the record before the current one, which nobody reads any more.
+    /// Writes the bytes that belong to the next record, durably. The file is written over in place,
+    /// which keeps its space: it belongs to the record before the current one, which nobody reads
+    /// any more.
     pub(crate) fn write_snapshot(&self, number: u32, bytes: &[u8]) -> Result<u32> {
         let save = || {
             let (file, created) = self.snapshot_file(&snapshot_name(number), bytes.len() as u64)?;
@@ -223,7 +227,8 @@ impl Control {
         }
     }
 
-    /// The file, and whether it is new. One that a huge transaction left behind is given up for a smaller one.
+    /// The file, and whether it is new. One that a huge transaction left behind is given up for a
+    /// smaller one.
     fn snapshot_file(&self, name: &str, len: u64) -> io::Result<(Arc<dyn File>, bool)> {
         if self.disk.list()?.iter().any(|n| n == name) {
             let file = self.disk.open(name, Access::Buffered)?;

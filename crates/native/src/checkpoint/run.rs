@@ -1,5 +1,6 @@
-//! Taking a checkpoint. The order is the invariant: log tail, in-flight slots, dirty pages (I4); data files durable;
-//! undo snapshot durable; log durable; record durable; only then are log segments recycled (I9).
+//! Taking a checkpoint. The order is the invariant: log tail, in-flight slots, dirty pages (I4);
+//! data files durable; undo snapshot durable; log durable; record durable; only then are log
+//! segments recycled (I9).
 
 use super::CheckpointParticipant;
 use super::control::{CheckpointRecord, Control};
@@ -55,7 +56,8 @@ impl Checkpointer {
         Lsn(self.last_lsn.load(Ordering::Acquire))
     }
 
-    /// Whether a checkpoint now would free clearly more log than its undo snapshot costs, or a good part of `budget`.
+    /// Whether a checkpoint now would free clearly more log than its undo snapshot costs, or a good
+    /// part of `budget`.
     pub(crate) fn is_worthwhile(&self, log: &Log, pool: &Pool, budget: u64) -> bool {
         let len = self.participant.read().as_ref().map_or(0, |p| p.snapshot_len()) as u64;
         let completed = log.completed();
@@ -63,11 +65,13 @@ impl Checkpointer {
         lsn.0.saturating_sub(self.lsn().0) >= (4 * len).min(budget / 4)
     }
 
-    /// Moves the redo start forward as far as the dirty pages allow. Returns whether a record was written.
+    /// Moves the redo start forward as far as the dirty pages allow. Returns whether a record was
+    /// written.
     pub(crate) fn run(&self, log: &Log, pool: &Pool) -> Result<bool> {
         let mut last = self.last.lock();
         let Some(participant) = self.participant.read().clone() else {
-            // Without it the log since the last record is all there is of the active transactions' undo.
+            // Without it the log since the last record is all there is of the active transactions'
+            // undo.
             return Ok(false);
         };
         let completed = log.completed();
@@ -84,7 +88,8 @@ impl Checkpointer {
         self.attempts.fetch_add(1, Ordering::Relaxed);
         let snapshot_crc = saved?;
         crate::failpoint::reached("checkpoint snapshot saved");
-        // What the snapshot takes for committed must stay committed, so its commit records must be durable first.
+        // What the snapshot takes for committed must stay committed, so its commit records must be
+        // durable first.
         let durable = log.flush_all();
         let record = CheckpointRecord {
             seq: last.seq + 1,

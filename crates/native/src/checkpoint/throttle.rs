@@ -1,5 +1,6 @@
-//! Slowing writers down, evenly and early, as the log budget runs out: nothing up to 80 %, then a delay that grows
-//! per mini-transaction, and only at 98 % a stop. The delay is taken before any latch.
+//! Slowing writers down, evenly and early, as the log budget runs out: nothing up to 80 %, then a
+//! delay that grows per mini-transaction, and only at 98 % a stop. The delay is taken before any
+//! latch.
 
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
-//! The only road to files. Everything below the B+tree reads and writes through `Disk` and `File`, so that tests can
-//! replace the operating system by one that crashes, tears, fails and fills up at every step. No policy here:
-//! which write must be durable when is decided by the callers.
+//! The only road to files. Everything below the B+tree reads and writes through `Disk` and `File`,
+//! so that tests can replace the operating system by one that crashes, tears, fails and fills up at
+//! every step. No policy here: which write must be durable when is decided by the callers.
 
 mod counted;
 mod real;
@@ -16,7 +16,8 @@ use std::sync::Arc;
 /// How a file will be used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Access {
-    /// Large aligned transfers (4 KiB in memory, offset and length): bypass the page cache where possible.
+    /// Large aligned transfers (4 KiB in memory, offset and length): bypass the page cache where
+    /// possible.
     Direct,
     /// Small or unaligned transfers through the page cache.
     Buffered,
@@ -26,7 +27,8 @@ pub(crate) enum Access {
 pub(crate) trait Disk: Send + Sync {
     /// Opens a file that exists.
     fn open(&self, name: &str, access: Access) -> io::Result<Arc<dyn File>>;
-    /// Creates a file; an existing one of that name is an error. Durable only after `sync_dir` (I12).
+    /// Creates a file; an existing one of that name is an error. Durable only after `sync_dir`
+    /// (I12).
     fn create(&self, name: &str, access: Access) -> io::Result<Arc<dyn File>>;
     /// Names of all files, in no order.
     fn list(&self) -> io::Result<Vec<String>>;
@@ -36,10 +38,11 @@ pub(crate) trait Disk: Send + Sync {
     fn rename(&self, from: &str, to: &str) -> io::Result<()>;
     /// Makes creations, removals and renames durable.
     fn sync_dir(&self) -> io::Result<()>;
-    /// Lets other openers in: the database is closed, and nothing will be written through this any more.
+    /// Lets other openers in: the database is closed, and nothing will be written through this any
+    /// more.
     fn close(&self) {}
-    /// Ends the process: a write that recovery depends on failed (I11). There is no way back, because the kernel may
-    /// have dropped the data and would report success to a second fsync.
+    /// Ends the process: a write that recovery depends on failed (I11). There is no way back,
+    /// because the kernel may have dropped the data and would report success to a second fsync.
     fn fatal(&self, what: &str) -> !;
 
     /// What went through files, if that is counted.

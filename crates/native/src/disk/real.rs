@@ -1,5 +1,5 @@
-//! The operating system's files in one directory. Positioned reads and writes, direct I/O where the file system
-//! allows it, and the only place that ends the process on an I/O error.
+//! The operating system's files in one directory. Positioned reads and writes, direct I/O where the
+//! file system allows it, and the only place that ends the process on an I/O error.
 
 use super::{Access, Disk, File};
 use rustix::fs::{FallocateFlags, FlockOperation, Mode, OFlags};
@@ -100,7 +100,8 @@ impl Disk for RealDisk {
     }
 }
 
-/// Makes the names on the way to a directory durable: this process, or one killed before it, may have made them all.
+/// Makes the names on the way to a directory durable: this process, or one killed before it, may
+/// have made them all.
 fn sync_above(dir: &Path) -> io::Result<()> {
     let dir = fs::canonicalize(dir)?;
     let device = fs::metadata(&dir)?.dev();

@@ -1,6 +1,7 @@
-//! A disk for tests: files as a durable image plus writes not yet synced. A crash keeps any part of the unsynced
-//! writes, in pieces of a sector or a block, and any prefix of the unsynced directory changes; it may lose lengths.
-//! Every mutating call is a numbered step at which the disk can crash, fail, or be full. Deterministic by seed.
+//! A disk for tests: files as a durable image plus writes not yet synced. A crash keeps any part of
+//! the unsynced writes, in pieces of a sector or a block, and any prefix of the unsynced directory
+//! changes; it may lose lengths. Every mutating call is a numbered step at which the disk can
+//! crash, fail, or be full. Deterministic by seed.
 
 use super::{Access, Disk, File};
 use parking_lot::Mutex;
@@ -344,8 +345,8 @@ impl SimDisk {
         inode.durable.truncate(len);
     }
 
-    /// Says that the next start needs these bytes: until it has read them, removing or overwriting any of them is an
-    /// error of the code under test.
+    /// Says that the next start needs these bytes: until it has read them, removing or overwriting
+    /// any of them is an error of the code under test.
     pub(crate) fn needs(&self, name: &str, bytes: std::ops::Range<u64>) {
         let state = self.0.lock();
         let mut inode = state.names[name].lock();

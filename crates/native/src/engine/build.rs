@@ -19,7 +19,8 @@ impl Shared {
         def: &Arc<TableDef>,
         position: usize,
     ) -> EngineResult<()> {
-        // The entries read are the newest ones: those that a crash cut short must be out of the way.
+        // The entries read are the newest ones: those that a crash cut short must be out of the
+        // way.
         while undo_losers_step(self)? {
             context.check_killed()?;
         }

@@ -26,7 +26,8 @@ pub struct NativeEngine {
 }
 
 impl NativeEngine {
-    /// Opens the database in `dir`, creating it if there is none, and recovers it if it was not closed cleanly.
+    /// Opens the database in `dir`, creating it if there is none, and recovers it if it was not
+    /// closed cleanly.
     pub fn open(dir: &Path, options: &NativeOptions) -> EngineResult<Self> {
         Self::open_on(real_disk(dir, options.force_recovery)?, options)
     }

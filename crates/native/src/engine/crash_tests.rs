@@ -1,5 +1,6 @@
-//! Crashes of the whole engine on the simulated disk. After each, the tables must hold exactly what some commit left,
-//! not an earlier one than the last acknowledged, with every index telling the same story as the rows.
+//! Crashes of the whole engine on the simulated disk. After each, the tables must hold exactly what
+//! some commit left, not an earlier one than the last acknowledged, with every index telling the
+//! same story as the rows.
 
 use super::contract::NativeEngine;
 use super::options::NativeOptions;

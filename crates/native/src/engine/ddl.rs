@@ -1,5 +1,5 @@
-//! Tables and indexes come and go with transactions: files are made at once and vanish with a rollback or a crash;
-//! dropped ones stay until the commit is durable.
+//! Tables and indexes come and go with transactions: files are made at once and vanish with a
+//! rollback or a crash; dropped ones stay until the commit is durable.
 
 use super::shared::Shared;
 use crate::table::{FileIdentity, TableFiles};

@@ -1,4 +1,5 @@
-//! The engine: opening and recovery, tables by id, DDL as part of transactions, background cleaning, counters.
+//! The engine: opening and recovery, tables by id, DDL as part of transactions, background
+//! cleaning, counters.
 
 mod build;
 mod contract;

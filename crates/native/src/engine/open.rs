@@ -1,5 +1,5 @@
-//! Opening: the lower half recovers pages, then files are matched with tables, unfinished DDL is settled and
-//! transactions that had not ended are taken back.
+//! Opening: the lower half recovers pages, then files are matched with tables, unfinished DDL is
+//! settled and transactions that had not ended are taken back.
 
 use super::options::NativeOptions;
 use super::shared::Shared;
@@ -44,8 +44,8 @@ impl CheckpointParticipant for Participant {
     }
 }
 
-/// The files of the directory `dir`, created if it does not exist. From some `innodb_force_recovery` on they are only
-/// read, and what is written stays in memory.
+/// The files of the directory `dir`, created if it does not exist. From some
+/// `innodb_force_recovery` on they are only read, and what is written stays in memory.
 pub(super) fn real_disk(dir: &Path, force_recovery: u8) -> Result<Arc<dyn Disk>> {
     match RealDisk::new(dir) {
         Ok(disk) if force_recovery >= WITHOUT_UNDO => {
@@ -63,7 +63,8 @@ fn is_no_data(name: &str) -> bool {
         || ["log.", "snapshot."].iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// Opens the database on a disk. What a crash cut short is there, and locked, until it has been taken back.
+/// Opens the database on a disk. What a crash cut short is there, and locked, until it has been
+/// taken back.
 pub(crate) fn open_on(disk: Arc<dyn Disk>, options: &NativeOptions) -> Result<Arc<Shared>> {
     let mut recovered = Recovered::default();
     let storage = Storage::open_on(disk, options.storage(), Box::new(TreeRedo), &mut recovered)?;
@@ -111,7 +112,8 @@ fn settle_files(shared: &Arc<Shared>, recovered: &Recovered) -> Result<()> {
     for (id, found) in tables {
         let tree = |file| Arc::new(Tree::open(storage.clone(), file));
         let Some(clustered) = found.clustered else {
-            // Rows and indexes go together, in the log: this is damage, and what is left of it stays.
+            // Rows and indexes go together, in the log: this is damage, and what is left of it
+            // stays.
             for (_, file) in found.indexes {
                 let name = data_file_name(file);
                 tracing::error!("{name} holds an index of table {id}, whose rows are missing");

@@ -48,7 +48,8 @@ pub struct NativeOptions {
     pub log_capacity_bytes: u64,
     /// `innodb_log_buffer_size`.
     pub log_buffer_bytes: usize,
-    /// Memory that undo may take before it goes to a file; 0: an eighth of the buffer pool's size, 8 MiB at least.
+    /// Memory that undo may take before it goes to a file; 0: an eighth of the buffer pool's size,
+    /// 8 MiB at least.
     pub undo_memory_bytes: usize,
     /// Bytes per log segment file; fixed when the database is created.
     pub log_segment_bytes: u64,
@@ -56,10 +57,12 @@ pub struct NativeOptions {
     pub flush_at_commit: FlushAtCommit,
     /// `innodb_doublewrite`.
     pub doublewrite: bool,
-    /// Whether threads flush, evict, checkpoint and purge by themselves. Off: callers do it, for tests.
+    /// Whether threads flush, evict, checkpoint and purge by themselves. Off: callers do it, for
+    /// tests.
     pub background: bool,
-    /// `innodb_force_recovery`: 1 passes over pages that cannot be read, 2 cleans nothing up, 3 takes nothing back, 5
-    /// takes what had not ended for committed, 6 leaves the log aside; 5 and 6 change nothing on disk.
+    /// `innodb_force_recovery`: 1 passes over pages that cannot be read, 2 cleans nothing up, 3
+    /// takes nothing back, 5 takes what had not ended for committed, 6 leaves the log aside; 5 and
+    /// 6 change nothing on disk.
     pub force_recovery: u8,
 }
 
@@ -91,7 +94,8 @@ impl NativeOptions {
     pub(super) fn storage(&self) -> StorageOptions {
         StorageOptions {
             pool_bytes: self.buffer_pool_bytes,
-            // A group may take a quarter of the buffer, and a split that reaches the root takes some pages.
+            // A group may take a quarter of the buffer, and a split that reaches the root takes
+            // some pages.
             log_buffer_bytes: self.log_buffer_bytes.max(MIN_LOG_BUFFER),
             segment_bytes: self.log_segment_bytes,
             log_budget_bytes: self.log_capacity_bytes,

@@ -221,7 +221,8 @@ impl Shared {
         self.files.lock().created.push(file);
     }
 
-    /// Called while the commit is published: what was made stays, what was dropped goes once that is durable.
+    /// Called while the commit is published: what was made stays, what was dropped goes once that
+    /// is durable.
     pub(crate) fn files_committed(&self, created: &[FileId], dropped: &[FileId], lsn: Lsn) {
         if created.is_empty() && dropped.is_empty() {
             return;

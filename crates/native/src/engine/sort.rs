@@ -1,5 +1,6 @@
-//! Entries of an index to be built, in order, in bounded memory: sorted runs that exceed it go to a temporary file
-//! without a name and are merged as they are read back. Nothing here survives the process, and nothing must.
+//! Entries of an index to be built, in order, in bounded memory: sorted runs that exceed it go to a
+//! temporary file without a name and are merged as they are read back. Nothing here survives the
+//! process, and nothing must.
 
 use crate::table::BuildEntry;
 use selkie_engine::{EngineError, EngineResult};

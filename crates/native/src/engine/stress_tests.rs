@@ -1,5 +1,5 @@
-//! Many threads on one table, then a check: money moves between accounts and none is made or lost; consistent reads
-//! see all of it at any moment.
+//! Many threads on one table, then a check: money moves between accounts and none is made or lost;
+//! consistent reads see all of it at any moment.
 
 use super::contract::NativeEngine;
 use super::options::NativeOptions;

@@ -1,4 +1,5 @@
-//! Crashes with transactions that are prepared, that are larger than memory, and while they are being taken back.
+//! Crashes with transactions that are prepared, that are larger than memory, and while they are
+//! being taken back.
 
 use super::contract::NativeEngine;
 use super::options::NativeOptions;

@@ -1,4 +1,5 @@
-//! Versions kept and versions dropped: readers of many ages against one writer, with pruning and spilling in between.
+//! Versions kept and versions dropped: readers of many ages against one writer, with pruning and
+//! spilling in between.
 
 use super::contract::NativeEngine;
 use super::options::NativeOptions;

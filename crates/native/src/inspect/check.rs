@@ -1,5 +1,5 @@
-//! `selkie inspect check`: every page's checksum, every tree's structure, and that indexes have the rows' keys, after
-//! recovery has taken back what had not ended.
+//! `selkie inspect check`: every page's checksum, every tree's structure, and that indexes have the
+//! rows' keys, after recovery has taken back what had not ended.
 
 use super::command::{Directory, Findings};
 use super::files::page_count;

@@ -1,4 +1,5 @@
-//! The command line of `selkie inspect` and its exit codes: 0 nothing wrong, 1 something wrong, 2 not readable.
+//! The command line of `selkie inspect` and its exit codes: 0 nothing wrong, 1 something wrong, 2
+//! not readable.
 //!
 //! Must not know formats; the other modules do.
 

@@ -1,4 +1,5 @@
-//! `selkie inspect pages`: pages as they lie in the file, without the log: headers, and entries of one page.
+//! `selkie inspect pages`: pages as they lie in the file, without the log: headers, and entries of
+//! one page.
 
 use super::command::{Directory, Failure, Findings, number};
 use super::files::kind_word;

@@ -1,4 +1,5 @@
-//! `selkie inspect undo`: what recovery would know of transactions that had not ended, of counters and of files.
+//! `selkie inspect undo`: what recovery would know of transactions that had not ended, of counters
+//! and of files.
 
 use super::command::{Directory, Findings};
 use super::log::row;

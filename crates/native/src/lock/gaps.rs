@@ -75,8 +75,8 @@ impl Gaps {
         (true, covered)
     }
 
-    /// Takes back the last interval of the transaction in this tree, and covers the keys from `from`
-    /// up to but without `to` in its place. Whoever waits for the transaction looks again.
+    /// Takes back the last interval of the transaction in this tree, and covers the keys from
+    /// `from` up to but without `to` in its place. Whoever waits for the transaction looks again.
     pub(crate) fn shrink(
         &self,
         me: &Arc<TrxState>,

@@ -143,8 +143,8 @@ impl LockTable {
 }
 
 impl Shared {
-    /// Says where the record of a lock is. Compat: who waits to insert waits for the record behind, or
-    /// for the end of the page.
+    /// Says where the record of a lock is. Compat: who waits to insert waits for the record behind,
+    /// or for the end of the page.
     pub(crate) fn find_record(&self, lock: &mut LockInfo) {
         let Some(key) = lock.key.clone() else { return };
         let Some(tree) = self.tree_of(lock.table, lock.index) else { return };

@@ -53,15 +53,17 @@ impl Record {
         self.holders.is_empty() && self.waiting.is_empty()
     }
 
-    /// Wakes those whose turn is next: the first, and with a shared lock all up to the first exclusive one. The others
-    /// wait for these: to wake all of a long queue for each lock given back would cost its length squared.
+    /// Wakes those whose turn is next: the first, and with a shared lock all up to the first
+    /// exclusive one. The others wait for these: to wake all of a long queue for each lock given
+    /// back would cost its length squared.
     fn wake_first(&self) {
         let shared = self.waiting.iter().take_while(|waiting| waiting.mode == LockMode::Shared);
         let first = self.waiting.iter().take(shared.count().max(1));
         first.for_each(|waiting| waiting.waiter.wake());
     }
 
-    /// Wakes those who wait for somebody who stood at `at` and has left: up to the first who all behind him wait for.
+    /// Wakes those who wait for somebody who stood at `at` and has left: up to the first who all
+    /// behind him wait for.
     fn wake_behind_place(&self, at: usize) {
         let behind = self.waiting.get(at..).unwrap_or_default();
         let last = behind.iter().position(|waiting| waiting.mode == LockMode::Exclusive);
@@ -88,8 +90,9 @@ impl Record {
         self.waiting.iter().filter(met).for_each(|waiting| waiting.waiter.wake());
     }
 
-    /// Who must end or leave before the lock can be had: of those who came before, as far as the last who himself waits
-    /// for all others; holders that conflict if there is none such. `place` is one's own in the queue.
+    /// Who must end or leave before the lock can be had: of those who came before, as far as the
+    /// last who himself waits for all others; holders that conflict if there is none such. `place`
+    /// is one's own in the queue.
     fn conflicts(&self, me: u64, mode: LockMode, place: Option<&Arc<Waiter>>) -> Holders {
         let (mut blocking, all) = self.ahead(me, mode, place);
         if !all {
@@ -98,7 +101,8 @@ impl Record {
         blocking
     }
 
-    /// Who came before, as far as the last who himself waits for all others; whether there is one such.
+    /// Who came before, as far as the last who himself waits for all others; whether there is one
+    /// such.
     fn ahead(&self, me: u64, mode: LockMode, place: Option<&Arc<Waiter>>) -> (Holders, bool) {
         let mine = |waiting: &Waiting| place.is_some_and(|mine| Arc::ptr_eq(mine, &waiting.waiter));
         let end = self.waiting.iter().position(mine).unwrap_or(self.waiting.len());
@@ -148,8 +152,8 @@ impl LockTable {
         &self.shards[self.hasher.hash_one(name) as usize % SHARDS]
     }
 
-    /// Takes the lock, or says who holds one that conflicts or came before; `place` is one's own in the queue. The
-    /// flag: the transaction did not have the lock before.
+    /// Takes the lock, or says who holds one that conflicts or came before; `place` is one's own in
+    /// the queue. The flag: the transaction did not have the lock before.
     pub(crate) fn acquire(
         &self,
         me: &Arc<TrxState>,
@@ -186,8 +190,9 @@ impl LockTable {
         Ok(mine.is_none())
     }
 
-    /// Takes the lock of a record that this transaction has locked by a change, whoever waits for it. True if it did
-    /// not have it before. Not if somebody has taken it to look whose the record is: he is to find it free.
+    /// Takes the lock of a record that this transaction has locked by a change, whoever waits for
+    /// it. True if it did not have it before. Not if somebody has taken it to look whose the record
+    /// is: he is to find it free.
     pub(crate) fn keep(&self, me: &Arc<TrxState>, file: FileId, key: &[u8]) -> bool {
         let mode = LockMode::Exclusive;
         let mut shard = self.shard(&NameRef(file, key)).lock();
@@ -297,8 +302,8 @@ impl LockTable {
         let mut shard = self.shard(&name).lock();
         let Some(record) = shard.get_mut(&name) else { return };
         record.holders.retain(|holder| holder.trx.id != me);
-        // The row's owner may have ended meanwhile: then this lock was all that others met. To wake all others as well
-        // would let them take and give back theirs, and wake this one.
+        // The row's owner may have ended meanwhile: then this lock was all that others met. To wake
+        // all others as well would let them take and give back theirs, and wake this one.
         record.wake_behind(me);
         if record.is_unused() {
             shard.remove(&name);

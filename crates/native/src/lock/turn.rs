@@ -23,10 +23,10 @@ pub(crate) struct Locked<T> {
 }
 
 impl LockTable {
-    /// Takes the lock when its turn has come; `None` if it is to be skipped instead of waited for. `look` reads the
-    /// entry and says whose newest version it is, if that transaction has not ended; it is called with the lock
-    /// taken, so that whoever changes the entry afterwards meets the lock. `wait` sleeps until one of these has ended
-    /// or the waiter is woken.
+    /// Takes the lock when its turn has come; `None` if it is to be skipped instead of waited for.
+    /// `look` reads the entry and says whose newest version it is, if that transaction has not
+    /// ended; it is called with the lock taken, so that whoever changes the entry afterwards meets
+    /// the lock. `wait` sleeps until one of these has ended or the waiter is woken.
     pub(crate) fn lock_in_turn<T>(
         &self,
         me: &Arc<TrxState>,
@@ -81,7 +81,8 @@ impl LockTable {
     }
 }
 
-/// The queue of somebody who needs others' locks to go and takes none: he changes the entry, which locks it too.
+/// The queue of somebody who needs others' locks to go and takes none: he changes the entry, which
+/// locks it too.
 #[derive(Default)]
 pub(crate) struct Behind<'l>(Option<Place<'l>>);
 
@@ -91,8 +92,9 @@ impl<'l> Behind<'l> {
         self.0.iter().for_each(|place| place.waiter.reset());
     }
 
-    /// Sleeps, through `wait`, until `holders` have ended or have given back the lock, or it is this one's turn to look
-    /// at them. The first time this only takes a place in the queue: what is in the way may have changed before.
+    /// Sleeps, through `wait`, until `holders` have ended or have given back the lock, or it is
+    /// this one's turn to look at them. The first time this only takes a place in the queue: what
+    /// is in the way may have changed before.
     pub(crate) fn wait(
         &mut self,
         locks: &'l LockTable,

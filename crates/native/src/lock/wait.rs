@@ -30,8 +30,8 @@ pub(super) struct Waits {
 }
 
 impl LockTable {
-    /// Sleeps, through `sleep`, until one of `holders` has ended or `waiter` is woken. `Deadlock` if this transaction
-    /// has to give way.
+    /// Sleeps, through `sleep`, until one of `holders` has ended or `waiter` is woken. `Deadlock`
+    /// if this transaction has to give way.
     pub(crate) fn wait(
         &self,
         me: &Arc<TrxState>,
@@ -42,8 +42,9 @@ impl LockTable {
         self.wait_while(me, holders, waiter, || true, sleep)
     }
 
-    /// As [`Self::wait`], for the gap that `key` belongs into, a part of which `holders` may give back before they
-    /// end. That has not happened unnoticed: who has asked to be woken looks once more before he sleeps.
+    /// As [`Self::wait`], for the gap that `key` belongs into, a part of which `holders` may give
+    /// back before they end. That has not happened unnoticed: who has asked to be woken looks once
+    /// more before he sleeps.
     pub(crate) fn wait_for_gap(
         &self,
         me: &Arc<TrxState>,
@@ -102,7 +103,8 @@ impl Waits {
         slept
     }
 
-    /// Adds an edge to the graph. If that closes a cycle, the transaction with the least to undo gives way.
+    /// Adds an edge to the graph. If that closes a cycle, the transaction with the least to undo
+    /// gives way.
     fn enter(
         &self,
         me: &Arc<TrxState>,
@@ -152,8 +154,8 @@ impl Waits {
         observer(&parties, victim.unwrap_or(0));
     }
 
-    /// Shows every transaction that waits, with those that it waits for and that have not ended. Of a queue that is
-    /// who stands before it.
+    /// Shows every transaction that waits, with those that it waits for and that have not ended. Of
+    /// a queue that is who stands before it.
     pub(super) fn each(&self, show: &mut dyn FnMut(&TrxState, &[Arc<TrxState>])) {
         for wait in self.graph.lock().values() {
             let holders: Vec<_> = wait.holders.iter().filter(|h| h.is_active()).cloned().collect();
@@ -185,8 +187,8 @@ fn in_the_way(graph: &HashMap<u64, Wait>, wait: &Wait) -> Vec<Arc<TrxState>> {
     found
 }
 
-/// The transactions on a way from `me` through waits back to `me`. Who has been woken does not wait: what was in its
-/// way may be gone, and if not it will ask again.
+/// The transactions on a way from `me` through waits back to `me`. Who has been woken does not
+/// wait: what was in its way may be gone, and if not it will ask again.
 fn find_cycle(graph: &HashMap<u64, Wait>, me: u64) -> Option<Vec<u64>> {
     let mut seen = hashbrown::HashSet::new();
     let mut way: Vec<(u64, usize)> = vec![(me, 0)];

@@ -1,17 +1,17 @@
-//! The ring that committers copy their groups into, and the positions that describe how far each part of the work
-//! has come:
+//! The ring that committers copy their groups into, and the positions that describe how far each
+//! part of the work has come:
 //!
 //! ```text
 //! durable <= written <= completed <= tail
 //! ```
 //!
-//! A committer publishes a lower bound of its position in an in-flight slot, reserves `[start, end)` with one
-//! fetch-add on `tail`, copies, and clears the slot. Everything below the smallest published slot, or below a tail
-//! read before the slots when none is published, has been copied completely: `completed`. No lock is taken, and no
-//! two committers write the same bytes.
+//! A committer publishes a lower bound of its position in an in-flight slot, reserves
+//! `[start, end)` with one fetch-add on `tail`, copies, and clears the slot. Everything below the
+//! smallest published slot, or below a tail read before the slots when none is published, has been
+//! copied completely: `completed`. No lock is taken, and no two committers write the same bytes.
 //!
-//! Rejected: a latch around the copy (the log latch is the classic bottleneck), and per-thread logs (their merge
-//! order would have to be invented again for snapshots and the binlog).
+//! Rejected: a latch around the copy (the log latch is the classic bottleneck), and per-thread logs
+//! (their merge order would have to be invented again for snapshots and the binlog).
 
 use super::group::{BLOCK, GROUP_HEADER_LEN, group_header, group_len};
 use super::segment::Segments;
@@ -71,8 +71,8 @@ impl Drop for Reserved<'_> {
 }
 
 impl Log {
-    /// A log that goes on at `start`, a block boundary, everything before being durable. `ring` is the size of the
-    /// buffer in bytes.
+    /// A log that goes on at `start`, a block boundary, everything before being durable. `ring` is
+    /// the size of the buffer in bytes.
     pub(crate) fn new(segments: Segments, start: Lsn, epoch: u32, ring: usize) -> Result<Log> {
         assert!(start.0.is_multiple_of(BLOCK), "the log goes on at a block boundary");
         let ring = Arena::new(ring.next_multiple_of(BLOCK as usize).max(16 * BLOCK as usize));
@@ -131,12 +131,13 @@ impl Log {
         self.ring.len() / 4 - GROUP_HEADER_LEN - 8
     }
 
-    /// Everything below this is complete: reserved, copied, and its effects published. Never goes back, so it can
-    /// serve as a snapshot. The tail is read before the slots (I4): a group below that tail published its slot before
-    /// it moved the tail.
+    /// Everything below this is complete: reserved, copied, and its effects published. Never goes
+    /// back, so it can serve as a snapshot. The tail is read before the slots (I4): a group below
+    /// that tail published its slot before it moved the tail.
     pub(crate) fn completed(&self) -> Lsn {
         let now = self.scan_completed();
-        // A committer that was slow to publish its bound makes the slots look older than what was seen before.
+        // A committer that was slow to publish its bound makes the slots look older than what was
+        // seen before.
         let known = self.completed.load(Ordering::SeqCst);
         if now.0 > known {
             return Lsn(self.completed.fetch_max(now.0, Ordering::SeqCst).max(now.0));
@@ -175,7 +176,8 @@ impl Log {
         Reserved { log: self, slot, start: Lsn(start), end: Lsn(end) }
     }
 
-    /// Reserves the place of a group. Called with the page latches held, so that log order is page order (I3).
+    /// Reserves the place of a group. Called with the page latches held, so that log order is page
+    /// order (I3).
     pub(crate) fn reserve(&self, payload: usize) -> Reserved<'_> {
         assert!(
             payload <= self.max_payload(),
@@ -226,8 +228,8 @@ impl Log {
         }
     }
 
-    /// Waits until the ring can take bytes below `end`. The log's writer needs no page latch, so waiting here under
-    /// latches cannot deadlock; `Mtr::begin` makes it rare.
+    /// Waits until the ring can take bytes below `end`. The log's writer needs no page latch, so
+    /// waiting here under latches cannot deadlock; `Mtr::begin` makes it rare.
     fn wait_for_room(&self, end: Lsn) {
         if self.has_room(end) {
             return;
@@ -256,8 +258,9 @@ impl Log {
         let start = (at.0 % self.ring.len() as u64) as usize;
         let first = bytes.len().min(self.ring.len() - start);
         if first > 0 {
-            // SAFETY: the range is inside the ring; it belongs to one reservation, whose holder alone writes it, and
-            // it is read only after its slot was cleared, and reused only after it was written out.
+            // SAFETY: the range is inside the ring; it belongs to one reservation, whose holder
+            // alone writes it, and it is read only after its slot was cleared, and reused only
+            // after it was written out.
             unsafe {
                 self.ring
                     .at(start)
@@ -281,8 +284,8 @@ impl Log {
         while at < upto.0 {
             let start = (at % self.ring.len() as u64) as usize;
             let len = (upto.0 - at).min((self.ring.len() - start) as u64) as usize;
-            // SAFETY: below `completed`, so nobody writes these bytes any more, and not below `written`, so nobody
-            // reuses them before this call has ended.
+            // SAFETY: below `completed`, so nobody writes these bytes any more, and not below
+            // `written`, so nobody reuses them before this call has ended.
             let bytes = unsafe { std::slice::from_raw_parts(self.ring.at(start).as_ptr(), len) };
             self.segments.write(Lsn(at), bytes, durable);
             at += len as u64;

@@ -1,6 +1,6 @@
-//! Making the log durable. Greedy group commit: whoever needs a position that is not durable and finds no flush
-//! running flushes everything complete so far; everybody else sleeps until that flush ends. Batches form by
-//! themselves at the speed of the device, so there is no delay to tune.
+//! Making the log durable. Greedy group commit: whoever needs a position that is not durable and
+//! finds no flush running flushes everything complete so far; everybody else sleeps until that
+//! flush ends. Batches form by themselves at the speed of the device, so there is no delay to tune.
 //!
 //! A flush closes the last block with padding and never writes that block again (I8).
 
@@ -81,8 +81,9 @@ impl Log {
         self.segments.prepare(Lsn(self.tail().0 + self.segments.capacity()))
     }
 
-    /// Makes sure that what may come before the next look at space has a place on disk (I13): whatever is being
-    /// changed now, and rollback. No more than a log buffer of each can be under way.
+    /// Makes sure that what may come before the next look at space has a place on disk (I13):
+    /// whatever is being changed now, and rollback. No more than a log buffer of each can be under
+    /// way.
     pub(crate) fn ensure_space(&self) -> Result<()> {
         let needed = Lsn(self.tail().0 + self.reserve_bytes());
         if self.segments.prepared() >= needed { Ok(()) } else { self.segments.prepare(needed) }

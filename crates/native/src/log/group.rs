@@ -5,9 +5,10 @@
 //! padding:  len u32, high bit set | crc u32 | zeros up to len
 //! ```
 //!
-//! Both start at a multiple of 8. The checksum covers the other header fields and the payload, so a group copied
-//! elsewhere, of another life of the log, or half written, is not a group. The epoch grows by one with every start
-//! of the server and never goes back along the stream: what an earlier life left behind a hole cannot come back.
+//! Both start at a multiple of 8. The checksum covers the other header fields and the payload, so a
+//! group copied elsewhere, of another life of the log, or half written, is not a group. The epoch
+//! grows by one with every start of the server and never goes back along the stream: what an
+//! earlier life left behind a hole cannot come back.
 
 use crate::ids::Lsn;
 
@@ -26,8 +27,8 @@ pub(super) const fn group_len(payload: usize) -> usize {
     (GROUP_HEADER_LEN + payload).next_multiple_of(ALIGN)
 }
 
-/// The header of a group at `lsn`, written when the log was durable up to `durable`. `payload_crc` is computed before
-/// the LSN is known.
+/// The header of a group at `lsn`, written when the log was durable up to `durable`. `payload_crc`
+/// is computed before the LSN is known.
 pub(super) fn group_header(
     payload_crc: u32,
     len: u32,

@@ -1,5 +1,5 @@
-//! Reading the log back after a crash. The log ends at the first group with a bad length, LSN, epoch or checksum:
-//! whatever stands after a hole was never acknowledged (I8).
+//! Reading the log back after a crash. The log ends at the first group with a bad length, LSN,
+//! epoch or checksum: whatever stands after a hole was never acknowledged (I8).
 
 use super::group::{
     BLOCK, Frame, GROUP_HEADER_LEN, check_group, durable_when_written, group_len, names_place, peek,
@@ -32,8 +32,8 @@ pub(crate) struct Group<'r> {
 /// Groups found behind the end of the log.
 #[derive(Default)]
 pub(crate) struct BehindEnd {
-    /// The furthest position that a group takes for durable. Beyond the end, it means that what ended the log is
-    /// damage and not a crash.
+    /// The furthest position that a group takes for durable. Beyond the end, it means that what
+    /// ended the log is damage and not a crash.
     pub(crate) durable: Lsn,
     /// A life of the log that must not have been yet.
     pub(crate) later: Option<u32>,
@@ -52,8 +52,8 @@ pub(crate) struct LogReader<'s> {
 }
 
 impl<'s> LogReader<'s> {
-    /// Starts at `from`, where a group of epoch `epoch` or later starts; no life of the log was later than
-    /// `max_epoch`.
+    /// Starts at `from`, where a group of epoch `epoch` or later starts; no life of the log was
+    /// later than `max_epoch`.
     pub(crate) fn new(
         segments: &'s Segments,
         from: Lsn,
@@ -83,7 +83,8 @@ impl<'s> LogReader<'s> {
         self.epoch
     }
 
-    /// Makes `[at, at + len)` available; returns how much of it there is, which is less at the segments' end.
+    /// Makes `[at, at + len)` available; returns how much of it there is, which is less at the
+    /// segments' end.
     fn view(&mut self, at: Lsn, len: usize) -> Result<&[u8]> {
         let end = at.0 + len as u64;
         if at.0 < self.window_start || end > self.window_start + self.window_len as u64 {
@@ -133,21 +134,23 @@ impl<'s> LogReader<'s> {
         Ok(Some(Group { start, end, payload }))
     }
 
-    /// Whether the header at `at` names that place and an epoch that can stand there. What a recycled segment still
-    /// holds rarely does, and its length would make the reader collect gigabytes before the checksum says no.
+    /// Whether the header at `at` names that place and an epoch that can stand there. What a
+    /// recycled segment still holds rarely does, and its length would make the reader collect
+    /// gigabytes before the checksum says no.
     fn is_header_of(&mut self, at: Lsn) -> Result<bool> {
         let epochs = self.epoch..=self.max_epoch;
         let header = self.view(at, GROUP_HEADER_LEN)?.first_chunk();
         Ok(header.is_some_and(|h| names_place(h, at, epochs)))
     }
 
-    /// At the end of the log: what groups lying behind the end tell of it. Nothing may follow a hole except what was
-    /// never acknowledged.
+    /// At the end of the log: what groups lying behind the end tell of it. Nothing may follow a
+    /// hole except what was never acknowledged.
     pub(crate) fn behind_end(&mut self) -> Result<BehindEnd> {
         let mut found = BehindEnd::default();
         let epochs = self.max_epoch..=u32::MAX;
         let first = Lsn(self.next.0.next_multiple_of(BLOCK));
-        // Every flush starts a group at a block boundary, and none is further ahead than a log buffer.
+        // Every flush starts a group at a block boundary, and none is further ahead than a log
+        // buffer.
         for at in (first.0..first.0 + SEARCH).step_by(BLOCK as usize).map(Lsn) {
             let Some(header) = self.view(at, GROUP_HEADER_LEN)?.first_chunk().copied() else {
                 break;
@@ -171,7 +174,8 @@ impl<'s> LogReader<'s> {
         Ok(found)
     }
 
-    /// Whether the log goes on where there is no segment any more: a whole group, or the place of one, would lie there.
+    /// Whether the log goes on where there is no segment any more: a whole group, or the place of
+    /// one, would lie there.
     pub(crate) fn leaves_segments(&mut self) -> Result<bool> {
         let at = self.next;
         let there = self.view(at, GROUP_HEADER_LEN)?.len();

@@ -1,5 +1,5 @@
-//! Records inside a group, encoded and decoded. One byte of kind; the high bit says that the page is the one of the
-//! previous page record in the group, which most are. All integers little-endian.
+//! Records inside a group, encoded and decoded. One byte of kind; the high bit says that the page
+//! is the one of the previous page record in the group, which most are. All integers little-endian.
 //!
 //! ```text
 //! init page     01 | file u32 | page u32 | type u8
@@ -25,7 +25,8 @@ const SAME_PAGE: u8 = 0x80;
 /// One record, borrowing from its group.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Record<'a> {
-    /// The page starts over as an empty page of `kind` (I5: first record of a newly allocated page).
+    /// The page starts over as an empty page of `kind` (I5: first record of a newly allocated
+    /// page).
     Init {
         /// The page.
         page: PageId,
@@ -142,7 +143,8 @@ fn short_len(bytes: &[u8]) -> u16 {
     u16::try_from(bytes.len()).expect("payload of a page record is longer than a page")
 }
 
-/// Decodes the records of one group. Yields `Err(())` once, and then nothing, on bytes that are no record.
+/// Decodes the records of one group. Yields `Err(())` once, and then nothing, on bytes that are no
+/// record.
 pub(crate) struct RecordReader<'a> {
     rest: &'a [u8],
     last_page: Option<PageId>,

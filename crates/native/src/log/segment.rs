@@ -1,5 +1,6 @@
-//! The files of the log: segments of equal size, preallocated and zero-filled ahead of need, recycled by renaming
-//! once a checkpoint has passed them. Maps LSNs to places in files; knows nothing about what is written there.
+//! The files of the log: segments of equal size, preallocated and zero-filled ahead of need,
+//! recycled by renaming once a checkpoint has passed them. Maps LSNs to places in files; knows
+//! nothing about what is written there.
 //!
 //! Segment `i` holds the LSNs `[i * capacity, (i + 1) * capacity)` behind a header of one block.
 
@@ -51,8 +52,8 @@ fn header(index: u64, size: u64) -> [u8; 36] {
 }
 
 impl Segments {
-    /// Finds the segments in the directory. Files with a foreign or torn header are no segments: a crash left them
-    /// between two names.
+    /// Finds the segments in the directory. Files with a foreign or torn header are no segments: a
+    /// crash left them between two names.
     pub(crate) fn open(disk: Arc<dyn Disk>, size: u64) -> Result<Segments> {
         assert!(size.is_multiple_of(BLOCK) && size >= 4 * BLOCK, "segment size");
         let (mut files, mut foreign) = (BTreeMap::new(), BTreeMap::new());
@@ -121,8 +122,9 @@ impl Segments {
         Ok((len < self.size).then(|| format!("the log segment {name} is cut short")))
     }
 
-    /// Refuses a file behind the last segment that has another header and is not empty. A crash while a segment is
-    /// created leaves zeros: nothing is written to one before its header is durable.
+    /// Refuses a file behind the last segment that has another header and is not empty. A crash
+    /// while a segment is created leaves zeros: nothing is written to one before its header is
+    /// durable.
     pub(crate) fn refuse_lost_headers(&self) -> Result<()> {
         let Some(last) = self.last_index() else { return Ok(()) };
         for (index, file) in self.foreign.lock().iter().filter(|(index, _)| **index > last) {
@@ -147,7 +149,8 @@ impl Segments {
         Ok(true)
     }
 
-    /// Removes what crashes left of segments before `first`, the redo start; they are no part of the log any more.
+    /// Removes what crashes left of segments before `first`, the redo start; they are no part of
+    /// the log any more.
     pub(crate) fn remove_remains(&self, first: Lsn) -> Result<()> {
         let first = self.index_of(first);
         let foreign = std::mem::take(&mut *self.foreign.lock());
@@ -239,8 +242,9 @@ impl Segments {
         file.sync()
     }
 
-    /// Segments wholly below `keep_from` become future ones while no more than `total` exist, and are removed
-    /// otherwise. Only after the checkpoint record that no longer needs them is durable (I9).
+    /// Segments wholly below `keep_from` become future ones while no more than `total` exist, and
+    /// are removed otherwise. Only after the checkpoint record that no longer needs them is durable
+    /// (I9).
     pub(crate) fn recycle(&self, keep_from: Lsn, total: u64) -> Result<()> {
         let _one_at_a_time = self.changing.lock();
         let last_dead = self.place(keep_from).0;
@@ -278,8 +282,9 @@ impl Segments {
 
     /// Writes whole blocks at `lsn`. Failure ends the process (I11).
     ///
-    /// The place of the block behind them is prepared first. So no group begins in a segment unless those that it goes
-    /// on in are there, and the log never ends where its segments do: one that seems to has lost some.
+    /// The place of the block behind them is prepared first. So no group begins in a segment unless
+    /// those that it goes on in are there, and the log never ends where its segments do: one that
+    /// seems to has lost some.
     pub(super) fn write(&self, lsn: Lsn, mut bytes: &[u8], durable: bool) {
         let mut lsn = lsn;
         if let Err(e) = self.prepare(Lsn(lsn.0 + bytes.len() as u64 + BLOCK)) {
@@ -364,7 +369,8 @@ impl Segments {
         Ok(Lsn(start.0 + BLOCK))
     }
 
-    /// Syncs everything in `[from, upto)`: what recovery builds on must not vanish in a second crash.
+    /// Syncs everything in `[from, upto)`: what recovery builds on must not vanish in a second
+    /// crash.
     pub(crate) fn make_durable(&self, from: Lsn, upto: Lsn) {
         self.sync(from, upto);
     }

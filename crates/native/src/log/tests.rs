@@ -1,4 +1,5 @@
-//! Tests of the log as a whole: committers in parallel, wrapping and recycling, and damage to its tail.
+//! Tests of the log as a whole: committers in parallel, wrapping and recycling, and damage to its
+//! tail.
 
 use super::{Log, LogReader, Segments};
 use crate::disk::Disk;

@@ -1,5 +1,5 @@
-//! Eviction, the flusher and checkpoints: what redo from the checkpoint would not repeat is in the files, whatever a
-//! crash takes (I4, I7, I9).
+//! Eviction, the flusher and checkpoints: what redo from the checkpoint would not repeat is in the
+//! files, whatever a crash takes (I4, I7, I9).
 
 use super::pages::{Change, FILE, Pages, id};
 use super::{Body, Explore, run};

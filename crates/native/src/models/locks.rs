@@ -1,7 +1,8 @@
-//! Row locks: conflicting locks are not held at the same time, whoever waits goes on when the way is free, every
-//! deadlock has one victim and only deadlocks have victims.
+//! Row locks: conflicting locks are not held at the same time, whoever waits goes on when the way
+//! is free, every deadlock has one victim and only deadlocks have victims.
 //!
-//! A row of the model is the part of a table's entry that locks look at: whose its newest version is.
+//! A row of the model is the part of a table's entry that locks look at: whose its newest version
+//! is.
 
 use super::{Body, Explore, run};
 use crate::ids::FileId;
@@ -203,7 +204,8 @@ fn whoever_waits_gets_the_lock() {
     });
 }
 
-/// The lock of a row whose owner is about to end is taken and given back; whoever met it meanwhile must not sleep on.
+/// The lock of a row whose owner is about to end is taken and given back; whoever met it meanwhile
+/// must not sleep on.
 #[test]
 fn a_lock_taken_back_leaves_nobody_asleep() {
     for patience in [LockWait::Default, LockWait::NoWait, LockWait::SkipLocked] {

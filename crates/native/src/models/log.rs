@@ -1,5 +1,6 @@
-//! Group commit: whoever is told that a position is durable finds everything before it on a disk that loses all it
-//! may lose; nobody waits for ever; a write that fails ends the process before anybody is told.
+//! Group commit: whoever is told that a position is durable finds everything before it on a disk
+//! that loses all it may lose; nobody waits for ever; a write that fails ends the process before
+//! anybody is told.
 
 use super::disk::SteppingDisk;
 use super::{Body, Explore, run};

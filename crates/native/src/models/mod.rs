@@ -1,10 +1,12 @@
-//! Models: the crate's concurrent parts, run by a few threads under a scheduler that tries many interleavings of
-//! their steps (`crate::sync`). A step is an operation of an atomic, a lock or the disk. A schedule in which all
-//! threads wait fails, and so does a panic; waits with a timeout last until they are woken unless a model says
-//! otherwise, so that a lost wake-up cannot hide behind one.
+//! Models: the crate's concurrent parts, run by a few threads under a scheduler that tries many
+//! interleavings of their steps (`crate::sync`). A step is an operation of an atomic, a lock or the
+//! disk. A schedule in which all threads wait fails, and so does a panic; waits with a timeout last
+//! until they are woken unless a model says otherwise, so that a lost wake-up cannot hide behind
+//! one.
 //!
-//! Run by `tests/run.sh models`; only these tests work with the feature. `SELKIE_SCHEDULES=100` tries a hundred times
-//! as many schedules. A failure prints the seed of its schedule: `SHUTTLE_RANDOM_SEED=that` begins with it.
+//! Run by `tests/run.sh models`; only these tests work with the feature. `SELKIE_SCHEDULES=100`
+//! tries a hundred times as many schedules. A failure prints the seed of its schedule:
+//! `SHUTTLE_RANDOM_SEED=that` begins with it.
 //!
 //! Not seen: reordering by the processor, and tearing inside of one copy of bytes.
 

@@ -1,4 +1,5 @@
-//! Pages of the models: two cells far apart that change together, so that a page seen half way is known.
+//! Pages of the models: two cells far apart that change together, so that a page seen half way is
+//! known.
 
 use super::disk::SteppingDisk;
 use crate::disk::sim::SimDisk;

@@ -1,5 +1,5 @@
-//! Page latches and eviction: nobody reads a page while it is changed or replaced, no change and no frame is lost,
-//! and whoever waits for a page or a frame goes on.
+//! Page latches and eviction: nobody reads a page while it is changed or replaced, no change and no
+//! frame is lost, and whoever waits for a page or a frame goes on.
 
 use super::pages::{Pages, id};
 use super::{Body, Explore, run};
@@ -117,7 +117,8 @@ fn beside_evictor(pages: &Arc<Pages>, works: Vec<fn(&Pages)>) {
     pages.pool.set_background(false);
 }
 
-/// A request must not be lost: nobody else is there to make another, or to keep a page from leaving.
+/// A request must not be lost: nobody else is there to make another, or to keep a page from
+/// leaving.
 #[test]
 fn the_evictor_hears_of_who_waits_for_a_frame() {
     Explore::schedules(1000).run(|| {
@@ -139,8 +140,8 @@ fn whoever_waits_for_a_frame_gets_one() {
     });
 }
 
-/// Whoever waits gives up when the evictor has found again and again that nothing can leave; that others gave up says
-/// nothing to who comes later.
+/// Whoever waits gives up when the evictor has found again and again that nothing can leave; that
+/// others gave up says nothing to who comes later.
 #[test]
 fn readers_give_up_while_all_pages_are_latched() {
     fn refused(p: &Pages, page: u32) {

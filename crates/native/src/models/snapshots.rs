@@ -1,4 +1,5 @@
-//! Snapshots: nothing is reclaimed that a snapshot needs, whichever part of the list it is noted in.
+//! Snapshots: nothing is reclaimed that a snapshot needs, whichever part of the list it is noted
+//! in.
 
 use super::{Body, Explore, run};
 use crate::sync::atomic::{AtomicU64, Ordering};

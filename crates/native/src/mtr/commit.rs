@@ -4,14 +4,15 @@ use super::edit::{Held, Mtr};
 use crate::ids::Lsn;
 
 impl Mtr<'_> {
-    /// Appends the group and unlatches everything. Returns the group's end: what to wait for if the change must be
-    /// durable. A mini-transaction without records returns the current tail.
+    /// Appends the group and unlatches everything. Returns the group's end: what to wait for if the
+    /// change must be durable. A mini-transaction without records returns the current tail.
     pub(crate) fn commit(self) -> Lsn {
         self.commit_with(|_| {})
     }
 
-    /// As `commit`; calls `publish` with the group's end before the group counts as completed (I18): whoever sees a
-    /// `Log::completed` of at least that position also sees what `publish` stored. It must not block.
+    /// As `commit`; calls `publish` with the group's end before the group counts as completed
+    /// (I18): whoever sees a `Log::completed` of at least that position also sees what `publish`
+    /// stored. It must not block.
     pub(crate) fn commit_with(mut self, publish: impl FnOnce(Lsn)) -> Lsn {
         let mut pages = std::mem::take(&mut self.pages);
         let records = std::mem::take(&mut self.records);

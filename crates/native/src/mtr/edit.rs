@@ -21,12 +21,14 @@ pub(super) struct Held<'s> {
 
 /// A mini-transaction under construction.
 ///
-/// Pages are changed only through `write`, `init` and `op`, which record what they do. Dropping a mini-transaction
-/// that has recorded nothing is free. Dropping one that has changed pages would leave memory and log apart, so it
-/// ends the process: check everything that can fail before the first change.
+/// Pages are changed only through `write`, `init` and `op`, which record what they do. Dropping a
+/// mini-transaction that has recorded nothing is free. Dropping one that has changed pages would
+/// leave memory and log apart, so it ends the process: check everything that can fail before the
+/// first change.
 ///
-/// Latch order: tree pages from top to bottom and left to right, then the space maps (`Space::alloc` and `free`
-/// latch them): allocate when all existing tree pages that the mini-transaction needs are latched.
+/// Latch order: tree pages from top to bottom and left to right, then the space maps
+/// (`Space::alloc` and `free` latch them): allocate when all existing tree pages that the
+/// mini-transaction needs are latched.
 pub(crate) struct Mtr<'s> {
     pub(super) storage: &'s Storage,
     pub(super) pages: SmallVec<[Held<'s>; 8]>,
@@ -36,15 +38,16 @@ pub(crate) struct Mtr<'s> {
 thread_local! { static BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) } }
 
 impl<'s> Mtr<'s> {
-    /// Starts a mini-transaction. Waits, holding nothing, while writers are being slowed down or frames are short;
-    /// fails with `DiskFull` when the log cannot grow (I13). Hold no latch when calling this.
+    /// Starts a mini-transaction. Waits, holding nothing, while writers are being slowed down or
+    /// frames are short; fails with `DiskFull` when the log cannot grow (I13). Hold no latch when
+    /// calling this.
     pub(crate) fn begin(storage: &'s Storage) -> Result<Mtr<'s>> {
         storage.admit()?;
         Ok(Mtr::unchecked(storage))
     }
 
-    /// Starts a mini-transaction that may use the log space reserved for rollback and recovery: it is never
-    /// refused for lack of space and never slowed down.
+    /// Starts a mini-transaction that may use the log space reserved for rollback and recovery: it
+    /// is never refused for lack of space and never slowed down.
     pub(crate) fn begin_reserved(storage: &'s Storage) -> Mtr<'s> {
         storage.pool().wait_for_spare_frames();
         Mtr::unchecked(storage)

@@ -1,6 +1,6 @@
-//! The page header: fixed offsets, typed accessors, seal and verify. Accessors work on any byte slice of a page's
-//! length, so that they serve pool frames, doublewrite copies and recovery alike. Fields from offset 24 on are
-//! carried for the tree above and mean nothing to the layers below.
+//! The page header: fixed offsets, typed accessors, seal and verify. Accessors work on any byte
+//! slice of a page's length, so that they serve pool frames, doublewrite copies and recovery alike.
+//! Fields from offset 24 on are carried for the tree above and mean nothing to the layers below.
 
 use crate::error::{Result, StorageError};
 use crate::ids::{Lsn, PAGE_SIZE, PageId};

@@ -1,5 +1,6 @@
-//! Memory for frames and other large aligned buffers: one anonymous mapping, huge pages advised. Owns the mapping and
-//! hands out raw frame pointers; who may use them when is decided by the latch protocol of `guard`.
+//! Memory for frames and other large aligned buffers: one anonymous mapping, huge pages advised.
+//! Owns the mapping and hands out raw frame pointers; who may use them when is decided by the latch
+//! protocol of `guard`.
 
 use crate::ids::PAGE_SIZE;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
@@ -16,7 +17,8 @@ pub(crate) struct Arena {
     map_len: usize,
 }
 
-// SAFETY: the arena is plain memory with no thread affinity; access to its bytes is synchronised by its users.
+// SAFETY: the arena is plain memory with no thread affinity; access to its bytes is synchronised by
+// its users.
 unsafe impl Send for Arena {}
 // SAFETY: as above; the arena itself offers only its address and length.
 unsafe impl Sync for Arena {}
@@ -27,7 +29,8 @@ impl Arena {
         let align = if len >= HUGE { HUGE } else { 4096 };
         let map_len = len.max(1).next_multiple_of(4096) + align;
         let prot = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: a fresh anonymous private mapping at an address of the kernel's choice aliases nothing.
+        // SAFETY: a fresh anonymous private mapping at an address of the kernel's choice aliases
+        // nothing.
         let map = unsafe {
             mmap_anonymous(
                 std::ptr::null_mut(),
@@ -41,7 +44,8 @@ impl Arena {
         // SAFETY: `skip` < `align`, and the mapping is `align` longer than `len`.
         let base = unsafe { map.add(skip) };
         if len >= HUGE {
-            // SAFETY: the range lies in the mapping; advice does not change its contents. Failure only costs speed.
+            // SAFETY: the range lies in the mapping; advice does not change its contents. Failure
+            // only costs speed.
             let _ = unsafe { madvise(base.as_ptr().cast(), len, Advice::LinuxHugepage) };
         }
         Ok(Arena { base, len, map, map_len })
@@ -62,20 +66,23 @@ impl Arena {
     /// The address of the `n`-th page-sized frame.
     pub(crate) fn frame(&self, n: u32) -> NonNull<u8> {
         debug_assert!((n as usize + 1) * PAGE_SIZE <= self.len);
-        // SAFETY: frame numbers come from this arena's free list and entry words, all below `len / PAGE_SIZE`.
+        // SAFETY: frame numbers come from this arena's free list and entry words, all below
+        // `len / PAGE_SIZE`.
         unsafe { self.base.add(n as usize * PAGE_SIZE) }
     }
 
     /// The bytes, for an owner that shares the arena with nobody.
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
-        // SAFETY: `&mut self` is exclusive, the mapping is initialised (zeros) and `len` bytes long.
+        // SAFETY: `&mut self` is exclusive, the mapping is initialised (zeros) and `len` bytes
+        // long.
         unsafe { std::slice::from_raw_parts_mut(self.base.as_ptr(), self.len) }
     }
 
     /// Returns the memory of `[from, from + len)`, whole pages, to the system.
     pub(super) fn discard_part(&self, from: usize, len: usize) {
         assert!(from + len <= self.len, "range outside the arena");
-        // SAFETY: inside the mapping, checked above; it stays valid under DONTNEED, readers see zeros.
+        // SAFETY: inside the mapping, checked above; it stays valid under DONTNEED, readers see
+        // zeros.
         let _ = unsafe { madvise(self.base.add(from).as_ptr().cast(), len, Advice::LinuxDontNeed) };
     }
 
@@ -88,7 +95,8 @@ impl Arena {
 
 impl Drop for Arena {
     fn drop(&mut self) {
-        // SAFETY: the mapping is ours, and whoever borrowed from it has ended (lifetimes of guards and slices).
+        // SAFETY: the mapping is ours, and whoever borrowed from it has ended (lifetimes of guards
+        // and slices).
         let _ = unsafe { munmap(self.map.as_ptr().cast(), self.map_len) };
     }
 }

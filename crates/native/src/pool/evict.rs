@@ -1,9 +1,11 @@
-//! Free frames and how they come about. The evictor keeps a 64th of the frames, at most 4,096, free ahead of need,
-//! so that a miss pops one; a thread that finds none waits, holding no latch, and never writes a page itself. It is
-//! independent of the flusher that bounds recovery time: coupling the two is a known source of stalls. While somebody
-//! waits the evictor does not rest: what was latched, or on its way to the file, when it came by may leave any moment.
+//! Free frames and how they come about. The evictor keeps a 64th of the frames, at most 4,096, free
+//! ahead of need, so that a miss pops one; a thread that finds none waits, holding no latch, and
+//! never writes a page itself. It is independent of the flusher that bounds recovery time: coupling
+//! the two is a known source of stalls. While somebody waits the evictor does not rest: what was
+//! latched, or on its way to the file, when it came by may leave any moment.
 //!
-//! Without background threads (recovery, simulation) the thread that needs a frame runs the evictor's round itself.
+//! Without background threads (recovery, simulation) the thread that needs a frame runs the
+//! evictor's round itself.
 
 use super::miss::Pool;
 use super::word::Word;
@@ -13,8 +15,8 @@ use crate::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use crate::sync::{Condvar, Mutex};
 use std::time::Duration;
 
-/// Frames looked at per round of the clock, for a pool of `frames`: enough that the dirty ones among them make a
-/// doublewrite batch worth its flush.
+/// Frames looked at per round of the clock, for a pool of `frames`: enough that the dirty ones
+/// among them make a doublewrite batch worth its flush.
 const fn round(frames: usize) -> usize {
     let n = frames / 32;
     if n < 64 {
@@ -26,9 +28,10 @@ const fn round(frames: usize) -> usize {
     }
 }
 
-/// How often the evictor, while somebody waits, finds that nothing at all can leave before those who wait give up: it
-/// rests in between, so that this takes most of a minute. Rounds that have not ended do not count, however long their
-/// writes take. Fewer in models, which try many orders of them.
+/// How often the evictor, while somebody waits, finds that nothing at all can leave before those
+/// who wait give up: it rests in between, so that this takes most of a minute. Rounds that have not
+/// ended do not count, however long their writes take. Fewer in models, which try many orders of
+/// them.
 const PASSES_IN_VAIN: u32 = if cfg!(all(test, feature = "models")) { 5 } else { 2_000 };
 
 /// The longest rest between two passes.
@@ -52,7 +55,8 @@ pub(super) struct Clock {
     wanted: Mutex<bool>,
     work: Condvar,
     hand: AtomicU32,
-    /// Passes of the evictor since a frame came free, or since the first of those who wait began to.
+    /// Passes of the evictor since a frame came free, or since the first of those who wait began
+    /// to.
     in_vain: AtomicU32,
 }
 
@@ -94,7 +98,8 @@ impl Clock {
         self.came_free.notify_one();
     }
 
-    /// Hands out frames below `limit` only, from now on; frames between the old limit and a higher new one are free.
+    /// Hands out frames below `limit` only, from now on; frames between the old limit and a higher
+    /// new one are free.
     pub(super) fn set_limit(&self, limit: u32) {
         let mut free = self.free.lock();
         let old = std::mem::replace(&mut free.limit, limit);
@@ -111,7 +116,8 @@ impl Clock {
         self.free.lock().retired.len()
     }
 
-    /// Forgets them; or, after a lowering that did not succeed, hands them out again under the old limit.
+    /// Forgets them; or, after a lowering that did not succeed, hands them out again under the old
+    /// limit.
     pub(super) fn settle(&self, restored: Option<u32>) {
         let mut free = self.free.lock();
         let retired = std::mem::take(&mut free.retired);
@@ -127,7 +133,8 @@ impl Clock {
         self.work.notify_one();
     }
 
-    /// As [`Self::wait_free`], for the first time. If nobody else waits, what was in vain before does not count.
+    /// As [`Self::wait_free`], for the first time. If nobody else waits, what was in vain before
+    /// does not count.
     fn begin_to_wait(&self) {
         let free = self.free.lock();
         if free.waiting == 0 {
@@ -140,7 +147,8 @@ impl Clock {
     /// Waits until there may be a free frame.
     fn wait_free(&self) {
         self.free.lock().waiting += 1;
-        // Only now: the evictor, asked before, may have ended its work by finding that nobody waits.
+        // Only now: the evictor, asked before, may have ended its work by finding that nobody
+        // waits.
         self.request();
         let mut free = self.free.lock();
         if free.list.is_empty() {
@@ -216,8 +224,8 @@ impl Pool {
         self.clock.pop()
     }
 
-    /// Waits until a few frames are spare, so that a mini-transaction that creates pages finds them. Call with no
-    /// latch held.
+    /// Waits until a few frames are spare, so that a mini-transaction that creates pages finds
+    /// them. Call with no latch held.
     pub(crate) fn wait_for_spare_frames(&self) {
         let enough = self.low_water().min(4);
         for _ in 0..50 {
@@ -233,8 +241,8 @@ impl Pool {
         }
     }
 
-    /// The evictor thread's body: one wait and, if frames are short, rounds until they are not or nothing can leave
-    /// and nobody waits.
+    /// The evictor thread's body: one wait and, if frames are short, rounds until they are not or
+    /// nothing can leave and nobody waits.
     pub(crate) fn evictor_step(&self, timeout: Duration) {
         let mut wanted = self.clock.wanted.lock();
         if !*wanted {
@@ -250,7 +258,8 @@ impl Pool {
         }
     }
 
-    /// Rounds until there are free frames to spare, for two turns of the clock: the first may only mark.
+    /// Rounds until there are free frames to spare, for two turns of the clock: the first may only
+    /// mark.
     fn evict_enough(&self) -> bool {
         let enough = || self.free_frames() >= self.low_water() * 2;
         for _ in 0..2 * self.capacity().div_ceil(round(self.capacity())) {
@@ -267,8 +276,8 @@ impl Pool {
         self.clock.request();
     }
 
-    /// One round: what scans brought in beyond their share, else of the clock: unmarked pages get marked, marked clean ones leave, marked dirty ones are written and
-    /// then leave.
+    /// One round: what scans brought in beyond their share, else of the clock: unmarked pages get
+    /// marked, marked clean ones leave, marked dirty ones are written and then leave.
     pub(super) fn evict_round(&self) {
         let overrun = self.overrun_frames(round(self.capacity()));
         if !overrun.is_empty() {

@@ -1,5 +1,5 @@
-//! What the pool remembers about each frame besides its bytes: whose page it is and since when it differs from disk.
-//! One cache line per frame, not touched by hits.
+//! What the pool remembers about each frame besides its bytes: whose page it is and since when it
+//! differs from disk. One cache line per frame, not touched by hits.
 
 use super::arena::Arena;
 use crate::ids::{Lsn, PageId};
@@ -9,8 +9,9 @@ use std::ops::Deref;
 
 /// Descriptor of a frame.
 ///
-/// Invariant (I4): a page that differs from disk has `rec_lsn` or `writing` set, at every moment. The writer sets
-/// `writing` before it clears `rec_lsn`; whoever looks for the oldest change reads `rec_lsn` before `writing`.
+/// Invariant (I4): a page that differs from disk has `rec_lsn` or `writing` set, at every moment.
+/// The writer sets `writing` before it clears `rec_lsn`; whoever looks for the oldest change reads
+/// `rec_lsn` before `writing`.
 #[repr(align(64))]
 pub(super) struct Frame {
     page: AtomicU64,
@@ -36,8 +37,9 @@ impl Deref for FrameTable {
     type Target = [Frame];
 
     fn deref(&self) -> &[Frame] {
-        // SAFETY: the arena holds `len` descriptors, is aligned to a page at least, and starts out as zeros, which
-        // are a valid `Frame`: no page, clean. Nobody has a mutable reference to any of them.
+        // SAFETY: the arena holds `len` descriptors, is aligned to a page at least, and starts out
+        // as zeros, which are a valid `Frame`: no page, clean. Nobody has a mutable reference to
+        // any of them.
         unsafe { std::slice::from_raw_parts(self.memory.at(0).as_ptr().cast::<Frame>(), self.len) }
     }
 }
@@ -79,9 +81,9 @@ impl Frame {
         Some(self.rec_lsn.load(Ordering::Relaxed)).filter(|lsn| *lsn != 0).map(Lsn)
     }
 
-    /// Claims the write of a dirty page; by a holder of its shared latch. Returns whether the page was initialised
-    /// within this dirty period, in which case the log can rebuild it from nothing. `None`: clean, or somebody
-    /// else is writing it.
+    /// Claims the write of a dirty page; by a holder of its shared latch. Returns whether the page
+    /// was initialised within this dirty period, in which case the log can rebuild it from nothing.
+    /// `None`: clean, or somebody else is writing it.
     pub(super) fn begin_write(&self) -> Option<bool> {
         let rec = self.rec_lsn.load(Ordering::SeqCst);
         if rec == 0

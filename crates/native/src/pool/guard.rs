@@ -2,15 +2,18 @@
 //!
 //! # Rules of access
 //!
-//! 1. Frame bytes are reached only through a guard, or by the thread that set the word to `LOADING`.
-//! 2. `SharedGuard` exists only between a successful change of the word to one holder more and one holder less;
-//!    while any exists the word cannot become `EXCLUSIVE`, so its `&[u8]` is not written.
+//! 1. Frame bytes are reached only through a guard, or by the thread that set the word to
+//!    `LOADING`.
+//! 2. `SharedGuard` exists only between a successful change of the word to one holder more and one
+//!    holder less; while any exists the word cannot become `EXCLUSIVE`, so its `&[u8]` is not
+//!    written.
 //! 3. `ExclusiveGuard` exists only while the word is `EXCLUSIVE`; it alone has `&mut [u8]`.
 //! 4. `OptimisticGuard` (own file) holds nothing and never makes a reference to page bytes.
-//! 5. A page with a guard of kind 2 or 3 is not evicted: the clock takes `UNLOCKED`/`MARKED` words only.
+//! 5. A page with a guard of kind 2 or 3 is not evicted: the clock takes `UNLOCKED`/`MARKED` words
+//!    only.
 //!
-//! Latches are for memory-long waits only: nobody waits for a lock, a log flush, a free frame or the network while
-//! holding one (I30).
+//! Latches are for memory-long waits only: nobody waits for a lock, a log flush, a free frame or
+//! the network while holding one (I30).
 
 use super::Pool;
 use super::word::{EXCLUSIVE, ONE_SHARED, Word};
@@ -27,8 +30,9 @@ pub(crate) struct SharedGuard<'p> {
     pub(super) id: PageId,
 }
 
-/// A page that only this thread may look at and change. Changes must be logged through the mini-transaction that
-/// owns the guard; `Mtr` is the only place outside the pool and recovery that asks for `bytes_mut`.
+/// A page that only this thread may look at and change. Changes must be logged through the
+/// mini-transaction that owns the guard; `Mtr` is the only place outside the pool and recovery that
+/// asks for `bytes_mut`.
 pub(crate) struct ExclusiveGuard<'p> {
     pub(super) pool: &'p Pool,
     pub(super) word: &'p AtomicU64,
@@ -48,7 +52,8 @@ impl Deref for SharedGuard<'_> {
     type Target = PageBytes;
 
     fn deref(&self) -> &PageBytes {
-        // SAFETY: rule 2: while this guard lives nobody writes the frame, which is PAGE_SIZE bytes, all initialised.
+        // SAFETY: rule 2: while this guard lives nobody writes the frame, which is PAGE_SIZE bytes,
+        // all initialised.
         unsafe { &*self.bytes.as_ptr().cast::<[u8; PAGE_SIZE]>() }
     }
 }
@@ -67,8 +72,8 @@ impl<'p> ExclusiveGuard<'p> {
         bytes: NonNull<u8>,
         id: PageId,
     ) -> ExclusiveGuard<'p> {
-        // Pairs with the acquire fence of `OptimisticGuard::validate`: who reads a byte written from here on also
-        // sees that the word was taken.
+        // Pairs with the acquire fence of `OptimisticGuard::validate`: who reads a byte written
+        // from here on also sees that the word was taken.
         fence(Ordering::Release);
         ExclusiveGuard { pool, word, bytes, id, changed: false }
     }
@@ -86,7 +91,8 @@ impl<'p> ExclusiveGuard<'p> {
     /// The bytes, for writing. The version moves on when the guard goes.
     pub(crate) fn bytes_mut(&mut self) -> &mut PageBytes {
         self.changed = true;
-        // SAFETY: rule 3: the word is EXCLUSIVE, so this guard is the only access; `&mut self` makes it unique here.
+        // SAFETY: rule 3: the word is EXCLUSIVE, so this guard is the only access; `&mut self`
+        // makes it unique here.
         unsafe { &mut *self.bytes.as_ptr().cast::<[u8; PAGE_SIZE]>() }
     }
 
@@ -95,8 +101,9 @@ impl<'p> ExclusiveGuard<'p> {
         self.changed
     }
 
-    /// Records that the page now differs from disk since the log group `[start, end)`, and stamps it. The first
-    /// unwritten change decides how far the log must be kept, so an older `rec_lsn` stays.
+    /// Records that the page now differs from disk since the log group `[start, end)`, and stamps
+    /// it. The first unwritten change decides how far the log must be kept, so an older `rec_lsn`
+    /// stays.
     pub(crate) fn mark_dirty(&mut self, start: Lsn, end: Lsn, initialised: bool) {
         page::set_page_lsn(self.bytes_mut(), end);
         let frame = Word(self.word.load(Ordering::Relaxed)).frame();
@@ -122,8 +129,8 @@ impl Drop for ExclusiveGuard<'_> {
     }
 }
 
-// SAFETY: a guard is a latch plus a pointer into memory that any thread may use under that latch; the word does not
-// record which thread holds it.
+// SAFETY: a guard is a latch plus a pointer into memory that any thread may use under that latch;
+// the word does not record which thread holds it.
 unsafe impl Send for SharedGuard<'_> {}
 // SAFETY: shared references to a shared guard only read.
 unsafe impl Sync for SharedGuard<'_> {}

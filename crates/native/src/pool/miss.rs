@@ -1,5 +1,5 @@
-//! The pool itself: hits, misses and new pages. The hit path is two array lookups and one compare-and-swap; it takes
-//! no mutex and touches no shared word but the page's own.
+//! The pool itself: hits, misses and new pages. The hit path is two array lookups and one
+//! compare-and-swap; it takes no mutex and touches no shared word but the page's own.
 
 use super::arena::Arena;
 use super::evict::Clock;
@@ -26,10 +26,11 @@ pub(crate) const MIN_FRAMES: usize = crate::sync::capacity(16, 2);
 
 /// Pages in memory.
 ///
-/// Waiting: `shared`, `exclusive` and `create` may have to wait for a frame when the page is not in memory. A caller
-/// that already holds latches asks `shared_resident` / `exclusive_resident` / `optimistic` first and, on `None`,
-/// lets go, calls `load`, and starts over (I30). `create` inside a mini-transaction is covered by `Mtr::begin`,
-/// which waits for spare frames while nothing is held.
+/// Waiting: `shared`, `exclusive` and `create` may have to wait for a frame when the page is not in
+/// memory. A caller that already holds latches asks `shared_resident` / `exclusive_resident` /
+/// `optimistic` first and, on `None`, lets go, calls `load`, and starts over (I30). `create` inside
+/// a mini-transaction is covered by `Mtr::begin`, which waits for spare frames while nothing is
+/// held.
 pub(crate) struct Pool {
     pub(super) disk: Arc<dyn Disk>,
     pub(super) log: Arc<Log>,
@@ -57,7 +58,8 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// A pool of `frames` pages, at least `MIN_FRAMES`. `doublewrite` is the file that torn pages are repaired from.
+    /// A pool of `frames` pages, at least `MIN_FRAMES`. `doublewrite` is the file that torn pages
+    /// are repaired from.
     pub(crate) fn new(
         disk: Arc<dyn Disk>,
         log: Arc<Log>,
@@ -126,7 +128,8 @@ impl Pool {
         self.newest_valid.store(lsn.map_or(u64::MAX, |l| l.0), Ordering::Release);
     }
 
-    /// No page that was just read from its file can be newer: what is written there was in the log before (I1).
+    /// No page that was just read from its file can be newer: what is written there was in the log
+    /// before (I1).
     pub(super) fn newest_valid(&self) -> Lsn {
         self.log.tail().min(Lsn(self.newest_valid.load(Ordering::Acquire)))
     }
@@ -182,7 +185,8 @@ impl Pool {
         Ok(self.latch_exclusive(self.word(id)?, id))
     }
 
-    /// The page for optimistic reading; `None` if it is not in memory or is being written right now.
+    /// The page for optimistic reading; `None` if it is not in memory or is being written right
+    /// now.
     pub(crate) fn optimistic(&self, id: PageId) -> Result<Option<OptimisticGuard<'_>>> {
         self.requests.add_about(1);
         Ok(OptimisticGuard::new(self, self.word(id)?))
@@ -282,7 +286,8 @@ impl Pool {
 
     fn read_into(&self, word: &AtomicU64, loading: Word, id: PageId) -> Result<()> {
         let pointer = self.frame_bytes(loading.frame());
-        // SAFETY: rule 1 of `guard`: the word is LOADING and this thread set it, so the frame is ours alone.
+        // SAFETY: rule 1 of `guard`: the word is LOADING and this thread set it, so the frame is
+        // ours alone.
         let bytes = unsafe { std::slice::from_raw_parts_mut(pointer.as_ptr(), PAGE_SIZE) };
         let outcome = self.read_page(id, bytes);
         if outcome.is_ok() {
@@ -311,7 +316,8 @@ impl Pool {
         self.check_page(bytes, id)
     }
 
-    /// Latches a page whose old content does not matter: it is about to be initialised. Never reads the file.
+    /// Latches a page whose old content does not matter: it is about to be initialised. Never reads
+    /// the file.
     pub(crate) fn create(&self, id: PageId) -> Result<ExclusiveGuard<'_>> {
         let word = self.word(id)?;
         loop {
@@ -345,7 +351,8 @@ impl Pool {
         guard
     }
 
-    /// Forgets all pages of a file without writing them, and the file's handle. Nobody may be using the file.
+    /// Forgets all pages of a file without writing them, and the file's handle. Nobody may be using
+    /// the file.
     pub(crate) fn drop_file(&self, file: FileId) {
         for (frame, descriptor) in self.frames_in_use().iter().enumerate() {
             if let Some(id) = descriptor.page().filter(|id| id.file == file) {
@@ -386,8 +393,8 @@ impl Pool {
         self.clock.give_back(held.frame());
     }
 
-    /// The oldest log position some page in memory still needs; `None` when all are clean. Read the log's tail and
-    /// in-flight slots *before* calling this (I4).
+    /// The oldest log position some page in memory still needs; `None` when all are clean. Read the
+    /// log's tail and in-flight slots *before* calling this (I4).
     pub(crate) fn oldest_change(&self) -> Option<Lsn> {
         self.frames_in_use().iter().filter_map(Frame::oldest_change).min()
     }

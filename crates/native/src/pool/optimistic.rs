@@ -1,8 +1,8 @@
 //! Reading a page without latching it: copy bytes out, then ask whether they were worth anything.
 //!
-//! Another thread may write the page meanwhile, so no reference to its bytes is ever formed: reads are relaxed
-//! atomic loads at checked offsets, and every value read is hostile until `validate` succeeds. Meant for inner nodes
-//! of the tree; leaves are latched.
+//! Another thread may write the page meanwhile, so no reference to its bytes is ever formed: reads
+//! are relaxed atomic loads at checked offsets, and every value read is hostile until `validate`
+//! succeeds. Meant for inner nodes of the tree; leaves are latched.
 
 use super::Pool;
 use super::word::{EVICTED, LOADING, MARKED, Word};
@@ -47,8 +47,8 @@ impl<'p> OptimisticGuard<'p> {
         if at.checked_add(size).is_none_or(|end| end > PAGE_SIZE) || !at.is_multiple_of(size) {
             return Err(Restart);
         }
-        // SAFETY: in bounds and aligned (frames are page-aligned), the arena outlives `'p`, and `T` is one of the
-        // atomic integers below, for which any bytes are valid.
+        // SAFETY: in bounds and aligned (frames are page-aligned), the arena outlives `'p`, and `T`
+        // is one of the atomic integers below, for which any bytes are valid.
         Ok(unsafe { &*self.bytes.as_ptr().add(at).cast::<T>() })
     }
 
@@ -75,7 +75,8 @@ impl<'p> OptimisticGuard<'p> {
         Ok(u32::from_le_bytes(bytes))
     }
 
-    /// Copies `to.len()` bytes from `at`. Out of bounds is a `Restart`: the offset came from bytes that may be torn.
+    /// Copies `to.len()` bytes from `at`. Out of bounds is a `Restart`: the offset came from bytes
+    /// that may be torn.
     pub(crate) fn copy(&self, at: usize, to: &mut [u8]) -> Result<(), Restart> {
         let end = at.checked_add(to.len()).filter(|end| *end <= PAGE_SIZE).ok_or(Restart)?;
         let (mut from, mut done) = (at, 0);

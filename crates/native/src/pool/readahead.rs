@@ -1,6 +1,7 @@
-//! Reading pages before they are asked for. Misses that follow each other in a file are a scan; the next pages are
-//! then read by other threads, several with one call, while the scan works on the one it waited for. A wrong guess
-//! costs a read and nothing else: what cannot be read is left for whoever really wants it.
+//! Reading pages before they are asked for. Misses that follow each other in a file are a scan; the
+//! next pages are then read by other threads, several with one call, while the scan works on the
+//! one it waited for. A wrong guess costs a read and nothing else: what cannot be read is left for
+//! whoever really wants it.
 
 use super::arena::Arena;
 use super::miss::Pool;
@@ -37,8 +38,8 @@ const SCAN_SHARE: usize = 8;
 /// Runs that wait for a reader thread.
 pub(super) struct ReadAhead {
     queue: Mutex<VecDeque<Run>>,
-    /// Pages that scans have brought in, oldest first: a page used once by a scan must not push out one that is
-    /// used again and again. Entries may be out of date.
+    /// Pages that scans have brought in, oldest first: a page used once by a scan must not push out
+    /// one that is used again and again. Entries may be out of date.
     scanned: Mutex<VecDeque<(u32, PageId)>>,
     work: Condvar,
     pages: AtomicU64,
@@ -120,7 +121,8 @@ impl Pool {
         scanned.push_back((frame, id));
     }
 
-    /// Up to `most` frames of pages that only a scan has brought in, if scans hold more than their share.
+    /// Up to `most` frames of pages that only a scan has brought in, if scans hold more than their
+    /// share.
     pub(super) fn overrun_frames(&self, most: usize) -> Vec<u32> {
         let mut scanned = self.read_ahead.scanned.lock();
         let excess = scanned.len().saturating_sub(self.capacity() / SCAN_SHARE);
@@ -155,7 +157,8 @@ impl Pool {
         self.read_ahead.pages.load(Ordering::Relaxed)
     }
 
-    /// Claims the absent pages of the run, reads the whole run with one call, and hands the pages over.
+    /// Claims the absent pages of the run, reads the whole run with one call, and hands the pages
+    /// over.
     fn read_run(&self, run: Run, buffer: &mut Arena) -> Result<()> {
         let handle = self.handle(run.file)?;
         let len = handle.len().map_err(|e| StorageError::io("length of a data file", e))?;
@@ -202,7 +205,8 @@ impl Pool {
         let word = self.word(id)?;
         match bytes {
             Some(bytes) => {
-                // SAFETY: rule 1 of `guard`: the word is LOADING and this thread set it, so the frame is ours alone.
+                // SAFETY: rule 1 of `guard`: the word is LOADING and this thread set it, so the
+                // frame is ours alone.
                 let frame = unsafe {
                     let start = self.frame_bytes(loading.frame()).as_ptr();
                     std::slice::from_raw_parts_mut(start, PAGE_SIZE)

@@ -1,6 +1,7 @@
-//! Changing the number of frames while the pool is in use. Address space is reserved once for as many frames as the
-//! machine's memory holds; growing hands out more of it, shrinking empties the last frames and returns their memory.
-//! Frames never move, so whoever holds a page notices nothing.
+//! Changing the number of frames while the pool is in use. Address space is reserved once for as
+//! many frames as the machine's memory holds; growing hands out more of it, shrinking empties the
+//! last frames and returns their memory. Frames never move, so whoever holds a page notices
+//! nothing.
 
 use super::miss::Pool;
 use super::word::MAX_FRAMES;
@@ -36,8 +37,8 @@ impl Extent {
         self.limit.load(Ordering::Relaxed)
     }
 
-    /// Loaded after the log's tail by whoever looks for the oldest change (I4): a frame that became dirty before was
-    /// handed out before, and the end moved before that.
+    /// Loaded after the log's tail by whoever looks for the oldest change (I4): a frame that became
+    /// dirty before was handed out before, and the end moved before that.
     pub(super) fn end(&self) -> usize {
         self.end.load(Ordering::SeqCst)
     }
@@ -51,8 +52,8 @@ pub(super) fn reserved_frames(frames: usize) -> usize {
 }
 
 impl Pool {
-    /// Changes the number of frames as far as that is possible, and returns what it is then. Waits for pages to be
-    /// written when the pool shrinks; hold no latch.
+    /// Changes the number of frames as far as that is possible, and returns what it is then. Waits
+    /// for pages to be written when the pool shrinks; hold no latch.
     pub(crate) fn resize(&self, frames: usize) -> usize {
         let _one_at_a_time = self.extent.changing.lock();
         let (now, wanted) = (self.capacity(), frames.clamp(super::MIN_FRAMES, self.frames.len()));

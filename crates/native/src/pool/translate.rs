@@ -1,6 +1,7 @@
-//! From page id to entry word by array indexing alone: a growing table of files, each with a growing array of words.
-//! Growth never moves anything, so that `&AtomicU64` stays valid as long as the table; nothing is freed before it.
-//! No locks on the way to a word that exists, and no knowledge of what the words mean.
+//! From page id to entry word by array indexing alone: a growing table of files, each with a
+//! growing array of words. Growth never moves anything, so that `&AtomicU64` stays valid as long as
+//! the table; nothing is freed before it. No locks on the way to a word that exists, and no
+//! knowledge of what the words mean.
 
 use super::arena::Arena;
 use super::readahead::MissHistory;
@@ -39,7 +40,8 @@ impl Growing {
     fn get(&self, n: u32) -> Option<&AtomicU64> {
         let (chunk, at) = locate(n);
         let base = self.chunks[chunk].load(Ordering::Acquire);
-        // SAFETY: a non-null chunk pointer is an arena of `FIRST << chunk` words owned by `self`; `at` is below that.
+        // SAFETY: a non-null chunk pointer is an arena of `FIRST << chunk` words owned by `self`;
+        // `at` is below that.
         (!base.is_null()).then(|| unsafe { &*base.add(at) })
     }
 
@@ -108,7 +110,8 @@ impl FileTable {
     /// The entry of a file that was attached at some time.
     pub(super) fn get(&self, file: FileId) -> Option<&FileEntry> {
         let pointer = self.slots.get(file.0)?.load(Ordering::Acquire) as *const FileEntry;
-        // SAFETY: non-zero slots hold the address of a box in `entries`, which is only ever pushed to.
+        // SAFETY: non-zero slots hold the address of a box in `entries`, which is only ever pushed
+        // to.
         (!pointer.is_null()).then(|| unsafe { &*pointer })
     }
 
@@ -125,7 +128,8 @@ impl FileTable {
         }
     }
 
-    /// Forgets the handle and the words of a dropped file. Its pages must already have left the pool.
+    /// Forgets the handle and the words of a dropped file. Its pages must already have left the
+    /// pool.
     pub(super) fn detach(&self, file: FileId) -> Option<Arc<dyn File>> {
         let entry = self.get(file)?;
         entry.words.reset();

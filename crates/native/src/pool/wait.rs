@@ -1,5 +1,5 @@
-//! Waiting for latches and page reads. Latches are held for microseconds, so their waiters spin, then yield; page
-//! reads take longer, so their waiters sleep on one of a few condition variables.
+//! Waiting for latches and page reads. Latches are held for microseconds, so their waiters spin,
+//! then yield; page reads take longer, so their waiters sleep on one of a few condition variables.
 
 use crate::ids::PageId;
 use crate::sync::{Condvar, Mutex};

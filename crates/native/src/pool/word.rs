@@ -7,9 +7,10 @@
 //! +------------+--------------------------------+-------------------------+
 //! ```
 //!
-//! A zero word is a page that is not in memory, so a fresh translation array needs no initialisation. The version
-//! grows whenever the bytes may have changed (exclusive unlatch, eviction); it survives eviction, which is what lets
-//! an optimistic reader notice that its page left and came back. Pure functions only; the atomics are elsewhere.
+//! A zero word is a page that is not in memory, so a fresh translation array needs no
+//! initialisation. The version grows whenever the bytes may have changed (exclusive unlatch,
+//! eviction); it survives eviction, which is what lets an optimistic reader notice that its page
+//! left and came back. Pure functions only; the atomics are elsewhere.
 
 /// The page is not in memory.
 pub(super) const EVICTED: u8 = 0;
@@ -88,7 +89,8 @@ impl Word {
         Word::new(UNLOCKED, self.version() + 1, self.frame())
     }
 
-    /// The word after the exclusive holder leaves without having changed anything: optimistic readers stay valid.
+    /// The word after the exclusive holder leaves without having changed anything: optimistic
+    /// readers stay valid.
     pub(super) const fn released_unchanged(self) -> Word {
         self.with_state(UNLOCKED)
     }
@@ -113,7 +115,8 @@ impl Word {
         Word::new(LOADING, self.version(), frame)
     }
 
-    /// Same frame, same version: what an optimistic reader compares. The number of readers does not matter.
+    /// Same frame, same version: what an optimistic reader compares. The number of readers does not
+    /// matter.
     pub(super) const fn same_content(self, other: Word) -> bool {
         let mask = ONE_SHARED - 1;
         self.0 & mask == other.0 & mask

@@ -1,6 +1,6 @@
-//! How dirty pages reach their files: copy under a shared latch, make the log durable (I1), doublewrite (I7), write
-//! in place. Used by the evictor and by the age flusher, each with its own staging memory and its own part of the
-//! doublewrite file, so that neither waits for the other.
+//! How dirty pages reach their files: copy under a shared latch, make the log durable (I1),
+//! doublewrite (I7), write in place. Used by the evictor and by the age flusher, each with its own
+//! staging memory and its own part of the doublewrite file, so that neither waits for the other.
 
 use super::arena::Arena;
 use super::miss::Pool;
@@ -93,7 +93,8 @@ impl Writers {
 }
 
 impl Pool {
-    /// Writes the pages among `wanted` that are dirty and not exclusively latched; sorts `wanted` by place.
+    /// Writes the pages among `wanted` that are dirty and not exclusively latched; sorts `wanted`
+    /// by place.
     pub(super) fn write_pages(&self, wanted: &mut [(u32, PageId)], who: Who) -> usize {
         wanted.sort_unstable_by_key(|(_, id)| *id);
         let mut written = 0;
@@ -104,7 +105,8 @@ impl Pool {
         written
     }
 
-    /// Writes the oldest changes first: all dirty pages changed before `upto`, at most `limit` of them.
+    /// Writes the oldest changes first: all dirty pages changed before `upto`, at most `limit` of
+    /// them.
     pub(crate) fn write_older_than(&self, upto: Lsn, limit: usize) -> usize {
         let mut old: Vec<(Lsn, u32, PageId)> = Vec::new();
         for (frame, descriptor) in self.frames_in_use().iter().enumerate() {
@@ -148,8 +150,8 @@ impl Pool {
         staged.len()
     }
 
-    /// Copies a dirty page under a shared latch that is only tried for: an exclusive holder is about to change the
-    /// page again anyway.
+    /// Copies a dirty page under a shared latch that is only tried for: an exclusive holder is
+    /// about to change the page again anyway.
     fn copy_for_write(&self, frame: u32, id: PageId, to: &mut [u8]) -> Option<bool> {
         let word = self.word(id).ok()?;
         let seen = Word(word.load(Ordering::Relaxed));
@@ -157,7 +159,8 @@ impl Pool {
         word.compare_exchange(seen.0, next.0, Ordering::Acquire, Ordering::Relaxed).ok()?;
         let rebuildable = self.frame(frame).begin_write();
         if rebuildable.is_some() {
-            // SAFETY: rule 2 of `guard`: a shared holder was just counted in, so nobody writes the frame.
+            // SAFETY: rule 2 of `guard`: a shared holder was just counted in, so nobody writes the
+            // frame.
             let bytes =
                 unsafe { std::slice::from_raw_parts(self.frame_bytes(frame).as_ptr(), PAGE_SIZE) };
             to.copy_from_slice(bytes);
@@ -166,8 +169,8 @@ impl Pool {
         rebuildable
     }
 
-    /// I7: the copies are durable before the in-place writes start, and a slot is used again only after the in-place
-    /// writes of its last use are durable.
+    /// I7: the copies are durable before the in-place writes start, and a slot is used again only
+    /// after the in-place writes of its last use are durable.
     fn doublewrite(&self, writer: &mut Writer, staged: &[Staged], who: Who) {
         let Some(file) = &self.writers.doublewrite else { return };
         if staged.iter().all(|s| s.rebuildable) {

@@ -1,7 +1,7 @@
-//! Reading pages ahead of redo. Redo needs pages in the order of the log, which is any order on disk, and a read takes
-//! longer than what is redone on the page; so one thread runs ahead through the log and a few others read what it
-//! finds absent. Another keeps frames free, as the evictor does later. Wrong guesses cost a read: errors are left for
-//! redo to meet.
+//! Reading pages ahead of redo. Redo needs pages in the order of the log, which is any order on
+//! disk, and a read takes longer than what is redone on the page; so one thread runs ahead through
+//! the log and a few others read what it finds absent. Another keeps frames free, as the evictor
+//! does later. Wrong guesses cost a read: errors are left for redo to meet.
 
 use super::redo::is_moot;
 use super::scan::LogScan;

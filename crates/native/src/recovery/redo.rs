@@ -1,5 +1,5 @@
-//! Second pass over the log: bring pages up to its end. A group is applied to a page iff the page is older than the
-//! group (I5), with all pages of the group latched until it is complete.
+//! Second pass over the log: bring pages up to its end. A group is applied to a page iff the page
+//! is older than the group (I5), with all pages of the group latched until it is complete.
 
 use super::prefetch::{Ahead, with_prefetch};
 use super::scan::LogScan;
@@ -21,8 +21,8 @@ struct Touched<'p> {
     initialised: bool,
 }
 
-/// Redoes everything from the checkpoint to the end the scan found. `drop_file` removes a dropped file's remains.
-/// With threads, others read pages ahead. Returns the number of groups read.
+/// Redoes everything from the checkpoint to the end the scan found. `drop_file` removes a dropped
+/// file's remains. With threads, others read pages ahead. Returns the number of groups read.
 pub(crate) fn redo(
     segments: &Segments,
     from: &CheckpointRecord,

@@ -7,9 +7,10 @@ use crate::log::Segments;
 
 /// Refuses a log without the segment in which redo starts, or with a gap behind it.
 ///
-/// Segments are created one after the other, durably, before anything is written to them, and those that a checkpoint
-/// has passed go in the same order. So those from the redo start on are a run without gaps. Only the first record of
-/// a database, which names the start of the log, is written before there is any.
+/// Segments are created one after the other, durably, before anything is written to them, and those
+/// that a checkpoint has passed go in the same order. So those from the redo start on are a run
+/// without gaps. Only the first record of a database, which names the start of the log, is written
+/// before there is any.
 pub(crate) fn require_log(segments: &Segments, from: &CheckpointRecord) -> Result<()> {
     let first = segments.index_of(from.lsn);
     let last = segments.last_index();

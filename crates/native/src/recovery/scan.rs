@@ -1,5 +1,6 @@
-//! First pass over the log: where it ends, which files and pages it creates anew or drops, and the logical records.
-//! Then the end is closed so that the next life of the log starts on a block of its own.
+//! First pass over the log: where it ends, which files and pages it creates anew or drops, and the
+//! logical records. Then the end is closed so that the next life of the log starts on a block of
+//! its own.
 
 use super::RecoveryVisitor;
 use crate::checkpoint::CheckpointRecord;
@@ -15,7 +16,8 @@ pub(crate) struct LogScan {
     pub(crate) end: Lsn,
     /// Life of the log that wrote it.
     pub(crate) epoch: u32,
-    /// For pages initialised since the checkpoint, the group of their last initialisation: nothing before matters.
+    /// For pages initialised since the checkpoint, the group of their last initialisation: nothing
+    /// before matters.
     pub(crate) last_init: HashMap<PageId, Lsn>,
     /// Files with pages changed since the checkpoint.
     pub(crate) changed: HashSet<FileId>,
@@ -92,8 +94,8 @@ impl LogScan {
 
 /// Pads the last block after `end`, makes the log durable, and returns where the next life starts.
 ///
-/// The padded block is the only one ever written twice. That is safe: what it held before `end` is written again
-/// unchanged, and nothing after `end` was ever acknowledged.
+/// The padded block is the only one ever written twice. That is safe: what it held before `end` is
+/// written again unchanged, and nothing after `end` was ever acknowledged.
 pub(crate) fn close_log(segments: &Segments, from: Lsn, end: Lsn, epoch: u32) -> Result<Lsn> {
     let start = segments.close(end, epoch)?;
     segments.prepare(Lsn(start.0 + BLOCK))?;

@@ -1,5 +1,6 @@
-//! Allocation of pages. `reserve` makes sure that space exists while an error can still be reported (I13); `alloc`
-//! and `free` then only flip bits inside the caller's mini-transaction and cannot run out.
+//! Allocation of pages. `reserve` makes sure that space exists while an error can still be reported
+//! (I13); `alloc` and `free` then only flip bits inside the caller's mini-transaction and cannot
+//! run out.
 
 use super::file::{DataFile, Space, step};
 use super::map::{self, EXTENT, REGION_OVERHEAD, REGION_PAGES, byte_of, map_page, region_of};
@@ -65,8 +66,8 @@ impl Drop for Reservation {
 }
 
 impl Space {
-    /// Promises `pages` pages, growing the file if need be. Call before the first page change and with no latch
-    /// held; `DiskFull` leaves everything as it was.
+    /// Promises `pages` pages, growing the file if need be. Call before the first page change and
+    /// with no latch held; `DiskFull` leaves everything as it was.
     pub(crate) fn reserve(
         &self,
         storage: &Storage,
@@ -88,8 +89,9 @@ impl Space {
         }
     }
 
-    /// Lengthens files that will soon be full (I14), so that statements rarely wait for it. Small files grow quickly
-    /// enough when asked. A full disk is the business of whoever needs the space.
+    /// Lengthens files that will soon be full (I14), so that statements rarely wait for it. Small
+    /// files grow quickly enough when asked. A full disk is the business of whoever needs the
+    /// space.
     pub(crate) fn grow_ahead(&self, storage: &Storage) -> Result<()> {
         for file in self.all() {
             let (pages, available) = {
@@ -107,7 +109,8 @@ impl Space {
         Ok(())
     }
 
-    /// Makes the file longer until `wanted` pages are available; they are once their regions have maps.
+    /// Makes the file longer until `wanted` pages are available; they are once their regions have
+    /// maps.
     fn grow(&self, storage: &Storage, file: &DataFile, wanted: u32) -> Result<()> {
         let _one_at_a_time = file.growing.lock();
         let (before, missing) = {
@@ -131,8 +134,9 @@ impl Space {
         Ok(())
     }
 
-    /// Allocates one page, close after `near` if that is given: in the same extent, else at the start of a free one.
-    /// Latches space maps, so all existing tree pages of the mini-transaction must be latched already.
+    /// Allocates one page, close after `near` if that is given: in the same extent, else at the
+    /// start of a free one. Latches space maps, so all existing tree pages of the mini-transaction
+    /// must be latched already.
     pub(crate) fn alloc(
         &self,
         mtr: &mut Mtr<'_>,
@@ -163,7 +167,8 @@ impl Space {
         Ok(page)
     }
 
-    /// Frees a page. It may be handed out again as soon as the mini-transaction has committed. Latches space maps.
+    /// Frees a page. It may be handed out again as soon as the mini-transaction has committed.
+    /// Latches space maps.
     pub(crate) fn free(&self, mtr: &mut Mtr<'_>, id: PageId) -> Result<()> {
         let file = self.file(id.file)?;
         mtr.exclusive(PageId { file: id.file, page: map_page(0) })?;

@@ -1,7 +1,8 @@
 //! Data files: creation, removal, the list of those that exist, and their sizes.
 //!
-//! A file is created on disk, durably, before the log mentions it, and removed only after the log's record of its
-//! removal is durable. So every file the log needs exists, and files no catalogue knows can be deleted at start (I34).
+//! A file is created on disk, durably, before the log mentions it, and removed only after the log's
+//! record of its removal is durable. So every file the log needs exists, and files no catalogue
+//! knows can be deleted at start (I34).
 
 use super::alloc::FileState;
 use super::map::{REGION_OVERHEAD, REGION_PAGES, count_used, map_page};
@@ -18,7 +19,8 @@ use crate::sync::{Mutex, RwLock};
 use hashbrown::HashMap;
 use std::sync::Arc;
 
-/// Where the owner's metadata starts on page 0 of a file; it may use everything up to the page's end.
+/// Where the owner's metadata starts on page 0 of a file; it may use everything up to the page's
+/// end.
 pub(crate) const FILE_META_OFFSET: usize = 128;
 const FILE_MAGIC: &[u8; 8] = b"SLKYDATA";
 /// Pages of a new file.
@@ -120,7 +122,8 @@ impl Space {
             .ok_or_else(|| StorageError::page(PageId::new(id, 0), "no such file"))
     }
 
-    /// Creates an empty file: page 0 with `FILE_META_OFFSET..` free for the owner, page 1 the space map.
+    /// Creates an empty file: page 0 with `FILE_META_OFFSET..` free for the owner, page 1 the space
+    /// map.
     pub(crate) fn create_file(&self, storage: &Storage) -> Result<FileId> {
         let id = storage.next_file_id();
         let name = data_file_name(id);
@@ -153,7 +156,8 @@ impl Space {
         self.spares.refill().map_err(|e| StorageError::io("making of spare files", e))
     }
 
-    /// Removes a file for good. Nobody may be using it, and whatever decided on the removal must be durable.
+    /// Removes a file for good. Nobody may be using it, and whatever decided on the removal must be
+    /// durable.
     pub(crate) fn delete_file(&self, storage: &Storage, id: FileId) -> Result<()> {
         self.file(id)?;
         let mut mtr = Mtr::begin_reserved(storage);
@@ -176,8 +180,8 @@ impl Space {
         Ok(())
     }
 
-    /// Reads sizes and free counts; after redo. A file that never got its first pages (created, but the crash came
-    /// before the log knew) is listed with no free page, waiting to be deleted.
+    /// Reads sizes and free counts; after redo. A file that never got its first pages (created, but
+    /// the crash came before the log knew) is listed with no free page, waiting to be deleted.
     pub(crate) fn load_states(&self, storage: &Storage) -> Result<()> {
         for file in self.files.read().values() {
             let len =
@@ -189,8 +193,9 @@ impl Space {
     }
 }
 
-/// Counts used pages. A file whose first map was never written was created by a statement that the crash cut short:
-/// nothing in it can be allocated. A later region without a map was being entered by growth: the file ends before it.
+/// Counts used pages. A file whose first map was never written was created by a statement that the
+/// crash cut short: nothing in it can be allocated. A later region without a map was being entered
+/// by growth: the file ends before it.
 fn read_state(storage: &Storage, id: FileId, pages: u32) -> Result<FileState> {
     let mut used = 0;
     for region in 0..pages.div_ceil(REGION_PAGES) {
@@ -213,8 +218,8 @@ fn read_state(storage: &Storage, id: FileId, pages: u32) -> Result<FileState> {
 }
 
 impl Storage {
-    /// Whether a file that does not say whose it is can only be the remains of a statement that a crash cut short:
-    /// nothing was ever put into it.
+    /// Whether a file that does not say whose it is can only be the remains of a statement that a
+    /// crash cut short: nothing was ever put into it.
     pub(crate) fn is_remains(&self, file: FileId) -> Result<bool> {
         let len = self.pool().handle(file)?.len();
         let len = len.map_err(|e| StorageError::io("length of a data file", e))?;

@@ -1,7 +1,8 @@
 //! The allocation bitmap of a region: one bit per page, set when used, in the body of one map page.
 //!
-//! A region is as many pages as a map page has bits: 16,320 bytes, 130,560 pages, 2,040 extents of 64. Region `r`
-//! starts at page `r * REGION_PAGES`; its page 0 is the file header (region 0) or unused, its page 1 the map.
+//! A region is as many pages as a map page has bits: 16,320 bytes, 130,560 pages, 2,040 extents of
+//! 64. Region `r` starts at page `r * REGION_PAGES`; its page 0 is the file header (region 0) or
+//!     unused, its page 1 the map.
 
 use crate::ids::{PAGE_SIZE, PageNo};
 use crate::page::{HEADER_LEN, PageBytes, get_u64};

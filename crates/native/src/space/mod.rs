@@ -1,5 +1,6 @@
-//! Space inside and among data files: a file per table, page allocation by bitmaps that are changed through the log
-//! like any other page, growth ahead of need. Nothing here knows what the pages are for.
+//! Space inside and among data files: a file per table, page allocation by bitmaps that are changed
+//! through the log like any other page, growth ahead of need. Nothing here knows what the pages are
+//! for.
 
 mod alloc;
 mod file;

@@ -1,5 +1,5 @@
-//! Empty files kept ready for a full disk: whoever makes room by a new file, as TRUNCATE does, finds one. Their space
-//! is taken, so nobody else can have it meanwhile.
+//! Empty files kept ready for a full disk: whoever makes room by a new file, as TRUNCATE does,
+//! finds one. Their space is taken, so nobody else can have it meanwhile.
 //!
 //! A spare file is only zeros, of the length of a new data file; it becomes one by its name.
 
@@ -66,7 +66,8 @@ impl Spares {
         let Some(spare) = self.ready.lock().pop() else { return Ok(None) };
         self.disk.rename(&spare, name)?;
         let file = self.disk.open(name, Access::Direct)?;
-        // One that an earlier life made and was killed over has its length, but perhaps not durably.
+        // One that an earlier life made and was killed over has its length, but perhaps not
+        // durably.
         file.sync()?;
         self.disk.sync_dir()?;
         Ok(Some(file))

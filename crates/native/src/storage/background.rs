@@ -1,5 +1,5 @@
-//! The threads of the storage layer: log, flusher, evictor, readers. Each does one duty in a loop; none waits for
-//! another.
+//! The threads of the storage layer: log, flusher, evictor, readers. Each does one duty in a loop;
+//! none waits for another.
 
 use super::open::Storage;
 use crate::ids::{Lsn, PAGE_SIZE};
@@ -49,7 +49,8 @@ pub(super) struct Background {
 }
 
 impl Storage {
-    /// Starts the threads, if the options ask for them. After recovery's results have been taken over.
+    /// Starts the threads, if the options ask for them. After recovery's results have been taken
+    /// over.
     pub(crate) fn start_background(self: &Arc<Storage>) {
         let mut background = self.background.lock();
         if !self.options.background || background.signals.is_some() {
@@ -103,8 +104,9 @@ impl Storage {
         }
     }
 
-    /// One step of the flusher: write old pages in proportion to how much of the log budget is used, then move the
-    /// checkpoint if that frees a good piece of log. `quiet`: nothing was logged since the last step.
+    /// One step of the flusher: write old pages in proportion to how much of the log budget is
+    /// used, then move the checkpoint if that frees a good piece of log. `quiet`: nothing was
+    /// logged since the last step.
     fn flush_step(&self, quiet: bool) {
         let (age, budget) = (self.log_age(), self.options.log_budget_bytes.max(1));
         let dirty = self.pool().dirty_pages();
@@ -121,8 +123,8 @@ impl Storage {
         self.log_age() > self.options.log_budget_bytes / 100 * 75
     }
 
-    /// Writes the oldest pages, a moderate number at a time so that checkpoints come in between, until the pressure
-    /// is gone.
+    /// Writes the oldest pages, a moderate number at a time so that checkpoints come in between,
+    /// until the pressure is gone.
     fn relieve(&self, signals: &Signals) {
         while self.is_pressed() && !signals.stopped() {
             let upto = Lsn(self.log().tail().0 - self.options.log_budget_bytes / 2);
@@ -146,8 +148,8 @@ impl Storage {
     }
 }
 
-/// Runs a duty as long as the storage exists and is not told to stop. A duty that panics ends the process: without
-/// it writers would hang instead.
+/// Runs a duty as long as the storage exists and is not told to stop. A duty that panics ends the
+/// process: without it writers would hang instead.
 fn run(storage: &Weak<Storage>, signals: &Signals, duty: Duty) {
     while let Some(storage) = storage.upgrade() {
         if signals.stopped() {

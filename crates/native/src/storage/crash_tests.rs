@@ -1,5 +1,6 @@
-//! Crash tests of the whole storage layer on the simulated disk. After every crash, at every step, the recovered
-//! pages must be exactly those after some mini-transaction, not older than the last acknowledged one.
+//! Crash tests of the whole storage layer on the simulated disk. After every crash, at every step,
+//! the recovered pages must be exactly those after some mini-transaction, not older than the last
+//! acknowledged one.
 
 use super::testing::{Model, Workload, check, open, process, quiet_process_ends};
 use crate::disk::sim::{Rng, SimDisk};

@@ -1,5 +1,6 @@
-//! A real process, real files, real `kill -9`: the test starts itself as a child that commits from several threads and
-//! reports every durable commit on its standard output, kills it at a random moment, and looks at what is left.
+//! A real process, real files, real `kill -9`: the test starts itself as a child that commits from
+//! several threads and reports every durable commit on its standard output, kills it at a random
+//! moment, and looks at what is left.
 
 use super::testing::{PutOp, Seen, StepCounter, small_options};
 use super::{Storage, StorageOptions};

@@ -1,6 +1,6 @@
-//! Opening and closing. The steps of `Storage::open` are recovery's order; each leaves the directory in a state from
-//! which all of them can run again: nothing that a start needs is removed, cut or written over before it was read and
-//! what takes its place is durable.
+//! Opening and closing. The steps of `Storage::open` are recovery's order; each leaves the
+//! directory in a state from which all of them can run again: nothing that a start needs is
+//! removed, cut or written over before it was read and what takes its place is durable.
 
 use super::background::Background;
 use super::options::StorageOptions;
@@ -53,16 +53,18 @@ pub(crate) struct Storage {
 }
 
 impl Storage {
-    /// Opens the database on `disk`, creating it if there is none; recovers it if it was not closed cleanly.
-    /// The visitor has seen everything when this returns, and no background thread runs yet: the caller restores
-    /// its state, registers its `CheckpointParticipant`, and then calls `start_background`.
+    /// Opens the database on `disk`, creating it if there is none; recovers it if it was not closed
+    /// cleanly. The visitor has seen everything when this returns, and no background thread runs
+    /// yet: the caller restores its state, registers its `CheckpointParticipant`, and then calls
+    /// `start_background`.
     pub(crate) fn open_on(
         disk: Arc<dyn Disk>,
         options: StorageOptions,
         redo: Box<dyn PageRedo>,
         visitor: &mut dyn RecoveryVisitor,
     ) -> Result<Arc<Storage>> {
-        // What a killed process had not yet synced is visible, but a machine crash could still take it back.
+        // What a killed process had not yet synced is visible, but a machine crash could still take
+        // it back.
         disk.sync_dir().map_err(|e| StorageError::io("sync of the data directory", e))?;
         let (control, found) = match options.force_recovery {
             WITHOUT_LOG.. => (Control::create(disk.clone())?, None),
@@ -85,7 +87,8 @@ impl Storage {
         }
         let handles = space.handles();
         let repaired_pages = recovery::repair_torn_pages(&*disk, &handles, from.lsn, scan.end)?;
-        // I7 across lives: the last one's in-place writes are durable before its doublewrite slots are used again.
+        // I7 across lives: the last one's in-place writes are durable before its doublewrite slots
+        // are used again.
         sync_changed(&*disk, &handles, &scan);
         let frames = (options.pool_bytes / PAGE_SIZE).max(MIN_FRAMES);
         let doublewrite = open_doublewrite(&*disk, options.doublewrite, frames)?;
@@ -180,8 +183,8 @@ impl Storage {
         self.checkpointer.set_participant(participant);
     }
 
-    /// What a mini-transaction passes before it takes any latch: log space on disk (I13), the brake (2.5), room in
-    /// the log buffer, spare frames.
+    /// What a mini-transaction passes before it takes any latch: log space on disk (I13), the brake
+    /// (2.5), room in the log buffer, spare frames.
     pub(crate) fn admit(&self) -> Result<()> {
         self.log.ensure_space()?;
         self.brake()?;
@@ -212,7 +215,8 @@ impl Storage {
                     return Ok(());
                 }
                 Brake::Stop if self.has_background() => self.wait_for_checkpoint()?,
-                // Nobody else will make room. Without a participant (recovery) the log simply grows.
+                // Nobody else will make room. Without a participant (recovery) the log simply
+                // grows.
                 Brake::Delay(_) | Brake::Stop => {
                     self.pool.write_older_than(self.log.tail(), usize::MAX);
                     let outcome = self.checkpoint();
@@ -232,7 +236,8 @@ impl Storage {
         Ok(())
     }
 
-    /// Whether a checkpoint finds room again: what needed much of it may have ended since the last one.
+    /// Whether a checkpoint finds room again: what needed much of it may have ended since the last
+    /// one.
     fn is_unblocked_soon(&self) -> bool {
         let attempts = || self.checkpointer.attempts.load(Ordering::Relaxed);
         // One may be under way that began before.
@@ -250,7 +255,8 @@ impl Storage {
         false
     }
 
-    /// Takes a checkpoint at whatever position the dirty pages allow, and recycles log segments before it.
+    /// Takes a checkpoint at whatever position the dirty pages allow, and recycles log segments
+    /// before it.
     pub(crate) fn checkpoint(&self) -> Result<bool> {
         let taken = self.checkpointer.run(&self.log, &self.pool)?;
         if taken {
@@ -261,7 +267,8 @@ impl Storage {
         Ok(taken)
     }
 
-    /// Writes every dirty page and takes a checkpoint: after it, a crash has next to nothing to redo.
+    /// Writes every dirty page and takes a checkpoint: after it, a crash has next to nothing to
+    /// redo.
     pub(crate) fn sharp_checkpoint(&self) -> Result<()> {
         for _ in 0..100 {
             self.log.flush_all();
@@ -284,7 +291,8 @@ impl Storage {
         self.checkpointer.count.load(Ordering::Relaxed)
     }
 
-    /// Stops the threads and closes cleanly. The upper half has ended all transactions and changes nothing after this.
+    /// Stops the threads and closes cleanly. The upper half has ended all transactions and changes
+    /// nothing after this.
     pub(crate) fn shutdown(&self) -> Result<()> {
         self.stop_background();
         self.sharp_checkpoint()?;
@@ -341,8 +349,8 @@ fn sync_changed(disk: &dyn Disk, handles: &HashMap<FileId, Arc<dyn File>>, scan:
     }
 }
 
-/// The file that whole copies of pages go to. Without doublewrite there must be no file either: a later start with it
-/// would take its old copies for recent ones.
+/// The file that whole copies of pages go to. Without doublewrite there must be no file either: a
+/// later start with it would take its old copies for recent ones.
 fn open_doublewrite(disk: &dyn Disk, wanted: bool, frames: usize) -> Result<Option<Arc<dyn File>>> {
     let open = || -> std::io::Result<Option<Arc<dyn File>>> {
         let exists = disk.list()?.iter().any(|n| n == DOUBLEWRITE);

@@ -1,4 +1,5 @@
-//! What can be chosen when a database is opened. Runtime settings are methods of the parts they belong to.
+//! What can be chosen when a database is opened. Runtime settings are methods of the parts they
+//! belong to.
 
 /// Sizes and switches of the storage layer.
 #[derive(Clone, Debug)]
@@ -12,11 +13,11 @@ pub(crate) struct StorageOptions {
     /// Log that may have to be read after a crash; writers are slowed down before it is used up:
     /// `innodb_log_file_size`.
     pub(crate) log_budget_bytes: u64,
-    /// Whether torn pages are guarded against: `innodb_doublewrite`. Off only on devices that write 16 KiB
-    /// atomically.
+    /// Whether torn pages are guarded against: `innodb_doublewrite`. Off only on devices that write
+    /// 16 KiB atomically.
     pub(crate) doublewrite: bool,
-    /// Whether threads flush, evict and checkpoint by themselves. Off: the caller's thread does it when needed,
-    /// which makes every run with the same seed the same.
+    /// Whether threads flush, evict and checkpoint by themselves. Off: the caller's thread does it
+    /// when needed, which makes every run with the same seed the same.
     pub(crate) background: bool,
     /// `innodb_force_recovery`, see `docs/durability.md`: 0 is none.
     pub(crate) force_recovery: u8,

@@ -1,5 +1,6 @@
-//! Starts over files that are missing, zeroed, cut short, or older than the rest. Nothing that was acknowledged may be
-//! passed over: either all of it is there, or the start is refused and says which file is at fault.
+//! Starts over files that are missing, zeroed, cut short, or older than the rest. Nothing that was
+//! acknowledged may be passed over: either all of it is there, or the start is refused and says
+//! which file is at fault.
 
 use super::testing::{Model, Workload, check, open, process, quiet_process_ends};
 use crate::disk::Disk;
@@ -96,7 +97,8 @@ fn files_that_are_older_than_the_rest_are_refused_by_name() {
         let (disk, model, before) = database(seed);
         for (n, old) in before[..before.len() - 1].iter().enumerate() {
             for name in file_names(&disk) {
-                // An older log segment is told only where a checkpoint or a page knows of what it lacks.
+                // An older log segment is told only where a checkpoint or a page knows of what it
+                // lacks.
                 if name.starts_with("log.") && n + 3 > before.len() {
                     continue;
                 }
@@ -133,7 +135,8 @@ fn files_lost_together_are_refused_by_name() {
     }
 }
 
-/// The slot of the newest record, written over with zeros: as long as nothing depends on it the one before does.
+/// The slot of the newest record, written over with zeros: as long as nothing depends on it the one
+/// before does.
 #[test]
 fn a_torn_newest_record_is_passed_over_only_while_nothing_depends_on_it() {
     quiet_process_ends();

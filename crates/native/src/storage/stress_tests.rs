@@ -1,5 +1,6 @@
-//! Many threads on few frames, with the evictor, the flusher and the log thread running: latches, eviction and group
-//! commit against each other. Every page keeps an internal rule that a torn or lost change would break.
+//! Many threads on few frames, with the evictor, the flusher and the log thread running: latches,
+//! eviction and group commit against each other. Every page keeps an internal rule that a torn or
+//! lost change would break.
 
 use super::testing::{PutOp, Seen, StepCounter, process, quiet_process_ends, small_options};
 use super::{Storage, StorageOptions};

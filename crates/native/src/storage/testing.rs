@@ -1,5 +1,6 @@
-//! What the storage tests share: options small enough that everything happens often, a page operation, a model of
-//! what the pages must hold, and a workload that drives both. Reused by tests of the upper half.
+//! What the storage tests share: options small enough that everything happens often, a page
+//! operation, a model of what the pages must hold, and a workload that drives both. Reused by tests
+//! of the upper half.
 
 use super::{Storage, StorageOptions};
 use crate::checkpoint::CheckpointParticipant;
@@ -71,7 +72,8 @@ impl CheckpointParticipant for StepCounter {
         0
     }
 
-    /// The number, and from step to step another length: some are longer than what the files keep in reserve.
+    /// The number, and from step to step another length: some are longer than what the files keep
+    /// in reserve.
     fn snapshot(&self, _: Lsn) -> Vec<u8> {
         let number = self.0.load(Ordering::SeqCst);
         let mut bytes = number.to_le_bytes().to_vec();
@@ -313,8 +315,8 @@ impl<'m> Workload<'m> {
     }
 }
 
-/// Compares a recovered database with the model, cuts the model back to what was recovered, and deletes files that
-/// the recovered state does not know, as the engine above would.
+/// Compares a recovered database with the model, cuts the model back to what was recovered, and
+/// deletes files that the recovered state does not know, as the engine above would.
 pub(crate) fn check(storage: &Arc<Storage>, seen: &Seen, model: &mut Model) {
     if model.history.is_empty() {
         for file in storage.space().files() {

@@ -1,8 +1,9 @@
-//! Where the crate's locks, atomics and pauses come from: `parking_lot` and `std`, by name only. The models
-//! (`crate::models`) are compiled with others in their place, under which a scheduler decides at every step which
-//! thread goes on; what they run is the engine's own code.
+//! Where the crate's locks, atomics and pauses come from: `parking_lot` and `std`, by name only.
+//! The models (`crate::models`) are compiled with others in their place, under which a scheduler
+//! decides at every step which thread goes on; what they run is the engine's own code.
 //!
-//! Counters that nothing decides by (`stripe`) and the simulated disk stay outside: they are no steps.
+//! Counters that nothing decides by (`stripe`) and the simulated disk stay outside: they are no
+//! steps.
 
 #[cfg(all(test, feature = "models"))]
 mod modelled;

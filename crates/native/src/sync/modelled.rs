@@ -1,8 +1,9 @@
-//! The primitives under shuttle: the interface of `parking_lot` over its locks, and atomics whose every operation is
-//! a step. Sequentially consistent throughout: a missing fence is not found here.
+//! The primitives under shuttle: the interface of `parking_lot` over its locks, and atomics whose
+//! every operation is a step. Sequentially consistent throughout: a missing fence is not found
+//! here.
 //!
-//! The atomics are as large as real ones and may be zero bytes, since the pool finds them in mapped memory; shuttle's
-//! own are not. Outside of a model they are plain atomics.
+//! The atomics are as large as real ones and may be zero bytes, since the pool finds them in mapped
+//! memory; shuttle's own are not. Outside of a model they are plain atomics.
 
 use shuttle::rand::Rng;
 use shuttle::sync as shuttled;
@@ -21,7 +22,8 @@ pub(crate) fn set_steps(on: bool) {
     STEPS.set(on);
 }
 
-/// Whether waits with a timeout may end without having been woken. When they may not, a lost wake-up is a deadlock.
+/// Whether waits with a timeout may end without having been woken. When they may not, a lost
+/// wake-up is a deadlock.
 pub(crate) fn set_timeouts(on: bool) {
     TIMEOUTS.set(on);
 }
@@ -105,8 +107,8 @@ impl Condvar {
         guard.held = Some(self.0.wait(held).unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// A wait whose time is over looks to all others as if it had ended when it began, however late its thread goes
-    /// on; so that is how it is done.
+    /// A wait whose time is over looks to all others as if it had ended when it began, however late
+    /// its thread goes on; so that is how it is done.
     pub(crate) fn wait_for<T>(&self, guard: &mut MutexGuard<'_, T>, _: Duration) {
         if !TIMEOUTS.get() || shuttle::rand::thread_rng().gen_bool(0.5) {
             return self.wait(guard);

@@ -1,5 +1,5 @@
-//! CHECK TABLE: every tree's structure, and that indexes and rows tell the same story. Compared are counts and sums of
-//! hashes, in one pass over each tree, as one snapshot sees them.
+//! CHECK TABLE: every tree's structure, and that indexes and rows tell the same story. Compared are
+//! counts and sums of hashes, in one pass over each tree, as one snapshot sees them.
 
 use super::handle::NativeTable;
 use super::leaf_scan::{Step, Walk};

@@ -1,4 +1,5 @@
-//! Scans: consistent ones through the transaction's view, locking ones row by row on the newest version.
+//! Scans: consistent ones through the transaction's view, locking ones row by row on the newest
+//! version.
 
 use super::handle::NativeTable;
 use super::leaf_scan::{Step, Walk};
@@ -217,8 +218,8 @@ impl<'a> NativeCursor<'a> {
 
     /// Locks the row behind the range once its last row was.
     ///
-    /// Compat: a SELECT in ascending order looks at the range in index entries alone and locks only the entry there;
-    /// without gap locks the lock is waited for and given up.
+    /// Compat: a SELECT in ascending order looks at the range in index entries alone and locks only
+    /// the entry there; without gap locks the lock is waited for and given up.
     fn lock_beyond(&mut self, mode: LockMode) -> EngineResult<()> {
         let Some(beyond) = self.beyond.take() else { return Ok(()) };
         if !self.walk.done {
@@ -251,8 +252,8 @@ impl<'a> NativeCursor<'a> {
         self.trx.drop_lock(self.table.files.clustered.file, &locks.row);
     }
 
-    /// Compat: rows that others have locked are only looked at if they are read in clustered order, and not with
-    /// `innodb_snapshot_isolation`.
+    /// Compat: rows that others have locked are only looked at if they are read in clustered order,
+    /// and not with `innodb_snapshot_isolation`.
     fn is_semi_consistent(&self) -> bool {
         self.scan.semi_consistent && self.index.is_none() && !self.trx.has_snapshot_isolation()
     }
@@ -324,7 +325,8 @@ impl<'a> NativeCursor<'a> {
         }
     }
 
-    /// A leaf of an index, as the view sees it, and the rows of its entries unless the entries suffice.
+    /// A leaf of an index, as the view sees it, and the rows of its entries unless the entries
+    /// suffice.
     fn index_rows(&mut self, at: usize, out: &mut RowSet, room: usize) -> EngineResult<()> {
         let Some(view) = &self.view else { return Ok(()) };
         let (scan, scratch) = (&self.scan, &mut self.scratch);
@@ -367,8 +369,8 @@ impl<'a> NativeCursor<'a> {
         self.view.as_ref().is_some_and(|view| view.overtakes)
     }
 
-    /// As [`Self::index_rows`], if a row that the view sees may have another entry than those it sees: every entry is
-    /// looked at, and counts if the row has its key.
+    /// As [`Self::index_rows`], if a row that the view sees may have another entry than those it
+    /// sees: every entry is looked at, and counts if the row has its key.
     fn overtaken_rows(&mut self, at: usize, out: &mut RowSet, room: usize) -> EngineResult<()> {
         let mut pending = std::mem::take(&mut self.pending);
         let mut indexed = std::mem::take(&mut self.pending_index);
@@ -452,8 +454,8 @@ impl<'a> NativeCursor<'a> {
         Ok(())
     }
 
-    /// Whether a locking read looks at an entry: not if it is certainly gone, and not if the statement itself has put
-    /// it there since the scan began (I28).
+    /// Whether a locking read looks at an entry: not if it is certainly gone, and not if the
+    /// statement itself has put it there since the scan began (I28).
     fn may_be_live(&self, value: &[u8], scratch: &mut Vec<u8>) -> bool {
         let me = self.trx.state().id;
         match self.table.shared.undo.active_owner(get_u64(value, 0)) {
@@ -466,8 +468,8 @@ impl<'a> NativeCursor<'a> {
         }
     }
 
-    /// Whether an entry that may be live cannot be locked at once. What is behind it is then to be read, and its gaps
-    /// locked, after it: who has it may still put something there.
+    /// Whether an entry that may be live cannot be locked at once. What is behind it is then to be
+    /// read, and its gaps locked, after it: who has it may still put something there.
     fn must_wait(&self, me: u64, file: FileId, key: &[u8], value: &[u8], explicit: bool) -> bool {
         match self.table.shared.undo.active_owner(get_u64(value, 0)) {
             Some(owner) => owner.id != me,
@@ -621,8 +623,9 @@ impl<'a> NativeCursor<'a> {
         mode == LockMode::Shared && entries && !self.scan.want_keys
     }
 
-    /// Puts out what is read by a locked entry. Its row cannot lose the columns of the entry or of the clustered key as
-    /// long as the entry is locked, so that the last committed version will do.
+    /// Puts out what is read by a locked entry. Its row cannot lose the columns of the entry or of
+    /// the clustered key as long as the entry is locked, so that the last committed version will
+    /// do.
     fn put_entry(&mut self, lock: RowLock, found: &[u8], out: &mut RowSet) -> EngineResult<()> {
         if let Some(covering) = value::covering(found).filter(|_| self.scan.covering) {
             out.entries.push(covering);
@@ -655,7 +658,8 @@ impl<'a> NativeCursor<'a> {
         Ok(now == index_key)
     }
 
-    /// Locks a row and returns its newest version; `None` if there is no such row, or it is to be skipped.
+    /// Locks a row and returns its newest version; `None` if there is no such row, or it is to be
+    /// skipped.
     pub(super) fn lock_row(&mut self, key: &[u8], mode: LockMode) -> EngineResult<Option<Vec<u8>>> {
         self.lock_in(&self.table.files.clustered, key, mode, true)
     }
@@ -666,7 +670,8 @@ impl<'a> NativeCursor<'a> {
         self.lock_in(&self.table.trees[at], key, mode, false)
     }
 
-    /// What the lock of an entry counts as: with the gap before it, unless the range begins with it.
+    /// What the lock of an entry counts as: with the gap before it, unless the range begins with
+    /// it.
     fn kind_of(&self, file: FileId, key: &[u8], mode: LockMode) -> LockKind {
         let walked =
             self.index.map_or(self.table.files.clustered.file, |at| self.table.trees[at].file);

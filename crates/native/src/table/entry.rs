@@ -31,7 +31,8 @@ pub(super) enum Outcome {
     Duplicate,
     /// These have locked the gap the entry belongs into, which they may give back before they end.
     Gap(Vec<Arc<TrxState>>),
-    /// These hold the entry's lock, which they may give back before they end, or have made it, which they may undo.
+    /// These hold the entry's lock, which they may give back before they end, or have made it,
+    /// which they may undo.
     Locked(Vec<Arc<TrxState>>),
 }
 

@@ -49,7 +49,8 @@ impl FileIdentity {
         let first = PageId::new(file, 0);
         let page = match storage.pool().shared(first) {
             Ok(page) => page,
-            // A file whose creation the crash cut short. Damage is something else: the file must not go for that.
+            // A file whose creation the crash cut short. Damage is something else: the file must
+            // not go for that.
             Err(StorageError::Corrupt { .. }) if storage.is_blank(first)? => return Ok(None),
             Err(e) => return Err(e),
         };
@@ -61,8 +62,8 @@ impl FileIdentity {
         Ok(Some(FileIdentity { table, index: (index != CLUSTERED).then_some(IndexId(index)) }))
     }
 
-    /// Creates a file with this identity and an empty tree in it. `note` hears of the file before anything says what
-    /// it is; until then, recovery takes it for the remains of a crash.
+    /// Creates a file with this identity and an empty tree in it. `note` hears of the file before
+    /// anything says what it is; until then, recovery takes it for the remains of a crash.
     pub(crate) fn create(
         self,
         storage: &Arc<Storage>,
@@ -124,7 +125,8 @@ impl TableFiles {
         Ok(self.next_row.fetch_add(1, Ordering::AcqRel))
     }
 
-    /// The highest clustered key; empty if there is none. The last leaves may have lost all their rows.
+    /// The highest clustered key; empty if there is none. The last leaves may have lost all their
+    /// rows.
     fn last_key(&self) -> Result<Vec<u8>> {
         let mut end: Option<Vec<u8>> = None;
         loop {

@@ -42,7 +42,8 @@ enum Rival {
     Nobody,
     /// The clustered key of the row that has it.
     Row(Box<[u8]>),
-    /// These have locked the entry with this key, and may mean to take it away, or have made it, and may undo that.
+    /// These have locked the entry with this key, and may mean to take it away, or have made it,
+    /// and may undo that.
     Locked(Vec<Arc<TrxState>>, Vec<u8>),
 }
 
@@ -126,7 +127,8 @@ impl NativeTable {
         let mut queue = Queue::default();
         loop {
             queue.behind.look_again();
-            // I26: equal keys may lie in different leaves, so check and insert go under a mutex of the key.
+            // I26: equal keys may lie in different leaves, so check and insert go under a mutex of
+            // the key.
             let stripe =
                 unique.then(|| self.shared.stripe(tree.file, &entry.key[..entry.split]).lock());
             let rival = if unique { self.rival(writer, at, entry)? } else { Rival::Nobody };
@@ -192,8 +194,8 @@ impl NativeTable {
     }
 }
 
-/// Locks the gap before the entry that is in the way of a new one, or says who has locked the entry and may mean to
-/// take it away.
+/// Locks the gap before the entry that is in the way of a new one, or says who has locked the entry
+/// and may mean to take it away.
 ///
 /// Compat: that gap stays locked at all isolation levels.
 fn lock_gap_before(

@@ -1,5 +1,5 @@
-//! Walking a range of a tree, one leaf per call and latch. The position is a key range, so nothing is held between
-//! calls and leaves may split, merge and move.
+//! Walking a range of a tree, one leaf per call and latch. The position is a key range, so nothing
+//! is held between calls and leaves may split, merge and move.
 
 use crate::btree::{Hint, Node, Seek, Tree};
 use crate::error::Result;

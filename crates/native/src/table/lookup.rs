@@ -54,7 +54,8 @@ impl NativeTable {
         Ok(())
     }
 
-    /// A cursor for the keys that a visit of one leaf is not enough for, made when the first of them comes.
+    /// A cursor for the keys that a visit of one leaf is not enough for, made when the first of
+    /// them comes.
     fn searcher<'c, 'a>(
         &'a self,
         cursor: &'c mut Option<NativeCursor<'a>>,

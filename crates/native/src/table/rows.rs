@@ -9,7 +9,8 @@ use selkie_types::{ByteRows, RowLayout};
 /// Bytes of a long row that lie in the leaf, if its fixed part is not longer.
 const LONG_START: usize = 256;
 
-/// Brings the row at the end of `out`, from `start` on, to the current version if it is of an earlier one (I35).
+/// Brings the row at the end of `out`, from `start` on, to the current version if it is of an
+/// earlier one (I35).
 pub(super) fn upgrade_tail(
     layout: &RowLayout,
     start: usize,

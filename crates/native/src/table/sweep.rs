@@ -1,5 +1,6 @@
-//! Giving back what a crash left behind: pages of long values that nothing refers to (written for a row that never
-//! came, or replaced by a commit whose cleaning the crash cut short), and delete marks that nobody cleans up any more.
+//! Giving back what a crash left behind: pages of long values that nothing refers to (written for a
+//! row that never came, or replaced by a commit whose cleaning the crash cut short), and delete
+//! marks that nobody cleans up any more.
 
 use super::handle::NativeTable;
 use super::leaf_scan::{Step, Walk};
@@ -44,7 +45,8 @@ impl NativeTable {
         Ok(freed + self.free_unused(context, file, &used)?)
     }
 
-    /// Removes marks whose transaction everybody sees, and notes the long values of all other entries.
+    /// Removes marks whose transaction everybody sees, and notes the long values of all other
+    /// entries.
     fn sweep_marks(
         &self,
         context: &dyn StatementContext,
@@ -74,7 +76,8 @@ impl NativeTable {
         Ok(removed)
     }
 
-    /// Notes the pages of a chain. What is no chain any more ends it: then nothing more hangs on it.
+    /// Notes the pages of a chain. What is no chain any more ends it: then nothing more hangs on
+    /// it.
     fn follow(&self, file: FileId, chain: Chain, used: &mut HashSet<u32>) -> EngineResult<()> {
         let (mut page, _) = chain;
         while page.0 != 0 && used.insert(page.0) {

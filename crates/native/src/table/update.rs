@@ -1,5 +1,5 @@
-//! Updating rows in place, or moving them when their clustered key changes. Indexes whose key and covering entry stay
-//! the same are not touched.
+//! Updating rows in place, or moving them when their clustered key changes. Indexes whose key and
+//! covering entry stay the same are not touched.
 
 use super::entry::{Action, Outcome, Writer};
 use super::handle::NativeTable;
@@ -108,7 +108,8 @@ impl NativeTable {
         let (tree, hint) = (&self.trees[at], &mut tools.indexes[at]);
         if tools.old_entry.key == tools.entry.key {
             if tools.old_entry.body != tools.entry.body {
-                // I25: the same key from other bytes, 'a' and 'A' under a case-insensitive collation.
+                // I25: the same key from other bytes, 'a' and 'A' under a case-insensitive
+                // collation.
                 let action = Action::Update { body: &tools.entry.body, auto: None };
                 writer.change(tree, hint, &tools.entry.key, action, false)?;
             }

@@ -1,5 +1,6 @@
-//! Transactions that a panic took from their owner: while it unwinds, pages may be latched by the thread itself, so the
-//! purge thread takes them back. Until then their rows are locked like those of any other transaction.
+//! Transactions that a panic took from their owner: while it unwinds, pages may be latched by the
+//! thread itself, so the purge thread takes them back. Until then their rows are locked like those
+//! of any other transaction.
 //!
 //! Where nobody purges they stay as they are, for the next start.
 

@@ -23,8 +23,8 @@ impl NativeTrx {
             TrxRecord::Committed { seqs, created: created.clone(), dropped: dropped.clone() };
         let mut mtr = Mtr::begin_reserved(&self.shared.storage);
         mtr.trx(&record.encode());
-        // Nothing may look at the log as complete up to here before these are said: a checkpoint would
-        // take the transaction for an active one, a snapshot would see half of it.
+        // Nothing may look at the log as complete up to here before these are said: a checkpoint
+        // would take the transaction for an active one, a snapshot would see half of it.
         let lsn = mtr.commit_with(|lsn| {
             state.set_committed(lsn.0);
             self.shared.prepared.ended(state.id);

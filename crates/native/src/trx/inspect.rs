@@ -1,7 +1,7 @@
 //! What reports may know of running transactions, and the list of them.
 //!
-//! Sessions write their own notes and list themselves in a part of the list of their thread's: a statement touches no
-//! memory that other threads write. Nothing here decides anything.
+//! Sessions write their own notes and list themselves in a part of the list of their thread's: a
+//! statement touches no memory that other threads write. Nothing here decides anything.
 
 use super::state::TrxState;
 use crate::ids::FileId;
@@ -202,7 +202,8 @@ impl TrxList {
         self.parts[part].lock().push(state.clone());
     }
 
-    /// The transaction has ended and another one will begin in its place, which is not worth the way off the list.
+    /// The transaction has ended and another one will begin in its place, which is not worth the
+    /// way off the list.
     pub(crate) fn rest(&self, state: &TrxState) {
         state.notes.started.store(0, Relaxed);
     }

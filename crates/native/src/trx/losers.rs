@@ -1,6 +1,6 @@
-//! Transactions that a crash cut short are taken back while the server already works: newest undo segment first, each
-//! with a record of its own, so that a crash in between repeats little and does no harm (I17). Until then their rows
-//! are locked like those of any other transaction.
+//! Transactions that a crash cut short are taken back while the server already works: newest undo
+//! segment first, each with a record of its own, so that a crash in between repeats little and does
+//! no harm (I17). Until then their rows are locked like those of any other transaction.
 
 use super::record::TrxRecord;
 use super::rollback::undo_record;

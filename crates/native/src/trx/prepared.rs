@@ -1,4 +1,5 @@
-//! Prepared transactions: kept through checkpoints and crashes until their outcome comes from outside (I32).
+//! Prepared transactions: kept through checkpoints and crashes until their outcome comes from
+//! outside (I32).
 
 use super::record::{Prepared, TrxRecord};
 use super::segment::Segment;
@@ -139,7 +140,8 @@ impl NativeTrx {
 }
 
 impl NativeTrx {
-    /// Says that a rollback begins. Not waited for: if the log loses it, it loses what the rollback changes too.
+    /// Says that a rollback begins. Not waited for: if the log loses it, it loses what the rollback
+    /// changes too.
     pub(super) fn unprepare(&self) {
         let body = self.body.lock();
         if !body.prepared || body.segments.is_empty() {

@@ -1,9 +1,10 @@
-//! Pruning between snapshots (I22): of the versions of an entry that are older than the newest committed one, those
-//! that no snapshot in use can see go, so that a long reader costs each entry one version, not all of them.
+//! Pruning between snapshots (I22): of the versions of an entry that are older than the newest
+//! committed one, those that no snapshot in use can see go, so that a long reader costs each entry
+//! one version, not all of them.
 //!
-//! Version `r`, committed at `c`, replaced version `p`, committed at `cp`. Only snapshots in `[cp, c)` see `p`. Without
-//! one, `r` is made to lead past `p` to what `p` had replaced, and `p` goes. In between the epoch grows, so that a
-//! reader who is just following the chain starts again.
+//! Version `r`, committed at `c`, replaced version `p`, committed at `cp`. Only snapshots in
+//! `[cp, c)` see `p`. Without one, `r` is made to lead past `p` to what `p` had replaced, and `p`
+//! goes. In between the epoch grows, so that a reader who is just following the chain starts again.
 
 use super::purge::remove_marked;
 use super::record::{Kind, RowRecord};
@@ -124,8 +125,8 @@ impl Pruning<'_> {
         }
     }
 
-    /// Frees the long value that went with the version, unless the delete mark that replaced it, or the version below,
-    /// has the same.
+    /// Frees the long value that went with the version, unless the delete mark that replaced it, or
+    /// the version below, has the same.
     fn free_value(&self, mine: &Found, below: &[u8]) {
         let Some((page, len)) = mine.owned else { return };
         if value::chain_of(below).is_some_and(|(other, _)| other == page)

@@ -1,5 +1,5 @@
-//! Cleaning up behind commits: delete marks, long values that were replaced, undo itself. What everybody sees is done
-//! with; of the rest, versions that no snapshot can see are pruned.
+//! Cleaning up behind commits: delete marks, long values that were replaced, undo itself. What
+//! everybody sees is done with; of the rest, versions that no snapshot can see are pruned.
 
 use super::prune::Pruning;
 use super::record::Kind;
@@ -118,8 +118,8 @@ fn reclaim(shared: &Shared, horizon: u64) -> Result<bool> {
     Ok(any)
 }
 
-/// Prunes behind commits that some snapshot does not see yet. Those as young as a running statement wait: the
-/// snapshot that holds them will be gone in a moment.
+/// Prunes behind commits that some snapshot does not see yet. Those as young as a running statement
+/// wait: the snapshot that holds them will be gone in a moment.
 fn prune(shared: &Shared) -> bool {
     if shared.purge.queue.lock().is_empty() {
         return false;
@@ -210,7 +210,8 @@ fn clean(shared: &Shared, segment: &Segment) -> Result<()> {
     Ok(())
 }
 
-/// Removes the entry that version `ver` marked as deleted, unless it has changed again (I21); whether it did.
+/// Removes the entry that version `ver` marked as deleted, unless it has changed again (I21);
+/// whether it did.
 pub(crate) fn remove_marked(shared: &Shared, ver: u64, file: FileId, key: &[u8]) -> Result<bool> {
     let Some((tree, _)) = shared.tree(file) else { return Ok(false) };
     let mut long = None;

@@ -1,4 +1,5 @@
-//! Logical records: what undo segments, the log and the undo snapshot hold. One encoding for all three.
+//! Logical records: what undo segments, the log and the undo snapshot hold. One encoding for all
+//! three.
 //!
 //! ```text
 //! row:         ver u64 | kind u8 (1 insert, 2 update, 3 delete; 0x80: auto follows, 0x40: taken back, 0x20: pruned) | file u32 | [auto u64]
@@ -61,8 +62,8 @@ fn take_u64(from: &mut &[u8]) -> Option<u64> {
 }
 
 impl<'a> RowRecord<'a> {
-    /// The chain of pages that goes with this record: that of the value replaced. A delete mark has the same chain as
-    /// the row it replaced, and keeps it.
+    /// The chain of pages that goes with this record: that of the value replaced. A delete mark has
+    /// the same chain as the row it replaced, and keeps it.
     pub(super) fn owned_chain(&self) -> Option<(PageNo, u64)> {
         let owns = self.kind == Kind::Update || self.pruned;
         if owns && !self.before.is_empty() { value::chain_of(self.before) } else { None }
@@ -117,8 +118,8 @@ pub(crate) enum TrxRecord {
     Counter(FileId, u64),
     /// The changes in these undo segments wait for an outcome that comes from outside.
     Prepared(Prepared),
-    /// A prepared transaction begins to be rolled back: should that be cut short, what is left of it is undone like
-    /// any other, and nobody may commit it any more.
+    /// A prepared transaction begins to be rolled back: should that be cut short, what is left of
+    /// it is undone like any other, and nobody may commit it any more.
     Unprepared {
         /// Its undo segments.
         seqs: Vec<u64>,
@@ -130,8 +131,9 @@ pub(crate) enum TrxRecord {
 pub(crate) struct Prepared {
     pub(crate) xid: Xid,
     pub(crate) seqs: Vec<u64>,
-    /// Changes that rollbacks to savepoints took back, from one version word to another, both included: the log does not
-    /// tell of such rollbacks, and nothing may be cleaned up or pruned behind them.
+    /// Changes that rollbacks to savepoints took back, from one version word to another, both
+    /// included: the log does not tell of such rollbacks, and nothing may be cleaned up or pruned
+    /// behind them.
     pub(crate) undone: Vec<(u64, u64)>,
 }
 
@@ -151,7 +153,8 @@ impl Prepared {
         }
     }
 
-    /// `in_runs`: as it is written now; before, each version stood by itself, and only some were told.
+    /// `in_runs`: as it is written now; before, each version stood by itself, and only some were
+    /// told.
     pub(super) fn decode(from: &mut &[u8], in_runs: bool) -> Option<Prepared> {
         let format = take_u32(from)?;
         let mut part = || {

@@ -1,5 +1,5 @@
-//! After a crash: which transactions had not ended, and undoing them. The undo snapshot of the checkpoint and the
-//! row records of the log since then give their undo back.
+//! After a crash: which transactions had not ended, and undoing them. The undo snapshot of the
+//! checkpoint and the row records of the log since then give their undo back.
 //!
 //! ```text
 //! snapshot: format u8 | next seq u64 | segments u32 { seq u64 | records u32 { len u32 | record } }
@@ -206,8 +206,8 @@ impl RecoveryVisitor for Recovered {
 
 /// Everything that must survive beside the pages, for a checkpoint.
 pub(crate) fn encode_snapshot(shared: &Shared) -> Vec<u8> {
-    // Files first: a transaction that ends meanwhile then leaves a file too many here, never one too few,
-    // and its end lies behind the checkpoint.
+    // Files first: a transaction that ends meanwhile then leaves a file too many here, never one
+    // too few, and its end lies behind the checkpoint.
     let (created, dropped) = shared.pending_files();
     let prepared = shared.prepared.encode();
     let tables = shared.counters();
@@ -246,8 +246,8 @@ pub(crate) fn encode_snapshot(shared: &Shared) -> Vec<u8> {
     out
 }
 
-/// Puts the undo of transactions that had not ended back in its place: their rows are locked as before. What was
-/// prepared waits for its outcome, the rest is to be taken back.
+/// Puts the undo of transactions that had not ended back in its place: their rows are locked as
+/// before. What was prepared waits for its outcome, the rest is to be taken back.
 pub(crate) fn adopt_unfinished(shared: &Shared, recovered: &mut Recovered) -> Result<()> {
     let mut segments: BTreeMap<u64, Arc<Segment>> = BTreeMap::new();
     for prepared in std::mem::take(&mut recovered.prepared) {
@@ -258,7 +258,8 @@ pub(crate) fn adopt_unfinished(shared: &Shared, recovered: &mut Recovered) -> Re
     }
     let mut losers = Vec::new();
     let mut segment = |seq| {
-        // One owner per segment: whoever waits for a row goes on as soon as that segment has been taken back.
+        // One owner per segment: whoever waits for a row goes on as soon as that segment has been
+        // taken back.
         let adopt = || {
             let segment = shared.undo.adopt(seq, &shared.new_state());
             losers.push(segment.clone());

@@ -1,4 +1,5 @@
-//! Rollback: own undo records backwards, by key, each one only if the entry still carries its version (I17).
+//! Rollback: own undo records backwards, by key, each one only if the entry still carries its
+//! version (I17).
 
 use super::record::{Kind, RowRecord, TrxRecord};
 use super::segment::Segment;
@@ -48,8 +49,8 @@ impl NativeTrx {
         Ok(())
     }
 
-    /// The transaction goes on. Whoever waits for a row that it had inserted since need not wait any more; rows that
-    /// it had changed or deleted stay locked.
+    /// The transaction goes on. Whoever waits for a row that it had inserted since need not wait
+    /// any more; rows that it had changed or deleted stay locked.
     pub(super) fn roll_back_to(&self, savepoint: u64) -> EngineResult<()> {
         self.undo_to(savepoint, Some(self))
     }
@@ -126,8 +127,8 @@ impl Body {
         }
     }
 
-    /// Notes that the records from `from` to `to`, the end, are undone. The stretches are in order, and none
-    /// begins where another ends: a statement that refuses many rows leaves one.
+    /// Notes that the records from `from` to `to`, the end, are undone. The stretches are in order,
+    /// and none begins where another ends: a statement that refuses many rows leaves one.
     fn skip(&mut self, from: u64, to: u64) {
         let from = self.begin_of_skip(from);
         while self.skips.last().is_some_and(|skip| skip.0 >= from) {
@@ -144,8 +145,8 @@ impl Body {
     }
 }
 
-/// Undoes one record, if its version is still there; whether it was of a row. `goes_on`: its transaction, if that has
-/// not come to its end.
+/// Undoes one record, if its version is still there; whether it was of a row. `goes_on`: its
+/// transaction, if that has not come to its end.
 pub(super) fn undo_record(
     shared: &Shared,
     segment: &Segment,

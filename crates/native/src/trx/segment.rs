@@ -1,7 +1,8 @@
 //! One undo segment: records of one transaction, found by the position in their version words.
 //!
-//! Bytes are in memory, in the undo store, or both. Once sealed, records only ever go: pruning drops versions nobody
-//! can see, and gives the version above the value that the dropped one had replaced (I22).
+//! Bytes are in memory, in the undo store, or both. Once sealed, records only ever go: pruning
+//! drops versions nobody can see, and gives the version above the value that the dropped one had
+//! replaced (I22).
 
 use super::record::RowRecord;
 use super::state::TrxState;
@@ -33,7 +34,8 @@ pub(super) enum Before {
 struct Records {
     /// Positions, ascending.
     starts: Vec<u32>,
-    /// Where the bytes lie and how many; without it at the position, up to the next one. None: pruned.
+    /// Where the bytes lie and how many; without it at the position, up to the next one. None:
+    /// pruned.
     ranges: Option<Vec<(u32, u32)>>,
     /// Position of the next record.
     end: u32,
@@ -148,7 +150,8 @@ impl Segment {
         }
     }
 
-    /// Appends a record, giving it its version word, and leaves its encoding in `out`; false if it does not fit.
+    /// Appends a record, giving it its version word, and leaves its encoding in `out`; false if it
+    /// does not fit.
     pub(crate) fn push(&self, mut record: RowRecord<'_>, out: &mut Vec<u8>) -> Option<u64> {
         let mut records = self.records.write();
         let at = records.bytes.len();
@@ -246,7 +249,8 @@ impl Segment {
         }
     }
 
-    /// The records that have been taken back: runs of one behind the other, by their first and last version word.
+    /// The records that have been taken back: runs of one behind the other, by their first and last
+    /// version word.
     pub(super) fn undone_runs(&self) -> Vec<(u64, u64)> {
         let records = self.records.read();
         let mut runs: Vec<(u64, u64)> = Vec::new();

@@ -1,8 +1,8 @@
 //! The snapshots in use. A snapshot is one log position: it sees the commits up to there.
 //!
-//! Each thread notes those it takes in a part of its own, so that readers write no memory that others write. Whoever asks
-//! for all of them visits the parts one by one: a snapshot that is taken in a part behind its back is at least as high as
-//! the position that counted before the visit.
+//! Each thread notes those it takes in a part of its own, so that readers write no memory that
+//! others write. Whoever asks for all of them visits the parts one by one: a snapshot that is taken
+//! in a part behind its back is at least as high as the position that counted before the visit.
 
 use crate::log::Log;
 use crate::pool::Backoff;
@@ -101,7 +101,8 @@ impl Snapshots {
         self.last_commit.fetch_max(lsn, Ordering::AcqRel);
     }
 
-    /// Everything published by now lies below the position returned; what is published later lies above.
+    /// Everything published by now lies below the position returned; what is published later lies
+    /// above.
     pub(crate) fn now(&self, log: &Log) -> u64 {
         let wanted = self.last_commit.load(Ordering::Acquire);
         let mut backoff = Backoff::new();
@@ -123,7 +124,8 @@ impl Snapshots {
     /// Takes one of the position `now` says, in a part.
     pub(crate) fn take_in(&self, part: usize, now: impl FnOnce() -> u64) -> Snapshot {
         let mut uses = self.parts[part].lock();
-        // Read under the lock: who visits this part afterwards must find the snapshot, or have counted from before it.
+        // Read under the lock: who visits this part afterwards must find the snapshot, or have
+        // counted from before it.
         let lsn = now();
         uses.add(lsn);
         Snapshot { lsn, part: part as u8 }
@@ -142,8 +144,8 @@ impl Snapshots {
         self.parts.iter().filter_map(|part| part.lock().iter().map(|(lsn, _)| lsn).min()).min()
     }
 
-    /// For pruning: the snapshots in use, ascending; the position up to which none of them is young; and whether an
-    /// old one has gone from the middle since the last call.
+    /// For pruning: the snapshots in use, ascending; the position up to which none of them is
+    /// young; and whether an old one has gone from the middle since the last call.
     pub(super) fn in_use(&self, log: &Log) -> (Vec<u64>, u64, bool) {
         let mut upto = self.now(log);
         let again = self.middle_gone.swap(false, Ordering::Relaxed);

@@ -1,9 +1,11 @@
-//! The undo store: a file for undo that does not fit in memory, and for undo of transactions that last longer than a
-//! checkpoint. Not logged: a checkpoint syncs it and names the places that it needs.
+//! The undo store: a file for undo that does not fit in memory, and for undo of transactions that
+//! last longer than a checkpoint. Not logged: a checkpoint syncs it and names the places that it
+//! needs.
 //!
 //! # Invariants
-//! - A place is written once. It is used again only after the end of its transaction is durable, so that recovery
-//!   never needs what it finds overwritten: it reads only places of transactions whose end the log does not tell.
+//! - A place is written once. It is used again only after the end of its transaction is durable, so
+//!   that recovery never needs what it finds overwritten: it reads only places of transactions
+//!   whose end the log does not tell.
 
 use crate::disk::{Access, File};
 use crate::error::{Result, StorageError};
@@ -186,8 +188,8 @@ impl UndoStore {
         }
     }
 
-    /// Reads from `from` bytes into a place. A failure ends the process: whoever reads holds a latch and has no other
-    /// way to learn what a version was.
+    /// Reads from `from` bytes into a place. A failure ends the process: whoever reads holds a
+    /// latch and has no other way to learn what a version was.
     pub(super) fn read(&self, place: &Place, from: usize, out: &mut [u8]) {
         self.reads.fetch_add(1, Ordering::Relaxed);
         let read = self.file().and_then(|file| file.read_at(out, place.at + from as u64));

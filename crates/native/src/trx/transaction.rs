@@ -98,7 +98,8 @@ impl Body {
 /// A transaction of the native engine.
 pub(crate) struct NativeTrx {
     pub(crate) shared: Arc<Shared>,
-    /// Replaced when a deadlock has ended the transaction early and the session goes on with the same object.
+    /// Replaced when a deadlock has ended the transaction early and the session goes on with the
+    /// same object.
     state: Mutex<Arc<TrxState>>,
     pub(super) body: Mutex<Body>,
 }
@@ -138,8 +139,8 @@ impl NativeTrx {
         }
     }
 
-    /// Notes a change about to be made, of a row or an index entry; returns its version word and leaves its encoding
-    /// in `out`.
+    /// Notes a change about to be made, of a row or an index entry; returns its version word and
+    /// leaves its encoding in `out`.
     pub(crate) fn push_undo(
         &self,
         record: RowRecord<'_>,
@@ -196,8 +197,8 @@ impl NativeTrx {
         list.locks.push((file, key.into()));
     }
 
-    /// Gives back the lock of a row that the running statement locked: it has changed the row, which
-    /// locks it too, or does not want it.
+    /// Gives back the lock of a row that the running statement locked: it has changed the row,
+    /// which locks it too, or does not want it.
     pub(crate) fn drop_lock(&self, file: FileId, key: &[u8]) {
         let found = self.body.lock().row_locks.forget(file, key);
         if found {
@@ -290,14 +291,15 @@ impl NativeTrx {
         view
     }
 
-    /// What is there now, committed or one's own, without what this transaction changes from now on.
+    /// What is there now, committed or one's own, without what this transaction changes from now
+    /// on.
     pub(crate) fn newest_view(&self) -> View<'_> {
         let own_end = self.body.lock().own_end();
         View::new(&self.shared.undo, self.state().id, Some(u64::MAX), own_end)
     }
 
-    /// Waits until one of `holders` has ended or has given back the gap that `key` belongs into. Rolls back if this
-    /// transaction is a deadlock's victim.
+    /// Waits until one of `holders` has ended or has given back the gap that `key` belongs into.
+    /// Rolls back if this transaction is a deadlock's victim.
     pub(crate) fn wait_for_gap(
         &self,
         holders: &[Arc<TrxState>],
@@ -310,8 +312,8 @@ impl NativeTrx {
         })
     }
 
-    /// Waits until one of `holders` has ended, or `waiter`, which may have a place in a queue, is woken by what
-    /// happens there. Rolls back if this transaction is a deadlock's victim.
+    /// Waits until one of `holders` has ended, or `waiter`, which may have a place in a queue, is
+    /// woken by what happens there. Rolls back if this transaction is a deadlock's victim.
     pub(crate) fn wait_in_place(
         &self,
         holders: &[Arc<TrxState>],

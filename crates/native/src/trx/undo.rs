@@ -29,7 +29,8 @@ pub(crate) struct Undo {
     live: Mutex<BTreeSet<u64>>,
     next: AtomicU64,
     reclaimed: AtomicU64,
-    /// Grows between a version being led past and its going: a reader that saw it grow on its way starts again.
+    /// Grows between a version being led past and its going: a reader that saw it grow on its way
+    /// starts again.
     epoch: AtomicU64,
     pub(crate) store: Arc<UndoStore>,
     /// Bytes of segments in memory, of transactions with more than one segment and of history.
@@ -88,7 +89,8 @@ impl Undo {
         self.shard(seq).read().get(&seq).cloned()
     }
 
-    /// Forgets segments: everybody sees what they changed, or it has been undone, or nobody can see it any more.
+    /// Forgets segments: everybody sees what they changed, or it has been undone, or nobody can see
+    /// it any more.
     pub(crate) fn remove(&self, seqs: impl Iterator<Item = u64>) {
         let mut live = self.live.lock();
         for seq in seqs {
@@ -183,7 +185,8 @@ impl Undo {
         self.memory.fetch_add(now.wrapping_sub(before), Ordering::Relaxed);
     }
 
-    /// A transaction goes on in its next segment: `segment` is complete, and leaves memory if there is too little.
+    /// A transaction goes on in its next segment: `segment` is complete, and leaves memory if there
+    /// is too little.
     pub(super) fn seal(&self, segment: &Segment) {
         segment.seal();
         self.count(segment);

@@ -26,8 +26,9 @@ pub(crate) struct View<'u> {
     pub(crate) reclaimed: u64,
     /// Own versions from here on do not exist yet: they were made after the reader began to read.
     own_end: u64,
-    /// The transaction has changed rows that others changed since the snapshot. It sees its own version of such a row,
-    /// but of the row's index entries, which have versions of their own, those of the row as it was.
+    /// The transaction has changed rows that others changed since the snapshot. It sees its own
+    /// version of such a row, but of the row's index entries, which have versions of their own,
+    /// those of the row as it was.
     pub(crate) overtakes: bool,
     /// The last sequence looked up, and the answer, which does not change for a snapshot.
     last: Cell<(u64, bool)>,
@@ -75,7 +76,8 @@ impl<'u> View<'u> {
         loop {
             let epoch = self.undo.epoch();
             let found = self.walk(newest, scratch);
-            // A version on the way may have been pruned (and so looked as one that everybody sees) only if this moved.
+            // A version on the way may have been pruned (and so looked as one that everybody sees)
+            // only if this moved.
             if self.undo.epoch() == epoch {
                 return found.unwrap_or(Resolved::Gone);
             }

@@ -1,6 +1,7 @@
-//! How much a transaction has changed and locked, as InnoDB counts it when a deadlock needs a victim: rows changed, and
-//! kinds of locks. It has one lock structure per page, mode and transaction; here it is one per tree and mode. Must not
-//! wait, and knows nothing of who holds what.
+//! How much a transaction has changed and locked, as InnoDB counts it when a deadlock needs a
+//! victim: rows changed, and kinds of locks. It has one lock structure per page, mode and
+//! transaction; here it is one per tree and mode. Must not wait, and knows nothing of who holds
+//! what.
 
 use crate::ids::FileId;
 use crate::sync::Mutex;

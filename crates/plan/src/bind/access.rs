@@ -115,7 +115,8 @@ impl Binder<'_> {
 
     /// Fails unless all of `columns` may be used so.
     ///
-    /// Compat: which column is not granted is told only if none before it needed a grant of its own.
+    /// Compat: which column is not granted is told only if none before it needed a grant of its
+    /// own.
     pub(super) fn check_all_columns<'c>(
         &self,
         guard: Option<&Guard>,

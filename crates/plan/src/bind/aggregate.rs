@@ -61,9 +61,11 @@ impl Binder<'_> {
         Ok(expr)
     }
 
-    /// The type that an aggregate is shown with if its argument has more digits than it shows, and those.
+    /// The type that an aggregate is shown with if its argument has more digits than it shows, and
+    /// those.
     ///
-    /// Compat: `MAX(1/3)*3` is 1.0000, as `1/3*3` is; but different values are added up as they are shown.
+    /// Compat: `MAX(1/3)*3` is 1.0000, as `1/3*3` is; but different values are added up as they are
+    /// shown.
     fn shown_digits(
         &self,
         kind: AggregateKind,
@@ -81,10 +83,12 @@ impl Binder<'_> {
         }
     }
 
-    /// Cuts arguments of aggregates to the digits they show, where MariaDB groups by a temporary table.
+    /// Cuts arguments of aggregates to the digits they show, where MariaDB groups by a temporary
+    /// table.
     ///
-    /// Compat: that keeps what has been added up in columns, each time with the digits of its type. It is not
-    /// used where groups come in order: with ROLLUP, different values or concatenation, and by an index.
+    /// Compat: that keeps what has been added up in columns, each time with the digits of its type.
+    /// It is not used where groups come in order: with ROLLUP, different values or concatenation,
+    /// and by an index.
     pub(super) fn cut_digits(&mut self, calls: &mut [(ColumnId, Aggregate)]) {
         let widened = std::mem::take(&mut self.scope().aggregates.widened);
         for (id, call) in calls {

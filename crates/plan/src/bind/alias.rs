@@ -34,8 +34,8 @@ pub(super) struct AliasColumn {
 pub(super) enum AliasUse {
     /// Before the tables: a key of ORDER BY.
     First,
-    /// After the tables, as part of a key of ORDER BY or GROUP BY or of an aggregate's argument: an entry that
-    /// reads an aggregate is error 1247.
+    /// After the tables, as part of a key of ORDER BY or GROUP BY or of an aggregate's argument: an
+    /// entry that reads an aggregate is error 1247.
     Last,
     /// After the tables: a key of a window.
     Key,

@@ -1,5 +1,5 @@
-//! Function calls: aggregates, window functions, functions with bindings of their own, the registry,
-//! stored functions. And CAST.
+//! Function calls: aggregates, window functions, functions with bindings of their own, the
+//! registry, stored functions. And CAST.
 
 use selkie_expr::aggregate::AggregateKind;
 use selkie_expr::{EvalContext, Expr, ExprKind, StoredCall, build};
@@ -44,7 +44,8 @@ impl Binder<'_> {
         self.stored_function(call)
     }
 
-    /// Makes the SET of a query in which FIND_IN_SET looks a text, which one of a table is not to it.
+    /// Makes the SET of a query in which FIND_IN_SET looks a text, which one of a table is not to
+    /// it.
     fn hide_foreign_set(&self, name: &str, args: &mut [Expr]) {
         let [_, set] = args else { return };
         if !name.eq_ignore_ascii_case("find_in_set") || set.ty.kind != TypeKind::Set {

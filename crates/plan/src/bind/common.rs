@@ -13,8 +13,8 @@ use selkie_types::{SqlError, SqlResult};
 use super::Binder;
 use crate::logical::{ColumnId, Logical};
 
-/// Common tables after which a statement gets no more: each may read the one before, and so may be as
-/// deep in the plan.
+/// Common tables after which a statement gets no more: each may read the one before, and so may be
+/// as deep in the plan.
 const MOST_TABLES: usize = 256;
 
 /// A common table of the statement.

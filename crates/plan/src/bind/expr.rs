@@ -172,8 +172,9 @@ impl Binder<'_> {
         Expr::parameter(number, ty)
     }
 
-    /// Compat: a variable is read as what it was before the statement, whatever the statement assigns;
-    /// one that was nothing is a text of bytes, or of the collation of what it has been assigned.
+    /// Compat: a variable is read as what it was before the statement, whatever the statement
+    /// assigns; one that was nothing is a text of bytes, or of the collation of what it has been
+    /// assigned.
     fn user_variable(&mut self, name: &str) -> Expr {
         let ty = self.names.environment.user_variable(name);
         if !self.user_variables.iter().any(|(known, _)| **known == *name) {
@@ -203,7 +204,8 @@ impl Binder<'_> {
 
     /// A variable that a product is assigned to, row after row, gains decimals with each row.
     ///
-    /// Compat: MariaDB shows as many as a value has come to; here all have the decimals that are kept.
+    /// Compat: MariaDB shows as many as a value has come to; here all have the decimals that are
+    /// kept.
     ///
     /// One that the statement only reads has the most digits there are.
     fn widen_product(&self, op: build::Arithmetic, left: &mut Expr, right: &mut Expr) {

@@ -220,8 +220,8 @@ impl Binder<'_> {
         Ok(Rows { plan: Logical::Values { rows: bound, columns: ids.clone() }, ids, flags, own })
     }
 
-    /// The values of a row, all DEFAULT if it is empty. A default that is an expression is a value like
-    /// others, which reads the row so far.
+    /// The values of a row, all DEFAULT if it is empty. A default that is an expression is a value
+    /// like others, which reads the row so far.
     fn value_row(
         &mut self,
         (table, first): (&TableInfo, ColumnId),
@@ -550,7 +550,8 @@ fn has_families(rows: &[Vec<Expr>], place: usize) -> bool {
     families.next().is_some_and(|first| families.any(|other| other != first))
 }
 
-/// Whether doubles, whose digits depend on the room there is for them, are among values of other types.
+/// Whether doubles, whose digits depend on the room there is for them, are among values of other
+/// types.
 fn has_doubles_among_others(rows: &[Vec<Expr>], place: usize) -> bool {
     let double =
         |e: &Expr| (e.ty.physical() == selkie_types::Physical::Double).then_some(e.ty.kind);

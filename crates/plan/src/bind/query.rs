@@ -34,7 +34,8 @@ impl Binder<'_> {
         if let Some(with) = &query.with {
             self.with(with)?;
         }
-        // It is for the tables in FROM, those of merged views too: not for what is in other queries.
+        // It is for the tables in FROM, those of merged views too: not for what is in other
+        // queries.
         self.locking = query.locking.map(lock_of).or(around);
         let tail = Tail { order_by: &query.order_by, limit: query.limit.as_deref(), outermost };
         let bound = self.body(&query.body, tail)?;
@@ -168,8 +169,8 @@ impl Binder<'_> {
         crate::fold::fold(expr, self.types);
     }
 
-    /// Binds a chain of set operations. Compat: all its queries have common types, whichever of them an
-    /// operation combines; what stands in parentheses has types of its own.
+    /// Binds a chain of set operations. Compat: all its queries have common types, whichever of
+    /// them an operation combines; what stands in parentheses has types of its own.
     fn combined(&mut self, first: &ast::QueryBody, rest: &[ast::SetOperand]) -> SqlResult<Query> {
         // Compat: what stands behind the last SELECT is about that one.
         let locking = self.locking.take();
@@ -245,8 +246,8 @@ impl Binder<'_> {
         Query { plan: Logical::Set(Box::new(node)), columns: named }
     }
 
-    /// A column of one of the queries that are combined, with its own claim on the collation. A literal
-    /// stays one, and a text what it is made of: its type does not say all.
+    /// A column of one of the queries that are combined, with its own claim on the collation. A
+    /// literal stays one, and a text what it is made of: its type does not say all.
     fn branch_column(&self, query: &Query, at: usize) -> Expr {
         let id = query.columns[at].id;
         if let Logical::Project { columns, .. } = &query.plan
@@ -311,8 +312,8 @@ fn is_union_all(operand: &ast::SetOperand) -> bool {
     operand.op == ast::SetOp::Union && operand.all
 }
 
-/// How many of the operands make one operation with what is left of them. UNIONs up to the last that
-/// removes duplicates are one UNION, the UNION ALLs behind it another.
+/// How many of the operands make one operation with what is left of them. UNIONs up to the last
+/// that removes duplicates are one UNION, the UNION ALLs behind it another.
 fn chained(rest: &[ast::SetOperand]) -> usize {
     let unions = rest.iter().take_while(|operand| operand.op == ast::SetOp::Union).count();
     let distinct = rest[..unions].iter().rposition(|operand| !operand.all);

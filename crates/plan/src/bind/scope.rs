@@ -312,8 +312,8 @@ impl Binder<'_> {
     }
 }
 
-/// The comparison of names and aliases of tables, and of names of schemas. Compat: their case matters
-/// unless `lower_case_table_names` says otherwise, so that `t` and `T` are two aliases.
+/// The comparison of names and aliases of tables, and of names of schemas. Compat: their case
+/// matters unless `lower_case_table_names` says otherwise, so that `t` and `T` are two aliases.
 #[derive(Clone, Copy)]
 pub(super) struct TableNames {
     pub any_case: bool,

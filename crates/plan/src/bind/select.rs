@@ -658,8 +658,8 @@ pub(super) fn limited(plan: Logical, cut: Option<Cut>) -> Logical {
     }
 }
 
-/// The position an ORDER BY or GROUP BY entry is. Compat: a negative number is one too, which is not
-/// there.
+/// The position an ORDER BY or GROUP BY entry is. Compat: a negative number is one too, which is
+/// not there.
 pub(crate) fn position_of(expr: &ast::Expr) -> Option<usize> {
     match &expr.kind {
         ast::ExprKind::Literal(ast::Literal::Int(n)) => usize::try_from(*n).ok(),

@@ -2,8 +2,8 @@
 //!
 //! Compat: MariaDB puts the expression of a merged query's column in place of its name, so that
 //! `q*3` over `SELECT 7/3 q` is 7.0000. Here such a column holds all digits, and whoever names it
-//! reads it through a conversion to its type that arithmetic takes away. A query that keeps its rows
-//! rounds them, and must not come here.
+//! reads it through a conversion to its type that arithmetic takes away. A query that keeps its
+//! rows rounds them, and must not come here.
 
 use selkie_expr::{Expr, build, cast};
 use selkie_sql::ast;

@@ -66,8 +66,8 @@ impl Binder<'_> {
     }
 
     /// The expression that a query without tables and conditions selects, which takes the query's
-    /// place. Compat: it is then of that expression's kind, a JSON document for one, and its clauses
-    /// have no effect, not even LIMIT 0.
+    /// place. Compat: it is then of that expression's kind, a JSON document for one, and its
+    /// clauses have no effect, not even LIMIT 0.
     fn reduced(&mut self, query: &ast::Query, whole: &Query) -> SqlResult<Option<Expr>> {
         if !is_reduced(query) {
             return Ok(None);

@@ -1,9 +1,9 @@
 //! Views: their queries in place of their names, and how changes of their rows become changes of
 //! rows of the tables below.
 //!
-//! A view is bound as a projection. For a change the projections above the changed table are opened:
-//! they let all columns below through, the row's key among them, and what an assignment says about
-//! columns of the view is said about columns of the table.
+//! A view is bound as a projection. For a change the projections above the changed table are
+//! opened: they let all columns below through, the row's key among them, and what an assignment
+//! says about columns of the view is said about columns of the table.
 
 use std::sync::Arc;
 
@@ -207,8 +207,8 @@ impl Binder<'_> {
         Ok(Some(BoundCheck { schema, view, condition }))
     }
 
-    /// Conditions of a view and, with CASCADED, of those it reads. Compat: with LOCAL or nothing the
-    /// options of the views below do not count.
+    /// Conditions of a view and, with CASCADED, of those it reads. Compat: with LOCAL or nothing
+    /// the options of the views below do not count.
     fn own_conditions(&self, view: &KeptView, cascaded: bool, out: &mut Vec<Expr>) {
         let selkie_catalog::TableKind::View(definition) = &view.info.kind else { return };
         let cascaded = cascaded || definition.check_option == "CASCADED";

@@ -153,7 +153,8 @@ impl Binder<'_> {
         Ok((partition, order))
     }
 
-    /// Compat: a name is looked for as in GROUP BY and ORDER BY, where an alias goes before a column.
+    /// Compat: a name is looked for as in GROUP BY and ORDER BY, where an alias goes before a
+    /// column.
     fn window_key(&mut self, key: &ast::Expr, rule: AliasUse) -> SqlResult<Expr> {
         let ast::ExprKind::Column(name) = &key.kind else {
             self.scope().use_aliases = Some(AliasUse::Last);

@@ -316,8 +316,8 @@ impl Builder<'_> {
                 continue;
             }
             let Some(part) = parts.next() else {
-                // Further keys of the table do not matter if no two rows are equal in all that orders the
-                // entries; those of other tables do.
+                // Further keys of the table do not matter if no two rows are equal in all that
+                // orders the entries; those of other tables do.
                 let identified = def.primary().is_some() || def.is_identified_by(index);
                 let only_own = keys[done..].iter().all(|key| own(key).is_some());
                 return (identified && only_own).then_some(reverse.unwrap_or(false));
@@ -343,8 +343,8 @@ pub(super) fn may_cover(info: &RelationInfo) -> bool {
 
 /// Whether a shared lock is only on the entry of the index that is read.
 ///
-/// Compat: entries of InnoDB's indexes hold the primary key too. The paths of such reads cost as if they did here, so
-/// that the same index is read and the same is locked.
+/// Compat: entries of InnoDB's indexes hold the primary key too. The paths of such reads cost as if
+/// they did here, so that the same index is read and the same is locked.
 pub(super) fn entry_suffices(info: &RelationInfo, index: &IndexDef, read: &[usize]) -> bool {
     let secondary = index.kind != IndexKind::Primary;
     secondary

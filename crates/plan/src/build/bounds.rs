@@ -81,8 +81,8 @@ pub(super) fn conjunction(
     bounds
 }
 
-/// The clustered key where it follows the parts of an index that may repeat. Not if the index has a part of it too, which
-/// comes again in the entries.
+/// The clustered key where it follows the parts of an index that may repeat. Not if the index has a
+/// part of it too, which comes again in the entries.
 fn key_behind<'a>(relation: &'a RelationInfo, index: &IndexDef) -> &'a [IndexPart] {
     let follows =
         |key: &&IndexDef| !index.is_unique() && !key.parts.iter().any(|p| index.holds(p.column));
@@ -367,10 +367,12 @@ pub(super) fn covers_with_key(info: &RelationInfo, index: &IndexDef, columns: &[
     columns.iter().all(|&c| info.is_computed(c) || index.holds(c) || keyed(c))
 }
 
-/// Whether all columns read are in the entries of an index: its parts, if nothing of them is cut off, and numbers at the
-/// beginning of the clustered key, which can be read back from it. Computed columns follow from the parts.
+/// Whether all columns read are in the entries of an index: its parts, if nothing of them is cut
+/// off, and numbers at the beginning of the clustered key, which can be read back from it. Computed
+/// columns follow from the parts.
 ///
-/// A locking read takes only the parts: it reads the row for the clustered key, which it has to lock anyway.
+/// A locking read takes only the parts: it reads the row for the clustered key, which it has to
+/// lock anyway.
 pub(super) fn covers(info: &RelationInfo, index: &IndexDef, columns: &[usize]) -> bool {
     let by_parts = columns.iter().all(|&c| info.is_computed(c) || index.holds(c));
     let in_key = |c| !info.is_computed(c) && is_in_key(info, c);

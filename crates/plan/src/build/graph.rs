@@ -1,8 +1,8 @@
 //! The join graph of a query block: what is joined, and which conditions connect what.
 //!
-//! Inner joins dissolve into their inputs (*leaves*) and a pool of conditions. The right side of any
-//! other join is a *dependent* leaf: it can be joined once the leaves its conditions read are there,
-//! and commutes with everything else.
+//! Inner joins dissolve into their inputs (*leaves*) and a pool of conditions. The right side of
+//! any other join is a *dependent* leaf: it can be joined once the leaves its conditions read are
+//! there, and commutes with everything else.
 
 use selkie_expr::{CompareOp, Expr, ExprKind};
 use selkie_types::stack;
@@ -124,8 +124,8 @@ struct Part<'p> {
 }
 
 impl<'p> Parts<'p> {
-    /// Takes `plan` apart into at most [`MOST_LEAVES`]. Subqueries that became joins can be more: then
-    /// a join below is a leaf like any other, with an order of its own.
+    /// Takes `plan` apart into at most [`MOST_LEAVES`]. Subqueries that became joins can be more:
+    /// then a join below is a leaf like any other, with an order of its own.
     fn of(plan: &'p Logical) -> Self {
         let mut parts = Self::default();
         let room = if leaves_in(plan) <= MOST_LEAVES { usize::MAX } else { MOST_LEAVES };
@@ -331,8 +331,8 @@ fn leaf_columns(part: &Part<'_>, all: &Columns) -> ColumnSet {
 }
 
 impl Builder<'_> {
-    /// Share of pairs a condition lets through. What follows from an OR for each leaf alone has been
-    /// tested there already and does not count again.
+    /// Share of pairs a condition lets through. What follows from an OR for each leaf alone has
+    /// been tested there already and does not count again.
     fn pair_share(&self, condition: &Expr, sets: &[ColumnSet]) -> f64 {
         let estimator = self.estimator();
         let whole = estimator.one(condition);
@@ -353,8 +353,8 @@ pub(super) fn leaves_of(expr: &Expr, sets: &[ColumnSet]) -> Leaves {
     mask
 }
 
-/// Takes the equalities of columns of two inner leaves out of the pool, as classes. What they say of
-/// columns of one leaf is put in their place.
+/// Takes the equalities of columns of two inner leaves out of the pool, as classes. What they say
+/// of columns of one leaf is put in their place.
 fn take_classes(
     pool: &mut Vec<Expr>,
     parts: &[Part<'_>],

@@ -1,5 +1,5 @@
-//! Reading only the ends of groups: where rows that agree in the first parts of an index are one and the same to the
-//! operator above, but for the least and the greatest value of the next part.
+//! Reading only the ends of groups: where rows that agree in the first parts of an index are one
+//! and the same to the operator above, but for the least and the greatest value of the next part.
 //!
 //! MariaDB calls it a loose index scan, and "Using index for group-by" in EXPLAIN.
 
@@ -29,7 +29,8 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
-    /// Every combination of values of some expressions, if their values depend on their columns alone.
+    /// Every combination of values of some expressions, if their values depend on their columns
+    /// alone.
     pub(super) fn every<'e>(exprs: impl IntoIterator<Item = &'e Expr>) -> Option<Self> {
         let mut wanted = Self::default();
         for e in exprs {
@@ -182,7 +183,8 @@ impl Builder<'_> {
     }
 }
 
-/// Which ends of which groups of an index have every value of some columns, and what else is wanted.
+/// Which ends of which groups of an index have every value of some columns, and what else is
+/// wanted.
 fn ends(
     info: &RelationInfo,
     index: &IndexDef,

@@ -150,7 +150,8 @@ impl Builder<'_> {
         Built { node, layout: built.layout, order: Order::none() }
     }
 
-    /// Only the ends of groups, if they are enough and cost less than all of the `rows`, and whether they repeat nothing.
+    /// Only the ends of groups, if they are enough and cost less than all of the `rows`, and
+    /// whether they repeat nothing.
     fn distinct_ends(&self, input: &Logical, rows: &Built) -> Option<(Built, bool)> {
         let Logical::Project { input, columns } = input else { return None };
         let exprs = || columns.iter().map(|(_, e)| e);

@@ -1,9 +1,9 @@
 //! The order an operator's rows are known to have.
 //!
-//! An operator does not answer whether its rows come "in order"; it says in which, and whoever wants
-//! one asks whether that gives it. Only what is made here from keys that were sorted by, or from the
-//! path a table is read by, is such a claim. Builds with debug assertions test it where a plan relies
-//! on it ([`Built::relied_on`]).
+//! An operator does not answer whether its rows come "in order"; it says in which, and whoever
+//! wants one asks whether that gives it. Only what is made here from keys that were sorted by, or
+//! from the path a table is read by, is such a claim. Builds with debug assertions test it where a
+//! plan relies on it ([`Built::relied_on`]).
 
 use selkie_expr::{Expr, ExprKind};
 
@@ -15,7 +15,8 @@ use crate::logical::{ColumnSet, RelationInfo, SortItem};
 /// The order in which rows come.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Order {
-    /// They are sorted by these, the major key first. A key says by its type which collation counts.
+    /// They are sorted by these, the major key first. A key says by its type which collation
+    /// counts.
     keys: Vec<SortItem>,
     /// Columns that have the same value in all rows.
     constant: ColumnSet,
@@ -59,8 +60,8 @@ impl Order {
         ColumnSet::of(expr).is_subset(&self.constant)
     }
 
-    /// The same order said of columns that were computed: by `above`, if it gives `below`, which are
-    /// the same values key by key.
+    /// The same order said of columns that were computed: by `above`, if it gives `below`, which
+    /// are the same values key by key.
     pub(super) fn renamed(self, below: Option<&[SortItem]>, above: Option<&[SortItem]>) -> Self {
         match (below, above) {
             (Some(below), Some(above)) if self.gives(below) => {

@@ -1,6 +1,7 @@
 //! Tells every scan of a plan what reads its rows: a LIMIT that may stop it early, an UPDATE.
 //!
-//! The executor's scans know nothing of what lies above them. Must not change which rows a plan gives.
+//! The executor's scans know nothing of what lies above them. Must not change which rows a plan
+//! gives.
 
 use selkie_types::stack;
 

@@ -1,7 +1,7 @@
 //! Reading a table by several indexes, one for each branch of an OR.
 //!
-//! MariaDB calls it an index merge, and "Using union" in EXPLAIN, or "Using sort_union" where the keys of one index do not
-//! come in the order of the clustered key.
+//! MariaDB calls it an index merge, and "Using union" in EXPLAIN, or "Using sort_union" where the
+//! keys of one index do not come in the order of the clustered key.
 
 use selkie_engine::LockMode;
 use selkie_expr::{Expr, ExprKind};
@@ -13,7 +13,8 @@ use crate::cost;
 use crate::logical::RelationInfo;
 
 impl Builder<'_> {
-    /// The best way to read `info` by indexes that together find all rows of an OR among `conditions`.
+    /// The best way to read `info` by indexes that together find all rows of an OR among
+    /// `conditions`.
     pub(super) fn union_path(
         &self,
         info: &RelationInfo,
@@ -54,8 +55,8 @@ impl Builder<'_> {
         })
     }
 
-    /// What each branch of an OR reads, put together by index, and how many rows that is. `None` if one index is enough or
-    /// a branch has none.
+    /// What each branch of an OR reads, put together by index, and how many rows that is. `None` if
+    /// one index is enough or a branch has none.
     fn union_of(
         &self,
         info: &RelationInfo,
@@ -109,7 +110,8 @@ pub(super) fn union_keys(info: &RelationInfo, condition: &Expr) -> Vec<usize> {
             }),
         );
         if info.lock == LockMode::Exclusive && usable.len() == before {
-            // All rows have to be read for this branch. Compat: a query tells the keys all the same.
+            // All rows have to be read for this branch. Compat: a query tells the keys all the
+            // same.
             return Vec::new();
         }
     }

@@ -29,7 +29,8 @@ pub(super) struct Work<'a> {
     /// Indexes are built over rows that stay.
     pub(super) adds_index: bool,
     pub(super) drops_index: bool,
-    /// The table gets a new CHECK, or its rows an order. Compat: a CHECK of a column does not count.
+    /// The table gets a new CHECK, or its rows an order. Compat: a CHECK of a column does not
+    /// count.
     pub(super) needs_copy: bool,
     /// There are new foreign keys, which the rows are checked against.
     pub(super) adds_foreign: bool,
@@ -98,7 +99,8 @@ impl Work<'_> {
         }
     }
 
-    /// Others cannot change rows while rows are copied or an index is built, where MariaDB lets them.
+    /// Others cannot change rows while rows are copied or an index is built, where MariaDB lets
+    /// them.
     fn check_unlocked(&self, algorithm: AlterAlgorithm) -> SqlResult<()> {
         let counter = |(column, source): (&ColumnInfo, &ColumnSource)| {
             column.auto_increment && *source == ColumnSource::Default

@@ -352,8 +352,8 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Whether the table as it was has a key of the name, which is noted. Compat: one without a name is
-    /// looked for by its first column's; a primary key is there or not.
+    /// Whether the table as it was has a key of the name, which is noted. Compat: one without a
+    /// name is looked for by its first column's; a primary key is there or not.
     fn has_key_of(&self, spec: &KeySpec<'_>) -> bool {
         let (keys, eval) = (&self.old.def.indexes, self.context.eval);
         if spec.kind == selkie_sql::ast::IndexKind::Primary {
@@ -457,7 +457,8 @@ impl<'a> Draft<'a> {
         Ok(out)
     }
 
-    /// A part of a key that stays, over what has become of the old column or another one of its name.
+    /// A part of a key that stays, over what has become of the old column or another one of its
+    /// name.
     fn keep_part(
         &mut self,
         kind: IndexKind,

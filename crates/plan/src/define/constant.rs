@@ -48,8 +48,8 @@ fn bind_literal(context: &DefineContext<'_>, literal: &Literal) -> SqlResult<Exp
     })
 }
 
-/// Whether a constant is the name of a member, or for a SET a list of them. Compat: a member's number
-/// is no default.
+/// Whether a constant is the name of a member, or for a SET a list of them. Compat: a member's
+/// number is no default.
 fn names_members(context: &DefineContext<'_>, literal: &Expr, ty: &SqlType) -> bool {
     let mut literal = literal.clone();
     let is_null = literal.ty.kind == TypeKind::Null;

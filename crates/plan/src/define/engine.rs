@@ -1,7 +1,7 @@
 //! The engine of a new table: its name, and what it does not take.
 //!
-//! Compat: limits are those of MariaDB's engine of the name, whatever stores the rows. Must not ask for
-//! names of engines, but for what their personalities say.
+//! Compat: limits are those of MariaDB's engine of the name, whatever stores the rows. Must not ask
+//! for names of engines, but for what their personalities say.
 
 use selkie_catalog::ColumnInfo;
 use selkie_engine::Personality;
@@ -21,8 +21,8 @@ const DEFINITION_MAX: usize = 65_535;
 const DEFINITION_HEAD: usize = 288;
 const DEFINITION_COLUMN: usize = 17;
 
-/// The engine of a name. An unknown one is an error, or the default with a warning if substitution is
-/// allowed.
+/// The engine of a name. An unknown one is an error, or the default with a warning if substitution
+/// is allowed.
 pub(super) fn named(
     context: &DefineContext<'_>,
     wanted: Option<&str>,

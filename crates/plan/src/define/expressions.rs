@@ -405,8 +405,8 @@ pub(super) fn is_computed(context: &DefineContext<'_>, text: &str) -> bool {
     expr.find(&mut |e| (!kept(e)).then_some(())).is_some()
 }
 
-/// A generated column may depend on others but for generated ones behind it, a default on what is not
-/// generated, and not on defaults behind it that depend on columns.
+/// A generated column may depend on others but for generated ones behind it, a default on what is
+/// not generated, and not on defaults behind it that depend on columns.
 fn check_order(
     context: &DefineContext<'_>,
     table: &TableInfo,

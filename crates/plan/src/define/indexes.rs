@@ -252,7 +252,8 @@ fn settle(columns: &[ColumnInfo], keys: &mut [Key], limits: Limits) -> SqlResult
     Ok(())
 }
 
-/// What puts a key before others. Compat: unique keys made of hashes come last among the unique ones.
+/// What puts a key before others. Compat: unique keys made of hashes come last among the unique
+/// ones.
 fn rank(columns: &[ColumnInfo], index: &IndexDef) -> (bool, bool, bool, bool, bool) {
     let unique = index.is_unique();
     let plain = unique && !index.hashed;

@@ -1,5 +1,6 @@
 //! The order in which EXPLAIN shows the conditions of a list. Compat: equalities of columns, and
-//! of columns and constants of their kind, come first; the column of the later table is on the left.
+//! of columns and constants of their kind, come first; the column of the later table is on the
+//! left.
 
 use std::sync::Arc;
 

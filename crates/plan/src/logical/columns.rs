@@ -87,7 +87,8 @@ pub(crate) struct ColumnInfo {
     pub kept: bool,
     /// Compat: a text that announces no decimals.
     pub whole: bool,
-    /// Compat: hexadecimal literals of a query that is merged into the one around it, numbers still.
+    /// Compat: hexadecimal literals of a query that is merged into the one around it, numbers
+    /// still.
     pub hex: bool,
     /// Compat: the type with which the query around it shows it, where it holds more digits: a
     /// result in a query that is merged into the one around it.

@@ -6,8 +6,8 @@ use selkie_types::stack;
 use super::{ColumnId, ColumnSet, Columns, Cut, Join, Logical};
 use crate::physical::{JoinKind, WindowFunction};
 
-/// Calls `$f` with every expression of the operator `$of`; `$iter` and `$inputs` name the iterators, and `mut` stands
-/// behind them if the expressions are rewritten.
+/// Calls `$f` with every expression of the operator `$of`; `$iter` and `$inputs` name the
+/// iterators, and `mut` stands behind them if the expressions are rewritten.
 macro_rules! each_expr {
     ($of:expr, $f:ident, $iter:ident, $inputs:ident $(, $mut:tt)?) => {
         match $of {

@@ -34,7 +34,8 @@ pub struct TableScan {
     pub wait: LockWait,
     /// Whether the clustered key follows the columns.
     pub row_keys: bool,
-    /// What reads the rows may stop before the last one: a LIMIT, and nothing between that reads all.
+    /// What reads the rows may stop before the last one: a LIMIT, and nothing between that reads
+    /// all.
     pub row_goal: bool,
     /// The rows are those that an UPDATE changes.
     pub feeds_update: bool,
@@ -80,8 +81,9 @@ pub struct IndexRange {
     pub groups: Option<GroupEnds>,
 }
 
-/// Of all entries that agree in the first parts of an index only some are given, at least one. Neither ranges nor filter
-/// tell those entries apart, nor does what reads them, but for the least and the greatest value of the next part.
+/// Of all entries that agree in the first parts of an index only some are given, at least one.
+/// Neither ranges nor filter tell those entries apart, nor does what reads them, but for the least
+/// and the greatest value of the next part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GroupEnds {
     /// The parts that make a group.
@@ -114,13 +116,14 @@ pub struct KeyRange {
     pub equal: Vec<Expr>,
     /// For each of `equal`: NULL matches NULL (`<=>`, `IS NULL`).
     pub null_safe: Vec<bool>,
-    /// Lower bound of the next part. Excluding a literal NULL leaves out the NULLs and nothing else.
+    /// Lower bound of the next part. Excluding a literal NULL leaves out the NULLs and nothing
+    /// else.
     pub lower: RangeBound,
     /// Upper bound of the next part. NULLs of the part are left out when `lower` is unbounded and
     /// `upper` is not.
     pub upper: RangeBound,
-    /// The next part begins with the constant prefix of this LIKE pattern, whose escape character has
-    /// the given code (0: none), in place of bounds. The condition itself stays in the filter.
+    /// The next part begins with the constant prefix of this LIKE pattern, whose escape character
+    /// has the given code (0: none), in place of bounds. The condition itself stays in the filter.
     pub like: Option<(Expr, u32)>,
 }
 

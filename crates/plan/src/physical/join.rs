@@ -1,8 +1,8 @@
 //! Joins. Data only.
 //!
 //! The joined row is the left row followed by the right row. `output` lists the positions of the
-//! joined row that a join gives out, in this order; of kinds that keep no right columns they are all
-//! on the left. A mark column comes after them.
+//! joined row that a join gives out, in this order; of kinds that keep no right columns they are
+//! all on the left. A mark column comes after them.
 
 use selkie_expr::{CompareBy, Expr};
 

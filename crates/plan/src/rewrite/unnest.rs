@@ -369,8 +369,8 @@ impl Unnest<'_> {
         self.placed(expr, subquery)
     }
 
-    /// What is asked of a subplan, by slots and positions: an expression may stand twice, in ORDER BY
-    /// too, or ask for another column of the same rows.
+    /// What is asked of a subplan, by slots and positions: an expression may stand twice, in ORDER
+    /// BY too, or ask for another column of the same rows.
     fn placed(&mut self, expr: &Expr, subquery: &Subquery) -> Expr {
         let mut subquery = Subquery { placed: true, ..subquery.clone() };
         for (placeholder, value) in &mut subquery.operands {
@@ -435,8 +435,8 @@ fn pull_rows(
     if drops_rows(&plan) { None } else { pull(plan, outer, columns, pulled) }
 }
 
-/// Whether at most one row of `right` satisfies `on`: equalities fix a unique key of it. A semi join
-/// is an inner join then, and joins may be ordered freely around it.
+/// Whether at most one row of `right` satisfies `on`: equalities fix a unique key of it. A semi
+/// join is an inner join then, and joins may be ordered freely around it.
 fn matches_once(right: &Logical, on: &[Expr], columns: &Columns) -> bool {
     let mine = right.columns(columns);
     let mut fixed = ColumnSet::default();

@@ -38,8 +38,8 @@ impl<'a> Execute<'a> {
         Ok(Self { statement, cursor, rest: r })
     }
 
-    /// Reads the parameters and gives each to `put`. `types` are those bound last and are replaced when new ones are sent;
-    /// `long_data(i)` is what was sent in pieces for parameter `i`.
+    /// Reads the parameters and gives each to `put`. `types` are those bound last and are replaced
+    /// when new ones are sent; `long_data(i)` is what was sent in pieces for parameter `i`.
     pub fn params(
         &self,
         count: usize,

@@ -26,8 +26,8 @@ pub struct Acl {
 }
 
 impl Acl {
-    /// The accounts a new server starts with: root from this machine, called `own_host`, without password, and the
-    /// one nobody logs in to that owns the server's own views.
+    /// The accounts a new server starts with: root from this machine, called `own_host`, without
+    /// password, and the one nobody logs in to that owns the server's own views.
     pub fn initial(own_host: &str) -> Self {
         let mut acl = Self::default();
         let anybody = AccountName::new("", "%");

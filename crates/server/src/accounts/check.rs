@@ -252,8 +252,8 @@ impl AccessControl {
         }
     }
 
-    /// 1142 unless the identity has all of `whole` on the whole of a table, and on some column of it
-    /// what `columns` are to have.
+    /// 1142 unless the identity has all of `whole` on the whole of a table, and on some column of
+    /// it what `columns` are to have.
     ///
     /// Compat: what it has on some column is not told to be missing, unless nothing else is.
     pub fn check_may_pass_on(

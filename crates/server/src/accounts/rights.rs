@@ -171,7 +171,8 @@ impl Rights {
     }
 }
 
-/// Whether a pattern covers another, whatever that stands for: a letter only itself, not a wildcard.
+/// Whether a pattern covers another, whatever that stands for: a letter only itself, not a
+/// wildcard.
 fn like_pattern(wanted: &str, pattern: &str) -> bool {
     covers(wanted.as_bytes(), pattern.as_bytes())
 }

@@ -1,7 +1,7 @@
 //! Usage of accounts' limits: connections, and logins, statements and updates of an hour.
 //!
-//! Kept by the account a client logged in to. A connection holds a [`Place`] as long as it is there;
-//! accounts without limits have none, so that their statements count nothing.
+//! Kept by the account a client logged in to. A connection holds a [`Place`] as long as it is
+//! there; accounts without limits have none, so that their statements count nothing.
 //!
 //! Must not know the accounts: limits are those of the last login.
 

@@ -1,5 +1,5 @@
-//! Accounts and grants in the tables of the `mysql` database, as MariaDB keeps them, beside the other
-//! tables of that database.
+//! Accounts and grants in the tables of the `mysql` database, as MariaDB keeps them, beside the
+//! other tables of that database.
 //!
 //! Must not decide who may do what. A change is written in one transaction, so that it happens
 //! entirely or not at all.

@@ -1,7 +1,7 @@
 //! The engines of a server by name: two that keep rows, and MariaDB's others in their storage.
 //!
-//! Compat: the latter take, refuse and say what MariaDB's engines of the names do, and keep their rows
-//! in transactional storage.
+//! Compat: the latter take, refuse and say what MariaDB's engines of the names do, and keep their
+//! rows in transactional storage.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! System variables as the executor's plain settings.
 //!
-//! Every group is written as a whole: a field without a variable does not compile. Must not validate:
-//! values were checked when they were set.
+//! Every group is written as a whole: a field without a variable does not compile. Must not
+//! validate: values were checked when they were set.
 
 use selkie_engine::Isolation;
 use selkie_exec::Session;

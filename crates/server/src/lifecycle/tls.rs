@@ -10,7 +10,8 @@ use crate::variables::{VarValue, registry};
 
 /// What is offered to clients that want TLS; the error is the sentence to refuse the start with.
 ///
-/// Compat: any option of TLS but `tls_version` switches it on, and then a start without a certificate fails.
+/// Compat: any option of TLS but `tls_version` switches it on, and then a start without a
+/// certificate fails.
 pub(super) fn set_up(settings: &mut Settings, data_dir: &Path) -> Result<Offers, String> {
     let options = options(settings, data_dir);
     let offers = match settings.tls_wanted {

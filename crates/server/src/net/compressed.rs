@@ -1,7 +1,7 @@
 //! A stream in frames that zlib makes smaller, over another.
 //!
-//! Must not read its socket before all that was read is handed out: pollers are asked about the socket only. Must not say
-//! that bytes are written before the frames they are in have left.
+//! Must not read its socket before all that was read is handed out: pollers are asked about the
+//! socket only. Must not say that bytes are written before the frames they are in have left.
 
 use std::cell::Cell;
 use std::io;
@@ -33,8 +33,8 @@ pub(super) struct CompressedStream {
     /// Frames to send, and how much of them has left.
     outgoing: Vec<u8>,
     left: usize,
-    /// Bytes that were put into frames and not said to be written, since not all of the frames has left. The caller
-    /// comes again with them in front.
+    /// Bytes that were put into frames and not said to be written, since not all of the frames has
+    /// left. The caller comes again with them in front.
     owed: usize,
     /// Whether nothing can be sent any more: a frame may have left in part.
     broken: bool,

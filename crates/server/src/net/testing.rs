@@ -42,7 +42,8 @@ pub(super) fn wait(stream: &dyn Transport, for_what: PollFlags) {
     assert_eq!(ready, 1, "the socket has nothing more");
 }
 
-/// Reads as connections of the pool do: until there was more room than bytes, then the socket is waited for.
+/// Reads as connections of the pool do: until there was more room than bytes, then the socket is
+/// waited for.
 pub(super) fn read_as_polled(stream: &mut dyn Transport, got: &mut Vec<u8>, room: usize) {
     let mut buf = vec![0; room];
     loop {

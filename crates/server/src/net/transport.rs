@@ -21,8 +21,8 @@ pub trait Transport: Send {
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()>;
     /// Reads what has arrived; `WouldBlock` if nothing has.
     fn read_now(&mut self, buf: &mut [u8]) -> io::Result<usize>;
-    /// Writes what goes without waiting; `WouldBlock` if nothing does. What was not written comes again, in front of
-    /// whatever is written next.
+    /// Writes what goes without waiting; `WouldBlock` if nothing does. What was not written comes
+    /// again, in front of whatever is written next.
     fn write_now(&mut self, bytes: &[u8]) -> io::Result<usize>;
     /// The socket.
     fn socket(&self) -> BorrowedFd<'_>;
@@ -36,7 +36,8 @@ pub trait Transport: Send {
     fn tls(&self) -> Option<&Arc<Negotiated>> {
         None
     }
-    /// Begins to compress; `arrived` was read before and is compressed already. Only for streams that can.
+    /// Begins to compress; `arrived` was read before and is compressed already. Only for streams
+    /// that can.
     fn compress(&mut self, _arrived: &[u8]) {}
     /// A new command begins, or has `begun` to arrive. Only streams that compress want to know.
     fn begin_command(&mut self, _begun: bool) {}

@@ -43,7 +43,8 @@ pub struct Wire {
     /// What the socket was told last; telling it costs a system call.
     told_read: Option<Duration>,
     told_write: Option<Duration>,
-    /// The last read took all there was room for: more may have arrived, which nobody reports again.
+    /// The last read took all there was room for: more may have arrived, which nobody reports
+    /// again.
     full: bool,
     compressed: bool,
 }
@@ -109,8 +110,8 @@ impl Wire {
         self.transport.tls()
     }
 
-    /// Shakes hands for TLS, for `patience` at most, beginning with what has arrived and was not taken: nothing of that
-    /// is ever taken for a packet.
+    /// Shakes hands for TLS, for `patience` at most, beginning with what has arrived and was not
+    /// taken: nothing of that is ever taken for a packet.
     pub(crate) fn shake_hands(
         &mut self,
         offer: &Arc<Offer>,

@@ -147,7 +147,8 @@ impl Settings {
         }
     }
 
-    /// `--ssl`, `--ssl=0`, `--skip-ssl`. Compat: options about TLS that come later switch it on again.
+    /// `--ssl`, `--ssl=0`, `--skip-ssl`. Compat: options about TLS that come later switch it on
+    /// again.
     fn switch_tls(&mut self, parsed: &Parsed<'_>) -> Result<(), String> {
         self.tls_wanted = match (parsed.switch, parsed.value) {
             (Some(on), None) => on,

@@ -1,5 +1,5 @@
-//! The head of a result set: how its columns are described to the client and how their values are written. Kept with a
-//! prepared statement, it is made once for as long as the plan stays.
+//! The head of a result set: how its columns are described to the client and how their values are
+//! written. Kept with a prepared statement, it is made once for as long as the plan stays.
 
 use std::cell::RefCell;
 use std::sync::Arc;

@@ -130,7 +130,8 @@ impl Shared {
         self.settings_changed();
     }
 
-    /// Results are announced with `collation` from now on, as long as they are in its character set.
+    /// Results are announced with `collation` from now on, as long as they are in its character
+    /// set.
     pub fn announce(&self, collation: CollationId) {
         self.results.store(collation.0, Ordering::Relaxed);
     }

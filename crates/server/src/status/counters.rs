@@ -1,7 +1,8 @@
 //! Memory that is counted in.
 //!
-//! Two kinds: [`Counters`] of a session, which the thread that serves it writes and anybody reads, so
-//! that counting locks no cache line; [`SharedCounters`], which anybody writes, for what is rare.
+//! Two kinds: [`Counters`] of a session, which the thread that serves it writes and anybody reads,
+//! so that counting locks no cache line; [`SharedCounters`], which anybody writes, for what is
+//! rare.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 

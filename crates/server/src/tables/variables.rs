@@ -42,7 +42,8 @@ pub(super) fn session_variables(shared: &Shared, pseudo: Pseudo<'_>) -> Vec<Row>
     all.map(|d| pair(d.name, &session_value(shared, &globals, d, pseudo))).collect()
 }
 
-/// Compat: what says something about the connection, its TLS and its compression, is among the server's values too.
+/// Compat: what says something about the connection, its TLS and its compression, is among the
+/// server's values too.
 fn gauges(shared: &Shared) -> Gauges {
     let mut gauges = shared.server.gauges();
     if shared.capabilities().has(Capabilities::COMPRESS) {

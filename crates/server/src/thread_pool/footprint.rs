@@ -1,8 +1,9 @@
 //! Where the memory lies that serving a connection uses.
 //!
-//! With thousands of connections what one needs has left the processor's caches when its turn comes, and every look at it
-//! costs a tenth of a microsecond. While it is queued and others are served, that memory is fetched. What is noted may
-//! be out of date: then something else is fetched, which is no damage.
+//! With thousands of connections what one needs has left the processor's caches when its turn
+//! comes, and every look at it costs a tenth of a microsecond. While it is queued and others are
+//! served, that memory is fetched. What is noted may be out of date: then something else is
+//! fetched, which is no damage.
 
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 

@@ -32,8 +32,9 @@ struct State {
     connections: HashMap<u64, Arc<Connection>>,
     queue: Queue,
     held: Held,
-    /// A thread waits for the log and sends what was held back. One at a time: what is held meanwhile
-    /// becomes durable no sooner than with its next flush, and a second thread would only wait for the first.
+    /// A thread waits for the log and sends what was held back. One at a time: what is held
+    /// meanwhile becomes durable no sooner than with its next flush, and a second thread would only
+    /// wait for the first.
     settling: bool,
     threads: usize,
     /// Threads that serve a connection and do not wait.
@@ -109,12 +110,13 @@ enum Why {
 
 /// Connections whose memory does not stay in the processor's caches between their statements.
 const CROWD: usize = 200;
-/// Transactions that keep a core at work. Whoever may begin another one waits: with more of them each holds its locks for
-/// longer, and all wait for each other's rows. Read-write with 1,024 connections, us of CPU a statement: 15.6 with 16,
-/// 14.8 with 32, 16.0 with 64, 17.9 with 256 (`selkie bench oltp --mix read-write --connections 1024`).
+/// Transactions that keep a core at work. Whoever may begin another one waits: with more of them
+/// each holds its locks for longer, and all wait for each other's rows. Read-write with 1,024
+/// connections, us of CPU a statement: 15.6 with 16, 14.8 with 32, 16.0 with 64, 17.9 with 256
+/// (`selkie bench oltp --mix read-write --connections 1024`).
 const ENOUGH: usize = 32;
-/// How long there must have been nothing to do, all in all, until another one is let in all the same: the others wait for
-/// their clients or for rows.
+/// How long there must have been nothing to do, all in all, until another one is let in all the
+/// same: the others wait for their clients or for rows.
 const IDLE: Duration = Duration::from_micros(200);
 
 /// What a thread of a group brings along.
@@ -375,7 +377,8 @@ impl Group {
         }
     }
 
-    /// The timer's look: a group where nothing was taken and nobody watches the sockets stands still.
+    /// The timer's look: a group where nothing was taken and nobody watches the sockets stands
+    /// still.
     pub(super) fn look(self: &Arc<Self>, shared: &Arc<Shared>) {
         let mut state = self.state.lock();
         self.transactions.tick();
@@ -444,7 +447,8 @@ impl Group {
     }
 }
 
-/// Waits until somebody takes the thread off the list, which says that it is needed, or for too long.
+/// Waits until somebody takes the thread off the list, which says that it is needed, or for too
+/// long.
 fn stand_by(state: &mut MutexGuard<'_, State>, needed: &Arc<Condvar>, at_most: Duration) -> bool {
     let until = Instant::now() + at_most;
     state.standby.push(Arc::clone(needed));

@@ -39,8 +39,8 @@ impl Poller {
         let _ = epoll::delete(&self.epoll, socket);
     }
 
-    /// Appends the keys of sockets where something has arrived, after waiting for that or the bell, for `at_most` if
-    /// that is given.
+    /// Appends the keys of sockets where something has arrived, after waiting for that or the bell,
+    /// for `at_most` if that is given.
     pub(super) fn wait(&self, keys: &mut Vec<u64>, at_most: Option<Duration>) {
         let timeout = at_most.and_then(|time| Timespec::try_from(time).ok());
         let mut events = [MaybeUninit::uninit(); AT_ONCE];

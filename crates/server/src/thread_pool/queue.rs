@@ -80,7 +80,8 @@ impl Queue {
         !self.turn.is_empty()
     }
 
-    /// What has waited for `time` comes before what arrives later with high priority; at most so many.
+    /// What has waited for `time` comes before what arrives later with high priority; at most so
+    /// many.
     pub(super) fn promote(&mut self, time: Duration, most: usize) {
         for queue in [&mut self.turn, &mut self.low] {
             let overdue =

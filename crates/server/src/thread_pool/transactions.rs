@@ -1,7 +1,8 @@
 //! How many connections of a group are at work in a transaction.
 //!
-//! Who has not been served for a while is not counted: a client that thinks, or a statement that waits for a row. Counted
-//! by ticks of the timer, in the last and the one before. A count that a tick overtakes may be off by one until the next.
+//! Who has not been served for a while is not counted: a client that thinks, or a statement that
+//! waits for a row. Counted by ticks of the timer, in the last and the one before. A count that a
+//! tick overtakes may be off by one until the next.
 
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 

@@ -1,13 +1,14 @@
 //! Whose turn it is when there are more connections than the processor's caches hold.
 //!
-//! Served in the order of arrival, thousands of busy connections would each find what they need gone from the caches. So
-//! one that has its turn is served before those that wait for theirs, for some statements; then it waits for the next. Who
-//! was idle before has its turn at once: only those that always have something to do wait for each other.
+//! Served in the order of arrival, thousands of busy connections would each find what they need
+//! gone from the caches. So one that has its turn is served before those that wait for theirs, for
+//! some statements; then it waits for the next. Who was idle before has its turn at once: only
+//! those that always have something to do wait for each other.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
-/// Statements of a turn: what the first one spends on its memory is shared by the others. Each makes the wait for the
-/// next turn longer.
+/// Statements of a turn: what the first one spends on its memory is shared by the others. Each
+/// makes the wait for the next turn longer.
 const STATEMENTS: u32 = 8;
 /// Who had nothing to do for so long, in milliseconds, does not wait.
 const PAUSE: u64 = 100;

@@ -64,7 +64,8 @@ pub enum FlushTarget {
         /// `FOR EXPORT`.
         export: bool,
     },
-    /// `[kind] LOGS`; the kind (`BINARY`, `ERROR`, `ENGINE`, `GENERAL`, `SLOW`, `RELAY`) or `None` for all.
+    /// `[kind] LOGS`; the kind (`BINARY`, `ERROR`, `ENGINE`, `GENERAL`, `SLOW`, `RELAY`) or `None`
+    /// for all.
     Logs(Option<LogKind>),
     /// `BINARY LOGS DELETE_DOMAIN_ID = (..)`.
     DeleteDomainIds(Vec<u64>),
@@ -82,7 +83,8 @@ pub enum FlushTarget {
     UserResources,
     /// `SSL`.
     Ssl,
-    /// `CLIENT_STATISTICS`, `USER_VARIABLES`, and whatever table of `information_schema` can be reset.
+    /// `CLIENT_STATISTICS`, `USER_VARIABLES`, and whatever table of `information_schema` can be
+    /// reset.
     Other(Ident),
 }
 

@@ -20,7 +20,8 @@ pub struct Insert {
     pub partitions: Vec<Ident>,
     /// The column list; `None` when absent, which means all (and none with `SET`).
     pub columns: Option<Vec<ColumnRef>>,
-    /// A column may be in the list again: it takes its values one after the other, as LOAD DATA does.
+    /// A column may be in the list again: it takes its values one after the other, as LOAD DATA
+    /// does.
     pub again: bool,
     /// Where the rows come from.
     pub source: InsertSource,

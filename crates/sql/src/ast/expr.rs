@@ -155,8 +155,8 @@ pub enum ExprKind {
         /// Name of the collation; `default` is the default of the operand's character set.
         collation: Box<str>,
     },
-    /// `expr + INTERVAL amount unit`, `expr - INTERVAL ..`, `DATE_ADD()`, `DATE_SUB()`, `ADDDATE()`,
-    /// `SUBDATE()` with an interval or a number of days.
+    /// `expr + INTERVAL amount unit`, `expr - INTERVAL ..`, `DATE_ADD()`, `DATE_SUB()`,
+    /// `ADDDATE()`, `SUBDATE()` with an interval or a number of days.
     AddInterval {
         /// The date or time.
         expr: Box<Expr>,
@@ -241,8 +241,9 @@ pub enum ExprKind {
         /// Those with REVERSE.
         reversed: u8,
     },
-    /// `COLUMN_CREATE(name, value [AS type], ...)`, `COLUMN_ADD(columns, name, value [AS type], ...)`
-    /// and `COLUMN_DELETE(columns, name, ...)`, which adds NULLs.
+    /// `COLUMN_CREATE(name, value [AS type], ...)`,
+    /// `COLUMN_ADD(columns, name, value [AS type], ...)` and `COLUMN_DELETE(columns, name, ...)`,
+    /// which adds NULLs.
     ColumnAdd {
         /// What is added to; none for COLUMN_CREATE.
         columns: Option<Box<Expr>>,

@@ -1,8 +1,8 @@
 //! Stored programs: definitions of routines and triggers, and the steps of their bodies.
 //!
-//! Names of local variables are resolved by the parser, as MariaDB does it: where a variable is in scope its name
-//! never is a column. A use of one is an [`super::ExprKind::Param`]; what it stands for is in the list of
-//! [`Local`]s beside the expression or statement.
+//! Names of local variables are resolved by the parser, as MariaDB does it: where a variable is in
+//! scope its name never is a column. A use of one is an [`super::ExprKind::Param`]; what it stands
+//! for is in the list of [`Local`]s beside the expression or statement.
 
 use super::{
     AccountName, ColumnRef, DataType, Expr, Ident, RoutineKind, Span, SqlSecurity, Statement,

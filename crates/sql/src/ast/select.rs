@@ -441,7 +441,8 @@ pub struct FunctionCall {
     pub distinct: bool,
     /// `COUNT(*)`.
     pub star: bool,
-    /// A blank before the parenthesis of a built-in that allows none: only a stored function is meant.
+    /// A blank before the parenthesis of a built-in that allows none: only a stored function is
+    /// meant.
     pub stored_only: bool,
     /// `ORDER BY` inside the parentheses (JSON_ARRAYAGG) or of `WITHIN GROUP`.
     pub order_by: Vec<OrderItem>,

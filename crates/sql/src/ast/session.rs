@@ -29,8 +29,8 @@ pub enum SetItem {
         instance: Option<Ident>,
         /// Name of the variable.
         name: Ident,
-        /// The value; `None` is `DEFAULT`. A bare word is a column without qualifier: its name is the
-        /// value (`SET sql_mode = ansi`); `ON`, `ALL`, `BINARY`, `ROW`, `SYSTEM` are strings.
+        /// The value; `None` is `DEFAULT`. A bare word is a column without qualifier: its name is
+        /// the value (`SET sql_mode = ansi`); `ON`, `ALL`, `BINARY`, `ROW`, `SYSTEM` are strings.
         value: Option<Expr>,
     },
     /// A variable of the program around, or a column of the row a trigger sees.

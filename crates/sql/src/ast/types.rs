@@ -30,7 +30,8 @@ pub struct DataType {
 /// A character set in a definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CharsetName {
-    /// A name (`ASCII` is `latin1`, `UNICODE` is `ucs2`, `BYTE` and `CHARACTER SET BINARY` `binary`).
+    /// A name (`ASCII` is `latin1`, `UNICODE` is `ucs2`, `BYTE` and `CHARACTER SET BINARY`
+    /// `binary`).
     Named(Box<str>),
     /// `DEFAULT`.
     Default,

@@ -1,4 +1,5 @@
-//! Walking over expressions: the operands of a node, whatever it is. Queries inside are not entered.
+//! Walking over expressions: the operands of a node, whatever it is. Queries inside are not
+//! entered.
 
 use selkie_types::stack;
 

@@ -61,7 +61,8 @@ impl Lexer<'_> {
         self.skip_comment(start, true)
     }
 
-    /// Skips to the end of a comment; comments inside of a versioned one that is not executed count.
+    /// Skips to the end of a comment; comments inside of a versioned one that is not executed
+    /// count.
     fn skip_comment(&mut self, start: usize, nested: bool) -> Result<(), usize> {
         let mut depth = 1;
         while !self.at_end() {
@@ -84,8 +85,8 @@ impl Lexer<'_> {
     }
 }
 
-/// A piece of a statement as it is meant: the signs of versioned comments and those that are not executed go, plain
-/// comments stay.
+/// A piece of a statement as it is meant: the signs of versioned comments and those that are not
+/// executed go, plain comments stay.
 pub(crate) fn strip_versions(text: &[u8]) -> Cow<'_, [u8]> {
     if !text.windows(2).any(|w| matches!(w, b"/*" | b"*/")) {
         return Cow::Borrowed(text);

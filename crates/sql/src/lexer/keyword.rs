@@ -5,7 +5,8 @@ const SLOTS: usize = 2048;
 
 macro_rules! keywords {
     (reserved { $($r:ident)* } free { $($f:ident)* } function { $($c:ident)* }) => {
-        /// A word of the grammar, spelled as in SQL. Reserved words come first, function names last.
+        /// A word of the grammar, spelled as in SQL. Reserved words come first, function names
+        /// last.
         #[allow(clippy::upper_case_acronyms, non_camel_case_types)]
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[repr(u16)]

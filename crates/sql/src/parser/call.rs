@@ -256,8 +256,9 @@ impl Parser<'_> {
         })
     }
 
-    /// `WEIGHT_STRING(expr, bytes, characters, flags)`: the text cut to so many characters, its weights to
-    /// so many bytes; the flags are levels, and whether to pad to the characters or to the bytes.
+    /// `WEIGHT_STRING(expr, bytes, characters, flags)`: the text cut to so many characters, its
+    /// weights to so many bytes; the flags are levels, and whether to pad to the characters or to
+    /// the bytes.
     fn weights_by_number(&mut self, expr: Box<Expr>) -> PResult<ExprKind> {
         const TO_CHARACTERS: u64 = 0x40;
         const TO_BYTES: u64 = 0x80;

@@ -9,7 +9,8 @@ use crate::ClientText;
 use crate::ast::Span;
 use crate::lexer::{Kw, Lexer, Modes, T, Token};
 
-/// Greatest height of an expression, whatever it is made of. MariaDB's stack ends at about half of it.
+/// Greatest height of an expression, whatever it is made of. MariaDB's stack ends at about half of
+/// it.
 const MAX_HEIGHT: u32 = 1000;
 /// Most SELECTs inside of each other, as in MariaDB.
 pub(super) const MAX_SELECT_NESTING: u32 = 64;
@@ -39,8 +40,8 @@ pub(crate) struct Parser<'a> {
     pub(super) into_allowed: bool,
     /// The next query to begin may have it.
     pub(super) into_next: bool,
-    /// The next SELECT is the first of a statement or of what it stores: it may say how its rows are
-    /// handled.
+    /// The next SELECT is the first of a statement or of what it stores: it may say how its rows
+    /// are handled.
     pub(super) leading: bool,
     /// The stored program around, with the names it knows.
     pub(super) program: Option<Box<super::program::Scope>>,
@@ -257,7 +258,8 @@ impl<'a> Parser<'a> {
         Ok((result, height))
     }
 
-    /// Runs `inner` and tells the height of the expression it made, which is not yet part of another.
+    /// Runs `inner` and tells the height of the expression it made, which is not yet part of
+    /// another.
     pub(super) fn weighed<R>(
         &mut self,
         inner: impl FnOnce(&mut Self) -> PResult<R>,

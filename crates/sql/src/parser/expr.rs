@@ -1,4 +1,5 @@
-//! Operators by precedence climbing. Operands are in `primary.rs`, BETWEEN and its kin in `predicate.rs`.
+//! Operators by precedence climbing. Operands are in `primary.rs`, BETWEEN and its kin in
+//! `predicate.rs`.
 
 use selkie_types::SqlMode;
 

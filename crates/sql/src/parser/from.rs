@@ -1,8 +1,8 @@
 //! Table references: tables, derived tables and joins.
 //!
-//! Compat: `a JOIN b LEFT JOIN c ON x` joins from the left, yet `a JOIN b JOIN c ON x ON y` gives the
-//! outer join the later ON. So joins wait for their ON on a stack, and an inner join that got none is
-//! moved below the joins written behind it.
+//! Compat: `a JOIN b LEFT JOIN c ON x` joins from the left, yet `a JOIN b JOIN c ON x ON y` gives
+//! the outer join the later ON. So joins wait for their ON on a stack, and an inner join that got
+//! none is moved below the joins written behind it.
 
 use selkie_types::error::catalogue::ER_TOO_MANY_TABLES;
 use selkie_types::stack;
@@ -64,7 +64,8 @@ impl Parser<'_> {
         let mut pending: Vec<Pending> = Vec::new();
         loop {
             if !pending.is_empty() && self.at_any(&[Kw::ON, Kw::USING]) {
-                // Compat: USING of an outer join follows a table, not another join; ON follows either.
+                // Compat: USING of an outer join follows a table, not another join; ON follows
+                // either.
                 let outer = pending.last().is_some_and(Pending::is_outer);
                 if outer && current.spine > 0 && self.at_any(&[Kw::USING]) {
                     return Err(self.error());

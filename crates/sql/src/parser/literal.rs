@@ -76,7 +76,8 @@ impl Parser<'_> {
         Ok(value)
     }
 
-    /// A length of a type. Compat: a fraction is dropped, and what is too large fails a later check.
+    /// A length of a type. Compat: a fraction is dropped, and what is too large fails a later
+    /// check.
     pub(super) fn length(&mut self) -> PResult<u64> {
         if !matches!(self.tok.kind, T::Int | T::Decimal) {
             return Err(self.error());

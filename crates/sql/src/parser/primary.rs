@@ -1,4 +1,5 @@
-//! Operands: literals, names, parentheses, subqueries, CASE. Calls are in `call.rs` and `function.rs`.
+//! Operands: literals, names, parentheses, subqueries, CASE. Calls are in `call.rs` and
+//! `function.rs`.
 
 use selkie_meter::tick;
 use selkie_types::error::catalogue::ER_PS_MANY_PARAM;

@@ -1,7 +1,8 @@
 //! Bodies of stored programs: which names are variables, and the dispatch of steps.
 //!
-//! Where a variable is in scope its name never is a column, so names are resolved here. What is only a question of
-//! statements (which may stand where) is answered here too, as MariaDB does it: when a program is made.
+//! Where a variable is in scope its name never is a column, so names are resolved here. What is
+//! only a question of statements (which may stand where) is answered here too, as MariaDB does it:
+//! when a program is made.
 
 mod check;
 mod control;

@@ -197,8 +197,8 @@ impl Parser<'_> {
         Ok(CommonTable { name, columns, query, cycle })
     }
 
-    /// Set operators from left to right, INTERSECT first. Leading INTERSECTs need no combination of their
-    /// own.
+    /// Set operators from left to right, INTERSECT first. Leading INTERSECTs need no combination of
+    /// their own.
     fn body_after(&mut self, first: QueryBody) -> PResult<QueryBody> {
         let mut rest = self.intersections()?;
         while self.early_into.is_none()

@@ -160,7 +160,8 @@ impl Parser<'_> {
         })
     }
 
-    /// Tables of `information_schema` with a SHOW of their own. Compat: any other name is error 1064.
+    /// Tables of `information_schema` with a SHOW of their own. Compat: any other name is error
+    /// 1064.
     fn show_other(&mut self, kw: Kw) -> PResult<ShowWhat> {
         const TABLES: &[&str] = &[
             "client_statistics",

@@ -1,4 +1,5 @@
-//! Statements of MariaDB that have no tree: recognised by their first words, answered with error 1235.
+//! Statements of MariaDB that have no tree: recognised by their first words, answered with error
+//! 1235.
 
 use super::{PResult, Parser};
 use crate::ast::Statement;

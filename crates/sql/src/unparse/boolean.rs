@@ -1,4 +1,5 @@
-//! Conditions. Compat: MariaDB pushes NOT down and compares bare columns with zero before it prints.
+//! Conditions. Compat: MariaDB pushes NOT down and compares bare columns with zero before it
+//! prints.
 
 use super::Writer;
 use super::expr::operator_text;

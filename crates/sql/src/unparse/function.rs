@@ -44,8 +44,8 @@ impl Writer<'_> {
             match (name.as_str(), call.args.as_slice()) {
                 ("mod", [a, b]) => return self.infix(BinaryOp::Mod, a, b),
                 ("date", [a]) => return self.plain_cast(a, "date"),
-                // Compat: outside of queries these lose the fraction. In queries they are casts where
-                // the digits of the argument are known.
+                // Compat: outside of queries these lose the fraction. In queries they are casts
+                // where the digits of the argument are known.
                 ("time", [a]) if !self.of_query => return self.plain_cast(a, "time"),
                 ("timestamp", [a]) if !self.of_query => return self.plain_cast(a, "datetime"),
                 ("isnull", [a]) => {

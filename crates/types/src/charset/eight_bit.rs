@@ -6,8 +6,8 @@ use super::{Charset, CollationId};
 
 const TABLES: &[u8; 25 * RECORD] = include_bytes!("../../data/eight_bit.bin");
 const ORDERS: &[u8; 39 * 256] = include_bytes!("../../data/eight_bit_order.bin");
-/// Two weights a byte of German; how characters compare one by one in four orders; levels of the two
-/// Czech orders for each byte and three more letters (`special` in `generate/tables.py`).
+/// Two weights a byte of German; how characters compare one by one in four orders; levels of the
+/// two Czech orders for each byte and three more letters (`special` in `generate/tables.py`).
 const SPECIAL: &[u8; 512 + 4 * 256 + 6 * LETTERS] = include_bytes!("../../data/special_orders.bin");
 
 /// Bytes, and `ch` in three cases.

@@ -1,8 +1,8 @@
 //! The levels of weights behind the first: accents and cases.
 //!
-//! `data/uca_levels.bin` (observed by `generate/tailorings.py`) holds for each table the sequences of
-//! weights and runs of their numbers over all code points. A table is unpacked when a collation that
-//! has the level is used first.
+//! `data/uca_levels.bin` (observed by `generate/tailorings.py`) holds for each table the sequences
+//! of weights and runs of their numbers over all code points. A table is unpacked when a collation
+//! that has the level is used first.
 
 use hashbrown::HashMap;
 use std::sync::LazyLock;

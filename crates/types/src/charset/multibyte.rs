@@ -1,9 +1,9 @@
 //! The East Asian character sets of one to three bytes a character.
 //!
 //! Which bytes form a character is a rule ([`Shape`]); what the character means, its cases and its
-//! weight come from `data/multibyte.bin`, as `generate/multibyte.py` observed them. A character has a
-//! code: its bytes as a number, except that one of three bytes (`8F` in front) has its last two with
-//! the high bit of the last cleared. Must not know of collations other than their weights.
+//! weight come from `data/multibyte.bin`, as `generate/multibyte.py` observed them. A character has
+//! a code: its bytes as a number, except that one of three bytes (`8F` in front) has its last two
+//! with the high bit of the last cleared. Must not know of collations other than their weights.
 
 use std::sync::LazyLock;
 

@@ -1,9 +1,9 @@
-//! Tailorings of the Unicode collation algorithm: what languages, and the root of Unicode 14 with its
-//! contractions, change in a table of weights.
+//! Tailorings of the Unicode collation algorithm: what languages, and the root of Unicode 14 with
+//! its contractions, change in a table of weights.
 //!
-//! `data/tailorings.bin` (observed by `generate/tailorings.py`) holds for each the version it is based
-//! on and a list of characters and sequences with their weights on each level. A tailoring is unpacked
-//! when it is used first; a text under it pays for it only where it has such characters.
+//! `data/tailorings.bin` (observed by `generate/tailorings.py`) holds for each the version it is
+//! based on and a list of characters and sequences with their weights on each level. A tailoring is
+//! unpacked when it is used first; a text under it pays for it only where it has such characters.
 
 use std::sync::LazyLock;
 

@@ -1,5 +1,6 @@
 //! The collations of Unicode 14: five character sets, two dozen languages, with or without accents,
-//! cases and padding. Their numbers and names follow a rule, so they are made when one is used first.
+//! cases and padding. Their numbers and names follow a rule, so they are made when one is used
+//! first.
 
 use std::sync::LazyLock;
 

@@ -11,7 +11,8 @@ use super::{Charset, Collation, codec};
 pub(crate) trait Weigher: Copy {
     /// Bytes of a weight, in a key too unless `DENSE`.
     const WIDTH: usize;
-    /// Weights, of which most are below 0x80, have different lengths in a key; of two bytes each otherwise.
+    /// Weights, of which most are below 0x80, have different lengths in a key; of two bytes each
+    /// otherwise.
     const DENSE: bool = false;
     /// Whether each byte is one weight, so that bytes can be skipped freely.
     const BYTEWISE: bool;
@@ -31,7 +32,8 @@ pub(crate) trait Weigher: Copy {
         None
     }
 
-    /// Whether ASCII letters weigh as much as their capitals and all other ASCII characters as themselves.
+    /// Whether ASCII letters weigh as much as their capitals and all other ASCII characters as
+    /// themselves.
     #[inline]
     fn is_upper_ascii(&self) -> bool {
         false

@@ -1,11 +1,12 @@
-//! Keys of texts whose characters are single bytes of one weight each, a word at a time: what sorts and groups of
-//! ordinary text spend their time on. Other texts take the long way in `text`, with the same result.
+//! Keys of texts whose characters are single bytes of one weight each, a word at a time: what sorts
+//! and groups of ordinary text spend their time on. Other texts take the long way in `text`, with
+//! the same result.
 
 use super::text::put_spaces;
 use crate::charset::weights::Weigher;
 
-/// Appends the weights of a text padded with spaces, without the trailing ones; false, with nothing appended, if the
-/// text is not that simple.
+/// Appends the weights of a text padded with spaces, without the trailing ones; false, with nothing
+/// appended, if the text is not that simple.
 pub(super) fn put_simple<W: Weigher>(out: &mut Vec<u8>, w: &W, bytes: &[u8]) -> bool {
     if W::BYTEWISE && W::WIDTH == 1 {
         let space = w.space() as u8;
@@ -25,7 +26,8 @@ pub(super) fn put_simple<W: Weigher>(out: &mut Vec<u8>, w: &W, bytes: &[u8]) -> 
     put_words(out, w, bytes, |word, out| put_table(table, word, out))
 }
 
-/// Puts the weights of each word with `put`, which says whether it could, and the spaces between words.
+/// Puts the weights of each word with `put`, which says whether it could, and the spaces between
+/// words.
 fn put_words<W: Weigher>(
     out: &mut Vec<u8>,
     w: &W,

@@ -3,12 +3,13 @@
 //! NO PAD: the bytes of the weights, zero bytes as `00 FF`, then `00 00`.
 //!
 //! PAD SPACE: weights without the trailing spaces. A space in the middle is followed
-//! by one byte that compares what comes after it with endless spaces (1 less, 3 greater); the end is
-//! a space followed by 2. So a text stands exactly where its padding with endless spaces would.
+//! by one byte that compares what comes after it with endless spaces (1 less, 3 greater); the end
+//! is a space followed by 2. So a text stands exactly where its padding with endless spaces would.
 //!
-//! Weights have a fixed width, but those of `general_ci`, where plain text would be half zeros: below 0x80 they are one
-//! byte, below 0x7F80 two with a first byte from 0x80 to 0xFE, else 0xFF and two. Not those of the Unicode collations,
-//! whose computed pairs would grow to six bytes, more than a key of the longest columns has room for.
+//! Weights have a fixed width, but those of `general_ci`, where plain text would be half zeros:
+//! below 0x80 they are one byte, below 0x7F80 two with a first byte from 0x80 to 0xFE, else 0xFF
+//! and two. Not those of the Unicode collations, whose computed pairs would grow to six bytes, more
+//! than a key of the longest columns has room for.
 
 use super::simple::put_simple;
 use crate::charset::weights::{Stream, Weigher, match_weigher, with_weigher};

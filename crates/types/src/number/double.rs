@@ -20,8 +20,8 @@ pub fn write_f64(out: &mut Vec<u8>, v: f64) {
 
 /// Appends `v` with exactly `decimals` digits after the point (`DOUBLE(M,D)`, `ROUND(v, D)`).
 ///
-/// Digits beyond those of the shortest text that reads back as `v` are zeros, and what is shown as zero has
-/// no sign.
+/// Digits beyond those of the shortest text that reads back as `v` are zeros, and what is shown as
+/// zero has no sign.
 pub fn write_fixed(out: &mut Vec<u8>, v: f64, decimals: usize) {
     if !v.is_finite() {
         return out.push(b'0');
@@ -143,8 +143,8 @@ fn digits_of(v: f64, most: usize) -> (Vec<u8>, i32) {
 /// Appends a number in at most `room` characters, with as many digits as they hold; false if they
 /// are too few for any.
 ///
-/// Compat: an exponent is written if the number would not fit without it, or has more than 15 digits
-/// before the point or zeros behind it.
+/// Compat: an exponent is written if the number would not fit without it, or has more than 15
+/// digits before the point or zeros behind it.
 pub fn write_f64_within(out: &mut Vec<u8>, v: f64, room: usize) -> bool {
     if v == 0.0 || !v.is_finite() {
         out.push(b'0');

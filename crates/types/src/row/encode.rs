@@ -50,8 +50,8 @@ impl RowLayout {
             .map(move |(_, column)| if column.is_null(row) { &b""[..] } else { column.bytes(row) })
     }
 
-    /// Appends the strings, of `total` bytes, of the row that begins at `start`: where they end, then
-    /// their bytes.
+    /// Appends the strings, of `total` bytes, of the row that begins at `start`: where they end,
+    /// then their bytes.
     pub(super) fn put_strings<'s, I: Iterator<Item = &'s [u8]>>(
         &self,
         strings: impl Fn() -> I,

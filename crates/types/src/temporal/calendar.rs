@@ -43,7 +43,8 @@ pub(super) fn day_number(year: u32, month: u32, day: u32) -> i64 {
     days + y / 4 - centuries
 }
 
-/// Year, month and day of a day number; zeros outside of 0000-03-01..9999-12-31 as `FROM_DAYS` has it.
+/// Year, month and day of a day number; zeros outside of 0000-03-01..9999-12-31 as `FROM_DAYS` has
+/// it.
 pub(super) fn from_day_number(day: i64) -> Option<(u32, u32, u32)> {
     if !(366..=MAX_DAY).contains(&day) {
         return None;

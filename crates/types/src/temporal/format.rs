@@ -15,7 +15,8 @@ struct Parts {
 }
 
 impl DateTime {
-    /// Appends the instant in the given format; `None` if a part it asks for is zero and has no name.
+    /// Appends the instant in the given format; `None` if a part it asks for is zero and has no
+    /// name.
     pub fn format(self, format: &[u8], names: &TimeNames, out: &mut Vec<u8>) -> Option<()> {
         let parts = Parts {
             date: self.date(),
@@ -30,7 +31,8 @@ impl DateTime {
 }
 
 impl Time {
-    /// Appends the time in the given format; `None` if it asks for parts of a date that have no value.
+    /// Appends the time in the given format; `None` if it asks for parts of a date that have no
+    /// value.
     pub fn format(self, format: &[u8], names: &TimeNames, out: &mut Vec<u8>) -> Option<()> {
         self.format_parts(true, format, names, out)
     }

@@ -1,4 +1,5 @@
-//! `DATE'..'`, `TIME'..'` and `TIMESTAMP'..'`: texts that must be exactly what the word before says.
+//! `DATE'..'`, `TIME'..'` and `TIMESTAMP'..'`: texts that must be exactly what the word before
+//! says.
 
 use super::{Date, DateOptions, DateTime, ParsedTemporal, Time};
 

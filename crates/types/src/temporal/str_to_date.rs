@@ -259,7 +259,8 @@ impl State {
     }
 }
 
-/// The position of the name that stands here, in any case; an abbreviation that fits only one will do.
+/// The position of the name that stands here, in any case; an abbreviation that fits only one will
+/// do.
 fn name(s: &mut Scanner<'_>, names: &[&str]) -> Option<u32> {
     let letters = s.run(|b| b.is_ascii_alphabetic() || b >= 0x80);
     let word = &s.rest()[..letters];

@@ -155,8 +155,8 @@ impl<'r> Inserter<'r> {
         default_of_column(self.env.eval, &self.plan.table.columns[at]).is_none()
     }
 
-    /// The default of a column. Compat: one that is missing is NULL to triggers, but its type's zero in
-    /// the first row of a query or file.
+    /// The default of a column. Compat: one that is missing is NULL to triggers, but its type's
+    /// zero in the first row of a query or file.
     fn default(&self, at: usize, rows: usize) -> SqlResult<Arc<Column>> {
         let column = &self.plan.table.columns[at];
         let first = self.records == 0 && !self.lists_values;

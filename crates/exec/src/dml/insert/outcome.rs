@@ -95,8 +95,8 @@ impl Inserter<'_> {
 
     /// The value of the automatic column that is told where none was generated.
     ///
-    /// Compat: of rows that may be updated it is that of the last one, if any was stored or changed, and none
-    /// if they come from a query.
+    /// Compat: of rows that may be updated it is that of the last one, if any was stored or
+    /// changed, and none if they come from a query.
     fn told_value(&self) -> Option<u64> {
         match self.on_duplicate {
             None if self.affected == 0 => None,

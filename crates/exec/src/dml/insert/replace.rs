@@ -1,7 +1,8 @@
 //! What REPLACE does with a row in the way of a new one.
 //!
-//! Compat: the row is deleted and the new one tried again, unless nothing but the new row can tell the difference: then
-//! it becomes the new one in place, and if it is the new one already, some engines do not touch it and nobody counts it.
+//! Compat: the row is deleted and the new one tried again, unless nothing but the new row can tell
+//! the difference: then it becomes the new one in place, and if it is the new one already, some
+//! engines do not touch it and nobody counts it.
 
 use std::sync::Arc;
 
@@ -54,8 +55,8 @@ impl Inserter<'_> {
         Ok(Fate::Stored)
     }
 
-    /// Whether a row in the way may become the new one: it is not referred to, whether or not foreign keys are checked,
-    /// and no trigger is to see it go.
+    /// Whether a row in the way may become the new one: it is not referred to, whether or not
+    /// foreign keys are checked, and no trigger is to see it go.
     pub(super) fn replaces_in_place(&self) -> bool {
         if self.plan.mode != InsertMode::Replace || self.delete_triggers.is_some() {
             return false;

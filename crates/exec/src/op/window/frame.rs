@@ -190,7 +190,8 @@ fn edge(
     found.unwrap_or(if is_start { sorted.peer_start[row] } else { sorted.peer_end[row] })
 }
 
-/// The first row whose value is at least (for an end: more than) the row's value plus `shift`; `None` for a NULL.
+/// The first row whose value is at least (for an end: more than) the row's value plus `shift`;
+/// `None` for a NULL.
 fn value_edge<T: Step>(
     values: &[Option<T>],
     descending: bool,

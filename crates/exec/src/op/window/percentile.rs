@@ -1,4 +1,5 @@
-//! PERCENTILE_CONT, PERCENTILE_DISC and MEDIAN: a place in the order of the values that are not NULL.
+//! PERCENTILE_CONT, PERCENTILE_DISC and MEDIAN: a place in the order of the values that are not
+//! NULL.
 
 use std::sync::Arc;
 

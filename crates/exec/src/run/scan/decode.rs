@@ -62,8 +62,8 @@ impl<'r> Decoder<'r> {
         }
     }
 
-    /// A decoder of `columns` of the table from entries of an index. What is no part of it is read from the clustered
-    /// key.
+    /// A decoder of `columns` of the table from entries of an index. What is no part of it is read
+    /// from the clustered key.
     pub(crate) fn of_entries(
         table: &'r TableInfo,
         codecs: &'r [IndexCodec],

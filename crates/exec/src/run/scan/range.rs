@@ -184,8 +184,8 @@ pub(crate) fn put_equal(
     Ok(true)
 }
 
-/// The value of a bound. Compat: the comparison of rows with a literal that is no number raises the warning,
-/// the search in the index does not.
+/// The value of a bound. Compat: the comparison of rows with a literal that is no number raises the
+/// warning, the search in the index does not.
 fn bound_value(eval: &EvalContext<'_>, e: &Expr) -> SqlResult<Value> {
     let converted = match &e.kind {
         ExprKind::Call(call) if e.ty.is_numeric() && call.function.is_implicit() => {

@@ -1,6 +1,6 @@
-//! Handles of open tables, by id and version of the definition. Statements take theirs from a part of their thread's, so
-//! that even counting who uses a handle writes no memory of other threads. Must not be asked for a table whose definition
-//! may change meanwhile, but by [`Handles::get`].
+//! Handles of open tables, by id and version of the definition. Statements take theirs from a part
+//! of their thread's, so that even counting who uses a handle writes no memory of other threads.
+//! Must not be asked for a table whose definition may change meanwhile, but by [`Handles::get`].
 
 use std::ops::Deref;
 use std::sync::Arc;

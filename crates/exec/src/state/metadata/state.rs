@@ -1,7 +1,8 @@
-//! Who has locked which name and who waits, exactly: what is looked at when locks are in each other's way.
+//! Who has locked which name and who waits, exactly: what is looked at when locks are in each
+//! other's way.
 //!
-//! Hundreds may wait for one name, behind one that changes it and has to wait itself. So nothing here costs more for each
-//! of them than a step, but looking through them all when somebody leaves.
+//! Hundreds may wait for one name, behind one that changes it and has to wait itself. So nothing
+//! here costs more for each of them than a step, but looking through them all when somebody leaves.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -58,8 +59,9 @@ impl Entry {
         }
     }
 
-    /// Whom `owner`, who wants `mode`, waits for, or enough of them to find every cycle: who waits for the same as
-    /// another waits for the same owners, so that one of each queue will do, and none of its own.
+    /// Whom `owner`, who wants `mode`, waits for, or enough of them to find every cycle: who waits
+    /// for the same as another waits for the same owners, so that one of each queue will do, and
+    /// none of its own.
     fn blockers(&self, owner: u64, mode: LockMode) -> impl Iterator<Item = u64> + '_ {
         let is_in_the_way = move |counts: &[u32; MODES]| {
             in_the_way_of(mode).any(|other| counts[other as usize] > 0)

@@ -1,9 +1,10 @@
-//! Locks of statements that use a table, noted by each thread in memory of its own: they are in nobody's way as long as
-//! nobody wants to change the definition.
+//! Locks of statements that use a table, noted by each thread in memory of its own: they are in
+//! nobody's way as long as nobody wants to change the definition.
 //!
 //! # Invariants
-//! - USE-1 Who wants a stronger lock first says so in [`Interests`], then takes what it finds in every part. A use is
-//!   noted under the part's lock after a look at the interests: either it is found, or it sees the interest.
+//! - USE-1 Who wants a stronger lock first says so in [`Interests`], then takes what it finds in
+//!   every part. A use is noted under the part's lock after a look at the interests: either it is
+//!   found, or it sees the interest.
 //! - USE-2 Part locks are taken within that of the exact table, never around it.
 
 use std::sync::Weak;

@@ -1,7 +1,8 @@
 //! The state that a session shares with the functions and triggers of its statements.
 //!
-//! A statement around sees its session shared while they run, so what they change is behind locks and
-//! atomics, which no other thread ever contends for. Must not hold what a function or trigger has of its own.
+//! A statement around sees its session shared while they run, so what they change is behind locks
+//! and atomics, which no other thread ever contends for. Must not hold what a function or trigger
+//! has of its own.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -26,7 +27,8 @@ pub struct SessionCore {
     pub counters: Counters,
     /// `@name` variables.
     pub variables: Mutex<UserVariables>,
-    /// `SET insert_id`: the next generated value. Compat: the first INSERT takes it, one within a trigger too.
+    /// `SET insert_id`: the next generated value. Compat: the first INSERT takes it, one within a
+    /// trigger too.
     pub next_insert_id: Mutex<Option<u64>>,
     /// State of `RAND()` once `rand_seed1` or `rand_seed2` was set.
     pub random_seeds: RandomSeeds,

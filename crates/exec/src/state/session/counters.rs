@@ -1,8 +1,8 @@
 //! Status counters of a session, counted by the executor.
 //!
-//! A session and the functions and triggers of its statements count together, one at a time, so that a
-//! counter is read and written without a locked instruction. The server adds them to the global ones when
-//! a statement ends.
+//! A session and the functions and triggers of its statements count together, one at a time, so
+//! that a counter is read and written without a locked instruction. The server adds them to the
+//! global ones when a statement ends.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -108,8 +108,8 @@ impl Counter {
 pub type Reported = [u64; Counters::NAMES.len()];
 
 impl Counters {
-    /// Calls `report` with the place among the names and the value of each that differs from `reported`, which
-    /// becomes what is reported.
+    /// Calls `report` with the place among the names and the value of each that differs from
+    /// `reported`, which becomes what is reported.
     pub fn report_changes(&self, reported: &Cell<Reported>, mut report: impl FnMut(usize, u64)) {
         // Few change in a statement: several are compared at once.
         const TOGETHER: usize = 8;

@@ -114,8 +114,8 @@ pub trait SessionHooks: Send + Sync {
         Ok(())
     }
 
-    /// Fails (1142, 1044) unless the session's account has all of `wanted` on a table, or on a schema
-    /// if no table is named. Compat: what some column of the table has is enough.
+    /// Fails (1142, 1044) unless the session's account has all of `wanted` on a table, or on a
+    /// schema if no table is named. Compat: what some column of the table has is enough.
     fn check_needs(
         &self,
         _: &Session,

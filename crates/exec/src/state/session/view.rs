@@ -49,7 +49,8 @@ impl selkie_expr::Session for Session {
             value = Value::Bytes(text.into_bytes().into());
         }
         if matches!(ty.kind, TypeKind::Float | TypeKind::Double) {
-            // Compat: a variable does not keep how many digits its number had, nor that it was a FLOAT.
+            // Compat: a variable does not keep how many digits its number had, nor that it was a
+            // FLOAT.
             ty = SqlType::double();
         }
         self.core.variables.lock().insert((*folded(name)).into(), (value, ty));

@@ -1,4 +1,5 @@
-//! Prepared statements that sessions share: clients of one program prepare the same texts, often for one execution.
+//! Prepared statements that sessions share: clients of one program prepare the same texts, often
+//! for one execution.
 
 use std::sync::Arc;
 

@@ -99,8 +99,8 @@ pub(super) fn bind(mut b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
     document(b, length, kernel)
 }
 
-/// Compat: a number that a user variable holds is converted to the character set of the document as texts are,
-/// and is then one of them.
+/// Compat: a number that a user variable holds is converted to the character set of the document as
+/// texts are, and is then one of them.
 pub(crate) fn quote_variable(e: &mut Expr, types: &TypeContext) {
     let is_variable =
         matches!(e.kind, ExprKind::UserVariable(_) | ExprKind::AssignUserVariable(..));

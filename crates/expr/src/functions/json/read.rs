@@ -254,7 +254,8 @@ pub(super) fn keys(frame: &Frame<'_>) -> SqlResult<Column> {
     })
 }
 
-/// Compat: behind a scalar nothing is looked at, but behind an array or an object all of the text is.
+/// Compat: behind a scalar nothing is looked at, but behind an array or an object all of the text
+/// is.
 pub(super) fn length(frame: &Frame<'_>) -> SqlResult<Column> {
     numbers(frame, |row| {
         let path = match frame.args.len() {

@@ -1,5 +1,5 @@
-//! What must be true of a recovered database: its content is that of one state, indexes and rows agree, every page is
-//! used once and allocated, no file is left over, counters do not go back.
+//! What must be true of a recovered database: its content is that of one state, indexes and rows
+//! agree, every page is used once and allocated, no file is left over, counters do not go back.
 
 use super::super::contract::NativeEngine;
 use super::model::{Db, Model, Overlay, TableState};
@@ -95,7 +95,8 @@ pub(super) fn deep(engine: &NativeEngine, db: &Db) -> EngineResult<()> {
     Ok(())
 }
 
-/// Every page of long values belongs to one entry, is allocated, and there is room for all in the file's count.
+/// Every page of long values belongs to one entry, is allocated, and there is room for all in the
+/// file's count.
 fn pages(engine: &NativeEngine, tree: &Tree) -> EngineResult<()> {
     let storage = &engine.shared().storage;
     let (mut start, mut chains) = (Vec::new(), Vec::new());

@@ -1,4 +1,5 @@
-//! What the engine must hold: every state that a commit, a preparation or the outcome of one left, in order.
+//! What the engine must hold: every state that a commit, a preparation or the outcome of one left,
+//! in order.
 
 use selkie_engine::testing::{items, letters};
 use selkie_engine::{IndexCodec, IndexId, IndexPart, TableDef, TableId};
@@ -72,7 +73,8 @@ pub(super) struct Model {
     pub(super) states: Vec<Arc<Db>>,
     /// States up to here are known to survive.
     pub(super) acked: usize,
-    /// Highest AUTO_INCREMENT value whose insertion was logged, and the part of it known to survive.
+    /// Highest AUTO_INCREMENT value whose insertion was logged, and the part of it known to
+    /// survive.
     pub(super) auto: BTreeMap<TableId, u64>,
     pub(super) auto_acked: BTreeMap<TableId, u64>,
     /// Tables and branches are never named twice.

@@ -1,5 +1,5 @@
-//! The bytes a start needs of the files it finds. The simulated disk learns them before each start, and refuses whatever would
-//! remove or write over a byte of it before it was read.
+//! The bytes a start needs of the files it finds. The simulated disk learns them before each start,
+//! and refuses whatever would remove or write over a byte of it before it was read.
 
 use crate::checkpoint::Control;
 use crate::disk::sim::SimDisk;
@@ -11,8 +11,9 @@ use crate::trx::Recovered;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Tells the disk what the next start needs: the undo snapshot, the log from the checkpoint on, whole copies of
-/// pages, and undo of transactions that had not ended. A directory that cannot be opened needs nothing.
+/// Tells the disk what the next start needs: the undo snapshot, the log from the checkpoint on,
+/// whole copies of pages, and undo of transactions that had not ended. A directory that cannot be
+/// opened needs nothing.
 pub(super) fn declare(disk: &SimDisk) {
     disk.forget_needs();
     let needs = needs(&disk.fork(1)).unwrap_or_default();

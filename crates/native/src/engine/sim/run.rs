@@ -1,5 +1,5 @@
-//! Lives and deaths of a database. Usage: `SELKIE_SEEDS` is how many histories, `SELKIE_SEED` the first; a failing
-//! one is printed and replays alone with `SELKIE_SEED=n SELKIE_SEEDS=1`.
+//! Lives and deaths of a database. Usage: `SELKIE_SEEDS` is how many histories, `SELKIE_SEED` the
+//! first; a failing one is printed and replays alone with `SELKIE_SEED=n SELKIE_SEEDS=1`.
 
 use super::super::contract::NativeEngine;
 use super::super::options::NativeOptions;
@@ -114,7 +114,8 @@ fn prepared(engine: &NativeEngine, model: &Model) -> EngineResult<BTreeMap<usize
     Ok(open)
 }
 
-/// Opens after a crash, perhaps crashing again on the way, checks, and makes what was found the state to go on from.
+/// Opens after a crash, perhaps crashing again on the way, checks, and makes what was found the
+/// state to go on from.
 fn recover(disk: &SimDisk, model: &mut Model, rng: &mut Rng) -> Running {
     for _ in 0..rng.below(4) {
         needs::declare(disk);
@@ -209,7 +210,8 @@ fn damage(disk: &SimDisk, model: &Model, rng: &mut Rng) {
         let open = prepared(&engine, model)?;
         let names = open.values().filter_map(|open| open.branch).collect();
         let state = state_of(&engine, model, &names, 0)?;
-        // A page of data may come back from an older copy of the doublewrite file, see `docs/durability.md`.
+        // A page of data may come back from an older copy of the doublewrite file, see
+        // `docs/durability.md`.
         let told = name.starts_with("data.") || state.is_ok();
         assert!(told, "a flipped bit in {name} made a state that never was: {state:?}");
         Running { engine, open }.end(&fork);
@@ -250,7 +252,8 @@ fn sessions_crash_and_lose_nothing_acknowledged() {
     }
 }
 
-/// Ends one history after another at the same place until the place is reached; whether it ever was.
+/// Ends one history after another at the same place until the place is reached; whether it ever
+/// was.
 fn ends_at(place: &'static str) -> bool {
     (1..60).any(|seed| {
         let (disk, mut rng) = (SimDisk::new(seed), Rng::new(seed ^ 0xFA11));

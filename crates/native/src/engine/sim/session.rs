@@ -1,4 +1,5 @@
-//! Sessions, interleaved: each step lets one of them do a statement, end its transaction, or change a definition.
+//! Sessions, interleaved: each step lets one of them do a statement, end its transaction, or change
+//! a definition.
 
 use super::super::contract::NativeEngine;
 use super::audit::{read, same_rows};
@@ -108,7 +109,8 @@ impl Sessions<'_> {
     fn statement(&mut self, who: usize) -> EngineResult<()> {
         let Some(id) = self.pick_table() else { return Ok(()) };
         let (db, contended) = (self.model.now().clone(), self.contended());
-        // Without a unique key two sessions could make the same row twice, which the model cannot tell apart.
+        // Without a unique key two sessions could make the same row twice, which the model cannot
+        // tell apart.
         let others = |(n, open): (&usize, &Open)| *n != who && open.uses.contains(&id);
         if !is_keyed(&db.tables[&id].def) && self.open.iter().any(others) {
             return Ok(());
@@ -139,7 +141,8 @@ impl Sessions<'_> {
     fn look(&mut self, who: usize) -> EngineResult<()> {
         let Some(open) = self.open.get(&who) else { return Ok(()) };
         let Some(db) = &open.snapshot else { return Ok(()) };
-        // A row without a primary key that came again is another row, next to the one the snapshot has.
+        // A row without a primary key that came again is another row, next to the one the snapshot
+        // has.
         let now = &self.model.now().tables;
         let told = |table: &&TableState| {
             let id = table.def.id;

@@ -1,5 +1,5 @@
-//! Statements as sessions make them, on the engine and in the model at once. A statement that fails leaves no trace
-//! in either.
+//! Statements as sessions make them, on the engine and in the model at once. A statement that fails
+//! leaves no trace in either.
 
 use super::model::{Db, Overlay, Row, TableState, is_keyed, key, letter_name};
 use crate::disk::sim::Rng;

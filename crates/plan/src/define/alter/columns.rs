@@ -40,7 +40,8 @@ impl Placed<'_> {
 }
 
 impl<'a> Draft<'a> {
-    /// Place in the draft of the old column called `name`, unless it is gone or an action has changed it.
+    /// Place in the draft of the old column called `name`, unless it is gone or an action has
+    /// changed it.
     fn find(&self, name: &str) -> Option<usize> {
         let at = self.old.column_position(name).filter(|at| !self.is_changed(*at))?;
         self.columns.iter().position(|(_, source)| *source == ColumnSource::Old(at))
@@ -58,8 +59,8 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Compat: an action on a column is all that a statement may do to it, but setting its default after
-    /// MODIFY.
+    /// Compat: an action on a column is all that a statement may do to it, but setting its default
+    /// after MODIFY.
     fn is_changed(&self, old: usize) -> bool {
         self.redefined.contains(&old) || self.defaulted.contains(&old)
     }

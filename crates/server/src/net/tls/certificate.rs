@@ -1,7 +1,7 @@
 //! Names and times of an X.509 certificate.
 //!
-//! Must not judge a certificate, and must not panic on any bytes: whoever checks it comes first, but its form is the
-//! peer's.
+//! Must not judge a certificate, and must not panic on any bytes: whoever checks it comes first,
+//! but its form is the peer's.
 
 use x509_cert::der::Decode;
 use x509_cert::der::asn1::ObjectIdentifier;

@@ -11,7 +11,8 @@ pub(super) struct Cipher {
     /// OpenSSL's name.
     pub(super) name: &'static str,
     pub(super) suite: SupportedCipherSuite,
-    /// Words of a list that stand for it among others; none for those of TLS 1.3, which lists leave alone.
+    /// Words of a list that stand for it among others; none for those of TLS 1.3, which lists leave
+    /// alone.
     words: &'static [&'static str],
 }
 
@@ -77,7 +78,8 @@ impl Cipher {
 
 /// The suites that a list in OpenSSL's form leaves, all without a list; `None` if it leaves none.
 ///
-/// Compat: a list of suites of TLS 1.3 says nothing about TLS 1.2, and any other list nothing about TLS 1.3.
+/// Compat: a list of suites of TLS 1.3 says nothing about TLS 1.2, and any other list nothing about
+/// TLS 1.3.
 pub(super) fn chosen(list: Option<&str>) -> Option<Vec<&'static Cipher>> {
     let words: Vec<&str> =
         list.unwrap_or_default().split([':', ',', ' ', ';']).filter(|w| !w.is_empty()).collect();

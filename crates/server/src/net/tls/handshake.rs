@@ -15,7 +15,8 @@ use super::offer::Offer;
 
 /// Bytes read at once.
 const CHUNK: usize = 4096;
-/// Ciphertext of one connection that waits to be sent, at most, beside what a record is rounded up to.
+/// Ciphertext of one connection that waits to be sent, at most, beside what a record is rounded up
+/// to.
 const WAITING: usize = 32 << 10;
 
 /// Why a handshake failed.
@@ -112,7 +113,8 @@ fn send(tls: &mut ServerConnection, inner: &mut dyn Transport) -> io::Result<()>
     Ok(())
 }
 
-/// Sends the alert about an error, unless what came was no TLS: then the client would not know what it is.
+/// Sends the alert about an error, unless what came was no TLS: then the client would not know what
+/// it is.
 fn tell(tls: &mut ServerConnection, inner: &mut dyn Transport, error: &rustls::Error) {
     if !matches!(error, rustls::Error::InvalidMessage(_)) {
         // The client may have gone.

@@ -1,4 +1,5 @@
-//! What the server offers to clients that want TLS: its certificate, the ciphers, whose certificates it takes.
+//! What the server offers to clients that want TLS: its certificate, the ciphers, whose
+//! certificates it takes.
 //!
 //! Must not change while it is used: FLUSH SSL makes another one for connections to come.
 

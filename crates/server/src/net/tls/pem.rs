@@ -40,7 +40,8 @@ fn all<T: PemObject>(path: &Path, what: &str) -> Result<Vec<T>, String> {
     }
 }
 
-/// Files of a directory that OpenSSL would look for: eight hexadecimal digits, a dot, `mark` and a number.
+/// Files of a directory that OpenSSL would look for: eight hexadecimal digits, a dot, `mark` and a
+/// number.
 pub(super) fn hashed_files(directory: &Path, mark: &str) -> Vec<std::path::PathBuf> {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
     let mut files: Vec<_> = entries.map(|e| e.path()).filter(|p| is_hashed(p, mark)).collect();

@@ -1,7 +1,7 @@
 //! A stream that is encrypted on its way over another.
 //!
-//! Must not read its socket before all that was read is handed out: pollers are asked about the socket only. Must not
-//! say that bytes are written before their ciphertext has left.
+//! Must not read its socket before all that was read is handed out: pollers are asked about the
+//! socket only. Must not say that bytes are written before their ciphertext has left.
 
 use std::cell::Cell;
 use std::io::{self, Read, Write};
@@ -28,8 +28,8 @@ pub(in super::super) struct TlsStream {
     facts: Arc<Negotiated>,
     /// Ciphertext that was read and for whose content there was no room.
     arrived: Vec<u8>,
-    /// Bytes that were encrypted and not said to be written, since not all of their ciphertext has left. The caller
-    /// comes again with them in front.
+    /// Bytes that were encrypted and not said to be written, since not all of their ciphertext has
+    /// left. The caller comes again with them in front.
     owed: usize,
     /// Whether the client has said that nothing more comes from it.
     closed: bool,
@@ -69,7 +69,8 @@ impl TlsStream {
         Ok(filled)
     }
 
-    /// Puts the content of `bytes`, behind what was decrypted before, into `buf` and keeps what finds no room.
+    /// Puts the content of `bytes`, behind what was decrypted before, into `buf` and keeps what
+    /// finds no room.
     fn decrypt(&mut self, mut bytes: &[u8], buf: &mut [u8]) -> io::Result<usize> {
         let mut filled = 0;
         loop {
@@ -104,7 +105,8 @@ impl TlsStream {
         io::Error::new(io::ErrorKind::InvalidData, error)
     }
 
-    /// Sends what TLS itself has to say, as far as that goes at once; the rest leaves with the next answer.
+    /// Sends what TLS itself has to say, as far as that goes at once; the rest leaves with the next
+    /// answer.
     fn send_own(&mut self) {
         while self.tls.wants_write() && !self.broken {
             if self.send_ciphertext(false).is_err() {

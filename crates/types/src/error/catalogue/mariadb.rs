@@ -1,4 +1,5 @@
-//! Errors 1900 to 1999: MariaDB's own, first range. Data only; the format of an entry is in `catalogue.rs`.
+//! Errors 1900 to 1999: MariaDB's own, first range. Data only; the format of an entry is in
+//! `catalogue.rs`.
 
 use super::errors;
 

@@ -1,4 +1,5 @@
-//! Errors 3000 and up: shared with later MySQL, and MariaDB's own, second range. Data only; the format of an entry is in `catalogue.rs`.
+//! Errors 3000 and up: shared with later MySQL, and MariaDB's own, second range. Data only; the
+//! format of an entry is in `catalogue.rs`.
 
 use super::errors;
 

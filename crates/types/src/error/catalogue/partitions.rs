@@ -1,4 +1,5 @@
-//! Errors 1500 to 1649: partitions, events, plugins. Data only; the format of an entry is in `catalogue.rs`.
+//! Errors 1500 to 1649: partitions, events, plugins. Data only; the format of an entry is in
+//! `catalogue.rs`.
 
 use super::errors;
 

@@ -1,4 +1,5 @@
-//! Errors 1650 to 1899: replication, GTIDs, limits of online changes. Data only; the format of an entry is in `catalogue.rs`.
+//! Errors 1650 to 1899: replication, GTIDs, limits of online changes. Data only; the format of an
+//! entry is in `catalogue.rs`.
 
 use super::errors;
 

@@ -1,4 +1,5 @@
-//! Errors 1300 to 1499: stored programs, cursors, views. Data only; the format of an entry is in `catalogue.rs`.
+//! Errors 1300 to 1499: stored programs, cursors, views. Data only; the format of an entry is in
+//! `catalogue.rs`.
 
 use super::errors;
 
