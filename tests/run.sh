@@ -180,6 +180,7 @@ compat() {
   with_server --port-first "$python" tests/compat/run.py
   with_server --port-first "$python" tests/bulk/bulk.py
   with_server --port-first "$python" tests/procedures/out_parameters.py
+  with_server --port-first "$python" tests/procedures/trigger_batches.py
 }
 
 # Texts of one shape, which share a plan, beside the same texts planned each by itself. 40 s.

@@ -16,6 +16,7 @@ mod function;
 mod handlers;
 mod machine;
 mod output;
+mod reach;
 mod rows;
 mod signal;
 mod sub;

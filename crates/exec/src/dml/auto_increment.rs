@@ -272,14 +272,21 @@ impl<'r> AutoIncrement<'r> {
         self.explicit.and_then(|_| self.open.handle.table.statistics().auto_increment)
     }
 
-    /// The last of `rows` was not stored: an explicit value of it is not passed by the counter,
-    /// which was at `before` before the first of them.
-    pub(super) fn forget_explicit(&self, column: &Column, rows: Range<usize>, before: Option<u64>) {
-        let (Some(before), Some(failed)) = (before, rows.end.checked_sub(1)) else { return };
+    /// The counter does not pass explicit values of the rows `failed`, which were not stored. It
+    /// was at `before` before the rows `stored`, which come right before them.
+    pub(super) fn forget_explicit(
+        &self,
+        column: &Column,
+        stored: Range<usize>,
+        failed: Range<usize>,
+        before: Option<u64>,
+    ) {
+        let Some(before) = before else { return };
         let after = |row| positive(&column.value(row)).unwrap_or(0).saturating_add(1);
-        let stored = (rows.start..failed).map(after).fold(before, u64::max);
-        if self.group.is_none() && after(failed) > stored {
-            self.open.handle.table.release_auto_increment(after(failed), stored);
+        let stored = stored.map(after).fold(before, u64::max);
+        let passed = failed.map(after).fold(0, u64::max);
+        if self.group.is_none() && passed > stored {
+            self.open.handle.table.release_auto_increment(passed, stored);
         }
     }
 

@@ -144,12 +144,12 @@ impl Target<'_> {
         let columns = self.plan.columns.clone().unwrap_or_default();
         let old = row.columns()[columns].to_vec();
         if let Some(triggers) = &self.triggers {
-            triggers.before_row(&old, &mut [])?;
+            triggers.before(&old, &mut [], 1)?;
         }
         let before = self.deleted;
         self.delete_rows(key, row)?;
         match &self.triggers {
-            Some(triggers) if self.deleted > before => triggers.after_row(&old, &[]),
+            Some(triggers) if self.deleted > before => triggers.after_one(&old, &[]),
             _ => Ok(()),
         }
     }

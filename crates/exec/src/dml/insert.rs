@@ -3,6 +3,7 @@
 mod columns;
 mod outcome;
 mod replace;
+mod triggered;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -24,10 +25,8 @@ use super::row::{RowMaker, Strictness};
 use super::{Returning, duplicate_error};
 use crate::Outcome;
 use crate::op::{Operator, open_limited};
-use crate::run::defaults::implicit_default;
 use crate::run::{Env, OpenTable};
 use crate::state::around::Triggers;
-use crate::state::columns::column_of;
 use crate::state::error::{from_engine, from_engine_commit};
 use crate::state::session::bump;
 
@@ -47,6 +46,8 @@ pub(crate) struct Inserter<'r> {
     delete_triggers: Option<Box<dyn Triggers + 'r>>,
     /// REPLACE may write over a row.
     in_place: bool,
+    /// Each row is stored, with its triggers, before the values of the next are computed.
+    one_by_one: bool,
     /// Columns that BEFORE triggers give values to; they need no default if the statement lists its
     /// rows.
     assigned: Vec<usize>,
@@ -62,8 +63,6 @@ pub(crate) struct Inserter<'r> {
     pub(crate) affected: u64,
     /// What does not fit is an error in the first row only.
     soft_after_first: bool,
-    /// Defaults have to be computed row by row.
-    ordered: bool,
     /// The order in which given values are converted, if it is not the table's.
     order: Vec<(usize, usize)>,
     /// The number among the rows being stored of the one that failed, if that is known.
@@ -154,12 +153,12 @@ impl<'r> Inserter<'r> {
             triggers,
             delete_triggers,
             in_place: false,
+            one_by_one: false,
             first_stored: None,
             records: 0,
             rejected: 0,
             affected: 0,
             soft_after_first: softens(env, &plan.table),
-            ordered: has_ordered_defaults(plan),
             order: columns::order_of(&plan.values),
             failing: usize::MAX,
             duplicates: 0,
@@ -168,6 +167,7 @@ impl<'r> Inserter<'r> {
             deleted: 0,
         };
         inserter.in_place = inserter.replaces_in_place();
+        inserter.one_by_one = inserter.stores_one_by_one();
         Ok(inserter)
     }
 
@@ -178,6 +178,7 @@ impl<'r> Inserter<'r> {
         inserter.maker.strictness = Strictness::of(env, ignore, false);
         inserter.maker.file_columns = Some(columns);
         inserter.lists_values = false;
+        inserter.one_by_one |= inserter.triggers.is_some();
         inserter.refuse_missing()?;
         Ok(inserter)
     }
@@ -211,10 +212,6 @@ impl<'r> Inserter<'r> {
         Ok(())
     }
 
-    fn has_before_triggers(&self) -> bool {
-        self.triggers.as_ref().is_some_and(|triggers| triggers.has_before())
-    }
-
     /// Inserts a row of a file that has no field for `columns`.
     pub(crate) fn add_short(&mut self, source: &Batch, columns: Vec<usize>) -> SqlResult<()> {
         self.maker.without_field = columns;
@@ -244,12 +241,7 @@ impl<'r> Inserter<'r> {
         }
         self.maker.refuse_warnings(0)?;
         let attempt = self.env.eval.attempt();
-        let one_by_one = !self.plan.own.is_empty()
-            || self.triggers.is_some()
-            || self.renumbers()
-            || self.ordered
-            || self.keeps_rows_before_a_check();
-        if source.rows() > 1 && one_by_one {
+        if source.rows() > 1 && self.one_by_one {
             return self.add_one_by_one(source, returning);
         }
         let first_row = self.records + 1;
@@ -264,16 +256,18 @@ impl<'r> Inserter<'r> {
         self.records += source.rows() as u64;
         let mut columns = columns?;
         self.maker.refuse_warnings(0)?;
-        self.run_before(&mut columns)?;
-        let passing = match self.passing(&columns, source.rows(), first_row) {
+        let passing = self
+            .run_before(&mut columns, source.rows())
+            .and_then(|()| self.passing(&columns, source.rows(), first_row));
+        let triggered = self.has_before_triggers() && attempt.has_raised(self.env.eval);
+        if source.rows() > 1 && (passing.is_err() || triggered) {
             // Rows before the one that fails take automatic values, and may be duplicates.
-            Err(_) if source.rows() > 1 => {
-                self.records -= source.rows() as u64;
-                self.env.eval.undo(&attempt);
-                return self.add_one_by_one(source, returning);
-            }
-            passing => passing?,
-        };
+            self.records -= source.rows() as u64;
+            self.env.eval.undo(&attempt);
+            self.maker.told.borrow_mut().truncate(told);
+            return self.add_one_by_one(source, returning);
+        }
+        let passing = passing?;
         match passing {
             None => self.add_checked(source, columns, first_row, returning),
             Some(rows) => {
@@ -282,6 +276,14 @@ impl<'r> Inserter<'r> {
                 self.add_checked(&source.gather(&rows), columns, first_row, returning)
             }
         }
+    }
+
+    fn stores_one_by_one(&self) -> bool {
+        !self.plan.own.is_empty()
+            || self.triggers.as_ref().is_some_and(|triggers| !self.takes_batches(&**triggers))
+            || self.renumbers()
+            || has_ordered_defaults(self.plan)
+            || self.keeps_rows_before_a_check()
     }
 
     /// Whether a row that is not stored leaves its automatic value to the next one.
@@ -301,42 +303,6 @@ impl<'r> Inserter<'r> {
     fn add_one_by_one(&mut self, source: &Batch, returning: Returning<'_>) -> SqlResult<()> {
         for row in 0..source.rows() as u32 {
             self.add(&source.gather(&[row]), returning)?;
-        }
-        Ok(())
-    }
-
-    /// Runs the BEFORE triggers of the only row, then judges its NULLs. Compat: an automatic value
-    /// that is still open is 0 to them.
-    fn run_before(&self, columns: &mut [Arc<Column>]) -> SqlResult<()> {
-        let Some(triggers) = &self.triggers else { return Ok(()) };
-        let auto = self.auto.as_ref().map(|auto| auto.column);
-        let open = auto.filter(|at| columns[*at].is_null(0)).map(|at| (at, columns[at].clone()));
-        if let Some((at, _)) = open {
-            let ty = &self.plan.table.columns[at].ty;
-            let mut zero = column_of(ty, 1);
-            zero.push(&implicit_default(ty));
-            columns[at] = Arc::new(zero);
-        }
-        if self.plan.rules.seen_by_triggers {
-            self.maker.generate(&self.plan.rules, columns, 1, self.env.eval.row())?;
-        }
-        triggers.before_row(&[], columns)?;
-        if let Some((at, asked)) = open
-            && columns[at].value(0) == implicit_default(&self.plan.table.columns[at].ty)
-        {
-            columns[at] = asked;
-        }
-        for (at, column) in columns.iter_mut().enumerate() {
-            let info = &self.plan.table.columns[at];
-            if info.auto_increment || info.generated.is_some() {
-                continue;
-            }
-            let omitted = matches!(self.plan.values[at], InsertValue::Default)
-                && !self.assigned.contains(&at);
-            *column = match omitted && column.is_null(0) && !info.nullable {
-                true => self.maker.missing(at)?,
-                false => self.maker.refuse_nulls(at, column.clone())?,
-            };
         }
         Ok(())
     }
@@ -373,15 +339,7 @@ impl<'r> Inserter<'r> {
         if let Some(auto) = &self.auto
             && columns[auto.column].has_nulls()
         {
-            let ty = &self.plan.table.columns[auto.column].ty;
-            let mut filled = column_of(ty, rows);
-            for row in 0..rows {
-                match columns[auto.column].value(row) {
-                    Value::Null => filled.push(&implicit_default(ty)),
-                    value => filled.push(&value),
-                }
-            }
-            columns[auto.column] = Arc::new(filled);
+            columns[auto.column] = self.with_zeros(auto.column, &columns[auto.column]);
         }
         self.maker.check_view(&Batch::new(columns, rows))
     }
@@ -458,20 +416,19 @@ impl<'r> Inserter<'r> {
         let new = NewRows { source, columns, rows };
         let count = new.rows.len();
         let mut stored = Vec::new();
-        match self.foreign {
-            None => self.store_part(&new, 0..count, &mut stored)?,
+        let auto = self.auto.as_ref().filter(|_| self.triggers.is_some());
+        let counter = auto.and_then(AutoIncrement::counter_before);
+        let result = match self.foreign {
+            None => self.store_part(&new, 0..count, &mut stored),
             // Whether a row has a parent depends on what became of the rows before it.
             // What makes way may take parents with it, by cascades.
-            Some(foreign) if !self.is_plain() && foreign.may_lose_parents() => {
-                for row in 0..count {
-                    self.store_children(foreign, &new, row..row + 1, &mut stored)?;
-                }
-            }
-            Some(foreign) => self.store_children(foreign, &new, 0..count, &mut stored)?,
-        }
-        if let (Some(triggers), [_]) = (&self.triggers, &stored[..]) {
-            triggers.after_row(&[], &new.columns)?;
-        }
+            Some(foreign) if !self.is_plain() && foreign.may_lose_parents() => (0..count)
+                .try_for_each(|row| self.store_children(foreign, &new, row..row + 1, &mut stored)),
+            Some(foreign) => self.store_children(foreign, &new, 0..count, &mut stored),
+        };
+        // The triggers of rows before one that fails have run.
+        self.run_after(&new, &stored, counter)?;
+        result?;
         self.give_back(&new, &stored, returning)
     }
 
@@ -565,8 +522,7 @@ impl<'r> Inserter<'r> {
         let (mut at, mut step) = (part.start, usize::MAX);
         while at < part.end {
             let to = at.saturating_add(step).min(part.end);
-            let (done, fate) = self.try_rows(new, at, to)?;
-            stored.extend(at as u32..done as u32);
+            let (done, fate) = self.try_rows(new, at, to, stored)?;
             let Some(fate) = fate else {
                 at = to;
                 step = step.saturating_mul(2);
@@ -614,13 +570,14 @@ impl<'r> Inserter<'r> {
         Ok(!set.rows.is_empty() || !set.entries.is_empty())
     }
 
-    /// Stores rows `from..to`; the first that was not because of a duplicate and what is to become
-    /// of it, or `to`.
+    /// Stores rows `from..to` and adds those that were to `stored`; the first that was not because
+    /// of a duplicate and what is to become of it, or `to`.
     fn try_rows(
         &mut self,
         new: &NewRows<'_>,
         from: usize,
         to: usize,
+        stored: &mut Vec<u32>,
     ) -> SqlResult<(usize, Option<Fate>)> {
         let part;
         let rows = if from == 0 && to == new.rows.len() {
@@ -639,13 +596,15 @@ impl<'r> Inserter<'r> {
                 self.forget_explicit(new, from..from + row + 1, counter);
                 if !self.holds_duplicate(rows.get(row), index, &existing)? {
                     self.count_stored(new, from..from + row);
-                    return self.try_rows(new, from + row, to);
+                    stored.extend(from as u32..(from + row) as u32);
+                    return self.try_rows(new, from + row, to, stored);
                 }
                 (from + row, Some((index, existing)))
             }
             Err(error) => return Err(from_engine(error, &self.plan.table.def)),
         };
         self.count_stored(new, from..done);
+        stored.extend(from as u32..done as u32);
         self.failing = done;
         let fate = match failed {
             Some((index, existing)) => Some(self.conflict(new, done, index, &existing)?),
@@ -659,13 +618,19 @@ impl<'r> Inserter<'r> {
     ///
     /// Compat: InnoDB passes those of a query's rows whatever becomes of them.
     fn counter_before(&self) -> Option<u64> {
-        let passes = self.plan.is_query && !keeps_changes(&self.plan.table);
-        self.auto.as_ref().filter(|_| !passes)?.counter_before()
+        self.auto.as_ref().filter(|_| !self.passes_explicit())?.counter_before()
     }
 
+    fn passes_explicit(&self) -> bool {
+        self.plan.is_query && !keeps_changes(&self.plan.table)
+    }
+
+    /// The last of `rows` was not stored; the counter was at `counter` before them.
     fn forget_explicit(&self, new: &NewRows<'_>, rows: Range<usize>, counter: Option<u64>) {
         if let Some(auto) = &self.auto {
-            auto.forget_explicit(&new.columns[auto.column], rows, counter);
+            let failed = rows.end - 1;
+            let column = &new.columns[auto.column];
+            auto.forget_explicit(column, rows.start..failed, failed..rows.end, counter);
         }
     }
 

@@ -99,7 +99,7 @@ impl<'r> OnDuplicate<'r> {
             if self.plan.rules.seen_by_triggers {
                 maker.generate(&self.plan.rules, &mut row, 1, 1)?;
             }
-            triggers.before_row(&old, &mut row)?;
+            triggers.before(&old, &mut row, 1)?;
             for (at, column) in row.iter_mut().enumerate() {
                 *column = maker.refuse_nulls(at, column.clone())?;
             }
@@ -109,7 +109,7 @@ impl<'r> OnDuplicate<'r> {
         if let Some(triggers) = &self.triggers
             && !matches!(written, Written::Refused)
         {
-            triggers.after_row(&old, &row)?;
+            triggers.after_one(&old, &row)?;
         }
         let found = u64::from(self.env.rt.session.frame.settings.dml.found_rows);
         Ok(match written {

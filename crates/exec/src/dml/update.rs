@@ -276,7 +276,7 @@ impl Target<'_> {
             if self.plan.rules.seen_by_triggers {
                 self.maker.generate(&self.plan.rules, &mut new, batch.rows(), first_row)?;
             }
-            triggers.before_row(old, &mut new)?;
+            triggers.before(old, &mut new, 1)?;
             for (at, column) in new.iter_mut().enumerate() {
                 *column = self.maker.refuse_nulls(at, column.clone())?;
             }
@@ -284,7 +284,7 @@ impl Target<'_> {
         let passed = self.write(current, &mut new, first_row)?;
         match &self.triggers {
             // Compat: a row that is a duplicate, or has no parent, is changed to them all the same.
-            Some(triggers) if passed => triggers.after_row(old, &new),
+            Some(triggers) if passed => triggers.after_one(old, &new),
             _ => Ok(()),
         }
     }

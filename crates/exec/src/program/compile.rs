@@ -12,11 +12,12 @@ use selkie_sql::ast::{Local, Operation, Program, SetItem, Span, Statement, Step,
 use selkie_types::error::catalogue::ER_UNKNOWN_SYSTEM_VARIABLE;
 use selkie_types::{CollationId, SqlError, SqlMode, SqlResult, SqlType, Value, stack};
 
+use super::reach;
 use crate::Session;
 use crate::query::execution::Scope;
 use crate::query::running::Running;
 use crate::state::prepared::Prepared;
-use crate::state::programs::{Compiled, Origin, ProgramKey, ProgramSetting};
+use crate::state::programs::{Compiled, Origin, ProgramKey, ProgramSetting, Reach};
 use crate::state::terms::Terms;
 
 impl Compiled {
@@ -59,6 +60,8 @@ impl Compiled {
             collation,
             statements: Mutex::default(),
             terms: Terms::default(),
+            reach: Reach::Anywhere,
+            changes: Vec::new(),
         }
     }
 }
@@ -98,6 +101,8 @@ pub(super) fn routine(session: &Session, routine: &Arc<Routine>) -> SqlResult<Ar
         collation: collation_named(&routine.context.database_collation),
         statements: Mutex::default(),
         terms: Terms::default(),
+        reach: Reach::Anywhere,
+        changes: Vec::new(),
     });
     session.core.programs.lock().keep(compiled.clone());
     Ok(compiled)
@@ -112,6 +117,7 @@ pub(super) fn trigger(session: &Session, trigger: &Arc<Trigger>) -> SqlResult<Ar
     let Statement::CreateTrigger(create) = parse(&text, trigger.context.sql_mode)? else {
         return Err(SqlError::internal("the text of a trigger is not one"));
     };
+    let (reach, changes) = reach::of_body(&create.body);
     let compiled = Arc::new(Compiled {
         key: ProgramKey::Trigger((*trigger.schema).into(), (*trigger.name).into()),
         name: format!("{}.{}", trigger.schema, trigger.name),
@@ -124,6 +130,8 @@ pub(super) fn trigger(session: &Session, trigger: &Arc<Trigger>) -> SqlResult<Ar
         collation: collation_named(&trigger.context.database_collation),
         statements: Mutex::default(),
         terms: Terms::default(),
+        reach,
+        changes,
     });
     session.core.programs.lock().keep(compiled.clone());
     Ok(compiled)

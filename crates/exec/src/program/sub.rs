@@ -10,7 +10,7 @@ use crate::query::execution::Execution;
 use crate::query::running::Running;
 use crate::state::around::Around;
 use crate::state::guard::guarded;
-use crate::{ResultSink, dml};
+use crate::{ResultSink, Session, dml};
 
 /// Executes something in the sub-session of a statement's session. Its errors' notes go to the
 /// statement's list behind the error.
@@ -25,8 +25,7 @@ pub(super) fn with_sub_session<R>(
     let mut sub = kept.unwrap_or_else(|| Box::new(outer.nested()));
     sub.locks_reads = outer.locks_reads || dml::changes_rows(plan);
     sub.programs.use_within(&outer.programs, &plan.tables);
-    sub.values.clone_from(&outer.values);
-    sub.diagnostics.clear();
+    renew(around, &mut sub);
     outer.end_random(eval);
     let (session, running) = (&mut *sub, Running::new(b"", &[]));
     let mut execution = Execution { instance, session, control, running, sink };
@@ -39,4 +38,10 @@ pub(super) fn with_sub_session<R>(
     }
     outer.programs.sub.replace(Some(sub));
     result
+}
+
+/// Prepares the sub-session for another run: the one before leaves no values and no conditions.
+pub(super) fn renew(around: Around<'_>, sub: &mut Session) {
+    sub.values.clone_from(&around.session.values);
+    sub.diagnostics.clear();
 }

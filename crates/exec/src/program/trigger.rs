@@ -1,5 +1,11 @@
-//! Triggers: which of a table run when, and the rows they see.
+//! Triggers: those of a table that run at an event, and the rows they see.
+//!
+//! # Invariants
+//! - TRIGGER-1 Rows are changed together only if nobody can tell: BEFORE triggers read their row
+//!   and nothing else, AFTER triggers change nothing but user variables and tables that stand
+//!   apart ([`stands_apart`]).
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use selkie_catalog::{TableInfo, Trigger};
@@ -13,18 +19,22 @@ use super::machine::Machine;
 use super::output::NoResults;
 use super::sub;
 use crate::Session;
-use crate::state::around::{Around, Triggers};
+use crate::query::execution::{Execution, Scope};
+use crate::state::around::{Around, FailedRow, Triggers};
 use crate::state::columns::column_of;
-use crate::state::programs::Compiled;
+use crate::state::programs::{Compiled, Reach};
 
-/// The row a trigger runs for.
-pub(crate) struct TriggerRow {
-    table: Arc<TableInfo>,
-    pub(crate) old: Vec<Value>,
-    pub(crate) new: Vec<Value>,
+/// The row a trigger runs for, as its columns have it, and the values assigned to it.
+pub(crate) struct TriggerRow<'r> {
+    table: &'r TableInfo,
+    old: &'r [Arc<Column>],
+    new: &'r [Arc<Column>],
+    row: usize,
+    /// By column, each once.
+    assigned: Vec<(usize, Value)>,
 }
 
-impl TriggerRow {
+impl TriggerRow<'_> {
     fn column(&self, name: &str) -> SqlResult<usize> {
         let found = self.table.columns.iter().position(|c| c.name.eq_ignore_ascii_case(name));
         found.ok_or_else(|| SqlError::unknown_column(name, "NEW"))
@@ -32,8 +42,15 @@ impl TriggerRow {
 
     pub(super) fn get(&self, new: bool, name: &str) -> SqlResult<(Value, SqlType)> {
         let at = self.column(name)?;
-        let row = if new { &self.new } else { &self.old };
-        Ok((row.get(at).cloned().unwrap_or_default(), self.table.columns[at].ty.clone()))
+        let assigned = self.assigned.iter().find(|(column, _)| new && *column == at);
+        let value = match assigned {
+            Some((_, value)) => value.clone(),
+            None => {
+                let columns = if new { self.new } else { self.old };
+                columns.get(at).map(|column| column.value(self.row)).unwrap_or_default()
+            }
+        };
+        Ok((value, self.table.columns[at].ty.clone()))
     }
 
     pub(super) fn set(
@@ -44,14 +61,46 @@ impl TriggerRow {
     ) -> SqlResult<()> {
         let at = self.column(name)?;
         let column = &self.table.columns[at];
-        self.new[at] = stored(session, (value, from), (&column.name, &column.ty), 1)?;
+        let value = stored(session, (value, from), (&column.name, &column.ty), 1)?;
+        match self.assigned.iter_mut().find(|(column, _)| *column == at) {
+            Some((_, assigned)) => *assigned = value,
+            None => self.assigned.push((at, value)),
+        }
         Ok(())
     }
 }
 
-/// The only row of columns.
-fn values_of(columns: &[Arc<Column>]) -> Vec<Value> {
-    columns.iter().map(|column| column.value(0)).collect()
+/// Columns that BEFORE triggers assign to, built row by row.
+struct Assigned<'r> {
+    table: &'r TableInfo,
+    new: &'r [Arc<Column>],
+    columns: Vec<(usize, Column)>,
+}
+
+impl Assigned<'_> {
+    /// Keeps the values assigned to `row`, the next one.
+    fn keep(&mut self, row: usize, values: Vec<(usize, Value)>) {
+        for (at, value) in values {
+            self.column(at, row).push(&value);
+        }
+        for (at, column) in &mut self.columns {
+            if column.len() == row {
+                column.push(&self.new[*at].value(row));
+            }
+        }
+    }
+
+    /// The column at `at`, with its values before `row`.
+    fn column(&mut self, at: usize, row: usize) -> &mut Column {
+        let known = self.columns.iter().position(|(column, _)| *column == at);
+        let place = known.unwrap_or_else(|| {
+            let mut column = column_of(&self.table.columns[at].ty, self.new[at].len());
+            (0..row).for_each(|before| column.push(&self.new[at].value(before)));
+            self.columns.push((at, column));
+            self.columns.len() - 1
+        });
+        &mut self.columns[place].1
+    }
 }
 
 /// Triggers of one table for one event.
@@ -60,6 +109,7 @@ struct TableTriggers<'r> {
     table: &'r Arc<TableInfo>,
     before: Vec<Arc<Compiled>>,
     after: Vec<Arc<Compiled>>,
+    take_batches: bool,
 }
 
 /// Those that an event on a table sets off, `None` without any.
@@ -71,19 +121,46 @@ pub(super) fn of_table<'r>(
     let is_it = |t: &&Arc<Trigger>| {
         *t.table == *table.name() && *t.schema == *table.schema() && t.event == event
     };
-    let mut triggers = TableTriggers { around, table, before: Vec::new(), after: Vec::new() };
+    let (mut before, mut after) = (Vec::new(), Vec::new());
     for trigger in around.plan.triggers.iter().filter(is_it) {
         let program = compile::trigger(around.session, trigger)?;
         if around.session.programs.active.contains(&program.key) {
             return Err(SqlError::new(&ER_SP_NO_RECURSION, &[]));
         }
         match trigger.before {
-            true => triggers.before.push(program),
-            false => triggers.after.push(program),
+            true => before.push(program),
+            false => after.push(program),
         }
     }
-    let none = triggers.before.is_empty() && triggers.after.is_empty();
-    Ok((!none).then(|| Box::new(triggers) as Box<dyn Triggers + 'r>))
+    if before.is_empty() && after.is_empty() {
+        return Ok(None);
+    }
+    let take_batches = before.iter().all(|program| program.reach == Reach::Row)
+        && after.iter().all(|program| stands_apart(around, program, table));
+    Ok(Some(Box::new(TableTriggers { around, table, before, after, take_batches })))
+}
+
+/// Whether a program neither sees nor touches rows of `table`: not by itself, and not by triggers,
+/// foreign keys or views of the tables it changes. What these cannot roll back must not be there
+/// either: rows after one that fails would leave it.
+fn stands_apart(around: Around<'_>, program: &Compiled, table: &TableInfo) -> bool {
+    let Some(setting) = &program.setting else { return false };
+    let scope = Scope { instance: around.instance, session: around.session };
+    let snapshot = around.instance.catalog.snapshot();
+    let is_apart = |name: &selkie_sql::ast::TableName| {
+        let schema = name.schema.as_ref().map_or(&*setting.schema, |schema| &*schema.value);
+        scope.table(schema, &name.name.value).is_ok_and(|changed| {
+            let (schema, name) = (changed.schema(), changed.name());
+            changed.has_storage()
+                && !changed.is_sequence()
+                && changed.engine.transactional
+                && changed.def.id != table.def.id
+                && changed.foreign_keys.is_empty()
+                && snapshot.children(schema, name).next().is_none()
+                && snapshot.triggers(schema, name).is_empty()
+        })
+    };
+    program.reach <= Reach::Apart && program.changes.iter().all(is_apart)
 }
 
 impl Triggers for TableTriggers<'_> {
@@ -99,52 +176,83 @@ impl Triggers for TableTriggers<'_> {
         columns
     }
 
-    fn before_row(&self, old: &[Arc<Column>], new: &mut [Arc<Column>]) -> SqlResult<()> {
+    fn take_batches(&self) -> bool {
+        self.take_batches
+    }
+
+    fn before(&self, old: &[Arc<Column>], new: &mut [Arc<Column>], rows: usize) -> SqlResult<()> {
+        debug_assert!(rows == 1 || self.take_batches, "TRIGGER-1");
         if self.before.is_empty() {
             return Ok(());
         }
-        let values = self.before(values_of(old), values_of(new))?;
-        for ((column, value), info) in new.iter_mut().zip(values).zip(&self.table.columns) {
-            if column.value(0) != value {
-                let mut changed = column_of(&info.ty, 1);
-                changed.push(&value);
-                *column = Arc::new(changed);
-            }
+        let mut assigned = Assigned { table: self.table, new, columns: Vec::new() };
+        let mut run = |execution: &mut Execution<'_>| {
+            (0..rows).try_for_each(|row| {
+                let values = self.run_all(execution, &self.before, (old, assigned.new), row)?;
+                assigned.keep(row, values);
+                Ok(())
+            })
+        };
+        match rows {
+            1 => self.with_sub_session(run)?,
+            _ => self.with_sub_session(|execution| Ok(run(execution)))??,
+        }
+        for (at, column) in assigned.columns {
+            new[at] = Arc::new(column);
         }
         Ok(())
     }
 
-    fn after_row(&self, old: &[Arc<Column>], new: &[Arc<Column>]) -> SqlResult<()> {
+    fn after(
+        &self,
+        old: &[Arc<Column>],
+        new: &[Arc<Column>],
+        rows: &[u32],
+    ) -> Result<(), FailedRow> {
+        debug_assert!(rows.len() <= 1 || self.take_batches, "TRIGGER-1");
         if self.after.is_empty() {
             return Ok(());
         }
-        self.run(&self.after, values_of(old), values_of(new)).map(drop)
+        let at = Cell::new(0);
+        let run = |execution: &mut Execution<'_>| {
+            rows.iter().try_for_each(|&row| {
+                at.set(row);
+                self.run_all(execution, &self.after, (old, new), row as usize).map(drop)
+            })
+        };
+        self.with_sub_session(run).map_err(|error| FailedRow { row: at.get(), error })
     }
 }
 
 impl TableTriggers<'_> {
-    fn before(&self, old: Vec<Value>, new: Vec<Value>) -> SqlResult<Vec<Value>> {
-        self.run(&self.before, old, new)
+    fn with_sub_session<R>(
+        &self,
+        run: impl FnOnce(&mut Execution<'_>) -> SqlResult<R>,
+    ) -> SqlResult<R> {
+        sub::with_sub_session(self.around, &mut NoResults("trigger"), run)
     }
 
-    fn run(
+    /// Runs programs for a row, one after the other; the values they assigned to it.
+    fn run_all(
         &self,
+        execution: &mut Execution<'_>,
         programs: &[Arc<Compiled>],
-        old: Vec<Value>,
-        new: Vec<Value>,
-    ) -> SqlResult<Vec<Value>> {
-        let mut row = TriggerRow { table: Arc::clone(self.table), old, new };
+        (old, new): (&[Arc<Column>], &[Arc<Column>]),
+        row: usize,
+    ) -> SqlResult<Vec<(usize, Value)>> {
+        sub::renew(self.around, execution.session);
+        let mut assigned = Vec::new();
         for program in programs {
-            let mut nowhere = NoResults("trigger");
-            sub::with_sub_session(self.around, &mut nowhere, |execution| {
-                within(execution, program, |execution| {
-                    let frame = Frame::new(program);
-                    let mut machine = Machine::new(execution.nested(), program, frame);
-                    machine.row = Some(&mut row);
-                    machine.run()
-                })
+            let values = std::mem::take(&mut assigned);
+            assigned = within(execution, program, |execution| {
+                let frame = Frame::new(program);
+                let mut machine = Machine::new(execution.nested(), program, frame);
+                machine.row =
+                    Some(TriggerRow { table: self.table, old, new, row, assigned: values });
+                machine.run()?;
+                Ok(machine.row.take().map(|row| row.assigned).unwrap_or_default())
             })?;
         }
-        Ok(row.new)
+        Ok(assigned)
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use selkie_catalog::TableInfo;
 use selkie_expr::{EvalContext, StoredCall};
 use selkie_plan::physical::Plan;
-use selkie_types::{Column, SqlResult, Value};
+use selkie_types::{Column, SqlError, SqlResult, Value};
 
 use crate::state::control::Control;
 use crate::{Instance, Session};
@@ -46,9 +46,31 @@ pub(crate) trait Triggers {
     /// Columns that BEFORE triggers give values to.
     fn assigned(&self) -> Vec<usize>;
 
-    /// Runs the BEFORE triggers for the only row of `new`; what they assign replaces its values.
-    fn before_row(&self, old: &[Arc<Column>], new: &mut [Arc<Column>]) -> SqlResult<()>;
+    /// Whether nobody can tell if the rows of a batch are changed together: after the BEFORE
+    /// triggers of them all, before the AFTER triggers of the first.
+    fn take_batches(&self) -> bool;
 
-    /// Runs the AFTER triggers for a row.
-    fn after_row(&self, old: &[Arc<Column>], new: &[Arc<Column>]) -> SqlResult<()>;
+    /// Runs the BEFORE triggers for the first `rows` rows; values they assign replace those of
+    /// `new`. More than one row needs [`Self::take_batches`]; an error then leaves no note.
+    fn before(&self, old: &[Arc<Column>], new: &mut [Arc<Column>], rows: usize) -> SqlResult<()>;
+
+    /// Runs the AFTER triggers for these rows, in order. More than one needs
+    /// [`Self::take_batches`].
+    fn after(
+        &self,
+        old: &[Arc<Column>],
+        new: &[Arc<Column>],
+        rows: &[u32],
+    ) -> Result<(), FailedRow>;
+
+    /// As [`Self::after`] for the only row.
+    fn after_one(&self, old: &[Arc<Column>], new: &[Arc<Column>]) -> SqlResult<()> {
+        self.after(old, new, &[0]).map_err(|failed| failed.error)
+    }
+}
+
+/// An error of a trigger and the row it ran for.
+pub(crate) struct FailedRow {
+    pub(crate) row: u32,
+    pub(crate) error: SqlError,
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 use parking_lot::Mutex;
 use selkie_catalog::{ProgramContext, Routine, TableInfo, Trigger};
-use selkie_sql::ast::{ParameterMode, Program, Span, VariableType};
+use selkie_sql::ast::{ParameterMode, Program, Span, TableName, VariableType};
 use selkie_types::{CollationId, SqlMode, SqlType, Value};
 
 use crate::Session;
@@ -131,6 +131,17 @@ impl ProgramSetting {
     }
 }
 
+/// How far a program reaches beyond the row it runs for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Reach {
+    /// It reads its row and assigns to it, and does nothing else that is seen from outside.
+    Row,
+    /// Besides, it changes user variables and tables it names, and reads no others.
+    Apart,
+    /// Nothing is known of it.
+    Anywhere,
+}
+
 /// A program ready to be run by one session.
 pub(crate) struct Compiled {
     pub(crate) key: ProgramKey,
@@ -149,4 +160,7 @@ pub(crate) struct Compiled {
     pub(crate) collation: CollationId,
     pub(crate) statements: Mutex<HashMap<Span, Arc<Prepared>>>,
     pub(crate) terms: Terms,
+    pub(crate) reach: Reach,
+    /// The tables it changes, if it reaches no farther than [`Reach::Apart`].
+    pub(crate) changes: Vec<TableName>,
 }

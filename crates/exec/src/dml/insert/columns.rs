@@ -9,7 +9,7 @@ use selkie_plan::physical::{InsertValue, OwnValue};
 use selkie_types::{Batch, Column, SqlResult, Value};
 
 use super::Inserter;
-use crate::run::defaults::default_of_column;
+use crate::run::defaults::{default_of_column, implicit_default};
 use crate::state::columns::column_of;
 
 /// Whether a row says DEFAULT.
@@ -136,9 +136,15 @@ impl<'r> Inserter<'r> {
 
     /// Replaces the values of rows that say DEFAULT.
     fn with_defaults(&self, at: usize, values: &Column, flags: &Column) -> SqlResult<Arc<Column>> {
-        let mut out = column_of(&self.plan.table.columns[at].ty, values.len());
+        let column = &self.plan.table.columns[at];
+        let mut out = column_of(&column.ty, values.len());
         for row in 0..values.len() {
             match is_set(flags, row) {
+                // Compat: the automatic value is 0 to triggers, and stays 0 under
+                // NO_AUTO_VALUE_ON_ZERO.
+                true if self.has_before_triggers() && column.auto_increment => {
+                    out.push(&implicit_default(&column.ty));
+                }
                 // Compat: triggers see NULL in place of a default that is missing.
                 true if self.has_before_triggers() && self.has_no_default(at) => {
                     self.maker.explicit_default(at)?;

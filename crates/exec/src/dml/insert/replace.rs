@@ -94,7 +94,7 @@ impl Inserter<'_> {
             None => None,
         };
         if let (Some(triggers), Some(old)) = (&self.delete_triggers, &old) {
-            triggers.before_row(old, &mut [])?;
+            triggers.before(old, &mut [], 1)?;
         }
         let (table, control) = (&self.open.handle.table, self.env.rt.control);
         let deleted = match self.foreign.filter(ForeignKeys::has_children) {
@@ -111,7 +111,7 @@ impl Inserter<'_> {
         self.affected += deleted;
         self.deleted += deleted;
         if let (Some(triggers), Some(old)) = (&self.delete_triggers, &old) {
-            triggers.after_row(old, &[])?;
+            triggers.after_one(old, &[])?;
         }
         Ok(())
     }

@@ -1,0 +1,20 @@
+# An automatic value is 0 to BEFORE triggers unless the statement says NULL.
+CREATE OR REPLACE TABLE auto (id INT AUTO_INCREMENT PRIMARY KEY, v INT, seen INT);
+create trigger b before insert on auto for each row set new.seen = new.id;
+insert into auto (id,v) values (default,1),(null,2),(0,3),('0',4);
+insert into auto (v) values (5);
+insert into auto(id,v) select null, 6;
+insert into auto(id,v) select 0, 7;
+replace into auto(id,v) values (null,8);
+set sql_mode='NO_AUTO_VALUE_ON_ZERO';
+insert into auto (id,v) values (default,11),(null,12);
+insert into auto (v) values (15);
+select * from auto;
+CREATE OR REPLACE TABLE auto (id INT AUTO_INCREMENT PRIMARY KEY, v INT, seen INT);
+create trigger b before insert on auto for each row set new.id = ifnull(new.id, 77);
+insert into auto (id,v) values (default,1),(null,2);
+select * from auto;
+set sql_mode=default;
+insert into auto (id,v) values (default,1);
+insert into auto (v) values (1);
+select * from auto;
