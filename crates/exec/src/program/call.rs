@@ -140,7 +140,7 @@ fn invoke(
     for (arg, mode) in args.iter().zip(&program.modes) {
         given.push(match mode {
             ParameterMode::Out => (Value::Null, SqlType::null()),
-            _ => execution.evaluate(arg)?,
+            _ => execution.evaluate_to_store(arg)?,
         });
     }
     check_recursion(execution.session, program)?;

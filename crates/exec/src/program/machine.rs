@@ -60,7 +60,7 @@ pub(super) struct Machine<'p> {
     /// Conditions whose handlers run, innermost last.
     pub(super) handled: Vec<Condition>,
     /// The row of a trigger.
-    pub(super) row: Option<&'p mut TriggerRow>,
+    pub(super) row: Option<TriggerRow<'p>>,
     /// What is being run.
     pub(super) at: Span,
     /// The row that messages about values name.
@@ -193,7 +193,7 @@ impl<'p> Machine<'p> {
                 self.session.diagnostics.clear();
                 // Compat: a RETURN that fails and is handled returns NULL.
                 self.result = Some((Value::Null, SqlType::null()));
-                self.result = Some(self.evaluate(term)?);
+                self.result = Some(self.evaluate_to_store(term)?);
                 return Ok(Flow::Return);
             }
             Step::Open { cursor, arguments } => self.open_cursor(*cursor, arguments)?,
@@ -234,7 +234,7 @@ impl<'p> Machine<'p> {
             self.at = term.expr.span;
             return variables.iter().try_for_each(|at| self.set_row(*at, &term.expr, &term.locals));
         }
-        let value = self.evaluate(term)?;
+        let value = self.evaluate_to_store(term)?;
         variables.iter().try_for_each(|at| self.assign(&Local::Variable(*at), value.clone()))
     }
 
@@ -392,6 +392,14 @@ impl<'p> Machine<'p> {
         let values = self.values(&term.locals)?;
         let running = self.program.running(&values);
         self.execution(running).evaluate(&term.expr)
+    }
+
+    /// As [`Self::evaluate`], for a variable or a result.
+    fn evaluate_to_store(&mut self, term: &Term) -> SqlResult<(Value, SqlType)> {
+        self.at = term.expr.span;
+        let values = self.values(&term.locals)?;
+        let running = self.program.running(&values);
+        self.execution(running).evaluate_to_store(&term.expr)
     }
 
     /// Puts a value into a variable.
@@ -574,7 +582,7 @@ impl<'p> Machine<'p> {
             return set::run(&mut self.execution(running), one).map(drop);
         };
         let value = match value {
-            Some(e) => self.execution(running).evaluate(e)?,
+            Some(e) => self.execution(running).evaluate_to_store(e)?,
             None => (Value::Null, SqlType::null()),
         };
         self.assign(target, value)

@@ -134,6 +134,19 @@ fn of_set(error: SqlError) -> SqlError {
 }
 
 impl Execution<'_> {
+    /// As [`Self::evaluate`], for a variable of a program. Compat: in a strict mode the first
+    /// warning of the expression is an error.
+    pub(crate) fn evaluate_to_store(&mut self, e: &ast::Expr) -> SqlResult<(Value, SqlType)> {
+        let mark = self.session.diagnostics.mark();
+        let value = self.evaluate(e)?;
+        if self.session.is_strict()
+            && let Some(warning) = self.session.diagnostics.take_warning_since(mark)
+        {
+            return Err(SqlError::raw(warning.code, warning.sqlstate(), warning.message));
+        }
+        Ok(value)
+    }
+
     /// The value of an expression with its type. Subqueries make it a query of its own.
     pub(crate) fn evaluate(&mut self, e: &ast::Expr) -> SqlResult<(Value, SqlType)> {
         let (instance, running) = (self.instance, self.running);

@@ -123,6 +123,19 @@ impl Diagnostics {
         new.map(|(_, condition)| condition.clone()).collect()
     }
 
+    /// Takes the first warning raised since `mark`, which is to be an error: all conditions raised
+    /// since are forgotten. `None` leaves the list as it is.
+    pub fn take_warning_since(&self, mark: u64) -> Option<Condition> {
+        let found = self.since(mark).into_iter().find(|c| c.level == Level::Warning)?;
+        let mut list = self.list.borrow_mut();
+        let before = list.len();
+        list.retain(|(number, _)| *number <= mark);
+        let forgotten = (before - list.len()) as u64;
+        self.warnings.set(self.warnings.get().saturating_sub(forgotten));
+        self.raised.set(self.raised.get().saturating_sub(forgotten));
+        Some(found)
+    }
+
     /// Whether `error` is in the list already, raised since `mark`.
     pub fn has_error_since(&self, mark: u64, error: &SqlError) -> bool {
         let is_it = |c: &Condition| {
