@@ -1,12 +1,15 @@
-//! Memory that will be used soon: the processor fetches it while it does something else.
+//! Prefetch: asks the processor to load memory that will be used soon, while it does other work.
+//!
+//! A prefetch is only a hint. It reads nothing and may be given any address, also one of memory
+//! that is freed by then.
 
 use std::sync::Arc;
 
 /// Bytes of a cache line.
 pub const CACHE_LINE: usize = 64;
 
-/// Asks for the cache lines of `bytes` bytes at `address`, which may be any: nothing is read, and
-/// nothing happens if there is no such memory any more.
+/// Asks for the cache lines of `bytes` bytes at `address`. Any address is allowed: nothing is read,
+/// and nothing happens if there is no such memory any more.
 #[inline]
 pub fn fetch_ahead(address: usize, bytes: usize) {
     let first = address & !(CACHE_LINE - 1);
@@ -15,7 +18,7 @@ pub fn fetch_ahead(address: usize, bytes: usize) {
     }
 }
 
-/// Address and length of the count of those who refer to a text. It is the first of two in front of
+/// Address and length of the strong count of a text. It is the first of the two counts in front of
 /// the text.
 pub fn count_of(text: &Arc<str>) -> (usize, usize) {
     (text.as_ptr().addr() - size_of::<usize>() * 2, size_of::<usize>())
@@ -30,7 +33,7 @@ fn fetch_line(address: usize) {
     unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::without_provenance(address)) }
 }
 
-/// No hint on other processors: it only costs time not to give it.
+/// Other processors get no hint: a missing hint only costs time.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline]
 fn fetch_line(_: usize) {}

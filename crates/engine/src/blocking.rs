@@ -1,5 +1,5 @@
-//! Where a thread says that it is about to wait, or that its work goes on, so that whoever owns the
-//! thread may let another one work meanwhile, or do what cannot wait. All waits but those for a
+//! Tells the owner of a thread that the thread is about to wait, or that it makes progress. The
+//! owner may let another thread work meanwhile, or do what cannot wait. All waits but those for a
 //! latch go through [`blocking`].
 //!
 //! Must not wait itself. Never called while a latch is held (I30).
@@ -10,13 +10,13 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use crate::WaitKind;
 
-/// Hears of the waits of one thread.
+/// Is told of the waits of one thread.
 pub trait WaitObserver: Send + Sync {
     /// The thread is about to wait.
     fn begin(&self, kind: WaitKind);
-    /// It goes on.
+    /// The wait is over.
     fn end(&self, kind: WaitKind);
-    /// It works on: at least once per batch of rows.
+    /// The thread makes progress; called at least once per batch of rows.
     fn goes_on(&self) {}
 }
 
@@ -26,24 +26,24 @@ thread_local! {
     static WAITING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// From now on `observer` hears of the waits of this thread.
+/// Sets the observer of this thread's waits.
 pub fn observe_waits(observer: Option<Arc<dyn WaitObserver>>) {
     OBSERVER.with(|cell| *cell.borrow_mut() = observer);
 }
 
-/// From now on the waits of this thread are noted in `note` while they last: the kind's number plus
-/// one, as [`noted_wait`] reads it. Returns where they were noted before.
+/// Sets the byte in which each wait of this thread is noted while it lasts: the kind's number plus
+/// one, as [`noted_wait`] reads it. Returns the byte used before.
 pub fn note_waits(note: Option<Arc<AtomicU8>>) -> Option<Arc<AtomicU8>> {
     NOTE.with(|cell| cell.replace(note))
 }
 
-/// The wait that is noted.
+/// The wait noted in `note`, if one lasts.
 pub fn noted_wait(note: &AtomicU8) -> Option<WaitKind> {
     let number = note.load(Ordering::Relaxed);
     WaitKind::ALL.into_iter().find(|kind| *kind as u8 + 1 == number)
 }
 
-/// Notes a wait until it is dropped.
+/// A noted wait; dropping it ends the note.
 struct Noted(Option<Arc<AtomicU8>>);
 
 impl Noted {
@@ -64,7 +64,7 @@ impl Drop for Noted {
     }
 }
 
-/// Does what may block. Of nested calls the outer one counts.
+/// Runs `wait`, which may block. The observer hears only of the outermost of nested calls.
 pub fn blocking<R>(kind: WaitKind, wait: impl FnOnce() -> R) -> R {
     let _noted = Noted::begin(kind);
     let observer = OBSERVER.with(|cell| cell.borrow().clone());
@@ -74,7 +74,7 @@ pub fn blocking<R>(kind: WaitKind, wait: impl FnOnce() -> R) -> R {
     wait()
 }
 
-/// Says that this thread works on. Not with a latch held.
+/// Tells the observer that this thread makes progress. Not with a latch held.
 pub fn going_on() {
     OBSERVER.with_borrow(|observer| {
         if let Some(observer) = observer {
@@ -83,7 +83,7 @@ pub fn going_on() {
     });
 }
 
-/// Says that the wait is over, also when it ends by a panic.
+/// Reports the end of a wait when dropped, so also when the wait ends by a panic.
 struct Ended<'a> {
     observer: &'a dyn WaitObserver,
     kind: WaitKind,

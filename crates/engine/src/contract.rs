@@ -1,4 +1,6 @@
-//! The traits an engine implements and the words it is asked with.
+//! The traits an engine implements and the types of their arguments and results.
+//!
+//! The executor calls them and the engines implement them. Must not name an engine.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -15,7 +17,7 @@ use crate::{
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Lsn(pub u64);
 
-/// What an engine can do; what it cannot, the executor emulates or refuses.
+/// Abilities of an engine; the executor emulates or refuses what is missing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Capabilities {
     /// Tables survive a restart.
@@ -50,7 +52,7 @@ pub enum LockMode {
     Exclusive,
 }
 
-/// What to do when a row is locked by another.
+/// Reaction to a row that another transaction has locked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LockWait {
     /// Wait for `innodb_lock_wait_timeout`.
@@ -60,7 +62,7 @@ pub enum LockWait {
     NoWait,
     /// Leave the row out.
     SkipLocked,
-    /// Wait so long.
+    /// Wait at most this long.
     Upto(Duration),
 }
 
@@ -83,7 +85,7 @@ pub enum WaitKind {
     Sleep,
     /// The client neither sends nor reads.
     Network,
-    /// Somebody keeps all changes out, or waits until nobody changes anything.
+    /// Another session keeps all changes out, or this one waits until no change runs.
     GlobalLock,
 }
 
@@ -107,10 +109,10 @@ pub trait StatementContext: Sync {
     /// Fails if the statement was killed or ran out of time. Called at least once per batch.
     fn check_killed(&self) -> EngineResult<()>;
 
-    /// Blocks: calls `park` with the time it may last until it says the wait is over. `limit` is
-    /// the longest wait, after which the result is [`crate::EngineError::LockWaitTimeout`]; a kill
-    /// ends it too, and calls `waker`, which ends the sleep in `park` that runs or else the next
-    /// one. Never called while a latch is held.
+    /// Blocks until the wait is over: calls `park` with the longest time it may sleep, until `park`
+    /// returns true. `limit` is the longest wait; after it the result is
+    /// [`crate::EngineError::LockWaitTimeout`]. A kill ends the wait too: it calls `waker`, which
+    /// ends the running sleep in `park`, or else the next one. Never called while a latch is held.
     fn wait(
         &self,
         kind: WaitKind,
@@ -123,7 +125,7 @@ pub trait StatementContext: Sync {
     fn lock_wait_timeout(&self) -> Duration;
 }
 
-/// The context of work that nobody kills and that waits for nothing.
+/// Context of work that cannot be killed and never waits: every wait fails at once.
 #[derive(Clone, Copy, Debug)]
 pub struct NoWait;
 
@@ -154,7 +156,7 @@ pub struct Xid {
     pub gtrid: Box<[u8]>,
     /// The branch, up to 64 bytes.
     pub bqual: Box<[u8]>,
-    /// Whose names these are.
+    /// Number of the scheme the two names follow (`formatID`).
     pub format: u32,
 }
 
@@ -164,13 +166,13 @@ pub struct PreparedTrx {
     pub xid: Xid,
     /// Tables it has changed.
     pub tables: Vec<TableId>,
-    /// What remains to be done: commit or rollback.
+    /// The transaction itself, to be committed or rolled back.
     pub trx: Box<dyn EngineTrx>,
 }
 
 /// A storage engine.
 pub trait Engine: Send + Sync {
-    /// What statements see of it.
+    /// The engine as statements see it.
     fn personality(&self) -> &'static Personality;
 
     /// Name in `ENGINE=`.
@@ -178,26 +180,28 @@ pub trait Engine: Send + Sync {
         self.personality().name
     }
 
-    /// Name of the engine that keeps its tables: itself, unless it is one by another name.
+    /// Name of the engine that stores its tables: its own name, unless it is a
+    /// [`crate::NamedEngine`].
     fn storage(&self) -> &'static str {
         self.name()
     }
 
-    /// What it can do.
+    /// Its abilities.
     fn capabilities(&self) -> Capabilities;
 
-    /// Starts a transaction. Costs next to nothing until it changes something.
+    /// Starts a transaction. This is cheap: costs arise with the first change.
     fn begin(&self, isolation: Isolation, read_only: bool) -> EngineResult<Box<dyn EngineTrx>>;
 
-    /// Creates the storage of a new table, as part of `trx`: gone again if that rolls back or the
-    /// server dies before its commit is durable.
+    /// Creates the storage of a new table, as part of `trx`: it is removed again if `trx` rolls
+    /// back, or if the server dies before the commit of `trx` is durable.
     fn create_table(&self, trx: &dyn EngineTrx, def: &TableDef) -> EngineResult<()>;
 
-    /// Removes a table's storage once `trx` has committed and that is durable.
+    /// Removes a table's storage once the commit of `trx` is durable.
     fn drop_table(&self, trx: &dyn EngineTrx, id: TableId) -> EngineResult<()>;
 
-    /// Builds the index at `position` of `def` over the rows of the table, whose other indexes
-    /// exist. Nobody else changes the table meanwhile. Takes effect with `trx`.
+    /// Builds the index at `position` of `def` over the rows of the table; the other indexes exist
+    /// already. The caller lets no other thread change the table meanwhile. Takes effect with
+    /// `trx`.
     fn create_index(
         &self,
         trx: &dyn EngineTrx,
@@ -213,8 +217,8 @@ pub trait Engine: Send + Sync {
     /// definition is current.
     fn open_table(&self, def: &Arc<TableDef>) -> EngineResult<Arc<dyn Table>>;
 
-    /// A table that is new has all its rows and becomes known now: snapshots taken before do not
-    /// see it as it was, and reads through them fail.
+    /// Marks a new table as complete: it has all its rows and becomes visible now. Reads through
+    /// snapshots taken before fail.
     fn table_published(&self, _id: TableId) {}
 
     /// Whether storage of a table exists.
@@ -225,17 +229,19 @@ pub trait Engine: Send + Sync {
         false
     }
 
-    /// Called once at start with every table the dictionary knows; storage of others is removed.
+    /// Called once at start with every table the dictionary knows; storage of all other tables is
+    /// removed.
     fn retain_tables(&self, known: &[TableId]) -> EngineResult<()>;
 
-    /// Returns when everything up to `lsn` survives a crash, as far as the session's setting asks.
+    /// Returns when everything up to `lsn` survives a crash, as far as the server's flush setting
+    /// promises it.
     fn wait_durable(&self, lsn: Lsn) -> EngineResult<()>;
 
     /// Whether [`Self::wait_durable`] would return at once.
     fn is_durable(&self, lsn: Lsn) -> bool;
 
-    /// Returns when everything up to `lsn` survives the end of the process, whatever the session's
-    /// setting asks: the operating system has it.
+    /// Returns when everything up to `lsn` survives the end of the process, whatever the flush
+    /// setting is: the operating system has it.
     fn wait_written(&self, lsn: Lsn) -> EngineResult<()> {
         self.wait_durable(lsn)
     }
@@ -245,8 +251,8 @@ pub trait Engine: Send + Sync {
         self.is_durable(lsn)
     }
 
-    /// Called once at start: transactions that were prepared and have not ended. Their rows are
-    /// locked.
+    /// Called once at start: returns the transactions that were prepared and have not ended. Their
+    /// rows are locked.
     fn take_prepared(&self) -> EngineResult<Vec<PreparedTrx>> {
         Ok(Vec::new())
     }
@@ -260,31 +266,31 @@ pub trait Engine: Send + Sync {
     /// Reports status counters by name.
     fn status(&self, report: &mut dyn FnMut(&str, u64));
 
-    /// A server variable is about to get this value, here and now; returns the value it gets, which
-    /// differs if the engine can only go part of the way. Called for every number that is assigned;
-    /// most mean nothing to an engine.
+    /// Announces the new value of a server variable, before it takes effect. Returns the value it
+    /// gets, which differs if the engine can only go part of the way. Called for every variable
+    /// that is assigned a number; an engine ignores most.
     fn set_variable(&self, _name: &str, value: u64) -> u64 {
         value
     }
 
-    /// Tells of the transactions that have not ended, and of locks in such detail.
+    /// Reports the transactions that have not ended, and their locks as far as `detail` asks.
     fn inspect(&self, _detail: LockDetail) -> Inspection {
         Inspection::default()
     }
 
-    /// Shows for every session that waits for a row the sessions it waits for.
+    /// Calls `show` with each session that waits for a row lock and each session it waits for.
     fn row_waits(&self, _show: &mut dyn FnMut(u64, u64)) {}
 
-    /// Has `observer` told of what happens from now on, in place of who was told before.
+    /// Sets the observer of this engine's events; it replaces the one before.
     fn observe(&self, _observer: Arc<dyn EngineObserver>) {}
 }
 
 /// A transaction of one session in one engine.
 pub trait EngineTrx: Send + Sync {
-    /// Says which session's transaction this is, for reports.
+    /// Sets the session this transaction belongs to, for reports.
     fn set_session(&self, _session: u64) {}
 
-    /// A statement starts; at READ COMMITTED its snapshot. With `snapshot_isolation`, a locking
+    /// Starts a statement; at READ COMMITTED its snapshot. With `snapshot_isolation`, a locking
     /// read that meets a row newer than the transaction's snapshot fails with
     /// [`crate::EngineError::SnapshotConflict`] and ends the transaction.
     fn statement_begin(&self, isolation: Isolation, snapshot_isolation: bool) -> EngineResult<()>;
@@ -292,42 +298,43 @@ pub trait EngineTrx: Send + Sync {
     /// Takes the transaction's snapshot now (`WITH CONSISTENT SNAPSHOT`).
     fn take_snapshot(&self) -> EngineResult<()>;
 
-    /// A point to roll back to; also how the executor undoes a failed statement.
+    /// Returns a point to roll back to. The executor also undoes a failed statement this way.
     fn savepoint(&self) -> EngineResult<u64>;
 
     /// Undoes all changes since `savepoint`, which stays valid.
     fn rollback_to(&self, savepoint: u64) -> EngineResult<()>;
 
-    /// Whether anything was changed, and not undone since.
+    /// Whether the transaction has changes that are not undone.
     fn has_changes(&self) -> bool;
 
-    /// Promises that [`EngineTrx::commit`] will succeed, also after a crash: once the LSN is
-    /// durable the transaction survives under the name `xid`, and is not undone when this object
-    /// goes. Nothing may be changed any more. `None` if there is nothing to keep.
+    /// Promises that [`EngineTrx::commit`] will succeed, also after a crash. Once the LSN is
+    /// durable the transaction survives under the name `xid`, and dropping this object does not
+    /// undo it. The transaction must not change anything any more. `None` if there is nothing to
+    /// keep.
     fn prepare(&self, _xid: &Xid) -> EngineResult<Option<Lsn>> {
         Ok(None)
     }
 
-    /// Ends a transaction that nobody else can have noticed, having changed and locked nothing, and
-    /// keeps the object for [`Self::restart`]. False, and nothing is done, if there is something to
-    /// end.
+    /// Ends a transaction that has changed and locked nothing, so that no other one can have
+    /// noticed it, and keeps the object for [`Self::restart`]. Returns false and does nothing if
+    /// there is something to end.
     fn end_reading(&self) -> bool {
         false
     }
 
-    /// Tells by address and length which memory it uses.
+    /// Calls `note` with address and length of the memory it uses, for a prefetch.
     fn memory(&self, _note: &mut dyn FnMut(usize, usize)) {}
 
     /// Begins another transaction of the session after [`Self::end_reading`].
     fn restart(&self, _read_only: bool) {}
 
-    /// Publishes the changes; the LSN to wait for, `None` if nothing was changed.
+    /// Publishes the changes. Returns the LSN to wait for, `None` if nothing was changed.
     fn commit(self: Box<Self>) -> EngineResult<Option<Lsn>>;
 
     /// Undoes everything.
     fn rollback(self: Box<Self>) -> EngineResult<()>;
 
-    /// For the engine to find its own type again.
+    /// Lets the engine find its own type again.
     fn as_any(&self) -> &dyn Any;
 }
 
@@ -343,21 +350,21 @@ pub enum Bound {
     Excluded(Box<[u8]>),
 }
 
-/// What a scan reads.
+/// Description of a scan.
 #[derive(Clone, Debug, Default)]
 pub struct Scan {
     /// Position of the index in the definition; `None` the clustered order.
     pub index: Option<usize>,
-    /// Where it starts (by key order, also in reverse).
+    /// Lower end of the range, in key order, also of a reverse scan.
     pub lower: Bound,
-    /// Where it ends.
+    /// Upper end of the range.
     pub upper: Bound,
-    /// From upper to lower.
+    /// Reads from the upper end to the lower.
     pub reverse: bool,
     /// Give index entries instead of rows: [`RowSet::entries`], not [`RowSet::rows`].
     pub covering: bool,
-    /// Nothing is read but columns of the index and of the clustered key: an engine whose entries
-    /// can be locked by themselves need not put a shared lock on the rows.
+    /// Nothing is read but columns of the index and of the clustered key. An engine that can lock
+    /// index entries by themselves need not put a shared lock on the rows.
     pub entry_locks: bool,
     /// Only columns with `is_fixed` in the layout are needed: rows may be cut after the fixed part.
     pub fixed_only: bool,
@@ -365,10 +372,10 @@ pub struct Scan {
     pub want_keys: bool,
     /// Lock on the rows returned.
     pub lock: LockMode,
-    /// If a row is locked.
+    /// Reaction to a locked row.
     pub wait: LockWait,
-    /// A row that another transaction has locked is given as it was committed last, without a lock,
-    /// and noted in [`RowSet::unlocked`].
+    /// A row that another transaction has locked is given in its last committed version, without a
+    /// lock, and noted in [`RowSet::unlocked`].
     pub semi_consistent: bool,
 }
 
@@ -381,23 +388,23 @@ pub type IndexEntries = ByteRows;
 pub struct RowSet {
     /// Rows in the table's layout (or cut after the fixed part, if the scan allowed).
     pub rows: ByteRows,
-    /// Index entries, of covering scans instead of `rows`.
+    /// Index entries; covering scans fill them instead of `rows`.
     pub entries: IndexEntries,
-    /// Clustered keys, if asked for.
+    /// Clustered keys, if the scan asked for them.
     pub keys: ByteRows,
-    /// Of [`Table::lookup`]: the number of the key each row was found by.
+    /// Filled by [`Table::lookup`]: the number of the key each row was found by.
     pub found_by: Vec<u32>,
-    /// Of semi-consistent scans: the numbers of rows given without a lock.
+    /// Filled by semi-consistent scans: the numbers of the rows given without a lock.
     pub unlocked: Vec<u32>,
 }
 
 impl RowSet {
-    /// Rows, or entries in their place.
+    /// Number of rows, or of entries in their place.
     pub fn count(&self) -> usize {
         self.rows.len() + self.entries.len()
     }
 
-    /// Whether a batch ends early because of the bytes in it.
+    /// Whether the batch should end early because of its size in bytes.
     pub fn is_large(&self) -> bool {
         const BATCH_BYTES: usize = 4 << 20;
         self.rows.data().len() + self.entries.data().len() > BATCH_BYTES
@@ -425,7 +432,7 @@ pub trait Cursor {
     /// Stops earlier, with at least one row, when `out` has grown large.
     fn next_batch(&mut self, out: &mut RowSet, max_rows: usize) -> EngineResult<bool>;
 
-    /// Goes on with another range, as a new scan would that differs in nothing else.
+    /// Continues with another range, like a new scan that differs in nothing else.
     fn restart(&mut self, lower: Bound, upper: Bound) -> EngineResult<()>;
 
     /// Whether the range is known to have no more rows.
@@ -433,19 +440,19 @@ pub trait Cursor {
         false
     }
 
-    /// Gives up the locks of some rows of the last batch, by their numbers in descending order,
-    /// as far as the running statement took them.
+    /// Releases the locks of some rows of the last batch, as far as the running statement took
+    /// them. The rows are given by their numbers in descending order.
     fn unlock(&mut self, _rows: &mut dyn Iterator<Item = usize>) {}
 }
 
-/// What an insert did.
+/// Result of an insert.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct InsertInfo {
     /// Rows inserted.
     pub rows: u64,
 }
 
-/// Rows expected in a range.
+/// Estimated rows in a range.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RangeEstimate {
     /// Rows.
@@ -454,7 +461,7 @@ pub struct RangeEstimate {
     pub exact: bool,
 }
 
-/// What an engine knows of a table without reading it.
+/// Statistics an engine has without reading the table.
 #[derive(Clone, Debug, Default)]
 pub struct TableStatistics {
     /// Rows, approximately.
@@ -481,7 +488,8 @@ pub trait Table: Send + Sync {
     ) -> EngineResult<Box<dyn Cursor + 'a>>;
 
     /// Appends to `out`, for each of `keys` in order, all rows whose key in `scan.index` begins
-    /// with it, noting the key's number in `found_by`. Bounds and direction of `scan` are ignored.
+    /// with it, and notes the key's number in `found_by`. Bounds and direction of `scan` are
+    /// ignored.
     fn lookup(
         &self,
         trx: &dyn EngineTrx,
@@ -499,8 +507,8 @@ pub trait Table: Send + Sync {
         rows: &ByteRows,
     ) -> EngineResult<InsertInfo>;
 
-    /// Replaces the rows with clustered keys `at` by `new`, one each, moving them where their
-    /// clustered key changed. A key that no longer exists is skipped; returns rows changed.
+    /// Replaces the rows with clustered keys `at` by `new`, one each; a row whose clustered key
+    /// changed moves. A key that no longer exists is skipped. Returns the number of rows changed.
     fn update(
         &self,
         trx: &dyn EngineTrx,
@@ -509,7 +517,7 @@ pub trait Table: Send + Sync {
         new: &ByteRows,
     ) -> EngineResult<u64>;
 
-    /// Deletes the rows with clustered keys `at`; returns how many there were.
+    /// Deletes the rows with clustered keys `at`; returns how many existed.
     fn delete(
         &self,
         trx: &dyn EngineTrx,
@@ -517,16 +525,17 @@ pub trait Table: Send + Sync {
         at: &ByteRows,
     ) -> EngineResult<u64>;
 
-    /// Reserves `count` values of the AUTO_INCREMENT counter at `offset + n * step`; the first.
+    /// Reserves `count` values of the AUTO_INCREMENT counter at `offset + n * step`. Returns the
+    /// first.
     fn reserve_auto_increment(&self, count: u64, step: u64, offset: u64) -> EngineResult<u64>;
 
     /// Puts the AUTO_INCREMENT counter from `from` back to `to`, unless it has moved on.
     fn release_auto_increment(&self, from: u64, to: u64);
 
-    /// Sets the next AUTO_INCREMENT value, not below what exists.
+    /// Sets the next AUTO_INCREMENT value; it stays above all existing values.
     fn set_auto_increment(&self, trx: &dyn EngineTrx, next: u64) -> EngineResult<()>;
 
-    /// Rows between two keys of an index (`None`: clustered).
+    /// Estimates the rows between two keys of an index (`None`: clustered).
     fn estimate(
         &self,
         index: Option<usize>,
@@ -534,7 +543,7 @@ pub trait Table: Send + Sync {
         upper: &Bound,
     ) -> EngineResult<RangeEstimate>;
 
-    /// What is known without reading.
+    /// Statistics that need no reading.
     fn statistics(&self) -> TableStatistics;
 
     /// Up to `rows` rows spread evenly over the table, for statistics.
@@ -546,13 +555,14 @@ pub trait Table: Send + Sync {
         out: &mut RowSet,
     ) -> EngineResult<()>;
 
-    /// Gives back what nothing refers to, as after a crash; how many things. Nobody changes the
-    /// table meanwhile.
+    /// Frees storage that nothing refers to, as a crash may leave it. Returns the number of things
+    /// freed. The caller lets no other thread change the table meanwhile.
     fn reclaim(&self, _context: &dyn StatementContext) -> EngineResult<u64> {
         Ok(0)
     }
 
-    /// Compares every index with the rows and checks the structure: what is wrong, in words.
+    /// Checks the structure of the table and compares every index with the rows. Returns a text per
+    /// fault.
     fn check(
         &self,
         trx: &dyn EngineTrx,

@@ -1,12 +1,12 @@
-//! Tables as engines see them: columns by type, indexes by column. No defaults, no comments, no
-//! privileges: those are the catalog's.
+//! Tables as engines see them: columns by type, indexes by column. Defaults, comments and
+//! privileges are not here: they belong to the catalog.
 
 use std::fmt;
 
 use selkie_types::{RowLayout, SqlType};
 use serde::{Deserialize, Serialize};
 
-/// Names a table for ever: never given twice, also not after a drop or a restart.
+/// Permanent identity of a table: never given twice, also not after a drop or a restart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct TableId(pub u64);
 
@@ -16,7 +16,7 @@ impl fmt::Display for TableId {
     }
 }
 
-/// Names an index within its table for ever, whatever its position becomes.
+/// Permanent identity of an index within its table, independent of its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct IndexId(pub u32);
 
@@ -31,17 +31,17 @@ pub struct ColumnDef {
     pub nullable: bool,
 }
 
-/// What an index promises.
+/// Kind of an index: its promise about keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum IndexKind {
     /// The clustered, unique, never-null key. If there is one it is at position 0.
     Primary,
-    /// The primary key, unique and never null, of a table whose rows lie in the order they came. If
+    /// The primary key, unique and never null, of a table whose rows lie in insertion order. If
     /// there is one it is at position 0.
     HeapPrimary,
     /// No two rows share a key without NULLs.
     Unique,
-    /// Any rows.
+    /// Keys may repeat.
     Plain,
 }
 
@@ -57,7 +57,7 @@ impl IndexKind {
 pub struct IndexPart {
     /// Position of the column.
     pub column: usize,
-    /// Only the first so many characters (bytes of binary strings).
+    /// Number of leading characters that are indexed (bytes of binary strings); `None`: all.
     pub prefix: Option<u32>,
     /// Descending order.
     pub descending: bool,
@@ -70,11 +70,12 @@ pub struct IndexDef {
     pub id: IndexId,
     /// Name; `PRIMARY` for the primary key.
     pub name: Box<str>,
-    /// What it promises.
+    /// Its promise about keys.
     pub kind: IndexKind,
     /// Key parts in order.
     pub parts: Vec<IndexPart>,
-    /// Keys are hashes of their parts, which may be of any length: good for being unique only.
+    /// Keys are hashes of their parts, which may be of any length. Such an index serves uniqueness
+    /// only.
     #[serde(default)]
     pub hashed: bool,
 }
@@ -106,7 +107,7 @@ pub struct TableDef {
     pub indexes: Vec<IndexDef>,
     /// Position of the AUTO_INCREMENT column.
     pub auto_increment: Option<usize>,
-    /// How rows are stored. Follows from `columns`.
+    /// The stored form of rows. It follows from `columns`.
     pub layout: RowLayout,
 }
 
@@ -121,15 +122,16 @@ impl TableDef {
         self.indexes.first().filter(|index| index.kind == IndexKind::Primary)
     }
 
-    /// What follows the parts of an index in the order of its entries: the clustered key, but for
-    /// what is a whole part already. Nothing of an index whose own parts identify its entries.
+    /// The parts that follow an index's own in the order of its entries: those of the clustered key
+    /// without the columns the index holds whole. None if the index's own parts identify its
+    /// entries.
     pub fn parts_behind(&self, index: &IndexDef) -> impl Iterator<Item = &IndexPart> {
         let key = self.primary().filter(|_| !self.is_identified_by(index));
         let parts = key.map_or(&[][..], |key| &key.parts);
         parts.iter().filter(|part| !index.holds(part.column))
     }
 
-    /// Whether no two rows are equal in the parts of an index.
+    /// Whether no two rows can be equal in the parts of an index.
     pub fn is_identified_by(&self, index: &IndexDef) -> bool {
         index.is_unique() && index.parts.iter().all(|part| !self.columns[part.column].nullable)
     }

@@ -1,26 +1,28 @@
-//! What an engine can fail with. The executor translates it for the client.
+//! The errors of an engine. The executor translates them for the client.
+//!
+//! No message for clients and no error number here. The kind of an error tells how far the
+//! transaction must roll back.
 
 use std::fmt;
 
 /// Result of an engine's operation.
 pub type EngineResult<T> = Result<T, EngineError>;
 
-/// Why an engine's operation failed, and by that how far the transaction must roll back.
+/// Reason why an engine's operation failed. It also tells how far the transaction must roll back.
 #[derive(Debug)]
 pub enum EngineError {
-    /// Row `row` of the batch repeats a key of unique index `index` (its position in the table's
-    /// definition); `existing` is the clustered key of the row that has it.
+    /// Row `row` of the batch repeats a key of the unique index `index`.
     DuplicateKey {
         /// Position in [`crate::TableDef::indexes`].
         index: usize,
         /// Position in the batch given.
         row: usize,
-        /// Clustered key of the row in the way.
+        /// Clustered key of the row that has the key already.
         existing: Box<[u8]>,
     },
-    /// Waited too long for a lock. The statement is undone, the transaction lives.
+    /// The wait for a lock took too long. The statement is undone, the transaction lives.
     LockWaitTimeout,
-    /// Chosen as a deadlock's victim. The engine has already rolled back the transaction.
+    /// The transaction was chosen as a deadlock's victim. The engine has already rolled it back.
     Deadlock,
     /// The row changed after this transaction's snapshot.
     SnapshotConflict,
@@ -28,7 +30,7 @@ pub enum EngineError {
     TableChanged,
     /// The statement or connection was killed.
     Killed,
-    /// The statement ran out of its time.
+    /// The statement exceeded its time limit.
     StatementTimeout,
     /// No space left in the file system.
     DiskFull,
@@ -38,11 +40,11 @@ pub enum EngineError {
     TableFull,
     /// Changes are not allowed.
     ReadOnly,
-    /// New versions of rows are not allowed while the engine only rescues what is there.
+    /// New versions of rows are not allowed while the engine only rescues existing data.
     ReadOnlyMode,
-    /// The engine does not do this.
+    /// The engine does not support this.
     Unsupported(&'static str),
-    /// Stored data does not make sense.
+    /// Stored data is damaged.
     Corrupt(String),
     /// The operating system refused.
     Io(std::io::Error),

@@ -1,14 +1,14 @@
-//! What an engine tells of its running transactions and their locks.
+//! Reports of an engine about its running transactions and their locks.
 //!
-//! Plain facts for reports: names, texts of queries and decoded keys are the asker's. A report is a
-//! look in passing: parts of it may have ended by the time it is read. Nothing here may be used to
-//! decide what a transaction does.
+//! Plain facts only: the asker adds names, query texts and decoded keys. A report is not a
+//! consistent snapshot: parts of it may have ended by the time it is read. Nothing here may be used
+//! to decide what a transaction does.
 
 use std::time::SystemTime;
 
 use crate::{IndexId, Isolation, TableId};
 
-/// What a transaction is doing.
+/// State of a transaction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TransactionPhase {
     /// It runs, or waits for its client.
@@ -16,7 +16,7 @@ pub enum TransactionPhase {
     Running,
     /// It waits for a lock.
     LockWait,
-    /// It takes changes back.
+    /// It undoes changes.
     RollingBack,
     /// It publishes its changes.
     Committing,
@@ -31,19 +31,19 @@ pub struct TransactionInfo {
     pub id: u64,
     /// The session it belongs to; `None` if it has lost its session or is the engine's own.
     pub session: Option<u64>,
-    /// What it is doing.
+    /// Its state.
     pub phase: TransactionPhase,
     /// When it began.
     pub started: SystemTime,
-    /// Since when it waits for a lock.
+    /// Start of its wait for a lock; `None` if it does not wait.
     pub wait_started: Option<SystemTime>,
-    /// Its isolation.
+    /// Its isolation level.
     pub isolation: Isolation,
-    /// Whether it was begun as one that changes nothing.
+    /// Whether it was started as read only.
     pub read_only: bool,
     /// Whether it holds a snapshot.
     pub has_snapshot: bool,
-    /// Rows changed: what a rollback has to take back.
+    /// Rows changed, which a rollback has to undo.
     pub rows_modified: u64,
     /// Undo records made.
     pub undo_records: u64,
@@ -51,13 +51,13 @@ pub struct TransactionInfo {
     pub rows_locked: u64,
     /// Lock structures held.
     pub lock_structs: u64,
-    /// Bytes of memory of those.
+    /// Bytes of memory of the lock structures.
     pub lock_bytes: u64,
     /// Tables it has changed or locked.
     pub tables: u64,
 }
 
-/// How strong a lock is.
+/// Mode of a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockStrength {
     /// S
@@ -72,7 +72,7 @@ pub enum LockStrength {
     AutoIncrement,
 }
 
-/// What a lock covers.
+/// Part of a table that a lock covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockExtent {
     /// A table.
@@ -83,7 +83,7 @@ pub enum LockExtent {
     Record,
     /// The gap before a record.
     Gap,
-    /// An insert's claim on the gap before a record.
+    /// An insert's request for the gap before a record.
     InsertIntention,
 }
 
@@ -92,9 +92,9 @@ pub enum LockExtent {
 pub struct LockInfo {
     /// The transaction.
     pub transaction: u64,
-    /// How strong it is.
+    /// Its mode.
     pub strength: LockStrength,
-    /// What it covers.
+    /// The part it covers.
     pub extent: LockExtent,
     /// The table.
     pub table: TableId,
@@ -104,41 +104,41 @@ pub struct LockInfo {
     /// record.
     pub key: Option<Box<[u8]>>,
     /// Number of the record in its page, in the order of keys: the first is 2, the end of the page
-    /// 1; 0 if it was not looked for.
+    /// 1; 0 if the report did not look for it.
     pub record: u32,
     /// Whether it is held, not waited for.
     pub granted: bool,
 }
 
-/// A lock waited for and one in its way, by position in [`Inspection::locks`].
+/// A requested lock and one that blocks it, by position in [`Inspection::locks`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LockWaitInfo {
-    /// The lock that is waited for.
+    /// The lock that a transaction waits for.
     pub requested: usize,
-    /// A lock in its way.
+    /// A lock that blocks it.
     pub blocking: usize,
 }
 
-/// How much of the locks a report contains.
+/// Amount of lock data in a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LockDetail {
     /// None.
     #[default]
     None,
-    /// Those waited for and those in their way.
+    /// Requested locks and the locks that block them.
     Waits,
     /// All of them.
     All,
 }
 
-/// A look at an engine's transactions.
+/// A report about an engine's transactions.
 #[derive(Clone, Debug, Default)]
 pub struct Inspection {
     /// Transactions that have not ended, oldest first.
     pub transactions: Vec<TransactionInfo>,
     /// Locks, as far as asked for.
     pub locks: Vec<LockInfo>,
-    /// Who waits for whom.
+    /// Waits: which lock blocks which.
     pub waits: Vec<LockWaitInfo>,
 }
 
@@ -149,23 +149,22 @@ pub struct DeadlockParty {
     pub transaction: TransactionInfo,
     /// The lock it waits for.
     pub requested: LockInfo,
-    /// The lock of it that the transaction before it in the circle waits for.
+    /// Its lock that the previous transaction of the cycle waits for.
     pub held: Vec<LockInfo>,
 }
 
-/// A circle of transactions that wait for each other; each waits for the next, the last for the
-/// first.
+/// A cycle of transactions: each waits for the next, the last for the first.
 #[derive(Clone, Debug)]
 pub struct Deadlock {
     /// When it was found.
     pub at: SystemTime,
     /// The transactions.
     pub parties: Vec<DeadlockParty>,
-    /// Position of the one that is rolled back.
+    /// Position of the transaction that is rolled back.
     pub victim: usize,
 }
 
-/// Somebody who is told what happens inside an engine, while it happens.
+/// Receiver of events inside an engine, told while they happen.
 ///
 /// Called without latches held, but with locks of the engine's lists: it must not call the engine.
 pub trait EngineObserver: Send + Sync {

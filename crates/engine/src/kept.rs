@@ -1,17 +1,17 @@
 //! Buffers that a thread keeps from one statement to the next: a short statement allocates nothing
-//! for what it reads.
+//! for the rows it reads. A thread keeps one buffer per slot, and only if it is small.
 
 use std::cell::Cell;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::thread::LocalKey;
 
-/// Where a thread keeps one buffer.
+/// A thread's place for one buffer.
 pub type KeptSlot<T> = Cell<Option<Box<T>>>;
 
-/// What may be kept.
+/// A buffer type that can be kept.
 pub trait Keepable: Default + 'static {
-    /// Forgets the content and keeps the room for it; false if that is more than is worth keeping.
+    /// Removes the content and keeps the capacity; false if that is too large to be kept.
     fn empty(&mut self) -> bool;
 }
 
@@ -23,15 +23,15 @@ impl Keepable for Vec<u8> {
     }
 }
 
-/// An empty buffer from the thread's slot, which goes back there when dropped. While it is out,
-/// others get new ones.
+/// An empty buffer from the thread's slot; it returns there when dropped. While the slot is empty,
+/// other calls get new buffers.
 pub struct Kept<T: Keepable> {
     slot: &'static LocalKey<KeptSlot<T>>,
     buffer: Option<Box<T>>,
 }
 
 impl<T: Keepable> Kept<T> {
-    /// The one kept in `slot`, or a new one.
+    /// The buffer kept in `slot`, or a new one.
     pub fn take(slot: &'static LocalKey<KeptSlot<T>>) -> Self {
         let kept = slot.try_with(Cell::take).ok().flatten();
         Self { slot, buffer: Some(kept.unwrap_or_default()) }

@@ -11,7 +11,7 @@ use crate::{EngineResult, IndexDef, IndexKind, TableDef};
 #[derive(Clone, Debug)]
 pub struct IndexCodec {
     parts: Vec<Part>,
-    /// Of the clustered key, which follows the index's own in an entry's key.
+    /// Parts of the clustered key, which follows the index's own parts in an entry's key.
     behind: Vec<Part>,
     entry: RowLayout,
     hashed: bool,
@@ -36,7 +36,7 @@ impl IndexCodec {
             };
             Part { column: p.column, encoding }
         };
-        // What a hashed index holds nobody reads.
+        // The covering entry of a hashed index is never read, so it has no columns.
         let covered = if index.hashed { &[][..] } else { &index.parts };
         let types = covered.iter().map(|p| &table.columns[p.column]);
         let entry = RowLayout::new(types.map(|c| (&c.ty, c.nullable)));
@@ -61,13 +61,13 @@ impl IndexCodec {
         &self.entry
     }
 
-    /// How part `at` is encoded, the parts of the clustered key counted after those of the index.
+    /// Encoding of part `at`; the parts of the clustered key are counted after those of the index.
     pub fn part(&self, at: usize) -> &key::KeyPart {
         let behind = at.checked_sub(self.parts.len());
         &behind.map_or_else(|| &self.parts[at], |behind| &self.behind[behind]).encoding
     }
 
-    /// Appends the key of `row`. Returns whether a part is NULL, so that a unique index lets it
+    /// Appends the key of `row`. Returns whether a part is NULL; a unique index lets such a key
     /// repeat.
     pub fn key_of_row(
         &self,
@@ -87,7 +87,7 @@ impl IndexCodec {
     }
 
     /// Replaces the key that begins at `start` by its hash, if this is a hashed index. Two keys
-    /// with one hash are not expected in the lifetime of the universe, so nobody compares the rows.
+    /// with one SHA-256 hash are not to be expected, so the rows are not compared.
     fn hash_from(&self, start: usize, out: &mut Vec<u8>) {
         if self.hashed {
             let hash = Sha256::digest(&out[start..]);
@@ -110,7 +110,7 @@ impl IndexCodec {
         Ok(())
     }
 
-    /// Appends the first `parts` parts of the key of `row`, or of the covering entry of one.
+    /// Appends the first `parts` parts of the key of `row`; `row` may be a covering entry instead.
     pub fn prefix_of_row(
         &self,
         row: &[u8],
@@ -135,7 +135,7 @@ impl IndexCodec {
     }
 }
 
-/// The smallest byte string greater than all that begin with `prefix`; `None` if there is none.
+/// The smallest byte string greater than all strings with this prefix; `None` if there is none.
 pub fn prefix_end(prefix: &[u8]) -> Option<Vec<u8>> {
     let last = prefix.iter().rposition(|&b| b != u8::MAX)?;
     let mut end = prefix[..=last].to_vec();
@@ -143,8 +143,8 @@ pub fn prefix_end(prefix: &[u8]) -> Option<Vec<u8>> {
     Some(end)
 }
 
-/// The smallest value of the series `offset`, `offset + step`, ... that is at least `least`: how
-/// `auto_increment_increment` and `auto_increment_offset` choose values.
+/// The smallest value of the series `offset`, `offset + step`, ... that is at least `least`, as
+/// `auto_increment_increment` and `auto_increment_offset` demand.
 pub fn next_in_series(least: u64, step: u64, offset: u64) -> u64 {
     if step <= 1 {
         return least.max(1);

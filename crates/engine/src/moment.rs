@@ -1,4 +1,6 @@
-//! Moments for waiting times and ages: a reading of the monotonic clock that may be had cheaply.
+//! Readings of the monotonic clock for waiting times and ages, one of them cheap and coarse.
+//!
+//! Not wall-clock time: a moment means nothing outside this process.
 
 use std::time::Duration;
 
@@ -14,8 +16,9 @@ impl Moment {
         Self::read(ClockId::Monotonic)
     }
 
-    /// The kernel's last tick, at most 10 ms ago: for what is done with every statement and is not
-    /// looked at closely. Costs a tenth of [`Self::now`], which must ask the processor.
+    /// Time of the kernel's last tick, at most 10 ms ago: for measurements made with every
+    /// statement that need no precision. Costs a tenth of [`Self::now`], which must ask the
+    /// processor.
     pub fn recent() -> Self {
         Self::read(ClockId::MonotonicCoarse)
     }
@@ -25,17 +28,17 @@ impl Moment {
         Self(Duration::new(time.tv_sec as u64, time.tv_nsec as u32))
     }
 
-    /// Time since the machine started.
+    /// Time since the start of the clock, which is the machine's.
     pub fn since_start(self) -> Duration {
         self.0
     }
 
-    /// Time from here to now.
+    /// Time from this moment to now.
     pub fn elapsed(self) -> Duration {
         Self::now().0.saturating_sub(self.0)
     }
 
-    /// Time from here to a moment that is not closer to now than the last tick.
+    /// Time from this moment to the kernel's last tick.
     pub fn elapsed_recently(self) -> Duration {
         Self::recent().0.saturating_sub(self.0)
     }

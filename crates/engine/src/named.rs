@@ -1,7 +1,7 @@
-//! An engine by another name: tables stored by one engine that behave as another's.
+//! An engine under another name: one engine stores the tables, and they behave as another's.
 //!
-//! Changes of rows are immediate and stay, whatever becomes of the transaction around them: the
-//! executor commits such parts at the end of each statement. Must not name an engine.
+//! Changes of rows take effect at once and stay, even if the surrounding transaction rolls back:
+//! the executor commits such parts at the end of each statement. Must not name an engine.
 
 use std::sync::Arc;
 
@@ -70,12 +70,12 @@ impl Engine for NamedEngine {
         self.storage.table_exists(id)
     }
 
-    /// Nothing: the storage is asked under its own name, about all tables.
+    /// Does nothing: the storage engine is asked under its own name, about all tables.
     fn retain_tables(&self, _: &[TableId]) -> EngineResult<()> {
         Ok(())
     }
 
-    /// Compat: what was answered survives the end of the server, not that of the machine.
+    /// Compat: an acknowledged change survives the end of the server, not that of the machine.
     fn wait_durable(&self, lsn: Lsn) -> EngineResult<()> {
         self.storage.wait_written(lsn)
     }

@@ -1,9 +1,9 @@
-//! An engine as statements see it: what it takes, refuses and says, as plain data.
+//! An engine as statements see it: its limits, abilities and texts, as plain data.
 //!
-//! Compat: MariaDB's engines differ in all of this, whatever stores the rows here. Statements ask
-//! these fields and never compare names. Must not name an engine.
+//! Compat: MariaDB's engines differ in all of this, whichever engine stores the rows here.
+//! Statements ask these fields and never compare names. Must not name an engine.
 
-/// What statements know of an engine.
+/// Properties of an engine that statements depend on.
 #[derive(Debug)]
 pub struct Personality {
     /// Name in `ENGINE=`, as shown.
@@ -12,9 +12,9 @@ pub struct Personality {
     pub aliases: &'static [&'static str],
     /// Comment in `information_schema.ENGINES`.
     pub comment: &'static str,
-    /// Changes of rows can be rolled back. Without it a failed statement keeps what it did.
+    /// Changes of rows can be rolled back. Without it a failed statement keeps its changes.
     pub transactional: bool,
-    /// Takes part in transactions although a rollback leaves its changes, and says so.
+    /// Takes part in transactions although a rollback leaves its changes; statements warn of that.
     pub outlasts_rollback: bool,
     /// Columns that tables may have.
     pub columns: ColumnLimits,
@@ -22,11 +22,11 @@ pub struct Personality {
     pub keys: KeyLimits,
     /// Statements that tables take.
     pub statements: StatementLimits,
-    /// How rows are kept.
+    /// Behaviour of row storage.
     pub rows: RowHabits,
-    /// What `CHECK`, `ANALYZE`, `OPTIMIZE`, `REPAIR` and `CHECKSUM TABLE` do.
+    /// Support of `CHECK`, `ANALYZE`, `OPTIMIZE`, `REPAIR` and `CHECKSUM TABLE`.
     pub maintenance: Maintenance,
-    /// How tables are shown.
+    /// Presentation of tables in `SHOW` and `information_schema`.
     pub shown: Shown,
 }
 
@@ -46,17 +46,18 @@ pub struct ColumnLimits {
 /// Keys that tables of an engine may have.
 #[derive(Debug)]
 pub struct KeyLimits {
-    /// How many.
+    /// Largest number of keys in a table.
     pub count: usize,
-    /// Bytes of a key.
+    /// Largest size of a key, in bytes.
     pub bytes: u64,
-    /// A unique key may be longer: it is made of hashes then.
+    /// A unique key may be longer; it is then an index of hashes.
     pub hashed: bool,
-    /// A name no key may have.
+    /// A name that no key may have.
     pub reserved: Option<&'static str>,
     /// Rows are kept in the order of the primary key.
     pub clustered: bool,
-    /// An AUTO_INCREMENT column may be a later part of a key: it counts within the parts before it.
+    /// An AUTO_INCREMENT column may be a later part of a key; it then counts per value of the parts
+    /// before it.
     pub counts_in_groups: bool,
     /// Keys have no order unless `BTREE` is asked for.
     pub unordered: bool,
@@ -79,31 +80,32 @@ pub struct StatementLimits {
     pub in_place: bool,
 }
 
-/// How an engine keeps rows.
+/// Behaviour of an engine's row storage.
 #[derive(Debug)]
 pub struct RowHabits {
     /// The number of rows is known exactly.
     pub counted: bool,
-    /// Rows come in the order they were inserted in, unless an order is asked for.
+    /// Rows come in insertion order, unless an order is asked for.
     pub insertion_order: bool,
     /// `REPLACE` does not count a row that it replaces by an equal one.
     pub spares_equal: bool,
-    /// What is known of the number of different keys.
+    /// Knowledge of the number of different keys.
     pub distinct: DistinctKeys,
 }
 
-/// What an engine knows of the number of different keys.
+/// An engine's knowledge of the number of different keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DistinctKeys {
-    /// The number that ANALYZE estimated, before that one for every row.
+    /// ANALYZE estimates it; before that, one per row.
     Estimated,
-    /// What the whole number of rows per key that ANALYZE keeps says, before that nothing.
+    /// It follows from the integral number of rows per key that ANALYZE keeps; before that,
+    /// unknown.
     PerKey,
-    /// Two rows for every key of a hash table.
+    /// A guess: two rows per key of a hash table.
     Guessed,
 }
 
-/// What maintenance of tables of an engine does.
+/// Maintenance statements an engine supports.
 #[derive(Debug)]
 pub struct Maintenance {
     /// `CHECK TABLE`.
@@ -114,29 +116,29 @@ pub struct Maintenance {
     pub repairs: bool,
     /// `OPTIMIZE TABLE`.
     pub optimizes: Optimizes,
-    /// What was done is not done again before rows change.
+    /// Maintenance is not repeated while no row has changed since.
     pub remembers: bool,
-    /// The option `CHECKSUM` has a checksum kept.
+    /// The option `CHECKSUM` makes the engine keep a checksum.
     pub keeps_checksum: bool,
 }
 
-/// How an engine answers `OPTIMIZE TABLE`.
+/// Support of `OPTIMIZE TABLE` by an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Optimizes {
-    /// It does it.
+    /// The engine does it.
     Itself,
-    /// The table is made anew and analyzed instead.
+    /// The table is copied and analyzed instead.
     ByCopy,
-    /// It cannot.
+    /// It is refused.
     Never,
 }
 
-/// How tables of an engine are shown.
+/// Presentation of an engine's tables.
 #[derive(Debug)]
 pub struct Shown {
     /// `ROW_FORMAT` in `information_schema.TABLES`.
     pub row_formats: RowFormats,
-    /// Bytes a tree takes beside its pages, which are not shown.
+    /// Bytes of a tree beside its pages, which are not shown.
     pub tree_overhead: u64,
     /// `PAGE_CHECKSUM` is shown if none was given.
     pub page_checksum: bool,
@@ -151,7 +153,8 @@ pub struct Shown {
 pub enum RowFormats {
     /// Fixed or dynamic, by the types of columns.
     ByColumns,
-    /// The same unless another is asked for. Tables of fixed rows are as large as their rows.
+    /// As `ByColumns`, unless another is asked for. The data length of a table of fixed rows is
+    /// that of its rows.
     ByColumnsOrAsked,
     /// Fixed.
     Fixed,
@@ -166,11 +169,11 @@ pub enum RowFormats {
 pub struct OwnOption {
     /// Its name in capitals.
     pub name: &'static str,
-    /// What it may be.
+    /// Its possible values.
     pub values: OptionValues,
 }
 
-/// What an option may be.
+/// Possible values of an option.
 #[derive(Debug)]
 pub enum OptionValues {
     /// Yes or no.
@@ -182,7 +185,7 @@ pub enum OptionValues {
 }
 
 impl Personality {
-    /// No engine, as views have. Engines say where they differ from this.
+    /// No engine, as for views. Engines state only their differences from this.
     pub const NONE: Self = Self {
         name: "",
         aliases: &[],
@@ -197,14 +200,14 @@ impl Personality {
         shown: Shown::NONE,
     };
 
-    /// The engine of a table that was made when there was such an engine. It cannot be opened, and
-    /// its definition is read once, at the start: its name may stay in memory.
+    /// The engine of a table whose engine does not exist any more. The table cannot be opened. Its
+    /// definition is read once, at the start, so its name may stay in memory.
     pub fn missing(name: &str) -> &'static Self {
         let name = Box::leak(name.to_owned().into_boxed_str());
         Box::leak(Box::new(Self { name, ..Self::NONE }))
     }
 
-    /// Whether `ENGINE=name` means this one.
+    /// Whether `ENGINE=name` means this engine.
     pub fn is_called(&self, name: &str) -> bool {
         let mut names = std::iter::once(&self.name).chain(self.aliases);
         names.any(|known| known.eq_ignore_ascii_case(name))
@@ -232,13 +235,13 @@ impl KeyLimits {
 }
 
 impl StatementLimits {
-    /// None of them.
+    /// None of these statements.
     pub const NONE: Self =
         Self { handler: false, delayed: false, foreign_keys: false, in_place: false };
 }
 
 impl RowHabits {
-    /// Nothing is known of rows.
+    /// The least knowledge of rows.
     pub const NONE: Self = Self {
         counted: false,
         insertion_order: false,
@@ -248,7 +251,7 @@ impl RowHabits {
 }
 
 impl Maintenance {
-    /// Tables are checked and analyzed, and nothing else.
+    /// `CHECK` and `ANALYZE` work, nothing else does.
     pub const NONE: Self = Self {
         checks: true,
         analyzes: true,
@@ -260,7 +263,7 @@ impl Maintenance {
 }
 
 impl Shown {
-    /// Nothing of its own.
+    /// No peculiarities.
     pub const NONE: Self = Self {
         row_formats: RowFormats::ByColumns,
         tree_overhead: 0,

@@ -1,18 +1,20 @@
-//! Bounds of a scan turned into one half-open interval of byte strings.
+//! A scan's bounds turned into one half-open interval of byte strings.
+//!
+//! A bound is a key prefix: it stands for all keys that begin with it.
 
 use crate::{Bound, prefix_end};
 
-/// The byte strings from `start` up to but without `end`.
+/// The byte strings from `start` up to, but not including, `end`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeyRange {
     /// The first byte string in the range.
     pub start: Vec<u8>,
-    /// The first one behind it; `None` if the range has no end.
+    /// The first byte string after the range; `None` if the range has no end.
     pub end: Option<Vec<u8>>,
 }
 
 impl KeyRange {
-    /// What `lower` and `upper` include, where a bound stands for all keys that begin with it.
+    /// The range between two bounds, where each bound stands for all keys that begin with it.
     pub fn new(lower: &Bound, upper: &Bound) -> Self {
         let start = match lower {
             Bound::Unbounded => Some(Vec::new()),
@@ -35,12 +37,12 @@ impl KeyRange {
         Self { start: prefix.to_vec(), end: prefix_end(prefix) }
     }
 
-    /// Whether nothing lies in it.
+    /// Whether the range is empty.
     pub fn is_empty(&self) -> bool {
         self.end.as_ref().is_some_and(|end| *end <= self.start)
     }
 
-    /// Whether `key` lies before the end.
+    /// Whether `key` lies before the end of the range.
     pub fn ends_after(&self, key: &[u8]) -> bool {
         self.end.as_ref().is_none_or(|end| key < &end[..])
     }

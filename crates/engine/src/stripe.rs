@@ -1,4 +1,6 @@
-//! Memory that is kept in parts, so that each thread writes its own.
+//! Data divided into parts on separate cache lines, so that each thread writes its own part.
+//!
+//! Threads may share a part, so a part must bear use by several threads.
 
 use std::cell::Cell;
 use std::ops::{Deref, Index};
@@ -6,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 const UNKNOWN: u32 = u32::MAX;
 
-/// This thread's number, in the order in which threads asked first.
+/// This thread's number, in the order of first use.
 fn own_stripe() -> usize {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     thread_local!(static MINE: Cell<u32> = const { Cell::new(UNKNOWN) });
@@ -18,13 +20,13 @@ fn own_stripe() -> usize {
     })
 }
 
-/// Something on cache lines of its own, whole pairs of them, as processors fetch them.
+/// A value on cache lines of its own: whole pairs of lines, as processors fetch them.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub struct OwnLines<T>(T);
 
 impl<T> OwnLines<T> {
-    /// Puts something there.
+    /// Wraps a value.
     pub fn new(value: T) -> Self {
         Self(value)
     }
@@ -38,8 +40,8 @@ impl<T> Deref for OwnLines<T> {
     }
 }
 
-/// Parts that are alike, of which each thread uses one. As there may be more threads than parts,
-/// some may share theirs: a part has to bear that.
+/// Equal parts, of which each thread uses one. There may be more threads than parts, so some
+/// threads share a part: a part has to bear that.
 #[derive(Debug)]
 pub struct Parts<T>(Box<[OwnLines<T>]>);
 
@@ -50,18 +52,19 @@ impl<T: Default> Default for Parts<T> {
 }
 
 impl<T> Parts<T> {
-    /// As many as a server's threads need to be seldom in each other's way.
+    /// 64 parts: with the threads of a server, two seldom share one.
     pub fn new(make: impl FnMut() -> T) -> Self {
         Self::so_many(64, make)
     }
 
-    /// A number of parts, which is a power of two: a thread's is found without a division.
+    /// `number` parts. It must be a power of two, so that finding a thread's part needs no
+    /// division.
     pub fn so_many(number: usize, mut make: impl FnMut() -> T) -> Self {
         assert!(number.is_power_of_two(), "{number} parts");
         Self((0..number).map(|_| OwnLines::new(make())).collect())
     }
 
-    /// The number of this thread's part, for those who come back to it from another thread.
+    /// The number of this thread's part, for callers that return to it from another thread.
     #[inline]
     pub fn own_number(&self) -> usize {
         own_stripe() & (self.0.len() - 1)

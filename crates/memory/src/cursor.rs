@@ -1,5 +1,5 @@
-//! Scans: the position is a key, and every batch looks it up again, so nothing is locked in
-//! between.
+//! Scans: the position is a key, and every batch looks it up again, so that no lock is held between
+//! batches.
 
 use std::sync::Arc;
 

@@ -1,11 +1,13 @@
 //! A table's rows and index entries, and the changes of single rows.
+//!
+//! No lock and no undo here: the caller holds the table's lock and notes how to undo a change.
 
 use std::collections::BTreeMap;
 use std::ops::Bound::{Excluded, Included, Unbounded};
 
 use selkie_engine::{EngineError, EngineResult, IndexCodec, IndexId, KeyRange, TableDef};
 
-/// Approximate bytes a map node costs besides key and value.
+/// Approximate bytes of a map node besides key and value.
 const NODE_BYTES: usize = 48;
 
 /// An index entry: the clustered key starts at `split` of the map's key.
@@ -16,7 +18,7 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// The bytes an entry takes with its key.
+    /// Bytes of an entry with its key.
     fn bytes(&self, key: &[u8]) -> usize {
         key.len() + self.covering.len() + NODE_BYTES
     }
@@ -29,7 +31,7 @@ fn cost_of(entries: &Entries) -> usize {
 pub(crate) type Rows = BTreeMap<Vec<u8>, Vec<u8>>;
 pub(crate) type Entries = BTreeMap<Vec<u8>, Entry>;
 
-/// What a table holds. Every row has one entry in every index of `indexes`.
+/// Content of a table. Every row has one entry in every index of `indexes`.
 #[derive(Debug, Default)]
 pub(crate) struct Data {
     pub(crate) rows: Rows,
@@ -60,7 +62,7 @@ impl Shape {
         Self { def, codecs }
     }
 
-    /// The clustered key the row's columns give; `None` for a table of numbered rows.
+    /// The clustered key formed by the row's columns; `None` for a table of numbered rows.
     pub(crate) fn primary_key(&self, row: &[u8]) -> EngineResult<Option<Vec<u8>>> {
         if self.def.primary().is_none() {
             return Ok(None);
@@ -70,7 +72,7 @@ impl Shape {
         Ok(Some(key))
     }
 
-    /// Positions of the indexes that are maps of their own.
+    /// Positions of the indexes that have maps of their own.
     pub(crate) fn secondary(&self) -> std::ops::Range<usize> {
         usize::from(self.def.primary().is_some())..self.def.indexes.len()
     }
@@ -81,7 +83,7 @@ impl Shape {
         Ok(IndexKey { key, any_null })
     }
 
-    /// The whole map item of a row in index `at`.
+    /// The map item of a row in index `at`: key and entry.
     pub(crate) fn entry(
         &self,
         at: usize,
@@ -96,7 +98,8 @@ impl Shape {
         Ok((key, Entry { split, covering }))
     }
 
-    /// The clustered key of a row in `entries` with the same key as `row`, if it has no NULL.
+    /// The clustered key of a row in `entries` whose key equals that of `row`; `None` if the key
+    /// has a NULL.
     pub(crate) fn prefix_in(
         &self,
         entries: &Entries,
@@ -108,7 +111,7 @@ impl Shape {
         Ok(if any_null { None } else { found.next() })
     }
 
-    /// The AUTO_INCREMENT value in a row.
+    /// The AUTO_INCREMENT value of a row.
     pub(crate) fn auto_value(&self, row: &[u8]) -> EngineResult<u64> {
         use selkie_types::Value;
         let Some(column) = self.def.auto_increment else { return Ok(0) };
@@ -128,7 +131,7 @@ impl Data {
         Self { indexes, next_auto: 1, next_row: 1, ..Self::default() }
     }
 
-    /// Fails if `row` under `clustered` repeats a unique key of another row than `own`.
+    /// Fails if `row`, stored under `clustered`, repeats a unique key of a row other than `own`.
     pub(crate) fn check_unique(
         &self,
         shape: &Shape,
@@ -157,7 +160,7 @@ impl Data {
         Ok(())
     }
 
-    /// Makes the row under `clustered` be `row`, or not be; returns what it was.
+    /// Sets the row under `clustered` to `row`; `None` removes it. Returns the old row.
     pub(crate) fn replace(
         &mut self,
         shape: &Shape,
@@ -187,19 +190,19 @@ impl Data {
         Ok(before)
     }
 
-    /// The number of a new row, as its clustered key.
+    /// Takes the number of a new row, as its clustered key.
     pub(crate) fn number_row(&mut self) -> Vec<u8> {
         self.next_row += 1;
         (self.next_row - 1).to_be_bytes().to_vec()
     }
 
-    /// Adds an index, complete.
+    /// Adds a complete index.
     pub(crate) fn put_index(&mut self, id: IndexId, entries: Entries) {
         self.bytes += cost_of(&entries);
         self.indexes.insert(id, entries);
     }
 
-    /// Takes an index out.
+    /// Removes an index and returns it.
     pub(crate) fn take_index(&mut self, id: IndexId) -> Option<Entries> {
         let entries = self.indexes.remove(&id)?;
         self.bytes -= cost_of(&entries);

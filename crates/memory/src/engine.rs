@@ -1,4 +1,6 @@
 //! The engine: its tables by id, and their creation and removal.
+//!
+//! Nothing survives the process: a known table that is missing comes back empty when it is opened.
 
 use hashbrown::HashMap;
 use std::sync::Arc;
@@ -21,7 +23,7 @@ pub(crate) struct Storage {
     pub(crate) max_bytes: usize,
 }
 
-/// What the engine, its tables and its transactions share.
+/// State shared by the engine, its tables and its transactions.
 pub(crate) struct Shared {
     pub(crate) tables: RwLock<HashMap<TableId, Arc<Storage>>>,
     pub(crate) transactional: bool,
@@ -41,13 +43,13 @@ impl Default for MemoryEngine {
 }
 
 impl MemoryEngine {
-    /// The engine as MariaDB's: row changes are immediate and stay.
+    /// The engine as MariaDB's: row changes take effect at once and stay.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A model of another engine: tables have no limit, and changes of rows roll back if they do
-    /// there.
+    /// A model of another engine: tables have no size limit, and row changes roll back if that
+    /// engine is transactional.
     pub fn model_of(personality: &'static Personality) -> Self {
         Self::with(personality, usize::MAX)
     }
@@ -61,7 +63,7 @@ impl MemoryEngine {
         }
     }
 
-    /// `max_heap_table_size` for tables created from now on.
+    /// Sets `max_heap_table_size` for tables created from now on.
     pub fn set_max_table_bytes(&self, bytes: usize) {
         self.shared.max_table_bytes.store(bytes, Ordering::Relaxed);
     }
@@ -82,7 +84,7 @@ impl Shared {
     }
 }
 
-/// The transaction behind the contract's.
+/// The engine's own type of a transaction.
 pub(crate) fn own_trx(trx: &dyn EngineTrx) -> EngineResult<&MemoryTrx> {
     trx.as_any().downcast_ref().ok_or(EngineError::Unsupported("a transaction of another engine"))
 }
@@ -148,7 +150,7 @@ impl Engine for MemoryEngine {
     }
 
     fn open_table(&self, def: &Arc<TableDef>) -> EngineResult<Arc<dyn Table>> {
-        // After a restart the dictionary knows tables that are gone: they come back empty.
+        // After a restart the dictionary knows tables whose content is lost: they come back empty.
         let mut tables = self.shared.tables.write();
         tables.entry(def.id).or_insert_with(|| self.shared.new_storage(def));
         drop(tables);

@@ -1,13 +1,13 @@
-//! The engine as statements see it.
+//! The MEMORY engine as statements see it.
 //!
-//! Compat: as MariaDB's engine of the name.
+//! Compat: as MariaDB's engine of that name.
 
 use selkie_engine::{
     ColumnLimits, DistinctKeys, KeyLimits, Maintenance, Personality, RowFormats, RowHabits, Shown,
     StatementLimits,
 };
 
-/// Of tables of this engine.
+/// Properties of this engine's tables.
 pub(crate) static PERSONALITY: Personality = Personality {
     name: "MEMORY",
     aliases: &["HEAP"],

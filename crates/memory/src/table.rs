@@ -1,4 +1,6 @@
 //! Tables: the contract's operations on the maps.
+//!
+//! Each operation takes the table's lock, and no lock outlives it. Each row change notes its undo.
 
 use std::sync::Arc;
 
@@ -33,7 +35,7 @@ impl MemoryTable {
         self.shared.storage(id).ok_or_else(|| EngineError::Corrupt(format!("no table {id}")))
     }
 
-    /// Replaces one row and notes how to go back.
+    /// Replaces one row and notes how to undo it.
     fn change(
         &self,
         trx: &MemoryTrx,

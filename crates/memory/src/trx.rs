@@ -1,4 +1,7 @@
-//! Transactions: a list of what to undo, and of storage to remove at commit.
+//! Transactions: a list of undo steps.
+//!
+//! A dropped table or index stays in the list until the commit frees it. Dropping a transaction
+//! that has not ended undoes it.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -10,9 +13,9 @@ use selkie_engine::{EngineResult, EngineTrx, IndexId, Isolation, Lsn, TableId};
 use crate::data::{Entries, Shape};
 use crate::engine::{Shared, Storage};
 
-/// One step back.
+/// One undo step.
 pub(crate) enum Undo {
-    /// A row goes back to what it was.
+    /// A row gets its old content back.
     Row { storage: Arc<Storage>, shape: Arc<Shape>, key: Vec<u8>, before: Option<Vec<u8>> },
     /// A table was created.
     Created(TableId),
@@ -28,7 +31,7 @@ pub(crate) enum Undo {
 pub(crate) struct MemoryTrx {
     pub(crate) shared: Arc<Shared>,
     undo: Mutex<Vec<Undo>>,
-    /// Rows were changed that are not undone.
+    /// Rows were changed for which there is no undo.
     changed: AtomicBool,
 }
 
@@ -37,7 +40,7 @@ impl MemoryTrx {
         Self { shared, undo: Mutex::new(Vec::new()), changed: AtomicBool::new(false) }
     }
 
-    /// Notes a step back. Steps of rows are dropped by an engine that does not roll back.
+    /// Adds an undo step. An engine that does not roll back rows drops the steps of rows.
     pub(crate) fn push(&self, undo: Undo) {
         if self.shared.transactional || !matches!(undo, Undo::Row { .. }) {
             self.undo.lock().push(undo);

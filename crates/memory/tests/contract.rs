@@ -1,4 +1,6 @@
 //! The contract's tests on the MEMORY engine.
+//!
+//! They run on the engine as MariaDB has it and on its transactional model.
 
 use selkie_engine::testing::{TRANSACTIONAL, Twin, compare, conformance, item_row, items, rows_of};
 use selkie_engine::{Engine, EngineError, Isolation};

@@ -1,6 +1,6 @@
-//! One session's account: what its commands hold, what they may hold, and what was asked of them.
+//! One session's account: the bytes its commands hold, its limits, and requests to end it.
 //!
-//! Must not be charged by two threads at once for more than they add.
+//! Only one thread at a time may charge it, but any thread may send a request.
 
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicI64, AtomicU8, AtomicU64, Ordering};
@@ -13,42 +13,42 @@ use selkie_types::{SqlError, SqlResult};
 
 use crate::server;
 
-/// A request to a session from outside.
+/// A request to a session from another session or the server.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Asked {
     /// Nothing.
     Nothing,
     /// To end the statement that runs.
     EndStatement,
-    /// To end the connection.
+    /// End the connection.
     EndConnection,
 }
 
-/// Bytes a statement may hold while the server as a whole is over its limit: those that hold much
-/// are ended, not those that come to see what is wrong.
+/// Bytes a statement may hold while the server as a whole is over its limit. Large statements are
+/// ended; small ones, such as those that look for the cause, may go on.
 const MODEST: i64 = 4 << 20;
 
-/// No time at which a statement has to end.
+/// Deadline value for "no deadline".
 const NEVER: u64 = u64::MAX;
 
 /// One session's account.
 #[derive(Debug)]
 pub struct Account {
     asked: AtomicU8,
-    /// In microseconds since [`BEGINNING`].
+    /// Microseconds since [`BEGINNING`].
     deadline: AtomicU64,
     used: AtomicI64,
     most: AtomicI64,
-    /// `used` when the statement began.
+    /// Value of `used` when the command began.
     before: AtomicI64,
     session_limit: AtomicI64,
 }
 
 /// The limit that was exceeded.
 enum Excess {
-    /// The session's, which is told.
+    /// The session's limit; the error tells it.
     OfSession(i64),
-    /// The statement's, or the server's.
+    /// The statement's limit or the server's.
     OfStatement,
 }
 
@@ -94,24 +94,24 @@ impl Account {
         }
     }
 
-    /// Asks for something; a connection that is being ended stays so.
+    /// Records a request. A request to end the connection is never replaced by a weaker one.
     pub fn ask(&self, what: Asked) {
         self.asked.fetch_max(what as u8, Ordering::AcqRel);
     }
 
-    /// Forgets a request to end the statement.
+    /// Removes a request to end the statement.
     pub fn statement_is_over(&self) {
         let over = Asked::EndStatement as u8;
         let _ = self.asked.compare_exchange(over, 0, Ordering::AcqRel, Ordering::Acquire);
     }
 
-    /// A command begins: it has no deadline yet, and holds nothing.
+    /// Begins a command, without a deadline and with no memory of its own.
     pub fn begin_command(&self) {
         self.deadline.store(NEVER, Ordering::Relaxed);
         self.before.store(self.used.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 
-    /// Until when the statement may run.
+    /// Sets the time at which the statement must end.
     pub fn set_deadline(&self, at: Option<Instant>) {
         self.deadline.store(at.map_or(NEVER, micros), Ordering::Relaxed);
     }
@@ -121,17 +121,17 @@ impl Account {
         self.session_limit.store(session, Ordering::Relaxed);
     }
 
-    /// Bytes held; never less than none, though a session may free what another one took.
+    /// Bytes held. Never negative, although a session may free memory that another one took.
     pub fn used(&self) -> i64 {
         self.used.load(Ordering::Relaxed).max(0)
     }
 
-    /// The most that was held.
+    /// The largest number of bytes held.
     pub fn most(&self) -> i64 {
         self.most.load(Ordering::Relaxed)
     }
 
-    /// Counts `bytes`, of which the server as a whole has `total` then. Whether that is too much.
+    /// Adds `bytes`; `total` is the server's sum with them. Returns whether a limit is exceeded.
     pub(crate) fn add(&self, bytes: i64, total: i64) -> bool {
         let used = self.used.fetch_add(bytes, Ordering::Relaxed) + bytes;
         if used > self.most.load(Ordering::Relaxed) {
@@ -151,7 +151,7 @@ impl Account {
         much.then_some(Excess::OfStatement)
     }
 
-    /// An error if the statement has to end, or if `more` bytes were too many.
+    /// Fails if the statement must end, or if `more` bytes would exceed a limit.
     pub(crate) fn check(&self, more: i64) -> SqlResult<()> {
         match self.asked() {
             Asked::Nothing => {}

@@ -1,19 +1,19 @@
 //! The allocator that counts.
 //!
-//! Must not refuse: what asks for memory may be anywhere, and cannot end there.
+//! Must not refuse memory: an allocation may happen anywhere, also where a statement cannot end.
 
 use std::alloc::{GlobalAlloc, Layout};
 
 use crate::pages;
 use crate::thread::{gave, gave_large, took};
 
-/// An allocator that tells the thread's meter what it hands out and gets back. Large blocks it
-/// takes from the system itself.
+/// An allocator that reports allocations and frees to the thread's meter. Large blocks are pages
+/// from the system.
 #[derive(Debug)]
 pub struct Counting<A>(pub A);
 
-// SAFETY: every call is passed on as it came, or answered with pages of the system, as the layout
-// alone decides; counting touches no memory of the allocation.
+// SAFETY: every call is passed on unchanged, or answered with pages of the system; the layout alone
+// decides which. Counting touches no memory of the allocation.
 unsafe impl<A: GlobalAlloc> GlobalAlloc for Counting<A> {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -21,7 +21,7 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Counting<A> {
         if pages::are_for(layout, layout.size()) {
             return pages::take(layout.size());
         }
-        // SAFETY: what the caller promises is what the callee asks for.
+        // SAFETY: the caller's promise is the same as this call needs.
         unsafe { self.0.alloc(layout) }
     }
 
@@ -39,7 +39,7 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Counting<A> {
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
         if pages::are_for(layout, layout.size()) {
             gave_large(layout.size());
-            // SAFETY: the layout is that of the allocation, which therefore was made of pages.
+            // SAFETY: the layout is that of the allocation, so the block was made of pages.
             return unsafe { pages::give(memory, layout.size()) };
         }
         gave(layout.size());
@@ -59,7 +59,7 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Counting<A> {
     }
 }
 
-/// Counts a block of `from` bytes that has `to` now.
+/// Counts the change of a block's size.
 #[inline]
 fn counted(from: usize, to: usize) {
     match to.checked_sub(from) {
@@ -69,11 +69,9 @@ fn counted(from: usize, to: usize) {
 }
 
 impl<A: GlobalAlloc> Counting<A> {
-    /// A block of pages that changes its size, or one that becomes a block of pages or is one no
-    /// longer.
+    /// Changes the size of a block whose old or new form is a block of pages.
     ///
-    /// # Safety
-    /// As for `realloc`.
+    /// # Safety As for `realloc`.
     #[cold]
     unsafe fn resized(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         if pages::are_for(layout, layout.size()) && pages::are_for(layout, size) {

@@ -1,25 +1,24 @@
-//! The judge of long work: a statement goes on unless it was killed, is out of time or holds too
-//! much.
+//! The check in long work: the statement ends if it was killed, is out of time or holds too much.
 //!
-//! Must cost next to nothing where it is not yet time to ask.
+//! Must cost almost nothing while no check is due.
 
 use selkie_types::{SqlResult, pace};
 
 use crate::thread::with_account;
 
-/// An error if the statement that this thread runs was killed, is out of time or holds too much.
-/// Not with a latch held.
+/// Fails if the statement of this thread was killed, is out of time or holds too much. Not with a
+/// latch held.
 pub fn check() -> SqlResult<()> {
     room(0)
 }
 
-/// As [`check`], if the statement took `bytes` more: to be asked before much is allocated at once.
+/// As [`check`], as if the statement held `bytes` more. Call it before a large allocation.
 pub fn room(bytes: usize) -> SqlResult<()> {
     let more = i64::try_from(bytes).unwrap_or(i64::MAX);
     with_account(|account| account.check(more)).unwrap_or(Ok(()))
 }
 
-/// The thread's work is judged here from now on.
+/// Makes [`room`] the check of this thread's work.
 pub(crate) fn judge() {
     pace::set_judge(room);
 }

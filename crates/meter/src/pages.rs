@@ -1,33 +1,33 @@
-//! Large blocks of memory, taken from the system page by page and given back when they are freed.
+//! Large blocks of memory, taken from the system as pages and given back when they are freed.
 //!
 //! Must not allocate, and must not be asked for blocks smaller than [`LEAST`].
 //!
-//! A block takes memory only where it was written, grows without being copied, and is gone when it
-//! is freed: what statements hold of large values is what the process takes of the system.
+//! A block uses memory only for the pages written, grows without a copy, and returns to the system
+//! when it is freed: the process holds no more for large values than its statements do.
 
 use std::alloc::Layout;
 use std::ptr;
 
 use rustix::mm::{MapFlags, MremapFlags, ProtFlags, mmap_anonymous, mremap, munmap};
 
-/// Blocks from this size on are the system's: taking and clearing their pages costs no more than
-/// filling them.
+/// Size from which blocks are pages of the system: to get and clear the pages costs no more than to
+/// fill them.
 pub(crate) const LEAST: usize = 2 << 20;
 
 const PAGE: usize = 4096;
 
-/// Whether a block of `size` bytes is taken here; one that is aligned to more than a page is not.
+/// Whether a block of `size` bytes is made of pages. Blocks with an alignment above a page are not.
 #[inline]
 pub(crate) fn are_for(layout: Layout, size: usize) -> bool {
     size >= LEAST && layout.align() <= PAGE
 }
 
-/// Whole pages; a layout's size is far from overflowing.
+/// Rounds up to whole pages. A layout's size is far from overflow.
 fn whole(size: usize) -> usize {
     size.next_multiple_of(PAGE)
 }
 
-/// A block of zeros, or null.
+/// A new block of zeros; null if there is no memory.
 #[cold]
 pub(crate) fn take(size: usize) -> *mut u8 {
     let access = ProtFlags::READ | ProtFlags::WRITE;
@@ -36,21 +36,19 @@ pub(crate) fn take(size: usize) -> *mut u8 {
     block.map_or(ptr::null_mut(), <*mut _>::cast)
 }
 
-/// Gives a block back.
+/// Frees a block.
 ///
-/// # Safety
-/// It is one of [`take`] or [`resize`], of this size.
+/// # Safety The block is from [`take`] or [`resize`] and has this size.
 #[cold]
 pub(crate) unsafe fn give(block: *mut u8, size: usize) {
-    // SAFETY: the caller's promise: the pages are this block's alone. Pages that cannot be unmapped
-    // stay mapped, which harms nobody.
+    // SAFETY: the caller's promise: no other block uses these pages. Pages that cannot be unmapped
+    // stay mapped, which is harmless.
     let _ = unsafe { munmap(block.cast(), whole(size)) };
 }
 
-/// Makes a block larger or smaller, perhaps elsewhere; null leaves it as it was.
+/// Changes the size of a block, which may move. Null means failure and leaves the block unchanged.
 ///
-/// # Safety
-/// As for [`give`].
+/// # Safety As for [`give`].
 #[cold]
 pub(crate) unsafe fn resize(block: *mut u8, from: usize, to: usize) -> *mut u8 {
     // SAFETY: the caller's promise; the system moves the pages if there is no room behind them.

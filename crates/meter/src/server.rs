@@ -1,6 +1,6 @@
-//! The server's account: what all threads hold together.
+//! The server's account: the bytes all threads hold together, and the limits.
 //!
-//! Must not know who holds it.
+//! Must not know sessions: threads report only sums.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -10,7 +10,7 @@ static LIMIT: AtomicI64 = AtomicI64::new(i64::MAX);
 
 static STATEMENT: AtomicI64 = AtomicI64::new(i64::MAX);
 
-/// Adds what a thread took or gave back; the total now.
+/// Adds bytes a thread took or gave back. Returns the new total.
 pub(crate) fn add(bytes: i64) -> i64 {
     let total = TOTAL.fetch_add(bytes, Ordering::Relaxed) + bytes;
     if total > MOST.load(Ordering::Relaxed) {
@@ -19,17 +19,17 @@ pub(crate) fn add(bytes: i64) -> i64 {
     total
 }
 
-/// Bytes the server has allocated.
+/// Bytes the server holds.
 pub fn total_used() -> i64 {
     TOTAL.load(Ordering::Relaxed)
 }
 
-/// The most it ever had.
+/// The largest number of bytes it held.
 pub fn most_used() -> i64 {
     MOST.load(Ordering::Relaxed)
 }
 
-/// Bytes the server may allocate before statements are refused more.
+/// Bytes the server may hold; above it, statements are refused more.
 pub fn memory_limit() -> i64 {
     LIMIT.load(Ordering::Relaxed)
 }
@@ -39,7 +39,7 @@ pub fn statement_limit() -> i64 {
     STATEMENT.load(Ordering::Relaxed)
 }
 
-/// Sets both: of all together, and of one statement.
+/// Sets the limit of all statements together and of one statement.
 pub fn set_limits(total: i64, statement: i64) {
     LIMIT.store(total, Ordering::Relaxed);
     STATEMENT.store(statement, Ordering::Relaxed);

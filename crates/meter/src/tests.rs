@@ -1,4 +1,6 @@
-//! Accounts of threads of this crate's tests, whose allocator counts.
+//! Tests of accounts, with this crate's allocator as that of the test program.
+//!
+//! Limits are the process's, so the tests run one at a time.
 
 use std::alloc::System;
 use std::sync::Arc;
@@ -14,7 +16,7 @@ use crate::*;
 #[global_allocator]
 static ALLOCATOR: Counting<System> = Counting(System);
 
-/// The limits are the whole process's: one test at a time.
+/// Lock of a test: the limits are the whole process's.
 static ONE: Mutex<()> = Mutex::new(());
 
 fn alone() -> MutexGuard<'static, ()> {

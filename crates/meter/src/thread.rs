@@ -1,6 +1,6 @@
 //! Bytes one thread has allocated and not reported yet, and the account it works for.
 //!
-//! Must not allocate, and must bear to be asked while the thread ends.
+//! Must not allocate, and must work also while the thread ends.
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -8,20 +8,21 @@ use std::sync::Arc;
 use crate::account::Account;
 use crate::server;
 
-/// Bytes a thread may hold, or have given back, before it tells.
+/// Bytes a thread may take or give back before it reports.
 pub(crate) const STEP: i64 = 64 << 10;
 
-/// What a thread holds is kept as what it may still take, so that counting is one addition and one
-/// look at the result.
+/// The bytes a thread holds, kept as the bytes it may still take: to count is then one addition and
+/// one comparison.
 struct Count {
-    /// Bytes the thread may take before it tells its account and the server.
+    /// Bytes the thread may take before it reports to its account and the server.
     slack: Cell<i64>,
-    /// Bytes held when there is no slack left: allocated less freed since the thread began.
+    /// Slack plus bytes held: those allocated less those freed since the thread began.
+    /// slack.
     full: Cell<i64>,
-    /// Bytes held when the account was told last, and the server.
+    /// Bytes held at the last report to the account, and to the server.
     account: Cell<i64>,
     server: Cell<i64>,
-    /// The most that was held, when somebody was told.
+    /// The largest number of bytes held at a report.
     most: Cell<i64>,
 }
 
@@ -32,7 +33,7 @@ impl Count {
 }
 
 thread_local! {
-    // Without a destructor, so that it can be used until the thread is gone.
+    // No destructor, so that it can be used until the thread is gone.
     static COUNT: Count = const {
         Count {
             slack: Cell::new(STEP),
@@ -45,33 +46,33 @@ thread_local! {
     static ACCOUNT: RefCell<Option<Arc<Account>>> = const { RefCell::new(None) };
 }
 
-/// The thread has taken `bytes`.
+/// Counts `bytes` taken.
 #[inline]
 pub(crate) fn took(bytes: usize) {
     COUNT.with(|count| {
         let slack = count.slack.get().wrapping_sub(bytes as i64);
         count.slack.set(slack);
-        // Less than nothing is more than any limit.
+        // As unsigned, a negative slack is above any limit.
         if slack as u64 > 2 * STEP as u64 {
             tell(count);
         }
     });
 }
 
-/// The thread has given `bytes` back. That much was given back is told when something is taken
-/// next: every drop of a tree comes here many times.
+/// Counts `bytes` given back. The report follows with the next allocation: drops of trees call this
+/// many times.
 #[inline]
 pub(crate) fn gave(bytes: usize) {
     COUNT.with(|count| count.slack.set(count.slack.get().wrapping_add(bytes as i64)));
 }
 
-/// As [`gave`], for a block so large that it is told at once.
+/// As [`gave`], for a block so large that it is reported at once.
 pub(crate) fn gave_large(bytes: usize) {
     gave(bytes);
     COUNT.with(tell);
 }
 
-/// Tells the account and the server what was not told yet.
+/// Reports to the account and the server.
 #[cold]
 fn tell(count: &Count) {
     let held = count.held();
@@ -80,7 +81,7 @@ fn tell(count: &Count) {
     count.full.set(held + STEP);
     count.slack.set(STEP);
     let more = held - count.account.replace(held);
-    // The account may be changing hands just now, or the thread be ending: then nobody is charged.
+    // The account may be just changing, or the thread ending: then no account is charged.
     let _ = ACCOUNT.try_with(|account| {
         if let Ok(account) = account.try_borrow()
             && let Some(account) = &*account
@@ -91,12 +92,12 @@ fn tell(count: &Count) {
     });
 }
 
-/// The bytes a thread held at some time.
+/// The bytes a thread held at some moment.
 #[derive(Copy, Clone, Debug)]
 pub struct Mark(i64);
 
 impl Mark {
-    /// Now. Forgets what was held before: of two marks only the later one can be asked.
+    /// Marks this moment. It resets the maximum, so only the latest mark can be asked.
     pub fn now() -> Self {
         COUNT.with(|count| {
             count.most.set(count.held());
@@ -104,13 +105,13 @@ impl Mark {
         })
     }
 
-    /// The most that was held since, above what was held then; less than a step is nothing.
+    /// The most bytes held since the mark, above those held then; less than a step may count as 0.
     pub fn most_since(self) -> usize {
         COUNT.with(|count| (count.most.get() - self.0).max(0) as usize)
     }
 }
 
-/// Tells the account of the thread everything; returns what `f` makes of it.
+/// Reports everything to the thread's account, then calls `f` with it.
 pub(crate) fn with_account<R>(f: impl FnOnce(&Account) -> R) -> Option<R> {
     ACCOUNT
         .try_with(|account| {
@@ -123,7 +124,7 @@ pub(crate) fn with_account<R>(f: impl FnOnce(&Account) -> R) -> Option<R> {
         .flatten()
 }
 
-/// Reports the bytes the account does not know of yet.
+/// Reports the bytes the account does not know yet.
 fn settle(account: &Account) {
     COUNT.with(|count| {
         let held = count.held();
@@ -134,26 +135,25 @@ fn settle(account: &Account) {
     });
 }
 
-/// The thread works for a session until this is dropped.
+/// Charges the thread's work to a session until it is dropped.
 #[derive(Debug)]
 #[must_use]
 pub struct Attached {
     before: Option<Arc<Account>>,
 }
 
-/// From now on what this thread allocates is charged to `account`.
+/// Charges this thread's allocations to `account` from now on.
 pub fn attach(account: &Arc<Account>) -> Attached {
     crate::fuel::judge();
     replace(Some(Arc::clone(account)))
 }
 
-/// From now on this thread works for nobody: what it allocates is the server's own, nothing ends
-/// it.
+/// Lets this thread work for no session: its memory is the server's own, and nothing ends its work.
 pub fn detached() -> Attached {
     replace(None)
 }
 
-/// Tells of much that was given back in small blocks.
+/// Reports if much was given back in small blocks.
 fn tell_given() {
     COUNT.with(|count| {
         if count.slack.get() > 2 * STEP {

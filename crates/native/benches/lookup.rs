@@ -1,4 +1,6 @@
-//! One row by its key, in a table that lies in memory. Run: `cargo bench -p selkie-native`.
+//! Benchmark: one row by its key, in a table that fits in memory.
+//!
+//! Run: `cargo bench -p selkie-native`.
 
 use std::sync::Arc;
 

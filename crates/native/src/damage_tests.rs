@@ -1,6 +1,6 @@
-//! Bytes from disk that are not what was written: every decoder meets random bytes, and real ones
-//! with a byte changed or the end cut off. The answer is an error or an end, never a panic, and a
-//! page is never accepted with a wrong checksum. `SELKIE_ROUNDS` says how often.
+//! Tests with damaged bytes from disk: every decoder gets random bytes, and real ones with a byte
+//! changed or the end cut off. The result must be an error or an end, never a panic, and a page
+//! with a wrong checksum is never accepted. `SELKIE_ROUNDS` sets the number of rounds.
 
 use crate::decoders;
 use crate::disk::sim::{Rng, SimDisk};
@@ -20,7 +20,7 @@ fn rounds() -> u64 {
     std::env::var("SELKIE_ROUNDS").ok().and_then(|s| s.parse().ok()).unwrap_or(2000)
 }
 
-/// Random bytes, or `real` ones damaged.
+/// Random bytes, or `real` with damage.
 fn damaged(rng: &mut Rng, real: &[u8]) -> Vec<u8> {
     if rng.chance(20) {
         return (0..rng.below(200)).map(|_| rng.next() as u8).collect();
@@ -89,7 +89,7 @@ fn row_and_transaction_records() {
     each_damaged(&record.encode(), decoders::log);
 }
 
-/// A database with some rows, long ones too, and a transaction that has not ended, at a checkpoint.
+/// A checkpointed database with some rows, also long ones, and a transaction that has not ended.
 fn database() -> SimDisk {
     let disk = SimDisk::new(9);
     let options = NativeOptions {
@@ -148,14 +148,14 @@ fn pages_and_nodes() {
         assert!(page::verify(page, id).is_ok());
         let mut bad = page.clone();
         for _ in 0..1 + rng.below(4) {
-            // Headers and slots are where damage hurts most.
+            // Damage to headers and slots has the worst effects.
             let area = if rng.chance(60) { 200 } else { PAGE_SIZE as u64 };
             bad[rng.below(area) as usize] ^= 1 << rng.below(8);
         }
         if bad != *page {
             assert!(page::verify(&bad, id).is_err(), "{id} was accepted with a wrong checksum");
         }
-        // As if the damage had happened before the checksum was made.
+        // Damage that happened before the checksum was made.
         decoders::node(&bad, &rng.next().to_be_bytes());
     }
 }

@@ -1,6 +1,6 @@
-//! Every decoder of bytes from disk behind one function each, for damage tests and fuzz targets.
+//! Each decoder of bytes from disk behind one function, for damage tests and fuzz targets.
 //!
-//! Only in tests and with the feature `testing`. None of them may panic, whatever the bytes.
+//! Compiled for tests and with the feature `testing` only. No decoder may panic on any bytes.
 
 use crate::btree::Node;
 use crate::ids::{FileId, PAGE_SIZE, PageId};
@@ -9,15 +9,15 @@ use crate::page;
 use crate::recovery::RecoveryVisitor;
 use crate::trx::{Recovered, RowRecord, TrxRecord};
 
-/// The records of a log group, and those of transactions as if the bytes were one of them.
+/// Decodes the records of a log group; then the bytes as a row record and as a transaction record.
 pub fn log(bytes: &[u8]) {
     assert!(RecordReader::new(bytes).count() <= bytes.len(), "more records than bytes");
     let _ = RowRecord::decode(bytes);
     drop(TrxRecord::decode(bytes));
 }
 
-/// A page: `bytes` at its beginning, the rest zero; as it is and as if its checksum were right.
-/// `probe` is a key to look for.
+/// Decodes a page that begins with `bytes` and is zero behind them, once as it is and once as if
+/// its checksum were right. `probe` is a key to search for.
 pub fn page(bytes: &[u8], probe: &[u8]) {
     let mut whole = vec![0; PAGE_SIZE];
     let length = bytes.len().min(PAGE_SIZE);
@@ -29,12 +29,12 @@ pub fn page(bytes: &[u8], probe: &[u8]) {
     node(&whole, probe);
 }
 
-/// The undo that a checkpoint keeps.
+/// Decodes the undo snapshot of a checkpoint.
 pub fn undo_snapshot(bytes: &[u8]) {
     drop(Recovered::default().snapshot(bytes));
 }
 
-/// Everything a reader asks of a node.
+/// Calls every reading method of a node.
 pub(crate) fn node(page: &[u8], probe: &[u8]) {
     let node = Node::new(page);
     let _ = (node.is_leaf(), node.level(), node.max_ver(), node.lower(), node.upper());

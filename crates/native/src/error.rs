@@ -5,10 +5,10 @@ use crate::ids::PageId;
 use selkie_engine::EngineError;
 use std::{fmt, io};
 
-/// What can go wrong below the B+tree.
+/// Errors below the B+tree.
 #[derive(Debug)]
 pub(crate) enum StorageError {
-    /// A read, or an open, failed. (A failed write or fsync never gets this far: it ends the
+    /// A read or an open failed. (A failed write or fsync is never reported here: it ends the
     /// process, I11.)
     Io {
         /// The operation and the file.
@@ -16,14 +16,14 @@ pub(crate) enum StorageError {
         /// The operating system's answer.
         source: io::Error,
     },
-    /// Bytes on disk are not what was written there.
+    /// Bytes on disk differ from those written there.
     Corrupt {
         /// The page, when one can be named.
         page: Option<PageId>,
-        /// What was found.
+        /// The fault found.
         detail: String,
     },
-    /// No space left, found out before any page was changed (I13).
+    /// No space left; found before any page was changed (I13).
     DiskFull,
 }
 
@@ -31,7 +31,7 @@ pub(crate) enum StorageError {
 pub(crate) type Result<T> = std::result::Result<T, StorageError>;
 
 impl StorageError {
-    /// An I/O error with the operation that met it.
+    /// An I/O error with the name of the failed operation.
     pub(crate) fn io(what: impl Into<String>, source: io::Error) -> StorageError {
         if source.kind() == io::ErrorKind::StorageFull {
             return StorageError::DiskFull;
@@ -39,7 +39,7 @@ impl StorageError {
         StorageError::Io { what: what.into(), source }
     }
 
-    /// A file that must be there, in full, could not be read: `what` names its purpose.
+    /// A required file is missing or too short, or its read failed; `what` names its content.
     pub(crate) fn lost(name: &str, what: &str, source: io::Error) -> StorageError {
         let found = match source.kind() {
             io::ErrorKind::NotFound => "is missing",
@@ -54,7 +54,7 @@ impl StorageError {
         StorageError::Corrupt { page: Some(page), detail: detail.into() }
     }
 
-    /// Corruption of something that is not a page: log, control file.
+    /// Corruption outside of pages: log, control file.
     pub(crate) fn corrupt(detail: impl Into<String>) -> StorageError {
         StorageError::Corrupt { page: None, detail: detail.into() }
     }

@@ -1,7 +1,7 @@
-//! Named places where a test can end the process. The names are those of the steps that the rules
-//! of `docs/durability.md` speak of; outside of unit tests a place is nothing at all.
+//! Named places where a test can end the process. Their names are those of the steps in the rules
+//! of `docs/durability.md`. Outside of unit tests they compile to nothing.
 
-/// A place that tests know by `name`.
+/// The place `name`; does nothing outside of unit tests.
 #[cfg(not(test))]
 #[inline(always)]
 pub(crate) fn reached(_name: &'static str) {}
@@ -16,34 +16,34 @@ mod armed {
 
     struct Armed {
         name: &'static str,
-        /// Passes still let through.
+        /// Passes that are still let through.
         left: u64,
         disk: SimDisk,
     }
 
-    // Per thread: simulated processes are single-threaded, and tests run beside each other.
+    // Per thread: a simulated process has one thread, and tests run in parallel.
     thread_local! { static ARMED: RefCell<Option<Armed>> = const { RefCell::new(None) } }
 
-    /// Ends the process, and its disk, at the `n`-th pass from now of the place `name`, counted
-    /// from 1.
+    /// Makes the `n`-th pass of the place `name` from now, counted from 1, end the process and its
+    /// disk.
     pub(crate) fn arm(name: &'static str, n: u64, disk: &SimDisk) {
         let armed = Armed { name, left: n, disk: disk.clone() };
         ARMED.with_borrow_mut(|now| *now = Some(armed));
     }
 
-    /// Lets everything pass; whether the place was never reached so often.
+    /// Disarms the place. Returns true if it was not passed often enough.
     pub(crate) fn disarm() -> bool {
         ARMED.take().is_some()
     }
 
-    /// A place that tests know by `name`.
+    /// The place `name`; ends the process if it is armed and due.
     pub(crate) fn reached(name: &'static str) {
         let due = ARMED.with_borrow_mut(|now| {
             let armed = now.as_mut().filter(|armed| armed.name == name)?;
             armed.left -= 1;
             if armed.left == 0 { now.take() } else { None }
         });
-        // A process that is ending already does not end again.
+        // A process that is already ending does not end again.
         if let Some(armed) = due.filter(|_| !std::thread::panicking()) {
             armed.disk.power_off();
             std::panic::panic_any(ProcessEnded);

@@ -1,4 +1,4 @@
-//! Holds `docs/format.md` and the code together: every number of the tables is generated from the
+//! Checks `docs/format.md` against the code: every number of its tables is generated from the
 //! constants in use. A change of format must change the document, and the format version with it.
 
 use crate::ids::{FileId, Lsn, PAGE_SIZE, PageId};

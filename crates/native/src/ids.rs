@@ -1,5 +1,5 @@
-//! Names of things on disk: files, pages, log positions. Plain numbers with a type each, so that
-//! one cannot be passed for another. No behaviour lives here, and nothing here does I/O.
+//! Identities on disk: files, pages, log positions. Each is a plain number with a type of its own,
+//! so that one cannot be passed for another. No behaviour and no I/O here.
 
 use std::fmt;
 
@@ -29,17 +29,17 @@ impl PageId {
         PageId { file, page: PageNo(page) }
     }
 
-    /// One word for atomics; never zero, because file ids start at 1.
+    /// The id as one word, for atomics. Never zero, because file ids start at 1.
     pub(crate) const fn pack(self) -> u64 {
         (self.file.0 as u64) << 32 | self.page.0 as u64
     }
 
-    /// The inverse of `pack`; `None` for zero, the word of "no page".
+    /// The inverse of `pack`; `None` for zero, which means "no page".
     pub(crate) const fn unpack(word: u64) -> Option<PageId> {
         if word == 0 { None } else { Some(PageId::new(FileId((word >> 32) as u32), word as u32)) }
     }
 
-    /// Where the page starts in its file.
+    /// Byte position of the page in its file.
     pub(crate) const fn byte_offset(self) -> u64 {
         self.page.0 as u64 * PAGE_SIZE as u64
     }
@@ -52,7 +52,7 @@ impl fmt::Display for PageId {
 }
 
 /// A byte position in the log. A page's LSN is the *end* of the group that last changed it, and a
-/// commit's LSN is the end of its group: "durable up to `lsn`" therefore includes that change.
+/// commit's LSN is the end of its group: so "durable up to `lsn`" includes that change.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
 pub(crate) struct Lsn(pub(crate) u64);
 

@@ -1,11 +1,11 @@
 //! The transactional engine: files, log, buffer pool, B+tree, transactions, recovery.
 //!
 //! Lower half, from the bottom up: `disk`, `page`, `log`, `pool`, `mtr`, `space`, `checkpoint`,
-//! `recovery`, and `storage`, which is all of them as one object. They know pages, not rows.
+//! `recovery`, and `storage`, which joins them in one object. It knows pages, not rows.
 //!
-//! Upper half: `btree` makes ordered maps of pages, `trx` versions and transactions of their
-//! entries, `lock` who waits for whom, `table` rows and indexes of entries, and `engine` the
-//! contract's engine of all that.
+//! Upper half: `btree` makes ordered maps of pages, `trx` keeps versions and transactions of their
+//! entries, `lock` row locks and waits, `table` maps rows and indexes to entries, and `engine` is
+//! the contract's engine on top. The lower half must not use the upper.
 
 mod btree;
 mod checkpoint;

@@ -1,10 +1,10 @@
-//! Counters for hot paths: each thread counts in memory of its own, and reading sums. Nothing
-//! decides by them.
+//! Counters for hot paths: each thread counts in memory of its own, and a reader sums the parts.
+//! For statistics only: no decision may depend on them.
 
 use selkie_engine::Parts;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A counter in parts.
+/// A counter made of parts.
 #[derive(Default)]
 pub(crate) struct Striped(Parts<AtomicU64>);
 
@@ -14,7 +14,7 @@ impl Striped {
         self.0.own().fetch_add(n, Ordering::Relaxed);
     }
 
-    /// Counts one, cheaper: of two threads that share a stripe, one may count for both.
+    /// Counts `n` without an atomic addition. A count may be lost if two threads share a stripe.
     pub(crate) fn add_about(&self, n: u64) {
         let own = self.0.own();
         own.store(own.load(Ordering::Relaxed).wrapping_add(n), Ordering::Relaxed);

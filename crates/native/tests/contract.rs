@@ -1,4 +1,6 @@
-//! The contract's tests on the native engine, alone and beside the model.
+//! The contract's tests on the native engine, alone and beside the memory engine as a model.
+//!
+//! They use real files, small pools and restarts.
 
 use selkie_engine::testing::{TRANSACTIONAL, Twin, compare, conformance, contents, items};
 use selkie_engine::{Engine, Lsn};
@@ -6,7 +8,7 @@ use selkie_memory::MemoryEngine;
 use selkie_native::{FlushAtCommit, NativeEngine, NativeOptions};
 use std::path::PathBuf;
 
-/// A directory that goes with the test.
+/// A directory that is removed at the end of the test.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -29,7 +31,7 @@ impl Scratch {
     }
 }
 
-/// Waits for the disk, but leaves pages and checkpoint as they are.
+/// Makes the log durable, without writing pages or a checkpoint.
 fn make_durable(engine: &NativeEngine) {
     let mut tail = 0;
     engine.status(&mut |name, value| {

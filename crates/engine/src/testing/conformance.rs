@@ -1,4 +1,6 @@
-//! The promises of the contract, one by one, on an empty engine.
+//! Tests of the contract's promises, one by one, on an empty engine.
+//!
+//! Every engine's test suite calls [`conformance`]. It uses table ids from 9000 on.
 
 use std::sync::Arc;
 
@@ -7,7 +9,7 @@ use selkie_types::Value;
 use super::tables::{NoContext, drain, item_row, items, key_of, letters, rows_of};
 use crate::{Bound, Engine, EngineError, EngineTrx, Isolation, RowSet, Scan, Table, TableDef};
 
-/// One session at work on one table.
+/// One session that works on one table.
 struct Desk<'e> {
     engine: &'e dyn Engine,
     def: Arc<TableDef>,

@@ -1,7 +1,7 @@
 //! Tests of the contract that every engine runs, behind the feature `testing`.
 //!
 //! [`conformance`] checks the promises one by one; [`compare`] does random work on two engines and
-//! demands the same results. Failures panic, as tests do.
+//! demands equal results. Failures panic, as tests do.
 
 mod conformance;
 mod model;

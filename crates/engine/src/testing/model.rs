@@ -1,4 +1,6 @@
-//! Random work on two engines at once, with equal outcomes demanded at every step.
+//! Random work on two engines at once; every step must have equal outcomes.
+//!
+//! The second engine is usually the memory engine's model. A seed repeats a run.
 
 use std::sync::Arc;
 
@@ -69,7 +71,7 @@ enum Work {
     Read(Scan),
 }
 
-/// Draws work on a table of [`super::items`] with ids below `ids`.
+/// Generates random work on a table of [`super::items`] with ids below `ids`.
 struct Dice<'d> {
     random: Random,
     def: &'d TableDef,
@@ -144,8 +146,8 @@ impl Dice<'_> {
     }
 }
 
-/// Does `steps` pieces of random work on `a` and `b`, transactional engines both, and compares.
-/// The table must be one of [`super::items`] with equal content.
+/// Does `steps` pieces of random work on `a` and `b` and compares. Both must be transactional, with
+/// a table of [`super::items`] of equal content.
 pub fn compare(a: &mut Twin<'_>, b: &mut Twin<'_>, seed: u64, steps: usize, ids: u64) {
     let def = a.table.def().clone();
     let mut dice = Dice { random: Random::new(seed), def: &def, ids };

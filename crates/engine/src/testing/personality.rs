@@ -1,8 +1,10 @@
-//! What tests without a server take tables for: those of an engine with transactions.
+//! The personality of tables in tests without a server: that of an engine with transactions.
+//!
+//! Tests of the planner, the executor and the memory engine use it.
 
 use crate::{KeyLimits, Personality, RowHabits, StatementLimits};
 
-/// The engine that has transactions and clustered rows, under the name it is shown with.
+/// An engine with transactions and clustered rows, under InnoDB's name.
 pub static TRANSACTIONAL: Personality = Personality {
     name: "InnoDB",
     transactional: true,

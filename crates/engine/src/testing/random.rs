@@ -1,4 +1,6 @@
 //! Random numbers that repeat with their seed.
+//!
+//! Tests only: a failed run is repeated by its seed. Not for secrets.
 
 /// A xorshift generator.
 #[derive(Clone, Debug)]

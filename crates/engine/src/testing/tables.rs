@@ -1,4 +1,6 @@
-//! Tables and rows to test with.
+//! Tables, rows and a statement context for tests of engines.
+//!
+//! [`items`] has a primary key and [`letters`] has none: both row identities are covered.
 
 use std::sync::Arc;
 use std::task::Waker;
@@ -11,7 +13,7 @@ use crate::{
     KeyRange, RowSet, StatementContext, TableDef, TableId, WaitKind,
 };
 
-/// A statement that nobody kills, with a lock wait timeout.
+/// A statement context that is never killed, with a lock wait timeout.
 #[derive(Clone, Copy, Debug)]
 pub struct NoContext(pub Duration);
 

@@ -1,8 +1,9 @@
-//! Long values: chains of pages beside the tree, written before the entry that points to them and
-//! never changed.
+//! Long values: chains of pages beside the tree. A chain is written before the entry that points to
+//! it, and never changes.
 //!
 //! ```text
-//! type-specific header: len u16 @42 | next page u32 @44 (0: last) | then up to 16,320 bytes from 64
+//! type-specific header: len u16 @42 | next page u32 @44 (0: last)
+//! body from 64:         up to 16,320 bytes
 //! ```
 
 use crate::error::{Result, StorageError};
@@ -15,8 +16,8 @@ const OFF_LEN: usize = 42;
 const OFF_NEXT: usize = 44;
 const BODY: usize = PAGE_SIZE - HEADER_LEN;
 
-/// Stores `bytes` (not empty) and returns the first page. One mini-transaction a page: a crash in
-/// between leaks pages but damages nothing.
+/// Stores `bytes` (not empty) and returns the first page. Each page is a mini-transaction of its
+/// own: a crash in between leaks pages but damages nothing.
 pub(crate) fn write_chain(storage: &Storage, file: FileId, bytes: &[u8]) -> Result<PageNo> {
     let mut next = PageNo(0);
     let mut pages = storage.space().reserve(storage, file, bytes.len().div_ceil(BODY) as u32)?;
@@ -36,7 +37,7 @@ pub(crate) fn write_chain(storage: &Storage, file: FileId, bytes: &[u8]) -> Resu
     Ok(next)
 }
 
-/// Appends the bytes of a chain, `len` of them. Hold no latch.
+/// Appends the `len` bytes of a chain to `out`. Hold no latch.
 pub(crate) fn read_chain(
     storage: &Storage,
     file: FileId,
@@ -60,12 +61,12 @@ pub(crate) fn read_chain(
     Ok(())
 }
 
-/// The page after this one in a chain; 0 behind the last.
+/// The page after this one in a chain; 0 after the last.
 pub(crate) fn next_of_chain(page: &[u8]) -> PageNo {
     PageNo(get_u32(page, OFF_NEXT))
 }
 
-/// Gives the pages of a chain back.
+/// Frees the pages of a chain.
 pub(crate) fn free_chain(storage: &Storage, file: FileId, first: PageNo, len: u64) -> Result<()> {
     let mut page = first;
     for _ in 0..(len as usize).div_ceil(BODY) {

@@ -1,4 +1,7 @@
-//! Filling an empty tree from sorted entries, page by page and level by level.
+//! Loads an empty tree from sorted entries, page by page and level by level.
+//!
+//! Index builds use it. Each page is a mini-transaction of its own; the root is written last, so a
+//! crash leaves an empty tree and leaked pages.
 
 use super::change::{BUILD, Builder};
 use super::node::{RECORD_OVERHEAD, SLOT, separator};
@@ -9,12 +12,12 @@ use crate::mtr::Mtr;
 use crate::page::{HEADER_LEN, PageType};
 use crate::space::Reservation;
 
-/// Bytes of a page filled before the next one is begun, separator included.
+/// Bytes of a page to fill before the next one begins, separator included.
 const FILL: usize = (PAGE_SIZE - HEADER_LEN) * 15 / 16;
 /// Pages reserved at a time.
 const RESERVE: u32 = 64;
 
-/// A level's current page, not yet written because its upper fence is not known.
+/// The page of a level that is being filled. It is written when its upper fence is known.
 #[derive(Default)]
 struct Open {
     lower: Vec<u8>,
@@ -74,14 +77,14 @@ pub(crate) struct BulkLoad<'t> {
 }
 
 impl<'t> BulkLoad<'t> {
-    /// Begins to fill `tree`, which is empty and known to nobody else. No version in it is newer
-    /// than `max_ver`.
+    /// Begins to fill `tree`, which is empty and not used by others. No version in it is newer than
+    /// `max_ver`.
     pub(crate) fn new(tree: &'t Tree, max_ver: u64) -> Result<BulkLoad<'t>> {
         let space = tree.storage.space().reserve(&tree.storage, tree.file, 1)?;
         Ok(BulkLoad { tree, levels: vec![Open::default()], max_ver, space, last: tree.root })
     }
 
-    /// Appends an entry with a greater key than all before.
+    /// Appends an entry. Its key must be greater than all before.
     pub(crate) fn push(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         if self.levels[0].is_full(key, value) {
             let upper = separator(self.levels[0].last_key(), key);
@@ -91,7 +94,7 @@ impl<'t> BulkLoad<'t> {
         Ok(())
     }
 
-    /// Writes the open page of a level as one that ends before `upper`, and notes it one level up.
+    /// Writes the open page of a level with upper fence `upper`, and adds it to the level above.
     fn close(&mut self, level: usize, upper: &[u8]) -> Result<()> {
         let content = self.levels[level].content(level as u8, Some(upper), self.max_ver);
         let page = self.write(&content)?;
@@ -126,7 +129,7 @@ impl<'t> BulkLoad<'t> {
         Ok(page)
     }
 
-    /// Writes what is open; the topmost page becomes the root.
+    /// Writes the open pages; the topmost becomes the root.
     pub(crate) fn finish(mut self) -> Result<()> {
         let mut level = 0;
         while level + 1 < self.levels.len() {

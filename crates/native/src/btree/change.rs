@@ -1,5 +1,5 @@
-//! Changing a tree page: the operations that the log records, applied the same way when made and
-//! when redone.
+//! Changes of a tree page: the logged operations. The same code applies them when they are made and
+//! when they are redone.
 //!
 //! ```text
 //! insert    slot u16 | suffix len u16 | suffix | value
@@ -82,7 +82,7 @@ fn note_ver(page: &mut [u8], value: &[u8]) {
     }
 }
 
-/// Writes a record at the end of the heap, for which there is contiguous room.
+/// Writes a record at the end of the heap. There must be enough contiguous room.
 fn push_record(page: &mut [u8], suffix: &[u8], value: &[u8]) -> usize {
     let heap = usize::from(get_u16(page, OFF_HEAP));
     let at = heap - (RECORD_OVERHEAD + suffix.len() + value.len());
@@ -176,7 +176,7 @@ fn patch(page: &mut [u8], at: usize, offset: usize, bytes: &[u8]) -> Option<()> 
     Some(())
 }
 
-/// Moves all records together so that all free bytes are contiguous.
+/// Moves the records together, so that all free bytes are contiguous.
 fn compact(page: &mut [u8]) {
     let mut old = [0; PAGE_SIZE];
     old.copy_from_slice(page);
@@ -188,7 +188,7 @@ fn compact(page: &mut [u8]) {
     }
 }
 
-/// Starts the heap anew with the fences.
+/// Empties the heap and writes the fences.
 fn write_fences(page: &mut [u8], lower: &[u8], upper: Option<&[u8]>) {
     let mut heap = PAGE_SIZE - lower.len();
     put(page, heap, lower);
@@ -249,7 +249,7 @@ fn truncate(page: &mut [u8], keep: usize, upper: &[u8]) -> Option<()> {
     build(page, &builder.payload)
 }
 
-/// Puts together the payload of a `BUILD`, and knows how full the page will be.
+/// Builds the payload of a `BUILD` and counts the bytes the page will use.
 pub(super) struct Builder {
     pub(super) payload: Vec<u8>,
     prefix: usize,

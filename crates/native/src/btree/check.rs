@@ -1,14 +1,17 @@
-//! Walking a whole tree to see whether it is one: levels, fences, order, allocation.
+//! Checks the structure of a whole tree: levels, fences, order, allocation.
+//!
+//! Holds the structure mutex, so no page splits or merges meanwhile; each page is read under its
+//! latch.
 
 use super::node::Node;
 use super::tree::Tree;
 use crate::error::Result;
 use crate::ids::PageNo;
 
-/// What a walk counts and finds.
+/// Result of a check.
 #[derive(Default)]
 pub(crate) struct TreeReport {
-    /// What is wrong, in words.
+    /// A text per fault.
     pub(crate) wrong: Vec<String>,
     /// Pages of the tree.
     pub(crate) pages: u64,
@@ -21,12 +24,12 @@ struct CheckWalk<'a> {
 }
 
 impl Tree {
-    /// Checks the structure while nothing changes it; entries may change meanwhile.
+    /// Checks the structure. Entries may change meanwhile, the structure cannot.
     pub(crate) fn check(&self) -> Result<TreeReport> {
         self.check_until(&|| false)
     }
 
-    /// As [`Self::check`], as long as `stops` does not say so: then what is told is not all.
+    /// As [`Self::check`], but ends when `stops` returns true; the report is then incomplete.
     pub(crate) fn check_until(&self, stops: &dyn Fn() -> bool) -> Result<TreeReport> {
         let _structure = self.structure.lock();
         let mut walk = CheckWalk { stops, report: TreeReport::default() };

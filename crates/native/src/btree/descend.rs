@@ -1,5 +1,6 @@
-//! From the root to a leaf. Inner nodes are read without latches, on copies of bytes that may be
-//! torn until validated; the leaf is latched and its fences decide whether it is the right one.
+//! The way from the root to a leaf. Inner nodes are read without latches: bytes are copied and may
+//! be torn until they are validated. The leaf is latched, and its fences decide whether it is the
+//! right one.
 
 use super::node::{Node, OFF_PREFIX, RECORD_OVERHEAD, SLOT, head_decides, head_of};
 use super::salvage::refuse_stand_in;
@@ -11,12 +12,12 @@ use crate::pool::{Backoff, ExclusiveGuard, OptimisticGuard, Restart, SharedGuard
 use smallvec::SmallVec;
 use std::cmp::Ordering;
 
-/// Which leaf is wanted.
+/// The leaf to find.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Seek<'k> {
-    /// The one that `key` belongs to.
+    /// The leaf that `key` belongs to.
     At(&'k [u8]),
-    /// The one that the greatest key before this one, or the greatest of all, belongs to.
+    /// The leaf that the greatest key before this one belongs to; without one, the last leaf.
     Before(Option<&'k [u8]>),
 }
 
@@ -30,17 +31,17 @@ impl Seek<'_> {
     }
 }
 
-/// Restarts of one descent after which the tree is taken for damaged.
+/// Restarts of one descent after which the tree counts as damaged.
 const MAX_RESTARTS: u32 = 10_000_000;
 
-/// What an optimistic look at a page found.
+/// Result of an optimistic look at a page.
 enum Look {
     Leaf,
     Child(PageNo),
 }
 
 impl Tree {
-    /// The leaf for `seek`, latched for reading.
+    /// Returns the leaf for `seek`, latched for reading.
     pub(crate) fn leaf_shared(&self, seek: Seek<'_>) -> Result<SharedGuard<'_>> {
         self.find_leaf(seek, |tree, id| {
             let guard = tree.storage.pool().shared(id)?;
@@ -48,7 +49,7 @@ impl Tree {
         })
     }
 
-    /// The leaf for `key`, latched for writing.
+    /// Returns the leaf for `key`, latched for writing.
     pub(crate) fn leaf_exclusive(&self, key: &[u8]) -> Result<ExclusiveGuard<'_>> {
         let seek = Seek::At(key);
         self.find_leaf(seek, |tree, id| {
@@ -80,12 +81,12 @@ impl Tree {
         Err(StorageError::page(self.page_id(self.root), "no leaf of the tree covers the key"))
     }
 
-    /// Follows child pointers to a page that looks like a leaf; `None`: start over.
+    /// Follows child pointers to a page that looks like a leaf; `None` asks for a restart.
     fn walk_down(&self, seek: Seek<'_>) -> Result<Option<PageId>> {
         let mut id = self.page_id(self.root);
         loop {
             let Some(guard) = self.storage.pool().optimistic(id)? else {
-                // Not in memory, or being written by somebody who will not take long.
+                // Not in memory, or just being changed, which does not take long.
                 self.storage.pool().load(id)?;
                 return Ok(None);
             };
@@ -97,8 +98,8 @@ impl Tree {
         }
     }
 
-    /// Pages from the root to the leaf for `key`. The structure mutex is held, so inner nodes stand
-    /// still.
+    /// Pages from the root to the leaf for `key`. The caller holds the structure mutex, so inner
+    /// nodes do not change.
     pub(super) fn path(&self, key: &[u8]) -> Result<Vec<PageId>> {
         let mut id = self.page_id(self.root);
         let mut path = vec![id];
@@ -120,7 +121,7 @@ impl Tree {
 fn look(guard: &OptimisticGuard<'_>, seek: Seek<'_>) -> std::result::Result<Look, Restart> {
     let kind = guard.u8_at(OFF_TYPE)?;
     if guard.u8_at(OFF_LEVEL)? == 0 {
-        // What a leaf holds is looked at under its latch.
+        // The content of a leaf is read under its latch only.
         return if kind == PageType::BtreeLeaf as u8 { Ok(Look::Leaf) } else { Err(Restart) };
     }
     let count = usize::from(guard.u16_at(OFF_COUNT)?);
@@ -138,7 +139,8 @@ fn look(guard: &OptimisticGuard<'_>, seek: Seek<'_>) -> std::result::Result<Look
     Ok(Look::Child(PageNo(child)))
 }
 
-/// The last entry not after `key`; before it, unless `inclusive`. The first if there is none.
+/// The last entry whose key is at most `key` (below it, unless `inclusive`); the first if there is
+/// none.
 fn search(
     guard: &OptimisticGuard<'_>,
     count: usize,
@@ -174,7 +176,7 @@ fn search(
 }
 
 impl Tree {
-    /// Shows the nodes from the root to the leaf for `key`, each under its own latch; for guesses
+    /// Shows the nodes from the root to the leaf for `key`, each under its own latch. For estimates
     /// only, because the tree may change in between.
     pub(crate) fn nodes_to(&self, key: &[u8], mut show: impl FnMut(Node<'_>)) -> Result<()> {
         let mut id = self.page_id(self.root);
@@ -190,7 +192,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Goes down by the child numbers that `choose` gives; the lowest key of the leaf it ends at.
+    /// Descends by the child numbers that `choose` returns. Returns the lower fence of the leaf.
     pub(crate) fn key_down(&self, mut choose: impl FnMut(Node<'_>) -> usize) -> Result<Vec<u8>> {
         let mut id = self.page_id(self.root);
         let mut lower = Vec::new();

@@ -1,13 +1,14 @@
-//! B+trees of byte strings: one tree per data file, its root at a fixed page. The tree knows keys,
-//! values and, in a leaf value's first eight bytes, a version word of which it keeps the highest
-//! sequence per leaf. What versions mean, who may see or change what, is decided by its callers.
+//! B+trees of byte strings: one tree per data file, its root at a fixed page. The tree knows keys
+//! and values. The first eight bytes of a leaf value are a version word; each leaf keeps the
+//! highest sequence of its words. The callers decide what versions mean, and who may see or change
+//! what.
 //!
 //! # Concurrency
 //! Inner nodes are read optimistically and change only under the tree's structure mutex. A leaf is
-//! found by its fences: whoever latches a page checks that it is a leaf and that the key lies
-//! between its fences, and starts over if not, so no link between siblings is followed and no latch
-//! is held while another is awaited, except top to bottom and left to right inside a structure
-//! change.
+//! found by its fences: after latching a page, a descent checks that it is a leaf and that the key
+//! lies between its fences, and restarts if not. So there are no links between siblings, and no
+//! latch is held while another is awaited, except top to bottom and left to right inside a
+//! structure change.
 
 mod blob;
 mod bulk;

@@ -1,16 +1,18 @@
-//! Reading a tree page: slots, keys, values, fences. Never changes a byte; `change` does.
+//! Read access to a tree page: slots, keys, values, fences. Must not change a byte; `change` does.
 //!
 //! ```text
-//! type-specific header: heap u16 @42 | garbage u16 @44 | prefix u16 @46 | lower off u16 @48, len u16 @50
-//!                       | upper off u16 @52, len u16 @54 | flags u8 @56 (1: there is an upper fence)
-//! slots from 64:        record off u16 | key suffix len u16 | head u32 (first 4 suffix bytes, big-endian value)
+//! type-specific header: heap u16 @42 | garbage u16 @44 | prefix u16 @46
+//!                       | lower off u16 @48, len u16 @50 | upper off u16 @52, len u16 @54
+//!                       | flags u8 @56 (1: there is an upper fence)
+//! slots from 64:        record off u16 | key suffix len u16
+//!                       | head u32 (first 4 suffix bytes, big-endian value)
 //! record:               value len u16 | key suffix | value
 //! ```
 //!
 //! A node holds the keys from its lower fence up to, not including, its upper fence. All of them
-//! begin with the bytes the fences share (the prefix), which slots therefore leave out. Entry `i`
-//! of an inner node covers the keys from its own up to the next one's; the first entry's key is the
-//! lower fence.
+//! begin with the bytes that the fences share (the prefix), so slots leave the prefix out. Entry
+//! `i` of an inner node covers the keys from its own up to the next one's; the first entry's key is
+//! the lower fence.
 
 use crate::ids::{PAGE_SIZE, PageNo};
 use crate::page::{
@@ -27,16 +29,16 @@ pub(super) const OFF_FLAGS: usize = 56;
 pub(super) const HAS_UPPER: u8 = 1;
 /// Bytes of a slot.
 pub(super) const SLOT: usize = 8;
-/// Bytes a record has besides suffix and value.
+/// Bytes of a record besides suffix and value.
 pub(super) const RECORD_OVERHEAD: usize = 2;
 
-/// A tree page that is latched for reading at least.
+/// A tree page, latched at least for reading.
 #[derive(Clone, Copy)]
 pub(crate) struct Node<'p> {
     page: &'p [u8],
 }
 
-/// The first four bytes of a key suffix as a number that orders as they do.
+/// The first four bytes of a key suffix as a number with the same order.
 pub(super) fn head_of(suffix: &[u8]) -> u32 {
     match suffix.first_chunk::<4>() {
         Some(bytes) => u32::from_be_bytes(*bytes),
@@ -48,8 +50,7 @@ pub(super) fn head_of(suffix: &[u8]) -> u32 {
     }
 }
 
-/// Whether a suffix of `len` bytes and another one with the same head differ in their lengths at
-/// most.
+/// Whether a suffix of `len` bytes and `suffix` can differ only in length, given equal heads.
 #[inline]
 pub(super) fn head_decides(len: usize, suffix: &[u8]) -> bool {
     len <= 4 && suffix.len() <= 4
@@ -60,7 +61,7 @@ impl<'p> Node<'p> {
         Node { page }
     }
 
-    /// Whether the page is a leaf (true) or an inner node (false) of a tree; `None`: neither.
+    /// Whether the page is a leaf (true) or an inner node (false) of a tree; `None` if neither.
     pub(crate) fn is_leaf(self) -> Option<bool> {
         let kind = page_type(self.page);
         let leaf = kind == PageType::BtreeLeaf as u8;
@@ -75,7 +76,7 @@ impl<'p> Node<'p> {
         usize::from(get_u16(self.page, OFF_COUNT))
     }
 
-    /// The newest version sequence in this leaf, or an older leaf it was split from.
+    /// The newest version sequence in this leaf, or in a leaf it was split from.
     pub(crate) fn max_ver(self) -> u64 {
         get_u64(self.page, OFF_MAX_VER)
     }
@@ -88,13 +89,13 @@ impl<'p> Node<'p> {
         (usize::from(get_u16(self.page, at)), usize::from(get_u16(self.page, at + 2)))
     }
 
-    /// The smallest key that may be here.
+    /// The lower fence: the smallest key the node may hold.
     pub(crate) fn lower(self) -> &'p [u8] {
         let (at, len) = self.pair(OFF_LOWER);
         self.slice(at, len)
     }
 
-    /// The smallest key that may not be here any more.
+    /// The upper fence: the smallest key above the node's range; `None` if there is no end.
     pub(crate) fn upper(self) -> Option<&'p [u8]> {
         if self.page.get(OFF_FLAGS).is_none_or(|flags| flags & HAS_UPPER == 0) {
             return None;
@@ -112,12 +113,12 @@ impl<'p> Node<'p> {
         lower.get(..self.prefix_len()).unwrap_or(lower)
     }
 
-    /// Whether `key` belongs here.
+    /// Whether `key` belongs to this node.
     pub(crate) fn contains(self, key: &[u8]) -> bool {
         self.lower() <= key && self.upper().is_none_or(|upper| key < upper)
     }
 
-    /// Whether the greatest key before `end` (before the end of all, if `None`) belongs here.
+    /// Whether the greatest key before `end` (the greatest of all, if `None`) belongs to this node.
     pub(crate) fn contains_before(self, end: Option<&[u8]>) -> bool {
         match (end, self.upper()) {
             (None, upper) => upper.is_none(),
@@ -131,13 +132,13 @@ impl<'p> Node<'p> {
         (off, len, get_u32(self.page, slot + 4))
     }
 
-    /// The key of entry `at` behind the prefix.
+    /// The key of entry `at` without the prefix.
     pub(crate) fn suffix(self, at: usize) -> &'p [u8] {
         let (off, len, _) = self.slot(at);
         self.slice(off + RECORD_OVERHEAD, len)
     }
 
-    /// The whole key of entry `at`, appended.
+    /// Appends the whole key of entry `at`.
     pub(crate) fn put_key(self, at: usize, out: &mut Vec<u8>) {
         out.extend_from_slice(self.prefix());
         out.extend_from_slice(self.suffix(at));
@@ -160,7 +161,7 @@ impl<'p> Node<'p> {
         RECORD_OVERHEAD + len + usize::from(get_u16(self.page, off))
     }
 
-    /// The page a child entry points to.
+    /// The page that a child entry points to.
     pub(crate) fn child(self, at: usize) -> PageNo {
         PageNo(get_u32(self.value(at), 0))
     }
@@ -173,7 +174,7 @@ impl<'p> Node<'p> {
         })
     }
 
-    /// Where `key`, which belongs here, is, or where it would be inserted.
+    /// Position of `key`, which must lie between the fences, or the position to insert it at.
     pub(crate) fn search(self, key: &[u8]) -> Result<usize, usize> {
         let suffix = key.get(self.prefix_len()..).unwrap_or(&[]);
         let head = head_of(suffix);
@@ -189,12 +190,13 @@ impl<'p> Node<'p> {
         Err(low)
     }
 
-    /// First entry not before `key`, which belongs here or is the upper fence.
+    /// Position of the first entry at or after `key`. `key` lies between the fences or is the
+    /// upper.
     pub(crate) fn lower_bound(self, key: &[u8]) -> usize {
         self.search(key).unwrap_or_else(|at| at)
     }
 
-    /// The entry of an inner node that covers `key`.
+    /// The entry of an inner node whose range covers `key`.
     pub(crate) fn child_slot(self, key: &[u8]) -> usize {
         match self.search(key) {
             Ok(at) => at,
@@ -211,7 +213,7 @@ impl<'p> Node<'p> {
         usize::from(get_u16(self.page, OFF_HEAP)).saturating_sub(self.slots_end())
     }
 
-    /// Bytes free in all.
+    /// Bytes free after a compaction.
     pub(crate) fn room(self) -> usize {
         self.contiguous() + usize::from(get_u16(self.page, OFF_GARBAGE))
     }
@@ -221,7 +223,7 @@ impl<'p> Node<'p> {
         (PAGE_SIZE - HEADER_LEN).saturating_sub(self.room())
     }
 
-    /// Whether an entry of such a value could be put under `key` without a split.
+    /// Whether an entry with a value of this length fits under `key` without a split.
     pub(crate) fn fits(self, key: &[u8], value_len: usize) -> bool {
         let suffix = key.len().saturating_sub(self.prefix_len());
         let need = SLOT + RECORD_OVERHEAD + suffix + value_len;
@@ -230,12 +232,12 @@ impl<'p> Node<'p> {
     }
 }
 
-/// Bytes two keys share at their start.
+/// Length of the common prefix of two keys.
 pub(crate) fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }
 
-/// The shortest key above `left` and not above `right`; `left < right`.
+/// The shortest key above `left` and at most `right`. Requires `left < right`.
 pub(crate) fn separator(left: &[u8], right: &[u8]) -> Vec<u8> {
     let len = (common_prefix(left, right) + 1).min(right.len());
     right[..len].to_vec()

@@ -1,6 +1,6 @@
-//! Reading what is left of a damaged tree: `innodb_force_recovery`. In memory, an empty leaf stands
-//! in for a page that cannot be read, with the fences that its parent knows, so that scans and
-//! lookups go on behind it. It is never changed, and never written.
+//! Reads of a damaged tree, for `innodb_force_recovery`. In memory, an empty leaf replaces a page
+//! that cannot be read. It has the fences that its parent knows, so scans and lookups continue
+//! behind it. It must not be changed or written.
 
 use super::change::{BUILD, Builder, TreeRedo};
 use super::descend::Seek;
@@ -11,10 +11,10 @@ use crate::ids::{PAGE_SIZE, PageId};
 use crate::mtr::PageRedo;
 use crate::page::{self, PageType};
 
-/// Flag of a leaf that stands in for another page.
+/// Flag of a leaf that replaces an unreadable page.
 const STAND_IN: u8 = 2;
 
-/// Refuses to change a leaf that stands in for another page.
+/// Refuses to change a leaf that replaces an unreadable page.
 pub(super) fn refuse_stand_in(page: &[u8]) -> Result<()> {
     match (page[OFF_FLAGS] & STAND_IN != 0, page::claimed_id(page)) {
         (false, _) => Ok(()),
@@ -24,8 +24,7 @@ pub(super) fn refuse_stand_in(page: &[u8]) -> Result<()> {
 }
 
 impl Tree {
-    /// After a descent failed with `error`: fails with it too, or makes the next descent pass over
-    /// the page.
+    /// Handles the `error` of a descent: returns it, or makes the next descent pass over the page.
     pub(super) fn pass_over(&self, seek: Seek<'_>, error: StorageError) -> Result<()> {
         let bad = match &error {
             StorageError::Corrupt { page: Some(page), .. } if page.file == self.file => *page,
@@ -38,7 +37,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Puts an empty leaf in place of `bad`, if that is on the way; `false`: it is not.
+    /// Replaces `bad` by an empty leaf, if it lies on the path; `false` if it does not.
     fn stand_in(&self, seek: Seek<'_>, bad: PageId) -> Result<bool> {
         let mut id = self.page_id(self.root);
         let (mut lower, mut upper) = (Vec::new(), None);

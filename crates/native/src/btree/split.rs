@@ -1,5 +1,5 @@
-//! Structure changes: making room by splitting, giving pages back by merging. One at a time per
-//! tree, each one mini-transaction of its own, so a crash leaves a whole tree.
+//! Structure changes: splits make room, merges free pages. A tree has one at a time. Each is a
+//! mini-transaction of its own, so a crash leaves a consistent tree.
 
 use super::change::{BUILD, Builder, INSERT, REMOVE, RETIRE, TRUNCATE};
 use super::node::{Node, RECORD_OVERHEAD, SLOT, common_prefix, separator};
@@ -10,14 +10,14 @@ use crate::mtr::{Mtr, PageSlot};
 use crate::page::{HEADER_LEN, PageType};
 use crate::space::Reservation;
 
-/// Room in an inner node that any new separator fits into.
+/// Room that is enough for any new separator in an inner node.
 const SEPARATOR_ROOM: usize = SLOT + RECORD_OVERHEAD + MAX_KEY + 4;
-/// Two neighbours are merged when they would fill this much of a page.
+/// Two neighbours are merged if they fill at most this much of a page together.
 const MERGE_LIMIT: usize = (PAGE_SIZE - HEADER_LEN) / 2;
-/// A leaf emptier than this is worth a look at its neighbour.
+/// A leaf with less content than this is checked for a merge.
 const SPARSE: usize = (PAGE_SIZE - HEADER_LEN) / 8;
 
-/// A split under way: the latched part of the path, and space for new pages.
+/// A split in progress: the latched part of the path, and space for new pages.
 struct Split<'t, 'm> {
     tree: &'t Tree,
     mtr: &'m mut Mtr<'t>,
@@ -26,8 +26,8 @@ struct Split<'t, 'm> {
 }
 
 impl Tree {
-    /// Removes dead entries from the leaf of `key`, or splits it, if an entry of such a value does
-    /// not fit into it.
+    /// Makes room for an entry with a value of this length in the leaf of `key`: removes dead
+    /// entries, or splits the leaf.
     pub(super) fn make_room(
         &self,
         key: &[u8],
@@ -65,7 +65,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Removes the entries that nobody needs any more; whether there were any.
+    /// Removes the dead entries. Returns whether there were any.
     fn remove_dead(
         &self,
         mtr: &mut Mtr<'_>,
@@ -81,7 +81,7 @@ impl Tree {
         Ok(!slots.is_empty())
     }
 
-    /// The lowest node of the path that surely stays whole, or the root.
+    /// The lowest inner node of the path that cannot split, or the root.
     fn first_to_latch(&self, path: &[PageId]) -> Result<usize> {
         for at in (0..path.len() - 1).rev() {
             let guard = self.storage.pool().shared(path[at])?;
@@ -131,7 +131,7 @@ impl Tree {
     }
 }
 
-/// Both nodes' content in one, if that leaves much room.
+/// The content of both leaves in one, if that leaves enough room.
 fn merged(left: Node<'_>, right: Node<'_>) -> Option<Vec<u8>> {
     if left.is_leaf() != Some(true) || right.is_leaf() != Some(true) {
         return None;
@@ -146,17 +146,17 @@ fn merged(left: Node<'_>, right: Node<'_>) -> Option<Vec<u8>> {
     (builder.used() <= MERGE_LIMIT).then_some(builder.payload)
 }
 
-/// How a full node is divided.
+/// Division of a full node.
 struct Division {
-    /// Entries that stay.
+    /// Number of entries that stay in the left node.
     at: usize,
-    /// The key that divides.
+    /// The dividing key.
     key: Vec<u8>,
     left: Vec<u8>,
     right: Vec<u8>,
 }
 
-/// Divides a node for a new `key`: behind the last entry if keys arrive in order, else in the
+/// Divides a node for a new `key`: after the last entry if keys arrive in order, else in the
 /// middle, or as near to it as both halves fit into pages with their new fence.
 fn divide(node: Node<'_>, key: &[u8]) -> Option<Division> {
     let (count, leaf) = (node.count(), node.level() == 0);
@@ -201,7 +201,7 @@ fn try_division(node: Node<'_>, at: usize, key: Vec<u8>) -> Option<Division> {
     Some(Division { at, key, left, right })
 }
 
-/// A page of some of the node's entries, if they fit.
+/// The payload for a page of the entries `from..to`, if they fit.
 fn part(
     node: Node<'_>,
     from: usize,
@@ -231,8 +231,8 @@ impl Split<'_, '_> {
         Ok(slot)
     }
 
-    /// Splits the node at `depth` of the path for a new `key`; returns the two halves and what
-    /// divides them.
+    /// Splits the node at `depth` of the path for a new `key`. Returns the two halves and the key
+    /// that divides them.
     fn split(&mut self, depth: usize, key: &[u8]) -> Result<(PageSlot, PageSlot, Vec<u8>)> {
         let slot = self.path[depth];
         let page = self.mtr.id(slot).page;
@@ -253,7 +253,7 @@ impl Split<'_, '_> {
         Ok((slot, right_slot, dividing))
     }
 
-    /// The root's content moves to two new pages below it, so that the root stays where it is.
+    /// Moves the root's content to two new pages below it, so that the root keeps its page.
     fn grow(
         &mut self,
         root: PageSlot,
@@ -273,7 +273,7 @@ impl Split<'_, '_> {
         Ok((left_slot, right_slot, dividing))
     }
 
-    /// Adds a child to the node at `depth`, splitting that one first if it is full.
+    /// Adds a child to the node at `depth`; splits that node first if it is full.
     fn insert_child(&mut self, depth: usize, key: &[u8], child: PageNo) -> Result<()> {
         let mut slot = self.path[depth];
         if !self.node(slot).fits(key, 4) {

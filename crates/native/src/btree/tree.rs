@@ -1,5 +1,5 @@
-//! A tree and its two primitives: look at a leaf, and decide on one entry under the leaf's
-//! exclusive latch.
+//! A tree and its two primitives: read a leaf, and decide on one entry under the leaf's exclusive
+//! latch. Must not block under a latch.
 
 use super::change::{INSERT, PATCH, REMOVE, REPLACE};
 use super::descend::Seek;
@@ -14,34 +14,34 @@ use crate::storage::Storage;
 use crate::sync::Mutex;
 use std::sync::Arc;
 
-/// The longest key a tree takes: fences and three entries of it still fit into a page.
+/// The longest key of a tree: a page has room for its fences and three entries with such keys.
 pub(crate) const MAX_KEY: usize = 3200;
-/// The longest key and value together that may lie in a leaf.
+/// The longest sum of key and value in a leaf.
 pub(crate) const MAX_ENTRY: usize = 4400;
-/// Where the root is in every file.
+/// Page number of the root in every file.
 const ROOT: PageNo = PageNo(2);
 
 /// A leaf to try before descending: keys in order mostly stay in it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Hint(Option<PageNo>);
 
-/// What is to happen to an entry.
+/// Decision about an entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Decision {
-    /// Nothing.
+    /// It stays unchanged.
     Leave,
-    /// It becomes the value that was written to `Change::value`.
+    /// It gets the value in `Change::value`.
     Put,
-    /// It goes.
+    /// It is removed.
     Remove,
 }
 
-/// Where a decision leaves its results.
+/// Output of a decision.
 #[derive(Default)]
 pub(crate) struct Change {
     /// The new value for `Decision::Put`; at most as long as announced.
     pub(crate) value: Vec<u8>,
-    /// The logical record that goes into the same log group, if not empty.
+    /// The logical record for the same log group; none if empty.
     pub(crate) row: Vec<u8>,
 }
 
@@ -55,7 +55,7 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
-    /// The tree that `create` made in `file`.
+    /// Opens the tree that `create` made in `file`.
     pub(crate) fn open(storage: Arc<Storage>, file: FileId) -> Tree {
         Tree { storage, file, root: ROOT, structure: Mutex::new(()) }
     }
@@ -79,13 +79,13 @@ impl Tree {
         PageId { file: self.file, page }
     }
 
-    /// Calls `look` on the leaf for `seek`, under its shared latch.
+    /// Calls `look` with the leaf for `seek`, under its shared latch.
     pub(crate) fn read<R>(&self, seek: Seek<'_>, look: impl FnOnce(Node<'_>) -> R) -> Result<R> {
         let guard = self.leaf_shared(seek)?;
         Ok(look(Node::new(&guard[..])))
     }
 
-    /// As `read`, trying the leaf of `hint` first.
+    /// As `read`, but tries the leaf of `hint` first.
     pub(crate) fn read_near<R>(
         &self,
         hint: &mut Hint,
@@ -114,10 +114,10 @@ impl Tree {
         self.leaf_exclusive(key)
     }
 
-    /// Lets `decide` see the value of `key` under the leaf's exclusive latch and do something about
-    /// it, in one mini-transaction. `value_len` is the longest value it may put. `reserved`: for
-    /// rollback, which must not be refused space. `dead` says of a value that nobody needs its
-    /// entry any more; such entries go when room is short. `decide` is called once; it must not
+    /// Calls `decide` with the value of `key` under the leaf's exclusive latch and applies its
+    /// decision, in one mini-transaction. `value_len` is the longest value it may put. `reserved`
+    /// is for rollback, which must not be refused space. `dead` tells whether an entry's value is
+    /// obsolete; such entries are removed when room is short. `decide` is called once and must not
     /// block. Returns the end of the log group.
     pub(crate) fn write(
         &self,
@@ -212,8 +212,8 @@ fn take_scratch() -> Change {
     change
 }
 
-/// The range of bytes in which two values of equal length differ. It starts at 0, where the version
-/// word is.
+/// The range of bytes in which two values of equal length differ. It starts at 0, so that it
+/// includes the version word.
 fn difference(old: &[u8], new: &[u8]) -> Option<(usize, usize)> {
     if old.len() != new.len() {
         return None;

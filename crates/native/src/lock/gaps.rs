@@ -1,8 +1,8 @@
-//! Gap locks: stretches of an index's key space into which only their holder may insert.
+//! Gap locks: ranges of an index's keys into which only the lock's holder may insert.
 //!
-//! They are intervals of key bytes, not marks on records, so that they outlive splits, merges and
-//! the records at their ends. They do not conflict with each other. Must not wait: called under
-//! the latch of a leaf, which is what makes a look and a lock one step (I29).
+//! They are intervals of key bytes, not marks on records, so they outlive splits, merges and the
+//! records at their ends. They do not conflict with each other. Must not wait: called under the
+//! latch of a leaf, which makes a check and a lock one step (I29).
 
 use super::table::Holders;
 use crate::ids::FileId;
@@ -16,10 +16,10 @@ use std::sync::Arc;
 
 const SHARDS: usize = 16;
 
-/// Disjoint half-open intervals: first key, and the first key behind or `None` for all that follow.
+/// Disjoint half-open intervals: first key, and the first key after it (`None`: no end).
 type Intervals = BTreeMap<Box<[u8]>, Option<Box<[u8]>>>;
 
-/// One of them.
+/// One interval.
 type Interval = (Box<[u8]>, Option<Box<[u8]>>);
 
 struct Holder {
@@ -27,25 +27,25 @@ struct Holder {
     intervals: Intervals,
 }
 
-/// What it takes to undo the last interval.
+/// Data to undo the last interval.
 #[derive(Debug)]
 pub(crate) struct Covered {
-    /// Where the interval begins that it is part of now.
+    /// Start of the interval that now contains it.
     start: Box<[u8]>,
-    /// The intervals that this one joined.
+    /// The intervals it was merged with.
     before: Vec<Interval>,
 }
 
 type Shard = HashMap<FileId, Vec<Holder>>;
 
-/// Takes a gap lock's transaction, tree and the first key behind it.
+/// Receives a gap lock's transaction, its tree and the first key after it.
 pub(super) type ShowGap<'a> = &'a mut dyn FnMut(u64, FileId, Option<&[u8]>);
 
 /// All gap locks.
 #[derive(Default)]
 pub(crate) struct Gaps {
     shards: [Mutex<Shard>; SHARDS],
-    /// Transactions with gap locks, once per tree.
+    /// Number of pairs of transaction and tree with gap locks.
     holders: AtomicUsize,
 }
 
@@ -54,8 +54,8 @@ impl Gaps {
         &self.shards[file.0 as usize % SHARDS]
     }
 
-    /// Locks the keys from `from` up to but without `to`. True if it is the first interval of the
-    /// transaction in this tree, which the caller notes for [`Self::release`].
+    /// Locks the keys from `from` up to, not including, `to`. Returns true if it is the first
+    /// interval of the transaction in this tree, which the caller notes for [`Self::release`].
     pub(crate) fn cover(
         &self,
         me: &Arc<TrxState>,
@@ -75,8 +75,8 @@ impl Gaps {
         (true, covered)
     }
 
-    /// Takes back the last interval of the transaction in this tree, and covers the keys from
-    /// `from` up to but without `to` in its place. Whoever waits for the transaction looks again.
+    /// Replaces the last interval of the transaction in this tree by the keys from `from` up to,
+    /// not including, `to`. Wakes the waiters of the transaction, so that they check again.
     pub(crate) fn shrink(
         &self,
         me: &Arc<TrxState>,
@@ -105,7 +105,7 @@ impl Gaps {
         }
     }
 
-    /// Who else does not let `me` insert `key`.
+    /// Other active transactions whose gap locks block an insert of `key` by `me`.
     pub(crate) fn blocking(&self, me: u64, file: FileId, key: &[u8]) -> Holders {
         if self.holders.load(Ordering::Acquire) == 0 {
             return Holders::new();
@@ -118,7 +118,7 @@ impl Gaps {
         holders.iter().filter(in_the_way).map(|holder| holder.trx.clone()).collect()
     }
 
-    /// Gives back the locks of an ended transaction in these trees.
+    /// Releases the locks of an ended transaction in these trees.
     pub(crate) fn release(&self, me: u64, files: &[FileId]) {
         for file in files {
             let mut shard = self.shard(*file).lock();
@@ -132,7 +132,7 @@ impl Gaps {
         }
     }
 
-    /// Shows every interval: its transaction, tree and the first key behind it.
+    /// Shows every interval: its transaction, its tree and the first key after it.
     pub(super) fn each(&self, show: ShowGap<'_>) {
         for shard in &self.shards {
             for (file, holders) in shard.lock().iter() {
@@ -147,7 +147,7 @@ impl Gaps {
     }
 }
 
-/// Adds an interval, joining it with those it meets.
+/// Adds an interval and merges it with those it overlaps or touches.
 fn add(intervals: &mut Intervals, from: &[u8], to: Option<&[u8]>) -> Covered {
     let mut before = Vec::new();
     let mut from: Box<[u8]> = from.into();
@@ -156,8 +156,8 @@ fn add(intervals: &mut Intervals, from: &[u8], to: Option<&[u8]>) -> Covered {
         Some(to) => Bound::Included(to.clone()),
         None => Bound::Unbounded,
     };
-    // Disjoint intervals end in the order they begin: those to be joined are the last that begin
-    // no later than the end.
+    // Disjoint intervals end in the order they begin, so those to be merged are the last ones that
+    // begin at or before the end.
     while let Some((low, high)) =
         intervals.range::<[u8], _>((Bound::Unbounded, by_ref(&at_most))).next_back()
     {

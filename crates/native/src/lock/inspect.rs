@@ -1,4 +1,7 @@
-//! Locks as reports see them.
+//! Locks and deadlocks in reports.
+//!
+//! Nothing here may decide who gets a lock. The description of a deadlock is made while the
+//! wait-for graph is locked.
 
 use super::{CycleObserver, LockTable};
 use crate::btree::{Seek, Tree};
@@ -12,7 +15,7 @@ use selkie_engine::{
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// The table and index whose tree a file holds.
+/// Returns the table and index whose tree a file holds.
 pub(crate) type PlaceOf<'a> = &'a dyn Fn(FileId) -> Option<(TableId, Option<IndexId>)>;
 
 fn strength_of(mode: LockMode) -> LockStrength {
@@ -22,7 +25,7 @@ fn strength_of(mode: LockMode) -> LockStrength {
     }
 }
 
-/// A lock that is asked for.
+/// The report of a requested lock.
 fn requested(trx: &TrxState, request: &Request, place: PlaceOf<'_>) -> Option<LockInfo> {
     let (table, index) = place(request.file)?;
     Some(LockInfo {
@@ -38,19 +41,19 @@ fn requested(trx: &TrxState, request: &Request, place: PlaceOf<'_>) -> Option<Lo
 }
 
 impl LockTable {
-    /// Has `observer` told of deadlocks.
+    /// Sets the observer of deadlocks.
     pub(crate) fn observe(&self, observer: CycleObserver) {
         *self.waits.observer.write() = Some(observer);
     }
 
-    /// Shows every session that waits with those it waits for.
+    /// Shows each waiting session with each session it waits for.
     pub(crate) fn session_waits(&self, show: &mut dyn FnMut(u64, u64)) {
         self.waits.each(&mut |me, holders| {
             holders.iter().for_each(|holder| show(me.notes.session(), holder.notes.session()));
         });
     }
 
-    /// A lock in the way of a request: explicit, or that of the newest version's owner.
+    /// The report of a lock that blocks a request: explicit, or that of the newest version's owner.
     fn blocking_lock(&self, holder: &TrxState, request: &Request, wanted: &LockInfo) -> LockInfo {
         let mode = self.mode_of(holder.id, request.file, &request.key);
         LockInfo {
@@ -61,7 +64,7 @@ impl LockTable {
         }
     }
 
-    /// Locks in such detail, and who waits for whom by their positions.
+    /// Reports locks in the given detail, and waits as pairs of their positions.
     pub(crate) fn inspect(
         &self,
         detail: LockDetail,
@@ -119,7 +122,7 @@ impl LockTable {
         (locks, waits)
     }
 
-    /// Transactions that wait for each other in a circle, for reports.
+    /// Describes a cycle of waiting transactions.
     pub(crate) fn describe_cycle(
         &self,
         parties: &[Arc<TrxState>],
@@ -143,8 +146,8 @@ impl LockTable {
 }
 
 impl Shared {
-    /// Says where the record of a lock is. Compat: who waits to insert waits for the record behind,
-    /// or for the end of the page.
+    /// Finds the record of a lock. Compat: an insert waits for the record after its key, or for the
+    /// end of the page.
     pub(crate) fn find_record(&self, lock: &mut LockInfo) {
         let Some(key) = lock.key.clone() else { return };
         let Some(tree) = self.tree_of(lock.table, lock.index) else { return };

@@ -1,9 +1,9 @@
-//! Row locks and waiting. A row's exclusive lock is mostly implicit: the newest version's owner has
-//! not ended. Explicit locks, keyed by key bytes, are for reads that lock, and for rows whose
-//! change was undone. Both last until their transaction ends, but for that of a row whose insert is
-//! undone, which is gone with the row; so every wait is for the end of transactions, and the
-//! wait-for graph is over transactions alone. Gaps between records are locked as intervals of keys,
-//! which only inserts look at.
+//! Row locks and waits. A row's exclusive lock is mostly implicit: it lasts while the owner of the
+//! newest version has not ended. Explicit locks, keyed by key bytes, are for locking reads, and for
+//! rows whose change was undone. Both last until their transaction ends, except that the lock of a
+//! row whose insert is undone ends with the row. So every wait is for the end of transactions, and
+//! the wait-for graph consists of transactions alone. Gaps between records are locked as intervals
+//! of keys, which only inserts check.
 
 mod gaps;
 mod inspect;

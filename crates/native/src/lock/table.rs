@@ -1,4 +1,7 @@
-//! Explicit record locks.
+//! Explicit record locks, with a queue per record.
+//!
+//! A record's lock is granted in queue order. A shard's mutex is held for moments only: nothing
+//! waits or latches a page under it.
 
 use super::gaps::Gaps;
 use super::wait::Waits;
@@ -17,7 +20,7 @@ const SHARDS: usize = 64;
 #[derive(PartialEq, Eq, Hash)]
 struct Name(FileId, Box<[u8]>);
 
-/// The same name, borrowed.
+/// A borrowed `Name`.
 #[derive(Hash)]
 struct NameRef<'k>(FileId, &'k [u8]);
 
@@ -32,16 +35,16 @@ struct Holder {
     mode: LockMode,
 }
 
-/// A transaction that wants the lock next.
+/// A transaction that waits for the lock.
 struct Waiting {
     trx: Arc<TrxState>,
     mode: LockMode,
     waiter: Arc<Waiter>,
-    /// Whose locks it met when it last asked for its own.
+    /// Transactions whose locks blocked its last request; `None` before the first.
     met: Option<SmallVec<[u64; 2]>>,
 }
 
-/// Who has a record, and who waits for it in the order they came. Nobody overtakes.
+/// Holders of a record's lock, and its waiters in order of arrival. No waiter overtakes another.
 #[derive(Default)]
 struct Record {
     holders: SmallVec<[Holder; 1]>,
@@ -53,17 +56,17 @@ impl Record {
         self.holders.is_empty() && self.waiting.is_empty()
     }
 
-    /// Wakes those whose turn is next: the first, and with a shared lock all up to the first
-    /// exclusive one. The others wait for these: to wake all of a long queue for each lock given
-    /// back would cost its length squared.
+    /// Wakes the waiters whose turn is next: the first, or all shared ones before the first
+    /// exclusive one. The others wait for these: to wake all of a long queue for each released lock
+    /// would cost its length squared.
     fn wake_first(&self) {
         let shared = self.waiting.iter().take_while(|waiting| waiting.mode == LockMode::Shared);
         let first = self.waiting.iter().take(shared.count().max(1));
         first.for_each(|waiting| waiting.waiter.wake());
     }
 
-    /// Wakes those who wait for somebody who stood at `at` and has left: up to the first who all
-    /// behind him wait for.
+    /// Wakes the waiters behind one that stood at `at` and has left, up to the first exclusive one,
+    /// for which all behind it wait.
     fn wake_behind_place(&self, at: usize) {
         let behind = self.waiting.get(at..).unwrap_or_default();
         let last = behind.iter().position(|waiting| waiting.mode == LockMode::Exclusive);
@@ -71,7 +74,7 @@ impl Record {
         some.iter().for_each(|waiting| waiting.waiter.wake());
     }
 
-    /// Notes whose locks are in the way of somebody in the queue.
+    /// Notes for a queued waiter which holders block it.
     fn note_met(&mut self, place: Option<&Arc<Waiter>>, mode: LockMode) {
         let Some(place) = place else { return };
         let mine = self.waiting.iter_mut().find(|waiting| Arc::ptr_eq(place, &waiting.waiter));
@@ -81,7 +84,7 @@ impl Record {
         }
     }
 
-    /// Wakes those in the queue who may have met a lock of this transaction.
+    /// Wakes the queued waiters that may have been blocked by a lock of this transaction.
     fn wake_behind(&self, holder: u64) {
         let met = |waiting: &&Waiting| {
             let met = waiting.met.as_ref().is_none_or(|met| met.contains(&holder));
@@ -90,9 +93,10 @@ impl Record {
         self.waiting.iter().filter(met).for_each(|waiting| waiting.waiter.wake());
     }
 
-    /// Who must end or leave before the lock can be had: of those who came before, as far as the
-    /// last who himself waits for all others; holders that conflict if there is none such. `place`
-    /// is one's own in the queue.
+    /// Transactions that must end, or leave the queue, before the lock is free. These are the
+    /// conflicting waiters ahead, back to the nearest exclusive one, which waits for all before it.
+    /// If there is no exclusive one, the conflicting holders are added. `place` is the caller's own
+    /// place in the queue.
     fn conflicts(&self, me: u64, mode: LockMode, place: Option<&Arc<Waiter>>) -> Holders {
         let (mut blocking, all) = self.ahead(me, mode, place);
         if !all {
@@ -101,8 +105,7 @@ impl Record {
         blocking
     }
 
-    /// Who came before, as far as the last who himself waits for all others; whether there is one
-    /// such.
+    /// The conflicting waiters ahead, back to the nearest exclusive one; true if there is one.
     fn ahead(&self, me: u64, mode: LockMode, place: Option<&Arc<Waiter>>) -> (Holders, bool) {
         let mine = |waiting: &Waiting| place.is_some_and(|mine| Arc::ptr_eq(mine, &waiting.waiter));
         let end = self.waiting.iter().position(mine).unwrap_or(self.waiting.len());
@@ -122,13 +125,13 @@ impl Record {
 
 type Shard = HashMap<Name, Record, foldhash::fast::RandomState>;
 
-/// Is shown a transaction, a tree, a key in it and the lock's mode.
+/// Receives a transaction, a tree, a key in it and the lock's mode.
 pub(super) type ShowLock<'a> = &'a mut dyn FnMut(u64, FileId, &[u8], LockMode);
 
-/// Transactions in the way.
+/// Transactions that block a request.
 pub(crate) type Holders = SmallVec<[Arc<TrxState>; 2]>;
 
-/// All explicit locks, and who waits for whom.
+/// All explicit locks, all gap locks, and the wait-for graph.
 pub(crate) struct LockTable {
     shards: Box<[Mutex<Shard>]>,
     hasher: foldhash::fast::RandomState,
@@ -152,8 +155,8 @@ impl LockTable {
         &self.shards[self.hasher.hash_one(name) as usize % SHARDS]
     }
 
-    /// Takes the lock, or says who holds one that conflicts or came before; `place` is one's own in
-    /// the queue. The flag: the transaction did not have the lock before.
+    /// Takes the lock, or returns the transactions that hold a conflicting one or came before;
+    /// `place` is the caller's own place in the queue. True: the transaction had no lock before.
     pub(crate) fn acquire(
         &self,
         me: &Arc<TrxState>,
@@ -190,9 +193,10 @@ impl LockTable {
         Ok(mine.is_none())
     }
 
-    /// Takes the lock of a record that this transaction has locked by a change, whoever waits for
-    /// it. True if it did not have it before. Not if somebody has taken it to look whose the record
-    /// is: he is to find it free.
+    /// Takes the explicit lock of a record that this transaction has locked by a change, whoever
+    /// waits for it. Returns true if it did not have it before. Takes nothing if another
+    /// transaction holds the lock for the moment in which it checks the record's owner: that one is
+    /// to find the record free.
     pub(crate) fn keep(&self, me: &Arc<TrxState>, file: FileId, key: &[u8]) -> bool {
         let mode = LockMode::Exclusive;
         let mut shard = self.shard(&NameRef(file, key)).lock();
@@ -209,13 +213,13 @@ impl LockTable {
         true
     }
 
-    /// Wakes whoever waits for the record next: it is gone.
+    /// Wakes the next waiters for a record that is gone.
     pub(crate) fn wake(&self, file: FileId, key: &[u8]) {
         let name = NameRef(file, key);
         self.shard(&name).lock().get(&name).into_iter().for_each(Record::wake_first);
     }
 
-    /// Takes a place in the record's queue, given up when dropped.
+    /// Takes a place in the record's queue. Dropping it leaves the queue.
     pub(crate) fn queue<'l>(
         &'l self,
         me: &Arc<TrxState>,
@@ -251,7 +255,7 @@ impl LockTable {
         }
     }
 
-    /// Who else holds a lock that conflicts with `mode`.
+    /// Other transactions that hold a lock in conflict with `mode`.
     pub(crate) fn blocking(&self, me: u64, file: FileId, key: &[u8], mode: LockMode) -> Holders {
         if self.count.load(Ordering::Acquire) == 0 {
             return Holders::new();
@@ -271,7 +275,7 @@ impl LockTable {
         !enough && !record.conflicts(me, mode, None).is_empty()
     }
 
-    /// Who is to have the lock before the one at `place`.
+    /// Transactions that get the lock before the one at `place`.
     pub(super) fn ahead(&self, me: u64, mode: LockMode, place: &Place<'_>) -> Holders {
         let name = NameRef(place.file, &place.key);
         let shard = self.shard(&name).lock();
@@ -279,7 +283,7 @@ impl LockTable {
         record.ahead(me, mode, Some(&place.waiter)).0
     }
 
-    /// Gives back locks of an ended transaction.
+    /// Releases locks of an ended transaction.
     pub(crate) fn release(&self, me: u64, locks: &[(FileId, Box<[u8]>)]) {
         for (file, key) in locks {
             let name = NameRef(*file, key);
@@ -296,14 +300,14 @@ impl LockTable {
         }
     }
 
-    /// Gives back a lock just taken.
+    /// Takes back a lock that was just acquired.
     pub(crate) fn take_back(&self, me: u64, file: FileId, key: &[u8]) {
         let name = NameRef(file, key);
         let mut shard = self.shard(&name).lock();
         let Some(record) = shard.get_mut(&name) else { return };
         record.holders.retain(|holder| holder.trx.id != me);
-        // The row's owner may have ended meanwhile: then this lock was all that others met. To wake
-        // all others as well would let them take and give back theirs, and wake this one.
+        // The row's owner may have ended meanwhile: then only this lock blocked the others. To wake
+        // all of them would let them take and return theirs, and wake this one.
         record.wake_behind(me);
         if record.is_unused() {
             shard.remove(&name);
@@ -311,12 +315,12 @@ impl LockTable {
         self.count.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Gives back one lock.
+    /// Releases one lock.
     pub(crate) fn release_one(&self, me: u64, file: FileId, key: &[u8]) {
         self.release(me, &[(file, key.into())]);
     }
 
-    /// The explicit lock of a transaction on a row.
+    /// Mode of the explicit lock of a transaction on a row.
     pub(crate) fn mode_of(&self, trx: u64, file: FileId, key: &[u8]) -> Option<LockMode> {
         let name = NameRef(file, key);
         let shard = self.shard(&name).lock();
@@ -336,7 +340,7 @@ impl LockTable {
         }
     }
 
-    /// Explicit locks held.
+    /// Number of explicit locks held.
     pub(crate) fn len(&self) -> usize {
         self.count.load(Ordering::Relaxed)
     }
@@ -347,7 +351,7 @@ pub(crate) struct Place<'l> {
     locks: &'l LockTable,
     file: FileId,
     key: Box<[u8]>,
-    /// Woken when something changed for the record.
+    /// Woken when the record's lock or queue changes.
     pub(crate) waiter: Arc<Waiter>,
 }
 

@@ -1,4 +1,6 @@
-//! Locking an entry, in the order of asking.
+//! Locks of entries, granted in order of request.
+//!
+//! Must not be called with a latch held: it may wait.
 
 use super::LockTable;
 use super::table::Place;
@@ -7,7 +9,7 @@ use crate::trx::{LockKind, TrxState, Waiter};
 use selkie_engine::{EngineError, EngineResult, LockMode, LockWait};
 use std::sync::Arc;
 
-/// A lock that is asked for.
+/// A lock request.
 pub(crate) struct Wanted<'k> {
     pub(crate) file: FileId,
     pub(crate) key: &'k [u8],
@@ -15,18 +17,19 @@ pub(crate) struct Wanted<'k> {
     pub(crate) wait: LockWait,
 }
 
-/// An entry as it was found while locked.
+/// An entry as it was read under its lock.
 pub(crate) struct Locked<T> {
     pub(crate) found: T,
-    /// The transaction had no explicit lock on it before, and has one now.
+    /// The transaction got its first explicit lock on the entry.
     pub(crate) new: bool,
 }
 
 impl LockTable {
     /// Takes the lock when its turn has come; `None` if it is to be skipped instead of waited for.
-    /// `look` reads the entry and says whose newest version it is, if that transaction has not
-    /// ended; it is called with the lock taken, so that whoever changes the entry afterwards meets
-    /// the lock. `wait` sleeps until one of these has ended or the waiter is woken.
+    /// `look` reads the entry and returns the owner of its newest version, if that has not ended.
+    /// It is called with the lock taken, so that a transaction that changes the entry afterwards
+    /// meets the lock. `wait` sleeps until one of the given transactions has ended or the waiter is
+    /// woken.
     pub(crate) fn lock_in_turn<T>(
         &self,
         me: &Arc<TrxState>,
@@ -49,9 +52,9 @@ impl LockTable {
             let mine = owner.as_ref().is_some_and(|owner| owner.id == me.id);
             let implied = owner.clone().filter(|_| !mine);
             let holders = match (acquired, owner) {
-                // A row of one's own is locked already, whoever queues for it.
+                // A row of its own is locked already, whoever queues for it.
                 (_, Some(_)) if mine => Vec::new(),
-                // Who stands behind others leaves the row's owner to them.
+                // A waiter behind other waiters does not check the row's owner: the first one does.
                 (Err(holders), _) => holders.into_vec(),
                 (Ok(_), Some(owner)) => vec![owner],
                 (Ok(_), None) => Vec::new(),
@@ -72,7 +75,7 @@ impl LockTable {
                 place = Some(self.queue(me, file, key, mode));
                 continue;
             };
-            // A lock that was only implied counts once somebody waits for it.
+            // An implicit lock adds to its owner's weight once another transaction waits for it.
             let kind = LockKind::Entries(file, LockMode::Exclusive);
             implied.iter().for_each(|owner| owner.weight.lock(kind));
             me.notes.will_wait_for(file, key, mode);
@@ -81,20 +84,20 @@ impl LockTable {
     }
 }
 
-/// The queue of somebody who needs others' locks to go and takes none: he changes the entry, which
-/// locks it too.
+/// Place in the queue of a transaction that changes an entry. It needs others' locks to end but
+/// takes none: the change itself locks the entry.
 #[derive(Default)]
 pub(crate) struct Behind<'l>(Option<Place<'l>>);
 
 impl<'l> Behind<'l> {
-    /// To be followed by a look at what is in the way.
+    /// Resets the waiter. The caller must then check again for blocking transactions.
     pub(crate) fn look_again(&self) {
         self.0.iter().for_each(|place| place.waiter.reset());
     }
 
-    /// Sleeps, through `wait`, until `holders` have ended or have given back the lock, or it is
-    /// this one's turn to look at them. The first time this only takes a place in the queue: what
-    /// is in the way may have changed before.
+    /// Sleeps, through `wait`, until `holders` have ended or released the lock, or it is this
+    /// transaction's turn to check them. The first call only takes a place in the queue: the
+    /// blocking transactions may have changed before.
     pub(crate) fn wait(
         &mut self,
         locks: &'l LockTable,

@@ -1,4 +1,6 @@
-//! Waiting for transactions to end, and deadlocks.
+//! Waits for the end of transactions, and detection of deadlocks.
+//!
+//! Must not be called with a latch held. The graph's mutex is not held while a thread sleeps.
 
 use super::LockTable;
 use crate::ids::FileId;
@@ -16,14 +18,14 @@ struct Wait {
     victim: bool,
 }
 
-/// Hears of deadlocks while the graph is locked.
+/// Is called with each deadlock while the graph is locked.
 pub(crate) type CycleObserver = Box<dyn Fn(&[Arc<TrxState>], usize) + Send + Sync>;
 
-/// Who waits for whom, by transaction id.
+/// The wait-for graph, by transaction id.
 #[derive(Default)]
 pub(super) struct Waits {
     graph: Mutex<HashMap<u64, Wait>>,
-    /// Told of the transactions of a deadlock, each waiting for the next, and which gives way.
+    /// Is told of a deadlock's transactions, each waiting for the next, and the victim's position.
     pub(super) observer: RwLock<Option<CycleObserver>>,
     pub(super) waits: AtomicU64,
     pub(super) deadlocks: AtomicU64,
@@ -31,7 +33,7 @@ pub(super) struct Waits {
 
 impl LockTable {
     /// Sleeps, through `sleep`, until one of `holders` has ended or `waiter` is woken. `Deadlock`
-    /// if this transaction has to give way.
+    /// if this transaction is chosen as the victim.
     pub(crate) fn wait(
         &self,
         me: &Arc<TrxState>,
@@ -42,9 +44,9 @@ impl LockTable {
         self.wait_while(me, holders, waiter, || true, sleep)
     }
 
-    /// As [`Self::wait`], for the gap that `key` belongs into, a part of which `holders` may give
-    /// back before they end. That has not happened unnoticed: who has asked to be woken looks once
-    /// more before he sleeps.
+    /// As [`Self::wait`], for the gap that `key` belongs into. `holders` may release a part of it
+    /// before they end. That cannot be missed: the waiter checks the gap once more after it has
+    /// subscribed and before it sleeps.
     pub(crate) fn wait_for_gap(
         &self,
         me: &Arc<TrxState>,
@@ -80,7 +82,7 @@ impl LockTable {
         (self.waits.waits.load(Ordering::Relaxed), self.waits.deadlocks.load(Ordering::Relaxed))
     }
 
-    /// Transactions waiting now.
+    /// Number of transactions waiting now.
     pub(crate) fn waiting(&self) -> usize {
         self.waits.graph.lock().len()
     }
@@ -103,8 +105,8 @@ impl Waits {
         slept
     }
 
-    /// Adds an edge to the graph. If that closes a cycle, the transaction with the least to undo
-    /// gives way.
+    /// Adds an edge to the graph. If that closes a cycle, the transaction with the least weight is
+    /// the victim.
     fn enter(
         &self,
         me: &Arc<TrxState>,
@@ -119,7 +121,7 @@ impl Waits {
             victim: false,
         };
         graph.insert(me.id, wait);
-        // Whoever is in the way may stand in several cycles.
+        // The new edges may close several cycles.
         while let Some(cycle) = find_cycle(&graph, me.id) {
             self.deadlocks.fetch_add(1, Ordering::Relaxed);
             let victim = lightest(&graph, &cycle, me.id);
@@ -139,7 +141,8 @@ impl Waits {
     }
 }
 
-/// Whoever of a cycle has changed and locked the least; of several, the one that closed it.
+/// The transaction of a cycle that has changed and locked the least; among equals, the one that
+/// closed it.
 fn lightest(graph: &HashMap<u64, Wait>, cycle: &[u64], me: u64) -> u64 {
     let weight = |id: &u64| graph.get(id).map_or(0, |w| w.me.weight.total());
     cycle.iter().min_by_key(|id| (weight(id), **id != me)).copied().unwrap_or(me)
@@ -154,8 +157,8 @@ impl Waits {
         observer(&parties, victim.unwrap_or(0));
     }
 
-    /// Shows every transaction that waits, with those that it waits for and that have not ended. Of
-    /// a queue that is who stands before it.
+    /// Shows each waiting transaction with the active ones it waits for. In a queue those are only
+    /// the ones directly before it.
     pub(super) fn each(&self, show: &mut dyn FnMut(&TrxState, &[Arc<TrxState>])) {
         for wait in self.graph.lock().values() {
             let holders: Vec<_> = wait.holders.iter().filter(|h| h.is_active()).cloned().collect();
@@ -163,14 +166,14 @@ impl Waits {
         }
     }
 
-    /// As [`Self::each`], with all that stand before it in the queue, and who has the lock.
+    /// As [`Self::each`], with all transactions before it in the queue and the holders of the lock.
     pub(super) fn each_with_all(&self, show: &mut dyn FnMut(&TrxState, &[Arc<TrxState>])) {
         let graph = self.graph.lock();
         graph.values().for_each(|wait| show(&wait.me, &in_the_way(&graph, wait)));
     }
 }
 
-/// Whoever has or is to have before him what somebody waits for.
+/// All transactions that hold, or get first, the lock that `wait` is for.
 fn in_the_way(graph: &HashMap<u64, Wait>, wait: &Wait) -> Vec<Arc<TrxState>> {
     let place = |trx: &TrxState| trx.notes.request().map(|request| (request.file, request.key));
     let wanted = place(&wait.me);
@@ -187,8 +190,8 @@ fn in_the_way(graph: &HashMap<u64, Wait>, wait: &Wait) -> Vec<Arc<TrxState>> {
     found
 }
 
-/// The transactions on a way from `me` through waits back to `me`. Who has been woken does not
-/// wait: what was in its way may be gone, and if not it will ask again.
+/// The transactions of a cycle through `me`. A woken transaction does not count as waiting: it
+/// checks again, and waits anew if it is still blocked.
 fn find_cycle(graph: &HashMap<u64, Wait>, me: u64) -> Option<Vec<u64>> {
     let mut seen = hashbrown::HashSet::new();
     let mut way: Vec<(u64, usize)> = vec![(me, 0)];

@@ -1,17 +1,17 @@
-//! The ring that committers copy their groups into, and the positions that describe how far each
-//! part of the work has come:
+//! The ring that committers copy their groups into, and the positions up to which each step is
+//! done:
 //!
 //! ```text
 //! durable <= written <= completed <= tail
 //! ```
 //!
-//! A committer publishes a lower bound of its position in an in-flight slot, reserves
-//! `[start, end)` with one fetch-add on `tail`, copies, and clears the slot. Everything below the
-//! smallest published slot, or below a tail read before the slots when none is published, has been
-//! copied completely: `completed`. No lock is taken, and no two committers write the same bytes.
+//! A committer publishes a lower bound of its position in an in-flight slot, reserves `[start,
+//! end)` with one fetch-add on `tail`, copies, and clears the slot. `completed` is the smallest
+//! published slot, or, when none is published, a tail read before the slots: everything below it
+//! has been copied. No lock is taken, and no two committers write the same bytes.
 //!
-//! Rejected: a latch around the copy (the log latch is the classic bottleneck), and per-thread logs
-//! (their merge order would have to be invented again for snapshots and the binlog).
+//! Rejected: a latch around the copy (the log latch is the classic bottleneck), and logs per thread
+//! (snapshots and the binlog would need a new order to merge them).
 
 use super::group::{BLOCK, GROUP_HEADER_LEN, group_header, group_len};
 use super::segment::Segments;
@@ -37,7 +37,7 @@ pub(crate) struct Log {
     tail: Padded<AtomicU64>,
     slots: Box<[Padded<AtomicU64>]>,
     slots_used: AtomicUsize,
-    /// The highest `completed` ever returned.
+    /// The highest value of `completed` returned so far.
     completed: AtomicU64,
     pub(super) epoch: u32,
     pub(super) written: AtomicU64,
@@ -50,17 +50,17 @@ pub(crate) struct Log {
     pub(crate) syncs: AtomicU64,
     /// Groups reserved.
     pub(crate) groups: Striped,
-    /// Waits for room in the ring.
+    /// Number of waits for room in the ring.
     pub(crate) waits: AtomicU64,
 }
 
-/// A reserved piece of the stream; it counts as in flight until dropped.
+/// A reserved piece of the stream. It counts as in flight until dropped.
 pub(crate) struct Reserved<'l> {
     log: &'l Log,
     slot: usize,
     /// First byte of the group.
     pub(crate) start: Lsn,
-    /// First byte after it: the LSN of what it describes.
+    /// First byte after the group: the LSN of its changes.
     pub(crate) end: Lsn,
 }
 
@@ -71,8 +71,8 @@ impl Drop for Reserved<'_> {
 }
 
 impl Log {
-    /// A log that goes on at `start`, a block boundary, everything before being durable. `ring` is
-    /// the size of the buffer in bytes.
+    /// A log that continues at `start`, a block boundary; everything before it is durable. `ring`
+    /// is the size of the buffer in bytes.
     pub(crate) fn new(segments: Segments, start: Lsn, epoch: u32, ring: usize) -> Result<Log> {
         assert!(start.0.is_multiple_of(BLOCK), "the log goes on at a block boundary");
         let ring = Arena::new(ring.next_multiple_of(BLOCK as usize).max(16 * BLOCK as usize));
@@ -111,7 +111,7 @@ impl Log {
         Lsn(self.written.load(Ordering::Acquire))
     }
 
-    /// The current life of the log.
+    /// The epoch of the current run of the log.
     pub(crate) fn epoch(&self) -> u32 {
         self.epoch
     }
@@ -131,13 +131,13 @@ impl Log {
         self.ring.len() / 4 - GROUP_HEADER_LEN - 8
     }
 
-    /// Everything below this is complete: reserved, copied, and its effects published. Never goes
-    /// back, so it can serve as a snapshot. The tail is read before the slots (I4): a group below
-    /// that tail published its slot before it moved the tail.
+    /// Everything below this is complete: reserved, copied, and its effects published. Never
+    /// decreases, so it can serve as a snapshot. The tail is read before the slots (I4): a group
+    /// below that tail published its slot before it moved the tail.
     pub(crate) fn completed(&self) -> Lsn {
         let now = self.scan_completed();
-        // A committer that was slow to publish its bound makes the slots look older than what was
-        // seen before.
+        // A committer that publishes its bound late makes the slots look older than the value seen
+        // before.
         let known = self.completed.load(Ordering::SeqCst);
         if now.0 > known {
             return Lsn(self.completed.fetch_max(now.0, Ordering::SeqCst).max(now.0));
@@ -152,7 +152,7 @@ impl Log {
         Lsn(in_flight.unwrap_or(FREE).min(tail.0))
     }
 
-    /// Publishes a slot with the tail as lower bound of the position that will be reserved.
+    /// Publishes a slot whose bound, the tail, is not above the position reserved next.
     fn enter(&self) -> usize {
         let first = thread_slot();
         let mut backoff = Backoff::new();
@@ -211,7 +211,7 @@ impl Log {
         reserved.end
     }
 
-    /// Reserves everything up to the next block boundary, if the tail is not on one.
+    /// Reserves the bytes up to the next block boundary, unless the tail is on one.
     pub(super) fn reserve_padding(&self) -> Option<Reserved<'_>> {
         let slot = self.enter();
         let mut tail = self.tail().0;
@@ -243,24 +243,24 @@ impl Log {
         }
     }
 
-    /// Whether bytes below `end` have a place in the ring.
+    /// Whether the ring has room for bytes below `end`.
     pub(super) fn has_room(&self, end: Lsn) -> bool {
         end.0 <= self.written().0 + self.ring.len() as u64
     }
 
-    /// Whether most of the ring waits to be written: time to flush before taking latches.
+    /// Whether more than half of the ring is not written yet: time to flush before taking latches.
     pub(crate) fn is_crowded(&self) -> bool {
         self.tail().0 - self.written().0 > self.ring.len() as u64 / 2
     }
 
-    /// Copies into the ring. The range was reserved by this thread and not yet written out.
+    /// Copies into the ring. The range is reserved by this thread and not yet written out.
     pub(super) fn copy(&self, at: Lsn, bytes: &[u8]) {
         let start = (at.0 % self.ring.len() as u64) as usize;
         let first = bytes.len().min(self.ring.len() - start);
         if first > 0 {
-            // SAFETY: the range is inside the ring; it belongs to one reservation, whose holder
-            // alone writes it, and it is read only after its slot was cleared, and reused only
-            // after it was written out.
+            // SAFETY: the range is inside the ring. It belongs to one reservation, whose holder
+            // alone writes it. It is read only after its slot was cleared, and reused only after it
+            // was written out.
             unsafe {
                 self.ring
                     .at(start)
@@ -284,8 +284,8 @@ impl Log {
         while at < upto.0 {
             let start = (at % self.ring.len() as u64) as usize;
             let len = (upto.0 - at).min((self.ring.len() - start) as u64) as usize;
-            // SAFETY: below `completed`, so nobody writes these bytes any more, and not below
-            // `written`, so nobody reuses them before this call has ended.
+            // SAFETY: below `completed`, so no thread writes these bytes any more, and not below
+            // `written`, so no thread reuses them before this call has ended.
             let bytes = unsafe { std::slice::from_raw_parts(self.ring.at(start).as_ptr(), len) };
             self.segments.write(Lsn(at), bytes, durable);
             at += len as u64;
@@ -294,7 +294,7 @@ impl Log {
     }
 }
 
-/// Where this thread looks for a slot first, so that threads rarely meet.
+/// The slot this thread tries first, so that threads rarely meet.
 fn thread_slot() -> usize {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     thread_local! { static MINE: Cell<usize> = Cell::new(NEXT.fetch_add(1, Ordering::Relaxed)) }

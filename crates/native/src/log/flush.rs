@@ -1,6 +1,7 @@
-//! Making the log durable. Greedy group commit: whoever needs a position that is not durable and
-//! finds no flush running flushes everything complete so far; everybody else sleeps until that
-//! flush ends. Batches form by themselves at the speed of the device, so there is no delay to tune.
+//! Makes the log durable by greedy group commit: a thread that needs a position which is not
+//! durable becomes the leader if no flush runs, and flushes everything complete so far. The others
+//! sleep until that flush ends. Batches form by themselves at the speed of the device, so there is
+//! no delay to tune.
 //!
 //! A flush closes the last block with padding and never writes that block again (I8).
 
@@ -11,18 +12,18 @@ use crate::ids::Lsn;
 use crate::pool::Backoff;
 use crate::sync::atomic::Ordering;
 
-/// What a block is padded with.
+/// Padding bytes of a block.
 static ZEROS: [u8; BLOCK as usize] = [0; BLOCK as usize];
 
-/// When a commit is answered: `innodb_flush_log_at_trx_commit`.
+/// The event after which a commit is acknowledged: `innodb_flush_log_at_trx_commit`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub(crate) enum FlushMode {
-    /// 0: at once; written and synced once a second.
+    /// 0: at once; the log is written and synced once a second.
     EverySecond = 0,
-    /// 1: when durable.
+    /// 1: when the commit is durable.
     AtCommit = 1,
-    /// 2: when written to the operating system; synced once a second.
+    /// 2: when it is written to the operating system; the log is synced once a second.
     WriteAtCommit = 2,
 }
 
@@ -36,12 +37,12 @@ impl Log {
         }
     }
 
-    /// Changes the mode for commits from now on.
+    /// Changes the mode for later commits.
     pub(crate) fn set_mode(&self, mode: FlushMode) {
         self.mode.store(mode as u8, Ordering::Relaxed);
     }
 
-    /// What a commit waits for before its client hears of it, according to the mode. Hold no latch.
+    /// Waits, according to the mode, until a commit may be acknowledged. Hold no latch.
     pub(crate) fn settle_commit(&self, lsn: Lsn) {
         match self.mode() {
             FlushMode::EverySecond => {}
@@ -76,14 +77,13 @@ impl Log {
         tail
     }
 
-    /// Keeps a whole segment ready beyond the tail; the log thread's duty.
+    /// Keeps a whole segment ready beyond the tail. The log thread calls it.
     pub(crate) fn prepare_ahead(&self) -> Result<()> {
         self.segments.prepare(Lsn(self.tail().0 + self.segments.capacity()))
     }
 
-    /// Makes sure that what may come before the next look at space has a place on disk (I13):
-    /// whatever is being changed now, and rollback. No more than a log buffer of each can be under
-    /// way.
+    /// Makes sure that there is space on disk for the changes before the next check (I13): those in
+    /// progress and a rollback. Each takes at most the size of the log buffer.
     pub(crate) fn ensure_space(&self) -> Result<()> {
         let needed = Lsn(self.tail().0 + self.reserve_bytes());
         if self.segments.prepared() >= needed { Ok(()) } else { self.segments.prepare(needed) }
@@ -108,7 +108,7 @@ impl Log {
         }
     }
 
-    /// One flush by the leader: close the last block, wait for copies under way, write, sync.
+    /// One flush by the leader: closes the last block, waits for unfinished copies, writes, syncs.
     fn flush_round(&self, sync: bool) {
         let unsynced_from = self.durable();
         let from = self.written();
@@ -130,7 +130,7 @@ impl Log {
         }
     }
 
-    /// Writes whole blocks as they become complete, until `done`. By the leader.
+    /// Writes whole blocks as they become complete, until `done`. Called by the leader.
     fn write_until(&self, sync: bool, done: impl Fn() -> bool) {
         let mut backoff = Backoff::new();
         while !done() {
@@ -140,7 +140,8 @@ impl Log {
         }
     }
 
-    /// Writes the whole blocks that are complete; returns whether there were any. By the leader.
+    /// Writes the whole blocks that are complete; returns whether there were any. Called by the
+    /// leader.
     fn write_whole_blocks(&self, sync: bool) -> bool {
         let complete = Lsn(self.completed().0 / BLOCK * BLOCK);
         let from = self.written();
@@ -155,7 +156,7 @@ impl Log {
         self.syncs.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Writes complete blocks without waiting for anybody; returns whether it could.
+    /// Writes complete blocks without waiting for another flush; returns whether it wrote any.
     pub(super) fn write_completed(&self) -> bool {
         let mut flushing = self.flushing.lock();
         if *flushing {

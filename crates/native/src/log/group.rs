@@ -1,28 +1,28 @@
 //! Framing of the log stream: group headers and padding.
 //!
 //! ```text
-//! group:    len u32 | crc u32 | lsn u64 | epoch u32 | behind u32 | payload (len bytes) | zeros to 8
+//! group:    len u32 | crc u32 | lsn u64 | epoch u32 | behind u32 | payload (len) | zeros to 8
 //! padding:  len u32, high bit set | crc u32 | zeros up to len
 //! ```
 //!
-//! Both start at a multiple of 8. The checksum covers the other header fields and the payload, so a
-//! group copied elsewhere, of another life of the log, or half written, is not a group. The epoch
-//! grows by one with every start of the server and never goes back along the stream: what an
-//! earlier life left behind a hole cannot come back.
+//! Both start at a multiple of 8. The checksum covers the other header fields and the payload. So a
+//! group copied to another place, or half written, is not taken for a group. The epoch grows by one
+//! with every start of the server and never decreases along the stream: groups of an earlier run
+//! that lie after a hole are never accepted.
 
 use crate::ids::Lsn;
 
-/// Writes to the log are whole blocks of this size; a durable one is never written again (I8).
+/// Size of a block, the unit of writes to the log. A durable block is never written again (I8).
 pub(crate) const BLOCK: u64 = 4096;
 /// Bytes before a group's payload.
 pub(crate) const GROUP_HEADER_LEN: usize = 24;
 /// Bytes of a padding record before its zeros.
 pub(super) const PAD_HEADER_LEN: usize = 8;
-/// Groups start at multiples of this.
+/// Alignment of groups.
 const ALIGN: usize = 8;
 const PAD_FLAG: u32 = 1 << 31;
 
-/// Bytes a group with this payload takes in the stream.
+/// Bytes of a group with this payload in the stream.
 pub(super) const fn group_len(payload: usize) -> usize {
     (GROUP_HEADER_LEN + payload).next_multiple_of(ALIGN)
 }
@@ -48,7 +48,7 @@ pub(super) fn group_header(
     h
 }
 
-/// Up to where the log was durable when the (checked) group at `lsn` was written.
+/// Position up to which the log was durable when the (checked) group at `lsn` was written.
 pub(super) fn durable_when_written(header: &[u8; GROUP_HEADER_LEN], lsn: Lsn) -> Lsn {
     let behind = u32::from_le_bytes([header[20], header[21], header[22], header[23]]);
     Lsn((lsn.0 / BLOCK).saturating_sub(u64::from(behind)) * BLOCK)
@@ -75,7 +75,7 @@ fn pad_crc(flagged: u32, lsn: Lsn, epoch: u32) -> u32 {
     crc32c::crc32c_append(crc, &epoch.to_le_bytes())
 }
 
-/// What stands at a position of the stream, judged by its first bytes.
+/// Kind of the bytes at a position of the stream, judged by the first ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Frame {
     /// A group with a payload of `len` bytes, if its checksum holds.
@@ -87,14 +87,15 @@ pub(super) enum Frame {
     Pad {
         /// Total length.
         len: u32,
-        /// The life of the log it comes from.
+        /// The epoch of the log that wrote it.
         epoch: u32,
     },
-    /// Nothing that this log wrote.
+    /// Neither a group nor padding of this log.
     Nothing,
 }
 
-/// Judges the first bytes at `lsn`. Padding carries no epoch, so the epochs it may have are tried.
+/// Judges the first bytes at `lsn`. Padding holds its epoch only in its checksum, so each possible
+/// epoch is tried.
 pub(super) fn peek(bytes: &[u8], lsn: Lsn, epochs: std::ops::RangeInclusive<u32>) -> Frame {
     let Some(word) = bytes.get(0..4).and_then(|b| b.try_into().ok()).map(u32::from_le_bytes) else {
         return Frame::Nothing;
@@ -111,7 +112,7 @@ pub(super) fn peek(bytes: &[u8], lsn: Lsn, epochs: std::ops::RangeInclusive<u32>
     candidates.next().map_or(Frame::Nothing, |epoch| Frame::Pad { len, epoch })
 }
 
-/// Whether an unchecked header claims to stand at `lsn` in one of `epochs`.
+/// Whether an unchecked header names the place `lsn` and one of `epochs`.
 pub(super) fn names_place(
     header: &[u8; GROUP_HEADER_LEN],
     lsn: Lsn,
@@ -121,7 +122,7 @@ pub(super) fn names_place(
     header[8..16] == lsn.0.to_le_bytes() && epochs.contains(&epoch)
 }
 
-/// The epoch of a whole group at `lsn`, if it is one.
+/// The epoch of the group at `lsn`, if its checksum, LSN and length are right.
 pub(super) fn check_group(
     header: &[u8; GROUP_HEADER_LEN],
     payload: &[u8],

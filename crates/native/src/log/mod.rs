@@ -1,7 +1,7 @@
-//! The write-ahead log: one stream of groups, a group being everything one mini-transaction
-//! changed. LSN order is commit order and page order. `record` and `group` are the formats,
-//! `buffer` the ring that committers copy into, `flush` makes it durable, `segment` owns the files,
-//! `reader` finds the end after a crash. The log does not know what records mean.
+//! The write-ahead log: one stream of groups; a group holds all changes of one mini-transaction.
+//! LSN order is commit order and page order. `record` and `group` are the formats, `buffer` is the
+//! ring that committers copy into, `flush` makes it durable, `segment` owns the files, `reader`
+//! finds the end after a crash. The log does not know the meaning of records.
 
 mod buffer;
 mod flush;

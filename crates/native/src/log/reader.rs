@@ -1,5 +1,5 @@
-//! Reading the log back after a crash. The log ends at the first group with a bad length, LSN,
-//! epoch or checksum: whatever stands after a hole was never acknowledged (I8).
+//! Reads the log after a crash. The log ends at the first group with a bad length, LSN, epoch or
+//! checksum: groups after such a hole were never acknowledged (I8).
 
 use super::group::{
     BLOCK, Frame, GROUP_HEADER_LEN, check_group, durable_when_written, group_len, names_place, peek,
@@ -13,9 +13,9 @@ use crate::pool::Arena;
 const WINDOW: usize = 4 << 20;
 /// Groups up to this size are read in place.
 const SMALL: usize = WINDOW - BLOCK as usize;
-/// How far behind the end of the log groups are looked for.
+/// Distance beyond the end of the log in which groups are searched.
 const SEARCH: u64 = 16 << 20;
-/// No log buffer is large enough for a larger group.
+/// Bound on the size of a group: no log buffer is large enough for a larger one.
 const LARGEST: usize = 1 << 30;
 
 /// One whole group.
@@ -29,17 +29,17 @@ pub(crate) struct Group<'r> {
     pub(crate) payload: &'r [u8],
 }
 
-/// Groups found behind the end of the log.
+/// Result of the search for groups after the end of the log.
 #[derive(Default)]
 pub(crate) struct BehindEnd {
-    /// The furthest position that a group takes for durable. Beyond the end, it means that what
-    /// ended the log is damage and not a crash.
+    /// The highest position that such a group declares durable. If it is beyond the end, damage
+    /// ended the log and not a crash.
     pub(crate) durable: Lsn,
-    /// A life of the log that must not have been yet.
+    /// An epoch later than the log can have reached.
     pub(crate) later: Option<u32>,
 }
 
-/// Walks over groups from a known good position.
+/// Iterates over groups from a known good position.
 pub(crate) struct LogReader<'s> {
     segments: &'s Segments,
     window: Arena,
@@ -52,8 +52,8 @@ pub(crate) struct LogReader<'s> {
 }
 
 impl<'s> LogReader<'s> {
-    /// Starts at `from`, where a group of epoch `epoch` or later starts; no life of the log was
-    /// later than `max_epoch`.
+    /// Starts at `from`, where a group of epoch `epoch` or later starts. No epoch of the log is
+    /// above `max_epoch`.
     pub(crate) fn new(
         segments: &'s Segments,
         from: Lsn,
@@ -73,7 +73,7 @@ impl<'s> LogReader<'s> {
         })
     }
 
-    /// Where the next group would start; after the last one, the end of the log.
+    /// Start of the next group; after the last one, the end of the log.
     pub(crate) fn position(&self) -> Lsn {
         self.next
     }
@@ -83,8 +83,7 @@ impl<'s> LogReader<'s> {
         self.epoch
     }
 
-    /// Makes `[at, at + len)` available; returns how much of it there is, which is less at the
-    /// segments' end.
+    /// Makes `[at, at + len)` available. Returns less than `len` bytes at the end of the segments.
     fn view(&mut self, at: Lsn, len: usize) -> Result<&[u8]> {
         let end = at.0 + len as u64;
         if at.0 < self.window_start || end > self.window_start + self.window_len as u64 {
@@ -134,17 +133,17 @@ impl<'s> LogReader<'s> {
         Ok(Some(Group { start, end, payload }))
     }
 
-    /// Whether the header at `at` names that place and an epoch that can stand there. What a
-    /// recycled segment still holds rarely does, and its length would make the reader collect
-    /// gigabytes before the checksum says no.
+    /// Whether the header at `at` names that place and a possible epoch. Old bytes in a recycled
+    /// segment rarely do. Without this check their length could make the reader collect gigabytes
+    /// before the checksum fails.
     fn is_header_of(&mut self, at: Lsn) -> Result<bool> {
         let epochs = self.epoch..=self.max_epoch;
         let header = self.view(at, GROUP_HEADER_LEN)?.first_chunk();
         Ok(header.is_some_and(|h| names_place(h, at, epochs)))
     }
 
-    /// At the end of the log: what groups lying behind the end tell of it. Nothing may follow a
-    /// hole except what was never acknowledged.
+    /// Searches for groups after the end of the log. Only groups that were never acknowledged may
+    /// follow a hole.
     pub(crate) fn behind_end(&mut self) -> Result<BehindEnd> {
         let mut found = BehindEnd::default();
         let epochs = self.max_epoch..=u32::MAX;
@@ -174,13 +173,13 @@ impl<'s> LogReader<'s> {
         Ok(found)
     }
 
-    /// Whether the log goes on where there is no segment any more: a whole group, or the place of
-    /// one, would lie there.
+    /// Whether the log continues beyond the last segment: a whole group, or the header of one,
+    /// would lie there.
     pub(crate) fn leaves_segments(&mut self) -> Result<bool> {
         let at = self.next;
         let there = self.view(at, GROUP_HEADER_LEN)?.len();
         if there < GROUP_HEADER_LEN {
-            // Something is written in the last block there is: then there was another behind it.
+            // The last block of the last segment is in use, so another segment existed after it.
             return Ok(true);
         }
         if !self.is_header_of(at)? {
@@ -194,7 +193,7 @@ impl<'s> LogReader<'s> {
         Ok(total <= LARGEST && !self.collect(at, total)?)
     }
 
-    /// Makes a whole group available to `whole`; `false` if the segments end before it does.
+    /// Makes a whole group available to `whole`; `false` if the segments end before the group.
     fn collect(&mut self, at: Lsn, total: usize) -> Result<bool> {
         if total <= SMALL {
             return Ok(self.view(at, total)?.len() == total);

@@ -1,5 +1,6 @@
-//! Records inside a group, encoded and decoded. One byte of kind; the high bit says that the page
-//! is the one of the previous page record in the group, which most are. All integers little-endian.
+//! Records inside a group, encoded and decoded. The first byte is the kind. Its high bit means that
+//! the page is that of the previous page record in the group, as for most. All integers are
+//! little-endian. Must not panic on any bytes.
 //!
 //! ```text
 //! init page     01 | file u32 | page u32 | type u8
@@ -25,8 +26,7 @@ const SAME_PAGE: u8 = 0x80;
 /// One record, borrowing from its group.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Record<'a> {
-    /// The page starts over as an empty page of `kind` (I5: first record of a newly allocated
-    /// page).
+    /// The page becomes an empty page of `kind` (I5: first record of a newly allocated page).
     Init {
         /// The page.
         page: PageId,
@@ -37,7 +37,7 @@ pub(crate) enum Record<'a> {
     Write {
         /// The page.
         page: PageId,
-        /// Where the bytes go.
+        /// Offset of the bytes in the page.
         offset: u16,
         /// The bytes.
         bytes: &'a [u8],
@@ -51,13 +51,13 @@ pub(crate) enum Record<'a> {
         /// The owner's arguments.
         payload: &'a [u8],
     },
-    /// A logical row change, opaque here; for undo of losers and for change feeds.
+    /// A logical row change, opaque here: for undo of losers and for change feeds.
     Row(&'a [u8]),
     /// A transaction's change of state, opaque here.
     Trx(&'a [u8]),
-    /// A data file exists from here on.
+    /// A data file exists from this position on.
     FileCreated(FileId),
-    /// A data file is gone from here on.
+    /// A data file is gone from this position on.
     FileDropped(FileId),
 }
 
@@ -143,8 +143,8 @@ fn short_len(bytes: &[u8]) -> u16 {
     u16::try_from(bytes.len()).expect("payload of a page record is longer than a page")
 }
 
-/// Decodes the records of one group. Yields `Err(())` once, and then nothing, on bytes that are no
-/// record.
+/// Decodes the records of one group. On bytes that are no record it yields `Err(BadRecord)` once
+/// and then ends.
 pub(crate) struct RecordReader<'a> {
     rest: &'a [u8],
     last_page: Option<PageId>,

@@ -1,8 +1,8 @@
 //! The files of the log: segments of equal size, preallocated and zero-filled ahead of need,
-//! recycled by renaming once a checkpoint has passed them. Maps LSNs to places in files; knows
-//! nothing about what is written there.
+//! recycled by renaming once a checkpoint has passed them. Maps LSNs to places in files; must not
+//! interpret the content.
 //!
-//! Segment `i` holds the LSNs `[i * capacity, (i + 1) * capacity)` behind a header of one block.
+//! Segment `i` holds the LSNs `[i * capacity, (i + 1) * capacity)` after a header of one block.
 
 use super::group::{BLOCK, pad_header};
 use crate::disk::{Access, Disk, File};
@@ -19,18 +19,18 @@ use std::sync::Arc;
 pub(crate) const SEGMENT_HEADER_LEN: u64 = BLOCK;
 const MAGIC: &[u8; 8] = b"SLKYLOG1";
 const PREFIX: &str = "log.";
-/// Zero-filling goes in steps of this size.
+/// Size of a step of zero-filling.
 const FILL: usize = 1 << 20;
 
-/// All segments that exist.
+/// All existing segments.
 pub(crate) struct Segments {
     disk: Arc<dyn Disk>,
     size: u64,
-    /// Held for moments only: the flush leader looks its file up here.
+    /// Held for moments only, because the flush leader looks up its file here.
     files: Mutex<BTreeMap<u64, Arc<dyn File>>>,
-    /// Files with the name of a segment and another header: what a crash left, or damage.
+    /// Files with the name of a segment but another header, after a crash or from damage.
     foreign: Mutex<BTreeMap<u64, Arc<dyn File>>>,
-    /// Held while segments come and go, which takes I/O.
+    /// Held while segments are created, renamed or removed, which takes I/O.
     changing: Mutex<()>,
     /// Every LSN below this has a prepared place.
     prepared: AtomicU64,
@@ -53,7 +53,7 @@ fn header(index: u64, size: u64) -> [u8; 36] {
 
 impl Segments {
     /// Finds the segments in the directory. Files with a foreign or torn header are no segments: a
-    /// crash left them between two names.
+    /// crash may have interrupted their creation or renaming.
     pub(crate) fn open(disk: Arc<dyn Disk>, size: u64) -> Result<Segments> {
         assert!(size.is_multiple_of(BLOCK) && size >= 4 * BLOCK, "segment size");
         let (mut files, mut foreign) = (BTreeMap::new(), BTreeMap::new());
@@ -93,7 +93,7 @@ impl Segments {
             Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => return Ok((handle, false)),
             Err(e) => return Err(StorageError::io(format!("read of {file}"), e)),
         }
-        // A killed process may not have got round to it.
+        // A killed process may not have synced it.
         handle.sync().map_err(|e| StorageError::io(format!("fsync of {file}"), e))?;
         let ours = block.bytes_mut().starts_with(&header(index, size));
         Ok((handle, ours))
@@ -104,12 +104,12 @@ impl Segments {
         self.place(lsn).0
     }
 
-    /// The last segment there is.
+    /// Index of the last existing segment.
     pub(crate) fn last_index(&self) -> Option<u64> {
         self.files.lock().last_key_value().map(|(index, _)| *index)
     }
 
-    /// Describes the fault of a segment that must be there, `None` if it is whole.
+    /// Describes the fault of a segment that must exist, `None` if it is whole.
     pub(crate) fn lacks(&self, index: u64) -> Result<Option<String>> {
         let file = self.files.lock().get(&index).cloned();
         let Some(file) = file else {
@@ -122,9 +122,9 @@ impl Segments {
         Ok((len < self.size).then(|| format!("the log segment {name} is cut short")))
     }
 
-    /// Refuses a file behind the last segment that has another header and is not empty. A crash
-    /// while a segment is created leaves zeros: nothing is written to one before its header is
-    /// durable.
+    /// Refuses a file after the last segment that has another header and is not empty. A crash
+    /// during the creation of a segment leaves zeros: a segment's header is durable before anything
+    /// else is written to it.
     pub(crate) fn refuse_lost_headers(&self) -> Result<()> {
         let Some(last) = self.last_index() else { return Ok(()) };
         for (index, file) in self.foreign.lock().iter().filter(|(index, _)| **index > last) {
@@ -149,8 +149,8 @@ impl Segments {
         Ok(true)
     }
 
-    /// Removes what crashes left of segments before `first`, the redo start; they are no part of
-    /// the log any more.
+    /// Removes files with foreign headers before `first`, the redo start. They are no part of the
+    /// log any more.
     pub(crate) fn remove_remains(&self, first: Lsn) -> Result<()> {
         let first = self.index_of(first);
         let foreign = std::mem::take(&mut *self.foreign.lock());
@@ -161,7 +161,7 @@ impl Segments {
         Ok(())
     }
 
-    /// LSNs per segment.
+    /// Number of LSNs per segment.
     pub(crate) fn capacity(&self) -> u64 {
         self.size - SEGMENT_HEADER_LEN
     }
@@ -181,7 +181,7 @@ impl Segments {
         self.files.lock().len() as u64 * self.size
     }
 
-    /// Sets the end of the contiguous run of segments from the one that holds `tail`.
+    /// Computes the end of the contiguous run of segments from the one that holds `tail`.
     pub(crate) fn settle(&self, tail: Lsn) {
         let files = self.files.lock();
         let mut index = self.place(tail).0;
@@ -221,7 +221,8 @@ impl Segments {
         Ok(file)
     }
 
-    /// Zeros, so that later writes change no metadata and a stale tail cannot be mistaken for ours.
+    /// Fills the file with zeros, so that later writes change no metadata and old bytes cannot be
+    /// mistaken for log.
     fn fill(&self, file: &dyn File, index: u64) -> io::Result<()> {
         file.allocate(self.size)?;
         let mut zeros = Arena::new(FILL.min(self.size as usize))?;
@@ -242,9 +243,9 @@ impl Segments {
         file.sync()
     }
 
-    /// Segments wholly below `keep_from` become future ones while no more than `total` exist, and
-    /// are removed otherwise. Only after the checkpoint record that no longer needs them is durable
-    /// (I9).
+    /// Renames segments wholly below `keep_from` to future ones while no more than `total` exist,
+    /// and removes the others. Only after the checkpoint record that no longer needs them is
+    /// durable (I9).
     pub(crate) fn recycle(&self, keep_from: Lsn, total: u64) -> Result<()> {
         let _one_at_a_time = self.changing.lock();
         let last_dead = self.place(keep_from).0;
@@ -267,7 +268,7 @@ impl Segments {
         Ok(())
     }
 
-    /// Takes the oldest segment out if it lies before segment `before`.
+    /// Removes the oldest segment from the list, if it lies before segment `before`.
     fn take_before(&self, before: u64) -> Option<(u64, Arc<dyn File>)> {
         let mut files = self.files.lock();
         let entry = files.first_entry().filter(|e| *e.key() < before)?;
@@ -282,9 +283,9 @@ impl Segments {
 
     /// Writes whole blocks at `lsn`. Failure ends the process (I11).
     ///
-    /// The place of the block behind them is prepared first. So no group begins in a segment unless
-    /// those that it goes on in are there, and the log never ends where its segments do: one that
-    /// seems to has lost some.
+    /// The place of the next block is prepared first. So a group begins in a segment only if the
+    /// segments it continues in exist, and the log never ends where its segments end: if it seems
+    /// to, segments are lost.
     pub(super) fn write(&self, lsn: Lsn, mut bytes: &[u8], durable: bool) {
         let mut lsn = lsn;
         if let Err(e) = self.prepare(Lsn(lsn.0 + bytes.len() as u64 + BLOCK)) {
@@ -328,7 +329,7 @@ impl Segments {
         }
     }
 
-    /// Reads whole blocks; returns how many bytes there were before the segments end.
+    /// Reads whole blocks. Returns the number of bytes before the end of the segments.
     pub(super) fn read(&self, lsn: Lsn, buf: &mut [u8]) -> Result<usize> {
         let mut done = 0;
         while done < buf.len() {
@@ -351,7 +352,7 @@ impl Segments {
 }
 
 impl Segments {
-    /// Pads the block that `end` lies in, with `epoch` as the padding's; returns the block's end.
+    /// Fills the block that `end` lies in with padding of epoch `epoch`. Returns the block's end.
     pub(crate) fn close(&self, end: Lsn, epoch: u32) -> Result<Lsn> {
         self.settle(end);
         let start = Lsn(end.0 / BLOCK * BLOCK);
@@ -369,8 +370,7 @@ impl Segments {
         Ok(Lsn(start.0 + BLOCK))
     }
 
-    /// Syncs everything in `[from, upto)`: what recovery builds on must not vanish in a second
-    /// crash.
+    /// Syncs `[from, upto)`: recovery builds on it, so a second crash must not lose it.
     pub(crate) fn make_durable(&self, from: Lsn, upto: Lsn) {
         self.sync(from, upto);
     }

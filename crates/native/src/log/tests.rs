@@ -1,5 +1,4 @@
-//! Tests of the log as a whole: committers in parallel, wrapping and recycling, and damage to its
-//! tail.
+//! Tests of the whole log: parallel committers, wrapping and recycling, and damage to its tail.
 
 use super::{Log, LogReader, Segments};
 use crate::disk::Disk;
@@ -15,7 +14,7 @@ fn new_log(disk: &SimDisk, ring: usize) -> Log {
     Log::new(segments, Lsn(4096), 1, ring).expect("log")
 }
 
-/// Payloads of all groups from the start, and where the log ends.
+/// Payloads of all groups from the start, and the end of the log.
 fn read_back(disk: &SimDisk) -> (Vec<Vec<u8>>, Lsn) {
     let segments = Segments::open(Arc::new(disk.clone()), SEGMENT).expect("segments");
     let mut reader = LogReader::new(&segments, Lsn(4096), 1, 1).expect("reader");
@@ -105,7 +104,7 @@ fn recycled_segments_do_not_resurrect_old_groups() {
     assert!(reader.next_group().expect("no I/O error").is_none());
 }
 
-/// The log file that holds the tail, and a few groups in it.
+/// A disk with a short log, its groups, and its end.
 fn short_log() -> (SimDisk, Vec<Vec<u8>>, Lsn) {
     let disk = SimDisk::new(4);
     let log = new_log(&disk, 64 << 10);

@@ -1,18 +1,20 @@
-//! Ending a mini-transaction: reserve, stamp, copy, unlatch, in this order.
+//! The end of a mini-transaction: reserve, stamp, copy, unlatch, in this order.
+//!
+//! Pages must be stamped with the group's LSNs before the log counts the group as completed (I4).
 
 use super::edit::{Held, Mtr};
 use crate::ids::Lsn;
 
 impl Mtr<'_> {
-    /// Appends the group and unlatches everything. Returns the group's end: what to wait for if the
+    /// Appends the group and unlatches all pages. Returns the group's end, to wait for if the
     /// change must be durable. A mini-transaction without records returns the current tail.
     pub(crate) fn commit(self) -> Lsn {
         self.commit_with(|_| {})
     }
 
-    /// As `commit`; calls `publish` with the group's end before the group counts as completed
-    /// (I18): whoever sees a `Log::completed` of at least that position also sees what `publish`
-    /// stored. It must not block.
+    /// As `commit`, but calls `publish` with the group's end before the group counts as completed
+    /// (I18): a thread that sees a `Log::completed` of at least that position also sees the stores
+    /// of `publish`. It must not block.
     pub(crate) fn commit_with(mut self, publish: impl FnOnce(Lsn)) -> Lsn {
         let mut pages = std::mem::take(&mut self.pages);
         let records = std::mem::take(&mut self.records);
@@ -38,7 +40,7 @@ impl Mtr<'_> {
         let end = reserved.end;
         publish(end);
         crate::failpoint::reached("mtr published");
-        // I4: the dirty pages carry their rec_lsn before the slot is cleared.
+        // I4: the dirty pages carry their rec_lsn before the log slot is cleared.
         drop(reserved);
         drop(pages);
         Mtr::recycle_buffer(records);

@@ -1,4 +1,6 @@
-//! Building a mini-transaction: latching, changing, recording.
+//! Construction of a mini-transaction: latch, change, record.
+//!
+//! No change of a page without a record of it, and nothing that can fail after the first change.
 
 use crate::error::Result;
 use crate::ids::{FileId, PAGE_SIZE, PageId};
@@ -21,13 +23,12 @@ pub(super) struct Held<'s> {
 
 /// A mini-transaction under construction.
 ///
-/// Pages are changed only through `write`, `init` and `op`, which record what they do. Dropping a
-/// mini-transaction that has recorded nothing is free. Dropping one that has changed pages would
-/// leave memory and log apart, so it ends the process: check everything that can fail before the
-/// first change.
+/// Pages are changed only through `write`, `init` and `op`, which record each change. Dropping a
+/// mini-transaction without changes is free. Dropping one that has changed pages would make memory
+/// and log differ, so it ends the process: check everything that can fail before the first change.
 ///
-/// Latch order: tree pages from top to bottom and left to right, then the space maps
-/// (`Space::alloc` and `free` latch them): allocate when all existing tree pages that the
+/// Latch order: tree pages from top to bottom and left to right, then the space maps, which
+/// `Space::alloc` and `free` latch. So allocate only after all existing tree pages that the
 /// mini-transaction needs are latched.
 pub(crate) struct Mtr<'s> {
     pub(super) storage: &'s Storage,
@@ -38,16 +39,15 @@ pub(crate) struct Mtr<'s> {
 thread_local! { static BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) } }
 
 impl<'s> Mtr<'s> {
-    /// Starts a mini-transaction. Waits, holding nothing, while writers are being slowed down or
-    /// frames are short; fails with `DiskFull` when the log cannot grow (I13). Hold no latch when
-    /// calling this.
+    /// Starts a mini-transaction. Waits while writers are slowed down or frames are short; fails
+    /// with `DiskFull` when the log cannot grow (I13). The caller must hold no latch.
     pub(crate) fn begin(storage: &'s Storage) -> Result<Mtr<'s>> {
         storage.admit()?;
         Ok(Mtr::unchecked(storage))
     }
 
     /// Starts a mini-transaction that may use the log space reserved for rollback and recovery: it
-    /// is never refused for lack of space and never slowed down.
+    /// is never refused for lack of space and never slowed down. It may wait for frames.
     pub(crate) fn begin_reserved(storage: &'s Storage) -> Mtr<'s> {
         storage.pool().wait_for_spare_frames();
         Mtr::unchecked(storage)
@@ -69,7 +69,7 @@ impl<'s> Mtr<'s> {
         self.pages.iter().position(held).map(|n| PageSlot(n as u8))
     }
 
-    /// Takes over a latched page. It stays latched until commit or `release`.
+    /// Takes over a latched page, which stays latched until commit or `release`.
     pub(crate) fn adopt(&mut self, guard: ExclusiveGuard<'s>) -> PageSlot {
         debug_assert!(self.find(guard.id()).is_none(), "{} is latched twice", guard.id());
         let slot = PageSlot(
@@ -79,7 +79,7 @@ impl<'s> Mtr<'s> {
         slot
     }
 
-    /// Latches a page, or finds it among those already latched.
+    /// Latches a page, or finds it among the latched ones.
     pub(crate) fn exclusive(&mut self, id: PageId) -> Result<PageSlot> {
         match self.find(id) {
             Some(slot) => Ok(slot),
@@ -130,14 +130,14 @@ impl<'s> Mtr<'s> {
         self.records.push(Record::Init { page: id, kind });
     }
 
-    /// Replaces bytes of the page. The LSN and checksum fields are not the caller's to write.
+    /// Replaces bytes of the page. The fields LSN and checksum must not be written.
     pub(crate) fn write(&mut self, slot: PageSlot, offset: usize, bytes: &[u8]) {
         debug_assert!(offset + bytes.len() <= PAGE_SIZE);
         page::put(self.held(slot).bytes_mut(), offset, bytes);
         self.log_write(slot, offset, bytes);
     }
 
-    /// Applies an operation of the page's owner through its `PageRedo` and records it.
+    /// Applies an operation of the page's owner through its `PageRedo`, and records it.
     pub(crate) fn op(&mut self, slot: PageSlot, op: u8, payload: &[u8]) -> Result<()> {
         let (storage, id) = (self.storage, self.id(slot));
         storage.redo().apply(id, op, &mut self.held(slot).bytes_mut()[..], payload)?;
@@ -157,12 +157,12 @@ impl<'s> Mtr<'s> {
         self.records.push(Record::Write { page, offset: offset as u16, bytes });
     }
 
-    /// Records a logical row change; recovery hands it to `RecoveryVisitor::row`.
+    /// Records a logical row change; recovery passes it to `RecoveryVisitor::row`.
     pub(crate) fn row(&mut self, payload: &[u8]) {
         self.records.push(Record::Row(payload));
     }
 
-    /// Records a transaction's change of state; recovery hands it to `RecoveryVisitor::trx`.
+    /// Records a transaction's change of state; recovery passes it to `RecoveryVisitor::trx`.
     pub(crate) fn trx(&mut self, payload: &[u8]) {
         self.records.push(Record::Trx(payload));
     }

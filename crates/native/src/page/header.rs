@@ -1,6 +1,6 @@
 //! The page header: fixed offsets, typed accessors, seal and verify. Accessors work on any byte
-//! slice of a page's length, so that they serve pool frames, doublewrite copies and recovery alike.
-//! Fields from offset 24 on are carried for the tree above and mean nothing to the layers below.
+//! slice of a page's length, so they serve pool frames, doublewrite copies and recovery alike.
+//! Fields marked as the tree's have no meaning for the layers below it.
 
 use crate::error::{Result, StorageError};
 use crate::ids::{Lsn, PAGE_SIZE, PageId};
@@ -8,26 +8,26 @@ use crate::ids::{Lsn, PAGE_SIZE, PageId};
 /// The bytes of one page.
 pub(crate) type PageBytes = [u8; PAGE_SIZE];
 
-/// Where the checksum (crc32c of everything after it) is stored.
+/// Position of the checksum: crc32c of all bytes after it.
 pub(crate) const OFF_CRC: usize = 0;
 /// Format version of the page, u16.
 pub(crate) const OFF_VERSION: usize = 4;
 /// `PageType`, u8.
 pub(crate) const OFF_TYPE: usize = 6;
-/// Level in the tree (0 = leaf), u8; the tree's.
+/// Level in the tree (0 = leaf), u8; a field of the tree.
 pub(crate) const OFF_LEVEL: usize = 7;
 /// End of the log group that last changed the page, u64.
 pub(crate) const OFF_LSN: usize = 8;
-/// The page's own file, u32: finds misdirected writes.
+/// The page's own file, u32; detects misdirected writes.
 pub(crate) const OFF_FILE: usize = 16;
 /// The page's own number, u32.
 pub(crate) const OFF_PAGE: usize = 20;
-/// Index id, u64; the tree's.
+/// Index id, u64; a field of the tree.
 #[cfg(test)]
 pub(crate) const OFF_INDEX: usize = 24;
-/// Newest version sequence on the page, u64; the tree's.
+/// Newest version sequence on the page, u64; a field of the tree.
 pub(crate) const OFF_MAX_VER: usize = 32;
-/// Number of entries, u16; the tree's.
+/// Number of entries, u16; a field of the tree.
 pub(crate) const OFF_COUNT: usize = 40;
 /// First of the 22 header bytes whose meaning the page type defines.
 #[cfg(test)]
@@ -37,7 +37,7 @@ pub(crate) const HEADER_LEN: usize = 64;
 /// The only page format so far.
 pub(crate) const FORMAT_VERSION: u16 = 1;
 
-/// What a page holds. Zero is a page never initialised.
+/// Kind of a page's content. Zero is a page that was never initialised.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub(crate) enum PageType {
@@ -88,7 +88,7 @@ pub(crate) fn page_type(page: &[u8]) -> u8 {
     page.get(OFF_TYPE).copied().unwrap_or(0)
 }
 
-/// Zeroes the page and writes a fresh header. What an INIT record redoes.
+/// Zeroes the page and writes a fresh header. An INIT record redoes this.
 pub(crate) fn init(page: &mut [u8], id: PageId, kind: u8) {
     page.fill(0);
     put(page, OFF_VERSION, &FORMAT_VERSION.to_le_bytes());
@@ -103,18 +103,18 @@ pub(crate) fn seal(page: &mut [u8]) {
     put(page, OFF_CRC, &crc.to_le_bytes());
 }
 
-/// Whether the checksum matches. A page of zeros does not: its checksum would not be zero.
+/// Whether the checksum matches. It does not on a page of zeros: their checksum is not zero.
 pub(crate) fn checksum_ok(page: &[u8]) -> bool {
     page.len() == PAGE_SIZE && get_u32(page, OFF_CRC) == crc32c::crc32c(&page[OFF_VERSION..])
 }
 
-/// The page id a page claims for itself; `None` on a page never initialised.
+/// The page id stored in a page; `None` on a page never initialised.
 pub(crate) fn claimed_id(page: &[u8]) -> Option<PageId> {
     let file = get_u32(page, OFF_FILE);
     PageId::unpack(u64::from(file) << 32 | u64::from(get_u32(page, OFF_PAGE))).filter(|_| file != 0)
 }
 
-/// Checks a page read from disk: checksum, format version, and that it is the page asked for.
+/// Checks a page read from disk: checksum, format version, and that it is the requested page.
 pub(crate) fn verify(page: &[u8], id: PageId) -> Result<()> {
     if !checksum_ok(page) {
         let what = if page.iter().all(|b| *b == 0) {

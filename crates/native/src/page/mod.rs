@@ -1,5 +1,5 @@
-//! The page: its 64-byte header and its checksum. What the other 16,320 bytes mean belongs to the
-//! page's owner (the B+tree, the space maps); nothing here looks at them.
+//! The page: its 64-byte header and its checksum. The other 16,320 bytes belong to the page's owner
+//! (the B+tree, the space maps); nothing here may read them.
 
 mod header;
 

@@ -1,6 +1,6 @@
 //! Allocation of pages. `reserve` makes sure that space exists while an error can still be reported
-//! (I13); `alloc` and `free` then only flip bits inside the caller's mini-transaction and cannot
-//! run out.
+//! (I13). After that, `alloc` and `free` only change bits inside the caller's mini-transaction and
+//! cannot run out of space.
 
 use super::file::{DataFile, Space, step};
 use super::map::{self, EXTENT, REGION_OVERHEAD, REGION_PAGES, byte_of, map_page, region_of};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// Files of this many pages (8 MiB) or more grow ahead of need.
 const AHEAD_FROM: u32 = 512;
 
-/// Counters of a file; the bitmaps are the truth, these are kept in step.
+/// Counters of a file. The bitmaps are authoritative; the counters follow them.
 #[derive(Default)]
 pub(super) struct FileState {
     /// Pages that have space on disk.
@@ -23,7 +23,7 @@ pub(super) struct FileState {
     reserved: u32,
     /// No free page lies below this.
     first_free: u32,
-    /// Where the next wholly free extent is looked for.
+    /// Extent from which the search for a free extent starts.
     extent_hint: u32,
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct SpaceUse {
     pub(crate) used: u32,
 }
 
-/// Pages promised to somebody; what is not allocated goes back when dropped.
+/// Reserved pages; dropping it returns those that were not allocated.
 pub(crate) struct Reservation {
     file: Arc<DataFile>,
     left: u32,
@@ -66,8 +66,8 @@ impl Drop for Reservation {
 }
 
 impl Space {
-    /// Promises `pages` pages, growing the file if need be. Call before the first page change and
-    /// with no latch held; `DiskFull` leaves everything as it was.
+    /// Reserves `pages` pages and grows the file if needed. Call before the first page change and
+    /// with no latch held; `DiskFull` leaves everything unchanged.
     pub(crate) fn reserve(
         &self,
         storage: &Storage,
@@ -89,9 +89,8 @@ impl Space {
         }
     }
 
-    /// Lengthens files that will soon be full (I14), so that statements rarely wait for it. Small
-    /// files grow quickly enough when asked. A full disk is the business of whoever needs the
-    /// space.
+    /// Grows files that will soon be full (I14), so that statements rarely wait for it. Small files
+    /// grow quickly enough on demand. A full disk is no error here: a later `reserve` reports it.
     pub(crate) fn grow_ahead(&self, storage: &Storage) -> Result<()> {
         for file in self.all() {
             let (pages, available) = {
@@ -109,7 +108,7 @@ impl Space {
         Ok(())
     }
 
-    /// Makes the file longer until `wanted` pages are available; they are once their regions have
+    /// Grows the file until `wanted` pages are available. New pages count once their regions have
     /// maps.
     fn grow(&self, storage: &Storage, file: &DataFile, wanted: u32) -> Result<()> {
         let _one_at_a_time = file.growing.lock();
@@ -135,8 +134,8 @@ impl Space {
     }
 
     /// Allocates one page, close after `near` if that is given: in the same extent, else at the
-    /// start of a free one. Latches space maps, so all existing tree pages of the mini-transaction
-    /// must be latched already.
+    /// start of a free one, else anywhere. Latches space maps, so the mini-transaction must already
+    /// have latched all existing tree pages it needs.
     pub(crate) fn alloc(
         &self,
         mtr: &mut Mtr<'_>,
@@ -167,7 +166,7 @@ impl Space {
         Ok(page)
     }
 
-    /// Frees a page. It may be handed out again as soon as the mini-transaction has committed.
+    /// Frees a page. It may be allocated again as soon as the mini-transaction has committed.
     /// Latches space maps.
     pub(crate) fn free(&self, mtr: &mut Mtr<'_>, id: PageId) -> Result<()> {
         let file = self.file(id.file)?;
@@ -213,9 +212,9 @@ impl Reservation {
     }
 }
 
-/// Longer by a good step, or just enough when the disk is nearly full.
+/// Grows a file by a whole step, or only by the missing pages when the disk is nearly full.
 fn lengthen(file: &DataFile, pages: u32, missing: u32) -> std::io::Result<u32> {
-    // A step may enter a new region, whose overhead comes on top.
+    // A step may enter a new region, whose overhead is added.
     let missing = missing + REGION_OVERHEAD;
     let try_length = |pages: u32| -> std::io::Result<u32> {
         file.handle.allocate(u64::from(pages) * PAGE_SIZE as u64)?;
@@ -228,7 +227,7 @@ fn lengthen(file: &DataFile, pages: u32, missing: u32) -> std::io::Result<u32> {
     }
 }
 
-/// Initialises the map of a region, its own two pages marked used.
+/// Initialises the map of a region and marks the region's own two pages as used.
 pub(super) fn create_map(mtr: &mut Mtr<'_>, file: FileId, region: u32) -> Result<()> {
     let slot = mtr.create(PageId { file, page: map_page(region) }, PageType::SpaceMap as u8)?;
     mtr.write(slot, byte_of(0), &[0b11]);
@@ -239,7 +238,7 @@ fn map_slot(mtr: &mut Mtr<'_>, file: FileId, region: u32) -> Result<PageSlot> {
     mtr.exclusive(PageId { file, page: map_page(region) })
 }
 
-/// Pages of `region` in a file of `pages` pages.
+/// Number of pages of `region` in a file of `pages` pages.
 fn pages_in(region: u32, pages: u32) -> u32 {
     pages.saturating_sub(region * REGION_PAGES).min(REGION_PAGES)
 }
@@ -261,7 +260,7 @@ fn alloc_near(
     free_extent(mtr, file, hint, pages)
 }
 
-/// The first wholly free extent from extent `hint` of the file on.
+/// The first wholly free extent of the file, from extent `hint` on.
 fn free_extent(mtr: &mut Mtr<'_>, file: FileId, hint: u32, pages: u32) -> Result<Option<PageNo>> {
     let per_region = REGION_PAGES / EXTENT;
     for region in hint / per_region..pages.div_ceil(REGION_PAGES) {
@@ -288,7 +287,7 @@ fn alloc_first(mtr: &mut Mtr<'_>, file: FileId, first_free: u32, pages: u32) -> 
     ))
 }
 
-/// Sets the bits of `count` pages from `first` on.
+/// Sets the bits of `count` pages, from `first` on.
 fn take(mtr: &mut Mtr<'_>, file: FileId, first: PageNo, count: u32) -> Result<()> {
     let slot = map_slot(mtr, file, region_of(first))?;
     let index = first.0 % REGION_PAGES;

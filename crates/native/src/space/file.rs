@@ -1,8 +1,8 @@
 //! Data files: creation, removal, the list of those that exist, and their sizes.
 //!
-//! A file is created on disk, durably, before the log mentions it, and removed only after the log's
-//! record of its removal is durable. So every file the log needs exists, and files no catalogue
-//! knows can be deleted at start (I34).
+//! A file is created on disk, durably, before the log mentions it, and removed only after the log
+//! record of its removal is durable. So every file the log needs exists, and a file that no
+//! catalogue knows can be deleted at start (I34).
 
 use super::alloc::FileState;
 use super::map::{REGION_OVERHEAD, REGION_PAGES, count_used, map_page};
@@ -19,13 +19,12 @@ use crate::sync::{Mutex, RwLock};
 use hashbrown::HashMap;
 use std::sync::Arc;
 
-/// Where the owner's metadata starts on page 0 of a file; it may use everything up to the page's
-/// end.
+/// Start of the owner's metadata on page 0 of a file; the area ends with the page.
 pub(crate) const FILE_META_OFFSET: usize = 128;
 const FILE_MAGIC: &[u8; 8] = b"SLKYDATA";
 /// Pages of a new file.
 pub(super) const FIRST_PAGES: u32 = 8;
-/// Growth doubles the file up to this many pages (64 MiB) at a time.
+/// Growth doubles the file, but adds at most this many pages (64 MiB) at a time.
 const MAX_STEP: u32 = 4096;
 
 /// The name of a data file.
@@ -44,7 +43,8 @@ pub(crate) struct DataFile {
     pub(super) state: Mutex<FileState>,
     /// Held while the file grows.
     pub(super) growing: Mutex<()>,
-    /// Its length is durable. One found at start may be that of a process killed before its sync.
+    /// Its length is durable. That of a file found at start may not be: its process may have been
+    /// killed before the sync.
     pub(super) settled: AtomicBool,
 }
 
@@ -62,7 +62,7 @@ impl DataFile {
         Arc::new(DataFile { id, handle, state, growing, settled: AtomicBool::new(settled) })
     }
 
-    /// Makes the length durable, before any of it is promised.
+    /// Makes the length durable, before any page of it is reserved.
     pub(super) fn settle(&self, storage: &Storage) {
         if self.settled.load(Ordering::Relaxed) {
             return;
@@ -151,12 +151,12 @@ impl Space {
         Ok(id)
     }
 
-    /// Keeps files ready for a full disk.
+    /// Refills the stock of spare files for a full disk.
     pub(crate) fn refill_spares(&self) -> Result<()> {
         self.spares.refill().map_err(|e| StorageError::io("making of spare files", e))
     }
 
-    /// Removes a file for good. Nobody may be using it, and whatever decided on the removal must be
+    /// Removes a file for good. No thread may use it, and the decision to remove it must be
     /// durable.
     pub(crate) fn delete_file(&self, storage: &Storage, id: FileId) -> Result<()> {
         self.file(id)?;
@@ -171,7 +171,7 @@ impl Space {
         gone.map_err(|e| StorageError::io(format!("removal of {}", data_file_name(id)), e))
     }
 
-    /// Removes the remains of a file whose removal the log records.
+    /// Removes what is left of a file whose removal the log records.
     pub(crate) fn finish_drop(&self, id: FileId) -> Result<()> {
         if self.files.write().remove(&id).is_some() {
             let gone = self.disk.remove(&data_file_name(id)).and_then(|()| self.disk.sync_dir());
@@ -180,8 +180,8 @@ impl Space {
         Ok(())
     }
 
-    /// Reads sizes and free counts; after redo. A file that never got its first pages (created, but
-    /// the crash came before the log knew) is listed with no free page, waiting to be deleted.
+    /// Reads sizes and free counts, after redo. A file without its first pages (a crash came before
+    /// its creation was logged) is listed with no free page, to be deleted.
     pub(crate) fn load_states(&self, storage: &Storage) -> Result<()> {
         for file in self.files.read().values() {
             let len =
@@ -193,9 +193,9 @@ impl Space {
     }
 }
 
-/// Counts used pages. A file whose first map was never written was created by a statement that the
-/// crash cut short: nothing in it can be allocated. A later region without a map was being entered
-/// by growth: the file ends before it.
+/// Counts used pages. A file whose first map was never written comes from a statement that the
+/// crash cut short: none of its pages can be allocated. A later region without a map belongs to an
+/// unfinished growth: the file ends before it.
 fn read_state(storage: &Storage, id: FileId, pages: u32) -> Result<FileState> {
     let mut used = 0;
     for region in 0..pages.div_ceil(REGION_PAGES) {
@@ -218,8 +218,8 @@ fn read_state(storage: &Storage, id: FileId, pages: u32) -> Result<FileState> {
 }
 
 impl Storage {
-    /// Whether a file that does not say whose it is can only be the remains of a statement that a
-    /// crash cut short: nothing was ever put into it.
+    /// Whether a file without an owner's name can only be left over from a statement that a crash
+    /// cut short: no page behind its header and map was ever written.
     pub(crate) fn is_remains(&self, file: FileId) -> Result<bool> {
         let len = self.pool().handle(file)?.len();
         let len = len.map_err(|e| StorageError::io("length of a data file", e))?;
@@ -256,7 +256,7 @@ fn log_new_file(storage: &Storage, id: FileId) -> Result<()> {
     Ok(())
 }
 
-/// By how many pages a file of `pages` pages grows.
+/// Pages by which a file of `pages` pages grows.
 pub(super) fn step(pages: u32) -> u32 {
     pages.clamp(FIRST_PAGES, MAX_STEP)
 }

@@ -1,17 +1,17 @@
 //! The allocation bitmap of a region: one bit per page, set when used, in the body of one map page.
 //!
-//! A region is as many pages as a map page has bits: 16,320 bytes, 130,560 pages, 2,040 extents of
-//! 64. Region `r` starts at page `r * REGION_PAGES`; its page 0 is the file header (region 0) or
-//!     unused, its page 1 the map.
+//! A region has as many pages as a map page has bits: 16,320 bytes, 130,560 pages, 2,040 extents of
+//! 64. Region `r` starts at page `r * REGION_PAGES`. Its page 0 is the file header (region 0) or
+//! unused, its page 1 is the map.
 
 use crate::ids::{PAGE_SIZE, PageNo};
 use crate::page::{HEADER_LEN, PageBytes, get_u64};
 
 /// Pages per region.
 pub(crate) const REGION_PAGES: u32 = ((PAGE_SIZE - HEADER_LEN) * 8) as u32;
-/// Pages per extent: the unit in which neighbours are kept together.
+/// Pages per extent: the unit in which neighbouring pages are kept together.
 pub(crate) const EXTENT: u32 = 64;
-/// Pages of every region that are never handed out.
+/// Pages of every region that are never allocated.
 pub(crate) const REGION_OVERHEAD: u32 = 2;
 
 /// The region of a page.
@@ -29,7 +29,7 @@ pub(super) fn extent_bits(map: &PageBytes, extent: u32) -> u64 {
     get_u64(map, HEADER_LEN + extent as usize * 8)
 }
 
-/// Where the byte with the bit of `index` lies in the map page.
+/// Position in the map page of the byte with the bit of `index`.
 pub(super) fn byte_of(index: u32) -> usize {
     HEADER_LEN + index as usize / 8
 }

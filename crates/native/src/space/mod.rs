@@ -1,6 +1,6 @@
 //! Space inside and among data files: a file per table, page allocation by bitmaps that are changed
-//! through the log like any other page, growth ahead of need. Nothing here knows what the pages are
-//! for.
+//! through the log like any other page, growth ahead of need. Nothing here may know the content of
+//! the pages.
 
 mod alloc;
 mod file;

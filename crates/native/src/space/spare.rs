@@ -1,7 +1,7 @@
-//! Empty files kept ready for a full disk: whoever makes room by a new file, as TRUNCATE does,
-//! finds one. Their space is taken, so nobody else can have it meanwhile.
+//! Empty files kept ready for a full disk: a statement that frees space through a new file, as
+//! TRUNCATE does, gets one. Their disk space is allocated, so it cannot be used up meanwhile.
 //!
-//! A spare file is only zeros, of the length of a new data file; it becomes one by its name.
+//! A spare file is all zeros and as long as a new data file; a rename makes it one.
 
 use super::file::FIRST_PAGES;
 use crate::disk::{Access, Disk, File};
@@ -11,19 +11,19 @@ use std::io;
 use std::sync::Arc;
 
 const PREFIX: &str = "spare.";
-/// The number of spare files: enough for a table with as many indexes, less one.
+/// Number of spare files: enough for a table with as many indexes, less one.
 const FILES: usize = if cfg!(test) { 2 } else { 16 };
 /// Bytes of each, which are those of a new data file.
 pub(super) const BYTES: u64 = FIRST_PAGES as u64 * PAGE_SIZE as u64;
 
-/// The files that are ready.
+/// The spare files.
 pub(super) struct Spares {
     disk: Arc<dyn Disk>,
     ready: Mutex<Vec<String>>,
 }
 
 impl Spares {
-    /// Finds those of earlier lives. One that a crash left half made is made again.
+    /// Finds the spare files of earlier runs. One left incomplete by a crash is removed.
     pub(super) fn open(disk: Arc<dyn Disk>) -> io::Result<Spares> {
         let mut ready = Vec::new();
         for name in disk.list()?.into_iter().filter(|name| name.starts_with(PREFIX)) {
@@ -35,7 +35,7 @@ impl Spares {
         Ok(Spares { disk, ready: Mutex::new(ready) })
     }
 
-    /// Makes what is missing, as far as there is space.
+    /// Creates missing spare files, as far as there is space.
     pub(super) fn refill(&self) -> io::Result<()> {
         let mut ready = self.ready.lock();
         while ready.len() < FILES {
@@ -57,17 +57,16 @@ impl Spares {
     fn make(&self, name: &str) -> io::Result<()> {
         let file = self.disk.create(name, Access::Direct)?;
         file.allocate(BYTES)?;
-        // Its name need not survive a crash: `take` makes the new one durable.
+        // The name need not survive a crash: `take` makes the new name durable.
         file.sync()
     }
 
-    /// Gives one the name of a new data file; `None` if none is left.
+    /// Renames a spare file to that of a new data file; `None` if none is left.
     pub(super) fn take(&self, name: &str) -> io::Result<Option<Arc<dyn File>>> {
         let Some(spare) = self.ready.lock().pop() else { return Ok(None) };
         self.disk.rename(&spare, name)?;
         let file = self.disk.open(name, Access::Direct)?;
-        // One that an earlier life made and was killed over has its length, but perhaps not
-        // durably.
+        // The length of a spare file made by an earlier, killed process may not be durable.
         file.sync()?;
         self.disk.sync_dir()?;
         Ok(Some(file))

@@ -1,9 +1,8 @@
-//! Where the crate's locks, atomics and pauses come from: `parking_lot` and `std`, by name only.
-//! The models (`crate::models`) are compiled with others in their place, under which a scheduler
-//! decides at every step which thread goes on; what they run is the engine's own code.
+//! The crate's source of locks, atomics and pauses: `parking_lot` and `std`, by name only. The
+//! models (`crate::models`) are compiled with substitutes, under which a scheduler decides at every
+//! step which thread continues; the code they run is the engine's own.
 //!
-//! Counters that nothing decides by (`stripe`) and the simulated disk stay outside: they are no
-//! steps.
+//! Statistics counters (`stripe`) and the simulated disk do not use this module: they are no steps.
 
 #[cfg(all(test, feature = "models"))]
 mod modelled;
@@ -19,7 +18,7 @@ pub(crate) use std::{
     thread::{sleep, yield_now},
 };
 
-/// A capacity, or the smaller one of the models: what takes many threads here must take few there.
+/// A capacity, or the smaller one of the models, which have few threads to reach it.
 pub(crate) const fn capacity(usual: usize, modelled: usize) -> usize {
     if cfg!(all(test, feature = "models")) { modelled } else { usual }
 }

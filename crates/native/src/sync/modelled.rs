@@ -1,9 +1,8 @@
-//! The primitives under shuttle: the interface of `parking_lot` over its locks, and atomics whose
-//! every operation is a step. Sequentially consistent throughout: a missing fence is not found
-//! here.
+//! The primitives under shuttle: locks with the interface of `parking_lot`, and atomics whose every
+//! operation is a step. All are sequentially consistent, so a missing fence is not found here.
 //!
-//! The atomics are as large as real ones and may be zero bytes, since the pool finds them in mapped
-//! memory; shuttle's own are not. Outside of a model they are plain atomics.
+//! The atomics have the size of real ones and may be zero bytes, since the pool places them in
+//! mapped memory; shuttle's own cannot. Outside of a model they are plain atomics.
 
 use shuttle::rand::Rng;
 use shuttle::sync as shuttled;
@@ -17,18 +16,18 @@ thread_local! {
     static TIMEOUTS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether atomics are steps from now on, on this thread.
+/// Sets whether atomic operations of this thread are steps.
 pub(crate) fn set_steps(on: bool) {
     STEPS.set(on);
 }
 
-/// Whether waits with a timeout may end without having been woken. When they may not, a lost
-/// wake-up is a deadlock.
+/// Sets whether waits with a timeout may end without a wake-up. If they may not, a lost wake-up is
+/// a deadlock.
 pub(crate) fn set_timeouts(on: bool) {
     TIMEOUTS.set(on);
 }
 
-/// Another thread may go on here.
+/// A step: the scheduler may switch threads here.
 #[inline]
 pub(crate) fn step() {
     if STEPS.get() {
@@ -36,7 +35,7 @@ pub(crate) fn step() {
     }
 }
 
-/// A step that does not bring this thread nearer to its goal.
+/// A step without progress of this thread.
 pub(crate) fn yield_now() {
     if STEPS.get() {
         shuttle::thread::yield_now();
@@ -107,8 +106,8 @@ impl Condvar {
         guard.held = Some(self.0.wait(held).unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// A wait whose time is over looks to all others as if it had ended when it began, however late
-    /// its thread goes on; so that is how it is done.
+    /// Wait with a timeout. To others, a wait that timed out looks as if it had ended when it
+    /// began, however late its thread continues; so it is modelled as a wait that ends at once.
     pub(crate) fn wait_for<T>(&self, guard: &mut MutexGuard<'_, T>, _: Duration) {
         if !TIMEOUTS.get() || shuttle::rand::thread_rng().gen_bool(0.5) {
             return self.wait(guard);
@@ -154,7 +153,7 @@ pub(crate) mod atomic {
     use super::step;
     pub(crate) use std::sync::atomic::Ordering;
 
-    /// Nothing: every step is sequentially consistent.
+    /// Does nothing: every step is sequentially consistent.
     pub(crate) fn fence(_: Ordering) {}
 
     macro_rules! atomic {
@@ -241,7 +240,7 @@ pub(crate) mod atomic {
     atomic!(AtomicI64, i64, number);
     atomic!(AtomicUsize, usize, number);
 
-    /// Chunks of memory are published through it, which is a step as well.
+    /// Chunks of memory are published through this pointer; its operations are steps too.
     #[repr(transparent)]
     pub(crate) struct AtomicPtr<T>(std::sync::atomic::AtomicPtr<T>);
 
