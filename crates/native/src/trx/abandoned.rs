@@ -1,8 +1,8 @@
-//! Transactions that a panic took from their owner: while it unwinds, pages may be latched by the
-//! thread itself, so the purge thread takes them back. Until then their rows are locked like those
-//! of any other transaction.
+//! Transactions whose owner panicked. While it unwinds, its thread may hold page latches, so the
+//! purge thread rolls them back. Until then their rows are locked like those of any other
+//! transaction.
 //!
-//! Where nobody purges they stay as they are, for the next start.
+//! Without a purge thread they stay unfinished until the next start.
 
 use super::state::TrxState;
 use super::transaction::{Body, NativeTrx};
@@ -12,23 +12,24 @@ use crate::sync::Mutex;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-/// Those that are to be taken back.
+/// Transactions to be rolled back by the purge thread.
 #[derive(Default)]
 pub(crate) struct Abandoned(Mutex<Vec<(Arc<TrxState>, Body)>>);
 
 impl NativeTrx {
-    /// Leaves what is open to the purge thread. Changes no pages and takes no latches.
+    /// Leaves an unfinished transaction to the purge thread. Must not change pages or take latches.
     pub(super) fn abandon(&self) {
         let mut body = std::mem::take(&mut *self.body.lock());
         self.release_snapshot(&mut body);
-        // One that was being committed may have counted already; nothing of it is known here.
+        // A transaction in the middle of its commit may count as committed already: its body is
+        // empty here.
         if !body.is_untouched() && self.shared.is_purging() {
             self.shared.abandoned.0.lock().push((self.state(), body));
         }
     }
 }
 
-/// Takes back what was abandoned; whether there was anything.
+/// Rolls back the abandoned transactions. Returns whether there were any.
 pub(crate) fn roll_back_abandoned(shared: &Arc<Shared>) -> Result<bool> {
     let all = std::mem::take(&mut *shared.abandoned.0.lock());
     let any = !all.is_empty();
@@ -39,7 +40,7 @@ pub(crate) fn roll_back_abandoned(shared: &Arc<Shared>) -> Result<bool> {
         if matches!(outcome, Ok(Ok(()))) {
             continue;
         }
-        // It is not tried again: its rows stay locked until the restart.
+        // There is no second try: its rows stay locked until the restart.
         trx.body.lock().ended = true;
         failed = Some(match outcome {
             Ok(Err(e)) => format!("rollback of an abandoned transaction failed: {e}"),

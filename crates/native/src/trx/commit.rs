@@ -1,4 +1,6 @@
-//! Commit: one log record that makes everything count, then locks and waiters.
+//! Commit: one log record that makes all changes count, then the release of locks and waiters.
+//!
+//! The outcome is published before the log counts the record as completed (I18). Waits for no disk.
 
 use super::record::TrxRecord;
 use super::transaction::{Body, DdlStep, NativeTrx};
@@ -23,8 +25,8 @@ impl NativeTrx {
             TrxRecord::Committed { seqs, created: created.clone(), dropped: dropped.clone() };
         let mut mtr = Mtr::begin_reserved(&self.shared.storage);
         mtr.trx(&record.encode());
-        // Nothing may look at the log as complete up to here before these are said: a checkpoint
-        // would take the transaction for an active one, a snapshot would see half of it.
+        // Must be published before the log counts as complete up to here. Otherwise a checkpoint
+        // would take the transaction for an active one, and a snapshot would see half of it.
         let lsn = mtr.commit_with(|lsn| {
             state.set_committed(lsn.0);
             self.shared.prepared.ended(state.id);
@@ -40,7 +42,7 @@ impl NativeTrx {
         Ok(Some(Lsn(lsn.0)))
     }
 
-    /// Locks go and waiters wake, after the outcome is published (I18).
+    /// Releases locks and wakes waiters, after the outcome is published (I18).
     pub(super) fn end(&self, body: &Body) {
         let state = self.state();
         self.shared.locks.release(state.id, &body.row_locks.locks);
@@ -64,7 +66,7 @@ impl NativeTrx {
     }
 }
 
-/// Files that come and go with these steps.
+/// Files created and dropped by these steps.
 fn files_of(steps: &[DdlStep]) -> (Vec<FileId>, Vec<FileId>) {
     let (mut created, mut dropped) = (Vec::new(), Vec::new());
     for step in steps {
@@ -78,7 +80,7 @@ fn files_of(steps: &[DdlStep]) -> (Vec<FileId>, Vec<FileId>) {
             DdlStep::IndexDropped(_, _, tree) => dropped.push(tree.file),
         }
     }
-    // What came and went in the same transaction just goes.
+    // A file created and dropped in the same transaction is only dropped.
     created.retain(|file| !dropped.contains(file));
     (created, dropped)
 }

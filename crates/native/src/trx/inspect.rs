@@ -1,7 +1,8 @@
-//! What reports may know of running transactions, and the list of them.
+//! Facts about running transactions for reports, and the list of transactions.
 //!
-//! Sessions write their own notes and list themselves in a part of the list of their thread's: a
-//! statement touches no memory that other threads write. Nothing here decides anything.
+//! A session writes the notes of its own transaction, and lists it in its thread's part of the
+//! list: a statement writes no memory that other threads write. No decision may depend on this
+//! data.
 
 use super::state::TrxState;
 use crate::ids::FileId;
@@ -14,7 +15,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 const UNLISTED: u32 = u32::MAX;
 
-/// A row that a transaction waits for.
+/// A row lock that a transaction waits for.
 #[derive(Clone)]
 pub(crate) struct Request {
     pub(crate) file: FileId,
@@ -81,12 +82,12 @@ impl Notes {
         self.set_phase(TransactionPhase::LockWait);
     }
 
-    /// Says what the next wait will be for.
+    /// Notes the row of the next wait.
     pub(crate) fn will_wait_for(&self, file: FileId, key: &[u8], mode: LockMode) {
         *self.request.lock() = Some(Request { file, key: key.into(), mode });
     }
 
-    /// What it waits for.
+    /// The row it waits for.
     pub(crate) fn request(&self) -> Option<Request> {
         self.request.lock().clone()
     }
@@ -97,12 +98,12 @@ impl Notes {
         self.wait_started.store(0, Relaxed);
     }
 
-    /// Counts rows changed.
+    /// Counts changed rows.
     pub(crate) fn count_rows(&self, rows: u64) {
         self.rows_modified.fetch_add(rows, Relaxed);
     }
 
-    /// Counts a record locked, with the bytes its lock takes.
+    /// Counts a locked record, with the bytes of its lock.
     pub(crate) fn count_lock(&self, bytes: usize) {
         self.rows_locked.fetch_add(1, Relaxed);
         self.lock_bytes.fetch_add(bytes as u64, Relaxed);
@@ -122,7 +123,7 @@ impl Notes {
 }
 
 impl TrxState {
-    /// What reports say of it.
+    /// The transaction's entry in a report.
     pub(crate) fn info(&self) -> TransactionInfo {
         let notes = &self.notes;
         let (lock_structs, tables) = self.weight.locks();
@@ -148,7 +149,7 @@ impl TrxState {
     }
 }
 
-/// The clock of reports: cheap, and exact to some milliseconds.
+/// The clock of reports: cheap, and exact to a few milliseconds.
 fn now_micros() -> u64 {
     let now = clock_gettime(ClockId::RealtimeCoarse);
     now.tv_sec as u64 * 1_000_000 + now.tv_nsec as u64 / 1000
@@ -164,7 +165,7 @@ pub(crate) struct TrxList {
     parts: Parts<Mutex<Vec<Arc<TrxState>>>>,
 }
 
-/// How long waits for row locks took.
+/// Times of waits for row locks.
 #[derive(Default)]
 pub(crate) struct WaitTimes {
     pub(crate) micros: AtomicU64,
@@ -186,7 +187,7 @@ impl WaitTimes {
 }
 
 impl TrxList {
-    /// A statement of the transaction begins: it is on the list from its first one.
+    /// Notes that a statement begins. The first one puts the transaction on the list.
     pub(crate) fn enter(&self, state: &Arc<TrxState>, isolation: Isolation) {
         let notes = &state.notes;
         notes.isolation.store(isolation as u8, Relaxed);
@@ -202,13 +203,13 @@ impl TrxList {
         self.parts[part].lock().push(state.clone());
     }
 
-    /// The transaction has ended and another one will begin in its place, which is not worth the
-    /// way off the list.
+    /// Notes that the transaction has ended and the session's next one will take its place. The
+    /// entry stays on the list, which is cheaper.
     pub(crate) fn rest(&self, state: &TrxState) {
         state.notes.started.store(0, Relaxed);
     }
 
-    /// The transaction has ended.
+    /// Removes an ended transaction from the list.
     pub(crate) fn leave(&self, state: &Arc<TrxState>) {
         let part = state.notes.part.swap(UNLISTED, Relaxed);
         if part == UNLISTED {
@@ -220,11 +221,12 @@ impl TrxList {
         }
     }
 
-    /// Those on the list, oldest first.
+    /// The transactions on the list, oldest first.
     pub(crate) fn all(&self) -> Vec<Arc<TrxState>> {
         let mut all: Vec<_> = self.parts.iter().flat_map(|part| part.lock().clone()).collect();
         all.retain(|state| state.notes.started.load(Relaxed) != 0);
-        // Not by number alone: a session that only read keeps its number for what it does later.
+        // The id alone is not enough: a session that only reads keeps its id for later
+        // transactions.
         all.sort_by_key(|state| (state.notes.started.load(Relaxed), state.id));
         all
     }

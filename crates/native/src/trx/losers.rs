@@ -1,6 +1,7 @@
-//! Transactions that a crash cut short are taken back while the server already works: newest undo
-//! segment first, each with a record of its own, so that a crash in between repeats little and does
-//! no harm (I17). Until then their rows are locked like those of any other transaction.
+//! Losers: transactions that a crash interrupted. They are rolled back while the server already
+//! works: newest undo segment first, each with a record of its own, so that another crash repeats
+//! little and does no harm (I17). Until then their rows are locked like those of any other
+//! transaction.
 
 use super::record::TrxRecord;
 use super::rollback::undo_record;
@@ -12,13 +13,13 @@ use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::Arc;
 
-/// Undo segments to be taken back, by sequence.
+/// Undo segments to roll back, by sequence.
 #[derive(Default)]
 pub(crate) struct Losers {
     segments: Mutex<Vec<Arc<Segment>>>,
-    /// Held by whoever takes back a segment.
+    /// Held by the thread that rolls back a segment.
     turn: Mutex<()>,
-    /// Changes taken back so far.
+    /// Number of changes undone so far.
     pub(crate) undone: AtomicU64,
     /// Set to leave the rest to the next start.
     pub(crate) stop: AtomicBool,
@@ -36,7 +37,7 @@ impl Losers {
     }
 }
 
-/// Takes back the newest segment; whether there was one.
+/// Rolls back the newest segment. Returns whether there was one.
 pub(crate) fn undo_losers_step(shared: &Shared) -> Result<bool> {
     let _turn = shared.losers.turn.lock();
     let Some(segment) = shared.losers.segments.lock().last().cloned() else { return Ok(false) };

@@ -1,10 +1,10 @@
-//! Transactions: their states, their undo in memory, the snapshots that read through it, and the
-//! ways they end.
+//! Transactions: their states, their undo in memory, the snapshots that read through it, and their
+//! ends: commit, rollback, preparation.
 //!
-//! Every entry of every tree starts with a version word: sequence of an undo segment and position
-//! in it. Segment -> owner -> state says whether the version is committed, and when; the undo
-//! record there holds the version before. A sequence below `Undo::reclaimed` is visible to
-//! everybody and never looked up.
+//! Every entry of every tree starts with a version word: the sequence of an undo segment and a
+//! position in it. The segment's owner has a state, which tells whether and when the version was
+//! committed. The undo record at that position holds the version before. A sequence below
+//! `Undo::reclaimed` is visible to all readers and never looked up.
 
 mod abandoned;
 mod commit;

@@ -1,5 +1,5 @@
-//! Prepared transactions: kept through checkpoints and crashes until their outcome comes from
-//! outside (I32).
+//! Prepared transactions: kept through checkpoints and crashes until a coordinator outside decides
+//! their outcome (I32).
 
 use super::record::{Prepared, TrxRecord};
 use super::segment::Segment;
@@ -16,7 +16,7 @@ use selkie_engine::{
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// One that a restart found.
+/// A prepared transaction that a restart found.
 pub(super) struct PreparedSegments {
     pub(super) prepared: Prepared,
     pub(super) owner: Arc<TrxState>,
@@ -26,19 +26,19 @@ pub(super) struct PreparedSegments {
 /// All prepared transactions.
 #[derive(Default)]
 pub(crate) struct PreparedTransactions {
-    /// By the id of their state.
+    /// All of them, by the id of their state.
     live: Mutex<BTreeMap<u64, Prepared>>,
-    /// Those of the last life that nobody has asked for yet.
+    /// Those found by a restart and not handed out yet.
     found: Mutex<Vec<PreparedSegments>>,
 }
 
 impl PreparedTransactions {
-    /// How many there are.
+    /// Number of prepared transactions.
     pub(crate) fn len(&self) -> usize {
         self.live.lock().len()
     }
 
-    /// The part of the undo snapshot about them.
+    /// Encodes their part of the undo snapshot.
     pub(super) fn encode(&self) -> Vec<u8> {
         let live = self.live.lock();
         let mut out = (live.len() as u32).to_le_bytes().to_vec();
@@ -51,7 +51,7 @@ impl PreparedTransactions {
         self.found.lock().push(found);
     }
 
-    /// Repeats in the restored undo what the log does not tell: rollbacks to savepoints.
+    /// Marks rollbacks to savepoints in the restored undo; the log has no record of them.
     pub(super) fn mark_undone(&self) {
         for found in self.found.lock().iter() {
             for segment in &found.segments {
@@ -61,13 +61,13 @@ impl PreparedTransactions {
         }
     }
 
-    /// It has ended; called while that is published.
+    /// Removes an ended transaction; called while its end is published.
     pub(super) fn ended(&self, id: u64) {
         self.live.lock().remove(&id);
     }
 }
 
-/// Hands out what the last life left prepared.
+/// Hands out the transactions that a restart found prepared.
 pub(crate) fn take_prepared(shared: &Arc<Shared>) -> Vec<PreparedTrx> {
     let found = std::mem::take(&mut *shared.prepared.found.lock());
     let trx = |found: PreparedSegments| PreparedTrx {
@@ -97,7 +97,7 @@ impl NativeTrx {
         NativeTrx::with_state(shared, found.owner, body)
     }
 
-    /// Compat: what is prepared keeps its exclusive row locks only, as after a restart.
+    /// Compat: a prepared transaction keeps only its exclusive row locks, as after a restart.
     fn keep_exclusive_locks(&self, body: &mut Body) {
         let (state, locks) = (self.state(), &self.shared.locks);
         locks.gaps.release(state.id, &std::mem::take(&mut body.gaps));
@@ -133,15 +133,15 @@ impl NativeTrx {
         let id = self.state().id;
         let mut mtr = Mtr::begin(&self.shared.storage)?;
         mtr.trx(&TrxRecord::Prepared(prepared.clone()).encode());
-        // A checkpoint behind the record must know of it (I18).
+        // A checkpoint after the record must include it (I18).
         let lsn = mtr.commit_with(|_| drop(self.shared.prepared.live.lock().insert(id, prepared)));
         Ok(Some(Lsn(lsn.0)))
     }
 }
 
 impl NativeTrx {
-    /// Says that a rollback begins. Not waited for: if the log loses it, it loses what the rollback
-    /// changes too.
+    /// Logs that a rollback begins. It need not be durable: a crash that loses this record loses
+    /// the changes of the rollback too.
     pub(super) fn unprepare(&self) {
         let body = self.body.lock();
         if !body.prepared || body.segments.is_empty() {

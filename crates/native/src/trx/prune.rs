@@ -1,10 +1,10 @@
-//! Pruning between snapshots (I22): of the versions of an entry that are older than the newest
-//! committed one, those that no snapshot in use can see go, so that a long reader costs each entry
-//! one version, not all of them.
+//! Pruning between snapshots (I22): removes versions of an entry that are older than the newest
+//! committed one and that no snapshot in use can see. A long reader then costs each entry one
+//! version, not all of them.
 //!
-//! Version `r`, committed at `c`, replaced version `p`, committed at `cp`. Only snapshots in
-//! `[cp, c)` see `p`. Without one, `r` is made to lead past `p` to what `p` had replaced, and `p`
-//! goes. In between the epoch grows, so that a reader who is just following the chain starts again.
+//! Version `r`, committed at `c`, replaced version `p`, committed at `cp`. Only snapshots in `[cp,
+//! c)` see `p`. Without one, `r` gets the value that `p` had replaced, and `p` is dropped. In
+//! between the epoch grows, so that a reader on the way through the chain starts again.
 
 use super::purge::remove_marked;
 use super::record::{Kind, RowRecord};
@@ -21,12 +21,12 @@ use std::sync::Arc;
 /// A chain of pages that holds the rest of a long value.
 type Chain = (PageNo, u64);
 
-/// What a step of pruning goes by.
+/// State of a step of pruning.
 pub(super) struct Pruning<'s> {
     pub(super) shared: &'s Shared,
     /// Snapshots in use, ascending.
     pub(super) snapshots: Vec<u64>,
-    /// Segments that lost their last record.
+    /// Segments whose last record was dropped.
     pub(super) emptied: Vec<u64>,
 }
 
@@ -50,7 +50,7 @@ fn copy(record: RowRecord<'_>) -> Found {
 }
 
 impl Pruning<'_> {
-    /// Prunes behind the records of a segment of a transaction committed at `lsn`.
+    /// Prunes the versions replaced by the records of a segment, committed at `lsn`.
     pub(super) fn segment(&mut self, segment: &Arc<Segment>, lsn: u64) {
         let (mut candidates, mut taken_back) = (Vec::new(), Vec::new());
         let undo = &self.shared.undo;
@@ -64,7 +64,7 @@ impl Pruning<'_> {
                 }
             }
         });
-        // Nothing leads to a version that was taken back.
+        // No chain leads to a version that was rolled back.
         taken_back.into_iter().for_each(|at| segment.drop_record(at));
         for (at, ver, before) in candidates {
             self.record(segment, lsn, at, ver, before);
@@ -125,8 +125,8 @@ impl Pruning<'_> {
         }
     }
 
-    /// Frees the long value that went with the version, unless the delete mark that replaced it, or
-    /// the version below, has the same.
+    /// Frees the long value of a dropped version, unless the delete mark that replaced it, or the
+    /// version below, has the same value.
     fn free_value(&self, mine: &Found, below: &[u8]) {
         let Some((page, len)) = mine.owned else { return };
         if value::chain_of(below).is_some_and(|(other, _)| other == page)
@@ -139,7 +139,8 @@ impl Pruning<'_> {
         }
     }
 
-    /// Nobody sees anything of an entry that came and went between two snapshots: it goes at once.
+    /// Removes an entry created and deleted between two snapshots: no reader sees any version of
+    /// it.
     fn remove_entry(&self, segment: &Segment, at: usize, ver: u64, mine: &Found) {
         match remove_marked(self.shared, ver, mine.file, &mine.key) {
             Ok(true) => segment.drop_record(at),

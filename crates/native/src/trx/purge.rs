@@ -1,5 +1,6 @@
-//! Cleaning up behind commits: delete marks, long values that were replaced, undo itself. What
-//! everybody sees is done with; of the rest, versions that no snapshot can see are pruned.
+//! Cleanup after commits: delete marks, replaced long values, undo itself. Undo of commits that all
+//! snapshots see is removed; of the rest, versions that no snapshot can see are pruned. A version
+//! that a snapshot in use can see must stay.
 
 use super::prune::Pruning;
 use super::record::Kind;
@@ -15,7 +16,7 @@ use crate::table::value;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Commits cleaned up or pruned in one go.
+/// Commits pruned in one go.
 const STEP: usize = 4096;
 
 struct Ended {
@@ -29,23 +30,23 @@ impl Ended {
     }
 }
 
-/// Commits not yet cleaned up, about in their order.
+/// Commits not yet cleaned up, about in the order of their commits.
 #[derive(Default)]
 pub(crate) struct PurgeQueue {
-    /// Not looked at yet.
+    /// Commits that were not pruned yet.
     queue: Mutex<VecDeque<Ended>>,
-    /// Pruned, and needed by some snapshot.
+    /// Commits that were pruned and are still needed by a snapshot.
     kept: Mutex<Kept>,
-    /// Commits in `kept` that have lost all their records.
+    /// Number of commits in `kept` without any record left.
     hollow: AtomicUsize,
-    /// Held by whoever cleans up.
+    /// Held by the thread that cleans up.
     busy: Mutex<()>,
 }
 
 #[derive(Default)]
 struct Kept {
     list: VecDeque<Ended>,
-    /// Those before have been considered for spilling.
+    /// Number of commits at the front of `list` that were considered for spilling.
     spilled: usize,
 }
 
@@ -56,24 +57,24 @@ impl PurgeQueue {
         }
     }
 
-    /// Nothing is cleaned up until the guard goes.
+    /// Stops the cleanup until the guard is dropped.
     pub(crate) fn pause(&self) -> crate::sync::MutexGuard<'_, ()> {
         self.busy.lock()
     }
 
-    /// Transactions not looked at yet.
+    /// Number of transactions not pruned yet.
     pub(crate) fn waiting(&self) -> usize {
         self.queue.lock().len()
     }
 
-    /// Transactions some of whose versions are still there: the length of the history.
+    /// Length of the history: transactions of which some versions are left.
     pub(crate) fn len(&self) -> usize {
         let kept = self.kept.lock().list.len();
         self.waiting() + kept.saturating_sub(self.hollow.load(Ordering::Relaxed))
     }
 }
 
-/// Cleans up everything that no snapshot needs; whether there was anything.
+/// Cleans up everything that no snapshot needs. Returns whether there was anything.
 pub(crate) fn purge_step(shared: &Shared) -> Result<bool> {
     let Some(_busy) = shared.purge.busy.try_lock() else { return Ok(false) };
     let horizon = shared.snapshots.horizon(shared.storage.log());
@@ -83,7 +84,7 @@ pub(crate) fn purge_step(shared: &Shared) -> Result<bool> {
     Ok(any)
 }
 
-/// Forgets commits that everybody sees.
+/// Removes the undo of commits that all snapshots see.
 fn reclaim(shared: &Shared, horizon: u64) -> Result<bool> {
     let mut any = false;
     let mut gone = Vec::new();
@@ -118,8 +119,8 @@ fn reclaim(shared: &Shared, horizon: u64) -> Result<bool> {
     Ok(any)
 }
 
-/// Prunes behind commits that some snapshot does not see yet. Those as young as a running statement
-/// wait: the snapshot that holds them will be gone in a moment.
+/// Prunes after commits that some snapshot does not see yet. Commits after a young snapshot wait:
+/// it is that of a running statement and will end in a moment.
 fn prune(shared: &Shared) -> bool {
     if shared.purge.queue.lock().is_empty() {
         return false;
@@ -149,7 +150,8 @@ fn prune(shared: &Shared) -> bool {
     any
 }
 
-/// A snapshot in the middle has gone: what only it could see is looked for once more.
+/// Prunes once more after the end of a snapshot between others: versions seen only by it are
+/// obsolete now.
 fn prune_again(shared: &Shared, pruning: &mut Pruning<'_>) {
     let mut list = std::mem::take(&mut shared.purge.kept.lock().list);
     for ended in &list {
@@ -174,7 +176,7 @@ fn forget(shared: &Shared, emptied: Vec<u64>) {
     }
 }
 
-/// History that does not fit leaves memory, oldest first.
+/// Moves history out of memory while it exceeds the budget, oldest first.
 fn spill_history(shared: &Shared) {
     while shared.undo.is_over_budget() {
         let mut kept = shared.purge.kept.lock();
@@ -210,8 +212,8 @@ fn clean(shared: &Shared, segment: &Segment) -> Result<()> {
     Ok(())
 }
 
-/// Removes the entry that version `ver` marked as deleted, unless it has changed again (I21);
-/// whether it did.
+/// Removes the entry that version `ver` marked as deleted, unless it has changed again (I21).
+/// Returns whether it did.
 pub(crate) fn remove_marked(shared: &Shared, ver: u64, file: FileId, key: &[u8]) -> Result<bool> {
     let Some((tree, _)) = shared.tree(file) else { return Ok(false) };
     let mut long = None;

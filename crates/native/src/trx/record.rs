@@ -1,29 +1,31 @@
-//! Logical records: what undo segments, the log and the undo snapshot hold. One encoding for all
-//! three.
+//! Logical records, as undo segments, the log and the undo snapshot hold them. All three use this
+//! encoding.
 //!
 //! ```text
-//! row:         ver u64 | kind u8 (1 insert, 2 update, 3 delete; 0x80: auto follows, 0x40: taken back, 0x20: pruned) | file u32 | [auto u64]
+//! row:         ver u64 | kind u8 (1 insert, 2 update, 3 delete; 0x80: auto follows,
+//!              0x40: undone, 0x20: pruned) | file u32 | [auto u64]
 //!              | key len u16 | key | value before (none for an insert)
-//! transaction: 1 commit, 2 rolled back: u8 | segments u32 | seq u64 each | created u32 | file u32 each
-//!              | dropped u32 | file u32 each
+//! transaction: 1 commit, 2 rolled back, 6 unprepared: u8 | segments u32 | seq u64 each
+//!              | created u32 | file u32 each | dropped u32 | file u32 each
 //!              3 created: u8 | file u32
 //!              4 counter: u8 | file u32 | next value u64
-//!              5 prepared: u8 | format u32 | gtrid len u8, bytes | bqual len u8, bytes | segments u32 | seq u64 each
-//!              | taken back u32 | version word u64 each
+//!              7 prepared: u8 | format u32 | gtrid len u8, bytes | bqual len u8, bytes
+//!              | segments u32 | seq u64 each | undone u32 | first and last version word u64 each
+//!              5 prepared, as written before: with one version word per undone change
 //! ```
 
 use crate::ids::{FileId, PageNo};
 use crate::table::value;
 use selkie_engine::Xid;
 
-/// What a row record undoes.
+/// The change that a row record undoes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
-    /// An entry that was not there.
+    /// A new entry.
     Insert,
-    /// An entry's value, also that of an entry marked deleted.
+    /// A change of an entry's value, also of an entry marked deleted.
     Update,
-    /// The delete mark.
+    /// A delete mark.
     Delete,
 }
 
@@ -41,9 +43,9 @@ pub(crate) struct RowRecord<'a> {
     pub(crate) auto: Option<u64>,
     pub(crate) key: &'a [u8],
     pub(crate) before: &'a [u8],
-    /// It has been taken back by a rollback to a savepoint.
+    /// A rollback to a savepoint has undone it.
     pub(crate) undone: bool,
-    /// It leads past versions nobody can see: `before` is what the last of them replaced.
+    /// Versions below it were pruned: `before` is the value that the last of them replaced.
     pub(crate) pruned: bool,
 }
 
@@ -62,8 +64,8 @@ fn take_u64(from: &mut &[u8]) -> Option<u64> {
 }
 
 impl<'a> RowRecord<'a> {
-    /// The chain of pages that goes with this record: that of the value replaced. A delete mark has
-    /// the same chain as the row it replaced, and keeps it.
+    /// The chain of pages that is freed with this record: that of the replaced value. A delete mark
+    /// has the same chain as the row it replaced, so the mark keeps it.
     pub(super) fn owned_chain(&self) -> Option<(PageNo, u64)> {
         let owns = self.kind == Kind::Update || self.pruned;
         if owns && !self.before.is_empty() { value::chain_of(self.before) } else { None }
@@ -108,18 +110,18 @@ impl<'a> RowRecord<'a> {
 /// A transaction's change of state.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum TrxRecord {
-    /// The changes in these undo segments stand; these files exist, those do not.
+    /// The changes in these undo segments are committed; the files were created and dropped.
     Committed { seqs: Vec<u64>, created: Vec<FileId>, dropped: Vec<FileId> },
-    /// The changes in these undo segments have been taken back.
+    /// The changes in these undo segments have been undone.
     RolledBack { seqs: Vec<u64> },
-    /// A transaction that has not committed made this file.
+    /// A transaction that has not committed created this file.
     Created(FileId),
     /// The AUTO_INCREMENT counter of a table was set.
     Counter(FileId, u64),
-    /// The changes in these undo segments wait for an outcome that comes from outside.
+    /// The changes in these undo segments wait for an outcome decided outside.
     Prepared(Prepared),
-    /// A prepared transaction begins to be rolled back: should that be cut short, what is left of
-    /// it is undone like any other, and nobody may commit it any more.
+    /// The rollback of a prepared transaction begins. If a crash interrupts it, the rest is undone
+    /// like that of any loser, and it cannot be committed any more.
     Unprepared {
         /// Its undo segments.
         seqs: Vec<u64>,
@@ -131,9 +133,9 @@ pub(crate) enum TrxRecord {
 pub(crate) struct Prepared {
     pub(crate) xid: Xid,
     pub(crate) seqs: Vec<u64>,
-    /// Changes that rollbacks to savepoints took back, from one version word to another, both
-    /// included: the log does not tell of such rollbacks, and nothing may be cleaned up or pruned
-    /// behind them.
+    /// Changes undone by rollbacks to savepoints, as runs of version words from first to last, both
+    /// included. The log has no record of such rollbacks, and these changes must not be cleaned up
+    /// or pruned.
     pub(crate) undone: Vec<(u64, u64)>,
 }
 
@@ -153,8 +155,7 @@ impl Prepared {
         }
     }
 
-    /// `in_runs`: as it is written now; before, each version stood by itself, and only some were
-    /// told.
+    /// `in_runs` is the current form. The old form had single version words, and not all of them.
     pub(super) fn decode(from: &mut &[u8], in_runs: bool) -> Option<Prepared> {
         let format = take_u32(from)?;
         let mut part = || {

@@ -1,10 +1,11 @@
-//! After a crash: which transactions had not ended, and undoing them. The undo snapshot of the
-//! checkpoint and the row records of the log since then give their undo back.
+//! Recovery of transactions: finds those that had not ended, and restores their undo from the
+//! checkpoint's undo snapshot and the row records in the log since then.
 //!
 //! ```text
 //! snapshot: format u8 | next seq u64 | segments u32 { seq u64 | records u32 { len u32 | record } }
 //!           | in the undo store u32 { seq u64 | position u64 | length u32 | crc u32 }
-//!           | tables u32 { file u32 | auto u64 | rows u64 } | created u32 { file u32 } | dropped u32 { file u32 }
+//!           | tables u32 { file u32 | auto u64 | rows u64 }
+//!           | created u32 { file u32 } | dropped u32 { file u32 }
 //!           | prepared u32 { as in the record of a prepared transaction }
 //! ```
 
@@ -22,30 +23,30 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 const FORMAT: u8 = 4;
-/// The same, with prepared transactions as they were written before.
+/// The format before, with the old form of prepared transactions.
 const FORMAT_WITHOUT_RUNS: u8 = 3;
 
-/// Counters of a table that live outside its pages.
+/// Counters of a table that are not stored in its pages.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
 pub(crate) struct Counters {
     /// Next AUTO_INCREMENT value.
     pub(crate) auto: u64,
-    /// Rows, about.
+    /// Number of rows, approximately.
     pub(crate) rows: u64,
 }
 
-/// What the log and the snapshot tell.
+/// Information from the log and the snapshot.
 #[derive(Default)]
 pub(crate) struct Recovered {
     pub(crate) next_seq: u64,
     /// Records of transactions that have not ended, by version word.
     records: BTreeMap<u64, Box<[u8]>>,
     ended: BTreeSet<u64>,
-    /// Segments of transactions that have not ended that are in the undo store.
+    /// Segments in the undo store of transactions that have not ended.
     stored: BTreeMap<u64, Place>,
     prepared: Vec<Prepared>,
     pub(crate) counters: BTreeMap<FileId, Counters>,
-    /// Files of transactions that have not committed.
+    /// Files created by transactions that have not committed.
     pub(crate) created: BTreeSet<FileId>,
     /// Files dropped by committed transactions.
     pub(crate) dropped: BTreeSet<FileId>,
@@ -78,7 +79,8 @@ impl Recovered {
         }
     }
 
-    /// Takes what had not ended for committed. Versions of this life are far from those there are.
+    /// Counts unfinished transactions as committed. New sequences start far above the existing
+    /// ones.
     pub(crate) fn forget_undo(&mut self) {
         self.records.clear();
         self.stored.clear();
@@ -91,12 +93,12 @@ impl Recovered {
         self.records.iter().map(|(version, record)| (*version, &record[..]))
     }
 
-    /// Places in the undo store that are needed.
+    /// Places in the undo store that are still needed.
     pub(crate) fn stored(&self) -> Vec<Place> {
         self.stored.values().copied().collect()
     }
 
-    /// Notes a prepared transaction, of which the snapshot and the log may both tell.
+    /// Adds a prepared transaction; snapshot and log may both contain it.
     fn prepare(&mut self, prepared: Prepared) {
         let known = |p: &Prepared| p.seqs == prepared.seqs;
         if !self.prepared.iter().any(known) && !prepared.seqs.iter().any(|s| self.ended.contains(s))
@@ -172,7 +174,8 @@ impl RecoveryVisitor for Recovered {
 
     fn row(&mut self, _: Lsn, payload: &[u8]) -> Result<()> {
         if let Some(record) = RowRecord::decode(payload) {
-            // About right: what the snapshot counted after the checkpoint's position counts twice.
+            // Only approximate: a row that the snapshot counted after the checkpoint's position
+            // counts twice.
             let rows = &mut self.counters.entry(record.file).or_default().rows;
             *rows = match record.kind {
                 Kind::Insert => *rows + 1,
@@ -204,10 +207,10 @@ impl RecoveryVisitor for Recovered {
     }
 }
 
-/// Everything that must survive beside the pages, for a checkpoint.
+/// Encodes for a checkpoint everything that must survive beside the pages.
 pub(crate) fn encode_snapshot(shared: &Shared) -> Vec<u8> {
-    // Files first: a transaction that ends meanwhile then leaves a file too many here, never one
-    // too few, and its end lies behind the checkpoint.
+    // Files first: if a transaction ends meanwhile, the list has a file too many, never one too
+    // few, and the end of the transaction is logged after the checkpoint.
     let (created, dropped) = shared.pending_files();
     let prepared = shared.prepared.encode();
     let tables = shared.counters();
@@ -246,8 +249,8 @@ pub(crate) fn encode_snapshot(shared: &Shared) -> Vec<u8> {
     out
 }
 
-/// Puts the undo of transactions that had not ended back in its place: their rows are locked as
-/// before. What was prepared waits for its outcome, the rest is to be taken back.
+/// Restores the undo of transactions that had not ended, so that their rows are locked as before.
+/// Prepared ones wait for their outcome, the others are losers to roll back.
 pub(crate) fn adopt_unfinished(shared: &Shared, recovered: &mut Recovered) -> Result<()> {
     let mut segments: BTreeMap<u64, Arc<Segment>> = BTreeMap::new();
     for prepared in std::mem::take(&mut recovered.prepared) {
@@ -258,8 +261,8 @@ pub(crate) fn adopt_unfinished(shared: &Shared, recovered: &mut Recovered) -> Re
     }
     let mut losers = Vec::new();
     let mut segment = |seq| {
-        // One owner per segment: whoever waits for a row goes on as soon as that segment has been
-        // taken back.
+        // One owner per segment: a transaction that waits for a row continues as soon as that
+        // segment has been rolled back.
         let adopt = || {
             let segment = shared.undo.adopt(seq, &shared.new_state());
             losers.push(segment.clone());

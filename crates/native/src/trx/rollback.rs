@@ -1,5 +1,5 @@
-//! Rollback: own undo records backwards, by key, each one only if the entry still carries its
-//! version (I17).
+//! Rollback: the transaction's undo records, newest first, applied by key. A record is applied only
+//! if the entry still carries its version (I17), so a repetition does no harm.
 
 use super::record::{Kind, RowRecord, TrxRecord};
 use super::segment::Segment;
@@ -28,14 +28,14 @@ impl NativeTrx {
             let seqs: Vec<u64> = body.segments.iter().map(|segment| segment.seq).collect();
             let mut mtr = Mtr::begin_reserved(&self.shared.storage);
             mtr.trx(&TrxRecord::RolledBack { seqs: seqs.clone() }.encode());
-            // Published before the record counts, as for commits: a checkpoint in between must not
-            // keep the segments of a transaction whose end lies before it.
+            // Published before the record counts as completed, as for commits: a checkpoint in
+            // between must not keep the segments of a transaction whose end lies before it.
             let lsn = mtr.commit_with(|_| {
                 state.set_rolled_back();
                 self.shared.prepared.ended(state.id);
             });
             if body.prepared {
-                // Its coordinator forgets it now, so it must not be there again after a crash.
+                // The coordinator forgets the transaction now, so a crash must not bring it back.
                 self.shared.storage.log().flush_upto(lsn);
             }
             self.shared.undo.remove(seqs.into_iter());
@@ -43,14 +43,14 @@ impl NativeTrx {
         state.set_rolled_back();
         self.take_back_ddl(&mut body)?;
         self.end(&body);
-        // After a deadlock the session goes on with this object as a new transaction.
+        // After a deadlock the session uses this object for a new transaction.
         *self.body.lock() = Body { isolation, ..Body::default() };
         self.renew();
         Ok(())
     }
 
-    /// The transaction goes on. Whoever waits for a row that it had inserted since need not wait
-    /// any more; rows that it had changed or deleted stay locked.
+    /// Rolls back to a savepoint; the transaction continues. Waiters for rows inserted since are
+    /// woken. Rows that were changed or deleted stay locked.
     pub(super) fn roll_back_to(&self, savepoint: u64) -> EngineResult<()> {
         self.undo_to(savepoint, Some(self))
     }
@@ -69,7 +69,7 @@ impl NativeTrx {
         }
     }
 
-    /// Locks a row that was locked by having been changed.
+    /// Locks explicitly a row that was locked by its change.
     fn keep_lock(&self, file: FileId, key: &[u8]) {
         if self.shared.locks.keep(&self.state(), file, key) {
             self.push_lock(file, key, LockKind::Entries(file, LockMode::Exclusive), true);
@@ -100,7 +100,7 @@ impl NativeTrx {
 }
 
 impl Body {
-    /// The record to undo next, which counts as undone from now on.
+    /// Takes the next record to undo; it counts as undone from now on.
     fn step_back(&mut self, savepoint: u64) -> Option<(std::sync::Arc<Segment>, usize)> {
         let end = self.begin_of_skip(self.end());
         if end <= savepoint {
@@ -119,7 +119,7 @@ impl Body {
         Some((self.segments[segment].clone(), record - 1))
     }
 
-    /// The start of the stretch, undone already, that ends at `end`; `end` if there is none.
+    /// The start of the undone range of records that ends at `end`; `end` if there is none.
     fn begin_of_skip(&self, end: u64) -> u64 {
         match self.skips.binary_search_by_key(&end, |(_, to)| *to) {
             Ok(at) => self.skips[at].0,
@@ -127,8 +127,8 @@ impl Body {
         }
     }
 
-    /// Notes that the records from `from` to `to`, the end, are undone. The stretches are in order,
-    /// and none begins where another ends: a statement that refuses many rows leaves one.
+    /// Notes that the records from `from` to `to`, the end, are undone. The ranges are in order and
+    /// do not touch: a statement that refuses many rows leaves one range.
     fn skip(&mut self, from: u64, to: u64) {
         let from = self.begin_of_skip(from);
         while self.skips.last().is_some_and(|skip| skip.0 >= from) {
@@ -145,8 +145,8 @@ impl Body {
     }
 }
 
-/// Undoes one record, if its version is still there; whether it was of a row. `goes_on`: its
-/// transaction, if that has not come to its end.
+/// Undoes one record, if its version is still there. Returns whether it was of a row. `goes_on` is
+/// the transaction, if it continues after this rollback.
 pub(super) fn undo_record(
     shared: &Shared,
     segment: &Segment,
@@ -178,7 +178,7 @@ fn undo_change(
     record: RowRecord<'_>,
     goes_on: Option<&NativeTrx>,
 ) -> Result<bool> {
-    // A file that is gone took its entries along.
+    // The entries of a removed file are gone too.
     let Some((tree, files)) = shared.tree(record.file) else { return Ok(false) };
     let is_row = files.clustered.file == record.file;
     let inserted = record.before.is_empty();
@@ -223,14 +223,14 @@ mod tests {
     fn stretches_that_meet_become_one() {
         let mut body = Body::default();
         for row in 0..1000 {
-            // A statement that refuses every row: each is undone where the one before ended.
+            // A statement refuses every row: each undone range starts where the one before ended.
             body.skip(10 + row, 11 + row);
         }
         assert_eq!(body.skips, [(10, 1010)]);
         body.skip(1020, 1030);
         assert_eq!((body.begin_of_skip(1030), body.begin_of_skip(1010)), (1020, 10));
         assert_eq!(body.begin_of_skip(1015), 1015);
-        // A rollback goes back over what was undone before.
+        // A rollback covers ranges that were undone before.
         body.skip(1015, 1030);
         assert_eq!(body.skips, [(10, 1010), (1015, 1030)]);
         body.skip(5, 1030);

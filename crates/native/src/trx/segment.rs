@@ -1,8 +1,8 @@
 //! One undo segment: records of one transaction, found by the position in their version words.
 //!
-//! Bytes are in memory, in the undo store, or both. Once sealed, records only ever go: pruning
-//! drops versions nobody can see, and gives the version above the value that the dropped one had
-//! replaced (I22).
+//! Its bytes are in memory, in the undo store, or both. A sealed segment gets no new records:
+//! pruning drops versions that no snapshot can see, and gives the version above the value that the
+//! dropped one had replaced (I22).
 
 use super::record::RowRecord;
 use super::state::TrxState;
@@ -12,21 +12,21 @@ use crate::sync::RwLock;
 use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::Arc;
 
-/// Bytes of a full segment: what the version word can address.
+/// Bytes of a full segment: the range that a version word can address.
 pub(super) const SEGMENT_BYTES: usize = 1 << VER_OFFSET_BITS;
-/// Bytes after which a transaction goes on in another segment; small in tests, which want many.
+/// Bytes after which a transaction gets another segment; small in tests, which need many.
 const FULL_BYTES: usize = if cfg!(test) { 16 << 10 } else { SEGMENT_BYTES };
-/// Segments smaller than this go into checkpoints as they are.
+/// Segments smaller than this are written into checkpoints instead of the store.
 const STORE_BYTES: usize = FULL_BYTES / 16;
 
-/// What a version replaced.
+/// Result of a search for the value that a version replaced.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Before {
     /// A value, written to the buffer.
     Value,
     /// Nothing: the version is the first.
     Nothing,
-    /// The version is no longer here: whoever led to it now leads past it.
+    /// The version is no longer here: the version that led to it now leads past it.
     Pruned,
 }
 
@@ -34,21 +34,21 @@ pub(super) enum Before {
 struct Records {
     /// Positions, ascending.
     starts: Vec<u32>,
-    /// Where the bytes lie and how many; without it at the position, up to the next one. None:
-    /// pruned.
+    /// Position and length of each record's bytes, with length 0 for a pruned one. If `None`,
+    /// records start at their positions and end at the next one.
     ranges: Option<Vec<(u32, u32)>>,
     /// Position of the next record.
     end: u32,
     bytes: Vec<u8>,
     /// The same bytes in the store.
     place: Option<Place>,
-    /// Whether `bytes` has them.
+    /// Whether the bytes are in `bytes`.
     resident: bool,
-    /// One bit per record taken back.
+    /// One bit per record; set if the record was undone.
     undone: Vec<u64>,
-    /// Records not pruned.
+    /// Number of records not pruned.
     live: usize,
-    /// Bytes of no record.
+    /// Bytes of dropped or replaced records.
     garbage: usize,
 }
 
@@ -79,7 +79,7 @@ impl Records {
         self.starts.binary_search(&offset_of(ver)).ok()
     }
 
-    /// Bytes of the index and of the records, as the store has them.
+    /// The form in the store: index, then the bytes of the records.
     fn payload(&self) -> Vec<u8> {
         let count = self.starts.len();
         let mut out = Vec::with_capacity(8 + 8 * count + self.bytes.len());
@@ -96,7 +96,7 @@ impl Records {
         out
     }
 
-    /// Lays the records out one behind the other, without the pruned ones.
+    /// Moves the records together and removes the pruned ones.
     fn compact(&mut self) {
         let mut next = Records { end: self.end, resident: true, ..Records::default() };
         let mut ranges = Vec::with_capacity(self.live);
@@ -123,16 +123,16 @@ fn offset_of(ver: u64) -> u32 {
     (ver & (SEGMENT_BYTES as u64 - 1)) as u32
 }
 
-/// A piece of one transaction's undo.
+/// A part of one transaction's undo.
 pub(crate) struct Segment {
     pub(crate) seq: u64,
     pub(crate) owner: Arc<TrxState>,
     records: RwLock<Records>,
-    /// Whether there are delete marks or long values to clean up behind the commit.
+    /// Whether there are delete marks or long values to clean up after the commit.
     pub(crate) leaves_work: AtomicBool,
-    /// No record will be added.
+    /// No record will be added any more.
     sealed: AtomicBool,
-    /// Bytes counted as memory in use.
+    /// Bytes included in the count of memory in use.
     pub(super) counted: AtomicUsize,
     store: Arc<UndoStore>,
 }
@@ -150,8 +150,8 @@ impl Segment {
         }
     }
 
-    /// Appends a record, giving it its version word, and leaves its encoding in `out`; false if it
-    /// does not fit.
+    /// Appends a record with a new version word and leaves its encoding in `out`; `None` if it does
+    /// not fit.
     pub(crate) fn push(&self, mut record: RowRecord<'_>, out: &mut Vec<u8>) -> Option<u64> {
         let mut records = self.records.write();
         let at = records.bytes.len();
@@ -165,14 +165,14 @@ impl Segment {
         Some(record.ver)
     }
 
-    /// Appends an encoded record at the place its version word names, unless it is there already.
+    /// Adds an encoded record at the position of its version word, unless it is there already.
     pub(super) fn restore(&self, ver: u64, payload: &[u8]) {
         let mut records = self.records.write();
         let at = offset_of(ver) as usize;
         if at < records.end as usize || !records.resident {
             return;
         }
-        // Records of mini-transactions that never became complete leave gaps.
+        // Records of incomplete mini-transactions are missing and leave gaps.
         records.bytes.resize(at, 0);
         records.append(at, payload);
         if RowRecord::decode(payload).is_some_and(|record| record.undone) {
@@ -181,7 +181,7 @@ impl Segment {
         }
     }
 
-    /// Takes over what the store has.
+    /// Restores the segment from its place in the store.
     pub(super) fn restore_stored(&self, place: Place) -> crate::error::Result<()> {
         let bytes = self.store.read_all(&place)?;
         let word = |at: usize| {
@@ -215,7 +215,7 @@ impl Segment {
         records.bytes.capacity() + 4 * records.starts.capacity()
     }
 
-    /// Whether its bytes have only been in the store since it was spilled.
+    /// Whether its bytes are in the store only.
     pub(super) fn is_spilled(&self) -> bool {
         !self.records.read().resident
     }
@@ -226,7 +226,7 @@ impl Segment {
         if records.place.is_some() { 0 } else { records.bytes.len() }
     }
 
-    /// No record will be added any more.
+    /// Marks the segment as complete: no record will be added.
     pub(super) fn seal(&self) {
         self.sealed.store(true, Ordering::Release);
         let mut records = self.records.write();
@@ -234,12 +234,12 @@ impl Segment {
         records.starts.shrink_to_fit();
     }
 
-    /// Notes that record `at` has been taken back: nothing is to be cleaned up behind it.
+    /// Marks record `at` as undone: the cleanup skips it.
     pub(super) fn mark_undone(&self, at: usize) {
         self.records.write().mark_undone(at);
     }
 
-    /// Notes that the records in these runs of version words have been taken back.
+    /// Marks the records in these runs of version words as undone.
     pub(super) fn mark_undone_runs(&self, runs: &[(u64, u64)]) {
         let mut records = self.records.write();
         for (first, last) in runs.iter().filter(|run| run.0 >> VER_OFFSET_BITS == self.seq) {
@@ -249,8 +249,7 @@ impl Segment {
         }
     }
 
-    /// The records that have been taken back: runs of one behind the other, by their first and last
-    /// version word.
+    /// The undone records, as runs of consecutive ones: their first and last version word.
     pub(super) fn undone_runs(&self) -> Vec<(u64, u64)> {
         let records = self.records.read();
         let mut runs: Vec<(u64, u64)> = Vec::new();
@@ -291,7 +290,7 @@ impl Segment {
         RowRecord::decode(&bytes).map(|record| with(RowRecord { undone, ..record }))
     }
 
-    /// Calls `with` on every record. Nothing may change the segment meanwhile.
+    /// Calls `with` on every record. The segment must not change meanwhile.
     pub(super) fn each(&self, mut with: impl FnMut(usize, RowRecord<'_>)) {
         let records = self.records.read();
         let (mut loaded, mut head) = (Vec::new(), 0);
@@ -309,7 +308,7 @@ impl Segment {
         }
     }
 
-    /// The value that the version `ver` replaced.
+    /// Copies the value that version `ver` replaced to `out`.
     pub(super) fn before(&self, ver: u64, out: &mut Vec<u8>) -> Before {
         let at = self.records.read().find(ver);
         let copy = |record: RowRecord<'_>| {
@@ -330,7 +329,7 @@ impl Segment {
         self.with(at, with)
     }
 
-    /// Replaces record `at` by an encoding of the same version.
+    /// Replaces record `at` by `encoded`, an encoding of the same version.
     pub(super) fn replace(&self, at: usize, encoded: &[u8]) {
         let mut records = self.records.write();
         self.make_sparse(&mut records);
@@ -362,7 +361,7 @@ impl Segment {
         }
     }
 
-    /// Gives memory of pruned records back. Numbers of records change.
+    /// Frees the memory of pruned records. The numbers of records change.
     pub(super) fn compact(&self) {
         let mut records = self.records.write();
         if records.resident && records.garbage > records.bytes.len() / 2 {
@@ -389,7 +388,7 @@ impl Segment {
         }
     }
 
-    /// Moves the bytes out of memory; whether they are. A full disk leaves them where they are.
+    /// Moves the bytes to the store. Returns whether it did: a full disk leaves them in memory.
     pub(super) fn spill(&self) -> bool {
         if self.save().is_none() {
             return false;
@@ -399,7 +398,7 @@ impl Segment {
             return false;
         }
         if records.ranges.is_some() {
-            // The store has them one behind the other.
+            // The store has the records without gaps.
             let mut from = 0;
             for range in records.ranges.iter_mut().flatten() {
                 range.0 = from;
@@ -410,7 +409,7 @@ impl Segment {
         true
     }
 
-    /// Writes the bytes to the store unless they are there or more may come. The caller syncs.
+    /// Writes the bytes to the store, unless they are there or more may come. The caller syncs.
     fn save(&self) -> Option<Place> {
         let records = self.records.read();
         if records.place.is_some() || !self.sealed.load(Ordering::Acquire) {
@@ -422,7 +421,7 @@ impl Segment {
         Some(place)
     }
 
-    /// For a checkpoint: where the store has the segment, if it is worth storing.
+    /// For a checkpoint: the segment's place in the store, if it is large enough to be stored.
     pub(super) fn save_if_large(&self) -> Option<Place> {
         let (len, place) = {
             let records = self.records.read();
@@ -431,7 +430,7 @@ impl Segment {
         if place.is_some() || len < STORE_BYTES { place } else { self.save() }
     }
 
-    /// Appends the records to a checkpoint's bytes: number, then length and encoding of each.
+    /// Appends the records to a checkpoint's bytes: their number, then length and encoding of each.
     pub(super) fn encode(&self, out: &mut Vec<u8>) {
         let (count_at, mut count) = (out.len(), 0_u32);
         out.extend_from_slice(&[0; 4]);

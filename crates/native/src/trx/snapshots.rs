@@ -1,8 +1,8 @@
 //! The snapshots in use. A snapshot is one log position: it sees the commits up to there.
 //!
-//! Each thread notes those it takes in a part of its own, so that readers write no memory that
-//! others write. Whoever asks for all of them visits the parts one by one: a snapshot that is taken
-//! in a part behind its back is at least as high as the position that counted before the visit.
+//! Each thread notes its snapshots in a part of its own, so that readers write no memory that
+//! others write. A search for all of them visits the parts one by one. A snapshot taken in a
+//! visited part meanwhile is at least as high as the position read before the visit.
 
 use crate::log::Log;
 use crate::pool::Backoff;
@@ -12,13 +12,13 @@ use selkie_engine::{Moment, Parts};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// A snapshot held longer than this is not that of a running statement.
+/// A snapshot held longer than this does not belong to a running statement.
 pub(crate) const YOUNG: Duration = Duration::from_millis(100);
 
-/// A snapshot that somebody holds.
+/// A snapshot in use.
 #[derive(Clone, Copy)]
 pub(crate) struct Snapshot {
-    /// It sees the commits up to here.
+    /// It sees the commits up to this position.
     pub(crate) lsn: u64,
     part: u8,
 }
@@ -29,10 +29,10 @@ struct Use {
     since: Moment,
 }
 
-/// Positions in use, with how many use them.
+/// Positions in use, with their numbers of users.
 #[derive(Default)]
 struct Uses {
-    /// The one taken last, most often the only one: it costs no memory of its own.
+    /// The newest one, which is often the only one; it needs no allocation.
     last: Option<(u64, Use)>,
     others: BTreeMap<u64, Use>,
 }
@@ -48,7 +48,7 @@ impl Uses {
         self.others.extend(before);
     }
 
-    /// When it was taken first, if it was the last one there.
+    /// Removes a user. Returns the time of the first use if no user is left.
     fn remove(&mut self, lsn: u64) -> Option<Moment> {
         let of_last = self.last.as_mut().filter(|(at, _)| *at == lsn).map(|(_, last)| last);
         let found = of_last.or_else(|| self.others.get_mut(&lsn))?;
@@ -68,26 +68,26 @@ impl Uses {
     }
 }
 
-/// Positions in use by everybody.
+/// Positions in use by all threads.
 #[derive(Default)]
 pub(crate) struct Snapshots {
     parts: Parts<Mutex<Uses>>,
-    /// One that was not young has gone, and it was not the oldest.
+    /// Set when a snapshot that was neither young nor the oldest has ended.
     middle_gone: AtomicBool,
-    /// How long a snapshot is young, in milliseconds.
+    /// Time for which a snapshot counts as young, in milliseconds.
     young: AtomicU64,
     /// The highest commit published.
     last_commit: AtomicU64,
 }
 
 impl Snapshots {
-    /// None in use; to be noted in so many parts.
+    /// No snapshots, with a given number of parts.
     #[cfg(all(test, feature = "models"))]
     pub(crate) fn in_parts(parts: usize) -> Snapshots {
         Snapshots { parts: Parts::so_many(parts, Mutex::default), ..Snapshots::default() }
     }
 
-    /// Sets how long a snapshot is left alone by pruning.
+    /// Sets the time for which pruning spares a snapshot.
     pub(crate) fn set_young(&self, time: Duration) {
         self.young.store(time.as_millis() as u64, Ordering::Relaxed);
     }
@@ -96,13 +96,12 @@ impl Snapshots {
         Duration::from_millis(self.young.load(Ordering::Relaxed))
     }
 
-    /// A commit at `lsn` has been published: snapshots from now on see it.
+    /// Notes the commit published at `lsn`, so that later snapshots see it.
     pub(crate) fn committed(&self, lsn: u64) {
         self.last_commit.fetch_max(lsn, Ordering::AcqRel);
     }
 
-    /// Everything published by now lies below the position returned; what is published later lies
-    /// above.
+    /// Returns a position above all commits published by now and below all published later.
     pub(crate) fn now(&self, log: &Log) -> u64 {
         let wanted = self.last_commit.load(Ordering::Acquire);
         let mut backoff = Backoff::new();
@@ -111,27 +110,27 @@ impl Snapshots {
             if completed >= wanted {
                 return completed;
             }
-            // Somebody is copying a record into the log that lies below the commit.
+            // A group that lies below the commit is still being copied into the log.
             backoff.wait();
         }
     }
 
-    /// Takes a snapshot. It keeps versions alive until given back.
+    /// Takes a snapshot. It keeps versions alive until it is released.
     pub(crate) fn take(&self, log: &Log) -> Snapshot {
         self.take_in(self.parts.own_number(), || self.now(log))
     }
 
-    /// Takes one of the position `now` says, in a part.
+    /// Takes a snapshot at the position that `now` returns, in a given part.
     pub(crate) fn take_in(&self, part: usize, now: impl FnOnce() -> u64) -> Snapshot {
         let mut uses = self.parts[part].lock();
-        // Read under the lock: who visits this part afterwards must find the snapshot, or have
-        // counted from before it.
+        // Read under the lock: a later visit of this part finds the snapshot, an earlier visit
+        // began with a position that is not above it.
         let lsn = now();
         uses.add(lsn);
         Snapshot { lsn, part: part as u8 }
     }
 
-    /// Gives a snapshot back.
+    /// Releases a snapshot.
     pub(crate) fn release(&self, snapshot: Snapshot) {
         let gone = self.parts[usize::from(snapshot.part)].lock().remove(snapshot.lsn);
         let old = gone.is_some_and(|since| since.elapsed_recently() >= self.young());
@@ -144,8 +143,8 @@ impl Snapshots {
         self.parts.iter().filter_map(|part| part.lock().iter().map(|(lsn, _)| lsn).min()).min()
     }
 
-    /// For pruning: the snapshots in use, ascending; the position up to which none of them is
-    /// young; and whether an old one has gone from the middle since the last call.
+    /// For pruning: the snapshots in use, ascending; the highest position with no young snapshot
+    /// below it; and whether an old one between others has ended since the last call.
     pub(super) fn in_use(&self, log: &Log) -> (Vec<u64>, u64, bool) {
         let mut upto = self.now(log);
         let again = self.middle_gone.swap(false, Ordering::Relaxed);
@@ -164,12 +163,12 @@ impl Snapshots {
         (all, upto, again)
     }
 
-    /// Commits up to here are seen by all snapshots in use and to come.
+    /// The position up to which all snapshots, present and future, see every commit.
     pub(crate) fn horizon(&self, log: &Log) -> u64 {
         self.horizon_at(self.now(log))
     }
 
-    /// The same; `now` was read before.
+    /// As [`Self::horizon`], with `now` read before.
     pub(crate) fn horizon_at(&self, now: u64) -> u64 {
         self.oldest().map_or(now, |oldest| oldest.min(now))
     }

@@ -1,4 +1,7 @@
-//! What others may know of a transaction: whether it has ended, and how to hear of it.
+//! The part of a transaction that other threads use: its state, and the waiters for its end.
+//!
+//! Waiters are woken only after the end is published. A waiter checks again after it has
+//! subscribed.
 
 use super::inspect::Notes;
 use super::weight::Weight;
@@ -16,9 +19,9 @@ pub(crate) struct TrxState {
     pub(crate) id: u64,
     /// `ACTIVE`, `ROLLED_BACK`, or the LSN of the commit.
     status: AtomicU64,
-    /// Changes and locks so far: whoever has the least gives way in a deadlock.
+    /// Number of changes and locks; the lightest transaction of a deadlock is its victim.
     pub(crate) weight: Weight,
-    /// For reports.
+    /// Notes for reports.
     pub(crate) notes: Notes,
     waiters: Mutex<Vec<Arc<Waiter>>>,
 }
@@ -38,7 +41,7 @@ impl TrxState {
         self.status.load(Ordering::Acquire) == ACTIVE
     }
 
-    /// Position of the commit, if there was one.
+    /// Position of the commit; `None` without one.
     pub(crate) fn commit_lsn(&self) -> Option<u64> {
         match self.status.load(Ordering::Acquire) {
             ACTIVE | ROLLED_BACK => None,
@@ -46,22 +49,22 @@ impl TrxState {
         }
     }
 
-    /// The changes count as made from `lsn` on. Waiters hear of it by `wake`.
+    /// Makes the changes count from `lsn` on. A call of `wake` must follow for the waiters.
     pub(crate) fn set_committed(&self, lsn: u64) {
         self.status.store(lsn, Ordering::Release);
     }
 
-    /// All changes have been taken back.
+    /// Notes that all changes have been undone.
     pub(crate) fn set_rolled_back(&self) {
         self.status.store(ROLLED_BACK, Ordering::Release);
     }
 
-    /// Wakes everybody who waits for the end.
+    /// Wakes all waiters for the end.
     pub(crate) fn wake(&self) {
         self.waiters.lock().drain(..).for_each(|waiter| waiter.wake());
     }
 
-    /// Asks to be woken at the end; false if it has come already.
+    /// Adds a waiter to be woken at the end; false if the transaction has ended already.
     pub(crate) fn subscribe(&self, waiter: &Arc<Waiter>) -> bool {
         let mut waiters = self.waiters.lock();
         if !self.is_active() {
@@ -76,7 +79,7 @@ impl TrxState {
     }
 }
 
-/// Somebody asleep.
+/// A thread that sleeps until it is woken.
 #[derive(Default)]
 pub(crate) struct Waiter {
     woken: Mutex<bool>,
@@ -89,17 +92,17 @@ impl Waiter {
         self.bell.notify_all();
     }
 
-    /// Whether something happened since the last look.
+    /// Whether it was woken since the last reset.
     pub(crate) fn is_woken(&self) -> bool {
         *self.woken.lock()
     }
 
-    /// What happened before this does not count. To be followed by a look whether to wait at all.
+    /// Clears earlier wake-ups. The caller must check afterwards whether to wait at all.
     pub(crate) fn reset(&self) {
         *self.woken.lock() = false;
     }
 
-    /// Sleeps up to `time`; whether it was woken.
+    /// Sleeps for at most `time`. Returns whether it was woken.
     pub(crate) fn park(&self, time: Duration) -> bool {
         let mut woken = self.woken.lock();
         if !*woken {
@@ -110,7 +113,7 @@ impl Waiter {
 }
 
 impl Wake for Waiter {
-    /// Its statement was killed.
+    /// Wakes it because its statement was killed.
     fn wake(self: Arc<Self>) {
         Waiter::wake(&self);
     }

@@ -1,11 +1,10 @@
 //! The undo store: a file for undo that does not fit in memory, and for undo of transactions that
-//! last longer than a checkpoint. Not logged: a checkpoint syncs it and names the places that it
-//! needs.
+//! last longer than a checkpoint. Not logged: a checkpoint syncs it and names the places it needs.
 //!
 //! # Invariants
-//! - A place is written once. It is used again only after the end of its transaction is durable, so
-//!   that recovery never needs what it finds overwritten: it reads only places of transactions
-//!   whose end the log does not tell.
+//! - A place is written once. It is reused only after the end of its transaction is durable. So
+//!   recovery never needs an overwritten place: it reads only places of transactions without an end
+//!   in the log.
 
 use crate::disk::{Access, File};
 use crate::error::{Result, StorageError};
@@ -20,7 +19,7 @@ const NAME: &str = "undo";
 /// Unit of reuse. Holds any segment with its index.
 const SLOT: u64 = 2 << 20;
 
-/// Where a segment's bytes are in the store.
+/// Location of a segment's bytes in the store.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Place {
     pub(crate) at: u64,
@@ -40,14 +39,14 @@ impl Place {
 
 #[derive(Default)]
 struct Slots {
-    /// Segments in each slot that has any.
+    /// Number of segments in each slot that has any.
     used: BTreeMap<u64, u32>,
     free: Vec<u64>,
-    /// Empty, to be free once the log is durable up to a position.
+    /// Empty slots, each with the position up to which the log must be durable before its reuse.
     emptied: Vec<(u64, u64)>,
-    /// The slot being filled, and how far it is.
+    /// The slot being filled, and its number of used bytes.
     current: Option<(u64, u64)>,
-    /// Slots from here on have never been used.
+    /// First of the slots that have never been used.
     next: u64,
 }
 
@@ -67,7 +66,7 @@ impl Slots {
         })
     }
 
-    /// A place for `len` bytes.
+    /// Reserves a place for `len` bytes.
     fn reserve(&mut self, len: u64, durable: u64, tail: u64) -> u64 {
         let (slot, fill) = match self.current {
             Some((slot, fill)) if fill + len <= SLOT => (slot, fill),
@@ -110,7 +109,7 @@ pub(crate) struct UndoStore {
 }
 
 impl UndoStore {
-    /// The store of a database; `live` are the places that recovery found in use.
+    /// Opens the store of a database; `live` are the places that recovery found in use.
     pub(super) fn open(storage: Arc<Storage>, live: &[Place]) -> Result<Arc<UndoStore>> {
         let disk = storage.disk();
         let failed = |e| StorageError::io("open of the undo store", e);
@@ -118,7 +117,7 @@ impl UndoStore {
         let file = OnceLock::new();
         let mut slots = Slots::default();
         if exists && live.is_empty() {
-            // Gives the space back: nothing in it is needed.
+            // Frees the space: none of the content is needed.
             disk.remove(NAME).map_err(failed)?;
         } else if exists {
             let opened = disk.open(NAME, Access::Buffered).map_err(failed)?;
@@ -152,7 +151,7 @@ impl UndoStore {
         Ok(self.file.get_or_init(|| file))
     }
 
-    /// Stores `bytes`, not yet durably. `None` if there is no room for them.
+    /// Writes `bytes` to a new place, not yet durably. `None` if there is no room.
     pub(super) fn write(&self, bytes: &[u8]) -> Option<Place> {
         let len = bytes.len() as u64;
         if len > SLOT {
@@ -178,7 +177,7 @@ impl UndoStore {
         }
     }
 
-    /// Makes durable what was written.
+    /// Makes all writes durable.
     pub(super) fn sync(&self) {
         if !self.dirty.swap(false, Ordering::AcqRel) {
             return;
@@ -188,8 +187,8 @@ impl UndoStore {
         }
     }
 
-    /// Reads from `from` bytes into a place. A failure ends the process: whoever reads holds a
-    /// latch and has no other way to learn what a version was.
+    /// Reads from byte `from` of a place. A failure ends the process: the reader holds a latch and
+    /// cannot get the version in any other way.
     pub(super) fn read(&self, place: &Place, from: usize, out: &mut [u8]) {
         self.reads.fetch_add(1, Ordering::Relaxed);
         let read = self.file().and_then(|file| file.read_at(out, place.at + from as u64));
@@ -211,7 +210,7 @@ impl UndoStore {
         Ok(bytes)
     }
 
-    /// Gives a place back.
+    /// Frees a place.
     pub(super) fn free(&self, place: Place) {
         self.bytes.fetch_sub(u64::from(place.len), Ordering::Relaxed);
         let tail = self.storage.log().tail().0;

@@ -1,4 +1,6 @@
 //! A transaction: the contract's object, owned by a session.
+//!
+//! The lock of `body` is held for moments only, never during a wait.
 
 use super::Snapshot;
 use super::record::{Kind, RowRecord};
@@ -21,10 +23,10 @@ use std::any::Any;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Sleeps until it is woken.
+/// Sleeps until the waiter is woken.
 type Sleep<'a> = &'a dyn Fn(&Arc<Waiter>) -> EngineResult<()>;
 
-/// A change of files, to be completed or taken back at the end.
+/// A change of files, to be completed at commit or undone at rollback.
 pub(crate) enum DdlStep {
     /// A table was created.
     TableCreated(Arc<TableFiles>),
@@ -40,23 +42,23 @@ pub(crate) enum DdlStep {
 #[derive(Default)]
 pub(super) struct LockList {
     pub(super) locks: Vec<(FileId, Box<[u8]>)>,
-    /// How many are older than the statement.
+    /// Number of locks taken before the running statement.
     older: usize,
 }
 
 impl LockList {
-    /// Forgets a lock that the running statement took; false if there is none.
+    /// Removes a lock that the running statement took; false if there is none.
     fn forget(&mut self, file: FileId, key: &[u8]) -> bool {
         let newer = &self.locks[self.older.min(self.locks.len())..];
         let found = newer.iter().rposition(|(f, k)| *f == file && **k == *key);
-        // Rows are mostly given back in the reverse order of locking.
+        // Rows are mostly unlocked in the reverse order of locking.
         let Some(at) = found.filter(|at| newer.len() - at <= 2048) else { return false };
         self.locks.swap_remove(at + self.older);
         true
     }
 }
 
-/// Undo of a transaction: its segments, and the stretches of them already rolled back.
+/// The session's part of a transaction: undo segments, undone ranges in them, locks, settings.
 #[derive(Default)]
 pub(super) struct Body {
     pub(super) isolation: Isolation,
@@ -68,7 +70,7 @@ pub(super) struct Body {
     pub(super) row_locks: LockList,
     /// Locks of index entries.
     pub(super) entry_locks: LockList,
-    /// The clustered tree changed last.
+    /// The clustered tree changed most recently.
     pub(super) changed: Option<FileId>,
     /// Trees with gap locks.
     pub(super) gaps: Vec<FileId>,
@@ -77,19 +79,19 @@ pub(super) struct Body {
     /// It has changed rows that others changed since its snapshot (see [`View::overtakes`]).
     pub(super) overtakes: bool,
     pub(super) ended: bool,
-    /// Its outcome comes from outside.
+    /// Its outcome is decided outside.
     pub(super) prepared: bool,
 }
 
 impl Body {
-    /// Nobody else can know of the transaction.
+    /// Whether other transactions cannot have noticed it.
     pub(super) fn is_untouched(&self) -> bool {
         let changes = self.segments.is_empty() && self.ddl.is_empty() && self.changed.is_none();
         let locks = self.row_locks.locks.is_empty() && self.entry_locks.locks.is_empty();
         changes && locks && self.gaps.is_empty() && !self.ended && !self.prepared
     }
 
-    /// Versions made from now on have greater version words.
+    /// Lower bound of the version words of future changes.
     fn own_end(&self) -> u64 {
         self.segments.last().map_or(0, |segment| segment.end())
     }
@@ -98,13 +100,13 @@ impl Body {
 /// A transaction of the native engine.
 pub(crate) struct NativeTrx {
     pub(crate) shared: Arc<Shared>,
-    /// Replaced when a deadlock has ended the transaction early and the session goes on with the
-    /// same object.
+    /// Replaced when a deadlock has ended the transaction and the session continues with the same
+    /// object.
     state: Mutex<Arc<TrxState>>,
     pub(super) body: Mutex<Body>,
 }
 
-/// Segment number and record number as one position.
+/// Combines segment number and record number into one position.
 pub(super) fn position(segment: usize, record: usize) -> u64 {
     (segment as u64) << 32 | record as u64
 }
@@ -130,7 +132,7 @@ impl NativeTrx {
         state.notes.set_session(session);
     }
 
-    /// Where undo stands now.
+    /// Current end of the undo, as a position.
     pub(crate) fn mark(&self) -> u64 {
         let body = self.body.lock();
         match body.segments.len().checked_sub(1) {
@@ -139,8 +141,8 @@ impl NativeTrx {
         }
     }
 
-    /// Notes a change about to be made, of a row or an index entry; returns its version word and
-    /// leaves its encoding in `out`.
+    /// Adds undo for a change of a row or an index entry, before the change. Returns its version
+    /// word and leaves the record's encoding in `out`.
     pub(crate) fn push_undo(
         &self,
         record: RowRecord<'_>,
@@ -174,7 +176,7 @@ impl NativeTrx {
         }
     }
 
-    /// A row is changed that was `before`.
+    /// Notes a change of a row with the value `before`.
     fn note_overtaken(&self, body: &mut Body, state: &TrxState, before: &[u8]) {
         let Some(snapshot) = body.snapshot.filter(|_| !body.overtakes && !before.is_empty()) else {
             return;
@@ -187,7 +189,7 @@ impl NativeTrx {
         self.body.lock().ddl.push(step);
     }
 
-    /// Notes a lock taken on a row, or on an index entry.
+    /// Notes a lock on a row or an index entry.
     pub(crate) fn push_lock(&self, file: FileId, key: &[u8], kind: LockKind, is_row: bool) {
         let state = self.state();
         state.notes.count_lock(std::mem::size_of::<(FileId, Box<[u8]>)>() + key.len());
@@ -197,8 +199,8 @@ impl NativeTrx {
         list.locks.push((file, key.into()));
     }
 
-    /// Gives back the lock of a row that the running statement locked: it has changed the row,
-    /// which locks it too, or does not want it.
+    /// Releases the lock on a row that the running statement locked: it has changed the row, which
+    /// locks it too, or does not want it.
     pub(crate) fn drop_lock(&self, file: FileId, key: &[u8]) {
         let found = self.body.lock().row_locks.forget(file, key);
         if found {
@@ -206,7 +208,7 @@ impl NativeTrx {
         }
     }
 
-    /// Gives back the lock of an index entry that the running statement locked.
+    /// Releases the lock on an index entry that the running statement locked.
     pub(crate) fn drop_entry_lock(&self, file: FileId, key: &[u8]) {
         let found = self.body.lock().entry_locks.forget(file, key);
         if found {
@@ -214,8 +216,8 @@ impl NativeTrx {
         }
     }
 
-    /// Whether a locking read must not touch the version `ver` of a row, because it is newer than
-    /// the snapshot. Then the transaction has been rolled back.
+    /// Fails if a locking read must not see the version `ver` of a row, because it is newer than
+    /// the snapshot. The transaction has then been rolled back.
     pub(crate) fn check_snapshot(&self, ver: u64) -> EngineResult<()> {
         let body = self.body.lock();
         let Some(snapshot) = body.snapshot.filter(|_| body.snapshot_isolation) else {
@@ -231,7 +233,7 @@ impl NativeTrx {
         Err(EngineError::SnapshotConflict)
     }
 
-    /// Keeps others from inserting keys from `from` up to but without `to`.
+    /// Keeps others from inserting keys from `from` up to, not including, `to`.
     pub(crate) fn lock_gap(&self, file: FileId, from: &[u8], to: Option<&[u8]>) -> Covered {
         let (first, covered) = self.shared.locks.gaps.cover(&self.state(), file, from, to);
         if first {
@@ -240,24 +242,24 @@ impl NativeTrx {
         covered
     }
 
-    /// Keeps only a part of what the last [`Self::lock_gap`] covered.
+    /// Keeps only `kept` of the range that the last [`Self::lock_gap`] covered.
     pub(crate) fn shrink_gap(&self, file: FileId, covered: Covered, kept: (&[u8], Option<&[u8]>)) {
         self.shared.locks.gaps.shrink(&self.state(), file, covered, kept);
     }
 
-    /// Whether others have explicit locks.
+    /// Whether other transactions hold explicit locks.
     pub(crate) fn others_lock(&self) -> bool {
         let all = self.shared.locks.len();
         let body = self.body.lock();
         all > body.row_locks.locks.len() + body.entry_locks.locks.len()
     }
 
-    /// Gaps were locked, and the entries between them.
+    /// Counts locks on gaps and the entries between them.
     pub(crate) fn note_gaps(&self, file: FileId, mode: LockMode) {
         self.state().weight.lock(LockKind::Gaps(file, mode));
     }
 
-    /// A table is read with locks.
+    /// Counts a locking read or a write of a table.
     pub(crate) fn note_table(&self, file: FileId, mode: LockMode) {
         self.state().weight.lock(LockKind::Table(file, mode));
     }
@@ -275,7 +277,7 @@ impl NativeTrx {
         self.body.lock().isolation
     }
 
-    /// What a consistent read of this transaction sees; takes the snapshot if there is none yet.
+    /// The view of a consistent read of this transaction. Takes the snapshot if there is none yet.
     pub(crate) fn view(&self) -> View<'_> {
         let mut body = self.body.lock();
         let log = self.shared.storage.log();
@@ -291,14 +293,14 @@ impl NativeTrx {
         view
     }
 
-    /// What is there now, committed or one's own, without what this transaction changes from now
-    /// on.
+    /// A view of the newest versions that are committed or this transaction's own, without its
+    /// later changes.
     pub(crate) fn newest_view(&self) -> View<'_> {
         let own_end = self.body.lock().own_end();
         View::new(&self.shared.undo, self.state().id, Some(u64::MAX), own_end)
     }
 
-    /// Waits until one of `holders` has ended or has given back the gap that `key` belongs into.
+    /// Waits until one of `holders` has ended or has released the gap that `key` belongs into.
     /// Rolls back if this transaction is a deadlock's victim.
     pub(crate) fn wait_for_gap(
         &self,
@@ -312,8 +314,8 @@ impl NativeTrx {
         })
     }
 
-    /// Waits until one of `holders` has ended, or `waiter`, which may have a place in a queue, is
-    /// woken by what happens there. Rolls back if this transaction is a deadlock's victim.
+    /// Waits until one of `holders` has ended, or `waiter` is woken, which may have a place in a
+    /// queue. Rolls back if this transaction is a deadlock's victim.
     pub(crate) fn wait_in_place(
         &self,
         holders: &[Arc<TrxState>],

@@ -1,4 +1,7 @@
 //! All undo segments, found by sequence number.
+//!
+//! A segment is removed when all readers see its changes, when they are undone, or when they are
+//! pruned.
 
 use super::segment::Segment;
 use super::state::TrxState;
@@ -15,37 +18,38 @@ use std::sync::Arc;
 
 const SHARDS: usize = 64;
 
-/// The segment a version word names.
+/// The sequence of the segment that a version word names.
 pub(crate) fn seq_of(ver: u64) -> u64 {
     ver >> VER_OFFSET_BITS
 }
 
 type Shard = RwLock<HashMap<u64, Arc<Segment>, foldhash::fast::RandomState>>;
 
-/// All segments that somebody may still need.
+/// All segments that may still be needed.
 pub(crate) struct Undo {
     shards: Box<[Shard]>,
-    /// Sequences of `shards`, to know the lowest.
+    /// Sequences of the segments in `shards`, to find the lowest.
     live: Mutex<BTreeSet<u64>>,
     next: AtomicU64,
     reclaimed: AtomicU64,
-    /// Grows between a version being led past and its going: a reader that saw it grow on its way
-    /// starts again.
+    /// Grows after a version is led past and before it is dropped. A reader that sees it grow on
+    /// its way starts again.
     epoch: AtomicU64,
     pub(crate) store: Arc<UndoStore>,
-    /// Bytes of segments in memory, of transactions with more than one segment and of history.
+    /// Bytes in memory of segments of history and of transactions with more than one segment.
     memory: AtomicUsize,
     budget: AtomicUsize,
-    /// Versions dropped between snapshots.
+    /// Number of versions dropped between snapshots.
     pub(crate) pruned: AtomicU64,
-    /// Segments forgotten.
+    /// Number of segments removed.
     pub(crate) removed: AtomicU64,
-    /// Segments moved out of memory.
+    /// Number of segments moved out of memory.
     pub(crate) spilled: AtomicU64,
 }
 
 impl Undo {
-    /// Nothing yet; sequences from `next` on. `stored` are the places that recovery found in use.
+    /// An empty undo with sequences from `next` on. `stored` are the places that recovery found in
+    /// use.
     pub(crate) fn new(next: u64, storage: &Arc<Storage>, stored: &[Place]) -> Result<Undo> {
         Ok(Undo {
             shards: (0..SHARDS).map(|_| RwLock::default()).collect(),
@@ -66,7 +70,7 @@ impl Undo {
         &self.shards[seq as usize % SHARDS]
     }
 
-    /// A new segment of `owner`.
+    /// Creates a segment for `owner`.
     pub(crate) fn allocate(&self, owner: &Arc<TrxState>) -> Arc<Segment> {
         let mut live = self.live.lock();
         let seq = self.next.fetch_add(1, Ordering::SeqCst);
@@ -76,7 +80,8 @@ impl Undo {
         segment
     }
 
-    /// A segment that existed before a restart. Nobody reads yet, so `reclaimed` may go back.
+    /// Recreates a segment from before a restart. There are no readers yet, so `reclaimed` may
+    /// decrease.
     pub(super) fn adopt(&self, seq: u64, owner: &Arc<TrxState>) -> Arc<Segment> {
         let segment = Arc::new(Segment::new(seq, owner.clone(), self.store.clone()));
         self.live.lock().insert(seq);
@@ -89,8 +94,7 @@ impl Undo {
         self.shard(seq).read().get(&seq).cloned()
     }
 
-    /// Forgets segments: everybody sees what they changed, or it has been undone, or nobody can see
-    /// it any more.
+    /// Removes segments whose changes all readers see, were undone, or no reader can see any more.
     pub(crate) fn remove(&self, seqs: impl Iterator<Item = u64>) {
         let mut live = self.live.lock();
         for seq in seqs {
@@ -105,17 +109,17 @@ impl Undo {
         self.reclaimed.fetch_max(lowest, Ordering::Release);
     }
 
-    /// Versions of lower sequences are visible to everybody.
+    /// Versions of lower sequences are visible to all readers.
     pub(crate) fn reclaimed(&self) -> u64 {
         self.reclaimed.load(Ordering::Acquire)
     }
 
-    /// Sequences from here on have never been used.
+    /// First of the sequences that have never been used.
     pub(crate) fn next(&self) -> u64 {
         self.next.load(Ordering::SeqCst)
     }
 
-    /// Segments in use.
+    /// Number of segments in use.
     pub(crate) fn len(&self) -> usize {
         self.live.lock().len()
     }
@@ -139,7 +143,7 @@ impl Undo {
         found
     }
 
-    /// Calls `with` on the file and the value before of every change that is not forgotten.
+    /// Calls `with` on the file and the replaced value of every change in all segments.
     pub(crate) fn each_value(&self, mut with: impl FnMut(FileId, &[u8])) {
         for shard in &self.shards {
             let segments: Vec<_> = shard.read().values().cloned().collect();
@@ -153,13 +157,14 @@ impl Undo {
         }
     }
 
-    /// Bytes of undo of transactions that have not ended that a checkpoint would write, about.
+    /// Approximate bytes of undo of active transactions that a checkpoint would write; 0 if there
+    /// are few segments.
     pub(crate) fn active_bytes(&self) -> usize {
         let few = self.live.lock().len() < 8;
         if few { 0 } else { self.active().iter().map(|segment| segment.unsaved_bytes()).sum() }
     }
 
-    /// The transaction that wrote version `ver`, if it has not ended.
+    /// The transaction that wrote version `ver`, if it is active.
     pub(crate) fn active_owner(&self, ver: u64) -> Option<Arc<TrxState>> {
         let seq = seq_of(ver);
         if seq < self.reclaimed() {
@@ -168,7 +173,7 @@ impl Undo {
         self.get(seq).map(|segment| segment.owner.clone()).filter(|owner| owner.is_active())
     }
 
-    /// Sets the memory that segments may take.
+    /// Sets the memory budget of the segments.
     pub(crate) fn set_budget(&self, bytes: usize) {
         self.budget.store(bytes, Ordering::Relaxed);
     }
@@ -178,15 +183,14 @@ impl Undo {
         self.memory.load(Ordering::Relaxed)
     }
 
-    /// Counts what `segment` takes now.
+    /// Updates the memory count of `segment`.
     pub(super) fn count(&self, segment: &Segment) {
         let now = segment.resident_bytes();
         let before = segment.counted.swap(now, Ordering::AcqRel);
         self.memory.fetch_add(now.wrapping_sub(before), Ordering::Relaxed);
     }
 
-    /// A transaction goes on in its next segment: `segment` is complete, and leaves memory if there
-    /// is too little.
+    /// Seals a segment when its transaction needs another one, and spills it if memory is short.
     pub(super) fn seal(&self, segment: &Segment) {
         segment.seal();
         self.count(segment);
@@ -195,7 +199,7 @@ impl Undo {
         }
     }
 
-    /// Whether segments take more memory than they may.
+    /// Whether the segments exceed their memory budget.
     pub(super) fn is_over_budget(&self) -> bool {
         self.memory() > self.budget.load(Ordering::Relaxed)
     }

@@ -1,4 +1,6 @@
-//! Which version of an entry a reader sees.
+//! Visibility: the version of an entry that a reader sees.
+//!
+//! Reads undo under the latch of the entry's leaf; must not wait for locks.
 
 use super::segment::Before;
 use super::undo::{Undo, seq_of};
@@ -6,31 +8,31 @@ use crate::page::get_u64;
 use crate::table::value;
 use std::cell::Cell;
 
-/// What a reader sees of an entry.
+/// Result of resolving an entry for a reader.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Resolved {
-    /// The value in the leaf.
+    /// The value in the leaf is visible.
     Current,
-    /// An older value, written to the scratch buffer.
+    /// An older value is visible; it was written to the scratch buffer.
     Old,
-    /// Nothing.
+    /// No value is visible.
     Gone,
 }
 
-/// A reader's eyes: a snapshot and its own transaction's changes, or simply what is there.
+/// A reader's view: a snapshot with the reader's own changes, or simply the newest versions.
 pub(crate) struct View<'u> {
     undo: &'u Undo,
     me: u64,
-    /// `None`: the newest version, committed or not.
+    /// Position of the snapshot; `None`: the newest version, committed or not.
     snapshot: Option<u64>,
     pub(crate) reclaimed: u64,
-    /// Own versions from here on do not exist yet: they were made after the reader began to read.
+    /// Own versions from this word on are invisible: they were made after the read began.
     own_end: u64,
     /// The transaction has changed rows that others changed since the snapshot. It sees its own
-    /// version of such a row, but of the row's index entries, which have versions of their own,
-    /// those of the row as it was.
+    /// version of such a row. Of the row's index entries, which have versions of their own, it sees
+    /// those of the row before these changes.
     pub(crate) overtakes: bool,
-    /// The last sequence looked up, and the answer, which does not change for a snapshot.
+    /// The last sequence looked up, and its visibility, which cannot change for a snapshot.
     last: Cell<(u64, bool)>,
 }
 
@@ -41,7 +43,7 @@ impl<'u> View<'u> {
         View { undo, me, snapshot, reclaimed, own_end, overtakes: false, last }
     }
 
-    /// Whether this is a snapshot from before a position of the log.
+    /// Whether this is a snapshot older than a position of the log.
     pub(crate) fn is_before(&self, position: u64) -> bool {
         self.snapshot.is_some_and(|snapshot| snapshot < position)
     }
@@ -71,20 +73,20 @@ impl<'u> View<'u> {
         self.older(get_u64(value, 0), scratch)
     }
 
-    /// Follows the chain of versions down from `newest`, which is in a leaf and so is never pruned.
+    /// Follows the chain of versions from `newest`, which is in a leaf and so never pruned.
     fn older(&self, newest: u64, scratch: &mut Vec<u8>) -> Resolved {
         loop {
             let epoch = self.undo.epoch();
             let found = self.walk(newest, scratch);
-            // A version on the way may have been pruned (and so looked as one that everybody sees)
-            // only if this moved.
+            // A version on the way may have been pruned, and so may have looked visible to all,
+            // only if the epoch changed.
             if self.undo.epoch() == epoch {
                 return found.unwrap_or(Resolved::Gone);
             }
         }
     }
 
-    /// `None` if the chain breaks off.
+    /// `None` if a version of the chain is missing.
     fn walk(&self, mut ver: u64, scratch: &mut Vec<u8>) -> Option<Resolved> {
         loop {
             match self.undo.get(seq_of(ver))?.before(ver, scratch) {

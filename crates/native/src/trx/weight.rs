@@ -1,7 +1,6 @@
-//! How much a transaction has changed and locked, as InnoDB counts it when a deadlock needs a
-//! victim: rows changed, and kinds of locks. It has one lock structure per page, mode and
-//! transaction; here it is one per tree and mode. Must not wait, and knows nothing of who holds
-//! what.
+//! The weight of a transaction, as InnoDB counts it to choose a deadlock's victim: changed rows,
+//! and kinds of locks. InnoDB has one lock structure per page, mode and transaction; here it is one
+//! per tree and mode. Must not wait, and does not know which locks are held.
 
 use crate::ids::FileId;
 use crate::sync::Mutex;
@@ -31,9 +30,9 @@ impl Weight {
         self.rows.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A change was taken back.
+    /// Counts a change as undone.
     pub(crate) fn remove_row(&self) {
-        // What a restart found was not counted.
+        // Changes found by a restart were not counted.
         let less = |rows: u64| Some(rows.saturating_sub(1));
         let _ = self.rows.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
     }
@@ -45,12 +44,12 @@ impl Weight {
         }
     }
 
-    /// Changes of rows that were not taken back.
+    /// Changed rows, without undone changes.
     pub(crate) fn rows(&self) -> u64 {
         self.rows.load(Ordering::Relaxed)
     }
 
-    /// Kinds of locks, and tables among them.
+    /// Number of kinds of locks, and of tables among them.
     pub(crate) fn locks(&self) -> (u64, u64) {
         let kinds = self.kinds.lock();
         let tables = kinds.iter().filter(|kind| matches!(kind, LockKind::Table(..))).count();
