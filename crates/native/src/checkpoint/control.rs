@@ -4,7 +4,8 @@
 //!
 //! ```text
 //! magic 8 | version u32 | crc u32 | seq u64 | lsn u64 | durable u64 | epoch at lsn u32 | epoch u32
-//! | next file id u32 | snapshot file u32 | snapshot len u64 | snapshot crc u32 | page size u32 | segment size u64
+//! | next file id u32 | snapshot file u32 | snapshot len u64 | snapshot crc u32 | page size u32
+//! | segment size u64
 //! ```
 
 use crate::disk::{Access, Disk, File};

@@ -1,4 +1,6 @@
-//! Building an index: read every row, sort the entries, load them in order.
+//! Builds an index: reads every row, sorts the entries, loads them in order.
+//!
+//! Sees only the newest versions, so no unfinished change of the table may exist.
 
 use super::shared::Shared;
 use super::sort::Sorter;
@@ -8,7 +10,7 @@ use crate::trx::{NativeTrx, undo_losers_step};
 use selkie_engine::{EngineError, EngineResult, StatementContext, TableDef};
 use std::sync::Arc;
 
-/// Memory for sorting; what is more goes to a temporary file.
+/// Memory for sorting; entries beyond it go to a temporary file.
 const SORT_BYTES: usize = 64 << 20;
 
 impl Shared {
@@ -19,8 +21,7 @@ impl Shared {
         def: &Arc<TableDef>,
         position: usize,
     ) -> EngineResult<()> {
-        // The entries read are the newest ones: those that a crash cut short must be out of the
-        // way.
+        // The build reads the newest entries, so changes of losers must be undone first.
         while undo_losers_step(self)? {
             context.check_killed()?;
         }
@@ -33,7 +34,7 @@ impl Shared {
             }
             sorter.push(entry)
         })?;
-        // A duplicate ends the transaction, and the half-built tree with it.
+        // After a duplicate the transaction rolls back, which removes the half-built tree.
         let tree = self.new_index(trx, &files, index.id)?;
         let mut load = BulkLoad::new(&tree, 0)?;
         let (mut last, mut last_unique, mut rows) = (Vec::new(), 0, 0_usize);

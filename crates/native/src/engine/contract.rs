@@ -1,4 +1,6 @@
-//! The contract's engine.
+//! The contract's engine: its methods, start and stop of its threads.
+//!
+//! Must stop its threads before the storage is closed.
 
 use super::open::{open_on, real_disk, start_purger, start_rollback, undo_losers};
 use super::options::{FlushAtCommit, NativeOptions};
@@ -18,7 +20,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-/// The transactional engine. It answers to the name InnoDB.
+/// The transactional engine. Its name is InnoDB.
 pub struct NativeEngine {
     shared: Arc<Shared>,
     purger: Mutex<Option<JoinHandle<()>>>,
@@ -26,8 +28,7 @@ pub struct NativeEngine {
 }
 
 impl NativeEngine {
-    /// Opens the database in `dir`, creating it if there is none, and recovers it if it was not
-    /// closed cleanly.
+    /// Opens the database in `dir`, or creates it. Recovers it if it was not closed cleanly.
     pub fn open(dir: &Path, options: &NativeOptions) -> EngineResult<Self> {
         Self::open_on(real_disk(dir, options.force_recovery)?, options)
     }
@@ -41,7 +42,7 @@ impl NativeEngine {
         Ok(Self::start(shared, options))
     }
 
-    /// As `open_on`, leaving what a crash cut short to `undo_step`.
+    /// As `open_on`, but leaves the losers to `undo_losers_step`.
     #[cfg(test)]
     pub(super) fn open_unfinished(
         disk: Arc<dyn Disk>,

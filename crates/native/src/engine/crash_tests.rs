@@ -1,6 +1,6 @@
-//! Crashes of the whole engine on the simulated disk. After each, the tables must hold exactly what
-//! some commit left, not an earlier one than the last acknowledged, with every index telling the
-//! same story as the rows.
+//! Crashes of the whole engine on the simulated disk. After each, the tables must hold exactly the
+//! state of some commit, not an earlier one than the last acknowledged, and every index must agree
+//! with the rows.
 
 use super::contract::NativeEngine;
 use super::options::NativeOptions;
@@ -18,11 +18,11 @@ use std::time::{Duration, Instant};
 
 type Rows = BTreeMap<i64, Vec<u8>>;
 
-/// What every commit so far left behind; the state before the first is empty.
+/// The states after all commits so far; the first one is empty.
 struct History {
     states: Vec<Rows>,
     acked: usize,
-    /// Next AUTO_INCREMENT value after the last acknowledged commit at least.
+    /// Lower bound of the next AUTO_INCREMENT value after the last acknowledged commit.
     auto: u64,
 }
 
@@ -48,7 +48,7 @@ fn key(def: &TableDef, id: i64) -> Vec<u8> {
     key
 }
 
-/// A session that does random work and keeps book.
+/// A session that does random work and records the expected rows.
 struct Session<'e> {
     engine: &'e NativeEngine,
     def: Arc<TableDef>,
@@ -68,7 +68,7 @@ impl Session<'_> {
         item_row(&self.def, id, code, self.rng.below(9) as i64, &name)
     }
 
-    /// One change in `trx` and in `rows`.
+    /// Makes one change in `trx` and in `rows`.
     fn step(&mut self, trx: &dyn EngineTrx, rows: &mut Rows) -> EngineResult<()> {
         let (id, context) = (self.rng.below(120) as i64, NoContext::default());
         let (row, at) = (self.row(id), rows_of([key(&self.def, id)]));
@@ -92,7 +92,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// A transaction, noted in the history before its commit can become durable.
+    /// Runs a transaction; its state is recorded before its commit can become durable.
     fn transaction(&mut self, history: &mut History) -> EngineResult<()> {
         let trx = self.engine.begin(Isolation::RepeatableRead, false)?;
         let mut rows = history.states.last().cloned().unwrap_or_default();
@@ -124,7 +124,7 @@ impl Session<'_> {
         if self.rng.below(10) == 0 { self.unfinished_ddl() } else { Ok(()) }
     }
 
-    /// A table and an index that never come to be.
+    /// Creates a table and an index and rolls them back.
     fn unfinished_ddl(&mut self) -> EngineResult<()> {
         let trx = self.engine.begin(Isolation::RepeatableRead, false)?;
         self.engine.create_table(&*trx, &items(77))?;
@@ -132,7 +132,7 @@ impl Session<'_> {
     }
 }
 
-/// Opens after a crash, checks, and makes what was found the state to go on from.
+/// Opens after a crash and checks. The state found becomes the current one.
 fn recover(disk: &SimDisk, history: &mut History, rng: &mut Rng) -> NativeEngine {
     for _ in 0..rng.below(3) {
         disk.crash_after(1 + rng.below(40));

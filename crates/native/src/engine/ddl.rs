@@ -1,5 +1,5 @@
-//! Tables and indexes come and go with transactions: files are made at once and vanish with a
-//! rollback or a crash; dropped ones stay until the commit is durable.
+//! Creation and removal of tables and indexes, as part of transactions. Files are created at once
+//! and removed by a rollback or a crash. Dropped files must stay until the commit is durable (I34).
 
 use super::shared::Shared;
 use crate::table::{FileIdentity, TableFiles};
@@ -26,7 +26,7 @@ impl Shared {
         Ok(())
     }
 
-    /// An empty tree for an index, known to the table.
+    /// Creates an empty tree for an index of the table.
     pub(super) fn new_index(
         &self,
         trx: &NativeTrx,

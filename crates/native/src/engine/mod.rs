@@ -1,5 +1,5 @@
-//! The engine: opening and recovery, tables by id, DDL as part of transactions, background
-//! cleaning, counters.
+//! The engine: opening and recovery, tables by id, DDL as part of transactions, background cleanup,
+//! counters. Top of the crate: only this module implements the contract's `Engine`.
 
 mod build;
 mod contract;

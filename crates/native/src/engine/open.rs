@@ -1,5 +1,5 @@
-//! Opening: the lower half recovers pages, then files are matched with tables, unfinished DDL is
-//! settled and transactions that had not ended are taken back.
+//! Opening: the lower half recovers pages; then files are matched with tables, unfinished DDL is
+//! completed or removed, and unfinished transactions are rolled back.
 
 use super::options::NativeOptions;
 use super::shared::Shared;
@@ -24,14 +24,14 @@ use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// What one table's files turned out to be.
+/// The files found of one table.
 #[derive(Default)]
 struct Found {
     clustered: Option<FileId>,
     indexes: Vec<(IndexId, FileId)>,
 }
 
-/// Keeps undo of transactions that have not ended through a crash.
+/// Makes the undo of active transactions survive a crash, as a participant of checkpoints.
 struct Participant(Weak<Shared>);
 
 impl CheckpointParticipant for Participant {
@@ -44,8 +44,8 @@ impl CheckpointParticipant for Participant {
     }
 }
 
-/// The files of the directory `dir`, created if it does not exist. From some
-/// `innodb_force_recovery` on they are only read, and what is written stays in memory.
+/// The files of the directory `dir`, which is created if missing. From some `innodb_force_recovery`
+/// on, files are only read, and writes stay in memory.
 pub(super) fn real_disk(dir: &Path, force_recovery: u8) -> Result<Arc<dyn Disk>> {
     match RealDisk::new(dir) {
         Ok(disk) if force_recovery >= WITHOUT_UNDO => {
@@ -57,14 +57,14 @@ pub(super) fn real_disk(dir: &Path, force_recovery: u8) -> Result<Arc<dyn Disk>>
     }
 }
 
-/// Whether a file of the storage holds no pages of trees.
+/// Whether a file of the storage contains no pages of trees.
 fn is_no_data(name: &str) -> bool {
     matches!(name, "control" | "undo" | "doublewrite")
         || ["log.", "snapshot."].iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// Opens the database on a disk. What a crash cut short is there, and locked, until it has been
-/// taken back.
+/// Opens the database on a disk. Changes of losers are present, and their rows are locked, until
+/// they are rolled back.
 pub(crate) fn open_on(disk: Arc<dyn Disk>, options: &NativeOptions) -> Result<Arc<Shared>> {
     let mut recovered = Recovered::default();
     let storage = Storage::open_on(disk, options.storage(), Box::new(TreeRedo), &mut recovered)?;
@@ -112,7 +112,7 @@ fn settle_files(shared: &Arc<Shared>, recovered: &Recovered) -> Result<()> {
     for (id, found) in tables {
         let tree = |file| Arc::new(Tree::open(storage.clone(), file));
         let Some(clustered) = found.clustered else {
-            // Rows and indexes go together, in the log: this is damage, and what is left of it
+            // The log creates rows and indexes together, so this is damage. The remaining file
             // stays.
             for (_, file) in found.indexes {
                 let name = data_file_name(file);
@@ -129,7 +129,7 @@ fn settle_files(shared: &Arc<Shared>, recovered: &Recovered) -> Result<()> {
     Ok(())
 }
 
-/// Deletes a file that is nobody's.
+/// Deletes a file that belongs to no table.
 fn remove_unknown(storage: &Arc<Storage>, file: FileId, unwanted: bool) -> Result<()> {
     if storage.salvages() {
         return Ok(());
@@ -143,13 +143,13 @@ fn remove_unknown(storage: &Arc<Storage>, file: FileId, unwanted: bool) -> Resul
     storage.space().delete_file(storage, file)
 }
 
-/// Takes back now what a crash cut short.
+/// Rolls back all losers now.
 pub(crate) fn undo_losers(shared: &Shared) -> Result<()> {
     while undo_losers_step(shared)? {}
     Ok(())
 }
 
-/// Starts the thread that takes back what a crash cut short, if there is any.
+/// Starts the thread that rolls back losers, if there are any.
 pub(super) fn start_rollback(shared: &Arc<Shared>) -> Option<JoinHandle<()>> {
     if shared.losers.len() == 0 || shared.storage.rests_rollback() {
         return None;
@@ -176,7 +176,7 @@ pub(super) fn start_rollback(shared: &Arc<Shared>) -> Option<JoinHandle<()>> {
     std::thread::Builder::new().name("selkie-rollback".to_owned()).spawn(run).ok()
 }
 
-/// Starts the thread that cleans up behind commits.
+/// Starts the thread that cleans up after commits.
 pub(super) fn start_purger(shared: &Arc<Shared>) -> Option<JoinHandle<()>> {
     if shared.storage.rests_purge() {
         return None;

@@ -1,17 +1,19 @@
-//! What can be chosen when the engine is opened.
+//! The options of opening an engine.
+//!
+//! They are fixed while it is open, except those that `set_variable` or a setter can change.
 
 use crate::log::FlushMode;
 use crate::storage::StorageOptions;
 
-/// When a commit is answered: `innodb_flush_log_at_trx_commit`.
+/// The event after which a commit is acknowledged: `innodb_flush_log_at_trx_commit`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FlushAtCommit {
-    /// 0: at once; written and synced once a second.
+    /// 0: at once; the log is written and synced once a second.
     EverySecond,
-    /// 1: when durable.
+    /// 1: when the commit is durable.
     #[default]
     Durable,
-    /// 2: when written to the operating system; synced once a second.
+    /// 2: when it is written to the operating system; the log is synced once a second.
     Written,
 }
 
@@ -36,20 +38,20 @@ impl From<FlushAtCommit> for FlushMode {
     }
 }
 
-/// The smallest log buffer that every change of a tree fits through.
+/// The smallest log buffer with room for every change of a tree.
 const MIN_LOG_BUFFER: usize = 512 << 10;
 
-/// Sizes and switches.
+/// Sizes and switches of an engine.
 #[derive(Clone, Debug)]
 pub struct NativeOptions {
     /// `innodb_buffer_pool_size`.
     pub buffer_pool_bytes: usize,
-    /// `innodb_log_file_size`: log that may have to be read after a crash.
+    /// `innodb_log_file_size`: bound on the log to read after a crash.
     pub log_capacity_bytes: u64,
     /// `innodb_log_buffer_size`.
     pub log_buffer_bytes: usize,
-    /// Memory that undo may take before it goes to a file; 0: an eighth of the buffer pool's size,
-    /// 8 MiB at least.
+    /// Memory for undo before it is moved to a file. 0: an eighth of the buffer pool's size, at
+    /// least 8 MiB.
     pub undo_memory_bytes: usize,
     /// Bytes per log segment file; fixed when the database is created.
     pub log_segment_bytes: u64,
@@ -57,12 +59,12 @@ pub struct NativeOptions {
     pub flush_at_commit: FlushAtCommit,
     /// `innodb_doublewrite`.
     pub doublewrite: bool,
-    /// Whether threads flush, evict, checkpoint and purge by themselves. Off: callers do it, for
+    /// Whether threads flush, evict, checkpoint and purge on their own. If not, callers do it, for
     /// tests.
     pub background: bool,
-    /// `innodb_force_recovery`: 1 passes over pages that cannot be read, 2 cleans nothing up, 3
-    /// takes nothing back, 5 takes what had not ended for committed, 6 leaves the log aside; 5 and
-    /// 6 change nothing on disk.
+    /// `innodb_force_recovery`: 1 skips unreadable pages and stops the purge, 3 stops the rollback,
+    /// 5 takes unfinished transactions for committed, 6 ignores the log; 5 and 6 change nothing on
+    /// disk.
     pub force_recovery: u8,
 }
 
@@ -94,8 +96,8 @@ impl NativeOptions {
     pub(super) fn storage(&self) -> StorageOptions {
         StorageOptions {
             pool_bytes: self.buffer_pool_bytes,
-            // A group may take a quarter of the buffer, and a split that reaches the root takes
-            // some pages.
+            // A group may take a quarter of the buffer, and a split up to the root changes several
+            // pages.
             log_buffer_bytes: self.log_buffer_bytes.max(MIN_LOG_BUFFER),
             segment_bytes: self.log_segment_bytes,
             log_budget_bytes: self.log_capacity_bytes,

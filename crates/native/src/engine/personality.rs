@@ -1,13 +1,13 @@
-//! The engine as statements see it.
+//! The InnoDB engine as statements see it.
 //!
-//! Compat: as MariaDB's engine of the name.
+//! Compat: as MariaDB's engine of that name.
 
 use selkie_engine::{
     KeyLimits, Maintenance, Optimizes, OptionValues, OwnOption, Personality, RowFormats, RowHabits,
     Shown, StatementLimits,
 };
 
-/// Of tables of this engine.
+/// Properties of this engine's tables.
 pub(super) static PERSONALITY: Personality = Personality {
     name: "InnoDB",
     comment: "Supports transactions, row-level locking, foreign keys and encryption for tables",
@@ -41,5 +41,5 @@ pub(super) static PERSONALITY: Personality = Personality {
     ..Personality::NONE
 };
 
-/// Bytes that a file has besides the tree that others would keep in a file of all tables.
+/// Bytes of a table's file besides its tree; other engines keep these in a file of all tables.
 const TREE_OVERHEAD: u64 = 2 * 16_384;

@@ -1,4 +1,6 @@
-//! What the engine, its tables and its transactions share.
+//! State shared by the engine, its tables and its transactions.
+//!
+//! Its locks are held for moments only and never while a page latch or another of them is awaited.
 
 use crate::btree::Tree;
 use crate::error::Result;
@@ -23,7 +25,7 @@ use std::sync::Arc;
 
 const STRIPES: usize = 64;
 
-/// Rows touched since start.
+/// Numbers of rows processed since start.
 #[derive(Default)]
 pub(crate) struct RowCounters {
     pub(crate) read: Striped,
@@ -32,19 +34,19 @@ pub(crate) struct RowCounters {
     pub(crate) deleted: Striped,
 }
 
-/// Files whose fate is not settled in the log yet.
+/// Files whose creation or removal is not final in the log yet.
 #[derive(Default)]
 struct PendingFiles {
-    /// Made by transactions that have not ended.
+    /// Files created by active transactions.
     created: Vec<FileId>,
-    /// Dropped by commits that lie at these positions; deleted once those are durable.
+    /// Files dropped by commits at these positions; they are deleted once those are durable.
     dropped: Vec<(Lsn, FileId)>,
 }
 
 /// A tree and the table it belongs to.
 type OwnedTree = (Arc<Tree>, Arc<TableFiles>);
 
-/// The engine's inside.
+/// The engine's shared state.
 pub(crate) struct Shared {
     pub(crate) storage: Arc<Storage>,
     pub(crate) undo: Undo,
@@ -64,13 +66,14 @@ pub(crate) struct Shared {
     hasher: foldhash::fast::RandomState,
     next_trx: AtomicU64,
     pub(super) purger: Purger,
-    /// Statements may change nothing.
+    /// Statements must not change anything.
     pub(super) read_only: AtomicBool,
-    /// Compat: with a log to read, what adds versions is refused in other words than what deletes.
+    /// Compat: if there is a log to read, statements that add versions are refused with another
+    /// error than deletes.
     pub(super) rescues: AtomicBool,
 }
 
-/// How the purge thread is woken and stopped.
+/// Wakes and stops the purge thread.
 #[derive(Default)]
 pub(super) struct Purger {
     pub(super) runs: AtomicBool,
@@ -122,7 +125,7 @@ impl Shared {
         Arc::new(TrxState::new(self.next_trx.fetch_add(1, Ordering::Relaxed)))
     }
 
-    /// Refuses changes while there is only to be read.
+    /// Refuses changes while the engine is read only.
     pub(crate) fn check_writable(&self) -> EngineResult<()> {
         match self.read_only.load(Ordering::Relaxed) {
             true => Err(EngineError::ReadOnly),
@@ -130,7 +133,7 @@ impl Shared {
         }
     }
 
-    /// The same for what adds versions of rows.
+    /// As [`Self::check_writable`], for changes that add versions of rows.
     pub(crate) fn check_grows(&self) -> EngineResult<()> {
         match self.rescues.load(Ordering::Relaxed) {
             true => Err(EngineError::ReadOnlyMode),
@@ -138,7 +141,7 @@ impl Shared {
         }
     }
 
-    /// The number of the next transaction.
+    /// The id of the next transaction.
     pub(super) fn next_trx(&self) -> u64 {
         self.next_trx.load(Ordering::Relaxed)
     }
@@ -148,24 +151,24 @@ impl Shared {
         self.tables.read().values().cloned().collect()
     }
 
-    /// Files of trees.
+    /// Number of files with trees.
     pub(super) fn open_files(&self) -> usize {
         self.trees.read().len()
     }
 
-    /// Whether an entry is a delete mark that everybody sees, and nothing hangs on it.
+    /// Whether an entry is a delete mark that all readers see, without a long value.
     pub(crate) fn is_dead(&self, value: &[u8]) -> bool {
         value::is_deleted(value)
             && value::chain_of(value).is_none()
             && seq_of(get_u64(value, 0)) < self.undo.reclaimed()
     }
 
-    /// The mutex under which a unique key is checked and inserted (I26).
+    /// Returns the mutex under which a unique key is checked and inserted (I26).
     pub(crate) fn stripe(&self, file: FileId, key: &[u8]) -> &Mutex<()> {
         &self.stripes[self.hasher.hash_one((file, key)) as usize % STRIPES]
     }
 
-    /// The table and index whose tree a file holds.
+    /// The table and index whose tree is in a file.
     pub(super) fn place_of(&self, file: FileId) -> Option<(TableId, Option<IndexId>)> {
         let (_, files) = self.tree(file)?;
         if files.clustered.file == file {
@@ -216,13 +219,13 @@ impl Shared {
         self.forget_tree(tree);
     }
 
-    /// Notes that a transaction makes a file; gone after a crash unless it commits.
+    /// Notes a file created by a transaction; a crash removes it unless the transaction commits.
     pub(super) fn file_created(&self, file: FileId) {
         self.files.lock().created.push(file);
     }
 
-    /// Called while the commit is published: what was made stays, what was dropped goes once that
-    /// is durable.
+    /// Called while the commit is published: keeps created files, and queues dropped ones for
+    /// deletion once the commit is durable.
     pub(crate) fn files_committed(&self, created: &[FileId], dropped: &[FileId], lsn: Lsn) {
         if created.is_empty() && dropped.is_empty() {
             return;
@@ -232,7 +235,7 @@ impl Shared {
         files.dropped.extend(dropped.iter().map(|file| (lsn, *file)));
     }
 
-    /// Deletes a file that its transaction made and took back.
+    /// Deletes a file whose creation was rolled back.
     pub(crate) fn delete_created(&self, file: FileId) -> EngineResult<()> {
         self.storage.space().delete_file(&self.storage, file)?;
         self.files.lock().created.retain(|other| *other != file);
@@ -268,7 +271,7 @@ impl Shared {
         self.tables.read().values().map(counters).collect()
     }
 
-    /// Makes a counter that was set survive a crash.
+    /// Logs a counter that was set, so that it survives a crash.
     pub(crate) fn log_counter(&self, file: FileId, next: u64) -> EngineResult<()> {
         let mut mtr = Mtr::begin(&self.storage)?;
         mtr.trx(&TrxRecord::Counter(file, next).encode());
@@ -276,12 +279,12 @@ impl Shared {
         Ok(())
     }
 
-    /// Whether a thread cleans up behind transactions.
+    /// Whether a purge thread runs.
     pub(crate) fn is_purging(&self) -> bool {
         self.purger.runs.load(Ordering::Acquire)
     }
 
-    /// Cleans up now, or has it done.
+    /// Cleans up now, or wakes the purge thread to do it.
     pub(crate) fn after_commit(&self) {
         if self.storage.rests_purge() {
             return;

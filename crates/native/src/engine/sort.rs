@@ -1,6 +1,6 @@
-//! Entries of an index to be built, in order, in bounded memory: sorted runs that exceed it go to a
-//! temporary file without a name and are merged as they are read back. Nothing here survives the
-//! process, and nothing must.
+//! Sorts the entries of an index build in bounded memory: sorted runs that exceed it go to a
+//! temporary file without a name and are merged when they are read back. The file does not survive
+//! the process and must not.
 
 use crate::table::BuildEntry;
 use selkie_engine::{EngineError, EngineResult};
@@ -11,23 +11,23 @@ use std::io::{BufWriter, Write};
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes of a run that are read at a time.
+/// Bytes of a run to read at a time.
 const READ_BYTES: usize = 64 << 10;
-/// Lengths of key, value and unique part before each entry of a run.
+/// Bytes before each entry of a run: lengths of key, value and unique part.
 const HEAD: usize = 6;
 
-/// One entry in the buffer: its key's first bytes, then where key and value lie.
+/// One entry in the buffer: the first bytes of its key, and the position of key and value.
 #[derive(Clone, Copy)]
 struct Place {
     head: u64,
     at: u64,
     key: u16,
     value: u16,
-    /// Length of the index key; 0 if a part is NULL, so that it may repeat.
+    /// Length of the index key; 0 if a part is NULL, because such a key may repeat.
     unique: u16,
 }
 
-/// One entry in its turn.
+/// One entry, in key order.
 #[derive(Clone, Copy)]
 pub(super) struct Sorted<'s> {
     pub(super) key: &'s [u8],
@@ -35,14 +35,14 @@ pub(super) struct Sorted<'s> {
     pub(super) unique: usize,
 }
 
-/// Collects entries in any order and gives them back in key order.
+/// Collects entries in any order and returns them in key order.
 pub(super) struct Sorter {
     budget: usize,
     bytes: Vec<u8>,
     places: Vec<Place>,
     file: Option<BufWriter<File>>,
     written: u64,
-    /// Where each run in the file begins and ends.
+    /// Start and end of each run in the file.
     runs: Vec<(u64, u64)>,
 }
 
@@ -69,7 +69,7 @@ impl Sorter {
             unique: if entry.any_null { 0 } else { entry.split as u16 },
         });
         self.bytes.extend_from_slice(entry.key);
-        // Version 0: older than any transaction.
+        // Version 0: visible to all readers.
         self.bytes.extend_from_slice(&[0; 8]);
         self.bytes.extend_from_slice(entry.body);
         Ok(())
@@ -90,7 +90,7 @@ impl Sorter {
         self.places = places;
     }
 
-    /// Writes what is in memory as one run.
+    /// Writes the entries in memory as one run.
     fn spill(&mut self) -> EngineResult<()> {
         self.sort();
         let mut file = match self.file.take() {
@@ -156,13 +156,13 @@ fn merge(
     Ok(())
 }
 
-/// A run being read.
+/// A run that is being read.
 struct Run {
-    /// Of the file, not yet in the buffer.
+    /// Position in the file of the first byte not yet in the buffer.
     next: u64,
     end: u64,
     buffer: Vec<u8>,
-    /// Behind the current entry.
+    /// End of the current entry in the buffer.
     at: usize,
     /// Lengths of key, value and unique part of the current entry.
     entry: (usize, usize, usize),
@@ -175,7 +175,7 @@ impl Run {
         Sorted { key: &bytes[..key], value: &bytes[key..], unique }
     }
 
-    /// Goes to the next entry; false behind the last.
+    /// Moves to the next entry; false after the last.
     fn advance(&mut self, file: &File) -> EngineResult<bool> {
         if self.at == self.buffer.len() && self.next == self.end {
             return Ok(false);
@@ -191,7 +191,7 @@ impl Run {
         Ok(true)
     }
 
-    /// Has `len` bytes in the buffer from `at` on.
+    /// Makes `len` bytes available in the buffer from `at` on.
     fn need(&mut self, file: &File, len: usize) -> EngineResult<()> {
         if self.buffer.len() - self.at >= len {
             return Ok(());
@@ -211,7 +211,7 @@ impl Run {
     }
 }
 
-/// A file for this process alone, gone when it is closed.
+/// Creates a file without a name, which is removed when it is closed.
 fn nameless_file() -> EngineResult<File> {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);

@@ -1,6 +1,6 @@
 //! The engine's status counters, under MariaDB's names.
 //!
-//! Must not report what nothing counts: the server shows such names as zero by itself.
+//! Must not report names that nothing counts: the server shows those as zero itself.
 
 use super::shared::Shared;
 use crate::disk::DiskTraffic;

@@ -1,5 +1,5 @@
-//! Many threads on one table, then a check: money moves between accounts and none is made or lost;
-//! consistent reads see all of it at any moment.
+//! Many threads on one table, then a check: money moves between accounts, and the sum must stay the
+//! same in every consistent read.
 
 use super::contract::NativeEngine;
 use super::options::NativeOptions;
@@ -71,7 +71,7 @@ impl Bank {
         self.table.update(trx, &NoContext::default(), &at, &rows_of([row]))
     }
 
-    /// Moves money, or an account to another number.
+    /// Moves money between accounts, or moves an account to another number.
     fn transfer(&self, trx: &dyn EngineTrx, rng: &mut Rng) -> EngineResult<()> {
         let (from, to) = (rng.below(ACCOUNTS as u64) as i64, rng.below(ACCOUNTS as u64) as i64);
         let (Some(a), true) = (self.balance(trx, from)?, from != to) else { return Ok(()) };

@@ -1,5 +1,5 @@
-//! Crashes with transactions that are prepared, that are larger than memory, and while they are
-//! being taken back.
+//! Crashes with prepared transactions, with transactions larger than memory, and during rollbacks
+//! of losers.
 
 use super::contract::NativeEngine;
 use super::options::NativeOptions;
@@ -17,21 +17,21 @@ use std::time::{Duration, Instant};
 
 type Rows = BTreeMap<i64, Vec<u8>>;
 
-/// Rows from here on belong to prepared transactions.
+/// First id of the rows of prepared transactions.
 const HIGH: i64 = 1000;
 
-/// The outcome of a prepared transaction, as far as it is known to be durable.
+/// The outcome of a prepared transaction, as far as it is durable for certain.
 #[derive(Clone)]
 enum Branch {
     None,
-    /// What it leaves if committed; whether its preparation was acknowledged.
+    /// The rows it leaves if committed; whether its preparation was acknowledged.
     Prepared(Rows, bool),
-    /// As before, but it was ended: by a commit; acknowledged.
+    /// As above, but it was ended; whether by a commit; whether that was acknowledged.
     Ended(Rows, bool, bool),
 }
 
 struct Model {
-    /// States of the low rows that some commit left.
+    /// States of the low rows after each commit.
     states: Vec<Rows>,
     acked: usize,
     high: Rows,
@@ -127,7 +127,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Prepares, and perhaps ends, a branch.
+    /// Prepares a branch, and perhaps ends it.
     fn branch(&mut self, model: &mut Model) -> EngineResult<()> {
         let trx = self.engine.begin(Isolation::RepeatableRead, false)?;
         let mut rows = model.high.clone();
@@ -167,7 +167,7 @@ impl Session<'_> {
     }
 }
 
-/// What a consistent read must find now, given whether the branch was found prepared.
+/// Sets the expected content, given whether the branch was found prepared.
 fn settle(model: &mut Model, found: bool) {
     match std::mem::replace(&mut model.branch, Branch::None) {
         Branch::None => assert!(!found, "an ended branch is back"),
@@ -204,7 +204,7 @@ fn check(engine: &NativeEngine, model: &mut Model) {
     model.acked = state;
 }
 
-/// Opens after a crash, with crashes during it and while unfinished transactions are taken back.
+/// Opens after a crash, with more crashes during the recovery and the rollback of losers.
 fn recover(disk: &SimDisk, model: &mut Model, rng: &mut Rng) -> NativeEngine {
     for _ in 0..rng.below(3) {
         disk.crash_after(1 + rng.below(60));
@@ -231,7 +231,7 @@ fn recover(disk: &SimDisk, model: &mut Model, rng: &mut Rng) -> NativeEngine {
     assert!(prepared.len() <= 1);
     settle(model, prepared.len() == 1);
     check(&engine, model);
-    // Not taken back yet: nobody sees it all the same.
+    // Losers are not rolled back yet, but no reader may see their changes.
     while undo_losers_step(engine.shared()).unwrap() {
         if rng.below(4) == 0 {
             engine.checkpoint(false).unwrap();
@@ -244,7 +244,7 @@ fn recover(disk: &SimDisk, model: &mut Model, rng: &mut Rng) -> NativeEngine {
     if let Some(found) = prepared.pop() {
         assert_eq!((&found.xid, &found.tables[..]), (&name(), &[TableId(1)][..]));
         if rng.below(2) == 0 {
-            // It waits for another life.
+            // It stays prepared until the next start.
             drop(found);
             engine.checkpoint(false).unwrap();
         } else {
@@ -256,7 +256,7 @@ fn recover(disk: &SimDisk, model: &mut Model, rng: &mut Rng) -> NativeEngine {
     engine
 }
 
-/// After a sweep no page is used by nobody, and nothing is missing.
+/// After a sweep every page belongs to something, and nothing is missing.
 fn sweep(engine: &NativeEngine, model: &mut Model) {
     let table = engine.open_table(&items(1)).unwrap();
     let context = NoContext::default();

@@ -1,5 +1,5 @@
-//! Versions kept and versions dropped: readers of many ages against one writer, with pruning and
-//! spilling in between.
+//! Tests of version retention: readers of many ages against one writer, with pruning and spilling
+//! in between.
 
 use super::contract::NativeEngine;
 use super::options::NativeOptions;
@@ -190,7 +190,7 @@ fn one_long_reader_costs_one_version_a_row() {
     world.reader();
     for _ in 0..30 {
         (0..50).for_each(|_| world.transaction(20, 4));
-        // Rows of the table and of two indexes, versions of the reader and of the last commits.
+        // Rows of the table and of two indexes: versions for the reader and of the last commits.
         let left = status(&engine, "Selkie_undo_segments");
         assert!(left <= 200, "{left} segments after {} transactions", 50 * 30);
     }

@@ -1,5 +1,6 @@
-//! Memory for frames and other large aligned buffers: one anonymous mapping, huge pages advised.
-//! Owns the mapping and hands out raw frame pointers; who may use them when is decided by the latch
+//! Memory for frames and other large aligned buffers: one anonymous mapping with huge pages
+//! advised. Owns the mapping and returns raw frame pointers. It does not synchronise access: the
+//! latch protocol of `guard` does.
 //! protocol of `guard`.
 
 use crate::ids::PAGE_SIZE;
@@ -9,7 +10,7 @@ use std::{io, ptr::NonNull};
 /// Alignment of the usable part: one huge page.
 const HUGE: usize = 2 << 20;
 
-/// A zeroed mapping of a fixed length, page-aligned at least, unmapped on drop.
+/// A zeroed mapping of a fixed length, at least page-aligned, unmapped on drop.
 pub(crate) struct Arena {
     base: NonNull<u8>,
     len: usize,
@@ -66,12 +67,12 @@ impl Arena {
     /// The address of the `n`-th page-sized frame.
     pub(crate) fn frame(&self, n: u32) -> NonNull<u8> {
         debug_assert!((n as usize + 1) * PAGE_SIZE <= self.len);
-        // SAFETY: frame numbers come from this arena's free list and entry words, all below
-        // `len / PAGE_SIZE`.
+        // SAFETY: frame numbers come from this arena's free list and entry words, all below `len /
+        // PAGE_SIZE`.
         unsafe { self.base.add(n as usize * PAGE_SIZE) }
     }
 
-    /// The bytes, for an owner that shares the arena with nobody.
+    /// The bytes, for an owner that does not share the arena.
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
         // SAFETY: `&mut self` is exclusive, the mapping is initialised (zeros) and `len` bytes
         // long.
@@ -95,8 +96,8 @@ impl Arena {
 
 impl Drop for Arena {
     fn drop(&mut self) {
-        // SAFETY: the mapping is ours, and whoever borrowed from it has ended (lifetimes of guards
-        // and slices).
+        // SAFETY: the mapping is ours, and all borrows of it have ended (lifetimes of guards and
+        // slices).
         let _ = unsafe { munmap(self.map.as_ptr().cast(), self.map_len) };
     }
 }

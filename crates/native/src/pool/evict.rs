@@ -1,8 +1,8 @@
-//! Free frames and how they come about. The evictor keeps a 64th of the frames, at most 4,096, free
-//! ahead of need, so that a miss pops one; a thread that finds none waits, holding no latch, and
-//! never writes a page itself. It is independent of the flusher that bounds recovery time: coupling
-//! the two is a known source of stalls. While somebody waits the evictor does not rest: what was
-//! latched, or on its way to the file, when it came by may leave any moment.
+//! Free frames and eviction. The evictor keeps a 64th of the frames, at most 4,096, free ahead of
+//! need, so that a miss pops one. A thread that finds none waits, holds no latch, and never writes
+//! a page itself. The evictor is independent of the flusher that bounds recovery time: coupling the
+//! two is a known source of stalls. While a thread waits for a frame, the evictor does not stop: a
+//! page that was latched or being written on its last visit may become evictable at any moment.
 //!
 //! Without background threads (recovery, simulation) the thread that needs a frame runs the
 //! evictor's round itself.
@@ -15,8 +15,8 @@ use crate::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use crate::sync::{Condvar, Mutex};
 use std::time::Duration;
 
-/// Frames looked at per round of the clock, for a pool of `frames`: enough that the dirty ones
-/// among them make a doublewrite batch worth its flush.
+/// Frames visited per round of the clock, for a pool of `frames`: enough that the dirty ones among
+/// them make a doublewrite batch worth its flush.
 const fn round(frames: usize) -> usize {
     let n = frames / 32;
     if n < 64 {
@@ -28,10 +28,9 @@ const fn round(frames: usize) -> usize {
     }
 }
 
-/// How often the evictor, while somebody waits, finds that nothing at all can leave before those
-/// who wait give up: it rests in between, so that this takes most of a minute. Rounds that have not
-/// ended do not count, however long their writes take. Fewer in models, which try many orders of
-/// them.
+/// Passes in which no frame at all could be freed, after which waiting threads give up. The evictor
+/// rests in between, so this takes most of a minute. An unfinished round does not count, however
+/// long its writes take. Models use fewer, since they try many orders of passes.
 const PASSES_IN_VAIN: u32 = if cfg!(all(test, feature = "models")) { 5 } else { 2_000 };
 
 /// The longest rest between two passes.
@@ -40,14 +39,14 @@ const LONGEST_REST: Duration = Duration::from_millis(20);
 /// Frames without a page.
 struct Free {
     list: Vec<u32>,
-    /// Threads that wait for one.
+    /// Number of threads that wait for a frame.
     waiting: usize,
-    /// Frames from here on are not handed out any more; they collect in `retired`.
+    /// Frames from this one on are not given out any more; they collect in `retired`.
     limit: u32,
     retired: Vec<u32>,
 }
 
-/// Free frames and the clock's hand.
+/// Free frames, and the position of the clock's hand.
 pub(super) struct Clock {
     free: Mutex<Free>,
     free_count: AtomicUsize,
@@ -55,8 +54,8 @@ pub(super) struct Clock {
     wanted: Mutex<bool>,
     work: Condvar,
     hand: AtomicU32,
-    /// Passes of the evictor since a frame came free, or since the first of those who wait began
-    /// to.
+    /// Passes of the evictor since a frame was freed, or since the first of the waiting threads
+    /// began to wait.
     in_vain: AtomicU32,
 }
 
@@ -98,7 +97,7 @@ impl Clock {
         self.came_free.notify_one();
     }
 
-    /// Hands out frames below `limit` only, from now on; frames between the old limit and a higher
+    /// From now on gives out only frames below `limit`. Frames between the old limit and a higher
     /// new one are free.
     pub(super) fn set_limit(&self, limit: u32) {
         let mut free = self.free.lock();
@@ -111,13 +110,13 @@ impl Clock {
         self.came_free.notify_all();
     }
 
-    /// Frames at or above the limit that hold no page any more.
+    /// Number of frames at or above the limit without a page.
     pub(super) fn retired(&self) -> usize {
         self.free.lock().retired.len()
     }
 
-    /// Forgets them; or, after a lowering that did not succeed, hands them out again under the old
-    /// limit.
+    /// Forgets the retired frames. If the limit could not be lowered, gives them out again under
+    /// the old one.
     pub(super) fn settle(&self, restored: Option<u32>) {
         let mut free = self.free.lock();
         let retired = std::mem::take(&mut free.retired);
@@ -133,8 +132,8 @@ impl Clock {
         self.work.notify_one();
     }
 
-    /// As [`Self::wait_free`], for the first time. If nobody else waits, what was in vain before
-    /// does not count.
+    /// As [`Self::wait_free`], for the first wait. If no other thread waits, earlier passes in vain
+    /// do not count.
     fn begin_to_wait(&self) {
         let free = self.free.lock();
         if free.waiting == 0 {
@@ -144,11 +143,10 @@ impl Clock {
         self.wait_free();
     }
 
-    /// Waits until there may be a free frame.
+    /// Waits until a frame may be free.
     fn wait_free(&self) {
         self.free.lock().waiting += 1;
-        // Only now: the evictor, asked before, may have ended its work by finding that nobody
-        // waits.
+        // Only now: an earlier request may have ended because the evictor found no waiting thread.
         self.request();
         let mut free = self.free.lock();
         if free.list.is_empty() {
@@ -157,7 +155,7 @@ impl Clock {
         free.waiting -= 1;
     }
 
-    /// A pass of the evictor has freed nothing for those who wait.
+    /// Counts a pass of the evictor that freed nothing for the waiting threads.
     fn passed_in_vain(&self) {
         self.in_vain.fetch_add(1, Ordering::Relaxed);
         if self.is_exhausted() {
@@ -165,12 +163,12 @@ impl Clock {
         }
     }
 
-    /// Whether those who wait are to give up.
+    /// Whether waiting threads must give up.
     fn is_exhausted(&self) -> bool {
         self.in_vain.load(Ordering::Relaxed) >= PASSES_IN_VAIN
     }
 
-    /// Whether somebody waits for a frame and there is none.
+    /// Whether a thread waits for a frame and there is none.
     fn is_awaited(&self) -> bool {
         let free = self.free.lock();
         free.waiting > 0 && free.list.is_empty()
@@ -178,7 +176,7 @@ impl Clock {
 }
 
 impl Pool {
-    /// Frames the evictor keeps free.
+    /// Number of frames the evictor keeps free.
     fn low_water(&self) -> usize {
         (self.capacity() / 64).clamp(4, 4096)
     }
@@ -215,7 +213,7 @@ impl Pool {
         Err(StorageError::Io { what: "buffer pool exhausted".to_owned(), source: busy })
     }
 
-    /// A free frame, if taking it leaves enough for those who cannot do without.
+    /// Returns a free frame, if enough others remain for threads that cannot do without.
     pub(super) fn take_spare_frame(&self) -> Option<u32> {
         if self.free_frames() <= self.low_water() {
             self.clock.request();
@@ -241,8 +239,8 @@ impl Pool {
         }
     }
 
-    /// The evictor thread's body: one wait and, if frames are short, rounds until they are not or
-    /// nothing can leave and nobody waits.
+    /// The evictor thread's body: one wait. If frames are short, it then runs rounds until they are
+    /// not, or until no page can leave and no thread waits.
     pub(crate) fn evictor_step(&self, timeout: Duration) {
         let mut wanted = self.clock.wanted.lock();
         if !*wanted {
@@ -258,8 +256,8 @@ impl Pool {
         }
     }
 
-    /// Rounds until there are free frames to spare, for two turns of the clock: the first may only
-    /// mark.
+    /// Runs rounds until there are spare frames, for two turns of the clock at most: the first may
+    /// only mark pages. Returns whether there are enough.
     fn evict_enough(&self) -> bool {
         let enough = || self.free_frames() >= self.low_water() * 2;
         for _ in 0..2 * self.capacity().div_ceil(round(self.capacity())) {
@@ -271,17 +269,18 @@ impl Pool {
         enough()
     }
 
-    /// Ends a sleep of the evictor.
+    /// Ends the evictor's sleep.
     pub(crate) fn wake_evictor(&self) {
         self.clock.request();
     }
 
-    /// One round: what scans brought in beyond their share, else of the clock: unmarked pages get
-    /// marked, marked clean ones leave, marked dirty ones are written and then leave.
+    /// One round. Its frames are those of scans beyond their share, else the clock's next ones.
+    /// Unmarked pages get marked, marked clean ones leave, marked dirty ones are written and then
+    /// leave.
     pub(super) fn evict_round(&self) {
         let overrun = self.overrun_frames(round(self.capacity()));
         if !overrun.is_empty() {
-            // Twice: the first visit marks, the second takes.
+            // Twice: the first visit marks, the second evicts.
             self.evict_among(overrun.iter().copied());
             return self.evict_among(overrun.into_iter());
         }
@@ -290,7 +289,7 @@ impl Pool {
         self.evict_among((0..round(capacity).min(capacity)).map(turn));
     }
 
-    /// Whether those who wait for a frame are to give up, for tests.
+    /// Whether waiting threads must give up, for tests.
     #[cfg(all(test, feature = "models"))]
     pub(crate) fn is_exhausted(&self) -> bool {
         self.clock.is_exhausted()
@@ -302,7 +301,7 @@ impl Pool {
         self.evict_round();
     }
 
-    /// Visits these frames and lets go of what can leave.
+    /// Visits these frames and evicts those that can leave.
     pub(super) fn evict_among(&self, frames: impl Iterator<Item = u32>) {
         let mut dirty: Vec<(u32, PageId)> =
             frames.filter_map(|frame| Some((frame, self.visit(frame)?))).collect();
@@ -315,7 +314,7 @@ impl Pool {
         }
     }
 
-    /// Returns the page if it should be written before it can leave.
+    /// Marks or evicts the page. Returns it if it must be written before it can leave.
     fn visit(&self, frame: u32) -> Option<PageId> {
         let id = self.frame(frame).page()?;
         let word = self.word(id).ok()?;
@@ -339,7 +338,7 @@ impl Pool {
         None
     }
 
-    /// Evicts the page if nobody holds it and it is clean.
+    /// Evicts the page if it is not latched and clean.
     fn try_evict(&self, frame: u32, id: PageId) {
         let Ok(word) = self.word(id) else { return };
         let seen = Word(word.load(Ordering::Relaxed));

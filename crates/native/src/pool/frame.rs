@@ -1,5 +1,5 @@
-//! What the pool remembers about each frame besides its bytes: whose page it is and since when it
-//! differs from disk. One cache line per frame, not touched by hits.
+//! The descriptor of each frame: its page, and since when the page differs from disk. One cache
+//! line per frame, which hits do not touch.
 
 use super::arena::Arena;
 use crate::ids::{Lsn, PageId};
@@ -10,7 +10,7 @@ use std::ops::Deref;
 /// Descriptor of a frame.
 ///
 /// Invariant (I4): a page that differs from disk has `rec_lsn` or `writing` set, at every moment.
-/// The writer sets `writing` before it clears `rec_lsn`; whoever looks for the oldest change reads
+/// The writer sets `writing` before it clears `rec_lsn`; a search for the oldest change reads
 /// `rec_lsn` before `writing`.
 #[repr(align(64))]
 pub(super) struct Frame {
@@ -20,7 +20,7 @@ pub(super) struct Frame {
     initialised: AtomicBool,
 }
 
-/// The descriptors of all frames there can ever be. Memory is used only for those that were.
+/// The descriptors of all possible frames. Only those in use take memory.
 pub(super) struct FrameTable {
     memory: Arena,
     len: usize,
@@ -37,9 +37,9 @@ impl Deref for FrameTable {
     type Target = [Frame];
 
     fn deref(&self) -> &[Frame] {
-        // SAFETY: the arena holds `len` descriptors, is aligned to a page at least, and starts out
-        // as zeros, which are a valid `Frame`: no page, clean. Nobody has a mutable reference to
-        // any of them.
+        // SAFETY: the arena holds `len` descriptors, is aligned to a page at least, and starts as
+        // zeros, which are a valid `Frame`: no page, clean. There are no mutable references to
+        // them.
         unsafe { std::slice::from_raw_parts(self.memory.at(0).as_ptr().cast::<Frame>(), self.len) }
     }
 }
@@ -50,13 +50,13 @@ impl Frame {
         PageId::unpack(self.page.load(Ordering::Acquire))
     }
 
-    /// Assigns the frame; by the thread that holds the page in `LOADING` or `EXCLUSIVE`.
+    /// Assigns the frame. Called by the thread that holds the page in `LOADING` or `EXCLUSIVE`.
     pub(super) fn assign(&self, page: Option<PageId>) {
         debug_assert!(self.is_clean());
         self.page.store(page.map_or(0, PageId::pack), Ordering::Release);
     }
 
-    /// Notes the first change since the last write; by the exclusive holder.
+    /// Notes the first change since the last write. Called by the exclusive holder.
     pub(super) fn mark_dirty(&self, start: Lsn, initialised: bool) {
         if self.rec_lsn.load(Ordering::Relaxed) == 0 {
             self.initialised.store(initialised, Ordering::Relaxed);
@@ -69,21 +69,21 @@ impl Frame {
         self.rec_lsn.load(Ordering::SeqCst) == 0 && self.writing.load(Ordering::SeqCst) == 0
     }
 
-    /// Where the log must start to redo this frame's page.
+    /// Start of the log that is needed to redo this frame's page.
     pub(super) fn oldest_change(&self) -> Option<Lsn> {
         let rec = self.rec_lsn.load(Ordering::SeqCst);
         let writing = self.writing.load(Ordering::SeqCst);
         [rec, writing].into_iter().filter(|lsn| *lsn != 0).min().map(Lsn)
     }
 
-    /// `rec_lsn`, if the page waits to be written.
+    /// `rec_lsn`, if the page must be written.
     pub(super) fn dirty_since(&self) -> Option<Lsn> {
         Some(self.rec_lsn.load(Ordering::Relaxed)).filter(|lsn| *lsn != 0).map(Lsn)
     }
 
-    /// Claims the write of a dirty page; by a holder of its shared latch. Returns whether the page
-    /// was initialised within this dirty period, in which case the log can rebuild it from nothing.
-    /// `None`: clean, or somebody else is writing it.
+    /// Claims the write of a dirty page, for a holder of its shared latch. Returns whether the page
+    /// was initialised within this dirty period, in which case the log alone can rebuild it.
+    /// `None`: the page is clean, or another thread is writing it.
     pub(super) fn begin_write(&self) -> Option<bool> {
         let rec = self.rec_lsn.load(Ordering::SeqCst);
         if rec == 0
@@ -96,17 +96,17 @@ impl Frame {
         Some(initialised)
     }
 
-    /// The write reached the file.
+    /// Notes that the write reached the file.
     pub(super) fn end_write(&self) {
         self.writing.store(0, Ordering::SeqCst);
     }
 
-    /// Throws the changes away: the file is being dropped. By the exclusive holder.
+    /// Discards the changes, for a file that is being dropped. Called by the exclusive holder.
     pub(super) fn discard(&self) {
         self.rec_lsn.store(0, Ordering::SeqCst);
     }
 
-    /// Whether a copy of the page is on its way to the file.
+    /// Whether a copy of the page is being written to the file.
     pub(super) fn is_writing(&self) -> bool {
         self.writing.load(Ordering::SeqCst) != 0
     }

@@ -1,4 +1,4 @@
-//! Latched access to pages. The safe face of the pool's shared memory.
+//! Latched access to pages: the safe interface to the pool's shared memory.
 //!
 //! # Rules of access
 //!
@@ -12,8 +12,8 @@
 //! 5. A page with a guard of kind 2 or 3 is not evicted: the clock takes `UNLOCKED`/`MARKED` words
 //!    only.
 //!
-//! Latches are for memory-long waits only: nobody waits for a lock, a log flush, a free frame or
-//! the network while holding one (I30).
+//! Latches are only for short work in memory: no thread waits for a lock, a log flush, a free frame
+//! or the network while it holds one (I30).
 
 use super::Pool;
 use super::word::{EXCLUSIVE, ONE_SHARED, Word};
@@ -23,16 +23,16 @@ use crate::sync::atomic::{AtomicU64, Ordering, fence};
 use std::ops::Deref;
 use std::ptr::NonNull;
 
-/// A page that may be read; others may read it too.
+/// A page latched for reading; others may read it too.
 pub(crate) struct SharedGuard<'p> {
     pub(super) word: &'p AtomicU64,
     pub(super) bytes: NonNull<u8>,
     pub(super) id: PageId,
 }
 
-/// A page that only this thread may look at and change. Changes must be logged through the
-/// mini-transaction that owns the guard; `Mtr` is the only place outside the pool and recovery that
-/// asks for `bytes_mut`.
+/// A page latched for writing: only this thread may read and change it. Changes must be logged by
+/// the mini-transaction that owns the guard. Outside the pool and recovery, only `Mtr` calls
+/// `bytes_mut`.
 pub(crate) struct ExclusiveGuard<'p> {
     pub(super) pool: &'p Pool,
     pub(super) word: &'p AtomicU64,
@@ -42,7 +42,7 @@ pub(crate) struct ExclusiveGuard<'p> {
 }
 
 impl SharedGuard<'_> {
-    /// Which page this is.
+    /// The page's id.
     pub(crate) fn id(&self) -> PageId {
         self.id
     }
@@ -52,8 +52,8 @@ impl Deref for SharedGuard<'_> {
     type Target = PageBytes;
 
     fn deref(&self) -> &PageBytes {
-        // SAFETY: rule 2: while this guard lives nobody writes the frame, which is PAGE_SIZE bytes,
-        // all initialised.
+        // SAFETY: rule 2: while this guard lives no thread writes the frame, which is PAGE_SIZE
+        // bytes, all initialised.
         unsafe { &*self.bytes.as_ptr().cast::<[u8; PAGE_SIZE]>() }
     }
 }
@@ -72,13 +72,13 @@ impl<'p> ExclusiveGuard<'p> {
         bytes: NonNull<u8>,
         id: PageId,
     ) -> ExclusiveGuard<'p> {
-        // Pairs with the acquire fence of `OptimisticGuard::validate`: who reads a byte written
-        // from here on also sees that the word was taken.
+        // Pairs with the acquire fence of `OptimisticGuard::validate`: a thread that reads a byte
+        // written from here on also sees that the word was taken.
         fence(Ordering::Release);
         ExclusiveGuard { pool, word, bytes, id, changed: false }
     }
 
-    /// Which page this is.
+    /// The page's id.
     pub(crate) fn id(&self) -> PageId {
         self.id
     }
@@ -88,7 +88,7 @@ impl<'p> ExclusiveGuard<'p> {
         page::page_lsn(&self[..])
     }
 
-    /// The bytes, for writing. The version moves on when the guard goes.
+    /// The bytes, for writing. The version grows when the guard is dropped.
     pub(crate) fn bytes_mut(&mut self) -> &mut PageBytes {
         self.changed = true;
         // SAFETY: rule 3: the word is EXCLUSIVE, so this guard is the only access; `&mut self`
@@ -101,8 +101,8 @@ impl<'p> ExclusiveGuard<'p> {
         self.changed
     }
 
-    /// Records that the page now differs from disk since the log group `[start, end)`, and stamps
-    /// it. The first unwritten change decides how far the log must be kept, so an older `rec_lsn`
+    /// Records that the page differs from disk since the log group `[start, end)`, and stamps it.
+    /// The first unwritten change decides how far back the log is needed, so an older `rec_lsn`
     /// stays.
     pub(crate) fn mark_dirty(&mut self, start: Lsn, end: Lsn, initialised: bool) {
         page::set_page_lsn(self.bytes_mut(), end);
@@ -115,7 +115,7 @@ impl Deref for ExclusiveGuard<'_> {
     type Target = PageBytes;
 
     fn deref(&self) -> &PageBytes {
-        // SAFETY: rule 3: nobody else reads or writes the frame while this guard lives.
+        // SAFETY: rule 3: no other thread reads or writes the frame while this guard lives.
         unsafe { &*self.bytes.as_ptr().cast::<[u8; PAGE_SIZE]>() }
     }
 }

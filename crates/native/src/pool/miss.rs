@@ -21,16 +21,16 @@ use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// The smallest pool that can work at all.
+/// The smallest pool that works.
 pub(crate) const MIN_FRAMES: usize = crate::sync::capacity(16, 2);
 
 /// Pages in memory.
 ///
-/// Waiting: `shared`, `exclusive` and `create` may have to wait for a frame when the page is not in
-/// memory. A caller that already holds latches asks `shared_resident` / `exclusive_resident` /
-/// `optimistic` first and, on `None`, lets go, calls `load`, and starts over (I30). `create` inside
-/// a mini-transaction is covered by `Mtr::begin`, which waits for spare frames while nothing is
-/// held.
+/// Waits: `shared`, `exclusive` and `create` may wait for a frame when the page is not in memory. A
+/// caller that holds latches calls `shared_resident` / `exclusive_resident` / `optimistic` first;
+/// on `None` it releases its latches, calls `load`, and starts over (I30). `create` inside a
+/// mini-transaction is covered by `Mtr::begin`, which waits for spare frames while it holds
+/// nothing.
 pub(crate) struct Pool {
     pub(super) disk: Arc<dyn Disk>,
     pub(super) log: Arc<Log>,
@@ -42,24 +42,24 @@ pub(crate) struct Pool {
     pub(super) clock: Clock,
     pub(super) writers: Writers,
     pub(super) read_ahead: ReadAhead,
-    /// No page may be newer than this; recovery sets it to the end of the log it found.
+    /// Upper bound of valid page LSNs; recovery sets it to the end of the log it found.
     newest_valid: AtomicU64,
     pub(super) background: AtomicBool,
     /// Page reads from files since start.
     pub(crate) reads: AtomicU64,
-    /// Pages asked for.
+    /// Requests for pages.
     pub(crate) requests: Striped,
     /// Pages changed by mini-transactions.
     pub(crate) changes: Striped,
-    /// Pages made without reading.
+    /// Pages created without reading.
     pub(crate) created: AtomicU64,
     /// Waits for a free frame.
     pub(crate) waits_for_frames: AtomicU64,
 }
 
 impl Pool {
-    /// A pool of `frames` pages, at least `MIN_FRAMES`. `doublewrite` is the file that torn pages
-    /// are repaired from.
+    /// A pool of `frames` pages, at least `MIN_FRAMES`. `doublewrite` is the file from which torn
+    /// pages are repaired.
     pub(crate) fn new(
         disk: Arc<dyn Disk>,
         log: Arc<Log>,
@@ -100,7 +100,7 @@ impl Pool {
         &self.frames[..self.extent.end()]
     }
 
-    /// Makes an open file's pages reachable.
+    /// Makes the pages of an open file accessible.
     pub(crate) fn attach(&self, file: FileId, handle: Arc<dyn File>) {
         self.files.attach(file, handle);
     }
@@ -118,18 +118,18 @@ impl Pool {
         self.background.load(Ordering::Relaxed)
     }
 
-    /// Says whether an evictor thread runs.
+    /// Sets whether an evictor thread runs.
     pub(crate) fn set_background(&self, runs: bool) {
         self.background.store(runs, Ordering::Relaxed);
     }
 
-    /// Pages with a higher LSN than this are corrupt from now on: their log does not exist.
+    /// Makes pages with a higher LSN count as corrupt: their log does not exist.
     pub(crate) fn set_newest_valid(&self, lsn: Option<Lsn>) {
         self.newest_valid.store(lsn.map_or(u64::MAX, |l| l.0), Ordering::Release);
     }
 
-    /// No page that was just read from its file can be newer: what is written there was in the log
-    /// before (I1).
+    /// Upper bound of the LSN of a page just read from its file: a page's log is written before the
+    /// page (I1).
     pub(super) fn newest_valid(&self) -> Lsn {
         self.log.tail().min(Lsn(self.newest_valid.load(Ordering::Acquire)))
     }
@@ -153,7 +153,7 @@ impl Pool {
         }
     }
 
-    /// The page for reading, from disk if need be.
+    /// Latches the page for reading; reads it from disk if necessary.
     pub(crate) fn shared(&self, id: PageId) -> Result<SharedGuard<'_>> {
         let word = self.word(id)?;
         loop {
@@ -164,12 +164,12 @@ impl Pool {
         }
     }
 
-    /// The page for reading if it is in memory. May wait for a latch, never for I/O.
+    /// Latches the page for reading if it is in memory. May wait for a latch, never for I/O.
     pub(crate) fn shared_resident(&self, id: PageId) -> Result<Option<SharedGuard<'_>>> {
         Ok(self.latch_shared(self.word(id)?, id))
     }
 
-    /// The page for writing, from disk if need be.
+    /// Latches the page for writing; reads it from disk if necessary.
     pub(crate) fn exclusive(&self, id: PageId) -> Result<ExclusiveGuard<'_>> {
         let word = self.word(id)?;
         loop {
@@ -180,19 +180,19 @@ impl Pool {
         }
     }
 
-    /// The page for writing if it is in memory. May wait for a latch, never for I/O.
+    /// Latches the page for writing if it is in memory. May wait for a latch, never for I/O.
     pub(crate) fn exclusive_resident(&self, id: PageId) -> Result<Option<ExclusiveGuard<'_>>> {
         Ok(self.latch_exclusive(self.word(id)?, id))
     }
 
-    /// The page for optimistic reading; `None` if it is not in memory or is being written right
-    /// now.
+    /// Returns the page for optimistic reading; `None` if it is not in memory or is just being
+    /// changed.
     pub(crate) fn optimistic(&self, id: PageId) -> Result<Option<OptimisticGuard<'_>>> {
         self.requests.add_about(1);
         Ok(OptimisticGuard::new(self, self.word(id)?))
     }
 
-    /// `None`: not in memory, or being read from disk.
+    /// `None`: the page is not in memory, or is being read from disk.
     fn latch_shared<'p>(&'p self, word: &'p AtomicU64, id: PageId) -> Option<SharedGuard<'p>> {
         self.requests.add_about(1);
         let mut backoff = Backoff::new();
@@ -247,12 +247,12 @@ impl Pool {
         ExclusiveGuard::taken(self, word, self.frame_bytes(held.frame()), id)
     }
 
-    /// Whether the page is in memory or on its way there, at this moment.
+    /// Whether the page is in memory or being read, at this moment.
     pub(crate) fn is_resident(&self, id: PageId) -> bool {
         self.word(id).is_ok_and(|word| Word(word.load(Ordering::Relaxed)).state() != EVICTED)
     }
 
-    /// Brings the page into memory without latching it. Hold no latch when calling this.
+    /// Brings the page into memory without a latch on it. Hold no latch when calling this.
     pub(crate) fn load(&self, id: PageId) -> Result<()> {
         let word = self.word(id)?;
         loop {
@@ -273,7 +273,7 @@ impl Pool {
         }
     }
 
-    /// Moves an absent page to `LOADING` with a free frame; `None` if somebody else was faster.
+    /// Moves an absent page to `LOADING` with a free frame; `None` if another thread was faster.
     fn claim(&self, word: &AtomicU64, seen: Word) -> Result<Option<Word>> {
         let frame = self.take_frame()?;
         let loading = seen.loading(frame);
@@ -286,8 +286,8 @@ impl Pool {
 
     fn read_into(&self, word: &AtomicU64, loading: Word, id: PageId) -> Result<()> {
         let pointer = self.frame_bytes(loading.frame());
-        // SAFETY: rule 1 of `guard`: the word is LOADING and this thread set it, so the frame is
-        // ours alone.
+        // SAFETY: rule 1 of `guard`: the word is LOADING and this thread set it, so only this
+        // thread uses the frame.
         let bytes = unsafe { std::slice::from_raw_parts_mut(pointer.as_ptr(), PAGE_SIZE) };
         let outcome = self.read_page(id, bytes);
         if outcome.is_ok() {
@@ -316,7 +316,7 @@ impl Pool {
         self.check_page(bytes, id)
     }
 
-    /// Latches a page whose old content does not matter: it is about to be initialised. Never reads
+    /// Latches a page whose old content is not needed, because it will be initialised. Never reads
     /// the file.
     pub(crate) fn create(&self, id: PageId) -> Result<ExclusiveGuard<'_>> {
         let word = self.word(id)?;
@@ -351,7 +351,7 @@ impl Pool {
         guard
     }
 
-    /// Forgets all pages of a file without writing them, and the file's handle. Nobody may be using
+    /// Removes all pages of a file without writing them, and the file's handle. No thread may use
     /// the file.
     pub(crate) fn drop_file(&self, file: FileId) {
         for (frame, descriptor) in self.frames_in_use().iter().enumerate() {
@@ -376,7 +376,7 @@ impl Pool {
                 backoff.wait();
                 continue;
             }
-            // The latch goes with the page: releasing the frame ends both.
+            // The latch ends with the page: `release_frame` ends both.
             #[expect(clippy::disallowed_methods, reason = "`release_frame` unlatches")]
             std::mem::forget(guard);
             self.frame(frame).discard();
@@ -385,7 +385,7 @@ impl Pool {
         }
     }
 
-    /// Ends the residence of an exclusively held page.
+    /// Removes an exclusively held page from its frame.
     pub(super) fn release_frame(&self, word: &AtomicU64, held: Word) {
         debug_assert_eq!(held.state(), EXCLUSIVE);
         self.frame(held.frame()).assign(None);
@@ -393,19 +393,19 @@ impl Pool {
         self.clock.give_back(held.frame());
     }
 
-    /// The oldest log position some page in memory still needs; `None` when all are clean. Read the
-    /// log's tail and in-flight slots *before* calling this (I4).
+    /// The oldest log position that a page in memory still needs; `None` when all are clean. Read
+    /// the log's tail and in-flight slots *before* calling this (I4).
     pub(crate) fn oldest_change(&self) -> Option<Lsn> {
         self.frames_in_use().iter().filter_map(Frame::oldest_change).min()
     }
 
-    /// Number of pages waiting to be written.
+    /// Number of pages that must be written.
     pub(crate) fn dirty_pages(&self) -> usize {
         self.frames_in_use().iter().filter(|f| f.dirty_since().is_some()).count()
     }
 }
 
-/// Address space for as many frames as there can be, or just for these where that is refused.
+/// Reserves address space for all possible frames, or only for `frames` if that is refused.
 fn reserve(frames: usize) -> std::io::Result<(Arena, FrameTable)> {
     let space = |n: usize| Ok((Arena::new(n * PAGE_SIZE)?, FrameTable::new(n)?));
     space(reserved_frames(frames)).or_else(|_: std::io::Error| space(frames))

@@ -1,8 +1,8 @@
 //! The buffer pool: pages of files in memory, latched. `Pool::shared` / `exclusive` / `optimistic`
 //! are the only ways to a page's bytes. Translation is an array of words per file (`translate`,
-//! `word`), frames lie in one huge-page arena, a clock chooses victims (`evict`), dirty pages leave
-//! through `write`. The pool knows nothing about what pages mean and never logs anything itself; it
-//! only refuses to write a page before its log is durable (I1).
+//! `word`), frames are in one huge-page arena, a clock chooses victims (`evict`), dirty pages leave
+//! through `write`. The pool does not know the meaning of pages and never logs anything. It must
+//! not write a page before the page's log is durable (I1).
 
 mod arena;
 mod evict;

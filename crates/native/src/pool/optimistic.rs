@@ -1,7 +1,7 @@
-//! Reading a page without latching it: copy bytes out, then ask whether they were worth anything.
+//! Reads of a page without a latch: bytes are copied, then validated.
 //!
-//! Another thread may write the page meanwhile, so no reference to its bytes is ever formed: reads
-//! are relaxed atomic loads at checked offsets, and every value read is hostile until `validate`
+//! Another thread may write the page meanwhile. So no reference to its bytes is ever formed: reads
+//! are relaxed atomic loads at checked offsets, and every value is untrusted until `validate`
 //! succeeds. Meant for inner nodes of the tree; leaves are latched.
 
 use super::Pool;
@@ -10,11 +10,11 @@ use crate::ids::PAGE_SIZE;
 use crate::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
 use std::ptr::NonNull;
 
-/// The page changed, moved or is being written: start the descent over.
+/// The page changed, moved or is being written: the descent must restart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Restart;
 
-/// A promise to notice, not a latch. Costs two loads of the entry word.
+/// Notices changes of the page, but does not prevent them. Costs two loads of the entry word.
 #[derive(Clone, Copy)]
 pub(crate) struct OptimisticGuard<'p> {
     word: &'p AtomicU64,
@@ -23,14 +23,14 @@ pub(crate) struct OptimisticGuard<'p> {
 }
 
 impl<'p> OptimisticGuard<'p> {
-    /// Starts reading if the page is in memory and not being written.
+    /// Starts a read if the page is in memory and not being written.
     pub(super) fn new(pool: &'p Pool, word: &'p AtomicU64) -> Option<OptimisticGuard<'p>> {
         let mut seen = Word(word.load(Ordering::Acquire));
         if matches!(seen.state(), EVICTED | LOADING) || !seen.is_readable() {
             return None;
         }
         if seen.state() == MARKED {
-            // A use must be seen by the clock. Losing the race means that somebody else's use was.
+            // The clock must see this use. If the exchange fails, another use was seen.
             let _ = word.compare_exchange(
                 seen.0,
                 seen.unmarked().0,
@@ -93,7 +93,7 @@ impl<'p> OptimisticGuard<'p> {
         Ok(())
     }
 
-    /// Whether everything read so far was one consistent version of the page.
+    /// Checks that all bytes read so far were one consistent version of the page.
     pub(crate) fn validate(&self) -> Result<(), Restart> {
         fence(Ordering::Acquire);
         let now = Word(self.word.load(Ordering::Relaxed));

@@ -1,7 +1,7 @@
-//! Reading pages before they are asked for. Misses that follow each other in a file are a scan; the
-//! next pages are then read by other threads, several with one call, while the scan works on the
-//! one it waited for. A wrong guess costs a read and nothing else: what cannot be read is left for
-//! whoever really wants it.
+//! Reads pages before they are requested. Consecutive misses in a file are a scan. Other threads
+//! then read the next pages, several with one call, while the scan works on the page it waited for.
+//! A wrong guess only costs a read. An error is ignored here: the thread that needs the page will
+//! report it.
 
 use super::arena::Arena;
 use super::miss::Pool;
@@ -14,15 +14,15 @@ use crate::sync::{Condvar, Mutex};
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// Misses in a row that make a scan.
+/// Number of consecutive misses that make a scan.
 const SCAN_MISSES: u32 = 3;
-/// Holes between misses that still count as in a row.
+/// Largest distance between misses that still count as consecutive.
 const MAX_GAP: u32 = 4;
 /// Pages per read.
 pub(crate) const RUN_PAGES: u32 = 8;
-/// Reads asked for at once.
+/// Number of reads requested at once.
 const RUNS: u32 = 4;
-/// Reads that may wait; more are forgotten.
+/// Largest number of waiting reads; more are dropped.
 const MAX_QUEUE: usize = 64;
 
 /// A run of pages to read.
@@ -32,14 +32,14 @@ struct Run {
     first: u32,
 }
 
-/// A scan may keep one frame in so many before its oldest pages leave ahead of everybody else's.
+/// A scan may keep one of this many frames before its oldest pages are evicted ahead of others.
 const SCAN_SHARE: usize = 8;
 
 /// Runs that wait for a reader thread.
 pub(super) struct ReadAhead {
     queue: Mutex<VecDeque<Run>>,
-    /// Pages that scans have brought in, oldest first: a page used once by a scan must not push out
-    /// one that is used again and again. Entries may be out of date.
+    /// Pages that scans have brought in, oldest first: a page that a scan uses once must not
+    /// replace one that is used repeatedly. Entries may be out of date.
     scanned: Mutex<VecDeque<(u32, PageId)>>,
     work: Condvar,
     pages: AtomicU64,
@@ -56,18 +56,18 @@ impl ReadAhead {
     }
 }
 
-/// What a miss looks like.
+/// Kind of a miss.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Miss {
-    /// Nothing special.
+    /// Not part of a scan.
     Alone,
     /// Part of a scan: the pages after it should be read.
     Scan,
-    /// Part of a scan, asked for already, only not read yet.
+    /// Part of a scan whose read was requested already but is not done.
     Requested,
 }
 
-/// The last miss of a file, as one word: page and how many misses in a row led there.
+/// The last miss of a file, as one word: its page, and the number of consecutive misses before it.
 pub(super) struct MissHistory(AtomicU64);
 
 impl MissHistory {
@@ -75,7 +75,7 @@ impl MissHistory {
         MissHistory(AtomicU64::new(0))
     }
 
-    /// Notes a miss. Races lose a guess, no more.
+    /// Notes a miss. A race only makes a guess worse.
     fn note(&self, page: u32) -> Miss {
         let seen = self.0.load(Ordering::Relaxed);
         let (last, in_row) = ((seen >> 32) as u32, seen as u32);
@@ -84,7 +84,7 @@ impl MissHistory {
         }
         let in_row = if (1..=MAX_GAP).contains(&page.wrapping_sub(last)) { in_row + 1 } else { 0 };
         let scan = in_row >= SCAN_MISSES;
-        // After a request the next miss of the scan is expected behind what was requested.
+        // After a request the next miss of the scan is expected after the requested pages.
         let next = if scan { page.saturating_add(RUN_PAGES * RUNS) } else { page };
         self.0.store(u64::from(next) << 32 | u64::from(in_row), Ordering::Relaxed);
         if scan { Miss::Scan } else { Miss::Alone }
@@ -92,7 +92,7 @@ impl MissHistory {
 }
 
 impl Pool {
-    /// Called for every page that is about to be read from a file on demand into `frame`.
+    /// Called for every page that is about to be read on demand from a file into `frame`.
     pub(super) fn note_miss(&self, id: PageId, frame: u32) {
         let Some(entry) = self.files.get(id.file) else { return };
         let miss = if self.is_background() { entry.misses.note(id.page.0) } else { Miss::Alone };
@@ -121,8 +121,7 @@ impl Pool {
         scanned.push_back((frame, id));
     }
 
-    /// Up to `most` frames of pages that only a scan has brought in, if scans hold more than their
-    /// share.
+    /// Up to `most` frames of pages brought in by scans, if scans hold more than their share.
     pub(super) fn overrun_frames(&self, most: usize) -> Vec<u32> {
         let mut scanned = self.read_ahead.scanned.lock();
         let excess = scanned.len().saturating_sub(self.capacity() / SCAN_SHARE);
@@ -142,7 +141,7 @@ impl Pool {
         let run = queue.pop_front();
         drop(queue);
         if let Some(run) = run {
-            // Whoever needs one of the pages meets the error again, and reports it.
+            // A thread that needs one of the pages will meet the error again and report it.
             let _ = self.read_run(run, buffer);
         }
     }
@@ -157,8 +156,8 @@ impl Pool {
         self.read_ahead.pages.load(Ordering::Relaxed)
     }
 
-    /// Claims the absent pages of the run, reads the whole run with one call, and hands the pages
-    /// over.
+    /// Claims the absent pages of the run, reads the whole run with one call, and publishes the
+    /// pages.
     fn read_run(&self, run: Run, buffer: &mut Arena) -> Result<()> {
         let handle = self.handle(run.file)?;
         let len = handle.len().map_err(|e| StorageError::io("length of a data file", e))?;
@@ -183,7 +182,7 @@ impl Pool {
         read.map_err(|e| StorageError::io("read-ahead", e))
     }
 
-    /// Moves an absent page to `LOADING` if a frame is free without pushing anybody out.
+    /// Moves an absent page to `LOADING` if a frame is free without an eviction.
     fn claim_if_cheap(&self, id: PageId) -> Option<Word> {
         let word = self.word(id).ok()?;
         let seen = Word(word.load(Ordering::Acquire));
@@ -200,13 +199,13 @@ impl Pool {
         Some(loading)
     }
 
-    /// Ends a claim: with the page's bytes, or with the page absent as before.
+    /// Ends a claim: with the page's bytes, or with the page still absent.
     fn finish_load(&self, id: PageId, loading: Word, bytes: Option<&[u8]>) -> Result<()> {
         let word = self.word(id)?;
         match bytes {
             Some(bytes) => {
-                // SAFETY: rule 1 of `guard`: the word is LOADING and this thread set it, so the
-                // frame is ours alone.
+                // SAFETY: rule 1 of `guard`: the word is LOADING and this thread set it, so only
+                // this thread uses the frame.
                 let frame = unsafe {
                     let start = self.frame_bytes(loading.frame()).as_ptr();
                     std::slice::from_raw_parts_mut(start, PAGE_SIZE)
@@ -227,7 +226,7 @@ impl Pool {
         Ok(())
     }
 
-    /// Whether bytes read from a file are the page.
+    /// Checks that bytes read from a file are the page.
     pub(super) fn check_page(&self, bytes: &[u8], id: PageId) -> Result<()> {
         page::verify(bytes, id)?;
         if page::page_lsn(bytes) > self.newest_valid() {

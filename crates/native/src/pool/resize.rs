@@ -1,7 +1,6 @@
-//! Changing the number of frames while the pool is in use. Address space is reserved once for as
-//! many frames as the machine's memory holds; growing hands out more of it, shrinking empties the
-//! last frames and returns their memory. Frames never move, so whoever holds a page notices
-//! nothing.
+//! Changes the number of frames while the pool is in use. Address space is reserved once for as
+//! many frames as the machine's memory holds. Growing gives out more of it; shrinking empties the
+//! last frames and returns their memory. Frames never move, so guards stay valid.
 
 use super::miss::Pool;
 use super::word::MAX_FRAMES;
@@ -10,16 +9,16 @@ use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long pages may stay held before shrinking is given up.
+/// Time after which shrinking is given up because pages stay latched.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Frames emptied at once.
+/// Number of frames to empty at once.
 const PIECE: u32 = 1024;
 
-/// Which frames are in use.
+/// The frames in use.
 pub(super) struct Extent {
-    /// Frames that may be given a page.
+    /// Number of frames that may be given a page.
     limit: AtomicUsize,
-    /// Frames that may hold one: more than `limit` while the pool shrinks.
+    /// Number of frames that may hold a page: more than `limit` while the pool shrinks.
     end: AtomicUsize,
     changing: Mutex<()>,
 }
@@ -37,14 +36,14 @@ impl Extent {
         self.limit.load(Ordering::Relaxed)
     }
 
-    /// Loaded after the log's tail by whoever looks for the oldest change (I4): a frame that became
-    /// dirty before was handed out before, and the end moved before that.
+    /// A search for the oldest change must load it after the log's tail (I4): a frame that became
+    /// dirty before that was given out earlier, and the end moved before that.
     pub(super) fn end(&self) -> usize {
         self.end.load(Ordering::SeqCst)
     }
 }
 
-/// Frames to reserve address space for when the pool starts with `frames`.
+/// Number of frames to reserve address space for, in a pool that starts with `frames`.
 pub(super) fn reserved_frames(frames: usize) -> usize {
     let system = rustix::system::sysinfo();
     let memory = (system.totalram as usize).saturating_mul(system.mem_unit as usize);
@@ -52,8 +51,8 @@ pub(super) fn reserved_frames(frames: usize) -> usize {
 }
 
 impl Pool {
-    /// Changes the number of frames as far as that is possible, and returns what it is then. Waits
-    /// for pages to be written when the pool shrinks; hold no latch.
+    /// Changes the number of frames as far as possible and returns the new number. Waits for writes
+    /// of pages when the pool shrinks; hold no latch.
     pub(crate) fn resize(&self, frames: usize) -> usize {
         let _one_at_a_time = self.extent.changing.lock();
         let (now, wanted) = (self.capacity(), frames.clamp(super::MIN_FRAMES, self.frames.len()));
@@ -73,7 +72,7 @@ impl Pool {
         let begun = Instant::now();
         while self.clock.retired() < from - to {
             for first in (to as u32..from as u32).step_by(PIECE as usize) {
-                // Twice: the first visit marks a page, the second takes it.
+                // Twice: the first visit marks a page, the second evicts it.
                 let piece = first..(first + PIECE).min(from as u32);
                 self.evict_among(piece.clone());
                 self.evict_among(piece);

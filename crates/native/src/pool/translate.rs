@@ -1,7 +1,7 @@
-//! From page id to entry word by array indexing alone: a growing table of files, each with a
-//! growing array of words. Growth never moves anything, so that `&AtomicU64` stays valid as long as
-//! the table; nothing is freed before it. No locks on the way to a word that exists, and no
-//! knowledge of what the words mean.
+//! Translation of a page id to its entry word by array indexing: a growing table of files, each
+//! with a growing array of words. Growth must not move anything, so that `&AtomicU64` stays valid
+//! as long as the table; nothing is freed earlier. A lookup of an existing word takes no lock. The
+//! meaning of words is not known here.
 
 use super::arena::Arena;
 use super::readahead::MissHistory;
@@ -11,7 +11,7 @@ use crate::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use crate::sync::{Mutex, RwLock};
 use std::sync::Arc;
 
-/// Elements of the first chunk; every further chunk is twice as long as the one before.
+/// Elements of the first chunk; each further chunk is twice as long as the one before.
 const FIRST: usize = 64;
 /// Chunks needed for 2^32 elements.
 const CHUNKS: usize = 27;
@@ -23,7 +23,7 @@ fn locate(n: u32) -> (usize, usize) {
     (chunk, n - (FIRST << chunk))
 }
 
-/// An array of words that grows by doubling chunks, zero where never written.
+/// An array of words that grows by chunks of doubling size; words never written are zero.
 struct Growing {
     chunks: [AtomicPtr<AtomicU64>; CHUNKS],
     owned: Mutex<Vec<Arena>>,
@@ -69,7 +69,7 @@ impl Growing {
     }
 }
 
-/// A file as the pool sees it: the words of its pages and, while it is open, its handle.
+/// The pool's view of a file: the words of its pages and, while it is open, its handle.
 pub(crate) struct FileEntry {
     words: Growing,
     handle: RwLock<Option<Arc<dyn File>>>,
@@ -81,7 +81,7 @@ impl FileEntry {
         FileEntry { words: Growing::new(), handle: RwLock::new(None), misses: MissHistory::new() }
     }
 
-    /// The word of a page, zero if the page was never here.
+    /// The word of a page; zero if the page was never in memory.
     pub(super) fn word(&self, page: PageNo) -> &AtomicU64 {
         self.words.get_or_grow(page.0)
     }
@@ -107,11 +107,11 @@ impl FileTable {
         FileTable { slots: Growing::new(), entries: Mutex::new(Vec::new()) }
     }
 
-    /// The entry of a file that was attached at some time.
+    /// The entry of a file that was ever attached.
     pub(super) fn get(&self, file: FileId) -> Option<&FileEntry> {
         let pointer = self.slots.get(file.0)?.load(Ordering::Acquire) as *const FileEntry;
-        // SAFETY: non-zero slots hold the address of a box in `entries`, which is only ever pushed
-        // to.
+        // SAFETY: non-zero slots hold the address of a box in `entries`, from which nothing is ever
+        // removed.
         (!pointer.is_null()).then(|| unsafe { &*pointer })
     }
 
@@ -128,7 +128,7 @@ impl FileTable {
         }
     }
 
-    /// Forgets the handle and the words of a dropped file. Its pages must already have left the
+    /// Removes the handle and the words of a dropped file. Its pages must already have left the
     /// pool.
     pub(super) fn detach(&self, file: FileId) -> Option<Arc<dyn File>> {
         let entry = self.get(file)?;

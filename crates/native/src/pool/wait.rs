@@ -1,20 +1,20 @@
-//! Waiting for latches and page reads. Latches are held for microseconds, so their waiters spin,
-//! then yield; page reads take longer, so their waiters sleep on one of a few condition variables.
+//! Waits for latches and page reads. Latches are held for microseconds, so waiters spin, then
+//! yield. Page reads take longer, so waiters sleep on one of a few condition variables.
 
 use crate::ids::PageId;
 use crate::sync::{Condvar, Mutex};
 use std::time::Duration;
 
-/// Spins briefly, then gives up the core, then sleeps: the holder may have been preempted.
+/// Spins briefly, then yields the core, then sleeps: the holder may have been preempted.
 pub(crate) struct Backoff(u32);
 
 impl Backoff {
-    /// No wait so far.
+    /// A backoff without waits so far.
     pub(crate) const fn new() -> Backoff {
         Backoff(0)
     }
 
-    /// Waits a little longer than last time.
+    /// Waits a little longer than the last time.
     pub(crate) fn wait(&mut self) {
         self.0 += 1;
         match self.0 {
@@ -27,7 +27,7 @@ impl Backoff {
 
 const SHARDS: usize = 64;
 
-/// Where threads wait for somebody else's page read.
+/// Threads that wait for another thread's page read.
 pub(super) struct ReadWaiters {
     shards: [(Mutex<()>, Condvar); SHARDS],
 }
@@ -42,7 +42,7 @@ impl ReadWaiters {
         &self.shards[(mixed >> 58) as usize % SHARDS]
     }
 
-    /// Sleeps until `done`, which the reading thread makes true before it calls `wake`.
+    /// Sleeps until `done` is true; the reading thread makes it true before it calls `wake`.
     pub(super) fn wait(&self, id: PageId, done: impl Fn() -> bool) {
         let (mutex, condvar) = self.shard(id);
         let mut lock = mutex.lock();

@@ -1,4 +1,4 @@
-//! The entry word of a page: where it is and who holds it, in eight bytes.
+//! The entry word of a page, in eight bytes: its state, version and frame.
 //!
 //! ```text
 //!  63        56 55                            26 25                      0
@@ -7,18 +7,18 @@
 //! +------------+--------------------------------+-------------------------+
 //! ```
 //!
-//! A zero word is a page that is not in memory, so a fresh translation array needs no
-//! initialisation. The version grows whenever the bytes may have changed (exclusive unlatch,
-//! eviction); it survives eviction, which is what lets an optimistic reader notice that its page
-//! left and came back. Pure functions only; the atomics are elsewhere.
+//! A zero word is a page that is not in memory, so a new translation array needs no initialisation.
+//! The version grows whenever the bytes may have changed (exclusive unlatch, eviction). It survives
+//! eviction, so an optimistic reader notices that its page left and came back. Pure functions only;
+//! the atomics are elsewhere.
 
 /// The page is not in memory.
 pub(super) const EVICTED: u8 = 0;
-/// In memory, nobody holds it, used since the clock last passed.
+/// In memory, not latched, used since the clock last passed.
 pub(super) const UNLOCKED: u8 = 1;
 /// The largest state that counts shared holders; `state - UNLOCKED` is their number.
 pub(super) const SHARED_MAX: u8 = 251;
-/// Like `UNLOCKED`, but the clock has passed: evicted next time unless used.
+/// Like `UNLOCKED`, but the clock has passed: evicted on the next visit unless used.
 pub(super) const MARKED: u8 = 252;
 /// Held exclusively.
 pub(super) const EXCLUSIVE: u8 = 253;
@@ -30,7 +30,7 @@ const FRAME_BITS: u32 = 26;
 const VERSION_MASK: u64 = (1 << 30) - 1;
 /// One shared holder more or less.
 pub(super) const ONE_SHARED: u64 = 1 << STATE_SHIFT;
-/// Frames that can be addressed: 2^26 of 16 KiB are 1 TiB.
+/// Number of addressable frames: 2^26 of 16 KiB are 1 TiB.
 pub(super) const MAX_FRAMES: usize = 1 << FRAME_BITS;
 
 /// A decoded entry word.
@@ -38,7 +38,7 @@ pub(super) const MAX_FRAMES: usize = 1 << FRAME_BITS;
 pub(super) struct Word(pub(super) u64);
 
 impl Word {
-    /// The word of these three parts; the version wraps.
+    /// Composes a word; the version wraps.
     pub(super) const fn new(state: u8, version: u64, frame: u32) -> Word {
         Word((state as u64) << STATE_SHIFT | (version & VERSION_MASK) << FRAME_BITS | frame as u64)
     }
@@ -59,18 +59,19 @@ impl Word {
         Word::new(state, self.version(), self.frame())
     }
 
-    /// Whether nobody holds the page and it is in memory.
+    /// Whether the page is in memory and not latched.
     pub(super) const fn is_free(self) -> bool {
         matches!(self.state(), UNLOCKED | MARKED)
     }
 
-    /// Whether bytes read under this word stay valid until the version changes: nobody is writing.
+    /// Whether no thread writes the page: bytes read under this word are valid until the version
+    /// changes.
     pub(super) const fn is_readable(self) -> bool {
         let s = self.state();
         s >= UNLOCKED && s <= MARKED
     }
 
-    /// The word after one more shared holder; `None` when it must wait.
+    /// The word with one more shared holder; `None` if the latch must be waited for.
     pub(super) const fn shared(self) -> Option<Word> {
         match self.state() {
             UNLOCKED | MARKED => Some(self.with_state(UNLOCKED + 1)),
@@ -79,28 +80,27 @@ impl Word {
         }
     }
 
-    /// The word when taken exclusively; `None` when it must wait.
+    /// The word when latched exclusively; `None` if the latch must be waited for.
     pub(super) const fn exclusive(self) -> Option<Word> {
         if self.is_free() { Some(self.with_state(EXCLUSIVE)) } else { None }
     }
 
-    /// The word after the exclusive holder leaves, having changed bytes.
+    /// The word after the exclusive holder leaves, if it changed bytes.
     pub(super) const fn released(self) -> Word {
         Word::new(UNLOCKED, self.version() + 1, self.frame())
     }
 
-    /// The word after the exclusive holder leaves without having changed anything: optimistic
-    /// readers stay valid.
+    /// The word after the exclusive holder leaves without changes: optimistic readers stay valid.
     pub(super) const fn released_unchanged(self) -> Word {
         self.with_state(UNLOCKED)
     }
 
-    /// The clock's first visit.
+    /// The word after the clock's first visit.
     pub(super) const fn marked(self) -> Word {
         self.with_state(MARKED)
     }
 
-    /// First use since the clock's visit.
+    /// The word after the first use since the clock's visit.
     pub(super) const fn unmarked(self) -> Word {
         self.with_state(UNLOCKED)
     }
@@ -115,8 +115,8 @@ impl Word {
         Word::new(LOADING, self.version(), frame)
     }
 
-    /// Same frame, same version: what an optimistic reader compares. The number of readers does not
-    /// matter.
+    /// Whether frame and version are equal, which an optimistic reader checks. The number of
+    /// readers does not matter.
     pub(super) const fn same_content(self, other: Word) -> bool {
         let mask = ONE_SHARED - 1;
         self.0 & mask == other.0 & mask

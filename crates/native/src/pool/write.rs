@@ -1,6 +1,6 @@
-//! How dirty pages reach their files: copy under a shared latch, make the log durable (I1),
-//! doublewrite (I7), write in place. Used by the evictor and by the age flusher, each with its own
-//! staging memory and its own part of the doublewrite file, so that neither waits for the other.
+//! Writes of dirty pages to their files: copy under a shared latch, make the log durable (I1),
+//! doublewrite (I7), write in place. The evictor and the age flusher each have their own staging
+//! memory and their own part of the doublewrite file, so that neither waits for the other.
 
 use super::arena::Arena;
 use super::miss::Pool;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 /// Pages per doublewrite batch.
 pub(crate) const BATCH_PAGES: usize = 128;
-/// Batches before a part of the doublewrite file is used again.
+/// Number of batches before a part of the doublewrite file is reused.
 const PART_BATCHES: usize = 4;
 /// Parts of the doublewrite file, one per writer.
 pub(crate) const PARTS: usize = 2;
@@ -30,12 +30,12 @@ const fn batch_pages(frames: usize) -> usize {
     if frames < BATCH_PAGES { frames } else { BATCH_PAGES }
 }
 
-/// Who is writing.
+/// The writing thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Who {
-    /// Makes frames free.
+    /// The evictor, which frees frames.
     Evictor = 0,
-    /// Bounds the age of changes.
+    /// The flusher, which bounds the age of changes.
     Flusher = 1,
 }
 
@@ -43,23 +43,23 @@ pub(crate) enum Who {
 struct Staged {
     frame: u32,
     id: PageId,
-    /// The log can rebuild the page from nothing, so a torn write does no harm.
+    /// The log alone can rebuild the page, so a torn write does no harm.
     rebuildable: bool,
 }
 
-/// One writer's memory and place in the doublewrite file.
+/// One writer's memory and its place in the doublewrite file.
 struct Writer {
     staging: Arena,
     next_slot: usize,
-    /// Files written in place since their last sync by this writer.
+    /// Files that this writer has written in place since their last sync.
     touched: HashSet<FileId>,
 }
 
-/// Both writers and what they share.
+/// Both writers and their shared state.
 pub(super) struct Writers {
     doublewrite: Option<Arc<dyn File>>,
     writers: [Mutex<Writer>; PARTS],
-    /// Files written since the last checkpoint's sync.
+    /// Files written since the sync of the last checkpoint.
     unsynced: Mutex<HashSet<FileId>>,
     batch: usize,
     written: AtomicU64,
@@ -83,7 +83,7 @@ impl Writers {
         })
     }
 
-    /// A dropped file needs no sync any more.
+    /// Removes a dropped file, which needs no sync any more.
     pub(super) fn forget(&self, file: FileId) {
         self.unsynced.lock().remove(&file);
         for writer in &self.writers {
@@ -93,8 +93,8 @@ impl Writers {
 }
 
 impl Pool {
-    /// Writes the pages among `wanted` that are dirty and not exclusively latched; sorts `wanted`
-    /// by place.
+    /// Writes the pages among `wanted` that are dirty and not exclusively latched. Sorts `wanted`
+    /// by file and page.
     pub(super) fn write_pages(&self, wanted: &mut [(u32, PageId)], who: Who) -> usize {
         wanted.sort_unstable_by_key(|(_, id)| *id);
         let mut written = 0;
@@ -105,8 +105,8 @@ impl Pool {
         written
     }
 
-    /// Writes the oldest changes first: all dirty pages changed before `upto`, at most `limit` of
-    /// them.
+    /// Writes pages first changed before `upto`, at most `limit` of them, those with the oldest
+    /// changes first.
     pub(crate) fn write_older_than(&self, upto: Lsn, limit: usize) -> usize {
         let mut old: Vec<(Lsn, u32, PageId)> = Vec::new();
         for (frame, descriptor) in self.frames_in_use().iter().enumerate() {
@@ -150,8 +150,8 @@ impl Pool {
         staged.len()
     }
 
-    /// Copies a dirty page under a shared latch that is only tried for: an exclusive holder is
-    /// about to change the page again anyway.
+    /// Copies a dirty page under a shared latch. It does not wait for the latch: an exclusive
+    /// holder is about to change the page again anyway.
     fn copy_for_write(&self, frame: u32, id: PageId, to: &mut [u8]) -> Option<bool> {
         let word = self.word(id).ok()?;
         let seen = Word(word.load(Ordering::Relaxed));
@@ -159,8 +159,8 @@ impl Pool {
         word.compare_exchange(seen.0, next.0, Ordering::Acquire, Ordering::Relaxed).ok()?;
         let rebuildable = self.frame(frame).begin_write();
         if rebuildable.is_some() {
-            // SAFETY: rule 2 of `guard`: a shared holder was just counted in, so nobody writes the
-            // frame.
+            // SAFETY: rule 2 of `guard`: this thread was just counted as a shared holder, so no
+            // thread writes the frame.
             let bytes =
                 unsafe { std::slice::from_raw_parts(self.frame_bytes(frame).as_ptr(), PAGE_SIZE) };
             to.copy_from_slice(bytes);
@@ -169,8 +169,8 @@ impl Pool {
         rebuildable
     }
 
-    /// I7: the copies are durable before the in-place writes start, and a slot is used again only
-    /// after the in-place writes of its last use are durable.
+    /// I7: the copies are durable before the in-place writes start, and a slot is reused only after
+    /// the in-place writes of its last use are durable.
     fn doublewrite(&self, writer: &mut Writer, staged: &[Staged], who: Who) {
         let Some(file) = &self.writers.doublewrite else { return };
         if staged.iter().all(|s| s.rebuildable) {
@@ -196,7 +196,7 @@ impl Pool {
             let run = run_length(&staged[at..]);
             let first = staged[at].id;
             let bytes = &writer.staging.bytes_mut()[at * PAGE_SIZE..(at + run) * PAGE_SIZE];
-            // A file dropped meanwhile needs its pages no more.
+            // The pages of a file dropped meanwhile are not needed any more.
             if let Ok(handle) = self.handle(first.file) {
                 if let Err(e) = handle.write_at(bytes, first.byte_offset()) {
                     self.disk.fatal(&format!("write of {first} failed: {e}"));
@@ -210,7 +210,7 @@ impl Pool {
         }
     }
 
-    /// Makes every in-place write that has returned durable.
+    /// Makes every completed in-place write durable.
     pub(crate) fn sync_files(&self) {
         let files: Vec<FileId> = self.writers.unsynced.lock().drain().collect();
         files.into_iter().for_each(|f| self.sync_file(f));
@@ -230,7 +230,7 @@ impl Pool {
     }
 }
 
-/// How many of the first pages follow each other in one file.
+/// Number of leading pages that follow each other in one file.
 fn run_length(staged: &[Staged]) -> usize {
     let first = staged[0].id;
     let follows = |(n, s): &(usize, &Staged)| {

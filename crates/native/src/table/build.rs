@@ -1,4 +1,7 @@
-//! Every row's entry in an index to be built. Nobody else changes the table meanwhile.
+//! Entries of an index build: one per row. The caller lets no other thread change the table
+//! meanwhile.
+//!
+//! Long values are read without a latch, so a leaf's rows are copied first.
 
 use super::leaf_scan::{Step, Walk};
 use super::value::{self, BARE, MAX_COVERING};
@@ -10,10 +13,10 @@ use selkie_types::ByteRows;
 /// A row's entry in an index.
 pub(crate) struct BuildEntry<'e> {
     pub(crate) key: &'e [u8],
-    /// Length of the index key, which the clustered key follows.
+    /// Length of the index key; the clustered key follows it.
     pub(crate) split: usize,
     pub(crate) any_null: bool,
-    /// Tag and what follows it.
+    /// Tag and the bytes after it.
     pub(crate) body: &'e [u8],
 }
 
@@ -63,7 +66,7 @@ impl NativeTable {
     }
 }
 
-/// Appends tag, length of the index key and covering entry.
+/// Appends the tag, the length of the index key and the covering entry.
 pub(super) fn put_body(
     codec: &IndexCodec,
     def: &TableDef,

@@ -1,5 +1,5 @@
-//! CHECK TABLE: every tree's structure, and that indexes and rows tell the same story. Compared are
-//! counts and sums of hashes, in one pass over each tree, as one snapshot sees them.
+//! CHECK TABLE: the structure of every tree, and whether indexes and rows agree. The agreement is
+//! checked by counts and sums of hashes, in one pass over each tree, as one snapshot sees them.
 
 use super::handle::NativeTable;
 use super::leaf_scan::{Step, Walk};
@@ -70,7 +70,7 @@ impl NativeTable {
         Ok(wrong)
     }
 
-    /// Calls `each` with every entry the transaction sees.
+    /// Calls `each` with every entry that the transaction sees.
     fn each_seen(
         &self,
         trx: &NativeTrx,

@@ -1,5 +1,5 @@
-//! Scans: consistent ones through the transaction's view, locking ones row by row on the newest
-//! version.
+//! Scans. Consistent ones read through the transaction's view; locking ones read the newest version
+//! and lock row by row. No latch is held while a row lock is waited for.
 
 use super::handle::NativeTable;
 use super::leaf_scan::{Step, Walk};
@@ -20,7 +20,7 @@ use selkie_types::ByteRows;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The newest version of a row, if there is one, and its writer as long as that has not ended.
+/// The newest version of a row, if there is one, and its writer if that is active.
 type Newest = (Option<Vec<u8>>, Option<Arc<TrxState>>);
 
 /// A scan in progress.
@@ -33,55 +33,55 @@ pub(super) struct NativeCursor<'a> {
     index: Option<usize>,
     lock: LockMode,
     pub(super) walk: Walk,
-    /// What a consistent read sees.
+    /// The view of a consistent read; `None` for a locking read.
     view: Option<View<'a>>,
-    /// What was there when a locking read began.
+    /// The newest versions at the start of a locking read; `None` for a consistent one.
     newest: Option<View<'a>>,
     row_hint: Hint,
     entry_hint: Hint,
     scratch: Vec<u8>,
-    /// Clustered keys whose rows are to be fetched.
+    /// Clustered keys of the rows to fetch.
     pending: ByteRows,
-    /// Index keys of `pending`, for locking reads that must see whether the row still has them.
+    /// Index keys of `pending`, for reads that must check whether the row still has them.
     pending_index: ByteRows,
-    /// What a locking read searches for.
+    /// Kind of search of a locking read.
     search: Option<Search>,
-    /// Whether it locks gaps.
+    /// Whether a locking read locks gaps.
     gaps: bool,
-    /// Where the range began.
+    /// Start of the range.
     begin: Vec<u8>,
-    /// The row behind the range that is to be locked.
+    /// The row after the range, if it must be locked.
     beyond: Option<RowLock>,
-    /// What the last visit of a leaf locked between its rows.
+    /// The gaps locked by the last visit of a leaf.
     gap: Option<LockedGap>,
-    /// The locks of the rows of the last batch, if they may be given up again.
+    /// The locks of the rows of the last batch, if they may be released again.
     given: Option<Vec<RowLock>>,
 }
 
-/// What is locked for a row: its clustered key, and its entry's key in the index that is read.
+/// The locks of a row: its clustered key, and the key of its entry in the index that is read.
 struct RowLock {
     row: Vec<u8>,
     entry: Option<Vec<u8>>,
 }
 
-/// Gaps locked before the rows between them are.
+/// Gaps that were locked before the rows between them.
 struct LockedGap {
     file: FileId,
     stretch: Stretch,
     covered: Covered,
 }
 
-/// What a visit of a leaf for a locking read came to.
+/// Result of a locking read's visit of a leaf.
 struct Visit {
     walk: Walk,
     beyond: Option<RowLock>,
     gap: Option<LockedGap>,
 }
 
-/// What a leaf gave besides rows put out already.
+/// A row of a leaf that was not put out, or an error.
 #[derive(Default)]
 struct Rest {
-    /// A row that continues elsewhere: key and value.
+    /// A row that continues in a chain: key and value.
     long: Option<(Vec<u8>, Vec<u8>)>,
     /// A row that could not be read.
     wrong: Option<EngineError>,
@@ -151,7 +151,8 @@ impl<'a> NativeCursor<'a> {
         }
     }
 
-    /// Visits a leaf for a locking read: calls `visit`, then locks the gaps between what it saw.
+    /// Visits a leaf for a locking read: calls `visit`, then locks the gaps between the visited
+    /// entries.
     fn locking_leaf(
         &self,
         tree: &Tree,
@@ -173,8 +174,8 @@ impl<'a> NativeCursor<'a> {
         Ok(Visit { walk, beyond, gap })
     }
 
-    /// A row that was not locked in the end keeps the gaps behind it free: only those before the
-    /// row number `failed` of the visit stay locked.
+    /// Handles a failed row lock: unlocks the gaps after the row. Only those before the row number
+    /// `failed` of the visit stay locked.
     fn free_gaps(&mut self, failed: usize, error: EngineError) -> EngineError {
         let Some(LockedGap { file, stretch, covered }) = self.gap.take() else { return error };
         if !matches!(error, EngineError::LockWaitTimeout | EngineError::Killed) {
@@ -196,7 +197,7 @@ impl<'a> NativeCursor<'a> {
         error
     }
 
-    /// What is to be locked for an entry of the tree that is walked.
+    /// The locks for an entry of the tree that is read.
     fn locks_of(&self, node: Node<'_>, at: usize) -> RowLock {
         let key = node.key(at);
         match self.index {
@@ -208,7 +209,7 @@ impl<'a> NativeCursor<'a> {
         }
     }
 
-    /// Takes over what the visit of a leaf came to; whether it locked gaps.
+    /// Takes over the result of a leaf's visit. Returns whether it locked gaps.
     fn passed(&mut self, visit: Visit) -> bool {
         self.walk = visit.walk;
         self.beyond = visit.beyond.or(self.beyond.take());
@@ -216,10 +217,10 @@ impl<'a> NativeCursor<'a> {
         self.gap.is_some()
     }
 
-    /// Locks the row behind the range once its last row was.
+    /// Locks the row after the range, once the last row of the range is locked.
     ///
-    /// Compat: a SELECT in ascending order looks at the range in index entries alone and locks only
-    /// the entry there; without gap locks the lock is waited for and given up.
+    /// Compat: a SELECT in ascending order checks the range by index entries alone and locks only
+    /// the entry there. Without gap locks, the lock is waited for and then released.
     fn lock_beyond(&mut self, mode: LockMode) -> EngineResult<()> {
         let Some(beyond) = self.beyond.take() else { return Ok(()) };
         if !self.walk.done {
@@ -252,13 +253,13 @@ impl<'a> NativeCursor<'a> {
         self.trx.drop_lock(self.table.files.clustered.file, &locks.row);
     }
 
-    /// Compat: rows that others have locked are only looked at if they are read in clustered order,
-    /// and not with `innodb_snapshot_isolation`.
+    /// Whether a row locked by another transaction is given in its committed version. Compat: only
+    /// if rows are read in clustered order, and not with `innodb_snapshot_isolation`.
     fn is_semi_consistent(&self) -> bool {
         self.scan.semi_consistent && self.index.is_none() && !self.trx.has_snapshot_isolation()
     }
 
-    /// Appends up to `max_rows` rows; whether there were any.
+    /// Appends up to `max_rows` rows; returns whether there were any.
     pub(super) fn next_batch(&mut self, out: &mut RowSet, max_rows: usize) -> EngineResult<bool> {
         self.context.check_killed()?;
         self.given.iter_mut().for_each(Vec::clear);
@@ -284,7 +285,7 @@ impl<'a> NativeCursor<'a> {
         Ok(read > 0)
     }
 
-    /// A leaf of the clustered tree, as the view sees it.
+    /// Reads a leaf of the clustered tree, as the view sees it.
     fn rows(&mut self, out: &mut RowSet, room: usize) -> EngineResult<()> {
         let Some(view) = &self.view else { return Ok(()) };
         let (scan, scratch) = (&self.scan, &mut self.scratch);
@@ -325,8 +326,8 @@ impl<'a> NativeCursor<'a> {
         }
     }
 
-    /// A leaf of an index, as the view sees it, and the rows of its entries unless the entries
-    /// suffice.
+    /// Reads a leaf of an index, as the view sees it, and then the rows of its entries, unless the
+    /// entries suffice.
     fn index_rows(&mut self, at: usize, out: &mut RowSet, room: usize) -> EngineResult<()> {
         let Some(view) = &self.view else { return Ok(()) };
         let (scan, scratch) = (&self.scan, &mut self.scratch);
@@ -369,8 +370,8 @@ impl<'a> NativeCursor<'a> {
         self.view.as_ref().is_some_and(|view| view.overtakes)
     }
 
-    /// As [`Self::index_rows`], if a row that the view sees may have another entry than those it
-    /// sees: every entry is looked at, and counts if the row has its key.
+    /// As [`Self::index_rows`], for a view in which a row may have an entry that the view does not
+    /// see: reads every entry, and takes it if the row has its key.
     fn overtaken_rows(&mut self, at: usize, out: &mut RowSet, room: usize) -> EngineResult<()> {
         let mut pending = std::mem::take(&mut self.pending);
         let mut indexed = std::mem::take(&mut self.pending_index);
@@ -395,7 +396,7 @@ impl<'a> NativeCursor<'a> {
         Ok(())
     }
 
-    /// Puts out the row of the clustered key `key`, as far as the scan's view sees it.
+    /// Puts out the row of the clustered key `key`, if the scan's view sees it.
     fn put_seen(&mut self, hint: &mut Hint, key: &[u8], out: &mut RowSet) -> EngineResult<()> {
         let Some(view) = &self.view else { return Ok(()) };
         if self.scan.covering {
@@ -428,7 +429,7 @@ impl<'a> NativeCursor<'a> {
         Ok(found)
     }
 
-    /// Puts out one clustered entry as what the scan wants of it. Holds no latch.
+    /// Puts out one clustered entry in the form that the scan asks for. Holds no latch.
     pub(super) fn put(&mut self, key: &[u8], value: &[u8], out: &mut RowSet) -> EngineResult<()> {
         if self.table.shared.storage.salvages() && !self.table.is_readable(value) {
             return Ok(());
@@ -454,8 +455,8 @@ impl<'a> NativeCursor<'a> {
         Ok(())
     }
 
-    /// Whether a locking read looks at an entry: not if it is certainly gone, and not if the
-    /// statement itself has put it there since the scan began (I28).
+    /// Whether a locking read considers an entry. It skips entries that are certainly gone, and
+    /// those that the statement itself has put there since the scan began (I28).
     fn may_be_live(&self, value: &[u8], scratch: &mut Vec<u8>) -> bool {
         let me = self.trx.state().id;
         match self.table.shared.undo.active_owner(get_u64(value, 0)) {
@@ -468,8 +469,8 @@ impl<'a> NativeCursor<'a> {
         }
     }
 
-    /// Whether an entry that may be live cannot be locked at once. What is behind it is then to be
-    /// read, and its gaps locked, after it: who has it may still put something there.
+    /// Whether an entry cannot be locked at once. Entries after it must then be read, and their
+    /// gaps locked, only after the wait: the owner of the lock may still insert there.
     fn must_wait(&self, me: u64, file: FileId, key: &[u8], value: &[u8], explicit: bool) -> bool {
         match self.table.shared.undo.active_owner(get_u64(value, 0)) {
             Some(owner) => owner.id != me,
@@ -477,7 +478,7 @@ impl<'a> NativeCursor<'a> {
         }
     }
 
-    /// Whether locking stops at the first entry that must be waited for.
+    /// Whether a visit stops at the first entry that must be waited for.
     fn stops_to_wait(&self) -> bool {
         self.scan.wait != LockWait::SkipLocked
     }
@@ -523,8 +524,8 @@ impl<'a> NativeCursor<'a> {
         Ok(())
     }
 
-    /// Locks a row, or if that would have to wait and the scan asks for it, notes the next row put
-    /// out as not locked and returns its last committed version.
+    /// Locks a row. If that must wait and the scan is semi-consistent, it returns the last
+    /// committed version instead and notes the next row put out as not locked.
     fn lock_or_look(
         &mut self,
         key: &[u8],
@@ -596,9 +597,9 @@ impl<'a> NativeCursor<'a> {
         self.lock_beyond(mode)
     }
 
-    /// Locks an index entry and its row and puts the row out, if both are there.
+    /// Locks an index entry and its row, and puts the row out if both exist.
     ///
-    /// Compat: a shared lock of somebody who reads only the entry is on the entry alone.
+    /// Compat: a shared lock of a read of the entry alone is on the entry alone.
     fn lock_index_row(
         &mut self,
         at: usize,
@@ -623,9 +624,9 @@ impl<'a> NativeCursor<'a> {
         mode == LockMode::Shared && entries && !self.scan.want_keys
     }
 
-    /// Puts out what is read by a locked entry. Its row cannot lose the columns of the entry or of
-    /// the clustered key as long as the entry is locked, so that the last committed version will
-    /// do.
+    /// Puts out the data of a locked entry. While the entry is locked, its row cannot lose the
+    /// columns of the entry or of the clustered key, so the last committed version of the row is
+    /// enough.
     fn put_entry(&mut self, lock: RowLock, found: &[u8], out: &mut RowSet) -> EngineResult<()> {
         if let Some(covering) = value::covering(found).filter(|_| self.scan.covering) {
             out.entries.push(covering);
@@ -643,7 +644,7 @@ impl<'a> NativeCursor<'a> {
         }
     }
 
-    /// Whether the row as it is now has the index key by which it was found.
+    /// Whether the given version of the row has the index key by which it was found.
     fn has_index_key(
         &self,
         at: usize,
@@ -670,8 +671,8 @@ impl<'a> NativeCursor<'a> {
         self.lock_in(&self.table.trees[at], key, mode, false)
     }
 
-    /// What the lock of an entry counts as: with the gap before it, unless the range begins with
-    /// it.
+    /// Kind under which the lock of an entry counts: with the gap before it, unless the range
+    /// begins with the entry.
     fn kind_of(&self, file: FileId, key: &[u8], mode: LockMode) -> LockKind {
         let walked =
             self.index.map_or(self.table.files.clustered.file, |at| self.table.trees[at].file);
@@ -705,7 +706,7 @@ impl<'a> NativeCursor<'a> {
                     LockWait::Upto(limit) => limit,
                     _ => context.lock_wait_timeout(),
                 };
-                // Waking up to find others ahead does not begin the wait anew.
+                // A wake-up that finds other waiters ahead does not restart the time limit.
                 let begun = *begun.get_or_insert_with(Instant::now);
                 let wait = LockWait::Upto(limit.saturating_sub(begun.elapsed()));
                 trx.wait_in_place(holders, waiter, context, wait)
@@ -732,7 +733,7 @@ fn newest(undo: &Undo, tree: &Tree, hint: &mut Hint, key: &[u8]) -> EngineResult
     })?)
 }
 
-/// A scan whose bounds are the same key searches for keys equal to it.
+/// The kind of search: a scan whose bounds are the same key searches for equal keys.
 fn search_of(scan: &Scan) -> Search {
     match (&scan.lower, &scan.upper) {
         (Bound::Included(lower), Bound::Included(upper)) if lower == upper => {
@@ -742,7 +743,7 @@ fn search_of(scan: &Scan) -> Search {
     }
 }
 
-/// Appends the clustered key that an index entry ends with.
+/// Appends the clustered key at the end of an index entry's key.
 fn put_clustered_key(node: Node<'_>, slot: usize, value: &[u8], out: &mut ByteRows) {
     let (prefix, suffix, split) = (node.prefix(), node.suffix(slot), value::split(value));
     if split < prefix.len() {

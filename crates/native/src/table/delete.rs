@@ -1,4 +1,6 @@
-//! Deleting rows: delete marks in all trees. The entries go when no snapshot needs them any more.
+//! Deletion of rows: delete marks in all trees.
+//!
+//! An entry is removed only when no snapshot needs it any more; the purge does that.
 
 use super::entry::{Action, Outcome, Writer};
 use super::handle::NativeTable;
@@ -25,7 +27,7 @@ impl NativeTable {
         }
         self.shared.counters.deleted.add(deleted);
         trx.state().notes.count_rows(deleted);
-        // A changed row is locked by its version.
+        // A changed row is locked by its version, so the explicit lock can go.
         (0..at.len()).rev().for_each(|n| trx.drop_lock(self.files.clustered.file, at.get(n)));
         Ok(deleted)
     }

@@ -1,4 +1,7 @@
-//! One change of one entry under its leaf's latch: who may, what it was, the undo for it.
+//! One change of one entry under its leaf's latch: permission, old value, undo.
+//!
+//! Must not wait under the latch: a blocked change reports the blocking transactions and is tried
+//! again.
 
 use super::value::{self, DELETED};
 use crate::btree::{Decision, Hint, MAX_KEY, Tree};
@@ -10,34 +13,35 @@ use selkie_engine::{EngineError, EngineResult, LockMode, LockWait, StatementCont
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// What to do to an entry. `body` is tag and what follows it.
+/// A change of an entry. `body` is the tag and the bytes after it.
 #[derive(Clone, Copy)]
 pub(super) enum Action<'a> {
-    /// Put a new one there; a delete mark that nobody holds may be in its place.
+    /// Insert a new entry; it may replace a delete mark without owner or lock.
     Insert { body: &'a [u8], auto: Option<u64> },
-    /// Replace a live one. `auto`: a value that the counter has to pass.
+    /// Replace a live entry. `auto`: a value that the counter has to pass.
     Update { body: &'a [u8], auto: Option<u64> },
-    /// Mark a live one as deleted.
+    /// Mark a live entry as deleted.
     Delete,
 }
 
-/// What came of it.
+/// Result of a change.
 pub(super) enum Outcome {
-    /// Done; the value before, if there was an entry.
+    /// Done; the old value, empty if there was no entry.
     Done(Vec<u8>),
     /// There is no live entry to change.
     Missing,
-    /// There is one already.
+    /// There is a live entry already.
     Duplicate,
-    /// These have locked the gap the entry belongs into, which they may give back before they end.
+    /// These transactions have locked the gap that the entry belongs into. They may release it
+    /// before they end.
     Gap(Vec<Arc<TrxState>>),
-    /// These hold the entry's lock, which they may give back before they end, or have made it,
-    /// which they may undo.
+    /// These transactions hold the entry's lock, which they may release before they end, or wrote
+    /// its newest version, which they may undo.
     Locked(Vec<Arc<TrxState>>),
 }
 
 impl Action<'_> {
-    /// As what it stands in a queue.
+    /// Lock mode of its place in a queue.
     pub(super) fn mode(self) -> LockMode {
         match self {
             Action::Insert { .. } => LockMode::Shared,
@@ -46,7 +50,7 @@ impl Action<'_> {
     }
 }
 
-/// Where a change waits for locks of others, and since when.
+/// Place of a change in the queue for others' locks, and the start of its wait.
 #[derive(Default)]
 pub(super) struct Queue<'a> {
     pub(super) behind: Behind<'a>,
@@ -54,14 +58,14 @@ pub(super) struct Queue<'a> {
 }
 
 impl Queue<'_> {
-    /// How long to wait yet. Waking up to find others there does not begin the wait anew.
+    /// Time left to wait. A wake-up that finds other waiters ahead does not restart the limit.
     fn time_left(&mut self, context: &dyn StatementContext) -> Duration {
         let begun = *self.begun.get_or_insert_with(Instant::now);
         context.lock_wait_timeout().saturating_sub(begun.elapsed())
     }
 }
 
-/// A transaction at work on entries.
+/// A transaction that changes entries.
 pub(super) struct Writer<'a> {
     pub(super) trx: &'a NativeTrx,
     pub(super) context: &'a dyn StatementContext,
@@ -73,7 +77,7 @@ impl<'a> Writer<'a> {
         Writer { trx, context, state: trx.state() }
     }
 
-    /// Waits for those whose gap is in the way of an entry at `place`.
+    /// Waits for the transactions whose gap locks block an entry at `place`.
     pub(super) fn wait_for_gap(
         &self,
         queue: &mut Queue<'a>,
@@ -85,7 +89,7 @@ impl<'a> Writer<'a> {
         self.trx.wait_for_gap(holders, place, self.context, limit)
     }
 
-    /// Waits for those who have locked or made the entry at a place.
+    /// Waits for the transactions that have locked or written the entry at a place.
     pub(super) fn wait_behind(
         &self,
         queue: &mut Queue<'a>,
@@ -101,7 +105,7 @@ impl<'a> Writer<'a> {
         })
     }
 
-    /// Does it, waiting for those in the way.
+    /// Makes a change, after waits for the transactions that block it.
     pub(super) fn change(
         &self,
         tree: &Tree,
@@ -124,7 +128,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Does it unless somebody is in the way. `is_row`: the tree is the clustered one.
+    /// Makes a change unless a transaction blocks it. `is_row`: the tree is the clustered one.
     pub(super) fn try_change(
         &self,
         tree: &Tree,
@@ -180,7 +184,7 @@ impl<'a> Writer<'a> {
         Ok(outcome)
     }
 
-    /// Whether a key may come where there is none (I29).
+    /// Checks whether a new key may enter the gap it belongs into (I29).
     fn enter_gap(&self, tree: &Tree, key: &[u8]) -> Outcome {
         let holders = self.trx.shared.locks.gaps.blocking(self.state.id, tree.file, key);
         match holders.is_empty() {
@@ -202,7 +206,7 @@ impl<'a> Writer<'a> {
             return Outcome::Locked(vec![owner]);
         }
         if !mine {
-            // An insert that meets a row only wants to know that it is there.
+            // An insert that meets a row only checks that it exists, so a shared lock is enough.
             let mode = if inserting && !deleted { LockMode::Shared } else { LockMode::Exclusive };
             let shared = &self.trx.shared;
             let holders = shared.locks.blocking(self.state.id, tree.file, key, mode);

@@ -1,4 +1,6 @@
-//! Guessing how many rows lie in a range, and sampling rows, from the shape of the tree.
+//! Estimates of the rows in a range, and samples of rows, from the shape of the tree.
+//!
+//! Estimates read nodes without a consistent view: they are guesses.
 
 use super::handle::NativeTable;
 use super::leaf_scan::{Step, Walk};
@@ -8,9 +10,9 @@ use crate::error::Result;
 use crate::trx::{NativeTrx, Resolved};
 use selkie_engine::{Bound, EngineResult, KeyRange, RangeEstimate, RowSet};
 
-/// Leaves counted through before guessing.
+/// Number of leaves counted exactly before the estimate is a guess.
 const COUNTED_LEAVES: usize = 4;
-/// Leaves a sample is drawn from at most.
+/// Largest number of leaves that a sample is drawn from.
 const SAMPLED_LEAVES: usize = 256;
 
 impl NativeTable {
@@ -98,7 +100,8 @@ impl NativeTable {
 }
 
 impl Tree {
-    /// The share of the tree's entries before `key`, guessed from positions in the nodes above it.
+    /// The estimated share of the tree's entries before `key`, from positions in the nodes above
+    /// it.
     fn rank(&self, key: &[u8]) -> Result<f64> {
         let (mut below, mut width) = (0.0, 1.0);
         self.nodes_to(key, |node| {
@@ -113,7 +116,7 @@ impl Tree {
         Ok(below)
     }
 
-    /// A key near which `share` of the entries are smaller.
+    /// A key with about `share` of the entries before it.
     fn key_at(&self, share: f64) -> Result<Vec<u8>> {
         let mut share = share.clamp(0.0, 0.999_999);
         self.key_down(|node| {

@@ -1,7 +1,8 @@
-//! A table's trees and counters, and what each data file says of itself.
+//! A table's trees and counters, and the identity stored in each data file.
 //!
 //! ```text
-//! file metadata, page 0 from 128: "TREE" | table id u64 | index id u32 (all ones: the clustered tree)
+//! file metadata, page 0 from 128: "TREE" | table id u64
+//!                                 | index id u32 (all ones: the clustered tree)
 //! ```
 
 use crate::btree::{Seek, Tree};
@@ -29,13 +30,13 @@ pub(crate) struct TableFiles {
     /// Next AUTO_INCREMENT value.
     pub(crate) auto: AtomicU64,
     rows: AtomicI64,
-    /// Next row number of a table without a primary key; 0: not known yet.
+    /// Next row number of a table without a primary key; 0: not read yet.
     next_row: AtomicU64,
-    /// Snapshots from before do not see the table as it was; 0: there are none.
+    /// Log position of the table's publication. Older snapshots must not read it; 0: no limit.
     since: AtomicU64,
 }
 
-/// What a file is.
+/// Identity of a data file: its table and index.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct FileIdentity {
     pub(crate) table: TableId,
@@ -44,13 +45,13 @@ pub(crate) struct FileIdentity {
 }
 
 impl FileIdentity {
-    /// Reads it; `None` if the file never got one.
+    /// Reads the identity; `None` if the file never got one.
     pub(crate) fn read(storage: &Storage, file: FileId) -> Result<Option<FileIdentity>> {
         let first = PageId::new(file, 0);
         let page = match storage.pool().shared(first) {
             Ok(page) => page,
-            // A file whose creation the crash cut short. Damage is something else: the file must
-            // not go for that.
+            // A file whose creation a crash interrupted. A damaged page is another case: the file
+            // must not be removed for that.
             Err(StorageError::Corrupt { .. }) if storage.is_blank(first)? => return Ok(None),
             Err(e) => return Err(e),
         };
@@ -62,8 +63,8 @@ impl FileIdentity {
         Ok(Some(FileIdentity { table, index: (index != CLUSTERED).then_some(IndexId(index)) }))
     }
 
-    /// Creates a file with this identity and an empty tree in it. `note` hears of the file before
-    /// anything says what it is; until then, recovery takes it for the remains of a crash.
+    /// Creates a file with this identity and an empty tree in it. `note` is told of the file before
+    /// its identity is logged; until then, recovery takes the file for the remains of a crash.
     pub(crate) fn create(
         self,
         storage: &Arc<Storage>,
@@ -96,17 +97,17 @@ impl TableFiles {
         }
     }
 
-    /// The table is known from this position of the log on.
+    /// Sets the position of the log from which on snapshots may read the table.
     pub(crate) fn publish(&self, position: u64) {
         self.since.store(position, Ordering::Release);
     }
 
-    /// Since when the table is known.
+    /// Position of the log from which on snapshots may read the table.
     pub(crate) fn since(&self) -> u64 {
         self.since.load(Ordering::Acquire)
     }
 
-    /// Rows, about.
+    /// Number of rows, approximately.
     pub(crate) fn rows(&self) -> u64 {
         self.rows.load(Ordering::Relaxed).max(0) as u64
     }
@@ -115,7 +116,7 @@ impl TableFiles {
         self.rows.fetch_add(rows, Ordering::Relaxed);
     }
 
-    /// Numbers a row. The first time, numbers go on after the highest that is stored.
+    /// Takes a row number. The first call continues after the highest stored number.
     pub(crate) fn number_row(&self) -> Result<u64> {
         if self.next_row.load(Ordering::Acquire) == 0 {
             let last = self.last_key()?;
@@ -125,8 +126,8 @@ impl TableFiles {
         Ok(self.next_row.fetch_add(1, Ordering::AcqRel))
     }
 
-    /// The highest clustered key; empty if there is none. The last leaves may have lost all their
-    /// rows.
+    /// The highest clustered key; empty if there is none. Searches backwards, because the last
+    /// leaves may be empty.
     fn last_key(&self) -> Result<Vec<u8>> {
         let mut end: Option<Vec<u8>> = None;
         loop {

@@ -1,4 +1,6 @@
-//! The contract's table.
+//! The contract's table: a thin layer that checks the call and passes it to the other modules.
+//!
+//! A handle may be used by many threads. It is valid as long as its definition is current.
 
 use super::TableFiles;
 use crate::btree::Tree;
@@ -13,17 +15,17 @@ use selkie_engine::{
 use selkie_types::ByteRows;
 use std::sync::Arc;
 
-/// A handle: storage under a definition.
+/// A handle: a table's storage under a definition.
 pub(crate) struct NativeTable {
     pub(crate) shared: Arc<Shared>,
     pub(crate) files: Arc<TableFiles>,
     pub(crate) def: Arc<TableDef>,
     pub(crate) codecs: Vec<IndexCodec>,
-    /// By position in the definition; the clustered tree for the primary key.
+    /// Trees by position in the definition; the clustered tree for the primary key.
     pub(crate) trees: Vec<Arc<Tree>>,
 }
 
-/// The transaction behind the contract's.
+/// The engine's own type of a transaction.
 pub(crate) fn own_trx(trx: &dyn EngineTrx) -> EngineResult<&NativeTrx> {
     trx.as_any().downcast_ref().ok_or(EngineError::Unsupported("a transaction of another engine"))
 }
@@ -52,12 +54,12 @@ impl NativeTable {
         Ok(NativeTable { shared, files, def, codecs, trees })
     }
 
-    /// Positions of the indexes that are trees of their own.
+    /// Positions of the indexes that have trees of their own.
     pub(crate) fn secondary(&self) -> std::ops::Range<usize> {
         usize::from(self.def.primary().is_some())..self.def.indexes.len()
     }
 
-    /// The position of a secondary index that a scan asks for; `None`: the clustered tree.
+    /// The position of a scan's secondary index; `None`: the clustered tree.
     pub(crate) fn secondary_of(&self, scan: &Scan) -> Option<usize> {
         scan.index.filter(|at| self.secondary().contains(at))
     }
@@ -168,7 +170,7 @@ impl Table for NativeTable {
 
     fn release_auto_increment(&self, from: u64, to: u64) {
         let counter = &self.files.auto;
-        // Somebody else who has reserved values keeps them.
+        // Values reserved by others meanwhile stay reserved.
         let _ = counter.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire);
     }
 

@@ -1,4 +1,6 @@
-//! Inserting rows: the clustered entry, then one entry per index; a row that fails leaves no trace.
+//! Insertion of rows: the clustered entry, then one entry per index.
+//!
+//! A row that fails leaves no trace (ENG-1). Uniqueness is checked under a mutex of the key (I26).
 
 use super::entry::{Action, Outcome, Queue, Writer};
 use super::handle::NativeTable;
@@ -16,7 +18,7 @@ use selkie_engine::{
 use selkie_types::ByteRows;
 use std::sync::Arc;
 
-/// Buffers and leaf hints that last for a statement.
+/// Buffers and leaf hints of one statement.
 pub(super) struct Tools {
     pub(super) row: Hint,
     pub(super) indexes: Vec<Hint>,
@@ -37,12 +39,12 @@ impl Tools {
     }
 }
 
-/// What stands in the way of a unique key.
+/// An existing entry with the same unique key.
 enum Rival {
     Nobody,
-    /// The clustered key of the row that has it.
+    /// The clustered key of the row that has the key.
     Row(Box<[u8]>),
-    /// These have locked the entry with this key, and may mean to take it away, or have made it,
+    /// These transactions have locked the entry with this key and may delete it, or have written it
     /// and may undo that.
     Locked(Vec<Arc<TrxState>>, Vec<u8>),
 }
@@ -88,7 +90,7 @@ impl NativeTable {
         Ok(())
     }
 
-    /// The counter goes on behind a value.
+    /// Moves the counter behind a value.
     pub(super) fn pass_auto(&self, value: u64) {
         self.files.auto.fetch_max(value.saturating_add(1), Ordering::AcqRel);
     }
@@ -158,7 +160,7 @@ impl NativeTable {
         }
     }
 
-    /// Looks for another entry with the same index key.
+    /// Searches for another entry with the same index key.
     fn rival(&self, writer: &Writer<'_>, at: usize, entry: &IndexEntry) -> EngineResult<Rival> {
         let mut range = KeyRange::prefix(&entry.key[..entry.split]);
         let me = writer.trx.state().id;
@@ -194,8 +196,8 @@ impl NativeTable {
     }
 }
 
-/// Locks the gap before the entry that is in the way of a new one, or says who has locked the entry
-/// and may mean to take it away.
+/// Locks the gap before the entry that blocks a new one, or returns the transactions that have
+/// locked the entry and may delete it.
 ///
 /// Compat: that gap stays locked at all isolation levels.
 fn lock_gap_before(
@@ -213,7 +215,7 @@ fn lock_gap_before(
     Ok(())
 }
 
-/// Takes back what a failed row had changed. After a deadlock everything is taken back already.
+/// Undoes the changes of a failed row. After a deadlock everything is undone already.
 pub(super) fn undo_row<T>(trx: &NativeTrx, mark: u64, error: EngineError) -> EngineResult<T> {
     if !matches!(error, EngineError::Deadlock) {
         trx.rollback_to(mark)?;
@@ -221,7 +223,7 @@ pub(super) fn undo_row<T>(trx: &NativeTrx, mark: u64, error: EngineError) -> Eng
     Err(error)
 }
 
-/// The same error about row `number` of the batch.
+/// Sets the row number of an error to `number` of the batch.
 pub(super) fn numbered(error: EngineError, number: usize) -> EngineError {
     match error {
         EngineError::DuplicateKey { index, existing, .. } => {

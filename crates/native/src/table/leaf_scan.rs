@@ -1,46 +1,46 @@
-//! Walking a range of a tree, one leaf per call and latch. The position is a key range, so nothing
-//! is held between calls and leaves may split, merge and move.
+//! A walk over a range of a tree, one leaf per call and latch. The position is a key range: nothing
+//! is held between calls, so leaves may split, merge and move.
 
 use crate::btree::{Hint, Node, Seek, Tree};
 use crate::error::Result;
 use selkie_engine::KeyRange;
 
-/// What a visitor says after an entry.
+/// A visitor's answer after an entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Step {
-    /// Go on.
+    /// Continue.
     Next,
-    /// Stop here; go on behind this entry next time.
+    /// Stop here; the next call continues after this entry.
     Stop,
 }
 
-/// A range of a tree still to be walked.
+/// The rest of a range of a tree.
 #[derive(Clone, Debug)]
 pub(super) struct Walk {
     pub(super) range: KeyRange,
     pub(super) reverse: bool,
     pub(super) done: bool,
-    /// Whether no leaf was visited yet.
+    /// Whether the next leaf is the first.
     first: bool,
     hint: Hint,
 }
 
-/// How far a visit of a leaf came.
+/// End of a visit of a leaf.
 enum Reached {
     /// The end of the range.
     End,
-    /// The end of the leaf, with the fence from which to go on.
+    /// The end of the leaf, with the fence at which the next call continues.
     Fence(Vec<u8>),
     /// An entry, with its key.
     Entry(usize, Vec<u8>),
 }
 
-/// What a visit of a leaf has passed, for whoever locks it under the same latch.
+/// The part of a leaf that a visit covered, for locks taken under the same latch.
 pub(super) struct Passed<'n> {
     pub(super) node: Node<'n>,
-    /// The first entry of the range in this leaf, and the first one behind it.
+    /// The first entry of the range in this leaf, and the first one after the range.
     pub(super) entries: (usize, usize),
-    /// The entry where the visitor said stop.
+    /// The entry at which the visitor stopped.
     pub(super) stopped: Option<usize>,
     /// Whether the range ends in this leaf.
     pub(super) ended: bool,
@@ -54,14 +54,14 @@ impl Walk {
         Walk { range, reverse, done, first: true, hint: Hint::default() }
     }
 
-    /// Starts over with another range, keeping the leaf at hand.
+    /// Starts over with another range and keeps the hint of the last leaf.
     pub(super) fn restart(&mut self, range: KeyRange) {
         self.done = range.is_empty();
         self.first = true;
         self.range = range;
     }
 
-    /// Shows the entries of one leaf to `visit`, in order, until it says stop.
+    /// Calls `visit` with the entries of one leaf, in order, until it stops.
     pub(super) fn leaf(
         &mut self,
         tree: &Tree,
@@ -70,7 +70,7 @@ impl Walk {
         self.leaf_passing(tree, visit, |_| ())
     }
 
-    /// As [`Self::leaf`], and tells `passed` afterwards, still under the latch, what that covered.
+    /// As [`Self::leaf`]; then calls `passed`, still under the latch, with the covered part.
     pub(super) fn leaf_passing(
         &mut self,
         tree: &Tree,
@@ -110,7 +110,7 @@ impl Walk {
     }
 }
 
-/// Entries of the node from `low` to `high` are in the range.
+/// The entries of the node from `low` up to, not including, `high` are in the range.
 fn limits(node: Node<'_>, range: &KeyRange) -> (usize, usize) {
     let low = if range.start[..] <= *node.lower() { 0 } else { node.lower_bound(&range.start) };
     let high = match &range.end {

@@ -1,4 +1,6 @@
-//! Batched lookups: a whole clustered key is one visit of one leaf, anything else a short scan.
+//! Batched lookups: a whole clustered key is one visit of one leaf, any other key a short scan.
+//!
+//! Locking and covering lookups always scan.
 
 use super::cursor::NativeCursor;
 use super::handle::NativeTable;
@@ -8,15 +10,15 @@ use crate::trx::{NativeTrx, Resolved, View};
 use selkie_engine::{EngineError, EngineResult, LockMode, RowSet, Scan, StatementContext};
 use selkie_types::ByteRows;
 
-/// What the visit of one leaf found of a clustered key.
+/// Result of a search for a clustered key in one leaf.
 pub(super) enum Point {
-    /// The row, put out.
+    /// The row; it was put out.
     Row,
-    /// A row that continues elsewhere.
+    /// A row that continues in a chain, or has an earlier format: its value.
     Long(Vec<u8>),
-    /// Nothing.
+    /// There is no such row.
     Nothing,
-    /// The key is only the start of keys.
+    /// The key is only a prefix of keys.
     Prefix,
 }
 
@@ -54,8 +56,7 @@ impl NativeTable {
         Ok(())
     }
 
-    /// A cursor for the keys that a visit of one leaf is not enough for, made when the first of
-    /// them comes.
+    /// The cursor for keys that need more than a visit of one leaf; created for the first of them.
     fn searcher<'c, 'a>(
         &'a self,
         cursor: &'c mut Option<NativeCursor<'a>>,
@@ -70,7 +71,7 @@ impl NativeTable {
         cursor.as_mut().ok_or(EngineError::TableChanged)
     }
 
-    /// What a consistent read of the table sees; fails if the table is newer than that.
+    /// The view of a consistent read of the table; fails if the table is newer than the snapshot.
     pub(super) fn view_of<'a>(&self, trx: &'a NativeTrx) -> EngineResult<View<'a>> {
         let view = trx.view();
         match view.is_before(self.files.since()) {
@@ -116,7 +117,7 @@ impl NativeTable {
     }
 }
 
-/// Whether longer keys that begin with `key` may exist from entry `at` on.
+/// Whether keys longer than `key` that begin with it may exist from entry `at` on.
 fn starts_here(node: Node<'_>, at: usize, key: &[u8]) -> bool {
     match at < node.count() {
         true => node.key(at).starts_with(key),

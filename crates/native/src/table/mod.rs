@@ -1,5 +1,5 @@
 //! Tables: a clustered tree of rows and a tree per other index, all with the same kind of versioned
-//! entries. From rows and keys of the contract to entries of trees and back.
+//! entries. Translates rows and keys of the contract to entries of trees and back.
 
 mod build;
 mod check;

@@ -1,45 +1,45 @@
-//! What a locking scan locks besides the rows it gives: the gaps between them, and where its range
-//! ends the row behind it. The rules are InnoDB's, as its users observe them.
+//! The locks of a locking scan besides those of its rows: the gaps between them, and at the end of
+//! the range the row after it. The rules are InnoDB's, as its users observe them.
 //!
-//! Compat: a range scan also locks the first record behind its range, and the gap before it; a
+//! Compat: a range scan also locks the first record after its range, and the gap before it. A
 //! search for equal keys locks only the gap there. A search that finds the one record of a primary
-//! key locks no gap at all, one that finds that of another unique key only the gap before it.
+//! key locks no gap at all; one that finds that of another unique key locks only the gap before it.
 
 use super::leaf_scan::Passed;
 use crate::btree::Node;
 
-/// How many equal keys an index allows.
+/// Uniqueness of an index's keys.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Uniqueness {
-    /// One, and it is the clustered one.
+    /// Unique, and the key is the clustered one.
     Clustered,
-    /// One without NULLs.
+    /// Unique, except for keys with NULLs.
     Unique,
-    /// Any.
+    /// Equal keys are allowed.
     Plain,
 }
 
-/// What is searched for.
+/// Kind of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Search {
-    /// Keys that begin with the one given.
+    /// Keys that begin with a given one.
     Equal(Uniqueness),
     /// Keys in a range.
     Range,
 }
 
-/// The stretch of keys to be locked after the visit of a leaf.
+/// The range of keys to lock after the visit of a leaf.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Stretch {
     pub(super) from: Vec<u8>,
-    /// `None`: everything that follows.
+    /// `None`: all keys from `from` on.
     pub(super) to: Option<Vec<u8>>,
-    /// The entry behind the range whose row is locked too.
+    /// The entry after the range whose row is locked too.
     pub(super) beyond: Option<usize>,
 }
 
-/// The stretch that a visit of a leaf has passed. `start` is the first key of the range;
-/// `is_live` says whether an entry may stand for a row.
+/// The range that a visit of a leaf has covered. `start` is the first key of the scan's range;
+/// `is_live` tells whether an entry may stand for a row.
 pub(super) fn stretch(
     passed: &Passed<'_>,
     reverse: bool,
@@ -74,7 +74,7 @@ fn forward(
 ) -> Stretch {
     let node = passed.node;
     let (low, high) = passed.entries;
-    // A range that begins with a whole key that exists leaves the gap before it alone.
+    // If the range begins with an existing whole key, the gap before that stays unlocked.
     let begins_there = low < high && node.key(low) == start && is_live(node, low);
     let from = match passed.first && !begins_there {
         true => behind(node, low),
@@ -107,7 +107,7 @@ fn backward(passed: &Passed<'_>, search: Search) -> Stretch {
     Stretch { from: behind(node, low), to, beyond: None }
 }
 
-/// The first key behind the entry before `at`, or the first of the leaf.
+/// The first key after the entry before `at`, or the lower fence of the leaf.
 pub(super) fn behind(node: Node<'_>, at: usize) -> Vec<u8> {
     match at.checked_sub(1) {
         Some(before) => after(node.key(before)),
@@ -115,7 +115,7 @@ pub(super) fn behind(node: Node<'_>, at: usize) -> Vec<u8> {
     }
 }
 
-/// The first key behind `key`.
+/// The first key after `key`.
 fn after(mut key: Vec<u8>) -> Vec<u8> {
     key.push(0);
     key

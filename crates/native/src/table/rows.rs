@@ -1,4 +1,6 @@
-//! Rows to entry bodies and back, long ones included.
+//! Conversion of rows to entry bodies and back, with the rest of a long row in a chain of pages.
+//!
+//! Chains are read and written without a latch held.
 
 use super::handle::NativeTable;
 use super::value::{self, LONG, ROW_AT, TRAILER};
@@ -6,10 +8,10 @@ use crate::btree::{MAX_ENTRY, MAX_KEY, free_chain, read_chain, write_chain};
 use selkie_engine::{EngineError, EngineResult};
 use selkie_types::{ByteRows, RowLayout};
 
-/// Bytes of a long row that lie in the leaf, if its fixed part is not longer.
+/// Bytes of a long row that stay in the leaf, if its fixed part is not longer.
 const LONG_START: usize = 256;
 
-/// Brings the row at the end of `out`, from `start` on, to the current version if it is of an
+/// Converts the row at the end of `out`, from `start` on, to the current version if it has an
 /// earlier one (I35).
 pub(super) fn upgrade_tail(
     layout: &RowLayout,
@@ -40,18 +42,18 @@ pub(super) fn push_row(
     Ok(())
 }
 
-/// An index entry's key and body (tag and what follows).
+/// An index entry's key and body (the tag and the bytes after it).
 #[derive(Default)]
 pub(super) struct IndexEntry {
     pub(super) key: Vec<u8>,
-    /// Length of the index key, which the clustered key follows.
+    /// Length of the index key; the clustered key follows it.
     pub(super) split: usize,
     pub(super) any_null: bool,
     pub(super) body: Vec<u8>,
 }
 
 impl NativeTable {
-    /// The clustered key the row's columns give; `None` for a table of numbered rows.
+    /// The clustered key formed by the row's columns; `None` for a table of numbered rows.
     pub(super) fn primary_key(&self, row: &[u8]) -> EngineResult<Option<Vec<u8>>> {
         if self.def.primary().is_none() {
             return Ok(None);
@@ -64,7 +66,8 @@ impl NativeTable {
         Ok(Some(key))
     }
 
-    /// The body of a row's entry. A long row's rest is written to pages now.
+    /// Writes the body of a row's entry to `out`. The rest of a long row is written to pages at
+    /// once.
     pub(super) fn row_body(&self, key: &[u8], row: &[u8], out: &mut Vec<u8>) -> EngineResult<()> {
         out.clear();
         if key.len() + ROW_AT + row.len() <= MAX_ENTRY {
@@ -83,7 +86,7 @@ impl NativeTable {
         Ok(())
     }
 
-    /// Gives back the pages of a body that was not used after all.
+    /// Frees the pages of a body that was not used.
     pub(super) fn discard_body(&self, body: &[u8]) -> EngineResult<()> {
         let value = [&[0; 8], body].concat();
         if let Some((page, len)) = value::chain_of(&value) {
@@ -102,7 +105,7 @@ impl NativeTable {
         upgrade_tail(&self.def.layout, start, out)
     }
 
-    /// Whether all of a row can be read; for reads that pass over what cannot.
+    /// Whether a whole row can be read, for scans that skip unreadable rows.
     pub(super) fn is_readable(&self, value: &[u8]) -> bool {
         let read = self.whole_row(value, &mut Vec::new());
         read.inspect_err(|e| tracing::warn!("a row is passed over: {e}")).is_ok()

@@ -1,6 +1,6 @@
-//! Giving back what a crash left behind: pages of long values that nothing refers to (written for a
-//! row that never came, or replaced by a commit whose cleaning the crash cut short), and delete
-//! marks that nobody cleans up any more.
+//! Frees what a crash left behind: pages of long values without a reference (their row was never
+//! inserted, or a crash interrupted the cleanup after a commit), and delete marks that no cleanup
+//! will remove.
 
 use super::handle::NativeTable;
 use super::leaf_scan::{Step, Walk};
@@ -20,12 +20,13 @@ type Chain = (PageNo, u64);
 type Mark = (u64, Vec<u8>);
 
 impl NativeTable {
-    /// Frees what nothing refers to; pages and entries. Nobody may change the table meanwhile.
+    /// Frees unreferenced pages and obsolete entries. The caller lets no other thread change the
+    /// table.
     pub(super) fn sweep(&self, context: &dyn StatementContext) -> EngineResult<u64> {
         if self.shared.losers.len() > 0 {
             return Ok(0);
         }
-        // Whoever cleans up frees what the sweep would find free.
+        // The purge would free the pages that the sweep finds unused.
         let _quiet = self.shared.purge.pause();
         let clustered = &self.files.clustered;
         let (mut chains, mut freed) = (Vec::new(), 0);
@@ -45,7 +46,7 @@ impl NativeTable {
         Ok(freed + self.free_unused(context, file, &used)?)
     }
 
-    /// Removes marks whose transaction everybody sees, and notes the long values of all other
+    /// Removes delete marks that all readers see, and collects the long values of all other
     /// entries.
     fn sweep_marks(
         &self,
@@ -61,7 +62,7 @@ impl NativeTable {
             walk.leaf(tree, |node, at| {
                 let found = node.value(at);
                 let ver = get_u64(found, 0);
-                // I15: a version that is not found is one that everybody sees.
+                // I15: a version without a segment is visible to all readers.
                 if value::is_deleted(found) && self.shared.undo.get(seq_of(ver)).is_none() {
                     marks.push((ver, node.key(at)));
                 } else if tree.file == self.files.clustered.file {
@@ -76,8 +77,8 @@ impl NativeTable {
         Ok(removed)
     }
 
-    /// Notes the pages of a chain. What is no chain any more ends it: then nothing more hangs on
-    /// it.
+    /// Marks the pages of a chain as used. A page of another kind ends the chain: no page after it
+    /// belongs to the chain.
     fn follow(&self, file: FileId, chain: Chain, used: &mut HashSet<u32>) -> EngineResult<()> {
         let (mut page, _) = chain;
         while page.0 != 0 && used.insert(page.0) {

@@ -1,5 +1,5 @@
-//! Updating rows in place, or moving them when their clustered key changes. Indexes whose key and
-//! covering entry stay the same are not touched.
+//! Updates of rows: in place, or as delete and insert if their clustered key changes. An index
+//! whose key and covering entry stay the same is not changed.
 
 use super::entry::{Action, Outcome, Writer};
 use super::handle::NativeTable;
@@ -29,7 +29,7 @@ impl NativeTable {
         }
         self.shared.counters.updated.add(changed);
         trx.state().notes.count_rows(changed);
-        // A changed row is locked by its version.
+        // A changed row is locked by its version, so the explicit lock can go.
         (0..at.len()).rev().for_each(|n| trx.drop_lock(self.files.clustered.file, at.get(n)));
         Ok(changed)
     }
@@ -70,13 +70,13 @@ impl NativeTable {
         Ok(true)
     }
 
-    /// The AUTO_INCREMENT value of an updated row, if the counter has not passed it yet.
+    /// The AUTO_INCREMENT value of an updated row, if it is not below the counter.
     fn ahead_of_counter(&self, row: &[u8]) -> EngineResult<Option<u64>> {
         let next = self.files.auto.load(Ordering::Acquire);
         Ok(self.auto_value(row)?.filter(|auto| *auto >= next))
     }
 
-    /// Replaces the clustered entry where it is; returns the value before.
+    /// Replaces the clustered entry in place; returns the old value.
     fn replace_row(
         &self,
         writer: &Writer<'_>,

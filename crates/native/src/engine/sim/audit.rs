@@ -1,5 +1,5 @@
-//! What must be true of a recovered database: its content is that of one state, indexes and rows
-//! agree, every page is used once and allocated, no file is left over, counters do not go back.
+//! Checks of a recovered database: its content is that of one state, indexes and rows agree, every
+//! page is used once and allocated, no extra file exists, counters do not decrease.
 
 use super::super::contract::NativeEngine;
 use super::model::{Db, Model, Overlay, TableState};
@@ -22,7 +22,7 @@ pub(super) fn read(table: &dyn Table, trx: &dyn EngineTrx) -> EngineResult<BTree
     Ok(rows)
 }
 
-/// Whether rows are those of a table, with the changes of `overlay` on top.
+/// Whether `found` are the rows of a table with the changes of `overlay`.
 pub(super) fn same_rows(found: &BTreeSet<Vec<u8>>, table: &TableState, overlay: &Overlay) -> bool {
     let own = overlay.iter().filter(|((id, _), _)| *id == table.def.id);
     let own: Vec<_> = own.filter_map(|(_, row)| row.as_ref()).collect();
@@ -32,7 +32,7 @@ pub(super) fn same_rows(found: &BTreeSet<Vec<u8>>, table: &TableState, overlay: 
         && own.iter().chain(&others).all(|row| found.contains(&row.bytes[..]))
 }
 
-/// What a recovered engine holds, read once.
+/// Content of a recovered engine, read once.
 pub(super) struct Found {
     tables: BTreeSet<selkie_engine::TableId>,
     prepared: BTreeSet<u32>,
@@ -44,7 +44,7 @@ impl Found {
         Found { tables, prepared }
     }
 
-    /// How this differs from the state `db`; `None`: not at all.
+    /// Describes a difference from the state `db`; `None` if there is none.
     pub(super) fn difference(
         &self,
         engine: &NativeEngine,
@@ -57,7 +57,7 @@ impl Found {
             return Ok(Some(format!("branches {:?} for {:?}", self.prepared, db.prepared.keys())));
         }
         for table in db.tables.values() {
-            // An index that is not there yet, or no more, is a difference like any other.
+            // An index that is missing, or that should be gone, is a difference too.
             let (id, has) = (table.def.id, index_files(engine, table));
             if has != table.def.indexes.len() - usize::from(table.def.primary().is_some()) {
                 return Ok(Some(format!("{has} indexes of table {id}")));
@@ -78,7 +78,7 @@ fn index_files(engine: &NativeEngine, table: &TableState) -> usize {
     tables.get(&table.def.id).map_or(0, |files| files.indexes.read().len())
 }
 
-/// Checks structure, indexes against rows, pages and files; `settled`: nobody works, all is purged.
+/// Checks the structure of every table, its indexes against its rows, and its pages.
 pub(super) fn deep(engine: &NativeEngine, db: &Db) -> EngineResult<()> {
     for table in db.tables.values() {
         let trx = engine.begin(Isolation::RepeatableRead, true)?;
@@ -95,8 +95,8 @@ pub(super) fn deep(engine: &NativeEngine, db: &Db) -> EngineResult<()> {
     Ok(())
 }
 
-/// Every page of long values belongs to one entry, is allocated, and there is room for all in the
-/// file's count.
+/// Checks that every page of long values belongs to one entry and is allocated, and that all are
+/// included in the file's count of used pages.
 fn pages(engine: &NativeEngine, tree: &Tree) -> EngineResult<()> {
     let storage = &engine.shared().storage;
     let (mut start, mut chains) = (Vec::new(), Vec::new());
@@ -124,7 +124,7 @@ fn pages(engine: &NativeEngine, tree: &Tree) -> EngineResult<()> {
     Ok(())
 }
 
-/// No file but those of the state's tables.
+/// Checks that there are only the files of the state's tables.
 pub(super) fn files(engine: &NativeEngine, disk: &SimDisk, db: &Db) {
     let known = |t: &TableState| 1 + t.def.indexes.len() - usize::from(t.def.primary().is_some());
     let expected: usize = db.tables.values().map(known).sum();
@@ -134,7 +134,7 @@ pub(super) fn files(engine: &NativeEngine, disk: &SimDisk, db: &Db) {
     assert_eq!(there.len(), expected, "files left over: {there:?}, open {pending:?}");
 }
 
-/// AUTO_INCREMENT values that were stored are not given again.
+/// Checks that stored AUTO_INCREMENT values are not given again.
 pub(super) fn counters(engine: &NativeEngine, db: &Db, model: &Model) -> EngineResult<()> {
     for table in db.tables.values().filter(|table| table.def.auto_increment.is_some()) {
         let next = engine.open_table(&table.def)?.statistics().auto_increment.unwrap_or(0);

@@ -1,7 +1,8 @@
-//! The whole engine on the simulated disk: several sessions interleaved by one thread, a model of
-//! what every commit left, and crashes of every kind. `model` is the oracle, `session` the work,
-//! `needs` what a start must not lose, `audit` what is checked after a crash, `run` the lives and
-//! deaths of one database. Deterministic: a seed replays its history.
+//! Simulation of the whole engine on the simulated disk: one thread interleaves several sessions, a
+//! model keeps the state after every commit, and crashes of every kind follow. `model` is the
+//! oracle, `session` and `work` are the load, `needs` the bytes that a start must not lose, `audit`
+//! the checks after a crash, `run` the lives and deaths of one database. Deterministic: a seed
+//! replays its history.
 
 mod audit;
 mod model;

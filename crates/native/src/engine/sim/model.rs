@@ -1,5 +1,5 @@
-//! What the engine must hold: every state that a commit, a preparation or the outcome of one left,
-//! in order.
+//! The expected content of the engine: the state after every commit, preparation and outcome of a
+//! preparation, in order.
 
 use selkie_engine::testing::{items, letters};
 use selkie_engine::{IndexCodec, IndexId, IndexPart, TableDef, TableId};
@@ -7,7 +7,7 @@ use selkie_types::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// A row: what is stored, and its value in the unique index.
+/// A row: its stored bytes, and its value in the unique index.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Row {
     pub(super) bytes: Arc<[u8]>,
@@ -21,7 +21,7 @@ pub(super) struct TableState {
     pub(super) rows: BTreeMap<i64, Row>,
 }
 
-/// Changes of a transaction: the row it leaves under a key, or none.
+/// Changes of a transaction: the new row of each key, or none.
 pub(super) type Overlay = BTreeMap<(TableId, i64), Option<Row>>;
 
 /// One state of the database.
@@ -56,7 +56,7 @@ impl Db {
         }
     }
 
-    /// The row with `code`, as the owner of `overlay` sees it.
+    /// The id of the row with `code`, as the owner of `overlay` sees it.
     pub(super) fn with_code(&self, overlay: &Overlay, table: TableId, code: i64) -> Option<i64> {
         let own = overlay.iter().filter(|((t, _), _)| *t == table);
         let own = own.filter_map(|((_, id), row)| row.as_ref().map(|row| (*id, row)));
@@ -69,15 +69,15 @@ impl Db {
 
 /// All states so far.
 pub(super) struct Model {
-    /// The first is the empty database.
+    /// The states; the first is the empty database.
     pub(super) states: Vec<Arc<Db>>,
-    /// States up to here are known to survive.
+    /// Number of the last state that is known to be durable.
     pub(super) acked: usize,
-    /// Highest AUTO_INCREMENT value whose insertion was logged, and the part of it known to
-    /// survive.
+    /// Highest AUTO_INCREMENT value whose insertion was logged, and the highest known to be
+    /// durable.
     pub(super) auto: BTreeMap<TableId, u64>,
     pub(super) auto_acked: BTreeMap<TableId, u64>,
-    /// Tables and branches are never named twice.
+    /// Next ids; an id is never used twice.
     pub(super) next_table: u64,
     pub(super) next_branch: u32,
 }
@@ -98,34 +98,34 @@ impl Model {
         &self.states[self.states.len() - 1]
     }
 
-    /// Notes a state about to become durable; before the engine can write it.
+    /// Adds a state that is about to become durable, before the engine can write it.
     pub(super) fn push(&mut self, state: Db) {
         self.states.push(Arc::new(state));
     }
 
-    /// Everything so far is durable.
+    /// Notes that all states so far are durable.
     pub(super) fn acknowledge(&mut self) {
         self.acked = self.states.len() - 1;
         self.auto_acked = self.auto.clone();
     }
 
-    /// Goes on from state `n`, which recovery found.
+    /// Continues from state `n`, which recovery found.
     pub(super) fn cut(&mut self, n: usize) {
         self.states.truncate(n + 1);
         self.acked = n;
         self.auto = self.auto_acked.clone();
     }
 
-    /// Names of all tables there ever were.
+    /// Ids of all tables that ever existed.
     pub(super) fn all_tables(&self) -> BTreeSet<TableId> {
         (1..self.next_table).map(TableId).collect()
     }
 }
 
-/// The index that comes and goes.
+/// The index that is created and dropped.
 pub(super) const BY_NAME: IndexId = IndexId(9);
 
-/// A table of one of two kinds.
+/// The definition of a table of one of two kinds.
 pub(super) fn new_def(id: u64, keyed: bool) -> Arc<TableDef> {
     if keyed { items(id) } else { letters(id) }
 }
@@ -134,7 +134,7 @@ pub(super) fn is_keyed(def: &TableDef) -> bool {
     def.primary().is_some()
 }
 
-/// The same table with or without the index.
+/// The same definition with or without the index.
 pub(super) fn toggled(def: &TableDef) -> Arc<TableDef> {
     let mut def = def.clone();
     match def.index_position(BY_NAME) {
@@ -149,7 +149,7 @@ pub(super) fn toggled(def: &TableDef) -> Arc<TableDef> {
     Arc::new(def)
 }
 
-/// Key in the first index: the clustered one of `items`, that of the name of `letters`.
+/// Key in the first index: the clustered one of `items`, that of the name for `letters`.
 pub(super) fn key(def: &TableDef, id: i64) -> Vec<u8> {
     let value = if is_keyed(def) { Value::Int(id) } else { Value::bytes(letter_name(id)) };
     let mut key = Vec::new();
@@ -157,7 +157,7 @@ pub(super) fn key(def: &TableDef, id: i64) -> Vec<u8> {
     key
 }
 
-/// The name that stands for an id in a table without a primary key.
+/// The name that represents an id in a table without a primary key.
 pub(super) fn letter_name(id: i64) -> String {
     format!("letter {id:05}")
 }

@@ -1,5 +1,5 @@
-//! The bytes a start needs of the files it finds. The simulated disk learns them before each start,
-//! and refuses whatever would remove or write over a byte of it before it was read.
+//! The bytes that a start must read of the existing files. The simulated disk is told of them
+//! before each start, and refuses to remove or overwrite a byte of them that was not read before.
 
 use crate::checkpoint::Control;
 use crate::disk::sim::SimDisk;
@@ -11,16 +11,16 @@ use crate::trx::Recovered;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Tells the disk what the next start needs: the undo snapshot, the log from the checkpoint on,
-/// whole copies of pages, and undo of transactions that had not ended. A directory that cannot be
-/// opened needs nothing.
+/// Tells the disk the needs of the next start: the undo snapshot, the log from the checkpoint on,
+/// whole copies of pages, and undo of unfinished transactions. A directory that cannot be opened
+/// has no needs.
 pub(super) fn declare(disk: &SimDisk) {
     disk.forget_needs();
     let needs = needs(&disk.fork(1)).unwrap_or_default();
     needs.into_iter().for_each(|(name, bytes)| disk.needs(&name, bytes));
 }
 
-/// After a start: it has read all of that.
+/// Checks after a start that it has read all needed bytes.
 pub(super) fn assert_read(disk: &SimDisk) {
     assert_eq!(disk.unread(), Vec::<String>::new(), "a start left unread what it needs");
 }

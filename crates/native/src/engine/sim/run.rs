@@ -1,5 +1,5 @@
-//! Lives and deaths of a database. Usage: `SELKIE_SEEDS` is how many histories, `SELKIE_SEED` the
-//! first; a failing one is printed and replays alone with `SELKIE_SEED=n SELKIE_SEEDS=1`.
+//! Lives and deaths of a database. `SELKIE_SEEDS` is the number of histories, `SELKIE_SEED` the
+//! first one. A failing seed is printed and replays alone with `SELKIE_SEED=n SELKIE_SEEDS=1`.
 
 use super::super::contract::NativeEngine;
 use super::super::options::NativeOptions;
@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-/// Where the code can be told to end, see `failpoint`.
+/// Places in the code where the process can end, see `failpoint`.
 const PLACES: [&str; 23] = [
     "mtr reserved",
     "mtr copied",
@@ -45,7 +45,7 @@ const PLACES: [&str; 23] = [
     "long value partly written",
 ];
 
-/// Histories of a run of the unit tests.
+/// Number of histories in a run of the unit tests.
 const SEEDS: u64 = 25;
 
 fn options() -> NativeOptions {
@@ -64,14 +64,14 @@ fn open(disk: &SimDisk) -> EngineResult<NativeEngine> {
     NativeEngine::open_unfinished(Arc::new(disk.clone()), &options())
 }
 
-/// An engine and what its sessions have under way.
+/// An engine and the open transactions of its sessions.
 struct Running {
     engine: NativeEngine,
     open: BTreeMap<usize, Open>,
 }
 
 impl Running {
-    /// Ends the process: what is in memory is gone, whatever its destructors would like to write.
+    /// Ends the process: memory is lost, and writes of destructors do not reach the disk.
     fn end(mut self, disk: &SimDisk) {
         disk.power_off();
         while let Some((_, open)) = self.open.pop_first() {
@@ -82,7 +82,7 @@ impl Running {
     }
 }
 
-/// Which of the model's states from `from` on an engine is in, or how it differs from each.
+/// The number of the model's state, from `from` on, that the engine is in; or its differences.
 fn state_of(
     engine: &NativeEngine,
     model: &Model,
@@ -100,7 +100,7 @@ fn state_of(
     Ok(Err(differences))
 }
 
-/// Adopts what the last life left prepared.
+/// Adopts the transactions that were found prepared.
 fn prepared(engine: &NativeEngine, model: &Model) -> EngineResult<BTreeMap<usize, Open>> {
     let mut open = BTreeMap::new();
     for (at, found) in engine.take_prepared()?.into_iter().enumerate() {
@@ -114,8 +114,8 @@ fn prepared(engine: &NativeEngine, model: &Model) -> EngineResult<BTreeMap<usize
     Ok(open)
 }
 
-/// Opens after a crash, perhaps crashing again on the way, checks, and makes what was found the
-/// state to go on from.
+/// Opens after a crash, perhaps with more crashes on the way, and checks. The state found becomes
+/// the current one.
 fn recover(disk: &SimDisk, model: &mut Model, rng: &mut Rng) -> Running {
     for _ in 0..rng.below(4) {
         needs::declare(disk);
@@ -151,7 +151,7 @@ fn recover(disk: &SimDisk, model: &mut Model, rng: &mut Rng) -> Running {
     running.unwrap_or_else(|e| panic!("after recovery: {e}"))
 }
 
-/// How a life may go wrong.
+/// Arms a random fault for the next life.
 fn arm(disk: &SimDisk, rng: &mut Rng) -> &'static str {
     match rng.below(12) {
         0 => {
@@ -198,7 +198,7 @@ fn live(disk: &SimDisk, mut running: Running, model: &mut Model, rng: &mut Rng) 
     disk.set_capacity(None);
 }
 
-/// Damage on the platter is refused or harmless, never taken for data.
+/// Checks that damage on the disk is refused or harmless, never taken for data.
 fn damage(disk: &SimDisk, model: &Model, rng: &mut Rng) {
     let fork = disk.fork(rng.next());
     let names = fork.list().unwrap_or_default();
@@ -210,7 +210,7 @@ fn damage(disk: &SimDisk, model: &Model, rng: &mut Rng) {
         let open = prepared(&engine, model)?;
         let names = open.values().filter_map(|open| open.branch).collect();
         let state = state_of(&engine, model, &names, 0)?;
-        // A page of data may come back from an older copy of the doublewrite file, see
+        // A page of data may come back from an older copy in the doublewrite file, see
         // `docs/durability.md`.
         let told = name.starts_with("data.") || state.is_ok();
         assert!(told, "a flipped bit in {name} made a state that never was: {state:?}");
@@ -252,8 +252,7 @@ fn sessions_crash_and_lose_nothing_acknowledged() {
     }
 }
 
-/// Ends one history after another at the same place until the place is reached; whether it ever
-/// was.
+/// Runs histories that end at the given place until one reaches it. Returns whether one did.
 fn ends_at(place: &'static str) -> bool {
     (1..60).any(|seed| {
         let (disk, mut rng) = (SimDisk::new(seed), Rng::new(seed ^ 0xFA11));

@@ -1,4 +1,4 @@
-//! Sessions, interleaved: each step lets one of them do a statement, end its transaction, or change
+//! Interleaved sessions: each step lets one of them run a statement, end its transaction, or change
 //! a definition.
 
 use super::super::contract::NativeEngine;
@@ -17,19 +17,19 @@ use std::sync::Arc;
 const SESSIONS: usize = 3;
 const TABLES: usize = 3;
 
-/// A transaction under way.
+/// An open transaction.
 pub(super) struct Open {
     pub(super) trx: Box<dyn EngineTrx>,
     pub(super) overlay: Overlay,
-    /// What its snapshot must show.
+    /// The state its snapshot must show.
     pub(super) snapshot: Option<Arc<Db>>,
-    /// Tables whose definition must not change meanwhile.
+    /// Tables whose definition must not change during the transaction.
     pub(super) uses: BTreeSet<TableId>,
-    /// Its number, once prepared.
+    /// Its branch number, once prepared.
     pub(super) branch: Option<u32>,
 }
 
-/// The sessions and what they work on.
+/// The sessions, their engine and its model.
 pub(super) struct Sessions<'a> {
     pub(super) engine: &'a NativeEngine,
     pub(super) model: &'a mut Model,
@@ -41,13 +41,13 @@ fn xid(branch: u32) -> Xid {
     Xid { gtrid: branch.to_le_bytes().as_slice().into(), bqual: b"".as_slice().into(), format: 1 }
 }
 
-/// The number behind a name.
+/// The branch number in a name.
 pub(super) fn branch_of(xid: &Xid) -> u32 {
     xid.gtrid.first_chunk().map_or(0, |b| u32::from_le_bytes(*b))
 }
 
 impl Sessions<'_> {
-    /// One step. `DiskFull` is an answer like others; other errors end the life.
+    /// Does one step. `DiskFull` is an allowed answer; other errors end the life.
     pub(super) fn step(&mut self) -> EngineResult<()> {
         match self.any_step() {
             Err(EngineError::DiskFull) => Ok(()),
@@ -105,12 +105,12 @@ impl Sessions<'_> {
         tables.keys().nth(at).copied()
     }
 
-    /// A few statements, one of which may be taken back.
+    /// Runs a few statements, one of which may be undone.
     fn statement(&mut self, who: usize) -> EngineResult<()> {
         let Some(id) = self.pick_table() else { return Ok(()) };
         let (db, contended) = (self.model.now().clone(), self.contended());
-        // Without a unique key two sessions could make the same row twice, which the model cannot
-        // tell apart.
+        // Without a unique key two sessions could insert equal rows, which the model cannot
+        // distinguish.
         let others = |(n, open): (&usize, &Open)| *n != who && open.uses.contains(&id);
         if !is_keyed(&db.tables[&id].def) && self.open.iter().any(others) {
             return Ok(());
@@ -132,17 +132,17 @@ impl Sessions<'_> {
         Ok(())
     }
 
-    /// Whether a lock may be in the way of somebody.
+    /// Whether a lock may block a session.
     fn contended(&self) -> bool {
         self.open.len() > 1 || self.engine.shared().losers.len() > 0
     }
 
-    /// A consistent read sees its snapshot and its own changes, whatever the others do.
+    /// Checks that a consistent read sees its snapshot and its own changes, and nothing else.
     fn look(&mut self, who: usize) -> EngineResult<()> {
         let Some(open) = self.open.get(&who) else { return Ok(()) };
         let Some(db) = &open.snapshot else { return Ok(()) };
-        // A row without a primary key that came again is another row, next to the one the snapshot
-        // has.
+        // A row without a primary key that was inserted again is another row, next to the one in
+        // the snapshot.
         let now = &self.model.now().tables;
         let told = |table: &&TableState| {
             let id = table.def.id;
@@ -161,7 +161,7 @@ impl Sessions<'_> {
         Ok(())
     }
 
-    /// After a commit that lies at `lsn`: somebody may wait for it.
+    /// After a commit at `lsn`: sometimes waits until it is durable.
     fn settle(&mut self, lsn: Option<Lsn>) -> EngineResult<()> {
         if let Some(lsn) = lsn.filter(|_| self.rng.chance(60)) {
             self.engine.wait_durable(lsn)?;
@@ -223,7 +223,7 @@ impl Sessions<'_> {
         }
     }
 
-    /// A table or an index comes or goes, in a transaction of its own.
+    /// Creates or drops a table or an index, in a transaction of its own.
     fn definition(&mut self) -> EngineResult<()> {
         let mut next = Db::clone(self.model.now());
         let free = |id: &TableId| !self.open.values().any(|open| open.uses.contains(id));
@@ -255,7 +255,7 @@ impl Sessions<'_> {
         new_def(id, keyed)
     }
 
-    /// A new table, perhaps with rows, as `CREATE TABLE ... SELECT` makes it.
+    /// Creates a table, perhaps with rows, as `CREATE TABLE ... SELECT` does.
     fn create(&mut self, trx: &dyn EngineTrx, next: &mut Db) -> EngineResult<()> {
         let keyed = self.rng.chance(70);
         let def = self.new_table(keyed);
@@ -277,7 +277,7 @@ impl Sessions<'_> {
         Ok(())
     }
 
-    /// As the executor does it: a new table takes the old one's place.
+    /// Truncates as the executor does: a new table replaces the old one.
     fn truncate(&mut self, trx: &dyn EngineTrx, next: &mut Db, id: TableId) -> EngineResult<()> {
         let keyed = next.tables.get(&id).is_some_and(|table| is_keyed(&table.def));
         let def = self.new_table(keyed);

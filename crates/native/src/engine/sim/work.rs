@@ -1,5 +1,5 @@
-//! Statements as sessions make them, on the engine and in the model at once. A statement that fails
-//! leaves no trace in either.
+//! Statements of the sessions, run on the engine and in the model at once. A statement that fails
+//! must leave no trace in either.
 
 use super::model::{Db, Overlay, Row, TableState, is_keyed, key, letter_name};
 use crate::disk::sim::Rng;
@@ -11,7 +11,7 @@ use selkie_engine::{
 use selkie_types::Value;
 use std::sync::Arc;
 
-/// Ids drawn by the sessions.
+/// Number of ids that the sessions use.
 const IDS: u64 = 90;
 
 fn body(rng: &mut Rng) -> String {
@@ -46,9 +46,9 @@ pub(super) struct Statement<'a> {
     pub(super) table: Arc<dyn Table>,
     pub(super) trx: &'a dyn EngineTrx,
     pub(super) overlay: &'a mut Overlay,
-    /// AUTO_INCREMENT value that was stored.
+    /// Highest AUTO_INCREMENT value that was stored.
     pub(super) auto: &'a mut u64,
-    /// Somebody else may hold a row.
+    /// Another session may hold a row.
     pub(super) contended: bool,
     pub(super) rng: &'a mut Rng,
 }
@@ -65,7 +65,7 @@ impl<'a> Statement<'a> {
         self.db.row(self.overlay, self.def.id, id)
     }
 
-    /// Does something; a failure that the model expects is none.
+    /// Runs a random statement; a failure that the model expects is no error.
     pub(super) fn run(mut self) -> EngineResult<()> {
         let (savepoint, before) = (self.trx.savepoint()?, self.overlay.clone());
         let outcome = match self.rng.below(12) {
