@@ -1,6 +1,6 @@
-//! The control file: two slots of one block, written alternately. A record is valid by its
-//! checksum; the valid one with the higher number counts. A torn write can only hit the slot that
-//! did not count.
+//! The control file: two slots of one block, written alternately. The valid record with the higher
+//! number is current; a checksum makes it valid. A torn write can only damage the slot that was not
+//! current.
 //!
 //! ```text
 //! magic 8 | version u32 | crc u32 | seq u64 | lsn u64 | durable u64 | epoch at lsn u32 | epoch u32
@@ -19,26 +19,26 @@ const MAGIC: &[u8; 8] = b"SLKYCTL1";
 const VERSION: u32 = 2;
 const SLOT: usize = 4096;
 const LEN: usize = 88;
-/// Bytes that each undo snapshot can have also when the disk is full.
+/// Space that each undo snapshot has even when the disk is full.
 const SNAPSHOT_RESERVE: u64 = if cfg!(test) { 8 << 10 } else { 1 << 20 };
 
 /// One checkpoint.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct CheckpointRecord {
-    /// Grows by one with every record.
+    /// Sequence number, one higher with every record.
     pub(crate) seq: u64,
-    /// Redo starts here.
+    /// Position at which redo starts.
     pub(crate) lsn: Lsn,
-    /// The log was durable up to here when the record was written; a log that ends earlier has been
-    /// damaged.
+    /// Position up to which the log was durable when the record was written. A log that ends
+    /// earlier is damaged.
     pub(crate) durable: Lsn,
-    /// Life of the log that wrote `lsn`, or an earlier one.
+    /// Epoch of the log that wrote `lsn`, or an earlier one.
     pub(crate) epoch_at_lsn: u32,
-    /// The current life of the log.
+    /// The current epoch of the log.
     pub(crate) epoch: u32,
-    /// File ids below this are taken.
+    /// First unused file id.
     pub(crate) next_file: u32,
-    /// Which of the two snapshot files belongs to this record.
+    /// Number of the snapshot file (0 or 1) that belongs to this record.
     pub(crate) snapshot_file: u32,
     /// Its length in bytes.
     pub(crate) snapshot_len: u64,
@@ -98,7 +98,7 @@ impl CheckpointRecord {
     }
 }
 
-/// The format of a record that another server wrote.
+/// The format version of a record that another server version wrote.
 fn other_version(bytes: &[u8]) -> Option<u32> {
     let word = |at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
     let mut summed = bytes.get(..LEN)?.to_vec();
@@ -114,9 +114,9 @@ pub(crate) struct Control {
 }
 
 impl Control {
-    /// Opens the control file and returns the record that counts; creates it, with none, in a
-    /// directory without a database. Every other file of a database is made after the first record
-    /// is durable, so a directory that has one but no record has lost it.
+    /// Opens the control file and returns the current record. Creates it without a record in a
+    /// directory without a database. Every other file of a database is created after the first
+    /// record is durable, so a directory with such a file but no record has lost it.
     pub(crate) fn open(disk: Arc<dyn Disk>) -> Result<(Control, Option<CheckpointRecord>)> {
         let names = disk.list().map_err(|e| StorageError::io("list of the data directory", e))?;
         let other = names.iter().find(|name| is_of_database(name));
@@ -132,9 +132,9 @@ impl Control {
         file.allocate(2 * SLOT as u64)
             .map_err(|e| StorageError::io("growth of the control file", e))?;
         let mut bytes = vec![0; 2 * SLOT];
-        // A process that was killed over its sync leaves a record that is read, but not yet
-        // durable: neither is the record in the other slot safe then, which is written next, nor
-        // are files that are made because of this one.
+        // A process killed during its sync leaves a record that can be read but may not be durable.
+        // Until it is, the record in the other slot must not be overwritten, and files must not be
+        // created that depend on this one.
         file.sync().map_err(|e| StorageError::io("sync of the control file", e))?;
         file.read_at(&mut bytes, 0).map_err(|e| StorageError::io("read of the control file", e))?;
         if let Some(other) = bytes.chunks(SLOT).find_map(other_version) {
@@ -149,8 +149,8 @@ impl Control {
                 let lost = format!("the file control has no valid record, but there is {other}");
                 return Err(StorageError::corrupt(lost));
             }
-            // A write that a crash cut short leaves one; so may damage, which `recovery` tells from
-            // it. Whoever makes a data file has written its own record before.
+            // An interrupted write leaves only one valid record. So may damage, which `recovery`
+            // tells apart. A server writes its own record before it creates a data file.
             (Some(record), _)
                 if record.seq == 1 && names.iter().any(|n| n.starts_with("data.")) =>
             {
@@ -166,7 +166,7 @@ impl Control {
         Ok((Control { disk, file }, newest))
     }
 
-    /// A control file without a record, whatever else is there.
+    /// Creates a control file without a record, whatever other files exist.
     pub(crate) fn create(disk: Arc<dyn Disk>) -> Result<Control> {
         let file = disk.create(NAME, Access::Buffered).and_then(|file| {
             file.allocate(2 * SLOT as u64)?;
@@ -176,7 +176,7 @@ impl Control {
         Ok(Control { disk, file })
     }
 
-    /// Makes `record` the one that counts. Failure ends the process (I11).
+    /// Writes `record` and makes it current. Failure ends the process (I11).
     pub(crate) fn write(&self, record: &CheckpointRecord) {
         let mut block = vec![0; SLOT];
         block[..LEN].copy_from_slice(&record.encode());
@@ -186,8 +186,8 @@ impl Control {
         }
     }
 
-    /// Gives both snapshot files the space that a checkpoint on a full disk needs (I13). The one
-    /// that `record` names keeps what it holds: the next start may need it again.
+    /// Gives both snapshot files the space that a checkpoint on a full disk needs (I13). The file
+    /// that `record` names keeps its content: the next start may need it again.
     pub(crate) fn reserve_snapshots(&self, record: &CheckpointRecord) -> Result<()> {
         let reserve = |number| -> io::Result<()> {
             let needed = if number == record.snapshot_file { record.snapshot_len } else { 0 };
@@ -198,19 +198,19 @@ impl Control {
         };
         let reserved = [0, 1].into_iter().try_for_each(reserve);
         match reserved {
-            // As many active transactions as fit into what is there can still be saved.
+            // Snapshots of up to the existing size can still be saved.
             Err(e) if e.kind() == io::ErrorKind::StorageFull => Ok(()),
             outcome => outcome.map_err(|e| StorageError::io("growth of the undo snapshots", e)),
         }
     }
 
-    /// Writes the bytes that belong to the next record, durably. The file is written over in place,
-    /// which keeps its space: it belongs to the record before the current one, which nobody reads
-    /// any more.
+    /// Writes the snapshot of the next record, durably. The file is overwritten in place, which
+    /// keeps its space. It belongs to the record before the current one, so it is not needed any
+    /// more.
     pub(crate) fn write_snapshot(&self, number: u32, bytes: &[u8]) -> Result<u32> {
         let save = || {
             let (file, created) = self.snapshot_file(&snapshot_name(number), bytes.len() as u64)?;
-            // One that takes the place of a longer one gets the reserve that this had.
+            // A new file that replaces a longer one gets the usual reserve.
             match file.allocate(SNAPSHOT_RESERVE.max(bytes.len() as u64)) {
                 Err(e) if e.kind() == io::ErrorKind::StorageFull => {
                     file.allocate(bytes.len() as u64)?
@@ -228,8 +228,8 @@ impl Control {
         }
     }
 
-    /// The file, and whether it is new. One that a huge transaction left behind is given up for a
-    /// smaller one.
+    /// Opens the file; returns true if it is new. A file much larger than needed, after a huge
+    /// transaction, is replaced by a smaller one.
     fn snapshot_file(&self, name: &str, len: u64) -> io::Result<(Arc<dyn File>, bool)> {
         if self.disk.list()?.iter().any(|n| n == name) {
             let file = self.disk.open(name, Access::Buffered)?;
@@ -241,7 +241,7 @@ impl Control {
         Ok((self.disk.create(name, Access::Buffered)?, true))
     }
 
-    /// Reads the bytes that belong to `record`.
+    /// Reads the snapshot that belongs to `record`.
     pub(crate) fn read_snapshot(&self, record: &CheckpointRecord) -> Result<Vec<u8>> {
         let mut bytes = vec![0; record.snapshot_len as usize];
         if bytes.is_empty() {
@@ -262,7 +262,7 @@ fn snapshot_name(number: u32) -> String {
     format!("snapshot.{number}")
 }
 
-/// Whether a file can only be there after the first record.
+/// Whether a file can only exist after the first record.
 fn is_of_database(name: &str) -> bool {
     let numbered = |prefix| name.strip_prefix(prefix).is_some_and(|n| n.parse::<u64>().is_ok());
     matches!(name, "undo" | "doublewrite")

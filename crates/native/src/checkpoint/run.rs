@@ -1,4 +1,4 @@
-//! Taking a checkpoint. The order is the invariant: log tail, in-flight slots, dirty pages (I4);
+//! Takes a checkpoint. The order is the invariant: log tail, in-flight slots, dirty pages (I4);
 //! data files durable; undo snapshot durable; log durable; record durable; only then are log
 //! segments recycled (I9).
 
@@ -17,21 +17,21 @@ pub(crate) struct Checkpointer {
     control: Control,
     last: Mutex<CheckpointRecord>,
     last_lsn: AtomicU64,
-    /// First position written in this life of the log.
+    /// First position of the log written since this start.
     life_start: Lsn,
     participant: RwLock<Option<Arc<dyn CheckpointParticipant>>>,
-    /// File ids below this are taken.
+    /// First unused file id.
     pub(crate) next_file: AtomicU32,
     /// Checkpoints taken since start.
     pub(crate) count: AtomicU64,
-    /// Attempts to save what a checkpoint needs.
+    /// Number of attempts to save an undo snapshot.
     pub(crate) attempts: AtomicU64,
-    /// The last attempt found the disk full.
+    /// Whether the last attempt found the disk full.
     pub(crate) blocked: AtomicBool,
 }
 
 impl Checkpointer {
-    /// Goes on after `last`; `life_start` is where this life of the log began.
+    /// Continues after `last`; `life_start` is the first position of the log of this start.
     pub(crate) fn new(control: Control, last: CheckpointRecord, life_start: Lsn) -> Checkpointer {
         Checkpointer {
             control,
@@ -46,12 +46,12 @@ impl Checkpointer {
         }
     }
 
-    /// Registers the keeper of undo. Until then checkpoints keep the snapshot that recovery read.
+    /// Registers the participant that keeps undo. Without one no checkpoint is taken.
     pub(crate) fn set_participant(&self, participant: Arc<dyn CheckpointParticipant>) {
         *self.participant.write() = Some(participant);
     }
 
-    /// Where redo would start now.
+    /// Position at which redo would start now.
     pub(crate) fn lsn(&self) -> Lsn {
         Lsn(self.last_lsn.load(Ordering::Acquire))
     }
@@ -70,8 +70,7 @@ impl Checkpointer {
     pub(crate) fn run(&self, log: &Log, pool: &Pool) -> Result<bool> {
         let mut last = self.last.lock();
         let Some(participant) = self.participant.read().clone() else {
-            // Without it the log since the last record is all there is of the active transactions'
-            // undo.
+            // Without it, the undo of active transactions is only in the log since the last record.
             return Ok(false);
         };
         let completed = log.completed();
@@ -88,7 +87,7 @@ impl Checkpointer {
         self.attempts.fetch_add(1, Ordering::Relaxed);
         let snapshot_crc = saved?;
         crate::failpoint::reached("checkpoint snapshot saved");
-        // What the snapshot takes for committed must stay committed, so its commit records must be
+        // The snapshot leaves out transactions that have committed, so their commit records must be
         // durable first.
         let durable = log.flush_all();
         let record = CheckpointRecord {

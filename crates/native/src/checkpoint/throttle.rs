@@ -1,16 +1,16 @@
-//! Slowing writers down, evenly and early, as the log budget runs out: nothing up to 80 %, then a
-//! delay that grows per mini-transaction, and only at 98 % a stop. The delay is taken before any
-//! latch.
+//! Slows writers down, evenly and early, as the log budget is used up: nothing up to 80 %, then a
+//! delay that grows per mini-transaction, and only at 98 % a stop. Must not be called with a latch
+//! held.
 
 use std::time::Duration;
 
-/// The writer's brake.
+/// Computes the delay of writers.
 pub(crate) struct Throttle;
 
-/// What a writer has to do before its mini-transaction.
+/// Delay of a writer before its mini-transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Brake {
-    /// Nothing.
+    /// None.
     Free,
     /// Sleep this long.
     Delay(Duration),
@@ -19,7 +19,7 @@ pub(crate) enum Brake {
 }
 
 impl Throttle {
-    /// The brake when `used` of `budget` log bytes would have to be read after a crash.
+    /// The delay if `used` of `budget` log bytes would have to be read after a crash.
     pub(crate) fn brake(used: u64, budget: u64) -> Brake {
         let percent = used.saturating_mul(100) / budget.max(1);
         match percent {

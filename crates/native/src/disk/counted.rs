@@ -1,13 +1,13 @@
-//! Counts what goes through files, by what they hold.
+//! A disk that counts reads, writes and syncs by kind of file, for status variables.
 //!
-//! Must not change what is read or written, nor when it counts as done.
+//! Must not change data, nor the moment at which a call counts as done.
 
 use super::{Access, Disk, File};
 use crate::sync::atomic::{AtomicU64, Ordering};
 use std::io;
 use std::sync::Arc;
 
-/// What went through a kind of file.
+/// Traffic of a kind of file.
 #[derive(Default)]
 pub(crate) struct FileTraffic {
     pub(crate) reads: AtomicU64,
@@ -20,14 +20,14 @@ pub(crate) struct FileTraffic {
     pub(crate) pending_syncs: AtomicU64,
 }
 
-/// All of it since start.
+/// Traffic of all files since start.
 #[derive(Default)]
 pub(crate) struct DiskTraffic {
-    /// Data files and whatever is not in one of the others.
+    /// Data files, and all files of no other kind.
     pub(crate) data: FileTraffic,
     /// Log segments.
     pub(crate) log: FileTraffic,
-    /// Page images written before pages.
+    /// The doublewrite file.
     pub(crate) doublewrite: FileTraffic,
 }
 
@@ -105,7 +105,7 @@ struct CountedFile {
     name: Box<str>,
 }
 
-/// Counts one as pending until it is dropped.
+/// Counts a call as pending until it is dropped.
 struct Pending<'a>(&'a AtomicU64);
 
 impl<'a> Pending<'a> {

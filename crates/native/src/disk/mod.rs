@@ -1,6 +1,7 @@
-//! The only road to files. Everything below the B+tree reads and writes through `Disk` and `File`,
-//! so that tests can replace the operating system by one that crashes, tears, fails and fills up at
-//! every step. No policy here: which write must be durable when is decided by the callers.
+//! The only access to files. Everything below the B+tree reads and writes through `Disk` and
+//! `File`, so that tests can replace the operating system by one that crashes, tears, fails and
+//! fills up at every step. No policy here: the callers decide which write must be durable at which
+//! moment.
 
 mod counted;
 mod real;
@@ -13,7 +14,7 @@ pub(crate) use real::RealDisk;
 use std::io;
 use std::sync::Arc;
 
-/// How a file will be used.
+/// Kind of access to a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Access {
     /// Large aligned transfers (4 KiB in memory, offset and length): bypass the page cache where
@@ -38,18 +39,18 @@ pub(crate) trait Disk: Send + Sync {
     fn rename(&self, from: &str, to: &str) -> io::Result<()>;
     /// Makes creations, removals and renames durable.
     fn sync_dir(&self) -> io::Result<()>;
-    /// Lets other openers in: the database is closed, and nothing will be written through this any
-    /// more.
+    /// Unlocks the directory for other openers. The database is closed, and no write through this
+    /// disk may follow.
     fn close(&self) {}
-    /// Ends the process: a write that recovery depends on failed (I11). There is no way back,
-    /// because the kernel may have dropped the data and would report success to a second fsync.
+    /// Ends the process after a failed write that recovery depends on (I11). There is no other way:
+    /// the kernel may have dropped the data and would report success to a second fsync.
     fn fatal(&self, what: &str) -> !;
 
-    /// What went through files, if that is counted.
+    /// Traffic of the files, if it is counted.
     fn traffic(&self) -> Option<&DiskTraffic> {
         None
     }
-    /// `fatal`, called while a panic unwinds: memory and log have come apart.
+    /// As `fatal`, called while a panic unwinds: memory and log differ.
     fn abandoned(&self, what: &str) {
         self.fatal(what)
     }

@@ -1,5 +1,5 @@
-//! The operating system's files in one directory. Positioned reads and writes, direct I/O where the
-//! file system allows it, and the only place that ends the process on an I/O error.
+//! Real files in one directory. Positioned reads and writes, direct I/O where the file system
+//! allows it, and the only place that ends the process on an I/O error.
 
 use super::{Access, Disk, File};
 use rustix::fs::{FallocateFlags, FlockOperation, Mode, OFlags};
@@ -12,7 +12,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The file whose lock says that a process has the directory open.
+/// The file whose lock marks the directory as open.
 const LOCK: &str = "lock";
 
 /// A directory of real files, locked against other openers until it is closed or dropped.
@@ -22,7 +22,7 @@ pub(crate) struct RealDisk {
 }
 
 impl RealDisk {
-    /// The directory, created if it does not exist.
+    /// Opens and locks the directory; creates it if it does not exist.
     pub(crate) fn new(dir: &Path) -> io::Result<RealDisk> {
         fs::create_dir_all(dir)?;
         sync_above(dir)?;
@@ -43,7 +43,7 @@ impl RealDisk {
         if access == Access::Direct {
             match rustix::fs::open(&path, base | flags | OFlags::DIRECT, mode) {
                 Ok(fd) => return Ok(Arc::new(RealFile { fd })),
-                // The file system has no direct I/O; `create` may have left the empty file behind.
+                // The file system has no direct I/O; `create` may have left an empty file behind.
                 Err(rustix::io::Errno::INVAL) => {
                     let fd = rustix::fs::open(&path, base | flags.difference(OFlags::EXCL), mode)?;
                     return Ok(Arc::new(RealFile { fd }));
@@ -88,7 +88,7 @@ impl Disk for RealDisk {
     }
 
     fn close(&self) {
-        // Failing to unlock leaves the lock to the drop of its descriptor.
+        // If the unlock fails, closing the descriptor will unlock.
         let _ = rustix::fs::flock(&self.lock, FlockOperation::Unlock);
     }
 
@@ -100,19 +100,19 @@ impl Disk for RealDisk {
     }
 }
 
-/// Makes the names on the way to a directory durable: this process, or one killed before it, may
-/// have made them all.
+/// Makes the directory entries of all parent directories durable: this process, or one killed
+/// before, may have created them.
 fn sync_above(dir: &Path) -> io::Result<()> {
     let dir = fs::canonicalize(dir)?;
     let device = fs::metadata(&dir)?.dev();
     for above in dir.ancestors().skip(1) {
-        // A mount point was there before.
+        // A mount point existed before.
         if fs::metadata(above)?.dev() != device {
             return Ok(());
         }
         match fs::File::open(above) {
             Ok(directory) => directory.sync_all()?,
-            // Nothing was made where nothing can even be listed.
+            // A directory that cannot be listed is not one that was created here.
             Err(e) if e.kind() == io::ErrorKind::PermissionDenied => {}
             Err(e) => return Err(e),
         }
@@ -120,11 +120,11 @@ fn sync_above(dir: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Every table is an open file: take what the system allows.
+/// Raises the limit of open files to the maximum, because every table is an open file.
 fn allow_many_files() {
     let mut limit = rustix::process::getrlimit(Resource::Nofile);
     limit.current = limit.maximum;
-    // Refused: the old limit stays, and opening too many files will say so.
+    // If it is refused, the old limit stays, and opening too many files will report it.
     let _ = rustix::process::setrlimit(Resource::Nofile, limit);
 }
 
@@ -192,7 +192,7 @@ impl File for RealFile {
         }
         match rustix::fs::fallocate(&self.fd, FallocateFlags::empty(), now, len - now) {
             Ok(()) => Ok(()),
-            // No preallocation on this file system: a longer file is the best there is.
+            // The file system has no preallocation, so only the length is set.
             Err(rustix::io::Errno::OPNOTSUPP) => Ok(rustix::fs::ftruncate(&self.fd, len)?),
             Err(e) => Err(e.into()),
         }

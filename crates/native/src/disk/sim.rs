@@ -1,5 +1,5 @@
-//! A disk for tests: files as a durable image plus writes not yet synced. A crash keeps any part of
-//! the unsynced writes, in pieces of a sector or a block, and any prefix of the unsynced directory
+//! A disk for tests: files as a durable image plus unsynced writes. A crash keeps any part of the
+//! unsynced writes, in pieces of a sector or a block, and any prefix of the unsynced directory
 //! changes; it may lose lengths. Every mutating call is a numbered step at which the disk can
 //! crash, fail, or be full. Deterministic by seed.
 
@@ -36,7 +36,7 @@ impl Rng {
     }
 }
 
-/// What a thread of the simulated process panics with when the process ends.
+/// Payload of the panic that ends a thread of the simulated process.
 pub(crate) struct ProcessEnded;
 
 /// File content, sparse.
@@ -95,7 +95,7 @@ struct Pending {
     at: u64,
     bytes: Vec<u8>,
     durable: bool,
-    /// The call had not returned when the process ended: the page cache may or may not have it.
+    /// The process ended during the call: the page cache may or may not have the bytes.
     unfinished: bool,
 }
 
@@ -104,12 +104,12 @@ struct Inode {
     live: Image,
     durable: Image,
     pending: Vec<Pending>,
-    /// Bytes that must be read before anything happens to them.
+    /// Ranges that a start must read before they are removed or overwritten.
     unread: Vec<std::ops::Range<u64>>,
 }
 
 impl Inode {
-    /// Bytes were read: they may be written over.
+    /// Marks bytes as read, so that they may be overwritten.
     fn note_read(&mut self, at: u64, len: u64) {
         if self.unread.is_empty() {
             return;
@@ -120,11 +120,11 @@ impl Inode {
         self.unread = left.filter(|range| !range.is_empty()).collect();
     }
 
-    /// Something that a start needs is in danger.
+    /// Panics if bytes that a start needs would be lost.
     fn refuse_loss(&self, at: u64, len: u64) {
         let lost =
             self.unread.iter().find(|range| range.start < at.saturating_add(len) && at < range.end);
-        // A process that is ending anyway must not end the test.
+        // A process that is already ending must not end the test.
         assert!(
             lost.is_none() || std::thread::panicking(),
             "bytes {lost:?} go before they were read"
@@ -138,7 +138,7 @@ impl Inode {
         self.durable.len = self.live.len;
     }
 
-    /// What the page cache has after the process ended in the middle of a call.
+    /// Decides at random whether the page cache has the writes that a process end interrupted.
     fn settle(&mut self, rng: &mut Rng) {
         self.pending.retain(|write| !write.unfinished || rng.chance(50));
         for write in self.pending.iter_mut().filter(|w| w.unfinished) {
@@ -147,7 +147,7 @@ impl Inode {
         }
     }
 
-    /// What a crash cannot take.
+    /// The content that survives any crash.
     #[cfg(feature = "models")]
     fn survivor(&self) -> Image {
         let mut image = self.durable.clone();
@@ -157,7 +157,7 @@ impl Inode {
         image
     }
 
-    /// What is left after a crash in which an unsynced piece survives with `percent` probability.
+    /// Crashes the file: an unsynced piece survives with a probability of `percent`.
     fn crash(&mut self, rng: &mut Rng, percent: u64) {
         let keep_len = rng.chance(50);
         let limit = if keep_len { self.live.len } else { self.durable.len };
@@ -213,10 +213,10 @@ struct State {
 #[derive(Clone)]
 pub(crate) struct SimDisk(Arc<Mutex<State>>);
 
-/// What becomes of one step.
+/// Outcome of a step.
 enum Step {
     Done,
-    /// The process and the machine are gone.
+    /// The process has ended and the machine is down.
     Crash,
     /// The call fails and its data is lost.
     Fail,
@@ -263,7 +263,7 @@ impl SimDisk {
         self.0.lock().used()
     }
 
-    /// The machine goes down and comes up again: unsynced writes are torn at random.
+    /// Crashes and restarts the machine: unsynced writes are torn at random.
     pub(crate) fn crash(&self) {
         let state = &mut *self.0.lock();
         let percent = [0, 50, 90, 100][state.rng.below(4) as usize];
@@ -278,7 +278,7 @@ impl SimDisk {
         (state.down, state.crash_at, state.fail_at) = (false, None, None);
     }
 
-    /// The process dies, the machine stays up: everything written survives.
+    /// Ends the process while the machine stays up: everything written survives.
     pub(crate) fn kill_process(&self) {
         let state = &mut *self.0.lock();
         for inode in state.names.values() {
@@ -287,7 +287,7 @@ impl SimDisk {
         (state.down, state.crash_at, state.fail_at) = (false, None, None);
     }
 
-    /// The process is gone from here on; nothing it still tries reaches the disk.
+    /// Ends the process: no later call of it reaches the disk.
     pub(crate) fn power_off(&self) {
         self.0.lock().down = true;
     }
@@ -302,7 +302,7 @@ impl SimDisk {
         self.0.lock().names.get(name).map(|inode| inode.lock().live.len)
     }
 
-    /// Changes one bit of a file, on the platter.
+    /// Flips one bit of a file, in its durable content too.
     pub(crate) fn flip(&self, name: &str, at: u64, bit: u8) {
         let state = self.0.lock();
         let mut inode = state.names[name].lock();
@@ -312,7 +312,7 @@ impl SimDisk {
         inode.durable.write(&[byte[0] ^ 1 << bit], at);
     }
 
-    /// Fills a part of a file with zeros, on the platter.
+    /// Zeroes a part of a file, in its durable content too.
     pub(crate) fn zero(&self, name: &str, bytes: std::ops::Range<u64>) {
         let state = self.0.lock();
         let mut inode = state.names[name].lock();
@@ -322,7 +322,7 @@ impl SimDisk {
         inode.durable.write(&zeros, bytes.start);
     }
 
-    /// Puts a file as it is on another disk in place of this one's; without one there, removes it.
+    /// Replaces a file by the one of that name on another disk; removes it if there is none.
     pub(crate) fn take_over(&self, name: &str, from: &SimDisk) {
         let image = from.0.lock().names.get(name).map(|inode| inode.lock().live.clone());
         let state = &mut *self.0.lock();
@@ -337,7 +337,7 @@ impl SimDisk {
         }
     }
 
-    /// Cuts a file short, on the platter.
+    /// Truncates a file, also its durable content.
     pub(crate) fn truncate(&self, name: &str, len: u64) {
         let state = self.0.lock();
         let mut inode = state.names[name].lock();
@@ -345,27 +345,27 @@ impl SimDisk {
         inode.durable.truncate(len);
     }
 
-    /// Says that the next start needs these bytes: until it has read them, removing or overwriting
-    /// any of them is an error of the code under test.
+    /// Marks bytes that the next start must read: to remove or overwrite any of them before is an
+    /// error of the code under test.
     pub(crate) fn needs(&self, name: &str, bytes: std::ops::Range<u64>) {
         let state = self.0.lock();
         let mut inode = state.names[name].lock();
         inode.unread.push(bytes);
     }
 
-    /// The needed bytes that a start has not read yet.
+    /// Files with needed bytes that were not read yet.
     pub(crate) fn unread(&self) -> Vec<String> {
         let state = self.0.lock();
         let unread = state.names.iter().filter(|(_, inode)| !inode.lock().unread.is_empty());
         unread.map(|(name, _)| name.clone()).collect()
     }
 
-    /// Takes back what `needs` said.
+    /// Removes the marks of `needs`.
     pub(crate) fn forget_needs(&self) {
         self.0.lock().names.values().for_each(|inode| inode.lock().unread.clear());
     }
 
-    /// An independent copy of what is durable now.
+    /// An independent copy of the current content, with all of it durable.
     pub(crate) fn fork(&self, seed: u64) -> SimDisk {
         let copy = SimDisk::new(seed);
         let from = self.0.lock();
@@ -380,7 +380,7 @@ impl SimDisk {
         copy
     }
 
-    /// An independent copy of what a crash now would leave at least.
+    /// An independent copy of the content that survives any crash at this moment.
     #[cfg(feature = "models")]
     pub(crate) fn survivor(&self) -> SimDisk {
         let copy = SimDisk::new(1);
@@ -506,7 +506,7 @@ impl Disk for SimDisk {
     }
 
     fn abandoned(&self, what: &str) {
-        // The simulated process is ending already; a second panic would end the test itself.
+        // The simulated process is already ending; a second panic would end the test itself.
         if !std::thread::panicking() {
             self.fatal(what);
         }
@@ -542,7 +542,7 @@ impl SimFile {
                 inode.pending.push(Pending { at, bytes, durable: false, unfinished: true });
                 Err(gone())
             }
-            // A short write: some of it arrived.
+            // A short write: a part of the bytes arrived.
             Step::Fail => {
                 let bytes = buf[..buf.len() / 2].to_vec();
                 inode.live.write(&bytes, at);
@@ -578,7 +578,7 @@ impl File for SimFile {
                 Ok(())
             }
             Step::Crash => Err(gone()),
-            // The kernel reports the error once and forgets the data.
+            // The kernel reports the error once and drops the data.
             Step::Fail => {
                 inode.pending.retain(|p| p.durable);
                 Err(io::Error::from_raw_os_error(5))

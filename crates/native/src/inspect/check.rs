@@ -1,5 +1,5 @@
-//! `selkie inspect check`: every page's checksum, every tree's structure, and that indexes have the
-//! rows' keys, after recovery has taken back what had not ended.
+//! `selkie inspect check`: every page's checksum, every tree's structure, and whether indexes have
+//! the rows' keys, after recovery has rolled back losers. Writes nothing to the directory.
 
 use super::command::{Directory, Findings};
 use super::files::page_count;
@@ -35,10 +35,10 @@ pub(super) fn all(directory: &Directory, out: &mut Vec<u8>) -> Findings {
     for file in &files {
         pages += check_pages(&shared, *file, &mut wrong)?;
     }
-    // Taking back what had not ended needs pages that can be read.
+    // The rollback of losers needs readable pages.
     let mut tables = 0;
     if wrong.is_empty() {
-        // Branches that wait for their outcome keep what they did, in indexes as in rows.
+        // Prepared branches keep their changes, in indexes as in rows.
         undo_losers(&shared)?;
         for table in shared.all_tables() {
             tables += 1;
@@ -51,7 +51,7 @@ pub(super) fn all(directory: &Directory, out: &mut Vec<u8>) -> Findings {
     Ok(found)
 }
 
-/// Reads every page in use; returns how many.
+/// Reads every page in use; returns the number of pages.
 fn check_pages(shared: &Shared, file: FileId, wrong: &mut Vec<String>) -> Result<u64> {
     let storage = &shared.storage;
     let mut pages = 0;
@@ -99,7 +99,7 @@ fn check_table(table: &TableFiles, wrong: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-/// Shows every entry that is not a delete mark.
+/// Calls `show` with every entry that is not a delete mark.
 fn each_entry(tree: &Tree, mut show: impl FnMut(&[u8], &[u8])) -> Result<()> {
     let mut from: Vec<u8> = Vec::new();
     loop {

@@ -30,16 +30,16 @@ Nothing is written. A directory in use is read as it is, again if it changed mea
 Exit codes: 0 nothing wrong, 1 something wrong, 2 not readable.
 ";
 
-/// How often a directory that is in use is looked at before what was found is believed.
+/// Number of attempts to read a directory that is in use, before a fault is believed.
 const ATTEMPTS: usize = 5;
 
-/// Why there is no answer.
+/// Reason why there is no answer.
 pub(super) enum Failure {
-    /// The arguments say nothing that can be done.
+    /// The arguments are invalid.
     Usage,
-    /// Something is damaged or in between.
+    /// Something is damaged or was just being changed.
     Storage(StorageError),
-    /// The answer cannot be written.
+    /// The answer cannot be written to the output.
     Output,
 }
 
@@ -55,16 +55,16 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// Number of things found wrong.
+/// Number of faults found.
 pub(super) type Findings = Result<usize, Failure>;
 
-/// A directory to look at.
+/// The directory to inspect.
 pub(super) struct Directory {
     pub(super) disk: Arc<dyn Disk>,
     pub(super) options: NativeOptions,
 }
 
-/// Runs `selkie inspect` with the arguments behind it; the exit code.
+/// Runs `selkie inspect` with the arguments after it; returns the exit code.
 pub fn inspect(arguments: &[String], out: &mut dyn Write) -> u8 {
     let [what, dir, rest @ ..] = arguments else {
         let _ = out.write_all(USAGE.as_bytes());
@@ -82,7 +82,7 @@ pub fn inspect(arguments: &[String], out: &mut dyn Write) -> u8 {
             std::thread::sleep(Duration::from_millis(200));
         }
         text.clear();
-        // What is read while it changes may break what the code takes for granted.
+        // Data that changes while it is read may break assumptions of the code.
         let found = catch_unwind(AssertUnwindSafe(|| look(what, dir, rest, &mut text)));
         code = found.unwrap_or(1);
         if code == 0 {
@@ -136,7 +136,7 @@ fn is_in_use(dir: &Path) -> bool {
     rustix::fs::flock(&lock, FlockOperation::NonBlockingLockShared).is_err()
 }
 
-/// A number among the arguments.
+/// Parses argument `at` as a number, if there is one.
 pub(super) fn number(rest: &[String], at: usize) -> Result<Option<u64>, Failure> {
     rest.get(at).map(|text| text.parse().map_err(|_| Failure::Usage)).transpose()
 }

@@ -1,4 +1,6 @@
 //! `selkie inspect files`: data files, their owners and their sizes.
+//!
+//! Opens the database like a start, on an overlay in memory.
 
 use super::command::{Directory, Findings};
 use crate::engine::open_on;
@@ -43,7 +45,7 @@ fn io_error(error: std::io::Error) -> crate::error::StorageError {
     crate::error::StorageError::io("length of a data file", error)
 }
 
-/// Pages of a file as its length has them.
+/// Number of pages of a file, by its length.
 pub(super) fn page_count(pool: &Pool, file: FileId) -> Result<u32> {
     let bytes = pool.handle(file)?.len().map_err(io_error)?;
     Ok((bytes / PAGE_SIZE as u64) as u32)

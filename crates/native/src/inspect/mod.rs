@@ -1,6 +1,6 @@
-//! `selkie inspect`: what lies in a data directory, in words. Nothing is written there: recovery
-//! runs on copies in memory, so that a directory after a crash, or one that a server is using, is
-//! looked at as the next start would find it.
+//! `selkie inspect`: describes the content of a data directory in words. Must not write to it:
+//! recovery runs on copies in memory. So a directory after a crash, or one that a server is using,
+//! is shown as the next start would find it.
 
 mod check;
 mod command;

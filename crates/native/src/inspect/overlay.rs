@@ -1,4 +1,7 @@
-//! A directory whose files are only read: what is written stays in memory, on top of them.
+//! A disk over a directory that is only read: writes stay in memory, on top of its files.
+//!
+//! `selkie inspect` uses it, and `innodb_force_recovery` from the level on that must not change the
+//! disk.
 
 use crate::disk::{Access, Disk, File, RealDisk};
 use parking_lot::Mutex;
@@ -13,14 +16,14 @@ use std::sync::Arc;
 
 const BLOCK: u64 = 4096;
 
-/// The directory with what was changed in memory.
+/// The directory with the changes made in memory.
 pub(crate) struct Overlay {
     dir: PathBuf,
-    /// Keeps others from opening the directory.
+    /// Keeps other processes from opening the directory.
     _lock: Option<RealDisk>,
-    /// Files of the directory that are taken for absent.
+    /// Files of the directory that are treated as absent.
     hidden: fn(&str) -> bool,
-    /// Files made or opened here; `None`: removed.
+    /// Files created or opened here; `None` means removed.
     files: Mutex<BTreeMap<String, Option<Arc<OverlayFile>>>>,
 }
 
@@ -29,7 +32,7 @@ impl Overlay {
         Overlay { dir: dir.to_owned(), _lock: None, hidden: |_| false, files: Mutex::default() }
     }
 
-    /// Over a directory that is locked, without the `hidden` files.
+    /// An overlay on a locked directory, without the `hidden` files.
     pub(crate) fn locked(dir: &Path, lock: RealDisk, hidden: fn(&str) -> bool) -> Overlay {
         Overlay { _lock: Some(lock), hidden, ..Overlay::new(dir) }
     }
@@ -96,13 +99,13 @@ impl Disk for Overlay {
 
     fn close(&self) {}
 
-    /// Nothing on disk is at risk: the inspection ends.
+    /// No data on disk is at risk: a panic ends the inspection.
     fn fatal(&self, what: &str) -> ! {
         panic!("{what}")
     }
 }
 
-/// A file with blocks written over it.
+/// A file with changed blocks in memory.
 #[derive(Default)]
 struct OverlayFile {
     base: Option<fs::File>,
@@ -123,7 +126,7 @@ impl OverlayFile {
         Ok(OverlayFile { base: Some(base), base_len, written })
     }
 
-    /// What the file below has at `at`; zeros behind its end.
+    /// Reads the file on disk at `at`; zeros after its end.
     fn read_base(&self, buf: &mut [u8], at: u64) -> io::Result<()> {
         let there = self.base_len.saturating_sub(at).min(buf.len() as u64) as usize;
         buf[there..].fill(0);
@@ -158,7 +161,7 @@ impl File for OverlayFile {
             let (from, to) = ((number * BLOCK).max(at), ((number + 1) * BLOCK).min(end));
             let new = &buf[(from - at) as usize..(to - at) as usize];
             let known = written.blocks.contains_key(&number);
-            // Zeros where there is nothing are there already: segments are filled with them.
+            // Zeros after the end of the file are there already: new segments are filled with them.
             if !known && number * BLOCK >= self.base_len && new.iter().all(|byte| *byte == 0) {
                 continue;
             }

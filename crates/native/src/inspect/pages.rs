@@ -1,5 +1,5 @@
-//! `selkie inspect pages`: pages as they lie in the file, without the log: headers, and entries of
-//! one page.
+//! `selkie inspect pages`: pages as they are in the file, without the log: headers, and entries of
+//! one page. Shows damaged pages too, so it must not rely on checksums.
 
 use super::command::{Directory, Failure, Findings, number};
 use super::files::kind_word;
@@ -39,7 +39,7 @@ fn read(handle: &dyn File, id: PageId) -> Result<Vec<u8>, StorageError> {
     Ok(bytes)
 }
 
-/// One line about a page; whether something is wrong with it.
+/// Writes one line about a page; returns whether something is wrong with it.
 fn header(bytes: &[u8], id: PageId, out: &mut Vec<u8>) -> Result<bool, Failure> {
     let node = Node::new(bytes);
     write!(

@@ -1,4 +1,6 @@
 //! `selkie inspect tree`: the shape of a tree as recovery leaves it.
+//!
+//! Opens the database like a start, on an overlay in memory.
 
 use super::command::{Directory, Failure, Findings, number};
 use crate::btree::Node;
@@ -9,10 +11,10 @@ use crate::storage::Storage;
 use std::collections::BTreeMap;
 use std::io::Write;
 
-/// The root's place.
+/// Page number of the root.
 const ROOT: u32 = 2;
 
-/// What a level of a tree has.
+/// Sums of a level of a tree.
 #[derive(Default)]
 struct Level {
     pages: u64,

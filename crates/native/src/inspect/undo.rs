@@ -1,5 +1,5 @@
-//! `selkie inspect undo`: what recovery would know of transactions that had not ended, of counters
-//! and of files.
+//! `selkie inspect undo`: the unfinished transactions, counters and files that recovery would find.
+//! Reads snapshot and log only; changes nothing and undoes nothing.
 
 use super::command::{Directory, Findings};
 use super::log::row;

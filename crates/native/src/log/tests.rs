@@ -1,4 +1,6 @@
 //! Tests of the whole log: parallel committers, wrapping and recycling, and damage to its tail.
+//!
+//! The disk is simulated, so a torn or flipped byte is made at an exact place.
 
 use super::{Log, LogReader, Segments};
 use crate::disk::Disk;

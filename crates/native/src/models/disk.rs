@@ -1,5 +1,5 @@
-//! The simulated disk with steps: other threads may go on before each call, and between the halves
-//! of a transfer.
+//! The simulated disk with steps: the scheduler may switch threads before each call, and between
+//! the halves of a transfer.
 
 use super::end_process;
 use crate::disk::sim::SimDisk;

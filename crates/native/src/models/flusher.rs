@@ -1,5 +1,5 @@
-//! Eviction, the flusher and checkpoints: what redo from the checkpoint would not repeat is in the
-//! files, whatever a crash takes (I4, I7, I9).
+//! Model of eviction, the flusher and checkpoints: changes that redo from the checkpoint would not
+//! repeat are in the files after any crash (I4, I7, I9).
 
 use super::pages::{Change, FILE, Pages, id};
 use super::{Body, Explore, run};
@@ -46,7 +46,7 @@ fn checkpointer(pages: &Pages) -> Checkpointer {
     checkpointer
 }
 
-/// Every change before `lsn` is in the files as recovery would find them.
+/// Checks that every change before `lsn` is in the files as recovery would find them.
 fn check_files(pages: &Pages, lsn: Lsn) {
     let disk = pages.disk.survivor();
     let file = disk.open("data.1", Access::Direct).expect("file");
@@ -87,7 +87,7 @@ fn a_checkpoint_needs_no_change_before_it() {
     });
 }
 
-/// While a page is on its way to the file, a checkpoint takes it neither for clean nor for written.
+/// A page that is being written counts neither as clean nor as written for a checkpoint.
 #[test]
 fn a_checkpoint_waits_for_a_page_under_way() {
     Explore::schedules(400).run(|| {

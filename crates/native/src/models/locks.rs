@@ -1,8 +1,8 @@
-//! Row locks: conflicting locks are not held at the same time, whoever waits goes on when the way
-//! is free, every deadlock has one victim and only deadlocks have victims.
+//! Model of row locks: conflicting locks are not held at the same time, a waiter continues when
+//! nothing blocks it, every deadlock has one victim, and only deadlocks have victims.
 //!
-//! A row of the model is the part of a table's entry that locks look at: whose its newest version
-//! is.
+//! A row of the model is the part of a table's entry that locks use: the owner of its newest
+//! version.
 
 use super::{Body, Explore, run};
 use crate::ids::FileId;
@@ -19,9 +19,9 @@ const X: LockMode = LockMode::Exclusive;
 
 #[derive(Default)]
 struct Row {
-    /// Whose the newest version is. The mutex is the latch of the leaf.
+    /// Owner of the newest version. The mutex is the latch of the leaf.
     owner: Mutex<Option<Arc<TrxState>>>,
-    /// Who thinks to have it locked. Not a step.
+    /// Transactions that believe to have the row locked, to check for conflicts. Not a step.
     inside: parking_lot::Mutex<Vec<(u64, LockMode)>>,
 }
 
@@ -43,7 +43,7 @@ impl Model {
         Arc::new(Model { locks: LockTable::new(), rows: Default::default() })
     }
 
-    /// Nothing is left of locks and waits when all transactions have ended.
+    /// Checks that no locks and waits are left when all transactions have ended.
     fn check_empty(&self) {
         assert_eq!((self.locks.len(), self.locks.waiting()), (0, 0));
     }
@@ -117,7 +117,7 @@ impl Trx {
         Ok(())
     }
 
-    /// Puts a row into a gap, in the order of `Writer::change`.
+    /// Inserts a row into a gap, in the order of `Writer::change`.
     fn insert(&self, key: &[u8]) -> EngineResult<()> {
         let locks = &self.model.locks;
         loop {
@@ -137,7 +137,7 @@ impl Trx {
         *self.row(row).owner.lock() = Some(self.state.clone());
     }
 
-    /// Takes an inserted row back, in the order of `undo_change`.
+    /// Undoes the insert of a row, in the order of `undo_change`.
     fn undo(&self, row: usize) {
         *self.row(row).owner.lock() = None;
         self.model.locks.wake(FILE, &[row as u8]);
@@ -155,14 +155,14 @@ impl Trx {
         self.row(row).inside.lock().retain(|(id, _)| *id != self.state.id);
     }
 
-    /// Gives a lock back before the end.
+    /// Releases a lock before the end.
     fn unlock(&mut self, row: usize) {
         self.leave(row);
         self.held.retain(|(_, key)| key[0] != row as u8);
         self.model.locks.release_one(self.state.id, FILE, &[row as u8]);
     }
 
-    /// In the order of `NativeTrx::commit`.
+    /// Commits, in the order of `NativeTrx::commit`.
     fn commit(self) {
         (0..self.model.rows.len()).for_each(|row| self.leave(row));
         self.state.set_committed(1);
@@ -170,7 +170,7 @@ impl Trx {
         self.state.wake();
     }
 
-    /// Both rows in this order; true if this was a deadlock's victim.
+    /// Locks both rows in this order; returns true if this was a deadlock's victim.
     fn lock_both(mut self, rows: [usize; 2], mode: LockMode) -> bool {
         let outcome = rows.into_iter().try_for_each(|row| self.lock(row, mode).map(drop));
         let victim = match outcome {
@@ -204,8 +204,8 @@ fn whoever_waits_gets_the_lock() {
     });
 }
 
-/// The lock of a row whose owner is about to end is taken and given back; whoever met it meanwhile
-/// must not sleep on.
+/// The lock of a row whose owner is about to end is taken and returned; a transaction blocked by it
+/// meanwhile must not sleep on.
 #[test]
 fn a_lock_taken_back_leaves_nobody_asleep() {
     for patience in [LockWait::Default, LockWait::NoWait, LockWait::SkipLocked] {
@@ -221,7 +221,7 @@ fn a_lock_taken_back_leaves_nobody_asleep() {
                     owner.commit();
                     None
                 }),
-                // A transaction that was refused goes on, and has nothing locked.
+                // A refused transaction continues and has no lock.
                 Box::new(move || match hasty.lock(0, X) {
                     Ok(true) => {
                         hasty.commit();
@@ -261,7 +261,7 @@ fn a_lock_given_back_early_wakes_its_waiters() {
             Box::new(move || {
                 scan.lock(0, X).expect("no deadlock");
                 scan.unlock(0);
-                // Its transaction goes on until the others have had the row.
+                // The transaction continues until the others have had the row.
                 first.wait();
                 scan.commit();
             }),
@@ -297,7 +297,7 @@ fn a_row_taken_back_wakes_its_waiters() {
         run::<()>(vec![
             Box::new(move || {
                 owner.undo(0);
-                // Its transaction goes on until the others have had the row.
+                // The transaction continues until the others have had the row.
                 first.wait();
                 owner.commit();
             }),
@@ -317,7 +317,7 @@ fn a_row_taken_back_wakes_its_waiters() {
     });
 }
 
-/// Of a gap that was locked, the part behind the row that could not be had is given back.
+/// The part of a locked gap after the row whose lock failed is released.
 #[test]
 fn a_part_of_a_gap_given_back_wakes_its_waiters() {
     Explore::schedules(400).run(|| {
@@ -341,7 +341,7 @@ fn a_part_of_a_gap_given_back_wakes_its_waiters() {
             Box::new(move || {
                 let model = scan.model.clone();
                 model.locks.gaps.shrink(&scan.state, FILE, covered, (b"b", Some(b"d")));
-                // Its transaction goes on until the others have had their places.
+                // The transaction continues until the others have inserted.
                 ended.wait();
                 scan.state.set_rolled_back();
                 model.locks.gaps.release(scan.state.id, &[FILE]);
@@ -369,7 +369,7 @@ fn a_deadlock_has_one_victim() {
     });
 }
 
-/// Who has been woken does not wait any more, even if it has not got round to saying so.
+/// A woken transaction does not count as waiting, even before it has removed its edge.
 #[test]
 fn without_a_deadlock_there_is_no_victim() {
     Explore::schedules(400).run(|| {
@@ -429,7 +429,7 @@ fn waits_that_time_out_leave_the_queue() {
     });
 }
 
-/// Who stands behind somebody whose patience ends moves up.
+/// A waiter behind one that times out moves up.
 #[test]
 fn who_leaves_the_queue_wakes_those_behind() {
     Explore::schedules(400).run(|| {

@@ -1,6 +1,6 @@
-//! Group commit: whoever is told that a position is durable finds everything before it on a disk
-//! that loses all it may lose; nobody waits for ever; a write that fails ends the process before
-//! anybody is told.
+//! Model of group commit: a position reported as durable has everything before it on a disk that
+//! loses all it may lose. No thread waits for ever. A failed write ends the process before any
+//! commit is acknowledged.
 
 use super::disk::SteppingDisk;
 use super::{Body, Explore, run};
@@ -26,7 +26,7 @@ impl Model {
         Arc::new(Model { disk, log })
     }
 
-    /// Where the log would end if the machine went down now.
+    /// End of the log if the machine crashed now.
     fn end_after_crash(&self) -> Lsn {
         let disk = self.disk.survivor();
         let segments = Segments::open(Arc::new(disk), SEGMENT).expect("segments");
@@ -35,7 +35,7 @@ impl Model {
         reader.position()
     }
 
-    /// Commits and hears of it.
+    /// Commits and waits until the commit is durable.
     fn commit(&self, payload: &[u8]) {
         let lsn = self.log.append(payload);
         self.log.flush_upto(lsn);
@@ -95,7 +95,7 @@ fn a_full_ring_empties() {
     });
 }
 
-/// Who makes room in the ring leads for a moment, and has nobody to wait for afterwards.
+/// A thread that makes room in the ring is the leader for a moment and does not wait afterwards.
 #[test]
 fn who_makes_room_wakes_who_waited_meanwhile() {
     Explore::schedules(1000).run(|| {

@@ -1,14 +1,13 @@
 //! Models: the crate's concurrent parts, run by a few threads under a scheduler that tries many
 //! interleavings of their steps (`crate::sync`). A step is an operation of an atomic, a lock or the
-//! disk. A schedule in which all threads wait fails, and so does a panic; waits with a timeout last
-//! until they are woken unless a model says otherwise, so that a lost wake-up cannot hide behind
-//! one.
+//! disk. A schedule in which all threads wait fails, and so does a panic. Waits with a timeout last
+//! until they are woken unless a model says otherwise, so that they cannot hide a lost wake-up.
 //!
 //! Run by `tests/run.sh models`; only these tests work with the feature. `SELKIE_SCHEDULES=100`
 //! tries a hundred times as many schedules. A failure prints the seed of its schedule:
 //! `SHUTTLE_RANDOM_SEED=that` begins with it.
 //!
-//! Not seen: reordering by the processor, and tearing inside of one copy of bytes.
+//! Not found: reordering by the processor, and tearing inside of one copy of bytes.
 
 mod disk;
 mod flusher;
@@ -25,7 +24,7 @@ use std::cell::Cell;
 
 thread_local! { static ENDED: Cell<bool> = const { Cell::new(false) } }
 
-/// Ends the schedule at once and well: the modelled process has ended itself.
+/// Ends the schedule at once as a success: the modelled process has ended itself.
 fn end_process() -> ! {
     ENDED.set(true);
     loop {
@@ -33,16 +32,16 @@ fn end_process() -> ! {
     }
 }
 
-/// What a thread of a model does.
+/// Body of a model's thread.
 type Body<T> = Box<dyn FnOnce() -> T + Send>;
 
-/// Runs these beside each other and returns what they return.
+/// Runs these bodies in parallel and returns their results.
 fn run<T: Send + 'static>(bodies: Vec<Body<T>>) -> Vec<T> {
     let threads: Vec<_> = bodies.into_iter().map(shuttle::thread::spawn).collect();
     threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
 }
 
-/// A scheduler that heeds `end_process`.
+/// A scheduler that obeys `end_process`.
 struct Ending<S>(S);
 
 impl<S: Scheduler> Scheduler for Ending<S> {
@@ -65,27 +64,27 @@ impl<S: Scheduler> Scheduler for Ending<S> {
     }
 }
 
-/// How a model is explored.
+/// Exploration of a model.
 #[derive(Clone, Copy)]
 struct Explore {
-    /// Schedules of each kind.
+    /// Number of schedules of each kind.
     schedules: usize,
     /// Whether waits may time out.
     timeouts: bool,
 }
 
 impl Explore {
-    /// Waits end by being woken only.
+    /// An exploration in which waits end only by a wake-up.
     const fn schedules(schedules: usize) -> Explore {
         Explore { schedules, timeouts: false }
     }
 
-    /// Waits may also end by themselves.
+    /// Lets waits also end by their timeout.
     const fn with_timeouts(self) -> Explore {
         Explore { timeouts: true, ..self }
     }
 
-    /// Runs the model under schedules that switch anywhere, and under such that switch rarely.
+    /// Runs the model under schedules that switch anywhere, and under schedules that switch rarely.
     fn run(self, model: fn()) {
         let times = std::env::var("SELKIE_SCHEDULES").ok().and_then(|n| n.parse().ok());
         for seed in 0..times.unwrap_or(1u64) {

@@ -1,5 +1,5 @@
-//! Pages of the models: two cells far apart that change together, so that a page seen half way is
-//! known.
+//! Pages of the models: two cells far apart that always change together, so that a half-changed
+//! page is recognised.
 
 use super::disk::SteppingDisk;
 use crate::disk::sim::SimDisk;
@@ -25,12 +25,12 @@ pub(super) struct Change {
     pub(super) end: Lsn,
 }
 
-/// A small pool over a file of some pages.
+/// A small pool with a file of a few pages.
 pub(super) struct Pages {
     pub(super) disk: SimDisk,
     pub(super) log: Arc<Log>,
     pub(super) pool: Pool,
-    /// Everything that was done. Not a step.
+    /// All changes so far. Not a step.
     pub(super) changes: Mutex<Vec<Change>>,
     count: u32,
 }
@@ -97,7 +97,7 @@ impl Pages {
         }
     }
 
-    /// Reads a page under a latch and returns how often it was changed.
+    /// Reads a page under a latch and returns its number of changes.
     pub(super) fn read(&self, page: u32) -> u64 {
         let guard = self.pool.shared(id(page)).expect("latched");
         self.check(page, |n| {
@@ -106,7 +106,7 @@ impl Pages {
         })
     }
 
-    /// Reads a page without a latch, however often that takes.
+    /// Reads a page without a latch, as often as needed.
     pub(super) fn peek(&self, page: u32) -> u64 {
         loop {
             match self.pool.optimistic(id(page)).expect("a file") {
@@ -128,7 +128,7 @@ impl Pages {
         cells[0] & u64::from(u32::MAX)
     }
 
-    /// No change was lost, no frame leaked.
+    /// Checks that no change was lost and no frame leaked.
     pub(super) fn check_end(&self) {
         set_steps(false);
         let changes = self.changes.lock().clone();

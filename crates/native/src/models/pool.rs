@@ -1,5 +1,5 @@
-//! Page latches and eviction: nobody reads a page while it is changed or replaced, no change and no
-//! frame is lost, and whoever waits for a page or a frame goes on.
+//! Model of page latches and eviction: no thread reads a page while it is changed or replaced, no
+//! change and no frame is lost, and every waiter for a page or a frame continues.
 
 use super::pages::{Pages, id};
 use super::{Body, Explore, run};
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// A body that works on the pages.
+/// A thread body that works on the pages.
 fn body(pages: &Arc<Pages>, work: impl FnOnce(&Pages) + Send + 'static) -> Body<()> {
     let pages = pages.clone();
     Box::new(move || work(&pages))
@@ -45,7 +45,7 @@ fn an_unlatched_reader_notices_a_change() {
     });
 }
 
-/// The frame of the page that is read without a latch goes to other pages and comes back.
+/// The frame of the page read without a latch is given to other pages and then returns to it.
 #[test]
 fn a_page_that_leaves_and_returns_is_noticed() {
     Explore::schedules(300).run(|| {
@@ -87,7 +87,7 @@ fn whoever_waits_for_a_page_that_cannot_be_read_hears_of_it() {
     });
 }
 
-/// Runs these beside an evictor thread; in the end no page is latched.
+/// Runs these bodies beside an evictor thread; at the end no page is latched.
 fn with_evictor(pages: &Arc<Pages>, works: Vec<fn(&Pages)>) {
     beside_evictor(pages, works);
     pages.check_end();
@@ -117,8 +117,8 @@ fn beside_evictor(pages: &Arc<Pages>, works: Vec<fn(&Pages)>) {
     pages.pool.set_background(false);
 }
 
-/// A request must not be lost: nobody else is there to make another, or to keep a page from
-/// leaving.
+/// A request must not be lost: no other thread makes another one, or keeps a page from being
+/// evicted.
 #[test]
 fn the_evictor_hears_of_who_waits_for_a_frame() {
     Explore::schedules(1000).run(|| {
@@ -140,8 +140,8 @@ fn whoever_waits_for_a_frame_gets_one() {
     });
 }
 
-/// Whoever waits gives up when the evictor has found again and again that nothing can leave; that
-/// others gave up says nothing to who comes later.
+/// Waiters give up when the evictor has often found that no page can leave. That others gave up
+/// must not affect later waiters.
 #[test]
 fn readers_give_up_while_all_pages_are_latched() {
     fn refused(p: &Pages, page: u32) {

@@ -1,5 +1,5 @@
-//! Snapshots: nothing is reclaimed that a snapshot needs, whichever part of the list it is noted
-//! in.
+//! Model of snapshots: nothing that a snapshot needs is reclaimed, whichever part of the list the
+//! snapshot is in.
 
 use super::{Body, Explore, run};
 use crate::sync::atomic::{AtomicU64, Ordering};
@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 struct Model {
     snapshots: Snapshots,
-    /// Commits up to here are published.
+    /// Position up to which commits are published.
     published: AtomicU64,
-    /// Commits up to here are seen by everybody: what they replaced is gone.
+    /// Position up to which all readers see every commit: the replaced versions are gone.
     reclaimed: AtomicU64,
 }
 

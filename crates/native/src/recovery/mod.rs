@@ -1,6 +1,6 @@
-//! Opening a database: find the end of the log, hand logical records to the engine above, repair
-//! torn pages, redo. Recovery itself may be interrupted anywhere: until its last step it changes
-//! nothing that a second run would not change in the same way.
+//! Recovery at the opening of a database: finds the end of the log, passes logical records to the
+//! engine above, repairs torn pages, redoes changes. It may be interrupted anywhere: until its last
+//! step it makes only changes that a second run would make in the same way.
 
 mod prefetch;
 mod redo;
@@ -16,15 +16,15 @@ pub(crate) use scan::{LogScan, close_log, scan_log};
 use crate::error::Result;
 use crate::ids::Lsn;
 
-/// Receives what recovery finds that is not in pages. Called in log order, the snapshot first,
-/// before any page is redone and before the engine serves anybody.
+/// Receives the recovered data that is not in pages. Called in log order, the snapshot first,
+/// before any page is redone and before the engine serves clients.
 pub(crate) trait RecoveryVisitor {
-    /// The bytes that `CheckpointParticipant::snapshot` returned for the checkpoint that recovery
-    /// starts from; empty for a new database. Records from the checkpoint on follow, also those the
-    /// snapshot already covers.
+    /// Receives the bytes that `CheckpointParticipant::snapshot` returned for the checkpoint that
+    /// recovery starts from; empty for a new database. All records from the checkpoint on follow,
+    /// also those that the snapshot already covers.
     fn snapshot(&mut self, bytes: &[u8]) -> Result<()>;
-    /// A record of `Mtr::row`; `lsn` is the end of its group.
+    /// Receives a record of `Mtr::row`; `lsn` is the end of its group.
     fn row(&mut self, lsn: Lsn, payload: &[u8]) -> Result<()>;
-    /// A record of `Mtr::trx`; `lsn` is the end of its group.
+    /// Receives a record of `Mtr::trx`; `lsn` is the end of its group.
     fn trx(&mut self, lsn: Lsn, payload: &[u8]) -> Result<()>;
 }

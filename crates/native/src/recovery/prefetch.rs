@@ -1,7 +1,7 @@
-//! Reading pages ahead of redo. Redo needs pages in the order of the log, which is any order on
-//! disk, and a read takes longer than what is redone on the page; so one thread runs ahead through
-//! the log and a few others read what it finds absent. Another keeps frames free, as the evictor
-//! does later. Wrong guesses cost a read: errors are left for redo to meet.
+//! Reads pages ahead of redo. Redo needs pages in the order of the log, which is a random order on
+//! disk, and a read takes longer than the redo of the page. So one thread runs ahead through the
+//! log, and a few others read the absent pages. One more keeps frames free, as the evictor does
+//! later. A wrong guess costs a read. Errors are ignored here: redo will meet them.
 
 use super::redo::is_moot;
 use super::scan::LogScan;
@@ -15,29 +15,29 @@ use crate::sync::{Condvar, Mutex};
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// Reads under way at the same time.
+/// Number of concurrent reads.
 const READERS: usize = 8;
-/// Smaller pools are better off without: they would lose pages before redo comes to them.
+/// Pools below this size do without prefetch: they would evict pages before redo needs them.
 const MIN_FRAMES: usize = 1024;
 
-/// How far redo has come, and what is to be read for it.
+/// Progress of redo, and the queue of pages to read for it.
 #[derive(Default)]
 pub(super) struct Ahead {
     redone: AtomicU64,
     over: AtomicBool,
     queue: Mutex<VecDeque<PageId>>,
     changed: Condvar,
-    /// Pages that cannot be read are passed over.
+    /// Unreadable pages are skipped.
     pub(super) salvages: bool,
 }
 
 impl Ahead {
-    /// Nobody reads ahead, and what cannot be read is passed over.
+    /// No prefetch; unreadable pages are skipped.
     pub(super) fn salvaging() -> Ahead {
         Ahead { salvages: true, ..Ahead::default() }
     }
 
-    /// Redo has come to the group at `position`.
+    /// Notes that redo has reached the group at `position`.
     pub(super) fn note(&self, position: u64) {
         self.redone.store(position, Ordering::Relaxed);
     }
@@ -60,7 +60,7 @@ impl Ahead {
     }
 }
 
-/// Ends the threads also when redo fails.
+/// Ends the threads when dropped, also if redo fails.
 struct Over<'a>(&'a Ahead, &'a Pool);
 
 impl Drop for Over<'_> {
@@ -71,7 +71,7 @@ impl Drop for Over<'_> {
     }
 }
 
-/// Runs `redo` while other threads bring the pages it will need into memory.
+/// Runs `redo` while other threads read the pages it will need.
 pub(super) fn with_prefetch<R>(
     segments: &Segments,
     from: &CheckpointRecord,
@@ -109,7 +109,7 @@ fn read(ahead: &Ahead, pool: &Pool) {
     }
 }
 
-/// Walks through the log, not further than the pool can hold pages for.
+/// Reads the log ahead of redo, as far as the pool can hold the pages.
 fn look_ahead(
     ahead: &Ahead,
     segments: &Segments,
@@ -118,7 +118,7 @@ fn look_ahead(
     pool: &Pool,
 ) -> Result<()> {
     let most = pool.capacity() / 4;
-    // Where in the log each page asked for is needed, as far as redo has not passed it.
+    // Log positions of the requested pages that redo has not passed yet.
     let mut asked: VecDeque<u64> = VecDeque::new();
     let mut reader = LogReader::new(segments, from.lsn, from.epoch_at_lsn, from.epoch)?;
     while reader.position() < scan.end

@@ -1,5 +1,5 @@
-//! Second pass over the log: bring pages up to its end. A group is applied to a page iff the page
-//! is older than the group (I5), with all pages of the group latched until it is complete.
+//! Second pass over the log: brings pages up to its end. A group is applied to a page iff the page
+//! is older than the group (I5); all pages of the group stay latched until it is complete.
 
 use super::prefetch::{Ahead, with_prefetch};
 use super::scan::LogScan;
@@ -13,7 +13,7 @@ use crate::pool::{ExclusiveGuard, Pool};
 use crate::storage::StorageOptions;
 use smallvec::SmallVec;
 
-/// A page of the group at hand.
+/// A page of the current group.
 struct Touched<'p> {
     guard: ExclusiveGuard<'p>,
     /// The page is older than the group.
@@ -21,8 +21,8 @@ struct Touched<'p> {
     initialised: bool,
 }
 
-/// Redoes everything from the checkpoint to the end the scan found. `drop_file` removes a dropped
-/// file's remains. With threads, others read pages ahead. Returns the number of groups read.
+/// Redoes all groups from the checkpoint to the end that the scan found. With background threads,
+/// others read pages ahead. Returns the number of groups read.
 pub(crate) fn redo(
     segments: &Segments,
     from: &CheckpointRecord,
@@ -109,13 +109,14 @@ fn redo_group(
     Ok(())
 }
 
-/// Whether the change is lost on purpose: the file is dropped later, or the page starts over later.
+/// Whether the change need not be redone: the file is dropped later, or the page is initialised
+/// later.
 pub(super) fn is_moot(scan: &LogScan, group: &Group<'_>, id: PageId) -> bool {
     scan.dropped.contains(&id.file)
         || scan.last_init.get(&id).is_some_and(|init| group.start < *init)
 }
 
-/// Latches a page and compares its age. A page about to be initialised need not be readable (I6).
+/// Latches a page and compares its age. A page that will be initialised need not be readable (I6).
 fn touch<'p>(pool: &'p Pool, id: PageId, group: &Group<'_>, init: bool) -> Result<Touched<'p>> {
     if !pool.has_file(id.file) {
         return Err(StorageError::page(

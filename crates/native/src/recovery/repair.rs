@@ -1,5 +1,5 @@
-//! Torn pages: a page whose in-place write a crash cut short has its whole copy in the doublewrite
-//! file (I6, I7). Every such page is restored before redo looks at anything.
+//! Repair of torn pages: a page whose in-place write was interrupted by a crash has a whole copy in
+//! the doublewrite file (I6, I7). All such pages must be restored before redo reads any page.
 
 use crate::disk::{Access, Disk, File};
 use crate::error::{Result, StorageError};
@@ -15,13 +15,13 @@ pub(crate) const DOUBLEWRITE: &str = "doublewrite";
 
 /// Restores torn pages of `files` and returns how many there were.
 ///
-/// Only copies newer than the checkpoint count. The copy of a write that a crash cut short is: its
-/// change was still keeping the checkpoint back. An older copy may be of any age, and putting it in
-/// place of a page damaged otherwise would silently bring back old data; whatever is newer than the
-/// checkpoint, redo completes.
+/// Only copies newer than the checkpoint are used. The copy of an interrupted write is newer: its
+/// change still kept the checkpoint back. An older copy may be of any age: to restore it over a
+/// page damaged in another way would silently bring back old data. Redo completes pages newer than
+/// the checkpoint.
 ///
-/// A copy was written after the log of its last change was durable (I1). One that is newer than
-/// `end`, the end of the log, tells that some of the log is gone, or that all of it is older than
+/// A copy was written after the log of its last change was durable (I1). So a copy newer than
+/// `end`, the end of the log, shows that a part of the log is lost, or that the log is older than
 /// the data.
 pub(crate) fn repair_torn_pages(
     disk: &dyn Disk,
@@ -80,8 +80,8 @@ fn read(file: &dyn File, at: u64, buf: &mut [u8]) -> Result<bool> {
     }
 }
 
-/// Where the newest whole copy of each page is. A copy that was itself torn has no valid checksum;
-/// its page was not yet being written in place then.
+/// Position of the newest whole copy of each page. A torn copy has no valid checksum; its page was
+/// not being written in place yet.
 fn newest_copies(copies: &dyn File, after: Lsn) -> Result<HashMap<PageId, (Lsn, u64)>> {
     let mut newest: HashMap<PageId, (Lsn, u64)> = HashMap::new();
     let mut buf = page_buffer()?;
@@ -99,8 +99,8 @@ fn newest_copies(copies: &dyn File, after: Lsn) -> Result<HashMap<PageId, (Lsn, 
     Ok(newest)
 }
 
-/// Whether the page in place is not a whole page. One beyond the end of the file never arrived
-/// there.
+/// Whether the page in its file is not a whole page. A page beyond the end of the file was never
+/// written there.
 fn is_torn(file: &dyn File, id: PageId, buf: &mut [u8]) -> Result<bool> {
     Ok(!read(file, id.byte_offset(), buf)? || page::verify(buf, id).is_err())
 }

@@ -1,16 +1,16 @@
-//! Requires the segments of the log that the checkpoint record names, before recovery reads them. A
-//! segment that is missing or damaged must not pass for the end of the log.
+//! Checks before recovery that the log segments from the checkpoint record on exist. A missing or
+//! damaged segment must not be taken for the end of the log.
 
 use crate::checkpoint::CheckpointRecord;
 use crate::error::{Result, StorageError};
 use crate::log::Segments;
 
-/// Refuses a log without the segment in which redo starts, or with a gap behind it.
+/// Refuses a log without the segment in which redo starts, or with a gap after it.
 ///
 /// Segments are created one after the other, durably, before anything is written to them, and those
-/// that a checkpoint has passed go in the same order. So those from the redo start on are a run
-/// without gaps. Only the first record of a database, which names the start of the log, is written
-/// before there is any.
+/// that a checkpoint has passed are removed in the same order. So those from the redo start on have
+/// no gaps. Only the first record of a database, which names the start of the log, is written
+/// before the first segment.
 pub(crate) fn require_log(segments: &Segments, from: &CheckpointRecord) -> Result<()> {
     let first = segments.index_of(from.lsn);
     let last = segments.last_index();

@@ -1,6 +1,6 @@
-//! First pass over the log: where it ends, which files and pages it creates anew or drops, and the
-//! logical records. Then the end is closed so that the next life of the log starts on a block of
-//! its own.
+//! First pass over the log: finds its end, the files and pages it creates anew or drops, and passes
+//! on the logical records. Then the end is padded, so that the next start of the server continues
+//! the log in a new block.
 
 use super::RecoveryVisitor;
 use crate::checkpoint::CheckpointRecord;
@@ -9,25 +9,25 @@ use crate::ids::{FileId, Lsn, PageId};
 use crate::log::{BLOCK, Group, LogReader, Record, RecordReader, Segments};
 use hashbrown::{HashMap, HashSet};
 
-/// What the first pass found.
+/// Result of the first pass.
 #[derive(Default)]
 pub(crate) struct LogScan {
     /// End of the last whole group.
     pub(crate) end: Lsn,
-    /// Life of the log that wrote it.
+    /// Epoch of the log that wrote the last group.
     pub(crate) epoch: u32,
-    /// For pages initialised since the checkpoint, the group of their last initialisation: nothing
-    /// before matters.
+    /// For pages initialised since the checkpoint, the group of their last initialisation. Earlier
+    /// changes need no redo.
     pub(crate) last_init: HashMap<PageId, Lsn>,
     /// Files with pages changed since the checkpoint.
     pub(crate) changed: HashSet<FileId>,
     /// Files dropped since the checkpoint.
     pub(crate) dropped: HashSet<FileId>,
-    /// File ids below this are taken, as far as the log knows.
+    /// First file id that is unused as far as the log tells.
     pub(crate) next_file: u32,
 }
 
-/// Reads from the checkpoint to the end.
+/// Reads the log from the checkpoint to its end.
 pub(crate) fn scan_log(
     segments: &Segments,
     from: &CheckpointRecord,
@@ -44,7 +44,7 @@ pub(crate) fn scan_log(
     Ok(scan)
 }
 
-/// Refuses an end of the log that no crash can have left.
+/// Refuses an end of the log that no crash can leave.
 fn refuse_lost_end(reader: &mut LogReader<'_>, from: &CheckpointRecord, end: Lsn) -> Result<()> {
     if reader.leaves_segments()? && from.seq > 1 {
         return Err(StorageError::corrupt(format!(
@@ -92,9 +92,10 @@ impl LogScan {
     }
 }
 
-/// Pads the last block after `end`, makes the log durable, and returns where the next life starts.
+/// Pads the last block after `end`, makes the log durable, and returns the position at which the
+/// log continues.
 ///
-/// The padded block is the only one ever written twice. That is safe: what it held before `end` is
+/// The padded block is the only one ever written twice. That is safe: its bytes before `end` are
 /// written again unchanged, and nothing after `end` was ever acknowledged.
 pub(crate) fn close_log(segments: &Segments, from: Lsn, end: Lsn, epoch: u32) -> Result<Lsn> {
     let start = segments.close(end, epoch)?;

@@ -1,5 +1,5 @@
 //! The threads of the storage layer: log, flusher, evictor, readers. Each does one duty in a loop;
-//! none waits for another.
+//! none may wait for another.
 
 use super::open::Storage;
 use crate::ids::{Lsn, PAGE_SIZE};
@@ -10,17 +10,17 @@ use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How often the flusher looks around.
+/// Period of the flusher.
 const FLUSHER_PERIOD: Duration = Duration::from_millis(100);
-/// Pages per flusher step when nothing is urgent.
+/// Pages per flusher step when there are no log writes.
 const IDLE_PAGES: usize = 200;
-/// Pages per flusher step when the log budget runs out.
+/// Pages per flusher step when the log budget is nearly used up.
 const PRESSED_PAGES: usize = 1024;
 
 /// One round of a thread's work.
 type Duty = fn(&Storage, &Signals);
 
-/// Shared by the threads and those who wake them.
+/// Stop flag and wake-up, shared by the threads and their callers.
 #[derive(Default)]
 pub(super) struct Signals {
     stop: AtomicBool,
@@ -49,8 +49,8 @@ pub(super) struct Background {
 }
 
 impl Storage {
-    /// Starts the threads, if the options ask for them. After recovery's results have been taken
-    /// over.
+    /// Starts the threads, if the options ask for them. To be called after the results of recovery
+    /// have been taken over.
     pub(crate) fn start_background(self: &Arc<Storage>) {
         let mut background = self.background.lock();
         if !self.options.background || background.signals.is_some() {
@@ -78,7 +78,7 @@ impl Storage {
         self.pool().set_background(true);
     }
 
-    /// Ends the threads; what they did is done by callers from now on.
+    /// Ends the threads; callers do their work from now on.
     pub(crate) fn stop_background(&self) {
         let background = std::mem::take(&mut *self.background.lock());
         self.pool().set_background(false);
@@ -104,9 +104,8 @@ impl Storage {
         }
     }
 
-    /// One step of the flusher: write old pages in proportion to how much of the log budget is
-    /// used, then move the checkpoint if that frees a good piece of log. `quiet`: nothing was
-    /// logged since the last step.
+    /// One step of the flusher: writes old pages in proportion to the used part of the log budget.
+    /// `quiet` means that nothing was logged since the last step.
     fn flush_step(&self, quiet: bool) {
         let (age, budget) = (self.log_age(), self.options.log_budget_bytes.max(1));
         let dirty = self.pool().dirty_pages();
@@ -118,13 +117,13 @@ impl Storage {
         }
     }
 
-    /// Whether the log budget is so far used up that the brake is near.
+    /// Whether the log budget is nearly used up, so that writers will soon be slowed down.
     fn is_pressed(&self) -> bool {
         self.log_age() > self.options.log_budget_bytes / 100 * 75
     }
 
     /// Writes the oldest pages, a moderate number at a time so that checkpoints come in between,
-    /// until the pressure is gone.
+    /// until the budget is no longer nearly used up.
     fn relieve(&self, signals: &Signals) {
         while self.is_pressed() && !signals.stopped() {
             let upto = Lsn(self.log().tail().0 - self.options.log_budget_bytes / 2);
@@ -141,15 +140,15 @@ impl Storage {
         if !self.checkpointer.is_worthwhile(self.log(), self.pool(), budget) {
             return;
         }
-        // A full disk refuses the undo snapshot; the log then simply stays longer.
+        // A full disk refuses the undo snapshot; the log then only stays longer.
         if let Err(e) = self.checkpoint() {
             tracing::warn!("checkpoint postponed: {e}");
         }
     }
 }
 
-/// Runs a duty as long as the storage exists and is not told to stop. A duty that panics ends the
-/// process: without it writers would hang instead.
+/// Runs a duty until the storage is dropped or told to stop. A duty that panics ends the process:
+/// without it writers would hang.
 fn run(storage: &Weak<Storage>, signals: &Signals, duty: Duty) {
     while let Some(storage) = storage.upgrade() {
         if signals.stopped() {

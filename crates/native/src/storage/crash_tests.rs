@@ -8,7 +8,7 @@ use crate::error::StorageError;
 use crate::ids::PAGE_SIZE;
 use std::time::{Duration, Instant};
 
-/// Opens, possibly crashing a few times on the way, and checks the result.
+/// Opens, possibly with a few crashes on the way, and checks the result.
 fn recover(
     disk: &SimDisk,
     model: &mut Model,
@@ -28,7 +28,7 @@ fn recover(
     storage
 }
 
-/// One history: lives of the database, each ended by a crash at a random step.
+/// One history: a database with several lives, each ended by a crash at a random step.
 fn history(seed: u64, lives: u64) {
     let (disk, mut rng) = (SimDisk::new(seed), Rng::new(seed ^ 0xABCD));
     let mut model = Model::default();
@@ -49,7 +49,7 @@ fn history(seed: u64, lives: u64) {
     recover(&disk, &mut model, &mut rng, 0);
 }
 
-/// Runs `body` with ever new seeds until the time is used up.
+/// Runs `body` with increasing seeds until the time is used up.
 fn for_a_while(time: Duration, mut body: impl FnMut(u64)) {
     quiet_process_ends();
     let start = Instant::now();
@@ -104,7 +104,7 @@ fn space_that_a_start_finds_is_durable_before_it_is_promised() {
         load.prepare().expect("prepared");
         let file = load.model.home().file;
         storage.sharp_checkpoint().expect("checkpoint");
-        // Killed between the growth of a file and its sync.
+        // The process is killed between the growth of a file and its sync.
         let handle = storage.pool().handle(file).expect("handle");
         handle.allocate(pages * PAGE_SIZE as u64).expect("space");
         drop((load, storage));
@@ -128,7 +128,7 @@ fn an_io_error_ends_the_process_and_recovery_finds_everything() {
         let mut load = Workload::new(storage, &mut model, seed);
         load.prepare().expect("prepared");
         disk.fail_after(1 + rng.below(150));
-        // An error where nothing can have been lost is reported; the rest ends the process.
+        // An error that cannot lose data is reported; any other ends the process.
         let _ = process(|| (0..200).try_for_each(|_| load.step()));
         drop(load);
         disk.crash();
@@ -194,7 +194,7 @@ fn flipped_bits_in_data_are_noticed() {
             id.byte_offset() + 40 + 97 * n as u64 % 16000,
             3,
         );
-        // A copy in the doublewrite file may heal the page; it must be the right copy, then.
+        // A copy in the doublewrite file may repair the page; then it must be the right copy.
         let Ok((storage, seen)) = open(&fork) else { continue };
         match storage.pool().shared(id) {
             Err(StorageError::Corrupt { page: Some(page), .. }) => assert_eq!(page, id),
@@ -208,7 +208,7 @@ fn flipped_bits_in_data_are_noticed() {
     }
 }
 
-/// A database with acknowledged steps in a log of many blocks, and no checkpoint since.
+/// A database with acknowledged steps in a log of many blocks, and no checkpoint after them.
 fn logged_database() -> (SimDisk, Model, u64) {
     let (disk, mut model) = (SimDisk::new(21), Model::default());
     let (storage, _) = open(&disk).expect("new database");
@@ -234,7 +234,7 @@ fn damage_in_the_acknowledged_log_is_refused() {
             Err(StorageError::Corrupt { .. }) => refused += 1,
             Err(e) => panic!("unexpected: {e}"),
             Ok((storage, seen)) => {
-                // The bit lay in padding zeros.
+                // The bit was in padding zeros.
                 let mut copy = Model { history: model.history.clone(), acked: model.acked };
                 check(&storage, &seen, &mut copy);
             }

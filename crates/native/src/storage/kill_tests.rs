@@ -1,6 +1,6 @@
-//! A real process, real files, real `kill -9`: the test starts itself as a child that commits from
-//! several threads and reports every durable commit on its standard output, kills it at a random
-//! moment, and looks at what is left.
+//! Tests with a real process, real files and a real `kill -9`. The test starts itself as a child
+//! that commits from several threads and reports every durable commit on its standard output. It
+//! kills the child at a random moment and checks the files.
 
 use super::testing::{PutOp, Seen, StepCounter, small_options};
 use super::{Storage, StorageOptions};
@@ -17,7 +17,7 @@ use std::time::Duration;
 
 const DIR: &str = "SELKIE_KILL_TEST_DIR";
 const THREADS: u32 = 3;
-/// Each thread counts in two pages of its own, in one mini-transaction.
+/// Positions of the two copies of a thread's counter, changed in one mini-transaction.
 const LEFT: usize = 500;
 const RIGHT: usize = 15_000;
 /// Pages besides the counters, to keep the evictor busy.
@@ -68,7 +68,7 @@ fn counters(storage: &Storage, thread: u32) -> (u64, u64) {
     (read(2 * thread, LEFT), read(2 * thread + 1, RIGHT))
 }
 
-/// The child's life; returns at once in the test run proper.
+/// The child's work; in the test run proper it returns at once.
 #[test]
 fn child() {
     let Some(dir) = std::env::var_os(DIR) else { return };

@@ -1,6 +1,6 @@
-//! The lower half of the engine as one object: disk, log, pool, space, checkpoints, and the threads
-//! that keep them going. The upper half (trees, transactions, locks) sees `Storage` and what it
-//! hands out, and nothing else.
+//! The lower half of the engine as one object: disk, log, pool, space, checkpoints, and their
+//! threads. The upper half (trees, transactions, locks) uses only `Storage` and the parts it
+//! returns.
 
 mod background;
 mod open;

@@ -1,6 +1,6 @@
-//! Opening and closing. The steps of `Storage::open` are recovery's order; each leaves the
-//! directory in a state from which all of them can run again: nothing that a start needs is
-//! removed, cut or written over before it was read and what takes its place is durable.
+//! Opening and closing. The steps of `Storage::open_on` follow recovery's order. After each, the
+//! directory must allow to run all of them again: data that a start needs is removed, truncated or
+//! overwritten only after it was read and its replacement is durable.
 
 use super::background::Background;
 use super::options::StorageOptions;
@@ -21,20 +21,20 @@ use hashbrown::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Where the first log starts; zero stays free to mean "no LSN".
+/// Start of the first log; position zero means "no LSN".
 const FIRST_LSN: Lsn = Lsn(BLOCK);
-/// The start of a temporary log: behind every page's LSN.
+/// Start of a temporary log: above every page's LSN.
 const FAR_LSN: Lsn = Lsn(1 << 52);
 
-/// The `innodb_force_recovery` from which on pages that cannot be read are passed over.
+/// Lowest `innodb_force_recovery` that skips unreadable pages.
 const SALVAGE: u8 = 1;
-/// From which on the purge of versions rests.
+/// Lowest level that stops the purge.
 const WITHOUT_PURGE: u8 = 1;
-/// From which on nothing is taken back.
+/// Lowest level that stops the rollback.
 const WITHOUT_ROLLBACK: u8 = 3;
-/// From which on undo is not looked at, and nothing is written to disk.
+/// Lowest level that ignores undo; nothing is written to disk.
 pub(crate) const WITHOUT_UNDO: u8 = 5;
-/// From which on the log is not looked at.
+/// Lowest level that ignores the log.
 pub(crate) const WITHOUT_LOG: u8 = 6;
 
 /// An open database directory.
@@ -47,15 +47,15 @@ pub(crate) struct Storage {
     pub(super) checkpointer: Checkpointer,
     pub(super) options: StorageOptions,
     pub(super) background: Mutex<Background>,
-    /// Log groups read at start.
+    /// Number of log groups read at start.
     #[cfg(test)]
     pub(crate) redone_groups: u64,
 }
 
 impl Storage {
-    /// Opens the database on `disk`, creating it if there is none; recovers it if it was not closed
-    /// cleanly. The visitor has seen everything when this returns, and no background thread runs
-    /// yet: the caller restores its state, registers its `CheckpointParticipant`, and then calls
+    /// Opens the database on `disk`, or creates it; recovers it if it was not closed cleanly. When
+    /// this returns, the visitor has received everything, and no background thread runs yet. The
+    /// caller restores its state, registers its `CheckpointParticipant`, and then calls
     /// `start_background`.
     pub(crate) fn open_on(
         disk: Arc<dyn Disk>,
@@ -63,8 +63,8 @@ impl Storage {
         redo: Box<dyn PageRedo>,
         visitor: &mut dyn RecoveryVisitor,
     ) -> Result<Arc<Storage>> {
-        // What a killed process had not yet synced is visible, but a machine crash could still take
-        // it back.
+        // Writes that a killed process had not synced are visible, but a machine crash could still
+        // undo them.
         disk.sync_dir().map_err(|e| StorageError::io("sync of the data directory", e))?;
         let (control, found) = match options.force_recovery {
             WITHOUT_LOG.. => (Control::create(disk.clone())?, None),
@@ -87,8 +87,8 @@ impl Storage {
         }
         let handles = space.handles();
         let repaired_pages = recovery::repair_torn_pages(&*disk, &handles, from.lsn, scan.end)?;
-        // I7 across lives: the last one's in-place writes are durable before its doublewrite slots
-        // are used again.
+        // I7 across starts: in-place writes of the last run must be durable before its doublewrite
+        // slots are reused.
         sync_changed(&*disk, &handles, &scan);
         let frames = (options.pool_bytes / PAGE_SIZE).max(MIN_FRAMES);
         let doublewrite = open_doublewrite(&*disk, options.doublewrite, frames)?;
@@ -128,22 +128,22 @@ impl Storage {
         Ok(Arc::new(storage))
     }
 
-    /// Whether what cannot be read is passed over, and nothing of what is there given up.
+    /// Whether unreadable data is skipped, and no file is removed.
     pub(crate) fn salvages(&self) -> bool {
         self.options.force_recovery >= SALVAGE
     }
 
-    /// Whether there is a log of earlier lives.
+    /// Whether the log of earlier runs is used.
     pub(crate) fn has_log(&self) -> bool {
         self.options.force_recovery < WITHOUT_LOG
     }
 
-    /// Whether old versions stay.
+    /// Whether old versions are kept.
     pub(crate) fn rests_purge(&self) -> bool {
         self.options.force_recovery >= WITHOUT_PURGE
     }
 
-    /// Whether transactions that had not ended stay as they are.
+    /// Whether unfinished transactions are left as they are.
     pub(crate) fn rests_rollback(&self) -> bool {
         self.options.force_recovery >= WITHOUT_ROLLBACK
     }
@@ -163,7 +163,7 @@ impl Storage {
         &self.space
     }
 
-    /// How operations of the page owner are applied.
+    /// The operations of the page owner.
     pub(crate) fn redo(&self) -> &dyn PageRedo {
         &*self.redo
     }
@@ -173,17 +173,17 @@ impl Storage {
         &*self.disk
     }
 
-    /// A file id never used before.
+    /// Takes a file id that was never used before.
     pub(crate) fn next_file_id(&self) -> FileId {
         FileId(self.checkpointer.next_file.fetch_add(1, Ordering::SeqCst))
     }
 
-    /// Registers the keeper of undo; before it, no checkpoint is taken.
+    /// Registers the participant that keeps undo; before that no checkpoint is taken.
     pub(crate) fn set_participant(&self, participant: Arc<dyn CheckpointParticipant>) {
         self.checkpointer.set_participant(participant);
     }
 
-    /// What a mini-transaction passes before it takes any latch: log space on disk (I13), the brake
+    /// Admits a mini-transaction before it takes any latch: log space on disk (I13), the brake
     /// (2.5), room in the log buffer, spare frames.
     pub(crate) fn admit(&self) -> Result<()> {
         self.log.ensure_space()?;
@@ -195,12 +195,12 @@ impl Storage {
         Ok(())
     }
 
-    /// Log that would have to be read after a crash now.
+    /// Bytes of log that would have to be read after a crash now.
     pub(crate) fn log_age(&self) -> u64 {
         self.log.tail().0 - self.checkpointer.lsn().0
     }
 
-    /// The log that may have to be read after a crash.
+    /// Bound on the bytes of log to read after a crash.
     pub(crate) fn log_budget(&self) -> u64 {
         self.options.log_budget_bytes
     }
@@ -215,7 +215,7 @@ impl Storage {
                     return Ok(());
                 }
                 Brake::Stop if self.has_background() => self.wait_for_checkpoint()?,
-                // Nobody else will make room. Without a participant (recovery) the log simply
+                // No other thread makes room. Without a participant (recovery) the log simply
                 // grows.
                 Brake::Delay(_) | Brake::Stop => {
                     self.pool.write_older_than(self.log.tail(), usize::MAX);
@@ -226,7 +226,7 @@ impl Storage {
         }
     }
 
-    /// The budget is used up. A checkpoint that fails for lack of space fails the writers too.
+    /// Waits while the budget is used up. If checkpoints fail for lack of space, writers fail too.
     fn wait_for_checkpoint(&self) -> Result<()> {
         if self.checkpointer.blocked.load(Ordering::Relaxed) && !self.is_unblocked_soon() {
             return Err(StorageError::DiskFull);
@@ -236,11 +236,11 @@ impl Storage {
         Ok(())
     }
 
-    /// Whether a checkpoint finds room again: what needed much of it may have ended since the last
+    /// Whether a checkpoint finds space again: a large transaction may have ended since the last
     /// one.
     fn is_unblocked_soon(&self) -> bool {
         let attempts = || self.checkpointer.attempts.load(Ordering::Relaxed);
-        // One may be under way that began before.
+        // The first attempt may have begun before this call.
         let enough = attempts() + 2;
         for _ in 0..100 {
             self.wake_flusher();
@@ -255,7 +255,7 @@ impl Storage {
         false
     }
 
-    /// Takes a checkpoint at whatever position the dirty pages allow, and recycles log segments
+    /// Takes a checkpoint at the position that the dirty pages allow, and recycles log segments
     /// before it.
     pub(crate) fn checkpoint(&self) -> Result<bool> {
         let taken = self.checkpointer.run(&self.log, &self.pool)?;
@@ -267,8 +267,7 @@ impl Storage {
         Ok(taken)
     }
 
-    /// Writes every dirty page and takes a checkpoint: after it, a crash has next to nothing to
-    /// redo.
+    /// Writes every dirty page and takes a checkpoint: a crash after it has almost nothing to redo.
     pub(crate) fn sharp_checkpoint(&self) -> Result<()> {
         for _ in 0..100 {
             self.log.flush_all();
@@ -280,7 +279,7 @@ impl Storage {
         self.checkpoint().map(drop)
     }
 
-    /// Where redo would start now.
+    /// Position at which redo would start now.
     pub(crate) fn checkpoint_lsn(&self) -> Lsn {
         self.checkpointer.lsn()
     }
@@ -291,8 +290,8 @@ impl Storage {
         self.checkpointer.count.load(Ordering::Relaxed)
     }
 
-    /// Stops the threads and closes cleanly. The upper half has ended all transactions and changes
-    /// nothing after this.
+    /// Stops the threads and closes cleanly. The upper half must have ended all transactions and
+    /// must not change anything after this.
     pub(crate) fn shutdown(&self) -> Result<()> {
         self.stop_background();
         self.sharp_checkpoint()?;
@@ -301,7 +300,7 @@ impl Storage {
     }
 }
 
-/// The first record of a new database; `Control::open` has made sure that there is none.
+/// Writes the first record of a new database; `Control::open` has checked that there is none.
 fn create_database(
     disk: &dyn Disk,
     control: &Control,
@@ -349,8 +348,8 @@ fn sync_changed(disk: &dyn Disk, handles: &HashMap<FileId, Arc<dyn File>>, scan:
     }
 }
 
-/// The file that whole copies of pages go to. Without doublewrite there must be no file either: a
-/// later start with it would take its old copies for recent ones.
+/// Opens the file for whole copies of pages. Without doublewrite the file is removed: a later start
+/// with doublewrite would take its old copies for recent ones.
 fn open_doublewrite(disk: &dyn Disk, wanted: bool, frames: usize) -> Result<Option<Arc<dyn File>>> {
     let open = || -> std::io::Result<Option<Arc<dyn File>>> {
         let exists = disk.list()?.iter().any(|n| n == DOUBLEWRITE);
@@ -374,7 +373,7 @@ fn open_doublewrite(disk: &dyn Disk, wanted: bool, frames: usize) -> Result<Opti
     open().map_err(|e| StorageError::io("open of the doublewrite file", e))
 }
 
-/// The record that starts a new life of the log: same redo start, next epoch.
+/// The record of a new start: same redo start, next epoch.
 fn next_life(
     from: &CheckpointRecord,
     scan: &LogScan,

@@ -1,5 +1,5 @@
-//! What can be chosen when a database is opened. Runtime settings are methods of the parts they
-//! belong to.
+//! The options of opening a database. Settings that can change at runtime are methods of the parts
+//! they belong to.
 
 /// Sizes and switches of the storage layer.
 #[derive(Clone, Debug)]
@@ -10,16 +10,16 @@ pub(crate) struct StorageOptions {
     pub(crate) log_buffer_bytes: usize,
     /// Bytes per log segment. Fixed when the database is created.
     pub(crate) segment_bytes: u64,
-    /// Log that may have to be read after a crash; writers are slowed down before it is used up:
+    /// Bound on the log to read after a crash; writers are slowed down before it is reached:
     /// `innodb_log_file_size`.
     pub(crate) log_budget_bytes: u64,
-    /// Whether torn pages are guarded against: `innodb_doublewrite`. Off only on devices that write
-    /// 16 KiB atomically.
+    /// Whether torn pages can be repaired: `innodb_doublewrite`. Off only on devices that write 16
+    /// KiB atomically.
     pub(crate) doublewrite: bool,
-    /// Whether threads flush, evict and checkpoint by themselves. Off: the caller's thread does it
-    /// when needed, which makes every run with the same seed the same.
+    /// Whether threads flush, evict and checkpoint on their own. If not, the caller's thread does
+    /// it when needed, so that runs with the same seed are equal.
     pub(crate) background: bool,
-    /// `innodb_force_recovery`, see `docs/durability.md`: 0 is none.
+    /// `innodb_force_recovery`, see `docs/durability.md`; 0 is off.
     pub(crate) force_recovery: u8,
 }
 

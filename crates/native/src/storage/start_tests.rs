@@ -1,13 +1,13 @@
-//! Starts over files that are missing, zeroed, cut short, or older than the rest. Nothing that was
-//! acknowledged may be passed over: either all of it is there, or the start is refused and says
-//! which file is at fault.
+//! Starts with files that are missing, zeroed, truncated, or older than the others. No acknowledged
+//! change may be lost silently: either all are there, or the start is refused with the name of the
+//! faulty file.
 
 use super::testing::{Model, Workload, check, open, process, quiet_process_ends};
 use crate::disk::Disk;
 use crate::disk::sim::SimDisk;
 use crate::error::StorageError;
 
-/// A database that was killed in its third life, and what it was at moments before, oldest first.
+/// A database that was killed in its third life, and copies of it at earlier moments, oldest first.
 fn database(seed: u64) -> (SimDisk, Model, Vec<SimDisk>) {
     let (disk, mut model, mut before) = (SimDisk::new(seed), Model::default(), Vec::new());
     for life in 0..3 {
@@ -36,7 +36,7 @@ fn database(seed: u64) -> (SimDisk, Model, Vec<SimDisk>) {
     (disk, model, before)
 }
 
-/// Opens what damage left: everything acknowledged is there, or an error tells of `names`.
+/// Opens after damage: either everything acknowledged is there, or the error names one of `names`.
 fn told_or_harmless(disk: &SimDisk, model: &Model, damage: &str) -> bool {
     let opened = process(|| match open(disk) {
         Ok((storage, seen)) => {
@@ -78,7 +78,7 @@ fn files_that_are_missing_zeroed_or_cut_short_are_refused_by_name() {
                     2 => fork.zero(&name, 0..len),
                     _ => fork.truncate(&name, at.min(len)),
                 }
-                // Zeros in the log may be what a crash leaves of its last flush.
+                // A crash may leave zeros in the log at the place of its last flush.
                 if !(name.starts_with("log.") && (kind, at) == (1, 4096)) {
                     let damage = format!("seed {seed}, {name}: {kind} at {at}");
                     refused += usize::from(told_or_harmless(&fork, &model, &damage));
@@ -97,8 +97,8 @@ fn files_that_are_older_than_the_rest_are_refused_by_name() {
         let (disk, model, before) = database(seed);
         for (n, old) in before[..before.len() - 1].iter().enumerate() {
             for name in file_names(&disk) {
-                // An older log segment is told only where a checkpoint or a page knows of what it
-                // lacks.
+                // An older log segment is noticed only if a checkpoint or a page tells of a later
+                // position.
                 if name.starts_with("log.") && n + 3 > before.len() {
                     continue;
                 }
@@ -112,7 +112,7 @@ fn files_that_are_older_than_the_rest_are_refused_by_name() {
     assert!(refused > 10, "{refused} refused");
 }
 
-/// Several files of one kind, or all of an older moment but the data.
+/// Several files of one kind, or all files but the data, from an older moment.
 #[test]
 fn files_lost_together_are_refused_by_name() {
     quiet_process_ends();
@@ -135,8 +135,8 @@ fn files_lost_together_are_refused_by_name() {
     }
 }
 
-/// The slot of the newest record, written over with zeros: as long as nothing depends on it the one
-/// before does.
+/// The slot of the newest record is zeroed. The record before is used as long as nothing depends on
+/// the newest.
 #[test]
 fn a_torn_newest_record_is_passed_over_only_while_nothing_depends_on_it() {
     quiet_process_ends();
@@ -147,7 +147,7 @@ fn a_torn_newest_record_is_passed_over_only_while_nothing_depends_on_it() {
             fork.zero("control", slot..slot + 4096);
             told_or_harmless(&fork, &model, &format!("seed {seed}, slot at {slot}"));
         }
-        // A start cut short while it writes its own record: the one before still starts.
+        // A start interrupted while it writes its own record: the record before still works.
         for at in (1..40).step_by(3) {
             let fork = disk.fork(seed);
             fork.crash_after(at);

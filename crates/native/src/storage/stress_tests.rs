@@ -1,6 +1,6 @@
-//! Many threads on few frames, with the evictor, the flusher and the log thread running: latches,
-//! eviction and group commit against each other. Every page keeps an internal rule that a torn or
-//! lost change would break.
+//! Many threads on few frames, with the evictor, the flusher and the log thread running: tests of
+//! latches, eviction and group commit against each other. Every page has an internal rule that a
+//! torn or lost change would break.
 
 use super::testing::{PutOp, Seen, StepCounter, process, quiet_process_ends, small_options};
 use super::{Storage, StorageOptions};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 const PAGES: u32 = 60;
-/// Two copies of a page's counter, far apart: equal whenever nobody writes.
+/// Positions of the two copies of a page's counter, equal while no thread writes.
 const LEFT: usize = 200;
 const RIGHT: usize = 16_000;
 
@@ -240,7 +240,7 @@ fn a_real_directory_survives_reopening() {
     assert_eq!(totals, [0, 300, 600]);
 }
 
-/// Not a check but a measurement: `cargo test --release -p selkie-native hit_path -- --nocapture`.
+/// A measurement, not a check: `cargo test --release -p selkie-native hit_path -- --nocapture`.
 #[test]
 fn hit_path_is_short() {
     let disk = SimDisk::new(9);
@@ -283,7 +283,7 @@ fn start_with_16_mebibytes(disk: &SimDisk) -> Arc<Storage> {
     storage
 }
 
-/// A file whose pages from 2 on hold their numbers, and a clean shutdown behind it.
+/// Creates a file whose pages from 2 on contain their numbers, and shuts down cleanly.
 fn create_leaves(disk: &SimDisk, leaves: u32) -> FileId {
     let storage = start_with_16_mebibytes(disk);
     let file = storage.space().create_file(&storage).expect("file");
@@ -356,7 +356,7 @@ fn a_cold_scan_is_read_ahead() {
     for n in 2..LEAVES {
         let page = storage.pool().shared(PageId::new(file, n)).expect("page");
         assert_eq!(get_u64(&page[..], LEFT), u64::from(n));
-        // The simulated disk answers at once; a real one leaves the readers time.
+        // The simulated disk answers at once; a real one would give the readers time.
         std::thread::sleep(std::time::Duration::from_micros(100));
     }
     assert!(storage.pool().read_ahead_pages() > u64::from(LEAVES) / 20, "no read-ahead happened");

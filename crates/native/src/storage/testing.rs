@@ -1,6 +1,6 @@
-//! What the storage tests share: options small enough that everything happens often, a page
-//! operation, a model of what the pages must hold, and a workload that drives both. Reused by tests
-//! of the upper half.
+//! Shared parts of the storage tests: options small enough that everything happens often, a page
+//! operation, a model of the pages' content, and a workload on both. Tests of the upper half use it
+//! too.
 
 use super::{Storage, StorageOptions};
 use crate::checkpoint::CheckpointParticipant;
@@ -28,7 +28,7 @@ pub(crate) fn small_options() -> StorageOptions {
     }
 }
 
-/// One operation: payload is a body offset (u16) and the bytes that go there.
+/// The only page operation: its payload is a body offset (u16) and the bytes to put there.
 pub(crate) struct PutOp;
 
 impl PageRedo for PutOp {
@@ -39,7 +39,7 @@ impl PageRedo for PutOp {
     }
 }
 
-/// Collects what recovery reports.
+/// Collects the results of recovery.
 #[derive(Default)]
 pub(crate) struct Seen {
     pub(crate) snapshot: Vec<u8>,
@@ -72,8 +72,8 @@ impl CheckpointParticipant for StepCounter {
         0
     }
 
-    /// The number, and from step to step another length: some are longer than what the files keep
-    /// in reserve.
+    /// The number, with a length that changes from step to step: some are longer than the reserve
+    /// of the files.
     fn snapshot(&self, _: Lsn) -> Vec<u8> {
         let number = self.0.load(Ordering::SeqCst);
         let mut bytes = number.to_le_bytes().to_vec();
@@ -82,7 +82,8 @@ impl CheckpointParticipant for StepCounter {
     }
 }
 
-/// Runs part of a simulated process. `None`: it ended itself, as it must after an I/O error.
+/// Runs part of a simulated process. `None`: the process ended itself, as it must after an I/O
+/// error.
 pub(crate) fn process<T>(body: impl FnOnce() -> T) -> Option<T> {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(value) => Some(value),
@@ -91,7 +92,7 @@ pub(crate) fn process<T>(body: impl FnOnce() -> T) -> Option<T> {
     }
 }
 
-/// Silences the messages of simulated process ends, which are not failures.
+/// Silences the panic messages of simulated process ends, which are not failures.
 pub(crate) fn quiet_process_ends() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
@@ -116,14 +117,14 @@ pub(crate) fn open(disk: &SimDisk) -> Result<(Arc<Storage>, Seen)> {
 const CELLS: usize = 8;
 type Cells = [u64; CELLS];
 
-/// What all pages hold after some step.
+/// Content of all pages after some step.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub(crate) struct Contents {
     pub(crate) pages: BTreeMap<PageId, Cells>,
     pub(crate) files: Vec<FileId>,
 }
 
-/// The model: contents after every step, and how many steps were acknowledged.
+/// The model: contents after every step, and the number of acknowledged steps.
 #[derive(Default)]
 pub(crate) struct Model {
     pub(crate) history: Vec<Contents>,
@@ -131,14 +132,14 @@ pub(crate) struct Model {
 }
 
 impl Model {
-    /// The page that every step writes its number to: the header page of the first file.
+    /// The page into which every step writes its number: the header page of the first file.
     pub(crate) fn home(&self) -> PageId {
         let first = self.history.first().and_then(|c| c.files.first());
         PageId::new(*first.expect("the first step creates a file"), 0)
     }
 }
 
-/// Where cell `n` of a page lies; far apart, so that a torn page mixes old and new cells.
+/// Position of cell `n` in a page. Cells are far apart, so that a torn page mixes old and new ones.
 fn cell_at(n: usize) -> usize {
     HEADER_LEN + 100 + n * 2000
 }
@@ -157,7 +158,7 @@ pub(crate) struct Workload<'m> {
 }
 
 impl<'m> Workload<'m> {
-    /// Takes over an open database whose state is that of the model's last step.
+    /// Takes over an open database whose state is that after the model's last step.
     pub(crate) fn new(storage: Arc<Storage>, model: &'m mut Model, seed: u64) -> Workload<'m> {
         let steps = model.history.len() as u64;
         let counter = Arc::new(StepCounter(AtomicU64::new(steps.saturating_sub(1))));
@@ -184,7 +185,7 @@ impl<'m> Workload<'m> {
         self.model.acked = self.model.history.len() - 1;
     }
 
-    /// One step that writes, acknowledged.
+    /// One step that writes and is acknowledged.
     pub(crate) fn write_and_ack(&mut self) -> Result<()> {
         self.write_some()?;
         self.ack(self.storage.log().tail());
@@ -220,7 +221,7 @@ impl<'m> Workload<'m> {
             cells[0] = number;
         }
         mtr.row(&number.to_le_bytes());
-        // The step counts as issued before its group can reach the disk.
+        // The step is in the model before its group can reach the disk.
         self.model.history.push(next);
         let lsn = mtr.commit_with(|_| self.counter.0.store(number, Ordering::SeqCst));
         if self.rng.chance(30) {
@@ -300,7 +301,8 @@ impl<'m> Workload<'m> {
         self.finish(mtr, next)
     }
 
-    /// As the engine above does it: the decision is a durable step, then the file goes.
+    /// Deletes a file as the engine above does: first a durable step with the decision, then the
+    /// file.
     fn delete_file(&mut self) -> Result<()> {
         let (storage, mut next) = (self.storage.clone(), self.now());
         let Some(file) = next.files.iter().copied().find(|f| *f != self.model.home().file) else {
@@ -315,8 +317,8 @@ impl<'m> Workload<'m> {
     }
 }
 
-/// Compares a recovered database with the model, cuts the model back to what was recovered, and
-/// deletes files that the recovered state does not know, as the engine above would.
+/// Compares a recovered database with the model, cuts the model to the recovered step, and deletes
+/// files that the recovered state does not know, as the engine above would.
 pub(crate) fn check(storage: &Arc<Storage>, seen: &Seen, model: &mut Model) {
     if model.history.is_empty() {
         for file in storage.space().files() {
@@ -348,7 +350,7 @@ pub(crate) fn check(storage: &Arc<Storage>, seen: &Seen, model: &mut Model) {
     model.acked = recovered;
 }
 
-/// Snapshot and row records together must tell about every step.
+/// Checks that snapshot and row records together cover every step.
 fn check_rows(seen: &Seen, recovered: u64) {
     let covered = if seen.snapshot.is_empty() { 0 } else { get_u64(&seen.snapshot, 0) };
     let rows = &seen.rows;

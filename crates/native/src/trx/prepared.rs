@@ -28,7 +28,7 @@ pub(super) struct PreparedSegments {
 pub(crate) struct PreparedTransactions {
     /// All of them, by the id of their state.
     live: Mutex<BTreeMap<u64, Prepared>>,
-    /// Those found by a restart and not handed out yet.
+    /// Prepared transactions found by a restart and not handed out yet.
     found: Mutex<Vec<PreparedSegments>>,
 }
 
