@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use crate::WaitKind;
 
-/// Is told of the waits of one thread.
+/// Observer of the waits of one thread.
 pub trait WaitObserver: Send + Sync {
     /// The thread is about to wait.
     fn begin(&self, kind: WaitKind);

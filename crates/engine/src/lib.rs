@@ -8,11 +8,11 @@
 //! # Words
 //! *Clustered key*: the key bytes that identify a row: the primary key's encoding, or an 8-byte
 //! row number for a table without one. *Key bytes*: memcomparable encodings, so that an engine
-//! only ever compares bytes. *Entry*: what an index holds per row.
+//! only ever compares bytes. *Entry*: the item of an index for a row.
 //!
 //! # Invariants
 //! - ENG-1 After an error of [`Table::insert`] or [`Table::update`] naming a row, the rows before
-//!   it are done and that row has left no trace; the executor decides what to undo.
+//!   it are done and that row has left no trace; the executor decides about the undo.
 //! - ENG-2 `commit` publishes and returns without waiting for a disk; the caller answers its
 //!   client only after [`Engine::wait_durable`].
 //! - ENG-3 A row handed out is valid under the table's [`TableDef::layout`].

@@ -1,6 +1,6 @@
 //! Readings of the monotonic clock for waiting times and ages, one of them cheap and coarse.
 //!
-//! Not wall-clock time: a moment means nothing outside this process.
+//! Not wall-clock time: a moment means nothing after a restart of the machine.
 
 use std::time::Duration;
 

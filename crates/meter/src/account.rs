@@ -1,6 +1,7 @@
 //! One session's account: the bytes its commands hold, its limits, and requests to end it.
 //!
-//! Only one thread at a time may charge it, but any thread may send a request.
+//! Several threads may charge it at once: each adds only its own bytes. Any thread may send a
+//! request.
 
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicI64, AtomicU8, AtomicU64, Ordering};

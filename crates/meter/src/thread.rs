@@ -17,7 +17,6 @@ struct Count {
     /// Bytes the thread may take before it reports to its account and the server.
     slack: Cell<i64>,
     /// Slack plus bytes held: those allocated less those freed since the thread began.
-    /// slack.
     full: Cell<i64>,
     /// Bytes held at the last report to the account, and to the server.
     account: Cell<i64>,

@@ -1,6 +1,6 @@
 //! Random work on two engines at once; every step must have equal outcomes.
 //!
-//! The second engine is usually the memory engine's model. A seed repeats a run.
+//! One of the engines is usually the memory engine's model. A seed repeats a run.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! B+trees of byte strings: one tree per data file, its root at a fixed page. The tree knows keys
 //! and values. The first eight bytes of a leaf value are a version word; each leaf keeps the
-//! highest sequence of its words. The callers decide what versions mean, and who may see or change
-//! what.
+//! highest sequence of its words. The meaning of versions, and the right to see or change them, is
+//! decided by the callers.
 //!
 //! # Concurrency
 //! Inner nodes are read optimistically and change only under the tree's structure mutex. A leaf is

@@ -190,8 +190,8 @@ impl<'p> Node<'p> {
         Err(low)
     }
 
-    /// Position of the first entry at or after `key`. `key` lies between the fences or is the
-    /// upper.
+    /// Position of the first entry at or after `key`. `key` lies between the fences or is the upper
+    /// fence.
     pub(crate) fn lower_bound(self, key: &[u8]) -> usize {
         self.search(key).unwrap_or_else(|at| at)
     }

@@ -1,6 +1,6 @@
 //! Slows writers down, evenly and early, as the log budget is used up: nothing up to 80 %, then a
-//! delay that grows per mini-transaction, and only at 98 % a stop. Must not be called with a latch
-//! held.
+//! delay that grows per mini-transaction, and only at 98 % a stop. The delay is taken before any
+//! latch.
 
 use std::time::Duration;
 

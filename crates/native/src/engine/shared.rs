@@ -1,6 +1,6 @@
 //! State shared by the engine, its tables and its transactions.
 //!
-//! Its locks are held for moments only and never while a page latch or another of them is awaited.
+//! Background threads refer to it weakly, so that they do not keep the database open.
 
 use crate::btree::Tree;
 use crate::error::Result;

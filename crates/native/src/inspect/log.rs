@@ -1,6 +1,6 @@
 //! `selkie inspect log`: segments, groups and records as recovery reads them.
 //!
-//! Reads the log only; runs no recovery.
+//! Reads the control file and the log only; runs no recovery.
 
 use super::command::{Directory, Failure, Findings, number};
 use super::pages::hex;

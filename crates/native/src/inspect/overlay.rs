@@ -161,7 +161,8 @@ impl File for OverlayFile {
             let (from, to) = ((number * BLOCK).max(at), ((number + 1) * BLOCK).min(end));
             let new = &buf[(from - at) as usize..(to - at) as usize];
             let known = written.blocks.contains_key(&number);
-            // Zeros after the end of the file are there already: new segments are filled with them.
+            // Zeros after the end of the file need no block, since reads return zeros there. New
+            // segments are full of them.
             if !known && number * BLOCK >= self.base_len && new.iter().all(|byte| *byte == 0) {
                 continue;
             }

@@ -1,7 +1,7 @@
 //! Locks and deadlocks in reports.
 //!
-//! Nothing here may decide who gets a lock. The description of a deadlock is made while the
-//! wait-for graph is locked.
+//! Nothing here may influence the granting of locks. The description of a deadlock is made while
+//! the wait-for graph is locked.
 
 use super::{CycleObserver, LockTable};
 use crate::btree::{Seek, Tree};

@@ -193,8 +193,8 @@ impl LockTable {
         Ok(mine.is_none())
     }
 
-    /// Takes the explicit lock of a record that this transaction has locked by a change, whoever
-    /// waits for it. Returns true if it did not have it before. Takes nothing if another
+    /// Takes the explicit lock of a record that this transaction has locked by a change, also if
+    /// others wait for it. Returns true if it did not have it before. Takes nothing if another
     /// transaction holds the lock for the moment in which it checks the record's owner: that one is
     /// to find the record free.
     pub(crate) fn keep(&self, me: &Arc<TrxState>, file: FileId, key: &[u8]) -> bool {

@@ -52,7 +52,7 @@ impl LockTable {
             let mine = owner.as_ref().is_some_and(|owner| owner.id == me.id);
             let implied = owner.clone().filter(|_| !mine);
             let holders = match (acquired, owner) {
-                // A row of its own is locked already, whoever queues for it.
+                // The transaction's own row is locked already, also if others queue for it.
                 (_, Some(_)) if mine => Vec::new(),
                 // A waiter behind other waiters does not check the row's owner: the first one does.
                 (Err(holders), _) => holders.into_vec(),

@@ -18,14 +18,15 @@ struct Wait {
     victim: bool,
 }
 
-/// Is called with each deadlock while the graph is locked.
+/// Function that receives each deadlock while the graph is locked.
 pub(crate) type CycleObserver = Box<dyn Fn(&[Arc<TrxState>], usize) + Send + Sync>;
 
 /// The wait-for graph, by transaction id.
 #[derive(Default)]
 pub(super) struct Waits {
     graph: Mutex<HashMap<u64, Wait>>,
-    /// Is told of a deadlock's transactions, each waiting for the next, and the victim's position.
+    /// Observer of deadlocks: receives the transactions, each waiting for the next, and the
+    /// victim's position.
     pub(super) observer: RwLock<Option<CycleObserver>>,
     pub(super) waits: AtomicU64,
     pub(super) deadlocks: AtomicU64,

@@ -5,10 +5,10 @@
 //! durable <= written <= completed <= tail
 //! ```
 //!
-//! A committer publishes a lower bound of its position in an in-flight slot, reserves `[start,
-//! end)` with one fetch-add on `tail`, copies, and clears the slot. `completed` is the smallest
-//! published slot, or, when none is published, a tail read before the slots: everything below it
-//! has been copied. No lock is taken, and no two committers write the same bytes.
+//! A committer publishes a lower bound of its position in an in-flight slot, reserves its range
+//! with one fetch-add on `tail`, copies, and clears the slot. `completed` is the smallest published
+//! slot, or, when none is published, a tail read before the slots: everything below it has been
+//! copied. No lock is taken, and no two committers write the same bytes.
 //!
 //! Rejected: a latch around the copy (the log latch is the classic bottleneck), and logs per thread
 //! (snapshots and the binlog would need a new order to merge them).

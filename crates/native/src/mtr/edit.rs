@@ -1,6 +1,7 @@
 //! Construction of a mini-transaction: latch, change, record.
 //!
-//! No change of a page without a record of it, and nothing that can fail after the first change.
+//! A page must not be changed without a record of the change. Whatever can fail must be checked
+//! before the first change.
 
 use crate::error::Result;
 use crate::ids::{FileId, PAGE_SIZE, PageId};

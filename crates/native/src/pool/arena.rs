@@ -1,7 +1,6 @@
 //! Memory for frames and other large aligned buffers: one anonymous mapping with huge pages
 //! advised. Owns the mapping and returns raw frame pointers. It does not synchronise access: the
 //! latch protocol of `guard` does.
-//! protocol of `guard`.
 
 use crate::ids::PAGE_SIZE;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};

@@ -1,6 +1,7 @@
 //! Insertion of rows: the clustered entry, then one entry per index.
 //!
-//! A row that fails leaves no trace (ENG-1). Uniqueness is checked under a mutex of the key (I26).
+//! A row that fails leaves no trace (ENG-1). A unique index is checked under a mutex of the key
+//! (I26).
 
 use super::entry::{Action, Outcome, Queue, Writer};
 use super::handle::NativeTable;

@@ -1,6 +1,7 @@
 //! Commit: one log record that makes all changes count, then the release of locks and waiters.
 //!
-//! The outcome is published before the log counts the record as completed (I18). Waits for no disk.
+//! The outcome is published before the log counts the record as completed (I18). Does not wait
+//! until the record is durable (ENG-2).
 
 use super::record::TrxRecord;
 use super::transaction::{Body, DdlStep, NativeTrx};

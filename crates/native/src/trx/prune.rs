@@ -2,9 +2,10 @@
 //! committed one and that no snapshot in use can see. A long reader then costs each entry one
 //! version, not all of them.
 //!
-//! Version `r`, committed at `c`, replaced version `p`, committed at `cp`. Only snapshots in `[cp,
-//! c)` see `p`. Without one, `r` gets the value that `p` had replaced, and `p` is dropped. In
-//! between the epoch grows, so that a reader on the way through the chain starts again.
+//! Version `r`, committed at `c`, replaced version `p`, committed at `cp`. Only snapshots at or
+//! after `cp` and before `c` see `p`. Without one, `r` gets the value that `p` had replaced, and
+//! `p` is dropped. In between the epoch grows, so that a reader on the way through the chain starts
+//! again.
 
 use super::purge::remove_marked;
 use super::record::{Kind, RowRecord};

@@ -32,7 +32,7 @@ struct Use {
 /// Positions in use, with their numbers of users.
 #[derive(Default)]
 struct Uses {
-    /// The newest one, which is often the only one; it needs no allocation.
+    /// The one taken last, which is often the only one; it needs no allocation.
     last: Option<(u64, Use)>,
     others: BTreeMap<u64, Use>,
 }
@@ -101,7 +101,8 @@ impl Snapshots {
         self.last_commit.fetch_max(lsn, Ordering::AcqRel);
     }
 
-    /// Returns a position above all commits published by now and below all published later.
+    /// Returns a position that is not below any commit published by now, and below all published
+    /// later.
     pub(crate) fn now(&self, log: &Log) -> u64 {
         let wanted = self.last_commit.load(Ordering::Acquire);
         let mut backoff = Backoff::new();

@@ -1,6 +1,6 @@
 //! A transaction: the contract's object, owned by a session.
 //!
-//! The lock of `body` is held for moments only, never during a wait.
+//! The lock of `body` must not be held during a wait for row locks.
 
 use super::Snapshot;
 use super::record::{Kind, RowRecord};
