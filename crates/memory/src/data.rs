@@ -98,8 +98,8 @@ impl Shape {
         Ok((key, Entry { split, covering }))
     }
 
-    /// The clustered key of a row in `entries` whose key equals that of `row`; `None` if the key
-    /// has a NULL.
+    /// The clustered key of a row in `entries` whose key equals that of `row`; `None` if there is
+    /// none, or the key has a NULL.
     pub(crate) fn prefix_in(
         &self,
         entries: &Entries,

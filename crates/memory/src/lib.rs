@@ -4,7 +4,8 @@
 //! Ordered maps from key bytes to row bytes behind one lock per table. As MariaDB's MEMORY it does
 //! not roll back changes of rows; [`MemoryEngine::model_of`] makes one that does, for tests.
 //!
-//! # Not here No snapshots and no row locks: readers see the newest changes of all transactions.
+//! # Not here
+//! No snapshots and no row locks: readers see the newest changes of all transactions.
 
 #![forbid(unsafe_code)]
 

@@ -19,7 +19,7 @@ use crate::server;
 pub enum Asked {
     /// Nothing.
     Nothing,
-    /// To end the statement that runs.
+    /// End the running statement.
     EndStatement,
     /// End the connection.
     EndConnection,

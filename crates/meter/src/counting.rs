@@ -71,7 +71,8 @@ fn counted(from: usize, to: usize) {
 impl<A: GlobalAlloc> Counting<A> {
     /// Changes the size of a block whose old or new form is a block of pages.
     ///
-    /// # Safety As for `realloc`.
+    /// # Safety
+    /// As for `realloc`.
     #[cold]
     unsafe fn resized(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         if pages::are_for(layout, layout.size()) && pages::are_for(layout, size) {

@@ -38,7 +38,8 @@ pub(crate) fn take(size: usize) -> *mut u8 {
 
 /// Frees a block.
 ///
-/// # Safety The block is from [`take`] or [`resize`] and has this size.
+/// # Safety
+/// The block is from [`take`] or [`resize`] and has this size.
 #[cold]
 pub(crate) unsafe fn give(block: *mut u8, size: usize) {
     // SAFETY: the caller's promise: no other block uses these pages. Pages that cannot be unmapped
@@ -48,7 +49,8 @@ pub(crate) unsafe fn give(block: *mut u8, size: usize) {
 
 /// Changes the size of a block, which may move. Null means failure and leaves the block unchanged.
 ///
-/// # Safety As for [`give`].
+/// # Safety
+/// As for [`give`].
 #[cold]
 pub(crate) unsafe fn resize(block: *mut u8, from: usize, to: usize) -> *mut u8 {
     // SAFETY: the caller's promise; the system moves the pages if there is no room behind them.
