@@ -8,7 +8,7 @@
 pub struct Personality {
     /// Name in `ENGINE=`, as shown.
     pub name: &'static str,
-    /// Other names that `ENGINE=` takes.
+    /// Other names that `ENGINE=` accepts.
     pub aliases: &'static [&'static str],
     /// Comment in `information_schema.ENGINES`.
     pub comment: &'static str,
@@ -20,7 +20,7 @@ pub struct Personality {
     pub columns: ColumnLimits,
     /// Keys that tables may have.
     pub keys: KeyLimits,
-    /// Statements that tables take.
+    /// Statements that tables support.
     pub statements: StatementLimits,
     /// Behaviour of row storage.
     pub rows: RowHabits,
@@ -61,13 +61,13 @@ pub struct KeyLimits {
     pub counts_in_groups: bool,
     /// Keys have no order unless `BTREE` is asked for.
     pub unordered: bool,
-    /// `DISABLE KEYS` is taken.
+    /// `DISABLE KEYS` is accepted.
     pub can_be_disabled: bool,
     /// `KEY_BLOCK_SIZE` of a key is shown.
     pub shows_block_size: bool,
 }
 
-/// Statements that tables of an engine take.
+/// Statements that tables of an engine support.
 #[derive(Debug)]
 pub struct StatementLimits {
     /// `HANDLER`.

@@ -44,7 +44,7 @@ impl CheckpointParticipant for Participant {
     }
 }
 
-/// The files of the directory `dir`, which is created if missing. From some `innodb_force_recovery`
+/// The files of the directory `dir`, which is created if missing. From `innodb_force_recovery` 5
 /// on, files are only read, and writes stay in memory.
 pub(super) fn real_disk(dir: &Path, force_recovery: u8) -> Result<Arc<dyn Disk>> {
     match RealDisk::new(dir) {

@@ -66,8 +66,8 @@ impl Arena {
     /// The address of the `n`-th page-sized frame.
     pub(crate) fn frame(&self, n: u32) -> NonNull<u8> {
         debug_assert!((n as usize + 1) * PAGE_SIZE <= self.len);
-        // SAFETY: frame numbers come from this arena's free list and entry words, all below `len /
-        // PAGE_SIZE`.
+        // SAFETY: frame numbers come from this arena's free list and entry words, all below the
+        // number of frames that fit into `len`.
         unsafe { self.base.add(n as usize * PAGE_SIZE) }
     }
 

@@ -45,7 +45,7 @@ pub(crate) struct Pool {
     /// Upper bound of valid page LSNs; recovery sets it to the end of the log it found.
     newest_valid: AtomicU64,
     pub(super) background: AtomicBool,
-    /// Page reads from files since start.
+    /// Number of page reads from files since start.
     pub(crate) reads: AtomicU64,
     /// Requests for pages.
     pub(crate) requests: Striped,
@@ -53,7 +53,7 @@ pub(crate) struct Pool {
     pub(crate) changes: Striped,
     /// Pages created without reading.
     pub(crate) created: AtomicU64,
-    /// Waits for a free frame.
+    /// Number of waits for a free frame.
     pub(crate) waits_for_frames: AtomicU64,
 }
 

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 /// Period of the flusher.
 const FLUSHER_PERIOD: Duration = Duration::from_millis(100);
-/// Pages per flusher step when there are no log writes.
+/// Least number of pages per flusher step while nothing is logged.
 const IDLE_PAGES: usize = 200;
 /// Pages per flusher step when the log budget is nearly used up.
 const PRESSED_PAGES: usize = 1024;

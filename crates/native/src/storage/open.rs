@@ -183,8 +183,8 @@ impl Storage {
         self.checkpointer.set_participant(participant);
     }
 
-    /// Admits a mini-transaction before it takes any latch: log space on disk (I13), the brake
-    /// (2.5), room in the log buffer, spare frames.
+    /// Admits a mini-transaction before it takes any latch: log space on disk (I13), the brake,
+    /// room in the log buffer, spare frames.
     pub(crate) fn admit(&self) -> Result<()> {
         self.log.ensure_space()?;
         self.brake()?;
