@@ -1,4 +1,4 @@
-//! Statements that are the server's own: SET, accounts, KILL, FLUSH, SHOW of what only it knows.
+//! The server's own statements: SET, accounts, KILL, FLUSH, SHOW of the server's state.
 //!
 //! Must not run queries. Answers are small and complete; the executor's session sends them.
 

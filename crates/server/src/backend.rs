@@ -1,7 +1,7 @@
-//! What runs statements, as connections see it.
+//! Interface between connections and the part that runs statements.
 //!
-//! Must not name an engine or know packets. The executor stands behind it in a running server, a
-//! double in tests of the connection.
+//! Must not name an engine or know packets. A running server has the executor behind it; tests of
+//! connections have a double.
 
 use std::sync::Arc;
 
@@ -17,11 +17,11 @@ use crate::query_log::{GeneralEntry, SlowEntry};
 use crate::session::Shared;
 use crate::status::Gauges;
 
-/// What the whole server asks of the backend.
+/// Operations of the backend for the whole server.
 pub trait Backend: Send + Sync {
-    /// Adds what it measures to the status variables.
+    /// Adds the backend's counters to the status variables.
     fn status(&self, _gauges: &mut Gauges) {}
-    /// A server variable is about to get this value; returns the one it gets.
+    /// Offers a new value of a server variable; returns the value that takes effect.
     fn set_variable(&self, _name: &str, value: u64) -> u64 {
         value
     }
@@ -29,12 +29,12 @@ pub trait Backend: Send + Sync {
     fn log_general(&self, _entry: &GeneralEntry) {}
     /// Adds a row to the table of the slow log.
     fn log_slow(&self, _entry: &SlowEntry) {}
-    /// The server stops: no session is left.
+    /// Stops the backend. No session is left.
     fn shutdown(&self) {}
 }
 
 /// A backend that opens sessions. Connections are generic over it, so that a statement passes
-/// between the two in the backend's own form.
+/// between connection and backend in the backend's own form.
 pub trait SessionFactory: Backend + 'static {
     /// A session.
     type Session: BackendSession + 'static;
@@ -59,29 +59,31 @@ pub struct Described<P> {
 pub struct Step<S> {
     /// The backend's form of the statement.
     pub statement: S,
-    /// Where the next statement begins, if there is one.
+    /// Position of the next statement in the text, if there is one.
     pub next: Option<usize>,
 }
 
-/// What the client is told about the session after each statement.
+/// State of the session that every answer to the client contains.
 #[derive(Copy, Clone, Debug, Default)]
 pub struct SessionStatus {
-    /// Flags of transaction and SQL mode.
+    /// Flags of the transaction and the SQL mode.
     pub flags: Status,
-    /// Conditions the last statement raised.
+    /// Number of conditions of the last statement.
     pub warnings: u16,
 }
 
 /// Runs the statements of one session.
 pub trait BackendSession: Send {
-    /// A statement that was read.
+    /// A parsed statement.
     type Statement;
-    /// A statement that was prepared.
+    /// A prepared statement.
     type Prepared: Send;
 
-    /// Reads the first statement of `text`, refusing a second one unless `multi` allows several.
+    /// Parses the first statement of `text`. Fails if a second one follows, unless `multi` allows
+    /// it.
     ///
-    /// `text` is UTF-8; `origin` is what the client sent and `text` is the end of, if it is not.
+    /// `text` is UTF-8. If the client sent another character set, `origin` is the original text;
+    /// `text` is the end of it.
     fn parse(
         &mut self,
         text: &[u8],
@@ -89,12 +91,12 @@ pub trait BackendSession: Send {
         origin: Option<&ClientText>,
     ) -> SqlResult<Step<Self::Statement>>;
 
-    /// Whether a statement that was read counts as one that changes something.
+    /// Whether a parsed statement counts as an update for the limits of an account.
     fn is_update(&self, _statement: &Self::Statement) -> bool {
         false
     }
 
-    /// Runs the statement that was read from `text`.
+    /// Runs a statement that [`Self::parse`] made from `text`.
     fn query(
         &mut self,
         statement: Self::Statement,
@@ -133,23 +135,23 @@ pub trait BackendSession: Send {
     /// Changes the default database.
     fn use_schema(&mut self, schema: &str) -> SqlResult<()>;
 
-    /// From now on commits do not wait for durability: answers are held back instead.
+    /// From now on commits do not wait for durability: the answer waits instead.
     fn hold_answers(&mut self) {}
 
-    /// Tells by address and length which memory outside of the session statements use.
+    /// Reports, by address and length, the memory outside of the session that its statements use.
     fn memory(&self, _note: &mut dyn FnMut(usize, usize)) {}
 
-    /// A commit that the answer to the last command must wait for.
+    /// The commit that must become durable before the answer to the last command leaves.
     fn take_unsettled(&mut self) -> Option<Unsettled> {
         None
     }
 
-    /// Flags and warnings.
+    /// Flags and number of warnings.
     fn status(&self) -> SessionStatus;
 
     /// Adds a failed command's error to the warnings list.
     fn note_error(&mut self, error: &SqlError);
 
-    /// The session begins anew: variables, temporary tables and the transaction are gone.
+    /// Resets the session: variables, temporary tables and the transaction are gone.
     fn reset(&mut self);
 }

@@ -1,7 +1,7 @@
-//! The transactional engine as MariaDB's users and tools look at InnoDB: `INNODB_*` tables, SHOW
-//! ENGINE INNODB STATUS, deadlocks in the error log.
+//! The transactional engine in the form of InnoDB: `INNODB_*` tables, SHOW ENGINE INNODB STATUS,
+//! deadlocks in the error log.
 //!
-//! Must not decide anything: it only shows what the engine tells of itself.
+//! Must not change anything: it only shows what the engine reports.
 
 mod buffer;
 mod deadlock;
@@ -47,12 +47,12 @@ pub(crate) const TABLES: &[&str] = &[
     "INNODB_TRX",
 ];
 
-/// The name the engine goes by.
+/// Name of the engine for users.
 const ENGINE: &str = "InnoDB";
 
-/// What a table's rows are made from.
+/// Input for the rows of a table.
 pub(crate) struct Asked<'a> {
-    /// The session that asks.
+    /// The session that reads the table.
     pub(crate) shared: &'a Shared,
     /// Definitions and engines.
     pub(crate) instance: &'a Instance,

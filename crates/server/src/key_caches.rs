@@ -1,7 +1,7 @@
-//! Key caches by name, as structures of variables. No engine here has a use for one, so their
-//! variables are all there is to them.
+//! Named key caches, as groups of variables. No engine here uses a key cache, so the variables are
+//! all that exists.
 //!
-//! Must not allocate what the variables say.
+//! Must not allocate the memory the variables name.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use selkie_types::{SqlError, SqlResult};
 
 use crate::variables::{Globals, VarDef, VarId, VarValue};
 
-/// All caches but the default one, whose variables are the server's.
+/// All key caches except the default one, whose variables are the server's.
 #[derive(Debug, Default)]
 pub(crate) struct KeyCaches {
     caches: RwLock<BTreeMap<String, Vec<(VarId, VarValue)>>>,
@@ -27,7 +27,7 @@ impl KeyCaches {
             return Ok(globals.get(def.id));
         }
         let caches = self.caches.read();
-        // Compat: a cache that is not there has zeros for values.
+        // Compat: the values of a missing cache are zero.
         let Some(values) = caches.get(&cache.to_lowercase()) else {
             return Ok(VarValue::Uint(0));
         };
@@ -35,8 +35,7 @@ impl KeyCaches {
         Ok(own.unwrap_or_else(|| globals.default_of(def.id)))
     }
 
-    /// Gives a cache's variable a value. A cache is made when it gets its first one, and goes away
-    /// when its size becomes zero.
+    /// Sets a variable of a cache. The first variable creates the cache. Size zero removes it.
     pub(crate) fn set(&self, cache: &str, def: &VarDef, value: VarValue) {
         let mut caches = self.caches.write();
         if def.name == "key_buffer_size" && value.as_u64() == 0 {

@@ -1,7 +1,7 @@
-//! Listeners, sessions, authentication, system variables, status: the server around the executor.
+//! The server around the executor: listeners, sessions, authentication, system variables, status.
 //!
-//! Must not contain SQL semantics: statements are parsed, planned and run by the crates below. The
-//! only place that names concrete engines.
+//! Must not contain SQL semantics: the crates below parse, plan and run statements. This is the
+//! only crate that names concrete engines.
 
 #![forbid(unsafe_code)]
 

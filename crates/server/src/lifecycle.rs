@@ -1,6 +1,6 @@
 //! Starting and stopping the server process.
 //!
-//! Must not contain what a running server does.
+//! Must not contain the work of a running server.
 
 mod command_line;
 mod data_dir;

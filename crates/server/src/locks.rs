@@ -1,7 +1,7 @@
 //! User locks: GET_LOCK and its relatives.
 //!
-//! Must not outlive sessions: what a session holds is released when it ends. A session that would
-//! wait for itself through others gets error 1213.
+//! A lock must not outlive its session: a session's locks are released when it ends. Deadlocks are
+//! checked before a session waits; the one that would close a cycle gets error 1213.
 
 use std::collections::VecDeque;
 
@@ -24,16 +24,16 @@ pub(crate) struct UserLocks {
 
 #[derive(Debug, Default)]
 struct State {
-    /// By name. Compat: as bytes, whatever their collation says.
+    /// Locks by name. Compat: names are compared as bytes, without a collation.
     locks: HashMap<Vec<u8>, Lock>,
-    /// What sessions wait for.
+    /// Lock name each waiting session waits for.
     waiting: HashMap<u64, Vec<u8>>,
 }
 
-/// A lock that somebody has or waits for.
+/// A lock with an owner or with waiters.
 #[derive(Debug, Default)]
 struct Lock {
-    /// Who has it, and how often; nobody while the first of the queue is about to take it.
+    /// Owner and how often it took the lock; `None` while the first waiter is about to take it.
     owner: Option<(u64, u64)>,
     queue: VecDeque<Waiting>,
 }
@@ -45,7 +45,7 @@ struct Waiting {
 }
 
 impl Lock {
-    /// Takes it, again if the session has it already; false if the session must wait.
+    /// Takes the lock, also if the session has it already. Returns false if the session must wait.
     fn take(&mut self, session: u64) -> bool {
         let is_first = self.queue.front().is_none_or(|first| first.session == session);
         match &mut self.owner {
@@ -103,7 +103,8 @@ impl State {
         self.locks.get(name)?.owner.map(|(owner, _)| owner)
     }
 
-    /// Whether the owner of `name` waits, through others, for something `session` holds.
+    /// Whether the owner of `name` waits, directly or through other sessions, for a lock of
+    /// `session`.
     fn closes_cycle(&self, session: u64, name: &[u8]) -> bool {
         let mut name = name;
         for _ in 0..=self.waiting.len() {
@@ -121,8 +122,8 @@ impl State {
 }
 
 impl UserLocks {
-    /// Takes a lock, again if the session has it already; who came first is let in first. `None`
-    /// means killed.
+    /// Takes a lock, also if the session has it already. Waiters get it in the order of arrival.
+    /// `None` means killed.
     pub(crate) fn get(
         self: &Arc<Self>,
         (session, definitions): (u64, &MetadataLocks),
@@ -150,7 +151,8 @@ impl UserLocks {
             if kill.get() != Killed::No {
                 break Ok(None);
             }
-            // Whoever is about to take it waits for nobody.
+            // While nobody owns the lock, the first waiter is about to take it, so there is no
+            // owner to name.
             let holder = state.holder(name).unwrap_or(session);
             definitions.waiting_for(session, holder, || {
                 blocking(WaitKind::UserLock, || sleeper.bell.wait_for(&mut state, left))
@@ -160,7 +162,7 @@ impl UserLocks {
         got
     }
 
-    /// Gives a lock back: whether the session had it, `None` if nobody had.
+    /// Releases a lock once. Returns whether the session had it; `None` if no session had it.
     pub(crate) fn release(&self, session: u64, name: &[u8]) -> Option<bool> {
         let mut state = self.state.lock();
         let lock = state.locks.get_mut(name)?;
@@ -178,7 +180,7 @@ impl UserLocks {
         Some(true)
     }
 
-    /// Gives all locks of a session back, counting each time it took one.
+    /// Releases all locks of a session. Returns how many times they had been taken.
     pub(crate) fn release_all(&self, session: u64) -> u64 {
         let mut state = self.state.lock();
         let mut given = 0;
@@ -192,7 +194,7 @@ impl UserLocks {
         given
     }
 
-    /// The session that has a lock.
+    /// The owner of a lock.
     pub(crate) fn holder(&self, name: &[u8]) -> Option<u64> {
         self.state.lock().holder(name)
     }
@@ -205,7 +207,7 @@ struct Sleeper {
 }
 
 impl Wake for Sleeper {
-    /// Its statement was killed.
+    /// Called when its statement was killed.
     fn wake(self: Arc<Self>) {
         drop(self.locks.state.lock());
         self.bell.notify_one();

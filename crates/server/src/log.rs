@@ -1,7 +1,7 @@
-//! The error log, line by line as MariaDB writes it:
-//! `2026-11-21  2:03:07 0 [Note] text`, where the number is the connection's.
+//! The error log, line by line in MariaDB's format: `2026-11-21  2:03:07 0 [Note] text`. The number
+//! is the connection's.
 //!
-//! Must not be used for anything a client is told.
+//! Must not be used for messages to clients.
 
 use std::fmt;
 use std::fs::{File, OpenOptions};
@@ -16,7 +16,7 @@ use tracing_subscriber::fmt::format::{FormatEvent, FormatFields, Writer};
 use tracing_subscriber::fmt::{FmtContext, MakeWriter};
 use tracing_subscriber::registry::LookupSpan;
 
-/// Where lines go.
+/// Target of the log's lines: a file, or the standard error output.
 #[derive(Clone, Debug)]
 pub struct LogTarget(Arc<Mutex<Option<File>>>);
 
@@ -26,7 +26,7 @@ impl LogTarget {
         Self(Arc::new(Mutex::new(None)))
     }
 
-    /// From now on lines go to the end of a file.
+    /// From now on lines are appended to a file.
     pub fn switch_to(&self, path: &Path) -> io::Result<()> {
         let file = OpenOptions::new().create(true).append(true).open(path)?;
         *self.0.lock() = Some(file);
@@ -52,7 +52,7 @@ impl<'a> MakeWriter<'a> for LogTarget {
     }
 }
 
-/// Writes a line to where lines go.
+/// Writer of a line to the target.
 #[derive(Debug)]
 pub struct LineWriter(Arc<Mutex<Option<File>>>);
 
@@ -69,7 +69,7 @@ impl Write for LineWriter {
     }
 }
 
-/// MariaDB's layout.
+/// MariaDB's line format.
 struct Layout;
 
 impl<S, N> FormatEvent<S, N> for Layout

@@ -1,6 +1,6 @@
 //! From an accepted stream to an authenticated session: greeting, login, authentication.
 //!
-//! Must not serve commands. Runs again for COM_CHANGE_USER with the same challenge exchange.
+//! Must not serve commands. COM_CHANGE_USER runs the same exchange again.
 
 mod credentials;
 mod greet;

@@ -1,4 +1,4 @@
-//! The memory of the server: its limits from its variables, its use for the status.
+//! Memory of the server: limits from its variables, and use for the status variables.
 //!
 //! Must not count anything itself: the allocator does.
 
@@ -10,16 +10,16 @@ use selkie_meter::{most_used, set_limits, total_used};
 use crate::status::Gauges;
 use crate::variables::{Globals, ids, registry};
 
-/// The least memory of all statements, in bytes.
+/// Minimum of the limit for all statements together, in bytes.
 const LEAST: u64 = 256 << 20;
 
-/// The default limit of one statement, in bytes.
+/// Default limit of one statement, in bytes.
 const ONE: u64 = 4 << 30;
 
-/// Bytes in use when the server had started.
+/// Bytes in use at the end of the start.
 static INITIAL: OnceLock<i64> = OnceLock::new();
 
-/// Lets the server's variables take effect.
+/// Applies the memory limits of the server's variables.
 pub(crate) fn apply(globals: &Globals) {
     let pool = registry().find("innodb_buffer_pool_size").map(|def| globals.get(def.id).as_u64());
     let auto = (machine().saturating_sub(pool.unwrap_or(0)) / 2).max(LEAST);
@@ -33,7 +33,7 @@ fn or(said: u64, otherwise: u64) -> u64 {
     if said == 0 { otherwise } else { said }
 }
 
-/// Memory of the machine, or what this process may have of it if that is less.
+/// Memory of the machine, or the limit of this process's control group if that is less.
 fn machine() -> u64 {
     let system = rustix::system::sysinfo();
     let whole = system.totalram.saturating_mul(u64::from(system.mem_unit));
@@ -41,12 +41,12 @@ fn machine() -> u64 {
     group.and_then(|text| text.trim().parse().ok()).map_or(whole, |most: u64| most.min(whole))
 }
 
-/// Says that the server has started.
+/// Notes the memory in use at the end of the start.
 pub(crate) fn note_start() {
     let _ = INITIAL.set(total_used());
 }
 
-/// Fills the status variables of memory.
+/// Sets the status variables about memory.
 pub(crate) fn status(gauges: &mut Gauges) {
     let mut put = |name: &str, value: i64| gauges.insert(name.to_owned(), value.max(0).to_string());
     put("memory_used", total_used());

@@ -1,6 +1,7 @@
 //! Sockets: listening, reading and writing packets with their timeouts.
 //!
-//! Must not know statements.
+//! Must not know statements. Layers, from the socket up: transport, TLS, compression, wire
+//! (packets).
 
 mod address;
 mod compressed;

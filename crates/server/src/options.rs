@@ -1,6 +1,6 @@
-//! Startup options as MariaDB reads them: option files, then the command line, into variables.
+//! Startup options in MariaDB's format: option files, then the command line, into variables.
 //!
-//! Must not start anything. Errors are sentences for the log, worded as mariadbd words them.
+//! Must not start anything. Errors are sentences for the log, in mariadbd's words.
 
 mod apply;
 mod file;

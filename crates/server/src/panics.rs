@@ -1,7 +1,6 @@
-//! Panics: counted (`Selkie_panics`), told in the error log, and told with the statement they
-//! ended.
+//! Panics: counted (`Selkie_panics`), and logged together with the statement they ended.
 //!
-//! Must not decide what becomes of a statement or a connection.
+//! Must not decide what happens to a statement or a connection.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -11,11 +10,11 @@ use selkie_types::SqlMode;
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
-    /// A statement of this thread has panicked and was not told of yet.
+    /// Whether a panic of this thread has not been logged with its statement yet.
     static UNTOLD: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Counts and logs every panic of the process from now on.
+/// From now on counts and logs every panic of the process.
 pub(crate) fn watch() {
     std::panic::set_hook(Box::new(|panic| {
         COUNT.fetch_add(1, Relaxed);
@@ -31,7 +30,7 @@ pub(crate) fn count() -> u64 {
     COUNT.load(Relaxed)
 }
 
-/// Tells which statement of connection `id` it was, if one has just panicked.
+/// Logs the statement that connection `id` ran, if this thread has just panicked.
 #[cold]
 pub(crate) fn tell(id: u64, text: &[u8], sql_mode: SqlMode) {
     /// Longest digest text that is logged.

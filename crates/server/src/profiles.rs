@@ -1,7 +1,7 @@
-//! Profiles of a session's last statements: what `SET profiling = 1` asks for.
+//! Profiles of a session's last statements, for `SET profiling = 1`.
 //!
-//! Must not cost anything while it is off. Stages are those this server has: a statement is read,
-//! then it runs.
+//! Must not cost anything while profiling is off. This server has two stages: a statement is
+//! parsed, then it runs.
 
 use std::collections::VecDeque;
 use std::time::Instant;
@@ -12,7 +12,7 @@ use crate::session::Shared;
 use crate::tables::{Row, text};
 use crate::variables::ids;
 
-/// Longest text of a statement that is kept.
+/// Longest text that is kept of a statement.
 const LONGEST_TEXT: usize = 300;
 
 /// A stage of a statement.
@@ -23,7 +23,7 @@ struct Stage {
     cpu_micros: u64,
 }
 
-/// A statement.
+/// The profile of a statement.
 #[derive(Clone, Debug)]
 struct Profile {
     id: u64,
@@ -38,7 +38,7 @@ pub(crate) struct Profiles {
     last: u64,
 }
 
-/// Takes the times of one statement.
+/// Measures the stages of one statement.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     stages: Vec<Stage>,
@@ -47,7 +47,7 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// A recorder, if the session wants its statements profiled.
+    /// A recorder, if the session has profiling on.
     pub(crate) fn start(shared: &Shared) -> Option<Self> {
         shared.habits().profiles.then(|| Self {
             stages: Vec::new(),
@@ -56,7 +56,7 @@ impl Recorder {
         })
     }
 
-    /// A stage has ended.
+    /// Ends a stage.
     pub(crate) fn mark(&mut self, name: &'static str) {
         let (now, cpu) = (Instant::now(), cpu_micros());
         self.stages.push(Stage {
@@ -67,8 +67,8 @@ impl Recorder {
         (self.since, self.cpu_since) = (now, cpu);
     }
 
-    /// The statement has ended. Compat: one that switched profiling off leaves no profile, nor does
-    /// one that showed profiles.
+    /// Ends the statement and keeps its profile. Compat: a statement that switched profiling off,
+    /// or that showed profiles, is not kept.
     pub(crate) fn keep(self, shared: &Shared, statement: &[u8]) {
         let limit = shared.var(ids().profiling_history_size).as_u64() as usize;
         let shows = statement.get(..12).is_some_and(|s| s.eq_ignore_ascii_case(b"SHOW PROFILE"));
@@ -103,7 +103,7 @@ pub(crate) fn list(shared: &Shared) -> Vec<(u64, f64, String)> {
 pub(crate) fn rows(shared: &Shared) -> Vec<Row> {
     let profiles = shared.profiles.lock();
     let stages = profiles.kept.iter().flat_map(|p| {
-        // Compat: the first number is taken by the beginning of the statement.
+        // Compat: sequence number 1 belongs to the start of the statement.
         p.stages.iter().enumerate().map(|(at, stage)| (p.id, at as i64 + 2, stage))
     });
     stages.map(|(id, seq, stage)| row(id, seq, stage)).collect()

@@ -1,7 +1,7 @@
-//! The general and the slow query log: what each statement was, or took, in files and tables.
+//! The general and the slow query log, in files and tables.
 //!
-//! Must not run statements: rows of the tables are the backend's to write. A log that cannot be
-//! written is switched off, never a reason for a statement to fail.
+//! Must not run statements: the backend writes the rows of the log tables. If a log cannot be
+//! written, it is switched off; the statement must not fail.
 
 mod file;
 mod slow;
@@ -28,9 +28,9 @@ mod output {
 /// A line of the general log.
 #[derive(Debug)]
 pub struct GeneralEntry {
-    /// When the command came.
+    /// Time the command arrived.
     pub at: SystemTime,
-    /// Who it came from, as the tables show it.
+    /// User and host, in the format of the log tables.
     pub user_host: String,
     /// Number of the connection.
     pub thread_id: u64,
@@ -38,16 +38,16 @@ pub struct GeneralEntry {
     pub server_id: u64,
     /// Name of the command.
     pub command: &'static str,
-    /// Its text.
+    /// Text of the command.
     pub argument: String,
 }
 
 /// An entry of the slow log.
 #[derive(Debug)]
 pub struct SlowEntry {
-    /// When the statement began.
+    /// Time the statement began.
     pub at: SystemTime,
-    /// Who it came from, as the tables show it.
+    /// User and host, in the format of the log tables.
     pub user_host: String,
     /// Microseconds it took.
     pub query_micros: u64,
@@ -63,9 +63,9 @@ pub struct SlowEntry {
     pub bytes_sent: u64,
     /// The default database.
     pub schema: String,
-    /// `LAST_INSERT_ID()` before it.
+    /// `LAST_INSERT_ID()` before the statement.
     pub last_insert_id: u64,
-    /// The value it generated.
+    /// The AUTO_INCREMENT value it generated.
     pub insert_id: u64,
     /// `server_id`.
     pub server_id: u64,
@@ -83,7 +83,7 @@ pub(crate) struct QueryLogs {
 }
 
 impl QueryLogs {
-    /// FLUSH LOGS, or another file: what comes next goes to a file opened anew.
+    /// FLUSH LOGS, or a new file name: later entries go to a newly opened file.
     pub(crate) fn reopen(&self, general: bool, slow: bool) {
         if general {
             self.general.lock().close();
@@ -94,7 +94,7 @@ impl QueryLogs {
     }
 }
 
-/// Writes a command of this session to the general log, if there is one.
+/// Writes a command of this session to the general log, if that is on.
 pub(crate) fn log_general(shared: &Shared, command: &'static str, argument: &[u8]) {
     let globals = &shared.server.globals;
     if !shared.habits().logs_commands {
@@ -119,7 +119,7 @@ pub(crate) fn log_general(shared: &Shared, command: &'static str, argument: &[u8
     }
 }
 
-/// Where logs go. Compat: NONE beside others wins.
+/// Targets of the logs. Compat: NONE overrides all other targets.
 fn outputs(globals: &Globals) -> u64 {
     match globals.get(ids().log_output).as_u64() {
         outputs if outputs & output::NONE != 0 => 0,

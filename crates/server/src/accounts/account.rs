@@ -49,7 +49,7 @@ impl AccountName {
         self.host.as_ref().map_or("", HostPattern::as_str)
     }
 
-    /// As error messages quote it.
+    /// The name as error messages quote it.
     pub fn quoted(&self) -> String {
         match &self.host {
             Some(host) => format!("'{}'@'{}'", self.user, host.as_str()),
@@ -57,7 +57,7 @@ impl AccountName {
         }
     }
 
-    /// As SHOW statements quote it.
+    /// The name as SHOW statements quote it.
     pub fn backquoted(&self) -> String {
         let quote = |s: &str| format!("`{}`", s.replace('`', "``"));
         match &self.host {
@@ -69,7 +69,7 @@ impl AccountName {
 }
 
 impl fmt::Display for AccountName {
-    /// As `CURRENT_USER()` shows it.
+    /// The name as `CURRENT_USER()` shows it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.host {
             Some(host) => write!(f, "{}@{}", self.user, host.as_str()),
@@ -78,17 +78,17 @@ impl fmt::Display for AccountName {
     }
 }
 
-/// What a connection must use.
+/// Transport security an account demands of its connections.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum TlsRequirement {
-    /// Anything.
+    /// No demand.
     #[default]
     None,
     /// TLS.
     Any,
     /// TLS with a valid client certificate.
     X509,
-    /// TLS with a certificate of these properties.
+    /// TLS with a certificate that has these properties; an empty one is not checked.
     Specified {
         /// Cipher.
         cipher: String,
@@ -99,16 +99,16 @@ pub enum TlsRequirement {
     },
 }
 
-/// Resource limits; 0 is none.
+/// Resource limits of an account; 0 is no limit.
 #[derive(Copy, Clone, Debug, Default, PartialEq)]
 pub struct Limits {
     /// Statements an hour.
     pub queries: u64,
-    /// Changing statements an hour.
+    /// Statements an hour that change data.
     pub updates: u64,
     /// Logins an hour.
     pub connections: u64,
-    /// Connections at a time.
+    /// Connections at the same time.
     pub user_connections: i64,
     /// Seconds a statement may take.
     pub statement_time: f64,
@@ -127,17 +127,17 @@ pub struct Account {
     pub locked: bool,
     /// Whether the password must be changed first.
     pub expired: bool,
-    /// Days a password is good for: `Some(0)` is for ever, `None` what the server says.
+    /// Days a password is valid: `Some(0)` is for ever, `None` is the server's default.
     pub lifetime: Option<u32>,
-    /// What its connections must use.
+    /// Transport security its connections must have.
     pub tls: TlsRequirement,
     /// Resource limits.
     pub limits: Limits,
     /// Role that is active after login.
     pub default_role: Option<String>,
-    /// When the password was changed, in seconds since 1970; -1 if that is not known.
+    /// Time of the last change of the password, in seconds since 1970; -1 if it is not known.
     pub password_changed: i64,
-    /// The row it was read from, whose unknown members are kept.
+    /// The row the account was read from; its unknown members are kept.
     pub document: Document,
 }
 
@@ -166,15 +166,15 @@ impl Account {
         self.name.host.is_none()
     }
 
-    /// Whether the password has to be changed at `now`, in seconds since 1970, when the server's
-    /// passwords are good for `days`, 0 being for ever.
+    /// Whether the password has to be changed at `now`, in seconds since 1970. `days` is how long
+    /// the server's passwords are valid, 0 is for ever.
     pub fn is_expired(&self, now: i64, days: u32) -> bool {
         let days = i64::from(self.lifetime.unwrap_or(days));
         self.expired
             || days > 0 && self.password_changed > 0 && now - self.password_changed > days * 86_400
     }
 
-    /// Remembers how the account is written.
+    /// Remembers the JSON text the account is written as.
     pub(super) fn settle(&mut self) {
         self.document = Document::of(self);
     }

@@ -19,15 +19,15 @@ use super::stored::from_json;
 pub struct Acl {
     pub(super) accounts: BTreeMap<AccountName, Account>,
     pub(super) grants: Grants,
-    /// Who has which role, and whether with the right to pass it on.
+    /// Members of roles, and whether a member may grant its role to others (ADMIN OPTION).
     pub(super) members: BTreeMap<(AccountName, String), bool>,
-    /// Who may be whom.
+    /// Accounts that may act as another account.
     pub(super) proxies: Proxies,
 }
 
 impl Acl {
-    /// The accounts a new server starts with: root from this machine, called `own_host`, without
-    /// password, and the one nobody logs in to that owns the server's own views.
+    /// The accounts of a new server. `root` may log in from this machine, called `own_host`,
+    /// without a password. The account that owns the server's own views is locked for everybody.
     pub fn initial(own_host: &str) -> Self {
         let mut acl = Self::default();
         let anybody = AccountName::new("", "%");
@@ -77,7 +77,7 @@ impl Acl {
         self.grants.insert((name, target), grant);
     }
 
-    /// Who may be whom.
+    /// Accounts that may act as another account: proxy, proxied account, and the grant.
     pub fn proxies(&self) -> impl Iterator<Item = (&AccountName, &AccountName, &Proxy)> {
         self.proxies.iter().map(|((name, proxied), proxy)| (name, proxied, proxy))
     }
@@ -87,7 +87,7 @@ impl Acl {
         self.proxies.insert((name, proxied), proxy);
     }
 
-    /// Who has which role, and whether with the right to pass it on.
+    /// Members of roles: the member, its role, and whether it may grant the role to others.
     pub fn members(&self) -> impl Iterator<Item = (&AccountName, &str, bool)> {
         self.members.iter().map(|((name, role), admin)| (name, role.as_str(), *admin))
     }
@@ -97,7 +97,8 @@ impl Acl {
         self.members.insert((name, role), admin);
     }
 
-    /// The account a client logs in to: the most specific host, a named user before the anonymous.
+    /// The account a client logs in to: the one with the most specific host; a named user comes
+    /// before the anonymous one.
     pub fn find(&self, user: &str, host: &str, ip: &str) -> Option<&Account> {
         self.accounts
             .values()
@@ -126,11 +127,11 @@ impl Acl {
 /// User and host of the account that owns the server's own views.
 pub const SYSTEM_ACCOUNT: (&str, &str) = ("mariadb.sys", "localhost");
 
-/// Where accounts live across restarts.
+/// Storage of accounts across restarts.
 pub trait Persist: Send + Sync {
-    /// Makes `new` durable in place of `old`, entirely or not at all.
+    /// Makes `new` durable in place of `old`, completely or not at all.
     fn replace(&self, old: &Acl, new: &Acl) -> SqlResult<()>;
-    /// Reads what is durable, which somebody may have changed by hand.
+    /// Reads the durable accounts, which somebody may have changed by hand.
     fn load(&self) -> SqlResult<Acl>;
 }
 
@@ -138,9 +139,9 @@ pub trait Persist: Send + Sync {
 pub struct AclStore {
     current: RwLock<Arc<Acl>>,
     persist: RwLock<Option<Arc<dyn Persist>>>,
-    /// Grows when the state is replaced.
+    /// Grows with every replacement of the state.
     version: AtomicU64,
-    /// Held by the one change that is under way.
+    /// Held by the one change that is in progress.
     changing: Mutex<()>,
 }
 
@@ -158,7 +159,7 @@ impl AclStore {
         Self { current, persist: RwLock::new(None), version, changing: Mutex::new(()) }
     }
 
-    /// From now on every change is saved with `persist` before it counts.
+    /// Every later change is saved with `persist` before it takes effect.
     pub fn attach(&self, persist: Arc<dyn Persist>) {
         *self.persist.write() = Some(persist);
     }
@@ -168,7 +169,7 @@ impl AclStore {
         Arc::clone(&self.current.read())
     }
 
-    /// A number that is another one after the state was replaced.
+    /// A number that changes with every replacement of the state.
     pub fn version(&self) -> u64 {
         self.version.load(Ordering::Acquire)
     }
@@ -178,7 +179,7 @@ impl AclStore {
         self.version.fetch_add(1, Ordering::Release);
     }
 
-    /// FLUSH PRIVILEGES: takes over what was saved.
+    /// FLUSH PRIVILEGES: loads the saved state.
     pub fn refresh(&self) -> SqlResult<()> {
         let _one_at_a_time = self.changing.lock();
         let persist = self.persist.read().clone();
@@ -193,10 +194,10 @@ impl AclStore {
         self.publish(Arc::new(acl));
     }
 
-    /// Changes the state: `change` works on a copy, which is saved and published if it succeeds.
+    /// Changes the state: `change` works on a copy, which is saved and then published.
     ///
-    /// Compat: a statement about several accounts keeps what succeeded before it failed, so
-    /// `change` returns its error beside the copy's changes.
+    /// Compat: a statement about several accounts keeps what succeeded before it failed. So the
+    /// changes of the copy are kept also when `change` returns an error.
     pub fn change<T>(&self, change: impl FnOnce(&mut Acl) -> SqlResult<T>) -> SqlResult<T> {
         let _one_at_a_time = self.changing.lock();
         let old = self.current();

@@ -1,4 +1,4 @@
-//! How an account proves itself: a plugin and what it stores.
+//! Authentication methods of an account: a plugin and the text it stores.
 //!
 //! Must not run the exchange with a client.
 
@@ -7,47 +7,47 @@ use selkie_protocol::auth::{native, sha2};
 use selkie_types::error::catalogue::*;
 use selkie_types::{SqlError, SqlResult};
 
-/// The plugin of passwords of servers before 4.1.
+/// The plugin for passwords of servers before 4.1.
 const OLD: &str = "mysql_old_password";
-/// Digits of what it stores.
+/// Hex digits of a hash that `mysql_old_password` stores.
 const OLD_DIGITS: usize = 16;
 
-/// What `mysql_native_password` stores for an account nobody can log in to with a password.
+/// Text `mysql_native_password` stores for an account that no password fits.
 const INVALID: &str = "invalid";
 
 /// One way to log in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AuthMethod {
-    /// `mysql_native_password` with `*` and 40 digits, or nothing for no password. What is neither
-    /// was written to the tables by hand; no password fits it.
+    /// `mysql_native_password` with `*` and 40 hex digits, or nothing for no password. Any other
+    /// text was written to the tables by hand, and no password fits it.
     Native(String),
-    /// `mysql_old_password` with 16 digits.
+    /// `mysql_old_password` with 16 hex digits.
     Old(String),
     /// `caching_sha2_password` with its salted hash, or nothing for no password.
     Sha2(Vec<u8>),
-    /// The name of the process's user on the other end of the Unix socket.
+    /// `unix_socket`: the name of the user whose process is on the other end of the Unix socket.
     UnixSocket(String),
-    /// A plugin that is not there, found in the tables. Nobody logs in with it.
+    /// A plugin the server does not have, found in the tables. Nobody can log in with it.
     Unknown {
-        /// The plugin.
+        /// Name of the plugin.
         plugin: String,
-        /// What it stored.
+        /// Text stored for the plugin.
         data: String,
     },
 }
 
 impl AuthMethod {
-    /// The method of a clear password.
+    /// The method for a clear password.
     pub fn password(password: &[u8]) -> Self {
         Self::Native(native::hash_text(password))
     }
 
-    /// The method of a clear password, as servers before 4.1 stored it.
+    /// The method for a clear password, stored as servers before 4.1 did.
     pub fn old_password(password: &[u8]) -> Self {
         Self::Old(old_password_hash(password))
     }
 
-    /// The method of `IDENTIFIED BY PASSWORD 'hash'`: its length tells the plugin.
+    /// The method of `IDENTIFIED BY PASSWORD 'hash'`; the length of the hash tells the plugin.
     pub fn hashed(hash: &str) -> SqlResult<Self> {
         let plugin = if hash.len() == OLD_DIGITS { OLD } else { native::NAME };
         Self::from_plugin(plugin, Some(hash))
@@ -67,7 +67,7 @@ impl AuthMethod {
         Ok(method)
     }
 
-    /// The method a row of the tables says, whatever it is.
+    /// The method of a row of the tables, without any check.
     pub fn stored_by(plugin: &str, data: &str) -> Self {
         match plugin.to_ascii_lowercase().as_str() {
             native::NAME => Self::Native(data.to_owned()),
@@ -91,7 +91,7 @@ impl AuthMethod {
         Self::from_plugin(plugin, Some(&native::hash_text(password)))
     }
 
-    /// This method with another password or hash, as SET PASSWORD gives it.
+    /// This method with another password or hash, for SET PASSWORD.
     pub fn with_hash(&self, hash: &str) -> SqlResult<Self> {
         match self {
             Self::Native(_) | Self::Old(_) if hash.is_empty() => Ok(Self::Native(String::new())),
@@ -117,7 +117,7 @@ impl AuthMethod {
         }
     }
 
-    /// What the plugin stores, as text.
+    /// The text the plugin stores.
     pub fn stored(&self) -> String {
         match self {
             Self::Native(hash) | Self::Old(hash) | Self::UnixSocket(hash) => hash.clone(),
@@ -126,7 +126,7 @@ impl AuthMethod {
         }
     }
 
-    /// Whether anybody can log in with it without knowing a secret.
+    /// Whether anybody can log in with this method without knowing a secret.
     pub fn is_open(&self) -> bool {
         match self {
             Self::Native(hash) => hash.is_empty(),
@@ -136,7 +136,7 @@ impl AuthMethod {
     }
 }
 
-/// Compat: what comes before the 40 digits is not looked at.
+/// Compat: the character before the 40 digits is not checked.
 fn is_native(hash: &str) -> bool {
     hash.len() == 41 && hash.bytes().skip(1).all(|b| b.is_ascii_hexdigit())
 }
@@ -145,7 +145,7 @@ fn is_old(hash: &str) -> bool {
     hash.len() == OLD_DIGITS && hash.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
-/// 1524.
+/// Error 1524.
 fn not_loaded(plugin: &str) -> SqlError {
     SqlError::new(&ER_PLUGIN_IS_NOT_LOADED, &[&plugin])
 }

@@ -1,6 +1,6 @@
 //! CREATE, ALTER, DROP and RENAME USER, roles, GRANT and REVOKE, on the state of all accounts.
 //!
-//! Must not check whether the caller may do it.
+//! Must not check whether the caller may do it: the administrative statements do that first.
 
 use selkie_types::error::catalogue::*;
 use selkie_types::{SqlError, SqlResult};
@@ -9,7 +9,7 @@ use super::account::{Account, AccountName, Limits, TlsRequirement};
 use super::acl::Acl;
 use super::auth_method::AuthMethod;
 
-/// What a statement says about accounts that exist already, or do not.
+/// Treatment of accounts that exist already (CREATE) or do not exist (ALTER, DROP).
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub enum IfExists {
     /// An error.
@@ -21,12 +21,12 @@ pub enum IfExists {
     Replace,
 }
 
-/// What CREATE or ALTER USER sets; `None` leaves it as it is.
+/// Settings of CREATE or ALTER USER; `None` leaves a setting as it is.
 #[derive(Clone, Debug, Default)]
 pub struct AccountChanges {
     /// Ways to log in.
     pub auth: Option<Vec<AuthMethod>>,
-    /// What connections must use.
+    /// Transport security that connections must have.
     pub tls: Option<TlsRequirement>,
     /// Resource limits.
     pub limits: LimitChanges,
@@ -41,7 +41,7 @@ pub struct AccountChanges {
 pub enum Expiry {
     /// At once.
     Now,
-    /// After so many days, 0 being never; `None` is what the server says.
+    /// After so many days, 0 is never; `None` is the server's default.
     After(Option<u32>),
 }
 
@@ -91,7 +91,7 @@ fn now() -> i64 {
     since.map_or(0, |d| d.as_secs() as i64)
 }
 
-/// 1396 about the names that failed, if any did.
+/// Error 1396 with the names that failed, if any did.
 fn operation_failed(operation: &str, failed: &[AccountName]) -> SqlResult<()> {
     if failed.is_empty() {
         return Ok(());
@@ -100,7 +100,7 @@ fn operation_failed(operation: &str, failed: &[AccountName]) -> SqlResult<()> {
     Err(SqlError::new(&ER_CANNOT_USER, &[&operation, &names.join(",")]))
 }
 
-/// 1133.
+/// Error 1133.
 pub(super) fn no_such_account() -> SqlError {
     SqlError::new(&ER_PASSWORD_NO_MATCH, &[])
 }
@@ -194,7 +194,8 @@ impl Acl {
         self.proxies = proxies.into_iter().map(|((n, p), x)| ((moved(n), p), x)).collect();
     }
 
-    /// Compat: a default role that is gone stays where it is named.
+    /// Removes an account or role with its grants. Compat: accounts whose default role it was keep
+    /// that role's name.
     fn forget(&mut self, name: &AccountName) {
         self.accounts.remove(name);
         self.grants.retain(|(n, _), _| n != name);
@@ -203,7 +204,7 @@ impl Acl {
         self.members.retain(|(n, r), _| n != name && Some(r) != role);
     }
 
-    /// SET PASSWORD: `method` makes the new way to log in from the present one.
+    /// SET PASSWORD: `method` makes the new authentication method from the present one.
     pub fn set_password(
         &mut self,
         name: &AccountName,
@@ -233,7 +234,7 @@ impl Acl {
         found.ok_or_else(no_such_account)
     }
 
-    /// What an account is written as from now on, for the accounts that differ from `old`.
+    /// Records the stored text of every account that differs from `old`.
     pub(super) fn settle(&mut self, old: &Self) {
         for account in self.accounts.values_mut().filter(|a| old.account(&a.name) != Some(a)) {
             account.settle();

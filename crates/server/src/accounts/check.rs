@@ -1,9 +1,9 @@
-//! Deciding whether an identity may do something.
+//! Checks whether an identity may do something.
 //!
 //! Must not change accounts.
 //!
-//! Compat: privileges on everything are those at login or at the last SET ROLE, and those on the
-//! current database those at the last USE; all others are the current ones.
+//! Compat: global privileges are those at login or at the last SET ROLE. Privileges on the current
+//! database are those at the last USE. All others are the current ones.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use super::acl::{Acl, AclStore};
 use super::grants::{Columns, RoutineKind};
 use super::rights::{Rights, TableRights};
 
-/// Who a session is.
+/// Identity of a session: its client, its account and its active role.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
     /// Name given at login, for `USER()`.
@@ -25,18 +25,18 @@ pub struct Identity {
     pub host: String,
     /// Address the client came from; empty if there is none.
     pub ip: String,
-    /// Account whose privileges count, for `CURRENT_USER()`.
+    /// Account whose privileges apply, for `CURRENT_USER()`.
     pub account: AccountName,
     /// Active role.
     pub role: Option<String>,
     /// Whether the client gave a password.
     pub used_password: bool,
-    /// Who was logged in as before GRANT PROXY made it somebody else, for `@@proxy_user`.
+    /// Account that logged in before GRANT PROXY replaced it with another one, for `@@proxy_user`.
     pub proxy: Option<String>,
 }
 
 impl Identity {
-    /// Whether what is granted to `name` counts for this identity.
+    /// Whether grants to `name` apply to this identity.
     pub(super) fn is_granted_to(&self, name: &AccountName) -> bool {
         let matches = |h: &super::host::HostPattern| h.matches(&self.host, &self.ip);
         *name == self.account
@@ -44,7 +44,7 @@ impl Identity {
     }
 }
 
-/// Answers questions about one identity's privileges.
+/// Checks of one identity's privileges.
 #[derive(Debug)]
 pub struct AccessControl {
     store: Arc<AclStore>,
@@ -52,13 +52,13 @@ pub struct AccessControl {
     /// Whether privileges are not checked at all.
     unrestricted: bool,
     global: Privileges,
-    /// The current database, and what the identity may do in it.
+    /// The current database and the identity's privileges on it.
     current: Option<(String, Privileges)>,
     rights: RefCell<Arc<Rights>>,
 }
 
 impl AccessControl {
-    /// For `identity` and the accounts of `store`.
+    /// The checks of `identity` by the accounts of `store`.
     pub fn new(store: Arc<AclStore>, identity: Identity, unrestricted: bool) -> Self {
         let mut this = Self {
             store,
@@ -72,7 +72,7 @@ impl AccessControl {
         this
     }
 
-    /// For the account or role somebody named as definer; `None` if there is none.
+    /// The checks of the account or role named as DEFINER; `None` if it does not exist.
     pub fn of_definer(store: &Arc<AclStore>, user: &str, host: &str) -> Option<Self> {
         let acl = store.current();
         let role = host.is_empty() && acl.has_role(user);
@@ -94,7 +94,7 @@ impl AccessControl {
         Some(Self::new(Arc::clone(store), identity, false))
     }
 
-    /// Who this is about.
+    /// The identity that is checked.
     pub fn identity(&self) -> &Identity {
         &self.identity
     }
@@ -104,7 +104,7 @@ impl AccessControl {
         self.unrestricted
     }
 
-    /// From now on this is about somebody else.
+    /// Replaces the identity, for COM_CHANGE_USER and the like.
     pub fn become_identity(&mut self, identity: Identity) {
         self.identity = identity;
         self.refresh();
@@ -116,7 +116,7 @@ impl AccessControl {
         self.refresh();
     }
 
-    /// From now on this is the current database.
+    /// Makes `schema` the current database.
     pub fn use_database(&mut self, schema: Option<&str>) {
         self.current = None;
         self.current = schema.map(|s| (s.to_owned(), self.granted_on(s)));
@@ -139,7 +139,7 @@ impl AccessControl {
         &self.store
     }
 
-    /// The rights by the accounts as they are now.
+    /// The rights by the present accounts, rebuilt if the accounts have changed.
     fn rights(&self) -> Arc<Rights> {
         let version = self.store.version();
         let mut rights = self.rights.borrow_mut();
@@ -154,7 +154,7 @@ impl AccessControl {
         Arc::clone(&self.rights().acl)
     }
 
-    /// 1227 unless the identity has one of `wanted` on everything.
+    /// Fails (1227) unless the identity has one of the privileges `wanted` globally.
     pub fn check_global(&self, wanted: Privileges) -> SqlResult<()> {
         if self.has_global(wanted) {
             return Ok(());
@@ -163,17 +163,17 @@ impl AccessControl {
         Err(SqlError::new(&ER_SPECIFIC_ACCESS_DENIED_ERROR, &[&names.join(", ")]))
     }
 
-    /// Whether the identity has one of `wanted` on everything.
+    /// Whether the identity has one of the privileges `wanted` globally.
     pub fn has_global(&self, wanted: Privileges) -> bool {
         self.global().has_any(wanted)
     }
 
-    /// Privileges on everything.
+    /// Global privileges.
     pub fn global(&self) -> Privileges {
         if self.unrestricted { Privileges::ALL } else { self.global }
     }
 
-    /// Privileges on a database, those on everything included.
+    /// Privileges on a database, including the global ones.
     pub fn on_database(&self, schema: &str) -> Privileges {
         match &self.current {
             Some((current, granted)) if current == schema => self.global() | *granted,
@@ -188,18 +188,18 @@ impl AccessControl {
         }
     }
 
-    /// Privileges on a pattern of databases, as GRANT names one.
+    /// Privileges on a pattern of databases, as GRANT names it.
     pub fn on_pattern(&self, pattern: &str) -> Privileges {
         self.global() | self.rights().on_pattern(pattern)
     }
 
-    /// Privileges on a table, those on its database included; columns are left out.
+    /// Privileges on a table, including those on its database but not those on its columns.
     pub fn on_table(&self, schema: &str, table: &str) -> Privileges {
         let granted = self.rights().on_table(schema, table).map(|t| t.whole);
         self.on_database(schema) | granted.unwrap_or_default()
     }
 
-    /// Privileges on a column, those on its table included.
+    /// Privileges on a column, including those on its table.
     pub fn on_column(&self, schema: &str, table: &str, column: &str) -> Privileges {
         let rights = self.rights();
         let granted = rights.on_table(schema, table).map(|t| t.whole | t.on_column(column));
@@ -211,13 +211,13 @@ impl AccessControl {
         rights.on_table(schema, table).map_or(Privileges::NONE, |t| t.on_any_column())
     }
 
-    /// Privileges on a routine, those on its database included.
+    /// Privileges on a routine, including those on its database.
     pub fn on_routine(&self, kind: RoutineKind, schema: &str, name: &str) -> Privileges {
         let granted = self.rights().on_routine(kind, schema, &name.to_lowercase());
         self.on_database(schema) | granted
     }
 
-    /// 1044 unless the identity has all of `wanted` on the database.
+    /// Fails (1044) unless the identity has all of `wanted` on the database.
     pub fn check_database(&self, schema: &str, wanted: Privileges) -> SqlResult<()> {
         match self.on_database(schema).has(wanted) {
             true => Ok(()),
@@ -225,7 +225,7 @@ impl AccessControl {
         }
     }
 
-    /// 1142 unless the identity has all of `wanted` on the table, on every column if need be.
+    /// Fails (1142) unless the identity has all of `wanted` on the table itself.
     pub fn check(&self, schema: &str, table: &str, wanted: Privileges) -> SqlResult<()> {
         if self.global().has(wanted) {
             return Ok(());
@@ -234,8 +234,8 @@ impl AccessControl {
         if missing.is_empty() { Ok(()) } else { Err(self.missing(schema, table, missing)) }
     }
 
-    /// As [`Self::check`], but privileges on some column are enough. True if the columns that a
-    /// statement uses have to be checked one by one.
+    /// Like [`Self::check`], but privileges on some column are enough. Returns true if the columns
+    /// that a statement uses must be checked one by one.
     pub fn check_any_column(
         &self,
         schema: &str,
@@ -252,10 +252,11 @@ impl AccessControl {
         }
     }
 
-    /// 1142 unless the identity has all of `whole` on the whole of a table, and on some column of
-    /// it what `columns` are to have.
+    /// Fails (1142) unless the identity has all of `whole` on the table, and the privileges of
+    /// `columns` on at least one of its columns.
     ///
-    /// Compat: what it has on some column is not told to be missing, unless nothing else is.
+    /// Compat: the error does not name a privilege the identity has on some column, unless nothing
+    /// else is missing.
     pub fn check_may_pass_on(
         &self,
         (schema, table): (&str, &str),
@@ -273,7 +274,7 @@ impl AccessControl {
         }
     }
 
-    /// 1143 unless the identity has all of `wanted` on the column.
+    /// Fails (1143) unless the identity has all of `wanted` on the column.
     pub fn check_column(
         &self,
         schema: &str,
@@ -290,7 +291,7 @@ impl AccessControl {
         Err(SqlError::new(&ER_COLUMNACCESS_DENIED_ERROR, &[&words, &user, &host, &column, &table]))
     }
 
-    /// 1370 unless the identity has all of `wanted` on the routine.
+    /// Fails (1370) unless the identity has all of `wanted` on the routine.
     pub fn check_routine(
         &self,
         kind: RoutineKind,
@@ -315,7 +316,7 @@ impl AccessControl {
         Err(SqlError::new(&ER_PROCACCESS_DENIED_ERROR, &[&word, &user, &host, &routine]))
     }
 
-    /// 1370 unless the identity has any privilege on the routine.
+    /// Fails (1370) unless the identity has any privilege on the routine.
     pub fn check_some_routine(&self, kind: RoutineKind, schema: &str, name: &str) -> SqlResult<()> {
         let any = Privileges::ROUTINE | Privileges::CREATE_ROUTINE;
         match self.on_routine(kind, schema, name).has_any(any) {
@@ -324,7 +325,7 @@ impl AccessControl {
         }
     }
 
-    /// Whether the database may be seen at all: some privilege on it or on something in it.
+    /// Whether the database is visible: the identity has a privilege on it or on something in it.
     pub fn sees_database(&self, schema: &str) -> bool {
         let on_databases = Privileges::DATABASE | Privileges::SHOW_DATABASES;
         let on_database = self.on_database(schema) & on_databases;
@@ -334,19 +335,19 @@ impl AccessControl {
 
     /// Whether a database may become the current one.
     pub fn may_use(&self, schema: &str) -> bool {
-        // What may be done in the database that is current already is asked anew.
+        // Privileges on the current database are looked up again: those of the last USE may be old.
         let on_database = (self.global() | self.granted_on(schema)) & Privileges::DATABASE;
         !on_database.is_empty() || self.rights().has_any_in(schema)
     }
 
-    /// Whether a table may be seen at all.
+    /// Whether the table is visible.
     pub fn sees_table(&self, schema: &str, table: &str) -> bool {
         !(self.on_table(schema, table) & Privileges::TABLE).is_empty()
             || !self.on_any_column(schema, table).is_empty()
     }
 
-    /// Whether columns and indexes of a table are shown. Compat: of privileges on the database only
-    /// SELECT counts.
+    /// Whether the columns and indexes of a table are shown. Compat: SELECT is the only privilege
+    /// on the database that is enough.
     pub fn shows_table(&self, schema: &str, table: &str) -> bool {
         let some = |t: &TableRights| {
             !(t.whole & Privileges::TABLE).is_empty() || !t.on_any_column().is_empty()
@@ -355,19 +356,20 @@ impl AccessControl {
             || self.rights().on_table(schema, table).is_some_and(some)
     }
 
-    /// 1044.
+    /// Error 1044.
     pub fn database_denied(&self, schema: &str) -> SqlError {
         let (user, host) = self.of_account();
         SqlError::new(&ER_DBACCESS_DENIED_ERROR, &[&user, &host, &schema])
     }
 
-    /// 1142 about a command.
+    /// Error 1142 about a command.
     pub fn table_denied(&self, schema: &str, table: &str, command: &str) -> SqlError {
         let (user, host) = self.at_host();
         SqlError::new(&ER_TABLEACCESS_DENIED_ERROR, &[&command, &user, &host, &schema, &table])
     }
 
-    /// Compat: what cannot be granted on a table is missing from its database.
+    /// Error 1142, or 1044. Compat: a privilege that cannot be granted on a table is reported as
+    /// missing on its database.
     fn missing(&self, schema: &str, table: &str, missing: Privileges) -> SqlError {
         match missing.without(Privileges::TABLE).is_empty() {
             true => self.table_denied(schema, table, &missing.refused()),
@@ -375,14 +377,14 @@ impl AccessControl {
         }
     }
 
-    /// 1045.
+    /// Error 1045.
     pub fn denied_login(&self) -> SqlError {
         let (user, host) = self.of_account();
         let used = if self.identity.used_password { "YES" } else { "NO" };
         SqlError::new(&ER_ACCESS_DENIED_ERROR, &[&user, &host, &used])
     }
 
-    /// 1698.
+    /// Error 1698.
     pub fn denied(&self) -> SqlError {
         let (user, host) = self.of_account();
         SqlError::new(&ER_ACCESS_DENIED_NO_PASSWORD_ERROR, &[&user, &host])
@@ -392,7 +394,8 @@ impl AccessControl {
         (&self.identity.account.user, self.identity.account.host_text())
     }
 
-    /// Compat: about tables and columns it is the client's host that is told.
+    /// User and host of errors. Compat: errors about tables and columns name the client's host, not
+    /// the host of the account.
     fn at_host(&self) -> (&str, &str) {
         (&self.identity.account.user, &self.identity.host)
     }

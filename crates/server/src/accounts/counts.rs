@@ -1,4 +1,4 @@
-//! How many accounts, roles and grants there are, as status variables tell.
+//! Counts of accounts, roles and grants for the status variables.
 //!
 //! Must not format result sets.
 
@@ -6,7 +6,7 @@ use super::acl::Acl;
 use super::grants::{GrantTarget, RoutineKind};
 
 impl Acl {
-    /// Numbers by the status variables' names in lower case.
+    /// Counts by the status variables' names in lower case.
     pub fn counts(&self) -> [(&'static str, usize); 11] {
         let roles = self.accounts().filter(|a| a.is_role()).count();
         let on = |wanted: &dyn Fn(&GrantTarget) -> bool| {

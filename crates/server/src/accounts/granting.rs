@@ -1,6 +1,6 @@
 //! GRANT and REVOKE of privileges and proxies, on the state of all accounts.
 //!
-//! Must not check whether the caller may do it.
+//! Must not check whether the caller may do it: the administrative statements do that first.
 
 use selkie_types::error::catalogue::*;
 use selkie_types::{Privileges, SqlError, SqlResult};
@@ -11,7 +11,7 @@ use super::change::no_such_account;
 use super::grants::{Columns, Grant, GrantLevel, GrantTarget, Proxy};
 
 impl Acl {
-    /// GRANT: adds `whole`, and `columns` on single columns, to what `name` has.
+    /// GRANT: adds `whole`, and `columns` on single columns, to the privileges of `name`.
     pub fn grant(
         &mut self,
         name: &AccountName,
@@ -42,7 +42,7 @@ impl Acl {
         Ok(())
     }
 
-    /// REVOKE: takes `whole`, and `columns` on single columns, from what `name` has.
+    /// REVOKE: takes `whole`, and `columns` on single columns, from the privileges of `name`.
     pub fn revoke(
         &mut self,
         name: &AccountName,
@@ -104,26 +104,26 @@ impl Acl {
         }
     }
 
-    /// DROP of a routine takes the privileges on it along.
+    /// Removes all grants on a routine that was dropped.
     pub fn forget_target(&mut self, target: &GrantTarget) {
         self.grants.retain(|(_, t), _| t != target);
     }
 }
 
-/// Takes privileges from a grant; `None` if a column has none.
+/// Takes privileges from a grant; `None` if one of the columns has no privileges.
 fn take(grant: &mut Grant, whole: Privileges, columns: &Columns) -> Option<()> {
     for (column, privileges) in columns {
         let has = grant.column_mut(column)?;
         *has = has.without(*privileges);
     }
     grant.whole = grant.whole.without(whole);
-    // Compat: what is taken from the table is taken from its columns too.
+    // Compat: REVOKE on the table also takes the privileges from its columns.
     grant.columns.iter_mut().for_each(|(_, p)| *p = p.without(whole));
     grant.columns.retain(|(_, p)| !p.is_empty());
     Some(())
 }
 
-/// 1959 about a role that is not there, 1141 about a user.
+/// Error 1959 about a missing role, 1141 about a missing user.
 fn nobody(name: &AccountName) -> SqlError {
     match name.host {
         None => SqlError::new(&ER_INVALID_ROLE, &[&name.user]),
@@ -131,7 +131,7 @@ fn nobody(name: &AccountName) -> SqlError {
     }
 }
 
-/// 1141.
+/// Error 1141.
 fn no_grant(name: &AccountName) -> SqlError {
     SqlError::new(&ER_NONEXISTING_GRANT, &[&name.user, &name.host_text()])
 }

@@ -1,6 +1,6 @@
 //! Privileges on databases, tables, columns and routines.
 //!
-//! Must not hold global privileges; accounts do.
+//! Must not hold global privileges: they are part of the account.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use selkie_types::Privileges;
 
 use super::account::AccountName;
 
-/// What kind of routine a privilege is on.
+/// Kind of a stored routine.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RoutineKind {
     /// A stored procedure.
@@ -25,7 +25,7 @@ impl RoutineKind {
     /// All of them, in the order SHOW GRANTS lists them.
     pub const ALL: [Self; 4] = [Self::Procedure, Self::Function, Self::Package, Self::PackageBody];
 
-    /// The words of SQL, and of `mysql.procs_priv`.
+    /// The kind as SQL and `mysql.procs_priv` write it.
     pub fn words(self) -> &'static str {
         match self {
             Self::Procedure => "PROCEDURE",
@@ -35,13 +35,13 @@ impl RoutineKind {
         }
     }
 
-    /// The kind of these words.
+    /// The kind from its words in SQL.
     pub fn from_words(words: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.words().eq_ignore_ascii_case(words))
     }
 }
 
-/// What a privilege is granted on.
+/// Object of a grant below the global level.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum GrantTarget {
     /// A database pattern.
@@ -55,7 +55,7 @@ pub enum GrantTarget {
     },
     /// A stored routine.
     Routine {
-        /// What it is.
+        /// Kind of the routine.
         kind: RoutineKind,
         /// Database.
         schema: String,
@@ -76,14 +76,14 @@ pub enum GrantLevel {
 /// Privileges on single columns, in the order they were first granted.
 pub type Columns = Vec<(String, Privileges)>;
 
-/// What one account has on one target.
+/// Privileges of one account on one target.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Grant {
     /// Privileges on the whole target.
     pub whole: Privileges,
     /// Privileges on single columns of a table.
     pub columns: Columns,
-    /// `user@host` of who granted last.
+    /// `user@host` of the account that granted last.
     pub grantor: String,
 }
 
@@ -93,19 +93,19 @@ impl Grant {
         self.whole.is_empty() && self.columns.is_empty()
     }
 
-    /// What any column has.
+    /// Privileges on at least one column.
     pub fn on_any_column(&self) -> Privileges {
         self.columns.iter().fold(Privileges::NONE, |all, (_, p)| all | *p)
     }
 
-    /// What the column called `name` has, if it has anything.
+    /// Privileges on the column called `name`; `None` if there are none.
     pub fn column_mut(&mut self, name: &str) -> Option<&mut Privileges> {
         let found = self.columns.iter_mut().find(|(n, _)| same_column(n, name));
         found.map(|(_, privileges)| privileges)
     }
 }
 
-/// Whether two names of columns are one.
+/// Whether two column names are equal.
 pub(super) fn same_column(a: &str, b: &str) -> bool {
     selkie_types::charset::identifier_eq(a, b)
 }
@@ -113,14 +113,14 @@ pub(super) fn same_column(a: &str, b: &str) -> bool {
 /// All grants below the global level.
 pub(super) type Grants = BTreeMap<(AccountName, GrantTarget), Grant>;
 
-/// Who may log in as somebody else.
+/// The right of an account to act as another one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Proxy {
-    /// Whether it may be granted on.
+    /// Whether the account may grant it to others.
     pub with_grant: bool,
-    /// `user@host` of who granted it.
+    /// `user@host` of the account that granted it.
     pub grantor: String,
 }
 
-/// Proxies: who may be whom.
+/// Proxies by the account that logs in and the account it may act as.
 pub(super) type Proxies = BTreeMap<(AccountName, AccountName), Proxy>;

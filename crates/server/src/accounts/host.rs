@@ -1,6 +1,6 @@
-//! Host patterns of accounts: which clients they match and which of several is more specific.
+//! Host patterns of accounts: the clients they match, and the order from specific to general.
 //!
-//! Must not resolve names.
+//! Must not resolve names: callers bring a client's host name and its address.
 
 use selkie_types::stack;
 
@@ -17,7 +17,7 @@ impl HostPattern {
         Self(if text.is_empty() { "%".to_owned() } else { text.to_owned() })
     }
 
-    /// As written.
+    /// The pattern as written.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -30,7 +30,7 @@ impl HostPattern {
         [host, ip].iter().any(|h| !h.is_empty() && like_host(h.as_bytes(), self.0.as_bytes()))
     }
 
-    /// Sort key: the more specific pattern first.
+    /// Sort key: the more specific pattern comes first.
     pub fn specificity(&self) -> Specificity {
         match self.netmask() {
             Some((_, mask)) => Specificity(true, Reverse(1000 + mask.count_ones()), 0),
@@ -49,13 +49,13 @@ impl HostPattern {
     }
 }
 
-/// Sort key of patterns: those without wildcards first, then those that say more characters, then
-/// those with fewer `%`.
+/// Sort key of patterns: patterns without wildcards first, then those with more fixed characters,
+/// then those with fewer `%`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Specificity(bool, Reverse<u32>, u32);
 
 impl Specificity {
-    /// Of a pattern.
+    /// The sort key of a pattern.
     pub fn of(pattern: &str) -> Self {
         let (mut said, mut any, mut many) = (0, 0, 0);
         let mut chars = pattern.chars();
@@ -77,12 +77,12 @@ impl Specificity {
     }
 }
 
-/// LIKE with `%`, `_` and backslash escapes, ASCII letters in any case: hosts.
+/// LIKE with `%`, `_` and backslash escapes for hosts: ASCII letters match in any case.
 fn like_host(text: &[u8], pattern: &[u8]) -> bool {
     like_by(text, pattern, |a, b| a.eq_ignore_ascii_case(&b))
 }
 
-/// LIKE with `%`, `_` and backslash escapes: databases.
+/// LIKE with `%`, `_` and backslash escapes for databases: case-sensitive.
 pub(super) fn like(text: &[u8], pattern: &[u8]) -> bool {
     like_by(text, pattern, |a, b| a == b)
 }

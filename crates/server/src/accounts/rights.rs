@@ -1,8 +1,8 @@
-//! What one identity may do on databases, tables and routines, put together from the accounts.
+//! Privileges of one identity on databases, tables and routines, collected from the accounts.
 //!
-//! Three sources add up: the account's own grants, those of its active role with the roles that one
-//! has, and those of PUBLIC. Made when the accounts or the role change, so that a check is a few
-//! look-ups. Must not say what is refused.
+//! Three sources add up: the grants of the account, those of its active role with the roles granted
+//! to it, and those of PUBLIC. Built when the accounts or the role change, so that a check is a few
+//! look-ups. Must not make errors; `check` does.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::check::Identity;
 use super::grants::{Columns, Grant, GrantTarget, RoutineKind, same_column};
 use super::host::{Specificity, like};
 
-/// Privileges on one table: on the whole of it, on single columns.
+/// Privileges on one table: on the whole table, and on single columns.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TableRights {
     pub(super) whole: Privileges,
@@ -33,22 +33,22 @@ impl TableRights {
         }
     }
 
-    /// What any column has.
+    /// Privileges on at least one column.
     pub(super) fn on_any_column(&self) -> Privileges {
         self.columns.iter().fold(Privileges::NONE, |all, (_, p)| all | *p)
     }
 
-    /// What a column has.
+    /// Privileges on one column.
     pub(super) fn on_column(&self, name: &str) -> Privileges {
         let found = self.columns.iter().find(|(n, _)| same_column(n, name));
         found.map_or(Privileges::NONE, |(_, p)| *p)
     }
 }
 
-/// Database patterns with what is granted on them, the most specific first.
+/// Database patterns with the privileges granted on them; the most specific one first.
 type Patterns = Vec<(String, Privileges)>;
 
-/// Things of databases by the database's name and their own.
+/// Objects by the name of their database, then by their own name.
 type ByName<T> = HashMap<String, HashMap<String, T>>;
 
 /// The rights of one identity.
@@ -57,14 +57,14 @@ pub(super) struct Rights {
     pub(super) acl: Arc<Acl>,
     /// [`super::AclStore::version`] of `acl`.
     pub(super) version: u64,
-    /// Of the account, of its role, of PUBLIC: in each the first pattern that matches counts.
+    /// Patterns of the account, of its role, and of PUBLIC. The first match in each list counts.
     databases: [Patterns; 3],
     tables: ByName<TableRights>,
     routines: ByName<Vec<(RoutineKind, Privileges)>>,
 }
 
 impl Rights {
-    /// Puts the rights of `identity` together.
+    /// Collects the rights of `identity`.
     pub(super) fn new(acl: Arc<Acl>, version: u64, identity: &Identity) -> Self {
         let mut rights = Self { version, ..Self::default() };
         rights.add_own(&acl, identity);
@@ -75,10 +75,11 @@ impl Rights {
         rights
     }
 
-    /// The account's own grants.
+    /// Adds the account's own grants.
     ///
-    /// Compat: those of every account of this user name that the client's host matches, not only of
-    /// the one that was logged in to; of several on one thing those of the most specific host.
+    /// Compat: grants count of every account that has this user name and a host that matches the
+    /// client, not only of the account that logged in. If several of them have grants on the same
+    /// target, those of the most specific host count.
     fn add_own(&mut self, acl: &Acl, identity: &Identity) {
         let mut own: Vec<(&AccountName, &GrantTarget, &Grant)> =
             acl.grants().filter(|(name, ..)| identity.is_granted_to(name)).collect();
@@ -98,7 +99,7 @@ impl Rights {
         self.databases[0] = databases.into_iter().map(|(_, p, whole)| (p, whole)).collect();
     }
 
-    /// The grants of a role and of the roles it has. Grants on one pattern add up.
+    /// Adds the grants of a role and of the roles granted to it. Grants on the same pattern add up.
     fn add_role(&mut self, acl: &Acl, role: &str) -> Patterns {
         let names = acl.with_roles(role);
         let mut databases: Patterns = Vec::new();
@@ -144,7 +145,7 @@ impl Rights {
         self.databases.iter().fold(Privileges::NONE, |all, patterns| all | first(patterns))
     }
 
-    /// Privileges granted on a pattern of databases as such, as GRANT asks for.
+    /// Privileges granted on a pattern of databases itself, for the checks of GRANT.
     pub(super) fn on_pattern(&self, wanted: &str) -> Privileges {
         let first = |patterns: &Patterns| {
             let found = patterns.iter().find(|(p, _)| like_pattern(wanted, p));
@@ -153,26 +154,26 @@ impl Rights {
         self.databases.iter().fold(Privileges::NONE, |all, patterns| all | first(patterns))
     }
 
-    /// What was granted on a table or its columns.
+    /// Privileges granted on a table and its columns.
     pub(super) fn on_table(&self, schema: &str, table: &str) -> Option<&TableRights> {
         self.tables.get(schema)?.get(table)
     }
 
-    /// What was granted on a routine, whose name is in lower case.
+    /// Privileges granted on a routine; its name is in lower case.
     pub(super) fn on_routine(&self, kind: RoutineKind, schema: &str, name: &str) -> Privileges {
         let entries = self.routines.get(schema).and_then(|routines| routines.get(name));
         let found = entries.and_then(|list| list.iter().find(|(k, _)| *k == kind));
         found.map_or(Privileges::NONE, |(_, whole)| *whole)
     }
 
-    /// Whether anything in the database was granted.
+    /// Whether there is a grant on any table or routine of the database.
     pub(super) fn has_any_in(&self, schema: &str) -> bool {
         self.tables.contains_key(schema) || self.routines.contains_key(schema)
     }
 }
 
-/// Whether a pattern covers another, whatever that stands for: a letter only itself, not a
-/// wildcard.
+/// Whether `pattern` matches every name that `wanted` matches. A letter of `pattern` covers only
+/// the same letter, not a wildcard of `wanted`.
 fn like_pattern(wanted: &str, pattern: &str) -> bool {
     covers(wanted.as_bytes(), pattern.as_bytes())
 }

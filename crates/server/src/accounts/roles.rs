@@ -1,6 +1,6 @@
-//! The graph of roles: who has which, directly or through others, and who may pass them on.
+//! The graph of roles: members, direct or through other roles, and the right to grant a role on.
 //!
-//! Must not say what a role may do.
+//! Must not know the privileges of a role: they are grants like those of an account.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use super::account::AccountName;
 use super::acl::Acl;
 
 impl Acl {
-    /// The roles granted to `name` itself.
+    /// The roles granted to `name` directly.
     pub fn granted_roles(&self, name: &AccountName) -> impl Iterator<Item = (&str, bool)> {
         let first = (name.clone(), String::new());
         let of_name = self.members.range(first..);
@@ -21,8 +21,8 @@ impl Acl {
             .map(|((_, role), admin)| (role.as_str(), *admin))
     }
 
-    /// The roles an account or role has, directly or through other roles: each once, before those
-    /// it has itself.
+    /// The roles of an account or role, direct or through other roles. Each is listed once, before
+    /// the roles that are granted to it.
     pub fn roles_of(&self, name: &AccountName) -> Vec<String> {
         let mut found: Vec<String> = Vec::new();
         let mut seen = BTreeSet::new();
@@ -41,7 +41,7 @@ impl Acl {
         }
     }
 
-    /// A role and the roles it has.
+    /// A role and all roles granted to it, direct or through others.
     pub fn with_roles(&self, role: &str) -> Vec<AccountName> {
         let name = AccountName::role(role);
         let mut names: Vec<AccountName> =
@@ -50,7 +50,7 @@ impl Acl {
         names
     }
 
-    /// Whether `role` is granted directly to an account that `user` from `host` matches.
+    /// Whether `role` is granted directly to an account that matches `user` from `host`.
     pub fn may_set_role(&self, user: &str, host: &str, ip: &str, role: &str) -> bool {
         let matches = |name: &AccountName| {
             name.user == user && name.host.as_ref().is_some_and(|h| h.matches(host, ip))
@@ -58,20 +58,20 @@ impl Acl {
         self.members.iter().any(|((member, r), _)| r == role && matches(member))
     }
 
-    /// Whether `name` has `role` WITH ADMIN OPTION, itself or through a role it has.
+    /// Whether `name` has `role` WITH ADMIN OPTION, directly or through one of its roles.
     pub fn may_pass_on(&self, name: &AccountName, role: &str) -> bool {
         let of = |member: &AccountName| self.members.get(&(member.clone(), role.to_owned()));
         of(name) == Some(&true)
             || self.roles_of(name).iter().any(|r| of(&AccountName::role(r)) == Some(&true))
     }
 
-    /// Whether a role of this name exists. PUBLIC always does.
+    /// Whether a role of this name exists. PUBLIC always exists.
     pub fn has_role(&self, role: &str) -> bool {
         let name = AccountName::role(role);
         name.is_public() || self.accounts.contains_key(&name)
     }
 
-    /// GRANT role TO member. False if that would make a circle.
+    /// GRANT role TO member. Returns false if that would make a cycle.
     pub fn grant_role(&mut self, role: &str, member: &AccountName, admin: bool) -> bool {
         let circular = member.host.is_none()
             && (member.user == role
@@ -84,12 +84,12 @@ impl Acl {
         true
     }
 
-    /// REVOKE role FROM member. False if it does not have it.
+    /// REVOKE role FROM member. Returns false if the member does not have it.
     pub fn revoke_role(&mut self, role: &str, member: &AccountName) -> bool {
         self.members.remove(&(member.clone(), role.to_owned())).is_some()
     }
 
-    /// REVOKE ADMIN OPTION FOR role FROM member. False if it does not have it.
+    /// REVOKE ADMIN OPTION FOR role FROM member. Returns false if the member does not have it.
     pub fn revoke_admin_option(&mut self, role: &str, member: &AccountName) -> bool {
         match self.members.get_mut(&(member.clone(), role.to_owned())) {
             Some(admin) => {
@@ -100,7 +100,7 @@ impl Acl {
         }
     }
 
-    /// 1959 if there is no such role.
+    /// Fails (1959) if there is no such role.
     pub fn check_role(&self, role: &str) -> SqlResult<()> {
         match self.has_role(role) {
             true => Ok(()),

@@ -1,4 +1,4 @@
-//! SHOW GRANTS and SHOW CREATE USER.
+//! Texts of SHOW GRANTS and SHOW CREATE USER.
 //!
 //! Must not check whether the caller may see them.
 
@@ -11,14 +11,14 @@ use super::auth_method::AuthMethod;
 use super::change::no_such_account;
 use super::grants::{Columns, Grant, GrantTarget, RoutineKind};
 
-/// Whose grants SHOW GRANTS lists.
+/// Owners of the grants that SHOW GRANTS lists.
 #[derive(Clone, Debug, Default)]
 pub struct Shown {
     /// An account that logs in.
     pub user: Option<AccountName>,
-    /// A role, with the roles it has.
+    /// A role, with the roles granted to it.
     pub role: Option<String>,
-    /// What everybody has.
+    /// Whether the grants to PUBLIC are listed.
     pub public: bool,
 }
 
@@ -53,7 +53,7 @@ pub fn show_grants(acl: &Acl, shown: &Shown) -> SqlResult<Vec<String>> {
     Ok(lines)
 }
 
-/// What one account or role was granted itself.
+/// The grants to one account or role itself.
 fn lines_of(acl: &Acl, account: &Account) -> Vec<String> {
     let name = &account.name;
     let mut lines = role_lines(acl, name);
@@ -73,7 +73,7 @@ fn lines_of(acl: &Acl, account: &Account) -> Vec<String> {
     lines
 }
 
-/// 1141.
+/// Error 1141.
 fn not_defined(name: &AccountName) -> SqlError {
     SqlError::new(&ER_NONEXISTING_GRANT, &[&name.user, &name.host_text()])
 }
@@ -111,7 +111,7 @@ fn global_line(account: &Account) -> String {
     line
 }
 
-/// Privileges in words: none, all that the level has, or each.
+/// Words for privileges: USAGE if there are none, ALL PRIVILEGES, or the list.
 fn list(privileges: Privileges, level: Privileges) -> String {
     let granted = privileges.without(Privileges::GRANT_OPTION);
     if granted.is_empty() {
@@ -224,7 +224,8 @@ fn columns_with(columns: &Columns, bit: Privileges) -> String {
     with.collect::<Vec<_>>().join(", ")
 }
 
-/// SHOW CREATE USER: one statement, and a second one if an expired password has a lifetime too.
+/// SHOW CREATE USER: one statement. A second one follows if an expired password also has a
+/// lifetime.
 pub fn show_create_user(acl: &Acl, name: &AccountName) -> SqlResult<Vec<String>> {
     let account = acl.account(name).filter(|a| !a.is_role()).ok_or_else(no_such_account)?;
     let mut text = format!("CREATE USER {}", name.backquoted());

@@ -1,7 +1,7 @@
 //! Accounts as the JSON of `mysql.global_priv`.
 //!
-//! Must not do I/O. Members that mean nothing here are kept as they are, in their place: rows are
-//! also written by hand, and by other servers.
+//! Must not do I/O. Unknown members keep their text and their place: rows are also written by hand,
+//! and by other servers.
 
 use serde_json::{Map, Value, json};
 
@@ -15,7 +15,7 @@ const VERSION_ID: u64 = 101_119;
 /// The first version in which SUPER does not include READ_ONLY ADMIN.
 const READ_ONLY_APART: u64 = 101_100;
 
-/// A JSON object whose members keep their order and text.
+/// A JSON object; its members keep their order and their text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Document(Vec<(String, String)>);
 
@@ -36,7 +36,7 @@ impl Document {
         Some(Self(members))
     }
 
-    /// Gives a member a value if it has none, so that it is written from now on.
+    /// Gives a member a value if it has none. From then on the member is always written.
     pub fn touch(&mut self, key: &str, value: &str) {
         if !self.has(key) {
             self.set(key, value);
@@ -47,7 +47,7 @@ impl Document {
         self.0.iter().any(|(k, _)| k == key)
     }
 
-    /// Replaces a member where it is, or adds it at the end.
+    /// Replaces the value of a member in its place, or adds the member at the end.
     fn set(&mut self, key: &str, value: impl std::fmt::Display) {
         match self.0.iter_mut().find(|(k, _)| k == key) {
             Some((_, old)) => *old = value.to_string(),
@@ -59,14 +59,14 @@ impl Document {
         self.0.retain(|(k, _)| k != key);
     }
 
-    /// Sets a member that is left out while it has `default` and never had another value.
+    /// Sets a member. It is left out as long as its value is `default` and it was never written.
     fn set_unless<T: PartialEq + std::fmt::Display>(&mut self, key: &str, value: T, default: T) {
         if value != default || self.has(key) {
             self.set(key, value);
         }
     }
 
-    /// The object an account is written as.
+    /// The JSON object of an account.
     pub(super) fn of(account: &Account) -> Self {
         Self::parse(&to_json(account)).unwrap_or_default()
     }
@@ -77,14 +77,14 @@ impl Document {
     }
 }
 
-/// The JSON value a text begins with, and what follows it.
+/// The JSON value at the start of a text, and the rest of the text.
 fn value_at(text: &str) -> Option<(Value, &str)> {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     let value = values.next()?.ok()?;
     Some((value, text.get(values.byte_offset()..)?))
 }
 
-/// The `Priv` column of an account or role. What says the same already is left as it was.
+/// The `Priv` column of an account or role. The old text is kept if it still describes the account.
 pub fn to_json(account: &Account) -> String {
     let mut document = account.document.clone();
     let text = document.text();
@@ -101,7 +101,7 @@ pub fn to_json(account: &Account) -> String {
     put_tls(&mut document, &account.tls);
     put_limits(&mut document, &account.limits);
     document.set_unless("account_locked", account.locked, false);
-    // Compat: zero says that the password has expired.
+    // Compat: zero means that the password has expired.
     let changed = if account.expired { 0 } else { account.password_changed };
     document.set_unless("password_last_changed", changed, -1);
     let lifetime = account.lifetime.map_or(-1, i64::from);
@@ -126,7 +126,7 @@ fn put_auth(document: &mut Document, methods: &[AuthMethod]) {
         }
     };
     let list: Vec<String> = alternatives.iter().map(one).collect();
-    // An empty element stands for the method beside the list.
+    // An empty element stands for the method that is stored beside the list.
     document.set("auth_or", format!("[{},{{}}]", list.join(",")));
 }
 
@@ -160,7 +160,7 @@ fn put_limits(document: &mut Document, limits: &Limits) {
     document.set_unless("max_statement_time", seconds.as_str(), "0.000000");
 }
 
-/// The account of a row, or `None` if the JSON is not an object.
+/// The account of a row, or `None` if the text is not a JSON object.
 pub fn from_json(host: &str, user: &str, text: &str) -> Option<Account> {
     let document = Document::parse(text)?;
     let value: Value = serde_json::from_str(text).ok()?;
@@ -201,16 +201,17 @@ pub fn from_json(host: &str, user: &str, text: &str) -> Option<Account> {
     Some(account)
 }
 
-/// A number that functions on JSON may have written as a decimal.
+/// A whole number; JSON functions may have written it as a decimal.
 fn whole(map: &Map<String, Value>, key: &str) -> Option<i64> {
     let value = map.get(key)?;
     value.as_i64().or_else(|| value.as_f64().map(|v| v as i64))
 }
 
-/// Privileges as a server of `version` wrote them: those that were parts of others then.
+/// Privileges as a server of `version` wrote them. Privileges that were part of others then are
+/// added.
 fn split(stored: Privileges, version: u64) -> Privileges {
     let mut all = stored & Privileges::ALL;
-    // Compat: before this version SUPER could do what READ_ONLY ADMIN can.
+    // Compat: before this version SUPER included READ_ONLY ADMIN.
     if version < READ_ONLY_APART && stored.has(Privileges::SUPER) {
         all = all | Privileges::READ_ONLY_ADMIN;
     }
@@ -238,7 +239,7 @@ fn read_auth(map: &Map<String, Value>) -> Vec<AuthMethod> {
     let Some(list) = map.get("auth_or").and_then(Value::as_array) else {
         return vec![method(map)];
     };
-    // An empty element stands for the method beside the list.
+    // An empty element stands for the method that is stored beside the list.
     let of = |v: &Value| v.as_object().map(|m| method(if m.is_empty() { map } else { m }));
     list.iter().filter_map(of).collect()
 }
@@ -247,7 +248,7 @@ fn read_auth(map: &Map<String, Value>) -> Vec<AuthMethod> {
 mod tests {
     use super::*;
 
-    /// The account as it is when read back, but for the row it came from.
+    /// The account read back from its own text, without the row it came from.
     fn read_back(account: &Account, host: &str) -> Option<Account> {
         let read = from_json(host, &account.name.user, &to_json(account))?;
         Some(Account { document: Document::default(), ..read })

@@ -1,9 +1,9 @@
-//! Usage of accounts' limits: connections, and logins, statements and updates of an hour.
+//! Usage of the accounts' limits: connections, and logins, statements and updates per hour.
 //!
-//! Kept by the account a client logged in to. A connection holds a [`Place`] as long as it is
-//! there; accounts without limits have none, so that their statements count nothing.
+//! Counted for the account a client logged in to. A connection holds a [`Place`] while it lives.
+//! Accounts without limits have no place, so that their statements count nothing.
 //!
-//! Must not know the accounts: limits are those of the last login.
+//! Must not read the accounts: limits are those given at the last login.
 
 use hashbrown::HashMap;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ const HOUR: Duration = Duration::from_secs(3600);
 #[derive(Debug, Default)]
 pub(crate) struct Usage {
     accounts: Mutex<HashMap<AccountName, Arc<Mutex<Used>>>>,
-    /// Wrong passwords since the last right one.
+    /// Wrong passwords since the last correct one.
     wrong_passwords: Mutex<HashMap<AccountName, u32>>,
 }
 
@@ -32,7 +32,7 @@ struct Used {
     user: String,
     limits: Limits,
     connections: i64,
-    /// Since when the rest is counted.
+    /// Start of the hour that is counted.
     since: Instant,
     logins: u64,
     queries: u64,
@@ -61,7 +61,7 @@ impl Used {
         SqlError::new(&ER_USER_LIMIT_REACHED, &[&self.user, &what, &limit])
     }
 
-    /// Fails (1203, 1226) if the connection that was just counted is one too many.
+    /// Fails (1203, 1226) if the connection that was just counted exceeds a limit.
     fn check_login(&mut self, general: i64) -> SqlResult<()> {
         let own = self.limits.user_connections;
         if own == 0 && general != 0 && self.connections > general {
@@ -80,7 +80,7 @@ impl Used {
     }
 }
 
-/// A connection among those of its account.
+/// The place of a connection among the connections of its account.
 #[derive(Debug)]
 pub(crate) struct Place(Arc<Mutex<Used>>);
 
@@ -91,7 +91,7 @@ impl Drop for Place {
 }
 
 impl Place {
-    /// Counts a statement; 1226 if the hour's are used up.
+    /// Counts a statement. Fails (1226) if the limit of this hour is reached.
     pub(crate) fn count(&self, is_update: impl FnOnce() -> bool) -> SqlResult<()> {
         let mut used = self.0.lock();
         used.pass_time();
@@ -113,8 +113,8 @@ impl Place {
 }
 
 impl Usage {
-    /// A place for one more connection of an account, if it or the server has limits; `general` is
-    /// the server's limit of connections, 0 being none.
+    /// A place for one more connection of an account, if the account or the server has limits.
+    /// `general` is the server's limit of connections for one account; 0 is no limit.
     pub(crate) fn log_in(&self, account: &Account, general: i64) -> SqlResult<Option<Place>> {
         let Limits { queries, updates, connections, user_connections, .. } = account.limits;
         let limited = (queries | updates | connections) != 0 || user_connections != 0;
@@ -140,23 +140,23 @@ impl Usage {
         result.map(|()| Some(place))
     }
 
-    /// FLUSH USER_RESOURCES: a new hour begins for everybody.
+    /// FLUSH USER_RESOURCES: starts a new hour for all accounts.
     pub(crate) fn begin_hour(&self) {
         self.accounts.lock().values().for_each(|used| used.lock().begin_hour());
     }
 
-    /// FLUSH PRIVILEGES: wrong passwords are forgiven too.
+    /// FLUSH PRIVILEGES: starts a new hour and forgets the wrong passwords of all accounts.
     pub(crate) fn forgive_all(&self) {
         self.begin_hour();
         self.wrong_passwords.lock().clear();
     }
 
-    /// Forgets the wrong passwords of an account that was changed.
+    /// Forgets the wrong passwords of a changed account.
     pub(crate) fn forgive(&self, account: &AccountName) {
         self.wrong_passwords.lock().remove(account);
     }
 
-    /// Fails (4150) if `most` wrong passwords were given.
+    /// Fails (4150) if `most` wrong passwords or more were given.
     pub(crate) fn check_passwords(&self, account: &AccountName, most: u64) -> SqlResult<()> {
         let wrong = self.wrong_passwords.lock().get(account).copied().unwrap_or(0);
         match u64::from(wrong) >= most {
@@ -165,7 +165,7 @@ impl Usage {
         }
     }
 
-    /// A wrong password was given.
+    /// Counts a wrong password.
     pub(crate) fn wrong_password(&self, account: &AccountName) {
         let mut wrong = self.wrong_passwords.lock();
         let count = wrong.entry(account.clone()).or_default();

@@ -1,6 +1,6 @@
 //! CREATE, ALTER, DROP and RENAME USER, DROP ROLE, SET PASSWORD.
 //!
-//! Must not change accounts in any other way than through the store.
+//! Must change accounts through the store only.
 
 use selkie_sql::ast::{self, AuthSpec, PasswordValue, PluginCredential};
 use selkie_types::error::catalogue::*;
@@ -15,7 +15,7 @@ use crate::accounts::{
 use crate::login::new_scramble;
 use crate::session::Shared;
 
-/// Fails (1227) unless the session may manage accounts, or change the tables they are in.
+/// Fails (1227) unless the session may manage accounts or change the tables that hold them.
 pub(super) fn check_may_manage(shared: &Shared, on_tables: Privileges) -> SqlResult<()> {
     let access = shared.access.lock();
     match access.on_database("mysql").has(on_tables) {
@@ -24,7 +24,7 @@ pub(super) fn check_may_manage(shared: &Shared, on_tables: Privileges) -> SqlRes
     }
 }
 
-/// Fails (1044) unless an account is the session's own, or the session may change all of them.
+/// Fails (1044) unless the account is the session's own or the session may change all accounts.
 pub(super) fn check_own_or_all(shared: &Shared, name: &AccountName) -> SqlResult<()> {
     let access = shared.access.lock();
     match access.identity().account == *name {
@@ -33,7 +33,8 @@ pub(super) fn check_own_or_all(shared: &Shared, name: &AccountName) -> SqlResult
     }
 }
 
-/// Fails (1131) for anonymous accounts: whoever shares one may not lock the others out.
+/// Fails (1131) for an anonymous account: one user of a shared account must not lock the others
+/// out.
 pub(super) fn check_is_named(shared: &Shared) -> SqlResult<()> {
     let access = shared.access.lock();
     match access.identity().account.user.is_empty() && !access.is_unrestricted() {
@@ -63,7 +64,7 @@ pub(super) fn create_or_alter(
         let name = names::user(shared, &spec.account)?;
         wanted.push((name, changes(shared, statement, &spec.auth)?));
     }
-    // Compat: ALTER USER of oneself takes it too; one's own password is for SET PASSWORD.
+    // Compat: ALTER USER of the own account needs this right too; SET PASSWORD does not.
     let on_tables = if statement.alter { Privileges::UPDATE } else { Privileges::INSERT };
     check_may_manage(shared, on_tables)?;
     let existing = existing(statement.or_replace, statement.conditional);
@@ -90,7 +91,7 @@ fn note(def: &selkie_types::ErrorDef, name: &AccountName) -> Condition {
     Condition::note(def, &[&name.user, &name.host_text()])
 }
 
-/// 1221 if a statement says both what to do with accounts that exist and that they may.
+/// Fails (1221) if a statement has both OR REPLACE and IF NOT EXISTS.
 pub(super) fn check_conflict(or_replace: bool, conditional: bool) -> SqlResult<()> {
     match or_replace && conditional {
         true => Err(SqlError::new(&ER_WRONG_USAGE, &[&"OR REPLACE", &"IF NOT EXISTS"])),
@@ -98,7 +99,7 @@ pub(super) fn check_conflict(or_replace: bool, conditional: bool) -> SqlResult<(
     }
 }
 
-/// How a statement meets accounts that exist, or do not.
+/// Treatment of accounts that exist, or do not, by the clauses of a statement.
 pub(super) fn existing(or_replace: bool, conditional: bool) -> IfExists {
     match (or_replace, conditional) {
         (true, _) => IfExists::Replace,
@@ -144,7 +145,8 @@ fn text(literal: &ast::StringLiteral) -> String {
     String::from_utf8_lossy(&literal.bytes).into_owned()
 }
 
-/// A clear password as the client wrote it: whoever logs in sends the bytes of that character set.
+/// A clear password in the client's character set: a client that logs in sends the bytes of that
+/// character set.
 fn secret(shared: &Shared, literal: &ast::StringLiteral) -> Vec<u8> {
     let client = shared.habits().client;
     Charset::Utf8mb4.convert(&literal.bytes, client).0.into_owned()
@@ -216,7 +218,7 @@ pub(super) fn drop_accounts(
     Ok(())
 }
 
-/// 1396 about CURRENT_ROLE when there is none.
+/// Error 1396 about CURRENT_ROLE if no role is active.
 pub(super) fn unnamed(
     said: &ast::AccountName,
     operation: &str,

@@ -1,6 +1,6 @@
-//! What an administrative statement answers.
+//! Answers of administrative statements: a mark of success, or a small result set.
 //!
-//! Must not be sent from here.
+//! Must not be sent from here: the executor's session sends them.
 
 use selkie_types::{CollationId, Condition, SqlType, TypeKind, Value};
 
@@ -21,12 +21,12 @@ pub(crate) enum Answer {
     },
 }
 
-/// A string of at most so many characters.
+/// A string type of at most so many characters.
 pub(super) fn text(characters: u32) -> SqlType {
     SqlType::varchar(characters, CollationId::UTF8MB3_GENERAL_CI)
 }
 
-/// A string of any length.
+/// A string type without a limit.
 pub(super) fn long_text() -> SqlType {
     let mut ty = SqlType::new(TypeKind::LongText, u32::MAX, 0);
     ty.collation = CollationId::UTF8MB3_GENERAL_CI;

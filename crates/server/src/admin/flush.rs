@@ -1,6 +1,6 @@
-//! FLUSH, and plugins, of which there are none to load.
+//! FLUSH, and INSTALL and UNINSTALL of plugins, which always fail: no plugin can be loaded.
 //!
-//! Must not flush what engines keep; they do so themselves.
+//! Must not flush the engines' caches; the engines do so themselves.
 
 use selkie_sql::ast::{Flush, FlushTarget, LogKind, Plugin};
 use selkie_types::error::catalogue::*;
@@ -39,7 +39,7 @@ fn flush_one(shared: &Shared, target: &FlushTarget) -> SqlResult<()> {
             shared.server.query_logs.reopen(chosen(LogKind::General), chosen(LogKind::Slow));
             Ok(())
         }
-        // Nothing of these is kept that could be out of date.
+        // These have no cached state that could be out of date.
         FlushTarget::Tables { .. }
         | FlushTarget::Hosts
         | FlushTarget::DesKeyFile
@@ -72,7 +72,8 @@ pub(super) fn plugin_error(shared: &Shared, statement: &Plugin) -> SqlError {
         Plugin::Install { .. } => Privileges::INSERT,
         Plugin::Uninstall { .. } | Plugin::UninstallLibrary { .. } => Privileges::DELETE,
     };
-    // Compat: plugins are rows of a table, and whoever may change that may load them.
+    // Compat: plugins are rows of a table; the right to change that table is the right to load
+    // them.
     if let Err(denied) = shared.access.lock().check("mysql", "plugin", wanted) {
         return denied;
     }

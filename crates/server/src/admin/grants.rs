@@ -1,6 +1,6 @@
 //! GRANT and REVOKE of privileges and proxies.
 //!
-//! Must not look at what is granted on; whether it exists is the caller's to know.
+//! Must not look up the objects of a grant; the caller checks that they exist.
 
 use selkie_sql::ast::{self, Granted, PrivilegeLevel};
 use selkie_types::error::catalogue::*;
@@ -16,7 +16,7 @@ use crate::accounts::{
 use crate::session::Shared;
 use crate::variables::ids;
 
-/// GRANT and REVOKE. What is granted is known to exist, and the session to be allowed to.
+/// GRANT and REVOKE. The caller has checked that the objects exist and that the session may do it.
 pub(super) fn grant(shared: &Shared, statement: &ast::Grant, notes: &mut Notes) -> SqlResult<()> {
     match &statement.what {
         Granted::Roles(list) => roles::grant_roles(shared, statement, list, notes),
@@ -35,7 +35,7 @@ pub(super) fn grant(shared: &Shared, statement: &ast::Grant, notes: &mut Notes) 
     }
 }
 
-/// What is computed for everybody is not anybody's to grant.
+/// Nobody may grant on this database: its tables are computed, and everybody may read them.
 const INFORMATION: &str = "information_schema";
 
 fn schema_of(level: &GrantLevel) -> Option<&str> {
@@ -47,11 +47,11 @@ fn schema_of(level: &GrantLevel) -> Option<&str> {
     }
 }
 
-/// Privileges on the whole of something, and on single columns.
+/// Privileges on the whole object, and on single columns.
 type Wanted = (Privileges, Columns);
 
-/// Fails (1143) unless the session has on each column of a list what it grants there. The columns
-/// are known to exist.
+/// Fails (1143) unless the session has, on every listed column, the privileges it grants there. The
+/// caller has checked that the columns exist.
 pub(crate) fn check_may_grant_columns(shared: &Shared, statement: &ast::Grant) -> SqlResult<()> {
     let Granted::Privileges { privileges, on: on @ PrivilegeLevel::Table(_) } = &statement.what
     else {
@@ -67,8 +67,8 @@ pub(crate) fn check_may_grant_columns(shared: &Shared, statement: &ast::Grant) -
     columns.iter().try_for_each(|(name, wanted)| access.check_column(schema, table, name, *wanted))
 }
 
-/// Fails unless the session may grant what the statement grants; on columns of a table, whether
-/// it has the privileges on some column of it.
+/// Fails unless the session may grant the privileges of the statement. For columns of a table, it
+/// must have the privileges on some column of the table.
 pub(crate) fn check_may_grant(shared: &Shared, statement: &ast::Grant) -> SqlResult<()> {
     let Granted::Privileges { privileges, on } = &statement.what else { return Ok(()) };
     let level = level(shared, on)?;
@@ -87,7 +87,8 @@ pub(crate) fn check_may_grant(shared: &Shared, statement: &ast::Grant) -> SqlRes
             }
         }
         GrantLevel::On(GrantTarget::Table { schema, table }) if statement.revoke => {
-            // Compat: what is had on one column is enough to take from the whole and from others.
+            // Compat: a privilege on one column is enough to revoke on the table and on other
+            // columns.
             access.check_any_column(schema, table, needed)?;
         }
         GrantLevel::On(GrantTarget::Table { schema, table }) => {
@@ -123,7 +124,7 @@ fn grant_privileges(
     })
 }
 
-/// Runs `change` for every account of the statement; the first error is told after all of them.
+/// Runs `change` for every account of the statement. The first error is returned after all of them.
 fn each_account(
     shared: &Shared,
     statement: &ast::Grant,
@@ -149,7 +150,7 @@ fn each_account(
     })
 }
 
-/// Creates an account that GRANT may create, or changes how an existing one logs in.
+/// Creates an account if GRANT may create it, or changes how an existing one logs in.
 fn prepare_account(
     shared: &Shared,
     acl: &mut Acl,
@@ -167,8 +168,8 @@ fn prepare_account(
     acl.create(&one, IfExists::Skip).map(|_| ())
 }
 
-/// Compat: GRANT creates an account when it is given a way to log in, or when `sql_mode` lets it.
-/// PUBLIC comes to be by the first GRANT to it.
+/// Compat: GRANT creates an account if it names an authentication method or if `sql_mode` allows
+/// it. The first GRANT to PUBLIC creates PUBLIC.
 pub(super) fn check_may_create(
     shared: &Shared,
     name: &AccountName,
@@ -183,8 +184,8 @@ pub(super) fn check_may_create(
         .map_err(|_| SqlError::new(&ER_CANT_CREATE_USER_WITH_GRANT, &[]))
 }
 
-/// A routine was made or dropped: who made it gets what it takes to run and change it, and what was
-/// granted on a dropped one is forgotten, if `automatic_sp_privileges` says so.
+/// Follows a CREATE or DROP of a routine, if `automatic_sp_privileges` is on. The creator gets the
+/// privileges to run and change the routine. The grants on a dropped routine are removed.
 pub(crate) fn routine_changed(
     shared: &Shared,
     kind: RoutineKind,
@@ -215,7 +216,7 @@ pub(crate) fn routine_changed(
     shared.server.accounts.change(|acl| acl.grant(&account, &level, wanted, &grantor))
 }
 
-/// The session's account, as the tables name who granted.
+/// The session's account as the tables store a grantor.
 fn grantor(shared: &Shared) -> String {
     shared.access.lock().identity().account.to_string()
 }
@@ -238,7 +239,8 @@ fn grant_proxy(
     })
 }
 
-/// Oneself may be proxied by whom one likes; others by who was given the right to grant that.
+/// Everybody may grant a proxy for the own account. A proxy for another account needs the right to
+/// grant that proxy.
 fn check_may_grant_proxy(shared: &Shared, proxied: &AccountName) -> SqlResult<()> {
     let access = shared.access.lock();
     let own = &access.identity().account;
@@ -311,7 +313,7 @@ fn wanted(
     Ok((whole, columns))
 }
 
-/// The bits of a privilege, found by its SQL words.
+/// The bits of a privilege, by its SQL words.
 pub(super) fn bits(kind: ast::PrivilegeKind) -> Privileges {
     use ast::PrivilegeKind as Kind;
     match kind {

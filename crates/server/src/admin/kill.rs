@@ -1,6 +1,6 @@
 //! KILL.
 //!
-//! Must not wait for what it ends.
+//! Must not wait for the sessions it ends.
 
 use std::sync::Arc;
 
@@ -58,7 +58,7 @@ fn host_of(session: &SessionHandle) -> &str {
     session.host.split(':').next().unwrap_or_default()
 }
 
-/// One's own sessions may be ended by everybody.
+/// Everybody may end sessions of the own user; others need a privilege.
 fn check(
     shared: &Shared,
     session: &SessionHandle,

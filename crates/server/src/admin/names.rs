@@ -1,6 +1,6 @@
 //! Account names as statements write them.
 //!
-//! Must not look accounts up, except to tell a role from a user.
+//! Must not look accounts up, except to distinguish a role from a user.
 
 use selkie_sql::ast;
 use selkie_types::error::catalogue::*;
@@ -14,7 +14,7 @@ const MAX_USER: usize = 128;
 /// Longest host pattern.
 const MAX_HOST: usize = 255;
 
-/// The account `name` means; without a host it is of any host.
+/// The account that `name` names. Without a host, the host is `%`.
 pub(super) fn user(shared: &Shared, name: &ast::AccountName) -> SqlResult<AccountName> {
     match name {
         ast::AccountName::Named { user, host } => {
@@ -27,7 +27,7 @@ pub(super) fn user(shared: &Shared, name: &ast::AccountName) -> SqlResult<Accoun
     }
 }
 
-/// The role `name` means (1959 if no role can be called so). Spaces at its end do not count.
+/// The role that `name` names; fails (1959) for a reserved name. Trailing spaces do not count.
 pub(super) fn role(shared: &Shared, name: &ast::AccountName) -> SqlResult<AccountName> {
     match name {
         ast::AccountName::Named { user, .. } => {
@@ -44,7 +44,7 @@ pub(super) fn role(shared: &Shared, name: &ast::AccountName) -> SqlResult<Accoun
     }
 }
 
-/// A user, or a role when a role of this name exists and no host is written.
+/// The user that `name` names, or the role if one of this name exists and no host is written.
 pub(super) fn user_or_role(shared: &Shared, name: &ast::AccountName) -> SqlResult<AccountName> {
     if let ast::AccountName::Named { user: word, host: None } = name {
         let role = AccountName::role(word);

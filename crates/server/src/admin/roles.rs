@@ -1,6 +1,6 @@
 //! CREATE ROLE, GRANT and REVOKE of roles, SET ROLE, SET DEFAULT ROLE.
 //!
-//! Must not decide what a role may do; privileges are granted to it like to an account.
+//! Must not decide what a role allows; privileges are granted to it like to an account.
 
 use selkie_sql::ast;
 use selkie_types::error::catalogue::*;
@@ -42,7 +42,7 @@ pub(super) fn create(
         let before: Vec<bool> = roles.iter().map(|r| acl.account(r).is_some()).collect();
         let result = acl.create(&wanted, existing);
         let skipped = result.as_ref().map(Vec::as_slice).unwrap_or_default();
-        // Compat: who creates a role has it, with the right to pass it on.
+        // Compat: the creator of a role gets it, with the right to grant it to others.
         for (role, existed) in roles.iter().zip(before) {
             let created = existing == IfExists::Replace || !existed;
             if created && !skipped.contains(role) {
@@ -55,7 +55,7 @@ pub(super) fn create(
     Ok(())
 }
 
-/// Who has the new roles: the session's own account, or whom WITH ADMIN names.
+/// First member of the new roles: the account of WITH ADMIN, or the session's own.
 fn admin(
     shared: &Shared,
     said: Option<&ast::AccountName>,
@@ -103,7 +103,7 @@ pub(super) fn grant_roles(
     Ok(())
 }
 
-/// Grants or revokes one role; those for whom it failed are named together.
+/// Grants or revokes one role. One error names all members for which it failed.
 fn grant_one(
     shared: &Shared,
     statement: &ast::Grant,
@@ -136,7 +136,7 @@ fn grant_one(
     }
     let def = if statement.revoke { &ER_CANNOT_REVOKE_ROLE } else { &ER_CANNOT_GRANT_ROLE };
     let all = SqlError::new(def, &[&role, &failed.join(",")]);
-    // Compat: an account that may not be created is what the statement fails with.
+    // Compat: the statement fails with the error of an account that may not be created.
     Err(match first {
         Some(error) => {
             notes.push(Condition::from_error(Level::Error, &all));
@@ -161,7 +161,7 @@ fn prepare_member(
     acl.create(&one, IfExists::Skip).map(|_| ())
 }
 
-/// A role is passed on by those who have it with ADMIN OPTION.
+/// Fails (1698) unless the session has the role with ADMIN OPTION, which the grant of it needs.
 fn check_may_pass_on(shared: &Shared, acl: &Acl, role: &str) -> SqlResult<()> {
     let access = shared.access.lock();
     match access.is_unrestricted() || acl.may_pass_on(&access.identity().account, role) {
@@ -170,7 +170,7 @@ fn check_may_pass_on(shared: &Shared, acl: &Acl, role: &str) -> SqlResult<()> {
     }
 }
 
-/// Fails (1959) unless `role` was granted to the account itself.
+/// Fails (1959) unless `role` was granted to the account directly.
 fn check_may_set(shared: &Shared, account: &AccountName, role: &str) -> SqlResult<()> {
     let acl = shared.server.accounts.current();
     let access = shared.access.lock();
@@ -182,7 +182,7 @@ fn check_may_set(shared: &Shared, account: &AccountName, role: &str) -> SqlResul
     if acl.has_role(role) && acl.may_set_role(&account.user, host, ip, role) {
         return Ok(());
     }
-    // Compat: that a role exists is told to those who can see it anyway.
+    // Compat: the message confirms that the role exists only to sessions that can see it anyway.
     if acl.has_role(role) && access.check_database("mysql", Privileges::SELECT).is_ok() {
         let quoted = format!("`{}`", role.replace('`', "``"));
         let message = format!("User {} has not been granted role {quoted}", account.backquoted());

@@ -1,7 +1,7 @@
-//! SET: assignments are checked one by one, then made one by one.
+//! SET: all assignments are checked one by one, then made one by one.
 //!
-//! Must not evaluate expressions: values come evaluated. What a changed variable does to the
-//! running session is told by [`Target`].
+//! Must not evaluate expressions: values come evaluated. [`Target`] tells the session which of its
+//! variables have changed.
 
 mod charset;
 mod combination;
@@ -18,21 +18,21 @@ use crate::variables::{SetValue, VarScope, VarValue, ids};
 
 pub(crate) use variable::{Assignment, linked_to};
 
-/// What an assignment was about, for the session to follow.
+/// Target of an assignment that was made, for the session to follow.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Target {
     /// A session variable has this value now.
     Session(&'static str, VarValue),
-    /// Nothing of this session.
+    /// Not a variable of this session.
     Other,
 }
 
-/// An assignment that may be made.
+/// An assignment that passed its check.
 #[derive(Debug)]
 pub(crate) enum Checked {
     /// A system variable gets a value.
     Variable(Assignment),
-    /// Something else that SET does; what can be wrong with it is seen when it is done.
+    /// Anything else that SET does; it is checked when it is done.
     Other,
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn check_item(
     }
 }
 
-/// Makes an assignment that was checked.
+/// Makes a checked assignment.
 pub(crate) fn set_item(
     shared: &Shared,
     item: &SetItem,
@@ -97,7 +97,7 @@ fn scope_of(said: Option<Said>) -> VarScope {
     }
 }
 
-/// SET GLOBAL or SESSION TRANSACTION; the next transaction alone is the session's own affair.
+/// SET GLOBAL or SESSION TRANSACTION. Settings for only the next transaction belong to the session.
 fn set_transaction(
     shared: &Shared,
     scope: VarScope,

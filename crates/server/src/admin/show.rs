@@ -1,6 +1,7 @@
-//! SHOW of what only the server knows: accounts, privileges, replication that is not there.
+//! SHOW statements about state that only the server has: accounts, privileges, replication (always
+//! empty).
 //!
-//! Must not answer what is a query over `information_schema`.
+//! Must not answer a SHOW that is a query over `information_schema`.
 
 use selkie_sql::ast::{AccountName as Said, Show, ShowWhat};
 use selkie_types::error::catalogue::*;
@@ -11,7 +12,7 @@ use super::names;
 use crate::accounts::{Identity, Privileges, Shown, show_create_user, show_grants};
 use crate::session::Shared;
 
-/// Answers SHOW if it is the server's.
+/// Answers a SHOW statement if it belongs to the server; otherwise `None`.
 pub(super) fn show(shared: &Shared, statement: &Show) -> SqlResult<Option<Answer>> {
     if let Some(needed) = replication_privileges(&statement.what) {
         shared.access.lock().check_global(needed)?;
@@ -26,7 +27,8 @@ pub(super) fn show(shared: &Shared, statement: &Show) -> SqlResult<Option<Answer
         ShowWhat::SlaveStatus(_) | ShowWhat::AllSlavesStatus => no_rows(SLAVE_STATUS),
         ShowWhat::SlaveHosts => no_rows(&["Server_id", "Host", "Port", "Master_id"]),
         ShowWhat::BinaryLogs => return Err(SqlError::new(&ER_NO_BINARY_LOGGING, &[])),
-        // Compat: without a log there are no events, of whatever file; only its list is an error.
+        // Compat: without a log every log file has no events. Errors are only the list of the logs,
+        // and the events of a named connection.
         ShowWhat::BinlogEvents { .. } | ShowWhat::RelaylogEvents { name: None, .. } => log_events(),
         ShowWhat::RelaylogEvents { name: Some(name), .. } => {
             let name = String::from_utf8_lossy(&name.bytes);
@@ -40,7 +42,7 @@ pub(super) fn show(shared: &Shared, statement: &Show) -> SqlResult<Option<Answer
     }))
 }
 
-/// What it takes to see the state of replication.
+/// Privileges needed to see the state of replication.
 fn replication_privileges(what: &ShowWhat) -> Option<Privileges> {
     Some(match what {
         ShowWhat::SlaveHosts => Privileges::REPLICATION_MASTER_ADMIN,
@@ -56,7 +58,7 @@ fn replication_privileges(what: &ShowWhat) -> Option<Privileges> {
     })
 }
 
-/// Names of the columns of SHOW SLAVE STATUS that tools look at first.
+/// Columns of SHOW SLAVE STATUS that tools read first.
 const SLAVE_STATUS: &[&str] = &[
     "Slave_IO_State",
     "Master_Host",
@@ -76,7 +78,7 @@ const SLAVE_STATUS: &[&str] = &[
     "Seconds_Behind_Master",
 ];
 
-/// The events of a log that is not there.
+/// SHOW BINLOG EVENTS and SHOW RELAYLOG EVENTS: always empty, because there is no log.
 fn log_events() -> Answer {
     let name = || super::answer::text(20);
     let number = |kind, length| {
@@ -96,7 +98,7 @@ fn log_events() -> Answer {
     Answer::Rows { columns, rows: Vec::new() }
 }
 
-/// Those of others are shown to who may read the accounts.
+/// Fails (1044) unless the account is the session's own or the session may read the account tables.
 fn check_may_see(shared: &Shared, own: bool) -> SqlResult<()> {
     match own {
         true => Ok(()),
@@ -108,7 +110,7 @@ fn grants(shared: &Shared, name: Option<&Said>) -> SqlResult<Answer> {
     let identity = shared.access.lock().identity().clone();
     let user = Some(identity.account.clone());
     let (shown, title) = match name {
-        // Compat: one's own grants are followed by those of the active role and of everybody.
+        // Compat: without FOR the list also has the grants of the active role and of PUBLIC.
         None => (Shown { user, role: identity.role, public: true }, identity.account.to_string()),
         Some(Said::CurrentUser) => {
             (Shown { user, ..Shown::default() }, identity.account.to_string())
@@ -164,7 +166,7 @@ fn profiles(shared: &Shared) -> Answer {
     Answer::Rows { columns, rows: crate::profiles::list(shared).into_iter().map(row).collect() }
 }
 
-/// The rows of SHOW ENGINE: one with the report, if there is one.
+/// The rows of SHOW ENGINE: one row with the report, or none.
 pub(crate) fn engine_rows(report: Option<String>) -> Answer {
     let rows = report.map(|report| vec!["InnoDB".to_owned(), String::new(), report]);
     let mut answer =

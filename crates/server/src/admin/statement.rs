@@ -1,6 +1,6 @@
-//! Which statements are the server's own.
+//! Dispatch of the statements that the server runs itself.
 //!
-//! Must not contain what they do.
+//! Must not contain their implementation.
 
 use selkie_sql::ast::{PurgeLogs, ResetTarget, Statement};
 use selkie_types::error::catalogue::ER_SUBQUERIES_NOT_SUPPORTED;
@@ -11,7 +11,7 @@ use super::{accounts, flush, grants, kill, roles, show};
 use crate::accounts::Privileges;
 use crate::session::Shared;
 
-/// Runs `statement` if it is one of the server's. `numbers` evaluates an expression to a number.
+/// Runs `statement` if it is one of the server's. `number` evaluates an expression to a number.
 pub(crate) fn run(
     shared: &Shared,
     statement: &Statement,
@@ -43,7 +43,7 @@ pub(crate) fn run(
             if matches!(&**purge, PurgeLogs::Before(time) if time.has_subquery()) {
                 return Err(SqlError::new(&ER_SUBQUERIES_NOT_SUPPORTED, &[&"PURGE..BEFORE"]));
             }
-            // Compat: without a binary log there is nothing to purge, and that is no error.
+            // Compat: without a binary log there is nothing to purge, and that is not an error.
             shared.access.lock().check_global(Privileges::SUPER | Privileges::BINLOG_ADMIN)?;
         }
         _ => return Ok(None),

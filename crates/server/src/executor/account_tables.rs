@@ -1,8 +1,7 @@
-//! Accounts and grants in the tables of the `mysql` database, as MariaDB keeps them, beside the
-//! other tables of that database.
+//! Accounts and grants in the tables of the `mysql` database, in MariaDB's format.
 //!
-//! Must not decide who may do what. A change is written in one transaction, so that it happens
-//! entirely or not at all.
+//! Must not decide about privileges. A change is written in one transaction, so that it happens
+//! completely or not at all.
 
 mod definitions;
 mod read;
@@ -20,14 +19,14 @@ use selkie_types::{Batch, SqlResult, Value};
 use crate::accounts::{Acl, AclStore, Persist};
 use crate::variables::{VarValue, lookup, startup_values};
 
-/// The tables, and a session of the server's own to read and write them.
+/// The privilege tables, and an internal session that reads and writes them.
 pub(super) struct AccountTables {
     instance: Arc<Instance>,
     session: Mutex<Session>,
 }
 
 impl AccountTables {
-    /// Creates the tables that are missing from the schema, which is there.
+    /// Creates the missing tables in the schema `mysql`, which exists.
     pub(super) fn open(instance: &Arc<Instance>) -> SqlResult<Self> {
         let hooks = Unattended::new();
         let session = Session::new(0, Account::default(), Arc::new(hooks));
@@ -43,8 +42,8 @@ impl AccountTables {
         Ok(this)
     }
 
-    /// Loads the accounts into `store`, which saves its changes here from now on. A new database
-    /// gets the accounts the store has already.
+    /// Loads the accounts into `store`, and makes `store` save its later changes here. A new
+    /// database gets the accounts that the store already has.
     pub(super) fn attach(self, store: &Arc<AclStore>) -> SqlResult<()> {
         let loaded = self.load()?;
         if loaded.accounts().next().is_none() {
@@ -94,7 +93,7 @@ impl Persist for AccountTables {
     }
 }
 
-/// The server's own session: nobody's privileges, MariaDB's defaults for variables.
+/// Hooks of an internal session: no privileges, MariaDB's defaults for variables.
 pub(super) struct Unattended {
     values: Vec<VarValue>,
 }

@@ -1,6 +1,6 @@
-//! SET and the server's own statements, between the executor's session and `admin`.
+//! Connects the executor's session with `admin`: SET and the server's own statements.
 //!
-//! Must not decide what they do.
+//! Must not implement them.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::innodb;
 use crate::session::Shared;
 use crate::variables::{SetValue, VarId, VarValue, lookup};
 
-/// An assignment of SET that was checked.
+/// A checked assignment of SET.
 pub(super) struct Ready {
     checked: Checked,
     is_default: bool,
@@ -48,7 +48,7 @@ pub(super) fn check_set(
     Ok(Ready { checked: checked?, is_default })
 }
 
-/// Makes an assignment that was checked.
+/// Makes a checked assignment.
 pub(super) fn set(
     shared: &Shared,
     session: &mut Session,
@@ -63,7 +63,8 @@ pub(super) fn set(
     let mut notes = Notes::new();
     let target = admin::set_item(shared, item, checked, &mut notes)?;
     keep(session, notes);
-    // A definer's role ends with the statement, so the session keeps its own.
+    // The role of a definer ends with the program that acts as it, so the session keeps its own
+    // role.
     if session.frame.acting_as.is_none() {
         follow_role(shared, session);
     }
@@ -78,20 +79,20 @@ pub(super) fn set(
     Ok(())
 }
 
-/// A session's values from before SET STATEMENT.
+/// Values of a session from before SET STATEMENT.
 pub(super) struct Saved {
     values: Vec<(VarId, VarValue)>,
     pseudo: Vec<Pseudo>,
 }
 
-/// Values that the executor's session holds.
+/// Values that are kept in the executor's session and not in the variables.
 enum Pseudo {
     LastInsertId(u64),
     InsertId(Option<u64>),
     Timestamp(Option<i64>),
 }
 
-/// Remembers what SET STATEMENT is about to change.
+/// Saves the values that SET STATEMENT is about to change.
 pub(super) fn save(shared: &Shared, session: &Session, names: &[&str]) -> SqlResult<Saved> {
     let mut saved = Saved { values: Vec::new(), pseudo: Vec::new() };
     for name in names {
@@ -113,7 +114,7 @@ pub(super) fn save(shared: &Shared, session: &Session, names: &[&str]) -> SqlRes
     Ok(saved)
 }
 
-/// Takes back what SET STATEMENT changed.
+/// Restores the values that SET STATEMENT has changed.
 pub(super) fn restore(shared: &Shared, session: &mut Session, saved: Saved) {
     for (id, value) in saved.values {
         shared.set_var(id, value);
@@ -128,7 +129,7 @@ pub(super) fn restore(shared: &Shared, session: &mut Session, saved: Saved) {
     super::settings::refresh(shared, session);
 }
 
-/// Takes over the active role and the privileges that come with it.
+/// Copies the active role and its global privileges to the executor's session.
 fn follow_role(shared: &Shared, session: &mut Session) {
     let access = shared.access.lock();
     let (role, global) = (&access.identity().role, access.global());
@@ -139,7 +140,7 @@ fn follow_role(shared: &Shared, session: &mut Session) {
     }
 }
 
-/// Whether an assignment commits what is open.
+/// Whether an assignment switches autocommit on, and so commits the open transaction.
 fn turns_autocommit_on(item: &SetItem, value: Option<&SetValue>) -> bool {
     let SetItem::SystemVar { name, scope, .. } = item else { return false };
     let is_off = match value {
@@ -151,7 +152,7 @@ fn turns_autocommit_on(item: &SetItem, value: Option<&SetValue>) -> bool {
     name.value.eq_ignore_ascii_case("autocommit") && !is_global && !is_off
 }
 
-/// A string in the character set that variables are kept in.
+/// A string converted to UTF-8, the character set of variables.
 fn in_utf8(value: Value, charset: Charset) -> Value {
     match value {
         Value::Bytes(text) if charset != Charset::Binary && !text.is_ascii() => {
@@ -161,8 +162,7 @@ fn in_utf8(value: Value, charset: Charset) -> Value {
     }
 }
 
-/// Numbers and strings as variables take them: members of enumerations and points in time count as
-/// strings.
+/// A value in the form that variables take. Enumerations, sets and points in time become strings.
 fn plain(value: Value, ty: &SqlType) -> Value {
     use selkie_types::TypeKind::{Date, DateTime, Enum, Set, Time, Timestamp};
     match ty.kind {
@@ -175,7 +175,7 @@ fn plain(value: Value, ty: &SqlType) -> Value {
     }
 }
 
-/// Variables that are the running session itself.
+/// Copies variables whose value is kept in the executor's session.
 fn follow(session: &mut Session, name: &str, value: &VarValue, is_default: bool) {
     match name {
         "last_insert_id" | "identity" => session.values.last_insert_id.set(value.as_u64()),
@@ -190,7 +190,7 @@ fn follow(session: &mut Session, name: &str, value: &VarValue, is_default: bool)
         }
         "timestamp" => {
             let micros = (value.as_f64() * 1e6) as i64;
-            // Compat: zero goes back to the clock, as DEFAULT does.
+            // Compat: zero, like DEFAULT, returns to the clock.
             session.frame.settings.timestamp_micros =
                 Some(micros).filter(|m| *m != 0 && !is_default);
         }
@@ -204,7 +204,7 @@ fn keep(session: &Session, notes: Vec<Condition>) {
     }
 }
 
-/// A statement of the server's own, if it is one.
+/// Runs a statement if it is one of the server's own; otherwise `None`.
 pub(super) fn statement(
     shared: &Shared,
     instance: &Instance,
@@ -218,7 +218,8 @@ pub(super) fn statement(
         admin::check_may_grant_columns(shared, grant)?;
     }
     if changes_accounts(statement) {
-        // Compat: these commit what is open, and wait for nothing of their own session.
+        // Compat: these statements commit the open transaction, and never wait for their own
+        // session.
         session.commit()?;
     }
     let mut notes = Notes::new();
@@ -260,7 +261,8 @@ fn engine_report(
     Ok(admin::engine_rows(report))
 }
 
-/// What is granted on must exist, except that CREATE may be granted on a table to come.
+/// Checks that the object of a GRANT exists. CREATE may be granted on a table that does not exist
+/// yet.
 fn check_target(instance: &Instance, session: &Session, grant: &Grant) -> SqlResult<()> {
     let Granted::Privileges { privileges, on } = &grant.what else { return Ok(()) };
     match on {
@@ -311,7 +313,7 @@ fn changes_accounts(statement: &Statement) -> bool {
     )
 }
 
-/// The number an expression gives.
+/// The value of an expression as a number.
 fn evaluate(instance: &Instance, session: &mut Session, expr: &Expr) -> SqlResult<u64> {
     let item = SelectItem::Expr { expr: expr.clone(), alias: None, span: Span::default() };
     let select = Select {
@@ -341,7 +343,7 @@ fn evaluate(instance: &Instance, session: &mut Session, expr: &Expr) -> SqlResul
     Ok(sink.0)
 }
 
-/// Keeps the number in the first column of the first row.
+/// A sink that keeps the number in the first column of the first row.
 struct OneNumber(u64);
 
 impl ResultSink for OneNumber {

@@ -1,4 +1,4 @@
-//! Which `Com_` counter a statement counts in.
+//! Maps a statement to its `Com_` counter and to its State in the process list.
 //!
 //! Must not run statements.
 
@@ -12,13 +12,13 @@ use crate::status::{StatusId, com_counter, counter as counters};
 /// The counter of a statement.
 pub(super) fn counter(statement: &Statement) -> StatusId {
     if let Statement::Query(_) = statement {
-        // Most statements are: a name to look up would cost more than it tells.
+        // Most statements are SELECT, and a look-up of the name would be a measurable cost.
         return counters().com_select;
     }
     com_counter(word(statement)).unwrap_or(counters().com_admin_commands)
 }
 
-/// Words of statements about stored programs, and of those that are mostly in them.
+/// Counter names of statements about stored programs, and of those that occur mostly inside them.
 fn program_word(statement: &Statement) -> &'static str {
     match statement {
         Statement::DropStored(drop) => match drop.kind {

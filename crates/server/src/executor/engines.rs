@@ -1,7 +1,8 @@
-//! The engines of a server by name: two that keep rows, and MariaDB's others in their storage.
+//! The engines of a server by name: two real ones (transactional, memory), and MariaDB's other
+//! engines.
 //!
-//! Compat: the latter take, refuse and say what MariaDB's engines of the names do, and keep their
-//! rows in transactional storage.
+//! Compat: the other engines accept, refuse and report the same as MariaDB's engines of these
+//! names, but store their rows in transactional storage.
 
 use std::sync::Arc;
 
@@ -77,7 +78,7 @@ const FULL_MAINTENANCE: Maintenance = Maintenance {
     keeps_checksum: true,
 };
 
-/// Every engine over the transactional one and the one in memory.
+/// All engines, based on the transactional one and the one in memory.
 pub(super) fn engines(native: &Arc<dyn Engine>) -> Engines {
     let memory = MemoryEngine::new();
     let in_memory = memory.personality();
@@ -87,7 +88,7 @@ pub(super) fn engines(native: &Arc<dyn Engine>) -> Engines {
     for personality in [&MYISAM, &ARIA, &CSV] {
         engines.add(Arc::new(NamedEngine::new(personality, Arc::clone(native))));
     }
-    // Compat: MariaDB's order.
+    // Compat: the order of SHOW ENGINES in MariaDB.
     engines.show([
         &CSV,
         in_memory,

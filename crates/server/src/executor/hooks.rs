@@ -1,4 +1,4 @@
-//! What the executor asks of the server: variables, privileges, locks, statements of its own.
+//! The server's side of the executor's hooks: variables, privileges, user locks, server statements.
 //!
 //! Must not run queries.
 
@@ -22,7 +22,7 @@ use crate::session::Shared;
 use crate::variables::{VERSION, VarDef, VarScope, VarValue, ids, lookup};
 
 impl Shared {
-    /// Asks about `who`, a definer, or about the session's own account if `None`.
+    /// Asks `question` about the definer `who`, or about the session's own account if `None`.
     fn ask<T>(
         &self,
         who: Option<&str>,
@@ -45,7 +45,7 @@ impl Shared {
     }
 }
 
-/// Puts back who a session is.
+/// Restores the session's own privileges when it is dropped.
 pub(super) struct Acting<'a> {
     shared: &'a Shared,
     own: Option<AccessControl>,
@@ -60,8 +60,9 @@ impl Drop for Acting<'_> {
 }
 
 impl Shared {
-    /// The server's own statements ask `access`: inside of a program that acts as its definer they
-    /// ask about the definer, neither less nor more, as long as what is returned is there.
+    /// Replaces the session's privileges by those of the definer while a stored program acts as its
+    /// definer. The server's own statements check these. They last until the returned guard is
+    /// dropped.
     pub(super) fn acting(&self, session: &Session) -> SqlResult<Acting<'_>> {
         let Some(definer) = session.frame.acting_as.as_deref() else {
             return Ok(Acting { shared: self, own: None });
@@ -150,7 +151,8 @@ impl SessionHooks for Shared {
     ) -> SqlResult<()> {
         let kind = if function { RoutineKind::Function } else { RoutineKind::Procedure };
         self.ask(session.frame.acting_as.as_deref(), |control| match privilege {
-            // Compat: the text of a routine is seen by who may read the table it was kept in.
+            // Compat: the text of a routine is visible to accounts that may read the table it was
+            // stored in.
             Privilege::ShowRoutine => control.check("mysql", "proc", Privileges::SELECT),
             Privilege::Any => control.check_some_routine(kind, schema, name),
             other => {
@@ -166,7 +168,7 @@ impl SessionHooks for Shared {
 
     fn check_definer(&self, _: &Session, definer: &str) -> SqlResult<()> {
         let known = self.ask(Some(definer), |_| Ok(()));
-        // Compat: who could name any definer is told that this one is gone.
+        // Compat: the error names the missing definer only for sessions that may set any definer.
         let told = Privileges::SUPER | Privileges::SET_USER;
         let access = self.access.lock();
         known.map_err(|error| match access.has_global(told) {
@@ -310,7 +312,7 @@ impl SessionHooks for Shared {
 fn check_access(control: &AccessControl, access: &Access<'_>) -> SqlResult<()> {
     let (schema, table) = (access.schema, access.table);
     if access.privilege == Privilege::LoadFile {
-        // Compat: this one is refused as a login is.
+        // Compat: a missing FILE privilege is reported like a failed login.
         return control.check_global(Privileges::FILE).map_err(|_| control.denied_login());
     }
     if access.privilege == Privilege::ShowTable && control.shows_table(schema, table) {
@@ -337,7 +339,7 @@ fn check_access(control: &AccessControl, access: &Access<'_>) -> SqlResult<()> {
     columns.try_for_each(|column| control.check_column(schema, table, column, wanted))
 }
 
-/// A kind of routine, as privileges know it.
+/// A kind of routine in the terms of the privileges.
 pub(crate) fn routine_kind(kind: ast::RoutineKind) -> RoutineKind {
     match kind {
         ast::RoutineKind::Procedure => RoutineKind::Procedure,
@@ -347,7 +349,7 @@ pub(crate) fn routine_kind(kind: ast::RoutineKind) -> RoutineKind {
     }
 }
 
-/// The privileges of the executor's words; `None` is "anything at all".
+/// The server's privileges for one of the executor's; `None` means any privilege.
 fn privileges(wanted: Privilege) -> Option<Privileges> {
     Some(match wanted {
         Privilege::Select | Privilege::ShowTable => Privileges::SELECT,
@@ -381,8 +383,8 @@ fn privileges(wanted: Privilege) -> Option<Privileges> {
     })
 }
 
-/// The value of a variable, those included that the executor's session holds. A component's name
-/// has that of its key cache before a dot.
+/// The value of a variable, also of one that is kept in the executor's session. The name of a key
+/// cache's variable has the cache's name and a dot in front.
 fn value_of(
     shared: &Shared,
     session: &Session,
@@ -404,13 +406,13 @@ fn value_of(
     }
     let is_global = scope == VarScope::Global && def.has_global_value();
     if let Some(value) = pseudo_value(session, def.name).filter(|_| !is_global) {
-        // Whether there is one in this scope is for the variables to say.
+        // The variables decide whether this one exists in the scope.
         return shared.vars.lock().read(&shared.server.globals, scope, def).map(|_| (def, value));
     }
     Ok((def, shared.vars.lock().read(&shared.server.globals, scope, def)?))
 }
 
-/// Variables that are the running session itself.
+/// Variables whose value is kept in the executor's session.
 pub(super) fn pseudo_value(session: &Session, name: &str) -> Option<VarValue> {
     Some(match name {
         "last_insert_id" | "identity" => VarValue::Uint(session.values.last_insert_id.get()),

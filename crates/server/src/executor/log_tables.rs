@@ -1,7 +1,7 @@
 //! `mysql.general_log` and `mysql.slow_log`: the query logs as tables.
 //!
-//! Must not decide what is logged. Rows are written by a session of the server's own, which waits
-//! for nobody: a row that cannot be written soon is lost.
+//! Must not decide what is logged. An internal session writes the rows. It must not wait: a row
+//! that cannot be written soon is lost.
 
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -18,18 +18,19 @@ use crate::session::Shared;
 use crate::variables::ids;
 use selkie_sql::ast::{Statement, TableName};
 
-/// The tables, and the session that writes them.
+/// The log tables, and the internal session that writes them.
 pub(super) struct LogTables {
     instance: Arc<Instance>,
     session: Mutex<Session>,
 }
 
 impl LogTables {
-    /// The tables are there already: they are among those of the schema.
+    /// Prepares the session. The tables exist already: they are part of the schema `mysql`.
     pub(super) fn open(instance: &Arc<Instance>) -> SqlResult<Self> {
         let hooks = Unattended::new();
         let mut session = Session::new(0, Account::default(), Arc::new(hooks));
-        // What a statement was is logged even if the table's character set lacks some of it.
+        // No strict mode: a statement is logged even if the table's character set lacks some
+        // characters.
         session.frame.settings.expressions.sql_mode = SqlMode::from_bits(0)?;
         session.frame.settings.locks.lock_wait_timeout = 1;
         session.frame.settings.locks.row_lock_wait_timeout = 1;
@@ -42,7 +43,7 @@ impl LogTables {
         let mut session = self.session.lock();
         let result =
             execute_text(&self.instance, &mut session, text.as_bytes(), &mut NullSink).map(|_| ());
-        // A row of a log need not survive a crash: nobody waits for it to be durable.
+        // Nothing waits until a log row is durable: the row need not survive a crash.
         drop(session.transaction.take_unsettled());
         result
     }
@@ -99,14 +100,14 @@ fn quote(text: &str) -> String {
     format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
 }
 
-/// Whether `schema`.`table` is a log.
+/// Whether `schema`.`table` is a log table.
 pub(super) fn is_log(schema: &str, table: &str) -> bool {
     schema.eq_ignore_ascii_case("mysql")
         && (table.eq_ignore_ascii_case("general_log") || table.eq_ignore_ascii_case("slow_log"))
 }
 
-/// Refuses what sessions must not do to the tables: change rows, lock them, and change or drop a
-/// table while it is in use.
+/// Refuses statements that are not allowed on log tables: changing rows, locking, and changing or
+/// dropping a table while it is in use.
 pub(super) fn check(shared: &Shared, statement: &Statement) -> SqlResult<()> {
     let schema = shared.handle.schema();
     let log = |name: &TableName| {

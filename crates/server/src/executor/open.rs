@@ -1,4 +1,7 @@
-//! Dictionary and accounts of a data directory, and the backend over them.
+//! Opens a data directory: the engine, the dictionary, the accounts, and the backend over them.
+//!
+//! Called at start, before connections are accepted. An error here is the reason to refuse the
+//! start.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,7 +26,7 @@ use crate::session::Shared;
 use crate::status::Gauges;
 use crate::variables::registry;
 
-/// The `innodb_force_recovery` from which on tables can only be read.
+/// The lowest `innodb_force_recovery` that makes tables read-only.
 const READ_ONLY_FROM: u64 = 5;
 
 /// The executor as the backend of a server.
@@ -33,7 +36,7 @@ struct ExecutorBackend {
     logs: LogTables,
 }
 
-/// Opens the data directory; the error is the sentence for the log.
+/// Opens the data directory; the error is a sentence for the log.
 pub(crate) fn open_backend(
     settings: &Settings,
     data_dir: &Path,
@@ -74,13 +77,14 @@ pub(crate) fn open_backend(
     Ok(Arc::new(ExecutorBackend { instance, sessions, logs }))
 }
 
-/// The directory that statements may read and write files in. Compat: an empty name is none.
+/// The directory in which statements may read and write files. Compat: an empty name means no
+/// limit.
 fn secure_directory(settings: &Settings) -> Option<PathBuf> {
     let directory = registry().find("secure_file_priv").map(|def| settings.get(def).as_str())?;
     (!directory.is_empty()).then(|| PathBuf::from(directory))
 }
 
-/// The schema of the server's own tables, with the character set that new schemas have.
+/// Creates the schema `mysql` with the default character set of new schemas.
 fn create_system_schema(instance: &Instance, settings: &Settings) -> selkie_types::SqlResult<()> {
     let word = |name: &str| registry().find(name).map(|def| settings.get(def).as_str().to_owned());
     let mut text = "CREATE DATABASE IF NOT EXISTS mysql".to_owned();
@@ -93,7 +97,7 @@ fn create_system_schema(instance: &Instance, settings: &Settings) -> selkie_type
     execute_text(instance, &mut session, text.as_bytes(), &mut NullSink).map(drop)
 }
 
-/// `selkie inspect`: looks at a data directory without a server.
+/// `selkie inspect`: prints the content of a data directory without a server.
 pub fn inspect(arguments: &[String]) -> std::process::ExitCode {
     selkie_native::inspect(arguments, &mut std::io::stdout().lock()).into()
 }

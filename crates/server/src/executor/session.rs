@@ -1,7 +1,7 @@
 //! One client's session of the executor.
 //!
-//! Must not know packets. Invariant: before each statement the executor's settings are those the
-//! system variables say, after it the process list and the counters are what the executor says.
+//! Must not know packets. Invariant: before each statement the executor's settings are those of the
+//! system variables. After it, the process list and the counters are those of the executor.
 
 use std::sync::Arc;
 use std::sync::LazyLock;
@@ -31,12 +31,12 @@ use crate::session::Shared;
 use crate::status::{StatusId, counter, find_status};
 use crate::variables::{SessionVars, VarValue, ids};
 
-/// What was read of a text.
+/// Result of parsing a text.
 pub(super) enum Read {
-    /// Comments only.
+    /// Only comments.
     Nothing,
     Statement(Statement),
-    /// A statement that need not be planned.
+    /// A statement whose plan is in the plan cache.
     Planned(TextPlan),
 }
 
@@ -46,7 +46,7 @@ pub(super) struct ExecutorSession {
     session: Session,
     shared: Arc<Shared>,
     registered: Registered,
-    /// The version of the system variables that the settings were made from.
+    /// Version of the system variables from which the settings were made.
     settings_version: u64,
 }
 
@@ -89,7 +89,8 @@ impl ExecutorSession {
         Ok(parsed)
     }
 
-    /// What follows from a statement besides its result.
+    /// Effects of a statement on the server's view of the session: default database, foreign key
+    /// error, counters.
     fn after(&mut self, statement: &Statement, result: &SqlResult<Outcome>) {
         if let (Statement::Use(_), Ok(_)) = (statement, result) {
             self.entered_schema();
@@ -112,7 +113,7 @@ impl ExecutorSession {
         if let (Statement::Flush(flush), Ok(_)) = (statement, result)
             && flush.targets.iter().any(|target| matches!(target, FlushTarget::Status(_)))
         {
-            // The server's counters already include those of this session.
+            // The session's counters are already part of the server's counters.
             self.session.core.counters.reset();
         }
         self.report();
@@ -131,7 +132,7 @@ impl ExecutorSession {
         self.shared.settings_changed();
     }
 
-    /// Without a default database its character set is the server's.
+    /// Sets the database's character set to the server's, because there is no default database.
     fn left_schema(&self) {
         let mut vars = self.shared.vars.lock();
         let charset = vars.get(ids().character_set_server).clone();
@@ -140,9 +141,9 @@ impl ExecutorSession {
         vars.set(ids().collation_database, collation);
     }
 
-    /// Copies counters and transaction state to where others see them.
+    /// Copies counters and transaction state to the place where other sessions see them.
     fn report(&self) {
-        // What was sent is counted where it is sent.
+        // Rows sent are counted where they are sent.
         static COUNTERS: LazyLock<Vec<Option<StatusId>>> = LazyLock::new(|| {
             let ids = Counters::NAMES.iter().map(|name| find_status(name));
             ids.map(|id| id.filter(|id| *id != counter().rows_sent)).collect()
@@ -182,7 +183,7 @@ impl ExecutorSession {
         })
     }
 
-    /// Runs a statement with what others may see of it.
+    /// Runs a statement and shows it in the process list.
     #[inline]
     fn noted(
         &mut self,
@@ -202,7 +203,7 @@ impl ExecutorSession {
         result
     }
 
-    /// Runs something before a statement is known, guarded.
+    /// Runs a step before the statement is known, and catches panics.
     fn guarded<R>(
         &mut self,
         text: &[u8],
@@ -230,7 +231,7 @@ impl ExecutorSession {
         keep_text_plan(&self.instance, &self.session, statement, text)
     }
 
-    /// 1820 if the password has to be changed first.
+    /// Fails (1820) if the password has expired and the statement is not a SET.
     fn check_expired(&self, statement: &Statement) -> SqlResult<()> {
         match self.shared.is_expired() && !matches!(statement, Statement::Set(_)) {
             true => Err(SqlError::new(&ER_MUST_CHANGE_PASSWORD, &[])),
@@ -238,10 +239,10 @@ impl ExecutorSession {
         }
     }
 
-    /// Gives back everything that does not outlive the session.
+    /// Releases everything that ends with the session.
     fn end(&mut self) {
         let tables: Vec<Arc<TableInfo>> = self.session.frame.temporary.iter().cloned().collect();
-        // A failing rollback leaves nothing that could be tried again.
+        // After a failed rollback there is nothing to try again.
         let _ = self.session.end_transaction(&self.instance);
         let _ = self.quietly(b"UNLOCK TABLES");
         for table in tables {
@@ -255,13 +256,13 @@ impl ExecutorSession {
     }
 
     fn quietly(&mut self, text: &[u8]) -> SqlResult<Outcome> {
-        // The session's own kill flag must not keep it from cleaning up.
+        // A kill of the session must not stop its cleanup.
         self.session.frame.kill = KillFlag::default();
         execute_text(&self.instance, &mut self.session, text, &mut NullSink)
     }
 }
 
-/// A fresh session of the executor for whoever is logged in.
+/// A new executor session for the account that is logged in.
 fn begin(instance: &Instance, shared: &Arc<Shared>) -> Session {
     let (identity, global) = {
         let access = shared.access.lock();
@@ -347,7 +348,7 @@ impl BackendSession for ExecutorSession {
         match statement {
             Read::Statement(statement) => self.run(&statement, text, sink),
             Read::Planned(plan) => self.run_prepared(&plan.statement, &plan.values, sink),
-            // Compat: a text of comments only is a statement that does nothing.
+            // Compat: a text with only comments is a statement without effect.
             Read::Nothing => {
                 self.session.diagnostics.clear();
                 Ok(Outcome::ok())
@@ -481,12 +482,12 @@ impl BackendSession for ExecutorSession {
     }
 }
 
-/// Whether a text without a statement has anything but spaces and semicolons.
+/// Whether a text without a statement has anything but spaces, semicolons and NULs.
 fn is_comment(text: &[u8]) -> bool {
     text.iter().any(|b| !b.is_ascii_whitespace() && !matches!(b, b';' | 0))
 }
 
-/// What FIELD_LIST tells about a column.
+/// Description of a column for COM_FIELD_LIST.
 fn describe(info: &TableInfo, at: usize) -> OutputColumn {
     let column = &info.columns[at];
     let first_of = |is: fn(IndexKind) -> bool| {

@@ -1,6 +1,6 @@
-//! System variables as the executor's plain settings.
+//! Copies system variables to the executor's settings.
 //!
-//! Every group is written as a whole: a field without a variable does not compile. Must not
+//! Every group is written as a whole, so that a field without a variable does not compile. Must not
 //! validate: values were checked when they were set.
 
 use selkie_engine::Isolation;
@@ -33,7 +33,7 @@ pub(super) fn refresh(shared: &Shared, session: &mut Session) {
     session.frame.kill.account().set_limit(most);
 }
 
-/// Settings that are no variables of the session.
+/// Settings that do not come from the session's variables.
 struct Elsewhere {
     lower_case_names: bool,
     found_rows: bool,
@@ -196,7 +196,7 @@ mod tests {
         let vars = SessionVars::new(&Globals::new(startup_values()));
         let elsewhere = Elsewhere { lower_case_names: false, found_rows: false };
         let settings = Values { vars: &vars, ids: ids() }.settings(&elsewhere);
-        // Only what the machine and the character sets of a connection decide differs.
+        // Only values that depend on the machine or on the connection's character sets differ.
         let default = Settings::default();
         let expressions = TypeContext {
             time_zone: settings.expressions.time_zone.clone(),

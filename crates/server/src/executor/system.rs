@@ -1,6 +1,6 @@
-//! The server's tables of `information_schema`, for the executor.
+//! Registers the server's tables of `information_schema` with the executor.
 //!
-//! Must not compute rows; `tables` does.
+//! Must not compute rows; `tables` and `innodb` do.
 
 use std::sync::{Arc, Weak};
 
@@ -16,7 +16,7 @@ use crate::session::Shared;
 use crate::tables::{self, Row};
 use crate::variables::lookup;
 
-/// The server's side of each session, by connection number.
+/// The server's state of each session, by connection number.
 pub(crate) type Registered = Arc<RwLock<HashMap<u64, Weak<Shared>>>>;
 
 /// Registers all tables.
@@ -64,7 +64,7 @@ impl SystemTable for ServerTable {
     }
 }
 
-/// The row's values in the order of the table's columns.
+/// The values of a row in the order of the table's columns.
 fn arrange(table: &TableInfo, mut row: Row) -> Vec<Value> {
     let mut values = Vec::with_capacity(table.columns.len());
     for column in &table.columns {
@@ -79,7 +79,7 @@ fn arrange(table: &TableInfo, mut row: Row) -> Vec<Value> {
     values
 }
 
-/// A number or a member's name as the column stores it.
+/// A number, or the name of an enumeration's member, converted to the column's type.
 fn fit(value: Value, ty: &SqlType) -> Value {
     match (value, ty.physical()) {
         (Value::Int(v), Physical::UInt) => Value::UInt(v as u64),

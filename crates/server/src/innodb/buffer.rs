@@ -1,6 +1,7 @@
-//! INNODB_BUFFER_POOL_STATS, and the tables of page compression, which is not there.
+//! INNODB_BUFFER_POOL_STATS, and the tables about page compression, which this engine does not
+//! have.
 //!
-//! Must not look into the pool: the engine's counters tell.
+//! Must not read the pool: it shows the engine's counters.
 
 use selkie_types::Value;
 
@@ -8,7 +9,7 @@ use super::Asked;
 use super::monitor::Sample;
 use crate::tables::Row;
 
-/// Columns of INNODB_BUFFER_POOL_STATS that are counters of the engine.
+/// Columns of INNODB_BUFFER_POOL_STATS and the engine's counter of each.
 const POOL: &[(&str, &str)] = &[
     ("POOL_SIZE", "buffer_pool_pages_total"),
     ("FREE_BUFFERS", "buffer_pool_pages_free"),
@@ -24,7 +25,7 @@ const POOL: &[(&str, &str)] = &[
     ("NUMBER_READ_AHEAD_EVICTED", "buffer_pool_read_ahead_evicted"),
 ];
 
-/// Columns that say how much those grow a second.
+/// Columns that show the growth of a counter per second.
 const RATES: &[(&str, &str)] = &[
     ("PAGES_READ_RATE", "pages_read"),
     ("PAGES_CREATE_RATE", "pages_created"),
@@ -43,7 +44,7 @@ pub(super) fn pool_stats(asked: &Asked<'_>) -> Vec<Row> {
     vec![row]
 }
 
-/// Of a thousand requests, how many found their page in memory.
+/// Requests, of a thousand, that found their page in memory.
 pub(super) fn hit_rate(requests: u64, reads: u64) -> u64 {
     match requests {
         0 => 0,

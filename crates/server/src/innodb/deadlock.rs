@@ -1,6 +1,7 @@
-//! Deadlocks: told by the engine while they happen, kept in words, and logged if that is asked for.
+//! Receives deadlocks from the engine, keeps the latest as text, and logs it if
+//! `innodb_print_all_deadlocks` is on.
 //!
-//! Must not call the engine: it waits meanwhile.
+//! Must not call the engine: the engine waits during the report.
 
 use std::fmt::Write;
 use std::sync::Weak;
@@ -15,7 +16,7 @@ use crate::server::Server;
 use crate::time::local_datetime;
 use crate::variables::ids;
 
-/// Hears of deadlocks.
+/// Observer of the engine's deadlocks.
 pub(crate) struct DeadlockWatcher {
     instance: Weak<Instance>,
     sessions: Registered,
@@ -26,7 +27,7 @@ impl DeadlockWatcher {
         Self { instance, sessions }
     }
 
-    /// The server, by way of one of the sessions.
+    /// The server, found through one of the sessions in the deadlock.
     fn server(&self, deadlock: &Deadlock) -> Option<std::sync::Arc<Server>> {
         let sessions = self.sessions.read();
         let mut own = deadlock.parties.iter().filter_map(|party| party.transaction.session);
@@ -55,7 +56,7 @@ fn describe(deadlock: &Deadlock, names: &Names, server: &Server) -> String {
         }
         let _ = writeln!(out, "*** ({}) TRANSACTION:", number + 1);
         describe_party(&mut out, party, names, server);
-        // The lock in its way is held by the next one.
+        // The next party holds the lock this one waits for.
         let next = &deadlock.parties[(number + 1) % deadlock.parties.len()];
         out.push_str("*** CONFLICTING WITH:\n");
         next.held.iter().for_each(|lock| sections::lock(&mut out, names, lock));

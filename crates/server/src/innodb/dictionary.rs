@@ -1,5 +1,5 @@
-//! INNODB_SYS_*: definitions as the engine knows them. A table is its own tablespace here, and its
-//! number the tablespace's.
+//! INNODB_SYS_*: table definitions as the engine knows them. Every table is its own tablespace
+//! here, with the same number.
 //!
 //! Must not show views, tables of other engines, or tables of single sessions.
 
@@ -33,7 +33,7 @@ pub(super) fn tables(asked: &Asked<'_>) -> Vec<Row> {
             ("TABLE_ID", Value::UInt(id)),
             ("NAME", path(table)),
             ("FLAG", Value::Int(33)),
-            // Compat: counts InnoDB's three hidden columns.
+            // Compat: the number includes InnoDB's three hidden columns.
             (
                 "N_COLS",
                 Value::UInt(table.columns.iter().filter(|c| !is_virtual(c)).count() as u64 + 3),
@@ -174,7 +174,7 @@ fn is_virtual(column: &ColumnInfo) -> bool {
     column.generated.as_ref().is_some_and(|g| !g.stored)
 }
 
-/// InnoDB's number for a type of column.
+/// InnoDB's main type number of a column.
 fn main_type(ty: &SqlType) -> i64 {
     use TypeKind::*;
     let binary = ty.collation.is_binary();
@@ -194,7 +194,7 @@ fn main_type(ty: &SqlType) -> i64 {
     }
 }
 
-/// The number of a type in a row of a result.
+/// The type number of a column in a result set.
 fn type_code(kind: TypeKind) -> i64 {
     use TypeKind::*;
     match kind {
@@ -218,7 +218,8 @@ fn type_code(kind: TypeKind) -> i64 {
     }
 }
 
-/// InnoDB's bits: the type's number, NOT NULL, unsigned, no text, virtual, the collation's number.
+/// InnoDB's precise type: the type number and bits for NOT NULL, unsigned, binary, virtual, and the
+/// collation's number.
 fn precise_type(column: &ColumnInfo) -> i64 {
     use TypeKind::*;
     const NUMBERS: i64 = 8;
@@ -240,7 +241,7 @@ fn precise_type(column: &ColumnInfo) -> i64 {
         | collation << 16
 }
 
-/// Bytes of a value, as InnoDB keeps it.
+/// Bytes of a stored value in InnoDB's format.
 fn stored_length(ty: &SqlType) -> i64 {
     use TypeKind::*;
     let fraction = i64::from(ty.decimals.div_ceil(2).min(3));
@@ -270,7 +271,7 @@ fn stored_length(ty: &SqlType) -> i64 {
     }
 }
 
-/// Bytes of decimal digits: nine take four.
+/// Bytes of decimal digits: nine digits take four bytes.
 fn digits_length(digits: i64) -> i64 {
     digits / 9 * 4 + (digits % 9 + 1) / 2
 }

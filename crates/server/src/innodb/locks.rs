@@ -1,6 +1,6 @@
 //! INNODB_LOCKS and INNODB_LOCK_WAITS.
 //!
-//! Compat: only locks that are waited for and those in their way are shown.
+//! Compat: shows only locks that a transaction waits for, and the locks that block them.
 
 use std::collections::BTreeSet;
 

@@ -1,6 +1,6 @@
-//! One look at the engine's transactions, with names for its numbers.
+//! One inspection of the engine's transactions, with names for its numbers.
 //!
-//! Must not keep anything locked: what it found may be over when it is shown.
+//! Must not hold engine locks: the result may be out of date when it is shown.
 
 use hashbrown::HashMap;
 use std::hash::{BuildHasher, Hash};
@@ -17,14 +17,14 @@ use selkie_types::temporal::DateTime;
 
 use super::ENGINE;
 
-/// What was found.
+/// Result of an inspection.
 pub(super) struct Look<'a> {
     pub(super) instance: &'a Instance,
     pub(super) found: Inspection,
     pub(super) tables: Names,
 }
 
-/// Definitions by number.
+/// Table definitions by number.
 pub(super) struct Names(HashMap<TableId, Arc<TableInfo>>);
 
 /// The engine.
@@ -64,12 +64,12 @@ impl Names {
         };
         match self.get(id) {
             Some(table) => format!("{}.{}", quote(table.schema()), quote(table.name())),
-            // A temporary table, or the dictionary's own.
+            // A temporary table, or a table of the dictionary itself.
             None => format!("{}.{}", quote("#sql"), quote(&id.to_string())),
         }
     }
 
-    /// The name of the index a lock of a record lies in.
+    /// The name of the index that contains a row lock.
     pub(super) fn index(&self, lock: &LockInfo) -> Option<String> {
         if lock.extent == LockExtent::Table {
             return None;
@@ -84,17 +84,17 @@ impl Names {
     }
 }
 
-/// Whether an index is the order the rows are stored in.
+/// Whether an index is the clustered one, which stores the rows.
 pub(super) fn is_clustered(kind: IndexKind) -> bool {
     kind == IndexKind::Primary
 }
 
-/// A number for an index among all: the table's with the index's.
+/// A number for an index that is unique in the server: made of the table's number and the index's.
 pub(super) fn index_number(table: TableId, index: u32) -> u64 {
     table.0 << 8 | u64::from(index)
 }
 
-/// A lock's name: no two locks that exist at a time share one.
+/// The identifier of a lock. Two locks that exist at the same time have different ones.
 pub(super) fn lock_id(lock: &LockInfo) -> String {
     let (trx, table) = (lock.transaction, lock.table);
     if lock.extent == LockExtent::Table {
@@ -104,7 +104,7 @@ pub(super) fn lock_id(lock: &LockInfo) -> String {
     format!("{trx}:{table}:{index}:{:x}", record_number(lock))
 }
 
-/// A number for the record of a lock, the same in every report.
+/// A number for the locked record; every report shows the same number for it.
 fn record_number(lock: &LockInfo) -> u32 {
     let mut bytes = vec![lock.extent as u8];
     match &lock.key {
@@ -120,7 +120,7 @@ fn fixed_hash(bytes: &impl Hash) -> u32 {
     state.hash_one(bytes) as u32
 }
 
-/// A moment in the server's time zone.
+/// A point in time in the server's time zone.
 pub(super) fn local(at: SystemTime) -> Value {
     let stamp = jiff::Timestamp::try_from(at).unwrap_or_default();
     let offset = stamp.to_zoned_datetime(jiff::tz::TimeZone::system()).offset().seconds();

@@ -1,4 +1,4 @@
-//! INNODB_METRICS: the engine's counters under MariaDB's names, where they mean the same.
+//! INNODB_METRICS: the engine's counters under MariaDB's names, if they have the same meaning.
 //!
 //! Must not list a metric that nothing counts.
 
@@ -11,17 +11,17 @@ use super::look::local;
 use super::monitor::Sample;
 use crate::tables::{Row, text};
 
-/// How a metric grows.
+/// Kind of a metric.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
-    /// A value as it is now.
+    /// A current value.
     Value,
     /// A status counter, which only grows.
     Counter,
 }
 use Kind::{Counter, Value as Gauge};
 
-/// Name, subsystem, kind, status counter without `innodb_`, meaning.
+/// Name, subsystem, kind, status counter without `innodb_`, description.
 type Metric = (&'static str, &'static str, Kind, &'static str, &'static str);
 
 const METRICS: &[Metric] = &[

@@ -1,6 +1,6 @@
-//! What reports remember between two times they are asked for.
+//! State kept between two reports: the latest deadlock, the latest foreign key error, old counters.
 //!
-//! Must not be read by anything but reports.
+//! Only reports may read it.
 
 use hashbrown::HashMap;
 use std::time::Instant;
@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 
 use crate::status::Gauges;
 
-/// What reports remember.
+/// State kept between reports.
 #[derive(Default)]
 pub(crate) struct Monitor {
     deadlock: Mutex<Option<String>>,
@@ -24,7 +24,7 @@ impl std::fmt::Debug for Monitor {
 }
 
 impl Monitor {
-    /// The latest deadlock in words.
+    /// The text of the latest deadlock.
     pub(super) fn deadlock(&self) -> Option<String> {
         self.deadlock.lock().clone()
     }
@@ -33,17 +33,17 @@ impl Monitor {
         *self.deadlock.lock() = Some(text);
     }
 
-    /// The latest foreign key error in words.
+    /// The text of the latest foreign key error.
     pub(super) fn foreign_key_error(&self) -> Option<String> {
         self.foreign_key_error.lock().clone()
     }
 
-    /// Keeps the text of a foreign key error.
+    /// Keeps the text of the latest foreign key error.
     pub(crate) fn set_foreign_key_error(&self, text: String) {
         *self.foreign_key_error.lock() = Some(text);
     }
 
-    /// Counters now, and what they grew by since the last report.
+    /// The present counters and their growth since the last report.
     pub(super) fn sample(&self, now: Sample) -> Rates {
         let mut last = self.last.lock();
         let at = Instant::now();
@@ -53,7 +53,7 @@ impl Monitor {
     }
 }
 
-/// Counters by lower-case name.
+/// Counters by their name in lower case.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sample(HashMap<String, u64>);
 
@@ -88,7 +88,7 @@ impl Rates {
         self.get(name).saturating_sub(before)
     }
 
-    /// Growth a second.
+    /// Growth per second.
     pub(super) fn rate(&self, name: &str) -> f64 {
         if self.before.is_none() || self.seconds <= 0.0 {
             return 0.0;

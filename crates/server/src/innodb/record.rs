@@ -1,7 +1,7 @@
-//! The record of a lock in words: the values of its key.
+//! The text of a locked record: the values of its key.
 //!
-//! Keys of strings cannot be read back, so the row is looked up as it is now, without locks; if it
-//! is gone, the key's bytes are shown.
+//! Strings cannot be decoded from a key. So the present row is read, without locks; if it is gone,
+//! the bytes of the key are shown.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use selkie_types::{ByteRows, Value, write_value};
 
 use super::look::Look;
 
-/// `lock_data` of INNODB_LOCKS; `None` for locks of tables.
+/// `lock_data` of INNODB_LOCKS; `None` for table locks.
 pub(super) fn record_text(look: &Look<'_>, lock: &LockInfo) -> Option<String> {
     let Some(key) = &lock.key else { return Some("supremum pseudo-record".to_owned()) };
     let Some(table) = look.tables.get(lock.table) else { return Some(hex(key)) };
@@ -22,7 +22,7 @@ pub(super) fn record_text(look: &Look<'_>, lock: &LockInfo) -> Option<String> {
     Some(values.unwrap_or_else(|| hex(key)))
 }
 
-/// Bytes as a number in hexadecimal.
+/// Bytes as a hexadecimal number.
 pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold("0x".to_owned(), |out, byte| out + &format!("{byte:02x}"))
 }
@@ -57,7 +57,8 @@ fn values_of(
     Ok(Some(shown.join(", ")))
 }
 
-/// Columns of an index's records: its own, then those of the primary key it lacks.
+/// Columns in the records of an index: its own, then the columns of the primary key it does not
+/// have.
 fn columns_of(table: &TableInfo, index: Option<usize>) -> Vec<usize> {
     let parts = |index: &selkie_engine::IndexDef| -> Vec<usize> {
         index.parts.iter().map(|part| part.column).collect()

@@ -1,6 +1,6 @@
 //! SHOW ENGINE INNODB STATUS: the sections and lines that monitoring tools read.
 //!
-//! Must not invent figures: what does not exist here is zero or left out.
+//! Must not invent figures: a figure without a counterpart here is zero or left out.
 
 use std::fmt::Write;
 
@@ -17,7 +17,7 @@ use crate::accounts::Privileges;
 use crate::time::local_datetime;
 use crate::variables::ids;
 
-/// The report.
+/// The whole report.
 pub(crate) fn status_report(asked: &Asked<'_>) -> SqlResult<String> {
     let shared = asked.shared;
     shared.access.lock().check_global(Privileges::PROCESS)?;
@@ -80,7 +80,7 @@ fn background(out: &mut String, rates: &Rates) {
     );
 }
 
-/// Returns how many snapshots are held.
+/// Writes the section; returns the number of open snapshots.
 fn transactions(out: &mut String, asked: &Asked<'_>, rates: &Rates) -> usize {
     let all_locks = asked.shared.server.globals.get(ids().innodb_status_output_locks).as_bool();
     let detail = if all_locks { LockDetail::All } else { LockDetail::Waits };
@@ -198,8 +198,8 @@ fn buffer_pool(out: &mut String, rates: &Rates) {
     );
 }
 
-/// Compat: MariaDB 10.11 prints the row counts no more, but tools written for InnoDB's report read
-/// them, and pass over lines they do not know.
+/// Compat: MariaDB 10.11 does not print the row counts any more. Tools for InnoDB's report read
+/// them, and skip lines they do not know.
 fn row_operations(out: &mut String, rates: &Rates, views: usize) {
     let _ = writeln!(
         out,

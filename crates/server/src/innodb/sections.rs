@@ -1,7 +1,7 @@
-//! Pieces that the status report and the report of a deadlock share: transactions and locks in the
-//! lines that tools know.
+//! Parts of both the status report and the deadlock report: transactions and locks in InnoDB's
+//! lines.
 //!
-//! Must not ask the engine: it is given what to show.
+//! Must not call the engine: callers bring the data.
 
 use std::fmt::Write;
 use std::time::SystemTime;
@@ -12,7 +12,7 @@ use super::look::Names;
 use crate::sessions::{Activity, SessionHandle};
 use crate::time::local_datetime;
 
-/// `trx_operation_state`: what the engine is doing for the transaction's statement.
+/// `trx_operation_state`: the present step of the engine in the transaction's statement.
 pub(super) fn operation(trx: &TransactionInfo, activity: Option<&Activity>) -> &'static str {
     let state = activity.filter(|a| a.info.is_some()).map_or("", |a| a.state);
     match trx.phase {
@@ -30,7 +30,7 @@ pub(super) fn operation(trx: &TransactionInfo, activity: Option<&Activity>) -> &
     }
 }
 
-/// The lines about a transaction, up to its query.
+/// Writes the lines about a transaction, except its query.
 pub(super) fn transaction(
     out: &mut String,
     prefix: &str,
@@ -67,7 +67,7 @@ pub(super) fn transaction(
     }
 }
 
-/// The text of a foreign key error, from the statement's error.
+/// The text of a foreign key error, made from the statement's error.
 pub(crate) fn foreign_key_error(session: &SessionHandle, error: &str) -> String {
     let mut out = local_datetime(SystemTime::now());
     let _ = writeln!(out, " 0x{:x} Transaction:", session.id);
@@ -96,7 +96,7 @@ fn thread(out: &mut String, session: &SessionHandle, activity: &Activity) {
     }
 }
 
-/// The lines about a lock.
+/// Writes the lines about a lock.
 pub(super) fn lock(out: &mut String, names: &Names, lock: &LockInfo) {
     let table = names.table(lock.table, false);
     let trx = lock.transaction;
@@ -119,7 +119,7 @@ pub(super) fn lock(out: &mut String, names: &Names, lock: &LockInfo) {
     record(out, lock.key.as_deref());
 }
 
-/// The record's lines: its key's bytes as one field.
+/// Writes the lines about a record: the bytes of its key as one field.
 fn record(out: &mut String, key: Option<&[u8]>) {
     let bits = "PHYSICAL RECORD: n_fields 1; compact format; info bits 0";
     let (heap, bytes) = match key {

@@ -1,6 +1,6 @@
 //! INNODB_TRX.
 //!
-//! Must not show transactions of the engine's own.
+//! Must not show the engine's internal transactions.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::tables::{Row, text};
 
 pub(super) fn transactions(asked: &Asked<'_>) -> Vec<Row> {
     let look = Look::new(asked.instance, LockDetail::Waits);
-    // Compat: youngest first.
+    // Compat: the youngest transaction first.
     look.found.transactions.iter().rev().map(|trx| row(asked, &look, trx)).collect()
 }
 
@@ -61,7 +61,7 @@ fn row(asked: &Asked<'_>, look: &Look<'_>, trx: &TransactionInfo) -> Row {
     ]
 }
 
-/// Whether it is a statement by itself that reads a snapshot.
+/// Whether a transaction is a single statement (autocommit) that reads a snapshot.
 fn is_plain_read(trx: &TransactionInfo, session: Option<&SessionHandle>) -> bool {
     let alone = session.is_some_and(|s| !s.in_transaction());
     alone && trx.has_snapshot && trx.rows_modified == 0 && trx.rows_locked == 0

@@ -1,6 +1,6 @@
 //! The program: its arguments, its log, its exit code.
 //!
-//! Must not contain what subcommands do.
+//! Must not implement subcommands.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -12,7 +12,7 @@ use crate::log::LogTarget;
 use crate::options::{Settings, apply, collect};
 use crate::variables::{VERSION, VarValue, registry, startup_values};
 
-/// Where data lies when nothing is said.
+/// Default data directory.
 const DEFAULT_DATA_DIR: &str = "./selkie-data";
 
 const USAGE: &str = "\
@@ -93,7 +93,7 @@ fn serve<B: SessionFactory>(
     Ok(())
 }
 
-/// `--log-error[=FILE]`: relative names lie in the data directory, names without extension get
+/// `--log-error[=FILE]`: a relative name is in the data directory; a name without an extension gets
 /// `.err`. Returns whether the log goes to a file.
 fn switch_log(settings: &mut Settings, log: &LogTarget) -> Result<bool, String> {
     let shown = |name: &str| {

@@ -1,6 +1,6 @@
-//! The data directory: created when missing, locked while a server uses it.
+//! The data directory: created if missing, locked while a server uses it.
 //!
-//! Must not look at the files inside; engines own them.
+//! Must not read the files inside; they belong to the engines.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
@@ -8,19 +8,19 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
 
-/// Name of the file that is locked.
+/// Name of the lock file.
 const LOCK_FILE: &str = "selkie.lock";
 
-/// A data directory that belongs to this process until it is dropped.
+/// A data directory that this process owns until the value is dropped.
 #[derive(Debug)]
 pub struct DataDir {
     path: PathBuf,
-    /// The lock is the process's, and goes with it however it ends.
+    /// The lock belongs to the process; it ends with the process, also after a crash.
     _lock: File,
 }
 
 impl DataDir {
-    /// Creates and locks the directory; the error is the sentence for the log.
+    /// Creates and locks the directory; the error is a sentence for the log.
     pub fn open(path: &Path) -> Result<Self, String> {
         fs::create_dir_all(path)
             .map_err(|e| format!("Can't create data directory '{}': {e}", path.display()))?;

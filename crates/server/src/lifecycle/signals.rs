@@ -1,6 +1,6 @@
 //! Signals that stop the server.
 //!
-//! Must not do more than ask: stopping happens on the main thread.
+//! Must only request the stop: the main thread does the work.
 
 use std::io;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use signal_hook::iterator::Signals;
 
 use crate::server::Server;
 
-/// SIGTERM and SIGINT stop the server; SIGHUP, which closes a terminal, does not.
+/// SIGTERM and SIGINT stop the server. SIGHUP, sent when a terminal closes, does not.
 pub(super) fn watch(server: &Arc<Server>) -> io::Result<()> {
     let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP])?;
     let server = Arc::clone(server);

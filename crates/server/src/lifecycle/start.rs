@@ -1,4 +1,4 @@
-//! From settings to a server that takes connections, and back.
+//! Start of a server from its settings until it accepts connections, and its stop.
 //!
 //! Must not parse options.
 
@@ -16,13 +16,13 @@ use crate::scheduler;
 use crate::server::Server;
 use crate::variables::{Globals, VarValue, registry};
 
-/// How long sessions may take to end when the server stops.
+/// Time that sessions have to end when the server stops.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// Opens what runs statements, over a data directory that is locked.
+/// Opens the backend over a locked data directory.
 pub type OpenBackend<B> = dyn Fn(&Settings, &Path, &Arc<AclStore>) -> Result<Arc<B>, String>;
 
-/// What a start needs.
+/// Input of a start.
 pub struct Start<'a, B> {
     /// Variables after all options.
     pub settings: Settings,
@@ -41,7 +41,7 @@ pub struct Running {
     data_dir: DataDir,
 }
 
-/// Starts a server; the error is the sentence for the log.
+/// Starts a server; the error is a sentence for the log.
 pub fn start<B: SessionFactory>(start: Start<'_, B>) -> Result<Running, String> {
     let mut settings = start.settings;
     let data_dir = DataDir::open(Path::new(text(&settings, "datadir").as_str()))?;
@@ -91,7 +91,7 @@ fn number(settings: &Settings, name: &str) -> u64 {
     settings.get(definition(name)).as_u64()
 }
 
-/// Values that follow from the data directory and from other values.
+/// Derives values from the data directory and from other values.
 fn derive(settings: &mut Settings, data_dir: &Path) {
     let with_slash = format!("{}/", data_dir.display());
     settings.derive("datadir", VarValue::text(with_slash));
@@ -104,7 +104,8 @@ fn derive(settings: &mut Settings, data_dir: &Path) {
         settings.derive("pid_file", VarValue::text(data_dir.join(name).to_string_lossy()));
     }
     if !settings.is_given("bind_address") {
-        // Compat: MariaDB listens everywhere by default; a new server has an open root account.
+        // Compat: MariaDB listens on all addresses by default. Here a new server has a root account
+        // without a password, so the default is loopback.
         settings.derive("bind_address", VarValue::text("127.0.0.1"));
     }
     for name in ["basedir", "character_sets_dir", "plugin_dir"] {
@@ -113,7 +114,7 @@ fn derive(settings: &mut Settings, data_dir: &Path) {
             settings.derive(name, VarValue::text(directory + "/"));
         }
     }
-    // Compat: the highest level says so of itself.
+    // Compat: `innodb_force_recovery` of 6 also shows as `innodb_read_only`.
     if number(settings, "innodb_force_recovery") >= 6 {
         settings.derive("innodb_read_only", VarValue::Uint(1));
     }
@@ -124,7 +125,8 @@ fn derive(settings: &mut Settings, data_dir: &Path) {
     derive_charsets(settings);
 }
 
-/// `--character-set-server` alone also chooses the collation, `--collation-server` the set.
+/// `--character-set-server` alone also sets the collation; `--collation-server` alone the character
+/// set.
 fn derive_charsets(settings: &mut Settings) {
     use selkie_types::{Charset, CollationId};
     let charset = Charset::from_name(&text(settings, "character_set_server"));
@@ -194,7 +196,7 @@ fn announce(server: &Server, endpoints: &Endpoints) {
 }
 
 impl Running {
-    /// How a client connects.
+    /// Command line with which a client can connect.
     pub fn how_to_connect(&self) -> String {
         use crate::variables::ids;
         let globals = &self.server.globals;

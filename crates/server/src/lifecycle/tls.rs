@@ -1,6 +1,6 @@
-//! The options of TLS, and what follows from them when the server starts.
+//! The options of TLS and their effect at the start of the server.
 //!
-//! Must not read the files they name.
+//! Must not read the files the options name.
 
 use std::path::{Path, PathBuf};
 
@@ -8,10 +8,10 @@ use crate::net::{Offers, TlsOptions};
 use crate::options::Settings;
 use crate::variables::{VarValue, registry};
 
-/// What is offered to clients that want TLS; the error is the sentence to refuse the start with.
+/// The TLS offer to clients; the error is the sentence to refuse the start with.
 ///
-/// Compat: any option of TLS but `tls_version` switches it on, and then a start without a
-/// certificate fails.
+/// Compat: every TLS option but `tls_version` switches TLS on. Then a start without a certificate
+/// fails.
 pub(super) fn set_up(settings: &mut Settings, data_dir: &Path) -> Result<Offers, String> {
     let options = options(settings, data_dir);
     let offers = match settings.tls_wanted {
@@ -49,7 +49,7 @@ fn text(settings: &Settings, name: &str) -> Option<String> {
     (!value.is_empty()).then_some(value)
 }
 
-/// Whether TLS 1.2 and 1.3 are among `tls_version`. Compat: no version is every version.
+/// Whether `tls_version` contains TLS 1.2, and TLS 1.3. Compat: an empty list means all versions.
 fn versions(settings: &Settings) -> (bool, bool) {
     let Some(def) = registry().find("tls_version") else { return (true, true) };
     let chosen = settings.get(def).as_u64();

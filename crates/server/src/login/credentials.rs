@@ -1,7 +1,7 @@
-//! Checking who a client is.
+//! Authentication of a client.
 //!
-//! Must not reveal whether an account exists: a client that names an unknown one goes through the
-//! same exchange.
+//! Must not reveal whether an account exists: a client that names an unknown account goes through
+//! the same exchange.
 
 use std::sync::Arc;
 
@@ -16,18 +16,18 @@ use crate::net::{Negotiated, Peer, ReadError};
 use crate::server::Server;
 use crate::variables::ids;
 
-/// What a client claims about itself.
+/// Identity that a client claims.
 #[derive(Clone, Debug)]
 pub(crate) struct Claim {
     /// User name.
     pub(crate) user: String,
     /// Answer to the challenge.
     pub(crate) answer: Vec<u8>,
-    /// Plugin the answer was made with; `None` means the greeting's.
+    /// Plugin that made the answer; `None` is the greeting's.
     pub(crate) plugin: Option<String>,
 }
 
-/// Who a client has proven to be.
+/// Proven identity of a client.
 #[derive(Clone, Debug)]
 pub(crate) struct Authenticated {
     /// The identity.
@@ -77,15 +77,16 @@ pub(crate) fn authenticate(
     Err(unusable.unwrap_or_else(|| denied(&claim.user, peer, used_password)))
 }
 
-/// Whether wrong passwords block an account.
+/// Whether wrong passwords can block an account.
 ///
-/// Compat: not those who may end others' sessions, nor where there are several ways to log in.
+/// Compat: they cannot block accounts that may end others' sessions, or that have several ways to
+/// log in.
 fn counts_passwords(account: &Account) -> bool {
     let admin = Privileges::SUPER | Privileges::CONNECTION_ADMIN;
     account.auth.len() == 1 && !account.global.has_any(admin)
 }
 
-/// Stands in for an account that does not exist; its password nobody knows.
+/// A substitute for an account that does not exist, with a random password.
 fn decoy(user: &str) -> Account {
     let mut account = Account::new(AccountName::new(user, "%"));
     let nobody_knows = String::from_utf8_lossy(&new_scramble()).into_owned();
@@ -93,7 +94,7 @@ fn decoy(user: &str) -> Account {
     account
 }
 
-/// Why nobody logs in with a method, if that is so.
+/// The error if a method allows no login at all.
 fn unusable_method(method: &AuthMethod, user: &str, peer: &Peer) -> Option<SqlError> {
     match method {
         AuthMethod::Old(_) => {
@@ -120,15 +121,15 @@ fn unrestricted(peer: &Peer, user: String) -> Authenticated {
     Authenticated { identity, account: Account::new(name), expired: false }
 }
 
-/// How a client proved itself.
+/// Facts about a client's proof.
 #[derive(Clone, Copy)]
 struct Proof<'a> {
     used_password: bool,
-    /// What its connection agreed on, if that is encrypted.
+    /// Parameters of the TLS connection, if it is one.
     tls: Option<&'a Arc<Negotiated>>,
 }
 
-/// 1045.
+/// Error 1045.
 fn denied(user: &str, peer: &Peer, used_password: bool) -> SqlError {
     let used = if used_password { "YES" } else { "NO" };
     SqlError::new(&ER_ACCESS_DENIED_ERROR, &[&user, &peer.name(), &used])
@@ -198,7 +199,7 @@ fn try_method(
     }
 }
 
-/// Asks the client to answer with another plugin, unless it did already.
+/// Asks the client for an answer made with `plugin`, unless its answer already is.
 fn switch_plugin(exchange: &mut Exchange<'_>, claim: &mut Claim, plugin: &str) -> SqlResult<()> {
     if claim.plugin.as_deref().unwrap_or(native::NAME) == plugin {
         return Ok(());
@@ -207,7 +208,7 @@ fn switch_plugin(exchange: &mut Exchange<'_>, claim: &mut Claim, plugin: &str) -
     let scramble = exchange.scramble;
     exchange.send(|b| switch::put_switch(b, plugin, &scramble)).map_err(|_| handshake_error())?;
     claim.answer = receive(exchange)?;
-    // Compat: clients end an empty answer to caching_sha2_password with a NUL.
+    // Compat: clients terminate an empty answer to caching_sha2_password with a NUL.
     if claim.answer == [0] {
         claim.answer.clear();
     }
@@ -222,7 +223,7 @@ fn receive(exchange: &mut Exchange<'_>) -> SqlResult<Vec<u8>> {
     })
 }
 
-/// The fast answer against the cache, or the clear password over a connection nobody reads.
+/// Checks the fast answer with the cache, or else the clear password if the connection is secure.
 fn prove_sha2(
     server: &Server,
     exchange: &mut Exchange<'_>,
@@ -242,7 +243,7 @@ fn prove_sha2(
         return Ok(true);
     }
     if !exchange.wire.is_secure() {
-        // Without TLS there is no way to receive the password that others could not read.
+        // Without TLS the password cannot be received in secret.
         return Ok(false);
     }
     send_more(exchange, &[sha2::PERFORM_FULL_AUTH])?;
@@ -260,7 +261,7 @@ fn send_more(exchange: &mut Exchange<'_>, data: &[u8]) -> SqlResult<()> {
     exchange.send(|b| switch::put_more_data(b, data)).map_err(|_| handshake_error())
 }
 
-/// The name of a user of this machine.
+/// The name of a user of this machine, by its number.
 fn user_name(uid: u32) -> Option<String> {
     let passwd = std::fs::read_to_string("/etc/passwd").ok()?;
     let mut lines = passwd.lines().map(|l| l.split(':').collect::<Vec<_>>());

@@ -1,4 +1,4 @@
-//! The greeting and the packets exchanged before a session exists.
+//! The greeting, and the exchange of packets before a session exists.
 //!
 //! Must not check credentials.
 
@@ -15,13 +15,13 @@ use crate::net::{ReadError, Wire};
 use crate::server::Server;
 use crate::variables::ids;
 
-/// What this server can do: MariaDB 10.11's capabilities without TLS, which has to be set up.
+/// Capabilities of this server: MariaDB 10.11's without TLS, which needs to be set up.
 pub(crate) const CAPABILITIES: Capabilities = Capabilities(0x81ff_f7fe | 0x1d << 32);
 
-/// Compat: MariaDB 10.11 puts this before its version, for replicas that look at the first digit.
+/// Compat: MariaDB 10.11 sends this before its version, for replicas that check the first digit.
 const VERSION_PREFIX: &str = "5.5.5-";
 
-/// Packets before and during authentication.
+/// Exchange of packets before and during authentication.
 #[derive(Debug)]
 pub(crate) struct Exchange<'a> {
     pub(crate) wire: &'a mut Wire,
@@ -32,16 +32,17 @@ pub(crate) struct Exchange<'a> {
 }
 
 impl<'a> Exchange<'a> {
-    /// An exchange whose next packet carries `sequence`.
+    /// An exchange whose next packet has the number `sequence`.
     pub(crate) fn new(wire: &'a mut Wire, sequence: u8, timeout: Duration) -> Self {
         let out = Output::new(sequence);
         Self { wire, out, caps: Capabilities::NONE, timeout, scramble: new_scramble() }
     }
 
-    /// The exchange after the greeting that carried `scramble` and the client's first packets.
+    /// The exchange after the greeting, which carried `scramble`, and the client's first packets.
     pub(crate) fn greeted(wire: &'a mut Wire, timeout: Duration, scramble: [u8; SCRAMBLE]) -> Self {
         let sequence = wire.sequence();
-        // From here on errors carry an SQLSTATE, whatever the client turns out to understand.
+        // From here on errors have an SQLSTATE, although the client's capabilities are not known
+        // yet.
         Self { scramble, caps: Capabilities::PROTOCOL_41, ..Self::new(wire, sequence, timeout) }
     }
 
@@ -59,23 +60,23 @@ impl<'a> Exchange<'a> {
         Ok(packet)
     }
 
-    /// Tells the client why it is refused.
+    /// Sends the error to the client.
     pub(crate) fn refuse(&mut self, error: &SqlError) {
         let caps = self.caps;
-        // The client may have gone; there is nobody else to tell.
+        // The client may have gone; nobody else needs the error.
         let _ = self.send(|b| put_err(b, error, caps));
     }
 }
 
-/// A challenge of printable characters: some clients take it for a string that ends at NUL.
+/// A challenge of printable characters: some clients treat it as a string that ends at NUL.
 pub(crate) fn new_scramble() -> [u8; SCRAMBLE] {
     let mut bytes = [0u8; SCRAMBLE];
     if getrandom::fill(&mut bytes).is_err() {
-        // Without randomness no login may succeed by replay: refuse to run.
+        // Without random numbers an old answer could be replayed: refuse to run.
         tracing::error!("the system gives no random bytes");
         std::process::abort();
     }
-    // 93 printable characters without '$', which separates parts of stored hashes.
+    // 93 printable characters, without '$', which separates parts of stored hashes.
     bytes.map(|b| match 33 + b % 93 {
         b'$' => b'~',
         c => c,
@@ -105,7 +106,7 @@ pub(crate) fn greet(
     exchange.send(|b| greeting.encode(b))
 }
 
-/// The error a stream gets whose bytes were no login.
+/// The error for a stream whose bytes are not a login.
 pub(crate) fn handshake_error() -> SqlError {
     SqlError::new(&ER_HANDSHAKE_ERROR, &[])
 }

@@ -1,6 +1,6 @@
-//! How many connections there may be, altogether and for one account.
+//! Limits of connections: all of them, and those of one account.
 //!
-//! Must not close anything: it answers before a session begins.
+//! Must not close connections: a check runs before its session begins.
 
 use selkie_protocol::Capabilities;
 use selkie_types::error::catalogue::*;
@@ -12,10 +12,10 @@ use crate::server::Server;
 use crate::sessions::Door;
 use crate::variables::ids;
 
-/// 1040, 1203 or 1226 if the client comes on top of too many others.
+/// Fails (1040, 1203, 1226) if the client exceeds a limit.
 ///
-/// One connection more than `max_connections` is kept for an account that may end others.
-/// The place among the connections of the account is given up when it is dropped.
+/// One connection more than `max_connections` is reserved for an account that may end other
+/// sessions. The returned place counts as a connection of the account until it is dropped.
 pub(crate) fn check_limits(
     server: &Server,
     who: &Authenticated,
@@ -29,7 +29,7 @@ pub(crate) fn check_limits(
     place_of(server, who, is_admin)
 }
 
-/// 1862 if the password has expired and the client could not be told to change it.
+/// Fails (1862) if the password has expired and the client cannot handle that state.
 pub(crate) fn check_expired(
     server: &Server,
     who: &Authenticated,

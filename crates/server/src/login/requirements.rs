@@ -1,4 +1,4 @@
-//! What the server and an account demand of a connection: encryption, a cipher, a certificate.
+//! Requirements of the server and of an account on a connection: encryption, cipher, certificate.
 //!
 //! Must not look at passwords.
 
@@ -7,12 +7,13 @@ use crate::net::{Negotiated, Wire};
 use crate::server::Server;
 use crate::variables::ids;
 
-/// Whether `require_secure_transport` lets a connection in: over TLS, or by the Unix socket.
+/// Whether `require_secure_transport` allows a connection: TLS, or the Unix socket.
 pub(super) fn is_secure_enough(server: &Server, wire: &Wire) -> bool {
     wire.is_secure() || !server.globals.get(ids().require_secure_transport).as_bool()
 }
 
-/// Whether a connection is what an account demands. Compat: the Unix socket alone is not encrypted.
+/// Whether a connection meets the requirement of an account. Compat: the Unix socket does not count
+/// as encrypted.
 pub(super) fn is_fit(server: &Server, required: &TlsRequirement, tls: Option<&Negotiated>) -> bool {
     match (required, tls) {
         (TlsRequirement::None, _) => true,
@@ -29,7 +30,7 @@ pub(super) fn is_fit(server: &Server, required: &TlsRequirement, tls: Option<&Ne
     }
 }
 
-/// Whether what was found is what is wanted, if anything is.
+/// Whether `found` equals `wanted`; an empty `wanted` accepts everything.
 fn is_same(server: &Server, what: &str, wanted: &str, found: Option<&str>) -> bool {
     if wanted.is_empty() || found == Some(wanted) {
         return true;

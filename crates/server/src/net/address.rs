@@ -1,13 +1,14 @@
-//! Who is on the other end of a connection.
+//! Address and host name of a connection's client.
 //!
-//! Must not resolve names: a loopback address is `localhost`, any other is its address.
+//! Must not resolve names: a loopback address is `localhost`; any other client has only its
+//! address.
 
 use std::net::{IpAddr, SocketAddr};
 
 /// Name, address and port of a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Peer {
-    /// Name for matching accounts; empty when only the address is known.
+    /// Name for matching accounts; empty if only the address is known.
     pub host: String,
     /// Address as text; empty for a Unix socket.
     pub ip: String,
@@ -20,7 +21,7 @@ pub struct Peer {
 impl Peer {
     /// A client over TCP.
     pub fn tcp(address: SocketAddr, skip_name_resolve: bool) -> Self {
-        // An IPv4 client of an IPv6 socket shows as its IPv4 address.
+        // An IPv4 client of an IPv6 socket is shown with its IPv4 address.
         let ip = address.ip().to_canonical();
         let named = ip.is_loopback() && !skip_name_resolve;
         let host = if named { "localhost".to_owned() } else { String::new() };
@@ -32,12 +33,12 @@ impl Peer {
         Self { host: "localhost".to_owned(), ip: String::new(), port: 0, process_user }
     }
 
-    /// Name, or else address.
+    /// The name, or the address if there is no name.
     pub fn name(&self) -> &str {
         if self.host.is_empty() { &self.ip } else { &self.host }
     }
 
-    /// As the process list shows it.
+    /// The client as the process list shows it.
     pub fn with_port(&self) -> String {
         match self.port {
             0 => self.name().to_owned(),
@@ -46,7 +47,7 @@ impl Peer {
     }
 }
 
-/// Whether an address only takes clients of this machine.
+/// Whether an address accepts only clients of this machine.
 pub(crate) fn is_local_only(address: IpAddr) -> bool {
     address.is_loopback()
 }

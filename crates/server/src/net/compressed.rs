@@ -1,7 +1,7 @@
-//! A stream in frames that zlib makes smaller, over another.
+//! A stream of zlib-compressed frames over another stream.
 //!
-//! Must not read its socket before all that was read is handed out: pollers are asked about the
-//! socket only. Must not say that bytes are written before the frames they are in have left.
+//! Must not read its socket before all decompressed bytes are taken: pollers watch only the socket.
+//! Must not report bytes as written before their frames have been sent.
 
 use std::cell::Cell;
 use std::io;
@@ -15,33 +15,33 @@ use selkie_protocol::compressed::{Frames, PIECE, put_frame};
 use super::tls::Negotiated;
 use super::transport::{Closer, Transport};
 
-/// Bytes read from the socket at once.
+/// Bytes of one read from the socket.
 const CHUNK: usize = 16 << 10;
 
 thread_local!(static ARRIVED: KeptSlot<Vec<u8>> = const { Cell::new(None) });
 
-/// A connection that is compressed once the client has logged in.
+/// A connection that is compressed as soon as the client has logged in.
 pub(super) struct CompressedStream {
     inner: Box<dyn Transport>,
     active: bool,
     /// Number of the next frame, in either direction.
     number: u8,
     frames: Frames,
-    /// The content of a frame, and how much of it was handed out.
+    /// The content of a frame, and the number of its bytes that were taken.
     content: Vec<u8>,
     taken: usize,
-    /// Frames to send, and how much of them has left.
+    /// Frames to send, and the number of their bytes that were sent.
     outgoing: Vec<u8>,
     left: usize,
-    /// Bytes that were put into frames and not said to be written, since not all of the frames has
-    /// left. The caller comes again with them in front.
+    /// Bytes that are in frames but not reported as written, because some of the frames are not
+    /// sent yet. The caller passes them again, in front of new bytes.
     owed: usize,
-    /// Whether nothing can be sent any more: a frame may have left in part.
+    /// Whether nothing can be sent any more, because a frame may have been sent in part.
     broken: bool,
 }
 
 impl CompressedStream {
-    /// The stream over `inner`, which is as it was until [`Transport::compress`] is called.
+    /// The stream over `inner`. It passes bytes through until [`Transport::compress`] is called.
     pub(super) fn new(inner: Box<dyn Transport>) -> Self {
         Self {
             inner,
@@ -57,7 +57,7 @@ impl CompressedStream {
         }
     }
 
-    /// Reads what there is, waiting for the first byte only if `patient`.
+    /// Reads the bytes that have arrived; waits for the first byte only if `patient`.
     fn read_some(&mut self, buf: &mut [u8], patient: bool) -> io::Result<usize> {
         let (mut filled, mut drained) = (0, false);
         let mut chunk = Kept::take(&ARRIVED);
@@ -79,14 +79,14 @@ impl CompressedStream {
                     self.frames.feed(&chunk[..length]);
                     drained = length < CHUNK;
                 }
-                // The next read finds the end, or what is wrong, again.
+                // The next read returns the end or the error again.
                 _ if filled > 0 => return Ok(filled),
                 ended => return ended,
             }
         }
     }
 
-    /// Fills `buf` with the content of frames that have arrived.
+    /// Fills `buf` with the content of complete frames.
     fn take(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         let mut filled = 0;
         while filled < buf.len() {
@@ -102,16 +102,16 @@ impl CompressedStream {
         Ok(filled)
     }
 
-    /// Opens the next frame; false if none has arrived whole.
+    /// Opens the next frame; false if no complete frame has arrived.
     fn open_frame(&mut self) -> io::Result<bool> {
-        // Large content goes, for the next frame may be the last for a long time.
+        // A large buffer is freed: the next frame may not come for a long time.
         if self.content.capacity() > CHUNK || !self.frames.has_pending() {
             self.content = Vec::new();
         }
         self.content.clear();
         self.taken = 0;
         let expected = self.number;
-        // A client that does not wait for an answer begins the next command with number 0.
+        // A client that does not wait for an answer starts its next command with number 0.
         let found = self.frames.next(&mut self.content, |n| n == expected || n == 0);
         let found = found.map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
         if let Some(number) = found {
@@ -120,7 +120,8 @@ impl CompressedStream {
         Ok(found.is_some())
     }
 
-    /// Writes `bytes`, waiting for the client if `patient`; how many have left altogether.
+    /// Writes `bytes`; waits for the client if `patient`. Returns the number of bytes that are
+    /// sent.
     fn write_some(&mut self, bytes: &[u8], patient: bool) -> io::Result<usize> {
         if self.broken {
             return Err(io::ErrorKind::BrokenPipe.into());
@@ -146,7 +147,7 @@ impl CompressedStream {
         }
     }
 
-    /// Sends all frames that wait.
+    /// Sends all pending frames.
     fn send_frames(&mut self, patient: bool) -> io::Result<()> {
         while self.left < self.outgoing.len() {
             let rest = &self.outgoing[self.left..];
@@ -238,7 +239,7 @@ mod tests {
         stream
     }
 
-    /// Half of it can be made smaller.
+    /// Bytes of which half compress well.
     fn content(size: usize) -> Vec<u8> {
         let mut bytes = noise(size);
         bytes.chunks_mut(3000).step_by(2).for_each(|chunk| chunk.fill(b'z'));

@@ -1,6 +1,6 @@
 //! Listening sockets and the threads that accept on them.
 //!
-//! Must not talk to clients: an accepted stream is handed on at once.
+//! Must not talk to clients: an accepted stream is passed on at once.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener, ToSocketAddrs};
@@ -23,30 +23,30 @@ pub struct Listeners {
     unix: Option<(UnixListener, PathBuf)>,
 }
 
-/// Where to listen.
+/// Addresses and sockets to listen on.
 #[derive(Clone, Debug)]
 pub(crate) struct Endpoints {
-    /// Addresses, separated by commas; empty or `*` is every address.
+    /// Addresses, separated by commas; empty or `*` means all addresses.
     pub(crate) addresses: String,
-    /// Port; `None` is no TCP at all.
+    /// Port; `None` means no TCP.
     pub(crate) port: Option<u16>,
-    /// A second port, for when the first is no use.
+    /// A second port, for administrators when the first is out of connections.
     pub(crate) extra_port: Option<u16>,
     /// Path of the Unix socket.
     pub(crate) socket: Option<PathBuf>,
-    /// The name of an account without password, which confines TCP to this machine.
+    /// The name of an account without a password; if there is one, TCP must be on loopback only.
     pub(crate) open_account: Option<String>,
 }
 
 impl Endpoints {
-    /// Where the extra port is, if there is one.
+    /// The endpoints of the extra port, if there is one.
     pub(crate) fn extra(&self) -> Option<Self> {
         let port = Some(self.extra_port?);
         Some(Self { port, socket: None, extra_port: None, ..self.clone() })
     }
 }
 
-/// Binds all sockets; the error is the sentence for the log.
+/// Binds all sockets; the error is a sentence for the log.
 pub(crate) fn bind_all(at: &Endpoints) -> Result<Listeners, String> {
     let mut listeners = Listeners::default();
     if let Some(port) = at.port {
@@ -106,7 +106,7 @@ fn bind_failed(address: SocketAddr, error: &io::Error) -> String {
     text
 }
 
-/// Compat: a socket file nobody listens on any more is replaced.
+/// Compat: a socket file without a listener is replaced.
 fn bind_unix(path: &Path) -> Result<UnixListener, String> {
     if UnixStream::connect(path).is_ok() {
         return Err(format!(
@@ -122,10 +122,10 @@ fn bind_unix(path: &Path) -> Result<UnixListener, String> {
     Ok(listener)
 }
 
-/// What is done with an accepted stream.
+/// Handler of an accepted stream.
 pub(crate) type Accepted = Arc<dyn Fn(Box<dyn Transport>, Peer) + Send + Sync>;
 
-/// Threads that accept connections until they are told to stop.
+/// Threads that accept connections until they are stopped.
 #[derive(Debug)]
 pub(crate) struct Acceptors {
     stop: Arc<AtomicBool>,
@@ -140,7 +140,7 @@ impl Listeners {
         self.tcp.iter().filter_map(|l| l.local_addr().ok()).collect()
     }
 
-    /// Begins to accept.
+    /// Starts the threads that accept connections.
     pub(crate) fn run(self, skip_name_resolve: bool, accepted: &Accepted) -> io::Result<Acceptors> {
         let addresses = self.addresses();
         let stop = Arc::new(AtomicBool::new(false));
@@ -198,7 +198,8 @@ fn accept_unix(l: &UnixListener, stop: &AtomicBool, accepted: &Accepted) {
     }
 }
 
-/// Out of descriptors and the like: trying again at once would only burn time.
+/// Waits a moment, for example if there are no free descriptors: an immediate retry would only use
+/// CPU.
 fn pause_after(error: &io::Error) {
     if error.kind() != io::ErrorKind::Interrupted {
         tracing::error!("Error in accept: {error}");
@@ -215,7 +216,7 @@ impl Acceptors {
     /// Stops accepting, waits for the threads and removes the socket file.
     pub(crate) fn stop(self) {
         self.stop.store(true, Ordering::Release);
-        // A thread that waits in accept() wakes up when somebody connects.
+        // A connection wakes up a thread that waits in accept().
         for address in &self.addresses {
             let ip = match address.ip() {
                 ip if ip.is_unspecified() => IpAddr::from([127, 0, 0, 1]),

@@ -1,4 +1,7 @@
-//! Two ends of a connection with small buffers, and an end that is used as the pool uses it.
+//! Helpers for tests of streams: two connected sockets with small buffers, and reads like the
+//! pool's.
+//!
+//! Small buffers make partial reads and writes common, which the tests of TLS and compression need.
 
 use std::io;
 use std::net::{TcpListener, TcpStream};
@@ -8,7 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::transport::Transport;
 
-/// How long an end waits for the other.
+/// Time an end waits for the other one.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Two sockets that are connected.
@@ -24,7 +27,7 @@ pub(super) fn sockets() -> (TcpStream, TcpStream) {
     (near, far)
 }
 
-/// Bytes that do not repeat.
+/// Bytes without repetition, which do not compress.
 pub(super) fn noise(length: usize) -> Vec<u8> {
     let mut state = 7u32;
     let mut next = || {
@@ -34,7 +37,7 @@ pub(super) fn noise(length: usize) -> Vec<u8> {
     (0..length).map(|_| next()).collect()
 }
 
-/// Waits for the socket of a stream.
+/// Waits until the socket of a stream is ready.
 pub(super) fn wait(stream: &dyn Transport, for_what: PollFlags) {
     let socket = stream.socket();
     let patience = Timespec::try_from(PATIENCE).unwrap();
@@ -42,8 +45,8 @@ pub(super) fn wait(stream: &dyn Transport, for_what: PollFlags) {
     assert_eq!(ready, 1, "the socket has nothing more");
 }
 
-/// Reads as connections of the pool do: until there was more room than bytes, then the socket is
-/// waited for.
+/// Reads like a connection of the pool: until a read fills less than its buffer, then waits for the
+/// socket.
 pub(super) fn read_as_polled(stream: &mut dyn Transport, got: &mut Vec<u8>, room: usize) {
     let mut buf = vec![0; room];
     loop {

@@ -1,4 +1,4 @@
-//! TLS of client connections: what is offered, the handshake, the encrypted stream.
+//! TLS of client connections: the offer, the handshake, the encrypted stream.
 //!
 //! Must not know packets or accounts.
 

@@ -15,33 +15,34 @@ use super::tls::Negotiated;
 
 /// A blocking byte stream with timeouts.
 pub trait Transport: Send {
-    /// Reads what has arrived, at least one byte; 0 is the end.
+    /// Reads the bytes that have arrived, at least one; 0 is the end.
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize>;
-    /// Writes everything.
+    /// Writes all bytes.
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()>;
-    /// Reads what has arrived; `WouldBlock` if nothing has.
+    /// Reads the bytes that have arrived; `WouldBlock` if there are none.
     fn read_now(&mut self, buf: &mut [u8]) -> io::Result<usize>;
-    /// Writes what goes without waiting; `WouldBlock` if nothing does. What was not written comes
-    /// again, in front of whatever is written next.
+    /// Writes as much as possible without waiting; `WouldBlock` if that is nothing. The caller
+    /// passes the rest again, in front of new bytes.
     fn write_now(&mut self, bytes: &[u8]) -> io::Result<usize>;
     /// The socket.
     fn socket(&self) -> BorrowedFd<'_>;
-    /// How long a read may wait.
+    /// Sets the longest wait of a read.
     fn set_read_timeout(&mut self, timeout: Duration) -> io::Result<()>;
-    /// How long a write may wait.
+    /// Sets the longest wait of a write.
     fn set_write_timeout(&mut self, timeout: Duration) -> io::Result<()>;
-    /// Whether nobody can listen in: TLS, or a Unix socket.
+    /// Whether nobody can read along: TLS, or a Unix socket.
     fn is_secure(&self) -> bool;
-    /// What was agreed on, if this is TLS.
+    /// Parameters of TLS, if the stream uses it.
     fn tls(&self) -> Option<&Arc<Negotiated>> {
         None
     }
-    /// Begins to compress; `arrived` was read before and is compressed already. Only for streams
-    /// that can.
+    /// Starts compression. `arrived` are compressed bytes that were read before. Only for streams
+    /// that support it.
     fn compress(&mut self, _arrived: &[u8]) {}
-    /// A new command begins, or has `begun` to arrive. Only streams that compress want to know.
+    /// Tells that a new command begins; `begun`: some of it has arrived. Only compressed streams
+    /// use it.
     fn begin_command(&mut self, _begun: bool) {}
-    /// A way to end the stream from another thread.
+    /// A handle that ends the stream from another thread.
     fn closer(&self) -> io::Result<Closer>;
 }
 
@@ -54,7 +55,7 @@ fn send_now(socket: impl AsFd, bytes: &[u8]) -> io::Result<usize> {
     Ok(rustix::net::send(socket, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL)?)
 }
 
-/// Zero would mean "no timeout" to the system; the smallest timeout is meant.
+/// A timeout for the system, where zero means "no timeout": zero becomes the smallest timeout.
 fn some(timeout: Duration) -> Option<Duration> {
     Some(timeout.max(Duration::from_millis(1)))
 }
@@ -141,14 +142,14 @@ enum Socket {
     Unix(UnixStream),
 }
 
-/// Ends a stream from another thread.
+/// A handle that ends a stream from another thread.
 #[derive(Clone, Debug, Default)]
 pub struct Closer(Option<Arc<Socket>>);
 
 impl Closer {
-    /// Makes a read that waits return as if the client had gone. Answers can still be written.
+    /// Makes a waiting read return as if the client had gone. Answers can still be written.
     pub fn interrupt(&self) {
-        // The stream may be gone already, which is what was wanted.
+        // The stream may be closed already, which is the goal.
         let _ = match self.0.as_deref() {
             Some(Socket::Tcp(s)) => s.shutdown(Shutdown::Read),
             Some(Socket::Unix(s)) => s.shutdown(Shutdown::Read),

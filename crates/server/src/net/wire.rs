@@ -14,22 +14,22 @@ use super::compressed::CompressedStream;
 use super::tls::{HandshakeError, Negotiated, Offer, Secured, TlsStream, shake_hands};
 use super::transport::{Closer, Transport};
 
-/// Bytes asked for when nothing is known about what arrives.
+/// Bytes to read when the size of the next packet is unknown.
 const CHUNK: usize = 4096;
 
-/// Why no packet could be read.
+/// Reason why no packet could be read.
 #[derive(Debug)]
 pub enum ReadError {
     /// The client has gone.
     Closed,
-    /// Nothing arrived in time; `idle` when not even the beginning of a packet.
+    /// Nothing arrived in time. `idle` if not even the start of a packet arrived.
     Timeout {
         /// Whether the client was between packets.
         idle: bool,
     },
     /// The stream is broken.
     Io(io::Error),
-    /// The bytes are not packets, or too large a one.
+    /// The bytes are not packets, or the packet is too large.
     Frame(FrameError),
 }
 
@@ -40,10 +40,10 @@ pub struct Wire {
     received: u64,
     sent: u64,
     read_timeout: Duration,
-    /// What the socket was told last; telling it costs a system call.
+    /// Timeouts last set on the socket, to save the system call if they do not change.
     told_read: Option<Duration>,
     told_write: Option<Duration>,
-    /// The last read took all there was room for: more may have arrived, which nobody reports
+    /// The last read filled its buffer: more may have arrived, and pollers do not report that
     /// again.
     full: bool,
     compressed: bool,
@@ -72,7 +72,7 @@ impl Wire {
         }
     }
 
-    /// How long the rest of a packet, and the client's reading, may take.
+    /// Sets the timeouts for the rest of a packet and for writes to the client.
     pub fn set_timeouts(&mut self, read: Duration, write: Duration) -> io::Result<()> {
         self.read_timeout = read;
         if self.told_write != Some(write) {
@@ -100,18 +100,18 @@ impl Wire {
         self.reader.set_max_packet(max_packet);
     }
 
-    /// Whether nobody can listen in.
+    /// Whether nobody can read along.
     pub fn is_secure(&self) -> bool {
         self.transport.is_secure()
     }
 
-    /// What was agreed on, if this is TLS.
+    /// Parameters of TLS, if the connection uses it.
     pub fn tls(&self) -> Option<&Arc<Negotiated>> {
         self.transport.tls()
     }
 
-    /// Shakes hands for TLS, for `patience` at most, beginning with what has arrived and was not
-    /// taken: nothing of that is ever taken for a packet.
+    /// Runs the TLS handshake for at most `patience`. It starts with the bytes that have arrived
+    /// and were not taken, so that none of them is ever read as a packet.
     pub(crate) fn shake_hands(
         &mut self,
         offer: &Arc<Offer>,
@@ -122,28 +122,28 @@ impl Wire {
         shake_hands(&mut *self.transport, offer, arrived, patience)
     }
 
-    /// The same packets, encrypted from here on.
+    /// The same connection, encrypted from here on.
     pub(crate) fn encrypted(self, secured: Secured) -> Self {
         let stream = TlsStream::new(self.transport, secured);
-        // The stream may hold more than what was last read from the socket.
+        // The stream may hold more bytes than the last read from the socket.
         Self { transport: Box::new(stream), full: true, ..self }
     }
 
-    /// The same packets, which can be compressed from some time on.
+    /// The same connection, for which compression can be switched on later.
     pub fn compressible(self) -> Self {
         Self { transport: Box::new(CompressedStream::new(self.transport)), ..self }
     }
 
-    /// Compresses from here on in both directions.
+    /// Switches compression on, in both directions.
     pub fn compress(&mut self) {
         let arrived = self.reader.take_pending();
         self.transport.compress(&arrived);
         self.reader.ignore_numbers();
-        // What has arrived is in the stream now.
+        // The bytes that have arrived are now inside the stream.
         (self.compressed, self.full) = (true, true);
     }
 
-    /// A way to end the connection from another thread.
+    /// A handle that ends the connection from another thread.
     pub fn closer(&self) -> io::Result<Closer> {
         self.transport.closer()
     }
@@ -157,7 +157,7 @@ impl Wire {
         }
     }
 
-    /// Where it reads to, and what it reads from.
+    /// The buffer it reads into, and the transport it reads from.
     pub fn memory(&self) -> (&[u8], &dyn Transport) {
         (self.reader.memory(), &*self.transport)
     }
@@ -167,7 +167,7 @@ impl Wire {
         self.reader.sequence()
     }
 
-    /// Says that the answer went on to this sequence number.
+    /// Sets the sequence number after an answer.
     pub fn set_sequence(&mut self, sequence: u8) {
         self.reader.set_sequence(sequence);
     }
@@ -177,7 +177,8 @@ impl Wire {
         (std::mem::take(&mut self.received), std::mem::take(&mut self.sent))
     }
 
-    /// Waits up to `idle` for a packet to begin, then the net timeout for each of its pieces.
+    /// Waits up to `idle` for the start of a packet, then up to the read timeout for each of its
+    /// pieces.
     pub fn read_packet(&mut self, idle: Duration) -> Result<Vec<u8>, ReadError> {
         let begun = Instant::now();
         loop {
@@ -207,7 +208,7 @@ impl Wire {
         }
     }
 
-    /// Puts the next packet into `out`, which is empty; false if it has not arrived whole.
+    /// Appends the next packet to the empty `out`. Returns false if no complete packet has arrived.
     pub fn packet_now(&mut self, out: &mut Vec<u8>) -> Result<bool, ReadError> {
         let mut drained = false;
         loop {
@@ -224,17 +225,17 @@ impl Wire {
         }
     }
 
-    /// Whether a packet, or a part of one, has arrived and was not taken.
+    /// Whether bytes of a packet have arrived that were not taken.
     pub fn has_pending(&self) -> bool {
         self.reader.has_pending()
     }
 
-    /// Whether there may be something to take although nothing arrives any more.
+    /// Whether there may be a packet to take although the socket has nothing new.
     pub fn may_hold_more(&self) -> bool {
         self.full || self.has_pending()
     }
 
-    /// Takes what has arrived; whether that was all.
+    /// Reads the bytes that have arrived; returns whether there were no more.
     fn receive_now(&mut self) -> Result<bool, ReadError> {
         let wanted = self.reader.wanted().max(CHUNK);
         let space = self.reader.space(wanted.min(1 << 20));
@@ -255,7 +256,7 @@ impl Wire {
         }
     }
 
-    /// Writes everything that waits in `out`.
+    /// Writes everything in `out`.
     pub fn flush(&mut self, out: &mut Output) -> io::Result<()> {
         let written = self.write_now(out.bytes())?;
         let rest = &out.bytes()[written..];
@@ -268,7 +269,7 @@ impl Wire {
         result
     }
 
-    /// Writes what waits in `out` as far as that goes at once; whether that was all.
+    /// Writes `out` as far as possible without waiting; returns whether it is empty.
     pub fn flush_now(&mut self, out: &mut Output) -> io::Result<bool> {
         let written = self.write_now(out.bytes())?;
         self.sent += written as u64;
@@ -288,7 +289,7 @@ impl Wire {
     }
 }
 
-/// A stream that is compressed finds mistakes in its frames.
+/// The error of a failed read: a compressed stream reports wrong frames as an I/O error.
 fn what_is_wrong(e: io::Error) -> ReadError {
     match e.get_ref().and_then(|inner| inner.downcast_ref::<FrameError>()) {
         Some(error) => ReadError::Frame(*error),

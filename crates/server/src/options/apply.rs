@@ -1,4 +1,4 @@
-//! Giving variables the values that options ask for.
+//! Sets variables from options.
 //!
 //! Must not read files.
 
@@ -6,20 +6,20 @@ use super::other::{Meaning, meaning};
 use super::source::Sources;
 use crate::variables::{Kind, Link, OptionArgument, VarDef, VarValue, parse_option, registry};
 
-/// Variables after all options, and what to write to the log about them.
+/// Variables after all options, with the warnings for the log.
 #[derive(Debug)]
 pub struct Settings {
-    /// A value for each variable of the registry.
+    /// Value of each variable of the registry.
     pub values: Vec<VarValue>,
-    /// Which variables an option set.
+    /// Whether an option set the variable, by variable.
     pub given: Vec<bool>,
-    /// Whether TLS was asked for, by itself or by an option about it.
+    /// Whether TLS is on, by `--ssl` or by another TLS option.
     pub tls_wanted: bool,
     /// Warnings for the log.
     pub warnings: Vec<String>,
 }
 
-/// Applies the options in order to `values`; the error is the sentence to refuse the start with.
+/// Applies the options to `values` in order; the error is the sentence to refuse the start with.
 pub fn apply(values: Vec<VarValue>, sources: &Sources) -> Result<Settings, String> {
     let given = vec![false; values.len()];
     let mut settings = Settings { values, given, tls_wanted: false, warnings: Vec::new() };
@@ -35,8 +35,8 @@ pub fn apply(values: Vec<VarValue>, sources: &Sources) -> Result<Settings, Strin
     Ok(settings)
 }
 
-/// Names of the plugins that `plugin-load` and `plugin-load-add` ask for, in lower case. Packages
-/// of MariaDB leave such lines in the option files that every server on the machine reads.
+/// Names of the plugins in `plugin-load` and `plugin-load-add`, in lower case. Packages of MariaDB
+/// put such lines into option files that every server on the machine reads.
 fn named_plugins(options: &[String]) -> Vec<String> {
     let loads = options.iter().map(|o| parse(o)).filter(|p| p.name.starts_with("plugin_load"));
     let mut names: Vec<String> = loads
@@ -50,12 +50,12 @@ fn named_plugins(options: &[String]) -> Vec<String> {
     names
 }
 
-/// Whether an option is the plugin's own: named as it, or prefixed with its name.
+/// Whether an option belongs to a plugin: it has the plugin's name, or that name as a prefix.
 fn belongs_to(plugin: &str, option: &str) -> bool {
     option.strip_prefix(plugin).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
 }
 
-/// An option taken apart.
+/// A parsed option.
 struct Parsed<'a> {
     text: &'a str,
     name: String,
@@ -81,7 +81,7 @@ fn parse(option: &str) -> Parsed<'_> {
     };
     let loose = take("loose_");
     let maximum = take("maximum_");
-    // Names that begin like a switch but are variables themselves stay as they are.
+    // Names that start like a switch but are variables stay unchanged.
     let switch = if registry().find(&name).is_some() {
         None
     } else if take_switch(&mut name, &["skip_", "disable_"]) {
@@ -147,8 +147,7 @@ impl Settings {
         }
     }
 
-    /// `--ssl`, `--ssl=0`, `--skip-ssl`. Compat: options about TLS that come later switch it on
-    /// again.
+    /// `--ssl`, `--ssl=0`, `--skip-ssl`. Compat: a later TLS option switches TLS on again.
     fn switch_tls(&mut self, parsed: &Parsed<'_>) -> Result<(), String> {
         self.tls_wanted = match (parsed.switch, parsed.value) {
             (Some(on), None) => on,
@@ -183,7 +182,7 @@ impl Settings {
         Ok(())
     }
 
-    /// Names of variables that an option set without any effect.
+    /// Names of variables that an option set although they have no effect here.
     pub fn without_effect(&self) -> Vec<&'static str> {
         let given = registry().all().iter().filter(|d| self.given[usize::from(d.id.0)]);
         given.filter(|d| !d.effect).map(|d| d.name).collect()
@@ -199,7 +198,7 @@ impl Settings {
         self.tls_wanted |= def.name.starts_with("ssl_");
     }
 
-    /// Gives a variable a value that follows from others.
+    /// Sets a variable whose value follows from other values.
     pub fn derive(&mut self, name: &str, value: VarValue) {
         if let Some(def) = registry().find(name) {
             self.values[usize::from(def.id.0)] = value;
@@ -212,7 +211,7 @@ impl Settings {
     }
 }
 
-/// mariadbd's sentence about an option it does not know: a variable when it has a value.
+/// mariadbd's sentence about an unknown option; with a value it is called a variable.
 fn unknown(parsed: &Parsed<'_>) -> String {
     match parsed.value {
         Some(_) => format!("unknown variable '{}'", parsed.text),

@@ -1,10 +1,10 @@
-//! Options that are not system variables, and other names of those that are.
+//! Options that are not system variables, and aliases of system variables.
 //!
-//! Must not grow options of its own: each of these exists in MariaDB 10.11.
+//! Must not have options of its own: each of these exists in MariaDB 10.11.
 
 use crate::variables::{OptionArgument, registry};
 
-/// Other names of variables.
+/// Aliases of variables.
 const ALIASES: &[(&str, &str)] = &[
     ("transaction_isolation", "tx_isolation"),
     ("transaction_read_only", "tx_read_only"),
@@ -16,8 +16,8 @@ const ALIASES: &[(&str, &str)] = &[
     ("default_collation", "collation_server"),
 ];
 
-/// Options that are understood and change nothing here: they choose features of MariaDB that this
-/// server does not have, or does not need to switch.
+/// Options that are accepted without effect: they choose features of MariaDB that this server does
+/// not have or need not switch.
 const ACCEPTED: &[&str] = &[
     "allow_suspicious_udfs",
     "binlog_do_db",
@@ -70,7 +70,7 @@ const ACCEPTED: &[&str] = &[
     "verbose",
 ];
 
-/// Options that older servers had; MariaDB warns about them and goes on.
+/// Options of older servers. MariaDB warns about them and continues.
 const REMOVED: &[&str] = &[
     "innodb_additional_mem_pool_size",
     "innodb_adaptive_hash_index_partitions",
@@ -123,7 +123,7 @@ const REMOVED: &[&str] = &[
     "timed_mutexes",
 ];
 
-/// What an option name stands for.
+/// Meaning of an option's name.
 pub(super) enum Meaning {
     /// A variable's startup option.
     Variable(&'static str),
@@ -131,19 +131,19 @@ pub(super) enum Meaning {
     Accepted,
     /// An option of older servers.
     Removed,
-    /// Switch TLS on or off.
+    /// The switch of TLS.
     Tls,
-    /// Switch the binary log on; not available.
+    /// The switch of the binary log; not available.
     LogBin,
-    /// Nothing known.
+    /// An unknown name.
     Unknown,
-    /// The beginning of several options.
+    /// A prefix of several options.
     Ambiguous(Vec<&'static str>),
-    /// The beginning of one option.
+    /// A prefix of one option.
     Prefix(&'static str),
 }
 
-/// What `name` (lower case, underscores) stands for.
+/// The meaning of `name`, in lower case with underscores.
 pub(super) fn meaning(name: &str) -> Meaning {
     if name == "log_bin" {
         return Meaning::LogBin;
@@ -178,7 +178,7 @@ fn option_names() -> impl Iterator<Item = &'static str> {
     registry().all().iter().filter(|d| d.argument != OptionArgument::NoOption).map(|d| d.name)
 }
 
-/// Whether `--name` without `=` takes its value from the next argument.
+/// Whether `--name` without `=` takes the next argument as its value.
 pub(super) fn takes_value(argument: &str) -> bool {
     let name = argument.trim_start_matches("--").replace('-', "_").to_ascii_lowercase();
     match exact(&name).and_then(|n| registry().find(n)) {
@@ -187,7 +187,7 @@ pub(super) fn takes_value(argument: &str) -> bool {
     }
 }
 
-/// The option a one-letter form stands for.
+/// The option of a one-letter form.
 pub(super) fn long_name(short: u8) -> Option<&'static str> {
     Some(match short {
         b'P' => "port",

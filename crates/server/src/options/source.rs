@@ -1,32 +1,32 @@
-//! Where options come from and in which order they count.
+//! Sources of options and their order: option files, then the command line.
 //!
-//! Must not interpret options other than those that choose option files.
+//! Must not interpret options, except those that choose option files.
 
 use std::path::{Path, PathBuf};
 
 use super::file;
 
-/// Options in the order in which they count: files first, the command line last.
+/// Options in the order in which they apply: files first, the command line last.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sources {
     /// `--name` or `--name=value`.
     pub options: Vec<String>,
 }
 
-/// Option files looked for when none is named.
+/// Option files that are read if the command line names none.
 fn default_files() -> Vec<PathBuf> {
     let mut files = vec![PathBuf::from("/etc/my.cnf"), PathBuf::from("/etc/mysql/my.cnf")];
     files.extend(std::env::var_os("HOME").map(|home| Path::new(&home).join(".my.cnf")));
     files
 }
 
-/// Collects the options that `arguments` (without the program's name) ask for.
+/// Collects the options of the files and of `arguments`, which do not include the program's name.
 pub fn collect(arguments: &[String]) -> Result<Sources, String> {
     let mut options = Vec::new();
     let mut rest = arguments;
     let mut files = Some(default_files());
     let mut extra = None;
-    // Compat: these options count only in front of all others.
+    // Compat: these options are recognized only before all others.
     while let Some((first, tail)) = rest.split_first() {
         if first == "--no-defaults" {
             files = None;
@@ -50,7 +50,7 @@ pub fn collect(arguments: &[String]) -> Result<Sources, String> {
     Ok(Sources { options })
 }
 
-/// Joins `--name value` and the short forms into `--name=value`.
+/// Converts `--name value` and the short forms to `--name=value`.
 fn join_values(arguments: &[String]) -> Result<Vec<String>, String> {
     let mut out = Vec::new();
     let mut arguments = arguments.iter();

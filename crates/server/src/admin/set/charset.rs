@@ -1,6 +1,6 @@
 //! SET NAMES and SET CHARACTER SET.
 //!
-//! Must not convert anything; sessions look at the variables.
+//! Must not convert anything: it only sets variables.
 
 use selkie_types::error::catalogue::*;
 use selkie_types::{Charset, CollationId, SqlError, SqlResult};
@@ -20,7 +20,7 @@ pub(super) fn set_names(
     let collation = match collation {
         Some(name) => {
             let Some(found) = CollationId::resolve(name, charset) else {
-                // A short name of collations that only Unicode's character sets have.
+                // A short name, for collations that only Unicode's character sets have.
                 return Err(match CollationId::resolve(name, Charset::Utf8mb4) {
                     Some(_) => {
                         SqlError::new(&ER_COLLATION_CHARSET_MISMATCH, &[&name, &charset.name()])
@@ -39,7 +39,7 @@ pub(super) fn set_names(
     check_client_charset(charset)?;
     let name = VarValue::text(charset.name());
     shared.announce(collation);
-    // Compat: this is the order in which session tracking tells them.
+    // Compat: session tracking reports the variables in this order.
     shared.set_var(ids().character_set_client, name.clone());
     shared.set_var(ids().character_set_connection, name.clone());
     shared.set_var(ids().character_set_results, name);
@@ -47,7 +47,8 @@ pub(super) fn set_names(
     Ok(())
 }
 
-/// SET CHARACTER SET: client and results as said, the connection as the database.
+/// SET CHARACTER SET: sets the client and results to the named character set, the connection to
+/// that of the database.
 pub(super) fn set_character_set(shared: &Shared, charset: Option<&str>) -> SqlResult<()> {
     let charset = match charset {
         Some(name) => known_charset(name)?,

@@ -1,6 +1,6 @@
-//! Values of variables that are good in themselves, but not together with others, or not now.
+//! Values of variables that are valid alone, but not with other values or not at this moment.
 //!
-//! Must not store values.
+//! Must not store values; `variable` does, after these checks.
 
 use selkie_types::error::catalogue::*;
 use selkie_types::{Condition, Level, SqlError, SqlResult};
@@ -9,7 +9,7 @@ use super::super::answer::Notes;
 use crate::session::Shared;
 use crate::variables::{OLD_LOCALE, SetValue, VarDef, VarId, VarScope, VarValue, ids, shown};
 
-/// Checks a value against others; may add warnings about it.
+/// Checks a value against other variables; may add warnings.
 pub(super) fn check(
     shared: &Shared,
     def: &VarDef,
@@ -51,7 +51,7 @@ pub(super) fn check(
     }
 }
 
-/// Other variables that a value implies.
+/// Values of other variables that a value implies.
 pub(super) fn implied(
     shared: &Shared,
     def: &VarDef,
@@ -73,17 +73,18 @@ pub(super) fn implied(
     }
 }
 
-/// The variables that [`implied`] may give values.
+/// The variable to which [`implied`] may give a value.
 pub(super) fn implied_by(def: &VarDef) -> Option<VarId> {
     (def.name == "old").then(|| ids().old_mode)
 }
 
-/// Compat: variables whose new global value the session that sets it has at once.
+/// Compat: variables whose new global value is also the value of the session that sets it.
 pub(super) fn is_own_at_once(def: &VarDef) -> bool {
     matches!(def.name, "server_id" | "sql_slave_skip_counter")
 }
 
-/// What `old` stands for: NO_PROGRESS_INFO, IGNORE_INDEX_ONLY_FOR_JOIN, COMPAT_5_1_CHECKSUM.
+/// Members of `old_mode` that `old` implies: NO_PROGRESS_INFO, IGNORE_INDEX_ONLY_FOR_JOIN,
+/// COMPAT_5_1_CHECKSUM.
 const OLD_MODES: u64 = 1 << 1 | 1 << 4 | 1 << 5;
 
 fn query_cache_type(shared: &Shared, value: &VarValue) -> SqlResult<()> {
@@ -101,7 +102,7 @@ fn next_transaction(shared: &Shared) -> SqlResult<()> {
     }
 }
 
-/// A session may only switch delayed inserts off, or back on.
+/// A session may only switch delayed inserts off, or back to the server's value.
 fn delayed_threads(
     shared: &Shared,
     def: &VarDef,
@@ -117,7 +118,7 @@ fn delayed_threads(
     }
 }
 
-/// A server that was started without limits counts nothing, and so cannot begin to limit.
+/// A server that started without limits does not count connections, so it cannot limit them later.
 fn user_connections(shared: &Shared) -> SqlResult<()> {
     match shared.server.globals.at_start(ids().max_user_connections).as_u64() {
         0 => {
@@ -128,7 +129,7 @@ fn user_connections(shared: &Shared) -> SqlResult<()> {
     }
 }
 
-/// Some way to run subqueries must be left.
+/// At least one strategy for subqueries must stay on.
 fn optimizer_switch(def: &VarDef, value: &VarValue, notes: &mut Notes) -> SqlResult<()> {
     let bit = |name: &str| def.names.iter().position(|n| *n == name).map_or(0, |at| 1u64 << at);
     let bits = value.as_u64();
@@ -148,7 +149,7 @@ fn old_locale(given: &SetValue) -> Option<Condition> {
     said.then(|| Condition::warning(&ER_WARN_DEPRECATED_SYNTAX, &[&old, &new]))
 }
 
-/// Nothing is applied here that a session could pretend to be.
+/// Warnings about `pseudo_slave_mode`: a session here never applies a replica's events.
 fn slave_mode(shared: &Shared, value: &VarValue) -> Option<Condition> {
     let text = match (shared.var(ids().pseudo_slave_mode).as_bool(), value.as_bool()) {
         (false, false) => "'pseudo_slave_mode' change was ineffective.",

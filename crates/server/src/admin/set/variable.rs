@@ -1,6 +1,6 @@
-//! One system variable gets a value: who may, what value, what changes with it.
+//! Assignment of one system variable: privileges, the value, and the variables that change with it.
 //!
-//! Must not know what variables mean; `combination` does where values depend on others.
+//! Must not know the meaning of a variable; `combination` has the checks that need it.
 
 use selkie_types::error::catalogue::*;
 use selkie_types::{Charset, CollationId, Condition, Level, SqlError, SqlResult, Value};
@@ -14,17 +14,17 @@ use crate::variables::{
     assign as convert, ids, lookup, registry,
 };
 
-/// A variable and the value it is about to get.
+/// A variable and its new value.
 #[derive(Clone, Debug)]
 pub(crate) struct Assignment {
     def: &'static VarDef,
     scope: VarScope,
     value: VarValue,
-    /// The key cache it belongs to, if that is not the default one.
+    /// Name of the key cache it belongs to; `None` for the default one.
     cache: Option<String>,
 }
 
-/// Checks an assignment, in the order in which MariaDB finds fault.
+/// Checks an assignment, in the order of MariaDB's checks.
 pub(super) fn check(
     shared: &Shared,
     scope: VarScope,
@@ -67,7 +67,7 @@ fn note_deprecated(def: &VarDef, notes: &mut Notes) {
         Some(instead) => {
             SqlError::new(&ER_WARN_DEPRECATED_SYNTAX, &[&name, &format!("'@@{instead}'")])
         }
-        // Compat: this text goes with the number of the other one.
+        // Compat: this text has the error number of the message with a replacement.
         None => {
             let text = SqlError::new(&ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT, &[&name]);
             SqlError::with_message(&ER_WARN_DEPRECATED_SYNTAX, text.message())
@@ -76,7 +76,7 @@ fn note_deprecated(def: &VarDef, notes: &mut Notes) {
     notes.push(Condition::from_error(Level::Warning, &text));
 }
 
-/// Whether `SET scope name` is allowed at all.
+/// Fails unless the variable may be set in this scope.
 fn check_scope(def: &VarDef, scope: VarScope) -> SqlResult<()> {
     let other = |what: &'static str| {
         Err(SqlError::new(&ER_INCORRECT_GLOBAL_LOCAL_VAR, &[&def.name, &what]))
@@ -140,14 +140,14 @@ fn default_of(shared: &Shared, def: &VarDef, scope: VarScope) -> SqlResult<VarVa
     if def.no_default {
         return Err(SqlError::new(&ER_NO_DEFAULT, &[&def.name]));
     }
-    // Compat: of the privileges for a session's value, DEFAULT asks for SUPER alone.
+    // Compat: DEFAULT needs SUPER only; it ignores the other privileges a session's value may need.
     if scope != VarScope::Global && def.own_privileges == Privileges::SUPER {
         shared.access.lock().check_global(Privileges::SUPER)?;
     }
     Ok(initial(shared, def, scope))
 }
 
-/// A session's default is the server's value.
+/// The default of a variable: for a session, the server's value.
 fn initial(shared: &Shared, def: &VarDef, scope: VarScope) -> VarValue {
     match scope {
         VarScope::Global => shared.server.globals.default_of(def.id),
@@ -194,7 +194,8 @@ fn put(shared: &Shared, id: VarId, scope: VarScope, value: VarValue) {
     }
 }
 
-/// Lets the engines act on a number; one that cannot go all the way says how far it went.
+/// Passes a number to the engines. If an engine accepts less, the value it accepted is stored, and
+/// a warning is added.
 fn take_effect(shared: &Shared, def: &VarDef, value: VarValue, notes: &mut Notes) -> VarValue {
     let VarValue::Uint(wanted) = value else { return value };
     let got = shared.server.backend.set_variable(def.name, wanted);
@@ -207,7 +208,8 @@ fn take_effect(shared: &Shared, def: &VarDef, value: VarValue, notes: &mut Notes
     VarValue::Uint(got)
 }
 
-/// Other variables that get a value with this one: other names, other sides of one thing.
+/// Values of other variables that change with this one: aliases, and other views of the same
+/// setting.
 fn linked(
     shared: &Shared,
     def: &VarDef,
@@ -231,18 +233,18 @@ pub(crate) fn linked_to(def: &VarDef) -> Vec<VarId> {
     all
 }
 
-/// How a variable that changes with another one follows it.
+/// Relation of a dependent variable to the one that changes.
 #[derive(Copy, Clone, Debug)]
 enum Follows {
-    /// It has the same value.
+    /// It gets the same value.
     Same,
-    /// It is a set that gets or loses a member.
+    /// It is a set that gains or loses a member.
     Member(u64, bool),
-    /// It says whether a set has a member.
+    /// It is true if the set contains a member.
     Presence(u64, bool),
 }
 
-/// The variables that change with this one.
+/// The variables that depend on this one.
 fn links_of(def: &VarDef) -> Vec<(&'static VarDef, Follows)> {
     let bit_of = |set: &VarDef, name: &str| {
         set.names.iter().position(|n| *n == name).map_or(0, |at| 1u64 << at)
@@ -286,7 +288,7 @@ fn linked_value(
     }
 }
 
-/// A character set chooses its collation, a collation its character set.
+/// The other variable of a pair of character set and collation: each determines the other.
 fn charset_side(def: &VarDef) -> Option<VarId> {
     let ids = ids();
     Some(match def.name {

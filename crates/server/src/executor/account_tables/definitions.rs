@@ -1,4 +1,4 @@
-//! The tables of the database `mysql`, and the view `mysql.user`, as MariaDB 10.11 has them.
+//! The tables of the database `mysql` and the view `mysql.user`, as MariaDB 10.11 defines them.
 //!
 //! Must not change: tools read these tables.
 
@@ -17,16 +17,16 @@ pub(super) fn tables() -> impl Iterator<Item = (&'static str, &'static str)> {
     })
 }
 
-/// Name of the view of accounts.
+/// Name of the view over the accounts.
 pub(super) const VIEW: &str = "user";
 
-/// Columns of the view that say whether an account has a privilege: those of bit 0, 1, ...
+/// Columns of the view for privileges: the first is for bit 0, the next for bit 1, and so on.
 const PRIVILEGES: &str = "Select Insert Update Delete Create Drop Reload Shutdown Process File \
     Grant References Index Alter Show_db Super Create_tmp_table Lock_tables Execute Repl_slave \
     Repl_client Create_view Show_view Create_routine Alter_routine Create_user Event Trigger \
     Create_tablespace Delete_history";
 
-/// The statement that creates the view: accounts as older versions kept them.
+/// The statement that creates the view, which shows accounts in the layout of older versions.
 pub(super) fn view() -> String {
     let (user, host) = SYSTEM_ACCOUNT;
     let mut text = format!(
@@ -67,7 +67,7 @@ pub(super) fn view() -> String {
     text
 }
 
-/// Columns of `mysql.db` and the privilege each stands for.
+/// Columns of `mysql.db` with the privilege of each.
 pub(super) const DATABASE_COLUMNS: &[(&str, &str)] = &[
     ("Select_priv", "SELECT"),
     ("Insert_priv", "INSERT"),

@@ -1,6 +1,6 @@
-//! Privilege tables to accounts and grants.
+//! Reads accounts and grants from the privilege tables.
 //!
-//! Must not fail on rows it does not understand: they are left out with a line in the log.
+//! Must not fail on a row it does not understand: it skips the row and logs a warning.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::accounts::{
     AccountName, Acl, Columns, Grant, GrantTarget, Privileges, Proxy, RoutineKind, from_json,
 };
 
-/// The account of a row; a row without host that is a role's belongs to the role.
+/// The account of a row. A row without a host belongs to the role of this name, if there is one.
 fn name(acl: &Acl, host: &str, user: &str) -> AccountName {
     match host.is_empty() && acl.has_role(user) {
         true => AccountName::role(user),
@@ -20,7 +20,7 @@ fn name(acl: &Acl, host: &str, user: &str) -> AccountName {
     }
 }
 
-/// The words of a SET column as privileges.
+/// Privileges from the words of a SET column.
 fn words(text: &str) -> Privileges {
     text.split(',').fold(Privileges::NONE, |all, word| {
         let name = if word.eq_ignore_ascii_case("Grant") { "GRANT OPTION" } else { word };
@@ -31,7 +31,7 @@ fn words(text: &str) -> Privileges {
 type TableKey = (AccountName, String, String);
 
 impl AccountTables {
-    /// Reads everything.
+    /// Reads all privilege tables.
     pub(super) fn load(&self) -> SqlResult<Acl> {
         let mut acl = Acl::default();
         for row in self.rows("SELECT Host, User, Priv FROM mysql.global_priv")? {

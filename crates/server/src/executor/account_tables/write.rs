@@ -1,8 +1,8 @@
-//! The difference of two states of the accounts as statements on the privilege tables.
+//! Turns the difference of two states of the accounts into statements on the privilege tables.
 //!
-//! Compat: their timestamps say nothing.
+//! Compat: the timestamp columns carry no information.
 //!
-//! Must not run them.
+//! Must not run the statements.
 
 use std::collections::BTreeMap;
 
@@ -128,7 +128,7 @@ fn insert_database(host: &str, user: &str, schema: &str, whole: Privileges) -> S
     )
 }
 
-/// Privileges as the words of a SET column.
+/// The words of a SET column for privileges.
 fn words(privileges: Privileges) -> String {
     let word = |name: &'static str| match name {
         "GRANT OPTION" => "Grant".to_owned(),

@@ -1,14 +1,14 @@
 //! Names and times of an X.509 certificate.
 //!
-//! Must not judge a certificate, and must not panic on any bytes: whoever checks it comes first,
-//! but its form is the peer's.
+//! Must not verify a certificate; that is done before. Must not panic on any bytes: the peer chose
+//! them.
 
 use x509_cert::der::Decode;
 use x509_cert::der::asn1::ObjectIdentifier;
 use x509_cert::name::Name;
 use x509_cert::time::Time;
 
-/// What is shown and compared of a certificate.
+/// Parts of a certificate that are shown and compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Certificate {
     pub(super) issuer: String,
@@ -43,7 +43,7 @@ fn one_line(name: &Name) -> String {
     text
 }
 
-/// Compat: what is not printable ASCII is written in hexadecimal, byte for byte.
+/// Compat: a byte that is not printable ASCII is written in hexadecimal.
 fn push_byte(text: &mut String, byte: u8) {
     match byte {
         b' '..=b'~' => text.push(char::from(byte)),
@@ -51,7 +51,7 @@ fn push_byte(text: &mut String, byte: u8) {
     }
 }
 
-/// The short name of an attribute, or its number.
+/// The short name of an attribute, or its number if it has none.
 fn attribute_name(id: ObjectIdentifier) -> String {
     let number = id.to_string();
     let name = match number.as_str() {
@@ -107,7 +107,7 @@ mod tests {
     const GENERALIZED_TIME: u8 = 0x18;
     const SEQUENCE: u8 = 0x30;
     const SET: u8 = 0x31;
-    /// The version stands in front, marked, unless it is the first.
+    /// Tag of the version. It is the first field, and missing for version 1.
     const VERSION: u8 = 0xa0;
 
     fn element(tag: u8, content: &[&[u8]]) -> Vec<u8> {

@@ -1,4 +1,4 @@
-//! Cipher suites by OpenSSL's names, and the lists of them that `ssl_cipher` may hold.
+//! Cipher suites by OpenSSL's names, and the lists of them in `ssl_cipher`.
 //!
 //! Must not name a suite that cannot be negotiated.
 
@@ -11,12 +11,12 @@ pub(super) struct Cipher {
     /// OpenSSL's name.
     pub(super) name: &'static str,
     pub(super) suite: SupportedCipherSuite,
-    /// Words of a list that stand for it among others; none for those of TLS 1.3, which lists leave
-    /// alone.
+    /// Words of a list that select it, besides its name. Empty for TLS 1.3, whose suites such words
+    /// do not select.
     words: &'static [&'static str],
 }
 
-/// In OpenSSL's order: those of TLS 1.3 first.
+/// All suites in OpenSSL's order: TLS 1.3 first.
 static ALL: [Cipher; 9] = [
     Cipher { name: "TLS_AES_256_GCM_SHA384", suite: suite::TLS13_AES_256_GCM_SHA384, words: &[] },
     Cipher {
@@ -57,7 +57,7 @@ static ALL: [Cipher; 9] = [
     },
 ];
 
-/// Words for all suites of TLS 1.2 that there are: others have no forward secrecy or are weak.
+/// Words that select all suites of TLS 1.2 here: the others have no forward secrecy or are weak.
 const EVERY: &[&str] =
     &["ALL", "DEFAULT", "HIGH", "TLSv1.2", "ECDHE", "EECDH", "kEECDH", "kECDHE", "FIPS"];
 
@@ -70,15 +70,16 @@ impl Cipher {
         self.name == word || EVERY.contains(&word) || self.words.contains(&word)
     }
 
-    /// Whether all words of `a+b+c` stand for it.
+    /// Whether all words of `a+b+c` select this suite.
     fn is_meant(&self, words: &str) -> bool {
         words.split('+').all(|word| self.is_called(word))
     }
 }
 
-/// The suites that a list in OpenSSL's form leaves, all without a list; `None` if it leaves none.
+/// The suites that a list in OpenSSL's format selects; all suites without a list. `None` if it
+/// selects none.
 ///
-/// Compat: a list of suites of TLS 1.3 says nothing about TLS 1.2, and any other list nothing about
+/// Compat: a list of TLS 1.3 suites does not restrict TLS 1.2, and any other list does not restrict
 /// TLS 1.3.
 pub(super) fn chosen(list: Option<&str>) -> Option<Vec<&'static Cipher>> {
     let words: Vec<&str> =
@@ -103,7 +104,7 @@ fn chosen_of_tls12(words: &[&str]) -> Vec<&'static Cipher> {
         } else if let Some(words) = word.strip_prefix('-') {
             chosen.retain(|c| !c.is_meant(words));
         } else if let Some(words) = word.strip_prefix('+') {
-            // Those already chosen go to the end.
+            // Suites that are chosen already move to the end.
             chosen.sort_by_key(|c| c.is_meant(words));
         } else {
             let new = |c: &&'static Cipher| !chosen.iter().any(|old| old.name == c.name);
@@ -115,7 +116,7 @@ fn chosen_of_tls12(words: &[&str]) -> Vec<&'static Cipher> {
     chosen
 }
 
-/// The name of a suite that was negotiated.
+/// The name of a negotiated suite.
 pub(super) fn name_of(suite: SupportedCipherSuite) -> &'static str {
     ALL.iter().find(|c| c.suite == suite).map_or("", |c| c.name)
 }

@@ -1,6 +1,6 @@
-//! The handshake, which waits for the client and takes a millisecond of the processor.
+//! The TLS handshake. It waits for the client, and takes a millisecond of CPU.
 //!
-//! Must run where logins run, not where connections are accepted.
+//! Must run on the threads of logins, not on those that accept connections.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -13,30 +13,29 @@ use super::super::transport::Transport;
 use super::negotiated::Negotiated;
 use super::offer::Offer;
 
-/// Bytes read at once.
+/// Bytes of one read.
 const CHUNK: usize = 4096;
-/// Ciphertext of one connection that waits to be sent, at most, beside what a record is rounded up
-/// to.
+/// Maximum ciphertext of one connection that waits to be sent. The last record may exceed it.
 const WAITING: usize = 32 << 10;
 
-/// Why a handshake failed.
+/// Reason of a failed handshake.
 #[derive(Debug)]
 pub(crate) enum HandshakeError {
-    /// The client left, or was too slow.
+    /// The client closed the connection, or was too slow.
     Gone,
-    /// What it sent is no handshake, or one that cannot be agreed to.
+    /// The client's bytes are not a handshake, or offer nothing the server accepts.
     Refused(rustls::Error),
 }
 
-/// What a handshake leaves behind.
+/// Result of a handshake.
 pub(crate) struct Secured {
     pub(super) tls: ServerConnection,
     pub(super) facts: Arc<Negotiated>,
-    /// Ciphertext behind the handshake.
+    /// Ciphertext that arrived after the handshake.
     pub(super) arrived: Vec<u8>,
 }
 
-/// Shakes hands over `inner` for `patience` at most. `arrived` has been read from it already.
+/// Runs the handshake over `inner` for at most `patience`. `arrived` are bytes read from it before.
 pub(in super::super) fn shake_hands(
     inner: &mut dyn Transport,
     offer: &Arc<Offer>,
@@ -75,10 +74,10 @@ fn finish(
     Ok(Secured { tls, facts: Arc::new(facts), arrived })
 }
 
-/// Gives the client's bytes to TLS until the handshake is over.
+/// Passes the client's bytes to TLS until the handshake is complete.
 fn take(tls: &mut ServerConnection, rest: &mut &[u8]) -> Result<(), rustls::Error> {
     while !rest.is_empty() && tls.is_handshaking() {
-        // From memory it fails only when a message is too long for its buffer.
+        // A read from memory fails only if a message is too long for its buffer.
         let read = tls.read_tls(rest);
         tls.process_new_packets()?;
         if !matches!(read, Ok(1..)) {
@@ -113,8 +112,8 @@ fn send(tls: &mut ServerConnection, inner: &mut dyn Transport) -> io::Result<()>
     Ok(())
 }
 
-/// Sends the alert about an error, unless what came was no TLS: then the client would not know what
-/// it is.
+/// Sends the alert about an error. If the bytes were not TLS, the client would not understand an
+/// alert, so nothing is sent.
 fn tell(tls: &mut ServerConnection, inner: &mut dyn Transport, error: &rustls::Error) {
     if !matches!(error, rustls::Error::InvalidMessage(_)) {
         // The client may have gone.
@@ -122,7 +121,7 @@ fn tell(tls: &mut ServerConnection, inner: &mut dyn Transport, error: &rustls::E
     }
 }
 
-/// Writes to a transport as long as it takes.
+/// A writer to a transport that waits until all is written.
 struct Patient<'a>(&'a mut dyn Transport);
 
 impl Write for Patient<'_> {

@@ -1,4 +1,4 @@
-//! What the two ends of an encrypted connection agreed on.
+//! Parameters that the two ends of a TLS connection agreed on.
 //!
 //! Must not change after the handshake.
 
@@ -10,23 +10,24 @@ use super::certificate::Certificate;
 use super::ciphers::name_of;
 use super::offer::Offer;
 
-/// The facts of one connection.
+/// Parameters of one connection.
 #[derive(Debug)]
 pub struct Negotiated {
-    /// What it was taken with, which may have been replaced since.
+    /// The offer used for it; the server may have replaced it since.
     pub(super) offer: Arc<Offer>,
-    /// The cipher suite by OpenSSL's name.
+    /// Name of the cipher suite in OpenSSL's form.
     pub(crate) cipher: &'static str,
-    /// The version of TLS as OpenSSL names it.
+    /// The version of TLS in OpenSSL's form.
     pub(crate) version: &'static str,
-    /// Whether an earlier session went on.
+    /// Whether it resumed an earlier session.
     pub(super) resumed: bool,
-    /// The client's certificate, which was checked.
+    /// The client's certificate, already verified.
     client: Option<Certificate>,
 }
 
 impl Negotiated {
-    /// The facts of a connection whose handshake is over; `None` if its certificate cannot be read.
+    /// The parameters of a finished handshake; `None` if the client's certificate cannot be
+    /// decoded.
     pub(super) fn of(tls: &ServerConnection, offer: &Arc<Offer>) -> Option<Self> {
         let client = match tls.peer_certificates().and_then(<[_]>::first) {
             Some(certificate) => Some(Certificate::decode(certificate)?),
@@ -49,12 +50,12 @@ impl Negotiated {
         self.client.is_some()
     }
 
-    /// Who issued the client's certificate.
+    /// Issuer of the client's certificate.
     pub(crate) fn issuer(&self) -> Option<&str> {
         self.client.as_ref().map(|c| c.issuer.as_str())
     }
 
-    /// Whose certificate the client has shown.
+    /// Subject of the client's certificate.
     pub(crate) fn subject(&self) -> Option<&str> {
         self.client.as_ref().map(|c| c.subject.as_str())
     }

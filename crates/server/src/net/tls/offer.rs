@@ -1,7 +1,7 @@
-//! What the server offers to clients that want TLS: its certificate, the ciphers, whose
-//! certificates it takes.
+//! The server's TLS offer: its certificate, its ciphers, and the authorities it trusts for client
+//! certificates.
 //!
-//! Must not change while it is used: FLUSH SSL makes another one for connections to come.
+//! Must not change while it is in use: FLUSH SSL makes a new one for new connections.
 
 use hashbrown::HashMap;
 use std::fmt;
@@ -20,7 +20,7 @@ use super::ciphers::{Cipher, chosen};
 use super::negotiated::Negotiated;
 use super::pem;
 
-/// Sessions that may go on later, at most. As in MariaDB.
+/// Maximum number of sessions that can be resumed. As in MariaDB.
 const KEPT_SESSIONS: usize = 128;
 
 /// The options of TLS. Files are relative to the data directory.
@@ -40,11 +40,11 @@ pub(crate) struct TlsOptions {
     pub(crate) revocations: Option<PathBuf>,
     /// `ssl_crlpath`
     pub(crate) revocations_path: Option<PathBuf>,
-    /// `tls_version`: whether 1.2 and whether 1.3.
+    /// `tls_version`: whether it has 1.2, and whether it has 1.3.
     pub(crate) versions: (bool, bool),
 }
 
-/// Why TLS cannot be offered, in MariaDB's words; the cause is in the log.
+/// Reason why TLS cannot be offered, in MariaDB's words; the cause is in the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SetupError {
     Certificate,
@@ -67,14 +67,14 @@ impl fmt::Display for SetupError {
 }
 
 impl SetupError {
-    /// This error about a file, whose cause is logged.
+    /// Logs the cause of this error, which is about a file, and returns the error.
     fn about(self, path: &Path, cause: &str) -> Self {
         tracing::error!("SSL error: {self} from '{}': {cause}", path.display());
         self
     }
 }
 
-/// What connections are taken with.
+/// Configuration of TLS for new connections, with its counters.
 #[derive(Debug)]
 pub(crate) struct Offer {
     pub(super) config: Arc<ServerConfig>,
@@ -127,18 +127,18 @@ impl Offer {
         })
     }
 
-    /// Counts a handshake that begins.
+    /// Counts a started handshake.
     pub(super) fn count_begun(&self) {
         self.accepts.fetch_add(1, Relaxed);
     }
 
-    /// Counts a handshake that succeeded.
+    /// Counts a successful handshake.
     pub(super) fn count_finished(&self, resumed: bool) {
         self.finished.fetch_add(1, Relaxed);
         self.resumed.fetch_add(resumed.into(), Relaxed);
     }
 
-    /// `Ssl_verify_mode`. Compat: asked for, and only once.
+    /// `Ssl_verify_mode`. Compat: a client certificate is requested, and only once.
     fn verify_mode(&self) -> u64 {
         if self.asks_client { 5 } else { 0 }
     }
@@ -149,14 +149,14 @@ fn versions((tls12, tls13): (bool, bool)) -> Vec<&'static SupportedProtocolVersi
     of_tls12.into_iter().chain(tls13.then_some(&TLS13)).collect()
 }
 
-/// Compat: the certificate and the key may be in one file, which one of the options names.
+/// Compat: the certificate and the key may be in one file, which either option names.
 fn own_files(options: &TlsOptions) -> Result<(&Path, &Path), SetupError> {
     let certificate = options.certificate.as_deref().or(options.key.as_deref());
     let key = options.key.as_deref().or(options.certificate.as_deref());
     certificate.zip(key).ok_or(SetupError::Mismatch)
 }
 
-/// Who checks the certificates of clients; nobody if no authority is named.
+/// The verifier of client certificates; `None` if no authority is named.
 fn client_verifier(
     options: &TlsOptions,
     provider: &Arc<rustls::crypto::CryptoProvider>,
@@ -187,7 +187,7 @@ fn authorities(options: &TlsOptions) -> Result<RootCertStore, SetupError> {
         add(file).map_err(|e: String| SetupError::Paths.about(file, &e))?;
     }
     for file in options.ca_path.iter().flat_map(|directory| pem::hashed_files(directory, "")) {
-        // Compat: what cannot be read in a directory is as if it was not there.
+        // Compat: unreadable files of a directory are ignored.
         let _ = add(&file);
     }
     Ok(roots)
@@ -207,7 +207,7 @@ fn revocations(
     Ok(lists)
 }
 
-/// The offer that new connections get, if there is one.
+/// The current offer for new connections, if TLS is on.
 #[derive(Debug, Default)]
 pub(crate) struct Offers {
     options: TlsOptions,
@@ -215,7 +215,7 @@ pub(crate) struct Offers {
 }
 
 impl Offers {
-    /// Offers TLS as `options` say.
+    /// Makes the offer from `options`.
     pub(crate) fn load(options: TlsOptions) -> Result<Self, SetupError> {
         let offer = Offer::load(&options)?;
         Ok(Self { options, current: RwLock::new(Some(Arc::new(offer))) })
@@ -226,12 +226,12 @@ impl Offers {
         self.current.read().is_some()
     }
 
-    /// What a connection that wants TLS gets.
+    /// The offer for a new TLS connection.
     pub(crate) fn current(&self) -> Option<Arc<Offer>> {
         self.current.read().clone()
     }
 
-    /// Reads the files anew; when that fails all stays as it was.
+    /// Reads the files again. If that fails, the old offer stays.
     pub(crate) fn reload(&self) -> Result<(), SetupError> {
         if self.is_on() {
             let offer = Offer::load(&self.options)?;
@@ -240,7 +240,7 @@ impl Offers {
         Ok(())
     }
 
-    /// Gives the status variables about TLS their values, some of them being those of a connection.
+    /// Sets the status variables about TLS; some of them are about the connection `own`.
     pub(crate) fn status(&self, own: Option<&Negotiated>, gauges: &mut HashMap<String, String>) {
         let mut put = |name: &str, value: String| {
             gauges.insert(name.to_owned(), value);

@@ -1,6 +1,6 @@
-//! Files with certificates, keys and lists of revoked certificates.
+//! Reads files with certificates, keys and lists of revoked certificates.
 //!
-//! Must not log: what it says goes to the log or to a client by others.
+//! Must not log: callers put its errors into the log or into an answer to a client.
 
 use std::path::Path;
 
@@ -40,8 +40,8 @@ fn all<T: PemObject>(path: &Path, what: &str) -> Result<Vec<T>, String> {
     }
 }
 
-/// Files of a directory that OpenSSL would look for: eight hexadecimal digits, a dot, `mark` and a
-/// number.
+/// Files of a directory whose names have OpenSSL's form: eight hexadecimal digits, a dot, `mark`,
+/// and a number.
 pub(super) fn hashed_files(directory: &Path, mark: &str) -> Vec<std::path::PathBuf> {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
     let mut files: Vec<_> = entries.map(|e| e.path()).filter(|p| is_hashed(p, mark)).collect();

@@ -1,7 +1,7 @@
-//! A stream that is encrypted on its way over another.
+//! A TLS stream over another stream.
 //!
-//! Must not read its socket before all that was read is handed out: pollers are asked about the
-//! socket only. Must not say that bytes are written before their ciphertext has left.
+//! Must not read its socket before all decrypted bytes are taken: pollers watch only the socket.
+//! Must not report bytes as written before their ciphertext has been sent.
 
 use std::cell::Cell;
 use std::io::{self, Read, Write};
@@ -16,7 +16,7 @@ use super::super::transport::{Closer, Transport};
 use super::handshake::Secured;
 use super::negotiated::Negotiated;
 
-/// Bytes read from the socket at once: somewhat more than a record.
+/// Bytes of one read from the socket: more than one record.
 const CHUNK: usize = 20 << 10;
 
 thread_local!(static ARRIVED: KeptSlot<Vec<u8>> = const { Cell::new(None) });
@@ -26,14 +26,14 @@ pub(in super::super) struct TlsStream {
     inner: Box<dyn Transport>,
     tls: ServerConnection,
     facts: Arc<Negotiated>,
-    /// Ciphertext that was read and for whose content there was no room.
+    /// Ciphertext that was read but not decrypted, because there was no room for its content.
     arrived: Vec<u8>,
-    /// Bytes that were encrypted and not said to be written, since not all of their ciphertext has
-    /// left. The caller comes again with them in front.
+    /// Bytes that are encrypted but not reported as written, because some of their ciphertext is
+    /// not sent yet. The caller passes them again, in front of new bytes.
     owed: usize,
-    /// Whether the client has said that nothing more comes from it.
+    /// Whether the client has announced that it sends nothing more.
     closed: bool,
-    /// Whether nothing can be sent any more: a record may have left in part.
+    /// Whether nothing can be sent any more, because a record may have been sent in part.
     broken: bool,
 }
 
@@ -44,7 +44,7 @@ impl TlsStream {
         Self { inner, tls, facts, arrived, owed: 0, closed: false, broken: false }
     }
 
-    /// Reads what there is, waiting for the first byte only if `patient`.
+    /// Reads the bytes that have arrived; waits for the first byte only if `patient`.
     fn read_some(&mut self, buf: &mut [u8], patient: bool) -> io::Result<usize> {
         let earlier = std::mem::take(&mut self.arrived);
         let mut filled = self.decrypt(&earlier, buf)?;
@@ -57,7 +57,7 @@ impl TlsStream {
             };
             let length = match received {
                 Ok(length @ 1..) => length,
-                // The next read finds the end, or what is wrong, again.
+                // The next read returns the end or the error again.
                 _ if filled > 0 => break,
                 ended => return ended,
             };
@@ -69,8 +69,8 @@ impl TlsStream {
         Ok(filled)
     }
 
-    /// Puts the content of `bytes`, behind what was decrypted before, into `buf` and keeps what
-    /// finds no room.
+    /// Decrypts `bytes`, which follow the ciphertext before, into `buf`. Keeps the ciphertext for
+    /// which there is no room.
     fn decrypt(&mut self, mut bytes: &[u8], buf: &mut [u8]) -> io::Result<usize> {
         let mut filled = 0;
         loop {
@@ -82,7 +82,7 @@ impl TlsStream {
             let state = self.tls.process_new_packets().map_err(|error| self.broken_by(error))?;
             self.closed = state.peer_has_closed();
             if read == 0 {
-                // The client has closed its side; what comes behind is nothing.
+                // The client has closed its side: later bytes are ignored.
                 bytes = &[];
             }
         }
@@ -98,14 +98,15 @@ impl TlsStream {
         }
     }
 
-    /// The client broke the rules of TLS: tells it so, as far as that goes at once.
+    /// Handles a violation of TLS by the client: sends the alert, as far as possible without
+    /// waiting.
     fn broken_by(&mut self, error: rustls::Error) -> io::Error {
         self.send_own();
         self.broken = true;
         io::Error::new(io::ErrorKind::InvalidData, error)
     }
 
-    /// Sends what TLS itself has to say, as far as that goes at once; the rest leaves with the next
+    /// Sends TLS's own messages as far as possible without waiting. The rest leaves with the next
     /// answer.
     fn send_own(&mut self) {
         while self.tls.wants_write() && !self.broken {
@@ -128,7 +129,8 @@ impl TlsStream {
         }
     }
 
-    /// Writes `bytes`, waiting for the client if `patient`; how many have left altogether.
+    /// Writes `bytes`; waits for the client if `patient`. Returns the number of bytes that are
+    /// sent.
     fn write_some(&mut self, bytes: &[u8], patient: bool) -> io::Result<usize> {
         if self.broken {
             return Err(io::ErrorKind::BrokenPipe.into());
@@ -196,14 +198,14 @@ impl Transport for TlsStream {
 }
 
 impl Drop for TlsStream {
-    /// Tells the client that nothing comes any more, if that goes at once.
+    /// Tells the client that nothing more comes, if that is possible without waiting.
     fn drop(&mut self) {
         self.tls.send_close_notify();
         self.send_own();
     }
 }
 
-/// The transport below, as TLS writes to it.
+/// The inner transport, as TLS writes to it.
 struct Socket<'a> {
     inner: &'a mut dyn Transport,
     patient: bool,

@@ -1,4 +1,6 @@
-//! A server's end and a client's, over sockets with small buffers.
+//! Tests of a server's end and a client's end over sockets with small buffers.
+//!
+//! The client is rustls itself, so that only the stream between them is the server's.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -15,7 +17,7 @@ use super::super::transport::Transport;
 use super::offer::Offers;
 use super::{HandshakeError, TlsOptions, TlsStream, shake_hands};
 
-/// For the name `localhost`, until 2120. The key guards nothing.
+/// For the name `localhost`, valid until 2120. The key protects nothing.
 const CERTIFICATE: &str = "\
 -----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg3hNb+K4CPFR16IVG
@@ -72,12 +74,12 @@ fn connected(
 
 #[test]
 fn all_that_was_read_is_handed_out_before_the_socket_is_waited_for() {
-    // A batch that stays in the stream is not answered, and then neither end goes on.
+    // A batch that stays inside the stream is not answered; then both ends would wait for ever.
     const BATCHES: [usize; 8] = [1, 100, 4095, 4096, 4097, 16384, 20480, 300_000];
     let (mut stream, thread) = connected(|mut client| {
         for (size, cut) in BATCHES.iter().zip([1, 7, 4096, 4096, 100, 16384, 20480, 30_000]) {
             let batch = noise(*size);
-            // Many records that leave together.
+            // Many records that are sent together.
             client.conn.set_buffer_limit(None);
             batch.chunks(cut).for_each(|piece| client.conn.writer().write_all(piece).unwrap());
             client.flush().unwrap();
@@ -115,13 +117,13 @@ fn what_was_not_written_comes_again() {
         }
         assert!(got == noise(size));
         client.write_all(b"!").unwrap();
-        // The end is said, not just there.
+        // The end is announced by TLS, not only by the socket.
         assert_eq!(client.read(&mut buf).unwrap(), 0);
     });
     let all = noise(size);
     let (mut written, mut blocked) = (0, 0);
     while written < size {
-        // More is there to be written each time, behind what was not.
+        // Each call offers more bytes, after those that were not written.
         let end = size.min(written + 70_000 + blocked * 100);
         match stream.write_now(&all[written..end]) {
             Ok(n) => written += n,
