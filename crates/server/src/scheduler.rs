@@ -1,4 +1,4 @@
-//! Which thread serves a connection: `thread_handling`, and the extra port beside it.
+//! Choice of the thread that serves a connection, by `thread_handling` and for the extra port.
 //!
 //! Must not talk to clients.
 
@@ -16,7 +16,7 @@ use crate::status::counter;
 use crate::thread_pool::{Limits, ThreadPool};
 use crate::variables::ids;
 
-/// What is done with connections to the main port, by `thread_handling`.
+/// Handler of connections to the main port, by `thread_handling`.
 pub(crate) fn main_door<B: SessionFactory>(
     server: &Arc<Server>,
     backend: &Arc<B>,
@@ -29,12 +29,13 @@ pub(crate) fn main_door<B: SessionFactory>(
     }
 }
 
-/// Connections to the extra port have a thread each, which a blocked pool does not hold up.
+/// Handler of connections to the extra port: each gets its own thread, which a blocked pool does
+/// not delay.
 pub(crate) fn extra_door<B: SessionFactory>(server: &Arc<Server>, backend: &Arc<B>) -> Accepted {
     thread_for_each(server, backend, Door::Extra)
 }
 
-/// The limits that the variables say now.
+/// The pool's limits by the present values of the variables.
 pub(crate) fn limits(server: &Server) -> Limits {
     let number = |id| server.globals.get(id).as_u64();
     Limits {

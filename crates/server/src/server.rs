@@ -1,4 +1,4 @@
-//! The server: what all sessions share.
+//! State shared by all sessions.
 //!
 //! Must not hold state of a single session.
 
@@ -27,7 +27,7 @@ use crate::status::{Gauges, counter};
 use crate::thread_pool::ThreadPool;
 use crate::variables::{Globals, VarId, ids};
 
-/// Everything that sessions share.
+/// State shared by all sessions.
 pub struct Server {
     /// Values of system variables.
     pub globals: Globals,
@@ -37,23 +37,23 @@ pub struct Server {
     pub accounts: Arc<AclStore>,
     /// Usage of the accounts' limits.
     pub(crate) usage: Usage,
-    /// What runs statements.
+    /// Runs statements.
     pub backend: Arc<dyn Backend>,
     /// Directory of the data.
     pub datadir: PathBuf,
-    /// Hashes of passwords that were proven once, for `caching_sha2_password`.
+    /// Hashes of passwords that clients have proven before, for `caching_sha2_password`.
     pub(crate) password_cache: RwLock<HashMap<AccountName, (Vec<u8>, sha2::Cached)>>,
-    /// What reports about the transactional engine remember.
+    /// Old values for reports about the transactional engine.
     pub(crate) innodb: Monitor,
-    /// Key caches beside the default one.
+    /// Key caches except the default one.
     pub(crate) key_caches: KeyCaches,
     /// The general and the slow query log.
     pub(crate) query_logs: QueryLogs,
-    /// What clients that want TLS get.
+    /// The TLS offer to clients.
     pub(crate) tls: Offers,
     /// User locks.
     pub(crate) user_locks: Arc<UserLocks>,
-    /// Prepared statements of all sessions.
+    /// Number of prepared statements of all sessions.
     prepared: Arc<AtomicU64>,
     pool: OnceLock<ThreadPool>,
     started: Instant,
@@ -102,7 +102,7 @@ impl Server {
         }
     }
 
-    /// This server, offering TLS.
+    /// This server with an offer of TLS.
     pub(crate) fn with_tls(self, tls: Offers) -> Self {
         Self { tls, ..self }
     }
@@ -112,35 +112,35 @@ impl Server {
         self.started.elapsed().as_secs()
     }
 
-    /// When the server was started.
+    /// Time the server was started.
     pub fn started_at(&self) -> SystemTime {
         self.started_at
     }
 
-    /// The thread pool that serves connections, if one does.
+    /// The thread pool that serves connections, if `thread_handling` chose one.
     pub(crate) fn pool(&self) -> Option<&ThreadPool> {
         self.pool.get()
     }
 
-    /// Says that a pool serves connections.
+    /// Sets the thread pool.
     pub(crate) fn set_pool(&self, pool: ThreadPool) {
-        // A server is started once, so there is none yet.
+        // The server starts once, so no pool is set yet.
         let _ = self.pool.set(pool);
     }
 
-    /// Asks the server to stop; returns at once.
+    /// Requests the stop of the server; returns at once.
     pub fn stop(&self) {
         self.stopping.store(true, Ordering::Release);
         *self.stop_signal.0.lock() = true;
         self.stop_signal.1.notify_all();
     }
 
-    /// Whether the server was asked to stop.
+    /// Whether the stop of the server was requested.
     pub fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::Acquire)
     }
 
-    /// Waits until somebody asks the server to stop.
+    /// Waits until the stop of the server is requested.
     pub fn wait_for_stop(&self) {
         let mut asked = self.stop_signal.0.lock();
         while !*asked {
@@ -148,7 +148,7 @@ impl Server {
         }
     }
 
-    /// Notes that `count` sessions are connected.
+    /// Notes the number of connected sessions, for the maximum.
     pub(crate) fn note_connections(&self, count: usize) {
         let counters = &self.sessions.ended;
         if count as u64 > counters.get(counter().max_used_connections) {
@@ -157,14 +157,14 @@ impl Server {
         }
     }
 
-    /// FLUSH STATUS: the session's counters become the server's and start again.
+    /// FLUSH STATUS: adds the session's counters to the server's and resets them.
     pub fn flush_status(&self, session: &crate::status::Counters) {
         self.sessions.ended.absorb_session(session);
         session.reset_session();
         *self.flushed.lock() = Instant::now();
     }
 
-    /// Values of status variables that are measured, not counted.
+    /// Values of status variables that are measured and not counted.
     pub fn gauges(&self) -> Gauges {
         let mut gauges = Gauges::new();
         let live = self.sessions.list();
@@ -191,15 +191,14 @@ impl Server {
         gauges
     }
 
-    /// Counts a prepared statement until the ticket is dropped; 1461 if there may be no more of
-    /// them.
+    /// Counts a prepared statement until the ticket is dropped. Fails (1461) if there are too many.
     pub(crate) fn count_prepared(&self) -> SqlResult<PreparedTicket> {
         let limit = self.globals.get(ids().max_prepared_stmt_count).as_u64();
         PreparedTicket::take(&self.prepared, limit)
             .ok_or_else(|| SqlError::new(&ER_MAX_PREPARED_STMT_COUNT_REACHED, &[&limit]))
     }
 
-    /// A server variable has another value.
+    /// Applies the new value of a server variable.
     pub(crate) fn variable_changed(&self, id: VarId) {
         let ids = ids();
         let general = id == ids.general_log || id == ids.general_log_file;
@@ -211,7 +210,7 @@ impl Server {
         }
     }
 
-    /// How many sessions may be connected by `door`.
+    /// Maximum number of sessions connected through `door`.
     pub(crate) fn most_connections(&self, door: Door) -> usize {
         let id = match door {
             Door::Main => ids().max_connections,

@@ -1,6 +1,6 @@
-//! All connected sessions: the process list, and the way to end one.
+//! All connected sessions: the process list, and the means to end a session.
 //!
-//! Must not hold anything of a session that only its own thread needs.
+//! Must not hold anything that only the session's own thread needs.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use selkie_exec::{KillFlag, Killed};
 use crate::net::Closer;
 use crate::status::{Counters, SharedCounters, Totals};
 
-/// What a session is doing.
+/// Present activity of a session.
 #[derive(Clone, Debug)]
 pub struct Activity {
     /// The Command column of the process list.
@@ -26,22 +26,22 @@ pub struct Activity {
     pub info: Option<Arc<str>>,
     /// Number of the statement.
     pub query_id: u64,
-    /// When this began.
+    /// Start of the activity.
     pub since: Moment,
 }
 
-/// The part of a session that others see.
+/// The part of a session that other sessions see.
 #[derive(Debug)]
 pub struct SessionHandle {
     /// Connection number.
     pub id: u64,
     /// Host, with the port for TCP.
     pub host: String,
-    /// Whether and how it was asked to end.
+    /// Whether a kill was requested, and of which kind.
     pub kill: KillFlag,
-    /// What it counted.
+    /// Status counters of the session.
     pub counters: Counters,
-    /// When it connected.
+    /// Time it connected.
     pub connected: SystemTime,
     closer: Closer,
     user: Mutex<String>,
@@ -50,13 +50,13 @@ pub struct SessionHandle {
     in_transaction: AtomicBool,
     /// `unique_checks` in bit 0, `foreign_key_checks` in bit 1.
     checks: AtomicU8,
-    /// What its thread waits for.
+    /// What its thread waits for: a [`WaitKind`].
     pub(crate) waits: Arc<AtomicU8>,
-    /// By which port it came.
+    /// Port it came through.
     pub(crate) door: Door,
 }
 
-/// The State column of a session that waits; `None` if that says nothing new.
+/// The State column of a waiting session; `None` if the state stays as it is.
 fn wait_state(kind: WaitKind) -> Option<&'static str> {
     match kind {
         WaitKind::MetadataLock => Some("Waiting for table metadata lock"),
@@ -68,10 +68,10 @@ fn wait_state(kind: WaitKind) -> Option<&'static str> {
     }
 }
 
-/// A port that connections come by.
+/// Port that a connection comes through.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub enum Door {
-    /// The port, or the socket.
+    /// The main port, or the Unix socket.
     #[default]
     Main,
     /// `extra_port`.
@@ -125,7 +125,7 @@ impl SessionHandle {
         *self.schema.lock() = schema.map(str::to_owned);
     }
 
-    /// What it is doing.
+    /// The present activity.
     pub fn activity(&self) -> Activity {
         let mut activity = self.activity.lock().clone();
         if let Some(state) = noted_wait(&self.waits).and_then(wait_state) {
@@ -134,7 +134,7 @@ impl SessionHandle {
         activity
     }
 
-    /// Says that a command begins.
+    /// Starts a command.
     pub fn begin(
         &self,
         command: &'static str,
@@ -145,7 +145,7 @@ impl SessionHandle {
         *self.activity.lock() = Activity { command, state: "starting", info, query_id, since };
     }
 
-    /// Says that the session waits for a command.
+    /// Marks the session as idle.
     pub fn sleep(&self) {
         let mut activity = self.activity.lock();
         activity.command = "Sleep";
@@ -154,13 +154,13 @@ impl SessionHandle {
         activity.since = Moment::recent();
     }
 
-    /// Whether it checks unique and foreign keys.
+    /// Whether the session checks unique keys, and whether it checks foreign keys.
     pub fn checks(&self) -> (bool, bool) {
         let bits = self.checks.load(Ordering::Relaxed);
         (bits & 1 != 0, bits & 2 != 0)
     }
 
-    /// Says whether it checks unique and foreign keys.
+    /// Sets whether the session checks unique keys and foreign keys.
     pub fn set_checks(&self, unique: bool, foreign: bool) {
         self.checks.store(u8::from(unique) | u8::from(foreign) << 1, Ordering::Relaxed);
     }
@@ -175,18 +175,18 @@ impl SessionHandle {
         self.in_transaction.load(Ordering::Relaxed)
     }
 
-    /// Says whether a transaction is open.
+    /// Sets whether a transaction is open.
     pub fn set_in_transaction(&self, open: bool) {
         self.in_transaction.store(open, Ordering::Relaxed);
     }
 
-    /// Ends the connection, also while it waits for its client.
+    /// Ends the connection, also if it waits for its client.
     pub fn kill_connection(&self) {
         self.kill.raise(Killed::Connection);
         self.closer.interrupt();
     }
 
-    /// Ends the statement that runs.
+    /// Ends the running statement, if there is one.
     pub fn kill_query(&self) {
         if self.activity.lock().command != "Sleep" {
             self.kill.raise(Killed::Query);
@@ -194,7 +194,7 @@ impl SessionHandle {
     }
 }
 
-/// Numbers of statements that a thread takes at once.
+/// Statement numbers that a thread reserves at a time.
 const QUERY_IDS: u64 = 64;
 
 /// All sessions of a server.
@@ -203,7 +203,7 @@ pub struct Sessions {
     live: RwLock<BTreeMap<u64, Arc<SessionHandle>>>,
     next_id: AtomicU64,
     next_query: AtomicU64,
-    /// What sessions that ended had counted, and what the server counts itself.
+    /// Counters of the sessions that have ended, and the server's own counters.
     pub ended: SharedCounters,
 }
 
@@ -213,8 +213,8 @@ impl Sessions {
         self.next_id.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// A number for a statement. Threads take them by the block, so that statements do not share a
-    /// cache line: of two that run at once the later may have the lower number.
+    /// A number for a statement. Threads reserve blocks of numbers, so that statements do not share
+    /// a cache line. So the later of two concurrent statements may have the lower number.
     pub fn next_query_id(&self) -> u64 {
         thread_local! {
             static BLOCK: Cell<(u64, u64)> = const { Cell::new((0, 0)) };
@@ -233,7 +233,7 @@ impl Sessions {
         self.live.write().insert(session.id, session);
     }
 
-    /// Removes a session and keeps what it counted.
+    /// Removes a session and adds its counters to the server's.
     pub fn remove(&self, id: u64) {
         if let Some(session) = self.live.write().remove(&id) {
             self.ended.absorb(&session.counters);
@@ -255,7 +255,7 @@ impl Sessions {
         self.live.read().len()
     }
 
-    /// Number of sessions that came by `door`.
+    /// Number of sessions that came through `door`.
     pub fn count_by(&self, door: Door) -> usize {
         self.live.read().values().filter(|s| s.door == door).count()
     }

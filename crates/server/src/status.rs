@@ -1,7 +1,7 @@
-//! Status counters: MariaDB 10.11's list, counted by session where MariaDB does.
+//! Status counters: MariaDB 10.11's list, counted for each session where MariaDB does.
 //!
-//! A session counts in memory of its own; the server's value is the sum of the sessions that ended
-//! and those that run. Must not format result sets.
+//! A session counts in its own memory. The server's value is the sum of the ended and the running
+//! sessions. Must not format result sets.
 
 mod counters;
 mod ids;

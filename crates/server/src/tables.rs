@@ -1,6 +1,6 @@
-//! Tables of `information_schema` whose rows only a running server knows.
+//! Tables of `information_schema` with the state of the running server.
 //!
-//! Must not run queries: each table is computed whole, in the order of its columns' names.
+//! Must not run queries: each table is computed as a whole.
 
 mod plugins;
 mod privileges;
@@ -12,7 +12,7 @@ use selkie_types::{SqlResult, Value};
 
 use crate::session::Shared;
 
-/// A row as names of columns with their values; columns that are left out are NULL or empty.
+/// A row as column names with values; missing columns are NULL or empty.
 pub(crate) type Row = Vec<(&'static str, Value)>;
 
 /// Names of the tables.
@@ -38,10 +38,10 @@ pub(crate) const NAMES: &[&str] = &[
     "USER_PRIVILEGES",
 ];
 
-/// Values of the session that only its statements' side knows.
+/// Values of session variables that are kept in the executor's session.
 pub(crate) type Pseudo<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// The rows of a table for the session that asks.
+/// The rows of a table for the session that reads it.
 pub(crate) fn rows(table: &str, shared: &Shared, pseudo: Pseudo<'_>) -> SqlResult<Vec<Row>> {
     Ok(match table {
         "ALL_PLUGINS" | "PLUGINS" => plugins::rows(),

@@ -1,24 +1,24 @@
 //! Threads that serve many connections: as many at work as the machine has cores.
 //!
-//! Connections belong to *groups*. Of a group's threads one at a time waits for the sockets, takes
-//! what has arrived into the group's queue and serves it, statement by statement; another takes
-//! over when it waits for anything but its own work ([`selkie_engine::blocking`]) or takes too
-//! long. Answers that must not leave before a commit is durable are held back by the group until a
-//! thread has time to wait for the log ([`held`]); other short ones leave together when a thread
-//! has served what was queued ([`answers`]).
+//! Connections belong to *groups*. In each group one thread at a time waits for the sockets, puts
+//! the connections with new data into the group's queue, and serves them, statement by statement.
+//! Another thread takes over when this one waits for anything but its own work
+//! ([`selkie_engine::blocking`]) or takes too long. The group holds back an answer whose commit is
+//! not durable yet, until a thread has time to wait for the log ([`held`]). Other short answers are
+//! sent together when a thread has served the queue ([`answers`]).
 //!
-//! In a crowd connections take turns of some statements ([`turn`]), and those that have no
-//! transaction open wait while enough transactions are at work ([`transactions`]).
+//! With very many connections, each takes a turn of several statements ([`turn`]). Connections
+//! without an open transaction wait while enough transactions are at work ([`transactions`]).
 //!
-//! Must not know sessions: a [`Client`] is served and says what it waits for.
+//! Must not know sessions: a [`Client`] is served and returns what it waits for.
 //!
 //! # Invariants
-//! - POOL-1 A client is served by one thread at a time: only who moved its connection from idle to
-//!   queued, or took it from the queue, touches it.
-//! - POOL-2 Data that arrives while a client is served or queued makes it queued again: none is
-//!   left unseen, although the socket reports each arrival once.
+//! - POOL-1 A client is served by one thread at a time: only the thread that moved its connection
+//!   from idle to queued, or took it from the queue, may use it.
+//! - POOL-2 Data that arrives while a client is served or queued makes it queued again: no data
+//!   stays unseen, although the socket reports each arrival only once.
 //! - POOL-3 A group with work or open sockets has a thread that is at work or waits for the
-//!   sockets, or will get one at the next look of the timer.
+//!   sockets, or it gets one at the timer's next check.
 
 mod answers;
 mod client;

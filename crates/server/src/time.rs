@@ -1,6 +1,6 @@
-//! The clock and its forms in messages.
+//! Date and time in messages and reports.
 //!
-//! Must not be used for what SQL functions return.
+//! Must not be used for results of SQL functions.
 
 use std::time::SystemTime;
 

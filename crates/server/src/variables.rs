@@ -1,6 +1,6 @@
-//! System variables: MariaDB 10.11's full list as typed data, their values, and what SET may do.
+//! System variables: MariaDB 10.11's full list as typed data, their values, and the rules of SET.
 //!
-//! Must not execute statements or reach into sessions: effects of a change are the session's work.
+//! Must not execute statements or use sessions: the session carries out the effects of a change.
 
 mod assign;
 mod def;

@@ -1,4 +1,4 @@
-//! A log as a file, in the layout of MariaDB's, which other programs read.
+//! The file of a query log, in MariaDB's format, which other programs read.
 //!
 //! Must not decide what is logged.
 
@@ -10,14 +10,14 @@ use std::time::SystemTime;
 use super::{GeneralEntry, SlowEntry};
 use crate::variables::{Globals, VERSION, VERSION_COMMENT, ids};
 
-/// A file, opened when something is written to it.
+/// A log file. It is opened when the first entry is written.
 #[derive(Debug, Default)]
 pub(super) struct LogFile {
     file: Option<File>,
     path: PathBuf,
-    /// The file could not be written, so nothing is until another one is named.
+    /// Whether writing has failed. Then nothing is written until the file gets another name.
     failed: bool,
-    /// The second, and the database, that the last entry told.
+    /// Second and database of the last entry.
     told: (String, String),
 }
 
@@ -43,12 +43,12 @@ impl LogFile {
         Ok(())
     }
 
-    /// The next entry opens the file again.
+    /// Closes the file; the next entry opens it again.
     pub(super) fn close(&mut self) {
         *self = Self::default();
     }
 
-    /// The file cannot be written.
+    /// Marks the file as not writable.
     pub(super) fn give_up(&mut self, path: &Path) {
         *self = Self { failed: true, path: path.to_owned(), ..Self::default() };
     }
@@ -60,7 +60,7 @@ impl LogFile {
         }
     }
 
-    /// Writes a line of the general log; the time is told when the second is another one.
+    /// Writes a line of the general log, with the time if its second differs from the last line's.
     pub(super) fn general(&mut self, entry: &GeneralEntry) -> io::Result<()> {
         let second = short_time(entry.at);
         let time = if self.told.0 == second { "\t\t".to_owned() } else { format!("{second}\t") };
@@ -109,7 +109,7 @@ impl LogFile {
     }
 }
 
-/// `yymmdd hh:mm:ss`, the hour without a zero in front.
+/// `yymmdd hh:mm:ss`; the hour has no leading zero.
 fn short_time(at: SystemTime) -> String {
     let stamp = jiff::Timestamp::try_from(at).unwrap_or_default();
     let local = stamp.to_zoned_datetime(jiff::tz::TimeZone::system());

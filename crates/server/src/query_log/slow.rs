@@ -1,6 +1,6 @@
-//! Which statements are slow, and what is told of them.
+//! Decides which statements are slow, and collects the facts of their log entries.
 //!
-//! Must not write.
+//! Must not write; the parent module does.
 
 use std::sync::LazyLock;
 use std::time::SystemTime;
@@ -13,15 +13,15 @@ use crate::session::Shared;
 use crate::status::{StatusId, counter, find_status};
 use crate::variables::ids;
 
-/// What a session had counted when its statement began.
+/// Start time and counters of a session at the start of its statement.
 #[derive(Debug)]
 pub(crate) struct Stopwatch {
     begun: Moment,
     before: [u64; SIGNS.len()],
 }
 
-/// Counters whose growth a statement is judged by, and the member of `log_slow_filter` that a
-/// growth stands for.
+/// Counters whose growth describes a statement, each with the member of `log_slow_filter` that a
+/// growth means.
 const SIGNS: &[(&str, &str)] = &[
     ("Rows_read", ""),
     ("Rows_sent", ""),
@@ -45,7 +45,7 @@ fn count(shared: &Shared, at: usize) -> u64 {
 }
 
 impl Stopwatch {
-    /// A statement has begun.
+    /// Starts the measurement of a statement.
     pub(crate) fn start(shared: &Shared, begun: Moment) -> Self {
         let before = std::array::from_fn(|at| count(shared, at));
         Self { begun, before }
@@ -57,25 +57,25 @@ impl Stopwatch {
     }
 }
 
-/// What only the one who ran a statement knows of it.
+/// Facts about a statement that only the code that ran it knows.
 #[derive(Copy, Clone, Debug, Default)]
 pub(crate) struct Ran {
     /// Rows it changed.
     pub(crate) affected: u64,
-    /// The value it generated.
+    /// The AUTO_INCREMENT value it generated.
     pub(crate) insert_id: u64,
-    /// Whether it is one of administration: ALTER, OPTIMIZE and the like.
+    /// Whether it is an administrative statement: ALTER, OPTIMIZE and the like.
     pub(crate) is_admin: bool,
 }
 
 impl Ran {
-    /// What a statement's outcome says.
+    /// The facts in a statement's outcome.
     pub(crate) fn of(outcome: &Outcome) -> Self {
         Self { affected: outcome.affected, insert_id: outcome.insert_id, is_admin: false }
     }
 }
 
-/// A statement has ended: counts and logs it if it was slow.
+/// Ends the measurement of a statement: counts and logs it if it was slow.
 pub(crate) fn log_slow(shared: &Shared, watch: &Stopwatch, text: &[u8], ran: Ran) {
     let spent = watch.begun.elapsed();
     let micros = spent.as_micros() as u64;
@@ -123,12 +123,14 @@ pub(crate) fn log_slow(shared: &Shared, watch: &Stopwatch, text: &[u8], ran: Ran
     }
 }
 
-/// With `log_queries_not_using_indexes` a scan is enough, however short.
+/// Whether the statement did a scan. With `log_queries_not_using_indexes` that is enough, however
+/// short it was.
 fn uses_no_index(shared: &Shared, watch: &Stopwatch) -> bool {
     watch.growth(shared, 3) > 0 || watch.growth(shared, 4) > 0
 }
 
-/// Compat: a statement always is one that missed the query cache, which the filter has by default.
+/// Compat: every statement counts as a miss of the query cache, which the filter contains by
+/// default.
 fn passes_filter(shared: &Shared, watch: &Stopwatch) -> bool {
     let filter = shared.var(ids().log_slow_filter).as_u64();
     let def = crate::variables::registry().def(ids().log_slow_filter);
@@ -138,7 +140,7 @@ fn passes_filter(shared: &Shared, watch: &Stopwatch) -> bool {
     filter == 0 || filter & seen != 0
 }
 
-/// Of every so many slow statements of a session one is logged.
+/// Whether this slow statement of the session is logged: one of every `log_slow_rate_limit` is.
 fn is_drawn(shared: &Shared) -> bool {
     let rate = shared.var(ids().log_slow_rate_limit).as_u64().max(1);
     shared.handle.counters.get(counter().slow_queries).is_multiple_of(rate)

@@ -1,6 +1,6 @@
-//! `COM_STMT_BULK_EXECUTE`: a prepared statement for many rows of parameters.
+//! `COM_STMT_BULK_EXECUTE`: runs a prepared statement for many rows of parameters.
 //!
-//! Must not decide what is run for them; the executor does.
+//! Must not decide how the rows are run; the executor does.
 
 use selkie_engine::Moment;
 use selkie_exec::bulk::Argument;
@@ -18,7 +18,7 @@ use crate::status::counter;
 const NAME: &str = "mysqld_stmt_bulk_execute";
 
 impl<S: BackendSession> Session<S> {
-    /// The error is one from before the statement ran.
+    /// Runs the command. An error returned here happened before the statement ran.
     pub(super) fn execute_bulk(&mut self, payload: &[u8], begun: Moment) -> SqlResult<Next> {
         self.shared.handle.counters.bump(counter().com_stmt_execute);
         let unsupported = || SqlError::new(&ER_UNSUPPORTED_PS, &[]);
@@ -51,7 +51,7 @@ impl<S: BackendSession> Session<S> {
     }
 }
 
-/// Rows that do not fit their statement.
+/// The error about rows that do not match their statement.
 fn wrong(error: DecodeError) -> SqlError {
     match error {
         DecodeError::Invalid(_) => SqlError::new(&ER_WRONG_ARGUMENTS, &[&NAME]),

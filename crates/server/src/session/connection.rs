@@ -1,6 +1,6 @@
 //! A connection from its first byte to its last: greeting, login, commands, end.
 //!
-//! Must not look into commands; `dispatch` does.
+//! Must not decode commands; `dispatch` does.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,10 +28,10 @@ use crate::sessions::{Door, SessionHandle};
 use crate::status::counter;
 use crate::variables::{VarValue, ids};
 
-/// Largest packet taken from a client that has not logged in.
+/// Largest packet accepted from a client that has not logged in.
 const MAX_LOGIN_PACKET: usize = 1 << 20;
 
-/// Serves one client until it leaves or is made to leave, on the thread that calls.
+/// Serves one client on the calling thread, until the client leaves or is disconnected.
 pub(crate) fn serve<B: SessionFactory>(
     server: &Arc<Server>,
     backend: &B,
@@ -47,7 +47,7 @@ pub(crate) fn serve<B: SessionFactory>(
     run(&mut session);
 }
 
-/// Takes the session out of the process list, also when its thread panics.
+/// Removes the session from the process list, also if its thread panics.
 pub(super) struct Registration {
     server: Arc<Server>,
     id: u64,
@@ -65,7 +65,7 @@ fn refuse(wire: &mut Wire, error: &SqlError) {
     let _ = wire.flush(&mut out);
 }
 
-/// A client that has got its greeting.
+/// A client that has received its greeting.
 pub(super) struct Greeted {
     server: Arc<Server>,
     handle: Arc<SessionHandle>,
@@ -75,7 +75,8 @@ pub(super) struct Greeted {
     registration: Registration,
 }
 
-/// Lets a client in and greets it; `None` if it was refused or left. Does not wait for it.
+/// Accepts a client and sends the greeting; `None` if the client was refused or left. Does not wait
+/// for the client.
 pub(super) fn greet_client(
     server: &Arc<Server>,
     transport: Box<dyn Transport>,
@@ -116,12 +117,12 @@ pub(super) fn greet_client(
     Some(Greeted { server, handle, wire, peer, scramble, registration })
 }
 
-/// How long a client may take to log in.
+/// Time a client has for its login.
 pub(crate) fn connect_timeout(server: &Server) -> Duration {
     Duration::from_secs(server.globals.get(ids().connect_timeout).as_u64())
 }
 
-/// A client left before it had logged in.
+/// Counts a client that left before it had logged in.
 pub(super) fn note_left(server: &Server) {
     server.sessions.ended.bump(counter().aborted_connects);
     server.sessions.ended.bump(counter().aborted_connects_preauth);
@@ -138,7 +139,7 @@ impl Greeted {
         &self.server
     }
 
-    /// The rest of the login; `None` if the client was refused or left.
+    /// Runs the rest of the login; `None` if the client was refused or left.
     pub(super) fn log_in<B: SessionFactory>(
         self,
         backend: &B,
@@ -147,12 +148,12 @@ impl Greeted {
         this.finish(opening).map(|(who, login, agreed)| this.begin(backend, who, login, agreed))
     }
 
-    /// The login packet, behind the switch to TLS if the client asks for that.
+    /// Receives the login packet, after a switch to TLS if the client requests it.
     fn open(mut self) -> (Self, Result<Vec<u8>, Option<SqlError>>) {
-        // The greeting was number 0.
+        // The greeting had number 0.
         self.wire.set_sequence(1);
         let packet = self.receive();
-        // Compat: where TLS is not offered the flag that asks for it says nothing.
+        // Compat: if TLS is not offered, the flag that requests it is ignored.
         match (&packet, self.server.tls.current()) {
             (Ok(bytes), Some(offer)) if SslRequest::decode(bytes).is_some() => self.encrypt(&offer),
             _ => (self, packet),
@@ -164,7 +165,7 @@ impl Greeted {
         self.wire.read_packet(timeout).map_err(|e| login_error(&e))
     }
 
-    /// Switches to TLS; the login packet that comes over it.
+    /// Switches to TLS and receives the login packet that follows.
     fn encrypt(mut self, offer: &Arc<Offer>) -> (Self, Result<Vec<u8>, Option<SqlError>>) {
         match self.wire.shake_hands(offer, connect_timeout(&self.server)) {
             Ok(secured) => self.wire = self.wire.encrypted(secured),
@@ -185,7 +186,7 @@ impl Greeted {
         }
     }
 
-    /// Who has come, and what was agreed on.
+    /// The authenticated client, its login packet, and the agreed parameters.
     fn finish(
         &mut self,
         opening: Result<Vec<u8>, Option<SqlError>>,
@@ -247,14 +248,14 @@ impl Greeted {
 /// An authenticated client, and its place among the connections of its account.
 type LoggedIn = (Authenticated, Option<Place>);
 
-/// What a client and the server have agreed on when it has logged in.
+/// Parameters that client and server have agreed on at the end of the login.
 struct Agreed {
     caps: Capabilities,
     /// Number of the next packet.
     sequence: u8,
 }
 
-/// A client was refused. Compat: it counts as one that left if what it sent was no login.
+/// Counts a refused client. Compat: it counts as one that left if its bytes were not a login.
 fn count_refused(server: &Server, error: &SqlError) {
     match error.is(&ER_HANDSHAKE_ERROR) || error.is(&ER_NET_PACKETS_OUT_OF_ORDER) {
         true => note_left(server),
@@ -267,7 +268,7 @@ fn knows_host(server: &Server, peer: &Peer) -> bool {
         || server.accounts.current().knows_host(&peer.host, &peer.ip)
 }
 
-/// The error is what the client is told; `None` if it is not there any more.
+/// Authenticates the client. The error is for the client; `None` if the client has gone.
 fn handshake(
     server: &Arc<Server>,
     handle: &SessionHandle,
@@ -316,7 +317,8 @@ fn login_error(e: &ReadError) -> Option<SqlError> {
 }
 
 impl<S: BackendSession> Session<S> {
-    /// After authentication: the default database, then OK, or the error that ends it.
+    /// Starts the session after authentication: default database, `init_connect`, then OK or the
+    /// error that ends it.
     fn begin(&mut self, schema: Option<String>) {
         timeouts::begin_session(&self.shared);
         self.log_connect(schema.as_deref());
@@ -356,7 +358,7 @@ impl<S: BackendSession> Session<S> {
         log_general(&self.shared, "Connect", text.as_bytes());
     }
 
-    /// Runs `init_connect` for accounts that may not administer connections.
+    /// Runs `init_connect`, except for accounts that may administer connections.
     fn init_connect(&mut self) -> SqlResult<()> {
         let text = self.shared.server.globals.get(ids().init_connect);
         let exempt = Privileges::CONNECTION_ADMIN | Privileges::SUPER;
@@ -380,14 +382,14 @@ fn run<S: BackendSession>(session: &mut Session<S>) {
 }
 
 impl<S: BackendSession> Session<S> {
-    /// Between two commands: what the process list shows, what variables may have changed.
+    /// Prepares for the next command: updates the process list and takes over changed timeouts.
     pub(super) fn rest(&mut self) {
         self.shared.handle.sleep();
         self.apply_timeouts();
         self.wire.begin_command();
     }
 
-    /// Runs a command; its answer stays in the output buffer.
+    /// Runs a command. Its answer stays in the output buffer.
     pub(super) fn command(&mut self, packet: &[u8]) {
         let _charged = selkie_meter::attach(self.shared.handle.kill.account());
         self.out.set_sequence(self.wire.sequence());
@@ -395,13 +397,13 @@ impl<S: BackendSession> Session<S> {
         self.ended = next == Next::Close || self.shared.handle.kill.get() == Killed::Connection;
     }
 
-    /// Sends the answer, however long the client takes to read it.
+    /// Sends the answer; waits as long as the client needs to read it.
     pub(super) fn send(&mut self) {
         let written = self.wire.flush(&mut self.out);
         self.sent(written.is_ok());
     }
 
-    /// The answer was sent, or could not be.
+    /// Follows an answer: `written` is whether it could be sent.
     pub(super) fn sent(&mut self, written: bool) {
         self.count_bytes();
         if !written {
@@ -413,7 +415,7 @@ impl<S: BackendSession> Session<S> {
 }
 
 impl<S: BackendSession> Session<S> {
-    /// The client cannot be read any more.
+    /// Ends the session after a failed read; tells the client why.
     pub(super) fn lost(&mut self, error: &ReadError) {
         if self.shared.server.is_stopping() {
             return;
@@ -428,7 +430,7 @@ impl<S: BackendSession> Session<S> {
             }
             ReadError::Io(_) => self.abort("Got an error reading communication packets"),
             ReadError::Frame(FrameError::OutOfOrder) => {
-                // Compat: the answer to a wrong number carries number 0.
+                // Compat: the answer to a packet with a wrong number has number 0.
                 self.tell(&SqlError::new(&ER_NET_PACKETS_OUT_OF_ORDER, &[]), 0);
                 self.abort("Got packets out of order");
             }
@@ -456,7 +458,7 @@ impl<S: BackendSession> Session<S> {
         self.abort("This connection closed normally without QUIT");
     }
 
-    /// A client that left without saying so.
+    /// Counts and logs a client that left without COM_QUIT.
     fn abort(&mut self, reason: &str) {
         self.shared.server.sessions.ended.bump(counter().aborted_clients);
         if self.shared.server.globals.get(ids().log_warnings).as_u64() < 2 {

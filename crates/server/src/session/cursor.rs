@@ -1,6 +1,6 @@
-//! The rows of a statement that was executed with a cursor, until they are fetched.
+//! The rows of a statement that was executed with a cursor, until FETCH takes them.
 //!
-//! Must not run statements: the rows are complete when the cursor opens.
+//! Must not run statements: all rows exist when the cursor opens.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -11,12 +11,12 @@ use selkie_types::Batch;
 use super::head::Head;
 use super::rows::put_binary_row;
 
-/// Rows waiting for FETCH.
+/// Rows that wait for FETCH.
 #[derive(Debug)]
 pub(super) struct Cursor {
     pub(super) head: Arc<Head>,
     batches: VecDeque<Batch>,
-    /// Rows of the first batch that were sent.
+    /// Number of sent rows of the first batch.
     sent: usize,
 }
 
@@ -31,7 +31,7 @@ impl Cursor {
         }
     }
 
-    /// Writes up to `count` rows. Returns how many; fewer than asked for means the end.
+    /// Writes up to `count` rows and returns their number. Fewer than `count` means the end.
     pub(super) fn fetch(&mut self, count: u32, out: &mut Output) -> u32 {
         let mut done = 0;
         while done < count {

@@ -1,4 +1,4 @@
-//! Commands: which packet asks for what, and the answer to those that are not SQL.
+//! Dispatch of commands by their packet, and the answers to commands that are not SQL.
 //!
 //! Must not know how statements run.
 
@@ -28,7 +28,7 @@ use crate::status::counter;
 use crate::variables::{VarValue, ids};
 use selkie_exec::{Outcome, ResultSink};
 
-/// What happens after a command.
+/// Step after a command.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum Next {
     /// The next command is read.
@@ -44,14 +44,14 @@ pub(super) struct Session<S: BackendSession> {
     pub(super) out: Output,
     pub(super) peer: Peer,
     pub(super) backend: S,
-    /// What the client was told last about the session, which changes by commands only.
+    /// Session state the client was last told. Only commands change it.
     status: SessionStatus,
     pub(super) ended: bool,
     pub(super) patience: Patience,
     pub(super) statements: Statements<S::Prepared>,
-    /// Its place among the connections of its account, if that has limits.
+    /// The session's place among the connections of its account, if there are limits.
     pub(super) place: Option<Place>,
-    /// How often a change of user failed.
+    /// Number of failed changes of user.
     failed_changes: u8,
 }
 
@@ -82,7 +82,7 @@ impl<S: BackendSession> Session<S> {
         }
     }
 
-    /// Tells which memory its commands use.
+    /// Reports the memory that the session's commands use.
     pub(super) fn memory(&self, note: &mut dyn FnMut(usize, usize)) {
         fn place<T: ?Sized>(value: &T) -> (usize, usize) {
             (std::ptr::from_ref(value).addr(), size_of_val(value))
@@ -102,8 +102,8 @@ impl<S: BackendSession> Session<S> {
         self.statements.memory(&mut |address, bytes| note((address, bytes)));
     }
 
-    /// What runs a statement and answers it, the prepared statements, and the place that limits
-    /// statements.
+    /// The parts that run and answer a statement, the prepared statements, and the place that
+    /// limits the account's statements.
     pub(super) fn parts(
         &mut self,
     ) -> (Runner<'_, S>, &mut Statements<S::Prepared>, Option<&Place>) {
@@ -111,7 +111,7 @@ impl<S: BackendSession> Session<S> {
         (Runner { shared, wire, out, backend, status }, statements, place.as_ref())
     }
 
-    /// What the client is told about the session now.
+    /// Session state to tell the client now.
     pub(super) fn status(&mut self) -> SessionStatus {
         self.status = self.backend.status();
         self.status
@@ -225,7 +225,7 @@ impl<S: BackendSession> Session<S> {
         }
     }
 
-    /// OK or ERR, the answer to commands without a result.
+    /// Sends OK or ERR, for commands without a result.
     pub(super) fn answer(&mut self, result: SqlResult<()>) {
         if let Err(error) = &result {
             self.backend.note_error(error);
@@ -259,7 +259,8 @@ impl<S: BackendSession> Session<S> {
         let origin = ClientText::new(text, self.client_charset());
         let text = origin.as_ref().map_or(text, ClientText::utf8);
         let multi = self.shared.capabilities().has(Capabilities::MULTI_STATEMENTS);
-        // Compat: what ends a statement is no part of it, as errors that quote its rest show.
+        // Compat: the terminator of a statement is not part of it, which shows in errors that quote
+        // the rest of the text.
         let mut rest = text.trim_ascii_end();
         loop {
             let (runner, _, place) = self.parts();
@@ -291,7 +292,7 @@ impl<S: BackendSession> Session<S> {
                 Some(next) => (rest, begun) = (next, Moment::now()),
                 None => return Next::Continue,
             }
-            // What the next statement answers may fill the buffer and leave.
+            // The next statement may fill the output buffer, which would send this answer.
             if let Some(Err(error)) = self.backend.take_unsettled().map(|commit| commit.settle()) {
                 self.answer(Err(error));
                 return Next::Close;
@@ -334,7 +335,7 @@ impl<S: BackendSession> Session<S> {
     fn long_data(&mut self, id: u32, parameter: u16, data: &[u8]) {
         self.shared.handle.counters.bump(counter().com_stmt_send_long_data);
         let limit = self.shared.var(ids().max_allowed_packet).as_u64() as usize;
-        // There is no answer to this command: what is wrong is told by the next EXECUTE.
+        // This command has no answer: the next EXECUTE reports the error.
         let Some(statement) = self.statements.find(id) else { return };
         if usize::from(parameter) >= statement.parameters {
             let error = SqlError::new(&ER_WRONG_ARGUMENTS, &[&"mysqld_stmt_send_long_data"]);
@@ -349,7 +350,7 @@ impl<S: BackendSession> Session<S> {
         held.extend_from_slice(data);
     }
 
-    /// Runs a prepared statement. The error is one from before it ran.
+    /// Runs a prepared statement. An error of `execute` happened before the statement ran.
     fn run(&mut self, execute: impl FnOnce(&mut Self) -> SqlResult<Next>) -> Next {
         execute(self).unwrap_or_else(|error| {
             self.answer(Err(error));
@@ -362,7 +363,7 @@ impl<S: BackendSession> Session<S> {
         let execute = Execute::decode(payload).map_err(malformed)?;
         let (runner, statements, _) = self.parts();
         let statement = statements.get(execute.statement, "mysqld_stmt_execute")?;
-        // The result sets of a CALL are not known before it runs, and are sent as they come.
+        // The result sets of a CALL are not known before it runs, so they are sent as they come.
         let form = match execute.cursor {
             CursorType::ReadOnly if statement.has_columns => RowForm::Cursor,
             _ => RowForm::Binary,
@@ -494,7 +495,7 @@ impl<S: BackendSession> Session<S> {
     }
 
     fn change_user(&mut self, payload: &[u8]) -> Next {
-        // Compat: after three wrong attempts the command is not known any more.
+        // Compat: after three wrong attempts the command is unknown.
         if self.failed_changes >= 3 {
             self.answer(Err(SqlError::new(&ER_UNKNOWN_COM_ERROR, &[])));
             return Next::Continue;
@@ -514,7 +515,7 @@ impl<S: BackendSession> Session<S> {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let mut exchange = Exchange::new(&mut self.wire, self.out.sequence(), timeout);
         exchange.caps = caps;
-        // Compat: MariaDB never accepts an answer made for the connection's first challenge.
+        // Compat: MariaDB never accepts an answer to the connection's first challenge.
         let claim = Claim {
             user: text(&change.user),
             answer: change.auth.clone(),
@@ -540,7 +541,8 @@ impl<S: BackendSession> Session<S> {
         }
     }
 
-    /// The collation a client asks for in its login; an unknown one leaves the server's default.
+    /// Sets the collation that the client's login names; an unknown one leaves the server's
+    /// default.
     pub(super) fn set_client_collation(&self, number: u16) {
         let Some(collation) = CollationId::from_number(number).filter(|_| number != 0) else {
             return;
@@ -556,7 +558,7 @@ impl<S: BackendSession> Session<S> {
         self.shared.settings_changed();
     }
 
-    /// Runs a statement whose results nobody sees.
+    /// Runs a statement and discards its results.
     pub(super) fn run_silently(&mut self, text: &str) -> SqlResult<()> {
         struct Nobody;
         impl ResultSink for Nobody {
@@ -578,13 +580,13 @@ impl<S: BackendSession> Session<S> {
         }
     }
 
-    /// Takes over timeouts and limits that variables may have changed.
+    /// Takes over timeouts and limits if variables have changed.
     pub(super) fn apply_timeouts(&mut self) {
         if self.patience.is_current(&self.shared) {
             return;
         }
         self.patience = Patience::of(&self.shared);
-        // A socket that does not take a timeout is gone; the next read tells.
+        // A socket that refuses a timeout is closed; the next read reports that.
         let _ = self.wire.set_timeouts(self.patience.read, self.patience.write);
         self.wire.set_max_packet(self.patience.max_packet);
     }
@@ -597,7 +599,7 @@ impl<S: BackendSession> Session<S> {
     }
 }
 
-/// The error about a packet that cannot be read: 1047 for the command, 1835 for its arguments.
+/// The error about a malformed packet: 1047 for an unknown command, 1835 for wrong arguments.
 pub(super) fn malformed(error: DecodeError) -> SqlError {
     match error {
         DecodeError::UnknownCommand(_) | DecodeError::Truncated("command") => {
@@ -607,8 +609,8 @@ pub(super) fn malformed(error: DecodeError) -> SqlError {
     }
 }
 
-/// A text as it is shown to others. Most are valid: the lossy conversion, which is slower, is for
-/// those that are not.
+/// A text for the process list. Most texts are valid UTF-8; only the others need the slower lossy
+/// conversion.
 fn shown(text: &[u8]) -> Arc<str> {
     match std::str::from_utf8(text) {
         Ok(text) => Arc::from(text),
@@ -616,7 +618,7 @@ fn shown(text: &[u8]) -> Arc<str> {
     }
 }
 
-/// The first statement of a text whose second one begins at `next`.
+/// The first statement of a text; `next` is the position of the second one.
 fn one(text: &[u8], next: Option<usize>) -> &[u8] {
     let first = next.and_then(|at| text.get(..at)).unwrap_or(text);
     first.trim_ascii_end().strip_suffix(b";").unwrap_or(first)

@@ -1,24 +1,25 @@
-//! What every command asks of the system variables, looked up once and not at every command.
+//! Values of system variables that every command needs, cached until a variable changes.
 //!
-//! Must be asked again for each command: it notices changes by the versions of both sets of values.
+//! Must be fetched again for each command: changes are noticed by the versions of the session's and
+//! the server's variables.
 
 use selkie_types::{Charset, CollationId};
 
 use super::shared::Shared;
 use crate::variables::ids;
 
-/// Values of variables, as commands need them.
+/// Values of variables in the form that commands need.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Habits {
-    /// Versions of the session's and the server's variables it was read from.
+    /// Versions of the session's and the server's variables the values are from.
     versions: (u64, u64),
     /// `character_set_client`.
     pub(crate) client: Charset,
     /// `collation_connection`.
     pub(crate) connection: CollationId,
-    /// `character_set_results`; `None` leaves strings as they are.
+    /// `character_set_results`; `None` leaves strings unchanged.
     pub(crate) results: Option<Charset>,
-    /// The collation that columns of results are said to have: of the character set of results.
+    /// The collation announced for result columns; it belongs to the character set of results.
     pub(crate) announced: Option<CollationId>,
     /// `long_query_time` in microseconds.
     pub(crate) long_query_micros: u64,
@@ -52,7 +53,7 @@ impl Habits {
 }
 
 impl Shared {
-    /// What the variables say now.
+    /// The values by the present variables.
     pub(crate) fn habits(&self) -> Habits {
         let versions = (self.settings_version(), self.server.globals.version());
         if let Some(habits) = *self.habits.lock()

@@ -1,5 +1,8 @@
-//! The head of a result set: how its columns are described to the client and how their values are
-//! written. Kept with a prepared statement, it is made once for as long as the plan stays.
+//! The head of a result set: the column definitions for the client, and the encoders of the values.
+//! A prepared statement keeps its head as long as its plan does not change.
+//!
+//! Must not depend on anything but the columns and [`Setting`]: heads of plans are shared by
+//! statements.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -12,20 +15,21 @@ use selkie_types::CollationId;
 use super::metadata::column_def;
 use super::rows::Encoder;
 
-/// What a head depends on besides the columns.
+/// Everything a head depends on, besides the columns.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub(super) struct Setting {
-    /// The collation that columns are said to have, in the character set of results.
+    /// The collation announced for columns; it belongs to the character set of results.
     pub(super) results: Option<CollationId>,
     pub(super) caps: Capabilities,
-    /// Number of the packet of the first definition.
+    /// Packet number of the first definition.
     pub(super) sequence: u8,
 }
 
-/// Describes the columns of a result.
+/// Definitions and encoders of the columns of a result.
 #[derive(Debug)]
 pub(super) struct Head {
-    /// Of a plan. Another plan's cannot have their address as long as they are held here.
+    /// The columns of a plan. The head holds them, so that another plan's columns cannot get their
+    /// address.
     planned: Option<Arc<[OutputColumn]>>,
     setting: Setting,
     pub(super) encoders: Vec<Encoder>,
@@ -33,19 +37,19 @@ pub(super) struct Head {
     pub(super) definitions: Output,
 }
 
-/// Heads in each generation of a thread.
+/// Heads in each generation of a thread's cache.
 const GENERATION: usize = 256;
-/// Bytes of definitions up to which a head is kept.
+/// Maximum bytes of definitions of a head that is cached.
 const LARGEST: usize = 4 << 10;
 
 thread_local! {
-    /// Heads of plans by where the plan's columns lie: statements that share a plan share its head.
+    /// Heads by the address of the plan's columns: statements that share a plan share its head.
     static HEADS: RefCell<Generations<usize, Arc<Head>>> =
         const { RefCell::new(Generations::new(GENERATION)) };
 }
 
 impl Head {
-    /// A head for a plan's columns, or the one that was made for them before.
+    /// The head for a plan's columns: a cached one, or a new one.
     pub(super) fn of_plan(planned: &Arc<[OutputColumn]>, setting: Setting) -> Arc<Self> {
         let place = planned.as_ptr().addr();
         HEADS.with_borrow_mut(|heads| {
@@ -74,13 +78,13 @@ impl Head {
         Self { planned: planned.cloned(), setting, encoders, definitions }
     }
 
-    /// Whether this describes the columns of a plan under a setting.
+    /// Whether this is the head for the columns of a plan with a setting.
     pub(super) fn is_of(&self, planned: &Arc<[OutputColumn]>, setting: &Setting) -> bool {
         self.planned.as_ref().is_some_and(|own| Arc::ptr_eq(own, planned))
             && self.setting == *setting
     }
 
-    /// Whether a client that has this needs nothing of `other`.
+    /// Whether a client that has this head does not need the definitions of `other`.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         std::ptr::eq(self, other) || self.definitions.bytes() == other.definitions.bytes()
     }

@@ -1,4 +1,4 @@
-//! Column definitions of result sets: what MariaDB's clients learn about a type.
+//! Column definitions of result sets: types in the form of the client protocol.
 //!
 //! Must not look at rows.
 
@@ -8,12 +8,12 @@ use selkie_protocol::field_type::flags;
 use selkie_protocol::packet::ColumnDef;
 use selkie_types::{Charset, CollationId, JsonRole, NOT_FIXED_DECIMALS, SqlType, TypeKind};
 
-/// Number of the binary collation, which numbers and dates carry too.
+/// Number of the binary collation; numbers and dates have it too.
 const BINARY: u16 = 63;
-/// Compat: string expressions announce this number of decimals, string columns none.
+/// Compat: string expressions announce this number of decimals; string columns announce none.
 const STRING_DECIMALS: u8 = 39;
 
-/// The wire type of a type.
+/// The wire type of an SQL type.
 pub(super) fn field_type(ty: &SqlType) -> FieldType {
     match ty.kind {
         TypeKind::Null => FieldType::Null,
@@ -67,7 +67,7 @@ pub fn column_def(column: &OutputColumn, announced: Option<CollationId>) -> Colu
     }
 }
 
-/// The wire type of an expression. Compat: only of expressions it tells long texts apart.
+/// The wire type of an expression. Compat: MEDIUMTEXT and LONGTEXT differ only for expressions.
 fn computed_type(ty: &SqlType) -> FieldType {
     match ty.kind {
         TypeKind::MediumText => FieldType::MediumBlob,
@@ -76,7 +76,7 @@ fn computed_type(ty: &SqlType) -> FieldType {
     }
 }
 
-/// Bytes the client must make room for, of an expression: a text is as long as it can be.
+/// Maximum bytes of an expression's value: a text has its maximum length.
 fn computed_length(ty: &SqlType, results: Option<Charset>) -> u32 {
     let bytes = |most: u32| {
         let width = ty.collation.charset().max_len() as u32;
@@ -89,7 +89,7 @@ fn computed_length(ty: &SqlType, results: Option<Charset>) -> u32 {
     }
 }
 
-/// Compat: longer names are cut.
+/// Compat: names longer than 255 bytes are cut.
 fn shortened(name: &str) -> &str {
     &name[..name.floor_char_boundary(255)]
 }
@@ -107,7 +107,7 @@ fn collation(ty: &SqlType, announced: Option<CollationId>) -> u16 {
     }
 }
 
-/// Bytes the client must make room for.
+/// Maximum bytes of a value.
 fn display_length(ty: &SqlType, results: Option<Charset>) -> u32 {
     let fraction = |base: u32| match ty.decimals.min(6) {
         0 => base,
@@ -131,7 +131,7 @@ fn display_length(ty: &SqlType, results: Option<Charset>) -> u32 {
     }
 }
 
-/// Compat: a text of n bytes is announced as if each byte became a character of the client's.
+/// Compat: a text of n bytes is announced as if each byte became one character of the client's set.
 fn text_length(ty: &SqlType, bytes: u32, results: Option<Charset>) -> u32 {
     if has_text(ty) { bytes.saturating_mul(width(ty, results)) } else { bytes }
 }
@@ -170,13 +170,13 @@ fn type_flags(ty: &SqlType, is_column: bool, is_field: bool) -> u16 {
     let numeric = ty.is_numeric();
     let always_unsigned = matches!(ty.kind, TypeKind::Bit | TypeKind::Year | TypeKind::Timestamp);
     let hexadecimal = ty.is_string() && ty.unsigned;
-    // Compat: values of a fixed number of bytes are unsigned, those of columns binary too.
+    // Compat: values with a fixed number of bytes are unsigned; those of columns are also binary.
     let fixed = ty.fixed_binary().is_some();
     add(numeric && ty.unsigned || always_unsigned || hexadecimal || fixed, flags::UNSIGNED);
     add(ty.zerofill, flags::ZEROFILL);
     add(ty.kind == TypeKind::Enum, flags::ENUM);
     add(ty.kind == TypeKind::Set, flags::SET);
-    // Compat: numbers that come from expressions count as binary, those of columns do not.
+    // Compat: numbers of expressions are flagged binary, numbers of columns are not.
     let binary_string = ty.is_string() && ty.collation.info().is_bin();
     let binary =
         ty.is_temporal() || binary_string || ty.kind == TypeKind::Null || numeric && !is_column;
@@ -205,5 +205,5 @@ fn column_flags(column: &OutputColumn) -> u16 {
     set
 }
 
-/// Part of some key; an internal flag of MariaDB that its clients see all the same.
+/// Flag of a column that is part of a key: internal to MariaDB, but its clients see it.
 const PART_OF_KEY: u16 = 16384;

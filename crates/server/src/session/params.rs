@@ -1,6 +1,6 @@
 //! Parameters of the binary protocol as SQL values.
 //!
-//! Must not coerce: a parameter has the type the client declared.
+//! Must not coerce: a parameter has the type that the client declared.
 
 use std::cell::Cell;
 use std::ops::{Deref, DerefMut};
@@ -10,12 +10,12 @@ use selkie_protocol::row::binary::{DateTimeParts, TimeParts};
 use selkie_protocol::stmt::Param;
 use selkie_types::{Charset, CollationId, Date, DateTime, Decimal, SqlType, Time, Value};
 
-/// Character sets that strings of a client pass through.
+/// Character sets of a client's strings.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Charsets {
-    /// What the client sends.
+    /// Character set the client sends.
     pub(super) client: Charset,
-    /// What strings become.
+    /// Collation of the converted string.
     pub(super) connection: CollationId,
 }
 
@@ -26,7 +26,7 @@ pub(super) struct Parameters(Vec<(Value, SqlType)>);
 thread_local!(static PARAMETERS: KeptSlot<Parameters> = const { Cell::new(None) });
 
 impl Parameters {
-    /// None yet.
+    /// An empty list, in memory that the thread keeps.
     pub(super) fn take() -> Kept<Self> {
         Kept::take(&PARAMETERS)
     }
@@ -54,13 +54,13 @@ impl DerefMut for Parameters {
     }
 }
 
-/// The value and type of a parameter; `charsets` are asked for if it is a string.
+/// The value and type of a parameter. `charsets` is called only for a string.
 pub(super) fn to_value(param: &Param<'_>, charsets: impl Fn() -> Charsets) -> (Value, SqlType) {
     match param {
         Param::Null => (Value::Null, SqlType::null()),
         Param::Int(v) => (Value::Int(*v), SqlType::bigint()),
         Param::Uint(v) => (Value::UInt(*v), SqlType::bigint_unsigned()),
-        // Compat: as a text it has the digits of a DOUBLE.
+        // Compat: as text it has the digits of a DOUBLE.
         Param::Float(v) => (Value::Double(f64::from(*v)), SqlType::double()),
         Param::Double(v) => (Value::Double(*v), SqlType::double()),
         Param::Decimal(text) => {

@@ -1,4 +1,4 @@
-//! A session as a client of the thread pool: one command at a time, no thread while it waits.
+//! A session as a client of the thread pool: one command at a time, and no thread while it is idle.
 //!
 //! Must not wait for the client's next command.
 
@@ -16,7 +16,7 @@ use crate::server::Server;
 use crate::sessions::Door;
 use crate::thread_pool::{Client, Priority, Progress};
 
-/// Longest answer that leaves together with others, in bytes: they stay in memory until then.
+/// Longest answer, in bytes, that is kept in memory to be sent together with others.
 const SHORT: usize = 16 << 10;
 
 thread_local!(static PACKET: KeptSlot<Vec<u8>> = const { Cell::new(None) });
@@ -27,16 +27,17 @@ pub(crate) struct PooledSession<B: SessionFactory> {
 }
 
 enum Stage<B: SessionFactory> {
-    /// It was greeted and has to log in.
+    /// The client has its greeting and must log in.
     Login(Box<Greeted>, Arc<B>),
-    /// It sends commands.
+    /// The client sends commands.
     Commands { session: Box<Session<B::Session>>, _registration: Registration },
-    /// Between the two, and when the login failed.
+    /// During a login, and after a failed one.
     Over,
 }
 
 impl<B: SessionFactory> PooledSession<B> {
-    /// Lets a client in; the number of its connection. `None` if it was refused or left.
+    /// Accepts a client; returns the number of its connection. `None` if the client was refused or
+    /// left.
     pub(crate) fn accept(
         server: &Arc<Server>,
         backend: &Arc<B>,
@@ -53,11 +54,11 @@ impl<B: SessionFactory> PooledSession<B> {
         };
         if timed_out {
             note_left(greeted.server());
-            // The socket is needed until the pool has let go of it.
+            // The pool still needs the socket to remove it.
             self.stage = Stage::Login(greeted, backend);
             return Progress::Ended;
         }
-        // The client answers in pieces at most when it is hostile or far away; then a thread waits.
+        // Only a hostile or distant client sends its login in pieces; then a thread waits.
         let Some((mut session, registration)) = greeted.log_in(&*backend) else {
             return Progress::Ended;
         };
@@ -110,7 +111,7 @@ impl<B: SessionFactory> Client for PooledSession<B> {
 impl<S: BackendSession> Session<S> {
     fn serve(&mut self, timed_out: bool) -> Progress {
         if !self.out.is_empty() {
-            // The rest of an answer that did not go at once.
+            // Sends the rest of an answer that could not be sent without waiting.
             self.send();
             return self.after_answer();
         }
@@ -143,7 +144,7 @@ impl<S: BackendSession> Session<S> {
         Progress::Ended
     }
 
-    /// Sends an answer that was held back, for its commit or to leave with others.
+    /// Sends an answer that was held back, until its commit was durable or to leave with others.
     fn release_answer(&mut self) -> Progress {
         match self.wire.flush_now(&mut self.out) {
             // A worker sends the rest.
@@ -172,7 +173,7 @@ impl<S: BackendSession> Session<S> {
         })
     }
 
-    /// `thread_pool_priority`; `auto` prefers those that hold locks.
+    /// `thread_pool_priority`; `auto` prefers sessions in a transaction, which may hold locks.
     fn priority(&self) -> Priority {
         match self.patience.priority {
             Some(priority) => priority,

@@ -1,7 +1,7 @@
 //! The answer to one command: result sets as they come, then OK, EOF or ERR.
 //!
-//! Invariant: what was flushed cannot be taken back; an error after the head of a result set
-//! follows it as a packet.
+//! Invariant: sent bytes cannot be taken back. An error after the head of a result set is sent as a
+//! packet behind it.
 
 use std::borrow::Cow;
 use std::io::{self, Read};
@@ -28,17 +28,17 @@ use crate::backend::SessionStatus;
 use crate::net::Wire;
 use crate::status::counter;
 
-/// Bytes that wait before they are written to the client.
+/// Size of the output at which it is sent to the client.
 const FLUSH_AT: usize = 32 * 1024;
 
-/// Which form rows have.
+/// Protocol of the rows.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum RowForm {
     /// Text protocol.
     Text,
     /// Binary protocol.
     Binary,
-    /// Binary protocol, rows kept until they are fetched.
+    /// Binary protocol; the rows are kept until they are fetched.
     Cursor,
 }
 
@@ -50,11 +50,11 @@ pub(super) struct Reply<'a> {
     form: RowForm,
     in_result: bool,
     more: bool,
-    /// Flags beside the session's, for the packets of this result.
+    /// Flags for the packets of this result, in addition to the session's.
     extra: Status,
-    /// What the client has from the last execution of the same statement.
+    /// The head of this statement's last execution, which the client still has.
     pub(super) known: Option<Arc<Head>>,
-    /// The result's.
+    /// The head of this result.
     pub(super) head: Option<Arc<Head>>,
     /// The rows of a cursor.
     pub(super) cursor: Option<Cursor>,
@@ -92,7 +92,7 @@ impl<'a> Reply<'a> {
         self.shared.capabilities()
     }
 
-    /// Says whether another statement follows this one.
+    /// Sets whether another statement follows this one.
     pub(super) fn expect_more(&mut self, more: bool) {
         self.more = more;
         self.extra.set(Status::MORE_RESULTS, more);
@@ -134,7 +134,7 @@ impl<'a> Reply<'a> {
         self.put_ok(&Outcome::default(), false);
     }
 
-    /// An EOF packet, whatever the client prefers.
+    /// Sends an EOF packet, also to clients that prefer OK.
     pub(super) fn plain_eof(&mut self, status: SessionStatus) {
         let flags = status.flags;
         self.out.packet(|b| put_eof(b, 0, flags));
@@ -154,7 +154,7 @@ impl<'a> Reply<'a> {
         self.out.packet(|b| put_ok(b, &ok, caps, as_end));
     }
 
-    /// The end of definitions or rows, in the form the client prefers.
+    /// Ends definitions or rows with EOF, or with OK for clients that prefer it.
     fn end_rows(&mut self) {
         self.shared.handle.counters.add(counter().rows_sent, self.rows);
         if self.caps().has(Capabilities::DEPRECATE_EOF) {
@@ -164,7 +164,7 @@ impl<'a> Reply<'a> {
         self.out.packet(|b| put_eof(b, warnings, flags));
     }
 
-    /// A result set begins; `planned` are its columns, if a plan keeps them.
+    /// Begins a result set. `planned` are its columns if they belong to a plan.
     fn begin_result(&mut self, columns: &[OutputColumn], planned: Option<&Arc<[OutputColumn]>>) {
         self.in_result = true;
         self.rows = 0;
@@ -185,7 +185,7 @@ impl<'a> Reply<'a> {
         self.head = Some(head);
     }
 
-    /// Count, definitions and, for older clients, their EOF.
+    /// Writes the column count, the definitions and, for older clients, their EOF.
     fn put_head(&mut self, head: &Head, flags: Status) {
         let caps = self.caps();
         let cacheable = caps.has(Capabilities::CACHE_METADATA) && self.form != RowForm::Text;
@@ -200,7 +200,7 @@ impl<'a> Reply<'a> {
         }
     }
 
-    /// The cursor that the statement opened; its definitions are written now.
+    /// Writes the definitions and returns the cursor, if the statement opened one.
     pub(super) fn open_cursor(&mut self, status: SessionStatus) -> Option<Cursor> {
         let cursor = self.cursor.take()?;
         self.status = status;
@@ -220,7 +220,7 @@ impl<'a> Reply<'a> {
     }
 }
 
-/// Definitions outside of a result set.
+/// Column definitions outside of a result set.
 pub(super) struct Definitions {
     caps: Capabilities,
     results: Option<CollationId>,
@@ -231,7 +231,7 @@ impl Definitions {
         Self { caps: shared.capabilities(), results: shared.habits().announced }
     }
 
-    /// The answer to PREPARE.
+    /// Writes the answer to PREPARE.
     pub(super) fn put_prepared(
         &self,
         out: &mut Output,
@@ -252,7 +252,7 @@ impl Definitions {
         self.put_end(out, !columns.is_empty(), status);
     }
 
-    /// The answer to FIELD_LIST: definitions with the default behind each, which is left NULL.
+    /// Writes the answer to FIELD_LIST: each definition is followed by a default, always NULL.
     pub(super) fn put_field_list(
         &self,
         out: &mut Output,
@@ -275,7 +275,7 @@ impl Definitions {
     }
 }
 
-/// What is known about a parameter before it is bound.
+/// Definition of a parameter that is not bound yet.
 const PARAMETER: ColumnDef<'_> = ColumnDef {
     schema: "",
     table: "",
@@ -292,7 +292,7 @@ const PARAMETER: ColumnDef<'_> = ColumnDef {
     names: None,
 };
 
-/// 1160 or 1161.
+/// Error 1160 or 1161.
 fn write_error(e: &io::Error) -> SqlError {
     match e.kind() {
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
@@ -302,7 +302,7 @@ fn write_error(e: &io::Error) -> SqlError {
     }
 }
 
-/// The character set results leave in; `None` leaves strings as they are.
+/// The character set of results; `None` leaves strings unchanged.
 pub(super) fn results_charset(shared: &Shared) -> Option<Charset> {
     shared.habits().results
 }
@@ -319,7 +319,7 @@ impl ResultSink for Reply<'_> {
     }
 
     fn batch(&mut self, batch: &Batch) -> SqlResult<()> {
-        // Whatever was computed while the statement was being ended is not sent.
+        // Rows that are computed after a kill are not sent.
         match self.shared.handle.kill.get() {
             Killed::No => {}
             Killed::Query => return Err(SqlError::interrupted()),
@@ -353,7 +353,7 @@ impl ResultSink for Reply<'_> {
     }
 
     fn out_parameters(&mut self, parameters: Vec<OutParameter>) -> SqlResult<()> {
-        // Compat: a client that reads no more than one result set of a statement gets no values.
+        // Compat: a client that can read only one result set gets no values of OUT parameters.
         if !self.caps().has(Capabilities::PS_MULTI_RESULTS) {
             return Ok(());
         }
@@ -378,7 +378,7 @@ impl ResultSink for Reply<'_> {
     }
 }
 
-/// The contents of a client's file, packet by packet up to the empty one.
+/// The content of a client's file: packets until an empty one.
 struct LocalFile<'r, 'a> {
     reply: &'r mut Reply<'a>,
     packet: Vec<u8>,
@@ -412,14 +412,14 @@ impl Read for LocalFile<'_, '_> {
 }
 
 impl Drop for LocalFile<'_, '_> {
-    /// The client sends its whole file even if nobody reads it any more.
+    /// Reads the rest: the client sends its whole file even if nobody needs it any more.
     fn drop(&mut self) {
         while !self.ended && self.next_packet().is_ok() {}
     }
 }
 
-/// An error's text in the client's character set. Compat: what that set does not have is shown by
-/// its number in hexadecimal digits.
+/// An error's text in the client's character set. Compat: a character outside of that set is shown
+/// by its number in hexadecimal.
 fn message_in(message: &str, results: Option<Charset>) -> Cow<'_, [u8]> {
     let charset = match results {
         Some(charset) if charset != Charset::Binary && !message.is_ascii() => charset,

@@ -1,6 +1,6 @@
-//! Rows of batches as packets, in the text and in the binary protocol.
+//! Writes rows of batches as packets of the text and the binary protocol.
 //!
-//! Must not convert types; strings are brought to the client's character set, no more.
+//! Must not convert types; strings are only converted to the client's character set.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use selkie_types::{
     Batch, Charset, Column, ColumnData, Date, DateTime, NOT_FIXED_DECIMALS, SqlType, Time, TypeKind,
 };
 
-/// How the values of one column are written.
+/// Writes the values of one column.
 #[derive(Clone, Debug)]
 pub(super) struct Encoder {
     ty: SqlType,
@@ -21,15 +21,15 @@ pub(super) struct Encoder {
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 enum Form {
-    /// Bytes as they lie in the column.
+    /// Bytes of the column, unchanged.
     Raw,
-    /// Bytes from the column's character set to the client's.
+    /// Bytes converted from the column's character set to the client's.
     Convert(Charset, Charset),
-    /// Names of members, which are UTF-8, to the client's character set.
+    /// Names of members, converted from UTF-8 to the client's character set.
     Members(Charset),
     /// Plain digits.
     Integer,
-    /// Text made by the type (fractions, padding, names of members, addresses).
+    /// Text made by the type: fractions, padding, names of members, addresses.
     Formatted,
 }
 
@@ -109,7 +109,7 @@ impl Encoder {
         }
     }
 
-    /// A double of fixed scale leaves with its digits, as in the text protocol.
+    /// A double rounded to its fixed scale, so that it has the same digits as in the text protocol.
     fn rounded(&self, v: f64) -> f64 {
         match self.ty.decimals {
             NOT_FIXED_DECIMALS.. => v,
@@ -180,7 +180,7 @@ pub(super) fn put_binary_row(out: &mut Output, encoders: &[Encoder], batch: &Bat
     out.end(open);
 }
 
-/// Text in the client's character set as UTF-8, which everything inside is.
+/// A text of the client converted to UTF-8, the character set inside the server.
 pub(super) fn to_utf8(bytes: &[u8], from: Charset) -> Cow<'_, [u8]> {
     match from {
         Charset::Utf8mb4 | Charset::Binary => Cow::Borrowed(bytes),

@@ -1,6 +1,6 @@
-//! The life of one statement of a command: logged, run, answered, and logged again if it was slow.
+//! Life cycle of one statement: general log, run, answer, slow log.
 //!
-//! Texts, prepared statements and bulks all go through [`Runner::run_and_reply`]. Must not decode
+//! Texts, prepared statements and bulks all use [`Runner::run_and_reply`]. Must not decode
 //! commands.
 
 use std::sync::Arc;
@@ -19,29 +19,29 @@ use crate::backend::{BackendSession, SessionStatus};
 use crate::net::Wire;
 use crate::query_log::{Ran, Stopwatch, log_general, log_slow};
 
-/// A statement that a command asks for.
+/// A statement that a command wants to run.
 pub(super) struct Asked<'t> {
     /// Name of the command in the general log.
     pub(super) command: &'static str,
-    /// The statement, with those that follow it until it is read.
+    /// The statement. Statements behind it are included until it is parsed.
     pub(super) text: &'t [u8],
-    /// Form of its rows.
+    /// Protocol of its rows.
     pub(super) form: RowForm,
-    /// When the command came, or the statement before this one had ended.
+    /// Arrival time of the command, or the end of the statement before this one.
     pub(super) begun: Moment,
-    /// How the last result of the same statement was described.
+    /// Head of this statement's last execution.
     pub(super) known: Option<Arc<Head>>,
 }
 
-/// How a statement ended.
+/// Result of a statement.
 pub(super) struct Answered {
-    /// It failed.
+    /// Whether it failed.
     pub(super) failed: bool,
-    /// What follows if the command has no other statement.
+    /// Step after the command, if this is its last statement.
     pub(super) next: Next,
-    /// How its result was described.
+    /// Head of its result.
     pub(super) head: Option<Arc<Head>>,
-    /// The cursor that it opened.
+    /// Cursor it opened.
     pub(super) cursor: Option<Cursor>,
 }
 
@@ -59,8 +59,8 @@ pub(super) struct Runner<'s, S> {
 }
 
 impl<S: BackendSession> Runner<'_, S> {
-    /// Runs a statement and writes its answer. `run` shortens the text to the statement when it
-    /// has read it.
+    /// Runs a statement and writes its answer. When `run` has parsed the text, it shortens the text
+    /// to the statement.
     pub(super) fn run_and_reply<'t>(
         self,
         asked: Asked<'t>,

@@ -1,6 +1,6 @@
-//! The part of a session that its connection and its statements share.
+//! State of a session that its connection and its statements share.
 //!
-//! Must not be written from another session's thread.
+//! Must not be written by another session's thread; others read `handle`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
@@ -18,40 +18,40 @@ use crate::server::Server;
 use crate::sessions::SessionHandle;
 use crate::variables::{SessionVars, VarId, VarValue, ids, registry};
 
-/// Shared by the connection, which owns the socket, and the statements' side of the session.
+/// State shared by the connection, which owns the socket, and by the session's statements.
 #[derive(Debug)]
 pub struct Shared {
     /// The server.
     pub server: Arc<Server>,
-    /// What others see.
+    /// The part that other sessions see.
     pub handle: Arc<SessionHandle>,
     /// System variables.
     pub vars: Mutex<SessionVars>,
-    /// Who it is and what it may do.
+    /// Identity and privileges.
     pub access: Mutex<AccessControl>,
     /// Profiles of its last statements.
     pub(crate) profiles: Mutex<Profiles>,
-    /// Definers whose privileges were asked for, with the version of the accounts they are from.
+    /// Privileges of definers that were asked for, with the version of the accounts they are from.
     pub(crate) definers: Mutex<Vec<(Box<str>, u64, AccessControl)>>,
-    /// Session state changes to tell the client.
+    /// Changes of session state to tell the client.
     pub changes: Mutex<Changes>,
     /// Names of variables that changed in this statement.
     changed: Mutex<Vec<VarId>>,
     capabilities: AtomicU64,
-    /// What its connection agreed on, if that is encrypted.
+    /// Parameters of the TLS connection, if it is one.
     tls: Option<Arc<Negotiated>>,
-    /// Whether nothing can be done before the password is changed.
+    /// Whether the password must be changed before anything else.
     expired: AtomicBool,
     /// Grows when a system variable of the session changes.
     version: AtomicU64,
-    /// Number of the collation that SET NAMES or the login gave to results.
+    /// Number of the collation of results, set by SET NAMES or the login.
     results: AtomicU16,
-    /// What commands ask of the variables, as last looked up.
+    /// Cached values of variables for commands.
     pub(super) habits: Mutex<Option<Habits>>,
 }
 
 impl Shared {
-    /// The session of `handle` for whoever `access` is about.
+    /// The session of `handle` with the identity of `access`.
     pub fn new(
         server: Arc<Server>,
         handle: Arc<SessionHandle>,
@@ -79,17 +79,17 @@ impl Shared {
         }
     }
 
-    /// This session, over an encrypted connection or not.
+    /// This session with the parameters of its TLS connection.
     pub(super) fn over(self, tls: Option<Arc<Negotiated>>) -> Self {
         Self { tls, ..self }
     }
 
-    /// What its connection agreed on, if that is encrypted.
+    /// Parameters of the TLS connection, if it is one.
     pub(crate) fn tls(&self) -> Option<&Negotiated> {
         self.tls.as_deref()
     }
 
-    /// What client and server agreed on.
+    /// Capabilities that client and server agreed on.
     pub fn capabilities(&self) -> Capabilities {
         Capabilities(self.capabilities.load(Ordering::Relaxed))
     }
@@ -101,17 +101,17 @@ impl Shared {
         self.capabilities.store(caps.0, Ordering::Relaxed);
     }
 
-    /// Says whether nothing can be done before the password is changed.
+    /// Sets whether the password must be changed before anything else.
     pub fn set_expired(&self, expired: bool) {
         self.expired.store(expired, Ordering::Relaxed);
     }
 
-    /// Whether nothing can be done before the password is changed.
+    /// Whether the password must be changed before anything else.
     pub fn is_expired(&self) -> bool {
         self.expired.load(Ordering::Relaxed)
     }
 
-    /// Says that an account's password was changed.
+    /// Tells the session that the password of an account was changed.
     pub fn password_changed(&self, name: &AccountName) {
         if self.access.lock().identity().account == *name {
             self.set_expired(false);
@@ -123,36 +123,35 @@ impl Shared {
         self.vars.lock().get(id).clone()
     }
 
-    /// Stores a session value and remembers to tell the client.
+    /// Stores a session value and notes it for session tracking.
     pub fn set_var(&self, id: VarId, value: VarValue) {
         self.vars.lock().set(id, value);
         self.changed.lock().push(id);
         self.settings_changed();
     }
 
-    /// Results are announced with `collation` from now on, as long as they are in its character
-    /// set.
+    /// From now on announces `collation` for results in its character set.
     pub fn announce(&self, collation: CollationId) {
         self.results.store(collation.0, Ordering::Relaxed);
     }
 
-    /// The collation that results in `charset` are announced with.
+    /// The collation to announce for results in `charset`.
     pub(super) fn announced(&self, charset: Charset) -> CollationId {
         let named = CollationId::from_number(self.results.load(Ordering::Relaxed));
         named.filter(|c| c.charset() == charset).unwrap_or(charset.default_collation())
     }
 
-    /// Says that system variables were changed.
+    /// Marks the system variables as changed.
     pub fn settings_changed(&self) {
         self.version.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A number that is another one after a system variable changed.
+    /// A number that changes with every change of a system variable.
     pub fn settings_version(&self) -> u64 {
         self.version.load(Ordering::Relaxed)
     }
 
-    /// Says that the default database is `schema` now.
+    /// Sets the default database.
     pub fn schema_changed(&self, schema: Option<&str>) {
         self.handle.set_schema(schema);
         self.access.lock().use_database(schema);
@@ -161,7 +160,7 @@ impl Shared {
         }
     }
 
-    /// The session state changes since the last call, encoded for an OK packet.
+    /// The changes of session state since the last call, encoded for an OK packet.
     pub fn take_changes(&self) -> Vec<u8> {
         let changed = std::mem::take(&mut *self.changed.lock());
         let mut changes = std::mem::take(&mut *self.changes.lock());
@@ -174,7 +173,7 @@ impl Shared {
         changes.bytes().to_vec()
     }
 
-    /// Forgets changes of a statement that failed.
+    /// Drops the changes of a failed statement.
     pub fn drop_changes(&self) {
         self.changed.lock().clear();
         self.changes.lock().clear();

@@ -1,6 +1,6 @@
 //! The prepared statements of one session.
 //!
-//! Must not outlive the session: they are counted against `max_prepared_stmt_count`.
+//! Must not outlive the session: each counts towards `max_prepared_stmt_count`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,27 +18,27 @@ use super::reply::RowForm;
 use super::runner::Asked;
 use super::shared::Shared;
 
-/// One prepared statement; `P` is the backend's form of it.
+/// A prepared statement; `P` is the backend's form of it.
 pub(super) struct Prepared<P> {
-    /// It gives one result set, whose columns are known.
+    /// Whether it has one result set, with known columns.
     pub(super) has_columns: bool,
     pub(super) body: P,
     pub(super) _ticket: PreparedTicket,
     pub(super) parameters: usize,
     pub(super) text: Arc<str>,
-    /// Types bound last.
+    /// Types of the last bound parameters.
     pub(super) types: Vec<ParamType>,
-    /// Parameters sent in pieces.
+    /// Parameters that were sent in pieces.
     pub(super) long_data: BTreeMap<usize, Vec<u8>>,
-    /// Why a piece could not be kept; told at the next execution.
+    /// The error of a piece that could not be kept; the next execution reports it.
     pub(super) long_error: Option<SqlError>,
-    /// How the last result was described.
+    /// Head of the last result.
     pub(super) known: Option<Arc<Head>>,
     pub(super) cursor: Option<Cursor>,
 }
 
 impl<P> Prepared<P> {
-    /// Shows the statement to others and asks for it to be run.
+    /// Shows the statement in the process list and returns the request to run it.
     pub(super) fn asked(&self, shared: &Shared, form: RowForm, begun: Moment) -> Asked<'_> {
         let (command, id) = ("Execute", shared.server.sessions.next_query_id());
         shared.handle.begin(command, Some(Arc::clone(&self.text)), id, begun);
@@ -57,14 +57,14 @@ impl<P> Statements<P> {
         Self { list: HashMap::new(), last: 0 }
     }
 
-    /// Keeps a statement and gives it a number.
+    /// Stores a statement and returns its number.
     pub(super) fn add(&mut self, prepared: Prepared<P>) -> u32 {
         self.last = self.last.wrapping_add(1).max(1);
         self.list.insert(self.last, prepared);
         self.last
     }
 
-    /// Tells where the statement prepared last lies.
+    /// Reports the memory of the statement that was prepared last.
     pub(super) fn memory(&self, note: &mut dyn FnMut(usize, usize)) {
         if let Some(last) = self.list.get(&self.last) {
             note(std::ptr::from_ref(last).addr(), size_of::<Prepared<P>>());
@@ -74,7 +74,8 @@ impl<P> Statements<P> {
         }
     }
 
-    /// The statement of this number, or 1243; `u32::MAX` is the last one prepared.
+    /// The statement of this number; fails (1243) if there is none. `u32::MAX` is the last one
+    /// prepared.
     pub(super) fn get(&mut self, id: u32, command: &str) -> SqlResult<&mut Prepared<P>> {
         let id = if id == u32::MAX { self.last } else { id };
         self.list

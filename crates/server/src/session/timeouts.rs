@@ -1,4 +1,4 @@
-//! How long a session waits for its client, and how much it takes from it.
+//! Timeouts and the packet limit of a session, from its variables.
 //!
 //! Must not sleep.
 
@@ -10,32 +10,32 @@ use super::shared::Shared;
 use crate::thread_pool::Priority;
 use crate::variables::ids;
 
-/// What variables say of a session's dealings with its client.
+/// Timeouts and limits of a session's connection.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Patience {
-    /// The version of the variables it was read from.
+    /// Version of the variables the values are from.
     version: u64,
-    /// How long the client may think before its next command.
+    /// Longest wait for the next command.
     pub(super) idle: Duration,
-    /// How long reading the rest of a packet may take.
+    /// Longest wait for the rest of a packet.
     pub(super) read: Duration,
-    /// How long the client may take to read.
+    /// Longest wait for the client to read.
     pub(super) write: Duration,
-    /// Largest packet taken.
+    /// Largest accepted packet.
     pub(super) max_packet: usize,
-    /// Where it queues; `None` depends on its transaction.
+    /// Priority in the thread pool; `None` means it depends on the transaction.
     pub(super) priority: Option<Priority>,
 }
 
 impl Patience {
-    /// What the variables say now.
+    /// The values by the present variables.
     pub(super) fn of(shared: &Shared) -> Self {
         let version = shared.settings_version();
         let seconds = |value: u64| Duration::from_secs(value.max(1));
         let number = |id| shared.var(id).as_u64();
         Self {
             version,
-            // An interactive client's wait_timeout was set to interactive_timeout at login.
+            // An interactive client got interactive_timeout as its wait_timeout at login.
             idle: seconds(number(ids().wait_timeout)),
             read: seconds(number(ids().net_read_timeout)),
             write: seconds(number(ids().net_write_timeout)),
@@ -48,12 +48,12 @@ impl Patience {
         }
     }
 
-    /// Whether no variable has changed since.
+    /// Whether no variable has changed since the values were read.
     pub(super) fn is_current(&self, shared: &Shared) -> bool {
         self.version == shared.settings_version()
     }
 
-    /// Not applied yet.
+    /// The same values, marked as not applied yet.
     pub(super) fn unapplied(self) -> Self {
         Self { version: u64::MAX, ..self }
     }

@@ -1,14 +1,14 @@
-//! Memory that is counted in.
+//! Memory of the status counters.
 //!
-//! Two kinds: [`Counters`] of a session, which the thread that serves it writes and anybody reads,
-//! so that counting locks no cache line; [`SharedCounters`], which anybody writes, for what is
-//! rare.
+//! There are two kinds. [`Counters`] belong to a session: only its thread writes them, and
+//! everybody reads them, so that counting locks no cache line. [`SharedCounters`] may be written by
+//! all threads, for rare events.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::list::{StatusDef, StatusId, StatusScope, status_list};
 
-/// One counter for each status variable, of one session.
+/// The counters of one session: one for each status variable.
 #[derive(Debug)]
 pub struct Counters {
     values: Box<[AtomicU64]>,
@@ -33,7 +33,7 @@ impl Counters {
         self.add(id, 1);
     }
 
-    /// Makes the count `n`.
+    /// Sets the counter to `n`.
     #[inline]
     pub fn set(&self, id: StatusId, n: u64) {
         if let Some(counter) = self.values.get(usize::from(id.0)) {
@@ -41,13 +41,13 @@ impl Counters {
         }
     }
 
-    /// The count.
+    /// The value of a counter.
     #[inline]
     pub fn get(&self, id: StatusId) -> u64 {
         self.values.get(usize::from(id.0)).map_or(0, |c| c.load(Relaxed))
     }
 
-    /// Tells by address and length where the counts lie that most statements change.
+    /// Reports address and length of the counters that most statements change.
     pub fn memory(&self, note: &mut dyn FnMut(usize, usize)) {
         let ids = super::counter();
         for id in [ids.bytes_sent, ids.com_select, ids.com_stmt_execute, ids.queries, ids.rows_sent]
@@ -58,7 +58,7 @@ impl Counters {
         }
     }
 
-    /// Sets what is counted by session back to zero (FLUSH STATUS).
+    /// Resets the counters that are counted for each session (FLUSH STATUS).
     pub fn reset_session(&self) {
         by_session().for_each(|def| self.set(def.id, 0));
     }
@@ -68,7 +68,7 @@ fn by_session() -> impl Iterator<Item = &'static StatusDef> {
     status_list().iter().filter(|def| def.scope == StatusScope::Session)
 }
 
-/// One counter for each status variable, of no session.
+/// The server's own counters: one for each status variable.
 #[derive(Debug, Default)]
 pub struct SharedCounters(Counters);
 
@@ -91,35 +91,35 @@ impl SharedCounters {
         }
     }
 
-    /// The count.
+    /// The value of a counter.
     pub fn get(&self, id: StatusId) -> u64 {
         self.0.get(id)
     }
 
-    /// All counts.
+    /// All counters.
     pub fn all(&self) -> &Counters {
         &self.0
     }
 
-    /// Adds what a session counted that is over.
+    /// Adds the counters of an ended session.
     pub fn absorb(&self, session: &Counters) {
         status_list().iter().for_each(|def| self.add(def.id, session.get(def.id)));
     }
 
-    /// Adds what is counted by session, before the session begins to count again.
+    /// Adds the counters that are counted for each session, before the session resets them.
     pub fn absorb_session(&self, session: &Counters) {
         by_session().for_each(|def| self.add(def.id, session.get(def.id)));
     }
 }
 
-/// The sum of several sets of counters.
+/// Sums of several sets of counters.
 #[derive(Debug)]
 pub struct Totals {
     values: Vec<u64>,
 }
 
 impl Totals {
-    /// The sum of `parts`.
+    /// The sums over `parts`.
     pub fn of<'a>(parts: impl Iterator<Item = &'a Counters>) -> Self {
         let mut values = vec![0u64; status_list().len()];
         for part in parts {
@@ -130,7 +130,7 @@ impl Totals {
         Self { values }
     }
 
-    /// A sum.
+    /// The sum of a counter.
     pub fn get(&self, id: StatusId) -> u64 {
         self.values.get(usize::from(id.0)).copied().unwrap_or(0)
     }

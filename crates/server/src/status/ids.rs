@@ -1,6 +1,6 @@
-//! The counters the server itself counts, by identity.
+//! Identities of the counters that the server itself counts.
 //!
-//! Must list a counter only when code counts it.
+//! Must list a counter only if code counts it.
 
 use std::sync::LazyLock;
 

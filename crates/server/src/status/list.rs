@@ -14,10 +14,10 @@ static BY_NAME: LazyLock<HashMap<String, StatusId>> =
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct StatusId(pub u16);
 
-/// Where a status variable is counted.
+/// Scope in which a status variable is counted.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum StatusScope {
-    /// By each session.
+    /// For each session.
     Session,
     /// Once for the server.
     Global,
@@ -30,9 +30,9 @@ pub struct StatusDef {
     pub id: StatusId,
     /// Name as SHOW STATUS spells it.
     pub name: &'static str,
-    /// Where it is counted.
+    /// Scope of the counter.
     pub scope: StatusScope,
-    /// The value shown while nothing counts it.
+    /// The value shown if nothing counts it.
     pub initial: &'static str,
 }
 

@@ -1,14 +1,13 @@
 //! Status variables as rows of names and values.
 //!
-//! Must not decide who sees them.
+//! Must not check privileges.
 
 use hashbrown::HashMap;
 
 use super::counters::{Counters, Totals};
 use super::list::{StatusDef, StatusScope, status_list};
 
-/// Values that are measured when they are asked for, by name in lower case; they take the place of
-/// counters.
+/// Measured values by name in lower case. They replace the counters of the same name.
 pub type Gauges = HashMap<String, String>;
 
 fn text(def: &StatusDef, count: u64, gauges: &Gauges) -> String {

@@ -1,13 +1,13 @@
-//! What is built in, under the names MariaDB lists it.
+//! The built-in plugins, with MariaDB's names for them.
 //!
-//! Must list only what works.
+//! Must list only plugins whose function works.
 
 use selkie_types::Value;
 
 use super::{Row, text};
 use crate::variables::VERSION;
 
-/// Name, type, version of the type's interface, what it is.
+/// Name, type, interface version of the type, description.
 const BUILT_IN: &[(&str, &str, &str, &str)] = &[
     ("mysql_native_password", "AUTHENTICATION", "2.2", "Native MySQL authentication"),
     ("CSV", "STORAGE ENGINE", ENGINE_VERSION, "Stores tables as CSV files"),

@@ -1,6 +1,6 @@
-//! Who may do what, as far as the session may know.
+//! Privileges and roles in `information_schema`, as far as the session may see them.
 //!
-//! Must not show others' privileges to those who may not read the accounts.
+//! Must not show privileges of others to sessions that may not read the accounts.
 
 use selkie_types::Value;
 
@@ -8,10 +8,10 @@ use super::{Row, text};
 use crate::accounts::{AccountName, Grant, GrantTarget, Privileges};
 use crate::session::Shared;
 
-/// The accounts and roles whose privileges the session sees. Compat: without the right to read all
-/// only its account's, neither its role's nor PUBLIC's.
+/// The accounts and roles whose privileges the session sees. Compat: without the right to read all,
+/// that is only its account; not its role, and not PUBLIC.
 struct Visible {
-    /// Those of all.
+    /// Whether it sees all accounts.
     all: bool,
     own: AccountName,
 }
@@ -32,7 +32,7 @@ fn yes(on: bool) -> Value {
     text(if on { "YES" } else { "NO" })
 }
 
-/// One row for each privilege; none at all is `USAGE`.
+/// One row for each privilege; a row with `USAGE` if there is none.
 fn expand(
     grantee: &AccountName,
     privileges: Privileges,
@@ -43,7 +43,7 @@ fn expand(
     if names.is_empty() {
         names.push("USAGE");
     }
-    // Compat: a role has a host here, which is empty.
+    // Compat: a role has an empty host here.
     let in_full = match grantee.host.is_none() {
         true => format!("{}@''", grantee.quoted()),
         false => grantee.quoted(),
@@ -68,7 +68,7 @@ pub(super) fn user_privileges(shared: &Shared) -> Vec<Row> {
         .collect()
 }
 
-/// The rows that `rows` makes of every grant the session sees.
+/// The rows that `rows` makes of each grant the session sees.
 fn of_grants(
     shared: &Shared,
     rows: impl Fn(&AccountName, &GrantTarget, &Grant) -> Vec<Row>,
@@ -89,7 +89,7 @@ pub(super) fn schema_privileges(shared: &Shared) -> Vec<Row> {
     })
 }
 
-/// Compat: a table of which only columns are granted has no row.
+/// Compat: a table with grants on columns only has no row.
 pub(super) fn table_privileges(shared: &Shared) -> Vec<Row> {
     of_grants(shared, |name, target, grant| match target {
         GrantTarget::Table { schema, table } => {

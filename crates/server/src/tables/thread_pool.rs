@@ -1,6 +1,6 @@
-//! `THREAD_POOL_*`: empty of groups when there is no pool.
+//! `THREAD_POOL_*`: the groups, queues and counters of the thread pool; empty without a pool.
 //!
-//! Must not change what it counts.
+//! Must not change the pool; it only reads its statistics.
 
 use selkie_types::Value;
 
@@ -58,7 +58,8 @@ pub(super) fn stats(server: &Server) -> Vec<Row> {
             ("WAKES_DUE_TO_STALL", count(counts.wakes_due_to_stall)),
             ("THROTTLES", count(counts.throttles)),
             ("STALLS", count(counts.stalls)),
-            // Whoever waits for the sockets serves what comes of it: there are no other workers.
+            // The thread that waits for the sockets also serves the connections: there are no other
+            // workers.
             ("POLLS_BY_LISTENER", count(counts.polls)),
             ("POLLS_BY_WORKER", count(0)),
             ("DEQUEUES_BY_LISTENER", count(0)),

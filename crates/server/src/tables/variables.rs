@@ -1,6 +1,6 @@
 //! System variables and status counters.
 //!
-//! Must not format values in a way of its own.
+//! Must not format values itself: `VarValue::show` does, for SHOW as well.
 
 use selkie_protocol::Capabilities;
 use selkie_types::Value;
@@ -42,8 +42,8 @@ pub(super) fn session_variables(shared: &Shared, pseudo: Pseudo<'_>) -> Vec<Row>
     all.map(|d| pair(d.name, &session_value(shared, &globals, d, pseudo))).collect()
 }
 
-/// Compat: what says something about the connection, its TLS and its compression, is among the
-/// server's values too.
+/// Values of gauges. Compat: values about the session's connection (TLS, compression) are part of
+/// the server's values too.
 fn gauges(shared: &Shared) -> Gauges {
     let mut gauges = shared.server.gauges();
     if shared.capabilities().has(Capabilities::COMPRESS) {
@@ -123,7 +123,7 @@ fn scope_word(scope: Scope) -> &'static str {
 
 fn type_word(def: &VarDef) -> &'static str {
     match def.kind {
-        // Compat: names of things count as members of their list.
+        // Compat: a text that must be a name from a list counts as an enumeration.
         Kind::Text if def.rule.is_some_and(Rule::is_of_names) => "ENUM",
         Kind::Bool => "BOOLEAN",
         Kind::Int { .. } if def.narrow => "INT",

@@ -1,12 +1,13 @@
 //! Answers that a worker sends together.
 //!
-//! To send wakes the client, and to wake a processor that sleeps costs about as much as a short
-//! statement. So while other connections wait for the worker it keeps short answers and sends them
+//! Sending wakes the client, and waking a processor that sleeps costs about as much as a short
+//! statement. So while other connections wait for the worker, it keeps short answers and sends them
 //! one after the other: the first wakes the clients' processor, the rest find it awake. 256
-//! connections on one core: 13.7 us a point select when each answer leaves at once, 10.7 us so.
+//! connections on one core: a point select takes 13.7 us if each answer is sent at once, 10.7 us
+//! this way.
 //!
-//! Invariant: no answer waits for anything but short statements. It leaves when nothing is queued,
-//! before the worker waits, after [`PATIENCE`], and when the statement at work goes on for longer.
+//! Invariant: a kept answer waits only for short statements. It is sent when nothing is queued,
+//! before the worker waits, after [`PATIENCE`], and when the running statement takes longer.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -17,18 +18,18 @@ use super::group::Group;
 use super::pool::Shared;
 use super::worker::{go_on, guarded};
 
-/// How long the first may be kept.
+/// Longest time that the first answer is kept.
 const PATIENCE: Duration = Duration::from_micros(100);
-/// Most that are kept.
+/// Maximum number of kept answers.
 const MOST: usize = 32;
-/// How often a statement asks whether it was killed until it is looked at how long it takes.
+/// Kill checks of a statement between two checks of the time.
 const ASKS: u32 = 8;
 
 #[derive(Default)]
 struct Answers {
     list: Vec<Arc<Connection>>,
     since: Option<Instant>,
-    /// How often statements asked whether they were killed since the last was kept.
+    /// Kill checks of statements since the last answer was kept.
     asked: u32,
 }
 
@@ -50,7 +51,7 @@ pub(super) fn keep(connection: Arc<Connection>) {
     });
 }
 
-/// Whether answers must leave before another statement; `alone` if none is queued.
+/// Whether the kept answers must be sent before the next statement; `alone` if none is queued.
 pub(super) fn are_due(alone: bool) -> bool {
     KEPT.with_borrow_mut(|kept| match kept.list.len() {
         0 => false,
@@ -60,7 +61,7 @@ pub(super) fn are_due(alone: bool) -> bool {
     })
 }
 
-/// Whether answers must leave because the statement at work is not a short one.
+/// Whether the kept answers must be sent because the running statement is not short.
 pub(super) fn are_late() -> bool {
     KEPT.with_borrow_mut(|kept| {
         kept.asked += 1;
@@ -68,7 +69,7 @@ pub(super) fn are_late() -> bool {
     })
 }
 
-/// Sends them.
+/// Sends the kept answers.
 pub(super) fn send(shared: &Arc<Shared>, group: &Arc<Group>) {
     let mut kept = KEPT.take();
     for connection in kept.list.drain(..) {

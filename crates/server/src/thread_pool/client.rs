@@ -1,4 +1,7 @@
-//! What a pool serves.
+//! Interface between the pool and the clients it serves.
+//!
+//! A client must not wait for the start of its next command: it returns [`Progress`], and the pool
+//! waits.
 
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
@@ -7,22 +10,22 @@ use selkie_exec::Unsettled;
 
 /// What a client waits for after it was served.
 pub(crate) enum Progress {
-    /// Its next bytes, at most so long.
+    /// Its next bytes, at most for this time.
     Idle(Duration),
-    /// A thread: there is more to do.
+    /// A thread: there is more work.
     Ready,
-    /// To be told: its answer is made, [`Client::answer`] sends it.
+    /// [`Client::answer`]: the answer is ready to be sent.
     Answered,
-    /// A commit: its answer must not leave before.
+    /// A commit: the answer must not be sent before it is durable.
     Unsettled(Unsettled),
-    /// Nothing; the connection is over.
+    /// Nothing; the connection has ended.
     Ended,
 }
 
-/// In which order queued clients are served.
+/// Order in which queued clients are served.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Priority {
-    /// Before all others: it has a transaction open, whose locks others may wait for.
+    /// Before all others: it has an open transaction, whose locks others may wait for.
     High,
     /// In order of arrival.
     Low,
@@ -30,17 +33,17 @@ pub(crate) enum Priority {
 
 /// One client of a pool.
 pub(crate) trait Client: Send {
-    /// Does one command's work with what has arrived. Does not wait for the client to begin one.
-    /// `timed_out`: nothing arrived for as long as it said.
+    /// Does the work of one command with the data that has arrived. Does not wait for the client to
+    /// start a command. `timed_out`: nothing arrived for the time it had set.
     fn serve(&mut self, timed_out: bool) -> Progress;
 
-    /// Sends the answer that was made or held back, as far as that goes without waiting.
+    /// Sends the answer that is ready or was held back, as far as possible without waiting.
     fn answer(&mut self) -> Progress;
 
-    /// Where it is queued next.
+    /// Priority when it is queued next.
     fn priority(&self) -> Priority;
 
-    /// Tells by address and length which memory serving it uses.
+    /// Reports, by address and length, the memory that serving it uses.
     fn memory(&self, _note: &mut dyn FnMut(usize, usize)) {}
 
     /// The socket, unless it is closed.

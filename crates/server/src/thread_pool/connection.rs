@@ -1,4 +1,6 @@
-//! A client with its place in the pool.
+//! A connection of the pool: its client, and its state between idle and served.
+//!
+//! Whoever moves the state from idle to busy owns the client until it rests (POOL-1, POOL-2).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
@@ -13,22 +15,22 @@ use super::footprint::Footprint;
 use super::transactions::{Counted, Transactions};
 use super::turn::Turn;
 
-/// Nobody serves it; its socket is watched.
+/// No thread serves it; its socket is watched.
 const IDLE: u8 = 0;
 /// Queued, being served, or waiting for a commit.
 const BUSY: u8 = 1;
-/// As before, and something has arrived since it was taken.
+/// Like [`BUSY`], and data has arrived since it was taken.
 const BUSY_AGAIN: u8 = 2;
 
-/// No time is too long.
+/// No deadline.
 const FOREVER: u64 = u64::MAX;
 
-/// So much later than `now`, in milliseconds since the machine started.
+/// The deadline `at_most` after `now`, in milliseconds since the machine started.
 fn deadline(now: u64, at_most: Duration) -> u64 {
     now.saturating_add(millis(at_most)).min(FOREVER - 1)
 }
 
-/// Milliseconds since the machine started, a few of them late.
+/// Milliseconds since the machine started; a few milliseconds late.
 pub(super) fn recent_millis() -> u64 {
     millis(Moment::recent().since_start())
 }
@@ -45,7 +47,7 @@ pub(super) struct Connection {
     high: AtomicBool,
     transactions: Arc<Transactions>,
     counted: Counted,
-    /// When it has been idle for too long, in milliseconds since the machine started.
+    /// Time at which it has been idle for too long, in milliseconds since the machine started.
     deadline: AtomicU64,
     pub(super) turn: Turn,
     pub(super) footprint: Footprint,
@@ -53,7 +55,7 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// A connection that nobody serves yet, and may be idle for `at_most`.
+    /// A connection that is not served yet and may be idle for `at_most`.
     pub(super) fn new(
         id: u64,
         client: Box<dyn Client>,
@@ -74,13 +76,15 @@ impl Connection {
         }
     }
 
-    /// Something has arrived. True if it was idle, and is the caller's to queue (POOL-1, POOL-2).
+    /// Notes that data has arrived. Returns true if it was idle: then the caller must queue it
+    /// (POOL-1, POOL-2).
     pub(super) fn arrived(&self) -> bool {
         let next = |state| Some(if state == IDLE { BUSY } else { BUSY_AGAIN });
         self.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, next) == Ok(IDLE)
     }
 
-    /// The caller is done with it. False if something has arrived meanwhile: the caller queues it.
+    /// Makes it idle after its service. Returns false if data has arrived since: then the caller
+    /// must queue it.
     pub(super) fn rest(&self, at_most: Duration) -> bool {
         let now = recent_millis();
         self.deadline.store(deadline(now, at_most), Ordering::Relaxed);
@@ -92,7 +96,7 @@ impl Connection {
         false
     }
 
-    /// Whether it has been idle for too long; then it is the caller's to queue.
+    /// Whether it has been idle for too long: then the caller must queue it.
     pub(super) fn time_out(&self) -> bool {
         let overdue = millis(Moment::now().since_start()) > self.deadline.load(Ordering::Relaxed);
         let taken = overdue
@@ -103,7 +107,7 @@ impl Connection {
         taken
     }
 
-    /// Whether it was queued because nothing arrived.
+    /// Whether it was queued because its time was over.
     pub(super) fn take_timed_out(&self) -> bool {
         self.timed_out.swap(false, Ordering::Relaxed)
     }
@@ -112,7 +116,7 @@ impl Connection {
         if self.high.load(Ordering::Relaxed) { Priority::High } else { Priority::Low }
     }
 
-    /// Only by who serves it.
+    /// Sets the priority. Only the thread that serves it may call this.
     pub(super) fn set_priority(&self, priority: Priority) {
         let high = priority == Priority::High;
         self.high.store(high, Ordering::Relaxed);

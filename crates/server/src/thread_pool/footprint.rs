@@ -1,9 +1,9 @@
-//! Where the memory lies that serving a connection uses.
+//! Addresses of the memory that serving a connection uses, to prefetch it.
 //!
-//! With thousands of connections what one needs has left the processor's caches when its turn
-//! comes, and every look at it costs a tenth of a microsecond. While it is queued and others are
-//! served, that memory is fetched. What is noted may be out of date: then something else is
-//! fetched, which is no damage.
+//! With thousands of connections, this memory has left the processor's caches when the connection's
+//! turn comes, and each access costs a tenth of a microsecond. So it is prefetched while the
+//! connection is queued and others are served. The addresses may be out of date; then other memory
+//! is prefetched, which does no harm.
 
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 
@@ -11,23 +11,23 @@ use selkie_engine::{CACHE_LINE, fetch_ahead};
 
 use super::client::Client;
 
-/// Places noted at most.
+/// Maximum number of noted places.
 const PLACES: usize = 28;
-/// Lines of one place at most.
+/// Maximum cache lines of one place.
 const MOST_LINES: usize = CACHE_LINE - 1;
-/// Statements until the places are noted anew.
+/// Statements between two updates of the places.
 const STATEMENTS: u32 = 64;
 
-/// Places in memory.
+/// Noted places in memory.
 #[derive(Default)]
 pub(super) struct Footprint {
-    /// The address of each place's first line, with how many lines follow in its low bits.
+    /// Address of each place's first line; the low bits are the number of lines.
     places: [AtomicUsize; PLACES],
     statements: AtomicU32,
 }
 
 impl Footprint {
-    /// Notes where the client's memory lies, now and then.
+    /// Notes the client's memory; does so only every [`STATEMENTS`] calls.
     pub(super) fn note(&self, client: &dyn Client) {
         let statements = self.statements.load(Relaxed);
         self.statements.store(statements.wrapping_add(1), Relaxed);
@@ -44,7 +44,7 @@ impl Footprint {
         });
     }
 
-    /// Has it fetched.
+    /// Prefetches the noted memory.
     pub(super) fn fetch(&self) {
         for place in &self.places {
             let place = place.load(Relaxed);

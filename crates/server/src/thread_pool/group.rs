@@ -1,4 +1,7 @@
-//! A group: some connections, and the threads that serve them.
+//! A group: some of the pool's connections, and the threads that serve them.
+//!
+//! A thread must not hold the group's lock while it waits for the sockets or serves a client. One
+//! thread at a time waits for the sockets, and one settles commits.
 
 use hashbrown::HashMap;
 use std::io;
@@ -32,21 +35,20 @@ struct State {
     connections: HashMap<u64, Arc<Connection>>,
     queue: Queue,
     held: Held,
-    /// A thread waits for the log and sends what was held back. One at a time: what is held
-    /// meanwhile becomes durable no sooner than with its next flush, and a second thread would only
-    /// wait for the first.
+    /// Whether a thread waits for the log to send held answers. One thread at a time: answers held
+    /// meanwhile need the next flush, so a second thread would only wait for the first.
     settling: bool,
     threads: usize,
     /// Threads that serve a connection and do not wait.
     active: usize,
-    /// Threads that wait to be needed. The last to come is the first to go: its caches are warm.
+    /// Threads that wait until they are needed. The last one is taken first: its caches are warm.
     standby: Vec<Arc<Condvar>>,
     polling: bool,
-    /// How long there was nothing to do but to begin one more transaction.
+    /// Time in which the group could only have begun one more transaction.
     idle: Duration,
-    /// How many connections that wait for their turn are taken until the next look at the sockets.
+    /// Connections of the low queue that may be taken before the next check of the sockets.
     next: usize,
-    /// Connections taken since the timer looked.
+    /// Connections taken since the timer's last check.
     taken: u64,
     stalled: bool,
     last_created: Option<Instant>,
@@ -91,35 +93,36 @@ impl State {
     }
 }
 
-/// What a thread does next.
+/// Next work of a thread.
 pub(super) enum Work {
-    /// Serves a connection.
+    /// Serve a connection.
     Serve(Arc<Connection>),
-    /// Sends the answers that it has kept.
+    /// Send the answers that the thread has kept.
     Answer,
-    /// Sends answers that were held back.
+    /// Wait for the commits of held answers, then send them.
     Settle(Held),
 }
 
-/// Why a thread is wanted.
+/// Reason to wake or create a thread.
 #[derive(Copy, Clone, PartialEq, Eq)]
 enum Why {
     Work,
     Stall,
 }
 
-/// Connections whose memory does not stay in the processor's caches between their statements.
+/// Number of connections whose memory does not stay in the processor's caches between their
+/// statements.
 const CROWD: usize = 200;
-/// Transactions that keep a core at work. Whoever may begin another one waits: with more of them
-/// each holds its locks for longer, and all wait for each other's rows. Read-write with 1,024
-/// connections, us of CPU a statement: 15.6 with 16, 14.8 with 32, 16.0 with 64, 17.9 with 256
-/// (`selkie bench oltp --mix read-write --connections 1024`).
+/// Number of transactions that keep a core at work. A connection that may begin another one waits:
+/// with more transactions each holds its locks for longer, and all wait for each other's rows.
+/// Read-write with 1,024 connections, us of CPU per statement: 15.6 with 16, 14.8 with 32, 16.0
+/// with 64, 17.9 with 256 (`selkie bench oltp --mix read-write --connections 1024`).
 const ENOUGH: usize = 32;
-/// How long there must have been nothing to do, all in all, until another one is let in all the
-/// same: the others wait for their clients or for rows.
+/// Sum of idle times after which one more transaction is admitted anyway: the others wait for their
+/// clients or for rows.
 const IDLE: Duration = Duration::from_micros(200);
 
-/// What a thread of a group brings along.
+/// State that a thread keeps between its calls of [`Group::next`].
 #[derive(Default)]
 pub(super) struct Thread {
     settles: bool,
@@ -137,12 +140,12 @@ impl Group {
         })
     }
 
-    /// Where its connections are counted while they have a transaction open.
+    /// Count of the group's connections in a transaction.
     pub(super) fn transactions(&self) -> Arc<Transactions> {
         Arc::clone(&self.transactions)
     }
 
-    /// Takes a connection in and watches its socket.
+    /// Adds a connection and watches its socket.
     pub(super) fn add(
         self: &Arc<Self>,
         shared: &Arc<Shared>,
@@ -164,7 +167,7 @@ impl Group {
         Ok(())
     }
 
-    /// A connection is over.
+    /// Removes a connection that has ended.
     pub(super) fn remove(&self, connection: &Connection) {
         connection.set_priority(Priority::Low);
         if let Some(socket) = connection.client.lock().socket() {
@@ -173,7 +176,7 @@ impl Group {
         self.state.lock().connections.remove(&connection.id);
     }
 
-    /// Queues a connection that the caller has taken.
+    /// Queues a connection that the caller owns (POOL-1).
     pub(super) fn enqueue(self: &Arc<Self>, shared: &Arc<Shared>, connection: Arc<Connection>) {
         let mut state = self.state.lock();
         state.enqueue(connection, Instant::now());
@@ -182,12 +185,12 @@ impl Group {
         }
     }
 
-    /// Holds back the answer of a connection.
+    /// Holds back the answer of a connection until its commit is durable.
     pub(super) fn hold(&self, connection: Arc<Connection>, commit: Unsettled) {
         self.state.lock().held.push(connection, commit);
     }
 
-    /// What a thread that is done with its work does next; `None` if it ends.
+    /// Ends a thread's present work and returns its next; `None` if the thread must end.
     pub(super) fn next(&self, shared: &Shared, thread: &mut Thread) -> Option<Work> {
         let mut state = self.state.lock();
         state.active -= 1;
@@ -227,7 +230,7 @@ impl Group {
         }
     }
 
-    /// What there is to do without looking at the sockets.
+    /// Takes work that does not need a check of the sockets.
     fn take(&self, state: &mut State) -> Option<Work> {
         let unattended = state.polling && state.queue.is_empty();
         if state.may_settle() && (state.held.is_due() || unattended) {
@@ -255,18 +258,18 @@ impl Group {
         Some(connection)
     }
 
-    /// Whether a connection is taken that may begin a transaction.
+    /// Whether a connection that may begin a transaction can be taken.
     fn admits(&self, state: &State) -> bool {
         state.idle >= IDLE || self.transactions.at_work() < ENOUGH
     }
 
-    /// Whether there is a connection to take.
+    /// Whether a connection can be taken.
     fn has_ready(&self, state: &State) -> bool {
         let others = state.queue.has_turn() || !state.queue.is_empty() && state.has_looked();
         state.queue.has_high() || others && self.admits(state)
     }
 
-    /// How long to wait at the sockets.
+    /// Longest wait for the sockets.
     fn pause(&self, state: &State) -> Option<Duration> {
         match state.queue.is_empty() {
             _ if state.may_settle() => Some(Duration::ZERO),
@@ -306,8 +309,8 @@ impl Group {
         state
     }
 
-    /// A thread at work is about to wait. Another takes over, unless the wait is short and there is
-    /// nothing to do.
+    /// Called when a thread at work starts to wait. Another one takes over, unless the wait is
+    /// short and there is no work.
     pub(super) fn wait_begins(self: &Arc<Self>, shared: &Arc<Shared>, short: bool) {
         let mut state = self.state.lock();
         state.active -= 1;
@@ -317,12 +320,12 @@ impl Group {
         }
     }
 
-    /// It goes on.
+    /// Called when the thread goes on after its wait.
     pub(super) fn wait_ends(&self) {
         self.state.lock().active += 1;
     }
 
-    /// Makes sure that a thread comes for what is queued, or for the sockets.
+    /// Makes sure that a thread comes for the queue or for the sockets.
     fn wake_or_create(self: &Arc<Self>, shared: &Arc<Shared>, state: &mut State, why: Why) {
         if state.polling && !state.has_work() {
             return;
@@ -334,7 +337,8 @@ impl Group {
             }
             thread.notify_one();
         } else if state.polling {
-            // The thread at the sockets would not see what was queued from elsewhere.
+            // The thread at the sockets would not notice a connection that another thread has
+            // queued.
             self.poller.ring();
         } else if self.may_create(shared, state) {
             self.create(shared, state, why);
@@ -343,8 +347,8 @@ impl Group {
         }
     }
 
-    /// Compat: the more threads a group has, the longer until it gets another, unless all of them
-    /// wait: what they wait for may be for the next one to do.
+    /// Compat: the more threads a group has, the longer it waits for another one. If all threads
+    /// wait there is no delay: they may wait for something that only a new thread can do.
     fn may_create(&self, shared: &Shared, state: &State) -> bool {
         let limits = shared.limits();
         if shared.threads() >= limits.max_threads && state.threads >= 2 {
@@ -368,7 +372,7 @@ impl Group {
             return;
         }
         state.threads += 1;
-        // It enters `next` as if it were done with a connection.
+        // It enters `next` as if it had just served a connection.
         state.active += 1;
         state.last_created = Some(Instant::now());
         bump(&self.counts.thread_creations);
@@ -377,8 +381,8 @@ impl Group {
         }
     }
 
-    /// The timer's look: a group where nothing was taken and nobody watches the sockets stands
-    /// still.
+    /// The timer's check. A group is stalled if there is work, or if no thread watches its sockets,
+    /// and nothing was taken since the last check.
     pub(super) fn look(self: &Arc<Self>, shared: &Arc<Shared>) {
         let mut state = self.state.lock();
         self.transactions.tick();
@@ -402,7 +406,7 @@ impl Group {
         overdue.into_iter().for_each(|connection| self.enqueue(shared, connection));
     }
 
-    /// Its threads end when they are done with what they do.
+    /// Makes the threads end after their present work.
     pub(super) fn stop(&self) {
         let mut state = self.state.lock();
         state.stopped = true;
@@ -447,8 +451,8 @@ impl Group {
     }
 }
 
-/// Waits until somebody takes the thread off the list, which says that it is needed, or for too
-/// long.
+/// Waits until the thread is needed: then another thread has removed it from the list. Returns
+/// false after `at_most`.
 fn stand_by(state: &mut MutexGuard<'_, State>, needed: &Arc<Condvar>, at_most: Duration) -> bool {
     let until = Instant::now() + at_most;
     state.standby.push(Arc::clone(needed));

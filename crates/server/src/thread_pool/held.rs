@@ -1,10 +1,10 @@
-//! Answers that must not leave before a commit is durable.
+//! Answers that must not be sent before their commit is durable.
 //!
-//! A worker with nothing else to do waits for the log on behalf of all of its group, and sends
-//! what was held back. While there are statements to run the processor is what commits wait for,
-//! and each flush costs some of it, so a flush begins when the queue is empty, or when the first
-//! answer has been held for [`PATIENCE`]. A thread of its own for this was measured: waking it and
-//! being woken by its clients cost more than the flush.
+//! A worker without other work waits for the log for its whole group, and sends the held answers.
+//! While there are statements to run, the processor is the bottleneck, and each flush needs some of
+//! it. So a flush begins only when the queue is empty, or when the first answer has been held for
+//! [`PATIENCE`]. A separate thread for this was measured: the wake-ups between it and its clients
+//! cost more than the flush.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -37,7 +37,7 @@ impl Held {
         self.list.is_empty()
     }
 
-    /// Whether the first has been held for long enough.
+    /// Whether the first answer has been held long enough.
     pub(super) fn is_due(&self) -> bool {
         self.since.is_some_and(|since| since.elapsed() >= PATIENCE)
     }
@@ -49,7 +49,7 @@ impl Held {
     /// Waits for the commits and sends the answers.
     pub(super) fn settle(self, shared: &Arc<Shared>, group: &Arc<Group>) {
         let begun = Instant::now();
-        // From the last on: what was committed before the last is durable with it.
+        // Start with the last one: all earlier commits are durable together with it.
         for (_, commit) in self.list.iter().rev().filter(|(_, commit)| !commit.is_settled()) {
             if let Err(error) = commit.settle() {
                 tracing::error!("a commit could not be made durable: {error}");
@@ -59,7 +59,7 @@ impl Held {
         for (connection, commit) in self.list {
             let progress = match commit.is_settled() {
                 true => guarded(&connection, |client| client.answer()),
-                // The client must not hear that it succeeded.
+                // The client must not get the OK.
                 false => Progress::Ended,
             };
             go_on(shared, group, connection, progress);

@@ -1,4 +1,6 @@
-//! Which sockets have something to read: epoll, each arrival reported once.
+//! The sockets of a group that have something to read: epoll, which reports each arrival once.
+//!
+//! An arrival is not reported again: a reader must read until nothing is left (POOL-2).
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -8,9 +10,9 @@ use std::time::Duration;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::event::{EventfdFlags, Timespec, eventfd};
 
-/// Key of the bell.
+/// Key of the bell, an eventfd that ends a wait.
 const BELL: u64 = 0;
-/// Most connections reported at once.
+/// Maximum number of connections reported at once.
 pub(super) const AT_ONCE: usize = 64;
 
 /// The sockets of one group.
@@ -27,38 +29,38 @@ impl Poller {
         Ok(Self { epoll, bell })
     }
 
-    /// Watches a socket under `key`, which is not 0. What it holds already is reported too.
+    /// Watches a socket under `key`, which is not 0. Data that is already there is reported too.
     pub(super) fn add(&self, socket: BorrowedFd<'_>, key: u64) -> io::Result<()> {
         let flags = EventFlags::IN | EventFlags::RDHUP | EventFlags::ET;
         Ok(epoll::add(&self.epoll, socket, EventData::new_u64(key), flags)?)
     }
 
-    /// No longer watches a socket. Closing it would not do: it has a duplicate.
+    /// Stops watching a socket. Closing the socket is not enough: it has a duplicate.
     pub(super) fn remove(&self, socket: BorrowedFd<'_>) {
-        // A socket that is not watched has nothing to remove.
+        // If the socket is not watched, there is nothing to do.
         let _ = epoll::delete(&self.epoll, socket);
     }
 
-    /// Appends the keys of sockets where something has arrived, after waiting for that or the bell,
-    /// for `at_most` if that is given.
+    /// Waits for arrivals or for the bell, at most for `at_most` if given. Appends the keys of
+    /// sockets with arrivals.
     pub(super) fn wait(&self, keys: &mut Vec<u64>, at_most: Option<Duration>) {
         let timeout = at_most.and_then(|time| Timespec::try_from(time).ok());
         let mut events = [MaybeUninit::uninit(); AT_ONCE];
-        // Interrupted by a signal, there are simply no events.
+        // A wait interrupted by a signal has no events.
         let Ok((events, _)) = epoll::wait(&self.epoll, &mut events[..], timeout.as_ref()) else {
             return;
         };
         keys.extend(events.iter().map(|e| e.data.u64()));
         if keys.contains(&BELL) {
             keys.retain(|key| *key != BELL);
-            // Read or not, the next wait says.
+            // If the read fails, the next wait reports the bell again.
             let _ = rustix::io::read(&self.bell, &mut [0; 8]);
         }
     }
 
-    /// Ends the wait that runs, or else the next one.
+    /// Ends the present wait, or else the next one.
     pub(super) fn ring(&self) {
-        // A full counter rings as well.
+        // If the counter is full, the bell rings anyway.
         let _ = rustix::io::write(&self.bell, &1u64.to_ne_bytes());
     }
 }

@@ -1,4 +1,7 @@
-//! The pool: its groups, its limits, its clock.
+//! The thread pool: its groups, its limits, its timer.
+//!
+//! A connection belongs to one group for its whole life. Limits are read from the variables again
+//! by the timer.
 
 use std::io;
 use std::sync::Arc;
@@ -20,22 +23,22 @@ use super::waits::{FlushTime, REASONS, WaitCounts};
 pub(crate) struct Limits {
     /// Groups for new connections.
     pub(crate) size: usize,
-    /// Threads of a group that may be at work beside the first.
+    /// Threads of a group that may be at work in addition to the first.
     pub(crate) oversubscribe: usize,
-    /// Threads of all groups; each may have two all the same.
+    /// Maximum threads of all groups. Each group may have two in any case.
     pub(crate) max_threads: usize,
-    /// When a thread with nothing to do ends.
+    /// Time after which a thread without work ends.
     pub(crate) idle_timeout: Duration,
-    /// How long a group may stand still.
+    /// Time after which a group without progress is stalled.
     pub(crate) stall_limit: Duration,
-    /// When a queued connection becomes one of high priority.
+    /// Time after which a queued connection gets high priority.
     pub(crate) kickup: Duration,
 }
 
-/// Tells the limits as they are set now; `None` once there is nobody to ask.
+/// Returns the present limits; `None` if the server is gone.
 pub(crate) type CurrentLimits = Box<dyn Fn() -> Option<Limits> + Send + Sync>;
 
-/// What the threads share.
+/// State shared by the pool's threads.
 pub(super) struct Shared {
     pub(super) waits: WaitCounts,
     pub(super) flush_time: FlushTime,
@@ -52,7 +55,7 @@ impl Shared {
         *self.limits.read()
     }
 
-    /// Takes over limits that were changed.
+    /// Takes over changed limits.
     pub(super) fn refresh_limits(&self) {
         let Some(limits) = (self.current)() else { return };
         if let Err(error) = self.make_groups(limits.size) {
@@ -61,7 +64,8 @@ impl Shared {
         *self.limits.write() = limits;
     }
 
-    /// Groups are added, never removed: those beyond the size keep the connections they have.
+    /// Adds groups up to `size`. Groups are never removed: those beyond the size keep their
+    /// connections.
     fn make_groups(&self, size: usize) -> io::Result<()> {
         let mut groups = self.groups.write();
         while groups.len() < size {
@@ -74,7 +78,7 @@ impl Shared {
         self.groups.read().clone()
     }
 
-    /// Threads of all groups.
+    /// Number of threads of all groups.
     pub(super) fn threads(&self) -> usize {
         self.threads.load(Ordering::Relaxed)
     }
@@ -87,7 +91,7 @@ impl Shared {
         self.threads.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Sleeps; true when the pool stops.
+    /// Sleeps; returns true if the pool stops.
     pub(super) fn sleep(&self, time: Duration) -> bool {
         let mut stopped = self.stopped.lock();
         if !*stopped {
@@ -112,7 +116,7 @@ impl std::fmt::Debug for ThreadPool {
 }
 
 impl ThreadPool {
-    /// Starts a pool, which has no workers yet.
+    /// Starts a pool. It has no workers yet.
     pub(crate) fn new(limits: Limits, current: CurrentLimits) -> io::Result<Self> {
         let shared = Arc::new(Shared {
             waits: WaitCounts::default(),
@@ -130,8 +134,8 @@ impl ThreadPool {
         Ok(pool)
     }
 
-    /// Serves a client from now on, whose first bytes come within `at_most`. `id` is its
-    /// connection's number, not 0.
+    /// Adds a client, whose first bytes must come within `at_most`. `id` is its connection's
+    /// number, not 0.
     pub(crate) fn add(
         &self,
         id: u64,
@@ -147,7 +151,7 @@ impl ThreadPool {
             .add(&self.shared, Arc::new(Connection::new(id, client, at_most, group.transactions())))
     }
 
-    /// Threads, and how many of them have nothing to do.
+    /// Number of threads, and number of idle ones.
     pub(crate) fn threads(&self) -> (usize, usize) {
         let states = self.groups();
         let idle = states.iter().map(|(state, _)| state.standby + usize::from(state.has_listener));
@@ -162,12 +166,12 @@ impl ThreadPool {
         shown.map(|group| (group.state(), group.counts())).collect()
     }
 
-    /// What is queued in each group.
+    /// Queued connections of each group.
     pub(crate) fn queues(&self) -> Vec<Vec<QueuedConnection>> {
         self.shared.groups().iter().map(|group| group.queued()).collect()
     }
 
-    /// How often threads waited, by reason.
+    /// Number of waits of the threads, by reason.
     pub(crate) fn waits(&self) -> [u64; REASONS.len()] {
         self.shared.waits.read()
     }
@@ -182,7 +186,7 @@ impl ThreadPool {
         self.shared.waits.reset();
     }
 
-    /// Ends the threads. All clients have left.
+    /// Ends the threads. All clients must have left.
     pub(crate) fn stop(&self) {
         *self.shared.stopped.lock() = true;
         self.shared.stop.notify_all();

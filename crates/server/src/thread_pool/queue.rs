@@ -1,4 +1,7 @@
-//! Connections that wait for a thread.
+//! Queues of connections that wait for a thread.
+//!
+//! Must not decide how many may be served: the group does. Order: high priority, connections with a
+//! turn, the others.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -7,28 +10,28 @@ use std::time::{Duration, Instant};
 use super::client::Priority;
 use super::connection::Connection;
 
-/// How far ahead of its turn a connection's memory is fetched: as long as some statements take.
+/// Distance, in connections, at which memory is prefetched: some statements ahead of its use.
 const NEXT: usize = 1;
 
-/// One of them.
+/// A queued connection.
 pub(super) struct Queued {
     pub(super) connection: Arc<Connection>,
     pub(super) since: Instant,
 }
 
-/// Three queues, of which each is served when those before it are empty.
+/// Three queues. Each is served when the queues before it are empty.
 #[derive(Default)]
 pub(super) struct Queue {
-    /// Of high priority.
+    /// Connections of high priority.
     high: VecDeque<Queued>,
-    /// Whose turn it is.
+    /// Connections that have a turn.
     turn: VecDeque<Queued>,
-    /// Who wait for theirs.
+    /// Connections that wait for a turn.
     low: VecDeque<Queued>,
 }
 
 impl Queue {
-    /// `crowd`: there are so many connections that they have to take turns.
+    /// Queues a connection. `crowd`: there are so many connections that they must take turns.
     pub(super) fn push(&mut self, connection: Arc<Connection>, since: Instant, crowd: bool) {
         let queue = match connection.priority() {
             Priority::High => &mut self.high,
@@ -53,7 +56,8 @@ impl Queue {
         Some(connection)
     }
 
-    /// Has the memory fetched of those whose turn is next, and where it lies of those after them.
+    /// Prefetches the memory of the connection that is next, and the `Connection` of a later one,
+    /// which has the addresses of its memory.
     fn fetch_ahead(&self) {
         let later = |at| self.low.get(at).map(|queued| &queued.connection);
         if let Some(connection) = later(NEXT) {
@@ -80,8 +84,8 @@ impl Queue {
         !self.turn.is_empty()
     }
 
-    /// What has waited for `time` comes before what arrives later with high priority; at most so
-    /// many.
+    /// Moves connections that have waited for `time` to high priority, `most` of each queue at
+    /// most.
     pub(super) fn promote(&mut self, time: Duration, most: usize) {
         for queue in [&mut self.turn, &mut self.low] {
             let overdue =
@@ -91,7 +95,7 @@ impl Queue {
         }
     }
 
-    /// All of them in order, with their priority.
+    /// All connections in order, with their priority.
     pub(super) fn list(&self) -> impl Iterator<Item = (&Queued, Priority)> {
         let high = self.high.iter().map(|queued| (queued, Priority::High));
         high.chain(self.turn.iter().chain(&self.low).map(|queued| (queued, Priority::Low)))

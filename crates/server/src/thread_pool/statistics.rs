@@ -1,4 +1,6 @@
-//! What a pool counted, and what it looks like now: `INFORMATION_SCHEMA.THREAD_POOL_*`.
+//! Counters and present state of a pool: `INFORMATION_SCHEMA.THREAD_POOL_*`.
+//!
+//! Counters are relaxed atomics: each is correct, but two of them may be from different moments.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -63,20 +65,20 @@ pub(super) fn bump(count: &AtomicU64) {
     count.fetch_add(1, Ordering::Relaxed);
 }
 
-/// What a group did since the start or FLUSH THREAD_POOL_STATS.
+/// Counters of a group since the start or FLUSH THREAD_POOL_STATS.
 #[derive(Copy, Clone, Debug, Default)]
 pub(crate) struct GroupCounts {
     /// Threads created.
     pub(crate) thread_creations: u64,
-    /// Of these, because the group stood still.
+    /// Threads created because the group was stalled.
     pub(crate) thread_creations_due_to_stall: u64,
-    /// Sleeping threads woken.
+    /// Waiting threads woken.
     pub(crate) wakes: u64,
-    /// Of these, because the group stood still.
+    /// Threads woken because the group was stalled.
     pub(crate) wakes_due_to_stall: u64,
-    /// Times a thread would have been created but for the limit on how fast.
+    /// Threads not created because of the limit on the rate.
     pub(crate) throttles: u64,
-    /// Times the group stood still.
+    /// Times the group was stalled.
     pub(crate) stalls: u64,
     /// Times a thread waited for the sockets.
     pub(crate) polls: u64,
@@ -84,7 +86,7 @@ pub(crate) struct GroupCounts {
     pub(crate) dequeues: u64,
 }
 
-/// What a group looks like.
+/// Present state of a group.
 #[derive(Copy, Clone, Debug, Default)]
 pub(crate) struct GroupState {
     /// Its connections.
@@ -93,13 +95,13 @@ pub(crate) struct GroupState {
     pub(crate) threads: usize,
     /// Threads at work.
     pub(crate) active: usize,
-    /// Threads that sleep until they are needed.
+    /// Threads that wait until they are needed.
     pub(crate) standby: usize,
     /// Connections that wait for a thread.
     pub(crate) queued: usize,
     /// Whether a thread waits for the sockets.
     pub(crate) has_listener: bool,
-    /// Whether it stood still when the timer looked last.
+    /// Whether it was stalled at the timer's last check.
     pub(crate) is_stalled: bool,
 }
 
@@ -108,8 +110,8 @@ pub(crate) struct GroupState {
 pub(crate) struct QueuedConnection {
     /// Number of the connection.
     pub(crate) connection: u64,
-    /// Whether it comes before others.
+    /// Whether it is of high priority.
     pub(crate) high_priority: bool,
-    /// How long it has waited.
+    /// Time it has waited.
     pub(crate) waited: Duration,
 }

@@ -1,4 +1,7 @@
-//! The clock of a pool: groups that stand still, clients that say nothing.
+//! The timer of a pool: it finds stalled groups and clients that are idle for too long.
+//!
+//! Must not serve clients: it queues connections and wakes or creates threads. It also refreshes
+//! the limits.
 
 use std::io;
 use std::sync::Arc;
@@ -7,10 +10,10 @@ use std::time::{Duration, Instant};
 
 use super::pool::Shared;
 
-/// Between looks at idle clients.
+/// Time between two checks of idle clients.
 const IDLE_LOOK: Duration = Duration::from_secs(1);
-/// A group stands still after this part of `thread_pool_stall_limit`: a short statement behind a
-/// report in the same group should not have to wait half a second, MariaDB's default.
+/// Checks per `thread_pool_stall_limit`, each of which can find a stall. A short statement behind a
+/// report in the same group should not wait for half a second, MariaDB's default.
 const LOOKS_PER_LIMIT: u32 = 25;
 
 /// Starts the thread.

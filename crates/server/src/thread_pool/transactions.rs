@@ -1,8 +1,8 @@
-//! How many connections of a group are at work in a transaction.
+//! Number of a group's connections that are at work in a transaction.
 //!
-//! Who has not been served for a while is not counted: a client that thinks, or a statement that
-//! waits for a row. Counted by ticks of the timer, in the last and the one before. A count that a
-//! tick overtakes may be off by one until the next.
+//! A connection that was not served recently does not count: its client thinks, or its statement
+//! waits for a row. Recently means the present tick of the timer or the one before. A count may be
+//! off by one for a tick, if a tick happens at the same time.
 
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 
@@ -10,28 +10,28 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 #[derive(Default)]
 pub(super) struct Transactions {
     tick: AtomicU32,
-    /// Connections served last in an even tick, and in an odd one.
+    /// Connections last served in an even tick, and in an odd one.
     served: [AtomicUsize; 2],
 }
 
-/// When a connection was counted last: the tick plus one; 0 if it is not.
+/// Tick in which a connection was last counted, plus one; 0 if it is not counted.
 #[derive(Default)]
 pub(super) struct Counted(AtomicU32);
 
 impl Transactions {
-    /// Transactions at work.
+    /// Number of transactions at work.
     pub(super) fn at_work(&self) -> usize {
         self.served.iter().map(|count| count.load(Relaxed)).sum()
     }
 
-    /// Who was not served since the tick before is forgotten.
+    /// Starts a tick. Connections that were last served before the previous tick no longer count.
     pub(super) fn tick(&self) {
         let next = self.tick.load(Relaxed).wrapping_add(1);
         self.of(next).store(0, Relaxed);
         self.tick.store(next, Relaxed);
     }
 
-    /// A connection was served, and has a transaction `open` now.
+    /// Notes that a connection was served; `open` is whether it has a transaction now.
     pub(super) fn served(&self, counted: &Counted, open: bool) {
         let tick = self.tick.load(Relaxed);
         let (last, now) = (counted.0.load(Relaxed), if open { tick.wrapping_add(1) } else { 0 });

@@ -1,33 +1,33 @@
-//! Whose turn it is when there are more connections than the processor's caches hold.
+//! Turns of connections, used if there are more connections than the processor's caches hold.
 //!
-//! Served in the order of arrival, thousands of busy connections would each find what they need
-//! gone from the caches. So one that has its turn is served before those that wait for theirs, for
-//! some statements; then it waits for the next. Who was idle before has its turn at once: only
-//! those that always have something to do wait for each other.
+//! If thousands of busy connections were served in order of arrival, each would find its memory
+//! gone from the caches. So a connection with a turn is served before those without, for some
+//! statements; then it waits for its next turn. A connection that was idle gets a turn at once:
+//! only connections that always have work wait for each other.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
-/// Statements of a turn: what the first one spends on its memory is shared by the others. Each
-/// makes the wait for the next turn longer.
+/// Statements of a turn. The first one loads the caches for the others. More statements make the
+/// wait for the next turn longer.
 const STATEMENTS: u32 = 8;
-/// Who had nothing to do for so long, in milliseconds, does not wait.
+/// Idle time, in milliseconds, after which a connection gets a turn at once.
 const PAUSE: u64 = 100;
 
-/// The turn of one connection. Written only by who serves or queues it.
+/// The turn of one connection. Written only by the thread that serves or queues it.
 #[derive(Default)]
 pub(super) struct Turn {
     served: AtomicU32,
-    /// When it became idle, in milliseconds since the machine started.
+    /// Time it became idle, in milliseconds since the machine started.
     idle: AtomicU64,
 }
 
 impl Turn {
-    /// It has waited for it.
+    /// Starts a turn.
     pub(super) fn begin(&self) {
         self.served.store(0, Relaxed);
     }
 
-    /// A statement of it is served.
+    /// Counts a statement of the turn.
     pub(super) fn count(&self) {
         self.served.store(self.served.load(Relaxed) + 1, Relaxed);
     }
@@ -36,12 +36,12 @@ impl Turn {
         self.served.load(Relaxed) >= STATEMENTS
     }
 
-    /// It has nothing to do from `now` on.
+    /// Notes that the connection is idle from `now` on.
     pub(super) fn rests(&self, now: u64) {
         self.idle.store(now, Relaxed);
     }
 
-    /// It has something to do again.
+    /// Starts a turn if the connection was idle long enough.
     pub(super) fn comes_back(&self, now: u64) {
         if now.saturating_sub(self.idle.load(Relaxed)) >= PAUSE {
             self.begin();

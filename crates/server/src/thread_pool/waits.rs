@@ -1,4 +1,7 @@
-//! What the threads of a pool wait for.
+//! Waits of the pool's threads: counts by reason, and the observer that lets another thread take
+//! over.
+//!
+//! Kept answers are sent before a thread waits (see [`answers`]).
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -26,7 +29,7 @@ pub(crate) const REASONS: [&str; 12] = [
     "NET",
 ];
 
-/// How often threads waited, by reason.
+/// Number of waits of the threads, by reason.
 #[derive(Debug, Default)]
 pub(super) struct WaitCounts([AtomicU64; REASONS.len()]);
 
@@ -55,25 +58,25 @@ fn reason(kind: WaitKind) -> usize {
     REASONS.iter().position(|r| *r == name).unwrap_or(0)
 }
 
-/// A wait of this length is worth another thread, whether there is work or not.
+/// Wait, in microseconds, that is long enough for another thread, also without queued work.
 const LONG: u64 = 1000;
 
-/// How long flushes of the log take, in microseconds: a moving average.
+/// Duration of log flushes, in microseconds: a moving average.
 #[derive(Debug, Default)]
 pub(super) struct FlushTime(AtomicU64);
 
 impl FlushTime {
-    /// Notes how long one took.
+    /// Notes the duration of a flush.
     pub(super) fn note(&self, time: Duration) {
         let average = self.0.load(Ordering::Relaxed);
         let micros = time.as_micros() as u64;
-        // Of two that write at once one is lost, which an average can bear.
+        // If two threads write at once, one value is lost; the average can bear that.
         self.0.store((average * 7 + micros) / 8, Ordering::Relaxed);
     }
 }
 
-/// Whether the wait is over about as soon as another thread would be at work: then one is only
-/// worth it if there is work.
+/// Whether the wait ends about as soon as another thread could start. Then another thread is useful
+/// only if there is work.
 fn is_short(kind: WaitKind, flush: &FlushTime) -> bool {
     match kind {
         WaitKind::PageRead | WaitKind::Throttle => true,
@@ -82,7 +85,7 @@ fn is_short(kind: WaitKind, flush: &FlushTime) -> bool {
     }
 }
 
-/// Tells a group of the waits of its threads.
+/// Observer that tells a group of its threads' waits.
 pub(super) struct GroupObserver {
     pub(super) shared: Weak<Shared>,
     pub(super) group: Arc<Group>,

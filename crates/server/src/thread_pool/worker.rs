@@ -1,4 +1,6 @@
-//! A thread of a group.
+//! A thread of a group: it asks the group for its next work until there is none.
+//!
+//! Must not let a panic out: a panic costs its client the connection, not the thread.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -41,7 +43,7 @@ fn serve(shared: &Arc<Shared>, group: &Arc<Group>, connection: Arc<Connection>) 
     go_on(shared, group, connection, progress);
 }
 
-/// Does something with the client; a panic is a bug that costs this client its connection.
+/// Runs `work` on the client. A panic is a bug; it ends this client's connection only.
 pub(super) fn guarded(
     connection: &Connection,
     work: impl FnOnce(&mut dyn super::Client) -> Progress,
@@ -61,7 +63,7 @@ pub(super) fn guarded(
     }
 }
 
-/// Puts a connection where it belongs after it was served.
+/// Follows the service of a connection: queues it, holds its answer, makes it idle or removes it.
 pub(super) fn go_on(
     shared: &Arc<Shared>,
     group: &Arc<Group>,

@@ -1,7 +1,7 @@
-//! Turning what SET or an option file says into a value of the variable's kind, with MariaDB's
-//! errors and warnings.
+//! Converts the value of SET or of an option to the variable's kind, with MariaDB's errors and
+//! warnings.
 //!
-//! Must not store values, and must not know rules of single variables (those are in `rules`).
+//! Must not store values, and must not contain rules of single variables; those are in `rules`.
 
 use selkie_types::error::catalogue::*;
 use selkie_types::{Condition, SqlError, SqlResult, Value};
@@ -19,12 +19,12 @@ pub enum SetValue {
     Value(Value),
 }
 
-/// A value that may be stored, and what to warn about.
+/// A value that may be stored, with its warnings.
 #[derive(Clone, Debug)]
 pub struct Assigned {
     /// The value.
     pub value: VarValue,
-    /// Warnings about a value that was cut to its range.
+    /// Warnings about a value that was cut to the variable's range.
     pub warnings: Vec<Condition>,
 }
 
@@ -34,16 +34,16 @@ impl Assigned {
     }
 }
 
-/// What flags are relative to.
+/// Values that flags are relative to.
 #[derive(Clone, Copy, Debug)]
 pub struct Before<'a> {
-    /// The value a variable has.
+    /// The present value of the variable.
     pub current: &'a VarValue,
-    /// The value DEFAULT would give it.
+    /// The variable's default.
     pub default: &'a VarValue,
 }
 
-/// The value `SET def = given` stores.
+/// The value that `SET def = given` stores.
 pub fn assign(def: &VarDef, given: &Value, before: Before<'_>) -> SqlResult<Assigned> {
     let assigned = match &def.kind {
         Kind::Bool => assign_bool(def, given)?,
@@ -65,13 +65,13 @@ pub fn assign(def: &VarDef, given: &Value, before: Before<'_>) -> SqlResult<Assi
     Ok(assigned)
 }
 
-/// 1231.
+/// Error 1231.
 pub(super) fn wrong_value(def: &VarDef, value: &str) -> SqlError {
     let value = value.replace('\0', "\\0000");
     SqlError::new(&ER_WRONG_VALUE_FOR_VAR, &[&def.name, &value])
 }
 
-/// 1232.
+/// Error 1232.
 pub(super) fn wrong_type(def: &VarDef) -> SqlError {
     SqlError::new(&ER_WRONG_TYPE_FOR_VAR, &[&def.name])
 }
@@ -84,14 +84,14 @@ pub(super) fn text_of(given: &Value) -> Option<String> {
     }
 }
 
-/// What a given value is called in an error.
+/// A value as errors show it.
 pub fn shown(given: &Value) -> String {
     match given {
         Value::Int(v) => v.to_string(),
         Value::UInt(v) => v.to_string(),
         Value::Double(v) => double_text(*v),
         Value::Decimal(v) => double_text(v.to_f64()),
-        // Compat: a zero byte is told by its number.
+        // Compat: a zero byte is shown by its number.
         _ => text_of(given).map_or_else(|| "NULL".to_owned(), |t| t.replace('\0', "\\0000")),
     }
 }
@@ -110,8 +110,8 @@ fn integer_of(given: &Value) -> Option<i128> {
     }
 }
 
-/// A number without a fraction. Compat: a decimal one is taken too, if it has no place for one, and
-/// is cut to 64 bits with a warning.
+/// A number without a fraction. Compat: a decimal with scale 0 is accepted too, and is cut to 64
+/// bits with a warning.
 fn whole_number(given: &Value) -> Option<(i128, Option<Condition>)> {
     match given {
         Value::Decimal(v) if v.scale() == 0 => {
@@ -148,7 +148,8 @@ fn assign_integer(
     block: i128,
 ) -> SqlResult<Assigned> {
     let (v, overflow) = whole_number(given).ok_or_else(|| wrong_type(def))?;
-    // Compat: a number too large for a signed variable is the largest one already when it is told.
+    // Compat: the warning about a signed variable shows a number that is too large as the largest
+    // one.
     let v = if matches!(def.kind, Kind::Int { .. }) { v.min(i128::from(i64::MAX)) } else { v };
     let clamped = v.clamp(min, max);
     let rounded = (clamped - clamped.rem_euclid(block.max(1))).max(min);
@@ -214,7 +215,7 @@ fn assign_set(def: &VarDef, given: &Value) -> SqlResult<Assigned> {
     Ok(Assigned::exact(VarValue::Uint(rules::complete_set(def, bits))))
 }
 
-/// Compat: spaces at the end of the list do not count, others do.
+/// Compat: spaces at the end of the list are ignored, others are not.
 fn set_bits(def: &VarDef, text: &str) -> SqlResult<u64> {
     let mut bits = 0;
     for name in text.trim_end_matches(' ').split(',').filter(|n| !n.is_empty()) {
@@ -246,17 +247,17 @@ fn assign_flags(def: &VarDef, given: &Value, before: Before<'_>) -> SqlResult<As
     Ok(Assigned::exact(VarValue::Uint(rest & !flags.off | flags.on)))
 }
 
-/// What a list of flags says.
+/// A parsed list of flags.
 struct FlagList {
     default: u64,
     on: u64,
     off: u64,
-    /// What those are that are not named, if that is said.
+    /// Value of the flags that are not named, if the list contains `default`.
     rest: Option<u64>,
 }
 
 impl FlagList {
-    /// Reads an item; each flag, and `default`, may be there once.
+    /// Reads an item; each flag, and `default`, may occur once.
     fn take(&mut self, def: &VarDef, item: &str) -> Option<()> {
         if item.eq_ignore_ascii_case("default") {
             return self.rest.replace(self.default).is_none().then_some(());
@@ -277,8 +278,8 @@ impl FlagList {
     }
 }
 
-/// The value an option or the table's default text stands for. The error is a sentence for the
-/// log; the second part of the result is a note about a value that was adjusted.
+/// The value of an option, or of a default in the table. The error is a sentence for the log. The
+/// second part of the result is a note about a value that was adjusted.
 pub fn parse_option(def: &VarDef, text: &str) -> Result<(VarValue, Option<String>), String> {
     match &def.kind {
         Kind::Bool => parse_bool(def, text),
@@ -288,7 +289,7 @@ pub fn parse_option(def: &VarDef, text: &str) -> Result<(VarValue, Option<String
             Ok((assigned_option(def, &Value::Double(v), text)?, None))
         }
         Kind::Enum | Kind::Set => {
-            // Compat: startup options take positions as well as names.
+            // Compat: startup options accept positions as well as names.
             let given = text.parse().map_or_else(|_| Value::bytes(text), Value::Int);
             Ok((assigned_option(def, &given, text)?, None))
         }

@@ -1,4 +1,5 @@
-//! One variable's definition, read from a line of the embedded table.
+//! Definition of one variable, read from a line of the embedded table
+//! (`data/system_variables.tsv`).
 //!
 //! Must not hold values.
 
@@ -9,18 +10,18 @@ use crate::accounts::Privileges;
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct VarId(pub u16);
 
-/// Where a variable has values.
+/// Scope of a variable's values.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// One value for the server.
     Global,
-    /// One for the server, from which each session starts with its own.
+    /// One for the server; each session starts with it and has its own.
     Session,
     /// One for each session, none for the server.
     SessionOnly,
 }
 
-/// What values a variable takes.
+/// Kind of a variable's values.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
     /// ON or OFF.
@@ -31,7 +32,7 @@ pub enum Kind {
         min: i64,
         /// Largest value.
         max: i64,
-        /// Values are rounded down to a multiple.
+        /// Values are rounded down to a multiple of this.
         block: i64,
     },
     /// Unsigned integer.
@@ -40,7 +41,7 @@ pub enum Kind {
         min: u64,
         /// Largest value.
         max: u64,
-        /// Values are rounded down to a multiple.
+        /// Values are rounded down to a multiple of this.
         block: u64,
     },
     /// Floating point with six decimals.
@@ -54,7 +55,7 @@ pub enum Kind {
     Text,
     /// One of `names`.
     Enum,
-    /// Any of `names`, separated by commas.
+    /// Any subset of `names`, separated by commas.
     Set,
     /// `name=on|off|default` for each of `names`, separated by commas.
     Flags,
@@ -69,16 +70,16 @@ pub enum Access {
     Writable,
 }
 
-/// How the variable's startup option takes its argument.
+/// Use of an argument by the variable's startup option.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum OptionArgument {
     /// There is no option.
     NoOption,
-    /// Must be given.
+    /// The argument is required.
     Required,
-    /// May be left out.
+    /// The argument is optional.
     Optional,
-    /// Is never given.
+    /// There is no argument.
     None,
 }
 
@@ -89,23 +90,24 @@ pub struct VarDef {
     pub id: VarId,
     /// Name as SHOW VARIABLES spells it.
     pub name: &'static str,
-    /// Where it has values.
+    /// Scope of its values.
     pub scope: Scope,
-    /// What values it takes.
+    /// Kind of its values.
     pub kind: Kind,
-    /// Default as text; `None` is NULL or computed at startup.
+    /// Default as text; `None` if it is NULL or computed at startup.
     pub default: Option<&'static str>,
     /// Names of an enumeration or set.
     pub names: Vec<&'static str>,
     /// Whether SET may change it.
     pub access: Access,
-    /// Its startup option.
+    /// Argument of its startup option.
     pub argument: OptionArgument,
-    /// Whether it changes what this server does, or states a fact of it.
+    /// Whether it has an effect on this server, or states a fact about it.
     pub effect: bool,
-    /// One of these lets SET GLOBAL change it.
+    /// Privileges for SET GLOBAL; one of them is enough.
     pub global_privileges: Privileges,
-    /// One of these lets a session give it a value; none are needed if this is empty.
+    /// Privileges for the session's value; one of them is enough, and none is needed if this is
+    /// empty.
     pub own_privileges: Privileges,
     /// Whether it is deprecated.
     pub deprecated: Option<Deprecated>,
@@ -113,53 +115,53 @@ pub struct VarDef {
     pub link: Option<Link>,
     /// The rule that checks its values.
     pub rule: Option<Rule>,
-    /// Its value without options, where that is not the default.
+    /// Its value without options, if that differs from the default.
     pub start: Option<&'static str>,
-    /// Whether a session's value is the server's and cannot be set.
+    /// Whether a session's value is always the server's and cannot be set.
     pub follows: bool,
     /// Whether `SET ... = DEFAULT` is refused.
     pub no_default: bool,
     /// Whether SET STATEMENT cannot set it.
     pub alone: bool,
-    /// Whether only sessions can set it, although the server has a value.
+    /// Whether only a session's value can be set, although the server has one.
     pub own_only: bool,
-    /// Whether each key cache has one.
+    /// Whether each key cache has its own value.
     pub component: bool,
-    /// Whether it is NULL until an option or SET says otherwise.
+    /// Whether it is NULL until an option or SET gives it a value.
     pub unset: bool,
-    /// Whether it is OFF again as soon as it was switched on.
+    /// Whether it returns to OFF right after it was switched on.
     pub momentary: bool,
-    /// Whether it counts in 32 bits.
+    /// Whether it is a number of 32 bits.
     pub narrow: bool,
-    /// Whether it has an option although the list of options does not say so.
+    /// Whether it has a startup option although the column for that says it has none.
     pub has_option: bool,
 }
 
-/// A variable that will go away.
+/// A deprecated variable.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Deprecated {
-    /// What to use in its place.
+    /// Its replacement.
     pub instead: Option<&'static str>,
 }
 
-/// How two variables hang together.
+/// Relation of two variables.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Link {
-    /// Both are names of one value.
+    /// Both are names of the same value.
     Twin(&'static str),
-    /// ON means that a set has a member, or that it does not have it.
+    /// ON means that a set contains a member, or that it does not.
     Member {
         /// The set.
         set: &'static str,
         /// The member.
         name: &'static str,
-        /// The value that stands for its presence.
+        /// The value that means the set contains the member.
         on: bool,
     },
 }
 
 impl VarDef {
-    /// Reads a line of the table; `None` if there is anything wrong with it.
+    /// Reads a line of the table; `None` if the line is malformed.
     pub(super) fn parse(id: VarId, line: &'static str) -> Option<Self> {
         let fields: Vec<&'static str> = line.split('\t').collect();
         let &[name, scope, kind, default, min, max, block, names, access, argument, attributes] =
@@ -256,7 +258,7 @@ fn optional(field: &'static str) -> Option<&'static str> {
     (field != "\\N").then_some(field)
 }
 
-/// `SUPER+BINLOG-ADMIN`; the names have hyphens for spaces.
+/// Privileges in the form `SUPER+BINLOG-ADMIN`; names have hyphens instead of spaces.
 fn parse_privileges(names: &str) -> Option<Privileges> {
     let one = |name: &str| Privileges::from_name(&name.replace('-', " "));
     names.split('+').try_fold(Privileges::NONE, |all, name| Some(all | one(name)?))
@@ -284,7 +286,7 @@ fn parse_kind(kind: &str, min: &str, max: &str, block: &str, no_names: bool) -> 
         "u64" => unsigned(u64::MAX),
         "u32" => unsigned(u64::from(u32::MAX)),
         "double" => Kind::Double { min: number(min, 0.0), max: number(max, f64::MAX) },
-        // Names of character sets, collations and locales are checked by rules of their own.
+        // Rules of their own check the names of character sets, collations and locales.
         "enum" if no_names => Kind::Text,
         "enum" => Kind::Enum,
         "set" => Kind::Set,

@@ -1,6 +1,6 @@
-//! The variables the server itself reads, by identity.
+//! Identities of the variables that the server itself reads.
 //!
-//! Must list a variable only when code depends on it.
+//! Must list a variable only if code depends on it.
 
 use std::sync::LazyLock;
 

@@ -1,6 +1,6 @@
-//! The list of all variables and the way from a name to its definition.
+//! The list of all variables, and the look-up of a definition by name.
 //!
-//! Must not change after start.
+//! Must not change after the start.
 
 use hashbrown::HashMap;
 use std::sync::LazyLock;

@@ -1,8 +1,8 @@
-//! Rules of single variables: names that must exist, texts that must be of some form, values that
-//! are good by themselves but refused here.
+//! Rules of single variables: names that must exist, texts with a required form, values that are of
+//! the right kind but refused here.
 //!
-//! Must not depend on the session beyond the value itself. A variable says in the table which rule
-//! is its own.
+//! Must not depend on the session, only on the value. The embedded table names the rule of a
+//! variable.
 
 mod names;
 mod text;
@@ -24,7 +24,7 @@ macro_rules! rules {
         }
 
         impl Rule {
-            /// The rule the table calls `name`.
+            /// The rule that the table calls `name`.
             pub(super) fn from_name(name: &str) -> Option<Self> {
                 match name {
                     $($name => Some(Self::$rule),)*
@@ -42,7 +42,7 @@ rules! {
     Charset = "charset";
     /// A character set or NULL.
     CharsetOrNull = "charset_or_null";
-    /// A character set the parser can read.
+    /// A character set that the parser can read, for client text.
     ClientCharset = "client_charset";
     /// A collation.
     Collation = "collation";
@@ -54,15 +54,15 @@ rules! {
     Locale = "locale";
     /// A file that a log can be written to.
     LogFile = "log_file";
-    /// Where logs go: at least somewhere.
+    /// Targets of logs: at least one.
     LogOutput = "log_output";
     /// The name of a replication source.
     MasterName = "master_name";
-    /// Any text, and NULL for the empty one.
+    /// Any text; NULL is stored as the empty text.
     NeverNull = "never_null";
-    /// Any text but the empty one and NULL.
+    /// Any text except the empty one and NULL.
     NotEmpty = "not_empty";
-    /// Any text, but not NULL.
+    /// Any text except NULL.
     NotNull = "not_null";
     /// Operators of a search in boolean mode.
     Operators = "operators";
@@ -70,13 +70,13 @@ rules! {
     Networks = "networks";
     /// A table of stop words.
     StopWords = "stop_words";
-    /// ON or OFF, and nothing that comes after them.
+    /// ON or OFF, but none of the later members.
     OnOrOff = "on_or_off";
     /// Pairs of schemas, `a->b`.
     Rewrites = "rewrites";
-    /// Names or patterns of tables with their schemas.
+    /// Names or patterns of tables, each with its schema.
     TableList = "table_list";
-    /// Modes that imply others.
+    /// SQL modes; some imply others.
     SqlMode = "sql_mode";
     /// A directory that can be written to.
     Directory = "directory";
@@ -87,14 +87,14 @@ rules! {
 }
 
 impl Rule {
-    /// Whether the values are names that only one list in the server has.
+    /// Whether the values are names from one fixed list of the server.
     pub fn is_of_names(self) -> bool {
         use Rule::{Charset, CharsetOrNull, ClientCharset, Collation, Locale};
         matches!(self, Charset | CharsetOrNull | ClientCharset | Collation | Locale)
     }
 }
 
-/// The value `SET def = given` stores in a variable of kind text.
+/// The value that `SET def = given` stores in a variable of kind text.
 pub(super) fn assign_text(def: &VarDef, given: &Value) -> SqlResult<VarValue> {
     match def.rule {
         Some(Rule::Charset | Rule::CharsetOrNull | Rule::ClientCharset) => {
@@ -109,7 +109,7 @@ pub(super) fn assign_text(def: &VarDef, given: &Value) -> SqlResult<VarValue> {
     }
 }
 
-/// The value an option gives to a variable of kind text; the error is a sentence for the log.
+/// The value that an option gives to a variable of kind text; the error is a sentence for the log.
 pub(super) fn option_text(def: &VarDef, text: &str) -> Result<VarValue, String> {
     match def.rule {
         None | Some(Rule::LogFile | Rule::Directory | Rule::StopWords) => Ok(VarValue::text(text)),
@@ -118,17 +118,17 @@ pub(super) fn option_text(def: &VarDef, text: &str) -> Result<VarValue, String> 
     }
 }
 
-/// Whether a variable can have a value of the right kind.
+/// Whether a value of the right kind is allowed for the variable.
 pub(super) fn is_good(def: &VarDef, value: &VarValue) -> bool {
     match (def.rule, value) {
         (Some(Rule::LogOutput), VarValue::Uint(bits)) => *bits != 0,
-        // Compat: the scheduler can be disabled by an option only.
+        // Compat: only a startup option can set the event scheduler to DISABLED.
         (Some(Rule::OnOrOff), VarValue::Enum(at)) => *at < 2,
         _ => true,
     }
 }
 
-/// Bits implied by others: modes of `sql_mode` that stand for several.
+/// The bits with those they imply: some modes of `sql_mode` stand for several.
 pub(super) fn complete_set(def: &VarDef, bits: u64) -> u64 {
     match def.rule {
         Some(Rule::SqlMode) => SqlMode::from_bits(bits).map_or(bits, |m| m.bits()),

@@ -1,4 +1,4 @@
-//! The values variables have before any option: the table's defaults and what the machine says.
+//! Values of variables before any option: the table's defaults, and facts about the machine.
 //!
 //! Must not read option files.
 
@@ -7,12 +7,12 @@ use super::def::{Kind, VarDef};
 use super::registry::registry;
 use super::value::VarValue;
 
-/// What `VERSION()` returns.
+/// Result of `VERSION()`.
 pub const VERSION: &str = concat!("10.11.19-MariaDB-selkie-", env!("CARGO_PKG_VERSION"));
-/// What `@@version_comment` returns.
+/// Value of `@@version_comment`.
 pub const VERSION_COMMENT: &str = concat!("Selkie ", env!("CARGO_PKG_VERSION"));
 
-/// A value for each variable of the registry.
+/// Value of each variable of the registry.
 pub fn startup_values() -> Vec<VarValue> {
     registry().all().iter().map(initial).collect()
 }
@@ -72,7 +72,7 @@ fn capitalised(word: &str) -> String {
     chars.next().map_or(String::new(), |c| c.to_ascii_uppercase().to_string() + chars.as_str())
 }
 
-/// The abbreviation of the machine's time zone at the moment of start.
+/// The abbreviation of the machine's time zone at the start.
 fn system_time_zone() -> String {
     let now = jiff::ZonedDateTime::now();
     now.time_zone().to_offset_info(now.timestamp()).abbreviation().to_owned()

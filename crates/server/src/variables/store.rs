@@ -1,7 +1,7 @@
-//! Current values: one set for the server, one for each session that starts as its copy.
+//! Current values: one set for the server, and the differences of each session.
 //!
-//! Must not validate. Sessions share the server's set as it was when they began, and have of their
-//! own only what they changed: a copy would be most of an idle connection's memory.
+//! Must not validate. Sessions share the server's set as it was at their start, and store only the
+//! values they have changed: a copy would be most of the memory of an idle connection.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -37,7 +37,7 @@ pub struct Globals {
 }
 
 impl Globals {
-    /// Starts with `startup`, the values DEFAULT stands for.
+    /// The values at start; `startup` are also the values of DEFAULT for texts.
     pub fn new(startup: Vec<VarValue>) -> Self {
         let startup = Arc::new(startup);
         Self { current: RwLock::new(Arc::clone(&startup)), startup, version: AtomicU64::new(1) }
@@ -48,8 +48,8 @@ impl Globals {
         self.current.read()[usize::from(id.0)].clone()
     }
 
-    /// The value `SET GLOBAL ... = DEFAULT` stores. Compat: texts go back to what they were at the
-    /// start, other values to what MariaDB was built with, whatever options said.
+    /// The value that `SET GLOBAL ... = DEFAULT` stores. Compat: texts return to their value at the
+    /// start. Other values return to MariaDB's built-in default, whatever the options were.
     pub fn default_of(&self, id: VarId) -> VarValue {
         let def = registry().def(id);
         let built_in = def.default.filter(|_| def.kind != Kind::Text);
@@ -71,7 +71,7 @@ impl Globals {
         self.version.fetch_add(1, Ordering::Release);
     }
 
-    /// A number that is another one after a value changed.
+    /// A number that changes with every change of a value.
     pub fn version(&self) -> u64 {
         self.version.load(Ordering::Acquire)
     }
@@ -86,12 +86,12 @@ impl Globals {
 #[derive(Clone, Debug)]
 pub struct SessionVars {
     inherited: Values,
-    /// Those set since, by their identity.
+    /// Values set since the session's start, sorted by identity.
     own: Vec<(VarId, VarValue)>,
 }
 
 impl SessionVars {
-    /// A session that begins now.
+    /// The values of a session that starts now.
     pub fn new(globals: &Globals) -> Self {
         Self { inherited: globals.snapshot(), own: Vec::new() }
     }
@@ -127,12 +127,12 @@ impl SessionVars {
     }
 }
 
-/// Compat: reading with the wrong scope reuses the error about assigning.
+/// Compat: reading in the wrong scope gives the error about assigning.
 fn of_other_scope(def: &VarDef, what: &'static str) -> SqlError {
     SqlError::new(&ER_INCORRECT_GLOBAL_LOCAL_VAR, &[&def.name, &what])
 }
 
-/// The definition of a variable that a statement names.
+/// The definition of a variable named in a statement; fails (1193) if there is none.
 pub(crate) fn lookup(name: &str) -> SqlResult<&'static VarDef> {
     registry().find(name).ok_or_else(|| SqlError::new(&ER_UNKNOWN_SYSTEM_VARIABLE, &[&name]))
 }

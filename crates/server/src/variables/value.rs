@@ -1,4 +1,4 @@
-//! A variable's value and its forms: text for SHOW, a typed value for SELECT.
+//! A variable's value and its formats: text for SHOW, a typed value for SELECT.
 //!
 //! Must not check ranges.
 
@@ -37,7 +37,7 @@ impl VarValue {
         Self::Text(None)
     }
 
-    /// As a truth value.
+    /// The value as a truth value.
     pub fn as_bool(&self) -> bool {
         match self {
             Self::Bool(v) => *v,
@@ -49,7 +49,7 @@ impl VarValue {
         }
     }
 
-    /// As an unsigned integer.
+    /// The value as an unsigned integer.
     pub fn as_u64(&self) -> u64 {
         match self {
             Self::Bool(v) => u64::from(*v),
@@ -61,7 +61,7 @@ impl VarValue {
         }
     }
 
-    /// As floating point.
+    /// The value as a floating point number.
     pub fn as_f64(&self) -> f64 {
         match self {
             Self::Double(v) => *v,
@@ -70,7 +70,7 @@ impl VarValue {
         }
     }
 
-    /// As a string; empty for NULL and for other kinds.
+    /// The value as a string; empty for NULL and for other kinds.
     pub fn as_str(&self) -> &str {
         match self {
             Self::Text(Some(text)) => text,
@@ -78,7 +78,7 @@ impl VarValue {
         }
     }
 
-    /// The form SHOW VARIABLES and session tracking print; NULL is empty.
+    /// The text in SHOW VARIABLES and session tracking; NULL is empty.
     pub fn show(&self, def: &VarDef) -> String {
         match self {
             Self::Bool(v) => if *v { "ON" } else { "OFF" }.to_owned(),

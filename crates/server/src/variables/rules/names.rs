@@ -1,7 +1,6 @@
-//! Variables whose values are names of things: character sets, collations, locales, engines,
-//! other variables.
+//! Variables whose values are names: character sets, collations, locales, engines, other variables.
 //!
-//! Must not keep lists of its own of what another crate knows.
+//! Must not copy lists that another crate has.
 
 use selkie_types::error::catalogue::*;
 use selkie_types::{Charset, CollationId, Locale, SqlError, SqlResult, Value};
@@ -12,7 +11,7 @@ use super::super::registry::registry;
 use super::super::value::VarValue;
 use super::Rule;
 
-/// Names of engines that can be a default.
+/// Names of engines that can be a default engine.
 const ENGINES: &[(&str, &str)] = &[
     ("InnoDB", "innodb"),
     ("MEMORY", "memory"),
@@ -34,7 +33,7 @@ pub(super) fn charset(def: &VarDef, given: &Value) -> SqlResult<VarValue> {
     };
     let shown = shown(given);
     let charset = found.ok_or_else(|| SqlError::new(&ER_UNKNOWN_CHARACTER_SET, &[&shown]))?;
-    // Compat: client text must be readable by the parser, so wide sets are refused.
+    // Compat: the parser must be able to read client text, so wide character sets are refused.
     let wide = matches!(charset.name(), "ucs2" | "utf16" | "utf16le" | "utf32");
     if def.rule == Some(Rule::ClientCharset) && wide {
         return Err(wrong_value(def, &shown));
@@ -54,14 +53,14 @@ pub(super) fn collation(def: &VarDef, given: &Value) -> SqlResult<VarValue> {
     Ok(VarValue::text(found.name()))
 }
 
-/// A character set has the number of its default collation.
+/// A character set by number: the number of its default collation.
 fn charset_by_number(id: i64) -> Option<Charset> {
     let collation = collation_by_number(id)?;
     let charset = collation.charset();
     (charset.default_collation() == collation).then_some(charset)
 }
 
-/// Compat: what a refused number is called: only 32 bits of it are looked at.
+/// A refused value as errors show it. Compat: only 32 bits of a number are shown.
 fn shown(given: &Value) -> String {
     match given {
         Value::Int(v) => (*v as i32).to_string(),
@@ -104,15 +103,16 @@ pub(super) fn locale(def: &VarDef, given: &Value) -> SqlResult<VarValue> {
     Ok(VarValue::text(found.name))
 }
 
-/// The name that took the place of one of older versions.
+/// The present name of a locale that older versions called otherwise.
 pub(crate) fn current_locale(name: &str) -> &str {
     if name.eq_ignore_ascii_case(OLD_LOCALE.0) { OLD_LOCALE.1 } else { name }
 }
 
-/// A locale of older versions, and what it is called now.
+/// A locale's name in older versions, and its present name.
 pub(crate) const OLD_LOCALE: (&str, &str) = ("sr_YU", "sr_RS");
 
-/// Names of variables, each once and in order. Compat: `*`, all of them, can only stand last.
+/// Names of variables, each once and in order. Compat: `*`, which means all, is allowed only at the
+/// end.
 pub(super) fn tracked(def: &VarDef, given: &Value) -> SqlResult<VarValue> {
     let text = match given {
         Value::Null => return Err(wrong_value(def, "NULL")),
@@ -130,7 +130,7 @@ pub(super) fn tracked(def: &VarDef, given: &Value) -> SqlResult<VarValue> {
             return Ok(VarValue::text("*"));
         }
         if registry().find(&name).is_none() {
-            // Compat: where a name is missing, the error shows what is left of the list.
+            // Compat: if a name is missing, the error shows the rest of the list.
             let name = if name.is_empty() { list.trim() } else { said };
             return Err(SqlError::new(&ER_UNKNOWN_SYSTEM_VARIABLE, &[&name]));
         }

@@ -1,6 +1,6 @@
-//! Variables that are texts: most take any, some only texts of a form.
+//! Variables whose values are texts: most accept any text, some require a form.
 //!
-//! Must not open files; it looks whether they could be.
+//! Must not open files; it only checks that they could be opened.
 
 use std::path::Path;
 
@@ -28,7 +28,7 @@ pub(super) fn assign(def: &VarDef, given: &Value) -> SqlResult<VarValue> {
         Some(Rule::Operators) => operators(&text),
         Some(Rule::LogFile) => log_file(def, &text)?,
         Some(Rule::Directory) => Path::new(&text).is_dir(),
-        // Compat: there is no table of stop words that could be used.
+        // Compat: no table of stop words is available.
         Some(Rule::StopWords) => text.contains('/'),
         Some(Rule::Networks) => networks(def, &text)?,
         Some(Rule::NotEmpty) => !text.is_empty(),
@@ -49,7 +49,7 @@ fn null(def: &VarDef) -> SqlResult<VarValue> {
     }
 }
 
-/// 1210 unless every item of a list is of the form it must have.
+/// Fails (1210) unless every item of a list has the required form.
 fn each(list: &str, good: impl Fn(&str) -> bool) -> SqlResult<bool> {
     match list.split(',').map(str::trim).filter(|item| !item.is_empty()).all(good) {
         true => Ok(true),
@@ -57,7 +57,7 @@ fn each(list: &str, good: impl Fn(&str) -> bool) -> SqlResult<bool> {
     }
 }
 
-/// A moment, in the form MariaDB prints it.
+/// A point in time, in MariaDB's format.
 fn as_of(def: &VarDef, text: &str) -> SqlResult<VarValue> {
     match DateTime::parse(text.as_bytes(), DateOptions::default()).value {
         Some(moment) => {
@@ -69,7 +69,7 @@ fn as_of(def: &VarDef, text: &str) -> SqlResult<VarValue> {
     }
 }
 
-/// Fourteen different signs, the first or second of them a space.
+/// Whether the text has fourteen different characters, the first or second of them a space.
 fn operators(text: &str) -> bool {
     let signs = text.as_bytes();
     let plain = |sign: &u8| sign.is_ascii() && !sign.is_ascii_alphanumeric();
@@ -80,8 +80,8 @@ fn operators(text: &str) -> bool {
         && (0..signs.len()).all(different)
 }
 
-/// Whether a log can be written to this file: an ordinary one, or a new one in a directory that is
-/// there.
+/// Whether a log can be written to this file: a regular file, or a new one in an existing
+/// directory.
 fn log_file(def: &VarDef, text: &str) -> SqlResult<bool> {
     if text.len() > LONGEST_PATH {
         return Err(SqlError::new(&ER_PATH_LENGTH, &[&def.name]));
@@ -102,7 +102,8 @@ fn log_file(def: &VarDef, text: &str) -> SqlResult<bool> {
     Ok(parent.is_none_or(Path::is_dir))
 }
 
-/// Addresses with or without a length, `localhost` or `*`, separated by commas or spaces.
+/// Whether the text is a list of addresses (with or without a prefix length), `localhost` or `*`,
+/// separated by commas or spaces.
 fn networks(def: &VarDef, text: &str) -> SqlResult<bool> {
     let one = |word: &str| {
         let (address, bits) = word.split_once('/').unwrap_or((word, ""));

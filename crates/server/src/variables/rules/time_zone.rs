@@ -1,4 +1,4 @@
-//! `time_zone`: SYSTEM, a name, or a distance from UTC in the form MariaDB prints.
+//! `time_zone`: SYSTEM, a name, or an offset from UTC in MariaDB's format.
 //!
 //! Must not compute times.
 
@@ -9,7 +9,7 @@ use super::super::assign::{text_of, wrong_type, wrong_value};
 use super::super::def::VarDef;
 use super::super::value::VarValue;
 
-/// Most minutes a zone may be from UTC, to the east and to the west.
+/// Maximum offset from UTC in minutes, to the east and to the west.
 const FURTHEST: (i32, i32) = (13 * 60, 12 * 60 + 59);
 
 pub(super) fn assign(def: &VarDef, given: &Value) -> SqlResult<VarValue> {
@@ -31,7 +31,7 @@ pub(super) fn assign(def: &VarDef, given: &Value) -> SqlResult<VarValue> {
     }
 }
 
-/// The minutes of `+h:m` or `-h:m`, if it is a distance that a zone can have.
+/// The minutes of `+h:m` or `-h:m`; `None` if it is not a valid offset.
 fn offset(text: &str) -> Option<i32> {
     let (sign, rest) = match text.strip_prefix('-') {
         Some(rest) => (-1, rest),
