@@ -1,6 +1,6 @@
-//! Authentication methods as arithmetic on challenge, password and stored hash.
+//! Authentication methods: computations on challenge, password and stored hash.
 //!
-//! Must not look up accounts or keep secrets longer than a call.
+//! Must not look up accounts, and must not keep secrets longer than a call.
 
 pub mod native;
 pub mod sha2;

@@ -1,4 +1,4 @@
-//! Capability flags exchanged in the handshake, the standard 32 bits and MariaDB's extension above.
+//! Capability flags of the handshake: the standard 32 bits, and MariaDB's extension above them.
 //!
 //! Must not decide which capabilities the server offers.
 
@@ -15,8 +15,8 @@ macro_rules! flags {
 }
 
 flags! {
-    /// Set by MySQL servers and clients. Compat: a server that clears it is MariaDB, and then the
-    /// reserved bytes of the handshake carry the extended capabilities.
+    /// Set by MySQL's servers and clients. Compat: a server that clears it is MariaDB. Then the
+    /// reserved bytes of the handshake contain the extended capabilities.
     CLIENT_MYSQL = 0;
     /// Affected rows count matched rows, not changed rows.
     FOUND_ROWS = 1;
@@ -42,7 +42,7 @@ flags! {
     SSL = 11;
     /// The client ignores SIGPIPE, no meaning.
     IGNORE_SIGPIPE = 12;
-    /// Status flags tell about transactions.
+    /// Status flags contain the state of the transaction.
     TRANSACTIONS = 13;
     /// Old name of the 4.1 protocol, no meaning.
     RESERVED = 14;

@@ -1,7 +1,7 @@
-//! The commands a client sends after login.
+//! Commands that a client sends after login.
 //!
-//! Must not execute anything. Commands with a structure of their own (EXECUTE, CHANGE_USER, bulk)
-//! keep their payload as bytes and are decoded by `stmt` and `login`.
+//! Must not execute anything. EXECUTE, CHANGE_USER and bulk commands keep their payload as bytes;
+//! `stmt` and `login` decode it.
 
 use crate::error::{DecodeError, DecodeResult};
 use crate::reader::Reader;
@@ -25,7 +25,7 @@ pub enum Command<'a> {
     Refresh(u8),
     /// Stop the server: level.
     Shutdown(u8),
-    /// A line of statistics.
+    /// A line of statistics of the server.
     Statistics,
     /// The process list.
     ProcessInfo,
@@ -33,13 +33,13 @@ pub enum Command<'a> {
     ProcessKill(u32),
     /// Dump debug information.
     Debug,
-    /// Are you there.
+    /// Check that the server is alive.
     Ping,
     /// Log in again.
     ChangeUser(&'a [u8]),
-    /// Stream of binlog events.
+    /// Stream binlog events.
     BinlogDump(&'a [u8]),
-    /// A replica introduces itself.
+    /// Registration of a replica.
     RegisterSlave(&'a [u8]),
     /// Prepare a statement.
     StmtPrepare(&'a [u8]),
@@ -47,19 +47,19 @@ pub enum Command<'a> {
     StmtExecute(&'a [u8]),
     /// A piece of a parameter: statement, parameter, bytes.
     StmtSendLongData(u32, u16, &'a [u8]),
-    /// Forget a prepared statement.
+    /// Close a prepared statement.
     StmtClose(u32),
     /// Reset a prepared statement.
     StmtReset(u32),
     /// Switch multi-statements on (0) or off (1).
     SetOption(u16),
-    /// Rows of a cursor: statement, count.
+    /// Fetch rows of a cursor: statement, count.
     StmtFetch(u32, u32),
     /// Reset the session.
     ResetConnection,
     /// Execute a prepared statement with many rows of parameters.
     StmtBulkExecute(&'a [u8]),
-    /// A command only the server itself may issue; clients get "unknown command".
+    /// A command that only the server itself may send; clients get "unknown command".
     Internal(u8),
 }
 
@@ -103,7 +103,7 @@ impl<'a> Command<'a> {
         })
     }
 
-    /// The word the process list shows in its Command column.
+    /// The text in the Command column of the process list.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Quit => "Quit",

@@ -1,7 +1,7 @@
-//! The compressed protocol: packets travel in frames of their own, which zlib makes smaller.
+//! The compressed protocol: packets are sent inside frames that zlib compresses.
 //!
-//! Must not believe the length that a frame claims to have: memory grows with what comes out of it.
-//! A frame need not begin or end where a packet does.
+//! Must not trust the length that a frame claims: memory grows only with decompressed bytes.
+//! Borders of frames need not be borders of packets.
 
 use std::cell::RefCell;
 
@@ -9,45 +9,45 @@ use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, 
 
 use crate::frame::{FrameError, MAX_FRAME};
 
-/// Bytes of a frame's header: length, number, and length of the content, 0 if that is not
-/// compressed.
+/// Bytes of a frame's header: length, number, and length of the content (0 if it is not
+/// compressed).
 const HEADER: usize = 7;
 /// Content shorter than this is not compressed. As in MariaDB.
 const SHORT: usize = 50;
-/// Content of one frame that is made here, at most.
+/// Maximum content of a frame that is made here.
 pub const PIECE: usize = 64 << 10;
-/// By how much the room for what comes out of a frame grows.
+/// Bytes by which the room for decompressed content grows.
 const STEP: usize = 32 << 10;
 
 thread_local! {
-    /// Kept, since they are large.
+    /// Kept for each thread, because the zlib states are large.
     static COMPRESS: RefCell<Compress> = RefCell::new(Compress::new(Compression::default(), true));
     static DECOMPRESS: RefCell<Decompress> = RefCell::new(Decompress::new(true));
 }
 
-/// Takes frames apart.
+/// Decodes frames.
 #[derive(Debug, Default)]
 pub struct Frames {
     arrived: Vec<u8>,
-    /// Bytes in front that were taken.
+    /// Bytes at the front that were taken.
     taken: usize,
 }
 
 impl Frames {
-    /// Appends bytes that arrived.
+    /// Appends bytes that have arrived.
     pub fn feed(&mut self, bytes: &[u8]) {
         self.arrived.extend_from_slice(bytes);
     }
 
-    /// Whether a frame, or a part of one, has arrived and was not taken.
+    /// Whether bytes of a frame have arrived that were not taken.
     pub fn has_pending(&self) -> bool {
         self.taken < self.arrived.len()
     }
 
-    /// Appends the content of the next frame to `out`; its number, or `None` if it has not arrived
-    /// whole.
+    /// Appends the content of the next frame to `out` and returns its number; `None` if no complete
+    /// frame has arrived.
     ///
-    /// `is_next` says whether a frame may have this number.
+    /// `is_next` tells whether a frame may have this number.
     pub fn next(
         &mut self,
         out: &mut Vec<u8>,
@@ -79,7 +79,7 @@ impl Frames {
         Ok(Some(number))
     }
 
-    /// Forgets what was taken, and gives memory back once all was.
+    /// Removes the bytes that were taken, and frees the memory if none is left.
     fn settle(&mut self) {
         match self.has_pending() {
             true => drop(self.arrived.drain(..self.taken)),
@@ -89,7 +89,7 @@ impl Frames {
     }
 }
 
-/// Appends what is in `content`, which must be `claimed` bytes.
+/// Appends the decompressed `content`, which must have `claimed` bytes.
 fn decompress(content: &[u8], claimed: usize, out: &mut Vec<u8>) -> Result<(), FrameError> {
     let end = out.len() + claimed;
     DECOMPRESS.with_borrow_mut(|zlib| {
@@ -97,7 +97,7 @@ fn decompress(content: &[u8], claimed: usize, out: &mut Vec<u8>) -> Result<(), F
         loop {
             let at = zlib.total_in() as usize;
             let before = out.len();
-            // One byte more than there may be, so that what is too long is noticed.
+            // One byte more than claimed, so that content which is too long is noticed.
             out.reserve(STEP.min(end + 1 - before));
             let rest = content.get(at..).unwrap_or_default();
             let status = zlib.decompress_vec(rest, out, FlushDecompress::Finish);
@@ -110,7 +110,7 @@ fn decompress(content: &[u8], claimed: usize, out: &mut Vec<u8>) -> Result<(), F
     })
 }
 
-/// Appends a frame with this number around `content`, which is [`PIECE`] bytes at most.
+/// Appends a frame with this number around `content`, which has at most [`PIECE`] bytes.
 pub fn put_frame(out: &mut Vec<u8>, content: &[u8], number: u8) {
     debug_assert!(content.len() <= PIECE && PIECE < MAX_FRAME, "it fits a frame");
     let at = out.len();
@@ -126,9 +126,9 @@ pub fn put_frame(out: &mut Vec<u8>, content: &[u8], number: u8) {
     out[at + 4..at + HEADER].copy_from_slice(&claimed.to_le_bytes()[..3]);
 }
 
-/// Appends `content` compressed; false if that does not make it smaller.
+/// Appends `content` compressed. Returns false if that does not make it smaller.
 fn compress(content: &[u8], out: &mut Vec<u8>) -> bool {
-    // Room for one byte less than the content: what needs more is not worth it.
+    // Room for one byte less than the content: a longer result is of no use.
     out.reserve(content.len() - 1);
     let most = out.len() + content.len() - 1;
     COMPRESS.with_borrow_mut(|zlib| {

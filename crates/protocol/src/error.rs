@@ -1,17 +1,17 @@
-//! What a decoder says about bytes it cannot read.
+//! Errors of decoders.
 //!
-//! Must not carry text for clients: the server decides which SQL error a malformed packet becomes.
+//! Must not contain text for clients: the server chooses the SQL error for a malformed packet.
 
 use std::fmt;
 
-/// Why a packet could not be decoded.
+/// Reason why a packet could not be decoded.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum DecodeError {
     /// The packet ends before the named field is complete.
     Truncated(&'static str),
-    /// The named field has a value that has no meaning.
+    /// The named field has an invalid value.
     Invalid(&'static str),
-    /// The command byte is not known.
+    /// The command byte is unknown.
     UnknownCommand(u8),
 }
 

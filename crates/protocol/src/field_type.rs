@@ -1,6 +1,6 @@
 //! Wire codes of column types and the flags of a column definition.
 //!
-//! Must not know how an SQL type maps to them; that is decided where result metadata is built.
+//! Must not know which SQL type has which code; the server decides that with the result metadata.
 
 /// Type code of a column or parameter.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

@@ -1,9 +1,9 @@
-//! Incoming framing: reassembles packets from a byte stream, checks sequence numbers and the size
+//! Incoming frames: assembles packets from a byte stream, checks sequence numbers and the size
 //! limit.
 //!
-//! Must not read from sockets: the caller fills `space` and says how much arrived. Invariants:
-//! `start <= end <= buf.len()`; bytes before `start` were handed out, bytes in `start..end` were
-//! not yet.
+//! Must not read from sockets: the caller fills `space` and reports the number of bytes.
+//! Invariants: `start <= end <= buf.len()`; bytes before `start` belong to packets that were
+//! returned, bytes in `start..end` do not.
 
 use std::fmt;
 
@@ -11,17 +11,17 @@ use std::fmt;
 pub const HEADER: usize = 4;
 /// Largest payload of one frame; a packet of this size or more continues in the next frame.
 pub const MAX_FRAME: usize = 0xff_ffff;
-/// Buffer size an idle connection keeps.
+/// Size of the buffer that an idle connection keeps.
 const RESIDENT: usize = 4096;
 
-/// Why the stream cannot go on.
+/// Reason why the stream cannot be read any further.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum FrameError {
     /// The sequence number is not the expected one.
     OutOfOrder,
     /// The packet is larger than `max_allowed_packet`.
     TooLarge,
-    /// A compressed frame is not what it claims to be.
+    /// A compressed frame does not have its claimed length, or its content is damaged.
     Damaged,
 }
 
@@ -54,33 +54,33 @@ impl FrameReader {
         Self { buf: vec![0; RESIDENT], start: 0, end: 0, max_packet, sequence: 0, numbered: true }
     }
 
-    /// Changes the size limit from the next packet on.
+    /// Changes the size limit, from the next packet on.
     pub fn set_max_packet(&mut self, max_packet: usize) {
         self.max_packet = max_packet;
     }
 
-    /// The sequence number the next frame must carry, which is also the next one to send.
+    /// The sequence number that the next frame must have; also the next one to send.
     pub fn sequence(&self) -> u8 {
         self.sequence
     }
 
-    /// Sets the sequence number the next frame must carry.
+    /// Sets the sequence number that the next frame must have.
     pub fn set_sequence(&mut self, sequence: u8) {
         self.sequence = sequence;
     }
 
-    /// No longer looks at sequence numbers. Compat: packets in compressed frames carry any, the
-    /// frames carry those that count.
+    /// Stops checking sequence numbers. Compat: packets inside compressed frames have any numbers;
+    /// the numbers of the frames count.
     pub fn ignore_numbers(&mut self) {
         self.numbered = false;
     }
 
-    /// Whether bytes of a packet have arrived that was not handed out yet.
+    /// Whether bytes of a packet have arrived that was not returned yet.
     pub fn has_pending(&self) -> bool {
         self.start < self.end
     }
 
-    /// Room for at least `min` arriving bytes. Call [`Self::filled`] with what arrived.
+    /// Room for at least `min` bytes. The caller fills it and calls [`Self::filled`].
     pub fn space(&mut self, min: usize) -> &mut [u8] {
         if self.start == self.end {
             (self.start, self.end) = (0, 0);
@@ -96,23 +96,24 @@ impl FrameReader {
         &mut self.buf[self.end..]
     }
 
-    /// Says that `n` bytes were written to the front of the last [`Self::space`].
+    /// Reports that `n` bytes were written to the front of the last [`Self::space`].
     pub fn filled(&mut self, n: usize) {
         self.end = (self.end + n).min(self.buf.len());
     }
 
-    /// Appends bytes that arrived.
+    /// Appends bytes that have arrived.
     pub fn feed(&mut self, bytes: &[u8]) {
         self.space(bytes.len())[..bytes.len()].copy_from_slice(bytes);
         self.filled(bytes.len());
     }
 
-    /// The next complete packet, or `None` when more bytes must arrive first.
+    /// The next complete packet, or `None` if more bytes are needed.
     ///
-    /// A packet of one frame is borrowed in place; one of several frames is joined in place first.
+    /// A packet of one frame is borrowed in place. The frames of a longer packet are joined in
+    /// place first.
     pub fn next_packet(&mut self) -> Result<Option<&[u8]>, FrameError> {
         let measured = self.measure().map_err(|(error, frames)| {
-            // The answer to a refused packet follows the frames that have arrived of it.
+            // The answer to a refused packet is numbered after the frames of it that have arrived.
             self.sequence = self.sequence.wrapping_add(frames as u8);
             error
         })?;
@@ -121,7 +122,8 @@ impl FrameReader {
             self.join(frames);
         }
         let at = self.start + HEADER;
-        // Joining moves the payloads together and leaves the slack of the later headers behind.
+        // Joining moves the payloads together; the space of the later headers is left over behind
+        // them.
         self.start += payload + HEADER * frames;
         self.sequence = self.sequence.wrapping_add(frames as u8);
         Ok(Some(&self.buf[at..at + payload]))
@@ -132,7 +134,7 @@ impl FrameReader {
         &self.buf
     }
 
-    /// How many more bytes make sense to wait for: the rest of the frame or of its header.
+    /// Number of bytes to wait for: the rest of the frame, or of its header.
     pub fn wanted(&self) -> usize {
         let mut at = self.start;
         loop {
@@ -147,7 +149,7 @@ impl FrameReader {
         }
     }
 
-    /// Gives memory of a large packet back once nothing of it is pending.
+    /// Frees the memory of a large packet if nothing is pending.
     pub fn shrink(&mut self) {
         if self.start == self.end && self.buf.len() > 16 * RESIDENT {
             (self.start, self.end) = (0, 0);
@@ -155,14 +157,14 @@ impl FrameReader {
         }
     }
 
-    /// What has arrived and was not handed out; it is not handed out any more.
+    /// Returns the bytes that have arrived and removes them from the reader.
     pub fn take_pending(&mut self) -> Vec<u8> {
         let pending = self.buf[self.start..self.end].to_vec();
         self.clear();
         pending
     }
 
-    /// Drops what has arrived.
+    /// Drops the bytes that have arrived.
     pub fn clear(&mut self) {
         (self.start, self.end) = (0, 0);
     }
@@ -172,7 +174,7 @@ impl FrameReader {
         Some((usize::from(h[0]) | usize::from(h[1]) << 8 | usize::from(h[2]) << 16, h[3]))
     }
 
-    /// Payload size and number of frames of the packet at `start`, when it is complete.
+    /// Payload size and number of frames of the packet at `start`; `None` if it is not complete.
     fn measure(&self) -> Result<Option<(usize, usize)>, (FrameError, usize)> {
         let (mut at, mut payload, mut frames) = (self.start, 0, 0usize);
         loop {

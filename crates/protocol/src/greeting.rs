@@ -1,4 +1,4 @@
-//! The server's first packet (handshake version 10) as MariaDB 10.11 sends it.
+//! The server's first packet (handshake version 10) in the form of MariaDB 10.11.
 //!
 //! Must not choose its contents: version, capabilities and scramble come from the server.
 
@@ -16,17 +16,17 @@ pub const SCRAMBLE: usize = 20;
 pub struct Greeting {
     /// Version string.
     pub version: String,
-    /// Connection id; only its low 32 bits are sent.
+    /// Connection number; only its low 32 bits are sent.
     pub connection_id: u64,
     /// The challenge, without NUL bytes.
     pub scramble: [u8; SCRAMBLE],
-    /// What the server can do.
+    /// Capabilities of the server.
     pub capabilities: Capabilities,
-    /// Default collation id; the low byte is sent.
+    /// Number of the default collation; its low byte is sent.
     pub collation: u8,
     /// Session status.
     pub status: Status,
-    /// Authentication plugin the challenge is for.
+    /// Authentication plugin of the challenge.
     pub plugin: String,
 }
 
@@ -50,7 +50,7 @@ impl Greeting {
         put_nul_bytes(out, self.plugin.as_bytes());
     }
 
-    /// Reads the payload, as a client does.
+    /// Parses the payload, for clients.
     pub fn decode(payload: &[u8]) -> DecodeResult<Self> {
         let mut r = Reader::new(payload);
         if r.u8("protocol version")? != 10 {

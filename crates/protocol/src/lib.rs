@@ -1,7 +1,7 @@
 //! MySQL packets as a codec without I/O: bytes in, values out, and the reverse.
 //!
-//! Must not know the executor, sockets or threads. Every decoder is total: any bytes give a value
-//! or an error, never a panic.
+//! Must not know the executor, sockets or threads. Every decoder is total: for any bytes it returns
+//! a value or an error, and never panics.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! What the client answers to the greeting, and `COM_CHANGE_USER`, which carries the same fields.
+//! The client's answer to the greeting, and `COM_CHANGE_USER`, which has the same fields.
 //!
 //! Must not check credentials.
 
@@ -9,14 +9,14 @@ use crate::reader::Reader;
 /// The request to switch to TLS: the login's fixed header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SslRequest {
-    /// What the client can do.
+    /// Capabilities of the client.
     pub capabilities: Capabilities,
 }
 
 /// The client's login packet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Login {
-    /// What the client can do.
+    /// Capabilities of the client.
     pub capabilities: Capabilities,
     /// Largest packet the client accepts.
     pub max_packet: u32,
@@ -28,19 +28,19 @@ pub struct Login {
     pub auth: Vec<u8>,
     /// Default database.
     pub database: Option<Vec<u8>>,
-    /// Authentication plugin the answer is for.
+    /// Authentication plugin that made the answer.
     pub plugin: Option<Vec<u8>>,
-    /// Connection attributes in the order sent.
+    /// Connection attributes in the order they were sent.
     pub attributes: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
-/// Longest total of attribute bytes that is kept.
+/// Maximum bytes of attributes that are kept.
 const MAX_ATTRIBUTES: usize = 64 * 1024;
 
 impl SslRequest {
-    /// Reads the payload when it is a TLS request: the fixed header with the TLS flag.
+    /// Parses the payload if it is a TLS request: the fixed header with the TLS flag.
     ///
-    /// Compat: the flag alone says so, and what follows the header is not looked at.
+    /// Compat: the flag alone decides; bytes after the header are ignored.
     pub fn decode(payload: &[u8]) -> Option<Self> {
         let capabilities = header(&mut Reader::new(payload)).ok()?.capabilities;
         capabilities.has(Capabilities::SSL).then_some(Self { capabilities })
@@ -77,11 +77,11 @@ pub struct ChangeUser {
     pub auth: Vec<u8>,
     /// Default database.
     pub database: Option<Vec<u8>>,
-    /// Collation id, when sent.
+    /// Number of the collation, if it was sent.
     pub collation: Option<u16>,
-    /// Authentication plugin the answer is for.
+    /// Authentication plugin that made the answer.
     pub plugin: Option<Vec<u8>>,
-    /// Connection attributes in the order sent.
+    /// Connection attributes in the order they were sent.
     pub attributes: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
@@ -120,8 +120,8 @@ fn header(r: &mut Reader<'_>) -> DecodeResult<Login> {
     let collation = r.u8("collation")?;
     r.bytes(19, "filler")?;
     let extended = u64::from(r.u32("extended capabilities")?);
-    // Compat: only a client that clears CLIENT_MYSQL speaks MariaDB's extension; others may leave
-    // anything in the filler.
+    // Compat: only a client that clears CLIENT_MYSQL uses MariaDB's extension. The filler of others
+    // may contain any bytes.
     let is_mariadb = !Capabilities(low).has(Capabilities::CLIENT_MYSQL);
     let capabilities = Capabilities(if is_mariadb { low | extended << 32 } else { low });
     Ok(Login { capabilities, max_packet, collation: u16::from(collation), ..Login::default() })

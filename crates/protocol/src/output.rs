@@ -1,15 +1,15 @@
-//! Outgoing framing: a buffer of packets with their headers and sequence numbers.
+//! Outgoing frames: a buffer of packets with headers and sequence numbers.
 //!
-//! Must not write to sockets: the caller drains `bytes` and calls `clear`.
+//! Must not write to sockets: the caller sends `bytes` and calls `clear`.
 
 use crate::frame::{HEADER, MAX_FRAME};
 
-/// Packets waiting to be written to the client.
+/// Packets that wait to be sent to the client.
 #[derive(Debug, Default)]
 pub struct Output {
     buf: Vec<u8>,
     sequence: u8,
-    /// The start of the packet that is being written.
+    /// Start of the packet that is being written.
     open: Option<usize>,
 }
 
@@ -19,7 +19,7 @@ pub struct Output {
 pub struct Open(usize);
 
 impl Output {
-    /// An output whose first packet carries `sequence`.
+    /// An output whose first packet has the number `sequence`.
     pub fn new(sequence: u8) -> Self {
         Self { buf: Vec::new(), sequence, open: None }
     }
@@ -34,22 +34,22 @@ impl Output {
         self.sequence = sequence;
     }
 
-    /// What is waiting to be written.
+    /// Bytes that wait to be sent.
     pub fn bytes(&self) -> &[u8] {
         &self.buf
     }
 
-    /// Bytes waiting to be written.
+    /// Number of bytes that wait to be sent.
     pub fn len(&self) -> usize {
         self.buf.len()
     }
 
-    /// Whether nothing is waiting.
+    /// Whether there is nothing to send.
     pub fn is_empty(&self) -> bool {
         self.buf.is_empty()
     }
 
-    /// Forgets what was written; keeps the sequence number and a moderate buffer.
+    /// Removes all bytes. Keeps the sequence number and a buffer of moderate size.
     pub fn clear(&mut self) {
         self.buf.clear();
         if self.buf.capacity() > 1 << 20 {
@@ -57,7 +57,7 @@ impl Output {
         }
     }
 
-    /// Forgets the first `count` bytes, which were written.
+    /// Removes the first `count` bytes, which were sent.
     pub fn drop_front(&mut self, count: usize) {
         if count == self.buf.len() {
             return self.clear();
@@ -65,13 +65,13 @@ impl Output {
         self.buf.drain(..count);
     }
 
-    /// Appends the packets of `other`, which were numbered to follow those here.
+    /// Appends the packets of `other`, whose numbers must follow those here.
     pub fn append(&mut self, other: &Self) {
         self.buf.extend_from_slice(&other.buf);
         self.sequence = other.sequence;
     }
 
-    /// Drops packets written after the output was `len` bytes long and restores `sequence`.
+    /// Drops packets that were written after the output had `len` bytes, and restores `sequence`.
     pub fn rewind(&mut self, len: usize, sequence: u8) {
         self.buf.truncate(len);
         self.sequence = sequence;
@@ -93,13 +93,13 @@ impl Output {
         Open(at)
     }
 
-    /// The buffer the payload of the open packet is appended to.
+    /// The buffer to which the payload of the open packet is appended.
     #[inline]
     pub fn payload(&mut self) -> &mut Vec<u8> {
         &mut self.buf
     }
 
-    /// Ends the packet: fills in its header and splits it when it is too long for one frame.
+    /// Ends the packet: fills in its header, and splits it if it is too long for one frame.
     #[inline]
     pub fn end(&mut self, open: Open) {
         self.open = None;
@@ -116,7 +116,7 @@ impl Output {
         self.buf.truncate(open.0);
     }
 
-    /// Drops the packet that somebody left open who does not go on.
+    /// Drops a packet that was left open because an error interrupted its writer.
     pub fn abandon(&mut self) {
         if let Some(at) = self.open.take() {
             self.buf.truncate(at);

@@ -1,6 +1,6 @@
-//! The packets a server answers with: OK, ERR, EOF, column definitions, file requests.
+//! Packets of a server's answers: OK, ERR, EOF, column definitions, file requests.
 //!
-//! Must not decide which of them a command gets.
+//! Must not decide which packets answer a command.
 
 mod column;
 mod eof;

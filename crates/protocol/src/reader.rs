@@ -21,12 +21,12 @@ impl<'a> Reader<'a> {
         self.rest.len()
     }
 
-    /// Whether everything was read.
+    /// Whether all bytes were read.
     pub fn is_empty(&self) -> bool {
         self.rest.is_empty()
     }
 
-    /// Everything that was not read yet.
+    /// The bytes that were not read yet.
     pub fn take_rest(&mut self) -> &'a [u8] {
         std::mem::take(&mut self.rest)
     }

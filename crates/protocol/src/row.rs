@@ -1,6 +1,6 @@
 //! Fields of result rows in the text and the binary protocol.
 //!
-//! Must not know where values come from.
+//! Must not know where the values come from.
 
 pub mod binary;
 pub mod text;

@@ -1,6 +1,6 @@
-//! Server status flags carried by OK and EOF packets.
+//! Server status flags in OK and EOF packets.
 //!
-//! Must not hold session state: the server composes the flags for each packet.
+//! Must not hold session state: the server makes the flags for each packet.
 
 use std::ops::{BitOr, BitOrAssign};
 
@@ -39,11 +39,11 @@ flags! {
     METADATA_CHANGED = 0x0400;
     /// The statement was slow.
     QUERY_WAS_SLOW = 0x0800;
-    /// The result set carries the OUT parameters of a call.
+    /// The result set contains the OUT parameters of a call.
     PS_OUT_PARAMS = 0x1000;
     /// The open transaction is read-only.
     IN_TRANS_READONLY = 0x2000;
-    /// The OK packet carries session state changes.
+    /// The OK packet contains session state changes.
     SESSION_STATE_CHANGED = 0x4000;
     /// `ANSI_QUOTES` is on.
     ANSI_QUOTES = 0x8000;
@@ -60,7 +60,7 @@ impl Status {
         Self(self.0 & !other.0)
     }
 
-    /// This set with `flag` set or cleared.
+    /// Sets or clears a flag.
     pub fn set(&mut self, flag: Self, on: bool) {
         if on { self.0 |= flag.0 } else { self.0 &= !flag.0 }
     }

@@ -1,4 +1,4 @@
-//! Prepared statements on the wire: the answer to PREPARE, the parameters of EXECUTE.
+//! Prepared statements in the protocol: the answer to PREPARE, the parameters of EXECUTE.
 //!
 //! Must not keep statements; the session does.
 

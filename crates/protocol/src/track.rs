@@ -1,10 +1,11 @@
-//! Session state changes carried by OK packets.
+//! Session state changes in OK packets.
 //!
-//! Must not remember anything: the server collects the changes of one statement and resets.
+//! Must not remember anything longer than a statement: the server collects its changes and clears
+//! them.
 
 use crate::writer::{put_lenenc, put_lenenc_bytes};
 
-/// Changes collected while a statement runs.
+/// Changes that are collected while a statement runs.
 #[derive(Clone, Debug, Default)]
 pub struct Changes {
     encoded: Vec<u8>,
@@ -17,22 +18,22 @@ const TRANSACTION_CHARACTERISTICS: u8 = 4;
 const TRANSACTION_STATE: u8 = 5;
 
 impl Changes {
-    /// What an OK packet carries.
+    /// The encoded changes, for an OK packet.
     pub fn bytes(&self) -> &[u8] {
         &self.encoded
     }
 
-    /// Forgets the changes.
+    /// Removes all changes.
     pub fn clear(&mut self) {
         self.encoded.clear();
     }
 
-    /// The default database became `name`.
+    /// Adds the new default database.
     pub fn schema(&mut self, name: &str) {
         self.entry(SCHEMA, |b| put_lenenc_bytes(b, name.as_bytes()));
     }
 
-    /// System variables have new values; each gets an entry of its own.
+    /// Adds new values of system variables; each gets its own entry.
     pub fn variables<'a>(&mut self, changed: impl Iterator<Item = (&'a str, &'a str)>) {
         for (name, value) in changed {
             self.entry(SYSTEM_VARIABLES, |b| {
@@ -42,17 +43,17 @@ impl Changes {
         }
     }
 
-    /// Some session state changed.
+    /// Adds the mark that some session state has changed.
     pub fn state_change(&mut self) {
         self.entry(STATE_CHANGE, |b| put_lenenc_bytes(b, b"1"));
     }
 
-    /// The statement that would restart the transaction.
+    /// Adds the statements that would start the same transaction again.
     pub fn transaction_characteristics(&mut self, sql: &str) {
         self.entry(TRANSACTION_CHARACTERISTICS, |b| put_lenenc_bytes(b, sql.as_bytes()));
     }
 
-    /// The eight letters of the transaction state.
+    /// Adds the eight letters of the transaction state.
     pub fn transaction_state(&mut self, letters: &str) {
         self.entry(TRANSACTION_STATE, |b| put_lenenc_bytes(b, letters.as_bytes()));
     }

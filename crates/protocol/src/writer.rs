@@ -1,6 +1,6 @@
-//! Appending protocol fields to a byte buffer.
+//! Functions that append protocol fields to a byte buffer.
 //!
-//! Must not frame packets; that is `output`'s work.
+//! Must not make frames; `output` does.
 
 /// Appends a two-byte integer.
 pub fn put_u16(out: &mut Vec<u8>, v: u16) {

@@ -1,5 +1,7 @@
-//! The `selkie` command: its allocator and its arguments; everything else is the server's or the
-//! laboratory's.
+//! The `selkie` command: its allocator and its arguments. The server, or the benchmarks, do the
+//! rest.
+//!
+//! The allocator must count, because the limits of memory rely on it (`selkie_meter`).
 
 #![forbid(unsafe_code)]
 

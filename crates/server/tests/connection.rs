@@ -1,4 +1,7 @@
-//! A server with a double for its executor, and clients that speak raw packets to it.
+//! Tests of the server's connections: a double instead of the executor, and clients that send raw
+//! packets.
+//!
+//! Statements are words of the double (`support::double`); no SQL runs here.
 
 mod support;
 
@@ -127,7 +130,7 @@ fn cursors() {
     let server = TestServer::start(&[]);
     let mut c = Client::root(server.at);
     c.command(b"\x16rows 5");
-    // The one column and its end.
+    // The one column and its EOF.
     c.receive();
     c.receive();
     c.send(b"\x17\x01\0\0\0\x01\x01\0\0\0", 0);

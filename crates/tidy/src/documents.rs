@@ -1,12 +1,15 @@
-//! Documents name crates and files that exist.
+//! Checks that documents name only crates and files that exist, and that every crate is in the map.
+//!
+//! Paths are found in backticks only; words with `*` or spaces are not paths.
 
 use std::fs;
 use std::path::Path;
 
-/// Those outside of `docs`.
+/// Documents outside of `docs`.
 const DOCUMENTS: [&str; 3] = ["README.md", "ARCHITECTURE.md", "tests/README.md"];
 
-/// Every document is there, every crate is in the map, every path in backticks exists.
+/// Findings: missing documents, crates that are not in the map, paths in backticks that do not
+/// exist.
 pub(crate) fn check(root: &Path) -> Vec<String> {
     let mut findings = Vec::new();
     let mut documents = DOCUMENTS.map(str::to_owned).to_vec();
@@ -27,7 +30,7 @@ pub(crate) fn check(root: &Path) -> Vec<String> {
     findings
 }
 
-/// All pages below a folder, by their paths from the root.
+/// All pages below a folder, as paths from the root.
 fn pages(root: &Path, folder: &str) -> Vec<String> {
     let mut found = Vec::new();
     for entry in fs::read_dir(root.join(folder)).into_iter().flatten().flatten() {
@@ -42,7 +45,7 @@ fn pages(root: &Path, folder: &str) -> Vec<String> {
     found
 }
 
-/// Paths in backticks: a word with a slash that begins with one of the project's folders.
+/// Missing paths in backticks. A path is a word that starts with one of the project's folders.
 fn missing_paths(root: &Path, document: &str, text: &str) -> Vec<String> {
     let folders = ["crates/", "docs/", "tests/", "fuzz/", ".ci/", "lab/"];
     text.split('`')

@@ -1,15 +1,16 @@
-//! Names of storage engines as string literals: below the server only files that print them have
-//! any.
+//! Finds names of storage engines as string literals. Below the server, only files that print a
+//! name may have one.
 //!
-//! Looks at whole literals. What an engine takes, refuses or says is asked of its personality.
+//! Only whole literals are checked. Code asks an engine's personality what the engine accepts,
+//! refuses or reports.
 
 use crate::sources::Source;
 
-/// Crates that know no engine by its name.
+/// Crates that must not know an engine by its name.
 const CRATES: &[&str] =
     &["types", "meter", "engine", "memory", "native", "sql", "expr", "catalog", "plan", "exec"];
 
-/// Names as literals, but for those that are words of the language as well.
+/// Names as literals, except those that are also words of SQL.
 const NAMES: &[&str] = &[
     "\"InnoDB\"",
     "\"innodb\"",
@@ -28,7 +29,7 @@ const NAMES: &[&str] = &[
     "\"FEDERATED\"",
 ];
 
-/// Files that print a name, and why.
+/// Files that print a name, with the reason.
 const PRINT: &[(&str, &str)] = &[
     ("crates/engine/src/testing/personality.rs", "its own, for tests"),
     ("crates/memory/src/personality.rs", "its own"),
@@ -37,7 +38,7 @@ const PRINT: &[(&str, &str)] = &[
     ("crates/exec/src/state/error.rs", "errors of the disk name who reads it"),
 ];
 
-/// Literals that are names of engines, and files that need not be in the list.
+/// Findings: literals that are names of engines, and listed files that have none.
 pub(crate) fn check(files: &[Source]) -> Vec<String> {
     let mut findings = Vec::new();
     for file in files.iter().filter(|file| is_below(&file.path) && !file.is_test()) {
@@ -61,7 +62,7 @@ fn is_below(path: &str) -> bool {
     name.is_some_and(|name| CRATES.contains(&name))
 }
 
-/// Lines and names, without comments, and without the tests at the end.
+/// Names with their line numbers, without comments and the tests at the end.
 fn names_in(file: &Source) -> Vec<(usize, &'static str)> {
     let code = file.lines.iter().take_while(|line| line.trim() != "#[cfg(test)]").enumerate();
     let bare = code.map(|(at, line)| (at + 1, line.split("//").next().unwrap_or_default()));

@@ -1,10 +1,13 @@
-//! The tables below say which crate may use which, and which may have unsafe code; anything else is
-//! a finding.
+//! Layers of crates. The tables below say which crate may use which, and which crates may have
+//! unsafe code. Anything else is a finding.
+//!
+//! `Cargo.toml` files and the attributes of crate roots are read; the code is not.
 
 use std::fs;
 use std::path::Path;
 
-/// Crates from bottom to top with what each may use. `testing` features do not count as layers.
+/// Crates from bottom to top, each with the crates it may use. Features named `testing` do not
+/// count.
 const LAYERS: &[(&str, &[&str])] = &[
     ("types", &[]),
     ("meter", &["types"]),
@@ -29,10 +32,10 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("tidy", &[]),
 ];
 
-/// Crates that may have unsafe code, each for what its safe types wrap.
+/// Crates that may have unsafe code, which their safe types wrap.
 const UNSAFE: &[&str] = &["engine", "expr", "meter", "native"];
 
-/// Whether a crate that needs no unsafe code forbids it.
+/// Whether a crate forbids unsafe code.
 fn forbids_unsafe(crate_folder: &Path) -> bool {
     ["src/lib.rs", "src/main.rs"].iter().any(|root| {
         let text = fs::read_to_string(crate_folder.join(root)).unwrap_or_default();
@@ -62,7 +65,7 @@ pub(crate) fn check(root: &Path) -> Vec<String> {
     findings
 }
 
-/// The project's crates under `[dependencies]`, without those of tests.
+/// The project's crates under `[dependencies]`, without dev-dependencies.
 fn dependencies(manifest: &str) -> Vec<String> {
     let mut inside = false;
     let mut out = Vec::new();

@@ -1,4 +1,6 @@
 //! Lengths of files and functions, without the tests at a file's end.
+//!
+//! Relies on the formatter: a function ends at a closing brace with the indentation of its start.
 
 use crate::ratchet::Excess;
 use crate::sources::Source;
@@ -24,7 +26,7 @@ pub(crate) fn measure(files: &[Source]) -> Vec<Excess> {
     long
 }
 
-/// Name and length of each function, found by the formatter's indentation.
+/// Name and length of each function, found by the indentation.
 fn functions(lines: &[String]) -> Vec<(String, usize)> {
     let mut out = Vec::new();
     for (start, line) in lines.iter().enumerate() {
@@ -40,7 +42,7 @@ fn functions(lines: &[String]) -> Vec<(String, usize)> {
     out
 }
 
-/// Lines of `body` before the closing brace; none if what began is only a declaration.
+/// Lines of `body` before the closing brace; `None` for a declaration without a body.
 fn function_end(body: &[String], at_indent: impl Fn(&String) -> bool) -> Option<usize> {
     let mut borders = body.iter().enumerate().filter(|(_, line)| at_indent(line));
     borders
@@ -48,7 +50,7 @@ fn function_end(body: &[String], at_indent: impl Fn(&String) -> bool) -> Option<
         .and_then(|(at, line)| (line.trim() == "}").then_some(at))
 }
 
-/// The name of the function that a line begins to define or declare.
+/// The name of the function that starts in a line.
 pub(crate) fn function_name(line: &str) -> Option<String> {
     let rest = line.trim_start();
     let at = rest.find("fn ")?;

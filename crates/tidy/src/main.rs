@@ -1,9 +1,9 @@
-//! `cargo run -p selkie-tidy`: checks the project's own rules and says what breaks them.
+//! `cargo run -p selkie-tidy`: checks the project's own rules and prints what breaks them.
 //!
-//! Layers between crates and inside some, engines known by name, a purpose at the top of every
-//! file, lengths of files and functions, `bool` parameters, wide structs, names that documents
-//! mention, the width of comments. Run with `--update` to write the ratchet anew after something
-//! shrank. Must not depend on the product.
+//! The rules: layers between crates and inside some, engines known by name, a purpose at the top of
+//! every file, lengths of files and functions, `bool` parameters, wide structs, paths in documents,
+//! width of comments. `--update` writes the ratchet again after something has shrunk. Must not
+//! depend on the product.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stderr, reason = "a program of the command line")]

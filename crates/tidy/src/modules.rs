@@ -1,6 +1,6 @@
-//! The layers of modules inside crates: a layer that imports a higher one is a finding.
+//! Layers of modules inside crates: a module that imports from a higher layer is a finding.
 //!
-//! Looks at paths that begin with `crate::`, and at names that the crate's root hands on.
+//! Looks at paths that start with `crate::`, and at names that the crate's root exports again.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,8 @@ use crate::sources::Source;
 /// A crate whose modules are layered.
 struct Order {
     root: &'static str,
-    /// From bottom to top. Modules of one layer may use each other, and what is in none of them
-    /// lies above them all.
+    /// From bottom to top. Modules of one layer may use each other. A module in no layer is above
+    /// all of them.
     layers: &'static [&'static [&'static str]],
 }
 
@@ -23,8 +23,8 @@ const ORDERS: &[Order] = &[
         root: "crates/expr/src/",
         layers: &[
             &["dynamic", "order", "random", "row_key", "text", "timezone"],
-            // An expression has calls of functions, whose kernels see the call and its context, and
-            // whose binding converts arguments.
+            // An expression contains function calls. Their kernels use the call and its context,
+            // and binding them converts arguments.
             &[
                 "cast",
                 "collate",
@@ -44,7 +44,7 @@ const ORDERS: &[Order] = &[
     },
 ];
 
-/// Compares what every file of a layer uses with the order of the layers.
+/// Findings: modules that use a higher layer.
 pub(crate) fn check(files: &[Source]) -> Vec<String> {
     ORDERS.iter().flat_map(|order| order.check(files)).collect()
 }
@@ -79,12 +79,12 @@ impl Order {
     }
 }
 
-/// The outermost module of a file below the root.
+/// The outermost module of a file, below the root.
 fn module_of(path: &str) -> &str {
     path.split('/').next().unwrap_or_default().trim_end_matches(".rs")
 }
 
-/// The first names behind `crate::`, with their lines.
+/// The first names after `crate::`, with their lines.
 fn used(code: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     for (at, _) in code.match_indices("crate::") {
@@ -100,7 +100,7 @@ fn used(code: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// The first names of a group's entries, up to its end.
+/// The first names of a group's entries, until the group ends.
 fn group_names(group: &str) -> Vec<String> {
     let mut depth = 0;
     let mut entry = String::new();
@@ -122,7 +122,7 @@ fn first_name(text: &str) -> String {
     text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
 }
 
-/// The module that each name comes from that the root hands on.
+/// The module of each name that the root exports again.
 fn names_of_root(root: &Source) -> BTreeMap<String, String> {
     let code = root.code();
     let mut names = BTreeMap::new();

@@ -1,5 +1,7 @@
-//! Measures that may only shrink: what is over a limit must be listed in `ratchet.txt`, with a size
-//! it may not exceed. Takes no measures itself.
+//! Measures that may only shrink: anything over a limit must be listed in `ratchet.txt`, with a
+//! size it may not exceed.
+//!
+//! Must not measure; callers do.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,14 +12,14 @@ const RATCHET: &str = "crates/tidy/ratchet.txt";
 /// Something over the limit of its kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Excess {
-    /// One word for what is counted, so that a name may be over the limits of several kinds.
+    /// One word for the thing that is counted, so that a name may be over several limits.
     pub(crate) unit: &'static str,
-    /// A file, a function of a file, a crate.
+    /// A file, a function of a file, or a crate.
     pub(crate) what: String,
     pub(crate) size: usize,
 }
 
-/// Compares what is over a limit with the list; `update` writes the list anew instead.
+/// Compares everything over a limit with the list; `update` writes the list again instead.
 pub(crate) fn check(root: &Path, found: &[Excess], update: bool) -> Vec<String> {
     let path = root.join(RATCHET);
     if update {
@@ -26,7 +28,7 @@ pub(crate) fn check(root: &Path, found: &[Excess], update: bool) -> Vec<String> 
     beyond(found, &fs::read_to_string(&path).unwrap_or_default())
 }
 
-/// The list of all that is over a limit. Equal names keep the largest size.
+/// The list of everything over a limit. Equal names keep the largest size.
 fn written(found: &[Excess]) -> String {
     let mut largest = BTreeMap::new();
     for excess in found {
@@ -36,7 +38,7 @@ fn written(found: &[Excess]) -> String {
     largest.iter().map(|((unit, what), size)| format!("{size} {unit} {what}\n")).collect()
 }
 
-/// What is not in the list, or larger than it says there.
+/// Findings: entries that are not in the list, or larger than listed.
 fn beyond(found: &[Excess], list: &str) -> Vec<String> {
     let entry = |line: &str| {
         let (size, name) = line.split_once(' ')?;

@@ -1,5 +1,7 @@
-//! Parameters and fields that are hard to tell apart: `bool` parameters of functions, and structs
-//! with many fields. An enum, or a struct of a part, says at the call what is meant.
+//! Parameters and fields that are easily confused: `bool` parameters of functions, and structs with
+//! many fields. An enum, or a struct for a part of the fields, makes a call clear.
+//!
+//! Relies on the formatter's indentation; reads text, not syntax trees.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +9,7 @@ use crate::lengths::function_name;
 use crate::ratchet::Excess;
 use crate::sources::Source;
 
-/// Two positional truths can be swapped, and no compiler notices.
+/// Two positional `bool` arguments can be swapped, and no compiler notices.
 const BOOL_PARAMETERS_MAX: usize = 1;
 const FIELDS_MAX: usize = 15;
 
@@ -57,16 +59,16 @@ fn functions(code: &str) -> Vec<(String, usize)> {
     found
 }
 
-/// Whether a parameter is a `bool`. One inside a pair, a closure or an option is another matter.
+/// Whether a parameter is a `bool`. A `bool` inside of a tuple, closure or option does not count.
 fn is_bool(parameter: &str) -> bool {
     parameter.split_once(':').is_some_and(|(_, ty)| ty.trim() == "bool")
 }
 
-/// The parameters of the function that a text begins with: those of its outermost parentheses.
+/// The parameters of the function at the start of a text: the content of its outermost parentheses.
 fn parameters(text: &str) -> Option<String> {
     let name = text.find("fn ")?;
     let open = name + text[name..].find('(')?;
-    // Generics before the parameters may have parentheses of their own: `<F: Fn(u8) -> u8>`.
+    // Generics before the parameters may contain parentheses: `<F: Fn(u8) -> u8>`.
     let generics = text[name..open].find('<').map(|at| name + at);
     let open = match generics {
         Some(at) => {
@@ -79,7 +81,7 @@ fn parameters(text: &str) -> Option<String> {
     Some(flat(&text[open + 1..close]))
 }
 
-/// Where the bracket closes that a text begins with. The `>` of an arrow closes nothing.
+/// Position of the bracket that closes the first one of a text. The `>` of an arrow is no bracket.
 fn closing(text: &str, opens: char, closes: char) -> Option<usize> {
     let mut depth = 0;
     let mut before = ' ';
@@ -97,7 +99,7 @@ fn closing(text: &str, opens: char, closes: char) -> Option<usize> {
     None
 }
 
-/// A text without what stands in brackets, so that its commas are those between parameters.
+/// A text without the content of brackets, so that only commas between parameters are left.
 fn flat(text: &str) -> String {
     let mut depth = 0;
     let mut out = String::new();
@@ -115,8 +117,8 @@ fn flat(text: &str) -> String {
     out
 }
 
-/// Each struct of a text without comments, with the number of its fields, found by the
-/// formatter's indentation.
+/// Each struct of a text without comments, with the number of its fields. Relies on the formatter's
+/// indentation.
 fn structs(code: &str) -> Vec<(String, usize)> {
     let lines: Vec<&str> = code.lines().collect();
     let mut found = Vec::new();
@@ -130,7 +132,7 @@ fn structs(code: &str) -> Vec<(String, usize)> {
     found
 }
 
-/// The name of the struct whose fields begin below a line.
+/// The name of the struct whose fields start in the next line.
 fn struct_name(line: &str) -> Option<String> {
     let (before, rest) = line.split_once("struct ")?;
     let begins = before.split_whitespace().all(|word| word.starts_with("pub"));

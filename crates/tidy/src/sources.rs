@@ -1,23 +1,25 @@
-//! The project's Rust files, and rules about each one's text.
+//! The project's Rust files, and rules about the text of each.
+//!
+//! Must not parse Rust: the rules look at lines and words.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A source file.
 pub(crate) struct Source {
-    /// Path from the root, with `/`.
+    /// Path from the root, with `/` on every system.
     pub(crate) path: String,
     /// Its lines.
     pub(crate) lines: Vec<String>,
 }
 
 impl Source {
-    /// Whether the file holds tests only.
+    /// Whether the file contains only tests.
     pub(crate) fn is_test(&self) -> bool {
         self.path.contains("/tests/") || self.path.ends_with("/tests.rs")
     }
 
-    /// The lines before a module of tests at the end.
+    /// The lines before the module of tests at the end.
     pub(crate) fn production_lines(&self) -> &[String] {
         let begins_tests = |pair: &[String]| {
             pair[0] == "#[cfg(test)]" && pair[1].starts_with("mod ") && pair[1].ends_with('{')
@@ -64,7 +66,7 @@ fn collect(folder: &Path, out: &mut Vec<PathBuf>) {
     }
 }
 
-/// Words that must not stay in the code, spelled so that this file does not trip over itself.
+/// Words that must not stay in the code, written so that this file is not a finding.
 const UNFINISHED: [&str; 4] = [
     concat!("todo", "!("),
     concat!("unimple", "mented!("),
@@ -72,10 +74,10 @@ const UNFINISHED: [&str; 4] = [
     concat!("#[ig", "nore"),
 ];
 
-/// Columns of a comment, which the formatter does not fold.
+/// Maximum width of a comment, which the formatter does not wrap.
 const COMMENT_COLUMNS_MAX: usize = 100;
 
-/// Every file says what it is, nothing is left unfinished, and comments are as narrow as the code.
+/// Findings: files without a purpose, unfinished code, and comments wider than the code.
 pub(crate) fn check(files: &[Source]) -> Vec<String> {
     let mut findings = Vec::new();
     for file in files {
@@ -83,7 +85,7 @@ pub(crate) fn check(files: &[Source]) -> Vec<String> {
         if !first.starts_with("//!") && !first.starts_with("#![no_main]") {
             findings.push(format!("{}: does not begin with //! and what it is", file.path));
         }
-        // A format or a table in a comment is not prose, and is not folded.
+        // A format or a table in a comment is not prose and is not wrapped.
         let mut is_format = false;
         for (number, line) in file.lines.iter().enumerate() {
             is_format ^= is_fence(line);
@@ -100,14 +102,14 @@ pub(crate) fn check(files: &[Source]) -> Vec<String> {
     findings
 }
 
-/// Whether a line begins or ends a block in a comment that is kept as it is.
+/// Whether a line starts or ends a preformatted block in a comment.
 fn is_fence(line: &str) -> bool {
     let text = line.trim_start();
     text.starts_with("//") && text.trim_start_matches(['/', '!']).trim_start().starts_with("```")
 }
 
-/// Whether a line has a comment: at its beginning, or behind code. A row of a table cannot be
-/// folded.
+/// Whether a line has a comment, alone or after code. A row of a table does not count: it cannot be
+/// wrapped.
 fn has_comment(line: &str) -> bool {
     let text = line.trim_start();
     let is_row = text.trim_start_matches(['/', '!']).trim_start().starts_with('|');

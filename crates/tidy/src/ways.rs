@@ -1,10 +1,10 @@
-//! The ways of statements through the code, as `ARCHITECTURE.md` lists them: each function listed
-//! is there and names the next one.
+//! Ways of statements through the code, as `ARCHITECTURE.md` lists them. Each listed function must
+//! exist and name the next one.
 //!
 //! A way is a section `## The way of ...` with a numbered list. An item is a file in backticks, a
-//! colon, and its functions in backticks in the order in which they call each other; the last of a
-//! file calls the first of the next item's file. The section's text says how many files the way may
-//! have: "at most N files".
+//! colon, and its functions in backticks in the order of their calls. The last function of a file
+//! calls the first one of the next item. The text of the section has the maximum number of files:
+//! "at most N files".
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,13 +14,13 @@ use crate::sources::Source;
 
 const MAP: &str = "ARCHITECTURE.md";
 const HEADING: &str = "## The way of ";
-/// A way comes back to a file that it has left at most so often.
+/// Maximum number of times that a way returns to a file it has left.
 const TURNS_MAX: usize = 2;
 
 /// A function of a file.
 type Step = (String, String);
 
-/// Checks every way of the map.
+/// Findings in all ways of the map.
 pub(crate) fn check(root: &Path, files: &[Source]) -> Vec<String> {
     let text = fs::read_to_string(root.join(MAP)).unwrap_or_default();
     let ways: Vec<&str> = text.split(HEADING).skip(1).collect();
@@ -68,7 +68,7 @@ fn check_way(text: &str, files: &[Source]) -> Vec<String> {
     findings
 }
 
-/// The files of a way with their functions.
+/// The files of a way, each with its functions.
 fn items(text: &str) -> Vec<(String, Vec<String>)> {
     let is_item = |line: &str| line.starts_with(|c: char| c.is_ascii_digit());
     let mut items: Vec<String> = Vec::new();
@@ -91,7 +91,7 @@ fn most_files(text: &str) -> Option<usize> {
     rest.split(' ').next()?.parse().ok()
 }
 
-/// The lines of each function of a name in a file; the formatter's indentation tells where one
+/// The lines of each function with a name in a file. The formatter's indentation tells where one
 /// ends.
 fn bodies<'f>(files: &'f [Source], (path, name): &Step) -> Vec<&'f [String]> {
     let Some(file) = files.iter().find(|file| file.path == *path) else { return Vec::new() };
@@ -109,7 +109,7 @@ fn bodies<'f>(files: &'f [Source], (path, name): &Step) -> Vec<&'f [String]> {
     starts.filter_map(|(start, _)| body(start)).collect()
 }
 
-/// Whether a line has a name as a word of its own.
+/// Whether a line contains a name as a whole word.
 fn names(line: &str, name: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     line.match_indices(name).any(|(at, _)| {

@@ -11,7 +11,7 @@ pub const NAME: &str = "mysql_native_password";
 /// SHA1(SHA1(password)).
 pub type Stored = [u8; 20];
 
-/// What the server stores for `password`.
+/// The hash that the server stores for `password`.
 pub fn hash(password: &[u8]) -> Stored {
     Sha1::digest(Sha1::digest(password)).into()
 }
@@ -26,7 +26,7 @@ pub fn hash_text(password: &[u8]) -> String {
     text
 }
 
-/// Reads the text form.
+/// Parses the text form.
 pub fn parse(text: &str) -> Option<Stored> {
     let digits = text.strip_prefix('*')?.as_bytes();
     if digits.len() != 40 {
@@ -41,7 +41,7 @@ pub fn parse(text: &str) -> Option<Stored> {
     Some(stored)
 }
 
-/// What a client answers to `scramble`; nothing for the empty password.
+/// The client's answer to `scramble`; empty for the empty password.
 pub fn answer(password: &[u8], scramble: &[u8]) -> Vec<u8> {
     if password.is_empty() {
         return Vec::new();
@@ -51,7 +51,7 @@ pub fn answer(password: &[u8], scramble: &[u8]) -> Vec<u8> {
     stage1.iter().zip(mask).map(|(a, b)| a ^ b).collect()
 }
 
-/// Whether `answer` proves knowledge of the password behind `stored`.
+/// Whether `answer` proves that the client knows the password of `stored`.
 pub fn check(answer: &[u8], scramble: &[u8], stored: &Stored) -> bool {
     if answer.len() != stored.len() {
         return false;

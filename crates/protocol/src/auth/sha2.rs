@@ -1,22 +1,22 @@
-//! `caching_sha2_password`: a fast answer against SHA256(SHA256(password)), which the server keeps
-//! in memory after a full authentication against the stored salted hash.
+//! `caching_sha2_password`: a fast answer is checked with SHA256(SHA256(password)), which the
+//! server keeps in memory after a full authentication with the stored salted hash.
 //!
-//! Must not read or write the salted hash's iteration format of other servers as anything but
-//! `$A$005$` followed by 20 bytes of salt and 43 characters of digest.
+//! The stored form is `$A$005$`, 20 bytes of salt and 43 characters of digest, the same as in other
+//! servers. Must not read or write any other form or number of rounds.
 
 use super::constant_time_eq;
 use sha2::{Digest, Sha256};
 
 /// Name of the plugin.
 pub const NAME: &str = "caching_sha2_password";
-/// Second byte of an extra packet: the fast answer was right.
+/// Second byte of an extra packet: the fast answer was correct.
 pub const FAST_AUTH_SUCCESS: u8 = 3;
 /// Second byte of an extra packet: send the password.
 pub const PERFORM_FULL_AUTH: u8 = 4;
-/// What a client sends to ask for the server's RSA key.
+/// Byte with which a client requests the server's RSA key.
 pub const REQUEST_PUBLIC_KEY: u8 = 2;
 
-/// SHA256(SHA256(password)), what the cache holds.
+/// SHA256(SHA256(password)), the value in the cache.
 pub type Cached = [u8; 32];
 
 const PREFIX: &str = "$A$005$";
@@ -25,12 +25,12 @@ const ROUNDS: usize = 5000;
 const DIGEST: usize = 43;
 const ALPHABET: &[u8; 64] = b"./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// What the cache holds for `password`.
+/// The value that the cache keeps for `password`.
 pub fn cache_entry(password: &[u8]) -> Cached {
     Sha256::digest(Sha256::digest(password)).into()
 }
 
-/// What a client answers to `scramble`; nothing for the empty password.
+/// The client's answer to `scramble`; empty for the empty password.
 pub fn answer(password: &[u8], scramble: &[u8]) -> Vec<u8> {
     if password.is_empty() {
         return Vec::new();
@@ -40,7 +40,7 @@ pub fn answer(password: &[u8], scramble: &[u8]) -> Vec<u8> {
     stage1.iter().zip(mask).map(|(a, b)| a ^ b).collect()
 }
 
-/// Whether the fast `answer` proves knowledge of the password behind `cached`.
+/// Whether the fast `answer` proves that the client knows the password of `cached`.
 pub fn check_fast(answer: &[u8], scramble: &[u8], cached: &Cached) -> bool {
     if answer.len() != cached.len() {
         return false;
@@ -50,7 +50,7 @@ pub fn check_fast(answer: &[u8], scramble: &[u8], cached: &Cached) -> bool {
     constant_time_eq(&Sha256::digest(stage1), cached)
 }
 
-/// The stored form of `password` under `salt`; the salt must not hold `$` or NUL.
+/// The stored form of `password` with `salt`; the salt must not contain `$` or NUL.
 pub fn hash_text(password: &[u8], salt: &[u8; SALT]) -> Vec<u8> {
     let mut text = PREFIX.as_bytes().to_vec();
     text.extend_from_slice(salt);
@@ -58,7 +58,7 @@ pub fn hash_text(password: &[u8], salt: &[u8; SALT]) -> Vec<u8> {
     text
 }
 
-/// Whether `password` is the one behind the `stored` form.
+/// Whether `password` is the password of the `stored` form.
 pub fn check_full(password: &[u8], stored: &[u8]) -> bool {
     let Some(rest) = stored.strip_prefix(PREFIX.as_bytes()) else { return false };
     match rest.split_first_chunk::<SALT>() {
@@ -108,7 +108,7 @@ fn repeated(block: &[u8], n: usize) -> Vec<u8> {
     block.iter().copied().cycle().take(n).collect()
 }
 
-/// The customary order in which digest bytes become characters: triples (i, i+10, i+20) rotated.
+/// Encodes the digest in the order of SHA-256 crypt: triples (i, i+10, i+20), rotated.
 fn encode(digest: &[u8; 32]) -> [u8; DIGEST] {
     let mut text = [0; DIGEST];
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! Packets exchanged between the login and its OK or ERR.
+//! Packets between the login and its OK or ERR.
 //!
 //! Must not run the exchange; the server does.
 
@@ -11,13 +11,13 @@ pub fn put_switch(out: &mut Vec<u8>, plugin: &str, scramble: &[u8]) {
     put_nul_bytes(out, scramble);
 }
 
-/// Appends data for the plugin on the client's side.
+/// Appends data for the client's plugin.
 pub fn put_more_data(out: &mut Vec<u8>, data: &[u8]) {
     out.push(0x01);
     out.extend_from_slice(data);
 }
 
-/// A password sent in clear: the text up to its NUL.
+/// A clear password: the bytes before the NUL.
 pub fn clear_password(payload: &[u8]) -> &[u8] {
     payload.split(|&b| b == 0).next().unwrap_or_default()
 }

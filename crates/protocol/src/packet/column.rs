@@ -1,6 +1,6 @@
 //! The head of a result set: column count and column definitions.
 //!
-//! Must not derive types or lengths.
+//! Must not derive types or lengths; the caller brings them.
 
 use crate::capabilities::Capabilities;
 use crate::field_type::FieldType;
@@ -34,7 +34,7 @@ pub struct ColumnDef<'a> {
     pub type_name: &'a str,
     /// MariaDB's extended format name (`json`), or empty.
     pub format_name: &'a str,
-    /// The character set the names leave in; `None` is UTF-8, which they are in.
+    /// Character set in which the names are sent; `None` is UTF-8, the set they are stored in.
     pub names: Option<Charset>,
 }
 
@@ -69,14 +69,13 @@ impl ColumnDef<'_> {
         put_lenenc(out, present.clone().map(|(_, name)| name.len() as u64 + 2).sum());
         for (kind, name) in present {
             out.push(*kind);
-            // Names are short: the length is always one byte.
+            // Names are short, so the length is always one byte.
             put_lenenc_bytes(out, name.as_bytes());
         }
     }
 }
 
-/// Appends the column count. To a client that caches metadata it also says whether definitions
-/// follow.
+/// Appends the column count. For a client that caches metadata, also whether definitions follow.
 pub fn put_column_count(out: &mut Vec<u8>, count: usize, caps: Capabilities, follows: bool) {
     put_lenenc(out, count as u64);
     if caps.has(Capabilities::CACHE_METADATA) {

@@ -1,6 +1,6 @@
 //! The EOF packet.
 //!
-//! Must not be used towards clients that deprecate it, except where the protocol still demands it.
+//! Must not be sent to clients that deprecate it, except where the protocol still demands it.
 
 use crate::status::Status;
 use crate::writer::put_u16;

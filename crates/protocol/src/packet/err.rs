@@ -1,18 +1,18 @@
 //! The ERR packet.
 //!
-//! Must not change the text.
+//! Must not change the message; callers convert it to the client's character set.
 
 use crate::capabilities::Capabilities;
 use crate::writer::put_u16;
 use selkie_types::SqlError;
 
-/// Appends an ERR packet. Before the client's capabilities are known pass `Capabilities::NONE`:
-/// the SQLSTATE is left out then.
+/// Appends an ERR packet. While the client's capabilities are unknown, pass `Capabilities::NONE`:
+/// then the SQLSTATE is left out.
 pub fn put_err(out: &mut Vec<u8>, error: &SqlError, caps: Capabilities) {
     put_err_text(out, error, error.message().as_bytes(), caps);
 }
 
-/// As [`put_err`], with the message in the client's character set.
+/// Like [`put_err`], with a message in the client's character set.
 pub fn put_err_text(out: &mut Vec<u8>, error: &SqlError, message: &[u8], caps: Capabilities) {
     out.push(0xff);
     put_u16(out, error.code());

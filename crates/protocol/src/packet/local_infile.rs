@@ -1,4 +1,4 @@
-//! The request for a file of the client's (`LOAD DATA LOCAL INFILE`).
+//! The request for a file of the client (`LOAD DATA LOCAL INFILE`).
 //!
 //! Must not be sent to a client without the `LOCAL_FILES` capability.
 

@@ -1,12 +1,12 @@
-//! The OK packet, also in its role as the end of a result set.
+//! The OK packet, also as the end of a result set.
 //!
-//! Must not compute affected rows or status: it writes what it is given.
+//! Must not compute affected rows or status: it writes the given values.
 
 use crate::capabilities::Capabilities;
 use crate::status::Status;
 use crate::writer::{put_lenenc, put_lenenc_bytes, put_u16};
 
-/// What an OK packet says.
+/// Content of an OK packet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ok<'a> {
     /// Rows changed, deleted or inserted.
@@ -23,8 +23,8 @@ pub struct Ok<'a> {
     pub changes: &'a [u8],
 }
 
-/// Appends an OK packet; `as_end` makes it the end of a result set for a client that does without
-/// EOF packets.
+/// Appends an OK packet. `as_end` makes it the end of a result set, for a client without EOF
+/// packets.
 pub fn put_ok(out: &mut Vec<u8>, ok: &Ok<'_>, caps: Capabilities, as_end: bool) {
     let track = caps.has(Capabilities::SESSION_TRACK);
     let mut status = ok.status;
@@ -35,7 +35,7 @@ pub fn put_ok(out: &mut Vec<u8>, ok: &Ok<'_>, caps: Capabilities, as_end: bool) 
     put_u16(out, status.0);
     put_u16(out, ok.warnings);
     if !track {
-        // Compat: MariaDB writes the information with a length even to these clients.
+        // Compat: MariaDB writes the information with its length also for these clients.
         if !ok.info.is_empty() {
             put_lenenc_bytes(out, ok.info);
         }

@@ -1,13 +1,13 @@
 //! Rows of the binary protocol: a null bitmap, then values in their wire form.
 //!
-//! Must not convert between types; the caller picks the function of the column's wire type.
+//! Must not convert between types: the caller calls the function for the column's wire type.
 
 use crate::writer::{put_u16, put_u32, put_u64};
 
 /// Bits of the null bitmap that are not columns.
 const NULL_BIT_OFFSET: usize = 2;
 
-/// A row being written: knows where its null bitmap is.
+/// A row that is being written, with the position of its null bitmap.
 #[derive(Debug)]
 pub struct BinaryRow {
     bitmap: usize,
@@ -22,7 +22,7 @@ impl BinaryRow {
         Self { bitmap }
     }
 
-    /// Says that `column` is NULL; it has no value then.
+    /// Marks `column` as NULL; then it has no value.
     #[inline]
     pub fn set_null(&self, out: &mut [u8], column: usize) {
         let bit = column + NULL_BIT_OFFSET;
@@ -30,7 +30,7 @@ impl BinaryRow {
     }
 }
 
-/// A point in time in its parts.
+/// A point in time, split into parts.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct DateTimeParts {
     /// Year.
@@ -49,12 +49,12 @@ pub struct DateTimeParts {
     pub micros: u32,
 }
 
-/// A duration in its parts.
+/// A duration, split into parts.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct TimeParts {
     /// Sign.
     pub negative: bool,
-    /// Hours, days included.
+    /// Hours, including days.
     pub hours: u32,
     /// Minute.
     pub minute: u8,
@@ -115,12 +115,12 @@ pub fn put_int(out: &mut Vec<u8>, v: i64, width: usize) {
     out.extend_from_slice(&v.to_le_bytes()[..width.min(8)]);
 }
 
-/// Appends a FLOAT; a zero has no sign.
+/// Appends a FLOAT. A zero is sent without a sign.
 pub fn put_f32(out: &mut Vec<u8>, v: f32) {
     put_u32(out, (v + 0.0).to_bits());
 }
 
-/// Appends a DOUBLE; a zero has no sign.
+/// Appends a DOUBLE. A zero is sent without a sign.
 pub fn put_f64(out: &mut Vec<u8>, v: f64) {
     put_u64(out, (v + 0.0).to_bits());
 }

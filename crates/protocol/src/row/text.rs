@@ -1,6 +1,6 @@
 //! Fields of the text protocol: every value is a length-encoded string.
 //!
-//! Must not format values other than plain integers; texts arrive ready.
+//! Must not format values except plain integers; callers bring finished texts.
 
 use crate::writer::put_lenenc_bytes;
 
@@ -30,7 +30,7 @@ pub fn put_u64(out: &mut Vec<u8>, v: u64) {
     put_digits(out, v, false);
 }
 
-/// Appends what `write` appends, as one field of at most 250 bytes.
+/// Appends the output of `write` as one field: fast up to 250 bytes, correct for any length.
 #[inline]
 pub fn put_short(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
     let at = out.len();

@@ -1,6 +1,6 @@
 //! `COM_STMT_BULK_EXECUTE`: one statement, many rows of parameters.
 //!
-//! Must not look up the statement.
+//! Must not look up the statement: the caller knows its parameter count and types.
 
 use super::param::{Param, ParamType};
 use crate::error::{DecodeError, DecodeResult};
@@ -48,7 +48,7 @@ impl<'a> Bulk<'a> {
         })
     }
 
-    /// Reads all rows of `count` parameters and makes what is wanted of each cell.
+    /// Reads all rows of `count` parameters, and converts each cell with `make`.
     pub fn rows<T>(
         &self,
         count: usize,

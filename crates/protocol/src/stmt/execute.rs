@@ -7,7 +7,7 @@ use crate::error::DecodeResult;
 use crate::field_type::FieldType;
 use crate::reader::Reader;
 
-/// Cursor asked for by EXECUTE.
+/// Cursor that EXECUTE requests.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub enum CursorType {
     /// Rows are sent at once.
@@ -20,9 +20,9 @@ pub enum CursorType {
 /// The fixed part of `COM_STMT_EXECUTE`.
 #[derive(Clone, Debug)]
 pub struct Execute<'a> {
-    /// Statement id; `u32::MAX` names the statement prepared last.
+    /// Statement id; `u32::MAX` means the last prepared statement.
     pub statement: u32,
-    /// Cursor asked for.
+    /// Requested cursor.
     pub cursor: CursorType,
     rest: Reader<'a>,
 }
@@ -38,8 +38,9 @@ impl<'a> Execute<'a> {
         Ok(Self { statement, cursor, rest: r })
     }
 
-    /// Reads the parameters and gives each to `put`. `types` are those bound last and are replaced
-    /// when new ones are sent; `long_data(i)` is what was sent in pieces for parameter `i`.
+    /// Reads the parameters and passes each to `put`. `types` are the last bound ones; they are
+    /// replaced if new types are sent. `long_data(i)` is the data that was sent in pieces for
+    /// parameter `i`.
     pub fn params(
         &self,
         count: usize,

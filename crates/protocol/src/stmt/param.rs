@@ -1,6 +1,6 @@
 //! One parameter value of the binary protocol.
 //!
-//! Must not interpret text: strings stay bytes in the client's character set.
+//! Must not interpret text: strings remain bytes in the client's character set.
 
 use crate::error::{DecodeError, DecodeResult};
 use crate::field_type::FieldType;
@@ -85,7 +85,7 @@ impl<'a> Param<'a> {
         })
     }
 
-    /// A value sent in pieces with `COM_STMT_SEND_LONG_DATA`.
+    /// The value of data that was sent in pieces with `COM_STMT_SEND_LONG_DATA`.
     pub fn of_string(bytes: &'a [u8], field_type: FieldType) -> Self {
         match field_type {
             FieldType::TinyBlob

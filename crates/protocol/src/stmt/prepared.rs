@@ -1,6 +1,6 @@
 //! The first packet of the answer to `COM_STMT_PREPARE`.
 //!
-//! Must not write the definitions that follow it.
+//! Must not write the definitions that follow the packet.
 
 use crate::writer::{put_u16, put_u32};
 

@@ -1,4 +1,6 @@
-//! A client of raw packets.
+//! A client that sends and receives raw packets.
+//!
+//! Must not interpret answers beyond their end: tests compare bytes.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -31,7 +33,7 @@ impl Client {
         }
     }
 
-    /// Connects and logs in; returns the answer to the login too.
+    /// Connects and logs in; also returns the answer to the login.
     pub(crate) fn login(
         address: SocketAddr,
         user: &str,
@@ -55,7 +57,7 @@ impl Client {
         (this, answer)
     }
 
-    /// A root session.
+    /// A session of root.
     pub(crate) fn root(address: SocketAddr) -> Self {
         let (this, answer) = Self::login(address, "root", "", CAPS);
         assert_eq!(answer.first(), Some(&0), "{answer:?}");
@@ -66,17 +68,17 @@ impl Client {
     pub(crate) fn send(&mut self, payload: &[u8], sequence: u8) {
         let mut out = Output::new(sequence);
         out.packet(|b| b.extend_from_slice(payload));
-        // A server that has closed already is seen when reading.
+        // If the server has already closed the connection, the next read shows it.
         let _ = self.stream.write_all(out.bytes());
         self.reader.set_sequence(out.sequence());
     }
 
-    /// Sends bytes that are no packet.
+    /// Sends bytes that are not a packet.
     pub(crate) fn send_raw(&mut self, bytes: &[u8]) {
         let _ = self.stream.write_all(bytes);
     }
 
-    /// The next packet; empty at the end.
+    /// The next packet; empty at the end of the stream.
     pub(crate) fn receive(&mut self) -> Vec<u8> {
         read(&mut self.stream, &mut self.reader).unwrap_or_default()
     }
@@ -96,7 +98,7 @@ impl Client {
     /// All packets of an answer, up to the end of its last result.
     pub(crate) fn answer(&mut self) -> Vec<Vec<u8>> {
         let mut all = Vec::new();
-        // Ends of definitions and of rows seen in the result that is being read.
+        // Number of ends (of definitions, of rows) in the current result.
         let mut ends = 0;
         let mut fresh = true;
         loop {

@@ -1,4 +1,7 @@
-//! The backend of the tests.
+//! The backend of the connection tests: a double of the executor.
+//!
+//! Its statements are a few words, such as `rows 3` for three rows or `sleep` for a wait until a
+//! kill.
 
 use std::sync::Arc;
 use std::time::Duration;
