@@ -1,14 +1,16 @@
-//! What can go wrong: a server's error, the connection, this machine, or what was asked for.
+//! Failures: a server's error, the connection, this machine, or the user's input.
+//!
+//! The commands print a failure as one sentence and exit with 1, or with 130 if it is Ctrl-C.
 
 use std::fmt;
 use std::io;
 
 use crate::wire::{Address, ServerError};
 
-/// A result of this crate.
+/// Result type of this crate.
 pub(crate) type Result<T> = std::result::Result<T, Failure>;
 
-/// Why something could not be measured.
+/// Reason why something could not be measured.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The server answered with an error.
@@ -17,12 +19,12 @@ pub(crate) enum Failure {
     Io(io::Error),
     /// Anything else, as a sentence.
     Said(String),
-    /// The user wants to stop.
+    /// Ctrl-C or SIGTERM.
     Interrupted,
 }
 
 impl Failure {
-    /// A sentence.
+    /// A failure with its sentence.
     pub(crate) fn said(text: impl Into<String>) -> Self {
         Self::Said(text.into())
     }
@@ -39,7 +41,7 @@ impl Failure {
         Self::Said(format!("{what} is not supported by this client"))
     }
 
-    /// Names the server it happened at.
+    /// Adds the address of the server to the message.
     pub(crate) fn at(self, address: &Address) -> Self {
         match self {
             Self::Io(error) => Self::Said(format!("{address}: {error}")),

@@ -1,8 +1,8 @@
-//! `selkie bench`: the laboratory. Every table and graph of the field's benchmarks with one
-//! command, against any server that speaks the MySQL protocol.
+//! `selkie bench`: benchmarks with the tables and graphs of the field, each with one command,
+//! against any server that speaks the MySQL protocol.
 //!
-//! May use none of the server's crates, so that what it measures is what a client sees. Talks only
-//! to the servers it is told of. What it starts, it stops.
+//! Must not use the server's crates: the measured server is a separate process. Connects only to
+//! the servers named on the command line. Stops every server it has started.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program of the command line")]

@@ -1,4 +1,6 @@
-//! The machine a report is about.
+//! Facts about the machine of a report, read from `/proc` and `uname`.
+//!
+//! A fact that cannot be read is no failure: it is shown as unknown or with its least value.
 
 use std::fs;
 use std::time::Duration;
@@ -6,12 +8,12 @@ use std::time::Duration;
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
-/// What it is.
+/// Facts about a machine.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Machine {
     /// The processor's name.
     pub(crate) processor: String,
-    /// How many of them.
+    /// Number of processors.
     pub(crate) cores: usize,
     /// Memory in MiB.
     pub(crate) memory_mib: u64,
@@ -20,7 +22,7 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// This one.
+    /// The facts about this machine.
     pub(crate) fn this() -> Self {
         let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let processor = field(&cpuinfo, "model name").unwrap_or("unknown").to_owned();
@@ -30,7 +32,7 @@ impl Machine {
         let system = rustix::system::uname();
         Self {
             processor,
-            // Not those this process may run on: `--client-cores` leaves it some of them.
+            // All processors, not those this process may use: `--client-cores` limits that.
             cores: cpuinfo.lines().filter(|line| line.starts_with("processor")).count().max(1),
             memory_mib: memory.unwrap_or_default() / 1024,
             system: format!(
@@ -48,7 +50,7 @@ fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     Some(line.split_once(':')?.1.trim())
 }
 
-/// Processor time of this process so far.
+/// Processor time that this process has used.
 pub(crate) fn process_cpu() -> Duration {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)

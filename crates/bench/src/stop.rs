@@ -1,4 +1,6 @@
-//! Ctrl-C and SIGTERM: the run ends, what was measured is kept, what was started is stopped.
+//! Ctrl-C and SIGTERM: the run ends, its results are kept, started servers are stopped.
+//!
+//! The handlers only set a flag; every long loop must check [`requested`].
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +17,7 @@ pub(crate) fn listen() -> io::Result<()> {
     Ok(())
 }
 
-/// Whether one of them came.
+/// Whether one of the signals was received.
 pub(crate) fn requested() -> bool {
     REQUESTED.get().is_some_and(|flag| flag.load(Ordering::Relaxed))
 }

@@ -1,6 +1,6 @@
 //! One client's session: commands in, packets out.
 //!
-//! Must not run SQL itself; a [`crate::backend::BackendSession`] does. Must not use engines.
+//! Must not run SQL itself; a [`crate::backend::BackendSession`] does.
 
 mod bulk;
 mod connection;

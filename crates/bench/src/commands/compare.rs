@@ -1,4 +1,7 @@
-//! `selkie bench compare`: a regression gate.
+//! `selkie bench compare`: a regression gate. It compares two reports and fails if a number became
+//! worse.
+//!
+//! Must not measure: it only reads the JSON files of the reports.
 
 use std::path::Path;
 

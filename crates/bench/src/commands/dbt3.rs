@@ -1,4 +1,7 @@
-//! `selkie bench dbt3`: load, the 22 queries cold or hot, answers checked.
+//! `selkie bench dbt3`: loads the database, runs the 22 queries cold or hot, and checks their
+//! answers.
+//!
+//! Wrong answers make the command fail; queries that take too long do not.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,6 @@
-//! `selkie bench floor`: the limit of a round trip, as a server.
+//! `selkie bench floor`: runs a server that only answers, to measure the limit of a round trip.
+//!
+//! The load comes from another process, for example `selkie bench oltp`.
 
 use clap::{ArgMatches, Command};
 

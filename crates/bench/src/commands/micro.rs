@@ -1,5 +1,5 @@
-//! `selkie bench micro`: 32 small benchmarks and the steps of the insert benchmark, servers in
-//! turn.
+//! `selkie bench micro`: 32 small benchmarks and the steps of the insert benchmark, with the
+//! servers in turn.
 
 use std::path::PathBuf;
 
@@ -187,7 +187,7 @@ fn line(report: &Report, group: &[Mix], server: &Server) -> Line {
     Line { name: server.name.clone(), points: group.iter().enumerate().filter_map(point).collect() }
 }
 
-/// Each server's queries a second as a share of the last server's.
+/// The queries per second of each server as a share of the last server's.
 fn shares(title: &str, mut lines: Vec<Line>) -> Chart {
     let last: Vec<(String, f64)> = lines
         .last()

@@ -1,7 +1,7 @@
-//! The commands, their options, and how they end.
+//! The commands, their options and their exit codes.
 //!
-//! Exit codes: 0 when all was measured, 1 when something failed or was worse, 2 for options that
-//! cannot be understood, 130 after Ctrl-C. Partial results are written in every case.
+//! Exit codes: 0 if everything was measured, 1 if something failed or became worse, 2 for invalid
+//! options, 130 after Ctrl-C. Partial results are always written.
 
 mod compare;
 mod dbt3;
@@ -19,7 +19,7 @@ use clap::Command;
 use crate::error::{Failure, Result};
 use crate::stop;
 
-/// Runs `selkie bench` with the arguments after these two words.
+/// Runs `selkie bench`; `arguments` are those after these two words.
 pub fn main(arguments: &[String]) -> ExitCode {
     let words = std::iter::once("selkie bench").chain(arguments.iter().map(String::as_str));
     let matches = match command().try_get_matches_from(words) {

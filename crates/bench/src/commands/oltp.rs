@@ -1,4 +1,7 @@
-//! `selkie bench oltp`: one load on one or more servers.
+//! `selkie bench oltp`: runs one load on one or more servers.
+//!
+//! Has helpers that `sweep`, `micro` and `stalls` use too: options of a load, preparing tables,
+//! lines of a chart.
 
 use std::path::PathBuf;
 
@@ -28,7 +31,7 @@ pub(super) fn command() -> Command {
         .arg(optional("out", "folder of a report"))
 }
 
-/// Options of a load that are the same for all servers.
+/// The load from the options; it is the same for all servers.
 pub(super) fn load(matches: &ArgMatches) -> Result<Load> {
     let rate: Option<f64> =
         matches.contains_id("rate").then(|| number(matches, "rate")).transpose()?;
@@ -91,7 +94,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<()> {
     report.incomplete.map_or(Ok(()), |why| Err(Failure::said(why)))
 }
 
-/// Makes sure that the tables are there.
+/// Creates the tables if they do not exist with this size.
 pub(super) fn prepare(server: &Server, load: &Load) -> Result<()> {
     let mut connection = server.connect("")?;
     if !oltp::is_there(&mut connection, load.size) {
@@ -101,12 +104,12 @@ pub(super) fn prepare(server: &Server, load: &Load) -> Result<()> {
     Ok(())
 }
 
-/// Why a run does not count.
+/// The reason why a run is not valid: lost connections.
 pub(super) fn lost(server: &Server, measured: &Measured) -> String {
     format!("{}: {} connections lost: {}", server.name, measured.lost.len(), measured.lost[0])
 }
 
-/// A line of text about a run.
+/// Prints a line about a run.
 pub(super) fn print(server: &Server, load: &Load, measured: &Measured) {
     let m = measured;
     let micros = m.server_us.map_or("-".to_owned(), |us| format!("{us:.1}"));
@@ -130,7 +133,7 @@ pub(super) fn print(server: &Server, load: &Load, measured: &Measured) {
     }
 }
 
-/// The transactions of each second.
+/// The transactions of each second, as a line of a chart.
 pub(super) fn series(name: &str, measured: &Measured) -> Line {
     let point = |s: &oltp::Second| {
         let y = s.transactions as f64;
@@ -139,7 +142,7 @@ pub(super) fn series(name: &str, measured: &Measured) -> Line {
     Line { name: name.to_owned(), points: measured.series.iter().map(point).collect() }
 }
 
-/// The chart of such lines.
+/// The chart for such lines.
 pub(super) fn per_second(title: &str, lines: Vec<Line>) -> Chart {
     Chart {
         title: title.to_owned(),

@@ -1,4 +1,6 @@
-//! Options that several commands have.
+//! Options that several commands have, and their parsers.
+//!
+//! A wrong value is a failure with the option's name, never a panic.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -35,7 +37,7 @@ pub(super) fn number<T: FromStr>(matches: &ArgMatches, name: &str) -> Result<T> 
     parse(name, text(matches, name))
 }
 
-/// A list of numbers with commas.
+/// A list of numbers separated by commas.
 pub(super) fn numbers<T: FromStr>(matches: &ArgMatches, name: &str) -> Result<Vec<T>> {
     text(matches, name).split(',').map(|one| parse(name, one.trim())).collect()
 }
@@ -44,7 +46,7 @@ fn parse<T: FromStr>(name: &str, text: &str) -> Result<T> {
     text.parse().map_err(|_| Failure::said(format!("--{name}: '{text}' is not a number")))
 }
 
-/// Seconds, possibly with a fraction.
+/// Seconds, with or without a fraction.
 pub(super) fn seconds(matches: &ArgMatches, name: &str) -> Result<Duration> {
     let seconds: f64 = number(matches, name)?;
     Duration::try_from_secs_f64(seconds)
@@ -63,7 +65,7 @@ pub(super) fn bytes(matches: &ArgMatches, name: &str) -> Result<u64> {
     Ok(parse::<u64>(name, digits)? << shift)
 }
 
-/// The mixes of a list.
+/// The mixes of a list separated by commas.
 pub(super) fn mixes(matches: &ArgMatches, name: &str) -> Result<Vec<&'static Mix>> {
     let find = |one: &str| {
         Mix::find(one).ok_or_else(|| Failure::said(format!("--{name}: there is no mix '{one}'")))
@@ -96,12 +98,12 @@ pub(super) fn size_options() -> Vec<Arg> {
     vec![option("tables", "4", "tables"), option("rows", "100000", "rows in each")]
 }
 
-/// Reads them.
+/// Reads the size from these options.
 pub(super) fn size(matches: &ArgMatches) -> Result<Size> {
     Ok(Size { tables: number(matches, "tables")?, rows: number(matches, "rows")? })
 }
 
-/// Opens the servers, and keeps this thread and those it starts to the client's processors.
+/// Opens the servers. Binds this thread, and the threads it starts, to the client's processors.
 pub(super) fn servers(matches: &ArgMatches) -> Result<Vec<Server>> {
     let specs = Spec::parse_list(
         text(matches, "servers"),
@@ -142,7 +144,7 @@ fn cores(matches: &ArgMatches, name: &str) -> Result<Option<Vec<usize>>> {
     matches.contains_id(name).then(|| numbers(matches, name)).transpose()
 }
 
-/// What a report says about servers in general.
+/// General remarks of a report about the servers.
 pub(super) fn method(matches: &ArgMatches) -> Vec<String> {
     let cores = |name| matches.get_one::<String>(name).map_or("all", String::as_str);
     vec![

@@ -1,4 +1,7 @@
-//! `selkie bench stalls`: a long load, second by second, then a crash.
+//! `selkie bench stalls`: a long load that is shown second by second, then a crash and the
+//! recovery.
+//!
+//! Only servers started here are crashed.
 
 use std::path::PathBuf;
 

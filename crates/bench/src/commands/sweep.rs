@@ -1,4 +1,7 @@
-//! `selkie bench sweep`: a ladder of connections, servers in turn, several repetitions.
+//! `selkie bench sweep`: a ladder of numbers of connections, servers in turn, several repetitions.
+//!
+//! Servers take turns inside of a repetition, so that a slow drift of the machine affects all of
+//! them.
 
 use std::path::PathBuf;
 
@@ -84,7 +87,7 @@ struct Sweep {
     mixes: Vec<&'static Mix>,
 }
 
-/// What charts show of a run.
+/// A value of a run that a chart shows.
 type Of = fn(&Measured) -> Option<f64>;
 
 impl Sweep {
@@ -186,7 +189,7 @@ fn numbers_of(mix: &Mix, what: &str, chart: &Chart) -> Vec<report::Measure> {
         .collect()
 }
 
-/// All numbers, and the first server's throughput as a share of each other's.
+/// All numbers, and the first server's throughput divided by each other server's.
 fn table(throughput: &Chart, response: &Chart, cost: &Chart) -> Table {
     let mut columns = vec!["connections".to_owned()];
     for line in &throughput.lines {
@@ -225,7 +228,7 @@ fn table(throughput: &Chart, response: &Chart, cost: &Chart) -> Table {
     }
 }
 
-/// The values of lines side by side, and the first one's as a share of each other's.
+/// The values of all lines, and the first line's divided by each other line's.
 pub(super) fn medians(what: &str, lines: &[Line]) -> Table {
     let mut columns = vec![what.to_owned()];
     columns.extend(lines.iter().map(|line| format!("{} q/s", line.name)));
@@ -245,7 +248,7 @@ pub(super) fn medians(what: &str, lines: &[Line]) -> Table {
     Table { title: "Medians".to_owned(), columns, rows }
 }
 
-/// A ratio, and whether it is a draw.
+/// A ratio, marked as a draw if the difference is below 5 %.
 fn verdict(ratio: f64) -> String {
     if (ratio - 1.0).abs() < 0.05 { format!("{ratio:.2} draw") } else { format!("{ratio:.2}") }
 }

@@ -1,4 +1,6 @@
-//! Whether an answer is right: as the reference says, or as the other servers say.
+//! Checks answers of queries against reference answers, or else against another server's.
+//!
+//! Numbers are compared with a tolerance, because averages have more digits on some servers.
 
 use std::fs;
 use std::path::Path;
@@ -6,17 +8,18 @@ use std::path::Path;
 use crate::error::{Failure, Result};
 use crate::wire::Answer;
 
-/// What a comparison found.
+/// Result of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Right,
-    /// There is nothing to compare with.
+    /// There is no reference to compare with.
     Unknown,
     /// The first difference.
     Wrong(String),
 }
 
-/// Compares with `qNN_sfSCALE.csv` in a folder: fields separated by `|`, a line with names first.
+/// Compares with `qNN_sfSCALE.csv` in a folder. Fields are separated by `
+/// `; the first line has names.
 pub(crate) fn check(folder: &Path, query: usize, scale: f64, answer: &Answer) -> Result<Verdict> {
     let path = folder.join(format!("q{query:02}_sf{scale}.csv"));
     let Ok(text) = fs::read_to_string(&path) else { return Ok(Verdict::Unknown) };
@@ -31,7 +34,7 @@ pub(crate) fn check(folder: &Path, query: usize, scale: f64, answer: &Answer) ->
     Ok(same_rows(&rows, &answer.rows))
 }
 
-/// Compares row by row: numbers as numbers, texts without spaces at the end.
+/// Compares row by row: numbers by value, texts without trailing spaces.
 pub(crate) fn same_rows(
     expected: &[Vec<Option<String>>],
     found: &[Vec<Option<String>>],
@@ -54,7 +57,7 @@ fn same(expected: &Option<String>, found: &Option<String>) -> bool {
     match (expected.parse::<f64>(), found.parse::<f64>()) {
         _ if expected == found => true,
         (Ok(a), Ok(b)) => {
-            // Averages have more digits on some servers.
+            // Some servers give more digits in averages.
             let slack = if a.fract() == 0.0 { 0.0 } else { 0.01 };
             (a - b).abs() <= a.abs().max(b.abs()) * 1e-6 + slack
         }

@@ -1,4 +1,6 @@
-//! Tables and their rows, sent to the server as the file of a `LOAD DATA LOCAL`.
+//! Creates the tables and loads their rows with `LOAD DATA LOCAL`.
+//!
+//! Rows are generated while they are sent, in pieces: no file is written.
 
 use std::fmt::{Display, Write as _};
 use std::time::{Duration, Instant};
@@ -13,7 +15,7 @@ use crate::error::{Failure, Result};
 use crate::stop;
 use crate::wire::Connection;
 
-/// How long it took.
+/// Duration of each part of the load.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Loaded {
     pub(crate) load: Duration,
@@ -21,10 +23,10 @@ pub(crate) struct Loaded {
     pub(crate) analyze: Duration,
 }
 
-/// Bytes of a piece of the file.
+/// Bytes of a piece of the data.
 const PIECE: usize = 1 << 18;
 
-/// Creates the database at a scale factor, with its indexes and statistics.
+/// Creates the database with a scale factor, its indexes and its statistics.
 pub(crate) fn load(connection: &mut Connection, scale: f64) -> Result<Loaded> {
     connection.run(&[
         &format!("DROP DATABASE IF EXISTS {DATABASE}"),
@@ -67,7 +69,7 @@ fn table(
         piece.clear();
         while piece.len() < PIECE {
             let Some(row) = rows.next() else { break };
-            // Writing to a string does not fail.
+            // Writing to a string cannot fail.
             let _ = writeln!(piece, "{row}");
         }
         out.extend_from_slice(piece.as_bytes());

@@ -1,7 +1,7 @@
-//! DBT3, the database of TPC-H with its 22 queries, on any server.
+//! DBT3: the database of TPC-H with its 22 queries, on any server.
 //!
-//! The data comes from `tpchgen`, which repeats TPC's own generator byte by byte; the queries are
-//! written from the specification with its validation parameters.
+//! The data comes from `tpchgen`, which makes the same bytes as TPC's own generator. The queries
+//! are written from the specification, with its validation parameters.
 
 mod answers;
 mod data;

@@ -1,6 +1,8 @@
-//! The texts.
+//! Texts of the schema, the indexes and the 22 queries.
+//!
+//! They are embedded at compile time from the files in `queries`.
 
-/// The database.
+/// Name of the database.
 pub(crate) const DATABASE: &str = "dbt3";
 
 pub(super) const SCHEMA: &str = include_str!("../../queries/schema.sql");
@@ -32,7 +34,7 @@ pub(crate) const QUERIES: [&str; 22] = [
     include_str!("../../queries/q22.sql"),
 ];
 
-/// The statements of a text.
+/// The statements of a text, which end with `;` and a newline.
 pub(super) fn statements(text: &str) -> impl Iterator<Item = &str> {
     text.split(";\n").map(str::trim).filter(|statement| !statement.is_empty())
 }

@@ -1,4 +1,7 @@
-//! The power test: each query some times, the servers in turn.
+//! The power test: runs each query several times, with the servers in turn, and compares the
+//! answers.
+//!
+//! A query that exceeds the time limit is killed, and the test goes on.
 
 use std::fs;
 use std::io;
@@ -13,33 +16,33 @@ use crate::server::Server;
 use crate::stop;
 use crate::wire::{Answer, Connection};
 
-/// What to do.
+/// Settings of a test.
 pub(crate) struct PowerTest {
     pub(crate) scale: f64,
     pub(crate) runs: usize,
     pub(crate) timeout: Duration,
-    /// Restart servers before each run.
+    /// Whether servers are restarted before each run.
     pub(crate) cold: bool,
     pub(crate) queries: Vec<usize>,
-    /// Where the reference answers are.
+    /// Folder of the reference answers.
     pub(crate) answers: Option<PathBuf>,
 }
 
-/// A query on one server.
+/// Result of a query on one server.
 pub(crate) struct QueryResult {
     pub(crate) query: usize,
-    /// Seconds of each run; none if it ran out of time.
+    /// Seconds of each run; empty if the query exceeded the time limit.
     pub(crate) times: Vec<f64>,
     pub(crate) answer: Option<Answer>,
     pub(crate) plan: Option<Answer>,
 }
 
-/// What a server did.
+/// Results of one server.
 pub(crate) struct ServerResult {
     pub(crate) name: String,
     pub(crate) loaded: Option<Loaded>,
     pub(crate) queries: Vec<QueryResult>,
-    /// Differences from what was expected.
+    /// Differences from the expected answers.
     pub(crate) wrong: Vec<String>,
 }
 
@@ -82,7 +85,7 @@ impl PowerTest {
 
     fn query(&self, query: usize, server: &mut Server) -> Result<QueryResult> {
         let text = QUERIES[query - 1].trim().trim_end_matches(';');
-        // A server that cannot explain it may still answer it.
+        // A server that cannot explain the query may still answer it.
         let plan = server.connect(DATABASE)?.query(&format!("EXPLAIN {text}")).ok();
         let mut result = QueryResult { query, times: Vec::new(), answer: None, plan };
         for _ in 0..self.runs {
@@ -102,7 +105,7 @@ impl PowerTest {
         Ok(result)
     }
 
-    /// One run; `None` if it took too long.
+    /// One run; `None` if it exceeded the time limit.
     fn once(&self, query: usize, text: &str, server: &Server) -> Result<Option<(Answer, f64)>> {
         let mut connection = server.connect(DATABASE)?;
         let id = connection.query("SELECT CONNECTION_ID()")?.value().map(str::to_owned);
@@ -118,7 +121,8 @@ impl PowerTest {
         }
     }
 
-    /// Compares the last query's answers with the reference, and with the first server's.
+    /// Compares the last query's answers with the reference, or else with the first server's
+    /// answer.
     fn compare(&self, query: usize, results: &mut [ServerResult]) -> Result<()> {
         let first = results.iter().find_map(|r| r.queries.last()?.answer.clone());
         for result in results {
@@ -153,7 +157,7 @@ fn is_timeout(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
 }
 
-/// Ends a query whose answer nobody waits for any more.
+/// Kills a query whose answer is not needed any more.
 fn kill(server: &Server, connection: Connection, id: Option<&str>) {
     if let (Some(id), Ok(mut other)) = (id, server.connect("")) {
         // It may have ended by itself.
@@ -162,7 +166,7 @@ fn kill(server: &Server, connection: Connection, id: Option<&str>) {
     drop(connection);
 }
 
-/// Makes the system forget what it has read. Only root may; without it runs are less cold.
+/// Drops the system's page cache. Only root may do that; without it, runs are less cold.
 fn drop_caches() {
     rustix::fs::sync();
     let _ = fs::write("/proc/sys/vm/drop_caches", "3");

@@ -1,13 +1,15 @@
-//! The packets.
+//! The packets of the floor server, made once at its start.
+//!
+//! Must not depend on what a statement means: only its first word and its question marks count.
 
 use crate::wire::{begin_packet, end_packet, put_length_encoded};
 
-/// Number of a prepared statement that gives a row.
+/// Number of a prepared statement that returns a row.
 const ROW: u32 = 1;
-/// Number of one that does not.
+/// Number of a prepared statement that returns no row.
 const NO_ROW: u32 = 2;
 
-/// All answers there are.
+/// The ready answers.
 pub(super) struct Answers {
     pub(super) greeting: Vec<u8>,
     welcome: Vec<u8>,
@@ -19,7 +21,7 @@ pub(super) struct Answers {
 /// PROTOCOL_41, TRANSACTIONS, SECURE_CONNECTION, CONNECT_WITH_DB, PLUGIN_AUTH, MULTI_RESULTS.
 const CAPABILITIES: u32 = 0x200 | 0x2000 | 0x8000 | 0x8 | 0x8_0000 | 0x2_0000 | 0x1 | 0x80;
 const AUTOCOMMIT: u16 = 2;
-/// As long as a value of sysbench's column c.
+/// A value as long as the values of sysbench's column c.
 const VALUE: [u8; 119] = [b'7'; 119];
 
 impl Answers {
@@ -33,7 +35,7 @@ impl Answers {
         }
     }
 
-    /// Answers a packet; `None` if the client leaves.
+    /// Appends the answer to a packet; `None` if the client leaves.
     pub(super) fn answer(&self, sequence: u8, payload: &[u8], out: &mut Vec<u8>) -> Option<()> {
         let found = match (sequence, payload.first()?) {
             (1, _) => &self.welcome,
@@ -50,7 +52,7 @@ impl Answers {
                 return Some(());
             }
             (_, 0x17) if payload.get(1..5)? == ROW.to_le_bytes() => &self.binary_row,
-            // Closing a statement has no answer.
+            // COM_STMT_CLOSE has no answer.
             (_, 0x19) => return Some(()),
             _ => &self.ok,
         };
@@ -120,7 +122,7 @@ fn binary() -> Vec<u8> {
     out
 }
 
-/// What a client wants to know of a statement it prepares.
+/// Appends the answer to the PREPARE of a statement.
 fn prepare(statement: &[u8], out: &mut Vec<u8>) {
     let marks = statement.iter().filter(|byte| **byte == b'?').count() as u16;
     let select = is_select(statement);

@@ -1,6 +1,7 @@
-//! A server that only answers packets it has ready: the limit of a round trip on this machine.
+//! A server that only sends prepared answers: the limit of a round trip on this machine.
 //!
-//! One epoll loop. Knows no SQL: what begins with SELECT gets one row of one text, all else an OK.
+//! One epoll loop. It knows no SQL: a statement that starts with SELECT gets one row with one text,
+//! any other gets an OK.
 
 mod answers;
 mod server;

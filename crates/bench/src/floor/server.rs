@@ -1,4 +1,6 @@
-//! The loop.
+//! The epoll loop of the floor server.
+//!
+//! One thread. Must not block on a client: one that does not read its answers is dropped.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
@@ -12,18 +14,18 @@ use super::answers::Answers;
 use crate::error::{Failure, Result};
 use crate::stop;
 
-/// The listener among the sockets.
+/// Key of the listener in epoll.
 const LISTENER: u64 = 0;
-/// How late Ctrl-C is noticed.
+/// Maximum delay until Ctrl-C is noticed.
 const NAP: Duration = Duration::from_millis(200);
 
 struct Client {
     stream: TcpStream,
-    /// The beginning of a packet whose end has not arrived.
+    /// The start of an incomplete packet.
     partial: Vec<u8>,
 }
 
-/// Serves at a port of the loopback interface until Ctrl-C.
+/// Serves on a port of the loopback interface until Ctrl-C.
 pub(crate) fn serve(port: u16) -> Result<()> {
     let listener = TcpListener::bind(("127.0.0.1", port))
         .map_err(|e| Failure::said(format!("cannot listen at 127.0.0.1:{port}: {e}")))?;
@@ -37,7 +39,7 @@ pub(crate) fn serve(port: u16) -> Result<()> {
     let nap = Timespec { tv_sec: 0, tv_nsec: NAP.subsec_nanos().into() };
     while !stop::requested() {
         events.clear();
-        // An interrupted wait is a short one.
+        // An interrupted wait counts as a short one.
         let _ = epoll::wait(&epoll, rustix::buffer::spare_capacity(&mut events), Some(&nap));
         for event in &events {
             let key = event.data.u64();
@@ -66,7 +68,7 @@ fn watch(epoll: impl AsFd, socket: impl AsFd, key: u64) -> Result<()> {
     Ok(epoll::add(epoll, socket, data, epoll::EventFlags::IN).map_err(io::Error::from)?)
 }
 
-/// Reads what has arrived and answers it; `None` when the client is gone.
+/// Reads the bytes that have arrived and answers them; `None` if the client has gone.
 fn talk(
     client: &mut Client,
     answers: &Answers,

@@ -1,4 +1,6 @@
-//! The steps.
+//! The steps of the insert benchmark, in their order.
+//!
+//! Each step works on the table that the steps before it have left; only the load creates it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -13,12 +15,12 @@ use crate::server::Server;
 use crate::stop;
 use crate::wire::Connection;
 
-/// How much of it.
+/// Size of the benchmark.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sizes {
     /// Rows loaded.
     pub(crate) rows: u64,
-    /// Seconds of a step with queries.
+    /// Duration of a step with queries.
     pub(crate) time: Duration,
 }
 
@@ -26,7 +28,7 @@ pub(crate) struct Sizes {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Step {
     pub(crate) name: &'static str,
-    /// What it counts.
+    /// The things it counts, for reports.
     pub(crate) unit: &'static str,
     work: Work,
 }
@@ -35,12 +37,13 @@ pub(crate) struct Step {
 enum Work {
     Load,
     Indexes,
-    /// Inserts and deletes as many rows a transaction, a share of the rows loaded.
+    /// Inserts and deletes `rows` rows per transaction, until one `share`-th of the loaded rows is
+    /// replaced.
     Turnover {
         rows: u64,
         share: u64,
     },
-    /// Queries while as many rows a second come and go.
+    /// Runs queries while `rate` rows per second are inserted and deleted.
     Queries {
         range: bool,
         rate: u64,
@@ -65,12 +68,12 @@ pub(crate) const STEPS: [Step; 10] = [
     step("qp1000", "queries", Work::Queries { range: false, rate: 1000 }),
 ];
 
-/// Rows of an INSERT while loading.
+/// Rows of an INSERT during the load.
 const BATCH: u64 = 1_000;
-/// Rows of a transaction of the writer beside queries.
+/// Rows of a transaction of the writer that runs beside the queries.
 const PIECE: u64 = 50;
 
-/// Runs one step; how many of its units it did a second.
+/// Runs one step; returns its units per second.
 pub(crate) fn run(server: &Server, step: &Step, sizes: Sizes) -> Result<f64> {
     let mut random = Random::new(sizes.rows);
     if matches!(step.work, Work::Load) {
@@ -114,7 +117,7 @@ fn turn_over(connection: &mut Connection, rows: u64, random: &mut Random) -> Res
     connection.query("COMMIT").map(drop)
 }
 
-/// Queries a second while a writer keeps its rate, as far as it can.
+/// Queries per second while a writer keeps its rate, as far as the server can.
 fn queries(
     server: &Server,
     connection: &mut Connection,

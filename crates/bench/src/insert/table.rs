@@ -1,10 +1,12 @@
-//! The table, its rows and its queries.
+//! The table of the insert benchmark, its rows and its queries.
+//!
+//! Statements are sent as text; random values make the secondary indexes' order random.
 
 use crate::error::Result;
 use crate::oltp::Random;
 use crate::wire::Connection;
 
-/// The database.
+/// Name of the database.
 pub(super) const DATABASE: &str = "insert_benchmark";
 
 const REGISTERS: u64 = 1_000;
@@ -12,7 +14,7 @@ const CUSTOMERS: u64 = 100_000;
 const PRODUCTS: u64 = 10_000;
 const PRICES: u64 = 50_000;
 
-/// Creates it, empty and without secondary indexes.
+/// Creates the table, empty and without secondary indexes.
 pub(super) fn create(connection: &mut Connection) -> Result<()> {
     connection.run(&[
         &format!("DROP DATABASE IF EXISTS {DATABASE}"),
@@ -32,7 +34,7 @@ pub(super) fn add_indexes(connection: &mut Connection) -> Result<()> {
          ADD INDEX day (price, dateandtime, customerid)"])
 }
 
-/// Inserts rows at the end.
+/// Inserts rows with the highest keys.
 pub(super) fn insert(connection: &mut Connection, rows: u64, random: &mut Random) -> Result<()> {
     let mut text = "INSERT INTO purchases (dateandtime, cashregisterid, customerid, productid, price, data) VALUES"
         .to_owned();
@@ -58,7 +60,7 @@ pub(super) fn delete_oldest(connection: &mut Connection, rows: u64) -> Result<()
         .map(drop)
 }
 
-/// A short range of a secondary index, which holds all that is asked for.
+/// Reads a short range of a secondary index that covers the query.
 pub(super) fn range_query(connection: &mut Connection, random: &mut Random) -> Result<()> {
     let price = random.below(PRICES) as f64 / 100.0;
     let text = match random.below(3) {
@@ -79,7 +81,7 @@ pub(super) fn range_query(connection: &mut Connection, random: &mut Random) -> R
     connection.query(&text).map(drop)
 }
 
-/// The smallest and the greatest key.
+/// The smallest and the largest key.
 pub(super) fn keys(connection: &mut Connection) -> Result<(u64, u64)> {
     let text = "SELECT MIN(transactionid), MAX(transactionid) FROM purchases";
     let answer = connection.query(text)?;
@@ -87,7 +89,7 @@ pub(super) fn keys(connection: &mut Connection) -> Result<(u64, u64)> {
     Ok((value(0).unwrap_or(1), value(1).unwrap_or(1)))
 }
 
-/// One row by its key.
+/// Reads one row by its key.
 pub(super) fn point_query(
     connection: &mut Connection,
     (least, greatest): (u64, u64),

@@ -1,12 +1,12 @@
-//! The mixes: which statements make a transaction.
+//! The mixes: the statements of a transaction.
 //!
-//! Sources: sysbench 1.0's oltp scripts with their defaults; the million-query run and the white
-//! paper's 90:10 mix are its read-only and read-write scripts with other counts; the 32 small
-//! benchmarks are those by which the field looks for regressions, in its four groups.
+//! Sources: sysbench 1.0's oltp scripts with their defaults. The million-query run and the white
+//! paper's 90:10 mix are its read-only and read-write scripts with other counts. The 32 small
+//! benchmarks are those with which the field looks for regressions, in its four groups.
 
 use super::statement::{Index, Kind};
 
-/// Statements of one kind that follow each other, on the same table.
+/// Consecutive statements of one kind, on the same table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Group {
     pub(crate) kind: Kind,
@@ -16,14 +16,14 @@ pub(crate) struct Group {
 /// A mix.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mix {
-    /// What it is called on the command line and in reports.
+    /// Name on the command line and in reports.
     pub(crate) name: &'static str,
-    /// What a transaction does.
+    /// Description of a transaction.
     pub(crate) about: &'static str,
     groups: &'static [(Kind, u32)],
 }
 
-/// Rows of a range by default.
+/// Default number of rows in a range.
 const ROWS: u32 = 100;
 
 const fn reads(points: u32, ranges: u32, rows: u32) -> [(Kind, u32); 5] {
@@ -70,7 +70,7 @@ const fn mix(name: &'static str, about: &'static str, groups: &'static [(Kind, u
     Mix { name, about, groups }
 }
 
-/// sysbench's scripts and their kin.
+/// sysbench's scripts and similar mixes.
 pub(crate) const MIXES: &[Mix] = &[
     mix("point-select", "one row by primary key", &one(Kind::PointSelect)),
     mix("read-only", "10 points and 4 ranges in a transaction", &read_only(reads(10, 1, ROWS))),
@@ -94,7 +94,7 @@ pub(crate) const MIXES: &[Mix] = &[
     ),
 ];
 
-/// The small benchmarks, group by group; see [`GROUPS`].
+/// The small benchmarks, ordered by group; see [`GROUPS`].
 pub(crate) const MICRO: &[Mix] = &[
     mix("hot-points", "100 rows, always the same", &one(Kind::HotPoints(100))),
     mix("point-query", "one row by primary key", &one(Kind::PointSelect)),
@@ -142,7 +142,7 @@ pub(crate) const MICRO: &[Mix] = &[
     mix("write-only", "4 writes in a transaction", &WRITE_ONLY),
 ];
 
-/// The groups of the small benchmarks with how many each has.
+/// Names of the groups of small benchmarks, with the number of benchmarks in each.
 pub(crate) const GROUPS: [(&str, usize); 4] =
     [("points", 9), ("ranges", 5), ("ranges with work on them", 8), ("writes", 10)];
 
@@ -152,12 +152,12 @@ impl Mix {
         MIXES.iter().find(|mix| mix.name == name)
     }
 
-    /// Its statements in order. A deletion with its insertion are two.
+    /// Its statements in order. A deletion and its insertion are two statements.
     pub(crate) fn groups(&self) -> impl Iterator<Item = Group> {
         self.groups.iter().map(|&(kind, count)| Group { kind, count })
     }
 
-    /// Whether its tables do not stay the same size: then each run needs new ones.
+    /// Whether it changes the size of its tables: then each run needs new tables.
     pub(crate) fn resizes(&self) -> bool {
         self.groups().any(|group| matches!(group.kind, Kind::Delete | Kind::Insert))
     }

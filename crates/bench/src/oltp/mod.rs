@@ -1,6 +1,6 @@
-//! sysbench's schema and mixes, driven by few threads with many connections each.
+//! sysbench's schema and mixes, run by few threads with many connections each.
 //!
-//! Must not decode rows: the client has to be cheaper than any server it measures.
+//! Must not decode rows: the client must use less CPU than any server it measures.
 
 mod mix;
 mod pace;

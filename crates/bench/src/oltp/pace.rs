@@ -1,19 +1,22 @@
-//! When transactions begin: as soon as the one before has ended, or by the clock.
+//! Start times of transactions: right after the last one (closed loop), or by the clock (open
+//! loop).
+//!
+//! In an open loop a late transaction keeps its due time, so that waiting counts as response time.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// The arrivals of one worker.
+/// Start times of one worker's transactions.
 pub(super) enum Pace {
-    /// Each connection begins the next transaction at once.
+    /// Each connection starts its next transaction at once.
     Closed,
-    /// Transactions are due at even distances, whether a connection is free or not; a late one is
-    /// measured from when it was due.
+    /// Transactions are due at equal intervals, whether or not a connection is free. A late one is
+    /// measured from its due time.
     Open { every: Duration, next: Instant, waiting: VecDeque<Instant> },
 }
 
 impl Pace {
-    /// `rate` transactions a second from `start` on; closed without a rate.
+    /// `rate` transactions per second from `start` on; a closed loop without a rate.
     pub(super) fn new(rate: Option<f64>, start: Instant) -> Self {
         match rate {
             None => Self::Closed,
@@ -25,7 +28,7 @@ impl Pace {
         }
     }
 
-    /// When the transaction was due that a free connection begins now, if there is one.
+    /// Due time of the transaction that a free connection may start now; `None` if none is due.
     pub(super) fn due(&mut self, now: Instant) -> Option<Instant> {
         match self {
             Self::Closed => Some(now),
@@ -39,7 +42,7 @@ impl Pace {
         }
     }
 
-    /// How long nothing becomes due.
+    /// Time until the next transaction is due; `None` in a closed loop.
     pub(super) fn quiet(&self, now: Instant) -> Option<Duration> {
         match self {
             Self::Closed => None,

@@ -1,12 +1,15 @@
-//! Random numbers as sysbench draws them, cheap and the same for the same seed.
+//! Random numbers with sysbench's distributions.
+//!
+//! The same seed gives the same numbers, so that all servers get the same rows and statements. Must
+//! be cheap: a number is drawn for every value of a statement.
 
 /// A generator. Source: SplitMix64 of Steele, Lea and Flood, "Fast splittable pseudorandom number
 /// generators", 2014.
 #[derive(Clone, Debug)]
 pub(crate) struct Random(u64);
 
-/// sysbench's defaults for its distribution `special`: three quarters of the draws fall into the
-/// hundredth of the values in the middle, the others are about normal.
+/// sysbench's defaults for its distribution `special`: three quarters of the numbers are in the
+/// middle hundredth of the range, the others are nearly normally distributed.
 const SHARE: u64 = 100;
 const OTHERS: u64 = 4;
 const SUMMED: u64 = 12;
@@ -21,8 +24,9 @@ fn mixed(state: u64) -> u64 {
 }
 
 impl Random {
-    /// Neighbouring seeds must not stand near each other on the generator's one way: those who went
-    /// it together would draw the same rows shortly after one another.
+    /// A generator with a mixed seed. Without mixing, neighbouring seeds would be neighbours in the
+    /// generator's one sequence: their connections would use the same rows shortly after each
+    /// other.
     pub(crate) fn new(seed: u64) -> Self {
         Self(mixed(seed.wrapping_add(STEP)))
     }
@@ -32,12 +36,12 @@ impl Random {
         mixed(self.0)
     }
 
-    /// Less than `bound`, each value as likely.
+    /// A number below `bound`, uniformly distributed.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(bound.max(1))) >> 64) as u64
     }
 
-    /// From 1 to `rows`, by the distribution `special`.
+    /// A number from 1 to `rows`, with the distribution `special`.
     pub(crate) fn special(&mut self, rows: u64) -> u64 {
         let drawn = self.below(rows * OTHERS);
         if drawn < rows {
@@ -48,19 +52,19 @@ impl Random {
         1 + rows / 2 - width / 2 + drawn % width
     }
 
-    /// From 1 to `rows`, by Zipf's law with exponent 1: a value's likelihood falls with its place.
-    /// Drawn by the inverse of the integral that the law's sum is close to.
+    /// A number from 1 to `rows` by Zipf's law with exponent 1: a value's probability falls with
+    /// its rank. Computed with the inverse of the integral that approximates the sum of the law.
     pub(super) fn zipf(&mut self, rows: u64) -> u64 {
         let share = (self.next() >> 11) as f64 / (1u64 << 53) as f64;
         ((rows as f64).powf(share) as u64).clamp(1, rows)
     }
 
-    /// Bytes that [`Random::put_digits`] appends.
+    /// Number of bytes that [`Random::put_digits`] appends.
     pub(super) const fn digits_length(groups: usize) -> usize {
         groups * 12 - 1
     }
 
-    /// Appends groups of eleven digits with dashes between them.
+    /// Appends groups of eleven digits, separated by dashes.
     pub(super) fn put_digits(&mut self, out: &mut Vec<u8>, groups: usize) {
         for group in 0..groups {
             if group > 0 {

@@ -1,4 +1,6 @@
-//! What a run measured.
+//! Results of a run: the counts of workers, and the figures made from them.
+//!
+//! Only transactions that end after the warm-up count.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -6,21 +8,21 @@ use std::time::Duration;
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
-/// A worker's counts, of what ended after the warm-up.
+/// Counts of a worker, after the warm-up.
 pub(super) struct Tally {
-    /// Response times of transactions in microseconds, to a minute.
+    /// Response times of transactions in microseconds, up to an hour.
     pub(super) latency: Histogram<u64>,
     /// Transactions that ended in each second.
     pub(super) seconds: Vec<u64>,
     pub(super) queries: u64,
     pub(super) errors: BTreeMap<u16, u64>,
-    /// The longest time in which nothing ended.
+    /// The longest time in which no transaction ended.
     pub(super) gap: Duration,
-    /// Why connections were lost.
+    /// Reasons of lost connections.
     pub(super) lost: Vec<String>,
 }
 
-/// Longer response times count as this one.
+/// Longer response times count as this one: an hour.
 const LONGEST_MICROS: u64 = 3_600_000_000;
 
 impl Tally {
@@ -45,7 +47,7 @@ impl Tally {
     }
 
     pub(super) fn add(&mut self, other: Self) {
-        // The bounds are the same.
+        // Both histograms have the same bounds.
         let _ = self.latency.add(&other.latency);
         if self.seconds.len() < other.seconds.len() {
             self.seconds.resize(other.seconds.len(), 0);
@@ -74,31 +76,31 @@ pub(crate) struct Second {
 pub(crate) struct Measured {
     /// Seconds measured.
     pub(crate) seconds: f64,
-    /// Transactions a second.
+    /// Transactions per second.
     pub(crate) tps: f64,
-    /// Statements a second.
+    /// Statements per second.
     pub(crate) qps: f64,
-    /// Response times of transactions in milliseconds: mean.
+    /// Mean response time of a transaction, in milliseconds.
     pub(crate) mean_ms: f64,
-    /// Median.
+    /// Median of the response times.
     pub(crate) p50_ms: f64,
-    /// 95 of 100.
+    /// 95th percentile of the response times.
     pub(crate) p95_ms: f64,
-    /// 99 of 100.
+    /// 99th percentile of the response times.
     pub(crate) p99_ms: f64,
-    /// Longest.
+    /// Longest response time.
     pub(crate) max_ms: f64,
     /// The longest time in which no transaction ended, in milliseconds.
     pub(crate) gap_ms: f64,
-    /// The series.
+    /// Transactions of each second.
     pub(crate) series: Vec<Second>,
-    /// How often each error came.
+    /// Number of times each error occurred.
     pub(crate) errors: BTreeMap<u16, u64>,
-    /// Why connections were lost; empty in a run that counts.
+    /// Reasons of lost connections; empty in a valid run.
     pub(crate) lost: Vec<String>,
-    /// The server's processor time in microseconds per statement, if its process is known.
+    /// The server's CPU time in microseconds per statement, if its process is known.
     pub(crate) server_us: Option<f64>,
-    /// The client's.
+    /// The client's CPU time in microseconds per statement.
     pub(crate) client_us: f64,
     /// The server's resident memory in MiB at the end.
     pub(crate) resident_mib: Option<f64>,
@@ -129,7 +131,7 @@ impl Measured {
         }
     }
 
-    /// The median and the least of the whole seconds.
+    /// The median and the minimum of the whole seconds, in transactions.
     pub(crate) fn median_and_worst(&self) -> (f64, f64) {
         let whole = (self.seconds.floor() as usize).min(self.series.len());
         let mut counts: Vec<u64> = self.series[..whole].iter().map(|s| s.transactions).collect();

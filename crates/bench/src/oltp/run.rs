@@ -1,4 +1,6 @@
-//! A run: connections opened, workers started, their counts put together.
+//! One run of a load: opens connections, starts workers, adds up their counts.
+//!
+//! All connections are open and prepared before the warm-up starts.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,23 +15,23 @@ use crate::error::{Failure, Result};
 use crate::machine::process_cpu;
 use crate::server::Server;
 
-/// What to run.
+/// Settings of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Load {
     pub(crate) mix: &'static Mix,
     pub(crate) size: Size,
     pub(crate) connections: usize,
-    /// Threads of the client.
+    /// Number of the client's threads.
     pub(crate) threads: usize,
     pub(crate) warmup: Duration,
     pub(crate) time: Duration,
-    /// Statements as text instead of prepared.
+    /// Whether statements are sent as text and not prepared.
     pub(crate) text: bool,
-    /// Transactions a second; as many as possible without it.
+    /// Transactions per second; as many as possible without it.
     pub(crate) rate: Option<f64>,
 }
 
-/// Runs a load against a server whose tables are there.
+/// Runs a load on a server that has the tables already.
 pub(crate) fn run(server: &Server, load: &Load) -> Result<Measured> {
     let threads = load.threads.clamp(1, load.connections);
     let mut groups: Vec<Vec<Session>> = (0..threads).map(|_| Vec::new()).collect();
@@ -61,7 +63,7 @@ pub(crate) fn run(server: &Server, load: &Load) -> Result<Measured> {
     Ok(result)
 }
 
-/// Processor times at the beginning.
+/// CPU times at the start of a run.
 struct Cpu {
     server: Option<Duration>,
     client: Duration,

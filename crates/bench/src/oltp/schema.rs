@@ -1,25 +1,27 @@
-//! sysbench's tables.
+//! sysbench's tables: their creation, and the check that they exist with the right size.
+//!
+//! Rows are the same for the same size, on every server.
 
 use super::random::Random;
 use crate::error::Result;
 use crate::wire::Connection;
 
-/// The database of the tables.
+/// Name of the database.
 pub(crate) const DATABASE: &str = "sbtest";
 
-/// Bytes of rows in one statement.
+/// Bytes of rows in one INSERT.
 const STATEMENT: usize = 500_000;
 
-/// How many tables of how many rows.
+/// Number of tables and of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Size {
     /// Tables.
     pub(crate) tables: u32,
-    /// Rows in each.
+    /// Rows in each table.
     pub(crate) rows: u64,
 }
 
-/// Creates and fills the tables anew.
+/// Creates and fills the tables; drops old ones.
 pub(crate) fn create(connection: &mut Connection, size: Size) -> Result<()> {
     connection.run(&[
         &format!("DROP DATABASE IF EXISTS {DATABASE}"),
@@ -35,7 +37,7 @@ pub(crate) fn create(connection: &mut Connection, size: Size) -> Result<()> {
     Ok(())
 }
 
-/// Whether tables of this size are there.
+/// Whether the tables exist with this size. Only the last table is counted.
 pub(crate) fn is_there(connection: &mut Connection, size: Size) -> bool {
     let table = size.tables;
     let last = format!("SELECT COUNT(*), MAX(id) FROM {DATABASE}.sbtest{table}");

@@ -1,4 +1,6 @@
-//! One connection on its way through transactions of a mix. Never waits for the server.
+//! One connection that runs the transactions of a mix.
+//!
+//! Must never wait for the server once it is open: the worker calls it when its socket is ready.
 
 use std::io;
 use std::time::Instant;
@@ -11,27 +13,27 @@ use crate::error::{Failure, Result};
 use crate::server::Server;
 use crate::wire::{Connection, Outcome, Scanner};
 
-/// What a look at the socket led to.
+/// Progress after a read of the socket.
 pub(super) enum Step {
-    /// The transaction goes on.
+    /// The transaction continues.
     Under,
-    /// It has ended well.
+    /// The transaction has succeeded.
     Done,
-    /// The server ended a statement with this error; the transaction begins again.
+    /// A statement failed with this error; the transaction is rolled back and starts again.
     Failed(u16),
 }
 
-/// A statement as a session sends it.
+/// A statement in the form it is sent.
 enum Sent {
     Text(String),
     Prepared {
         id: u32,
-        /// Whether the types of its values were sent.
+        /// Whether the types of its values have been sent.
         bound: bool,
     },
 }
 
-/// The server's error for what cannot be prepared: BEGIN and COMMIT in MySQL.
+/// The error for statements that cannot be prepared: BEGIN and COMMIT in MySQL.
 const UNSUPPORTED_PS: u16 = 1295;
 
 /// One connection.
@@ -40,22 +42,22 @@ pub(super) struct Session {
     scanner: Scanner,
     statements: Vec<Sent>,
     groups: Vec<Group>,
-    /// The different statements of the mix.
+    /// The distinct statements of the mix.
     kinds: Vec<Kind>,
     values: Values,
     size: Size,
     random: Random,
-    /// The group, and how many of its statements were sent.
+    /// Current group, and number of its statements that were sent.
     at: (usize, u32),
     table: u32,
-    /// The row that was deleted last.
+    /// The last deleted row.
     again: u64,
     insert_follows: bool,
     rolling_back: bool,
     out: Vec<u8>,
-    /// When the transaction should have begun.
+    /// Time the transaction was due.
     pub(super) since: Instant,
-    /// Statements answered.
+    /// Number of answered statements.
     pub(super) queries: u64,
 }
 
@@ -96,7 +98,7 @@ impl Session {
         })
     }
 
-    /// Begins a transaction that was due at `since`.
+    /// Starts a transaction that was due at `since`.
     pub(super) fn begin(&mut self, since: Instant) -> Result<()> {
         self.since = since;
         self.at = (0, 0);
@@ -104,7 +106,8 @@ impl Session {
         self.send_next()
     }
 
-    /// Reads what has arrived and sends what comes next. `buffer` is space to read into.
+    /// Reads the bytes that have arrived and sends the next statement. `buffer` is space to read
+    /// into.
     pub(super) fn go_on(&mut self, buffer: &mut [u8]) -> Result<Step> {
         if !self.out.is_empty() {
             self.write()?;
@@ -136,7 +139,7 @@ impl Session {
         Ok(Step::Under)
     }
 
-    /// An error may have ended the whole transaction or the statement alone: roll back in any case.
+    /// Starts a rollback: the error may have ended the whole transaction, or only the statement.
     fn failed(&mut self, code: u16) -> Result<Step> {
         self.rolling_back = true;
         self.out.clear();
@@ -190,7 +193,7 @@ impl Session {
     }
 }
 
-/// The different statements that groups need.
+/// The distinct statements of the groups.
 fn kinds(groups: &[Group]) -> Vec<Kind> {
     let mut kinds = Vec::new();
     for group in groups {
@@ -204,7 +207,7 @@ fn kinds(groups: &[Group]) -> Vec<Kind> {
     kinds
 }
 
-/// Where a statement on a table is in a session's list.
+/// Position of a statement on a table in a session's list.
 fn place(kinds: &[Kind], table: u32, kind: Kind) -> usize {
     let at = kinds.iter().position(|known| *known == kind).unwrap_or_default();
     (table as usize - 1) * kinds.len() + at
@@ -214,7 +217,7 @@ fn texts(kinds: &[Kind], tables: u32) -> Vec<String> {
     (1..=tables).flat_map(|table| kinds.iter().map(move |kind| kind.text(table))).collect()
 }
 
-/// Prepares what the mix needs. A statement that names no table is prepared once.
+/// Prepares the statements of the mix. A statement without a table is prepared once.
 fn prepare(connection: &mut Connection, kinds: &[Kind], tables: u32) -> Result<Vec<Sent>> {
     let mut list: Vec<Sent> = Vec::new();
     for table in 1..=tables {

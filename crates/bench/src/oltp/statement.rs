@@ -1,16 +1,19 @@
-//! The statements, as text and as executions of prepared ones.
+//! The statements of mixes, as text and as executions of prepared statements.
+//!
+//! Sources: sysbench 1.0's scripts. Values are written into the packet without an allocation for
+//! each.
 
 use super::random::Random;
 use crate::wire::{begin_packet, end_packet, put_length_encoded};
 
-/// Which columns a statement on many rows reads: those of the index it uses, or all.
+/// Index that a statement on many rows uses. A covered one reads only its columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Index {
     Primary,
     Secondary,
 }
 
-/// One of the statements. Counts are rows, or values in a list.
+/// A statement. Counts are numbers of rows, or of values in a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Begin,
@@ -23,7 +26,7 @@ pub(crate) enum Kind {
     DistinctRange(u32),
     IndexUpdate,
     NonIndexUpdate,
-    /// A deletion; the insertion of the same row follows it.
+    /// A deletion, followed by the insertion of the same row.
     DeleteInsert,
     /// The second half of [`Kind::DeleteInsert`].
     InsertAgain,
@@ -35,7 +38,7 @@ pub(crate) enum Kind {
         covered: bool,
         count: u32,
     },
-    /// The same rows again and again.
+    /// The same rows in every execution.
     HotPoints(u32),
     /// Rows of a range.
     Range {
@@ -47,28 +50,28 @@ pub(crate) enum Kind {
     RandomRanges,
     /// The whole table.
     Scan,
-    /// Rows of a list of values, changed without an index.
+    /// Rows of a list of values, found without an index.
     UpdateList(u32),
-    /// The same row again and again.
+    /// The same row in every execution.
     UpdateOne,
-    /// Some rows much more often than others.
+    /// Rows by Zipf's law: some much more often than others.
     UpdateZipf,
 }
 
-/// Ranges of [`Kind::RandomRanges`].
+/// Number of ranges of [`Kind::RandomRanges`].
 const RANGES: usize = 10;
-/// Their width beyond one value.
+/// Width of these ranges, beyond one value.
 const DELTA: u64 = 5;
 
 /// A parameter's value.
 #[derive(Clone, Copy, Debug)]
 enum Value {
     Number(u64),
-    /// As many groups of eleven digits.
+    /// This number of groups of eleven digits.
     Digits(usize),
 }
 
-/// The values of one statement; the space is used again.
+/// Values of one statement; the memory is used again.
 #[derive(Default)]
 pub(super) struct Values(Vec<Value>);
 
@@ -89,7 +92,7 @@ impl Values {
 }
 
 impl Kind {
-    /// Its text on a table, with `?` for each value.
+    /// Its text for a table, with `?` for each value.
     pub(super) fn text(self, table: u32) -> String {
         let t = format!("sbtest{table}");
         match self {
@@ -131,7 +134,7 @@ impl Kind {
         }
     }
 
-    /// Values for it. `again` is the row that was deleted last.
+    /// Appends random values for it. `again` is the last deleted row.
     pub(super) fn values(self, random: &mut Random, rows: u64, again: &mut u64, out: &mut Values) {
         match self {
             Self::Begin | Self::Commit | Self::Scan => {}
@@ -203,10 +206,10 @@ const COM_QUERY: u8 = 3;
 const COM_STMT_EXECUTE: u8 = 0x17;
 const TYPE_LONG: u8 = 3;
 const TYPE_VAR_STRING: u8 = 253;
-/// The flag of a type that says that it has no sign.
+/// Flag of an unsigned type.
 const UNSIGNED: u8 = 0x80;
 
-/// Appends a command that runs `text` with the values in the place of its question marks.
+/// Appends a command that runs `text`, with the values instead of its question marks.
 pub(super) fn put_query(out: &mut Vec<u8>, text: &str, values: &Values, random: &mut Random) {
     let start = begin_packet(out);
     out.push(COM_QUERY);
@@ -228,7 +231,8 @@ pub(super) fn put_query(out: &mut Vec<u8>, text: &str, values: &Values, random: 
     end_packet(out, start, 0);
 }
 
-/// Appends a command that executes a prepared statement. `first`: its types are not known yet.
+/// Appends a command that executes a prepared statement. `first`: the server does not know its
+/// types.
 pub(super) fn put_execute(
     out: &mut Vec<u8>,
     id: u32,

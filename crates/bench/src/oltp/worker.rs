@@ -1,4 +1,6 @@
-//! A thread of the client: many connections, one epoll.
+//! A thread of the client: many connections and one epoll.
+//!
+//! Must not block on a connection; a lost connection is noted, and the others go on.
 
 use std::time::{Duration, Instant};
 
@@ -11,20 +13,20 @@ use super::session::{Session, Step};
 use crate::error::Result;
 use crate::stop;
 
-/// When a run begins to count, and when it ends.
+/// Start and end of the time that counts.
 #[derive(Clone, Copy)]
 pub(super) struct Window {
     pub(super) from: Instant,
     pub(super) until: Instant,
 }
 
-/// The longest sleep: how late the end of a run or Ctrl-C is noticed.
+/// Maximum sleep, and so the maximum delay until the end of a run or Ctrl-C is noticed.
 const NAP: Duration = Duration::from_millis(100);
 const BUFFER: usize = 1 << 18;
 
 pub(super) struct Worker {
     epoll: OwnedFd,
-    /// `None`: the connection is lost.
+    /// `None` means the connection is lost.
     sessions: Vec<Option<Session>>,
     free: Vec<usize>,
     pace: Pace,
@@ -65,7 +67,7 @@ impl Worker {
             events.clear();
             let nap = self.pace.quiet(Instant::now()).map_or(NAP, |quiet| quiet.min(NAP));
             let nap = Timespec { tv_sec: nap.as_secs() as i64, tv_nsec: nap.subsec_nanos().into() };
-            // An interrupted wait is a short one.
+            // An interrupted wait counts as a short one.
             let _ =
                 epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut events), Some(&nap));
             for event in &events {

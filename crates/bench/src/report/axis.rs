@@ -1,6 +1,8 @@
-//! Axes: round steps, and short texts for numbers.
+//! Axes of charts: round steps, and short texts for numbers.
+//!
+//! Every axis starts at zero, so that charts do not exaggerate differences.
 
-/// Values from zero to a round number not below the greatest one shown.
+/// An axis from zero to a round number that is not below the largest value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Axis {
     pub(super) top: f64,
@@ -20,14 +22,14 @@ impl Axis {
         Self { top: (greatest / step).ceil() * step, step }
     }
 
-    /// Its marks from zero on.
+    /// The marks of the axis, from zero up.
     pub(super) fn marks(self) -> impl Iterator<Item = f64> {
         let count = (self.top / self.step).round() as usize;
         (0..=count).map(move |at| at as f64 * self.step)
     }
 }
 
-/// A number with three digits, in thousands or millions where that is shorter.
+/// A number with three digits, with k, M or G if that is shorter.
 pub(super) fn short(value: f64) -> String {
     let (scaled, unit) = match value.abs() {
         v if v >= 1e9 => (value / 1e9, "G"),

@@ -1,10 +1,13 @@
-//! Bars side by side, with whiskers from the least to the greatest repetition.
+//! Bar charts: a bar for each server and label, with whiskers from the lowest to the highest
+//! repetition.
+//!
+//! Long labels are slanted, so that they do not overlap.
 
 use super::axis::short;
 use super::model::Chart;
 use super::svg::{Canvas, colour};
 
-/// About the width of a character.
+/// Approximate width of a character.
 const CHARACTER: f64 = 8.0;
 
 pub(super) fn draw(canvas: &mut Canvas, chart: &Chart) {
@@ -51,7 +54,7 @@ fn bar(canvas: &mut Canvas, place: &Bar, value: f64, (low, high): (f64, f64)) {
     }
 }
 
-/// All labels, in the order in which they come first.
+/// All labels, in the order of their first occurrence.
 fn labels(chart: &Chart) -> Vec<String> {
     let mut labels = Vec::new();
     for point in chart.lines.iter().flat_map(|line| &line.points) {

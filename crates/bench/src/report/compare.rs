@@ -1,4 +1,7 @@
-//! A report beside an earlier one: what became worse by more than the noise.
+//! Comparison of a report with an earlier one: finds numbers that became worse by more than the
+//! noise.
+//!
+//! Numbers are matched by name, so names must stay the same.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,7 +10,7 @@ use std::path::Path;
 use super::model::{Better, Measure, Report};
 use crate::error::{Failure, Result};
 
-/// Prints every number that both reports have, and returns how many became worse by more than
+/// Prints every number that both reports have. Returns how many became worse by more than
 /// `tolerance`, a share such as 0.03.
 pub(crate) fn compare(before: &Path, after: &Path, tolerance: f64) -> Result<usize> {
     let (before, after) = (read(before)?, read(after)?);
@@ -40,7 +43,7 @@ pub(crate) fn compare(before: &Path, after: &Path, tolerance: f64) -> Result<usi
     Ok(worse)
 }
 
-/// The share by which a number became better.
+/// The share by which a number improved; negative if it became worse.
 fn improvement(before: f64, after: f64, better: Better) -> f64 {
     match better {
         Better::Higher => after / before - 1.0,

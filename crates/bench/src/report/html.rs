@@ -1,4 +1,6 @@
-//! The page.
+//! The HTML page of a report.
+//!
+//! Must be self-contained: styles and charts are inside, nothing is loaded. All texts are escaped.
 
 use super::model::{Report, Section, Table};
 use super::svg::{Theme, draw, escape};
@@ -94,8 +96,8 @@ fn table(table: &Table) -> String {
     )
 }
 
-/// A moment as a date and a time of day. Source of the calendar's arithmetic: the days of a
-/// proleptic Gregorian year counted from March on.
+/// A point in time as date and time of day. Source of the arithmetic: days of the proleptic
+/// Gregorian calendar, with years that start in March.
 fn utc(seconds: u64) -> String {
     let (days, rest) = (seconds / 86_400, seconds % 86_400);
     let shifted = days + 719_468;

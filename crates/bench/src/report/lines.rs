@@ -1,4 +1,6 @@
-//! Lines: over steps with the range of the repetitions, or over time.
+//! Line charts: over steps, with the range of the repetitions, or over time.
+//!
+//! Steps have equal distances, so that ladders like 1, 2, 4, 8 are readable.
 
 use super::axis::{Axis, short};
 use super::model::{Chart, ChartKind, Line};
@@ -12,9 +14,9 @@ pub(super) fn draw(canvas: &mut Canvas, chart: &Chart) {
     }
 }
 
-/// Where the points are from left to right.
+/// Horizontal positions of the points.
 enum Places {
-    /// All values that some line has, at equal distances.
+    /// All x values of the lines, at equal distances.
     Steps(Vec<f64>),
     Time(Axis),
 }

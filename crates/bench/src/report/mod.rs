@@ -1,4 +1,4 @@
-//! What a run leaves behind: one HTML page, each chart as SVG and PNG, and all numbers as JSON.
+//! Reports of runs: one HTML page, each chart as SVG and PNG, and all numbers as JSON.
 //!
 //! Must not measure. The page loads nothing from anywhere.
 

@@ -1,4 +1,6 @@
-//! A report as data, the same in JSON and behind the page.
+//! The data of a report. The JSON file and the page are both made from it.
+//!
+//! `compare` reads the JSON files of earlier reports back into it.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,20 +12,20 @@ use crate::server::Server;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Report {
     pub(crate) title: String,
-    /// When it was begun: seconds since 1970.
+    /// Start of the run, in seconds since 1970.
     pub(crate) began: u64,
     /// The command that made it.
     pub(crate) command: String,
     pub(crate) machine: Machine,
     pub(crate) servers: Vec<ServerNote>,
-    /// How it was measured, and what was switched off and why.
+    /// Remarks about the method, and about what was switched off and why.
     pub(crate) method: Vec<String>,
     pub(crate) sections: Vec<Section>,
-    /// The numbers that later reports are compared with.
+    /// Numbers for comparisons with later reports.
     pub(crate) measures: Vec<Measure>,
-    /// Everything measured, one entry a run.
+    /// All measured values, one entry for each run.
     pub(crate) runs: Vec<Run>,
-    /// Why it is not complete.
+    /// Reason why the report is incomplete.
     pub(crate) incomplete: Option<String>,
 }
 
@@ -54,10 +56,10 @@ pub(crate) struct Run {
     pub(crate) measured: Measured,
 }
 
-/// How a chart is drawn.
+/// Kind of a chart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum ChartKind {
-    /// Over steps of equal distance, such as 1, 2, 4 connections.
+    /// Over steps with equal distances, such as 1, 2, 4 connections.
     Steps,
     /// Over time.
     Time,
@@ -72,7 +74,7 @@ pub(crate) struct Chart {
     pub(crate) kind: ChartKind,
     pub(crate) x: String,
     pub(crate) y: String,
-    /// Which values are good ones.
+    /// Direction of better values.
     pub(crate) better: Better,
     pub(crate) lines: Vec<Line>,
 }
@@ -84,7 +86,7 @@ pub(crate) struct Line {
     pub(crate) points: Vec<Point>,
 }
 
-/// A value with the least and the greatest of its repetitions.
+/// A value, with the lowest and highest of its repetitions.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Point {
     pub(crate) label: String,
@@ -109,7 +111,7 @@ impl Point {
     }
 }
 
-/// A table; the first column names the row.
+/// A table. The first column is the name of the row.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Table {
     pub(crate) title: String,
@@ -117,14 +119,14 @@ pub(crate) struct Table {
     pub(crate) rows: Vec<Vec<String>>,
 }
 
-/// Which direction is an improvement.
+/// The direction that is an improvement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Better {
     Higher,
     Lower,
 }
 
-/// A number with a name that stays the same from report to report.
+/// A number with a name that is the same in all reports.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Measure {
     pub(crate) name: String,
@@ -133,7 +135,7 @@ pub(crate) struct Measure {
 }
 
 impl Report {
-    /// An empty report of this machine and this moment.
+    /// An empty report about this machine at this time.
     pub(crate) fn new(title: &str, servers: &[Server]) -> Self {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         Self {
@@ -150,7 +152,7 @@ impl Report {
         }
     }
 
-    /// Adds a number to compare later reports with.
+    /// Adds a number for comparisons with later reports.
     pub(crate) fn measure(&mut self, name: impl Into<String>, value: f64, better: Better) {
         self.measures.push(Measure { name: name.into(), value, better });
     }

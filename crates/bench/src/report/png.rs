@@ -1,4 +1,6 @@
-//! Drawings as pixels, with a font of our own, so that no machine's fonts matter.
+//! Charts as PNG files, drawn with an embedded font.
+//!
+//! Must not use fonts of the machine, so that files look the same everywhere.
 
 use std::sync::{Arc, OnceLock};
 
@@ -7,10 +9,10 @@ use resvg::usvg::{Options, Tree, fontdb};
 
 use crate::error::{Failure, Result};
 
-/// Pixels per unit of the drawing.
+/// Pixels per unit of the chart.
 const SCALE: f32 = 2.0;
 
-/// A drawing as PNG.
+/// A chart as PNG.
 pub(super) fn render(svg: &str) -> Result<Vec<u8>> {
     let said = |text: String| Failure::said(format!("a chart cannot be drawn: {text}"));
     let options =

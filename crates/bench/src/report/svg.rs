@@ -1,4 +1,6 @@
-//! The drawing of a chart: its frame, its legend, and the colours of a theme.
+//! Charts as SVG: frame, legend, and the colours of a theme. `lines` and `bars` draw the values.
+//!
+//! Must escape every text.
 
 use std::fmt::Write;
 
@@ -14,16 +16,16 @@ const RIGHT: f64 = 18.0;
 const TOP: f64 = 58.0;
 const BOTTOM: f64 = 56.0;
 
-/// Colours.
+/// Theme of colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Theme {
-    /// Those of the page around the drawing, by its variables.
+    /// The colours of the page around the chart, by its variables.
     Page,
-    /// Dark on white, for a file of its own.
+    /// Dark on white, for a separate file.
     Light,
 }
 
-/// Server colours that can be told apart on white and on black, also by the colour-blind.
+/// Colours of servers. They are distinct on white and on black, also for the colour-blind.
 pub(super) const PALETTE: [&str; 6] =
     ["#2f81f7", "#e07a1f", "#2aa198", "#a371f7", "#d1495b", "#7d8590"];
 
@@ -50,7 +52,7 @@ impl Theme {
     }
 }
 
-/// Where values are drawn.
+/// The area in which values are drawn.
 pub(super) struct Canvas {
     pub(super) out: String,
     pub(super) theme: Theme,
@@ -60,19 +62,19 @@ pub(super) struct Canvas {
 impl Canvas {
     pub(super) const WIDTH: f64 = WIDTH - LEFT - RIGHT;
 
-    /// The place of a share of the width.
+    /// Horizontal position for a share of the width.
     pub(super) fn x(share: f64) -> f64 {
         LEFT + share * Self::WIDTH
     }
 
-    /// The place of a value.
+    /// Vertical position of a value.
     pub(super) fn y(&self, value: f64) -> f64 {
         let share = (value / self.axis.top).clamp(0.0, 1.0);
         HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM)
     }
 
     pub(super) fn put(&mut self, element: std::fmt::Arguments<'_>) {
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = self.out.write_fmt(element);
         self.out.push('\n');
     }
@@ -85,7 +87,7 @@ impl Canvas {
         ));
     }
 
-    /// A label that is too long to stand upright.
+    /// A slanted label, for texts that are too long for a horizontal one.
     pub(super) fn slanted_label(&mut self, x: f64, text: &str) {
         let (y, fill, text) = (HEIGHT - BOTTOM + 13.0, self.theme.text(), escape(text));
         self.put(format_args!(
@@ -94,7 +96,7 @@ impl Canvas {
     }
 }
 
-/// The colour of the server at a place in the chart.
+/// The colour of the server with this position in the chart.
 pub(super) fn colour(at: usize) -> &'static str {
     PALETTE[at % PALETTE.len()]
 }
@@ -164,7 +166,7 @@ fn legend(canvas: &mut Canvas, chart: &Chart) {
     }
 }
 
-/// A text as XML writes it.
+/// A text escaped for XML.
 pub(super) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -1,4 +1,6 @@
-//! The files of a report.
+//! Writes the files of a report into a folder.
+//!
+//! Must not leave half a file: each is written under another name and then renamed.
 
 use std::fs;
 use std::path::Path;
@@ -9,8 +11,8 @@ use super::png;
 use super::svg::{Theme, draw};
 use crate::error::{Failure, Result};
 
-/// Writes `report.html`, `report.json`, and `NN-title.svg` and `.png` for each chart. What exists
-/// is replaced only when the new content is whole.
+/// Writes `report.html`, `report.json`, and `NN-title.svg` and `.png` for each chart. An existing
+/// file is replaced only when the new one is complete.
 pub(crate) fn write(report: &Report, folder: &Path) -> Result<()> {
     let named = |e: std::io::Error| Failure::said(format!("{}: {e}", folder.display()));
     fs::create_dir_all(folder).map_err(named)?;

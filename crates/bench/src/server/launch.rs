@@ -1,4 +1,7 @@
-//! Starting a server on a directory of its own, and stopping it whatever happens.
+//! Starts a server on its own directory, and stops it in every case.
+//!
+//! Must not leave a process or a directory behind: dropping [`Started`] stops the server and
+//! removes its directory.
 
 use std::fs::{self, File};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -15,27 +18,28 @@ use crate::error::{Failure, Result};
 use crate::stop;
 use crate::wire::{Address, Connection};
 
-/// What all servers get.
+/// Settings that all started servers get.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     /// Bytes of the buffer pool.
     pub(crate) pool_bytes: u64,
     /// Bytes of the log.
     pub(crate) log_bytes: u64,
-    /// The processors they may use.
+    /// Processors that the servers may use.
     pub(crate) server_cores: Option<Vec<usize>>,
-    /// Where their directories are made.
+    /// Folder for their directories.
     pub(crate) folder: PathBuf,
-    /// Connect over the socket file.
+    /// Whether to connect over the socket file.
     pub(crate) socket: bool,
-    /// More options, each with the name of the server it is for.
+    /// Additional options, each with the name of its server.
     pub(crate) options: Vec<(String, String)>,
 }
 
-/// How long a server may take to answer.
+/// Maximum time until a server answers.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// A server that was started here. It is stopped, and its directory removed, when this is dropped.
+/// A server that was started here. When this is dropped, the server is stopped and its directory
+/// removed.
 #[derive(Debug)]
 pub(crate) struct Started {
     child: Child,
@@ -145,7 +149,7 @@ impl Started {
         }
     }
 
-    /// Asks it to end, and ends it if it does not.
+    /// Asks the process to end, and kills it if it does not.
     fn stop(&mut self) {
         let asked =
             Pid::from_raw(self.child.id() as i32).map(|pid| kill_process(pid, Signal::TERM));
@@ -183,7 +187,7 @@ fn initialise(mut command: Command, folder: &Path) -> Result<()> {
     }
 }
 
-/// Starts in a process group of its own, so that Ctrl-C is this program's to handle.
+/// Starts a process in its own process group, so that Ctrl-C reaches only this program.
 fn spawn(
     binary: &Path,
     arguments: &[String],

@@ -1,7 +1,7 @@
-//! The servers that are measured: those that run somewhere, and those that are started here and
-//! stopped again.
+//! The measured servers: those that are running already, and those that are started and stopped
+//! here.
 //!
-//! Must never connect to anything it was not told of, nor leave a process behind.
+//! Must never connect to a server that was not named, nor leave a process behind.
 
 mod launch;
 mod process;
@@ -18,14 +18,14 @@ use launch::Started;
 pub(crate) use process::pin_this_thread;
 pub(crate) use spec::Spec;
 
-/// A server that answers.
+/// A server that accepts connections.
 #[derive(Debug)]
 pub(crate) struct Server {
-    /// What reports call it.
+    /// Name in reports.
     pub(crate) name: String,
-    /// Where it listens.
+    /// Address it listens on.
     pub(crate) address: Address,
-    /// What it says it is.
+    /// Version it reports.
     pub(crate) version: String,
     user: String,
     password: String,
@@ -65,12 +65,12 @@ impl Server {
         Ok(server)
     }
 
-    /// A connection to a database; to none if its name is empty.
+    /// Opens a connection to a database; without one if the name is empty.
     pub(crate) fn connect(&self, database: &str) -> Result<Connection> {
         Connection::open(&self.address, &self.user, &self.password, database)
     }
 
-    /// Processor time its process has used, if that is on this machine.
+    /// CPU time its process has used, if the process is on this machine.
     pub(crate) fn cpu(&self) -> Option<Duration> {
         process::cpu(self.pid?)
     }
@@ -80,7 +80,7 @@ impl Server {
         process::resident_mib(self.pid?)
     }
 
-    /// How it was started, for the report.
+    /// Command that started it, or its address, for the report.
     pub(crate) fn how(&self) -> String {
         match &self.started {
             Some(started) => started.command(),
@@ -88,7 +88,7 @@ impl Server {
         }
     }
 
-    /// Ends the process without warning and starts it on the same data; how long until it answers.
+    /// Kills the process and starts it again on the same data. Returns the time until it answers;
     /// `None` if it was not started here.
     pub(crate) fn crash_and_recover(&mut self) -> Result<Option<Duration>> {
         let Some(started) = &mut self.started else { return Ok(None) };
@@ -97,7 +97,8 @@ impl Server {
         Ok(Some(took))
     }
 
-    /// Stops and starts it, so that nothing is cached. False if it was not started here.
+    /// Stops the server and starts it again, so that its caches are empty. Returns false if it was
+    /// not started here.
     pub(crate) fn restart(&mut self) -> Result<bool> {
         let Some(started) = &mut self.started else { return Ok(false) };
         started.restart()?;

@@ -1,4 +1,6 @@
-//! What Linux tells about a process: processor time, memory, processors, and who listens where.
+//! Facts about a process from Linux: CPU time, memory, processors, listening sockets.
+//!
+//! A measurement is `None` if the process cannot be read; only pinning can fail.
 
 use std::fs;
 use std::io;
@@ -11,10 +13,10 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use crate::error::Result;
 use crate::wire::Address;
 
-/// User and system time so far.
+/// User and system time the process has used.
 pub(super) fn cpu(pid: u32) -> Option<Duration> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name, which may hold anything, ends with the last bracket.
+    // The name may contain any characters; it ends with the last bracket.
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
     let ticks = |at: usize| fields.get(at)?.parse::<u64>().ok();
     let ticks = ticks(11)? + ticks(12)?;
@@ -28,7 +30,7 @@ pub(super) fn resident_mib(pid: u32) -> Option<f64> {
     Some(line.split_whitespace().next()?.parse::<f64>().ok()? / 1024.0)
 }
 
-/// Keeps all threads of a process to some processors.
+/// Binds all threads of a process to some processors.
 pub(super) fn pin(pid: u32, cores: &[usize]) -> Result<()> {
     let set = set_of(cores);
     for entry in fs::read_dir(format!("/proc/{pid}/task"))?.flatten() {
@@ -40,7 +42,8 @@ pub(super) fn pin(pid: u32, cores: &[usize]) -> Result<()> {
     Ok(())
 }
 
-/// Keeps the calling thread, and those it will start, to some processors; where it was before.
+/// Binds the calling thread, and the threads it will start, to some processors. Returns its
+/// processors from before.
 pub(crate) fn pin_this_thread(cores: &[usize]) -> Result<CpuSet> {
     let before = sched_getaffinity(None).map_err(io::Error::from)?;
     sched_setaffinity(None, &set_of(cores)).map_err(io::Error::from)?;
@@ -58,7 +61,7 @@ fn set_of(cores: &[usize]) -> CpuSet {
     set
 }
 
-/// The process on this machine that listens at an address, as far as we may see it.
+/// The process on this machine that listens on an address, if this process may see it.
 pub(super) fn listening_at(address: &Address) -> Option<u32> {
     let inode = match address {
         Address::Tcp(address) if address.ip().is_loopback() => tcp_inode(address)?,

@@ -1,5 +1,6 @@
-//! The programs that can be started, each with equal promises: the log is flushed at every commit,
-//! pages are protected from torn writes, no binary log, the same buffer pool and log.
+//! The programs that can be started, each with the same guarantees: the log is flushed at every
+//! commit, pages are protected from torn writes, no binary log, the same sizes of buffer pool and
+//! log.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,7 +8,7 @@ use std::process::Command;
 use super::launch::Settings;
 use crate::error::{Failure, Result};
 
-/// One of them.
+/// A server program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Program {
     Selkie,
@@ -15,7 +16,7 @@ pub(super) enum Program {
     MySql,
 }
 
-/// Where packages put servers that are not in everybody's PATH.
+/// Folders in which packages install servers, and which need not be in PATH.
 const PLACES: [&str; 4] = ["/usr/sbin", "/usr/bin", "/usr/libexec", "/usr/local/bin"];
 
 impl Program {
@@ -37,7 +38,7 @@ impl Program {
         }
     }
 
-    /// What creates an empty data directory, if that needs a command of its own.
+    /// The command that creates an empty data directory; `None` if the server does so itself.
     pub(super) fn initialise(self, binary: &Path, datadir: &Path) -> Option<Command> {
         let datadir = format!("--datadir={}", datadir.display());
         match self {
@@ -58,7 +59,7 @@ impl Program {
         }
     }
 
-    /// Options beyond those that all have.
+    /// Options in addition to those of all servers.
     pub(super) fn options(self, settings: &Settings) -> Vec<String> {
         let log = settings.log_bytes;
         let own: &[&str] = match self {
@@ -72,7 +73,7 @@ impl Program {
             ],
         };
         let mut options: Vec<String> = own.iter().map(|&o| o.to_owned()).collect();
-        // Thousands of connections prepare every statement of a mix for every table.
+        // Thousands of connections prepare each statement of a mix for each table.
         options.push("--max-prepared-stmt-count=1000000".to_owned());
         match self {
             Self::MySql => options.push(format!("--innodb-redo-log-capacity={log}")),
@@ -86,7 +87,7 @@ impl Program {
     }
 }
 
-/// MariaDB and MySQL refuse to run as root unless they are told to.
+/// The option without which MariaDB and MySQL refuse to run as root.
 fn as_root() -> Option<&'static str> {
     rustix::process::geteuid().is_root().then_some("--user=root")
 }

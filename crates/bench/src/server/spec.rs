@@ -1,7 +1,7 @@
-//! How a server is named on the command line.
+//! Names of servers on the command line.
 //!
-//! `selkie`, `mariadb`, `mysql`: started here from what is installed; `mariadb=/path/to/mariadbd`:
-//! from that program; `NAME=HOST:PORT` or `NAME=/path/to/socket`: one that runs.
+//! `selkie`, `mariadb`, `mysql`: the installed program is started. `mariadb=/path/to/mariadbd`:
+//! that program is started. `NAME=HOST:PORT` or `NAME=/path/to/socket`: a running server.
 
 use std::net::ToSocketAddrs;
 use std::os::unix::fs::FileTypeExt;
@@ -14,7 +14,7 @@ use crate::wire::Address;
 /// A server to measure.
 #[derive(Clone, Debug)]
 pub(crate) struct Spec {
-    /// What it is called.
+    /// Name in reports.
     pub(crate) name: String,
     pub(super) program: Option<Program>,
     pub(super) binary: Option<PathBuf>,
@@ -24,7 +24,7 @@ pub(crate) struct Spec {
 }
 
 impl Spec {
-    /// Reads a list with commas.
+    /// Parses a list separated by commas.
     pub(crate) fn parse_list(text: &str, user: &str, password: &str) -> Result<Vec<Self>> {
         text.split(',').map(|one| Self::parse(one.trim(), user, password)).collect()
     }

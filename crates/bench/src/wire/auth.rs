@@ -1,11 +1,13 @@
-//! Logging in: what the server says first, and proofs of the password.
+//! Login: the server's greeting, and the proofs of a password.
+//!
+//! Supports `mysql_native_password` and the fast answer of `caching_sha2_password`; no TLS.
 
 use sha1::{Digest, Sha1};
 use sha2::Sha256;
 
 use super::packet::Reader;
 
-/// What the server's first packet says.
+/// Content of the server's first packet.
 #[derive(Debug)]
 pub(super) struct Greeting {
     pub(super) version: String,
@@ -14,7 +16,7 @@ pub(super) struct Greeting {
 }
 
 impl Greeting {
-    /// Reads protocol version 10.
+    /// Parses a greeting of protocol version 10.
     pub(super) fn parse(payload: &[u8]) -> Option<Self> {
         let mut reader = Reader(payload);
         if reader.byte()? != 10 {
@@ -23,7 +25,8 @@ impl Greeting {
         let version = String::from_utf8_lossy(reader.until_zero()).into_owned();
         reader.bytes(4)?;
         let mut salt = reader.bytes(8)?.to_vec();
-        // A filler, capabilities, charset, status, capabilities again, the salt's length, reserved.
+        // A filler, capabilities, charset, status, capabilities again, the length of the salt,
+        // reserved bytes.
         reader.bytes(1 + 2 + 1 + 2 + 2 + 1 + 10)?;
         salt.extend_from_slice(reader.until_zero());
         let plugin = String::from_utf8_lossy(reader.until_zero()).into_owned();
@@ -31,12 +34,12 @@ impl Greeting {
     }
 }
 
-/// Compat: MariaDB puts 5.5.5- before its version, for replicas of old.
+/// Compat: MariaDB puts 5.5.5- before its version, for old replicas.
 fn shown(version: String) -> String {
     version.strip_prefix("5.5.5-").map(str::to_owned).unwrap_or(version)
 }
 
-/// The proof that `plugin` wants; `None` for a plugin that is not known here.
+/// The proof for `plugin`; `None` for an unknown plugin.
 pub(super) fn proof(plugin: &str, password: &str, salt: &[u8]) -> Option<Vec<u8>> {
     match plugin {
         _ if password.is_empty() => Some(Vec::new()),

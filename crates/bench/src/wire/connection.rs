@@ -1,5 +1,5 @@
-//! A connection that waits for its answers, for set-up and for reports; and what is left of it for
-//! those that do not wait: its socket.
+//! A connection that waits for its answers, for set-up and reports. Load sessions use it for the
+//! login, then only its socket, without waiting.
 
 use std::fmt;
 use std::io::{self, BufReader, Read, Write};
@@ -14,12 +14,12 @@ use super::packet::{Reader, begin_packet, end_packet, read_packet};
 use super::rows::{Answer, ServerError, column_name, text_row};
 use crate::error::{Failure, Result};
 
-/// Where a server listens.
+/// Address of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Address {
     /// Over TCP.
     Tcp(SocketAddr),
-    /// At a socket file.
+    /// Over a socket file.
     Unix(PathBuf),
 }
 
@@ -100,17 +100,17 @@ const CAPABILITIES: u32 = 0x1 | 0x8 | 0x80 | 0x200 | 0x2000 | 0x8000 | 0x2_0000 
 const CHARSET: u8 = 45;
 const COM_QUERY: u8 = 3;
 const COM_STMT_PREPARE: u8 = 0x16;
-/// The server asks for the content of a file.
+/// First byte of a request for the content of a file.
 const LOCAL_INFILE: u8 = 0xFB;
 
 /// A prepared statement.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Prepared {
-    /// Its number in this connection.
+    /// Its number within this connection.
     pub(crate) id: u32,
 }
 
-/// A connection, logged in.
+/// A connection that is logged in.
 #[derive(Debug)]
 pub(crate) struct Connection {
     socket: BufReader<Socket>,
@@ -138,32 +138,32 @@ impl Connection {
         Ok(connection)
     }
 
-    /// What the server calls itself.
+    /// Version that the server reports.
     pub(crate) fn version(&self) -> &str {
         &self.version
     }
 
-    /// Answers that take longer are an error.
+    /// Sets the maximum time for an answer; a longer one is an error.
     pub(crate) fn set_timeout(&self, timeout: Option<Duration>) -> Result<()> {
         Ok(self.socket.get_ref().set_timeout(timeout)?)
     }
 
-    /// From now on nothing waits: for [`Connection::read_now`] and [`Connection::write_now`].
+    /// Makes the socket non-blocking, for [`Connection::read_now`] and [`Connection::write_now`].
     pub(crate) fn stop_waiting(&self) -> Result<()> {
         Ok(self.socket.get_ref().set_nonblocking()?)
     }
 
-    /// Reads what is there, past the buffer.
+    /// Reads the bytes that are there, without the buffer.
     pub(crate) fn read_now(&self, bytes: &mut [u8]) -> io::Result<usize> {
         { self.socket.get_ref() }.read(bytes)
     }
 
-    /// Writes as much as goes.
+    /// Writes as much as possible without waiting.
     pub(crate) fn write_now(&self, bytes: &[u8]) -> io::Result<usize> {
         { self.socket.get_ref() }.write(bytes)
     }
 
-    /// The socket, to watch.
+    /// The socket, for polling.
     pub(crate) fn socket(&self) -> BorrowedFd<'_> {
         match self.socket.get_ref() {
             Socket::Tcp(stream) => stream.as_fd(),
@@ -181,8 +181,8 @@ impl Connection {
         statements.iter().try_for_each(|text| self.query(text).map(drop))
     }
 
-    /// Runs a `LOAD DATA LOCAL`: when the server asks for the file, `content` appends its next
-    /// piece to the buffer until it returns false.
+    /// Runs a `LOAD DATA LOCAL`. When the server requests the file, `content` appends the next
+    /// piece to the buffer; false means it was the last.
     pub(crate) fn load(
         &mut self,
         text: &str,
@@ -238,7 +238,7 @@ impl Connection {
         self.prove(password)
     }
 
-    /// Answers what the server asks until it lets us in.
+    /// Answers the server's requests until the login succeeds.
     fn prove(&mut self, password: &str) -> Result<()> {
         loop {
             let sequence = self.read()?;
@@ -255,7 +255,7 @@ impl Connection {
                     self.out.extend_from_slice(&answer);
                     self.send(start, sequence + 1)?;
                 }
-                // The server knows the password's hash; its OK follows.
+                // The fast proof was correct; the server's OK follows.
                 Some(1) if self.payload.get(1) == Some(&3) => {}
                 Some(1) => return Err(Failure::unsupported("a login that needs TLS")),
                 _ => return Err(Failure::malformed()),
@@ -285,7 +285,7 @@ impl Connection {
         Ok(read_packet(&mut self.socket, &mut self.payload)?)
     }
 
-    /// Fails if the packet read is an error.
+    /// Fails if the packet that was read is an error.
     fn check(&self) -> Result<()> {
         match self.payload.first() {
             Some(0xFF) => {
@@ -312,7 +312,7 @@ impl Connection {
         }
     }
 
-    /// Reads the rest of an answer whose first packet was read; of several results the last.
+    /// Reads the rest of an answer after its first packet. Of several results, returns the last.
     fn answer(&mut self) -> Result<Answer> {
         loop {
             self.check()?;

@@ -1,6 +1,6 @@
-//! A client of the MySQL protocol, as cheap as it can be: no values are decoded that nobody reads.
+//! A client of the MySQL protocol with minimal cost: values that nothing reads are not decoded.
 //!
-//! May use nothing of the server. Must not retry or hide an error.
+//! Must not use the server's code. Must not retry or hide an error.
 
 mod auth;
 mod connection;

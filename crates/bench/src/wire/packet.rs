@@ -1,18 +1,19 @@
-//! Packets: three bytes of length, one of sequence, the payload; and integers in them.
+//! Packets (three bytes of length, one of sequence, the payload) and the integers in them.
+//!
+//! Independent of the server's codec. A reader returns `None` for a short payload; it never panics.
 
 use std::io::{self, Read};
 
-/// A payload of this length goes on in the next packet.
+/// A payload of this length continues in the next packet.
 pub(super) const LONGEST: usize = 0xFF_FFFF;
 
-/// Leaves room for a header; what [`end_packet`] wants to know.
+/// Leaves room for a header. Returns the position that [`end_packet`] needs.
 pub(crate) fn begin_packet(out: &mut Vec<u8>) -> usize {
     out.extend_from_slice(&[0; 4]);
     out.len()
 }
 
-/// Fills in the header of a packet whose payload begins at `start`. The payload is shorter than
-/// 16 MiB.
+/// Fills in the header of a packet whose payload starts at `start` and is shorter than 16 MiB.
 pub(crate) fn end_packet(out: &mut [u8], start: usize, sequence: u8) {
     let length = out.len() - start;
     debug_assert!(length < LONGEST);
@@ -20,7 +21,7 @@ pub(crate) fn end_packet(out: &mut [u8], start: usize, sequence: u8) {
     out[start - 1] = sequence;
 }
 
-/// Reads one packet's payload and its sequence number.
+/// Reads the payload of one packet; returns its sequence number.
 pub(super) fn read_packet(from: &mut impl Read, payload: &mut Vec<u8>) -> io::Result<u8> {
     payload.clear();
     loop {
@@ -36,7 +37,7 @@ pub(super) fn read_packet(from: &mut impl Read, payload: &mut Vec<u8>) -> io::Re
     }
 }
 
-/// Appends a number as the protocol's lengths are.
+/// Appends a length-encoded number.
 pub(crate) fn put_length_encoded(out: &mut Vec<u8>, number: u64) {
     match number {
         0..=250 => out.push(number as u8),
@@ -55,7 +56,7 @@ pub(crate) fn put_length_encoded(out: &mut Vec<u8>, number: u64) {
     }
 }
 
-/// Takes what a payload is made of from its front; `None` when it is too short.
+/// Reads fields from the front of a payload; `None` if it is too short.
 pub(super) struct Reader<'a>(pub(super) &'a [u8]);
 
 impl<'a> Reader<'a> {
@@ -69,7 +70,7 @@ impl<'a> Reader<'a> {
         self.bytes(1).map(|bytes| bytes[0])
     }
 
-    /// A number of up to eight bytes, lowest first.
+    /// A number of up to eight bytes, little-endian.
     pub(super) fn fixed(&mut self, count: usize) -> Option<u64> {
         let bytes = self.bytes(count)?;
         Some(bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
@@ -85,7 +86,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Up to a zero byte, which is dropped, or all that is left.
+    /// The bytes up to a zero byte, which is dropped; all bytes if there is none.
     pub(super) fn until_zero(&mut self) -> &'a [u8] {
         let end = self.0.iter().position(|byte| *byte == 0);
         let taken = &self.0[..end.unwrap_or(self.0.len())];

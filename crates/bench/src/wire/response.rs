@@ -1,4 +1,4 @@
-//! Where an answer ends, found without decoding it.
+//! Finds the end of an answer without decoding its rows.
 //!
 //! Source of the format: the MySQL client/server protocol, version 4.1, with EOF packets.
 
@@ -8,12 +8,12 @@ use super::rows::ServerError;
 /// More results follow this one.
 const MORE_RESULTS: u64 = 8;
 
-/// How a command ended.
+/// Outcome of a command.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// Well, with so many rows.
+    /// Success, with the number of rows.
     Ok(u64),
-    /// With an error.
+    /// An error.
     Failed(ServerError),
 }
 
@@ -24,12 +24,12 @@ enum Expect {
     Rows,
 }
 
-/// Follows the answers of one connection, in whatever pieces they arrive.
+/// Follows the answers of one connection, which may arrive in any pieces.
 #[derive(Debug)]
 pub(crate) struct Scanner {
     expect: Expect,
     rows: u64,
-    /// The beginning of a packet whose end has not arrived.
+    /// The start of an incomplete packet.
     partial: Vec<u8>,
 }
 
@@ -39,12 +39,12 @@ impl Default for Scanner {
     }
 }
 
-/// What comes is not the protocol.
+/// The bytes are not a valid answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Malformed;
 
 impl Scanner {
-    /// Takes what has arrived; the outcome if the answer ends with it.
+    /// Takes bytes that have arrived. Returns the outcome if they complete the answer.
     pub(crate) fn feed(&mut self, bytes: &[u8]) -> Result<Option<Outcome>, Malformed> {
         if self.partial.is_empty() {
             return self.scan(bytes);

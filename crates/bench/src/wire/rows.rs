@@ -1,11 +1,13 @@
-//! Answers as text, for the statements whose answers matter.
+//! Answers as text, for statements whose rows are needed.
+//!
+//! Not for loads: there only the end of an answer is found (`response`).
 
 use super::packet::Reader;
 
-/// What a statement gave.
+/// Answer to a statement.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Answer {
-    /// Names of the columns; none if there was no result set.
+    /// Names of the columns; empty without a result set.
     pub(crate) columns: Vec<String>,
     /// Values as text; `None` is NULL.
     pub(crate) rows: Vec<Vec<Option<String>>>,
@@ -18,17 +20,17 @@ impl Answer {
     }
 }
 
-/// An error the server sent.
+/// An error from the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ServerError {
-    /// MySQL's number.
+    /// Number of the error.
     pub(crate) code: u16,
-    /// Its text.
+    /// Text of the error.
     pub(crate) message: String,
 }
 
 impl ServerError {
-    /// Reads an ERR packet.
+    /// Parses an ERR packet.
     pub(super) fn parse(payload: &[u8]) -> Option<Self> {
         let mut reader = Reader(payload.get(1..)?);
         let code = reader.fixed(2)? as u16;
@@ -40,7 +42,7 @@ impl ServerError {
     }
 }
 
-/// A row of the text protocol.
+/// Parses a row of the text protocol.
 pub(super) fn text_row(payload: &[u8]) -> Option<Vec<Option<String>>> {
     let mut reader = Reader(payload);
     let mut row = Vec::new();
@@ -56,10 +58,10 @@ pub(super) fn text_row(payload: &[u8]) -> Option<Vec<Option<String>>> {
     Some(row)
 }
 
-/// The name in a column's definition.
+/// The name in a column definition.
 pub(super) fn column_name(payload: &[u8]) -> Option<String> {
     let mut reader = Reader(payload);
-    // Catalog, schema, table and original table come before it.
+    // Catalog, schema, table and original table are before it.
     for _ in 0..4 {
         let length = reader.length_encoded()? as usize;
         reader.bytes(length)?;

@@ -1,6 +1,6 @@
-//! Sessions and what they do.
+//! The process list: all sessions with their present activity.
 //!
-//! Must not show others' sessions to those who may not see them.
+//! Must not show sessions of other users without the PROCESS privilege.
 
 use selkie_exec::Killed;
 use selkie_types::{Decimal, Value};
