@@ -82,8 +82,8 @@ pub trait BackendSession: Send {
     /// Parses the first statement of `text`. Fails if a second one follows, unless `multi` allows
     /// it.
     ///
-    /// `text` is UTF-8. If the client sent another character set, `origin` is the original text;
-    /// `text` is the end of it.
+    /// `text` is UTF-8. If the client sent another character set, `origin` is the original text,
+    /// and `text` is the end of it, converted.
     fn parse(
         &mut self,
         text: &[u8],

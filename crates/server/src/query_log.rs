@@ -51,7 +51,7 @@ pub struct SlowEntry {
     pub user_host: String,
     /// Microseconds it took.
     pub query_micros: u64,
-    /// Microseconds it waited for locks.
+    /// Microseconds it waited for locks; always 0 here, because nothing measures them.
     pub lock_micros: u64,
     /// Rows it sent.
     pub rows_sent: u64,
@@ -63,7 +63,7 @@ pub struct SlowEntry {
     pub bytes_sent: u64,
     /// The default database.
     pub schema: String,
-    /// `LAST_INSERT_ID()` before the statement.
+    /// `LAST_INSERT_ID()` before the statement; always 0 here.
     pub last_insert_id: u64,
     /// The AUTO_INCREMENT value it generated.
     pub insert_id: u64,

@@ -50,7 +50,7 @@ pub struct SessionHandle {
     in_transaction: AtomicBool,
     /// `unique_checks` in bit 0, `foreign_key_checks` in bit 1.
     checks: AtomicU8,
-    /// What its thread waits for: a [`WaitKind`].
+    /// Kind of wait its thread is in, for [`noted_wait`].
     pub(crate) waits: Arc<AtomicU8>,
     /// Port it came through.
     pub(crate) door: Door,

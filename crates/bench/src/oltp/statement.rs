@@ -50,7 +50,7 @@ pub(crate) enum Kind {
     RandomRanges,
     /// The whole table.
     Scan,
-    /// Rows of a list of values, found without an index.
+    /// Rows of a list of primary keys; changes a column without an index.
     UpdateList(u32),
     /// The same row in every execution.
     UpdateOne,

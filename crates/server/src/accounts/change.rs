@@ -1,4 +1,5 @@
-//! CREATE, ALTER, DROP and RENAME USER, roles, GRANT and REVOKE, on the state of all accounts.
+//! CREATE, ALTER, DROP and RENAME USER, CREATE and DROP ROLE, SET PASSWORD and SET DEFAULT ROLE, on
+//! the state of all accounts.
 //!
 //! Must not check whether the caller may do it: the administrative statements do that first.
 

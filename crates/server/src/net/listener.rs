@@ -30,7 +30,7 @@ pub(crate) struct Endpoints {
     pub(crate) addresses: String,
     /// Port; `None` means no TCP.
     pub(crate) port: Option<u16>,
-    /// A second port, for administrators when the first is out of connections.
+    /// A second port with its own threads and limit, for when the first one is blocked or full.
     pub(crate) extra_port: Option<u16>,
     /// Path of the Unix socket.
     pub(crate) socket: Option<PathBuf>,

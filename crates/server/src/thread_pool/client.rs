@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use selkie_exec::Unsettled;
 
-/// What a client waits for after it was served.
+/// Result of a service: the thing a client waits for next.
 pub(crate) enum Progress {
     /// Its next bytes, at most for this time.
     Idle(Duration),

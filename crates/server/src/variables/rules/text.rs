@@ -69,7 +69,8 @@ fn as_of(def: &VarDef, text: &str) -> SqlResult<VarValue> {
     }
 }
 
-/// Whether the text has fourteen different characters, the first or second of them a space.
+/// Whether the text is fourteen ASCII signs, the first or second of them a space. All differ,
+/// except that the 11th and the 12th may repeat a sign.
 fn operators(text: &str) -> bool {
     let signs = text.as_bytes();
     let plain = |sign: &u8| sign.is_ascii() && !sign.is_ascii_alphanumeric();
