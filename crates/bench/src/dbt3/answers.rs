@@ -18,8 +18,8 @@ pub(crate) enum Verdict {
     Wrong(String),
 }
 
-/// Compares with `qNN_sfSCALE.csv` in a folder. Fields are separated by `
-/// `; the first line has names.
+/// Compares with `qNN_sfSCALE.csv` in a folder. Fields are separated by `|`; the first line has
+/// names.
 pub(crate) fn check(folder: &Path, query: usize, scale: f64, answer: &Answer) -> Result<Verdict> {
     let path = folder.join(format!("q{query:02}_sf{scale}.csv"));
     let Ok(text) = fs::read_to_string(&path) else { return Ok(Verdict::Unknown) };
