@@ -1,4 +1,4 @@
-//! What a statement costs before it is planned: shape, digest, syntax tree.
+//! Costs of a statement before it is planned: shape, digest, syntax tree.
 //! Run: `cargo bench -p selkie-sql`; tests/bench/micro.py compares two builds.
 
 use divan::{Bencher, black_box};

@@ -1,7 +1,7 @@
 //! The syntax tree: what the grammar says, in the user's order, nothing resolved.
 //!
-//! The tree is owned and cloneable, so that prepared statements and views can keep it. It knows no
-//! catalog: a name is what the user wrote. Spans point into the statement text that was parsed.
+//! The tree is owned and cloneable, so that prepared statements and views can keep it. The tree
+//! knows no catalog: a name is the text the user wrote. Spans point into the parsed statement text.
 
 mod account;
 mod admin;

@@ -1,12 +1,12 @@
-//! A statement in the client's character set, beside its text in UTF-8.
+//! A statement in the client's character set, together with its UTF-8 form.
 //!
-//! The grammar works on UTF-8. Strings, however, are the bytes the client sent: behind an
-//! introducer they mean what it says, and without one they may have no place in Unicode. So the way
-//! back from a place in the UTF-8 to the client's bytes is kept. Must not know the grammar.
+//! The grammar works on UTF-8. String literals, however, are the bytes the client sent: an
+//! introducer gives them another character set, and some of them may have no form in Unicode. This
+//! file maps positions in the UTF-8 back to the client's bytes. Must not know the grammar.
 
 use selkie_types::Charset;
 
-/// Stands in the UTF-8 for what the character set does not know.
+/// Replacement in the UTF-8 for bytes that are no character of the client's character set.
 const UNKNOWN: char = '\u{FFFD}';
 
 /// A text of a client whose character set is not UTF-8.
@@ -15,7 +15,7 @@ pub struct ClientText {
     charset: Charset,
     bytes: Box<[u8]>,
     utf8: Box<[u8]>,
-    /// Behind each character that is not ASCII: where it ends in the UTF-8 and in the bytes.
+    /// For each non-ASCII character: its end in the UTF-8 and its end in the client's bytes.
     places: Vec<(usize, usize)>,
 }
 
@@ -69,13 +69,13 @@ impl ClientText {
         &self.utf8
     }
 
-    /// Where a part of the UTF-8 begins in it; nothing if it is no part of it.
+    /// Byte offset of `part` in the UTF-8; `None` if `part` is no slice of it.
     pub(crate) fn offset_of(&self, part: &[u8]) -> Option<usize> {
         let at = (part.as_ptr() as usize).checked_sub(self.utf8.as_ptr() as usize)?;
         (at + part.len() <= self.utf8.len()).then_some(at)
     }
 
-    /// The client's bytes of a part of the UTF-8; both ends are ends of characters.
+    /// The client's bytes for a range of the UTF-8; both ends are character boundaries.
     pub(crate) fn original(&self, from: usize, to: usize) -> &[u8] {
         self.bytes.get(self.place(from)..self.place(to)).unwrap_or_default()
     }
@@ -87,7 +87,7 @@ impl ClientText {
         }
     }
 
-    /// The first bytes of a part that are no character, if there are such.
+    /// The first bytes of a part that form no valid character; `None` if all do.
     pub(crate) fn unknown<'a>(&self, mut bytes: &'a [u8]) -> Option<&'a [u8]> {
         if self.charset == Charset::Binary {
             return None;
@@ -99,7 +99,7 @@ impl ClientText {
         None
     }
 
-    /// A string as UTF-8, unless it is not the same when it is brought back.
+    /// A string as UTF-8; `None` if converting it back would not give the same bytes.
     pub(crate) fn as_utf8(&self, bytes: &[u8]) -> Option<Vec<u8>> {
         if matches!(self.charset, Charset::Binary | Charset::Utf8mb3) {
             return None;

@@ -16,19 +16,20 @@ impl SelectItem {
 }
 
 impl Expr {
-    /// The name of the result column that the expression is, written at `span` of `text`.
+    /// The name of the result column for this expression, which is written at `span` of `text`.
     pub fn column_name(&self, span: Span, text: &[u8]) -> String {
         let name = match named_by_itself(self) {
             ExprKind::Column(column) => return column.name.value.to_string(),
             ExprKind::Literal(Literal::Null) => return "NULL".to_owned(),
             ExprKind::Literal(Literal::Bool(true)) => return "TRUE".to_owned(),
             ExprKind::Literal(Literal::Bool(false)) => return "FALSE".to_owned(),
-            // Digits of bytes are no text.
+            // A string that was written as hexadecimal or binary digits has no text to name a
+            // column.
             ExprKind::Literal(Literal::String(string)) if !string.is_digits() => {
                 String::from_utf8_lossy(&string.bytes).into_owned()
             }
             ExprKind::Literal(Literal::Temporal { .. }) => source(span.text(text)),
-            // Compat: a constant with a name is named by it.
+            // Compat: the column of NAME_CONST is named by its first argument.
             ExprKind::Call(call) if call.schema.is_none() && call.name.is("name_const") => {
                 match call.args.first().map(|arg| &arg.kind) {
                     Some(ExprKind::Literal(Literal::String(string))) => {
@@ -45,7 +46,7 @@ impl Expr {
     }
 }
 
-/// The expression below plus signs.
+/// The expression without the plus signs before it.
 fn bare(mut expr: &Expr) -> &Expr {
     while let ExprKind::Unary { op: UnaryOp::Plus, expr: inner } = &expr.kind {
         expr = inner;
@@ -57,7 +58,7 @@ fn named_by_itself(expr: &Expr) -> &ExprKind {
     &bare(expr).kind
 }
 
-/// Compat: the name is the text without the signs of versioned comments.
+/// Compat: the name is the text without the marks of versioned comments.
 fn source(text: &[u8]) -> String {
     String::from_utf8_lossy(&strip_versions(text)).trim_end().to_owned()
 }

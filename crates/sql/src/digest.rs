@@ -38,7 +38,7 @@ fn hash(bytes: &[u8]) -> u128 {
     bytes.iter().fold(BASIS, |hash, &b| (hash ^ u128::from(b)).wrapping_mul(PRIME))
 }
 
-/// What matters about the parts written so far.
+/// Kinds of the parts written so far, as far as later tokens depend on them.
 #[derive(Clone, Copy, PartialEq)]
 enum Part {
     /// `?`.
@@ -60,7 +60,7 @@ enum Part {
 struct Builder<'a> {
     text: &'a [u8],
     out: String,
-    /// The parts and where their text begins, the blank before it included.
+    /// The parts, each with the offset of its text, the blank before it included.
     parts: Vec<(Part, usize)>,
 }
 
@@ -103,7 +103,7 @@ impl Builder<'_> {
         self.out.push_str(text);
     }
 
-    /// The part `back` places from the end.
+    /// The part `back` places before the last.
     fn last(&self, back: usize) -> Option<Part> {
         let at = self.parts.len().checked_sub(back + 1)?;
         self.parts.get(at).map(|p| p.0)
@@ -113,7 +113,7 @@ impl Builder<'_> {
         matches!(self.last(0), Some(Part::Token(kind)) if kinds.contains(&kind))
     }
 
-    /// Takes back the last parts.
+    /// Removes the last `count` parts and their text.
     fn drop_parts(&mut self, count: usize) {
         for _ in 0..count {
             if let Some((_, start)) = self.parts.pop() {
@@ -122,7 +122,7 @@ impl Builder<'_> {
         }
     }
 
-    /// A value; the sign before a number and the list before a value are part of it.
+    /// Writes a value. A sign before a number, and a list of values before it, merge into the part.
     fn value(&mut self, number: bool) {
         while number && self.ends(&[T::Minus, T::Plus]) && self.sign_is_unary() {
             self.drop_parts(1);
@@ -135,8 +135,8 @@ impl Builder<'_> {
         self.part(Part::Value, "?");
     }
 
-    /// Compat: behind these tokens, and not behind comparisons, MariaDB takes a sign for the
-    /// number's.
+    /// Whether a sign belongs to the number behind it. Compat: MariaDB says so after these tokens,
+    /// but not after comparison operators.
     fn sign_is_unary(&self) -> bool {
         use T::*;
         let Some(Part::Token(kind)) = self.last(1) else { return false };
@@ -158,7 +158,7 @@ impl Builder<'_> {
         word || sign || matches!(kind, Star | Slash | Percent | Caret | AndAnd | PipePipe)
     }
 
-    /// A closing parenthesis; a row of values becomes one part, a list of rows another.
+    /// Writes a closing parenthesis. A row of values becomes one part, a list of rows another.
     fn close(&mut self) {
         let opened = matches!(self.last(1), Some(Part::Token(T::LParen)));
         let (row, rows, text) = match self.last(0) {
@@ -179,7 +179,7 @@ impl Builder<'_> {
     fn token_text(&mut self, token: Token) {
         let raw = &self.text[token.start as usize..token.end as usize];
         match token.kind {
-            // Compat: MariaDB prints the last word it has for a token.
+            // Compat: MariaDB prints the last word of its list for a token.
             T::Word(Kw::DISTINCT) => self.out.push_str("DISTINCTROW"),
             T::Ne => self.out.push_str("!="),
             T::Word(kw) | T::Func(kw) if kw != Kw::NotKeyword => self.out.push_str(kw.text()),

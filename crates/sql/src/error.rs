@@ -1,4 +1,5 @@
-//! Error 1064: which text it quotes and which line it names.
+//! Error 1064: the text it quotes and the line it names.
+//! Compat: both follow MariaDB's lexer, oddities included, because clients show and compare them.
 
 use selkie_types::error::catalogue::{ER_PARSE_ERROR, ER_SYNTAX_ERROR};
 use selkie_types::{ErrorDef, SqlError, SqlMode};
@@ -11,19 +12,20 @@ pub(crate) fn syntax_error(text: &[u8], mode: SqlMode, token: Token) -> SqlError
     error_at(&ER_SYNTAX_ERROR, text, mode, token)
 }
 
-/// Error 1064 with other words for what is wrong at a token.
+/// An error of the form of 1064, with definition `wrong` for the message, at a token.
 #[cold]
 pub(crate) fn error_at(wrong: &ErrorDef, text: &[u8], mode: SqlMode, token: Token) -> SqlError {
-    // Compat: MariaDB's lexer restarts behind a comma, so that a misplaced one is not quoted.
+    // Compat: MariaDB's lexer restarts after a comma, so the message does not quote a misplaced
+    // one.
     let at = if token.kind == T::Comma { token.end } else { token.start } as usize;
     let near = text.get(at..).unwrap_or_default();
-    // More than the error shows; the catalogue cuts it.
+    // 400 bytes are more than the message shows; the catalogue cuts the rest.
     let near = String::from_utf8_lossy(&near[..near.len().min(400)]);
     let line = line_of(text, mode, token.start as usize);
     SqlError::new(&ER_PARSE_ERROR, &[&wrong.text, &near, &line])
 }
 
-/// Compat: line breaks inside of quoted texts do not count.
+/// Line number of offset `at`. Compat: line breaks inside quoted texts do not count.
 fn line_of(text: &[u8], mode: SqlMode, at: usize) -> usize {
     let mut lexer = Lexer::new(text, Modes::new(mode));
     let mut line = 1;

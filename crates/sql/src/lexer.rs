@@ -1,4 +1,5 @@
-//! Bytes to tokens, one at a time. Knows `sql_mode`, versioned comments and nothing of the grammar.
+//! Bytes to tokens, one at a time. Knows `sql_mode` and versioned comments.
+//! Must not know the grammar: the parser, the digest and `oracle.rs` share it.
 
 mod comment;
 mod keyword;
@@ -32,18 +33,18 @@ impl Modes {
     }
 }
 
-/// A position in a text, with what the lexer remembers there. A copy is a place to come back to.
+/// A position in a text with the lexer's state. Copy it to come back to that position.
 #[derive(Clone, Copy)]
 pub(crate) struct Lexer<'a> {
     text: &'a [u8],
     pos: usize,
     modes: Modes,
-    /// Inside of an executed `/*! ... */`.
+    /// The position is inside an executed `/*! ... */`.
     in_version_comment: bool,
-    /// A dot was just read with a name behind it, which then is no keyword and may begin with a
+    /// The last token was a dot with a name behind it. That name is no keyword and may begin with a
     /// digit.
     after_dot: bool,
-    /// A word was just read with `.name` behind it: the dot begins no number.
+    /// The last token was a word with `.name` behind it: the dot begins no number.
     before_dot: bool,
 }
 
@@ -73,7 +74,8 @@ impl<'a> Lexer<'a> {
         Token { kind, start: start as u32, end: self.pos as u32 }
     }
 
-    /// The next token. Past the end it is `Eof` for ever.
+    /// The next token. At the end of the text every call gives `Eof`, or `Bad` while a versioned
+    /// comment is open.
     pub(crate) fn next(&mut self) -> Token {
         if std::mem::take(&mut self.after_dot) {
             return self.word_after_dot();
@@ -105,7 +107,7 @@ impl<'a> Lexer<'a> {
         self.token(kind, start)
     }
 
-    /// Name directly behind a dot: anything goes.
+    /// A name directly after a dot: any word is a name there.
     fn word_after_dot(&mut self) -> Token {
         let start = self.pos;
         self.skip_word();
@@ -113,7 +115,7 @@ impl<'a> Lexer<'a> {
         self.token(T::Word(Kw::NotKeyword), start)
     }
 
-    /// Skips the characters of a name. Bytes that are no UTF-8 end it.
+    /// Skips the characters of a name. Invalid UTF-8 ends the name.
     fn skip_word(&mut self) {
         let start = self.pos;
         let mut bits = 0;
@@ -151,7 +153,7 @@ impl<'a> Lexer<'a> {
         self.classify(start)
     }
 
-    /// Keyword, introducer or name: the word from `start` to here.
+    /// Kind of the word from `start` to the position: keyword, introducer or name.
     fn classify(&mut self, start: usize) -> T {
         if self.dot_and_name_follow() {
             self.before_dot = true;
@@ -253,7 +255,7 @@ fn single(b: u8) -> T {
     }
 }
 
-/// Character sets of MariaDB; `_name` introduces a literal even if Selkie cannot read it.
+/// Character sets of MariaDB. `_name` is an introducer even if Selkie does not support the set.
 const CHARSETS: &[&str] = &[
     "utf8mb4", "utf8mb3", "utf8", "latin1", "binary", "ascii", "ucs2", "utf16", "utf16le", "utf32",
     "latin2", "latin5", "latin7", "big5", "dec8", "cp850", "hp8", "koi8r", "swe7", "ujis", "sjis",

@@ -1,9 +1,8 @@
-//! Makes parameters of a statement's literals, where a value says nothing about what the statement
-//! is.
+//! Turns literals of a statement into parameters where the value does not change the plan.
 //!
-//! Those places are: one side of a comparison with a column, the bounds of BETWEEN and the items of
-//! IN over a column, and values to be stored. Everywhere else (positions of ORDER BY, names of
-//! result columns, LIMIT, arguments of functions) a literal is part of what is planned and stays.
+//! These places are: one side of a comparison with a column, the bounds of BETWEEN and the items of
+//! IN over a column, and values to be stored. In all other places (positions of ORDER BY, names of
+//! result columns, LIMIT, arguments of functions) the plan depends on the literal, so it stays.
 
 use selkie_types::stack;
 
@@ -12,8 +11,8 @@ use crate::ast::{
     SelectItem, Span, Statement, TableRef,
 };
 
-/// Replaces literals by the parameters of their numbers in `literals`; says which were. `None` if
-/// the statement is not one of one table without subqueries and variables.
+/// Replaces literals by parameters numbered as in `literals`; returns which were replaced. `None`
+/// if the statement has more than one table, a subquery or a variable.
 pub fn lift_literals(statement: &mut Statement, literals: &[Span]) -> Option<Vec<bool>> {
     let mut lift = Lift { literals, lifted: vec![false; literals.len()] };
     match statement {
@@ -51,7 +50,7 @@ fn is_one_table(tables: &[TableRef]) -> Option<()> {
     }
 }
 
-/// Whether an expression has no subquery and no variable in it.
+/// Succeeds for an expression without subqueries and variables.
 fn is_plain(expr: &Expr) -> Option<()> {
     let is_variable = |e: &Expr| {
         use ExprKind::{AssignUserVar, Param, SystemVar, UserVar};
@@ -144,7 +143,7 @@ impl Lift<'_> {
         Some(())
     }
 
-    /// Replaces an expression that is a literal and nothing else.
+    /// Replaces an expression that is nothing but a literal.
     fn value(&mut self, expr: &mut Expr) {
         let is_literal =
             matches!(expr.kind, ExprKind::Literal(Literal::Int(_) | Literal::String(_)));

@@ -1,17 +1,17 @@
-//! Stored programs in the language of `sql_mode=ORACLE`: recognised by how they begin.
+//! Stored programs in the language of `sql_mode=ORACLE`, recognised by their first words.
 //!
-//! They are not parsed; what the grammar does not take of them is answered with error 1235 instead
-//! of 1064, since it may well be no mistake.
+//! They are not supported. A text of this kind that does not parse gives error 1235 instead of
+//! 1064, since it may well be correct in that language.
 
 use selkie_types::error::catalogue::ER_PARSE_ERROR;
 use selkie_types::{SqlError, SqlMode};
 
 use crate::lexer::{Kw, Lexer, Modes, T};
 
-/// Words between CREATE and what is created: OR REPLACE, DEFINER = user@host, IF NOT EXISTS.
+/// Most words between CREATE and the object: OR REPLACE, DEFINER = user@host, IF NOT EXISTS.
 const MOST_WORDS_BEFORE: usize = 12;
 
-/// The error for a statement, given the one that parsing it gave.
+/// The error to report for a statement whose parsing failed with `error`.
 pub(crate) fn unsupported(text: &[u8], mode: SqlMode, error: SqlError) -> SqlError {
     if mode.contains(SqlMode::ORACLE)
         && error.code() == ER_PARSE_ERROR.code

@@ -1,4 +1,5 @@
 //! The entry points: a statement or an expression from its text.
+//! The only way from other crates into the parser. Cuts one statement out of a text of several.
 
 use selkie_meter::interruptible;
 use selkie_types::{SqlMode, SqlResult};
@@ -8,7 +9,7 @@ use crate::ast::{Expr, Span, Statement};
 use crate::oracle;
 use crate::parser::Parser;
 
-/// What parsing depends on besides the text.
+/// Settings of the session that parsing depends on.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ParseOptions {
     /// The session's `sql_mode`.
@@ -22,7 +23,7 @@ pub struct Parsed {
     pub statement: Statement,
     /// Its text, without the semicolon.
     pub span: Span,
-    /// Where the next statement begins; the length of the text if there is none.
+    /// Offset of the next statement; the length of the text if there is none.
     pub end: usize,
     /// Number of `?` in it.
     pub params: u32,
@@ -30,14 +31,14 @@ pub struct Parsed {
 
 /// Parses the first statement of a text.
 ///
-/// The text is in a character set whose ASCII bytes are always ASCII characters; names must be
-/// UTF-8, strings may be anything. A caller that allows one statement only refuses
-/// `end < text.len()` with [`syntax_error_at`].
+/// The text is in a character set whose ASCII bytes are always ASCII characters. Names must be
+/// UTF-8, strings may be any bytes. A caller that allows only one statement reports `end <
+/// text.len()` with [`syntax_error_at`].
 pub fn parse(text: &[u8], options: &ParseOptions) -> SqlResult<Parsed> {
     parse_from(text, options, None)
 }
 
-/// [`parse`] of a part of a client's text in UTF-8.
+/// Like [`parse`], for a part of a client's text that was converted to UTF-8.
 pub fn parse_from(
     text: &[u8],
     options: &ParseOptions,
@@ -68,14 +69,14 @@ pub fn parse_expr(text: &[u8], options: &ParseOptions) -> SqlResult<Expr> {
     Parser::new(limited(text)?, options.sql_mode).whole_expr()
 }
 
-/// The error 1064 of a text that does not end where it must.
+/// Error 1064 for a text that continues at `at` although it must end there.
 pub fn syntax_error_at(text: &[u8], at: usize, options: &ParseOptions) -> selkie_types::SqlError {
     let at = u32::try_from(at.min(text.len())).unwrap_or(u32::MAX);
     let token = crate::lexer::Token { kind: crate::lexer::T::Bad, start: at, end: at };
     crate::error::syntax_error(text, options.sql_mode, token)
 }
 
-/// Spans are 32 bits wide.
+/// Refuses a text that is too long for 32-bit spans.
 fn limited(text: &[u8]) -> SqlResult<&[u8]> {
     use selkie_types::error::catalogue::ER_NET_PACKET_TOO_LARGE;
     match u32::try_from(text.len()) {
@@ -84,8 +85,8 @@ fn limited(text: &[u8]) -> SqlResult<&[u8]> {
     }
 }
 
-/// A statement's text without the blanks before it and what ends it. Compat: they are gone before
-/// anything looks at the text, so that lines are counted from its first word.
+/// A statement's text without leading blanks and without the end of the statement. Compat: MariaDB
+/// cuts them first, so its line numbers count from the first word.
 pub fn trimmed(text: &[u8]) -> &[u8] {
     let is_blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0x0b;
     let is_end = |byte: &u8| *byte == b';' || is_blank(byte);

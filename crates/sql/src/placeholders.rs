@@ -1,12 +1,12 @@
-//! Placeholders of whose values a plan does not need to know how long they are: those that are
-//! compared, and those that are stored as they are.
+//! Finds the placeholders whose value may be of any length without changing the plan: those that
+//! are compared, and those that are stored unchanged.
 
 use crate::ast::walk::table;
 use crate::ast::{
     Assignment, DeleteTarget, Expr, ExprKind, InsertSource, Mention, SelectItem, Statement,
 };
 
-/// Says of each of `count` placeholders whether values of all lengths are planned alike.
+/// For each of `count` placeholders: whether values of all lengths have the same plan.
 pub fn of_any_length(statement: &Statement, count: usize) -> Box<[bool]> {
     let mut found = Found(vec![false; count]);
     match statement.clone() {

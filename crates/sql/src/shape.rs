@@ -1,17 +1,17 @@
-//! The shape of a statement's text: what texts that differ in their values only have in common.
+//! The shape of a statement's text: the part shared by all texts that differ only in their values.
 //!
 //! Read in one pass over the bytes, without tokens: it must cost less than the parsing it saves. It
-//! is stricter than a digest: blanks and letter case count, since names of result columns are made
-//! of them. Must never take two texts for one that differ in more than literals of one kind; a text
-//! it is not sure of has no shape.
+//! is stricter than a digest: blanks and letter case count, because result columns are named by the
+//! text. Must never give one shape to two texts that differ in more than literals of one kind; a
+//! doubtful text has no shape.
 
 use selkie_types::SqlMode;
 
 use crate::ast::Span;
 use crate::lexer::unescape;
 
-/// Kind of a literal that is left out of a shape. Each is one type, as which values of it are
-/// checked and converted: texts whose literals are of other kinds have other shapes.
+/// Kind of a literal that a shape leaves out. All values of a kind are checked and converted as one
+/// type. Texts with literals of different kinds have different shapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LiteralKind {
     /// Up to 9 digits.
@@ -20,28 +20,28 @@ pub enum LiteralKind {
     BigInt,
     /// An ASCII string in quotes of up to 255 letters.
     String,
-    /// A longer one.
+    /// A longer ASCII string.
     LongString,
 }
 
-/// A shape, and the literals that were left out of it.
+/// A shape, and the literals it leaves out.
 #[derive(Debug, Default)]
 pub struct Shape {
-    /// What the caller put there, then the text with a mark for each literal.
+    /// The caller's prefix, then the text with a mark for each literal.
     pub bytes: Vec<u8>,
-    /// Where the literals stand.
+    /// Positions and kinds of the literals.
     pub literals: Vec<(Span, LiteralKind)>,
 }
 
-/// Digits of the longest number that is an `i64` whatever its digits are.
+/// Most digits of a number that always fits an `i64`.
 const DIGITS: usize = 18;
-/// Digits of the longest that is an INT.
+/// Most digits of a number that always fits an INT.
 const INT_DIGITS: usize = 9;
-/// Letters of the longest string that is not long.
+/// Most letters of a [`LiteralKind::String`].
 pub const SHORT_STRING: usize = 255;
 
 impl Shape {
-    /// Appends the shape of `text`; false if it has none.
+    /// Appends the shape of `text`; false if the text has none.
     pub fn read(&mut self, text: &[u8], sql_mode: SqlMode) -> bool {
         let escapes = !sql_mode.contains(SqlMode::NO_BACKSLASH_ESCAPES);
         let strings = !sql_mode.contains(SqlMode::ANSI_QUOTES);
@@ -50,7 +50,7 @@ impl Shape {
     }
 }
 
-/// The bytes a string literal, quotes included, stands for.
+/// The bytes that a string literal stands for; `raw` includes the quotes.
 pub fn string_value(raw: &[u8], sql_mode: SqlMode) -> Vec<u8> {
     let mut out = Vec::with_capacity(raw.len());
     unescape(raw, !sql_mode.contains(SqlMode::NO_BACKSLASH_ESCAPES), &mut out);
@@ -60,15 +60,15 @@ pub fn string_value(raw: &[u8], sql_mode: SqlMode) -> Vec<u8> {
 struct Scan<'t, 's> {
     text: &'t [u8],
     at: usize,
-    /// Up to here the text is in the shape.
+    /// The text up to here is copied to the shape.
     copied: usize,
     escapes: bool,
-    /// Double quotes are those of strings.
+    /// Double quotes enclose strings.
     strings: bool,
     shape: &'s mut Shape,
 }
 
-/// The bytes that words are made of.
+/// Bytes that form words.
 static WORD: [bool; 256] = {
     let mut word = [false; 256];
     let mut at = 0;
@@ -89,7 +89,7 @@ impl Scan<'_, '_> {
         self.text.get(at).copied().unwrap_or(0)
     }
 
-    /// `None` at anything that may be more than words, operators and plain literals.
+    /// Reads the text. `None` if anything may be more than words, operators and plain literals.
     fn run(&mut self) -> Option<()> {
         while let Some(&b) = self.text.get(self.at) {
             match b {
@@ -114,7 +114,8 @@ impl Scan<'_, '_> {
         self.copied = end;
     }
 
-    /// Leaves out the text up to `end`. The marks are bytes that no shape has otherwise.
+    /// Leaves out the text up to `end` and writes a mark, which is a byte that no shape has
+    /// otherwise.
     fn literal(&mut self, end: usize, kind: LiteralKind) {
         self.copy_to(self.at);
         self.shape.bytes.push(match kind {
@@ -137,7 +138,7 @@ impl Scan<'_, '_> {
         (!matches!(self.byte(self.at), b'\'' | b'"')).then_some(())
     }
 
-    /// The rest of a name, or of a number without digits before its point.
+    /// Skips the rest of a name, or of a number without digits before its point.
     fn after_dot(&mut self) {
         self.at = self.skip_word(self.at + 1);
     }
@@ -153,7 +154,7 @@ impl Scan<'_, '_> {
         }
     }
 
-    /// Where a text in quotes ends; `None` if it does not, or has bytes that mark literals.
+    /// End of a quoted text; `None` if it is not closed, or contains bytes that are used as marks.
     fn end_of_quoted(&self, quote: u8, escapes: bool) -> Option<usize> {
         let other = if escapes { b'\\' } else { quote };
         let mut at = self.at + 1;
@@ -165,7 +166,7 @@ impl Scan<'_, '_> {
                 _ => break,
             }
         }
-        // All bytes are looked at, so that several are at once.
+        // The loop has no early exit, so that several bytes are compared at once.
         let marked = self.text[self.at..at].iter().fold(false, |marked, b| marked | (*b <= 8));
         (!marked).then_some(at)
     }

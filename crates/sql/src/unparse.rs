@@ -1,8 +1,7 @@
 //! Trees back to SQL in MariaDB's canonical style, as `SHOW CREATE` prints defaults, checks and
 //! views.
 //!
-//! Names are printed as the tree has them: qualifying them is the business of whoever resolved
-//! them.
+//! Names are printed as the tree has them. The caller qualifies them, since it has resolved them.
 
 mod boolean;
 mod cast;
@@ -18,10 +17,10 @@ use std::fmt::Write;
 
 use crate::ast::{Expr, Ident, Query};
 
-/// What the text depends on besides the tree.
+/// Settings that the text depends on besides the tree.
 #[derive(Clone, Copy, Debug)]
 pub struct UnparseOptions<'a> {
-    /// Character set of `CAST(.. AS CHAR)` without one of its own: the connection's.
+    /// Character set of a `CAST(.. AS CHAR)` that names none: the connection's.
     pub charset: &'a str,
 }
 
@@ -46,8 +45,8 @@ pub fn unparse_query(query: &Query, options: &UnparseOptions<'_>) -> String {
     writer.out
 }
 
-/// The text of a query as EXPLAIN shows it: with its SELECTs numbered, if there are several, and
-/// joins without the outer parentheses.
+/// The text of a query as EXPLAIN shows it: SELECTs have numbers if there are several, and joins
+/// have no outer parentheses.
 pub fn unparse_numbered(query: &Query, options: &UnparseOptions<'_>) -> String {
     let text = |selects: Option<u32>| {
         let mut writer = Writer { selects, bare_joins: true, ..Writer::new(options) };
@@ -70,11 +69,11 @@ pub fn quote_identifier(name: &str) -> String {
 struct Writer<'a> {
     out: String,
     options: UnparseOptions<'a>,
-    /// SELECTs so far, if they are numbered.
+    /// Number of SELECTs so far; `None` if they have no numbers.
     selects: Option<u32>,
-    /// Joins of FROM have no parentheses around them.
+    /// Joins of FROM get no parentheses.
     bare_joins: bool,
-    /// The text is that of a query.
+    /// The text is a query, not an expression.
     of_query: bool,
 }
 
@@ -115,7 +114,7 @@ impl Writer<'_> {
         self.name(&ident.value);
     }
 
-    /// Items with commas and no blanks between them.
+    /// Items separated by commas without blanks.
     fn list<T>(&mut self, items: &[T], mut item: impl FnMut(&mut Self, &T)) {
         for (i, it) in items.iter().enumerate() {
             if i > 0 {

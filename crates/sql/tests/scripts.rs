@@ -1,7 +1,7 @@
-//! Runs the scripts: blocks of `> statement` and what becomes of it.
+//! Runs the scripts: blocks of `> statement` with the expected tree or error.
 //!
 //! `UPDATE_GOLDEN=1 cargo test -p selkie-sql` writes the files anew; review the difference. A line
-//! `! sql_mode = X` sets the mode for what follows, and `\n` in a statement is a line break.
+//! `! sql_mode = X` sets the mode for the statements after it; `\n` in a statement is a line break.
 
 mod support;
 

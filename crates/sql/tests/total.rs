@@ -1,4 +1,5 @@
-//! Whatever comes in, parsing ends with a tree or an error: no panic, no overflow of the stack.
+//! Parsing any input ends with a tree or an error: no panic, no overflow of the stack.
+//! Covers random texts of SQL words, and the constructs that nest.
 
 use proptest::prelude::*;
 use selkie_sql::ast::Statement;
@@ -205,7 +206,8 @@ fn deep_statements_are_errors() {
     }
 }
 
-/// Whatever makes a level, so that walks without a guard end too: dropping, copying, comparing.
+/// Tries every construct that adds a level: walks without a guard (dropping, copying, comparing)
+/// must end too.
 #[test]
 fn trees_are_of_limited_height() {
     let of = |open: &str, close: &str, n: usize| {

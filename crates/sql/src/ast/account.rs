@@ -1,4 +1,5 @@
-//! Users, roles and privileges.
+//! Users, roles and privileges: their statements as written.
+//! Nothing is checked against accounts that exist; `CURRENT_USER` and `CURRENT_ROLE` stay words.
 
 use super::{Ident, StringLiteral, TableName};
 
@@ -25,7 +26,7 @@ pub enum AccountName {
 pub struct UserSpec {
     /// The user.
     pub account: AccountName,
-    /// Alternatives, tried in order; empty when nothing is said.
+    /// Alternatives, tried in order; empty if the statement gives none.
     pub auth: Vec<AuthSpec>,
 }
 
@@ -40,12 +41,12 @@ pub enum AuthSpec {
     Plugin {
         /// The plugin.
         plugin: Ident,
-        /// What it is given.
+        /// Password or hash for the plugin.
         credential: Option<PluginCredential>,
     },
 }
 
-/// What an authentication plugin is given.
+/// Password or hash for an authentication plugin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PluginCredential {
     /// The stored form.
@@ -95,7 +96,7 @@ pub enum TlsRequirement {
     },
 }
 
-/// `WITH` limits of a user; `None` is not said.
+/// `WITH` limits of a user; `None` is a limit that is not given.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ResourceLimits {
     /// `MAX_QUERIES_PER_HOUR`.
@@ -152,9 +153,9 @@ pub struct DropAccounts {
 pub struct Grant {
     /// `REVOKE`.
     pub revoke: bool,
-    /// What is granted.
+    /// Privileges, roles or proxy right of the statement.
     pub what: Granted,
-    /// To or from whom.
+    /// Accounts that get or lose it.
     pub accounts: Vec<UserSpec>,
     /// `REQUIRE`.
     pub tls: Option<TlsRequirement>,
@@ -164,14 +165,14 @@ pub struct Grant {
     pub grant_option: bool,
 }
 
-/// What GRANT grants and REVOKE takes.
+/// Object of GRANT and REVOKE.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Granted {
-    /// Privileges on something.
+    /// Privileges at a level.
     Privileges {
         /// The privileges; empty for `ALL [PRIVILEGES]`.
         privileges: Vec<Privilege>,
-        /// On what.
+        /// Their level.
         on: PrivilegeLevel,
     },
     /// `PROXY ON account`.
@@ -185,9 +186,9 @@ pub enum Granted {
 /// One privilege.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Privilege {
-    /// Which.
+    /// Its kind.
     pub kind: PrivilegeKind,
-    /// Limited to these columns.
+    /// Columns it is limited to; empty for all.
     pub columns: Vec<Ident>,
 }
 
@@ -239,7 +240,7 @@ pub enum PrivilegeKind {
     ShowCreateRoutine,
 }
 
-/// What privileges are about.
+/// Level of privileges: global, schema, table or routine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PrivilegeLevel {
     /// `*.*`.

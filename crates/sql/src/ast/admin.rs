@@ -1,11 +1,12 @@
 //! Maintenance, plugins, EXPLAIN and other statements of an administrator.
+//! Table options that are single words stay words: only the executor knows which of them matter.
 
 use super::{Expr, Ident, LockWait, Statement, StringLiteral, TableName};
 
 /// `ANALYZE | CHECK | OPTIMIZE | REPAIR | CHECKSUM TABLE`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableMaintenance {
-    /// Which of these.
+    /// The verb of the statement.
     pub action: MaintenanceAction,
     /// `NO_WRITE_TO_BINLOG`, `LOCAL`.
     pub local: bool,
@@ -21,7 +22,7 @@ pub struct TableMaintenance {
     pub wait: Option<LockWait>,
 }
 
-/// What maintenance is done.
+/// Verb of a maintenance statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)] // the names are the SQL words
 pub enum MaintenanceAction {
@@ -46,11 +47,11 @@ pub struct PersistentFor {
 pub struct Flush {
     /// `NO_WRITE_TO_BINLOG`, `LOCAL`.
     pub local: bool,
-    /// What is flushed, in order.
+    /// Targets, in order.
     pub targets: Vec<FlushTarget>,
 }
 
-/// What FLUSH flushes.
+/// Target of FLUSH.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FlushTarget {
     /// `TABLES [names] [WITH READ LOCK | FOR EXPORT]`.
@@ -83,12 +84,12 @@ pub enum FlushTarget {
     UserResources,
     /// `SSL`.
     Ssl,
-    /// `CLIENT_STATISTICS`, `USER_VARIABLES`, and whatever table of `information_schema` can be
-    /// reset.
+    /// `CLIENT_STATISTICS`, `USER_VARIABLES`, and any other table of `information_schema` that can
+    /// be reset.
     Other(Ident),
 }
 
-/// Logs.
+/// Kinds of logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)] // the names are the SQL words
 pub enum LogKind {

@@ -1,4 +1,5 @@
 //! `ALTER TABLE` and its actions.
+//! Actions stay in the order of the statement; whether they fit together is not checked here.
 
 use super::{
     CharsetName, CheckDef, ColumnDef, Expr, ForeignKeyDef, Ident, IndexDef, LockWait, OrderItem,
@@ -22,7 +23,7 @@ pub struct AlterTable {
     pub actions: Vec<AlterAction>,
 }
 
-/// Where a column goes.
+/// Position of a new or changed column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ColumnPosition {
     /// `FIRST`.
@@ -40,7 +41,7 @@ pub enum AlterAction {
         if_not_exists: bool,
         /// The definition.
         column: Box<ColumnDef>,
-        /// Where, at the end if absent.
+        /// Its position; at the end if absent.
         position: Option<ColumnPosition>,
     },
     /// `ADD key`.
@@ -110,7 +111,7 @@ pub enum AlterAction {
         if_exists: bool,
         /// The definition.
         column: Box<ColumnDef>,
-        /// Where, unchanged if absent.
+        /// Its position; unchanged if absent.
         position: Option<ColumnPosition>,
     },
     /// `CHANGE [COLUMN] old definition [position]`.
@@ -121,7 +122,7 @@ pub enum AlterAction {
         old_name: Ident,
         /// The definition.
         column: Box<ColumnDef>,
-        /// Where, unchanged if absent.
+        /// Its position; unchanged if absent.
         position: Option<ColumnPosition>,
     },
     /// `ALTER [COLUMN] name SET DEFAULT expr`.
@@ -204,7 +205,7 @@ pub enum AlterAction {
         if_not_exists: bool,
         /// The new partitions.
         partitions: Vec<PartitionDef>,
-        /// `PARTITIONS n` instead.
+        /// Number of new partitions (`PARTITIONS n`), given instead of definitions.
         count: Option<u64>,
     },
     /// `DROP PARTITION names`.
@@ -218,9 +219,9 @@ pub enum AlterAction {
     CoalescePartition(u64),
     /// `REORGANIZE PARTITION [names INTO (definitions)]`.
     ReorganizePartition {
-        /// The partitions that go; empty with no INTO.
+        /// The old partitions; empty with no INTO.
         names: Vec<Ident>,
-        /// The partitions that come.
+        /// The new partitions.
         into: Vec<PartitionDef>,
     },
     /// `EXCHANGE PARTITION name WITH TABLE table`.
@@ -248,7 +249,7 @@ pub enum AlterAction {
     },
     /// `ANALYZE | CHECK | OPTIMIZE | REBUILD | REPAIR | TRUNCATE PARTITION names`.
     MaintainPartitions {
-        /// Which of these.
+        /// The verb of the action.
         action: PartitionMaintenance,
         /// The partitions, all if empty.
         names: Vec<Ident>,

@@ -1,4 +1,5 @@
 //! Definitions of schemas, tables, indexes, views and sequences, except ALTER TABLE's actions.
+//! `None` and an empty list are clauses that are not given: defaults are the executor's business.
 
 use super::{
     CharsetName, DataType, Expr, Ident, LockWait, PartitionBy, Query, StringLiteral, TableName,
@@ -15,9 +16,9 @@ pub struct CreateTable {
     pub if_not_exists: bool,
     /// The table.
     pub name: TableName,
-    /// What it is made from.
+    /// Elements, or the table to copy.
     pub source: CreateSource,
-    /// Options, in order: the last of several wins.
+    /// Options, in order: the last one of a kind wins.
     pub options: Vec<TableOption>,
     /// `PARTITION BY`.
     pub partition_by: Option<Box<PartitionBy>>,
@@ -25,10 +26,10 @@ pub struct CreateTable {
     pub select: Option<Box<CreateSelect>>,
 }
 
-/// What a table is made from.
+/// Source of a table's definition.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CreateSource {
-    /// Columns, keys and constraints; empty when only a query defines it.
+    /// Columns, keys and constraints; empty if only a query defines the table.
     Elements(Vec<TableElement>),
     /// `LIKE table`.
     Like(TableName),
@@ -37,7 +38,7 @@ pub enum CreateSource {
 /// The query of CREATE TABLE ... SELECT.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CreateSelect {
-    /// What happens to duplicates.
+    /// Handling of rows with a duplicate key.
     pub duplicates: super::OnDuplicate,
     /// The query.
     pub query: Query,
@@ -70,9 +71,9 @@ pub enum TableElement {
 pub struct ColumnDef {
     /// Its name.
     pub name: Ident,
-    /// Names before it, which must be those of the table.
+    /// Qualifiers before the name, which must name the table itself.
     pub qualifier: Vec<Ident>,
-    /// Its type; that of `AS ROW START` too.
+    /// Its type; columns `AS ROW START` have one too.
     pub data_type: DataType,
     /// `NULL` is true, `NOT NULL` false.
     pub nullable: Option<bool>,
@@ -113,7 +114,7 @@ pub enum ColumnKey {
     Unique,
 }
 
-/// What a generated column holds.
+/// Value of a generated column.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Generated {
     /// `AS (expr)`.
@@ -158,9 +159,9 @@ pub enum IndexKind {
 /// A key.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IndexDef {
-    /// What kind of key.
+    /// Kind of the key.
     pub kind: IndexKind,
-    /// Its name: that of the key, else that of `CONSTRAINT`.
+    /// Its name: the name of the key, else that of `CONSTRAINT`.
     pub name: Option<Ident>,
     /// `IF NOT EXISTS`.
     pub if_not_exists: bool,
@@ -233,14 +234,14 @@ pub struct ForeignKeyDef {
     pub if_not_exists: bool,
     /// Its columns.
     pub columns: Vec<Ident>,
-    /// What they refer to.
+    /// Table and columns they refer to.
     pub references: References,
 }
 
 /// `REFERENCES table (columns) ...`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct References {
-    /// Name after CONSTRAINT, where it is part of a column's definition.
+    /// Name after CONSTRAINT, if the reference is part of a column's definition.
     pub constraint: Option<Ident>,
     /// The parent table.
     pub table: TableName,
@@ -254,7 +255,7 @@ pub struct References {
     pub match_kind: Option<MatchKind>,
 }
 
-/// What happens to children.
+/// Action on the child rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ReferenceAction {
     /// `RESTRICT`.
@@ -339,7 +340,7 @@ pub enum TableOption {
     Sequence(bool),
     /// `WITH SYSTEM VERSIONING`.
     SystemVersioning,
-    /// Anything else is the engine's.
+    /// Any other option; it is meant for the engine.
     Other(EngineOption),
 }
 
@@ -428,7 +429,7 @@ pub struct AlterDatabase {
 /// `DROP TABLE`, `DROP VIEW`, `DROP SEQUENCE`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DropTables {
-    /// What is dropped.
+    /// Kind of the objects.
     pub kind: TableKind,
     /// `TEMPORARY`.
     pub temporary: bool,
@@ -440,7 +441,7 @@ pub struct DropTables {
     pub wait: Option<LockWait>,
 }
 
-/// What shares the name space of tables.
+/// Kinds of objects that share the name space of tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TableKind {
     /// `TABLE`.
@@ -475,7 +476,7 @@ pub struct CreateView {
     pub algorithm: ViewAlgorithm,
     /// `DEFINER`.
     pub definer: Option<super::AccountName>,
-    /// `SQL SECURITY`; `None` when not said.
+    /// `SQL SECURITY`; `None` if it is not given.
     pub security: Option<SqlSecurity>,
     /// The view.
     pub name: TableName,
@@ -487,7 +488,7 @@ pub struct CreateView {
     pub check_option: Option<CheckOption>,
 }
 
-/// How a view is executed.
+/// Algorithm for executing a view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ViewAlgorithm {
     /// `UNDEFINED`.
@@ -498,7 +499,7 @@ pub enum ViewAlgorithm {
     TempTable,
 }
 
-/// Whose privileges count.
+/// User whose privileges count: the definer or the invoker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SqlSecurity {
     /// `DEFINER`.
@@ -507,10 +508,10 @@ pub enum SqlSecurity {
     Invoker,
 }
 
-/// Which rows a view accepts.
+/// Check of rows that are written through a view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CheckOption {
-    /// `CASCADED`, also when nothing is said.
+    /// `CASCADED`, also if neither word is given.
     Cascaded,
     /// `LOCAL`.
     Local,
@@ -529,7 +530,7 @@ pub struct CreateSequence {
     pub name: TableName,
     /// Its options.
     pub options: SequenceOptions,
-    /// Options of the table that keeps it.
+    /// Options of the table that stores it.
     pub table_options: Vec<TableOption>,
 }
 
@@ -544,7 +545,7 @@ pub struct AlterSequence {
     pub options: SequenceOptions,
 }
 
-/// Options of a sequence; `None` is not said.
+/// Options of a sequence; `None` is an option that is not given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SequenceOptions {
     /// `START WITH`.

@@ -1,4 +1,5 @@
 //! Statements that change or read rows other than SELECT.
+//! `DEFAULT` and `IGNORE` as values are kinds of expressions; the parser checks their places.
 
 use super::{
     ColumnRef, Expr, Ident, Limit, OrderItem, Query, SelectItem, StringLiteral, SystemTime,
@@ -18,12 +19,12 @@ pub struct Insert {
     pub table: TableName,
     /// `PARTITION (...)`.
     pub partitions: Vec<Ident>,
-    /// The column list; `None` when absent, which means all (and none with `SET`).
+    /// The column list; `None` if absent, which means all columns (no column with `SET`).
     pub columns: Option<Vec<ColumnRef>>,
-    /// A column may be in the list again: it takes its values one after the other, as LOAD DATA
-    /// does.
+    /// The list may name a column twice: the column takes its values one after the other, as LOAD
+    /// DATA does.
     pub again: bool,
-    /// Where the rows come from.
+    /// Source of the rows.
     pub source: InsertSource,
     /// `ON DUPLICATE KEY UPDATE`.
     pub on_duplicate: Vec<Assignment>,
@@ -42,10 +43,10 @@ pub enum InsertPriority {
     High,
 }
 
-/// Where inserted rows come from.
+/// Source of inserted rows.
 #[derive(Clone, Debug, PartialEq)]
 pub enum InsertSource {
-    /// `VALUES (..), ..`; a row may be empty: all defaults.
+    /// `VALUES (..), ..`; an empty row has all defaults.
     Values(Vec<Vec<Expr>>),
     /// `SET a = 1, ...`.
     Set(Vec<Assignment>),
@@ -69,7 +70,7 @@ pub struct Update {
     pub low_priority: bool,
     /// `IGNORE`.
     pub ignore: bool,
-    /// The tables; one that is not a join makes it a single-table update.
+    /// The tables; a single one that is no join makes it a single-table update.
     pub tables: Vec<TableRef>,
     /// The new values.
     pub assignments: Vec<Assignment>,
@@ -90,7 +91,7 @@ pub struct Delete {
     pub quick: bool,
     /// `IGNORE`.
     pub ignore: bool,
-    /// From which tables.
+    /// Tables that lose rows.
     pub target: DeleteTarget,
     /// `WHERE`.
     pub where_clause: Option<Expr>,
@@ -102,7 +103,7 @@ pub struct Delete {
     pub returning: Vec<SelectItem>,
 }
 
-/// What a DELETE removes rows from.
+/// Tables that a DELETE removes rows from.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DeleteTarget {
     /// `DELETE FROM table`.
@@ -111,7 +112,7 @@ pub enum DeleteTarget {
     History {
         /// The table.
         table: TableName,
-        /// Before when; the start of [`SystemTime::AsOf`] form.
+        /// Removes history before this time; only the form [`SystemTime::AsOf`] is used.
         before: Option<SystemTime>,
     },
     /// `DELETE t1, t2 FROM refs` or `DELETE FROM t1, t2 USING refs`.
@@ -134,7 +135,7 @@ pub struct LoadData {
     pub local: bool,
     /// The file.
     pub file: StringLiteral,
-    /// What happens to duplicates.
+    /// Handling of rows with a duplicate key.
     pub duplicates: OnDuplicate,
     /// The table.
     pub table: TableName,
@@ -163,7 +164,7 @@ pub enum LoadPriority {
     Concurrent,
 }
 
-/// What happens to rows whose unique key exists.
+/// Handling of a new row whose unique key exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OnDuplicate {
     /// An error.
@@ -174,7 +175,7 @@ pub enum OnDuplicate {
     Ignore,
 }
 
-/// Where a field of LOAD DATA goes.
+/// Target of a field of LOAD DATA.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LoadColumn {
     /// To a column.
@@ -183,7 +184,7 @@ pub enum LoadColumn {
     UserVar(Box<str>),
 }
 
-/// `FIELDS ... LINES ...` of LOAD DATA and INTO OUTFILE; `None` is the default.
+/// `FIELDS ... LINES ...` of LOAD DATA and INTO OUTFILE; `None` means the default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileFormat {
     /// `TERMINATED BY`, a tab by default.
@@ -214,11 +215,11 @@ pub struct Call {
 pub struct Handler {
     /// The table, or the alias it was opened by.
     pub table: TableName,
-    /// What to do.
+    /// The action.
     pub action: HandlerAction,
 }
 
-/// What HANDLER does.
+/// Action of HANDLER.
 #[derive(Clone, Debug, PartialEq)]
 pub enum HandlerAction {
     /// `OPEN [[AS] alias]`.
@@ -230,9 +231,9 @@ pub enum HandlerAction {
     Close,
     /// `READ ...`.
     Read {
-        /// The index, or the table itself.
+        /// The index; `None` reads in the table's own order.
         index: Option<Ident>,
-        /// Which row.
+        /// The row to read.
         position: HandlerPosition,
         /// `WHERE`.
         where_clause: Option<Box<Expr>>,
@@ -241,7 +242,7 @@ pub enum HandlerAction {
     },
 }
 
-/// Which row HANDLER reads.
+/// Row that HANDLER reads.
 #[derive(Clone, Debug, PartialEq)]
 pub enum HandlerPosition {
     /// `FIRST`.

@@ -1,4 +1,5 @@
 //! Expressions. Every node knows its source text, because unaliased result columns are named by it.
+//! Chains of AND and OR are one node each, so a long condition is no deep tree.
 
 pub use selkie_types::temporal::IntervalUnit;
 
@@ -7,16 +8,16 @@ use super::{
     VarScope,
 };
 
-/// An expression and where it stands.
+/// An expression with its position in the text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expr {
-    /// What it is.
+    /// The kind with its operands.
     pub kind: ExprKind,
     /// Its text, without parentheses around the whole.
     pub span: Span,
 }
 
-/// What an expression is.
+/// Kinds of expressions.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExprKind {
     /// A literal.
@@ -60,7 +61,7 @@ pub enum ExprKind {
     Is {
         /// The operand.
         expr: Box<Expr>,
-        /// What it is tested for.
+        /// The value it is tested for.
         test: IsTest,
         /// Whether `NOT` was written.
         negated: bool,
@@ -127,7 +128,7 @@ pub enum ExprKind {
     },
     /// `CASE [operand] WHEN .. THEN .. [ELSE ..] END`.
     Case {
-        /// What the branches are compared with, if given.
+        /// The value the branches are compared with, if given.
         operand: Option<Box<Expr>>,
         /// Conditions and results, in order.
         branches: Vec<(Expr, Expr)>,
@@ -162,7 +163,7 @@ pub enum ExprKind {
         expr: Box<Expr>,
         /// Whether the interval is subtracted.
         negated: bool,
-        /// How many units.
+        /// Number of units.
         amount: Box<Expr>,
         /// The unit.
         unit: IntervalUnit,
@@ -180,25 +181,25 @@ pub enum ExprKind {
     },
     /// `TRIM([side] [what FROM] expr)`.
     Trim {
-        /// Which ends.
+        /// The ends to trim.
         side: TrimSide,
-        /// What is removed, spaces if absent.
+        /// The string to remove; spaces if absent.
         what: Option<Box<Expr>>,
         /// The operand.
         expr: Box<Expr>,
     },
     /// `POSITION(needle IN haystack)`.
     Position {
-        /// What is looked for.
+        /// The string to look for.
         needle: Box<Expr>,
-        /// Where.
+        /// The string to search.
         haystack: Box<Expr>,
     },
     /// `TIMESTAMPADD(unit, amount, expr)`.
     TimestampAdd {
         /// The unit.
         unit: IntervalUnit,
-        /// How many units.
+        /// Number of units.
         amount: Box<Expr>,
         /// The date or time.
         expr: Box<Expr>,
@@ -236,27 +237,26 @@ pub enum ExprKind {
         binary: bool,
         /// The levels, one bit each; none for all.
         levels: u8,
-        /// Those with DESC.
+        /// The levels with DESC, one bit each.
         descending: u8,
-        /// Those with REVERSE.
+        /// The levels with REVERSE, one bit each.
         reversed: u8,
     },
-    /// `COLUMN_CREATE(name, value [AS type], ...)`,
-    /// `COLUMN_ADD(columns, name, value [AS type], ...)` and `COLUMN_DELETE(columns, name, ...)`,
-    /// which adds NULLs.
+    /// `COLUMN_CREATE(name, value [AS type], ...)` and `COLUMN_ADD(columns, name, value [AS type],
+    /// ...)`; also `COLUMN_DELETE(columns, name, ...)`, which is an addition of NULLs.
     ColumnAdd {
-        /// What is added to; none for COLUMN_CREATE.
+        /// The columns to change; none for COLUMN_CREATE.
         columns: Option<Box<Expr>>,
-        /// What is added, one or more.
+        /// The columns to add, one or more.
         values: Vec<DynamicValue>,
     },
     /// `COLUMN_GET(columns, name AS type)`.
     ColumnGet {
         /// The columns.
         columns: Box<Expr>,
-        /// Which one.
+        /// Name or number of the column to read.
         name: Box<Expr>,
-        /// As what.
+        /// Type of the result.
         target: Box<CastType>,
     },
     /// `MATCH (columns) AGAINST (query [modifier])`.
@@ -265,12 +265,12 @@ pub enum ExprKind {
         columns: Vec<ColumnRef>,
         /// The search string.
         query: Box<Expr>,
-        /// How it is read.
+        /// Mode of the search.
         mode: MatchMode,
     },
     /// `DEFAULT` as a value, or `DEFAULT(column)`.
     Default(Option<Box<ColumnRef>>),
-    /// `IGNORE` as a value: what the column has, its default in a new row.
+    /// `IGNORE` as a value: the column keeps its value; in a new row it gets its default.
     Ignore,
     /// `VALUES(column)` or `VALUE(column)` in `ON DUPLICATE KEY UPDATE`.
     Values(Box<ColumnRef>),
@@ -297,7 +297,7 @@ pub enum ExprKind {
     },
 }
 
-/// A dynamic column being made.
+/// A dynamic column to be created.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DynamicValue {
     /// Its name or number.
@@ -382,14 +382,14 @@ pub enum BinaryOp {
 }
 
 impl BinaryOp {
-    /// Whether it says how two values are ordered.
+    /// Whether the operator compares two values.
     pub fn is_comparison(self) -> bool {
         use BinaryOp::{Eq, Ge, Gt, Le, Lt, Ne, NullSafeEq};
         matches!(self, Eq | NullSafeEq | Ne | Lt | Le | Gt | Ge)
     }
 }
 
-/// What `IS` tests for.
+/// Value that `IS` tests for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum IsTest {
     /// `NULL`.

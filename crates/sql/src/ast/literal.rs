@@ -1,4 +1,5 @@
-//! Literals as written; numbers keep what their text says, strings their bytes.
+//! Literals as written: decimals keep their text, strings their bytes.
+//! They have no SQL type yet: it may depend on the session and on the expression around.
 
 use std::fmt;
 
@@ -21,29 +22,30 @@ pub enum Literal {
     String(StringLiteral),
     /// `0x41` or `x'41'`.
     Hex {
-        /// The bytes the digits say.
+        /// The bytes that the digits describe.
         bytes: Box<[u8]>,
-        /// Whether it was written `0x41` and so counts as a number where a number is wanted.
+        /// Whether it was written `0x41`; such a literal is a number in a numeric context.
         hybrid: bool,
     },
     /// `b'01'`, `0b01`: a big-endian bit string.
     Bit(Box<[u8]>),
     /// `DATE '...'`, `TIME '...'`, `TIMESTAMP '...'`.
     Temporal {
-        /// Which of the three.
+        /// The type.
         kind: TemporalKind,
         /// The text between the quotes.
         text: Box<[u8]>,
     },
 }
 
-/// A character string literal, adjacent literals joined, escapes resolved.
+/// A character string literal: adjacent literals are joined, escapes are resolved.
 #[derive(Clone, PartialEq, Eq)]
 pub struct StringLiteral {
-    /// The bytes, in `encoding` or in the character set of the introducer.
+    /// The bytes, in `encoding` or in the introducer's character set.
     pub bytes: Box<[u8]>,
-    /// The character set of the bytes without an introducer: UTF-8, or the client's if the string
-    /// is something else there. Behind an introducer, binary if the bytes were written as digits.
+    /// Character set of the bytes without an introducer: UTF-8, or the client's if the string
+    /// cannot be converted to UTF-8 and back. With an introducer: binary if the bytes were written
+    /// as digits.
     pub encoding: Charset,
     /// The character set of the introducer (`_latin1'x'`), lower case; `utf8mb3` for `N'x'`.
     pub charset: Option<Box<str>>,
@@ -55,7 +57,7 @@ impl StringLiteral {
         Self { bytes: bytes.into(), encoding: Charset::Utf8mb4, charset: None }
     }
 
-    /// Whether the bytes were written as digits behind an introducer: `_latin1 x'e9'`.
+    /// Whether the bytes were written as digits after an introducer: `_latin1 x'e9'`.
     pub fn is_digits(&self) -> bool {
         self.charset.is_some() && self.encoding == Charset::Binary
     }

@@ -1,4 +1,5 @@
-//! Spans and names. Names are never resolved or folded to lower case here.
+//! Spans and names.
+//! Names are never resolved or folded to lower case here: both depend on catalog and settings.
 
 use std::fmt;
 
@@ -35,14 +36,14 @@ impl Span {
 pub struct Ident {
     /// The name.
     pub value: Box<str>,
-    /// Where it stands.
+    /// Its position in the text.
     pub span: Span,
     /// Whether it was quoted.
     pub quoted: bool,
 }
 
 impl Ident {
-    /// An unquoted identifier that stands nowhere.
+    /// An unquoted identifier without a position.
     pub fn new(value: impl Into<Box<str>>) -> Self {
         Self { value: value.into(), span: Span::default(), quoted: false }
     }
@@ -54,7 +55,7 @@ impl Ident {
 
     /// Whether the name is `other`, ignoring ASCII case.
     pub fn is(&self, other: &str) -> bool {
-        // Names are looked for in lists of them, which clients make long.
+        // Callers search lists of names, which clients can make long.
         tick(8);
         self.value.eq_ignore_ascii_case(other)
     }
@@ -76,7 +77,7 @@ pub struct TableName {
 }
 
 impl TableName {
-    /// Where the whole name stands.
+    /// Position of the whole name.
     pub fn span(&self) -> Span {
         match &self.schema {
             Some(schema) => schema.span.to(self.name.span),

@@ -1,8 +1,9 @@
 //! `PARTITION BY` of table definitions.
+//! Also used by ALTER TABLE. Kept as written: whether values overlap is not checked here.
 
 use super::{EngineOption, Expr, Ident};
 
-/// How a table is partitioned.
+/// Partitioning of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PartitionBy {
     /// The method.
@@ -15,7 +16,7 @@ pub struct PartitionBy {
     pub partitions: Vec<PartitionDef>,
 }
 
-/// How rows are assigned to partitions.
+/// Method that assigns rows to partitions.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PartitionMethod {
     /// `[LINEAR] HASH (expr)`.
@@ -31,7 +32,7 @@ pub enum PartitionMethod {
         linear: bool,
         /// The hash function: 1 or 2.
         algorithm: Option<u64>,
-        /// The columns, the primary key if empty.
+        /// The columns; empty for the primary key.
         columns: Vec<Ident>,
     },
     /// `RANGE (expr)`.
@@ -80,11 +81,11 @@ pub struct PartitionDef {
 /// The rows a partition holds.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PartitionValues {
-    /// Nothing is said (HASH, KEY).
+    /// No values given (HASH, KEY).
     None,
     /// `VALUES LESS THAN (..)`; `None` is MAXVALUE.
     LessThan(Vec<Option<Expr>>),
-    /// `VALUES IN (..)`: tuples of as many values as there are columns.
+    /// `VALUES IN (..)`: tuples with one value per column.
     In(Vec<Vec<Expr>>),
     /// `DEFAULT`.
     Default,
@@ -122,6 +123,6 @@ pub enum PartitionOption {
     Tablespace(Ident),
     /// `NODEGROUP`.
     NodeGroup(u64),
-    /// Anything else is the engine's.
+    /// Any other option; it is meant for the engine.
     Other(EngineOption),
 }

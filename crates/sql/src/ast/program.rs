@@ -1,8 +1,8 @@
 //! Stored programs: definitions of routines and triggers, and the steps of their bodies.
 //!
-//! Names of local variables are resolved by the parser, as MariaDB does it: where a variable is in
-//! scope its name never is a column. A use of one is an [`super::ExprKind::Param`]; what it stands
-//! for is in the list of [`Local`]s beside the expression or statement.
+//! The parser resolves names of local variables, as MariaDB does: where a variable is in scope, its
+//! name never means a column. A use of a variable is an [`super::ExprKind::Param`]; the list of
+//! [`Local`]s beside the expression or statement says which variable it is.
 
 use super::{
     AccountName, ColumnRef, DataType, Expr, Ident, RoutineKind, Span, SqlSecurity, Statement,
@@ -18,7 +18,7 @@ pub struct CreateRoutine {
     pub if_not_exists: bool,
     /// `AGGREGATE`.
     pub aggregate: bool,
-    /// `DEFINER =`, absent for oneself.
+    /// `DEFINER =`; absent for the current user.
     pub definer: Option<AccountName>,
     /// Procedure or function.
     pub kind: RoutineKind,
@@ -28,28 +28,28 @@ pub struct CreateRoutine {
     pub parameters: Vec<Parameter>,
     /// The text between the parentheses.
     pub parameters_span: Span,
-    /// What a function returns, with its text.
+    /// Type of a function's result, with its text.
     pub returns: Option<(VariableType, Span)>,
     /// Its characteristics.
     pub options: RoutineOptions,
-    /// What it does.
+    /// Its steps and variables.
     pub body: Program,
     /// The text of the body.
     pub body_span: Span,
-    /// There is a RETURN in it.
+    /// The body has a RETURN.
     pub has_return: bool,
 }
 
 /// A parameter of a routine: the variable of the same position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
-    /// Which way values go.
+    /// Direction of its value.
     pub mode: ParameterMode,
     /// Its name.
     pub name: Ident,
 }
 
-/// Which way the value of a parameter goes.
+/// Direction of a parameter's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ParameterMode {
     /// `IN`.
@@ -60,7 +60,7 @@ pub enum ParameterMode {
     InOut,
 }
 
-/// Characteristics of a routine, those given.
+/// Characteristics of a routine; `None` is one that is not given.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RoutineOptions {
     /// `COMMENT`.
@@ -73,7 +73,7 @@ pub struct RoutineOptions {
     pub security: Option<SqlSecurity>,
 }
 
-/// What a routine says about its use of data. Nobody checks it.
+/// Use of data that a routine declares. Nothing checks it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DataAccess {
     /// `CONTAINS SQL`.
@@ -93,7 +93,7 @@ pub struct AlterRoutine {
     pub kind: RoutineKind,
     /// Its name.
     pub name: TableName,
-    /// What changes.
+    /// Characteristics to change.
     pub options: RoutineOptions,
 }
 
@@ -104,19 +104,19 @@ pub struct CreateTrigger {
     pub or_replace: bool,
     /// `IF NOT EXISTS`.
     pub if_not_exists: bool,
-    /// `DEFINER =`, absent for oneself.
+    /// `DEFINER =`; absent for the current user.
     pub definer: Option<AccountName>,
     /// Its name.
     pub name: TableName,
     /// Before or after the change.
     pub timing: TriggerTiming,
-    /// Which change.
+    /// The change that fires it.
     pub event: TriggerEvent,
     /// The table.
     pub table: TableName,
-    /// `FOLLOWS` is false, `PRECEDES` true, and the other trigger.
+    /// The other trigger; true for `PRECEDES`, false for `FOLLOWS`.
     pub order: Option<(bool, Ident)>,
-    /// What it does.
+    /// Its steps and variables.
     pub body: Program,
     /// The text of the body.
     pub body_span: Span,
@@ -124,7 +124,7 @@ pub struct CreateTrigger {
     pub head_span: Span,
 }
 
-/// When a trigger runs.
+/// Time at which a trigger runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum TriggerTiming {
     /// `BEFORE`.
@@ -133,7 +133,7 @@ pub enum TriggerTiming {
     After,
 }
 
-/// The change a trigger waits for.
+/// Change that fires a trigger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum TriggerEvent {
     /// `INSERT`.
@@ -147,13 +147,13 @@ pub enum TriggerEvent {
 /// The body of a stored program, or a compound statement by itself.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Program {
-    /// What it does.
+    /// Its steps, in order.
     pub steps: Vec<Step>,
     /// Its variables; the parameters come first.
     pub variables: Vec<Variable>,
     /// Its cursors.
     pub cursors: Vec<Cursor>,
-    /// Operands of CASE statements that are compared several times.
+    /// Number of operands of CASE statements; each is computed once and compared several times.
     pub operands: usize,
 }
 
@@ -186,13 +186,13 @@ pub enum VariableType {
 pub struct Cursor {
     /// Its name.
     pub name: Ident,
-    /// Variables that are its parameters.
+    /// Variables that hold its parameters.
     pub parameters: Vec<usize>,
     /// Its query.
     pub query: Operation,
 }
 
-/// What a placeholder of an expression or statement in a program stands for.
+/// Meaning of a placeholder in an expression or statement of a program.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Local {
     /// A variable.
@@ -207,7 +207,7 @@ pub enum Local {
     Operand(usize),
 }
 
-/// An expression with what its placeholders stand for.
+/// An expression with the meaning of its placeholders.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Term {
     /// The expression.
@@ -216,7 +216,7 @@ pub struct Term {
     pub locals: Vec<Local>,
 }
 
-/// A statement with what its placeholders stand for.
+/// A statement with the meaning of its placeholders.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Operation {
     /// The statement.
@@ -250,7 +250,7 @@ pub enum Step {
     },
     /// `CASE`.
     Case {
-        /// What the branches compare, and where it is kept.
+        /// The operand that the branches compare, and the number it is stored under.
         operand: Option<(usize, Term)>,
         /// Conditions with their steps.
         branches: Vec<(Term, Vec<Step>)>,
@@ -276,7 +276,7 @@ pub enum Step {
     Fetch {
         /// The cursor.
         cursor: usize,
-        /// Where the columns go.
+        /// Targets of the columns.
         into: Vec<Local>,
     },
     /// `CLOSE`.
@@ -301,26 +301,26 @@ pub struct Block {
 pub struct Loop {
     /// Its number for LEAVE and ITERATE.
     pub label: usize,
-    /// What ends it.
+    /// The kind, which says how it ends.
     pub kind: LoopKind,
-    /// What it does.
+    /// The steps of its body.
     pub steps: Vec<Step>,
 }
 
-/// What ends a loop.
+/// Kinds of loops, by the way they end.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LoopKind {
     /// `LOOP`.
     Forever,
-    /// `WHILE`: tested before.
+    /// `WHILE`: the condition is tested before each pass.
     While(Term),
-    /// `REPEAT`: tested behind.
+    /// `REPEAT`: the condition is tested after each pass.
     Until(Term),
     /// `FOR i IN first .. last`.
     Range {
         /// The variable.
         variable: usize,
-        /// The variable that keeps the other bound.
+        /// The variable that stores the other bound.
         bound: usize,
         /// `REVERSE`.
         reverse: bool,
@@ -345,13 +345,13 @@ pub enum LoopKind {
 pub struct ConditionHandler {
     /// `EXIT`, not `CONTINUE`.
     pub exit: bool,
-    /// What it waits for.
+    /// Conditions it handles.
     pub conditions: Vec<HandlerCondition>,
-    /// What it does.
+    /// Its steps.
     pub steps: Vec<Step>,
 }
 
-/// What a handler waits for.
+/// Condition of a handler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HandlerCondition {
     /// An error number.
@@ -371,13 +371,13 @@ pub enum HandlerCondition {
 pub struct Signal {
     /// `RESIGNAL`.
     pub again: bool,
-    /// What is raised; only RESIGNAL may leave it open.
+    /// SQLSTATE to raise; absent only in RESIGNAL.
     pub state: Option<[u8; 5]>,
     /// Items of SET.
     pub items: Vec<(SignalItem, Expr)>,
 }
 
-/// What SIGNAL sets and GET DIAGNOSTICS CONDITION reads.
+/// Items that SIGNAL sets and GET DIAGNOSTICS CONDITION reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)] // the names are the SQL words
 pub enum SignalItem {
@@ -424,18 +424,18 @@ impl SignalItem {
 /// `GET DIAGNOSTICS`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum GetDiagnostics {
-    /// About the statement: targets, and whether `ROW_COUNT` (not `NUMBER`) is wanted.
+    /// About the statement: targets, each with true for `ROW_COUNT` and false for `NUMBER`.
     Statement(Vec<(DiagnosticsTarget, bool)>),
     /// `CONDITION n`.
     Condition {
         /// Its number, from 1.
         number: Expr,
-        /// Targets and what they get.
+        /// Targets, each with the item it gets.
         items: Vec<(DiagnosticsTarget, SignalItem)>,
     },
 }
 
-/// Where GET DIAGNOSTICS puts something.
+/// Target of a value of GET DIAGNOSTICS.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DiagnosticsTarget {
     /// `@name`.
@@ -444,7 +444,7 @@ pub enum DiagnosticsTarget {
     Local(Local),
 }
 
-/// Digits of an SQLSTATE if a string is one.
+/// The five characters of an SQLSTATE, if the string is one.
 pub(crate) fn sqlstate_of(text: &StringLiteral) -> Option<[u8; 5]> {
     let state: [u8; 5] = text.bytes[..].try_into().ok()?;
     let good = state.iter().all(|b| b.is_ascii_digit() || b.is_ascii_uppercase());

@@ -1,15 +1,16 @@
 //! Queries: SELECT, set operations, table references, windows, and the calls that need them.
+//! ORDER BY, LIMIT and INTO belong to the [`Query`], never to the SELECT inside it.
 
 use selkie_types::stack;
 
 use super::{Expr, Ident, Literal, Span, StringLiteral, TableName};
 
-/// A query expression: bodies combined by set operators, then ordered, cut and delivered.
+/// A query expression: bodies combined by set operators, then ORDER BY, LIMIT and INTO.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Query {
     /// `WITH ...`.
     pub with: Option<Box<With>>,
-    /// What is selected.
+    /// The body: a SELECT, VALUES or a combination.
     pub body: QueryBody,
     /// `ORDER BY` of the whole; over a single SELECT it may use that SELECT's tables.
     pub order_by: Vec<OrderItem>,
@@ -17,7 +18,7 @@ pub struct Query {
     pub limit: Option<Box<Limit>>,
     /// `INTO ...`.
     pub into: Option<Box<IntoTarget>>,
-    /// It stands at the end.
+    /// INTO stands at the end, after the other clauses.
     pub late_into: bool,
     /// `FOR UPDATE`, `LOCK IN SHARE MODE`.
     pub locking: Option<Locking>,
@@ -25,7 +26,7 @@ pub struct Query {
     pub span: Span,
 }
 
-/// What a query selects.
+/// Body of a query.
 #[derive(Clone, Debug, PartialEq)]
 pub enum QueryBody {
     /// One SELECT.
@@ -34,12 +35,12 @@ pub enum QueryBody {
     Values(Vec<Vec<Expr>>),
     /// `(query)` with clauses of its own.
     Nested(Box<Query>),
-    /// Bodies combined from left to right; INTERSECT behind another operator binds tighter and is a
-    /// combination of its own.
+    /// Bodies combined from left to right. An INTERSECT after another operator binds tighter and is
+    /// a combination of its own.
     Combined {
         /// The leftmost body.
         first: Box<QueryBody>,
-        /// What is combined with it, in order.
+        /// The other operands with their operators, in order.
         rest: Vec<SetOperand>,
     },
 }
@@ -114,7 +115,7 @@ pub struct Select {
 /// Words after SELECT.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SelectOptions {
-    /// No word of SQL: its values are taken by a statement such as SET, not sent to a client.
+    /// The one field that is no SQL word: a statement such as SET takes the values, no client does.
     pub for_statement: bool,
     /// `DISTINCT`, `DISTINCTROW`.
     pub distinct: bool,
@@ -160,7 +161,7 @@ pub enum SelectItem {
 /// One entry of ORDER BY or GROUP BY.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OrderItem {
-    /// What is ordered by; an integer literal is a position in the select list.
+    /// The value to order by; an integer literal is a position in the select list.
     pub expr: Expr,
     /// `DESC` is true.
     pub descending: bool,
@@ -169,7 +170,7 @@ pub struct OrderItem {
 /// `LIMIT ...`; values are integer literals, parameters or (in routines) variables.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limit {
-    /// Most rows to return; `None` in `OFFSET n` alone or `ROWS EXAMINED` alone.
+    /// Most rows to return; `None` if only `OFFSET n` or `ROWS EXAMINED` is given.
     pub count: Option<Expr>,
     /// Rows to skip.
     pub offset: Option<Expr>,
@@ -179,7 +180,7 @@ pub struct Limit {
     pub rows_examined: Option<Expr>,
 }
 
-/// Where the rows go.
+/// Target of a query's rows.
 #[derive(Clone, Debug, PartialEq)]
 pub enum IntoTarget {
     /// `INTO OUTFILE`.
@@ -206,7 +207,7 @@ pub enum IntoVariable {
     Local {
         /// Its name.
         name: Ident,
-        /// What it stands for.
+        /// The variable or field it names.
         local: super::Local,
     },
 }
@@ -216,11 +217,11 @@ pub enum IntoVariable {
 pub struct Locking {
     /// `FOR UPDATE` is true, `LOCK IN SHARE MODE` false.
     pub exclusive: bool,
-    /// What to do about rows that are locked.
+    /// Behaviour for locked rows.
     pub wait: Option<LockWait>,
 }
 
-/// What to do when a lock is not free.
+/// Behaviour when a lock is not free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockWait {
     /// `NOWAIT`.
@@ -295,7 +296,7 @@ pub struct JsonTable {
 }
 
 impl JsonTable {
-    /// Names of the columns, those of nested ones where they stand.
+    /// Names of the columns; the columns of NESTED stand at its place.
     pub fn column_names(&self) -> Vec<Box<str>> {
         fn names(columns: &[JsonColumn], out: &mut Vec<Box<str>>) {
             stack::ensure();
@@ -325,7 +326,7 @@ pub enum JsonColumn {
         name: Ident,
         /// Its type.
         data_type: Box<super::DataType>,
-        /// Whether it only tells if the path exists.
+        /// The column only says whether the path exists.
         exists: bool,
         /// The path.
         path: StringLiteral,
@@ -343,10 +344,10 @@ pub enum JsonColumn {
     },
 }
 
-/// What a column of JSON_TABLE holds when its path gives nothing.
+/// Value of a column of JSON_TABLE whose path finds nothing or fails.
 #[derive(Clone, Debug, PartialEq)]
 pub enum JsonFallback {
-    /// `NULL`, also when nothing is said.
+    /// `NULL`, also if nothing is given.
     Null,
     /// `ERROR`.
     Error,
@@ -357,15 +358,15 @@ pub enum JsonFallback {
 /// `USE | FORCE | IGNORE INDEX [FOR purpose] (names)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexHint {
-    /// What to do with the indexes.
+    /// Use, force or ignore the indexes.
     pub action: HintAction,
-    /// What for; `None` is everything.
+    /// Its purpose; `None` is every purpose.
     pub purpose: Option<HintPurpose>,
     /// The indexes; may be empty after USE.
     pub indexes: Vec<Ident>,
 }
 
-/// What an index hint asks for.
+/// Action of an index hint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HintAction {
     /// `USE`.
@@ -376,7 +377,7 @@ pub enum HintAction {
     Ignore,
 }
 
-/// What an index hint is limited to.
+/// Purpose that an index hint is limited to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HintPurpose {
     /// `FOR JOIN`.
@@ -394,9 +395,9 @@ pub struct Join {
     pub left: TableRef,
     /// The right operand.
     pub right: TableRef,
-    /// How.
+    /// Its kind.
     pub kind: JoinKind,
-    /// On what.
+    /// Its condition.
     pub condition: JoinCondition,
 }
 
@@ -431,18 +432,19 @@ pub enum JoinCondition {
 pub struct FunctionCall {
     /// Schema of a stored function.
     pub schema: Option<Ident>,
-    /// The function as written (keyword functions too: `left`, `now` for CURRENT_TIMESTAMP).
+    /// The function as written. Keyword functions have names too: `left`, `now` for
+    /// CURRENT_TIMESTAMP.
     pub name: Ident,
     /// Arguments.
     pub args: Vec<Expr>,
-    /// Variables of a program that the text of an argument names as `$name`.
+    /// Program variables that are named as `$name` in the text of an argument.
     pub named: Vec<(Ident, Expr)>,
     /// `f(DISTINCT ...)`.
     pub distinct: bool,
     /// `COUNT(*)`.
     pub star: bool,
-    /// A blank before the parenthesis of a built-in that allows none: only a stored function is
-    /// meant.
+    /// A blank stands before the parenthesis of a built-in that allows none: the call can only mean
+    /// a stored function.
     pub stored_only: bool,
     /// `ORDER BY` inside the parentheses (JSON_ARRAYAGG) or of `WITHIN GROUP`.
     pub order_by: Vec<OrderItem>,
@@ -453,7 +455,7 @@ pub struct FunctionCall {
 }
 
 impl FunctionCall {
-    /// A call without anything but arguments.
+    /// A call with arguments and nothing else.
     pub fn plain(name: Ident, args: Vec<Expr>) -> Self {
         Self {
             schema: None,
@@ -475,17 +477,17 @@ impl FunctionCall {
 pub struct GroupConcat {
     /// Whether `DISTINCT` was written.
     pub distinct: bool,
-    /// What is concatenated.
+    /// The expressions to concatenate.
     pub args: Vec<Expr>,
     /// The order.
     pub order_by: Vec<OrderItem>,
     /// The separator, a comma if absent.
     pub separator: Option<StringLiteral>,
-    /// How many rows.
+    /// Limit of the number of rows.
     pub limit: Option<Box<Limit>>,
 }
 
-/// What follows OVER.
+/// Window of a call: a name or a specification.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Over {
     /// `OVER name`.
@@ -499,7 +501,7 @@ pub enum Over {
 pub struct NamedWindow {
     /// Its name.
     pub name: Ident,
-    /// What it is.
+    /// Its specification.
     pub spec: WindowSpec,
 }
 
@@ -519,13 +521,13 @@ pub struct WindowSpec {
 /// `ROWS | RANGE BETWEEN start AND end [EXCLUDE ..]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Frame {
-    /// Whether bounds count rows, not values.
+    /// The bounds count rows, not values.
     pub rows: bool,
     /// First bound.
     pub start: FrameBound,
-    /// Last bound, the current row if absent.
+    /// Last bound; the current row if absent.
     pub end: FrameBound,
-    /// What is left out.
+    /// Rows that the frame excludes.
     pub exclude: FrameExclude,
 }
 
@@ -544,10 +546,10 @@ pub enum FrameBound {
     UnboundedFollowing,
 }
 
-/// What a frame leaves out.
+/// Rows that a frame excludes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FrameExclude {
-    /// `NO OTHERS`, also when nothing is said.
+    /// `NO OTHERS`, also if nothing is given.
     NoOthers,
     /// `CURRENT ROW`.
     CurrentRow,

@@ -1,4 +1,5 @@
 //! Variables, transactions, prepared statements and other statements about the session itself.
+//! Names of variables are not looked up here: the parser accepts names that do not exist.
 
 use super::{Expr, Ident, StringLiteral, TableName};
 
@@ -11,7 +12,7 @@ pub enum VarScope {
     Session,
 }
 
-/// One assignment of a SET statement; they happen in order.
+/// One assignment of a SET statement; assignments are executed in order.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SetItem {
     /// `@name = expr`.
@@ -23,17 +24,17 @@ pub enum SetItem {
     },
     /// `[GLOBAL|SESSION|LOCAL|@@...] name = expr`.
     SystemVar {
-        /// The scope; `None` when not said: the session's (or a routine's variable).
+        /// The scope; `None` if none is given: the session's.
         scope: Option<VarScope>,
         /// Instance of a structured variable.
         instance: Option<Ident>,
         /// Name of the variable.
         name: Ident,
-        /// The value; `None` is `DEFAULT`. A bare word is a column without qualifier: its name is
+        /// The value; `None` is `DEFAULT`. A bare word is a column without qualifier whose name is
         /// the value (`SET sql_mode = ansi`); `ON`, `ALL`, `BINARY`, `ROW`, `SYSTEM` are strings.
         value: Option<Expr>,
     },
-    /// A variable of the program around, or a column of the row a trigger sees.
+    /// A variable of the enclosing program, or a column of the trigger's row.
     Local {
         /// The variable.
         target: super::Local,
@@ -49,7 +50,7 @@ pub enum SetItem {
     },
     /// `CHARACTER SET charset`; `None` is `DEFAULT`.
     CharacterSet(Option<Box<str>>),
-    /// `[GLOBAL|SESSION] TRANSACTION ...`; without a scope it is about the next transaction.
+    /// `[GLOBAL|SESSION] TRANSACTION ...`; without a scope it applies to the next transaction only.
     Transaction {
         /// The scope, if given.
         scope: Option<VarScope>,
@@ -60,7 +61,7 @@ pub enum SetItem {
     },
     /// `PASSWORD [FOR account] = ...`.
     Password {
-        /// Whose, one's own if absent.
+        /// The account; the current user's if absent.
         account: Option<super::AccountName>,
         /// The new password.
         password: PasswordValue,
@@ -71,12 +72,12 @@ pub enum SetItem {
     DefaultRole {
         /// The role.
         role: Option<super::AccountName>,
-        /// Whose, one's own if absent.
+        /// The account; the current user's if absent.
         account: Option<super::AccountName>,
     },
 }
 
-/// What SET PASSWORD sets.
+/// New password of SET PASSWORD.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PasswordValue {
     /// `PASSWORD('text')`.
@@ -184,7 +185,7 @@ pub struct Xid {
 pub struct Prepare {
     /// Name of the statement.
     pub name: Ident,
-    /// Its text: a string or an expression that gives one.
+    /// Its text: a string, or an expression whose value is the text.
     pub source: Expr,
 }
 
@@ -211,13 +212,13 @@ pub struct ExecuteImmediate {
 pub struct Kill {
     /// `SOFT` is true, `HARD` false.
     pub soft: bool,
-    /// What is ended.
+    /// Connection or query.
     pub what: KillWhat,
-    /// Whose.
+    /// Connections to which it applies.
     pub target: KillTarget,
 }
 
-/// What KILL ends.
+/// Object that KILL ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum KillWhat {
     /// `CONNECTION`.
@@ -226,7 +227,7 @@ pub enum KillWhat {
     Query,
 }
 
-/// Whose connection or query KILL ends.
+/// Connections that KILL applies to.
 #[derive(Clone, Debug, PartialEq)]
 pub enum KillTarget {
     /// A connection's number.
@@ -253,11 +254,11 @@ pub struct LockTable {
     pub table: TableName,
     /// Its alias.
     pub alias: Option<Ident>,
-    /// How.
+    /// The lock's mode.
     pub mode: LockMode,
 }
 
-/// How a table is locked.
+/// Mode of a table lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LockMode {
     /// `READ`.

@@ -1,4 +1,5 @@
 //! `SHOW` statements.
+//! One variant per result set; the columns of each are the executor's business.
 
 use super::{AccountName, Expr, Ident, Limit, StringLiteral, TableName, VarScope};
 
@@ -14,13 +15,13 @@ pub enum ShowFilter {
 /// A SHOW statement with its filter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Show {
-    /// What is shown.
+    /// Subject of the statement.
     pub what: ShowWhat,
-    /// Which of it.
+    /// Filter of the rows.
     pub filter: Option<Box<ShowFilter>>,
 }
 
-/// What SHOW shows.
+/// Subject of SHOW.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ShowWhat {
     /// `DATABASES`, `SCHEMAS`.
@@ -29,29 +30,29 @@ pub enum ShowWhat {
     Tables {
         /// `FULL`.
         full: bool,
-        /// The schema, the current one if absent.
+        /// The schema; the current one if absent.
         schema: Option<Ident>,
     },
     /// `TABLE STATUS [FROM schema]`.
     TableStatus {
-        /// The schema, the current one if absent.
+        /// The schema; the current one if absent.
         schema: Option<Ident>,
     },
     /// `OPEN TABLES [FROM schema]`.
     OpenTables {
-        /// The schema, all if absent.
+        /// The schema; all schemas if absent.
         schema: Option<Ident>,
     },
     /// `TRIGGERS [FROM schema]`.
     Triggers {
         /// `FULL`.
         full: bool,
-        /// The schema, the current one if absent.
+        /// The schema; the current one if absent.
         schema: Option<Ident>,
     },
     /// `EVENTS [FROM schema]`.
     Events {
-        /// The schema, the current one if absent.
+        /// The schema; the current one if absent.
         schema: Option<Ident>,
     },
     /// `[FULL] COLUMNS | FIELDS FROM table`.
@@ -114,7 +115,7 @@ pub enum ShowWhat {
     Engine {
         /// The engine.
         engine: Option<Ident>,
-        /// What of it.
+        /// The report.
         what: EngineReport,
     },
     /// `COLLATION`.
@@ -141,7 +142,7 @@ pub enum ShowWhat {
         file: Option<StringLiteral>,
         /// The position.
         position: Option<u64>,
-        /// How many.
+        /// Limit of the number of rows.
         limit: Option<Box<Limit>>,
     },
     /// `RELAYLOG ['name'] EVENTS [IN 'file'] [FROM pos] [LIMIT ..]`.
@@ -152,7 +153,7 @@ pub enum ShowWhat {
         file: Option<StringLiteral>,
         /// The position.
         position: Option<u64>,
-        /// How many.
+        /// Limit of the number of rows.
         limit: Option<Box<Limit>>,
     },
     /// `MASTER STATUS`, `BINLOG STATUS`.
@@ -171,7 +172,7 @@ pub enum ShowWhat {
         types: Vec<&'static str>,
         /// The query.
         query: Option<u64>,
-        /// How many rows.
+        /// Limit of the number of rows.
         limit: Option<Box<Limit>>,
     },
     /// `EXPLAIN [FORMAT=JSON] FOR connection`, `ANALYZE FOR`.
@@ -187,7 +188,7 @@ pub enum ShowWhat {
     Other(Ident),
 }
 
-/// What SHOW ENGINE shows.
+/// Report of SHOW ENGINE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EngineReport {
     /// `STATUS`.

@@ -1,4 +1,5 @@
-//! The statement: one variant per thing a client can ask for.
+//! The statement: one variant per statement family.
+//! Also says which statements commit implicitly.
 
 use super::*;
 
@@ -78,7 +79,7 @@ pub enum Statement {
     Set(Vec<SetItem>),
     /// `SET STATEMENT assignments FOR statement`.
     SetStatement {
-        /// The variables for the time of the statement.
+        /// Variables set for the duration of the statement.
         items: Vec<SetItem>,
         /// The statement.
         statement: Box<Statement>,
@@ -143,13 +144,13 @@ pub enum Statement {
     DropStored(Box<DropStored>),
     /// A statement of MariaDB that Selkie does not have; answered with error 1235.
     Unsupported {
-        /// What it is, for the error's text: `CREATE PROCEDURE`.
+        /// Name of the statement for the error's text: `CREATE PROCEDURE`.
         what: &'static str,
     },
 }
 
 impl Statement {
-    /// Whether it commits the open transaction by the way.
+    /// Whether the statement implicitly commits the open transaction.
     pub fn commits_implicitly(&self) -> bool {
         match self {
             Self::CreateTable(create) => !create.temporary,
@@ -184,7 +185,7 @@ impl Statement {
 /// `DROP PROCEDURE | FUNCTION | TRIGGER | EVENT | SERVER`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DropStored {
-    /// What.
+    /// Its kind.
     pub kind: StoredKind,
     /// `IF EXISTS`.
     pub if_exists: bool,
@@ -192,7 +193,7 @@ pub struct DropStored {
     pub name: TableName,
 }
 
-/// Something stored that is not a table.
+/// Kinds of stored objects other than tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoredKind {
     /// `PROCEDURE`.

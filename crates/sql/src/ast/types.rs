@@ -1,8 +1,9 @@
 //! Types as written in column definitions and casts.
+//! Synonyms share one name; lengths and defaults are not filled in here.
 
 use super::Span;
 
-/// A type with its attributes. Which attributes a type may have is the parser's to check.
+/// A type with its attributes. The parser checks which attributes a type may have.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DataType {
     /// The type.
@@ -15,7 +16,7 @@ pub struct DataType {
     pub unsigned: bool,
     /// `ZEROFILL`.
     pub zerofill: bool,
-    /// `CHARACTER SET` and what abbreviates it.
+    /// `CHARACTER SET` and its abbreviations.
     pub charset: Option<CharsetName>,
     /// `BINARY` after the type: the `_bin` collation of the character set.
     pub binary: bool,
@@ -23,21 +24,21 @@ pub struct DataType {
     pub collations: Vec<Box<str>>,
     /// Members of ENUM and SET.
     pub members: Vec<super::StringLiteral>,
-    /// Where it stands.
+    /// Its position in the text.
     pub span: Span,
 }
 
 /// A character set in a definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CharsetName {
-    /// A name (`ASCII` is `latin1`, `UNICODE` is `ucs2`, `BYTE` and `CHARACTER SET BINARY`
-    /// `binary`).
+    /// A name. `ASCII` is `latin1`, `UNICODE` is `ucs2`, `BYTE` and `CHARACTER SET BINARY` are
+    /// `binary`.
     Named(Box<str>),
     /// `DEFAULT`.
     Default,
 }
 
-/// Names of types, synonyms merged.
+/// Names of types; synonyms share one name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)] // the names are the SQL words
 pub enum TypeName {
@@ -46,7 +47,8 @@ pub enum TypeName {
     MediumInt,
     Int,
     BigInt,
-    /// `BIGINT UNSIGNED NOT NULL AUTO_INCREMENT UNIQUE`; the column definition carries the rest.
+    /// `BIGINT UNSIGNED NOT NULL AUTO_INCREMENT UNIQUE`. The column definition holds the
+    /// attributes.
     Serial,
     /// `TINYINT(1)`.
     Bool,
@@ -104,7 +106,7 @@ pub enum CastType {
         length: Option<u64>,
         /// The character set.
         charset: Option<CharsetName>,
-        /// `BINARY`: its `_bin` collation.
+        /// `BINARY`: the `_bin` collation of the character set.
         binary: bool,
         /// `COLLATE`.
         collation: Option<Box<str>>,
@@ -132,7 +134,7 @@ pub enum CastType {
     DateTime(Option<u64>),
     /// `INTERVAL DAY_SECOND(fsp)`.
     IntervalDaySecond(Option<u64>),
-    /// `JSON` as JSON_TABLE columns write it; CAST refuses it.
+    /// `JSON` in columns of JSON_TABLE; CAST refuses it.
     Json,
     /// `UUID`, `INET4`, `INET6`, geometry types.
     Other(TypeName),

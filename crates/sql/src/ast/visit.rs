@@ -1,11 +1,11 @@
-//! Walking over expressions: the operands of a node, whatever it is. Queries inside are not
+//! Walks over expressions: the operands of a node of any kind. Queries inside an expression are not
 //! entered.
 
 use selkie_types::stack;
 
 use super::{ColumnRef, DynamicValue, Expr, ExprKind, FunctionCall, IsTest, OrderItem, TableName};
 
-/// The operands of a kind of node, pushed onto a list, borrowed shared or mutably.
+/// Pushes the operands of an expression onto a list, as shared or mutable references.
 macro_rules! operands {
     ($kind:expr, $out:ident, $iter:ident, $deref:ident, $whole:ident) => {
         match $kind {
@@ -100,14 +100,14 @@ macro_rules! operands {
 }
 
 impl Expr {
-    /// Its operands in the order they are written.
+    /// The operands in the order of the text.
     pub fn operands(&self) -> Vec<&Self> {
         let mut out: Vec<&Self> = Vec::new();
         operands!(&self.kind, out, iter, as_deref, as_ref);
         out
     }
 
-    /// What it tests for NULL, if it is `IS NULL` or `ISNULL()`.
+    /// The tested expression of `IS NULL`, `IS UNKNOWN` or `ISNULL()`.
     pub fn tested_null(&self) -> Option<&Self> {
         match &self.kind {
             ExprKind::Is { expr, test: IsTest::Null | IsTest::Unknown, negated: false } => {
@@ -120,20 +120,21 @@ impl Expr {
         }
     }
 
-    /// Its operands in the order they are written.
+    /// The operands in the order of the text.
     pub fn operands_mut(&mut self) -> Vec<&mut Self> {
         let mut out: Vec<&mut Self> = Vec::new();
         operands!(&mut self.kind, out, iter_mut, as_deref_mut, as_mut);
         out
     }
 
-    /// Calls `visit` with it and everything in it, outermost first, as long as it gives nothing.
+    /// Calls `visit` with the expression and all parts of it, outermost first, until `visit` gives
+    /// a value.
     pub fn find<'a, T>(&'a self, visit: &mut dyn FnMut(&'a Self) -> Option<T>) -> Option<T> {
         stack::ensure();
         visit(self).or_else(|| self.operands().into_iter().find_map(|e| e.find(visit)))
     }
 
-    /// Whether it is or has a subquery.
+    /// Whether the expression is or contains a subquery.
     pub fn has_subquery(&self) -> bool {
         let is_subquery = |e: &Self| {
             matches!(
@@ -147,7 +148,7 @@ impl Expr {
         self.find(&mut |e| is_subquery(e).then_some(())).is_some()
     }
 
-    /// Calls `visit` with every sequence named in it.
+    /// Calls `visit` with every sequence named in the expression.
     pub fn for_each_sequence_mut(&mut self, visit: &mut dyn FnMut(&mut TableName)) {
         stack::ensure();
         match &mut self.kind {
@@ -158,7 +159,7 @@ impl Expr {
         self.operands_mut().into_iter().for_each(|e| e.for_each_sequence_mut(visit));
     }
 
-    /// Calls `visit` with every column named in it.
+    /// Calls `visit` with every column named in the expression.
     pub fn for_each_column_mut(&mut self, visit: &mut dyn FnMut(&mut ColumnRef)) {
         stack::ensure();
         match &mut self.kind {

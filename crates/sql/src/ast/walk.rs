@@ -1,4 +1,5 @@
-//! Walking over queries: the tables and columns named anywhere in one, and variables used.
+//! Walks over queries: the tables and columns named anywhere in a query, and the variables it uses.
+//! Unlike `visit.rs`, it enters subqueries.
 
 use selkie_types::stack;
 
@@ -16,14 +17,14 @@ pub enum Mention<'a> {
     Column(&'a mut ColumnRef),
     /// A user variable, a system variable or a placeholder.
     Variable,
-    /// The number of a placeholder that is compared with something, and is nothing but that.
+    /// The number of a placeholder that is itself an operand of a comparison.
     Compared(u32),
 }
 
 type Visit<'v> = &'v mut dyn FnMut(Mention<'_>);
 
 impl Query {
-    /// Calls `visit` with everything mentioned, in subqueries too.
+    /// Calls `visit` with every mention in the query, subqueries included.
     pub fn for_each_mention(&mut self, visit: Visit<'_>) {
         if let Some(with) = &mut self.with {
             with.tables.iter_mut().for_each(|t| t.query.for_each_mention(visit));
@@ -80,7 +81,7 @@ pub(crate) fn table(target: &mut TableRef, visit: Visit<'_>) {
 }
 
 impl Expr {
-    /// Calls `visit` with everything mentioned, in subqueries too.
+    /// Calls `visit` with every mention in the expression, subqueries included.
     pub fn for_each_mention(&mut self, visit: Visit<'_>) {
         match &mut self.kind {
             ExprKind::Column(column) => visit(Mention::Column(column)),
@@ -106,7 +107,7 @@ impl Expr {
         self.operands_mut().into_iter().for_each(|e| e.for_each_mention(visit));
     }
 
-    /// What it compares, if it is a comparison.
+    /// The operands, if the expression is a comparison.
     fn compared(&self) -> Vec<&Self> {
         let is_comparison = match &self.kind {
             ExprKind::Binary { op, .. } => op.is_comparison(),
@@ -116,7 +117,7 @@ impl Expr {
         if is_comparison { self.operands() } else { Vec::new() }
     }
 
-    /// The subquery it is, or compares with.
+    /// The subquery, if the expression is one or compares with one.
     pub fn query_mut(&mut self) -> Option<&mut Query> {
         match &mut self.kind {
             ExprKind::Subquery(query)
@@ -127,7 +128,7 @@ impl Expr {
         }
     }
 
-    /// Expressions of its OVER clause and of the ORDER BY inside a GROUP_CONCAT.
+    /// Expressions in an OVER clause and in the ORDER BY of a GROUP_CONCAT.
     pub fn window_exprs_mut(&mut self) -> Vec<&mut Expr> {
         match &mut self.kind {
             ExprKind::Call(call) => match call.over.as_deref_mut() {
@@ -143,7 +144,7 @@ impl Expr {
 }
 
 impl WindowSpec {
-    /// Its expressions.
+    /// All expressions of the window: partition, order and bounds of the frame.
     pub fn exprs_mut(&mut self) -> Vec<&mut Expr> {
         let items = self.partition_by.iter_mut().chain(&mut self.order_by);
         let mut out: Vec<&mut Expr> = items.map(|item: &mut OrderItem| &mut item.expr).collect();

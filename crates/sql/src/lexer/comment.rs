@@ -1,4 +1,5 @@
 //! Blanks and comments, versioned comments among them.
+//! An executed versioned comment is no comment: its text is lexed like the rest of the statement.
 
 use std::borrow::Cow;
 
@@ -10,7 +11,7 @@ const VERSION: u32 = 101_119;
 const MYSQL_ONLY: std::ops::RangeInclusive<u32> = 50_700..=99_999;
 
 impl Lexer<'_> {
-    /// Skips what lies between tokens; `Err` is where a comment begins that does not end.
+    /// Skips blanks and comments; `Err` is the start of a comment that is not closed.
     pub(super) fn skip_blanks(&mut self) -> Result<(), usize> {
         loop {
             match self.byte(0) {
@@ -28,7 +29,8 @@ impl Lexer<'_> {
         }
     }
 
-    /// `--` begins a comment only before a blank, a control character or the end.
+    /// Whether `--` begins a comment: only before a blank, a control character or the end of the
+    /// text.
     fn line_comment_follows(&self) -> bool {
         self.text.get(self.pos + 2).is_none_or(|&b| is_space(b) || b.is_ascii_control())
     }
@@ -61,8 +63,8 @@ impl Lexer<'_> {
         self.skip_comment(start, true)
     }
 
-    /// Skips to the end of a comment; comments inside of a versioned one that is not executed
-    /// count.
+    /// Skips to the end of a comment. With `nested`, comments inside are counted: this is so in a
+    /// versioned comment that is not executed.
     fn skip_comment(&mut self, start: usize, nested: bool) -> Result<(), usize> {
         let mut depth = 1;
         while !self.at_end() {
@@ -85,14 +87,14 @@ impl Lexer<'_> {
     }
 }
 
-/// A piece of a statement as it is meant: the signs of versioned comments and those that are not
-/// executed go, plain comments stay.
+/// A part of a statement without the marks of versioned comments and without versioned comments
+/// that are not executed. Plain comments stay.
 pub(crate) fn strip_versions(text: &[u8]) -> Cow<'_, [u8]> {
     if !text.windows(2).any(|w| matches!(w, b"/*" | b"*/")) {
         return Cow::Borrowed(text);
     }
     let mut lexer = Lexer::new(text, super::Modes::new(selkie_types::SqlMode::EMPTY));
-    // The piece may begin inside of a versioned comment.
+    // The part may begin inside a versioned comment.
     lexer.in_version_comment = true;
     let mut out = Vec::with_capacity(text.len());
     loop {
@@ -107,7 +109,7 @@ pub(crate) fn strip_versions(text: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// Appends what lies between two tokens: blanks and plain comments.
+/// Appends the blanks and plain comments of a gap between two tokens.
 fn put_gap(mut gap: &[u8], out: &mut Vec<u8>) {
     let end_of = |gap: &[u8]| gap.windows(2).skip(2).position(|w| w == b"*/").map(|p| p + 4);
     while let Some(&b) = gap.first() {
@@ -122,7 +124,7 @@ fn put_gap(mut gap: &[u8], out: &mut Vec<u8>) {
         out.extend_from_slice(&gap[..plain]);
         let skipped = match gap {
             _ if plain > 0 => plain,
-            // With its end in the same gap it was not executed.
+            // A versioned comment that ends in the same gap was not executed.
             [b'/', b'*', ..] if end_of(gap).is_some() => end_of(gap).unwrap_or(gap.len()),
             [b'/', b'*', b'M', b'!', ..] => 4 + version_digits(&gap[4..]),
             [b'/', b'*', b'!', ..] => 3 + version_digits(&gap[3..]),

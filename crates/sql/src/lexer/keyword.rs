@@ -1,12 +1,13 @@
-//! The words MariaDB 10.11 knows, and which of them may be names. Data and a lookup, nothing else.
+//! The words of MariaDB 10.11's grammar, and which of them may be names.
+//! Data and a lookup, nothing else: the meaning of a word is the parser's business.
 
 /// Slots of the lookup table; a power of two, about a third of them used.
 const SLOTS: usize = 2048;
 
 macro_rules! keywords {
     (reserved { $($r:ident)* } free { $($f:ident)* } function { $($c:ident)* }) => {
-        /// A word of the grammar, spelled as in SQL. Reserved words come first, function names
-        /// last.
+        /// A word of the grammar, spelled as in SQL. Order: reserved words, words that may be
+        /// names, function names.
         #[allow(clippy::upper_case_acronyms, non_camel_case_types)]
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[repr(u16)]
@@ -126,14 +127,14 @@ const fn slot_of(word: &[u8]) -> usize {
     (hash ^ hash >> 15) as usize % SLOTS
 }
 
-/// Whether a word means something to the parser by itself, reserved or not.
+/// Whether the grammar knows the word as a keyword, reserved or not.
 pub fn is_keyword(word: &str) -> bool {
     let kw = Kw::lookup(word.as_bytes());
     kw != Kw::NotKeyword && !kw.is_function()
 }
 
 impl Kw {
-    /// The keyword a word is, in any case.
+    /// The keyword with this text, letter case ignored.
     pub(crate) fn lookup(word: &[u8]) -> Self {
         let mut slot = slot_of(word);
         while let Some(&(text, kw)) = WORDS.get(usize::from(TABLE[slot])) {
@@ -145,17 +146,17 @@ impl Kw {
         Self::NotKeyword
     }
 
-    /// Whether the word cannot be a name unless quoted.
+    /// Whether the word must be quoted to be a name.
     pub(crate) fn is_reserved(self) -> bool {
         (self as usize) < RESERVED
     }
 
-    /// Whether the word is a keyword only when a parenthesis follows it.
+    /// Whether the word is a keyword only if a parenthesis follows it.
     pub(crate) fn is_function(self) -> bool {
         (self as usize) >= RESERVED + FREE && self != Self::NotKeyword
     }
 
-    /// The word, upper case.
+    /// The word in upper case.
     pub(crate) fn text(self) -> &'static str {
         WORDS.get(self as usize).map_or("", |w| w.0)
     }

@@ -1,4 +1,6 @@
 //! Numbers, and names that begin with a digit.
+//! Finds kind and end only; values are computed by the parser. A leading sign is a token of its
+//! own.
 
 use super::{Lexer, T, is_word};
 
@@ -19,7 +21,7 @@ impl Lexer<'_> {
         }
         self.skip_digits();
         match self.byte(0) {
-            // `1..9`: bounds of a FOR loop.
+            // `1..9` are the bounds of a FOR loop.
             b'.' if self.byte(1) == b'.' => T::Int,
             b'.' => self.fraction(),
             b'e' | b'E' if self.exponent() => T::Float,
@@ -37,7 +39,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Skips the exponent if there is one.
+    /// Skips the exponent; false if there is none.
     fn exponent(&mut self) -> bool {
         let sign = usize::from(matches!(self.byte(1), b'+' | b'-'));
         if !self.byte(1 + sign).is_ascii_digit() {
@@ -48,7 +50,7 @@ impl Lexer<'_> {
         true
     }
 
-    /// From the point on. Compat: an `e` without digits makes the number no token.
+    /// Reads the rest of a number after its point. Compat: an `e` without digits makes it no token.
     pub(super) fn fraction(&mut self) -> T {
         self.pos += 1;
         self.skip_digits();

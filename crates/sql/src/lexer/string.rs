@@ -1,11 +1,12 @@
-//! Quoted texts: where they end, and what their escapes mean.
+//! Quoted texts: their ends and their escapes.
+//! The lexer only finds the end of a text; its bytes are computed when the parser needs them.
 
 use selkie_types::Charset;
 
 use super::{Lexer, T};
 
 impl Lexer<'_> {
-    /// A text in quotes, up to its end; a doubled quote is part of it.
+    /// Reads a quoted text up to its end; a doubled quote does not end it.
     pub(super) fn quoted(&mut self, quote: u8, escapes: bool, kind: T) -> T {
         let mut at = self.pos + 1;
         while let Some(&b) = self.text.get(at) {
@@ -24,7 +25,7 @@ impl Lexer<'_> {
         T::Bad
     }
 
-    /// A string behind a letter.
+    /// Reads a string after its prefix letter.
     pub(super) fn prefixed_string(&mut self, kind: T) -> T {
         self.pos += 1;
         self.quoted(b'\'', !self.modes.no_backslash_escapes, kind)
@@ -45,7 +46,7 @@ impl Lexer<'_> {
     }
 }
 
-/// Appends the bytes that a text in quotes stands for; `raw` includes the quotes.
+/// Appends the bytes that a quoted text stands for; `raw` includes the quotes.
 pub(crate) fn unescape(raw: &[u8], escapes: bool, out: &mut Vec<u8>) {
     let Some((&quote, rest)) = raw.split_first() else { return };
     let mut rest = rest.strip_suffix(&[quote]).unwrap_or(rest);
@@ -62,7 +63,7 @@ pub(crate) fn unescape(raw: &[u8], escapes: bool, out: &mut Vec<u8>) {
     out.extend_from_slice(rest);
 }
 
-/// [`unescape`] of a text in a character set that may have quotes and backslashes inside of
+/// Like [`unescape`], for a character set in which quote and backslash bytes may be parts of
 /// characters.
 pub(crate) fn unescape_in(charset: Charset, raw: &[u8], escapes: bool, out: &mut Vec<u8>) {
     if charset.is_ascii_compatible() || charset.max_len() == 1 {
@@ -98,7 +99,7 @@ pub(crate) fn unescape_in(charset: Charset, raw: &[u8], escapes: bool, out: &mut
     }
 }
 
-/// Compat: `\%` and `\_` keep their backslash, for patterns.
+/// Appends the meaning of an escape. Compat: `\%` and `\_` keep their backslash, for patterns.
 fn escape(next: u8, out: &mut Vec<u8>) {
     match next {
         b'n' => out.push(b'\n'),

@@ -1,4 +1,5 @@
-//! What the lexer hands to the parser: kinds and offsets, no text and no allocation.
+//! Tokens, which the lexer hands to the parser: kinds and offsets.
+//! Must hold no text and must not allocate: tokens are copied freely.
 
 use super::Kw;
 
@@ -7,19 +8,19 @@ use super::Kw;
 pub(crate) enum T {
     /// End of the text.
     Eof,
-    /// Something that is no token; the parser refuses it wherever it stands.
+    /// A text that is no token; the parser refuses it everywhere.
     Bad,
-    /// An unquoted word that is not directly before a parenthesis that makes it a function.
+    /// An unquoted word, except a function keyword with its parenthesis.
     Word(Kw),
-    /// A function keyword with its parenthesis behind it.
+    /// A function keyword that is followed by its parenthesis.
     Func(Kw),
     /// A quoted identifier.
     Quoted,
-    /// Digits.
+    /// Digits only.
     Int,
-    /// Digits and a point.
+    /// Digits with a point.
     Decimal,
-    /// Digits and an exponent.
+    /// Digits with an exponent.
     Float,
     /// `0x41`.
     HexNumber,

@@ -1,4 +1,5 @@
-//! Users and roles.
+//! Users and roles: CREATE and ALTER USER, CREATE ROLE, and account names anywhere.
+//! GRANT uses the same specifications of users, since it may set a password.
 
 use super::{PResult, Parser};
 use crate::ast::{
@@ -41,7 +42,7 @@ impl Parser<'_> {
         Ok(AccountName::Named { user: name.value, host: Some(host) })
     }
 
-    /// An account that logs in.
+    /// An account that can log in, so no role.
     fn user(&mut self) -> PResult<AccountName> {
         if self.at(Kw::CURRENT_ROLE) { Err(self.error()) } else { self.account() }
     }
@@ -54,7 +55,7 @@ impl Parser<'_> {
         Ok(AccountName::Named { user: self.ident_or_text()?, host: None })
     }
 
-    /// An account and how it logs in.
+    /// An account with its authentication.
     pub(super) fn user_spec(&mut self) -> PResult<UserSpec> {
         let account = self.account()?;
         let mut auth = Vec::new();
@@ -110,7 +111,7 @@ impl Parser<'_> {
         })))
     }
 
-    /// `REQUIRE ...`, if it is there.
+    /// `REQUIRE ...`, if present.
     pub(super) fn tls_requirement(&mut self) -> PResult<Option<TlsRequirement>> {
         if !self.eat(Kw::REQUIRE) {
             return Ok(None);
@@ -141,7 +142,7 @@ impl Parser<'_> {
         Ok(Some(TlsRequirement::Specified { subject, issuer, cipher }))
     }
 
-    /// `WITH limits [GRANT OPTION]`, if it is there; the flag says GRANT OPTION.
+    /// `WITH limits [GRANT OPTION]`, if present; the flag is GRANT OPTION.
     pub(super) fn resource_limits(&mut self) -> PResult<(ResourceLimits, bool)> {
         let mut limits = ResourceLimits::default();
         let mut grant_option = false;

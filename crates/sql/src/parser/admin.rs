@@ -1,4 +1,5 @@
 //! Maintenance of tables, FLUSH, RESET, PURGE, plugins, SHUTDOWN.
+//! Every form is parsed, also of features Selkie lacks: the executor answers for those.
 
 use selkie_types::error::catalogue::ER_NO_TABLES_USED;
 
@@ -101,7 +102,7 @@ impl Parser<'_> {
     fn flush_tables(&mut self) -> PResult<FlushTarget> {
         self.next();
         if self.at(Kw::FOR) && self.peek() == Kw::EXPORT.into() {
-            // Compat: the grammar has a list there that may be empty.
+            // Compat: the grammar has a list here that may be empty.
             return Err(self.error_named(&ER_NO_TABLES_USED));
         }
         let tables = if self.at_ident() { self.list(Self::table_name)? } else { Vec::new() };
@@ -200,7 +201,7 @@ impl Parser<'_> {
         Ok(Statement::Reset(targets))
     }
 
-    /// `FOR CHANNEL 'name'`, if it is there and no name was given before.
+    /// `FOR CHANNEL 'name'`, if present and no name was given before.
     pub(super) fn for_channel(
         &mut self,
         name: Option<StringLiteral>,

@@ -1,4 +1,5 @@
-//! Aggregates and window functions: DISTINCT, ORDER BY inside of the call, OVER behind it.
+//! Aggregates and window functions: DISTINCT, ORDER BY inside the call, OVER after it.
+//! Whether a call is allowed at its place is not checked here; the planner knows it.
 
 use super::{PResult, Parser};
 use crate::ast::{Expr, ExprKind, FunctionCall, GroupConcat, Over};
@@ -76,7 +77,7 @@ impl Parser<'_> {
         Ok(ExprKind::GroupConcat(call.into()))
     }
 
-    /// Compat: MariaDB's grammar has these as window functions and its executor refuses them.
+    /// Compat: MariaDB's grammar accepts OVER for these functions, its executor refuses it.
     fn refuse_over(&mut self, function: &str) -> PResult<()> {
         match self.at(Kw::OVER) {
             true => {
@@ -107,7 +108,7 @@ impl Parser<'_> {
         Ok(self.plain_call(name, args))
     }
 
-    /// A function that needs OVER.
+    /// A function that requires OVER.
     pub(super) fn window_function(
         &mut self,
         name: &str,
@@ -124,7 +125,8 @@ impl Parser<'_> {
         Ok(ExprKind::Call(call))
     }
 
-    /// `LAST_VALUE(a, b)` is a function of any arguments; with OVER it is a window function.
+    /// `LAST_VALUE(a, b)` is an ordinary function of any arguments; with OVER it is a window
+    /// function.
     pub(super) fn last_value(&mut self) -> PResult<ExprKind> {
         let name = self.keyword_name("last_value");
         let args = self.arguments(1, usize::MAX)?;
@@ -153,7 +155,7 @@ impl Parser<'_> {
         self.over_partition(name, args, order_by)
     }
 
-    /// `OVER ([PARTITION BY ..])` of a function that brings its own order.
+    /// `OVER ([PARTITION BY ..])` of a function that has an order of its own.
     fn over_partition(
         &mut self,
         name: crate::ast::Ident,

@@ -1,4 +1,5 @@
-//! ALTER and what it dispatches to, ALTER TABLE.
+//! ALTER and its dispatch, ALTER TABLE.
+//! `ADD (..)` and a list of table options give one action for each element.
 
 use super::{PResult, Parser};
 use crate::ast::{
@@ -46,7 +47,7 @@ impl Parser<'_> {
         ))
     }
 
-    /// One action; `ADD (a INT, b INT)` is several.
+    /// One action; `ADD (a INT, b INT)` gives several.
     fn alter_actions(&mut self, out: &mut Vec<AlterAction>) -> PResult<()> {
         let T::Word(kw) = self.tok.kind else { return Err(self.error()) };
         let action = match kw {
@@ -111,7 +112,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// ALTER TABLE orders by columns only.
+    /// An item of ORDER BY in ALTER TABLE: only a column is allowed.
     fn column_order(&mut self) -> PResult<crate::ast::OrderItem> {
         let start = self.tok.start;
         let kind = crate::ast::ExprKind::Column(self.column_ref()?);

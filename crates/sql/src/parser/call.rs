@@ -1,4 +1,6 @@
 //! Calls of functions that are names or keywords with an ordinary argument list.
+//! Only keywords have their arguments counted here, as in MariaDB's grammar; names are checked when
+//! bound.
 
 use selkie_types::error::catalogue::ER_WRONG_PARAMETERS_TO_NATIVE_FCT;
 
@@ -6,7 +8,7 @@ use super::{PResult, Parser};
 use crate::ast::{Expr, ExprKind, FunctionCall, Ident, Literal, TemporalFormat};
 use crate::lexer::{Kw, T};
 
-/// Fewest and most arguments of functions that are keywords; the grammar itself counts them.
+/// Fewest and most arguments of functions that are keywords; the grammar counts them.
 fn arity(kw: Kw) -> Option<(usize, usize)> {
     Some(match kw {
         Kw::DATABASE | Kw::SCHEMA | Kw::ROW_COUNT | Kw::USER => (0, 0),
@@ -25,12 +27,12 @@ fn arity(kw: Kw) -> Option<(usize, usize)> {
 }
 
 impl Parser<'_> {
-    /// A call without anything but arguments.
+    /// A call with arguments and nothing else.
     pub(super) fn plain_call(&self, name: Ident, args: Vec<Expr>) -> ExprKind {
         ExprKind::Call(Box::new(FunctionCall::plain(name, args)))
     }
 
-    /// `[schema.]name(args)`, the name consumed.
+    /// `[schema.]name(args)`; the name is consumed.
     pub(super) fn generic_call(&mut self, schema: Option<Ident>, name: Ident) -> PResult<ExprKind> {
         let stored_only =
             schema.is_none() && !name.quoted && Kw::lookup(name.value.as_bytes()).is_function();
@@ -46,7 +48,7 @@ impl Parser<'_> {
         Ok(ExprKind::Call(call))
     }
 
-    /// The variables that an XPath expression names, if it is a literal.
+    /// The program variables named in an XPath expression, if that is a literal.
     fn named_in_path(&mut self, path: Option<&Expr>) -> Vec<(Ident, Expr)> {
         let Some(Expr { kind: ExprKind::Literal(Literal::String(text)), span }) = path else {
             return Vec::new();
@@ -64,7 +66,7 @@ impl Parser<'_> {
         named
     }
 
-    /// Compat: only loadable functions take arguments with aliases.
+    /// An argument. Compat: only loadable functions take arguments with aliases.
     fn argument(&mut self, function: &Ident) -> PResult<Expr> {
         let expr = self.expr()?;
         if self.at(Kw::AS) || self.at_ident() || self.at(T::Str) {
@@ -75,7 +77,7 @@ impl Parser<'_> {
         Ok(expr)
     }
 
-    /// What a word that is a keyword means as an operand.
+    /// An operand that begins with a keyword.
     pub(super) fn keyword_call(&mut self, kw: Kw) -> PResult<ExprKind> {
         match kw {
             Kw::CURRENT_USER | Kw::CURRENT_ROLE | Kw::UTC_DATE => self.optional_parens(kw.text()),
@@ -119,14 +121,14 @@ impl Parser<'_> {
         }
     }
 
-    /// Consumes a keyword and makes it a name.
+    /// Consumes a keyword and returns it as a name.
     pub(super) fn keyword_name(&mut self, name: &str) -> Ident {
         let token = self.next();
         let span = crate::ast::Span::new(token.start, token.end);
         Ident { value: name.to_ascii_lowercase().into(), quoted: false, span }
     }
 
-    /// Arguments in parentheses, from `least` to `most` of them.
+    /// Between `least` and `most` arguments in parentheses.
     pub(super) fn arguments(&mut self, least: usize, most: usize) -> PResult<Vec<Expr>> {
         self.expect(T::LParen)?;
         let mut args = Vec::new();
@@ -139,7 +141,8 @@ impl Parser<'_> {
                 return Err(self.error());
             }
         }
-        // Compat: with one argument too many, the error is near that argument.
+        // Compat: if there is one argument too many, the error quotes the text from that argument
+        // on.
         if args.len() == most && self.at(T::Comma) {
             self.next();
         }
@@ -256,8 +259,8 @@ impl Parser<'_> {
         })
     }
 
-    /// `WEIGHT_STRING(expr, bytes, characters, flags)`: the text cut to so many characters, its
-    /// weights to so many bytes; the flags are levels, and whether to pad to the characters or to
+    /// `WEIGHT_STRING(expr, bytes, characters, flags)`: the text is cut to `characters`, its
+    /// weights to `bytes`. The flags give the levels, and whether to pad to the characters or to
     /// the bytes.
     fn weights_by_number(&mut self, expr: Box<Expr>) -> PResult<ExprKind> {
         const TO_CHARACTERS: u64 = 0x40;
@@ -302,7 +305,7 @@ impl Parser<'_> {
         Ok(self.left(Expr { kind: weights, span: self.span_from(start) }, bytes))
     }
 
-    /// `LEFT(expr, count)`
+    /// `LEFT(expr, count)`.
     fn left(&self, expr: Expr, count: u64) -> ExprKind {
         let span = expr.span;
         let name = Ident { value: "left".into(), quoted: false, span };
@@ -310,7 +313,8 @@ impl Parser<'_> {
         self.plain_call(name, vec![expr, count])
     }
 
-    /// A level or a range of levels as bits; Compat: beyond 1 to 6 the nearest is meant.
+    /// A level or a range of levels, as bits. Compat: a number outside 1 to 6 means the nearest
+    /// level.
     fn weight_levels(&mut self) -> PResult<(u8, bool)> {
         let bit = |level: u64| level.clamp(1, 6) as u8 - 1;
         let first = bit(self.u64()?);
@@ -319,7 +323,7 @@ impl Parser<'_> {
         Ok(((first..=last).fold(0, |mask, level| mask | 1 << level), is_range))
     }
 
-    /// What follows a level; ranges have no directions.
+    /// The direction after a level; ranges have none.
     fn weight_flag(&mut self, is_range: bool) -> Option<Kw> {
         if is_range { None } else { self.eat_any(&[Kw::ASC, Kw::DESC, Kw::REVERSE]) }
     }

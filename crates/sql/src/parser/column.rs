@@ -1,4 +1,5 @@
-//! Column definitions, and the check constraints and references that are part of them.
+//! Column definitions, with the check constraints and references that are part of them.
+//! Attributes may come in any order unless MariaDB's grammar forbids it (`is_complete`).
 
 use super::{PResult, Parser};
 use crate::ast::{
@@ -47,7 +48,7 @@ impl Parser<'_> {
                 self.expect(Kw::UPDATE)?;
                 c.on_update = Some(self.now_expr()?);
             }
-            // Compat: NULL counts only if it is written after AUTO_INCREMENT.
+            // Compat: NULL has an effect only after AUTO_INCREMENT.
             Kw::AUTO_INCREMENT => self.set(|| (c.auto_increment, c.nullable) = (true, Some(false))),
             Kw::PRIMARY => {
                 self.next();
@@ -95,7 +96,7 @@ impl Parser<'_> {
         Ok(true)
     }
 
-    /// Whether nothing like `kw` may follow what a column has already.
+    /// Whether the attributes read so far forbid an attribute that begins with `kw`.
     fn is_complete(c: &ColumnDef, kw: Kw) -> bool {
         let of_generated = [Kw::UNIQUE, Kw::COMMENT, Kw::INVISIBLE, Kw::CHECK];
         let after_check = [Kw::REFERENCES, Kw::CONSTRAINT];
@@ -113,7 +114,7 @@ impl Parser<'_> {
         set();
     }
 
-    /// `name = value` for the engine.
+    /// `name = value`, an option of the engine.
     fn named_attribute(&mut self, c: &mut ColumnDef) -> PResult<bool> {
         if !self.at_ident() || self.peek() != T::Eq {
             return Ok(false);
@@ -133,7 +134,8 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// A default: an operand with a sign, or anything in parentheses. COLLATE is the column's.
+    /// A default: an operand with a sign, or any expression in parentheses. A COLLATE after it
+    /// belongs to the column.
     pub(super) fn default_expr(&mut self) -> PResult<Expr> {
         let start = self.tok.start;
         let op = match self.tok.kind {
@@ -183,7 +185,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `CHECK (expr)` or a named reference; Compat: a column's check has no name.
+    /// `CHECK (expr)`, or a reference with a name. Compat: the check of a column has no name.
     fn column_constraint(&mut self, c: &mut ColumnDef) -> PResult<()> {
         if self.eat(Kw::CONSTRAINT) {
             let name = self.ident_opt()?;

@@ -1,4 +1,5 @@
-//! The parser's state: tokens, errors, limits. Nothing here knows a statement.
+//! The parser's state: tokens, errors, limits.
+//! Must not know any statement: the files of the statement families are built on it.
 
 use selkie_meter::tick;
 use selkie_types::error::catalogue::{ER_STACK_OVERRUN_NEED_MORE, ErrorDef};
@@ -9,43 +10,43 @@ use crate::ClientText;
 use crate::ast::Span;
 use crate::lexer::{Kw, Lexer, Modes, T, Token};
 
-/// Greatest height of an expression, whatever it is made of. MariaDB's stack ends at about half of
-/// it.
+/// Greatest height of any expression. MariaDB's stack overflows at about half of it.
 const MAX_HEIGHT: u32 = 1000;
-/// Most SELECTs inside of each other, as in MariaDB.
+/// Deepest nesting of SELECTs, as in MariaDB.
 pub(super) const MAX_SELECT_NESTING: u32 = 64;
 
-/// A parser in the middle of a statement.
+/// State of a parser inside a statement.
 pub(crate) struct Parser<'a> {
     pub(super) text: &'a [u8],
     pub(super) mode: SqlMode,
     lexer: Lexer<'a>,
-    /// The client's text that `text` is a part of, if it is not UTF-8, and where the part begins.
+    /// The client's text that `text` is a part of, with the offset of that part; `None` for a
+    /// client that uses UTF-8.
     pub(crate) origin: Option<(&'a ClientText, usize)>,
-    /// The token to be looked at.
+    /// The next token, not yet consumed.
     pub(super) tok: Token,
     ahead: Option<Token>,
-    /// End of the token before.
+    /// End of the last consumed token.
     pub(super) prev_end: u32,
-    /// Parameters so far.
+    /// Number of parameters so far.
     pub(super) params: u32,
     pub(super) selects: u32,
-    /// Joins so far of the FROM being read.
+    /// Number of joins so far in the current FROM.
     pub(super) joins: usize,
-    /// `VALUES(column)` is a function here: after ON DUPLICATE KEY UPDATE.
+    /// `VALUES(column)` is a function: the parser is after ON DUPLICATE KEY UPDATE.
     pub(super) values_function: bool,
-    /// `INTO` that stood before FROM, for the query it belongs to.
+    /// An `INTO` that stood before FROM, kept for its query.
     pub(super) early_into: Option<Box<crate::ast::IntoTarget>>,
-    /// The query being parsed may have INTO.
+    /// The current query may have INTO.
     pub(super) into_allowed: bool,
-    /// The next query to begin may have it.
+    /// The next query may have INTO.
     pub(super) into_next: bool,
-    /// The next SELECT is the first of a statement or of what it stores: it may say how its rows
-    /// are handled.
+    /// The next SELECT is the first of a statement or of a statement's stored query: it may have
+    /// options about the handling of its rows.
     pub(super) leading: bool,
-    /// The stored program around, with the names it knows.
+    /// The enclosing stored program with the names it knows.
     pub(super) program: Option<Box<super::program::Scope>>,
-    /// Greatest height of the expressions completed since [`Parser::measured`] began.
+    /// Greatest height of the expressions completed since the innermost [`Parser::measured`] began.
     height: u32,
 }
 
@@ -74,7 +75,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Consumes the token and returns it.
+    /// Consumes the next token and returns it.
     pub(super) fn next(&mut self) -> Token {
         tick(16);
         let next = match self.ahead.take() {
@@ -85,7 +86,7 @@ impl<'a> Parser<'a> {
         std::mem::replace(&mut self.tok, next)
     }
 
-    /// Kind of the token behind the next.
+    /// Kind of the token after the next.
     pub(super) fn peek(&mut self) -> T {
         self.peek_token().kind
     }
@@ -97,7 +98,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A lexer that goes on behind [`Parser::peek`], to look further.
+    /// A lexer that continues after [`Parser::peek`], for a longer lookahead.
     pub(super) fn look_further(&mut self) -> Lexer<'a> {
         self.peek();
         self.lexer
@@ -153,12 +154,12 @@ impl<'a> Parser<'a> {
         words.iter().try_for_each(|&kw| self.expect(kw))
     }
 
-    /// The word that must come next is one of these.
+    /// Consumes the next word, which must be one of these.
     pub(super) fn expect_any(&mut self, words: &[Kw]) -> PResult<Kw> {
         self.eat_any(words).ok_or_else(|| self.error())
     }
 
-    /// `IF EXISTS`, if it is there.
+    /// `IF EXISTS`, if present.
     pub(super) fn if_exists(&mut self) -> PResult<bool> {
         let found = self.eat(Kw::IF);
         if found {
@@ -167,7 +168,7 @@ impl<'a> Parser<'a> {
         Ok(found)
     }
 
-    /// `IF NOT EXISTS`, if it is there.
+    /// `IF NOT EXISTS`, if present.
     pub(super) fn if_not_exists(&mut self) -> PResult<bool> {
         let found = self.eat(Kw::IF);
         if found {
@@ -176,7 +177,7 @@ impl<'a> Parser<'a> {
         Ok(found)
     }
 
-    /// One or more of something, separated by commas.
+    /// One or more items separated by commas.
     pub(super) fn list<R>(
         &mut self,
         mut item: impl FnMut(&mut Self) -> PResult<R>,
@@ -196,7 +197,7 @@ impl<'a> Parser<'a> {
         self.parens(|p| p.list(item))
     }
 
-    /// Something in parentheses.
+    /// `inner` in parentheses.
     pub(super) fn parens<R>(&mut self, inner: impl FnOnce(&mut Self) -> PResult<R>) -> PResult<R> {
         self.expect(T::LParen)?;
         let inner = inner(self)?;
@@ -208,7 +209,7 @@ impl<'a> Parser<'a> {
         &self.text[token.start as usize..token.end as usize]
     }
 
-    /// From `start` to the end of what was consumed.
+    /// The span from `start` to the end of the last consumed token.
     pub(super) fn span_from(&self, start: u32) -> Span {
         Span::new(start, self.prev_end.max(start))
     }
@@ -225,7 +226,7 @@ impl<'a> Parser<'a> {
         crate::error::syntax_error(self.text, self.mode, token)
     }
 
-    /// A catalogue error with the place in the text.
+    /// An error of the catalogue that also quotes the place in the text.
     #[cold]
     pub(super) fn error_named(&self, def: &ErrorDef) -> SqlError {
         crate::error::error_at(def, self.text, self.mode, self.tok)
@@ -243,7 +244,7 @@ impl<'a> Parser<'a> {
         inner(self)
     }
 
-    /// Runs `inner` and tells the height of the expressions it made.
+    /// Runs `inner` and returns the height of the expressions it made.
     pub(super) fn measured<R>(
         &mut self,
         inner: impl FnOnce(&mut Self) -> PResult<R>,
@@ -258,8 +259,8 @@ impl<'a> Parser<'a> {
         Ok((result, height))
     }
 
-    /// Runs `inner` and tells the height of the expression it made, which is not yet part of
-    /// another.
+    /// Runs `inner` and returns the height of the expression it made, which is not yet part of
+    /// another expression.
     pub(super) fn weighed<R>(
         &mut self,
         inner: impl FnOnce(&mut Self) -> PResult<R>,
@@ -269,12 +270,12 @@ impl<'a> Parser<'a> {
         Ok((result, std::mem::replace(&mut self.height, outer)))
     }
 
-    /// What was read last were parentheses, which make no node.
+    /// Undoes the count of a level for parentheses, which make no node.
     pub(super) fn leave_parentheses(&mut self) {
         self.height = self.height.saturating_sub(1);
     }
 
-    /// Height of a node over children of the given heights.
+    /// Height of a node whose children have the given heights.
     pub(super) fn grow(&mut self, a: u32, b: u32) -> PResult<u32> {
         let height = a.max(b) + 1;
         if height > MAX_HEIGHT {
@@ -285,7 +286,8 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Compat: MariaDB measures its stack; the numbers stand in for what it would say.
+/// The error for too much nesting. Compat: MariaDB measures its stack; the numbers imitate its
+/// message.
 #[cold]
 fn too_deep(levels: u32) -> SqlError {
     let used = u64::from(levels) * 1024;

@@ -1,4 +1,5 @@
-//! CREATE and what it dispatches to, CREATE TABLE, CREATE and ALTER DATABASE.
+//! CREATE and its dispatch, CREATE TABLE, CREATE and ALTER DATABASE.
+//! The other objects have files of their own: view, index, sequence, account, routine.
 
 use super::{PResult, Parser};
 use crate::ast::{
@@ -101,7 +102,7 @@ impl Parser<'_> {
         ))
     }
 
-    /// `ALTER DATABASE ...`, ALTER consumed.
+    /// `ALTER DATABASE ...`; ALTER is consumed.
     pub(super) fn alter_database(&mut self) -> PResult<Statement> {
         self.next();
         let word = self.tok.kind;

@@ -1,34 +1,35 @@
 //! Types of columns, and targets of CAST.
+//! Accepts all types of MariaDB's grammar. COLLATE of a column is read by its definition.
 
 use super::{PResult, Parser};
 use crate::ast::{CastType, CharsetName, DataType, TypeName};
 use crate::lexer::{Kw, T};
 
-/// Which attributes may follow a type.
+/// Attributes that may follow a type.
 #[derive(Clone, Copy, PartialEq)]
 enum Shape {
     /// `(n)`, UNSIGNED, ZEROFILL.
     Integer,
     /// `(n)` or `(n,m)`, UNSIGNED, ZEROFILL.
     Real,
-    /// `(n)`.
+    /// `(n)`, optional.
     Length,
-    /// `(n)`, which must be there.
+    /// `(n)`, required.
     NeedsLength,
     /// `(n)` and a character set.
     Text,
-    /// `(n)`, which must be there, and a character set.
+    /// `(n)`, required, and a character set.
     TextNeedsLength,
     /// A character set.
     PlainText,
     /// Members and a character set.
     Members,
-    /// Nothing.
+    /// No attribute.
     Bare,
 }
 
 impl Parser<'_> {
-    /// A type with its attributes, COLLATE excepted.
+    /// A type with its attributes except COLLATE.
     pub(super) fn data_type(&mut self) -> PResult<DataType> {
         let start = self.tok.start;
         let (name, shape) = self.type_name()?;
@@ -77,7 +78,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `CHARACTER SET x`, ASCII, UNICODE, BYTE, and BINARY before or behind it.
+    /// `CHARACTER SET x`, ASCII, UNICODE, BYTE, and BINARY before or after it.
     pub(super) fn type_charset(&mut self) -> PResult<(Option<CharsetName>, bool)> {
         let mut binary = self.eat(Kw::BINARY);
         let named = |name: &str| Some(CharsetName::Named(name.into()));
@@ -151,7 +152,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Types that are no keywords. Compat: an unknown name is error 4161.
+    /// Types that are no keywords. Compat: an unknown name gives error 4161.
     fn named_type(&mut self) -> PResult<(TypeName, Shape)> {
         use TypeName as N;
         const NAMES: &[(&str, TypeName)] = &[
@@ -175,7 +176,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What CAST converts to.
+    /// Target type of CAST.
     pub(super) fn cast_type(&mut self) -> PResult<CastType> {
         let T::Word(kw) = self.tok.kind else { return Err(self.error()) };
         if matches!(kw, Kw::CHAR | Kw::CHARACTER | Kw::NCHAR | Kw::VARCHAR) {
@@ -203,7 +204,7 @@ impl Parser<'_> {
                 CastType::Decimal { precision, decimals }
             }
             Kw::FLOAT | Kw::FLOAT4 => CastType::Float,
-            // Compat: a type of many names is known here by some of them.
+            // Compat: CAST knows only some of the synonyms of a type.
             Kw::DOUBLE | Kw::FLOAT8 => CastType::Double(self.double_digits()?),
             Kw::DATE => CastType::Date,
             Kw::TIME => CastType::Time(self.length_opt()?),
@@ -212,7 +213,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `(M, D)` or nothing.
+    /// `(M, D)`, if present.
     fn double_digits(&mut self) -> PResult<Option<(u64, u64)>> {
         if !self.at(T::LParen) {
             return Ok(None);
@@ -252,7 +253,7 @@ impl Parser<'_> {
     }
 }
 
-/// Types that are one keyword.
+/// Types that consist of one keyword.
 fn simple_type(kw: Kw) -> Option<(TypeName, Shape)> {
     use Shape as S;
     use TypeName as N;

@@ -1,4 +1,5 @@
 //! DROP, RENAME TABLE, TRUNCATE.
+//! DROP of stored objects is in `stored.rs`, of accounts in `account.rs`.
 
 use super::{PResult, Parser};
 use crate::ast::{DropIndex, DropTables, RenameTables, Statement, TableKind};

@@ -1,11 +1,12 @@
 //! Dynamic columns: COLUMN_CREATE, COLUMN_ADD, COLUMN_DELETE, COLUMN_GET.
+//! COLUMN_DELETE gives the tree of COLUMN_ADD with NULLs; names and values are checked at run time.
 
 use super::{PResult, Parser};
 use crate::ast::{CastType, DynamicValue, Expr, ExprKind, Literal};
 use crate::lexer::{Kw, T};
 
 impl Parser<'_> {
-    /// What makes columns, at its keyword.
+    /// `COLUMN_CREATE`, `COLUMN_ADD` or `COLUMN_DELETE`, which is the next token.
     pub(super) fn column_add(&mut self, kw: Kw) -> PResult<ExprKind> {
         self.next();
         self.parens(|p| {
@@ -33,7 +34,7 @@ impl Parser<'_> {
         Ok(DynamicValue { name, value, target })
     }
 
-    /// Compat: INT must follow UNSIGNED here.
+    /// Type of a dynamic column. Compat: UNSIGNED requires INT after it here.
     fn dynamic_type(&mut self) -> PResult<CastType> {
         if self.at(Kw::UNSIGNED) && self.peek() != T::Word(Kw::INT) {
             self.next();
@@ -42,14 +43,14 @@ impl Parser<'_> {
         self.cast_type()
     }
 
-    /// Compat: a column is deleted by a NULL of an integer type.
+    /// Value of a deleted column. Compat: a NULL of an integer type.
     fn deleted_value(&mut self) -> PResult<DynamicValue> {
         let name = self.expr()?;
         let value = Expr { kind: ExprKind::Literal(Literal::Null), span: name.span };
         Ok(DynamicValue { name, value, target: Some(CastType::Signed) })
     }
 
-    /// `COLUMN_GET(columns, name AS type)`, at its keyword.
+    /// `COLUMN_GET(columns, name AS type)`; the keyword is the next token.
     pub(super) fn column_get(&mut self) -> PResult<ExprKind> {
         self.next();
         self.parens(|p| {

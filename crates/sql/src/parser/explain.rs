@@ -1,4 +1,5 @@
 //! EXPLAIN and DESCRIBE of statements and tables, ANALYZE of statements, SHOW EXPLAIN FOR.
+//! The words are shared: the parser decides by the word after them which statement it is.
 
 use selkie_types::error::catalogue::ER_UNKNOWN_EXPLAIN_FORMAT;
 
@@ -69,7 +70,8 @@ impl Parser<'_> {
         Ok(Statement::Explain(explain.into()))
     }
 
-    /// `FORMAT = JSON | TRADITIONAL`, if it is there.
+    /// `FORMAT = JSON
+    /// TRADITIONAL`, if present.
     pub(super) fn format_json(&mut self) -> PResult<bool> {
         if !self.at2(Kw::FORMAT, T::Eq) {
             return Ok(false);

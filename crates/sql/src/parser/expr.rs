@@ -33,11 +33,11 @@ enum Infix {
     And,
     Or,
     Is,
-    /// BETWEEN, IN, LIKE, REGEXP, perhaps with NOT before it.
+    /// BETWEEN, IN, LIKE or REGEXP, with an optional NOT before it.
     Predicate,
 }
 
-/// Operands of AND or OR, with the height of the tallest.
+/// Operands of AND or OR, and the height of the tallest.
 struct Chain {
     is_and: bool,
     operands: Vec<Expr>,
@@ -75,14 +75,14 @@ impl Parser<'_> {
         self.expr().map(Box::new)
     }
 
-    /// An expression of operators that bind at least as tight as `min`.
+    /// An expression whose operators have at least the binding power `min`.
     pub(super) fn binary(&mut self, min: u8) -> PResult<Expr> {
         let start = self.tok.start;
         let (left, height) = self.measured(|p| p.unary(min))?;
         self.binary_after(left, height, start, min)
     }
 
-    /// Goes on behind an operand that is already read.
+    /// Continues after an operand that is already read.
     pub(super) fn binary_after(
         &mut self,
         mut left: Expr,
@@ -105,7 +105,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    /// The operator at the next token and its binding power.
+    /// The operator at the next token, with its binding power.
     fn infix(&mut self) -> Option<(Infix, u8)> {
         use BinaryOp as B;
         use Infix::*;
@@ -161,10 +161,10 @@ impl Parser<'_> {
         })
     }
 
-    /// What stands behind the left operand, operator included.
+    /// Reads the operator and what follows it; `left` is its left operand.
     fn infix_tail(&mut self, op: Infix, level: u8, left: Expr) -> PResult<ExprKind> {
         match op {
-            // [`Parser::operands`] has read them.
+            // [`Parser::operands`] has read these.
             Infix::And | Infix::Or => Err(self.error()),
             Infix::Is => self.is_tail(left),
             Infix::Predicate => self.nested(|p| p.predicate_tail(left)),
@@ -178,9 +178,9 @@ impl Parser<'_> {
         }
     }
 
-    /// `left AND b AND c`, the first operator not yet consumed, and its height.
+    /// Reads `left AND b AND c` from the first operator on; returns the expression with its height.
     ///
-    /// Operands that are chains of the same operator, in parentheses, become part of it.
+    /// Operands in parentheses that are chains of the same operator become part of this chain.
     fn operands(&mut self, left: Expr, height: u32, start: u32, level: u8) -> PResult<(Expr, u32)> {
         let is_and = level == prec::AND;
         let mut chain = Chain { is_and, operands: Vec::new(), tallest: 0 };
@@ -229,7 +229,7 @@ impl Parser<'_> {
         Ok(ExprKind::Is { expr: left.into(), test, negated })
     }
 
-    /// An operand with the operators before and behind it.
+    /// An operand with its prefix and postfix operators.
     fn unary(&mut self, min: u8) -> PResult<Expr> {
         let start = self.tok.start;
         let op = match self.tok.kind {
@@ -246,7 +246,7 @@ impl Parser<'_> {
         Ok(Expr { kind: ExprKind::Unary { op, expr }, span: self.span_from(start) })
     }
 
-    /// What operators such as unary minus apply to.
+    /// Operand of a prefix operator such as unary minus.
     fn tight_operand(&mut self) -> PResult<Expr> {
         if self.at(Kw::NOT) && !self.high_not() {
             return Err(self.error());
@@ -269,7 +269,7 @@ impl Parser<'_> {
         Ok(Expr { kind: ExprKind::Unary { op: UnaryOp::Not, expr }, span: self.span_from(start) })
     }
 
-    /// An operand with the COLLATE clauses behind it.
+    /// An operand with its COLLATE clauses.
     fn collated(&mut self) -> PResult<Expr> {
         let start = self.tok.start;
         let mut expr = self.primary()?;

@@ -1,8 +1,8 @@
 //! Table references: tables, derived tables and joins.
 //!
-//! Compat: `a JOIN b LEFT JOIN c ON x` joins from the left, yet `a JOIN b JOIN c ON x ON y` gives
-//! the outer join the later ON. So joins wait for their ON on a stack, and an inner join that got
-//! none is moved below the joins written behind it.
+//! Compat: `a JOIN b LEFT JOIN c ON x` is a join from left to right, but in `a JOIN b JOIN c ON x
+//! ON y` the outer join gets the later ON. So joins wait for their ON on a stack. An inner join
+//! without ON is moved below the joins that follow it.
 
 use selkie_types::error::catalogue::ER_TOO_MANY_TABLES;
 use selkie_types::stack;
@@ -14,29 +14,30 @@ use crate::ast::{
 };
 use crate::lexer::{Kw, T};
 
-/// Most joins of a FROM, however nested: MariaDB joins 61 tables. It bounds the tree's height too.
+/// Most joins of a FROM, at any depth: MariaDB joins 61 tables. The limit bounds the tree's height
+/// too.
 const MAX_JOINS: usize = 60;
 
-/// A table reference and how many joins hang on its left side without parentheses around them.
+/// A table reference, with the number of unparenthesised joins on its left side.
 struct Operand {
     table: TableRef,
     spine: usize,
 }
 
-/// A join whose right side is being read.
+/// A join whose right side is not yet complete.
 struct Pending {
     left: Operand,
     kind: JoinKind,
 }
 
-/// What a parenthesis in FROM turned out to hold.
+/// Content of a parenthesis in FROM.
 enum Parenthesized {
     Query(Query),
     Tables(TableRef),
 }
 
 impl Parser<'_> {
-    /// What follows FROM: `DUAL` or table references.
+    /// The clause after FROM: `DUAL` or table references.
     pub(super) fn tables_clause(&mut self) -> PResult<Vec<TableRef>> {
         if self.eat(Kw::DUAL) {
             return Ok(Vec::new());
@@ -47,7 +48,7 @@ impl Parser<'_> {
         tables
     }
 
-    /// Another join of the FROM being read.
+    /// Counts a join of the current FROM.
     fn count_join(&mut self) -> PResult<()> {
         self.joins += 1;
         if self.joins > MAX_JOINS { self.fail(&ER_TOO_MANY_TABLES, &[&61]) } else { Ok(()) }
@@ -64,7 +65,8 @@ impl Parser<'_> {
         let mut pending: Vec<Pending> = Vec::new();
         loop {
             if !pending.is_empty() && self.at_any(&[Kw::ON, Kw::USING]) {
-                // Compat: USING of an outer join follows a table, not another join; ON follows
+                // Compat: USING of an outer join must follow a table, not another join; ON may
+                // follow either.
                 // either.
                 let outer = pending.last().is_some_and(Pending::is_outer);
                 if outer && current.spine > 0 && self.at_any(&[Kw::USING]) {
@@ -105,7 +107,7 @@ impl Parser<'_> {
         self.ident_list().map(JoinCondition::Using)
     }
 
-    /// The words of a join; the flag says NATURAL.
+    /// The words of a join; the flag is NATURAL.
     fn join_keyword(&mut self) -> PResult<Option<(JoinKind, bool)>> {
         let natural = self.eat(Kw::NATURAL);
         let kind = match self.tok.kind {
@@ -133,7 +135,7 @@ impl Parser<'_> {
         Ok(Some((kind, natural)))
     }
 
-    /// A table, a derived table or something in parentheses.
+    /// A table, a derived table or a parenthesis.
     fn table_operand(&mut self) -> PResult<TableRef> {
         let kind = self.tok.kind;
         match kind {
@@ -184,7 +186,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `, table, ... )`: a comma inside of parentheses is a join.
+    /// `, table, ... )`: a comma inside parentheses is a join.
     fn rest_of_tables(&mut self, first: TableRef) -> PResult<Parenthesized> {
         let mut table = first;
         while self.eat(T::Comma) {
@@ -210,12 +212,12 @@ impl Parser<'_> {
         Ok(TableRef::Derived(DerivedTable { query, alias }.into()))
     }
 
-    /// An alias of a table; WINDOW cannot be one.
+    /// An alias of a table; WINDOW is not allowed.
     pub(super) fn table_alias(&mut self) -> PResult<Ident> {
         if self.at(Kw::WINDOW) { Err(self.error()) } else { self.ident() }
     }
 
-    /// `[AS] alias`, if it is there.
+    /// `[AS] alias`, if present.
     pub(super) fn table_alias_opt(&mut self) -> PResult<Option<Ident>> {
         if self.eat(Kw::AS) || self.eat(T::Eq) || self.at_ident() && !self.at(Kw::WINDOW) {
             return self.table_alias().map(Some);
@@ -233,7 +235,7 @@ impl Parser<'_> {
         Ok(TableFactor { name, partitions, system_time, alias, hints })
     }
 
-    /// `PARTITION (names)`, if it is there.
+    /// `PARTITION (names)`, if present.
     pub(super) fn partitions_opt(&mut self) -> PResult<Vec<Ident>> {
         if self.at2(Kw::PARTITION, T::LParen) {
             self.next();
@@ -312,7 +314,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Name of a key; PRIMARY is one.
+    /// Name of a key; PRIMARY is allowed.
     pub(super) fn index_name(&mut self) -> PResult<Ident> {
         if self.at(Kw::PRIMARY) {
             let token = self.next();
@@ -333,7 +335,8 @@ impl Pending {
         Operand { table: TableRef::Join(join.into()), spine }
     }
 
-    /// Joins without condition with the leftmost table of `right`, below the joins over that table.
+    /// Joins `self` without a condition to the leftmost table of `right`, below the joins over that
+    /// table.
     fn move_below(self, right: Operand) -> Operand {
         let spine = self.left.spine + 1 + right.spine;
         let table = graft(self.left.table, self.kind, right.table, right.spine);

@@ -1,4 +1,5 @@
-//! Functions that are keywords only with a parenthesis directly behind them.
+//! Functions that are keywords only with a parenthesis directly after them.
+//! The lexer decides that (`T::Func`); here only their argument lists differ.
 
 use super::expr::prec;
 use super::{PResult, Parser};
@@ -72,7 +73,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `SUBSTRING(s, p [, n])` or `SUBSTRING(s FROM p [FOR n])`: the same call.
+    /// `SUBSTRING(s, p [, n])` or `SUBSTRING(s FROM p [FOR n])`; both give the same call.
     fn substring(&mut self) -> PResult<ExprKind> {
         let name = self.keyword_name("substring");
         self.expect(T::LParen)?;

@@ -1,4 +1,6 @@
-//! GRANT and REVOKE.
+//! GRANT and REVOKE of privileges, roles and PROXY.
+//! Privileges and roles are told apart by lookahead, since a privilege's word may also be a role's
+//! name.
 
 use super::{PResult, Parser};
 use crate::ast::{
@@ -51,7 +53,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Whether privileges are listed here, not roles: some of their words could name a role.
+    /// Whether privileges follow, not roles: some words of privileges may be names of roles.
     fn at_privilege(&mut self) -> bool {
         let T::Word(kw) = self.tok.kind else { return false };
         if kw.is_reserved() {
@@ -122,7 +124,7 @@ impl Parser<'_> {
         Ok(kind)
     }
 
-    /// Privileges of more than one word, or that begin like one.
+    /// Privileges of several words, and single words that begin like them.
     fn long_privilege(&mut self, kw: Kw) -> PResult<PrivilegeKind> {
         use PrivilegeKind as P;
         self.next();

@@ -1,4 +1,5 @@
-//! HANDLER.
+//! HANDLER: OPEN, READ and CLOSE of a table.
+//! READ by key takes one comparison operator and a list of values.
 
 use super::{PResult, Parser};
 use crate::ast::{BinaryOp, Handler, HandlerAction, HandlerPosition, Statement};

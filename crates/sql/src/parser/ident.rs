@@ -1,4 +1,5 @@
 //! Names of all kinds, and texts that may be written as names.
+//! Checks length and characters of new names; whether a name exists is not known here.
 
 use selkie_types::error::catalogue::{
     ER_INVALID_CHARACTER_STRING, ER_TOO_LONG_IDENT, ER_WRONG_DB_NAME, ER_WRONG_TABLE_NAME,
@@ -9,7 +10,7 @@ use super::{PResult, Parser};
 use crate::ast::{ColumnRef, Ident, Span, TableName};
 use crate::lexer::{Kw, T, Token, unescape};
 
-/// Longest name in characters, except of an alias.
+/// Longest name in characters; aliases may be longer.
 const MAX_NAME: usize = 64;
 
 impl Parser<'_> {
@@ -18,7 +19,7 @@ impl Parser<'_> {
         match self.tok.kind {
             T::Word(kw) => !kw.is_reserved(),
             T::Quoted => true,
-            // Compat: of the function keywords, these are names even before a parenthesis.
+            // Compat: these function keywords are names even before a parenthesis.
             T::Func(Kw::ADDDATE | Kw::SUBDATE | Kw::SESSION_USER | Kw::SYSTEM_USER) => true,
             _ => false,
         }
@@ -37,7 +38,7 @@ impl Parser<'_> {
         if self.at_ident() { self.ident().map(Some) } else { Ok(None) }
     }
 
-    /// A name of something that is being defined.
+    /// A name of an object that is being defined.
     pub(super) fn new_ident(&mut self) -> PResult<Ident> {
         let ident = self.ident()?;
         if ident.value.len() > MAX_NAME && ident.value.chars().count() > MAX_NAME {
@@ -46,7 +47,7 @@ impl Parser<'_> {
         Ok(ident)
     }
 
-    /// The name a consumed token is.
+    /// The name in a consumed token.
     pub(super) fn ident_from(&self, token: Token) -> PResult<Ident> {
         let raw = self.raw(token);
         self.check_known(token)?;
@@ -62,7 +63,7 @@ impl Parser<'_> {
         Ok(Ident { value, quoted, span: Span::new(token.start, token.end) })
     }
 
-    /// A name must consist of characters the client's character set knows.
+    /// Refuses a name with bytes that are no characters of the client's character set.
     fn check_known(&self, token: Token) -> PResult<()> {
         let Some((origin, from)) = self.origin else { return Ok(()) };
         match origin.unknown(original(origin, from, token)) {
@@ -74,7 +75,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Bytes that must be text.
+    /// The bytes as text; an error if they are not UTF-8.
     pub(super) fn utf8<'b>(&self, bytes: &'b [u8]) -> PResult<&'b str> {
         match std::str::from_utf8(bytes) {
             Ok(text) => Ok(text),
@@ -110,7 +111,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Name of a routine or trigger. Compat: one that is too long is unlike one of a table.
+    /// Name of a routine or trigger. Compat: the error for a long name differs from that for a
+    /// table.
     pub(super) fn program_name(&mut self) -> PResult<TableName> {
         let name = self.table_name()?;
         for part in name.schema.iter().chain([&name.name]) {
@@ -132,7 +134,7 @@ impl Parser<'_> {
         self.column_ref_after(first)
     }
 
-    /// The rest of a column whose first name is read.
+    /// The rest of a column reference whose first name is read.
     pub(super) fn column_ref_after(&mut self, first: Ident) -> PResult<ColumnRef> {
         if !self.eat(T::Dot) {
             return Ok(ColumnRef::bare(first));
@@ -150,7 +152,7 @@ impl Parser<'_> {
         self.paren_list(Self::ident)
     }
 
-    /// A list of names in parentheses, if it is there.
+    /// A list of names in parentheses, if present.
     pub(super) fn ident_list_opt(&mut self) -> PResult<Vec<Ident>> {
         if self.at(T::LParen) { self.ident_list() } else { Ok(Vec::new()) }
     }
@@ -188,7 +190,7 @@ impl Parser<'_> {
         if self.eat(Kw::DEFAULT) { Ok(None) } else { self.charset_name().map(Some) }
     }
 
-    /// `CHARACTER SET`, `CHAR SET` or `CHARSET`, if it is there.
+    /// `CHARACTER SET`, `CHAR SET` or `CHARSET`, if present.
     pub(super) fn eat_charset(&mut self) -> bool {
         self.eat(Kw::CHARSET) || self.eat2(Kw::CHARACTER, Kw::SET) || self.eat2(Kw::CHAR, Kw::SET)
     }

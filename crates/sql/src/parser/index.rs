@@ -1,4 +1,5 @@
 //! Keys and table constraints, CREATE INDEX.
+//! Missing names stay missing: they are generated when the table is made.
 
 use super::{PResult, Parser};
 use crate::ast::{
@@ -8,7 +9,7 @@ use crate::ast::{
 use crate::lexer::{Kw, T};
 
 impl Parser<'_> {
-    /// Whether a key or constraint begins here, not a column.
+    /// Whether a key or constraint follows, not a column.
     pub(super) fn at_constraint(&mut self) -> bool {
         match self.tok.kind {
             T::Word(
@@ -130,7 +131,7 @@ impl Parser<'_> {
         Ok((parts, without_overlaps))
     }
 
-    /// `USING BTREE` or `TYPE BTREE`, if it is there.
+    /// `USING BTREE` or `TYPE BTREE`, if present.
     fn index_algorithm(&mut self, options: &mut IndexOptions) -> PResult<bool> {
         if self.eat_any(&[Kw::USING, Kw::TYPE]).is_none() {
             return Ok(false);
@@ -159,7 +160,7 @@ impl Parser<'_> {
             } else if self.eat2(Kw::NOT, Kw::IGNORED) {
                 o.ignored = Some(false);
             } else if self.eat(Kw::VISIBLE) {
-                // Compat: accepted, means nothing.
+                // Compat: the option is accepted and has no effect.
             } else if self.at_ident() && self.peek() == T::Eq && !self.at_any(&[Kw::ALGORITHM]) {
                 let option = self.engine_option()?;
                 if option.name.is("clustering") {
@@ -195,7 +196,7 @@ impl Parser<'_> {
         Ok(TableElement::ForeignKey(key.into()))
     }
 
-    /// `CREATE [OR REPLACE] [kind] INDEX ...`, the words before the kind consumed.
+    /// `CREATE [OR REPLACE] [kind] INDEX ...`; the words before the kind are consumed.
     pub(super) fn create_index(&mut self, or_replace: bool) -> PResult<Statement> {
         let kind = match self.eat_any(&[Kw::UNIQUE, Kw::FULLTEXT, Kw::SPATIAL]) {
             Some(Kw::UNIQUE) => IndexKind::Unique,
@@ -221,7 +222,7 @@ impl Parser<'_> {
         Ok(Statement::CreateIndex(create.into()))
     }
 
-    /// `ALGORITHM = x` and `LOCK = y` behind CREATE INDEX and DROP INDEX.
+    /// `ALGORITHM = x` and `LOCK = y` at the end of CREATE INDEX and DROP INDEX.
     pub(super) fn algorithm_and_lock(
         &mut self,
     ) -> PResult<(Option<AlterAlgorithm>, Option<AlterLock>)> {

@@ -1,4 +1,5 @@
-//! INSERT and REPLACE.
+//! INSERT and REPLACE, and the assignments that UPDATE shares with them.
+//! `VALUES (..)` followed by a set operator is a query, not rows.
 
 use super::{PResult, Parser};
 use crate::ast::{
@@ -69,7 +70,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Rows that a set operation makes a query of. Compat: ORDER BY and LIMIT alone do not matter.
+    /// Rows of VALUES; a query if a set operator follows. Compat: ORDER BY and LIMIT alone have no
+    /// effect.
     fn rows_continued(&mut self, rows: Vec<Vec<Expr>>) -> PResult<InsertSource> {
         let query = self.query_of_rows(rows)?;
         Ok(match query.body {
@@ -89,12 +91,12 @@ impl Parser<'_> {
         Ok(assignments)
     }
 
-    /// `RETURNING ...`, if it is there.
+    /// `RETURNING ...`, if present.
     pub(super) fn returning(&mut self) -> PResult<Vec<SelectItem>> {
         if self.eat(Kw::RETURNING) { self.select_items() } else { Ok(Vec::new()) }
     }
 
-    /// Assignments to rows that are there: what is ignored keeps its value.
+    /// Assignments to existing rows: `column = IGNORE` becomes `column = column`.
     pub(super) fn changes(&mut self) -> PResult<Vec<Assignment>> {
         let mut assignments = self.assignments()?;
         for assignment in &mut assignments {

@@ -1,11 +1,12 @@
 //! INTERVAL: the operand of date arithmetic, or the function of that name.
+//! Only the list after the parenthesis tells them apart, so both are read by one function.
 
 use super::expr::prec;
 use super::{PResult, Parser};
 use crate::ast::{BinaryOp, Expr, ExprKind, Ident, IntervalUnit, Span};
 use crate::lexer::{Kw, T};
 
-/// What INTERVAL turned out to begin.
+/// Meaning of an INTERVAL that was read.
 pub(super) enum Interval {
     /// `INTERVAL amount unit`.
     Amount(Expr, IntervalUnit),
@@ -14,7 +15,7 @@ pub(super) enum Interval {
 }
 
 impl Parser<'_> {
-    /// Everything from INTERVAL to its unit, or the call.
+    /// Reads from INTERVAL to its unit, or the whole call.
     pub(super) fn interval(&mut self) -> PResult<Interval> {
         let token = self.next();
         if !self.at(T::LParen) {
@@ -37,7 +38,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `left + INTERVAL ...`, the operator consumed.
+    /// `left + INTERVAL ...`; the operator is consumed.
     pub(super) fn interval_operand(&mut self, op: BinaryOp, left: Expr) -> PResult<ExprKind> {
         let start = self.tok.start;
         let (interval, height) = self.measured(|p| p.nested(Self::interval))?;
@@ -55,7 +56,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `INTERVAL amount unit + date`, or the call, at the place of an operand.
+    /// `INTERVAL amount unit + date`, or the call, as an operand.
     pub(super) fn interval_primary(&mut self) -> PResult<ExprKind> {
         match self.nested(Self::interval)? {
             Interval::Function(call) => Ok(call.kind),

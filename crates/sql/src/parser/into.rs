@@ -1,11 +1,12 @@
 //! INTO, and the FIELDS and LINES clauses it shares with LOAD DATA.
+//! INTO may stand before FROM or at the end; the query decides which of them it takes.
 
 use super::{PResult, Parser};
 use crate::ast::{FileFormat, IntoTarget, IntoVariable, StringLiteral};
 use crate::lexer::{Kw, T};
 
 impl Parser<'_> {
-    /// `INTO ...`, if it is there.
+    /// `INTO ...`, if present.
     pub(super) fn opt_into(&mut self) -> PResult<Option<Box<IntoTarget>>> {
         if !self.into_allowed || !self.eat(Kw::INTO) {
             return Ok(None);
@@ -22,7 +23,7 @@ impl Parser<'_> {
         Ok(Some(target.into()))
     }
 
-    /// A file name: a plain string.
+    /// A file name, which must be a plain string.
     pub(super) fn file_name(&mut self) -> PResult<StringLiteral> {
         if self.at(T::Str) { self.string() } else { Err(self.error()) }
     }

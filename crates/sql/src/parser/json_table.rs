@@ -1,4 +1,5 @@
-//! JSON_TABLE.
+//! JSON_TABLE, a table function of FROM.
+//! Paths stay strings: the parser does not check them.
 
 use super::{PResult, Parser};
 use crate::ast::{JsonColumn, JsonFallback, JsonTable, Literal, StringLiteral, TableRef};

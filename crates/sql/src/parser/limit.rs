@@ -1,4 +1,5 @@
 //! LIMIT, OFFSET .. FETCH, ORDER BY.
+//! Values of LIMIT are literals, parameters or program variables, never expressions, as in MariaDB.
 
 use selkie_types::error::catalogue::ER_SP_UNDECLARED_VAR;
 
@@ -7,7 +8,7 @@ use crate::ast::{Expr, ExprKind, Limit, OrderItem};
 use crate::lexer::{Kw, T};
 
 impl Parser<'_> {
-    /// `ORDER BY ...`, if it is there.
+    /// `ORDER BY ...`, if present.
     pub(super) fn order_by_opt(&mut self) -> PResult<Vec<OrderItem>> {
         if !self.at(Kw::ORDER) {
             return Ok(Vec::new());
@@ -28,7 +29,7 @@ impl Parser<'_> {
         Ok(OrderItem { expr, descending })
     }
 
-    /// `LIMIT ...` or `OFFSET .. FETCH ..`, if it is there.
+    /// `LIMIT ...` or `OFFSET .. FETCH ..`, if present.
     pub(super) fn limit_opt(&mut self) -> PResult<Option<Box<Limit>>> {
         if self.at(Kw::LIMIT) {
             return self.limit().map(|l| Some(l.into()));
@@ -39,7 +40,7 @@ impl Parser<'_> {
         self.fetch().map(|l| Some(l.into()))
     }
 
-    /// The LIMIT of an UPDATE or DELETE, which is a number of rows and nothing else.
+    /// The LIMIT of an UPDATE or DELETE: only a number of rows is allowed.
     pub(super) fn limit_of_change(&mut self) -> PResult<Option<Box<Limit>>> {
         if !self.eat(Kw::LIMIT) {
             return Ok(None);
@@ -98,7 +99,7 @@ impl Parser<'_> {
         Ok(limit)
     }
 
-    /// A number or a parameter.
+    /// A number, a parameter or a program variable.
     pub(super) fn limit_value(&mut self) -> PResult<Expr> {
         match self.tok.kind {
             T::Int | T::Param => self.primary(),

@@ -1,4 +1,5 @@
 //! Literals: token bytes to values.
+//! Strings keep the client's bytes where they have no exact form in UTF-8 (see `client_text.rs`).
 
 use selkie_types::error::catalogue::ER_ILLEGAL_VALUE_FOR_TYPE;
 use selkie_types::temporal::DateOptions;
@@ -39,7 +40,7 @@ impl Parser<'_> {
         self.utf8(&bytes).map(Into::into)
     }
 
-    /// A plain string that must be text: comments, file names, account parts.
+    /// A plain string that must be valid text: comments, file names, parts of accounts.
     pub(super) fn text(&mut self) -> PResult<Box<str>> {
         if !self.at(T::Str) {
             return Err(self.error());
@@ -76,8 +77,8 @@ impl Parser<'_> {
         Ok(value)
     }
 
-    /// A length of a type. Compat: a fraction is dropped, and what is too large fails a later
-    /// check.
+    /// A length of a type. Compat: a fraction is dropped; a later check refuses a number that is
+    /// too large.
     pub(super) fn length(&mut self) -> PResult<u64> {
         if !matches!(self.tok.kind, T::Int | T::Decimal) {
             return Err(self.error());
@@ -129,7 +130,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Compat: a missing first digit of `0x1` is a zero.
+    /// Bytes of a hexadecimal literal. Compat: `0x1` has a zero in front.
     fn hex_bytes(&self, token: Token) -> Vec<u8> {
         let raw = self.raw(token);
         let digits = if token.kind == T::HexNumber { &raw[2..] } else { &raw[2..raw.len() - 1] };
@@ -161,7 +162,7 @@ impl Parser<'_> {
             charset = Some("utf8mb3".into());
         }
         let token = self.next();
-        // Compat: a national string is not the client's bytes under another name.
+        // Compat: a national string is converted to utf8mb3; its bytes are not taken as they are.
         let introduced = charset.is_some() && token.kind != T::NationalStr;
         let mut bytes = self.client_bytes_of(token);
         while self.at(T::Str) {
@@ -184,7 +185,7 @@ impl Parser<'_> {
         Ok(ExprKind::Literal(Literal::String(string)))
     }
 
-    /// The string of `DATE '...'` and the like, the keyword consumed.
+    /// The string of `DATE '...'` and the like; the keyword is consumed.
     pub(super) fn temporal(&mut self, kind: TemporalKind) -> PResult<ExprKind> {
         if !self.at(T::Str) {
             return Err(self.error());
@@ -196,7 +197,7 @@ impl Parser<'_> {
 }
 
 impl Parser<'_> {
-    /// The string of `{d '...'}` and the like, the word consumed.
+    /// The string of `{d '...'}` and the like; the word is consumed.
     pub(super) fn odbc_temporal(&mut self, kind: TemporalKind) -> PResult<ExprKind> {
         let options = DateOptions::from(self.mode);
         let text = self.bytes_of(self.tok);
@@ -213,7 +214,7 @@ fn parse_u64(digits: &[u8]) -> Option<u64> {
     digits.iter().try_fold(0u64, |v, b| v.checked_mul(10)?.checked_add(u64::from(b - b'0')))
 }
 
-/// The client's bytes of a token in a text that begins at `from`.
+/// The client's bytes of a token, in a text that begins at offset `from` of the client's text.
 pub(super) fn original(origin: &ClientText, from: usize, token: Token) -> &[u8] {
     origin.original(from + token.start as usize, from + token.end as usize)
 }

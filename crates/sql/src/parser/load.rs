@@ -1,4 +1,5 @@
 //! LOAD DATA and LOAD XML.
+//! FIELDS and LINES are in `into.rs`, since SELECT .. INTO OUTFILE has them too.
 
 use super::{PResult, Parser};
 use crate::ast::{LoadColumn, LoadData, LoadPriority, OnDuplicate, Statement};
@@ -49,7 +50,7 @@ impl Parser<'_> {
         })))
     }
 
-    /// `REPLACE` or `IGNORE`, if it is there.
+    /// `REPLACE` or `IGNORE`, if present.
     pub(super) fn duplicates(&mut self) -> OnDuplicate {
         match self.eat_any(&[Kw::REPLACE, Kw::IGNORE]) {
             Some(Kw::REPLACE) => OnDuplicate::Replace,

@@ -1,11 +1,12 @@
-//! PARTITION BY and SUBPARTITION BY.
+//! PARTITION BY and SUBPARTITION BY of CREATE TABLE and ALTER TABLE.
+//! Whether methods and definitions fit together is checked when the table is made.
 
 use super::{PResult, Parser};
 use crate::ast::{PartitionBy, PartitionMethod, SubpartitionBy};
 use crate::lexer::{Kw, T};
 
 impl Parser<'_> {
-    /// `PARTITION BY ...`, if it is there.
+    /// `PARTITION BY ...`, if present.
     pub(super) fn partition_by_opt(&mut self) -> PResult<Option<Box<PartitionBy>>> {
         if !self.eat2(Kw::PARTITION, Kw::BY) {
             return Ok(None);

@@ -1,4 +1,5 @@
-//! Definitions of single partitions.
+//! Definitions of single partitions, also for ALTER TABLE's actions on partitions.
+//! Values may be expressions; they are evaluated when the table is made.
 
 use super::{PResult, Parser};
 use crate::ast::{Expr, ExprKind, PartitionDef, PartitionOption, PartitionValues, SubpartitionDef};
@@ -12,7 +13,7 @@ impl Parser<'_> {
 
     /// `PARTITION name VALUES .. options (subpartitions)`.
     pub(super) fn partition_def(&mut self) -> PResult<PartitionDef> {
-        // Compat: the word may be left out.
+        // Compat: the word PARTITION is optional.
         self.eat(Kw::PARTITION);
         let name = self.new_ident()?;
         let values = self.partition_values()?;

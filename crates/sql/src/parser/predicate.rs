@@ -1,4 +1,5 @@
 //! BETWEEN, IN, LIKE, REGEXP, each with an optional NOT.
+//! Their right operands bind tighter than the predicate itself (see `expr::prec`).
 
 use super::expr::prec;
 use super::{PResult, Parser};
@@ -6,7 +7,8 @@ use crate::ast::{Expr, ExprKind};
 use crate::lexer::{Kw, T};
 
 impl Parser<'_> {
-    /// The predicate behind its left operand; the operator is the next token, or NOT before it.
+    /// The rest of a predicate after its left operand. The next token is the operator, or NOT
+    /// before it.
     pub(super) fn predicate_tail(&mut self, left: Expr) -> PResult<ExprKind> {
         let negated = self.eat(Kw::NOT);
         let expr = Box::new(left);

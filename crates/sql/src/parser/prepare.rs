@@ -1,4 +1,5 @@
 //! Prepared statements, KILL, LOCK TABLES, CALL, DO, USE, HELP.
+//! The text of a prepared statement is not parsed here: it is a value.
 
 use super::{PResult, Parser};
 use crate::ast::{

@@ -9,7 +9,7 @@ use crate::ast::{ColumnRef, Expr, ExprKind, Literal, MatchMode, TemporalKind};
 use crate::lexer::{Kw, T};
 
 impl Parser<'_> {
-    /// An operand without operators around it.
+    /// An operand without the operators around it.
     pub(super) fn primary(&mut self) -> PResult<Expr> {
         tick(256);
         let start = self.tok.start;
@@ -20,7 +20,7 @@ impl Parser<'_> {
                 ExprKind::Literal(self.binary_literal())
             }
             T::NullSign => self.literal(Literal::Null),
-            // Compat: placeholders of the protocol are not in programs.
+            // Compat: a program must not contain placeholders of the protocol.
             T::Param if self.program.is_none() => self.param()?,
             T::UserVar => self.user_var_expr()?,
             T::AtAt => self.system_var()?,
@@ -41,7 +41,7 @@ impl Parser<'_> {
     }
 
     fn param(&mut self) -> PResult<ExprKind> {
-        /// The protocol counts them in 16 bits.
+        /// The protocol counts parameters in 16 bits.
         const MOST: u32 = 65_535;
         if self.params == MOST {
             return self.fail(&ER_PS_MANY_PARAM, &[]);
@@ -102,7 +102,7 @@ impl Parser<'_> {
         Ok(ExprKind::Values(column.into()))
     }
 
-    /// A name that is a column unless a parenthesis follows.
+    /// A column, or a call if a parenthesis follows the name.
     pub(super) fn column_or_call(&mut self) -> PResult<ExprKind> {
         let first = self.ident()?;
         match self.tok.kind {
@@ -155,7 +155,7 @@ impl Parser<'_> {
         Ok(Expr { kind: ExprKind::Row(items), span: self.span_from(start) })
     }
 
-    /// An expression; one that is a query in parentheses may turn out to begin a longer query.
+    /// An expression. A query in parentheses may turn out to be the first part of a longer query.
     pub(super) fn expr_or_set_operation(&mut self) -> PResult<Expr> {
         let opens = self.at(T::LParen);
         let expr = self.expr()?;
@@ -171,7 +171,7 @@ impl Parser<'_> {
 
     /// `{d '2001-01-01'}`, `{t ..}`, `{ts ..}`, `{fn expr}` and any other word.
     ///
-    /// Compat: unlike `DATE '..'` a text that is no date stays a string.
+    /// Compat: unlike `DATE '..'`, a text that is no date stays a string.
     fn odbc(&mut self) -> PResult<Expr> {
         let start = self.next().start;
         let word = self.ident()?;

@@ -1,8 +1,8 @@
-//! Bodies of stored programs: which names are variables, and the dispatch of steps.
+//! Bodies of stored programs: scopes of variable names, and the dispatch of steps.
 //!
-//! Where a variable is in scope its name never is a column, so names are resolved here. What is
-//! only a question of statements (which may stand where) is answered here too, as MariaDB does it:
-//! when a program is made.
+//! Where a variable is in scope, its name never means a column, so names are resolved here. This
+//! file also checks which statements may stand where, because MariaDB does so when a program is
+//! created.
 
 mod check;
 mod control;
@@ -35,7 +35,7 @@ const NO_LABELS: &[Kw] = &[
 ];
 
 impl Parser<'_> {
-    /// The body of a program of some kind.
+    /// The body of a program of the given kind.
     pub(super) fn program(
         &mut self,
         scope: Scope,
@@ -55,18 +55,18 @@ impl Parser<'_> {
         Ok((program, scope))
     }
 
-    /// `BEGIN NOT ATOMIC ...` and other compound statements outside of a routine.
+    /// `BEGIN NOT ATOMIC ...` and other compound statements outside a routine.
     pub(super) fn compound_statement(&mut self) -> PResult<Statement> {
         let (program, _) = self.program(Scope::new(Kind::Block), |p| Ok(vec![p.nested_step()?]))?;
         Ok(Statement::Compound(Box::new(program)))
     }
 
-    /// The scope of the program being parsed. Only called inside of one.
+    /// The scope of the current program. Must only be called inside a program.
     fn scope(&mut self) -> &mut Scope {
         self.program.get_or_insert_with(Box::default)
     }
 
-    /// Steps up to a word that cannot begin one, each with its semicolon.
+    /// Steps, each with its semicolon, up to one of the words `ends`.
     fn steps(&mut self, ends: &[Kw]) -> PResult<Vec<Step>> {
         let mut steps = Vec::new();
         while steps.is_empty() || !self.at_any(ends) {
@@ -76,7 +76,7 @@ impl Parser<'_> {
         Ok(steps)
     }
 
-    /// One step, which may be one of many inside of each other.
+    /// One step, at a deeper level of nesting.
     pub(super) fn nested_step(&mut self) -> PResult<Step> {
         self.measured(|p| p.nested(Self::step)).map(|(step, _)| step)
     }
@@ -104,7 +104,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether the next word may be a label. Compat: many that may be names may not.
+    /// Whether a label follows. Compat: many words that may be names must not be labels.
     fn at_label(&self) -> bool {
         self.at_ident() && !self.at_any(NO_LABELS)
     }
@@ -126,7 +126,7 @@ impl Parser<'_> {
         self.term().map(Step::Return)
     }
 
-    /// Something with the placeholders it uses.
+    /// Runs `inner` and returns the placeholders it used.
     fn with_locals<R>(
         &mut self,
         inner: impl FnOnce(&mut Self) -> PResult<R>,
@@ -143,7 +143,7 @@ impl Parser<'_> {
         Ok(Term { expr, locals })
     }
 
-    /// The placeholder that stands for `local` in what is being parsed.
+    /// The placeholder for `local` in the current expression or statement.
     pub(super) fn placeholder(&mut self, local: Local) -> ExprKind {
         let locals = &mut self.scope().locals;
         let at = locals.iter().position(|l| *l == local).unwrap_or_else(|| {
@@ -153,13 +153,13 @@ impl Parser<'_> {
         ExprKind::Param(at as u32)
     }
 
-    /// The placeholder a name stands for, if it is that of a variable.
+    /// The placeholder for a variable of this name, if one is in scope.
     pub(super) fn variable_named(&mut self, name: &str) -> Option<ExprKind> {
         let slot = self.program.as_ref()?.variable(name)?;
         Some(self.placeholder(Local::Variable(slot)))
     }
 
-    /// What `first.second` stands for: a field of a variable, a column of a trigger's row.
+    /// Meaning of `first.second`: a field of a variable, or a column of a trigger's row.
     pub(super) fn qualified_local(
         &mut self,
         first: &str,
@@ -172,7 +172,7 @@ impl Parser<'_> {
         scope.trigger_row(first, second)
     }
 
-    /// A variable that something is put into: `name` or `name.field`.
+    /// A variable as target of an assignment: `name` or `name.field`.
     pub(super) fn target_local(&mut self) -> PResult<(crate::ast::Ident, Local)> {
         let name = self.ident()?;
         if self.at(T::Dot) && self.program.is_some() {
@@ -189,12 +189,12 @@ impl Parser<'_> {
         }
     }
 
-    /// The variable in scope that has a name.
+    /// The variable of this name, if one is in scope.
     pub(super) fn local_variable(&self, name: &str) -> Option<Local> {
         self.program.as_ref()?.variable(name).map(Local::Variable)
     }
 
-    /// Refuses an assignment to OLD, whether there is such a row or not.
+    /// Refuses an assignment to OLD in a trigger, even in one that has no such row.
     pub(super) fn check_old_row(&self, row: &str) -> PResult<()> {
         let is_trigger = |scope: &Scope| matches!(scope.kind, Kind::Trigger(..));
         match self.program.as_deref().is_some_and(is_trigger) && row.eq_ignore_ascii_case("old") {
@@ -203,7 +203,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Refuses an assignment to a row that a trigger may not change.
+    /// Refuses an assignment to a row that the trigger must not change.
     pub(super) fn check_row_target(&self, target: &Local) -> PResult<()> {
         let Some(scope) = &self.program else { return Ok(()) };
         match (target, scope.kind) {
@@ -215,7 +215,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The comparison of the operand of CASE kept in `operand` with a value.
+    /// Compares the CASE operand number `operand` with the next expression.
     fn operand_is(&mut self, operand: usize) -> PResult<Term> {
         let (expr, locals) = self.with_locals(|p| {
             let start = p.tok.start;

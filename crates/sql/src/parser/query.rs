@@ -1,4 +1,5 @@
-//! Query expressions: WITH, set operations, parentheses, and the clauses behind them.
+//! Query expressions: WITH, set operations, parentheses, and the clauses at their end.
+//! State of an outer query must not leak into an inner one: [`Parser::apart`] saves it.
 
 use selkie_types::error::catalogue::{
     ER_EMPTY_ROW_IN_TVC, ER_TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT,
@@ -15,7 +16,7 @@ use crate::lexer::{Kw, T};
 /// Most tables of one WITH, as in MariaDB.
 const MAX_WITH_TABLES: usize = 64;
 
-/// The clauses behind a query body.
+/// The clauses after a query body.
 struct Tail {
     order_by: Vec<OrderItem>,
     limit: Option<Box<Limit>>,
@@ -25,7 +26,7 @@ struct Tail {
 }
 
 impl Parser<'_> {
-    /// Whether a query begins here, apart from parentheses.
+    /// Whether a query begins here; parentheses are not looked through.
     pub(super) fn at_query_start(&mut self) -> bool {
         match self.tok.kind {
             T::Word(Kw::SELECT | Kw::WITH) => true,
@@ -34,7 +35,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `VALUES(column)` after ON DUPLICATE KEY UPDATE is a function.
+    /// Whether `VALUES(column)` is the function, which it is after ON DUPLICATE KEY UPDATE.
     fn values_of_column(&mut self) -> bool {
         if !self.values_function {
             return false;
@@ -44,7 +45,7 @@ impl Parser<'_> {
             && matches!(lexer.next().kind, T::RParen | T::Dot)
     }
 
-    /// Whether the query begins behind any number of parentheses.
+    /// Whether a query begins here, after any number of parentheses.
     pub(super) fn at_query_in_parens(&mut self) -> bool {
         if !self.at(T::LParen) {
             return self.at_query_start();
@@ -61,7 +62,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether a query in parentheses goes on here.
+    /// Whether a clause follows that continues a query in parentheses.
     pub(super) fn at_query_continuation(&self) -> bool {
         self.at_any(&[
             Kw::UNION,
@@ -85,13 +86,13 @@ impl Parser<'_> {
         Ok(query)
     }
 
-    /// A query that is a statement and may deliver its rows INTO something.
+    /// A query that is a statement of its own: it may have INTO.
     pub(super) fn query_statement(&mut self) -> PResult<crate::ast::Statement> {
         self.into_next = true;
         Ok(crate::ast::Statement::Query(self.leading_query()?.into()))
     }
 
-    /// The query of a statement, not one inside of another.
+    /// The outermost query of a statement.
     pub(super) fn leading_query(&mut self) -> PResult<Query> {
         self.leading = true;
         let query = self.query();
@@ -99,7 +100,7 @@ impl Parser<'_> {
         query
     }
 
-    /// A whole query.
+    /// A query, at a deeper level of nesting.
     pub(super) fn query(&mut self) -> PResult<Query> {
         self.selects += 1;
         if self.selects > MAX_SELECT_NESTING {
@@ -110,7 +111,7 @@ impl Parser<'_> {
         Ok(query)
     }
 
-    /// Reads a query or a part of one apart from what holds for the query around it.
+    /// Reads a query with the state of the outer query saved and restored.
     fn apart(&mut self, read: impl FnOnce(&mut Self) -> PResult<Query>) -> PResult<Query> {
         let outer_into = self.early_into.take();
         let into_allowed = std::mem::replace(&mut self.into_allowed, self.into_next);
@@ -133,7 +134,7 @@ impl Parser<'_> {
         self.finish(with, body, start)
     }
 
-    /// Goes on behind a query in parentheses that is already read.
+    /// Continues after a query in parentheses that is already read.
     pub(super) fn query_after(&mut self, first: Query) -> PResult<Query> {
         let start = first.span.start;
         self.apart(|p| {
@@ -142,7 +143,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Goes on behind the rows of VALUES that are already read.
+    /// Continues after rows of VALUES that are already read.
     pub(super) fn query_of_rows(&mut self, rows: Vec<Vec<crate::ast::Expr>>) -> PResult<Query> {
         let start = self.tok.start;
         let empty = rows.iter().any(Vec::is_empty);
@@ -197,8 +198,8 @@ impl Parser<'_> {
         Ok(CommonTable { name, columns, query, cycle })
     }
 
-    /// Set operators from left to right, INTERSECT first. Leading INTERSECTs need no combination of
-    /// their own.
+    /// Set operators from left to right, INTERSECT first. INTERSECTs at the start need no
+    /// combination of their own.
     fn body_after(&mut self, first: QueryBody) -> PResult<QueryBody> {
         let mut rest = self.intersections()?;
         while self.early_into.is_none()
@@ -226,7 +227,8 @@ impl Parser<'_> {
         self.eat_any(&[Kw::ALL, Kw::DISTINCT]) == Some(Kw::ALL)
     }
 
-    /// A SELECT that is not the first of a set operation has no INTO of its own.
+    /// One body of a query. A SELECT that is not the first of a set operation has no INTO of its
+    /// own.
     fn body_primary(&mut self, first: bool) -> PResult<QueryBody> {
         match self.tok.kind {
             T::Word(Kw::SELECT) => Ok(QueryBody::Select(self.select(first)?.into())),
@@ -288,7 +290,7 @@ impl Parser<'_> {
         Ok(Some(Locking { exclusive, wait }))
     }
 
-    /// `WAIT n` or `NOWAIT`, if it is there.
+    /// `WAIT n` or `NOWAIT`, if present.
     pub(super) fn lock_wait_opt(&mut self) -> PResult<Option<LockWait>> {
         if self.eat(Kw::NOWAIT) {
             return Ok(Some(LockWait::NoWait));

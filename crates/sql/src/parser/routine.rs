@@ -1,4 +1,5 @@
 //! CREATE and ALTER of procedures, functions and triggers.
+//! Bodies are in `program.rs`. Keeps spans of the texts that SHOW CREATE prints.
 
 use selkie_types::error::catalogue::{ER_SP_DUP_PARAM, ER_WRONG_USAGE};
 
@@ -11,7 +12,7 @@ use crate::ast::{
 use crate::lexer::{Kw, T};
 
 impl Parser<'_> {
-    /// `[AGGREGATE] FUNCTION ...` or `PROCEDURE ...`; what stood before is consumed.
+    /// `[AGGREGATE] FUNCTION ...` or `PROCEDURE ...`; the words before are consumed.
     pub(super) fn create_routine(
         &mut self,
         or_replace: bool,
@@ -152,7 +153,8 @@ impl Parser<'_> {
         }
     }
 
-    /// `ALTER PROCEDURE | FUNCTION`, ALTER consumed.
+    /// `ALTER PROCEDURE
+    /// FUNCTION`; ALTER is consumed.
     pub(super) fn alter_routine(&mut self) -> PResult<Statement> {
         let kind = match self.expect_any(&[Kw::PROCEDURE, Kw::FUNCTION])? {
             Kw::FUNCTION => RoutineKind::Function,
@@ -166,7 +168,7 @@ impl Parser<'_> {
         Ok(Statement::AlterRoutine(Box::new(AlterRoutine { kind, name, options })))
     }
 
-    /// `TRIGGER ...`; `start` is where CREATE stood.
+    /// `TRIGGER ...`; `start` is the offset of CREATE.
     pub(super) fn create_trigger(
         &mut self,
         or_replace: bool,

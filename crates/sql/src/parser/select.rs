@@ -1,10 +1,11 @@
 //! One SELECT: options, select list, and the clauses that belong to it alone.
+//! ORDER BY and LIMIT belong to the query around it (`query.rs`), as set operations need it.
 
 use super::{PResult, Parser};
 use crate::ast::{Expr, ExprKind, Select, SelectItem, SelectOptions};
 use crate::lexer::{Kw, T};
 
-/// Options of the first SELECT of a statement alone.
+/// Options that only the first SELECT of a statement may have.
 const STATEMENT_OPTIONS: [Kw; 5] = [
     Kw::HIGH_PRIORITY,
     Kw::SQL_BUFFER_RESULT,
@@ -39,7 +40,7 @@ impl Parser<'_> {
         Ok(Select { options, items, from, where_clause, group_by, rollup, having, windows, span })
     }
 
-    /// `WHERE expr`, if it is there.
+    /// `WHERE expr`, if present.
     pub(super) fn where_opt(&mut self) -> PResult<Option<Expr>> {
         self.eat(Kw::WHERE).then(|| self.expr()).transpose()
     }

@@ -1,4 +1,5 @@
 //! CREATE SEQUENCE and ALTER SEQUENCE.
+//! Options may come in any order; their values are checked against each other later.
 
 use super::{PResult, Parser};
 use crate::ast::{AlterSequence, CreateSequence, SequenceOptions, Statement};
@@ -21,7 +22,7 @@ impl Parser<'_> {
         Ok(Statement::CreateSequence(create.into()))
     }
 
-    /// `ALTER SEQUENCE ...`, ALTER consumed.
+    /// `ALTER SEQUENCE ...`; ALTER is consumed.
     pub(super) fn alter_sequence(&mut self) -> PResult<Statement> {
         self.expect(Kw::SEQUENCE)?;
         let if_exists = self.if_exists()?;
@@ -83,7 +84,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The option's word, an optional word or `=`, and the number.
+    /// The option's word, a word of `fill` or `=` if present, and the number.
     fn option_number(&mut self, fill: &[Kw]) -> PResult<i64> {
         self.next();
         if self.eat_any(fill).is_none() {
@@ -92,7 +93,7 @@ impl Parser<'_> {
         self.sequence_number()
     }
 
-    /// Compat: the smallest of all numbers is none here.
+    /// A signed number. Compat: the smallest 64-bit number is refused.
     fn sequence_number(&mut self) -> PResult<i64> {
         let negative = self.eat(T::Minus);
         if !negative {

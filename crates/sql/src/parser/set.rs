@@ -1,4 +1,6 @@
 //! SET in all its forms.
+//! A name is a program variable if one is in scope, else a system variable; values of system
+//! variables may be bare words.
 
 use super::{PResult, Parser};
 use crate::ast::{
@@ -23,7 +25,7 @@ impl Parser<'_> {
         Ok(Statement::Set(self.list(Self::set_item)?))
     }
 
-    /// Forms of SET that stand alone.
+    /// Forms of SET that must stand alone.
     fn lone_item(&mut self) -> PResult<Option<SetItem>> {
         let scoped = self.at_any(&[Kw::GLOBAL, Kw::SESSION, Kw::LOCAL])
             && self.peek() == T::Word(Kw::TRANSACTION);
@@ -113,7 +115,7 @@ impl Parser<'_> {
         self.assigned_variable(None)
     }
 
-    /// The assignment of a variable of the program around.
+    /// An assignment to a variable of the enclosing program.
     fn local_item(&mut self) -> PResult<Option<SetItem>> {
         if self.program.is_none() || !self.at_ident() {
             return Ok(None);
@@ -193,7 +195,7 @@ impl Parser<'_> {
         Ok(SetItem::SystemVar { scope, instance, name, value })
     }
 
-    /// An expression, a word that is no expression, or `None` for DEFAULT.
+    /// A value of SET: an expression, a bare word that is no expression, or `None` for DEFAULT.
     fn set_value(&mut self) -> PResult<Option<Expr>> {
         let T::Word(kw) = self.tok.kind else { return self.expr().map(Some) };
         if kw == Kw::DEFAULT && self.peek() != T::LParen {

@@ -1,4 +1,5 @@
-//! SHOW of things in schemas, and the dispatch of SHOW.
+//! SHOW of objects in schemas, and the dispatch of SHOW.
+//! Reports about the server are in `show_server.rs`, definitions in `show_create.rs`.
 
 use super::{PResult, Parser};
 use crate::ast::{Ident, RoutineKind, Show, ShowFilter, ShowWhat, Statement, TableName};
@@ -80,7 +81,7 @@ impl Parser<'_> {
         Ok(Some(what))
     }
 
-    /// Consumes the word that says it all.
+    /// Consumes the word; nothing else follows it.
     pub(super) fn plain(&mut self, what: ShowWhat) -> ShowWhat {
         self.next();
         what
@@ -100,7 +101,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `FROM schema` or `IN schema`, if it is there.
+    /// `FROM schema` or `IN schema`, if present.
     pub(super) fn schema_clause(&mut self) -> PResult<Option<Ident>> {
         match self.eat_any(&[Kw::FROM, Kw::IN]) {
             Some(_) => self.ident().map(Some),

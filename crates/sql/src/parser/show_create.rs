@@ -1,4 +1,5 @@
-//! SHOW CREATE.
+//! SHOW CREATE of every kind of object.
+//! Only the name is read; the text comes from the catalog.
 
 use super::{PResult, Parser};
 use crate::ast::{RoutineKind, ShowWhat};

@@ -1,4 +1,5 @@
 //! SHOW of the server itself: variables, status, logs, replication, profiles.
+//! Also SHOW of tables of `information_schema` that have a statement of their own.
 
 use super::{PResult, Parser};
 use crate::ast::{EngineReport, ShowWhat, StringLiteral};
@@ -160,8 +161,8 @@ impl Parser<'_> {
         })
     }
 
-    /// Tables of `information_schema` with a SHOW of their own. Compat: any other name is error
-    /// 1064.
+    /// Tables of `information_schema` that have a SHOW of their own. Compat: any other name gives
+    /// error 1064.
     fn show_other(&mut self, kw: Kw) -> PResult<ShowWhat> {
         const TABLES: &[&str] = &[
             "client_statistics",

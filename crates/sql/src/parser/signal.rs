@@ -1,4 +1,5 @@
 //! SIGNAL, RESIGNAL, GET DIAGNOSTICS.
+//! Allowed outside programs too; named conditions need a program's DECLARE.
 
 use selkie_types::error::catalogue::{ER_DUP_SIGNAL_SET, ER_SIGNAL_BAD_CONDITION_TYPE};
 
@@ -78,7 +79,7 @@ impl Parser<'_> {
         Ok(Statement::GetDiagnostics(Box::new(what)))
     }
 
-    /// A literal, a variable or a name: all that these statements take for a value.
+    /// A literal, a variable or a name: these statements take no other values.
     fn simple_value(&mut self) -> PResult<Expr> {
         let first = self.tok;
         let value = self.primary()?;

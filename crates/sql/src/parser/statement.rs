@@ -1,4 +1,5 @@
 //! The first word of a statement and the family it leads to.
+//! The one place that sees the end of a statement: a semicolon or the end of the text.
 
 use selkie_types::error::catalogue::ER_EMPTY_QUERY;
 
@@ -7,7 +8,8 @@ use crate::ast::Statement;
 use crate::lexer::{Kw, T};
 
 impl Parser<'_> {
-    /// A whole statement and the semicolon behind it, if there is one; gives where the next begins.
+    /// A whole statement with its semicolon, if present; also returns the start of the next
+    /// statement.
     pub(crate) fn whole_statement(&mut self) -> PResult<(Statement, u32)> {
         if self.at(T::Eof) || self.at(T::Semicolon) {
             return self.fail(&ER_EMPTY_QUERY, &[]);
@@ -22,7 +24,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A whole expression and nothing behind it.
+    /// A whole expression up to the end of the text.
     pub(crate) fn whole_expr(&mut self) -> PResult<crate::ast::Expr> {
         let expr = self.expr()?;
         if self.at(T::Eof) { Ok(expr) } else { Err(self.error()) }

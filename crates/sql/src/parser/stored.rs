@@ -1,4 +1,5 @@
 //! DROP of procedures, functions, triggers, events and servers.
+//! Tables and views are in `drop.rs`: they share one name space, these do not.
 
 use super::{PResult, Parser};
 use crate::ast::{DropStored, Statement, StoredKind};

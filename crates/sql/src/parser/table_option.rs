@@ -1,4 +1,5 @@
 //! Options of tables.
+//! Unknown options are kept for the engine: whether they are an error depends on `sql_mode`.
 
 use super::{PResult, Parser};
 use crate::ast::{EngineOption, RowFormat, TableOption};
@@ -19,7 +20,7 @@ impl Parser<'_> {
         }
     }
 
-    /// One option, if one comes next.
+    /// One option, if present.
     pub(super) fn table_option(&mut self) -> PResult<Option<TableOption>> {
         let T::Word(kw) = self.tok.kind else { return self.other_option() };
         if let Some(option) = self.number_option(kw)? {
@@ -81,7 +82,7 @@ impl Parser<'_> {
         Ok(Some(option))
     }
 
-    /// Consumes the option's word and an equals sign behind it.
+    /// Consumes the option's word and an optional equals sign.
     fn option_word(&mut self) {
         self.next();
         self.eat(T::Eq);

@@ -1,4 +1,5 @@
 //! BEGIN, START TRANSACTION, COMMIT, ROLLBACK, savepoints.
+//! Inside a program BEGIN opens a block instead (`program/control.rs`).
 
 use super::{PResult, Parser};
 use crate::ast::{Statement, Transaction};

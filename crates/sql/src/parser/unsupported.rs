@@ -1,4 +1,4 @@
-//! Statements of MariaDB that have no tree: recognised by their first words, answered with error
+//! Statements of MariaDB that have no tree: recognised by their first words and answered with error
 //! 1235.
 
 use super::{PResult, Parser};
@@ -6,7 +6,7 @@ use crate::ast::Statement;
 use crate::lexer::{Kw, T};
 
 impl Parser<'_> {
-    /// Takes the rest of the text for a statement: its body may hold semicolons.
+    /// Consumes the rest of the text as one statement: its body may contain semicolons.
     fn swallow(&mut self, what: &'static str) -> PResult<Statement> {
         while !self.at(T::Eof) {
             if self.at(T::Bad) {
@@ -17,7 +17,7 @@ impl Parser<'_> {
         Ok(Statement::Unsupported { what })
     }
 
-    /// Takes everything up to the semicolon for a statement.
+    /// Consumes the text up to the semicolon as one statement.
     fn swallow_one(&mut self, what: &'static str) -> PResult<Statement> {
         while !self.at(T::Eof) && !self.at(T::Semicolon) {
             if self.at(T::Bad) {
@@ -28,7 +28,7 @@ impl Parser<'_> {
         Ok(Statement::Unsupported { what })
     }
 
-    /// CREATE of something stored, CREATE SERVER and the like.
+    /// CREATE of unsupported objects, after CREATE.
     pub(super) fn unsupported_create(&mut self) -> PResult<Statement> {
         let T::Word(kw) = self.tok.kind else { return Err(self.error()) };
         match kw {
@@ -62,18 +62,18 @@ impl Parser<'_> {
         }
     }
 
-    /// The rest of a statement whose beginning told what it is.
+    /// The rest of a statement that is recognised as unsupported.
     pub(super) fn unsupported_rest(&mut self, what: &'static str) -> PResult<Statement> {
         self.swallow_one(what)
     }
 
-    /// Replication statements; the word behind START or STOP is the next token.
+    /// Replication statements; the next token is the word after START or STOP.
     pub(super) fn unsupported_replication(&mut self, what: &'static str) -> PResult<Statement> {
         self.expect_any(&[Kw::SLAVE, Kw::REPLICA, Kw::ALL])?;
         self.swallow_one(what)
     }
 
-    /// Statements known by their first word.
+    /// Statements that are recognised by their first word.
     pub(super) fn unsupported_statement(&mut self, kw: Kw) -> PResult<Statement> {
         let what = match kw {
             Kw::CHANGE => {

@@ -1,4 +1,5 @@
-//! UPDATE and DELETE.
+//! UPDATE and DELETE, of one or several tables.
+//! The form with several tables is told apart by lookahead: some clauses are for one table only.
 
 use super::{PResult, Parser};
 use crate::ast::{
@@ -78,7 +79,7 @@ impl Parser<'_> {
             self.expect(Kw::USING)?;
             return self.delete_multi(delete, targets);
         }
-        // Compat: this form has no alias.
+        // Compat: an alias is not allowed in this form.
         let factor = TableFactor {
             name: self.table_name()?,
             partitions: self.partitions_opt()?,
@@ -107,7 +108,7 @@ impl Parser<'_> {
         Ok(SystemTime::AsOf(self.history_point()?))
     }
 
-    /// `name`, `schema.name`, each perhaps with `.*`.
+    /// `name` or `schema.name`, each with an optional `.*`.
     fn delete_name(&mut self) -> PResult<TableName> {
         let first = self.ident()?;
         let mut name = TableName { schema: None, name: first };
@@ -120,7 +121,7 @@ impl Parser<'_> {
         Ok(name)
     }
 
-    /// Whether the tables behind FROM are followed by USING, a comma or `.*`.
+    /// Whether USING, a comma or `.*` follows the tables after FROM.
     fn at_using_form(&mut self) -> bool {
         if !self.at_ident() {
             return false;

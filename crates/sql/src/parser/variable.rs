@@ -1,11 +1,12 @@
 //! User variables and system variables in expressions.
+//! Names are not looked up here. `@name := value` is an expression too.
 
 use super::{PResult, Parser};
 use crate::ast::{ExprKind, SystemVar, VarScope};
 use crate::lexer::{Kw, T, Token, unescape};
 
 impl Parser<'_> {
-    /// Name of the variable a token is: `@a`, `@'a b'`.
+    /// Name of the user variable in a token: `@a`, `@'a b'`.
     pub(super) fn user_var_name(&self, token: Token) -> PResult<Box<str>> {
         let raw = &self.raw(token)[1..];
         match raw.first() {
@@ -19,7 +20,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `@name`, which must come next.
+    /// `@name`, required.
     pub(super) fn user_var(&mut self) -> PResult<Box<str>> {
         if !self.at(T::UserVar) {
             return Err(self.error());
@@ -37,13 +38,13 @@ impl Parser<'_> {
         Ok(ExprKind::AssignUserVar { name, value: self.boxed_expr()? })
     }
 
-    /// `GLOBAL`, `SESSION`, `LOCAL`, if it is there.
+    /// `GLOBAL`, `SESSION` or `LOCAL`, if present.
     pub(super) fn var_scope(&mut self) -> Option<VarScope> {
         let word = self.eat_any(&[Kw::GLOBAL, Kw::SESSION, Kw::LOCAL])?;
         Some(if word == Kw::GLOBAL { VarScope::Global } else { VarScope::Session })
     }
 
-    /// `global.` and the like behind `@@`; the lexer takes the word before a dot for a plain name.
+    /// `global.` and the like after `@@`. The lexer takes a word before a dot for a plain name.
     pub(super) fn dotted_scope(&mut self) -> Option<VarScope> {
         if !matches!(self.tok.kind, T::Word(_)) || self.peek() != T::Dot {
             return None;
@@ -65,7 +66,7 @@ impl Parser<'_> {
         self.next();
         let scope = self.dotted_scope();
         if scope.is_none() && self.at_any(&[Kw::GLOBAL, Kw::SESSION, Kw::LOCAL]) {
-            // Compat: the word alone is a scope that lacks its dot.
+            // Compat: a scope without the dot after it is an error at the word after it.
             self.next();
             return Err(self.error());
         }

@@ -1,4 +1,5 @@
 //! CREATE VIEW and ALTER VIEW, and the DEFINER clause that routines share.
+//! DEFINER comes before the word that tells a view from a routine, so both are dispatched here.
 
 use super::{PResult, Parser};
 use crate::ast::{AccountName, CheckOption, CreateView, SqlSecurity, Statement, ViewAlgorithm};
@@ -12,7 +13,7 @@ struct ViewPrefix {
 }
 
 impl Parser<'_> {
-    /// From ALGORITHM, DEFINER, SQL SECURITY or VIEW on.
+    /// `CREATE` from ALGORITHM, DEFINER, SQL SECURITY or VIEW on.
     pub(super) fn create_view_or_routine(&mut self, or_replace: bool) -> PResult<Statement> {
         let prefix = self.view_prefix()?;
         match self.tok.kind {
@@ -26,7 +27,7 @@ impl Parser<'_> {
         self.view(prefix, or_replace, false)
     }
 
-    /// `ALTER [clauses] VIEW ...`, ALTER consumed.
+    /// `ALTER [clauses] VIEW ...`; ALTER is consumed.
     pub(super) fn alter_view(&mut self) -> PResult<Statement> {
         let prefix = self.view_prefix()?;
         if !self.at(Kw::VIEW) {

@@ -1,11 +1,12 @@
 //! Window specifications and the WINDOW clause.
+//! Names of windows are not resolved here; the planner does it.
 
 use super::{PResult, Parser};
 use crate::ast::{Frame, FrameBound, FrameExclude, NamedWindow, OrderItem, WindowSpec};
 use crate::lexer::{Kw, T};
 
 impl Parser<'_> {
-    /// `WINDOW name AS (...), ...`, if it is there.
+    /// `WINDOW name AS (...), ...`, if present.
     pub(super) fn windows_opt(&mut self) -> PResult<Vec<NamedWindow>> {
         if !self.eat(Kw::WINDOW) {
             return Ok(Vec::new());
@@ -27,7 +28,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `PARTITION BY ...`, if it is there.
+    /// `PARTITION BY ...`, if present.
     pub(super) fn window_partition_opt(&mut self) -> PResult<Vec<OrderItem>> {
         if !self.eat(Kw::PARTITION) {
             return Ok(Vec::new());

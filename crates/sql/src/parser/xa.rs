@@ -1,4 +1,5 @@
 //! XA statements.
+//! Checks the lengths of an xid; which state a branch must be in is the executor's business.
 
 use super::{PResult, Parser};
 use crate::ast::{Statement, Xa, Xid};

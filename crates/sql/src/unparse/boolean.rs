@@ -16,7 +16,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A whole condition: WHERE, HAVING, ON.
+    /// A whole condition of WHERE, HAVING or ON.
     pub(super) fn whole_condition(&mut self, expr: &Expr) {
         self.condition(expr, 0, "");
     }
@@ -27,7 +27,7 @@ impl Writer<'_> {
                 self.expr(expr);
                 self.str(" <> 0");
             }
-            // The same connective inside of itself needs no parentheses.
+            // A chain inside a chain of the same operator needs no parentheses.
             ExprKind::And(_) if word == " and " => self.expr(expr),
             ExprKind::Or(_) if word == " or " => self.expr(expr),
             _ => self.operand(expr, level),
@@ -82,7 +82,7 @@ impl Writer<'_> {
     }
 }
 
-/// Whether an expression is true, false or unknown and nothing else.
+/// Whether the value of an expression is always true, false or NULL.
 fn is_boolean(kind: &ExprKind) -> bool {
     match kind {
         ExprKind::Binary { op, .. } => opposite(*op).is_some() || *op == BinaryOp::NullSafeEq,
@@ -94,7 +94,7 @@ fn is_boolean(kind: &ExprKind) -> bool {
     }
 }
 
-/// The comparison that is true when this one is false.
+/// The comparison with the opposite result.
 fn opposite(op: BinaryOp) -> Option<BinaryOp> {
     Some(match op {
         BinaryOp::Eq => BinaryOp::Ne,
@@ -107,7 +107,7 @@ fn opposite(op: BinaryOp) -> Option<BinaryOp> {
     })
 }
 
-/// The same predicate with or without its NOT.
+/// The predicate with its NOT added or removed.
 fn flipped(expr: &Expr) -> Expr {
     let mut flipped = expr.clone();
     if let ExprKind::Between { negated, .. }

@@ -1,4 +1,5 @@
 //! Casts and the calls that MariaDB prints as casts.
+//! The names of types here are those of `SHOW CREATE VIEW`, not those of column definitions.
 
 use super::Writer;
 use crate::ast::{CastType, CharsetName, Expr};
@@ -20,7 +21,7 @@ impl Writer<'_> {
         self.display(format_args!(" as {word})"));
     }
 
-    /// Compat: the types of dynamic columns have other names.
+    /// The type of a dynamic column. Compat: its name differs from that of CAST.
     pub(super) fn dynamic_type(&mut self, target: &CastType) {
         let text = match target {
             CastType::Signed => "int",

@@ -1,11 +1,12 @@
 //! Operators, with parentheses only where precedence asks for them.
+//! The text must parse to the same tree, since stored views and defaults are read again from it.
 
 use selkie_types::stack;
 
 use super::Writer;
 use crate::ast::{BinaryOp, ColumnRef, Expr, ExprKind, IsTest, UnaryOp};
 
-/// How tight an expression binds; the numbers are those of the parser.
+/// Binding power of an expression; the numbers are those of the parser (`parser::expr::prec`).
 pub(super) fn precedence(kind: &ExprKind) -> u8 {
     match kind {
         ExprKind::InSubquery { negated: true, .. } => 16,
@@ -62,7 +63,7 @@ pub(super) fn operator_text(op: BinaryOp) -> &'static str {
 }
 
 impl Writer<'_> {
-    /// An expression, in parentheses if it binds less tight than `min`.
+    /// An expression, in parentheses if its binding power is less than `min`.
     pub(super) fn operand(&mut self, expr: &Expr, min: u8) {
         if precedence(&expr.kind) < min {
             self.str("(");
@@ -102,7 +103,7 @@ impl Writer<'_> {
             ExprKind::InList { expr, negated, list } => self.in_list(expr, *negated, list),
             ExprKind::Like { expr, negated, pattern, escape } => {
                 self.operand(expr, 7);
-                // Compat: two blanks before `not`.
+                // Compat: MariaDB prints two blanks before `not`.
                 self.str(if *negated { "  not like " } else { " like " });
                 self.operand(pattern, 8);
                 if let Some(escape) = escape {
@@ -135,7 +136,7 @@ impl Writer<'_> {
                 self.str("-");
                 self.operand(expr, 16);
             }
-            // Compat: a plus sign leaves no trace.
+            // Compat: MariaDB does not print a plus sign.
             UnaryOp::Plus => self.operand(expr, 16),
             UnaryOp::BitNot => {
                 self.str("~");
@@ -162,7 +163,7 @@ impl Writer<'_> {
         }
     }
 
-    /// `left op right` of an operator that associates to the left.
+    /// `left op right` of a left-associative operator.
     pub(super) fn infix(&mut self, op: BinaryOp, left: &Expr, right: &Expr) {
         let (text, level) = operator(op);
         self.operand(left, level);
@@ -170,7 +171,7 @@ impl Writer<'_> {
         self.operand(right, level + 1);
     }
 
-    /// Compat: a list of one is a comparison.
+    /// Compat: IN with a list of one item is printed as a comparison.
     fn in_list(&mut self, expr: &Expr, negated: bool, list: &[Expr]) {
         if let [single] = list {
             let op = if negated { BinaryOp::Ne } else { BinaryOp::Eq };

@@ -1,9 +1,10 @@
 //! Function calls. Compat: MariaDB prints the name of its item, not the synonym that was written.
+//! Some calls become operators or get constant arguments for the same reason.
 
 use super::Writer;
 use crate::ast::{BinaryOp, Expr, ExprKind, FunctionCall, Literal};
 
-/// The name MariaDB prints for a synonym.
+/// The name that MariaDB prints for a synonym.
 fn canonical(name: &str) -> &str {
     match name {
         "substring" | "mid" => "substr",
@@ -27,7 +28,7 @@ fn canonical(name: &str) -> &str {
     }
 }
 
-/// Whether a function takes the digits of a fraction, none of which are not printed.
+/// Whether the function takes a number of fraction digits; the number 0 is not printed.
 fn is_clock(name: &str) -> bool {
     let clocks = ["now", "current_timestamp", "curtime", "sysdate", "utc_time", "utc_timestamp"];
     clocks.contains(&name)
@@ -44,8 +45,8 @@ impl Writer<'_> {
             match (name.as_str(), call.args.as_slice()) {
                 ("mod", [a, b]) => return self.infix(BinaryOp::Mod, a, b),
                 ("date", [a]) => return self.plain_cast(a, "date"),
-                // Compat: outside of queries these lose the fraction. In queries they are casts
-                // where the digits of the argument are known.
+                // Compat: outside queries these lose the fraction. In queries they are printed as
+                // casts only if the digits of the argument are known.
                 ("time", [a]) if !self.of_query => return self.plain_cast(a, "time"),
                 ("timestamp", [a]) if !self.of_query => return self.plain_cast(a, "datetime"),
                 ("isnull", [a]) => {
@@ -107,7 +108,7 @@ impl Writer<'_> {
             self.str("distinct ");
         }
         if call.star {
-            // Compat: it counts a constant.
+            // Compat: MariaDB prints `COUNT(*)` as a count of a constant.
             self.str("0");
         }
         self.exprs(&call.args);

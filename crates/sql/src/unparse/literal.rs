@@ -1,4 +1,5 @@
 //! Literals.
+//! A literal must keep its type and value when the text is parsed again.
 
 use selkie_types::temporal::DateOptions;
 use selkie_types::{Charset, Date, DateTime, Time};
@@ -22,7 +23,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A date or time as it is shown, however it was written.
+    /// A date or time in its standard form, whatever form was written.
     fn temporal(&mut self, kind: TemporalKind, text: &[u8]) {
         let options = DateOptions { allow_invalid: true, ..DateOptions::LENIENT };
         let mut shown = Vec::new();
@@ -65,7 +66,7 @@ impl Writer<'_> {
         self.quoted(&string.bytes);
     }
 
-    /// Bytes that are no text are written in hexadecimal, which means the same.
+    /// A string in quotes; in hexadecimal, which means the same, if its bytes are no text.
     fn quoted(&mut self, bytes: &[u8]) {
         let Ok(text) = std::str::from_utf8(bytes) else { return self.hex("X'", bytes, "'") };
         self.out.push('\'');
@@ -84,7 +85,7 @@ impl Writer<'_> {
     }
 }
 
-/// A double with its exponent: it must stay a double when it is read again.
+/// A double with its exponent, so that it is a double when the text is parsed again.
 fn float(value: f64) -> String {
     format!("{value:e}")
 }

@@ -1,4 +1,5 @@
 //! Queries, ORDER BY, LIMIT and windows.
+//! Compat: spaces and quotes follow MariaDB's output exactly, because SHOW CREATE VIEW is compared.
 
 use selkie_types::stack;
 
@@ -24,7 +25,7 @@ impl Writer<'_> {
     fn with(&mut self, with: &With) {
         self.str(if with.recursive { "with recursive " } else { "with " });
         self.list(&with.tables, |w, table| {
-            // Compat: without backticks.
+            // Compat: the name has no backticks here.
             w.str(&table.name.value);
             if !table.columns.is_empty() {
                 w.str("(");
@@ -37,7 +38,7 @@ impl Writer<'_> {
             if !table.cycle.is_empty() {
                 w.str(" CYCLE ");
                 w.list(&table.cycle, Self::ident);
-                // Compat: only here a blank follows.
+                // Compat: a blank follows only here.
                 w.str(" RESTRICT ");
             }
         });

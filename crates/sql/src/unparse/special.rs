@@ -1,4 +1,5 @@
 //! Expressions with a syntax of their own.
+//! Compat: MariaDB rewrites several of them before it prints; each such case says so.
 
 use super::Writer;
 use super::expr::operator_text;
@@ -44,7 +45,7 @@ impl Writer<'_> {
                 self.compared(expr, " in (", query);
                 self.str(if *negated { ")" } else { "" });
             }
-            // Compat: `= ANY` is IN.
+            // Compat: `= ANY` is printed as IN.
             ExprKind::Quantified { left, op: BinaryOp::Eq, all: false, query } => {
                 self.compared(left, " in (", query);
             }
@@ -71,7 +72,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Calls whose arguments are not a plain list.
+    /// Calls whose arguments are no plain list.
     fn special_call(&mut self, expr: &Expr) {
         match &expr.kind {
             ExprKind::Extract { unit, expr } => {
@@ -131,7 +132,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Calls whose argument is a name.
+    /// Calls whose argument is the name of a column.
     fn column_call(&mut self, expr: &Expr) {
         match &expr.kind {
             ExprKind::Default(None) => self.str("default"),
@@ -161,12 +162,12 @@ impl Writer<'_> {
                 self.table_name(sequence);
                 self.display(format_args!(",{value},{},{round})", u8::from(*is_used)));
             }
-            // Everything else was written by the functions before.
+            // The callers have handled all other kinds.
             _ => {}
         }
     }
 
-    /// Compat: the levels and directions are one number.
+    /// Compat: levels and directions are printed as one number.
     fn weight_string(&mut self, expr: &Expr) {
         let ExprKind::WeightString { expr, length, binary, levels, descending, reversed } =
             &expr.kind
@@ -179,7 +180,7 @@ impl Writer<'_> {
             None => self.expr(expr),
         }
         let padded = if length.is_some() { 64 } else { 0 };
-        // Compat: all levels of a collation without several are one; longer texts have no more.
+        // Compat: without levels it prints level 1, and a text with a length has level 1 only.
         let levels = if *levels == 0 || length.is_some() { 1 } else { *levels };
         let directions = u32::from(*descending) << 8 | u32::from(*reversed) << 16;
         let flags = u32::from(levels) | padded | directions;
@@ -219,7 +220,7 @@ impl Writer<'_> {
         self.name(name);
     }
 
-    /// Compat: what is assigned is not quoted, unless it would be read otherwise.
+    /// Compat: the name is not quoted in an assignment, unless it needs quotes to be parsed.
     fn assigned_var(&mut self, name: &str) {
         match name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') {
             true => self.display(format_args!("@{name}")),
@@ -273,7 +274,7 @@ impl Writer<'_> {
         self.str(&unit.name().to_ascii_lowercase());
     }
 
-    /// Compat: trimming blanks from one end is another function.
+    /// Compat: trimming blanks from one end is printed as LTRIM or RTRIM.
     fn trim(&mut self, side: TrimSide, what: Option<&Expr>, expr: &Expr) {
         let words = match (side, what) {
             (TrimSide::Both, None) => return self.call_text("trim", &[expr]),
@@ -306,12 +307,12 @@ impl Writer<'_> {
     }
 }
 
-/// Compat: `utf8` is printed by its full name.
+/// Compat: `utf8` is printed as `utf8mb3`.
 pub(super) fn full_charset(name: &str) -> &str {
     if name.eq_ignore_ascii_case("utf8") { "utf8mb3" } else { name }
 }
 
-/// Compat: MariaDB reads one row of EXISTS at most and says so, but of VALUES.
+/// Compat: MariaDB reads at most one row for EXISTS and prints that as LIMIT 1, except for VALUES.
 fn with_one_row(query: &Query) -> Query {
     let mut query = query.clone();
     if matches!(query.body, QueryBody::Values(_)) && query.limit.is_none() {

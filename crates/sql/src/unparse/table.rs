@@ -1,4 +1,5 @@
 //! Table references.
+//! Compat: joins have parentheses around them, except in EXPLAIN's text (`bare_joins`).
 
 use selkie_types::stack;
 
@@ -10,7 +11,7 @@ use crate::ast::{
 
 impl Writer<'_> {
     pub(super) fn table_name(&mut self, name: &TableName) {
-        // No table of this name is without its schema here.
+        // Only the pseudo-table has this name without a schema: real tables are qualified here.
         if name.schema.is_none() && &*name.name.value == "dual" {
             return self.str("dual");
         }
@@ -21,7 +22,7 @@ impl Writer<'_> {
         self.ident(&name.name);
     }
 
-    /// What follows FROM; Compat: commas are printed as joins.
+    /// The tables of FROM. Compat: commas are printed as joins.
     pub(super) fn tables(&mut self, tables: &[TableRef]) {
         for (i, table) in tables.iter().enumerate() {
             self.str(if i > 0 { " join " } else { "" });
@@ -29,7 +30,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A table of FROM or the left side of a join there.
+    /// A table of FROM, or the left side of a join there.
     fn outer_table(&mut self, table: &TableRef) {
         match table {
             TableRef::Join(join) if self.bare_joins => self.joined(join),

@@ -1,4 +1,5 @@
-//! Types, as columns of JSON_TABLE write them.
+//! Types as they stand in columns of JSON_TABLE.
+//! Casts have names of their own (`cast.rs`).
 
 use selkie_types::stack;
 

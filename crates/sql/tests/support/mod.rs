@@ -1,9 +1,10 @@
 //! Compact dumps of trees for golden files. Test support only.
+//! Must stay stable: every golden file of the crate depends on the format.
 
 use selkie_sql::ast::{SelectItem, Statement};
 use selkie_sql::{ParseOptions, Parsed, UnparseOptions, parse, unparse_query};
 
-/// What a golden file says about a statement.
+/// Text of a golden file for a statement.
 pub(crate) fn describe(sql: &str, options: &ParseOptions) -> String {
     match parse(sql.as_bytes(), options) {
         Err(e) => e.to_string(),
@@ -34,7 +35,7 @@ fn column_names(body: &selkie_sql::ast::QueryBody, sql: &str) -> Vec<String> {
     select.items.iter().map(name).collect()
 }
 
-/// Debug output without spans and without fields that say nothing.
+/// Debug output without spans and without empty fields.
 fn compact(debug: &str) -> String {
     let mut text = without_spans(debug);
     for nothing in [": None", ": false", ": []"] {
@@ -63,7 +64,7 @@ fn without_spans(text: &str) -> String {
     out + rest
 }
 
-/// Removes `name: nothing` together with the comma before or behind it.
+/// Removes `name: nothing` with the comma before or after it.
 fn without_fields(text: &str, nothing: &str) -> String {
     let mut out = String::new();
     let mut rest = text;

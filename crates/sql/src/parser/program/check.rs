@@ -1,4 +1,5 @@
-//! Which statements may stand in which programs.
+//! Checks which statements may stand in which programs.
+//! Compat: MariaDB checks when a program is created, so these errors come from the parser.
 
 use selkie_types::error::catalogue::{
     ER_COMMIT_NOT_ALLOWED_IN_SF_OR_TRG, ER_SP_BADSTATEMENT, ER_SP_CANT_SET_AUTOCOMMIT,
@@ -13,7 +14,8 @@ use crate::ast::{RoutineKind, SetItem, Statement, StoredKind, Transaction};
 use crate::lexer::Token;
 
 impl Parser<'_> {
-    /// Refuses a statement that no program may have, and notes what only some may have.
+    /// Refuses a statement that no program may contain, and records statements that only some
+    /// programs may contain.
     pub(super) fn check_in_program(&mut self, statement: &Statement, at: Token) -> PResult<()> {
         if let Some(word) = refused(statement) {
             return self.fail(&ER_SP_BADSTATEMENT, &[&word]);
@@ -36,7 +38,7 @@ impl Parser<'_> {
     }
 }
 
-/// The word of a statement that is in no program.
+/// Name of a statement that no program may contain.
 fn refused(statement: &Statement) -> Option<&'static str> {
     Some(match statement {
         Statement::Use(_) => "USE",
@@ -50,7 +52,7 @@ fn refused(statement: &Statement) -> Option<&'static str> {
     })
 }
 
-/// Definitions of programs are not in programs.
+/// Error for a definition of a program inside a program.
 fn definition(statement: &Statement) -> Option<(&'static selkie_types::ErrorDef, &'static str)> {
     let word = |kind: RoutineKind| match kind {
         RoutineKind::Function => "FUNCTION",
@@ -105,7 +107,7 @@ fn sends_rows(statement: &Statement) -> bool {
     }
 }
 
-/// Whether a statement ends the transaction, on purpose or by the way.
+/// Whether a statement ends the transaction, explicitly or implicitly.
 fn commits(statement: &Statement) -> bool {
     match statement {
         Statement::Transaction(what) => matches!(
@@ -117,7 +119,7 @@ fn commits(statement: &Statement) -> bool {
 }
 
 impl Scope {
-    /// Refuses what functions and triggers may not do.
+    /// Refuses statements that functions and triggers must not contain.
     pub(in crate::parser) fn check_sub_statement(&self) -> SqlResult<()> {
         let what = match self.kind {
             Kind::Function => "function",

@@ -1,4 +1,5 @@
 //! Blocks, IF, CASE, loops, jumps, and statements about cursors.
+//! Labels become numbers here, so the executor compares no names.
 
 use selkie_types::error::catalogue::{
     ER_SP_CURSOR_MISMATCH, ER_SP_LABEL_MISMATCH, ER_SP_LABEL_REDEFINE, ER_SP_LILABEL_MISMATCH,
@@ -26,7 +27,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Gives a block or loop its number and brings its name into scope.
+    /// Gives a block or loop its number and brings its label into scope.
     fn enter_label(&mut self, name: &Option<Ident>, is_loop: bool) -> usize {
         let scope = self.scope();
         let number = scope.new_label();
@@ -36,7 +37,7 @@ impl Parser<'_> {
         number
     }
 
-    /// The label behind END, if there is one.
+    /// The label after END, if present, which must match.
     fn leave_label(&mut self, name: &Option<Ident>) -> PResult<()> {
         if name.is_some() {
             self.scope().labels.pop();
@@ -149,7 +150,7 @@ impl Parser<'_> {
         Ok(Step::Loop(Box::new(Loop { label, kind, steps })))
     }
 
-    /// What FOR runs over, up to DO.
+    /// The range or cursor of a FOR loop, up to DO.
     fn for_range(&mut self) -> PResult<LoopKind> {
         let name = self.new_ident()?;
         self.expect(Kw::IN)?;
@@ -180,7 +181,7 @@ impl Parser<'_> {
         Ok(LoopKind::Range { variable, bound, reverse, first, last })
     }
 
-    /// The cursor a FOR loop names next.
+    /// The cursor that a FOR loop runs over, if the next name is one.
     fn cursor_to_loop_over(&mut self) -> Option<usize> {
         if !self.at_ident() || !matches!(self.peek(), T::LParen | T::Word(Kw::DO)) {
             return None;
@@ -200,7 +201,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The cursor that is named next.
+    /// The cursor of the next name, which must exist.
     pub(super) fn cursor_name(&mut self) -> PResult<usize> {
         let name = self.ident()?;
         match self.scope().cursor(&name.value) {
@@ -246,7 +247,7 @@ impl Parser<'_> {
     }
 }
 
-/// The type of the variable of a FOR loop over numbers.
+/// Type of the variable of a FOR loop over numbers.
 fn bigint(span: crate::ast::Span) -> crate::ast::DataType {
     crate::ast::DataType {
         name: TypeName::BigInt,

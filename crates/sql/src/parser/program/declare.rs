@@ -1,4 +1,5 @@
 //! DECLARE: variables, conditions, cursors, handlers.
+//! Compat: they must come in this order (conditions count as variables).
 
 use selkie_meter::tick;
 use selkie_types::error::catalogue::{
@@ -14,7 +15,7 @@ use crate::ast::{
 };
 use crate::lexer::{Kw, T};
 
-/// How far the declarations of a block have come.
+/// Progress of the declarations of a block, which must come in this order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Stage {
     #[default]
@@ -24,7 +25,7 @@ pub(super) enum Stage {
 }
 
 impl Parser<'_> {
-    /// One DECLARE of a block.
+    /// One DECLARE of a block. A handler goes to `handlers`; only variables give a step.
     pub(super) fn declare(
         &mut self,
         stage: &mut Stage,
@@ -164,7 +165,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The condition a name stands for.
+    /// The condition of the next name, which must be declared.
     pub(in crate::parser) fn named_condition(&mut self) -> PResult<HandlerCondition> {
         let name = self.ident()?;
         let found = self.program.as_ref().and_then(|scope| scope.condition(&name.value));
@@ -229,7 +230,7 @@ impl Parser<'_> {
                 break;
             }
         }
-        // Nothing outside of a handler can be jumped to from inside.
+        // A handler must not jump to labels outside itself.
         let labels = std::mem::take(&mut self.scope().labels);
         let outer = self.scope().enter();
         let step = self.nested_step();

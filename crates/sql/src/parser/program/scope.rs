@@ -1,4 +1,5 @@
-//! Names known at a place of a program: variables, conditions, cursors, labels.
+//! Names in scope at a place of a program: variables, conditions, cursors, labels.
+//! Variables and cursors keep their number after their block, since the steps refer to it.
 
 use selkie_types::error::catalogue::ER_TRG_NO_SUCH_ROW_IN_TRG;
 use selkie_types::{SqlError, SqlResult};
@@ -7,7 +8,7 @@ use crate::ast::{
     Cursor, HandlerCondition, Ident, Local, TriggerEvent, TriggerTiming, Variable, VariableType,
 };
 
-/// What kind of program it is.
+/// Kind of the program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::parser) enum Kind {
     /// A compound statement by itself.
@@ -25,11 +26,11 @@ pub(in crate::parser) enum Kind {
 pub(super) struct Label {
     pub(super) name: Ident,
     pub(super) number: usize,
-    /// ITERATE may go there.
+    /// ITERATE may name it.
     pub(super) is_loop: bool,
 }
 
-/// How many names there were when a block began.
+/// Numbers of names in scope when a block began.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Mark {
     variables: usize,
@@ -37,7 +38,7 @@ pub(super) struct Mark {
     pub(super) cursors: usize,
 }
 
-/// Names known, innermost last, and what was seen of the program.
+/// Names in scope, innermost last, and facts about the program so far.
 #[derive(Default)]
 pub(in crate::parser) struct Scope {
     pub(super) kind: Kind,
@@ -46,7 +47,7 @@ pub(in crate::parser) struct Scope {
     /// All cursors.
     pub(super) cursors: Vec<Cursor>,
     pub(super) operands: usize,
-    /// Placeholders of what is being parsed.
+    /// Placeholders of the current expression or statement.
     pub(super) locals: Vec<Local>,
     visible: Vec<usize>,
     conditions: Vec<(Ident, HandlerCondition)>,
@@ -54,17 +55,17 @@ pub(in crate::parser) struct Scope {
     pub(super) labels: Vec<Label>,
     pub(super) next_label: usize,
     block: Mark,
-    /// A RETURN was seen.
+    /// The program has a RETURN.
     pub(in crate::parser) returns: bool,
-    /// PREPARE, EXECUTE, DEALLOCATE.
+    /// The program has PREPARE, EXECUTE or DEALLOCATE.
     pub(super) dynamic: bool,
-    /// A statement that sends rows.
+    /// The program has a statement that sends rows.
     pub(super) results: bool,
-    /// A statement that commits.
+    /// The program has a statement that commits.
     pub(super) commits: bool,
-    /// `SET autocommit`.
+    /// The program has `SET autocommit`.
     pub(super) autocommit: bool,
-    /// RESET or FLUSH.
+    /// `RESET` or `FLUSH`, if the program has one.
     pub(super) administers: Option<&'static str>,
 }
 
@@ -90,7 +91,7 @@ impl Scope {
         self.conditions.push((name, condition));
     }
 
-    /// A block begins; gives back what its end restores.
+    /// Begins a block; returns the state to pass to [`Scope::leave`].
     pub(super) fn enter(&mut self) -> Mark {
         let now = Mark {
             variables: self.visible.len(),
@@ -100,7 +101,7 @@ impl Scope {
         std::mem::replace(&mut self.block, now)
     }
 
-    /// A block ends.
+    /// Ends a block; its names go out of scope.
     pub(super) fn leave(&mut self, outer: Mark) {
         self.visible.truncate(self.block.variables);
         self.conditions.truncate(self.block.conditions);
@@ -108,7 +109,7 @@ impl Scope {
         self.block = outer;
     }
 
-    /// The variable a name means.
+    /// The innermost variable of this name.
     pub(super) fn variable(&self, name: &str) -> Option<usize> {
         let is_it = |slot: &&usize| same(&self.variables[**slot].name, name);
         self.visible.iter().rev().find(is_it).copied()
@@ -127,7 +128,7 @@ impl Scope {
         self.conditions.iter().rev().find(|(n, _)| same(n, name)).map(|(_, c)| *c)
     }
 
-    /// Whether the innermost block has such a variable.
+    /// Whether the innermost block itself declares this variable.
     pub(in crate::parser) fn has_own_variable(&self, name: &str) -> bool {
         let own = &self.visible[self.block.variables.min(self.visible.len())..];
         own.iter().any(|slot| same(&self.variables[*slot].name, name))
@@ -142,7 +143,7 @@ impl Scope {
         own.iter().any(|c| same(&self.cursors[*c].name, name))
     }
 
-    /// A number for a block or a loop.
+    /// A new number for a block or a loop.
     pub(super) fn new_label(&mut self) -> usize {
         self.next_label += 1;
         self.next_label - 1
@@ -165,7 +166,7 @@ impl Scope {
     }
 }
 
-/// Names of variables, conditions and cursors differ by more than case.
+/// Whether names of variables, conditions or cursors are equal; letter case does not count.
 fn same(a: &Ident, b: &str) -> bool {
     a.is(b) || (!a.value.is_ascii() && a.value.to_lowercase() == b.to_lowercase())
 }
