@@ -1,9 +1,10 @@
-//! Rows: stored form to columns and back. Run: `cargo bench -p selkie-types`.
+//! Costs of rows: stored form to columns and back.
+//! Run: `cargo bench -p selkie-types`.
 
 use divan::{Bencher, black_box};
 use selkie_types::{ByteRows, CollationId, RowLayout, SqlType, Value};
 
-/// As sysbench's table: two numbers and two texts.
+/// Like sysbench's table: two numbers and two texts.
 fn layout() -> RowLayout {
     let text = |length| SqlType::varchar(length, CollationId::UTF8MB4_GENERAL_CI);
     let types = [SqlType::int(), SqlType::int(), text(120), text(60)];

@@ -1,9 +1,11 @@
 //! Network addresses as MariaDB reads and writes them.
+//! Shared by the types INET4 and INET6 and by the functions INET_ATON, INET6_ATON and their
+//! inverses.
 
 use std::io::Write;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-/// The IPv4 address a text says: four numbers of one to three digits.
+/// The IPv4 address in a text: four numbers of one to three digits.
 pub fn v4_of_text(text: &[u8]) -> Option<Ipv4Addr> {
     let mut numbers = text.split(|byte| *byte == b'.').map(octet);
     let mut next = || numbers.next()?;
@@ -11,13 +13,13 @@ pub fn v4_of_text(text: &[u8]) -> Option<Ipv4Addr> {
     numbers.next().is_none().then(|| octets.into())
 }
 
-/// Compat: leading zeros do not make a number octal.
+/// Value of one number. Compat: leading zeros do not make it octal.
 fn octet(digits: &[u8]) -> Option<u8> {
     let is_number = (1..=3).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit);
     is_number.then(|| std::str::from_utf8(digits).ok()?.parse().ok()).flatten()
 }
 
-/// The IPv6 address a text says, whose end may be written as an IPv4 address.
+/// The IPv6 address in a text, whose last part may have the form of an IPv4 address.
 pub fn v6_of_text(text: &[u8]) -> Option<Ipv6Addr> {
     let text = std::str::from_utf8(text).ok()?;
     let (groups, last) = text.rsplit_once(':')?;
@@ -28,7 +30,7 @@ pub fn v6_of_text(text: &[u8]) -> Option<Ipv6Addr> {
     format!("{groups}:{a:02x}{b:02x}:{c:02x}{d:02x}").parse().ok()
 }
 
-/// Appends the text of the address of 4 or 16 bytes; nothing of another number of bytes.
+/// Appends the text of an address of 4 or 16 bytes; nothing for other lengths.
 pub fn write_bytes(bytes: &[u8], out: &mut Vec<u8>) {
     let written = if let Ok(octets) = <[u8; 4]>::try_from(bytes) {
         write!(out, "{}", Ipv4Addr::from(octets))
@@ -40,8 +42,8 @@ pub fn write_bytes(bytes: &[u8], out: &mut Vec<u8>) {
     debug_assert!(written.is_ok(), "writing to memory does not fail");
 }
 
-/// Compat: what follows six groups of zeros is written as an IPv4 address, unless it begins with
-/// another such group.
+/// Compat: after six groups of zeros, the rest is written as an IPv4 address, unless it begins with
+/// another group of zeros.
 fn write_v6(octets: [u8; 16], out: &mut Vec<u8>) -> std::io::Result<()> {
     let address = Ipv6Addr::from(octets);
     match address.segments() {

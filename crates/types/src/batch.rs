@@ -1,13 +1,15 @@
-//! A batch: some rows of several columns, what operators exchange.
+//! A batch: some rows of several columns, the unit that operators exchange.
+//! Immutable once built: its columns are shared between operators.
 
 use std::sync::Arc;
 
 use crate::{Bitmap, Column, Value};
 
-/// Rows a full batch has; operators may produce fewer, never none before their end.
+/// Rows of a full batch. Operators may produce fewer rows, but an empty batch only at their end.
 pub const BATCH_ROWS: usize = 1024;
 
-/// Columns of equal length. Columns are shared, so projecting and passing on copies nothing.
+/// Columns of equal length. Columns are shared, so projecting a batch or passing it on copies
+/// nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
     columns: Vec<Arc<Column>>,
@@ -15,18 +17,18 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// A batch of `columns`, each of `rows` rows. There may be no columns and still rows.
+    /// A batch of `columns`, each with `rows` rows. A batch without columns may have rows.
     pub fn new(columns: Vec<Arc<Column>>, rows: usize) -> Self {
         debug_assert!(columns.iter().all(|c| c.len() == rows));
         Self { columns, rows }
     }
 
-    /// One row of no columns: what `SELECT 1` selects from.
+    /// One row without columns: the input of `SELECT 1`.
     pub fn one_row() -> Self {
         Self { columns: Vec::new(), rows: 1 }
     }
 
-    /// Rows.
+    /// Number of rows.
     pub fn rows(&self) -> usize {
         self.rows
     }
@@ -51,13 +53,13 @@ impl Batch {
         self.columns[column].value(row)
     }
 
-    /// The rows numbered `rows`, as [`Column::gather`].
+    /// The rows with the numbers `rows`, as in [`Column::gather`].
     pub fn gather(&self, rows: &[u32]) -> Self {
         let columns = self.columns.iter().map(|c| Arc::new(c.gather(rows))).collect();
         Self { columns, rows: rows.len() }
     }
 
-    /// The rows whose bit is set.
+    /// The rows whose bit in `keep` is set.
     pub fn filter(&self, keep: &Bitmap) -> Self {
         let count = keep.count_ones();
         if count == self.rows {
@@ -76,14 +78,14 @@ impl Batch {
         self.gather(&rows)
     }
 
-    /// The columns of `self` followed by those of `other`, which has as many rows.
+    /// The columns of `self`, then those of `other`, which must have as many rows.
     pub fn zip(mut self, other: &Self) -> Self {
         debug_assert_eq!(self.rows, other.rows);
         self.columns.extend(other.columns.iter().cloned());
         self
     }
 
-    /// Approximate bytes of memory held.
+    /// Approximate size in memory, in bytes.
     pub fn memory(&self) -> usize {
         self.columns.iter().map(|c| c.memory()).sum()
     }

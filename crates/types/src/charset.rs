@@ -1,4 +1,4 @@
-//! Character sets and collations: what bytes mean as characters and how they compare.
+//! Character sets and collations: characters of a byte string, and their order.
 //!
 //! The tables in `data/` were observed on a MariaDB server (`generate/`), so that order and
 //! equality are MariaDB's. Must not know about columns or sessions.

@@ -1,11 +1,11 @@
 //! Column vectors: the values of one column over a batch of rows.
 //!
-//! The layout is Arrow's: a validity bitmap beside a values buffer, byte strings as offsets into
-//! one buffer. Decimals adapt: a column holds them as `i64` while they fit and widens itself to
-//! `i128` and then 256 bits when one does not, so that money sums run at machine width whatever
-//! precision the declared type allows. A constant column holds one physical row for any length.
+//! The layout is Arrow's: a validity bitmap beside a buffer of values; byte strings are offsets
+//! into one buffer. A column of decimals holds them as `i64` while they fit, and widens itself to
+//! `i128` and then to 256 bits when one does not. So sums of money run at machine width for any
+//! declared precision. A constant column holds one physical row for any length.
 //!
-//! Invariant: `data` has `len` rows, or 1 if `constant`; a null row has some value, never read.
+//! Invariant: `data` has `len` rows, or 1 if `constant`; the value of a null row is never read.
 
 mod bitmap;
 mod bytes;
@@ -40,8 +40,7 @@ pub enum ColumnData {
     Bytes(BytesColumn),
 }
 
-/// Applies an expression to whichever vector a [`ColumnData`] holds, all of them having `Vec`'s
-/// and the special columns' common methods.
+/// Applies an expression to the vector in a [`ColumnData`]: all kinds share `Vec`'s methods.
 macro_rules! for_each_kind {
     ($data:expr, $v:ident => $body:expr) => {
         match $data {
@@ -86,7 +85,7 @@ impl ColumnData {
         }
     }
 
-    /// Physical rows.
+    /// Number of physical rows.
     pub fn len(&self) -> usize {
         for_each_kind!(self, v => v.len())
     }
@@ -112,7 +111,7 @@ impl ColumnData {
     /// Appends `value`.
     ///
     /// # Panics
-    /// If its physical kind is another: the planner promised the type, so this is a bug.
+    /// If `value` has another physical kind: the planner chose the type, so this is a bug.
     fn push(&mut self, value: &Value) {
         match (self, value) {
             (Self::Int(v), Value::Int(x)) => v.push(*x),
@@ -147,7 +146,7 @@ impl ColumnData {
 #[derive(Clone, Debug)]
 pub struct Column {
     data: ColumnData,
-    /// Set bits are valid rows; `None` when no row is null. Has `data.len()` bits.
+    /// Set bits are rows that are not null; `None` if no row is null. Has `data.len()` bits.
     validity: Option<Bitmap>,
     len: usize,
     constant: bool,
@@ -160,14 +159,14 @@ impl Column {
         Self { data, validity: None, len: 0, constant: false }
     }
 
-    /// A column over finished values; `validity` as in [`Column::validity`].
+    /// A column with the given values; `validity` as in [`Column::validity`].
     pub fn from_data(data: ColumnData, validity: Option<Bitmap>) -> Self {
         debug_assert!(validity.as_ref().is_none_or(|v| v.len() == data.len()));
         let len = data.len();
         Self { data, validity, len, constant: false }
     }
 
-    /// `value` repeated `len` times. `physical` and `scale` give the kind of a NULL.
+    /// `value`, repeated `len` times. `physical` and `scale` are the kind of a NULL.
     pub fn constant(value: &Value, physical: Physical, scale: u8, len: usize) -> Self {
         let mut column = Self::new(physical, scale, 1);
         column.push(value);
@@ -181,7 +180,7 @@ impl Column {
         Self::constant(&Value::Null, physical, scale, len)
     }
 
-    /// The one row of this column for `len` rows.
+    /// Repeats the one row of this column `len` times.
     ///
     /// # Panics
     /// If there is not exactly one physical row.
@@ -190,7 +189,7 @@ impl Column {
         Self { len, constant: true, ..self }
     }
 
-    /// Logical rows.
+    /// Number of logical rows.
     pub fn len(&self) -> usize {
         self.len
     }
@@ -200,28 +199,28 @@ impl Column {
         self.len == 0
     }
 
-    /// Whether one physical row stands for all.
+    /// Whether one physical row stands for all rows.
     pub fn is_constant(&self) -> bool {
         self.constant
     }
 
-    /// The values, one physical row only if [`Column::is_constant`].
+    /// The values; a single physical row if [`Column::is_constant`].
     pub fn data(&self) -> &ColumnData {
         &self.data
     }
 
-    /// The values for direct appending. The caller keeps `len` right by [`Column::set_filled`].
+    /// The values, for direct appending. The caller must then call [`Column::set_filled`].
     pub fn data_mut(&mut self) -> &mut ColumnData {
         debug_assert!(!self.constant);
         &mut self.data
     }
 
-    /// The validity of physical rows, `None` when none is null.
+    /// The validity of the physical rows; `None` if none is null.
     pub fn validity(&self) -> Option<&Bitmap> {
         self.validity.as_ref()
     }
 
-    /// Takes over rows appended through [`Column::data_mut`]; `validity` covers all rows.
+    /// Adopts rows that were appended through [`Column::data_mut`]; `validity` covers all rows.
     pub fn set_filled(&mut self, validity: Option<Bitmap>) {
         debug_assert!(validity.as_ref().is_none_or(|v| v.len() == self.data.len()));
         self.len = self.data.len();
@@ -233,7 +232,7 @@ impl Column {
         self.data.physical()
     }
 
-    /// The scale of a decimal column, else 0.
+    /// The scale of a decimal column; 0 for other kinds.
     pub fn scale(&self) -> u8 {
         match &self.data {
             ColumnData::Decimal(v) => v.scale(),
@@ -241,7 +240,7 @@ impl Column {
         }
     }
 
-    /// The physical row of logical `row`.
+    /// The physical row that holds logical row `row`.
     #[inline]
     pub fn physical_row(&self, row: usize) -> usize {
         if self.constant { 0 } else { row }
@@ -266,10 +265,10 @@ impl Column {
         if self.is_null(row) { Value::Null } else { self.data.get(self.physical_row(row)) }
     }
 
-    /// Bytes of `row` of a byte-string column; empty if NULL.
+    /// The byte string at `row`; empty if it is NULL.
     ///
     /// # Panics
-    /// If the column holds another kind.
+    /// If the column holds another physical kind.
     #[inline]
     pub fn bytes(&self, row: usize) -> &[u8] {
         match &self.data {
@@ -278,7 +277,7 @@ impl Column {
         }
     }
 
-    /// Appends `value`, which is NULL or of this column's kind.
+    /// Appends `value`, which must be NULL or of this column's kind.
     pub fn push(&mut self, value: &Value) {
         debug_assert!(!self.constant);
         if value.is_null() {
@@ -311,7 +310,7 @@ impl Column {
         self.len += 1;
     }
 
-    /// Drops all rows and keeps the buffers.
+    /// Removes all rows and keeps the buffers.
     pub fn clear(&mut self) {
         for_each_kind!(&mut self.data, v => v.clear());
         self.validity = None;
@@ -333,7 +332,7 @@ impl Column {
         }
     }
 
-    /// Approximate bytes of memory held.
+    /// Approximate size in memory, in bytes.
     pub fn memory(&self) -> usize {
         let validity = self.validity.as_ref().map_or(0, |v| v.len() / 8);
         validity

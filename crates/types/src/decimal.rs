@@ -1,8 +1,8 @@
 //! Exact decimal numbers as MariaDB's DECIMAL: up to 65 digits, up to 38 of them after the point.
 //!
-//! A value is an integer and the number of its digits after the point. Results may grow past 65
-//! digits in the middle of an expression (up to the 76 that fit); columns and casts clamp them.
-//! Must not know about columns, warnings or sql modes.
+//! A value is an integer and the number of its digits after the point. Intermediate results may
+//! have more than 65 digits (at most 76); columns and casts limit them. Must not know about
+//! columns, warnings or sql modes.
 
 mod arith;
 mod convert;
@@ -25,7 +25,7 @@ pub use round::Fit;
 pub const MAX_PRECISION: u8 = 65;
 /// Most digits after the point.
 pub const MAX_SCALE: u8 = 38;
-/// Digits an intermediate result can have.
+/// Most digits of an intermediate result.
 const MAX_DIGITS: u32 = 76;
 
 /// An exact decimal number.
@@ -36,7 +36,7 @@ pub struct Decimal {
 }
 
 impl Decimal {
-    /// Digits an intermediate result can have, before the point and after it.
+    /// Most digits of an intermediate result, before and after the point together.
     pub const MOST_DIGITS: u32 = MAX_DIGITS;
     /// Zero without digits after the point.
     pub const ZERO: Self = Self { unscaled: I256::ZERO, scale: 0 };
@@ -130,7 +130,7 @@ impl Ord for Decimal {
         let power = pow10(u32::from(other.scale - self.scale));
         match self.unscaled.checked_mul(power) {
             Some(scaled) => scaled.cmp(&other.unscaled),
-            // A number too long to be aligned is longer than any other.
+            // The number that is too long to be aligned has the larger absolute value.
             None => self.unscaled.cmp(&I256::ZERO),
         }
     }

@@ -1,4 +1,5 @@
-//! SQL errors and conditions: the value every failing statement returns, built from the catalogue.
+//! SQL errors and conditions. Every statement that fails returns such an error, built from the
+//! catalogue.
 //!
 //! Must not know where an error is sent; packets are the protocol's business.
 
@@ -12,13 +13,13 @@ use std::fmt;
 pub use catalogue::ErrorDef;
 pub use severity::Severity;
 
-/// Result of anything that can fail with an error a client sees.
+/// Result of a function that can fail with an error for the client.
 pub type SqlResult<T> = Result<T, SqlError>;
 
 /// Longest message a client receives, in bytes.
 const MAX_MESSAGE: usize = 511;
 
-/// An error as a client sees it: number, SQLSTATE and text. One pointer wide.
+/// An error for the client: number, SQLSTATE and text. One pointer wide.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SqlError(Box<Inner>);
 
@@ -30,23 +31,23 @@ struct Inner {
     details: Details,
 }
 
-/// What SIGNAL says of a condition besides its text: items by SQL name.
+/// Items that SIGNAL set for a condition besides its text, by SQL name.
 pub type Details = Vec<(&'static str, Box<str>)>;
 
 impl SqlError {
-    /// The error `def` with its directives replaced by `args` in order.
+    /// The error `def`; `args` replace the directives of its text in order.
     #[cold]
     pub fn new(def: &ErrorDef, args: &[&dyn fmt::Display]) -> Self {
         Self::raw(def.code, def.sqlstate, def.message(args))
     }
 
-    /// The error `def` with a text that is already complete.
+    /// The error `def` with a finished text.
     #[cold]
     pub fn with_message(def: &ErrorDef, message: impl Into<String>) -> Self {
         Self::raw(def.code, def.sqlstate, message.into())
     }
 
-    /// An error outside the catalogue (`SIGNAL`, errors received from another server).
+    /// An error outside the catalogue (from `SIGNAL` or another server).
     #[cold]
     pub fn raw(code: u16, sqlstate: [u8; 5], mut message: String) -> Self {
         if message.len() > MAX_MESSAGE {
@@ -86,7 +87,7 @@ impl SqlError {
         self.0.code == def.code
     }
 
-    /// What the error takes down with it.
+    /// The extent of the rollback that the error causes.
     pub fn severity(&self) -> Severity {
         Severity::of(self.0.code)
     }
@@ -113,7 +114,7 @@ pub enum Level {
     Note,
     /// `Warning`.
     Warning,
-    /// `Error`: the statement failed with it.
+    /// `Error`: the error that ended the statement.
     Error,
 }
 
@@ -131,7 +132,7 @@ impl Level {
 /// One entry of the warnings list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Condition {
-    /// How serious it is.
+    /// Note, warning or error.
     pub level: Level,
     /// The MariaDB error number.
     pub code: u16,
@@ -139,9 +140,9 @@ pub struct Condition {
     pub message: String,
     /// SQLSTATE.
     pub state: [u8; 5],
-    /// What SIGNAL said of it.
+    /// Items that SIGNAL set.
     pub details: Details,
-    /// A warning that strict modes leave one.
+    /// A warning that strict modes do not turn into an error.
     pub soft: bool,
 }
 
@@ -156,13 +157,13 @@ impl Condition {
         Self::from_error(Level::Note, &SqlError::new(def, args))
     }
 
-    /// A condition with a text of its own, and the SQLSTATE that belongs to its number.
+    /// A condition with its own text, and the SQLSTATE of its number.
     pub fn raw(level: Level, code: u16, message: String) -> Self {
         let state = catalogue::by_code(code).map_or(*b"HY000", |def| def.sqlstate);
         Self { level, code, message, state, details: Details::new(), soft: false }
     }
 
-    /// The condition an error leaves in the list, at the given level.
+    /// The condition that an error adds to the list, at the given level.
     pub fn from_error(level: Level, error: &SqlError) -> Self {
         Self {
             level,
@@ -179,7 +180,7 @@ impl Condition {
         self.state
     }
 
-    /// The error it is or would be.
+    /// The condition as an error.
     pub fn to_error(&self) -> SqlError {
         SqlError::raw(self.code, self.state, self.message.clone())
             .with_details(self.details.clone())

@@ -1,8 +1,8 @@
-//! Names of schemas and tables as names of files, as MariaDB shows them in paths.
+//! Names of schemas and tables as file names, as MariaDB shows them in paths.
 //!
-//! Nothing is stored under such names here; they appear in messages and set how long a name may be.
+//! Selkie names no file like this. The names appear in messages and limit the length of a name.
 
-/// `name` as a file name: letters, digits and `_` stay, any other character is its number.
+/// `name` as a file name: letters, digits and `_` stay; any other character becomes its code.
 ///
 /// Compat: MariaDB has shorter forms for letters of some alphabets.
 pub fn filename(name: &str) -> String {

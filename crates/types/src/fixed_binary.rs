@@ -1,11 +1,12 @@
-//! INET4, INET6 and UUID: values of a fixed number of bytes that are written as text of their own.
+//! INET4, INET6 and UUID: types whose values have a fixed number of bytes and a text form of their
+//! own.
 //!
-//! A value lies in a column as the bytes it sorts by, so that comparing, grouping and keys are
-//! those of binary strings. That is what the world calls its bytes but for a UUID, see [`swapped`].
+//! A column holds a value as the bytes it sorts by, so comparisons, groups and keys are those of
+//! binary strings. These are the standard bytes, except for a UUID, see [`swapped`].
 
 use crate::{TypeKind, address};
 
-/// A type of values of a fixed number of bytes.
+/// A type whose values have a fixed number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FixedBinary {
     /// An IPv4 address.
@@ -16,11 +17,11 @@ pub enum FixedBinary {
     Uuid,
 }
 
-/// Bytes of the longest value.
+/// Size of the longest value in bytes.
 const LONGEST: usize = 16;
 
 impl FixedBinary {
-    /// The type of values of `kind`, if it is one of these.
+    /// The type for `kind`, if it is one of these.
     pub const fn of(kind: TypeKind) -> Option<Self> {
         match kind {
             TypeKind::Inet4 => Some(Self::Inet4),
@@ -30,7 +31,7 @@ impl FixedBinary {
         }
     }
 
-    /// The kind of its SQL type.
+    /// Kind of the SQL type.
     pub const fn kind(self) -> TypeKind {
         match self {
             Self::Inet4 => TypeKind::Inet4,
@@ -48,7 +49,7 @@ impl FixedBinary {
         }
     }
 
-    /// Bytes of a value.
+    /// Size of a value in bytes.
     pub const fn width(self) -> usize {
         match self {
             Self::Inet4 => 4,
@@ -56,7 +57,7 @@ impl FixedBinary {
         }
     }
 
-    /// Characters of the longest text.
+    /// Length of the longest text in characters.
     pub const fn text_length(self) -> u32 {
         match self {
             Self::Inet4 => 15,
@@ -65,7 +66,7 @@ impl FixedBinary {
         }
     }
 
-    /// The value that an ASCII text says, as it lies in a column.
+    /// The stored form of the value with this ASCII text.
     pub fn of_text(self, text: &[u8]) -> Option<Box<[u8]>> {
         match self {
             Self::Inet4 => Some(address::v4_of_text(text)?.octets().into()),
@@ -74,8 +75,7 @@ impl FixedBinary {
         }
     }
 
-    /// The value of the bytes that the world knows, as it lies in a column; `None` if their number
-    /// is not that of the type.
+    /// The stored form of a value given in its standard bytes; `None` if their number is wrong.
     pub fn of_bytes(self, bytes: &[u8]) -> Option<Box<[u8]>> {
         match self {
             Self::Uuid => Some(swapped(bytes.try_into().ok()?).into()),
@@ -83,7 +83,7 @@ impl FixedBinary {
         }
     }
 
-    /// Appends the bytes that the world knows of a value as it lies in a column.
+    /// Appends the standard bytes of a stored value.
     pub fn write_bytes(self, value: &[u8], out: &mut Vec<u8>) {
         match (self, value.try_into()) {
             (Self::Uuid, Ok(value)) => out.extend_from_slice(&swapped(value)),
@@ -91,7 +91,7 @@ impl FixedBinary {
         }
     }
 
-    /// Appends the text of a value as it lies in a column; nothing of bytes that are no value.
+    /// Appends the text of a stored value; nothing if the bytes are no value.
     pub fn write_text(self, value: &[u8], out: &mut Vec<u8>) {
         match self {
             Self::Uuid => {
@@ -104,13 +104,13 @@ impl FixedBinary {
     }
 }
 
-/// The other order of a UUID's bytes: from those written to those it sorts by, and back.
+/// Turns a UUID's bytes from the standard order to the order of sorting, and back.
 ///
-/// Compat: MariaDB sorts versions 1 to 5 by node, clock sequence and then time from its slow end to
-/// its fast one, and others by their bytes. Which of the two a value is shows in its version (byte
-/// 6) and variant (byte 8), which the other order exchanges. Where variant and version are
-/// exchanged from the beginning MariaDB loses the value; here it is turned round too, so that every
-/// value comes back.
+/// Compat: MariaDB sorts versions 1 to 5 by node, clock sequence and then time from its slowest to
+/// its fastest part; it sorts other versions by their bytes. The version (byte 6) and the variant
+/// (byte 8) say which order a value has; the two bytes change places in the other order. MariaDB
+/// loses a value whose variant and version are exchanged from the start. Here such a value is
+/// reordered too, so that every value can be read back.
 fn swapped(bytes: [u8; LONGEST]) -> [u8; LONGEST] {
     let is_version = |byte: u8| (1..0x60).contains(&byte);
     let is_variant = |byte: u8| byte & 0x80 != 0;
@@ -126,7 +126,7 @@ fn swapped(bytes: [u8; LONGEST]) -> [u8; LONGEST] {
     }
 }
 
-/// Compat: hyphens may stand between any two digits, in any number.
+/// The bytes of a UUID's text. Compat: any number of hyphens may stand between two digits.
 fn uuid_of_text(text: &[u8]) -> Option<[u8; LONGEST]> {
     let (first, last) = (text.first()?, text.last()?);
     if *first == b'-' || *last == b'-' {

@@ -1,8 +1,8 @@
-//! Keys as bytes whose order is the order of the values (memcmp), part after part.
+//! Keys: byte strings whose order (memcmp) is the order of the values, part after part.
 //!
 //! A part that may be NULL starts with [`NULL`] or [`NOT_NULL`]; NULL sorts first. No key is a
-//! prefix of another key of the same parts. A descending part is the ascending one with all its
-//! bytes inverted ([`invert`]). Must not know about tables; which parts a key has is the caller's.
+//! prefix of another key of the same parts. A descending part is the ascending part with all bytes
+//! inverted ([`invert`]). Must not know about tables: the caller chooses the parts.
 
 mod decode;
 mod number;
@@ -22,7 +22,7 @@ pub use text::{put_text, put_text_prefix, text_len};
 
 /// First byte of a part that is NULL.
 pub const NULL: u8 = 0;
-/// First byte of a nullable part with a value.
+/// First byte of a nullable part that has a value.
 pub const NOT_NULL: u8 = 1;
 
 /// Turns an ascending part into a descending one, and back.

@@ -1,7 +1,8 @@
 //! Values, decimal, temporal, charsets and collations, row and key encodings, error catalogue.
 //!
 //! # What it is
-//! Everything that says what a SQL value is and how it is written down, compared and refused.
+//! The definition of an SQL value: its forms in memory and on disk, its order, its limits and
+//! errors.
 //!
 //! # Words
 //! *Physical kind*: how values lie in memory, one of eight ([`Physical`]). *Column*: the values of

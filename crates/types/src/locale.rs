@@ -6,27 +6,27 @@ use std::sync::LazyLock;
 
 use crate::temporal::TimeNames;
 
-/// How the digits before the point are grouped, from the right.
+/// Grouping of the digits before the point, counted from the right.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 enum Grouping {
     None,
     Threes,
-    /// Three, then twos.
+    /// One group of three, then groups of two.
     Indian,
 }
 
 /// A locale.
 #[derive(Debug)]
 pub struct Locale {
-    /// MariaDB's number.
+    /// Number of the locale in MariaDB.
     pub number: u32,
     /// The name, `en_US`.
     pub name: &'static str,
     /// Names of months and days.
     pub times: TimeNames,
-    /// Between the digits and the fraction.
+    /// Text between the digits and the fraction.
     pub decimal_point: &'static str,
-    /// Between groups of digits.
+    /// Text between groups of digits.
     pub separator: &'static str,
     grouping: Grouping,
 }
@@ -51,7 +51,7 @@ impl Locale {
         &LOCALES[0]
     }
 
-    /// The locale with a name, in any case.
+    /// The locale with this name; letter case does not count.
     pub fn from_name(name: &str) -> Option<&'static Self> {
         LOCALES.iter().find(|l| l.name.eq_ignore_ascii_case(name))
     }
@@ -79,7 +79,7 @@ impl Locale {
         }
     }
 
-    /// Whether a group starts where so many digits are left.
+    /// Whether a group starts with `left` digits left.
     fn starts_group(&self, left: usize) -> bool {
         match self.grouping {
             Grouping::None => false,
@@ -89,7 +89,7 @@ impl Locale {
     }
 }
 
-/// A locale from its line.
+/// A locale from its line of the data.
 fn read(line: &'static str) -> Option<Locale> {
     let mut fields = line.split('\t');
     let number = fields.next()?.parse().ok()?;

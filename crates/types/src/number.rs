@@ -1,6 +1,6 @@
-//! Numbers and text: reading as MariaDB reads them, printing as MariaDB prints them.
+//! Numbers and text: MariaDB's rules for reading and printing.
 //!
-//! Says what was lost on the way; whether that is a warning or an error is the caller's matter.
+//! Reports what was lost; the caller decides between a warning and an error.
 
 mod double;
 mod float;
@@ -15,7 +15,7 @@ pub use integer::{
 };
 pub use real::{parse_f64, round_f64_to, truncate_f64_to};
 
-/// What follows a number in a text.
+/// Rest of a text after a number.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Rest {
     /// Nothing.
@@ -27,7 +27,7 @@ pub enum Rest {
 }
 
 impl Rest {
-    /// Classifies `text[at..]`.
+    /// Kind of the rest `text[at..]`.
     pub fn of(text: &[u8], at: usize) -> Self {
         if at >= text.len() {
             Self::None
@@ -39,14 +39,14 @@ impl Rest {
     }
 }
 
-/// A number read from the start of a text.
+/// A number that was read from the start of a text.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct Parsed<T> {
-    /// The number; zero if there was none, the nearest end of the range after an overflow.
+    /// The number: zero if there was none, the nearest end of the range after an overflow.
     pub value: T,
-    /// What follows it.
+    /// Rest of the text after the number.
     pub rest: Rest,
-    /// Where the number ends; zero if there was none.
+    /// Offset of the end of the number; zero if there was none.
     pub consumed: usize,
     /// The number is outside the range of its type.
     pub overflow: bool,

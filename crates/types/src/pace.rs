@@ -1,6 +1,7 @@
-//! Pace of long work: it tells how much it does and is asked now and then whether it may go on.
+//! Pace of long work: code reports its work here, and is stopped if its statement must end.
 //!
-//! Must not know what may end a statement: whoever runs statements says so by [`set_judge`].
+//! Must not know why a statement ends: the code that runs statements registers a judge
+//! ([`set_judge`]).
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -9,25 +10,25 @@ use std::sync::OnceLock;
 use crate::SqlResult;
 use crate::stack::Ended;
 
-/// Units of work between two questions: a unit is about a nanosecond, or a byte that is looked at.
+/// Units of work between two calls of the judge. A unit is about a nanosecond, or one byte read.
 const TANK: i64 = 1 << 19;
 
-/// Bytes from which on a value is asked for before it is made: fewer are noticed once they are
-/// there.
+/// Size from which a value must be requested before it is made. Smaller values are counted after
+/// they are made.
 pub const MUCH: usize = 256 << 10;
 
-/// Says whether the statement of the thread may go on, and have so many bytes more.
+/// Decides whether the thread's statement may continue, and have this many more bytes.
 type Judge = fn(usize) -> SqlResult<()>;
 
 static JUDGE: OnceLock<Judge> = OnceLock::new();
 
 thread_local! {
     static FUEL: Cell<i64> = const { Cell::new(TANK) };
-    /// Depth of [`interruptible`] pieces of work on the thread.
+    /// Nesting depth of [`interruptible`] calls on the thread.
     static INSIDE: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Says who judges; the first one stays.
+/// Registers the judge; only the first call counts.
 pub fn set_judge(judge: Judge) {
     let _ = JUDGE.set(judge);
 }
@@ -36,12 +37,12 @@ fn judged(more: usize) -> SqlResult<()> {
     JUDGE.get().map_or(Ok(()), |judge| judge(more))
 }
 
-/// The next who spends anything asks.
+/// Makes the next call of [`spend`] or [`tick`] on this thread ask the judge.
 pub fn run_out() {
     FUEL.set(0);
 }
 
-/// Says that so many units of work are done next, and asks now and then whether they may.
+/// Reports work that is about to be done; from time to time asks the judge for permission.
 #[inline]
 pub fn spend(units: usize) -> SqlResult<()> {
     let left = FUEL.get() - units as i64;
@@ -52,12 +53,12 @@ pub fn spend(units: usize) -> SqlResult<()> {
 #[cold]
 fn refuel() -> SqlResult<()> {
     FUEL.set(TANK);
-    // Stays empty for a statement that has to end, so that whatever goes on meets the error again.
+    // The tank stays empty for a statement that must end, so that later calls meet the error again.
     judged(0).inspect_err(|_| run_out())
 }
 
-/// As [`spend`], for code that cannot return an error: it ends the [`interruptible`] piece of work
-/// around it, and does nothing outside of one.
+/// Like [`spend`], for code that cannot return an error: unwinds to the enclosing
+/// [`interruptible`], and does nothing without one.
 #[inline]
 pub fn tick(units: usize) {
     let left = FUEL.get() - units as i64;
@@ -70,7 +71,7 @@ pub fn tick(units: usize) {
 #[cold]
 fn tock() {
     match INSIDE.get() {
-        // Whoever can return an error next asks.
+        // The next code that can return an error asks.
         0 => run_out(),
         _ => end_if(refuel()),
     }
@@ -80,19 +81,19 @@ fn end_if(outcome: SqlResult<()>) {
     if let Err(error) = outcome
         && INSIDE.get() > 0
     {
-        // No panic is reported: nothing went wrong.
+        // No panic is reported, since nothing went wrong.
         resume_unwind(Box::new(Ended(error)));
     }
 }
 
-/// An error if `bytes` are much and more than the statement may have: to be asked before so many
-/// are written at once.
+/// An error if `bytes` are at least [`MUCH`] and more than the statement may have. Call it before
+/// writing that many bytes at once.
 #[inline]
 pub fn ask(bytes: usize) -> SqlResult<()> {
     if bytes < MUCH { Ok(()) } else { judged(bytes) }
 }
 
-/// As [`ask`], for code that cannot return an error, as [`tick`].
+/// Like [`ask`], for code that cannot return an error; see [`tick`].
 #[inline]
 pub fn demand(bytes: usize) {
     if bytes >= MUCH {
@@ -105,7 +106,7 @@ fn insist(bytes: usize) {
     end_if(judged(bytes));
 }
 
-/// Counts a piece of work as long as it lasts, however it ends.
+/// Counts an [`interruptible`] call until it ends, in whichever way.
 struct Inside;
 
 impl Drop for Inside {
@@ -114,8 +115,8 @@ impl Drop for Inside {
     }
 }
 
-/// Does a piece of work that [`tick`] may end. It must hold no lock and leave nothing half done
-/// that outlives it: sorting, searching, matching.
+/// Runs work that [`tick`] may end. The work must hold no lock and must leave no shared state half
+/// changed: sorting, searching, matching.
 pub fn interruptible<R>(work: impl FnOnce() -> R) -> SqlResult<R> {
     INSIDE.set(INSIDE.get() + 1);
     let inside = Inside;

@@ -1,6 +1,6 @@
 //! Privileges as a bit set, with MariaDB's bits and names.
 //!
-//! Must not say who has them.
+//! Must not know which account has them.
 
 use std::ops::{BitAnd, BitOr};
 
@@ -65,7 +65,7 @@ impl Privileges {
     pub const NONE: Self = Self(0);
     /// Every privilege, the right to grant included.
     pub const ALL: Self = Self((1 << 39) - 1);
-    /// What SUPER included before it was split.
+    /// Privileges that SUPER included before it was split.
     pub const SPLIT_FROM_SUPER: Self = Self(
         Self::SET_USER.0
             | Self::FEDERATED_ADMIN.0
@@ -76,7 +76,7 @@ impl Privileges {
             | Self::BINLOG_REPLAY.0
             | Self::SLAVE_MONITOR.0,
     );
-    /// What can be granted on a database.
+    /// Privileges that can be granted on a database.
     pub const DATABASE: Self = Self(
         Self::TABLE.0
             | Self::CREATE_TEMPORARY_TABLES.0
@@ -86,7 +86,7 @@ impl Privileges {
             | Self::ALTER_ROUTINE.0
             | Self::EVENT.0,
     );
-    /// What can be granted on a table.
+    /// Privileges that can be granted on a table.
     pub const TABLE: Self = Self(
         Self::COLUMN.0
             | Self::DELETE.0
@@ -100,18 +100,18 @@ impl Privileges {
             | Self::TRIGGER.0
             | Self::DELETE_HISTORY.0,
     );
-    /// What can be granted on a column.
+    /// Privileges that can be granted on a column.
     pub const COLUMN: Self =
         Self(Self::SELECT.0 | Self::INSERT.0 | Self::UPDATE.0 | Self::REFERENCES.0);
-    /// What can be granted on a routine.
+    /// Privileges that can be granted on a routine.
     pub const ROUTINE: Self = Self(Self::EXECUTE.0 | Self::ALTER_ROUTINE.0 | Self::GRANT_OPTION.0);
 
-    /// Whether all of `other` are in the set.
+    /// Whether the set has all of `other`.
     pub const fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// Whether any of `other` is in the set.
+    /// Whether the set has any of `other`.
     pub const fn has_any(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
@@ -126,7 +126,7 @@ impl Privileges {
         Self(self.0 & !other.0)
     }
 
-    /// The privilege with this name, or a name of older versions.
+    /// The privilege with this name, which may be a name of older versions.
     pub fn from_name(name: &str) -> Option<Self> {
         let name = match name.to_ascii_uppercase().as_str() {
             "REPLICATION CLIENT" => "BINLOG MONITOR".to_owned(),
@@ -139,7 +139,7 @@ impl Privileges {
         NAMES.iter().find(|(_, n)| *n == name).map(|(bit, _)| *bit)
     }
 
-    /// The names as messages of refusal list them: `SELECT, GRANT`.
+    /// The names as error messages list them: `SELECT, GRANT`.
     pub fn refused(self) -> String {
         let word = |name| if name == "GRANT OPTION" { "GRANT" } else { name };
         self.names().map(word).collect::<Vec<_>>().join(", ")

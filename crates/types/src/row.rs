@@ -3,13 +3,13 @@
 //! ```text
 //! [schema version u8][flags u8][null bits][fixed part][end offsets of variable columns][their bytes]
 //! ```
-//! All integers are little-endian. One null bit per nullable column in column order, bit 0 of byte
-//! 0 first, set for NULL; a NULL still has its (zero or empty) place. End offsets count from the
-//! first byte of the variable data and are 2 bytes, or 4 if flag [`FLAG_WIDE`] is set. Decimals are
-//! their unscaled value at the declared scale in 8, 16 or 32 bytes. TIMESTAMP is a packed date and
-//! time in UTC.
+//! All integers are little-endian. There is one null bit per nullable column, in column order from
+//! bit 0 of byte 0; it is set for NULL. A NULL keeps its place (zero or empty). End offsets count
+//! from the first byte of the variable data; they have 2 bytes, or 4 if flag [`FLAG_WIDE`] is set.
+//! A decimal is its unscaled value at the declared scale, in 8, 16 or 32 bytes. TIMESTAMP is a
+//! packed date and time in UTC.
 //!
-//! The fixed part comes first so that a prefix of a row serves a query that needs no strings.
+//! The fixed part comes first, so that a prefix of a row is enough for a query without strings.
 //! Rows come from disk: every access is bounds-checked and fails with [`RowCorrupt`].
 
 mod byte_rows;
@@ -22,7 +22,7 @@ pub use byte_rows::ByteRows;
 pub use layout::{FLAG_WIDE, RowColumn, RowLayout};
 pub use upgrade::{RowSource, RowVersion};
 
-/// A row that does not fit its layout.
+/// Error for a row that does not fit its layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowCorrupt;
 

@@ -1,4 +1,5 @@
 //! The `sql_mode` variable as a bit set, with MariaDB's names, bits and combination modes.
+//! Clients see the number as `@@sql_mode+0`, so the bits must never change.
 
 use std::fmt;
 use std::ops::{BitAnd, BitOr};
@@ -61,7 +62,7 @@ modes! {
     MYSQL40 = 17;
     /// Standard SQL flavour.
     ANSI = 18;
-    /// Zero does not ask for the next auto-increment value.
+    /// Zero is stored and does not generate the next auto-increment value.
     NO_AUTO_VALUE_ON_ZERO = 19;
     /// A backslash is an ordinary character.
     NO_BACKSLASH_ESCAPES = 20;
@@ -99,7 +100,7 @@ impl SqlMode {
     /// No mode at all.
     pub const EMPTY: Self = Self(0);
 
-    /// What a server starts with.
+    /// Default of a server.
     pub const DEFAULT: Self = Self(
         Self::STRICT_TRANS_TABLES.0
             | Self::ERROR_FOR_DIVISION_BY_ZERO.0
@@ -114,12 +115,12 @@ impl SqlMode {
         self.0 & other.0 == other.0
     }
 
-    /// Whether bad values are errors (in transactional tables at least).
+    /// Whether bad values are errors, at least in transactional tables.
     pub fn is_strict(self) -> bool {
         self.0 & Self::STRICT.0 != 0
     }
 
-    /// The set as the number `@@sql_mode+0` shows.
+    /// The number that `@@sql_mode+0` shows.
     pub fn bits(self) -> u64 {
         self.0
     }
@@ -134,7 +135,7 @@ impl SqlMode {
         Self(self.0 & !other.0)
     }
 
-    /// The set of a number, combination modes expanded.
+    /// The set with this number, combination modes expanded.
     pub fn from_bits(bits: u64) -> SqlResult<Self> {
         if bits >> NAMES.len() != 0 {
             return Err(SqlError::new(WRONG_VALUE, &[&"sql_mode", &bits]));
@@ -142,7 +143,7 @@ impl SqlMode {
         Ok(Self(bits).expanded())
     }
 
-    /// The set of a list `A,B,...`, combination modes expanded.
+    /// The set for a list `A,B,...`, combination modes expanded.
     pub fn parse(list: &str) -> SqlResult<Self> {
         let mut bits = 0;
         for word in list.split(',').map(str::trim_end).filter(|w| !w.is_empty()) {
@@ -156,7 +157,7 @@ impl SqlMode {
         Ok(Self(bits).expanded())
     }
 
-    /// Adds what the combination modes stand for.
+    /// Adds the modes that the combination modes stand for.
     fn expanded(self) -> Self {
         let foreign = Self::PIPES_AS_CONCAT | Self::ANSI_QUOTES | Self::IGNORE_SPACE;
         let bare = foreign | Self::NO_KEY_OPTIONS | Self::NO_TABLE_OPTIONS | Self::NO_FIELD_OPTIONS;

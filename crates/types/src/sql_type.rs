@@ -1,4 +1,4 @@
-//! SQL types as MariaDB sees them: what a column, parameter or expression result may hold.
+//! SQL types of MariaDB: the set of values a column, parameter or expression result may have.
 //!
 //! A type says how values are compared, stored and described to a client. It never holds a value.
 
@@ -57,7 +57,7 @@ pub enum TypeKind {
     MediumText,
     /// `LONGTEXT` or `LONGBLOB`.
     LongText,
-    /// One of `members`, stored as its 1-based position, 0 the empty error value.
+    /// One of `members`, stored as its position from 1; 0 is the empty error value.
     Enum,
     /// Any subset of `members`, stored as a bit set.
     Set,
@@ -69,7 +69,7 @@ pub enum TypeKind {
     Uuid,
 }
 
-/// How values of a type lie in a [`crate::Column`] and compare by default.
+/// Physical kind: form of a type's values in a [`crate::Column`], and their default order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Physical {
     /// `i64`.
@@ -93,13 +93,13 @@ pub enum Physical {
 /// `decimals` of a floating-point type declared without digits after the point.
 pub const NOT_FIXED_DECIMALS: u8 = 31;
 
-/// What values of a type are when they become part of a JSON document.
+/// Role of a type's values in a JSON document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum JsonRole {
-    /// A number or a text, as the kind says.
+    /// A number or a text, according to the kind.
     #[default]
     Plain,
-    /// The text is a document.
+    /// The text is a JSON document.
     Document,
     /// The number is a truth value.
     Truth,
@@ -113,8 +113,8 @@ impl JsonRole {
 
 /// A SQL type with its attributes.
 ///
-/// Types are equal whatever their role in JSON is, and whether or not they use their sign: that
-/// says nothing of the storage of values.
+/// Two types are equal even if their role in JSON or `non_negative` differ: neither affects the
+/// stored form.
 #[derive(Clone, Debug, Eq, Serialize, Deserialize)]
 pub struct SqlType {
     /// Family.
@@ -128,15 +128,14 @@ pub struct SqlType {
     /// Digits after the point, or fractional second digits; [`NOT_FIXED_DECIMALS`] for plain
     /// floats.
     pub decimals: u8,
-    /// Collation, which implies the charset; `BINARY` for anything but character strings.
+    /// Collation, which implies the charset; `BINARY` for all types but character strings.
     pub collation: CollationId,
     /// Members of an ENUM or SET, in the column's charset.
     pub members: Option<Arc<[Box<str>]>>,
-    /// What values are in JSON.
+    /// Role of the values in JSON.
     #[serde(default, skip_serializing_if = "JsonRole::is_plain")]
     pub json: JsonRole,
-    /// A signed integer that is never below zero: its length has room for a sign that is never
-    /// written.
+    /// A signed integer that is never negative. Its length includes a sign that is never printed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub non_negative: bool,
 }
@@ -176,7 +175,7 @@ impl SqlType {
         }
     }
 
-    /// This integer type, for values that are never below zero.
+    /// This integer type for values that are never negative.
     pub const fn never_negative(mut self) -> Self {
         self.non_negative = true;
         self
@@ -241,7 +240,7 @@ impl SqlType {
         Self::new(kind.kind(), kind.text_length(), 0)
     }
 
-    /// How values of this type lie in a column. `NULL` lies as (all null) byte strings.
+    /// The physical kind of this type. `NULL` is a column of byte strings that are all null.
     pub fn physical(&self) -> Physical {
         match self.kind {
             TypeKind::TinyInt
@@ -309,7 +308,7 @@ impl SqlType {
         matches!(self.kind, TinyText | Text | MediumText | LongText)
     }
 
-    /// Characters that ZEROFILL fills up: all digits, and a point.
+    /// Width that ZEROFILL fills: all digits, and the point.
     pub fn zerofill_width(&self) -> usize {
         let point = self.kind == TypeKind::Decimal && self.decimals > 0;
         self.length as usize + usize::from(point)

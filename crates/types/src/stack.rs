@@ -1,14 +1,14 @@
-//! Guard of the thread's stack: every recursion over something a client shapes asks here.
+//! Guard of the thread's stack: every recursion whose depth a client can choose asks here.
 //!
-//! A step that may fail calls [`check`] and passes error 1436 on. A step that has no way to fail
-//! calls [`ensure`], which unwinds to whoever runs the statement ([`guarded`]); that costs the
-//! statement, not the server. Must not be used to ask how deep something is: limits of depth that
-//! clients can rely on are the parser's.
+//! A step that may fail calls [`check`] and returns error 1436. A step that cannot fail calls
+//! [`ensure`], which unwinds to the code that runs the statement ([`guarded`]): the statement is
+//! lost, not the server. Must not be used to measure depth: limits that clients can rely on are the
+//! parser's.
 //!
 //! # Invariants
-//! - STACK-1 No cycle of calls whose length a client chooses is without one of the two.
-//! - STACK-2 Dropping, cloning and comparing trees cannot fail: a tree is built by a recursion that
-//!   asks and needs more stack for each level, or its height has a limit where it is built.
+//! - STACK-1 Every cycle of calls whose length a client chooses calls one of the two.
+//! - STACK-2 Dropping, cloning and comparing trees cannot fail. So a tree is built by a recursion
+//!   that asks and needs more stack per level, or its height is limited where it is built.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -16,14 +16,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use crate::error::catalogue::ER_STACK_OVERRUN_NEED_MORE;
 use crate::{SqlError, SqlResult};
 
-/// Stack of a thread that runs statements. Frames of code that is not optimised are several times
-/// as large.
+/// Stack size of a thread that runs statements. Frames of unoptimised code are several times as
+/// large.
 pub const SIZE: usize = if cfg!(debug_assertions) { 64 << 20 } else { 16 << 20 };
 
-/// Bytes left for code below that does not ask: library calls, drops while unwinding.
+/// Bytes reserved for code that does not ask: library calls, drops while unwinding.
 pub const RESERVE: usize = if cfg!(debug_assertions) { 512 << 10 } else { 1 << 20 };
 
-/// The payload that unwinds a statement where no error can be returned.
+/// Payload of the unwinding of a statement, where no error can be returned.
 #[derive(Debug)]
 pub struct Ended(pub SqlError);
 
@@ -51,20 +51,20 @@ pub fn check() -> SqlResult<()> {
 #[inline]
 pub fn ensure() {
     if is_short() {
-        // No bug, so nothing that is told of panics is told of it.
+        // This is no bug, so the panic hook must not see it.
         resume_unwind(Box::new(Ended(overrun())));
     }
 }
 
-/// Unwinds to the nearest [`guarded`] with an error of code that has no way to fail: a limit that
-/// only statements meet that nobody writes.
+/// Unwinds to the nearest [`guarded`] with an error, from code that cannot return one. Only for
+/// limits that no real statement reaches.
 #[cold]
 pub fn end(error: SqlError) -> ! {
     resume_unwind(Box::new(Ended(error)))
 }
 
-/// Runs `work`; what unwinds out of it becomes an error: what [`Ended`] carries, and of a panic
-/// what `failed` says.
+/// Runs `work` and turns unwinding into an error: the error in [`Ended`], or for a panic the result
+/// of `failed`.
 pub fn guarded<R>(
     work: impl FnOnce() -> SqlResult<R>,
     failed: impl FnOnce(&(dyn Any + Send)) -> SqlError,

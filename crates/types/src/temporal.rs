@@ -1,7 +1,7 @@
-//! Dates, times and instants as MariaDB knows them, zero dates and dates with zero parts included.
+//! Dates, times and instants as MariaDB knows them, including zero dates and dates with zero parts.
 //!
-//! Every value is one integer whose order is the order of time. Time zones, the clock and warnings
-//! are the caller's; everything here is a pure function.
+//! Every value is one integer whose order is the order of time. Must not know time zones, the clock
+//! or warnings, which are the caller's: every function here is pure.
 
 mod calendar;
 mod date;
@@ -41,7 +41,7 @@ pub const MICROS_PER_DAY: i64 = 86_400 * MICROS_PER_SECOND;
 /// Most digits of a fraction of a second.
 pub const MAX_FSP: u8 = 6;
 
-/// The microseconds of one unit of the last digit kept by `fsp` digits.
+/// Microseconds of one unit in the last of `fsp` digits.
 pub(crate) fn fsp_unit(fsp: u8) -> i64 {
     10i64.pow(u32::from(MAX_FSP.saturating_sub(fsp)))
 }
@@ -62,14 +62,14 @@ pub(crate) const fn two_digits(value: u32) -> [u8; 2] {
     [b'0' + (value / 10) as u8, b'0' + (value % 10) as u8]
 }
 
-/// `hh:mm:ss` of numbers below 100.
+/// `hh:mm:ss`; all numbers are below 100.
 #[inline]
 pub(crate) const fn clock_text(hour: u32, minute: u32, second: u32) -> [u8; 8] {
     let [h, m, s] = [two_digits(hour), two_digits(minute), two_digits(second)];
     [h[0], h[1], b':', m[0], m[1], b':', s[0], s[1]]
 }
 
-/// Appends `.` and the first `fsp` digits of the microseconds; nothing without digits.
+/// Appends `.` and the first `fsp` digits of the microseconds; nothing if `fsp` is 0.
 pub(crate) fn write_fraction(out: &mut Vec<u8>, micros: u32, fsp: u8) {
     if fsp > 0 {
         out.push(b'.');

@@ -1,9 +1,10 @@
-//! Values as text: what the text protocol sends and `CAST(x AS CHAR)` gives.
+//! Values as text: the text protocol sends it and `CAST(x AS CHAR)` gives it.
+//! NULL has no text: every caller must handle it first.
 
 use crate::{NOT_FIXED_DECIMALS, SqlType, TypeKind, Value, number};
 
-/// Appends `value` as text of its type `ty`: in the type's charset for strings, ENUM and SET,
-/// ASCII for the rest. NULL appends nothing; the caller tells it apart.
+/// Appends `value` as text of its type `ty`: in the type's charset for strings, ENUM and SET, in
+/// ASCII for the rest. Appends nothing for NULL.
 pub fn write_value(ty: &SqlType, value: &Value, out: &mut Vec<u8>) {
     let start = out.len();
     match value {
@@ -68,7 +69,7 @@ fn write_set(ty: &SqlType, bits: u64, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a BIT value as the big-endian bytes a client gets.
+/// Appends a BIT value as big-endian bytes, as clients get it.
 pub fn bit_text(ty: &SqlType, value: u64, out: &mut Vec<u8>) {
     let bytes = (ty.length as usize).div_ceil(8).clamp(1, 8);
     out.extend_from_slice(&value.to_be_bytes()[8 - bytes..]);

@@ -1,10 +1,11 @@
 //! Types as `SHOW COLUMNS` and `SHOW CREATE TABLE` write them.
+//! Compat: the text is MariaDB's exactly, because clients parse it.
 
 use std::fmt;
 
 use crate::{FixedBinary, NOT_FIXED_DECIMALS, SqlType, TypeKind};
 
-/// A string literal as MariaDB shows it in definitions.
+/// A string literal as MariaDB prints it in definitions.
 pub fn quote_string(text: &str) -> String {
     let mut out = String::from("'");
     for c in text.chars() {
@@ -22,12 +23,12 @@ pub fn quote_string(text: &str) -> String {
 }
 
 impl SqlType {
-    /// Whether this is a string of bytes, not characters.
+    /// Whether this is a string of bytes, not of characters.
     pub fn is_binary_string(&self) -> bool {
         self.is_string() && self.collation.is_binary()
     }
 
-    /// The bare name, as `DATA_TYPE` shows it.
+    /// The name alone, as `DATA_TYPE` shows it.
     pub fn name(&self) -> &'static str {
         let binary = self.is_binary_string();
         let pick = |text, bytes| if binary { bytes } else { text };
@@ -95,7 +96,7 @@ impl SqlType {
 }
 
 impl fmt::Display for SqlType {
-    /// As `COLUMN_TYPE` shows it: without charset.
+    /// The text of `COLUMN_TYPE`, without the charset.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())?;
         self.write_arguments(f)?;

@@ -1,11 +1,11 @@
 //! One SQL value outside a column: literals, parameters, variables, catalog entries.
 //!
-//! The executor works on [`crate::Column`]s; a `Value` is for the places where there is only one.
+//! The executor works on [`crate::Column`]s; a `Value` is for places that have a single value.
 
 use crate::{Date, DateTime, Decimal, Physical, Time};
 
-/// A SQL value by physical kind. What it means (charset, fraction digits, enum members) is said by
-/// the [`crate::SqlType`] beside it.
+/// A SQL value by physical kind. The [`crate::SqlType`] beside it gives the meaning: charset,
+/// fraction digits, enum members.
 #[derive(Clone, Debug, Default)]
 pub enum Value {
     /// SQL NULL.
@@ -57,7 +57,7 @@ impl Value {
 }
 
 impl PartialEq for Value {
-    /// Identity of representation, not SQL equality: same kind, same value, NULL equal to NULL.
+    /// Identity, not SQL equality: same kind and same value; NULL equals NULL.
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Null, Self::Null) => true,
@@ -74,7 +74,7 @@ impl PartialEq for Value {
     }
 }
 
-/// Text form for definitions stored as JSON: a letter for the kind, then the exact representation.
+/// Text form for definitions stored as JSON: a letter for the kind, then the exact value.
 mod stored {
     use std::fmt::Write;
 

@@ -1,4 +1,5 @@
 //! Upper and lower case.
+//! The collation decides, not the charset alone: some have other tables of cases.
 
 use super::collation::Rule;
 use super::eight_bit::EightBit;

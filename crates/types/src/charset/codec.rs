@@ -1,4 +1,5 @@
 //! Characters from bytes and back, for each character set.
+//! Total: malformed bytes give `None`, never a wrong character.
 
 use super::Charset;
 use super::eight_bit::EightBit;

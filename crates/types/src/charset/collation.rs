@@ -1,4 +1,5 @@
-//! Collations: identity and properties. What they do is in the sibling files.
+//! Collations: identity and properties.
+//! No algorithms here; comparison, hashing, search and keys are in the sibling files.
 
 use super::Charset;
 use super::registry;
@@ -9,25 +10,25 @@ use super::registry;
 )]
 pub struct CollationId(pub u16);
 
-/// How trailing spaces compare.
+/// Meaning of trailing spaces in a comparison.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Pad {
-    /// The shorter string is compared as if spaces followed it.
+    /// The shorter string is compared as if it were padded with spaces.
     PadSpace,
     /// A string is greater than its prefixes.
     NoPad,
 }
 
-/// Where the weights of characters come from.
+/// Source of the weights of characters.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Rule {
-    /// The code of the character itself.
+    /// The code of the character.
     Code,
     /// A table of 256 one-byte weights in `data/`.
     Table(u8),
     /// The two-byte weights of `general_ci`.
     General,
-    /// Those of `general_mysql500_ci`.
+    /// The two-byte weights of `general_mysql500_ci`.
     General500,
     /// The Unicode collation algorithm 4.0.0, first level.
     Unicode400,
@@ -37,9 +38,9 @@ pub(crate) enum Rule {
     Tailored(u8),
     /// The table of an East Asian character set.
     MultiByte,
-    /// German telephone books in latin1: umlauts are two letters.
+    /// German telephone books in latin1: an umlaut counts as two letters.
     German,
-    /// One of the orders that look at the whole text ([`super::whole`]).
+    /// An order that depends on the whole text ([`super::whole`]).
     Whole(u8),
 }
 
@@ -50,14 +51,14 @@ pub struct Collation {
     pub id: CollationId,
     /// The name in lower case.
     pub name: &'static str,
-    /// The character set it orders.
+    /// Its character set.
     pub charset: Charset,
-    /// The `SORTLEN` MariaDB lists.
+    /// `SORTLEN` in MariaDB's list.
     pub sort_len: u8,
-    /// How trailing spaces compare.
+    /// Meaning of trailing spaces.
     pub pad: Pad,
     pub(crate) rule: Rule,
-    /// Levels of weights behind the first that count, from 1.
+    /// The further levels of weights that count, numbered from 1; the first level always counts.
     pub(crate) levels: &'static [u8],
 }
 
@@ -81,7 +82,7 @@ impl CollationId {
     /// `utf8mb4_unicode_ci`.
     pub const UTF8MB4_UNICODE_CI: Self = Self(224);
 
-    /// The collation with a name, in any case; `utf8_...` is `utf8mb3_...`.
+    /// The collation with this name; letter case does not count; `utf8_...` is `utf8mb3_...`.
     pub fn from_name(name: &str) -> Option<Self> {
         let name = name.to_ascii_lowercase();
         match name.strip_prefix("utf8_") {
@@ -90,8 +91,8 @@ impl CollationId {
         }
     }
 
-    /// The collation with a name, which may leave out the character set if there is one to assume
-    /// (`uca1400_ai_ci`).
+    /// The collation with this name, in which the character set may be missing (`uca1400_ai_ci`);
+    /// `charset` is then used.
     pub fn resolve(name: &str, charset: Charset) -> Option<Self> {
         let short = name.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("uca1400_"));
         if short {
@@ -101,7 +102,7 @@ impl CollationId {
         }
     }
 
-    /// The collation with a number a client sent, if it is supported.
+    /// The collation with a number from a client, if it is supported.
     pub fn from_number(id: u16) -> Option<Self> {
         registry::find(Self(id)).map(|c| c.id)
     }
@@ -111,7 +112,7 @@ impl CollationId {
         registry::all()
     }
 
-    /// The properties; those of `binary` for a number that is not supported.
+    /// The properties; for an unsupported number those of `binary`.
     pub fn info(self) -> &'static Collation {
         registry::find(self).unwrap_or(registry::binary())
     }
@@ -126,7 +127,7 @@ impl CollationId {
         self.info().charset
     }
 
-    /// Whether this is `binary`: bytes, no characters.
+    /// Whether this is `binary`, which orders bytes, not characters.
     pub const fn is_binary(self) -> bool {
         self.0 == Self::BINARY.0
     }

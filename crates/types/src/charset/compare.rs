@@ -1,4 +1,5 @@
 //! Comparing text under a collation.
+//! Must agree with the keys (`key/text.rs`) and with the hash: all three use the same weights.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -42,7 +43,7 @@ impl Collation {
         })
     }
 
-    /// What the weigher looks at: the text, or the weights of an order that sees whole texts.
+    /// Input of the weigher: the text, or the weights of an order that depends on whole texts.
     #[inline]
     pub(crate) fn prepared<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
         match self.rule {
@@ -51,7 +52,7 @@ impl Collation {
         }
     }
 
-    /// How what the weigher gives is padded.
+    /// Padding of the weights.
     #[inline]
     pub(crate) fn weights_pad(&self) -> Pad {
         match self.rule {
@@ -71,17 +72,17 @@ impl Collation {
         }
     }
 
-    /// The start of the character that byte `at` is in.
+    /// The start of the character that contains byte `at`.
     fn char_start(&self, bytes: &[u8], mut at: usize) -> usize {
         match self.charset {
-            // What stands before may be part of it.
+            // Characters before it may belong to it.
             _ if matches!(self.rule, Rule::Tailored(_) | Rule::Whole(_)) => 0,
             Charset::Utf8mb3 | Charset::Utf8mb4 => {
-                // Back over the tails: both texts share the bytes before.
+                // Goes back over continuation bytes; up to here both texts have the same bytes.
                 while at > 0 && bytes.get(at).is_none_or(|b| b & 0xC0 == 0x80) {
                     at -= 1;
                 }
-                // At the common end of one text the character before may go on in the other.
+                // One text may end here while its last character continues in the other.
                 at
             }
             Charset::Utf16 | Charset::Utf16le => 0,
@@ -91,10 +92,10 @@ impl Collation {
     }
 }
 
-/// How much is compared between two reports of how much it was.
+/// Size of the pieces in which [`tick`] is told about the work.
 const PIECE: usize = 1 << 16;
 
-/// Number of leading bytes that are the same.
+/// Number of equal leading bytes.
 #[inline]
 fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     let len = a.len().min(b.len());
@@ -154,7 +155,7 @@ fn compare_weights<W: Weigher>(w: &W, a: &[u8], b: &[u8], pad: Pad) -> Ordering 
     }
 }
 
-/// Compares while both texts are simple ASCII: the order, or how far they are equal.
+/// Compares while both texts are simple ASCII; returns the order, or the length of the equal part.
 #[inline]
 fn compare_ascii<W: Weigher>(weights: &[u16; 128], a: &[u8], b: &[u8]) -> (Ordering, usize) {
     let weight = |byte: u8| weights.get(usize::from(byte)).copied().unwrap_or(0);
@@ -176,7 +177,7 @@ fn compare_ascii<W: Weigher>(weights: &[u16; 128], a: &[u8], b: &[u8]) -> (Order
             at += 1;
         }
     }
-    // The last one may be part of what follows.
+    // The last character may form a contraction with the text after it.
     (Ordering::Equal, if W::CONTRACTS { at.saturating_sub(1) } else { at })
 }
 

@@ -1,4 +1,5 @@
 //! Text from one character set to another.
+//! Never fails: a character without a counterpart becomes `?` and is counted; the caller warns.
 
 use std::borrow::Cow;
 
@@ -32,8 +33,8 @@ impl Charset {
         (Cow::Owned(out), lost)
     }
 
-    /// The rest of a text from the first character on that another character set does not have,
-    /// and the length of that character.
+    /// The rest of a text from the first character that `to` does not have, and the length of that
+    /// character.
     pub fn first_lost(self, bytes: &[u8], to: Self) -> Option<(&[u8], usize)> {
         let mut rest = bytes;
         let mut out = Vec::new();
@@ -48,13 +49,13 @@ impl Charset {
         None
     }
 
-    /// Whether the same bytes mean the same in `to`.
+    /// Whether the bytes have the same meaning in `to`.
     fn is_subset(self, bytes: &[u8], to: Self) -> bool {
         (self == Self::Utf8mb3 && to == Self::Utf8mb4)
             || (self.is_ascii_superset() && to.is_ascii_superset() && bytes.is_ascii())
     }
 
-    /// Bytes short of a whole unit are completed with zeros in front.
+    /// The bytes, with zeros in front if they are too short for whole units.
     pub fn completed(self, bytes: &[u8]) -> Cow<'_, [u8]> {
         let missing = bytes.len().next_multiple_of(self.min_len()) - bytes.len();
         if missing == 0 {
@@ -65,7 +66,7 @@ impl Charset {
         Cow::Owned(whole)
     }
 
-    /// Bytes as text of this character set: what is no character becomes `?`.
+    /// The bytes as valid text of this character set: bytes that are no character become `?`.
     pub fn repaired(self, bytes: &[u8]) -> (Cow<'_, [u8]>, usize) {
         let source = self.completed(bytes);
         if self.is_well_formed(&source) {

@@ -1,4 +1,5 @@
-//! Character sets of one byte a character, from tables.
+//! Character sets of one byte per character, from tables.
+//! The tables in `data/` were observed on a MariaDB server (`generate/tables.py`).
 
 use std::sync::LazyLock;
 
@@ -6,14 +7,14 @@ use super::{Charset, CollationId};
 
 const TABLES: &[u8; 25 * RECORD] = include_bytes!("../../data/eight_bit.bin");
 const ORDERS: &[u8; 39 * 256] = include_bytes!("../../data/eight_bit_order.bin");
-/// Two weights a byte of German; how characters compare one by one in four orders; levels of the
-/// two Czech orders for each byte and three more letters (`special` in `generate/tables.py`).
+/// Two weights per byte for German; order of single characters in four orders; levels of the two
+/// Czech orders, for each byte and three more letters (`special` in `generate/tables.py`).
 const SPECIAL: &[u8; 512 + 4 * 256 + 6 * LETTERS] = include_bytes!("../../data/special_orders.bin");
 
-/// Bytes, and `ch` in three cases.
+/// Letters of the Czech orders: the bytes, and `ch` in three cases.
 const LETTERS: usize = 259;
 
-/// Bytes of one character set: Unicode, upper case, lower case.
+/// Bytes per character set: Unicode, upper case, lower case.
 const RECORD: usize = 512 + 256 + 256;
 
 /// The tables of one character set.
@@ -21,7 +22,7 @@ const RECORD: usize = 512 + 256 + 256;
 pub(super) struct EightBit(usize);
 
 impl EightBit {
-    /// The tables, if the character set has such.
+    /// The tables of the character set; `None` if it is none of these.
     pub(super) const fn of(charset: Charset) -> Option<Self> {
         Some(Self(match charset {
             Charset::Dec8 => 0,
@@ -89,7 +90,7 @@ impl EightBit {
 /// Code points in order with their first bytes.
 fn reverse(set: EightBit) -> Vec<(u16, u8)> {
     let known = |b: u8| {
-        // Compat: of the Thai bytes without a character the last one is meant.
+        // Compat: U+FFFD becomes the last of the Thai bytes without a character.
         let code = set.to_unicode(b).filter(|code| *code != 0xFFFD || b == 0xFF)?;
         Some((code as u16, b))
     };
@@ -99,19 +100,19 @@ fn reverse(set: EightBit) -> Vec<(u16, u8)> {
     list
 }
 
-/// The weights of the bytes in one of the tables `Rule::Table` names.
+/// The weights of all bytes in table number `table` of `Rule::Table`.
 pub(super) fn order(table: u8) -> &'static [u8; 256] {
     let (tables, _) = ORDERS.as_chunks::<256>();
     &tables[usize::from(table)]
 }
 
-/// The two weights of a byte in German telephone books; the second is zero if there is one only.
+/// The two weights of a byte in German telephone books; the second is zero if there is only one.
 pub(super) fn german(byte: u8) -> [u8; 2] {
     let at = usize::from(byte) * 2;
     [SPECIAL[at], SPECIAL[at + 1]]
 }
 
-/// How single characters compare in an order that is no table.
+/// Order of single characters in a collation that is no table.
 pub(super) fn char_order(collation: CollationId) -> &'static [u8; 256] {
     let (tables, _) = SPECIAL[512..].as_chunks::<256>();
     match collation.charset() {

@@ -1,4 +1,5 @@
 //! Finding a text in another one under a collation (`LOCATE`, `INSTR`, `REPLACE` of equal text).
+//! Compat: matches are of the needle's length in bytes, unlike those of `LIKE`.
 
 use std::cmp::Ordering;
 
@@ -7,20 +8,20 @@ use super::weights::{Stream, match_weigher};
 use super::{Charset, Collation, CollationId};
 
 impl CollationId {
-    /// Where `needle` first occurs; see [`Collation::find`].
+    /// Offset of the first occurrence of `needle`; see [`Collation::find`].
     pub fn find(self, haystack: &[u8], needle: &[u8]) -> Option<usize> {
         self.info().find(haystack, needle)
     }
 }
 
 impl Collation {
-    /// The byte at which `needle` first occurs in `haystack`, at the start of a character.
+    /// Offset of the first occurrence of `needle` in `haystack`, at the start of a character.
     pub fn find(&self, haystack: &[u8], needle: &[u8]) -> Option<usize> {
         self.find_telling(haystack, needle, |_| ())
     }
 
-    /// The same, with a caller who is told how many characters are compared next: in the worst case
-    /// they are as many as the product of both lengths.
+    /// Like [`Collation::find`]; `tell` gets the number of characters that are compared next. In
+    /// the worst case their sum is the product of both lengths.
     pub fn find_telling(
         &self,
         haystack: &[u8],
@@ -51,13 +52,13 @@ impl Collation {
     }
 }
 
-/// The first occurrence of bytes.
+/// Offset of the first occurrence of `needle`, byte by byte.
 pub(super) fn find_bytes(haystack: &[u8], needle: &[u8]) -> Option<usize> {
-    // Compat: nothing is nowhere.
+    // Compat: an empty needle is not found.
     if needle.is_empty() { None } else { memchr::memmem::find(haystack, needle) }
 }
 
-/// The first occurrence of a byte, eight bytes at a time.
+/// Offset of the first occurrence of a byte; reads eight bytes at a time.
 #[inline]
 pub(super) fn find_byte(haystack: &[u8], byte: u8) -> Option<usize> {
     const LOW: u64 = 0x0101_0101_0101_0101;
@@ -75,8 +76,8 @@ pub(super) fn find_byte(haystack: &[u8], byte: u8) -> Option<usize> {
     rest.iter().position(|&b| b == byte).map(|at| tail + at)
 }
 
-/// Compat: only text of as many bytes as the needle is compared with it, so `e` is not found where
-/// `\u{e9}` is looked for, although they are equal.
+/// Compat: only parts of the needle's length in bytes are compared with it. So a search for
+/// `\u{e9}` does not find `e`, although they are equal.
 fn windows(
     charset: Charset,
     haystack: &[u8],

@@ -1,4 +1,5 @@
-//! Hashing text so that texts equal under a collation hash alike.
+//! Hashing text so that equal texts under a collation have equal hashes.
+//! Hashes live in memory only: they may change between versions.
 
 use super::collation::Rule;
 use super::weights::{Stream, Weigher, with_weigher};
@@ -20,7 +21,7 @@ impl Collation {
             let bytes = if self.pad == Pad::PadSpace { trim(bytes) } else { bytes };
             return hash_bytes(bytes, seed);
         }
-        // Texts that are equal are so on the first level.
+        // Equal texts have equal weights on the first level, so it is enough.
         let bytes = &self.prepared(bytes)[..];
         with_weigher!(self, w => hash_weights(&w, bytes, self.weights_pad(), seed))
     }
@@ -54,10 +55,10 @@ fn hash_weights<W: Weigher>(w: &W, bytes: &[u8], pad: Pad, seed: u64) -> u64 {
     let mut spaces = 0u64;
     let mut rest = bytes;
     if let Some(weights) = w.ascii() {
-        // The same as below for the part of the text that is simple ASCII.
+        // Like the loop below, for the part of the text that is simple ASCII.
         let simple = |b: &u8| weights.get(usize::from(*b)).copied().filter(|&w| w != 0);
         let simple_bytes = match W::CONTRACTS {
-            // The last one may go on behind.
+            // The last character may form a contraction with the text after it.
             true => &bytes[..bytes.iter().map_while(simple).count().saturating_sub(1)],
             false => bytes,
         };
@@ -88,7 +89,7 @@ fn hash_weights<W: Weigher>(w: &W, bytes: &[u8], pad: Pad, seed: u64) -> u64 {
     mix(mix(state.hash, state.word), state.count)
 }
 
-/// Weights gathered four to a word.
+/// Weights, collected four to a word.
 struct State {
     hash: u64,
     word: u64,
@@ -98,7 +99,7 @@ struct State {
 impl State {
     #[inline]
     fn push(&mut self, weight: u32) {
-        // Weights wider than 16 bits overlap, which costs nothing but collisions.
+        // Weights wider than 16 bits overlap, which only makes collisions more likely.
         self.word = self.word.rotate_left(16) ^ u64::from(weight);
         self.count += 1;
         if self.count.is_multiple_of(4) {

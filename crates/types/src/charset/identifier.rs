@@ -1,4 +1,5 @@
-//! Comparing names of columns, aliases and variables, which have no case.
+//! Comparing names of columns, aliases and variables, which ignore letter case.
+//! Shared by name resolution, the catalog and privileges.
 
 use hashbrown::HashSet;
 
@@ -6,7 +7,7 @@ use crate::pace::tick;
 
 /// Whether two identifiers are the same name in any case.
 pub fn identifier_eq(a: &str, b: &str) -> bool {
-    // Names are looked for in lists of them, which clients make long.
+    // Callers search lists of names, which clients can make long.
     tick(8);
     if a.is_ascii() && b.is_ascii() {
         return a.eq_ignore_ascii_case(b);
@@ -14,7 +15,7 @@ pub fn identifier_eq(a: &str, b: &str) -> bool {
     a.chars().flat_map(char::to_lowercase).eq(b.chars().flat_map(char::to_lowercase))
 }
 
-/// What equal identifiers have in common, for maps of names.
+/// The same text for all equal identifiers: the key for maps of names.
 pub fn in_one_case(name: &str) -> String {
     name.chars().flat_map(char::to_lowercase).collect()
 }

@@ -1,8 +1,8 @@
-//! The levels of weights behind the first: accents and cases.
+//! Further levels of weights after the first: accents and cases.
 //!
-//! `data/uca_levels.bin` (observed by `generate/tailorings.py`) holds for each table the sequences
-//! of weights and runs of their numbers over all code points. A table is unpacked when a collation
-//! that has the level is used first.
+//! `data/uca_levels.bin` (observed by `generate/tailorings.py`) holds two sections per table: the
+//! sequences of weights, and runs of their numbers over all code points. A table is unpacked when a
+//! collation with that level is first used.
 
 use hashbrown::HashMap;
 use std::sync::LazyLock;
@@ -11,11 +11,11 @@ use super::tables::{Paged, Uca};
 
 const DATA: &[u8] = include_bytes!("../../data/uca_levels.bin");
 
-/// Code points of a page.
+/// Code points per page.
 const PAGE: usize = 256;
 const PAGES: usize = 0x11_0000 / PAGE;
 
-/// The second or third level of Unicode 14 (`level` counts from zero).
+/// The second or third level of Unicode 14; `level` counts from zero.
 pub(super) fn of_1400(level: usize) -> &'static Uca {
     static ACCENTS: LazyLock<Uca> = LazyLock::new(|| unpack(0));
     static CASES: LazyLock<Uca> = LazyLock::new(|| unpack(1));
@@ -45,7 +45,7 @@ fn unpack(table: usize) -> Uca {
     Uca::unpacked(pages(section(&mut data)), offsets, pool)
 }
 
-/// Where each sequence begins in the pool of weights, and the pool.
+/// Offset of each sequence in the pool of weights, and the pool.
 fn sequences(data: &[u8]) -> (Vec<u16>, Vec<u16>) {
     let (mut offsets, mut pool) = (vec![0], Vec::new());
     let mut rest = data.get(2..).unwrap_or_default();
@@ -58,7 +58,7 @@ fn sequences(data: &[u8]) -> (Vec<u16>, Vec<u16>) {
     (offsets, pool)
 }
 
-/// The runs as pages; equal pages are one.
+/// The runs as pages; equal pages are stored once.
 fn pages(data: &[u8]) -> Paged {
     let mut numbers: Vec<u16> = Vec::with_capacity(PAGE * PAGES);
     let mut rest = data;

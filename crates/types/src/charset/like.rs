@@ -1,7 +1,8 @@
 //! `LIKE`: patterns with `%`, `_` and an escape character, matched character by character.
 //!
-//! A pattern is split at its `%`; the first part stands at the start, the last at the end, the
-//! others are found from left to right, which is enough because each leftmost match leaves most.
+//! A pattern is split at its `%`. The first part must match at the start, the last at the end; the
+//! others are searched from left to right. The leftmost match is always right, because it leaves
+//! the longest rest.
 
 use std::cmp::Ordering;
 
@@ -17,9 +18,9 @@ use crate::pace::tick;
 #[derive(Clone, Debug)]
 pub struct LikePattern {
     collation: &'static Collation,
-    /// What stands between the `%`; one part if there is none.
+    /// The parts between the `%`; a single part if there is none.
     parts: Vec<Part>,
-    /// All literals are ASCII and the text may be searched bytewise if it is ASCII too.
+    /// All literals are ASCII, so that an ASCII text can be searched byte by byte.
     ascii: bool,
 }
 
@@ -36,9 +37,9 @@ enum Item {
     AnyChar,
     /// A character with these weights.
     Char(SmallVec<[u32; 2]>),
-    /// A character that is equal to these bytes on all levels.
+    /// A character equal to these bytes on all levels.
     Exact(SmallVec<[u8; 4]>),
-    /// This character and no other.
+    /// A character with exactly these bytes.
     Same(SmallVec<[u8; 4]>),
 }
 
@@ -67,12 +68,12 @@ impl LikePattern {
         Self { collation, parts, ascii }
     }
 
-    /// The bytes every match starts with, up to the first wildcard.
+    /// The bytes that every match starts with, up to the first wildcard.
     pub fn prefix(&self) -> Option<&[u8]> {
         self.parts[0].literal.as_deref().filter(|l| !l.is_empty())
     }
 
-    /// The text the pattern stands for, if it has no wildcards.
+    /// The only text that matches; `None` if the pattern has wildcards.
     pub fn exact(&self) -> Option<&[u8]> {
         if self.parts.len() == 1 { self.parts[0].literal.as_deref() } else { None }
     }
@@ -100,8 +101,8 @@ impl LikePattern {
         ))
     }
 
-    /// Matches the parts with a function for "here" and one for "anywhere from here"; both say
-    /// where the match ends.
+    /// Matches the parts: `at` matches a part at the start of a text, `find` anywhere in it. Both
+    /// return the end of the match.
     fn run(
         &self,
         text: &[u8],
@@ -127,8 +128,8 @@ impl LikePattern {
     }
 }
 
-/// The code of an escape character as patterns of a charset have it: its byte, where each
-/// character is one.
+/// The code of an escape character in patterns of a charset: its byte in charsets of one byte per
+/// character.
 fn unit_of(charset: Charset, code: u32) -> u32 {
     let Some(char) = char::from_u32(code).filter(|c| !c.is_ascii() && charset.max_len() == 1)
     else {
@@ -151,7 +152,7 @@ fn split(collation: &Collation, pattern: &[u8], escape: Option<u32>) -> Vec<Part
     while at < pattern.len() {
         let mut len = charset.char_len(&pattern[at..]);
         let mut code = match charset.max_len() {
-            // Compat: bytes are compared, whatever they mean.
+            // Compat: bytes are compared, whatever their meaning.
             1 => Some(u32::from(pattern[at])),
             _ => charset.decode(&pattern[at..]).map(|c| c.0),
         };
@@ -173,7 +174,7 @@ fn split(collation: &Collation, pattern: &[u8], escape: Option<u32>) -> Vec<Part
         }
         at += len;
     }
-    // Several `%` in a row are one.
+    // Several `%` in a row count as one.
     let last = parts.len() - 1;
     let mut n = 0;
     parts.retain(|p| {
@@ -193,8 +194,8 @@ impl Part {
         }
         match_weigher!(collation.char_weigher(), w => {
             let weights: SmallVec<[u32; 2]> = super::weights::Stream::new(&w, bytes).collect();
-            // Compat: characters without a weight of their own compare equal, but are no matches,
-            // where the order is the Unicode algorithm's.
+            // Compat: in the orders of the Unicode algorithm, characters without a weight compare
+            // equal but do not match.
             let unicode = matches!(collation.rule, Rule::Unicode400 | Rule::Tailored(_));
             self.items.push(match weights.as_slice() {
                 [0xFFFD] if unicode => Item::Same(bytes.into()),
@@ -249,7 +250,7 @@ fn match_at<W: Weigher>(w: &W, collation: &Collation, part: &Part, bytes: &[u8])
     Some(at)
 }
 
-/// A character of several bytes, each of which is a weight.
+/// A character of several bytes whose bytes are its weights.
 fn same_bytes<W: Weigher>(w: &W, own: &[u32], bytes: &[u8]) -> Option<usize> {
     super::weights::Stream::new(w, bytes).eq(own.iter().copied()).then_some(bytes.len())
 }
@@ -294,7 +295,7 @@ fn ascii_find(part: &Part, bytes: &[u8]) -> Option<usize> {
     let (lower, upper) = (needle[0].to_ascii_lowercase(), needle[0].to_ascii_uppercase());
     let mut from = 0;
     tick(bytes.len() / 8);
-    // Where each case of the first letter is next, searched again only when passed.
+    // Next position of each case of the first letter; searched again only when it was passed.
     let next = |from: usize, b: u8| find_byte(&bytes[from..], b).map_or(usize::MAX, |at| from + at);
     let (mut l, mut u) = (next(0, lower), next(0, upper));
     loop {
@@ -374,7 +375,7 @@ mod tests {
         assert!(p.prefix().is_none() && !p.is_prefix_only());
     }
 
-    /// The definition, without any cleverness.
+    /// The definition of LIKE, without optimisation.
     fn naive(text: &[u8], pattern: &[u8]) -> bool {
         match pattern.split_first() {
             None => text.is_empty(),

@@ -1,4 +1,5 @@
 //! The character sets, as `SHOW CHARACTER SET` lists them.
+//! Data and simple properties; encoding and decoding are in `codec.rs`.
 
 use super::CollationId;
 
@@ -31,14 +32,14 @@ macro_rules! charsets {
                 }
             }
 
-            /// Most bytes of a character.
+            /// Size of the longest character in bytes.
             pub const fn max_len(self) -> usize {
                 match self {
                     $(Self::$name => $len,)*
                 }
             }
 
-            /// The collation of the character set when none is named.
+            /// The collation used if none is named.
             pub const fn default_collation(self) -> CollationId {
                 match self {
                     $(Self::$name => CollationId($collation),)*
@@ -92,13 +93,13 @@ charsets! {
 }
 
 impl Charset {
-    /// The character set with a name, in any case; `utf8` is `utf8mb3`.
+    /// The character set with this name; letter case does not count; `utf8` is `utf8mb3`.
     pub fn from_name(name: &str) -> Option<Self> {
         let name = if name.eq_ignore_ascii_case("utf8") { "utf8mb3" } else { name };
         Self::ALL.iter().copied().find(|c| c.name().eq_ignore_ascii_case(name))
     }
 
-    /// Fewest bytes of a character.
+    /// Size of the shortest character in bytes.
     pub const fn min_len(self) -> usize {
         match self {
             Self::Ucs2 | Self::Utf16 | Self::Utf16le => 2,
@@ -107,19 +108,19 @@ impl Charset {
         }
     }
 
-    /// Whether bytes below 0x80 are the ASCII characters wherever they stand.
+    /// Whether every byte below 0x80 is an ASCII character, wherever it stands.
     pub const fn is_ascii_compatible(self) -> bool {
         let trails =
             matches!(self, Self::Big5 | Self::Cp932 | Self::Euckr | Self::Gbk | Self::Sjis);
         self.is_ascii_superset() && !trails
     }
 
-    /// Whether text of ASCII bytes alone is that ASCII text.
+    /// Whether a text of ASCII bytes only is the ASCII text.
     pub const fn is_ascii_superset(self) -> bool {
         self.min_len() == 1 && !matches!(self, Self::Swe7)
     }
 
-    /// Whether the bytes of a character are found only where the character is.
+    /// Whether a search for a character's bytes can only find that character.
     pub const fn is_self_synchronizing(self) -> bool {
         self.max_len() == 1 || matches!(self, Self::Utf8mb3 | Self::Utf8mb4)
     }

@@ -1,9 +1,10 @@
-//! The East Asian character sets of one to three bytes a character.
+//! The East Asian character sets of one to three bytes per character.
 //!
-//! Which bytes form a character is a rule ([`Shape`]); what the character means, its cases and its
-//! weight come from `data/multibyte.bin`, as `generate/multibyte.py` observed them. A character has
-//! a code: its bytes as a number, except that one of three bytes (`8F` in front) has its last two
-//! with the high bit of the last cleared. Must not know of collations other than their weights.
+//! A rule ([`Shape`]) says which bytes form a character. Its code point, its cases and its weight
+//! come from `data/multibyte.bin`, observed by `generate/multibyte.py`. A character has a code: its
+//! bytes as a number. A character of three bytes (the first is `8F`) has the code of its last two
+//! bytes, with the high bit of the last cleared. Must not know of collations other than their
+//! weights.
 
 use std::sync::LazyLock;
 
@@ -11,18 +12,18 @@ use super::Charset;
 
 const DATA: &[u8] = include_bytes!("../../data/multibyte.bin");
 
-/// Sections of one character set in the data.
+/// Sections per character set in the data.
 const SECTIONS: usize = 8;
-/// A row that does not exist; a code point that has no character.
+/// Marks a row that does not exist, and a code point without a character.
 const NONE: u16 = 0xFFFF;
 
-/// Which bytes form a character.
+/// Rule that says which bytes form a character.
 #[derive(Copy, Clone, PartialEq)]
 enum Shape {
     Big5,
     /// Shift-JIS: half-width kana are single bytes.
     Sjis,
-    /// EUC with half-width kana behind `8E` and a third set behind `8F`.
+    /// EUC: half-width kana after `8E`, a third set of characters after `8F`.
     EucJp,
     Euckr,
     Gb2312,
@@ -32,22 +33,22 @@ enum Shape {
 /// One of the character sets.
 pub(crate) struct MultiByte {
     shape: Shape,
-    /// Number of the row of each first byte; those of three-byte characters are behind the others.
+    /// Number of the row of each first byte; rows of three-byte characters come after the others.
     rows: [u16; 512],
-    /// The second bytes that have cells.
+    /// Second bytes that have cells.
     trails: std::ops::RangeInclusive<u8>,
     single: [u16; 256],
     cells: Vec<u16>,
-    /// Code by code point, [`NONE`] where there is none.
+    /// Code of each code point; [`NONE`] if it has none.
     codes: Vec<u16>,
     upper: Vec<(u16, u16)>,
     lower: Vec<(u16, u16)>,
     single_weights: [u8; 256],
-    /// Weights of the cells, empty if they are the codes.
+    /// Weights of the cells; empty if they equal the codes.
     weights: Vec<u16>,
 }
 
-/// The sets in the order of the data.
+/// The character sets, in the order of the data.
 static SETS: LazyLock<Vec<MultiByte>> = LazyLock::new(|| {
     let mut data = DATA;
     let shapes = [
@@ -63,7 +64,7 @@ static SETS: LazyLock<Vec<MultiByte>> = LazyLock::new(|| {
     shapes.map(|(shape, trails)| MultiByte::load(shape, trails, section(&mut data))).into()
 });
 
-/// Takes the next section of some data.
+/// Takes the next section off the data.
 fn section<'a>(data: &mut &'a [u8]) -> &'a [u8] {
     let Some((len, rest)) = data.split_first_chunk::<4>() else { return &[] };
     let (section, rest) = rest.split_at((u32::from_le_bytes(*len) as usize).min(rest.len()));
@@ -80,7 +81,7 @@ fn pairs(bytes: &[u8]) -> Vec<(u16, u16)> {
 }
 
 impl MultiByte {
-    /// The tables of a character set, if it is one of these.
+    /// The tables of a character set; `None` if it is none of these.
     #[inline]
     pub(super) fn of(charset: Charset) -> Option<&'static Self> {
         Some(
@@ -117,7 +118,7 @@ impl MultiByte {
         set
     }
 
-    /// The code of every code point: the first character with it, but for the listed ones.
+    /// Code of each code point: the smallest code with it, except for those listed in `odd`.
     fn reverse(&self, odd: &[(u16, u16)]) -> Vec<u16> {
         let mut codes = vec![NONE; 0x1_0000];
         codes[0] = 0;
@@ -148,7 +149,7 @@ impl MultiByte {
         codes
     }
 
-    /// Length of the well-formed character at the start, assigned or not.
+    /// Length of the well-formed character at the start; it need not be assigned.
     #[inline]
     pub(super) fn len(&self, bytes: &[u8]) -> Option<usize> {
         let first = *bytes.first()?;
@@ -194,7 +195,7 @@ impl MultiByte {
         }
     }
 
-    /// Where in the cells a code of more than one byte is.
+    /// Position in the cells of a code of more than one byte.
     fn cell(&self, code: u16) -> Option<usize> {
         let [lead, trail] = code.to_be_bytes();
         let three = self.shape == Shape::EucJp && trail < 0x80;
@@ -209,7 +210,7 @@ impl MultiByte {
         )
     }
 
-    /// The code point of the character at the start, if it is assigned, and its length.
+    /// Code point and length of the character at the start; `None` if it is not assigned.
     pub(super) fn decode(&self, bytes: &[u8]) -> Option<(u32, usize)> {
         let len = self.len(bytes)?;
         let code = Self::code(&bytes[..len]);
@@ -221,7 +222,7 @@ impl MultiByte {
         (unicode != 0 || code == 0).then_some((u32::from(unicode), len))
     }
 
-    /// Appends a character, if the set has it.
+    /// Appends a character; false if the set does not have it.
     pub(super) fn encode(&self, unicode: u32, out: &mut Vec<u8>) -> bool {
         let code = usize::try_from(unicode).ok().and_then(|at| self.codes.get(at));
         let Some(&code) = code.filter(|code| **code != NONE) else { return false };
@@ -248,8 +249,8 @@ impl MultiByte {
         }
     }
 
-    /// The weight of a well-formed character, in its upper bytes first so that weights of different
-    /// lengths compare as bytes do.
+    /// The weight of a well-formed character. It is in the upper bytes, so that weights of
+    /// different lengths compare as bytes do.
     #[inline]
     pub(super) fn weight(&self, bytes: &[u8]) -> u32 {
         match *bytes {
@@ -267,7 +268,7 @@ impl MultiByte {
 }
 
 impl MultiByte {
-    /// Appends the weights of a text, as many bytes each as the character has.
+    /// Appends the weights of a text; a weight has as many bytes as its character.
     pub(crate) fn put_weights(&self, mut bytes: &[u8], out: &mut Vec<u8>) {
         while !bytes.is_empty() {
             let len = self.len(bytes);
@@ -281,7 +282,7 @@ impl MultiByte {
     }
 }
 
-/// Half-width kana of the EUC sets, behind `8E`.
+/// Half-width kana of the EUC sets, which follow `8E`.
 fn half_width(byte: u8) -> u16 {
     if byte >= 0xA1 { 0xFF61 + u16::from(byte - 0xA1) } else { 0 }
 }

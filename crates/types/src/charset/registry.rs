@@ -1,4 +1,5 @@
-//! The collations, by number: a list, and the family of Unicode 14 behind it.
+//! The collations by number: a list here, and the family of Unicode 14 in `uca1400.rs`.
+//! Numbers and properties are MariaDB's: clients send and store them.
 
 use hashbrown::HashMap;
 use std::sync::LazyLock;
@@ -24,10 +25,10 @@ macro_rules! collations {
     };
 }
 
-/// One more than the largest number of the listed ones.
+/// Largest number in the list, plus one.
 const NUMBERS: usize = 1280;
 
-/// Position of each number in the list, plus one; zero where there is none.
+/// Position of each number in the list, plus one; zero if it is not in the list.
 static POSITIONS: [u16; NUMBERS] = positions();
 
 const fn positions() -> [u16; NUMBERS] {
@@ -54,16 +55,16 @@ pub(super) fn all() -> impl Iterator<Item = &'static Collation> {
     COLLATIONS.iter().chain(uca1400::all())
 }
 
-/// The collation with a name in lower case.
+/// The collation with this name, which must be in lower case.
 pub(super) fn named(name: &str) -> Option<CollationId> {
     static NAMES: LazyLock<HashMap<&'static str, CollationId>> =
         LazyLock::new(|| all().map(|c| (c.name, c.id)).collect());
     NAMES.get(name).copied()
 }
 
-/// The levels behind the first that a listed collation looks at.
+/// The further levels that a listed collation uses.
 const fn extra_levels(rule: Rule) -> &'static [u8] {
-    // Thai of Unicode 5.2 is the only one here that does.
+    // Thai of Unicode 5.2 is the only one here with a second level.
     if matches!(rule, Tailored(25)) { &[1] } else { &[] }
 }
 

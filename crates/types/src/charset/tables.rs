@@ -1,7 +1,7 @@
 //! The observed tables in `data/`, as arrays.
 //!
-//! `general_*`, `upper*`, `lower*`: a page index (one `u16` for each 256 code points, [`SAME`] for
-//! pages without a table), then the pages of 256 `u16`: weights, or differences to add to the code.
+//! `general_*`, `upper*`, `lower*`: a page index (one `u16` per 256 code points, [`SAME`] for a
+//! page without a table), then the pages of 256 `u16`: weights, or differences to add to the code.
 //! `uca*`: two `u32` (bytes of the paged part, number of offsets), the paged part with numbers of
 //! sequences, the offsets of the sequences, and the pool of weights they point into.
 
@@ -35,19 +35,19 @@ macro_rules! paged {
     };
 }
 
-/// A table over code points, with pages left out.
+/// A table over code points; pages may be missing.
 pub(super) struct Paged {
     words: &'static [u16],
     pages: usize,
 }
 
 impl Paged {
-    /// A table made at run time, once: the index of the pages, then the pages.
+    /// A table made once at run time: the index of the pages, then the pages.
     pub(super) fn unpacked(words: Vec<u16>, pages: usize) -> Self {
         Self { words: Vec::leak(words), pages }
     }
 
-    /// The cell of a code point, or the mark of its page.
+    /// The cell of a code point, or the mark of its page if that has no cells.
     #[inline]
     fn cell(&self, code: u32) -> Result<u16, u16> {
         let page = (code >> 8) as usize;
@@ -77,7 +77,7 @@ impl General {
     /// `general_mysql500_ci`.
     pub(super) const OLD: Self = Self(&GENERAL_500);
 
-    /// The weight of a code point; all outside the first plane weigh the same.
+    /// The weight of a code point; all code points outside the first plane have the same weight.
     #[inline]
     pub(super) fn weight(self, code: u32) -> u16 {
         match self.0.cell(code) {
@@ -88,7 +88,7 @@ impl General {
     }
 }
 
-/// Which of the two pairs of case tables a collation uses.
+/// Pair of case tables of a collation.
 #[derive(Copy, Clone, PartialEq, Eq)]
 pub(super) enum CaseTable {
     /// Unicode 3, first plane only.
@@ -125,7 +125,7 @@ pub(super) struct Uca {
     version: Version,
 }
 
-/// The version of a table, which decides about what is not in it.
+/// Version of a table, which decides about code points outside it.
 #[derive(Copy, Clone, PartialEq, Eq)]
 enum Version {
     /// 4.0.0 and 5.2.0.
@@ -137,7 +137,7 @@ enum Version {
 /// The weights of one character.
 #[derive(Copy, Clone)]
 pub(super) enum Sequence {
-    /// From the pool.
+    /// In the pool.
     Listed(&'static [u16]),
     /// Computed from the code point.
     Computed([u16; 2]),
@@ -169,13 +169,13 @@ uca!(UCA_520, 4352, "uca520.bin", Version::Old);
 uca!(UCA_1400, 4352, "uca1400.bin", Version::V14);
 
 impl Uca {
-    /// A table of another level, made when it is needed first.
+    /// A table of another level, made when it is first needed.
     pub(super) fn unpacked(paged: Paged, offsets: Vec<u16>, pool: Vec<u16>) -> Self {
         let (offsets, pool) = (Vec::leak(offsets), Vec::leak(pool));
         Self { paged, offsets, pool, ascii: OnceLock::new(), version: Version::V14 }
     }
 
-    /// The weights of ASCII characters, zero for those that have not exactly one.
+    /// The weights of ASCII characters; zero for a character that does not have exactly one.
     pub(super) fn ascii(&self) -> &[u16; 128] {
         self.ascii.get_or_init(|| {
             std::array::from_fn(|code| match self.sequence(code as u32) {
@@ -185,7 +185,7 @@ impl Uca {
         })
     }
 
-    /// The weights of a code point; none for ignored characters.
+    /// The weights of a code point; none for an ignored character.
     #[inline]
     pub(super) fn sequence(&self, code: u32) -> Sequence {
         let number = match self.paged.cell(code) {
@@ -204,7 +204,7 @@ impl Uca {
     }
 }
 
-/// The weights of characters that are in no list: Han characters and the unassigned.
+/// The weights of characters that are not in the table: Han characters and unassigned code points.
 fn implicit(code: u32, version: Version) -> [u16; 2] {
     let new = version == Version::V14;
     let base = match code {

@@ -1,9 +1,9 @@
-//! Tailorings of the Unicode collation algorithm: what languages, and the root of Unicode 14 with
-//! its contractions, change in a table of weights.
+//! Tailorings of the Unicode collation algorithm: changes to a table of weights, for a language, or
+//! for the root of Unicode 14 (its contractions).
 //!
-//! `data/tailorings.bin` (observed by `generate/tailorings.py`) holds for each the version it is
-//! based on and a list of characters and sequences with their weights on each level. A tailoring is
-//! unpacked when it is used first; a text under it pays for it only where it has such characters.
+//! `data/tailorings.bin` (observed by `generate/tailorings.py`) holds for each tailoring its base
+//! version and a list of characters and sequences with their weights on each level. A tailoring is
+//! unpacked when it is first used. It slows down only texts that contain its characters.
 
 use std::sync::LazyLock;
 
@@ -14,12 +14,12 @@ use super::weights::{Weigher, Weights, bad};
 
 const DATA: &[u8] = include_bytes!("../../data/tailorings.bin");
 
-/// Levels of weights there can be: letters, accents, cases.
+/// Most levels of weights: letters, accents, cases.
 pub(super) const LEVELS: usize = 3;
 
-/// Number of the tailoring that is the root of Unicode 14, its contractions.
+/// Number of the tailoring that holds the contractions of the root of Unicode 14.
 pub(super) const ROOT: u8 = 0;
-/// Names of the tailorings of 4.0 and 5.2, from number 1 on.
+/// Names of the tailorings of 4.0 and 5.2, from number 1.
 pub(super) const OLD: [&str; 25] = [
     "icelandic",
     "latvian",
@@ -47,7 +47,7 @@ pub(super) const OLD: [&str; 25] = [
     "myanmar",
     "thai_520_w2",
 ];
-/// Names of those of 14.0 behind them, in the order of their numbers; two numbers are not used.
+/// Names of the tailorings of 14.0, which follow [`OLD`] by number; two numbers are not used.
 pub(super) const NEW: [&str; 24] = [
     "icelandic",
     "latvian",
@@ -75,18 +75,18 @@ pub(super) const NEW: [&str; 24] = [
     "croatian",
 ];
 
-/// The number of the tailoring that is at a place in [`NEW`].
+/// The number of the tailoring at position `at` of [`NEW`].
 pub(super) const fn number_of_new(at: usize) -> u8 {
     let unused = if at > 21 { 2 } else { 0 };
     (1 + OLD.len() + at - unused) as u8
 }
 
-/// Whether the cases of characters are those of Unicode 3.
+/// Whether the letter cases are those of Unicode 3.
 pub(super) const fn has_old_cases(number: u8) -> bool {
     matches!(number, 1..=23)
 }
 
-/// Whether `i` has a dot in upper case too.
+/// Whether the upper case of `i` has a dot.
 pub(super) fn is_turkish(number: u8) -> bool {
     let name = |list: &[&str], at: usize| list.get(at) == Some(&"turkish");
     let number = usize::from(number);
@@ -104,31 +104,31 @@ static TAILORINGS: [LazyLock<Tailoring>; COUNT] = {
         34 35 36 37 38 39 40 41 42 43 44 45 46 47)
 };
 
-/// Weights on each level, as places in the pool.
+/// Weights on each level, as ranges of the pool.
 type Places = [(u32, u32); LEVELS];
 
-/// What a character means in a tailoring.
+/// Changes of a tailoring for one character.
 struct Entry {
-    /// Its own weights, if they are not those of the base.
+    /// Its own weights; `None` if they are those of the base.
     own: Option<Places>,
-    /// What may follow it in a contraction, the longest first, and the weights.
+    /// The characters that can follow it in a contraction, longest first, with the weights.
     contractions: Vec<(Box<[u32]>, Places)>,
 }
 
 /// The changes of one tailoring.
 pub(super) struct Tailoring {
-    /// The version it is based on: 400, 520 or 1400.
+    /// Version it is based on: 400, 520 or 1400.
     version: u16,
-    /// For each 256 code points, one more than the number of their cells; 0 if nothing is changed.
+    /// For each 256 code points, the number of their cells plus one; 0 if nothing is changed.
     pages: Vec<u8>,
-    /// For each code point, one more than the number of its entry.
+    /// For each code point, the number of its entry plus one.
     cells: Vec<[u16; 256]>,
     entries: Vec<Entry>,
     pool: Vec<u16>,
     ascii: [[u16; 128]; LEVELS],
 }
 
-/// Takes bytes off the front of the data; the data is known to be whole.
+/// Takes bytes off the front of the data, which is known to be complete.
 struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
@@ -174,7 +174,7 @@ impl Tailoring {
         }
         new.add_all(&mut data);
         for entry in &mut new.entries {
-            // Equal tails: the one added last is the language's own.
+            // Of equal tails the last added comes first: it is the language's own.
             entry.contractions.reverse();
             entry.contractions.sort_by_key(|(tail, _)| std::cmp::Reverse(tail.len()));
         }
@@ -220,7 +220,7 @@ impl Tailoring {
         }
     }
 
-    /// The table of a level this is based on.
+    /// The table of a level that this tailoring is based on.
     fn base(&self, level: usize) -> &'static Uca {
         match (self.version, level) {
             (400, _) => &UCA_400,
@@ -243,7 +243,8 @@ impl Tailoring {
         &self.pool[from as usize..to as usize]
     }
 
-    /// The only weight of an ASCII character that no other ASCII character changes, or zero.
+    /// The weight of an ASCII character if it has exactly one and no contraction with ASCII; else
+    /// zero.
     fn simple(&self, code: u32, level: usize) -> u16 {
         let entry = self.entry(code);
         let contracted = |e: &Entry| {
@@ -259,14 +260,14 @@ impl Tailoring {
         }
     }
 
-    /// The way to weigh text of a character set on a level.
+    /// The weigher for text of a character set on a level.
     pub(super) fn weigher(&'static self, charset: Charset, level: usize) -> Tailored {
         let ascii = if charset.is_ascii_compatible() { &self.ascii[level] } else { &[0; 128] };
         Tailored { tailoring: self, base: self.base(level), charset, level, ascii }
     }
 }
 
-/// Text weighed by a tailoring, on one level.
+/// Weigher of a tailoring, on one level.
 #[derive(Copy, Clone)]
 pub(crate) struct Tailored {
     tailoring: &'static Tailoring,
@@ -277,7 +278,7 @@ pub(crate) struct Tailored {
 }
 
 impl Tailored {
-    /// The contraction the characters of `rest` complete, with their length.
+    /// Weights of the contraction that the start of `rest` completes, with its length in `rest`.
     fn contraction(&self, entry: &'static Entry, rest: &[u8]) -> Option<(&'static [u16], usize)> {
         entry.contractions.iter().find_map(|(tail, places)| {
             let mut at = 0;
@@ -294,7 +295,7 @@ impl Tailored {
 }
 
 impl Tailored {
-    /// The start of a text whose weights are the same whatever follows the text.
+    /// The longest start of a text whose weights do not depend on what follows the text.
     pub(crate) fn settled<'b>(&self, bytes: &'b [u8]) -> &'b [u8] {
         let mut at = 0;
         while let Some((code, len)) = self.charset.decode(&bytes[at..]) {
@@ -304,7 +305,7 @@ impl Tailored {
                 at += len;
                 continue;
             };
-            // The longest come first.
+            // The longest contractions come first.
             let longest = entry.contractions[0].0.len();
             if self.charset.char_count(rest) < longest {
                 break;

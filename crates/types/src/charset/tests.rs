@@ -1,4 +1,5 @@
-//! Order, equality and hashes under each collation.
+//! Tests of order, equality and hashes under each collation.
+//! Equal texts must have equal hashes and keys under every one of them.
 
 use std::cmp::Ordering::{self, *};
 

@@ -1,4 +1,5 @@
 //! Counting and cutting text by characters.
+//! Malformed bytes never fail: each counts as one character.
 
 use super::Charset;
 use super::multibyte::MultiByte;
@@ -31,7 +32,7 @@ impl Charset {
         self.well_formed_len(bytes) == bytes.len()
     }
 
-    /// Number of characters; a byte that is none counts as one.
+    /// Number of characters; a byte that is no character counts as one.
     pub fn char_count(self, bytes: &[u8]) -> usize {
         match self {
             Self::Utf8mb4 | Self::Utf8mb3 => bytes.iter().filter(|&&b| b & 0xC0 != 0x80).count(),
@@ -49,7 +50,7 @@ impl Charset {
         }
     }
 
-    /// Length in bytes of the first character; of what is no character, one unit. Zero at the end.
+    /// Length of the first character in bytes; one unit if it is malformed, zero at the end.
     #[inline]
     pub fn char_len(self, bytes: &[u8]) -> usize {
         if self.max_len() == 1 {
@@ -58,7 +59,7 @@ impl Charset {
         self.well_formed_char(bytes).unwrap_or(bytes.len().min(self.min_len()))
     }
 
-    /// Length in bytes of the first character of several bytes, assigned or not, if it is one.
+    /// Length of the first character if it has several bytes; it need not be assigned.
     #[inline]
     fn well_formed_char(self, bytes: &[u8]) -> Option<usize> {
         match MultiByte::of(self) {
@@ -67,7 +68,7 @@ impl Charset {
         }
     }
 
-    /// Where the character number `n` starts (the first is 0); the length if there are fewer.
+    /// Offset of character number `n`, from 0; the length of the text if there are fewer.
     pub fn char_offset(self, bytes: &[u8], n: usize) -> usize {
         match self {
             Self::Utf8mb4 | Self::Utf8mb3 => utf8_offset(bytes, n),
@@ -91,7 +92,7 @@ impl Charset {
         if bytes.len() <= n { bytes } else { &bytes[..self.char_offset(bytes, n)] }
     }
 
-    /// `count` characters from character `start` (the first is 0).
+    /// `count` characters from character number `start`, from 0.
     pub fn substring(self, bytes: &[u8], start: usize, count: usize) -> &[u8] {
         let rest = &bytes[self.char_offset(bytes, start)..];
         self.prefix(rest, count)

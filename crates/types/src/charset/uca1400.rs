@@ -1,6 +1,6 @@
 //! The collations of Unicode 14: five character sets, two dozen languages, with or without accents,
-//! cases and padding. Their numbers and names follow a rule, so they are made when one is used
-//! first.
+//! cases and padding. Their numbers and names follow a rule, so they are made when one is first
+//! used.
 
 use std::sync::LazyLock;
 
@@ -10,14 +10,14 @@ use super::tailoring;
 
 /// The first number.
 const FIRST: u16 = 2048;
-/// Numbers of a character set, and of a language.
+/// Numbers per character set, and per language.
 const PER_CHARSET: u16 = 256;
 const PER_LANGUAGE: u16 = 8;
 
 const CHARSETS: [Charset; 5] =
     [Charset::Utf8mb3, Charset::Utf8mb4, Charset::Ucs2, Charset::Utf16, Charset::Utf32];
 
-/// By number from [`FIRST`] on; `None` where a language has no collations.
+/// The collations by number from [`FIRST`]; `None` for a language without collations.
 static ALL: LazyLock<Vec<Option<Collation>>> = LazyLock::new(|| {
     let numbers = FIRST..FIRST + PER_CHARSET * CHARSETS.len() as u16;
     numbers.map(make).collect()
@@ -55,7 +55,7 @@ fn make(id: u16) -> Option<Collation> {
     );
     Some(Collation {
         id: CollationId(id),
-        // As long as the program: made once.
+        // Leaked once: the names live as long as the program.
         name: Box::leak(name.into_boxed_str()),
         charset,
         sort_len: 8,

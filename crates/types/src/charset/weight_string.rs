@@ -1,21 +1,22 @@
-//! What `WEIGHT_STRING()` shows: the weights of a text, level after level, most significant byte
-//! first. Must not be used to compare: what is shown is not always what compares.
+//! Result of `WEIGHT_STRING()`: the weights of a text, level after level, most significant byte
+//! first. Must not be used to compare: MariaDB shows other weights than it compares with in some
+//! collations.
 
 use super::collation::Rule;
 use super::weights::{Stream, Weigher, match_weigher};
 use super::{Charset, Collation, Pad};
 use crate::pace::tick;
 
-/// What is asked for behind the text.
+/// Clauses of `WEIGHT_STRING()` after the text.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct WeightOptions {
-    /// Characters the text is cut or padded to.
+    /// Number of characters the text is cut or padded to.
     pub characters: Option<usize>,
-    /// The levels, one bit each from the first on; none for all.
+    /// The levels, one bit each from the first level; no bit for all levels.
     pub levels: u8,
-    /// Levels with all bits inverted.
+    /// Levels whose bits are inverted, one bit each.
     pub descending: u8,
-    /// Levels with their bytes in reverse.
+    /// Levels whose bytes are reversed, one bit each.
     pub reversed: u8,
 }
 
@@ -35,7 +36,7 @@ impl Collation {
         for level in self.shown_levels(options.levels) {
             let start = out.len();
             self.put_level(level, text, missing, out);
-            // Compat: the Unicode algorithm takes no notice of the flags.
+            // Compat: the Unicode algorithm ignores the flags.
             if !matches!(self.rule, Rule::Tailored(_) | Rule::Unicode400 | Rule::Unicode520) {
                 if options.descending & 1 != 0 {
                     out[start..].iter_mut().for_each(|b| *b = !*b);
@@ -47,7 +48,7 @@ impl Collation {
         }
     }
 
-    /// The levels to show, from zero; one that the collation does not have is its last.
+    /// The levels to show, from zero. The last level stands for those the collation does not have.
     fn shown_levels(&self, asked: u8) -> Vec<u8> {
         let own: Vec<u8> = std::iter::once(0).chain(self.levels.iter().copied()).collect();
         if asked == 0 {
@@ -73,7 +74,7 @@ impl Collation {
         match_weigher!(weigher, w => put_weights(&w, text, missing, self.least(level), out));
     }
 
-    /// The weight that pads where spaces do not; `None` where they do.
+    /// The weight used for padding; `None` if spaces are.
     fn least(&self, level: u8) -> Option<u32> {
         let unicode = matches!(self.rule, Rule::Tailored(_) | Rule::Unicode400 | Rule::Unicode520);
         match self.pad {
@@ -83,7 +84,7 @@ impl Collation {
         }
     }
 
-    /// Characters that compare by their codes.
+    /// Appends the weights of a collation that compares codes.
     fn put_codes(&self, text: &[u8], missing: usize, out: &mut Vec<u8>) {
         let width = match self.charset {
             Charset::Utf8mb4 | Charset::Utf16 | Charset::Utf16le | Charset::Utf32 => 3,

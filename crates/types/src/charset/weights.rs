@@ -1,5 +1,5 @@
-//! Text as a sequence of weights: the one definition of order that comparing, hashing, searching,
-//! pattern matching and key encoding share.
+//! Text as a sequence of weights: the one definition of order. Comparing, hashing, searching,
+//! pattern matching and key encoding share it.
 
 use super::collation::Rule;
 use super::multibyte::MultiByte;
@@ -7,33 +7,33 @@ use super::tables::{General, Sequence, UCA_400, UCA_520, Uca};
 use super::tailoring::{Tailored, Tailoring};
 use super::{Charset, Collation, codec};
 
-/// A way to turn text into weights.
+/// Turns text into weights.
 pub(crate) trait Weigher: Copy {
-    /// Bytes of a weight, in a key too unless `DENSE`.
+    /// Bytes of a weight; in keys too, unless `DENSE`.
     const WIDTH: usize;
-    /// Weights, of which most are below 0x80, have different lengths in a key; of two bytes each
-    /// otherwise.
+    /// Weights have different lengths in a key, because most are below 0x80; otherwise each has two
+    /// bytes.
     const DENSE: bool = false;
-    /// Whether each byte is one weight, so that bytes can be skipped freely.
+    /// Each byte is one weight, so that bytes can be skipped freely.
     const BYTEWISE: bool;
-    /// Whether a character behind may change what one weighs.
+    /// A following character may change the weights of a character.
     const CONTRACTS: bool = false;
 
-    /// The weights of the first character, into `out`, and its length in bytes (0 at the end).
+    /// The weights of the first character, and its length in bytes (0 at the end).
     fn next<'a>(&'a self, bytes: &[u8]) -> (Weights<'a>, usize);
 
     /// The weight of a space.
     fn space(&self) -> u32;
 
-    /// The weights of ASCII characters, zero for those that have not exactly one, if bytes below
-    /// 0x80 are such characters.
+    /// The weights of ASCII characters, zero for a character that does not have exactly one; `None`
+    /// if bytes below 0x80 are not always ASCII characters.
     #[inline]
     fn ascii(&self) -> Option<&'static [u16; 128]> {
         None
     }
 
-    /// Whether ASCII letters weigh as much as their capitals and all other ASCII characters as
-    /// themselves.
+    /// Whether each ASCII letter has the weight of its capital, and each other ASCII character its
+    /// code.
     #[inline]
     fn is_upper_ascii(&self) -> bool {
         false
@@ -79,7 +79,7 @@ impl<'a> Weights<'a> {
     }
 }
 
-/// The weights of a whole text, one after the other.
+/// The weights of a text, one after the other.
 pub(crate) struct Stream<'a, W> {
     weigher: &'a W,
     bytes: &'a [u8],
@@ -118,7 +118,7 @@ impl<W: Weigher> Iterator for Stream<'_, W> {
     }
 }
 
-/// Bytes are their own weights.
+/// Each byte is its own weight.
 #[derive(Copy, Clone)]
 pub(crate) struct Bytes;
 
@@ -136,7 +136,7 @@ impl Weigher for Bytes {
     }
 }
 
-/// One weight a byte from a table.
+/// One weight per byte, from a table.
 #[derive(Copy, Clone)]
 pub(crate) struct Table(pub(crate) &'static [u8; 256]);
 
@@ -155,7 +155,7 @@ impl Weigher for Table {
     }
 }
 
-/// Bytes that are no character weigh more than any character, each for itself.
+/// Bytes that are no character: each has a weight of its own, above that of every character.
 #[inline]
 pub(super) fn bad(bytes: &[u8], charset: Charset) -> (Weights<'static>, usize) {
     match bytes.first() {
@@ -164,7 +164,7 @@ pub(super) fn bad(bytes: &[u8], charset: Charset) -> (Weights<'static>, usize) {
     }
 }
 
-/// ASCII in `general_ci`: the upper-case letters.
+/// ASCII in `general_ci`: weights of the upper-case letters.
 static GENERAL_ASCII: [u16; 128] = {
     let mut table = [0; 128];
     let mut i = 1;
@@ -231,7 +231,7 @@ impl Weigher for GeneralWide {
     }
 }
 
-/// Code points of an encoding whose bytes are not in their order, or wider than a byte.
+/// Code points of an encoding whose units are wider than a byte or whose bytes do not sort by code.
 #[derive(Copy, Clone)]
 pub(crate) struct Codes(Charset);
 
@@ -259,7 +259,7 @@ impl Weigher for Codes {
 pub(crate) struct Unicode {
     table: &'static Uca,
     charset: Charset,
-    /// See [`Weigher::ascii`]; all zero if the charset is not ASCII compatible.
+    /// See [`Weigher::ascii`]; all zero if the charset is not ASCII-compatible.
     ascii: &'static [u16; 128],
 }
 
@@ -301,7 +301,7 @@ impl Weigher for Unicode {
     }
 }
 
-/// Characters of the East Asian character sets.
+/// Weights of the East Asian character sets.
 #[derive(Copy, Clone)]
 pub(crate) struct EastAsian(&'static MultiByte);
 
@@ -325,7 +325,7 @@ impl Weigher for EastAsian {
     }
 }
 
-/// German telephone books: one or two weights a byte.
+/// German telephone books: one or two weights per byte.
 #[derive(Copy, Clone)]
 pub(crate) struct German;
 
@@ -366,7 +366,7 @@ impl Collation {
         if self.rule == Rule::MultiByte { MultiByte::of(self.charset) } else { None }
     }
 
-    /// The start of a text whose weights do not change with what may follow the text.
+    /// The longest start of a text whose weights do not depend on what follows the text.
     pub(crate) fn settled<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
         match self.rule {
             Rule::Tailored(n) => Tailoring::get(n).weigher(self.charset, 0).settled(bytes),
@@ -374,7 +374,7 @@ impl Collation {
         }
     }
 
-    /// The way this collation weighs characters one by one, as LIKE and LOCATE do.
+    /// The weigher for single characters, as LIKE and LOCATE compare.
     pub(crate) fn char_weigher(&self) -> AnyWeigher {
         match self.rule {
             Rule::German | Rule::Whole(_) => {
@@ -384,7 +384,7 @@ impl Collation {
         }
     }
 
-    /// The way to weigh text on a level behind the first.
+    /// The weigher for a further level, counted from 1.
     pub(crate) fn weigher_at(&self, level: u8) -> AnyWeigher {
         match self.rule {
             Rule::Tailored(n) => {
@@ -395,7 +395,7 @@ impl Collation {
         }
     }
 
-    /// The way this collation weighs text.
+    /// The weigher of this collation's first level.
     #[inline]
     pub(crate) fn weigher(&self) -> AnyWeigher {
         let general = |g| match self.charset {
@@ -419,7 +419,7 @@ impl Collation {
     }
 }
 
-/// Runs an expression, compiled for each kind of weigher, with one of them.
+/// Runs an expression, compiled for each kind of weigher, with the given one.
 macro_rules! match_weigher {
     ($weigher:expr, $w:ident => $body:expr) => {
         match $weigher {

@@ -1,13 +1,13 @@
-//! Orders that look at a whole text before they know a weight: Thai, and the two old Czech ones.
+//! Orders that must see a whole text before they know a weight: Thai, and two old Czech ones.
 //!
-//! Each gives the bytes that `WEIGHT_STRING` shows; those compare as they are. Must not pad: the
-//! Czech ones drop or skip spaces themselves, the Thai one leaves them.
+//! Each gives the bytes of `WEIGHT_STRING`, which compare as they are. Must not pad: the Czech
+//! orders drop or skip spaces themselves, the Thai order leaves them.
 
 use std::borrow::Cow;
 
 use super::eight_bit::{czech_1250, czech_latin2};
 
-/// A weight that stands for `ch` in its three cases, behind those of the bytes.
+/// Positions of the weights of `ch` in its three cases, after those of the bytes.
 const CH: [(&[u8; 2], usize); 3] = [(b"ch", 256), (b"Ch", 257), (b"CH", 258)];
 
 /// `latin2_czech_cs`.
@@ -27,7 +27,7 @@ pub(super) fn weights(order: u8, bytes: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// The characters of a Czech text: bytes, and `ch`.
+/// The letters of a Czech text: bytes, and `ch`.
 fn letters(mut bytes: &[u8]) -> Vec<usize> {
     let mut out = Vec::with_capacity(bytes.len());
     while let Some((&first, rest)) = bytes.split_first() {
@@ -49,8 +49,8 @@ fn is_space(letter: &usize) -> bool {
     *letter == 0x20 || *letter == 0x09
 }
 
-/// Word after word the letters and then the accents, for the whole text the cases and then the
-/// signs; 2 is a space, 1 and 0 end a level.
+/// First the letters and then the accents of each word; then the cases and then the signs of the
+/// whole text. 2 is a space; 1 and 0 end a level.
 fn czech_words(bytes: &[u8]) -> Vec<u8> {
     let mut letters = letters(bytes);
     letters.truncate(letters.iter().rposition(|l| !is_space(l)).map_or(0, |at| at + 1));
@@ -88,8 +88,8 @@ fn czech_passes(bytes: &[u8]) -> Vec<u8> {
     (0..2).flat_map(|n| letters.iter().map(move |l| czech_1250(n)[*l])).collect()
 }
 
-/// Vowels written before their consonant behind it, ASCII in lower case, tone marks as a weight at
-/// the end that is the less the more consonants stand before them.
+/// A vowel written before its consonant comes after it; ASCII is in lower case. Tone marks become
+/// weights at the end; a weight is smaller the more consonants stand before the mark.
 fn thai(bytes: &[u8]) -> Vec<u8> {
     let mut out = bytes.to_vec();
     let last = out.len().saturating_sub(1);
@@ -109,8 +109,8 @@ fn thai(bytes: &[u8]) -> Vec<u8> {
                 left -= 1;
             }
             0xE7..=0xEC => {
-                // Compat: only what is not looked at yet moves up, so the last of several marks
-                // takes the place of the one before.
+                // Compat: only the unread part moves up, so the last of several marks replaces the
+                // one before.
                 out.copy_within(at + 1..at + left, at);
                 let mark = if c == 0xEC { 1 } else { c - 0xE7 + 2 };
                 out[last] = bias.wrapping_add(mark);

@@ -1,6 +1,7 @@
 //! A growable bit vector: validity of rows, results of predicates.
+//! Invariant: bits of the last word past the length are clear.
 
-/// Bits in 64-bit words, bit `i` of the vector being bit `i % 64` of word `i / 64`.
+/// Bits in 64-bit words: bit `i` of the vector is bit `i % 64` of word `i / 64`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bitmap {
     words: Vec<u64>,
@@ -27,13 +28,13 @@ impl Bitmap {
         Self { words: vec![0; len.div_ceil(64)], len }
     }
 
-    /// `len` bits of words; bits past `len` must be clear.
+    /// `len` bits from words; bits past `len` must be clear.
     pub fn from_words(words: Vec<u64>, len: usize) -> Self {
         debug_assert_eq!(words.len(), len.div_ceil(64));
         Self { words, len }
     }
 
-    /// Bits.
+    /// Number of bits.
     pub fn len(&self) -> usize {
         self.len
     }

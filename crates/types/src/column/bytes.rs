@@ -1,6 +1,7 @@
 //! Byte strings of a column, one after the other in one buffer.
+//! Offsets have 32 bits: one column of a batch must stay below 4 GiB.
 
-/// Variable-length byte strings: `offsets` has one entry more than there are rows.
+/// Byte strings of any length; `offsets` has one entry more than there are rows.
 ///
 /// A batch holds less than 4 GiB of string data; the executor ends a batch long before.
 #[derive(Clone, Debug)]
@@ -16,14 +17,14 @@ impl Default for BytesColumn {
 }
 
 impl BytesColumn {
-    /// No rows, room for `rows`.
+    /// An empty column with room for `rows`.
     pub fn with_capacity(rows: usize) -> Self {
         let mut offsets = Vec::with_capacity(rows + 1);
         offsets.push(0);
         Self { offsets, data: Vec::new() }
     }
 
-    /// Rows.
+    /// Number of rows.
     pub fn len(&self) -> usize {
         self.offsets.len() - 1
     }
@@ -33,13 +34,13 @@ impl BytesColumn {
         self.len() == 0
     }
 
-    /// Row `row`.
+    /// The bytes of row `row`.
     #[inline]
     pub fn get(&self, row: usize) -> &[u8] {
         &self.data[self.offsets[row] as usize..self.offsets[row + 1] as usize]
     }
 
-    /// Makes room for `rows` more rows as long as those there are, within reason.
+    /// Reserves room for `rows` more rows of the average length so far, within a limit.
     pub fn expect(&mut self, rows: usize) {
         const MOST: usize = 1 << 16;
         let mean = self.data.len() / self.len().max(1);
@@ -53,7 +54,7 @@ impl BytesColumn {
         self.end_row();
     }
 
-    /// The buffer, to which a row's bytes may be appended in pieces before [`Self::end_row`].
+    /// The buffer. A row's bytes may be appended to it in pieces, then [`Self::end_row`].
     pub fn buffer(&mut self) -> &mut Vec<u8> {
         &mut self.data
     }
@@ -90,7 +91,7 @@ impl BytesColumn {
         &self.data
     }
 
-    /// Drops all rows and keeps the buffers.
+    /// Removes all rows and keeps the buffers.
     pub fn clear(&mut self) {
         self.offsets.truncate(1);
         self.data.clear();
@@ -102,7 +103,7 @@ impl BytesColumn {
         self.data.truncate(*self.offsets.last().unwrap_or(&0) as usize);
     }
 
-    /// Bytes of memory held.
+    /// Size in memory, in bytes.
     pub fn memory(&self) -> usize {
         self.offsets.capacity() * 4 + self.data.capacity()
     }

@@ -1,21 +1,22 @@
 //! Decimals of a column at one scale, as narrow as their values allow.
+//! Money fits 64 bits in practice, so sums run at machine width for any declared precision.
 
 use ethnum::I256;
 
 use crate::Decimal;
 
-/// Unscaled values at one width.
+/// Unscaled values of one width.
 #[derive(Clone, Debug)]
 pub enum DecimalValues {
     /// All fit 64 bits.
     I64(Vec<i64>),
     /// All fit 128 bits.
     I128(Vec<i128>),
-    /// The full 65 digits.
+    /// Up to the full 65 digits.
     I256(Vec<I256>),
 }
 
-/// Decimals sharing a scale. The width grows with the values and never shrinks within a column.
+/// Decimals of one scale. The width grows with the values and never shrinks within a column.
 #[derive(Clone, Debug)]
 pub struct DecimalColumn {
     scale: u8,
@@ -23,12 +24,12 @@ pub struct DecimalColumn {
 }
 
 impl DecimalColumn {
-    /// No rows.
+    /// An empty column.
     pub fn new(scale: u8, capacity: usize) -> Self {
         Self { scale, values: DecimalValues::I64(Vec::with_capacity(capacity)) }
     }
 
-    /// Finished values.
+    /// A column with the given values.
     pub fn from_values(scale: u8, values: DecimalValues) -> Self {
         Self { scale, values }
     }
@@ -43,7 +44,7 @@ impl DecimalColumn {
         &self.values
     }
 
-    /// Rows.
+    /// Number of rows.
     pub fn len(&self) -> usize {
         match &self.values {
             DecimalValues::I64(v) => v.len(),
@@ -72,8 +73,8 @@ impl DecimalColumn {
         Decimal::new(self.unscaled(row), self.scale)
     }
 
-    /// Appends `value`, rounded to this column's scale; what has no room at it is the greatest, or
-    /// the least, that has.
+    /// Appends `value`, rounded to this column's scale. A value too large for it becomes the
+    /// greatest or least that fits.
     pub fn push(&mut self, value: Decimal) {
         let fitting = value.at_scale(self.scale);
         let fitting = fitting.unwrap_or_else(|| Decimal::greatest(self.scale, value.is_negative()));
@@ -95,7 +96,7 @@ impl DecimalColumn {
         }
     }
 
-    /// Appends an unscaled value that fits 128 bits, widening if it must.
+    /// Appends an unscaled value that fits 128 bits; widens the column if needed.
     #[inline]
     pub fn push_i128(&mut self, unscaled: i128) {
         match (i64::try_from(unscaled), &mut self.values) {
@@ -109,7 +110,7 @@ impl DecimalColumn {
         }
     }
 
-    /// Appends an unscaled value, widening if it must.
+    /// Appends an unscaled value; widens the column if needed.
     pub fn push_unscaled(&mut self, unscaled: I256) {
         if let Ok(narrow) = i128::try_from(unscaled) {
             return self.push_i128(narrow);
@@ -134,7 +135,7 @@ impl DecimalColumn {
         };
     }
 
-    /// Drops all rows.
+    /// Removes all rows.
     pub fn clear(&mut self) {
         self.truncate(0);
     }
@@ -148,7 +149,7 @@ impl DecimalColumn {
         }
     }
 
-    /// Bytes of memory held.
+    /// Size in memory, in bytes.
     pub fn memory(&self) -> usize {
         match &self.values {
             DecimalValues::I64(v) => v.capacity() * 8,
@@ -157,7 +158,7 @@ impl DecimalColumn {
         }
     }
 
-    /// The rows at `rows`, [`super::NULL_ROW`] giving zero.
+    /// The rows with the numbers `rows`; [`super::NULL_ROW`] gives zero.
     pub(super) fn gather(&self, rows: &[u32]) -> Self {
         use super::gather::pick;
         let values = match &self.values {

@@ -1,11 +1,12 @@
 //! Building columns from rows of other columns: selection, outer-join padding, concatenation.
+//! The hot loops of joins and filters: each physical kind is copied by its own loop.
 
 use super::{Bitmap, BytesColumn, Column, ColumnData};
 
-/// The row number that stands for a row of NULLs in [`Column::gather`].
+/// The row number that means a row of NULLs in [`Column::gather`].
 pub const NULL_ROW: u32 = u32::MAX;
 
-/// `values[row]` for each of `rows`, the default for [`NULL_ROW`].
+/// `values[row]` for each of `rows`; the default for [`NULL_ROW`].
 pub(super) fn pick<T: Copy + Default>(values: &[T], rows: &[u32]) -> Vec<T> {
     rows.iter().map(|&row| values.get(row as usize).copied().unwrap_or_default()).collect()
 }
@@ -50,7 +51,7 @@ impl ColumnData {
 }
 
 impl Column {
-    /// The rows numbered `rows`, in that order; [`NULL_ROW`] gives NULL.
+    /// The rows with the numbers `rows`, in that order; [`NULL_ROW`] gives NULL.
     pub fn gather(&self, rows: &[u32]) -> Self {
         if self.is_constant() && !rows.contains(&NULL_ROW) {
             let mut out = self.clone();
@@ -70,13 +71,13 @@ impl Column {
         Self::from_data(whole.data.gather(rows), validity)
     }
 
-    /// The rows whose bit is set.
+    /// The rows whose bit in `keep` is set.
     pub fn filter(&self, keep: &Bitmap) -> Self {
         let rows: Vec<u32> = keep.iter_ones().map(|row| row as u32).collect();
         self.gather(&rows)
     }
 
-    /// Appends all rows of `other`, of the same kind.
+    /// Appends all rows of `other`, which must be of the same kind.
     pub fn append(&mut self, other: &Self) {
         let other = other.expand_cow();
         if self.is_constant() {

@@ -1,4 +1,5 @@
-//! Arithmetic. `None` is "out of range" (for division and remainder also "by zero").
+//! Arithmetic. `None` means out of range (for division and remainder also a divisor of zero).
+//! Scales of results are MariaDB's; which error or NULL the caller gives is not decided here.
 
 use ethnum::I256;
 
@@ -6,7 +7,7 @@ use super::pow10::{digits, pow10, pow10_small};
 use super::wide::mul_drop;
 use super::{Decimal, MAX_DIGITS, MAX_SCALE};
 
-/// MariaDB keeps nine digits in a word, which shows in the length of quotients.
+/// Digits in a word of MariaDB's decimals; this affects the length of quotients.
 const WORD: u32 = 9;
 
 impl Decimal {
@@ -24,7 +25,7 @@ impl Decimal {
         self.checked_add(-other)
     }
 
-    /// Product; the scale is the sum of the two, rounded to 38 or to what fits.
+    /// Product; its scale is the sum of both, limited to 38 and to what fits.
     pub fn checked_mul(self, other: Self) -> Option<Self> {
         let scale = self.scale + other.scale;
         if scale <= MAX_SCALE {
@@ -38,17 +39,17 @@ impl Decimal {
                 return Some(product);
             }
         }
-        // Digits after the point give way to digits before it.
+        // Digits before the point have priority over digits after it.
         let room = digits(self.unscaled) + digits(other.unscaled);
         let drop = room.saturating_sub(MAX_DIGITS).max(u32::from(scale.saturating_sub(MAX_SCALE)));
         let scale = u32::from(scale).checked_sub(drop)? as u8;
         Self::bounded(mul_drop(self.unscaled, other.unscaled, drop)?, scale)
     }
 
-    /// Quotient with the digits MariaDB computes, cut off after them.
+    /// Quotient with the digits that MariaDB computes; further digits are cut off.
     ///
     /// Compat: at least `self.scale() + increment` digits after the point, rounded up to whole
-    /// words of nine; the declared scale of the expression is applied when the value is shown or
+    /// words of nine. The declared scale of the expression applies when the value is shown or
     /// stored, so `1/3*3` is 1.0000 although `1/3` shows as 0.3333.
     pub fn checked_div(self, other: Self, increment: u32) -> Option<Self> {
         let words = |scale: u8| u32::from(scale).div_ceil(WORD) * WORD;
@@ -56,7 +57,7 @@ impl Decimal {
         let slack = left - u32::from(self.scale) + right - u32::from(other.scale);
         let digits = (left + right + increment.saturating_sub(slack)).div_ceil(WORD) * WORD;
         let mut scale = digits.min(u32::from(MAX_SCALE)) as u8;
-        // Digits after the point give way to digits before it.
+        // Digits before the point have priority over digits after it.
         loop {
             match self.div_to_scale(other, scale) {
                 None if scale > 0 && !other.is_zero() => scale = scale.saturating_sub(WORD as u8),
@@ -65,7 +66,7 @@ impl Decimal {
         }
     }
 
-    /// Quotient with exactly `scale` digits after the point, cut off after them.
+    /// Quotient with exactly `scale` digits after the point; further digits are cut off.
     pub fn div_to_scale(self, other: Self, scale: u8) -> Option<Self> {
         if other.is_zero() {
             return None;
@@ -106,7 +107,7 @@ impl Decimal {
         Self::new(self.unscaled.wrapping_abs(), self.scale)
     }
 
-    /// Both integers at a common scale: the larger one, or what still fits.
+    /// Both integers at a common scale: the larger scale, or the largest that fits.
     fn aligned(self, other: Self) -> (I256, I256, u8) {
         let scale = self.scale.max(other.scale);
         let room = |d: Self| {
@@ -129,7 +130,7 @@ impl Decimal {
     }
 }
 
-/// `a * 10^up / b` without an intermediate that overflows: digit by digit where needed.
+/// `a * 10^up / b`, digit by digit where an intermediate value would overflow.
 fn long_division(a: I256, b: I256, mut up: u32) -> Option<I256> {
     let free = MAX_DIGITS.saturating_sub(digits(a)).min(up);
     let scaled = a * pow10(free);

@@ -1,10 +1,11 @@
-//! Between decimals and machine numbers, with MariaDB's rounding.
+//! Conversions between decimals and machine numbers, with MariaDB's rounding.
+//! Half is rounded away from zero for integers; a double becomes the decimal it prints as.
 
 use ethnum::I256;
 
 use super::Decimal;
 
-/// Powers of ten that a double holds exactly.
+/// Powers of ten that are exact in a double.
 const EXACT_POWERS: [f64; 23] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
     1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
@@ -26,7 +27,7 @@ impl Decimal {
         self.round(0).small_unscaled()
     }
 
-    /// Rounded to an integer, or the nearest end of the range with `true`.
+    /// Rounded to an integer; out of range, the nearest end with `true`.
     pub fn to_i64_clamped(self) -> (i64, bool) {
         match self.to_i64() {
             Some(v) => (v, false),
@@ -35,7 +36,7 @@ impl Decimal {
         }
     }
 
-    /// Rounded to an unsigned integer, or the nearest end of the range with `true`.
+    /// Rounded to an unsigned integer; out of range, the nearest end with `true`.
     pub fn to_u64_clamped(self) -> (u64, bool) {
         match self.to_u64() {
             Some(v) => (v, false),
@@ -55,13 +56,13 @@ impl Decimal {
         self.to_string().parse().unwrap_or(0.0)
     }
 
-    /// The decimal a double prints as; `None` if it is not finite or too large.
+    /// The decimal that a double prints as; `None` if it is not finite or too large.
     pub fn from_f64(v: f64) -> Option<Self> {
         if !v.is_finite() {
             return None;
         }
         let parsed = Self::parse(ryu::Buffer::new().format_finite(v).as_bytes());
-        // The shortest text of a whole number ends in ".0".
+        // The shortest text of a whole number ends in ".0", which is dropped here.
         let value = if v.fract() == 0.0 { parsed.value.round(0) } else { parsed.value };
         (!parsed.overflow).then_some(value)
     }

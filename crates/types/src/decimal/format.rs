@@ -1,4 +1,5 @@
 //! Decimal to text: all digits of the scale, a zero before a bare point, no negative zero.
+//! Never rounds: callers round to the wanted scale first.
 
 use std::fmt;
 
@@ -6,7 +7,7 @@ use ethnum::I256;
 
 use super::Decimal;
 
-/// Sign, 78 digits, point.
+/// Longest text: sign, 78 digits, point.
 const MAX_TEXT: usize = 84;
 
 impl Decimal {
@@ -17,7 +18,7 @@ impl Decimal {
         out.extend_from_slice(&buffer[start..]);
     }
 
-    /// Writes the text at the end of the buffer and says where it starts.
+    /// Writes the text to the end of the buffer; returns its start.
     fn fill(self, buffer: &mut [u8; MAX_TEXT]) -> usize {
         let mut at = MAX_TEXT;
         let scale = usize::from(self.scale);

@@ -1,4 +1,5 @@
-//! Text to decimal, with MariaDB's tolerance for spaces, exponents and what follows the number.
+//! Text to decimal, with MariaDB's tolerance for spaces, exponents and text after the number.
+//! Reports what was lost; warnings and errors are the caller's.
 
 use ethnum::I256;
 
@@ -6,14 +7,14 @@ use super::pow10::{digits, pow10};
 use super::{Decimal, MAX_DIGITS, MAX_SCALE};
 use crate::number::Rest;
 
-/// A decimal read from the start of a text.
+/// A decimal that was read from the start of a text.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct ParsedDecimal {
-    /// The number; zero if there was none, the largest of its sign after an overflow.
+    /// The number: zero if there was none, the largest of its sign after an overflow.
     pub value: Decimal,
-    /// What follows the number.
+    /// Rest of the text after the number.
     pub rest: Rest,
-    /// Where the number ends.
+    /// Offset of the end of the number.
     pub consumed: usize,
     /// The number is too large.
     pub overflow: bool,
@@ -21,13 +22,13 @@ pub struct ParsedDecimal {
     pub truncated: bool,
 }
 
-/// Digits collected so far; digits past the capacity only move the exponent.
+/// Digits collected so far; further digits only change the exponent.
 #[derive(Default)]
 struct Collected {
     small: u128,
     large: I256,
     count: u32,
-    /// Power of ten of the last digit kept.
+    /// Power of ten of the last collected digit.
     exponent: i64,
     any: bool,
     lost: bool,
@@ -99,7 +100,7 @@ fn digits_from(text: &[u8], mut at: usize, to: &mut Collected, after_point: bool
     at
 }
 
-/// An exponent with its digits, or nothing at all: `1e` and `1e+` end before the `e`.
+/// Value and end of an exponent with digits; `1e` and `1e+` have none and end before the `e`.
 fn exponent_from(text: &[u8], at: usize) -> (i64, usize) {
     if !matches!(text.get(at), Some(b'e' | b'E')) {
         return (0, at);

@@ -1,4 +1,5 @@
 //! Powers of ten and digit counts of 256-bit integers.
+//! From a table: divisions of 256-bit integers are slow.
 
 use ethnum::I256;
 
@@ -31,7 +32,7 @@ pub(super) fn pow10_small(n: u32) -> i128 {
     10i128.pow(n)
 }
 
-/// Number of decimal digits of the absolute value; zero has none.
+/// Number of decimal digits of the absolute value; zero has 0.
 pub(crate) fn digits(v: I256) -> u32 {
     let (high, low) = v.into_words();
     if high == low >> 127 {

@@ -1,18 +1,19 @@
 //! Rounding, and fitting values into a declared precision and scale.
+//! Half is rounded away from zero, as in MariaDB's DECIMAL.
 
 use ethnum::I256;
 
 use super::pow10::{digits, pow10, pow10_small};
 use super::{Decimal, MAX_SCALE};
 
-/// What happened to a value that was fitted into a declared type.
+/// Outcome of fitting a value into a declared type.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Fit {
     /// The value is unchanged.
     Exact,
     /// Digits after the point were rounded away.
     Rounded,
-    /// The value was too large and is now the nearest that fits.
+    /// The value was out of range and became the nearest that fits.
     Clamped,
 }
 
@@ -25,41 +26,41 @@ enum Direction {
 }
 
 impl Decimal {
-    /// Rounded half away from zero to `places` digits after the point; negative: before it.
+    /// Rounded half away from zero to `places` digits after the point; if negative, before it.
     ///
-    /// The scale becomes `places`, zeros are added where needed (up to 38).
+    /// The scale becomes `places` (at most 38); zeros are added where needed.
     pub fn round(self, places: i32) -> Self {
         self.rescaled(places, Direction::HalfUp)
     }
 
-    /// Rounded to `scale` digits after the point, or `None` if there is no room for as many.
+    /// Rounded to `scale` digits after the point; `None` if they do not fit.
     pub fn at_scale(self, scale: u8) -> Option<Self> {
         let value = if self.scale == scale { self } else { self.round(scale.into()) };
         (value.scale == scale).then_some(value)
     }
 
-    /// The greatest value of this scale, or the least.
+    /// The greatest value of this scale, or the least if `negative`.
     pub(crate) fn greatest(scale: u8, negative: bool) -> Self {
         let max = Self::max_value(super::MAX_DIGITS as u8, scale);
         if negative { -max } else { max }
     }
 
-    /// Cut after `places` digits after the point; negative: before it.
+    /// Cut off after `places` digits after the point; if negative, before it.
     pub fn truncate(self, places: i32) -> Self {
         self.rescaled(places, Direction::Cut)
     }
 
-    /// The smallest integer not below.
+    /// The smallest integer that is not less.
     pub fn ceil(self) -> Self {
         self.rescaled(0, Direction::Ceil)
     }
 
-    /// The largest integer not above.
+    /// The largest integer that is not greater.
     pub fn floor(self) -> Self {
         self.rescaled(0, Direction::Floor)
     }
 
-    /// Whether the value can be written with this precision and scale without loss.
+    /// Whether the value has this precision and scale without loss.
     pub fn fits(self, precision: u8, scale: u8) -> bool {
         let n = if self.scale > scale { self.normalised() } else { self };
         n.scale <= scale && n.int_digits() <= u32::from(precision - scale)
@@ -70,7 +71,7 @@ impl Decimal {
         Self::new(pow10(u32::from(precision)) - I256::ONE, scale)
     }
 
-    /// The value as a column of this precision and scale keeps it.
+    /// The value as a column of this precision and scale stores it.
     pub fn fit(self, precision: u8, scale: u8) -> (Self, Fit) {
         if self.scale == scale && digits(self.unscaled) <= u32::from(precision) {
             return (self, Fit::Exact);
@@ -106,7 +107,7 @@ impl Decimal {
             Some(v) if drop < 38 => I256::new(divide_small(v, drop, direction)),
             _ => divide(self.unscaled, drop, direction),
         };
-        // Dropped digits before the point come back as zeros.
+        // Digits dropped before the point are replaced by zeros.
         let zeros = (-places).max(0) as u32;
         let value = if zeros > 0 && quotient != I256::ZERO {
             quotient.checked_mul(pow10(zeros)).unwrap_or(quotient)
@@ -116,7 +117,7 @@ impl Decimal {
         Self::new(value, wanted)
     }
 
-    /// Zeros added after the point, as many as fit.
+    /// The value with zeros added after the point, as many as fit.
     fn extended(self, scale: u8) -> Self {
         let more = u32::from(scale - self.scale);
         match self.unscaled.checked_mul(pow10(more)) {

@@ -1,4 +1,5 @@
 //! Tests of decimals: results observed on a MariaDB server, and algebraic properties.
+//! Expected values must come from MariaDB, never from this code.
 
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 

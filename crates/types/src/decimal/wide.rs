@@ -1,4 +1,5 @@
-//! Products that do not fit 256 bits but do once digits after the point are dropped.
+//! Products that only fit 256 bits after digits behind the point are dropped.
+//! The slow path of [`Decimal::checked_mul`](crate::Decimal::checked_mul).
 
 use ethnum::I256;
 

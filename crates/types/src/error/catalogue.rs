@@ -1,7 +1,7 @@
-//! MariaDB 10.11's server errors: number, SQLSTATE and text of each, as data.
+//! MariaDB 10.11's server errors as data: number, SQLSTATE and text of each.
 //!
-//! Directives in the texts keep MariaDB's notation (`%s`, `%-.192s`, `%M`, ...) because clients and
-//! tests know the texts in that form; `format.rs` replaces them by position.
+//! The directives in the texts keep MariaDB's notation (`%s`, `%-.192s`, `%M`, ...), because
+//! clients and tests know the texts in that form. `format.rs` replaces them by position.
 
 mod classic;
 mod mariadb;
@@ -35,13 +35,13 @@ pub struct ErrorDef {
 }
 
 impl ErrorDef {
-    /// The text with `args` in the place of its directives.
+    /// The text with `args` in place of its directives.
     pub fn message(&self, args: &[&dyn fmt::Display]) -> String {
         format::expand(self.text, args)
     }
 }
 
-/// Declares constants of one range and their list, in ascending order of number.
+/// Declares constants of one range, and their list in ascending order of number.
 macro_rules! errors {
     ($($name:ident = $code:literal $state:literal $text:literal;)*) => {
         $(

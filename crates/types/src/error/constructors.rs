@@ -1,4 +1,5 @@
-//! Short constructors for the errors many places raise.
+//! Short constructors for the errors that many places raise.
+//! Rare errors use `SqlError::new` with the catalogue instead.
 
 use std::fmt::Display;
 
@@ -6,7 +7,7 @@ use super::SqlError;
 use super::catalogue::*;
 
 impl SqlError {
-    /// 1235: a feature this version does not have.
+    /// 1235: a feature that this version does not have.
     #[cold]
     pub fn not_supported(what: impl Display) -> Self {
         Self::new(&ER_NOT_SUPPORTED_YET, &[&what])
@@ -36,13 +37,13 @@ impl SqlError {
         Self::new(&ER_NO_SUCH_TABLE, &[&schema, &table])
     }
 
-    /// 1049: no such database.
+    /// 1049: no such schema.
     #[cold]
     pub fn unknown_database(schema: impl Display) -> Self {
         Self::new(&ER_BAD_DB_ERROR, &[&schema])
     }
 
-    /// 1099: a table of LOCK TABLES ... READ is to be changed.
+    /// 1099: a change of a table locked by LOCK TABLES ... READ.
     #[cold]
     pub fn read_locked(table: impl Display) -> Self {
         Self::new(&ER_TABLE_NOT_LOCKED_FOR_WRITE, &[&table])
@@ -78,7 +79,7 @@ impl SqlError {
         Self::new(&ER_DATA_OUT_OF_RANGE, &[&kind, &expression])
     }
 
-    /// 1213: chosen as the victim of a deadlock.
+    /// 1213: the transaction is the victim of a deadlock.
     #[cold]
     pub fn deadlock() -> Self {
         Self::new(&ER_LOCK_DEADLOCK, &[])

@@ -1,6 +1,6 @@
 //! Replaces the directives of a catalogue text by arguments, by position.
 //!
-//! Knows only the directives that occur in the catalogue; it is not a general printf.
+//! Must only know the directives of the catalogue; it is no general printf.
 
 use std::fmt::{Display, Write};
 
@@ -71,7 +71,7 @@ fn write_arg(out: &mut String, d: &Directive, arg: &dyn Display) {
     }
 }
 
-/// Compat: a precision counts bytes, and the cut keeps characters whole.
+/// Cuts to the precision. Compat: a precision counts bytes, and characters stay whole.
 fn cut(mut s: String, precision: Option<usize>) -> String {
     if let Some(p) = precision.filter(|&p| s.len() > p) {
         s.truncate(s.floor_char_boundary(p));
@@ -79,7 +79,7 @@ fn cut(mut s: String, precision: Option<usize>) -> String {
     s
 }
 
-/// `%T`: what is cut off is announced by three dots, which count.
+/// `%T`: three dots, which count, mark a text that was cut.
 fn cut_with_dots(s: String, precision: Option<usize>) -> String {
     match precision {
         Some(p) if p >= 3 && s.len() > p => cut(s, Some(p - 3)) + "...",
@@ -87,7 +87,7 @@ fn cut_with_dots(s: String, precision: Option<usize>) -> String {
     }
 }
 
-/// `%M`: an errno and its quoted text; anything that is no number is printed as it is.
+/// `%M`: an errno with its quoted text; an argument that is no number is printed unchanged.
 fn write_system_error(out: &mut String, arg: &str) {
     let Ok(errno) = arg.parse::<i32>() else {
         out.push_str(arg);
@@ -103,7 +103,7 @@ fn system_text(errno: i32) -> String {
     text[..end].to_owned()
 }
 
-/// Texts of the storage engine error numbers that reach clients.
+/// Texts of the engine error numbers that reach clients.
 fn handler_error(errno: i32) -> Option<&'static str> {
     Some(match errno {
         0 => "Internal error/check (Not system error)",

@@ -1,11 +1,12 @@
-//! How far an error reaches: the statement, its transaction, or the connection.
+//! Extent of the rollback that an error causes: statement, transaction or connection.
+//! A list of the few numbers that end more than the statement.
 
 use super::catalogue::*;
 
-/// What an error takes down with it.
+/// Extent of the rollback that an error causes.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Only the statement is undone; the transaction lives on.
+    /// Only the statement is undone; the transaction continues.
     Statement,
     /// The whole transaction is rolled back.
     Transaction,

@@ -1,4 +1,5 @@
-//! Reading back the parts of keys whose encoding can be inverted.
+//! Reads back the parts of keys whose encoding can be inverted.
+//! Keys come from disk: every read is bounds-checked and gives `None` at the end.
 
 use ethnum::I256;
 
@@ -19,7 +20,7 @@ impl<'a> KeyReader<'a> {
         Self { key }
     }
 
-    /// What has not been read.
+    /// The bytes that have not been read.
     pub fn rest(&self) -> &'a [u8] {
         self.key
     }
@@ -38,7 +39,7 @@ impl<'a> KeyReader<'a> {
         Some(bytes)
     }
 
-    /// The first byte of a nullable part: whether it is NULL.
+    /// Reads the first byte of a nullable part; whether the part is NULL.
     pub fn is_null(&mut self, descending: bool) -> Option<bool> {
         self.array::<1>(descending).map(|[b]| b == NULL)
     }
@@ -98,7 +99,7 @@ impl<'a> KeyReader<'a> {
         self.int(8, descending).map(Time)
     }
 
-    /// The bytes of a text under `binary` or another collation that weighs bytes and does not pad.
+    /// The bytes of a text under `binary` or another collation of bytes without padding.
     pub fn binary(&mut self, descending: bool) -> Option<Vec<u8>> {
         let len = text_len(self.key, CollationId::BINARY, descending)?;
         let part = self.skip(len)?;
@@ -114,12 +115,12 @@ impl<'a> KeyReader<'a> {
         Some(out)
     }
 
-    /// Passes over `n` bytes.
+    /// Skips `n` bytes.
     pub fn skip_bytes(&mut self, n: usize) -> Option<()> {
         self.skip(n).map(|_| ())
     }
 
-    /// Passes over a text of any collation.
+    /// Skips a text of any collation.
     pub fn skip_text(&mut self, collation: CollationId, descending: bool) -> Option<()> {
         let len = text_len(self.key, collation, descending)?;
         self.skip(len).map(|_| ())

@@ -1,4 +1,5 @@
-//! Numbers and temporal values in keys: fixed width, big-endian, sign flipped.
+//! Numbers and temporal values in keys: fixed width, big-endian, sign bit flipped.
+//! The format is on disk and must never change.
 
 use ethnum::I256;
 
@@ -28,21 +29,21 @@ pub fn put_u64(out: &mut Vec<u8>, v: u64) {
     out.extend_from_slice(&v.to_be_bytes());
 }
 
-/// Appends a double in 8 bytes; negative zero is zero.
+/// Appends a double in 8 bytes; negative zero becomes zero.
 pub fn put_f64(out: &mut Vec<u8>, v: f64) {
     let bits = (v + 0.0).to_bits();
     let ordered = if bits >> 63 == 1 { !bits } else { bits | 1 << 63 };
     out.extend_from_slice(&ordered.to_be_bytes());
 }
 
-/// Appends a float in 4 bytes; negative zero is zero.
+/// Appends a float in 4 bytes; negative zero becomes zero.
 pub fn put_f32(out: &mut Vec<u8>, v: f32) {
     let bits = (v + 0.0).to_bits();
     let ordered = if bits >> 31 == 1 { !bits } else { bits | 1 << 31 };
     out.extend_from_slice(&ordered.to_be_bytes());
 }
 
-/// Bytes of a decimal of a declared precision.
+/// Size in bytes of a decimal of this precision.
 pub const fn decimal_width(precision: u8) -> usize {
     match precision {
         0..=18 => 8,
@@ -51,7 +52,7 @@ pub const fn decimal_width(precision: u8) -> usize {
     }
 }
 
-/// Appends a decimal as a column of this precision and scale keeps it, in [`decimal_width`] bytes.
+/// Appends a decimal as a column of this precision and scale stores it, in [`decimal_width`] bytes.
 pub fn put_decimal(out: &mut Vec<u8>, v: Decimal, precision: u8, scale: u8) {
     let unscaled = v.fit(precision, scale).0.unscaled();
     match decimal_width(precision) {

@@ -1,4 +1,5 @@
-//! One part of a key: the column type and options that say how its values are encoded.
+//! One part of a key: the column type and options that choose the encoding of its values.
+//! The same value must always give the same bytes: indexes on disk are searched with them.
 
 use super::{
     KeyReader, NOT_NULL, NULL, invert, put_date, put_datetime, put_decimal, put_f64, put_int,
@@ -6,21 +7,21 @@ use super::{
 };
 use crate::{Physical, SqlType, TypeKind, Value};
 
-/// How one part of a key is encoded.
+/// Encoding of one part of a key.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeyPart {
     /// Type of the column.
     pub ty: SqlType,
-    /// Whether there is a null marker.
+    /// The part has a null marker.
     pub nullable: bool,
-    /// Only the first so many characters.
+    /// Only this many characters are part of the key.
     pub prefix: Option<u32>,
-    /// Inverted bytes.
+    /// The bytes are inverted.
     pub descending: bool,
 }
 
 impl KeyPart {
-    /// Appends the encoding of `value`, which is NULL or of the type's physical kind.
+    /// Appends the encoding of `value`, which must be NULL or of the type's physical kind.
     pub fn encode(&self, value: &Value, out: &mut Vec<u8>) {
         let start = out.len();
         if self.nullable {
@@ -30,7 +31,7 @@ impl KeyPart {
         self.finish(start, out);
     }
 
-    /// Appends what the encodings of all strings that start with `prefix` start with.
+    /// Appends the common start of the encodings of all strings that start with `prefix`.
     pub fn encode_prefix(&self, prefix: &[u8], out: &mut Vec<u8>) {
         let start = out.len();
         if self.nullable {
@@ -60,7 +61,7 @@ impl KeyPart {
         }
     }
 
-    /// The characters of a string that are part of the key.
+    /// The start of a string that is part of the key.
     fn indexed<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
         match self.prefix {
             Some(n) => self.ty.collation.charset().prefix(bytes, n as usize),
@@ -72,13 +73,13 @@ impl KeyPart {
         self.ty.fixed_width().unwrap_or(8)
     }
 
-    /// Whether [`KeyPart::decode`] gives back the value that was encoded.
+    /// Whether [`KeyPart::decode`] returns the value that was encoded.
     pub fn is_invertible(&self) -> bool {
         self.ty.physical() != Physical::Bytes
             || (self.ty.collation.is_binary() && self.prefix.is_none())
     }
 
-    /// Reads the value back; `None` if the bytes end early or the encoding cannot be inverted.
+    /// Reads a value; `None` if the bytes end early or the encoding cannot be inverted.
     pub fn decode(&self, key: &mut KeyReader<'_>) -> Option<Value> {
         let descending = self.descending;
         if self.nullable && key.is_null(descending)? {
@@ -100,7 +101,7 @@ impl KeyPart {
         })
     }
 
-    /// Passes over the value; `None` if the bytes end early.
+    /// Skips a value; `None` if the bytes end early.
     pub fn skip(&self, key: &mut KeyReader<'_>) -> Option<()> {
         if self.nullable && key.is_null(self.descending)? {
             return Some(());

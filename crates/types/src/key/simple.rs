@@ -1,12 +1,12 @@
-//! Keys of texts whose characters are single bytes of one weight each, a word at a time: what sorts
-//! and groups of ordinary text spend their time on. Other texts take the long way in `text`, with
-//! the same result.
+//! Keys of texts whose characters are single bytes with one weight each. It handles a word at a
+//! time, because sorts and groups of ordinary text spend most of their time here. For other texts,
+//! `text` is slower and gives the same bytes.
 
 use super::text::put_spaces;
 use crate::charset::weights::Weigher;
 
-/// Appends the weights of a text padded with spaces, without the trailing ones; false, with nothing
-/// appended, if the text is not that simple.
+/// Appends the weights of a text padded with spaces, without the trailing spaces. False if the text
+/// is not that simple; then nothing is appended.
 pub(super) fn put_simple<W: Weigher>(out: &mut Vec<u8>, w: &W, bytes: &[u8]) -> bool {
     if W::BYTEWISE && W::WIDTH == 1 {
         let space = w.space() as u8;
@@ -21,13 +21,13 @@ pub(super) fn put_simple<W: Weigher>(out: &mut Vec<u8>, w: &W, bytes: &[u8]) -> 
     let Some(table) = w.ascii().filter(|table| u32::from(table[0x20]) == w.space()) else {
         return false;
     };
-    // A table of a dense key is the one above.
+    // A dense key is handled above, so this table is not dense.
     debug_assert!(!W::DENSE);
     put_words(out, w, bytes, |word, out| put_table(table, word, out))
 }
 
-/// Puts the weights of each word with `put`, which says whether it could, and the spaces between
-/// words.
+/// Appends the weights of each word by `put`, and the spaces between words. `put` returns false for
+/// a word it cannot handle.
 fn put_words<W: Weigher>(
     out: &mut Vec<u8>,
     w: &W,
@@ -63,7 +63,7 @@ fn first_weight<W: Weigher>(w: &W, word: &[u8]) -> u32 {
     }
 }
 
-/// Each byte's weight is a byte.
+/// Weights of one byte per byte of text.
 fn put_bytes<W: Weigher>(w: &W, space: u8, word: &[u8], out: &mut [u8]) -> bool {
     let mut special = false;
     for (slot, b) in out.iter_mut().zip(word) {
@@ -73,7 +73,7 @@ fn put_bytes<W: Weigher>(w: &W, space: u8, word: &[u8], out: &mut [u8]) -> bool 
     !special
 }
 
-/// Each letter weighs as much as its capital, everything else as itself, in a dense key.
+/// A dense key in which a letter has the weight of its capital, and other characters their code.
 fn put_upper(word: &[u8], out: &mut [u8]) -> bool {
     let mut special = false;
     for (slot, b) in out.iter_mut().zip(word) {
@@ -87,7 +87,7 @@ fn put_table(table: &[u16; 128], word: &[u8], out: &mut [u8]) -> bool {
     let mut special = false;
     for (slot, b) in out.as_chunks_mut::<2>().0.iter_mut().zip(word) {
         let weight = table[usize::from(b & 0x7F)];
-        // None or many, or that of a space.
+        // The character has no weight, several weights, or the weight of a space.
         special |= weight == 0 || weight == table[0x20];
         *slot = weight.to_be_bytes();
     }

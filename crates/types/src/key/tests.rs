@@ -1,4 +1,5 @@
-//! Order of keys is order of values, for each type and collation.
+//! Tests that the order of keys is the order of values, for each type and collation.
+//! Also pins the bytes of some keys, since the format is on disk.
 
 use proptest::prelude::*;
 

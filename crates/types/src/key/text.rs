@@ -2,14 +2,14 @@
 //!
 //! NO PAD: the bytes of the weights, zero bytes as `00 FF`, then `00 00`.
 //!
-//! PAD SPACE: weights without the trailing spaces. A space in the middle is followed
-//! by one byte that compares what comes after it with endless spaces (1 less, 3 greater); the end
-//! is a space followed by 2. So a text stands exactly where its padding with endless spaces would.
+//! PAD SPACE: weights without the trailing spaces. A space in the middle is followed by a byte that
+//! compares the rest of the text with endless spaces (1 less, 3 greater). The end is a space and a
+//! 2. So a text sorts exactly where its padding with endless spaces would.
 //!
-//! Weights have a fixed width, but those of `general_ci`, where plain text would be half zeros:
-//! below 0x80 they are one byte, below 0x7F80 two with a first byte from 0x80 to 0xFE, else 0xFF
-//! and two. Not those of the Unicode collations, whose computed pairs would grow to six bytes, more
-//! than a key of the longest columns has room for.
+//! Weights have a fixed width, except for `general_ci`, where half the bytes of plain text would be
+//! zero: a weight below 0x80 has one byte; a weight below 0x7F80 has two, the first from 0x80 to
+//! 0xFE; others are 0xFF and two bytes. The Unicode collations keep the fixed width: their computed
+//! pairs would grow to six bytes, for which keys of the longest columns have no room.
 
 use super::simple::put_simple;
 use crate::charset::weights::{Stream, Weigher, match_weigher, with_weigher};
@@ -44,11 +44,11 @@ fn put_level<W: Weigher>(out: &mut Vec<u8>, w: &W, pad: Pad, bytes: &[u8]) {
     }
 }
 
-/// Appends what the keys of all texts that start with `bytes` start with (for `LIKE 'abc%'`).
+/// Appends the common start of the keys of all texts that start with `bytes` (for `LIKE 'abc%'`).
 pub fn put_text_prefix(out: &mut Vec<u8>, collation: CollationId, bytes: &[u8]) {
     let collation = collation.info();
     if matches!(collation.rule, Rule::Whole(_)) {
-        // What follows may change every weight.
+        // The text after the prefix may change every weight.
         return;
     }
     let bytes = collation.settled(bytes);
@@ -58,7 +58,7 @@ pub fn put_text_prefix(out: &mut Vec<u8>, collation: CollationId, bytes: &[u8]) 
     });
 }
 
-/// Bytes of the text part at the start of `key`; `None` if it has no end.
+/// Size in bytes of the text part at the start of `key`; `None` if it has no end.
 pub fn text_len(key: &[u8], collation: CollationId, descending: bool) -> Option<usize> {
     let collation = collation.info();
     let mask = if descending { 0xFF } else { 0 };
@@ -78,10 +78,10 @@ fn level_len<W: Weigher>(w: &W, pad: Pad, key: &[u8], mask: u8) -> Option<usize>
     }
 }
 
-/// First weight of those that take three bytes in a dense key.
+/// First weight that takes three bytes in a dense key.
 const RARE: u32 = 0x80 + 127 * 256;
 
-/// The bytes of a weight and how many they are.
+/// The bytes of a weight, and their number.
 #[inline]
 fn unit<W: Weigher>(weight: u32) -> ([u8; 4], usize) {
     if !W::DENSE {
@@ -94,7 +94,7 @@ fn unit<W: Weigher>(weight: u32) -> ([u8; 4], usize) {
     }
 }
 
-/// Bytes of the weight that begins with `first`.
+/// Size in bytes of the weight whose first byte is `first`.
 #[inline]
 fn unit_len<W: Weigher>(first: u8) -> usize {
     match first {
@@ -123,7 +123,7 @@ fn put_escaped<W: Weigher>(out: &mut Vec<u8>, w: &W, bytes: &[u8]) {
     }
 }
 
-/// Weights without trailing spaces, each space with its indicator.
+/// Weights without trailing spaces; each space has its indicator.
 fn put_padded<W: Weigher>(out: &mut Vec<u8>, w: &W, bytes: &[u8]) {
     out.reserve(bytes.len() * W::WIDTH + 4);
     if put_simple(out, w, bytes) {
@@ -141,7 +141,7 @@ fn put_padded<W: Weigher>(out: &mut Vec<u8>, w: &W, bytes: &[u8]) {
     }
 }
 
-/// Spaces in the middle; what follows them begins with `next`.
+/// Appends spaces in the middle of a text; `next` is the weight after them.
 pub(super) fn put_spaces<W: Weigher>(out: &mut Vec<u8>, w: &W, count: usize, next: u32) {
     for _ in 0..count {
         put_weight(out, w, w.space());

@@ -1,18 +1,19 @@
-//! Doubles as text.
+//! Doubles as text, in MariaDB's notation.
+//! The shortest text that reads back as the same value, except where a number of digits is given.
 
 use std::io::Write;
 
-/// Decimal exponents printed without an `e`.
+/// Decimal exponents of numbers printed without an `e`.
 const PLAIN: std::ops::RangeInclusive<i32> = -15..=14;
 
 /// Appends the shortest text that reads back as `v`, in MariaDB's notation.
 pub fn write_f64(out: &mut Vec<u8>, v: f64) {
     if v == v.trunc() && v.abs() < 1e15 {
-        // The common case, and where negative zero loses its sign.
+        // The common case; also the place where negative zero loses its sign.
         return super::write_i64(out, v as i64);
     }
     if !v.is_finite() {
-        // Compat: what an aggregate computed beyond the range of doubles is shown as zero.
+        // Compat: an aggregate's result beyond the range of doubles is shown as zero.
         return out.push(b'0');
     }
     write_shortest(out, ryu::Buffer::new().format_finite(v).as_bytes());
@@ -20,8 +21,8 @@ pub fn write_f64(out: &mut Vec<u8>, v: f64) {
 
 /// Appends `v` with exactly `decimals` digits after the point (`DOUBLE(M,D)`, `ROUND(v, D)`).
 ///
-/// Digits beyond those of the shortest text that reads back as `v` are zeros, and what is shown as
-/// zero has no sign.
+/// Digits beyond those of the shortest text that reads back as `v` are zeros. A value shown as zero
+/// has no sign.
 pub fn write_fixed(out: &mut Vec<u8>, v: f64, decimals: usize) {
     if !v.is_finite() {
         return out.push(b'0');
@@ -34,7 +35,7 @@ pub fn write_fixed(out: &mut Vec<u8>, v: f64, decimals: usize) {
 }
 
 fn write_signed(out: &mut Vec<u8>, v: f64, decimals: usize) {
-    // Up to 15 digits are those of the shortest text.
+    // Up to 15 digits equal those of the shortest text.
     if decimals < 15 && v.abs() < POWERS[15 - decimals] {
         let _ = write!(out, "{v:.decimals$}");
         return;
@@ -58,11 +59,11 @@ fn write_signed(out: &mut Vec<u8>, v: f64, decimals: usize) {
     }
 }
 
-/// 10 to the power of the place.
+/// 10 to the power of the index.
 const POWERS: [f64; 16] =
     [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
 
-/// A number's digits without zeros around them, and the power of ten of the first one.
+/// A number's digits without zeros at either end, and the power of ten of the first digit.
 struct Digits {
     negative: bool,
     digits: smallvec::SmallVec<[u8; 32]>,
@@ -95,7 +96,8 @@ pub(super) fn write_shortest(out: &mut Vec<u8>, text: &[u8]) {
     if negative {
         out.push(b'-');
     }
-    // Compat: sixteen digits before the point are plain if more follow it.
+    // Compat: a number with sixteen digits before the point has no exponent if more digits follow
+    // it.
     if PLAIN.contains(&exponent) || (exponent == 15 && digits.len() > 16) {
         return write_plain(out, &digits, exponent);
     }
@@ -124,8 +126,7 @@ fn write_plain(out: &mut Vec<u8>, digits: &[u8], exponent: i32) {
     }
 }
 
-/// The digits of a positive number, `most` of them if it has more, and the place of the point among
-/// them.
+/// The digits of a positive number, at most `most`, and the position of the point among them.
 fn digits_of(v: f64, most: usize) -> (Vec<u8>, i32) {
     let split = |text: String| {
         let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
@@ -140,11 +141,11 @@ fn digits_of(v: f64, most: usize) -> (Vec<u8>, i32) {
     }
 }
 
-/// Appends a number in at most `room` characters, with as many digits as they hold; false if they
-/// are too few for any.
+/// Appends a number in at most `room` characters, with as many digits as fit; false if not even one
+/// digit fits.
 ///
-/// Compat: an exponent is written if the number would not fit without it, or has more than 15
-/// digits before the point or zeros behind it.
+/// Compat: the number has an exponent if it would not fit without one, or if it has more than 15
+/// digits before the point or zeros after it.
 pub fn write_f64_within(out: &mut Vec<u8>, v: f64, room: usize) -> bool {
     if v == 0.0 || !v.is_finite() {
         out.push(b'0');
@@ -161,7 +162,7 @@ pub fn write_f64_within(out: &mut Vec<u8>, v: f64, room: usize) -> bool {
         _ if point < count => count + 1,
         _ => point,
     };
-    // What an exponent takes with one digit: where that just fits, it is rather written.
+    // Size with an exponent and one digit. If exactly that fits, the exponent is preferred.
     let shortest = 2 + exponent_digits(point) + i32::from(point < 1);
     let almost = point <= width && (point >= -1 || (point == -2 && shortest != width));
     let sign: &[u8] = if negative { b"-" } else { b"" };
@@ -171,7 +172,7 @@ pub fn write_f64_within(out: &mut Vec<u8>, v: f64, room: usize) -> bool {
     }
 }
 
-/// The digits of an exponent.
+/// Number of characters of an exponent.
 fn exponent_digits(point: i32) -> i32 {
     1 + i32::from(point >= 101 || point <= -99) + i32::from(point >= 11 || point <= -9)
 }
@@ -190,7 +191,7 @@ fn plain_within(
         true => text.trim_end_matches('0').trim_end_matches('.'),
         false => &text,
     };
-    // What nothing is left of has no sign.
+    // A number rounded to zero has no sign.
     if text != "0" {
         out.extend_from_slice(sign);
     }

@@ -1,4 +1,5 @@
 //! Single precision as text: six significant digits.
+//! Compat: MariaDB prints a FLOAT with fewer digits than it holds.
 
 use std::io::Write;
 

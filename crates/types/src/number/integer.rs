@@ -1,4 +1,5 @@
 //! Integers: reading, printing, and the conversion from doubles.
+//! Out of range gives the nearest end with a flag, never a wrapped value.
 
 use super::{Parsed, Rest, skip_spaces};
 use crate::decimal::Decimal;
@@ -40,14 +41,14 @@ fn clamp(value: i128, rest: Rest, consumed: usize) -> Parsed<i128> {
     Parsed { value: value.clamp(MIN, MAX), rest, consumed, overflow }
 }
 
-/// The nearest integer (ties to even), or the nearest end of the range with `true`.
+/// The nearest integer (ties to even); out of range, the nearest end with `true`.
 pub fn f64_to_i64(v: f64) -> (i64, bool) {
     let r = v.round_ties_even();
     let fits = (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&r);
     (r as i64, !fits)
 }
 
-/// The nearest unsigned integer (ties to even), or the nearest end of the range with `true`.
+/// The nearest unsigned integer (ties to even); out of range, the nearest end with `true`.
 pub fn f64_to_u64(v: f64) -> (u64, bool) {
     let r = v.round_ties_even();
     let fits = (0.0..18_446_744_073_709_551_616.0).contains(&r);
@@ -64,7 +65,7 @@ pub fn write_u64(out: &mut Vec<u8>, v: u64) {
     out.extend_from_slice(itoa::Buffer::new().format(v).as_bytes());
 }
 
-/// Fills `out[start..]` up with zeros on the left to `width` characters (`ZEROFILL`).
+/// Pads `out[start..]` with zeros on the left to `width` characters (`ZEROFILL`).
 pub fn write_zerofill(out: &mut Vec<u8>, start: usize, width: usize) {
     let missing = width.saturating_sub(out.len() - start);
     out.splice(start..start, std::iter::repeat_n(b'0', missing));

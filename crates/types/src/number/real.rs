@@ -1,4 +1,5 @@
 //! Doubles: reading, and rounding to decimal places.
+//! Compat: rounds the binary value scaled by a power of ten, so results can differ from DECIMAL's.
 
 use super::{Parsed, Rest, skip_spaces};
 
@@ -18,7 +19,7 @@ pub fn parse_f64(text: &[u8]) -> Parsed<f64> {
     }
 }
 
-/// Where the longest number starting at `start` ends; `start` if there is none.
+/// End of the longest number that starts at `start`; `start` if there is none.
 fn number_end(text: &[u8], start: usize) -> usize {
     let digits = |from: usize| -> usize {
         text[from..].iter().position(|b| !b.is_ascii_digit()).map_or(text.len(), |n| from + n)

@@ -1,4 +1,6 @@
-//! Reading rows: one value, or one column of many rows at a time.
+//! Reads rows: one value, or one column of many rows at a time.
+//! Rows come from disk: every access is bounds-checked. A row must be of the current version; the
+//! caller upgrades earlier ones first.
 
 use ethnum::I256;
 
@@ -45,7 +47,7 @@ impl RowLayout {
         self.decode_iter(rows.iter(), column)
     }
 
-    /// Decodes column `column` of the rows numbered `selected`.
+    /// Decodes column `column` of the rows with the numbers `selected`.
     pub fn decode_selected(
         &self,
         rows: &ByteRows,
@@ -141,7 +143,7 @@ fn uint24(b: [u8; 3]) -> u32 {
     u32::from_le_bytes([b[0], b[1], b[2], 0])
 }
 
-/// Decodes with a function of a fixed-size array, so that the loop has no branch on the type.
+/// Decodes with a function of a fixed-size array, so that the loop does not branch on the type.
 fn collect<'r, const N: usize, T>(
     rows: impl ExactSizeIterator<Item = &'r [u8]>,
     at: usize,

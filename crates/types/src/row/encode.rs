@@ -1,4 +1,5 @@
-//! Writing rows.
+//! Writes rows.
+//! Always writes the current version of the layout; the format is in `row.rs`.
 
 use crate::{Column, ColumnData, TypeKind, Value};
 
@@ -6,8 +7,8 @@ use super::layout::{HEADER_BYTES, Place};
 use super::{FLAG_WIDE, RowLayout};
 
 impl RowLayout {
-    /// Appends row `row` of `columns`, one per column of the layout and of its physical kind, with
-    /// decimals at the declared scale, to `out`.
+    /// Appends row `row` of `columns` to `out`. There must be one column per column of the layout,
+    /// of its physical kind; decimals have the declared scale.
     pub fn encode(&self, columns: &[&Column], row: usize, out: &mut Vec<u8>) {
         debug_assert_eq!(columns.len(), self.columns().len());
         let start = out.len();
@@ -19,7 +20,7 @@ impl RowLayout {
         self.put_strings(|| self.strings(columns, row), total, start, out);
     }
 
-    /// Appends a row of single values, NULL or of their columns' physical kinds.
+    /// Appends a row of single values, each NULL or of its column's physical kind.
     pub fn encode_values(&self, values: &[Value], out: &mut Vec<u8>) {
         let columns: Vec<Column> = values
             .iter()
@@ -50,8 +51,8 @@ impl RowLayout {
             .map(move |(_, column)| if column.is_null(row) { &b""[..] } else { column.bytes(row) })
     }
 
-    /// Appends the strings, of `total` bytes, of the row that begins at `start`: where they end,
-    /// then their bytes.
+    /// Appends the strings of the row that begins at `start`: first their ends, then their bytes,
+    /// which are `total` in all.
     pub(super) fn put_strings<'s, I: Iterator<Item = &'s [u8]>>(
         &self,
         strings: impl Fn() -> I,
@@ -79,7 +80,7 @@ impl RowLayout {
     }
 }
 
-/// Writes the value at physical row `row` into its `to.len()` bytes.
+/// Writes the value at physical row `row` to `to`, whose length is the value's width.
 fn write_fixed(kind: TypeKind, column: &Column, row: usize, to: &mut [u8]) {
     let width = to.len();
     match column.data() {

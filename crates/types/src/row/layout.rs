@@ -1,4 +1,5 @@
-//! Where each column lies in a stored row.
+//! Position of each column in a stored row.
+//! Computed from the column types: only the types are stored with a table.
 
 use crate::{Physical, SqlType};
 
@@ -8,25 +9,25 @@ pub const FLAG_WIDE: u8 = 1;
 /// Bytes before the null bits.
 pub(super) const HEADER_BYTES: usize = 2;
 
-/// One column's place in the row.
+/// Position of a column in the row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RowColumn {
     /// Its type.
     pub ty: SqlType,
-    /// Its null bit, if it may be NULL.
+    /// Its null bit; `None` if the column is NOT NULL.
     pub null_bit: Option<u32>,
     pub(super) place: Place,
 }
 
-/// Fixed columns are found by offset, variable ones by their rank.
+/// A fixed column has an offset, a variable one a rank among the variable columns.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Place {
     Fixed { offset: u32, width: u8 },
     Variable { rank: u32 },
 }
 
-/// The layout of a table's rows. Follows from the column types, and from those the table had before
-/// if rows stored then are still there.
+/// The layout of a table's rows. It follows from the column types, and from earlier column types as
+/// long as rows of that time exist.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RowLayout {
     columns: Vec<RowColumn>,
@@ -34,7 +35,7 @@ pub struct RowLayout {
     pub(super) variable: usize,
     /// First byte of rows of this layout.
     pub(super) version: u8,
-    /// What rows with lower first bytes are, by that byte.
+    /// The earlier versions, by their first byte.
     pub(super) earlier: Option<super::upgrade::Earlier>,
 }
 
@@ -70,12 +71,12 @@ impl RowLayout {
         &self.columns
     }
 
-    /// Bytes of a row before its variable data's end offsets: enough to decode fixed columns.
+    /// Bytes of a row before the end offsets of variable data: enough to decode fixed columns.
     pub fn fixed_bytes(&self) -> usize {
         self.fixed_end
     }
 
-    /// Whether a prefix of `fixed_bytes` suffices to decode column `column`.
+    /// Whether the first `fixed_bytes` of a row are enough to decode column `column`.
     pub fn is_fixed(&self, column: usize) -> bool {
         matches!(self.columns[column].place, Place::Fixed { .. })
     }

@@ -1,8 +1,8 @@
-//! Rows stored under an earlier schema version, brought to the current one as they are read.
+//! Rows stored under an earlier schema version, converted to the current one when they are read.
 //!
-//! The first byte of a row names the columns it was written with. A change of columns that leaves
-//! stored rows alone adds a [`RowVersion`]: those columns, and where each of today's columns comes
-//! from. Rows of today's version cost one comparison of that byte.
+//! The first byte of a row is the version of the columns it was written with. A change of columns
+//! that does not rewrite rows adds a [`RowVersion`]: the old columns, and the source of each
+//! current column. For a row of the current version the cost is one comparison of that byte.
 
 use std::sync::Arc;
 
@@ -12,12 +12,12 @@ use super::layout::{HEADER_BYTES, Place};
 use super::{RowCorrupt, RowLayout};
 use crate::{SqlType, Value};
 
-/// Where a column's value is found in rows of an earlier version.
+/// Source of a column's value in rows of an earlier version.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum RowSource {
-    /// In that version's column at this position.
+    /// The column at this position of that version.
     Stored(usize),
-    /// Nowhere: the column came later, and every earlier row has this value.
+    /// No stored column: the column was added later, and every earlier row has this value.
     Constant(Value),
 }
 
@@ -26,16 +26,16 @@ pub enum RowSource {
 pub struct RowVersion {
     /// Type and nullability of its columns.
     columns: Vec<(SqlType, bool)>,
-    /// One per column of today.
+    /// One source per current column.
     sources: Vec<RowSource>,
 }
 
-/// An earlier version, ready to be read.
+/// An earlier version, prepared for reading.
 #[derive(Debug, PartialEq)]
 pub(super) struct Upgrade {
     stored: RowVersion,
     layout: RowLayout,
-    /// A row of today with the constants in their places and nothing elsewhere.
+    /// A current row that has the constants; the other columns are empty.
     template: Vec<u8>,
 }
 
@@ -59,7 +59,7 @@ impl Upgrade {
 }
 
 impl RowLayout {
-    /// This layout as the one after `earlier`, which rows may still be stored in.
+    /// This layout as the successor of `earlier`, under which rows may still be stored.
     pub fn with_earlier(mut self, earlier: Vec<RowVersion>) -> Self {
         let usable = |v: &RowVersion| v.sources.len() == self.columns().len();
         if earlier.is_empty() || earlier.len() > usize::from(u8::MAX) || !earlier.iter().all(usable)
@@ -73,13 +73,13 @@ impl RowLayout {
         self
     }
 
-    /// The versions rows may be stored in besides the current one, oldest first.
+    /// The earlier versions under which rows may be stored, oldest first.
     pub fn earlier(&self) -> Vec<RowVersion> {
         self.earlier.iter().flat_map(|e| e.iter()).map(|e| e.stored.clone()).collect()
     }
 
-    /// `new` as what follows this layout without a row being written anew; `sources` says where its
-    /// columns come from. `None` once the version numbers are used up.
+    /// The layout `new` as the successor of this one, with no row rewritten. `sources` are the
+    /// sources of its columns. `None` if there is no version number left.
     pub fn followed_by(&self, new: RowLayout, sources: &[RowSource]) -> Option<Self> {
         if self.version == u8::MAX {
             return None;
@@ -106,7 +106,7 @@ impl RowLayout {
         row.first() != Some(&self.version)
     }
 
-    /// Appends `row`, which is whole and of an earlier version, to `out` in the current one.
+    /// Appends `row`, a complete row of an earlier version, to `out` in the current version.
     pub fn upgrade(&self, row: &[u8], out: &mut Vec<u8>) -> Result<(), RowCorrupt> {
         let version = usize::from(*row.first().ok_or(RowCorrupt)?);
         let from = self.earlier.as_ref().and_then(|e| e.get(version)).ok_or(RowCorrupt)?;
@@ -149,7 +149,7 @@ impl RowLayout {
     }
 }
 
-/// Upgrades shared by the copies of a layout.
+/// Upgrades, shared by all copies of a layout.
 pub(super) type Earlier = Arc<[Upgrade]>;
 
 #[cfg(test)]
@@ -174,7 +174,8 @@ mod tests {
         let first = layout(&[(number.clone(), false), (text(), true)]);
         let mut row = Vec::new();
         first.encode_values(&[Value::UInt(7), Value::bytes("seven")], &mut row);
-        // A column before all, one after; the string becomes the second of three.
+        // One column is added before all others, one after; the string becomes the second of three
+        // columns.
         let second = layout(&[(text(), true), (text(), true), (number.clone(), false)]);
         let sources =
             [RowSource::Constant(Value::bytes("new")), RowSource::Stored(1), RowSource::Stored(0)];
@@ -185,7 +186,7 @@ mod tests {
         assert!(!second.is_earlier(&now));
         let expected = vec![Value::bytes("new"), Value::bytes("seven"), Value::UInt(7)];
         assert_eq!(values(&second, &now), expected);
-        // The string goes, a NULL comes: rows of both versions are read.
+        // The string is dropped and a nullable column added: rows of both versions are read.
         let third = layout(&[(number.clone(), true), (text(), true)]);
         let sources = [RowSource::Constant(Value::Null), RowSource::Stored(0)];
         let third = second.followed_by(third, &sources).unwrap();

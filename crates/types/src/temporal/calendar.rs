@@ -1,4 +1,5 @@
 //! The Gregorian calendar, extended backwards: day numbers, week days, lengths of months.
+//! Compat: zero months and days have numbers too, because MariaDB's arithmetic gives them some.
 
 /// Day number of 1970-01-01.
 pub(super) const EPOCH_DAY: i64 = 719_528;
@@ -25,7 +26,7 @@ pub(super) const fn days_in_year(year: u32) -> u32 {
     365 + is_leap_year(year) as u32
 }
 
-/// The number of a day, as `TO_DAYS` counts; zero parts count like MariaDB counts them.
+/// The day number as `TO_DAYS` counts; zero parts count as in MariaDB.
 ///
 /// Compat: `0000-00-00` is day 0, and a zero month or day extrapolates backwards.
 pub(super) fn day_number(year: u32, month: u32, day: u32) -> i64 {
@@ -43,8 +44,7 @@ pub(super) fn day_number(year: u32, month: u32, day: u32) -> i64 {
     days + y / 4 - centuries
 }
 
-/// Year, month and day of a day number; zeros outside of 0000-03-01..9999-12-31 as `FROM_DAYS` has
-/// it.
+/// Year, month and day of a day number; zeros outside 0000-03-01..9999-12-31, as in `FROM_DAYS`.
 pub(super) fn from_day_number(day: i64) -> Option<(u32, u32, u32)> {
     if !(366..=MAX_DAY).contains(&day) {
         return None;

@@ -1,4 +1,5 @@
 //! A calendar day.
+//! Zero parts are values too: which of them are good depends on [`DateOptions`].
 
 use std::fmt;
 
@@ -15,12 +16,12 @@ impl Date {
     /// `9999-12-31`.
     pub const MAX: Self = Self::from_parts(9999, 12, 31);
 
-    /// The date of parts that are in range (year to 9999, month to 12, day to 31).
+    /// The date of year (to 9999), month (to 12) and day (to 31), which must be in range.
     pub const fn from_parts(year: u32, month: u32, day: u32) -> Self {
         Self(year << 9 | month << 5 | day)
     }
 
-    /// The date of parts, if the options accept it.
+    /// The date of these parts, if the options accept it.
     pub fn checked(year: u32, month: u32, day: u32, options: DateOptions) -> Option<Self> {
         options.accepts(year, month, day).then(|| Self::from_parts(year, month, day))
     }
@@ -55,12 +56,12 @@ impl Date {
         options.accepts(self.year(), self.month(), self.day())
     }
 
-    /// The number of the day (`TO_DAYS`).
+    /// The day number (`TO_DAYS`).
     pub fn day_number(self) -> i64 {
         day_number(self.year(), self.month(), self.day())
     }
 
-    /// The day with a number (`FROM_DAYS`), from 366 (0001-01-01) on.
+    /// The date of a day number (`FROM_DAYS`), from 366 (0001-01-01).
     pub fn from_day_number(day: i64) -> Option<Self> {
         from_day_number(day).map(|(y, m, d)| Self::from_parts(y, m, d))
     }
@@ -81,7 +82,7 @@ impl Date {
         (last > 0).then(|| Self::from_parts(self.year(), self.month(), last))
     }
 
-    /// Midnight of this day.
+    /// Midnight at the start of this day.
     pub const fn midnight(self) -> DateTime {
         DateTime::from_date(self)
     }

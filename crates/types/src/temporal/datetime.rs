@@ -1,4 +1,5 @@
 //! A day with a time of day, without a zone.
+//! Also the stored form of TIMESTAMP, which is then in UTC.
 
 use std::fmt;
 
@@ -17,7 +18,7 @@ impl DateTime {
     /// `9999-12-31 23:59:59.999999`.
     pub const MAX: Self = Self::from_parts(Date::MAX, 23, 59, 59, 999_999);
 
-    /// The instant of parts that are in range.
+    /// The instant of these parts, which must be in range.
     pub const fn from_parts(date: Date, hour: u32, minute: u32, second: u32, micros: u32) -> Self {
         let month = (date.year() * 13 + date.month()) as i64;
         let day = month << 5 | date.day() as i64;
@@ -92,12 +93,12 @@ impl DateTime {
         Self::from_parts(date, seconds / 3600, seconds / 60 % 60, seconds % 60, micros)
     }
 
-    /// Microseconds since day zero; the parts must not be zero for the result to mean something.
+    /// Microseconds since day zero; only meaningful if no part of the date is zero.
     pub fn linear_micros(self) -> i64 {
         self.date().day_number() * MICROS_PER_DAY + self.micros_of_day()
     }
 
-    /// The instant with a number of microseconds since day zero, if it is a real day.
+    /// The instant this many microseconds after day zero, if it is in the calendar.
     pub fn from_linear_micros(micros: i64) -> Option<Self> {
         let date = Date::from_day_number(micros.div_euclid(MICROS_PER_DAY))?;
         Some(Self::from_date_and_micros(date, micros.rem_euclid(MICROS_PER_DAY)))
@@ -113,7 +114,7 @@ impl DateTime {
         Self::from_linear_micros(micros.checked_add(EPOCH_DAY * MICROS_PER_DAY)?)
     }
 
-    /// Digits of the fraction after `fsp` cut off.
+    /// The instant with the fraction cut off after `fsp` digits.
     pub const fn truncate_to(self, fsp: u8) -> Self {
         if fsp >= 6 {
             return self;
@@ -122,7 +123,7 @@ impl DateTime {
         Self(self.0 - micros % 10i64.pow(6 - fsp as u32))
     }
 
-    /// The fraction rounded to `fsp` digits; `None` past the end of the calendar.
+    /// The instant with the fraction rounded to `fsp` digits; `None` past the end of the calendar.
     pub fn round_to(self, fsp: u8) -> Option<Self> {
         let unit = fsp_unit(fsp);
         let rest = i64::from(self.micros()) % unit;

@@ -1,9 +1,10 @@
 //! `DATE_FORMAT` and `TIME_FORMAT`.
+//! The names of months and days are passed in: they depend on `lc_time_names`.
 
 use super::{Date, DateTime, Time, TimeNames, WeekMode, write_padded};
 use crate::number::write_u64;
 
-/// What is being formatted; a time has a zero date and may have more than 23 hours.
+/// Parts of the value to format; a time has a zero date and may have more than 23 hours.
 #[derive(Copy, Clone)]
 struct Parts {
     date: Date,
@@ -15,8 +16,8 @@ struct Parts {
 }
 
 impl DateTime {
-    /// Appends the instant in the given format; `None` if a part it asks for is zero and has no
-    /// name.
+    /// Appends the instant in the given format; `None` if the format uses a part that is zero and
+    /// has no name.
     pub fn format(self, format: &[u8], names: &TimeNames, out: &mut Vec<u8>) -> Option<()> {
         let parts = Parts {
             date: self.date(),
@@ -31,13 +32,13 @@ impl DateTime {
 }
 
 impl Time {
-    /// Appends the time in the given format; `None` if it asks for parts of a date that have no
+    /// Appends the time in the given format; `None` if the format uses parts of a date that have no
     /// value.
     pub fn format(self, format: &[u8], names: &TimeNames, out: &mut Vec<u8>) -> Option<()> {
         self.format_parts(true, format, names, out)
     }
 
-    /// Appends the time as if it were of the zero date.
+    /// Appends the time as a time of the zero date.
     pub fn format_dated(self, format: &[u8], names: &TimeNames, out: &mut Vec<u8>) -> Option<()> {
         self.format_parts(false, format, names, out)
     }
@@ -118,7 +119,7 @@ impl Parts {
         if self.is_time || (nothing && directive == b'w') {
             return None;
         }
-        // Compat: the day of a year is not counted without a month, nor in the year 0.
+        // Compat: the day of the year is not counted without a month, nor in year 0.
         if directive == b'j' && (self.date.year() == 0 || self.date.month() == 0) {
             return None;
         }

@@ -1,12 +1,13 @@
 //! Numbers to temporal values (`20240131`, `240131101112.5`, `-101112`) and back.
+//! The ranges of numbers that are dates with two-digit years, or have a time, are MariaDB's.
 
 use super::{Date, DateOptions, DateTime, ParsedTemporal, Time};
 use crate::decimal::Decimal;
 
-/// The smallest number that is a date with a time and a full year.
+/// The smallest number that is a date with a full year and a time.
 const FIRST_FULL: i64 = 991_231_235_960;
 
-/// The number with a full year and a time, if the number is in one of the known ranges.
+/// The number with a full year and a time; `None` outside the known ranges.
 fn widened(n: i64) -> Option<(i64, bool)> {
     const DAY: i64 = 1_000_000;
     Some(match n {
@@ -22,7 +23,7 @@ fn widened(n: i64) -> Option<(i64, bool)> {
 }
 
 impl DateTime {
-    /// The instant a number stands for, with microseconds after the point.
+    /// The instant of a number whose fraction has this many microseconds.
     pub fn from_number(n: i64, micros: u32, options: DateOptions) -> ParsedTemporal<Self> {
         let Some((wide, date_only)) = widened(n) else { return ParsedTemporal::INVALID };
         let (date, clock) = (wide / 1_000_000, (wide % 1_000_000) as u32);
@@ -40,7 +41,7 @@ impl DateTime {
         }
     }
 
-    /// The instant a decimal stands for.
+    /// The instant of a decimal.
     pub fn from_decimal(v: Decimal, options: DateOptions) -> ParsedTemporal<Self> {
         if v.is_negative() {
             return ParsedTemporal::INVALID;
@@ -53,7 +54,7 @@ impl DateTime {
         }
     }
 
-    /// The instant a double stands for.
+    /// The instant of a double.
     pub fn from_f64(v: f64, options: DateOptions) -> ParsedTemporal<Self> {
         let decimal = Decimal::from_f64(v);
         decimal.map_or(ParsedTemporal::INVALID, |v| Self::from_decimal(v, options))
@@ -72,14 +73,14 @@ impl DateTime {
 }
 
 impl Date {
-    /// The date a number stands for; a time is dropped.
+    /// The date of a number; a time is dropped.
     pub fn from_number(n: i64, options: DateOptions) -> ParsedTemporal<Self> {
         DateTime::from_number(n, 0, options).and_then(|v| Some(v.date()))
     }
 }
 
 impl Time {
-    /// The time a number `HHMMSS` stands for; eight digits and more are a date with a time.
+    /// The time of a number `HHMMSS`; a number of eight digits or more is a date with a time.
     pub fn from_number(negative: bool, n: u64, micros: u32) -> ParsedTemporal<Self> {
         if (10_000_000..=99_991_231_235_959).contains(&n) && !negative {
             let lenient = DateOptions { allow_invalid: true, ..DateOptions::LENIENT };
@@ -103,11 +104,11 @@ impl Time {
         ParsedTemporal { truncated: true, ..ParsedTemporal::exact(value) }
     }
 
-    /// The time a decimal stands for; `round` rounds digits after the sixth.
+    /// The time of a decimal; `round` rounds digits after the sixth.
     pub fn from_decimal(v: Decimal, round: bool) -> ParsedTemporal<Self> {
         let negative = v.is_negative();
         let Some(parts) = Parts::of(v.abs()) else { return Self::out_of_range(negative) };
-        // Compat: the last microsecond of a second is no time at all.
+        // Compat: a time at the last microsecond of a second is invalid.
         if parts.micros == 999_999 && parts.whole < 10_000_000 {
             return ParsedTemporal::INVALID;
         }
@@ -118,7 +119,7 @@ impl Time {
         }
     }
 
-    /// The time a double stands for.
+    /// The time of a double.
     pub fn from_f64(v: f64, round: bool) -> ParsedTemporal<Self> {
         Decimal::from_f64(v).map_or(Self::out_of_range(v < 0.0), |v| Self::from_decimal(v, round))
     }
@@ -137,7 +138,7 @@ impl Time {
     }
 }
 
-/// A decimal that is not negative, taken apart.
+/// The parts of a decimal that is not negative.
 struct Parts {
     whole: i64,
     /// The first six digits after the point.

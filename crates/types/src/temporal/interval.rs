@@ -1,4 +1,5 @@
 //! `INTERVAL` values, adding them to dates, and differences in units.
+//! Months and microseconds stay apart, since a month has no fixed length.
 
 use super::{
     Date, DateTime, MICROS_PER_DAY, MICROS_PER_SECOND, Time, calendar::MAX_DAY, days_in_month,
@@ -76,7 +77,7 @@ const UNITS: [(IntervalUnit, &str); 20] = [
 ];
 
 impl IntervalUnit {
-    /// The unit with a name, in any case.
+    /// The unit with this name; letter case does not count.
     pub fn from_name(name: &str) -> Option<Self> {
         UNITS.iter().find(|u| u.1.eq_ignore_ascii_case(name)).map(|u| u.0)
     }
@@ -86,12 +87,12 @@ impl IntervalUnit {
         UNITS[self as usize].1
     }
 
-    /// Whether adding it to a date gives a date (no part below a day).
+    /// Whether a date plus this unit is a date (no part below a day).
     pub const fn is_date_unit(self) -> bool {
         matches!(self, Year | Quarter | Month | Week | Day | YearMonth)
     }
 
-    /// Whether it has a part of microseconds.
+    /// Whether the unit has a part of microseconds.
     pub const fn has_micros(self) -> bool {
         matches!(
             self,
@@ -133,7 +134,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// `n` of a simple unit.
+    /// `n` units of a simple unit.
     pub fn new(unit: IntervalUnit, n: i64) -> Self {
         let micros = |unit: i64| Self { months: 0, micros: i128::from(n) * i128::from(unit) };
         let months = |unit: i64| Self { months: n.saturating_mul(unit), micros: 0 };
@@ -151,14 +152,14 @@ impl Interval {
         }
     }
 
-    /// Seconds with digits after the point.
+    /// An interval of seconds with digits after the point.
     pub fn seconds(v: Decimal) -> Self {
         let micros = v.truncate(6).small_unscaled().unwrap_or(i128::MAX);
         Self { months: 0, micros }
     }
 
-    /// A compound value from its text: numbers with anything between them. If there are fewer
-    /// numbers than units, they belong to the last units; `None` if there are more.
+    /// A compound value from its text: numbers with any separators. If there are fewer numbers than
+    /// units, they are the last units; `None` if there are more.
     pub fn parse(unit: IntervalUnit, text: &[u8]) -> Option<Self> {
         let parts = unit.parts();
         let start = crate::number::skip_spaces(text, 0);
@@ -195,7 +196,7 @@ impl Interval {
     }
 }
 
-/// The number of some digits, `None` if there are too many.
+/// The number of these digits; `None` if there are too many.
 fn number(digits: &[u8]) -> Option<i64> {
     let push = |v: i64, b: &u8| v.checked_mul(10)?.checked_add(i64::from(b - b'0'));
     digits.iter().try_fold(0, push)
@@ -209,8 +210,8 @@ impl std::ops::Neg for Interval {
 }
 
 impl DateTime {
-    /// This instant moved by an interval; `None` if a part of the date is zero or the result is
-    /// outside the calendar.
+    /// This instant plus an interval; `None` if a part of the date is zero or the result is outside
+    /// the calendar.
     pub fn add_interval(self, interval: Interval) -> Option<Self> {
         let mut date = self.date();
         if date.has_zero_part() {
@@ -251,7 +252,7 @@ impl DateTime {
     }
 }
 
-/// Whole months from one instant to another, negative if it is earlier.
+/// Whole months from one instant to another; negative if `to` is earlier.
 fn months_between(from: DateTime, to: DateTime) -> i64 {
     if to < from {
         return -months_between(to, from);
@@ -262,7 +263,7 @@ fn months_between(from: DateTime, to: DateTime) -> i64 {
 }
 
 impl Date {
-    /// This date moved by months, to the last day of the month if the day does not exist.
+    /// This date plus months; the last day of the month if the day does not exist.
     pub fn add_months(self, months: i64) -> Option<Self> {
         let month = i64::from(self.year()) * 12 + i64::from(self.month()) - 1;
         let moved = month.checked_add(months)?;
@@ -271,14 +272,14 @@ impl Date {
         Some(Self::from_parts(year, month, self.day().min(days_in_month(year, month))))
     }
 
-    /// This date moved by an interval of a date unit.
+    /// This date plus an interval of a date unit.
     pub fn add_interval(self, interval: Interval) -> Option<Self> {
         self.midnight().add_interval(interval).map(DateTime::date)
     }
 }
 
 impl Time {
-    /// This time moved by an interval without months; `None` outside the range.
+    /// This time plus an interval without months; `None` outside the range.
     pub fn add_interval(self, interval: Interval) -> Option<Self> {
         if interval.months != 0 {
             return None;

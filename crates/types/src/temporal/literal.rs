@@ -1,5 +1,5 @@
-//! `DATE'..'`, `TIME'..'` and `TIMESTAMP'..'`: texts that must be exactly what the word before
-//! says.
+//! `DATE'..'`, `TIME'..'` and `TIMESTAMP'..'`. Unlike in a conversion, the whole text must be a
+//! value of exactly that type.
 
 use super::{Date, DateOptions, DateTime, ParsedTemporal, Time};
 
@@ -8,14 +8,14 @@ use super::{Date, DateOptions, DateTime, ParsedTemporal, Time};
 pub struct TemporalLiteral<T> {
     /// The value.
     pub value: T,
-    /// Digits of the fraction that are written, at most six.
+    /// Number of written fraction digits, at most six.
     pub fsp: u8,
-    /// More than six are written.
+    /// More than six digits are written.
     pub fraction_cut: bool,
 }
 
 impl<T> TemporalLiteral<T> {
-    /// What was read from `text`, if nothing of it was left over.
+    /// The parsed value of `text`, if nothing of the text was left over.
     fn whole(parsed: ParsedTemporal<T>, text: &[u8]) -> Option<Self> {
         let value = parsed.value.filter(|_| !parsed.truncated)?;
         let digits = fraction_digits(text);
@@ -24,7 +24,7 @@ impl<T> TemporalLiteral<T> {
 }
 
 impl Date {
-    /// The date of `DATE'text'`, which has no time of day.
+    /// The date of `DATE'text'`; the text must have no time of day.
     pub fn parse_literal(text: &[u8], options: DateOptions) -> Option<TemporalLiteral<Self>> {
         let parsed = Self::parse(text, options);
         TemporalLiteral::whole(parsed, text).filter(|_| parsed.date_only)
@@ -32,7 +32,7 @@ impl Date {
 }
 
 impl Time {
-    /// The time of `TIME'text'`, which has no date.
+    /// The time of `TIME'text'`; the text must have no date.
     pub fn parse_literal(text: &[u8], options: DateOptions) -> Option<TemporalLiteral<Self>> {
         let parsed = Self::parse(text, options);
         TemporalLiteral::whole(parsed, text).filter(|_| !parsed.from_datetime)
@@ -40,14 +40,14 @@ impl Time {
 }
 
 impl DateTime {
-    /// The instant of `TIMESTAMP'text'`, which has a time of day.
+    /// The instant of `TIMESTAMP'text'`; the text must have a time of day.
     pub fn parse_literal(text: &[u8], options: DateOptions) -> Option<TemporalLiteral<Self>> {
         let parsed = Self::parse(text, options);
         TemporalLiteral::whole(parsed, text).filter(|_| !parsed.date_only)
     }
 }
 
-/// Digits after the last point.
+/// Number of digits after the last point.
 fn fraction_digits(text: &[u8]) -> usize {
     let Some(point) = text.iter().rposition(|b| *b == b'.') else { return 0 };
     text[point + 1..].iter().take_while(|b| b.is_ascii_digit()).count()

@@ -1,4 +1,5 @@
-//! What EXTRACT reads from texts and numbers: an instant, or an amount of time of many days.
+//! Value that EXTRACT reads from texts and numbers: an instant, or an amount of time of many days.
+//! Compat: the rules differ from those of [`Time`]: longer amounts are allowed.
 
 use super::{DateOptions, DateTime, MICROS_PER_SECOND, ParsedTemporal, Time};
 use crate::decimal::Decimal;
@@ -12,7 +13,7 @@ pub enum Moment {
     Span(i64),
 }
 
-/// The largest number that is hours, minutes and seconds.
+/// The largest number that means hours, minutes and seconds.
 const LAST_CLOCK: i64 = 876_494_155_959;
 
 impl Default for Moment {
@@ -25,7 +26,7 @@ impl Moment {
     /// `87649415:59:59.999999`, one hour less than the days of the calendar.
     pub const LONGEST: i64 = (87_649_416 * 3600) * MICROS_PER_SECOND - 1;
 
-    /// Signed microseconds as a span, `None` beyond the longest.
+    /// An amount of signed microseconds; `None` beyond the longest.
     pub(super) fn span(micros: i64) -> Option<Self> {
         (micros.abs() <= Self::LONGEST).then_some(Self::Span(micros))
     }
@@ -35,7 +36,7 @@ impl Moment {
         Time::parse_moment(text, options)
     }
 
-    /// The same where days are wanted: digits alone are a date.
+    /// Like [`Moment::parse`] for units with days: digits alone are a date.
     pub fn parse_day(text: &[u8], options: DateOptions) -> ParsedTemporal<Self> {
         Time::parse_day(text, options)
     }
@@ -45,9 +46,9 @@ impl Moment {
         Time::parse_span(text, options)
     }
 
-    /// Reads a number: `HHMMSS`, or a date with a time if it is larger than all of these.
+    /// Reads a number: `HHMMSS`, or a date with a time if it is larger than every such number.
     ///
-    /// Compat: the last microsecond of a second is no time at all.
+    /// Compat: a time at the last microsecond of a second is invalid.
     pub fn from_decimal(v: Decimal, options: DateOptions) -> ParsedTemporal<Self> {
         match Self::from_any_decimal(v, options) {
             ParsedTemporal { value: Some(Self::Span(n)), .. } if n.abs() % 1_000_000 == 999_999 => {
@@ -57,7 +58,7 @@ impl Moment {
         }
     }
 
-    /// The same, the last microsecond included.
+    /// Like [`Moment::from_decimal`], but the last microsecond is valid.
     pub fn from_any_decimal(v: Decimal, options: DateOptions) -> ParsedTemporal<Self> {
         let whole = v.abs().truncate(0).small_unscaled().and_then(|n| i64::try_from(n).ok());
         let Some(clock) = whole.filter(|n| *n <= LAST_CLOCK) else {

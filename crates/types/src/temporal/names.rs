@@ -1,4 +1,5 @@
 //! Names of months and days.
+//! The languages themselves are in `locale.rs`.
 
 /// Names in one language (`lc_time_names`).
 #[derive(Debug)]

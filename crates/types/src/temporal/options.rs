@@ -1,17 +1,18 @@
-//! What the sql mode says about dates, and what reading a date reports.
+//! Rules of the sql mode about dates, and the report about a date that was read.
+//! Must not warn or fail: the caller turns the report into a warning or an error.
 
 use crate::sql_mode::SqlMode;
 
-/// Which dates are good.
+/// Rules for acceptable dates.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct DateOptions {
-    /// `0000-00-00` is bad.
+    /// `0000-00-00` is rejected.
     pub no_zero_date: bool,
-    /// A zero month or day is bad.
+    /// A zero month or day is rejected.
     pub no_zero_in_date: bool,
-    /// Any day up to 31 is good in any month.
+    /// Any day up to 31 is accepted in any month.
     pub allow_invalid: bool,
-    /// Digits after the sixth of a fraction round instead of being cut.
+    /// Digits after the sixth of a fraction round; otherwise they are cut off.
     pub round: bool,
 }
 
@@ -24,7 +25,7 @@ impl DateOptions {
     pub const REAL: Self =
         Self { no_zero_date: true, no_zero_in_date: true, allow_invalid: false, round: false };
 
-    /// Whether year, month and day make a good date.
+    /// Whether year, month and day make an acceptable date.
     pub fn accepts(self, year: u32, month: u32, day: u32) -> bool {
         if year == 0 && month == 0 && day == 0 {
             return !self.no_zero_date;
@@ -57,18 +58,18 @@ impl From<SqlMode> for DateOptions {
 pub struct ParsedTemporal<T> {
     /// The value; `None` if there is none or the options reject it ("Incorrect ... value").
     pub value: Option<T>,
-    /// The value is good, but something after it was ignored ("Truncated incorrect ... value").
+    /// The value is good, but text after it was ignored ("Truncated incorrect ... value").
     pub truncated: bool,
     /// Digits of the fraction after the sixth were dropped.
     pub fraction_cut: bool,
-    /// There was no time of day, which warnings call a "date value".
+    /// There was no time of day; warnings then say "date value".
     pub date_only: bool,
-    /// A time was taken from a text with a date.
+    /// The time was taken from a text with a date.
     pub from_datetime: bool,
 }
 
 impl<T> ParsedTemporal<T> {
-    /// Nothing usable.
+    /// No usable value.
     pub const INVALID: Self = Self {
         value: None,
         truncated: false,
@@ -82,7 +83,7 @@ impl<T> ParsedTemporal<T> {
         Self { value: Some(value), ..Self::INVALID }
     }
 
-    /// The same report about a converted value.
+    /// The same report with a converted value.
     pub fn and_then<U>(self, convert: impl FnOnce(T) -> Option<U>) -> ParsedTemporal<U> {
         ParsedTemporal {
             value: self.value.and_then(convert),
@@ -93,8 +94,8 @@ impl<T> ParsedTemporal<T> {
         }
     }
 
-    /// What warnings about a value that was cut off call it, where `wanted` is "date", "time" or
-    /// "datetime"; a value that could not be read is what was wanted.
+    /// Name of the value's type in a warning about a cut value. `wanted` is "date", "time",
+    /// "datetime" or "interval"; it is also the name of a value that could not be read.
     pub fn type_name(&self, wanted: &'static str) -> &'static str {
         match self.value {
             Some(_) if wanted == "interval" && !self.from_datetime => "time",

@@ -1,7 +1,7 @@
 //! Text to dates and instants.
 //!
 //! Two forms: delimited (`2024-1-31 10:11:12.5`, any punctuation between the numbers) and compact
-//! (`20240131101112`, `240131`), told apart by what ends the first run of digits.
+//! (`20240131101112`, `240131`). The character after the first run of digits tells them apart.
 
 use super::scan::{Fraction, Scanner};
 use super::{Date, DateOptions, DateTime, ParsedTemporal};
@@ -11,11 +11,11 @@ use super::{Date, DateOptions, DateTime, ParsedTemporal};
 struct Fields {
     /// Year, month, day, hour, minute, second.
     values: [u32; 6],
-    /// How many of them there were.
+    /// Number of values that were read.
     count: usize,
     /// The year had exactly two digits.
     short_year: bool,
-    /// The numbers stopped at something that does not belong there.
+    /// The numbers stopped at a character that does not belong there.
     broken: bool,
     fraction: Fraction,
 }
@@ -49,7 +49,7 @@ impl DateTime {
         }
     }
 
-    /// The instant a microsecond later.
+    /// The instant one microsecond later.
     pub(super) fn next_micro(self) -> Option<Self> {
         if self.micros() < 999_999 {
             return Some(Self(self.0 + 1));
@@ -57,7 +57,7 @@ impl DateTime {
         Self::from_linear_micros(self.linear_micros() + 1)
     }
 
-    /// The instant of numbers in range, or `None`.
+    /// The instant of these numbers; `None` if one is out of range.
     pub(super) fn from_fields(v: [u32; 6], micros: u32, options: DateOptions) -> Option<Self> {
         let [year, month, day, hour, minute, second] = v;
         if hour > 23 || minute > 59 || second > 59 {
@@ -69,18 +69,19 @@ impl DateTime {
 }
 
 impl Date {
-    /// Reads a date; a time after it is read and dropped.
+    /// Reads a date; a time after it is parsed and dropped.
     pub fn parse(text: &[u8], options: DateOptions) -> ParsedTemporal<Self> {
         DateTime::parse(text, options).and_then(|v| Some(v.date()))
     }
 }
 
-/// The full year of a year of two digits.
+/// The full year of a two-digit year.
 pub(super) fn full_year(year: u32) -> u32 {
     if year < 70 { year + 2000 } else { year + 1900 }
 }
 
-/// Whether after the digits (with a `T` among them) and a fraction nothing could belong to a date.
+/// Whether nothing that could belong to a date follows the digits (with a `T` among them) and a
+/// fraction.
 pub(super) fn is_compact(s: &Scanner<'_>) -> bool {
     let mut s = *s;
     let run = s.run(|b| b.is_ascii_digit() || b == b'T');
@@ -106,7 +107,7 @@ fn compact_fields(s: &mut Scanner<'_>) -> Fields {
         f.count += 1;
     }
     if s.peek() == Some(b'.') && digits != 12 && digits != 14 {
-        // Compat: a fraction needs all six numbers in full before it.
+        // Compat: a fraction is only allowed after all six numbers.
         f.count = 0;
     }
     f
@@ -116,7 +117,7 @@ fn delimited_fields(s: &mut Scanner<'_>) -> Fields {
     let mut f = Fields::default();
     loop {
         let Some((value, digits)) = s.number(usize::MAX) else {
-            // A separator may stand at the end of the time, but a text in its place is broken.
+            // A separator may end the text, but other text in place of a time is an error.
             f.broken = !s.is_at_end();
             return f;
         };

@@ -1,17 +1,18 @@
 //! Text to times: `[D ]HH[:MM[:SS[.f]]]`, compact `HHMMSS[.f]`, or the time of a date and time.
+//! Compat: the tests for "this is a date" are MariaDB's, odd cases included.
 
 use super::parse_datetime::is_compact;
 use super::scan::{Fraction, Scanner};
 use super::{DateOptions, DateTime, MICROS_PER_SECOND, Moment, ParsedTemporal, Time};
 
-/// Compact digits from which on a text is a date and time.
+/// Number of compact digits from which a text is a date and time.
 const DATETIME_DIGITS: usize = 12;
 
-/// The longest time that can be added: what lies between the first and the last date.
+/// The longest time that can be added: the distance from the first to the last date.
 const MAX_ADDED: Time =
     Time((87_649_415 * 3600 + 59 * 60 + 59) * MICROS_PER_SECOND + (MICROS_PER_SECOND - 1));
 
-/// What a time consists of, before minutes and seconds are checked.
+/// The parts of a time, before minutes and seconds are checked.
 #[derive(Default)]
 struct Fields {
     days: u32,
@@ -27,7 +28,8 @@ impl Time {
         Self::of_read(read(text, options, false), options, Self::MAX)
     }
 
-    /// Reads an amount of time to add to another value: of many more hours, and no date.
+    /// Reads an amount of time to add to a value: it may have many more hours, and must not be a
+    /// date.
     pub fn parse_added(text: &[u8], options: DateOptions) -> ParsedTemporal<Self> {
         let parsed = Self::of_read(read(text, options, true), options, MAX_ADDED);
         if parsed.from_datetime { ParsedTemporal::INVALID } else { parsed }
@@ -51,7 +53,7 @@ impl Time {
         }
     }
 
-    /// Reads a time or a date with one, as EXTRACT does.
+    /// Reads a time, or a date with a time, as EXTRACT does.
     pub(super) fn parse_moment(text: &[u8], options: DateOptions) -> ParsedTemporal<Moment> {
         let read = match looks_dated(text) {
             true => Read::Dated(DateTime::parse(text, options)),
@@ -60,7 +62,8 @@ impl Time {
         Self::moment_of(read, options)
     }
 
-    /// The same where days are wanted: digits alone are a date, and nothing if they are none.
+    /// Like [`Time::parse_moment`] for units with days: digits alone are a date; invalid if they
+    /// are not.
     pub(super) fn parse_day(text: &[u8], options: DateOptions) -> ParsedTemporal<Moment> {
         match digits_alone(text) {
             Some(true) => ParsedTemporal::INVALID,
@@ -69,7 +72,7 @@ impl Time {
         }
     }
 
-    /// Reads an amount of time, which is not followed by what could be one more number.
+    /// Reads an amount of time; a part that could be one more number must not follow it.
     pub(super) fn parse_span(text: &[u8], options: DateOptions) -> ParsedTemporal<Moment> {
         let read = match looks_dated(text) {
             true => Read::Nothing,
@@ -94,14 +97,14 @@ impl Time {
     }
 }
 
-/// What a text is, before its range is judged.
+/// Content of a text, before its range is checked.
 enum Read {
     Nothing,
     Dated(ParsedTemporal<DateTime>),
     Clock { fields: Fields, negative: bool, garbage: bool },
 }
 
-/// `added`: the text is an amount of time to add, which nothing like a date may be.
+/// Reads a text. `added`: it is an amount of time to add and must not look like a date.
 fn read(text: &[u8], options: DateOptions, added: bool) -> Read {
     let mut s = Scanner::new(text);
     let negative = s.peek() == Some(b'-');
@@ -112,7 +115,7 @@ fn read(text: &[u8], options: DateOptions, added: bool) -> Read {
     if !s.at_digit() {
         return Read::Nothing;
     }
-    // The day only has to look like one.
+    // The date only has to look like one.
     let dated = DateOptions { allow_invalid: true, round: options.round, ..Default::default() };
     if is_datetime(&s, added) {
         return match negative {
@@ -120,7 +123,7 @@ fn read(text: &[u8], options: DateOptions, added: bool) -> Read {
             false => Read::Dated(DateTime::parse(s.rest(), dated)),
         };
     }
-    // Compat: what is as long as a date and time and looks like a bad date is no time either.
+    // Compat: a text as long as a date and time that looks like a bad date is no time either.
     if is_long_date(&s) && DateTime::parse(s.rest(), dated).value.is_none() {
         return Read::Nothing;
     }
@@ -135,9 +138,8 @@ fn read(text: &[u8], options: DateOptions, added: bool) -> Read {
     Read::Clock { fields, negative, garbage: !s.is_at_end() }
 }
 
-/// Whether a date and time stand here: three delimited numbers, a separator and more, or many
-/// digits. Three numbers with colons are a clock, unless a number follows; for what is `added` they
-/// are not.
+/// Whether a date and time follow: three delimited numbers, a separator and more, or many digits.
+/// Three numbers with colons are a time of day unless a number follows; with `added` they are none.
 fn is_datetime(s: &Scanner<'_>, added: bool) -> bool {
     let mut s = *s;
     let mut colons = !added;
@@ -168,8 +170,8 @@ fn is_datetime(s: &Scanner<'_>, added: bool) -> bool {
     }
 }
 
-/// Whether digits stand in a text without anything that makes them a time; and then, whether they
-/// can be no date.
+/// `Some` if the text begins with digits and nothing makes them a time; true if they cannot be a
+/// date.
 fn digits_alone(text: &[u8]) -> Option<bool> {
     let mut s = Scanner::new(text);
     let negative = s.accept(b'-');
@@ -198,7 +200,7 @@ fn looks_dated(text: &[u8]) -> bool {
         && s.at_digit()
 }
 
-/// Whether just three numbers stand here that are not hours, minutes and seconds, in a long text.
+/// Whether exactly three numbers follow, in a long text, that are not hours, minutes and seconds.
 fn is_long_date(s: &Scanner<'_>) -> bool {
     let mut s = *s;
     if s.rest().len() < DATETIME_DIGITS || s.number(usize::MAX).is_none() {
@@ -212,14 +214,14 @@ fn is_long_date(s: &Scanner<'_>) -> bool {
         && !s.rest().iter().any(|b| b.is_ascii_digit() || b.is_ascii_punctuation())
 }
 
-/// Reads the numbers; what follows them is left.
+/// Reads the numbers; the rest of the text stays.
 fn clock(s: &mut Scanner<'_>) -> Fields {
     let mut f = Fields::default();
     let compact = s.compact_number();
     let first = u32::try_from(compact).unwrap_or(u32::MAX);
     let mark = *s;
     s.skip_spaces();
-    // Compat: one last digit after the space does not make the first number days.
+    // Compat: a single last digit after the space does not make the first number days.
     let alone = !s.rest().iter().skip(1).any(|b| b.is_ascii_digit() || b.is_ascii_punctuation());
     if s.rest().len() < mark.rest().len() && s.at_digit() && !alone {
         f.days = first;
@@ -249,7 +251,7 @@ fn after_colon(s: &mut Scanner<'_>, value: &mut u32) -> bool {
     found
 }
 
-/// Compat: a time is no floating-point number, so an exponent spoils it.
+/// Compat: a time must not have an exponent like a floating-point number.
 fn has_exponent(s: &Scanner<'_>) -> bool {
     if !matches!(s.peek(), Some(b'e' | b'E')) {
         return false;
@@ -259,7 +261,7 @@ fn has_exponent(s: &Scanner<'_>) -> bool {
 }
 
 impl Fields {
-    /// Microseconds without the sign; `None` if minutes or seconds are none.
+    /// Microseconds without the sign; `None` if minutes or seconds are out of range.
     fn micros(&self, round: bool) -> Option<i64> {
         let overflow = self.hour == u32::MAX || self.days == u32::MAX;
         if self.minute > 59 || self.second > 59 || overflow {
@@ -271,7 +273,7 @@ impl Fields {
         Some(micros + i64::from(round && self.fraction.rounds_up))
     }
 
-    /// The report about a value, and whether that was cut to the range.
+    /// The report about a value and about whether it was limited to the range.
     fn finish<T>(&self, (value, clamped): (T, bool), garbage: bool) -> ParsedTemporal<T> {
         ParsedTemporal {
             value: Some(value),

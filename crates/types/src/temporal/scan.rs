@@ -1,4 +1,5 @@
 //! Reading digits and separators out of temporal texts.
+//! Numbers saturate instead of overflowing: ranges are checked by the caller.
 
 use crate::number::skip_spaces;
 
@@ -12,11 +13,11 @@ pub(super) struct Scanner<'a> {
 /// The digits after a point.
 #[derive(Copy, Clone, Default)]
 pub(super) struct Fraction {
-    /// The first six as microseconds.
+    /// The first six digits as microseconds.
     pub(super) micros: u32,
-    /// There were more than six.
+    /// There were more than six digits.
     pub(super) cut: bool,
-    /// The seventh is five or more.
+    /// The seventh digit is five or more.
     pub(super) rounds_up: bool,
 }
 
@@ -53,26 +54,27 @@ impl<'a> Scanner<'a> {
         self.at = skip_spaces(self.text, self.at);
     }
 
-    /// Passes over `byte` if it is next.
+    /// Skips `byte` if it is next.
     pub(super) fn accept(&mut self, byte: u8) -> bool {
         let found = self.peek() == Some(byte);
         self.at += usize::from(found);
         found
     }
 
-    /// Passes over one punctuation character if it is next.
+    /// Skips one punctuation character if it is next.
     pub(super) fn accept_punctuation(&mut self) -> bool {
         let found = self.peek().is_some_and(|b| b.is_ascii_punctuation());
         self.at += usize::from(found);
         found
     }
 
-    /// Length of the run of bytes from here for which `test` holds.
+    /// Length of the run of next bytes for which `test` holds.
     pub(super) fn run(&self, test: impl Fn(u8) -> bool) -> usize {
         self.rest().iter().take_while(|&&b| test(b)).count()
     }
 
-    /// A number of at most `width` digits and their count; saturates. `None` without digits.
+    /// A number of at most `width` digits, and the number of its digits; saturates. `None` without
+    /// digits.
     pub(super) fn number(&mut self, width: usize) -> Option<(u32, usize)> {
         let digits = self.rest().iter().take(width);
         let count = digits.take_while(|b| b.is_ascii_digit()).count();
@@ -84,7 +86,7 @@ impl<'a> Scanner<'a> {
         (count > 0).then_some((value, count))
     }
 
-    /// All digits from here as one number; saturates.
+    /// All following digits as one number; saturates.
     pub(super) fn compact_number(&mut self) -> u64 {
         let count = self.run(|b| b.is_ascii_digit());
         let digits = &self.rest()[..count];
@@ -92,7 +94,7 @@ impl<'a> Scanner<'a> {
         digits.iter().fold(0u64, |v, b| v.saturating_mul(10).saturating_add(u64::from(b - b'0')))
     }
 
-    /// The digits after a point that has been passed.
+    /// The digits after a point that was already skipped.
     pub(super) fn fraction(&mut self) -> Fraction {
         let count = self.run(|b| b.is_ascii_digit());
         let digits = &self.rest()[..count];

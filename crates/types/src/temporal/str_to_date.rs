@@ -1,4 +1,5 @@
-//! `STR_TO_DATE`: reading a text by a format.
+//! `STR_TO_DATE`: reads a text by a format.
+//! The type of the result follows from the format alone, so it is known before a text is read.
 
 use super::calendar::{day_number, from_day_number, weekday};
 use super::parse_datetime::full_year;
@@ -6,7 +7,7 @@ use super::scan::Scanner;
 use super::{Date, DateOptions, DateTime, Time, TimeNames};
 use crate::pace::tick;
 
-/// Which of its parts a format has, which is the type of the result.
+/// Parts that a format has; they decide the type of the result.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum FormatKind {
     /// Only parts of a date.
@@ -40,7 +41,7 @@ pub struct FormattedValue {
     pub date: Date,
     /// The time of day, or the time if the format has no date.
     pub time: Time,
-    /// Something after the value was ignored.
+    /// Text after the value was ignored.
     pub truncated: bool,
 }
 
@@ -64,13 +65,13 @@ struct State {
     twelve: bool,
     weekday: u32,
     year_day: u32,
-    /// Week number and whether it is one of a week year, and whether it starts on Sunday.
+    /// Week number, whether it belongs to a week year, and whether weeks start on Sunday.
     week: Option<(u32, bool, bool)>,
-    /// Year of the week, and whether it starts on Sunday.
+    /// Year of the week, and whether weeks start on Sunday.
     week_year: Option<(u32, bool)>,
 }
 
-/// Reads `text` by `format`; `None` if it does not fit or the date is not acceptable.
+/// Reads `text` by `format`; `None` if the text does not match or the date is not acceptable.
 pub fn str_to_date(
     text: &[u8],
     format: &[u8],
@@ -86,7 +87,7 @@ pub fn str_to_date(
     if state.minute > 59 || state.second > 59 || state.hour > 23 {
         return None;
     }
-    // Compat: the day is not compared with the length of the month.
+    // Compat: the day is not checked against the length of the month.
     let options = DateOptions { allow_invalid: true, ..options };
     let (kind, _) = FormatKind::of(format);
     let (date, days) = match kind {
@@ -214,7 +215,7 @@ impl State {
         Some(())
     }
 
-    /// Works out the hour of half days, and dates given by the day or week of a year.
+    /// Computes the hour of AM and PM, and dates given by the day or week of a year.
     fn resolve(&mut self) -> Option<()> {
         if let Some(half) = self.half {
             if !self.twelve || self.hour > 12 || self.hour == 0 {
@@ -259,8 +260,8 @@ impl State {
     }
 }
 
-/// The position of the name that stands here, in any case; an abbreviation that fits only one will
-/// do.
+/// The position of the name at this place; letter case does not count. An abbreviation is accepted
+/// if it fits only one name.
 fn name(s: &mut Scanner<'_>, names: &[&str]) -> Option<u32> {
     let letters = s.run(|b| b.is_ascii_alphabetic() || b >= 0x80);
     let word = &s.rest()[..letters];

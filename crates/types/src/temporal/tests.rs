@@ -1,4 +1,5 @@
 //! Tests of temporal values: results observed on a MariaDB server, and properties.
+//! Expected values must come from MariaDB, never from this code.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,5 @@
 //! A signed amount of time, up to 838 hours.
+//! The limit is MariaDB's: callers must clamp results and warn.
 
 use std::fmt;
 
@@ -16,7 +17,7 @@ impl Time {
     /// `-838:59:59.999999`.
     pub const MIN: Self = Self(-Self::MAX.0);
 
-    /// The time of non-negative parts; minutes and seconds below 60, the result in range.
+    /// The time of these parts: not negative, minutes and seconds below 60, the result in range.
     pub const fn from_parts(
         negative: bool,
         hour: u32,
@@ -29,7 +30,7 @@ impl Time {
         Self(if negative { -v } else { v })
     }
 
-    /// The nearest time in range, and whether the amount was outside.
+    /// The nearest time in range, and whether the amount was out of range.
     pub fn clamped(micros: i64) -> (Self, bool) {
         let inside = Self(micros.clamp(Self::MIN.0, Self::MAX.0));
         (inside, inside.0 != micros)
@@ -64,12 +65,12 @@ impl Time {
         (self.0.unsigned_abs() % MICROS_PER_SECOND as u64) as u32
     }
 
-    /// Digits of the fraction after `fsp` cut off.
+    /// The time with the fraction cut off after `fsp` digits.
     pub fn truncate_to(self, fsp: u8) -> Self {
         Self(self.0 - self.0 % fsp_unit(fsp))
     }
 
-    /// The fraction rounded to `fsp` digits, and whether that left the range.
+    /// The time with the fraction rounded to `fsp` digits, and whether that left the range.
     pub fn round_to(self, fsp: u8) -> (Self, bool) {
         let unit = fsp_unit(fsp);
         let rest = self.0 % unit;

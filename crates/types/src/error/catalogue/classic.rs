@@ -1,5 +1,5 @@
-//! Errors 1000 to 1299, the oldest ones, and those that MariaDB passes on from below them. Data
-//! only; the format of an entry is in `catalogue.rs`.
+//! Errors 1000 to 1299, the oldest ones, and errors below 1000 that MariaDB passes on from its
+//! system layer. Data only; the format of an entry is in `catalogue.rs`.
 
 use super::errors;
 
