@@ -1,7 +1,7 @@
 //! The stored form of a row, and rows as byte strings.
 //!
 //! ```text
-//! [schema version u8][flags u8][null bits][fixed part][end offsets of variable columns][their bytes]
+//! [schema version u8][flags u8][null bits][fixed part][ends of variable columns][their bytes]
 //! ```
 //! All integers are little-endian. There is one null bit per nullable column, in column order from
 //! bit 0 of byte 0; it is set for NULL. A NULL keeps its place (zero or empty). End offsets count
