@@ -1,7 +1,7 @@
 //! Aggregate functions: their types, and states that take batches of rows of many groups.
 //!
-//! The executor gives every row the number of its group; a state holds flat vectors over all
-//! groups and is updated batch by batch. States of workers are merged.
+//! The executor gives every row the number of its group. A state holds flat vectors over all groups
+//! and is updated batch by batch. The states of workers are merged at the end.
 
 mod bits;
 mod count;
@@ -43,7 +43,7 @@ pub enum AggregateKind {
     BitOr,
     BitXor,
     GroupConcat,
-    /// The value of some row: a column that is not grouped by.
+    /// The value of any row: for a column that is not in GROUP BY.
     AnyValue,
     JsonArrayAgg,
     JsonObjectAgg,
@@ -56,7 +56,7 @@ pub struct Aggregate {
     pub kind: AggregateKind,
     /// `DISTINCT`.
     pub distinct: bool,
-    /// Arguments, converted to what the state reads; none for `COUNT(*)`.
+    /// Arguments, converted to the type the state reads; none for `COUNT(*)`.
     pub args: Vec<Expr>,
     /// `ORDER BY` of `GROUP_CONCAT`, true for descending.
     pub order_by: Vec<(Expr, bool)>,
@@ -70,7 +70,7 @@ pub struct Aggregate {
     pub nullable: bool,
     /// Coercibility of a string result.
     pub coercibility: Coercibility,
-    /// Longest result of `GROUP_CONCAT` in bytes, or digits added by `AVG`.
+    /// Longest result of `GROUP_CONCAT` in bytes, or number of digits that `AVG` adds.
     pub(crate) parameter: u64,
 }
 
@@ -100,7 +100,7 @@ const NAMES: &[(&str, AggregateKind)] = {
 };
 
 impl AggregateKind {
-    /// The function with a name, in any case.
+    /// The function with this name; letter case does not count.
     pub fn from_name(name: &str) -> Option<Self> {
         NAMES.iter().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, k)| *k)
     }
@@ -115,7 +115,7 @@ impl AggregateKind {
 }
 
 impl Aggregate {
-    /// A call, its arguments converted and its type inferred.
+    /// A call with converted arguments and an inferred type.
     pub fn new(
         kind: AggregateKind,
         distinct: bool,
@@ -155,12 +155,12 @@ impl Aggregate {
         Ok(aggregate)
     }
 
-    /// The expressions whose columns a state is updated with, in order.
+    /// The expressions whose columns are the input of a state, in order.
     pub fn inputs(&self) -> impl Iterator<Item = &Expr> {
         self.args.iter().chain(self.order_by.iter().map(|(e, _)| e))
     }
 
-    /// The same, for rewriting.
+    /// Like [`Aggregate::inputs`], for rewriting.
     pub fn inputs_mut(&mut self) -> impl Iterator<Item = &mut Expr> {
         self.args.iter_mut().chain(self.order_by.iter_mut().map(|(e, _)| e))
     }
@@ -170,7 +170,7 @@ impl Aggregate {
         AggregateState::new(self)
     }
 
-    /// The text as in EXPLAIN, columns named by `names`.
+    /// The text as in EXPLAIN; `names` gives the names of columns.
     pub fn display_with(&self, names: &dyn Fn(usize) -> String) -> String {
         let args: Vec<String> =
             self.args.iter().map(|a| a.display_with(names).to_string()).collect();
@@ -180,7 +180,7 @@ impl Aggregate {
     }
 }
 
-/// 1111: an aggregate where none may stand.
+/// 1111: an aggregate at a place where none is allowed.
 pub fn invalid_group_function_use() -> SqlError {
     SqlError::new(&selkie_types::error::catalogue::ER_INVALID_GROUP_FUNC_USE, &[])
 }

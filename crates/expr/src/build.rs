@@ -1,5 +1,5 @@
-//! The binder's entry points: each makes an expression from operands, inserting the conversions
-//! and choosing the kernels MariaDB's rules ask for.
+//! The binder's entry points. Each makes an expression from operands, inserts the conversions and
+//! chooses the kernels according to MariaDB's rules.
 
 mod arith;
 mod between;

@@ -1,8 +1,8 @@
 //! Conversions between types: implicit ones, inserted when expressions are built, and the kernels
-//! behind `CAST` and `CONVERT`.
+//! of `CAST` and `CONVERT`.
 //!
-//! Bad input gives MariaDB's warning and the value MariaDB makes of it; what storing into a column
-//! does with bad input is in [`crate::store`].
+//! Bad input gives MariaDB's warning and MariaDB's value for it. Conversions for a column that
+//! stores the value are in [`crate::store`].
 
 mod charset;
 mod digits;
@@ -36,18 +36,18 @@ use crate::context::TypeContext;
 use crate::expr::{Call, CallOption, CompareBy, Expr, ExprKind};
 use crate::function::{Function, Kernel, Nature, Readings};
 
-/// The function of conversions nobody wrote.
+/// The function of implicit conversions.
 static IMPLICIT: Function = Function::new("", 1, 1, |b| b.strict(SqlType::null(), no_kernel));
 
-/// The same, where the session's time zone or date matters.
+/// The function of implicit conversions that depend on the session's time zone or date.
 static IMPLICIT_LOCAL: Function =
     Function::new("", 1, 1, |b| b.strict(SqlType::null(), no_kernel)).nature(Nature::Statement);
 
-/// A change of type that leaves the representation; costs nothing to evaluate.
+/// A change of type that keeps the representation and costs nothing to evaluate.
 pub(crate) static RETYPE: Function =
     Function::new("", 1, 1, |b| b.strict(SqlType::null(), no_kernel));
 
-/// The digits after the point of values beside it.
+/// A change of the digits after the point to those of values beside it.
 pub(crate) static RESCALE: Function =
     Function::new("", 1, 1, |b| b.strict(SqlType::null(), no_kernel));
 
@@ -72,7 +72,7 @@ pub(crate) fn wrap(e: &mut Expr, ty: SqlType, nullable: bool, kernel: Kernel) {
     *e = Expr { coercibility, ..Expr::new(ExprKind::Call(Box::new(call)), ty, nullable) };
 }
 
-/// If `e` is a bare NULL, gives it the type; true if it was.
+/// If `e` is a bare NULL, gives it the type and returns true.
 fn retype_null(e: &mut Expr, ty: &SqlType) -> bool {
     if e.ty.kind != TypeKind::Null {
         return false;
@@ -91,7 +91,7 @@ fn null_kernel(frame: &crate::kernel::Frame<'_>) -> SqlResult<selkie_types::Colu
     Ok(selkie_types::Column::nulls(frame.ty.physical(), scale, frame.rows))
 }
 
-/// Replaces a literal by its conversion, if that raises nothing.
+/// Replaces the conversion of a literal by its value, if the conversion raises nothing.
 pub(crate) fn fold_literal(e: &mut Expr, types: &TypeContext) {
     let ExprKind::Call(call) = &e.kind else { return };
     let literals = call.args.iter().all(|a| matches!(a.kind, ExprKind::Literal(_)));
@@ -107,10 +107,12 @@ pub(crate) fn fold_literal(e: &mut Expr, types: &TypeContext) {
     }
 }
 
-/// Reads a user variable as `ty` instead of converting what it is read as; true if `e` is one.
+/// Reads a user variable as `ty`, instead of converting it from the type it has; true if `e` is
+/// one.
 ///
-/// Compat: each function asks a variable for the kind of value it takes, so what the statement
-/// assigned before is not cut to the type the variable had, and a text that is no number is not
+/// Compat: each function asks a variable for the type it needs. So a value that the statement
+/// assigned before is not cut to the variable's old type, and a text that is no number gives no
+/// warning.
 /// warned of.
 fn read_variable(e: &mut Expr, ty: SqlType) -> bool {
     let is_one = matches!(e.kind, ExprKind::UserVariable(_))
@@ -122,16 +124,16 @@ fn read_variable(e: &mut Expr, ty: SqlType) -> bool {
     false
 }
 
-/// Makes what is no number and no text ready to become a number.
+/// Prepares a value that is neither number nor text for its conversion to a number.
 fn to_scalar(e: &mut Expr) {
     fixed_binary::to_zero(e);
     read_extracted(e, |readings| readings.value);
 }
 
-/// Has what JSON_EXTRACT gives read in another way, if that is what `e` is.
+/// If `e` is a call of JSON_EXTRACT, gives it another kernel.
 ///
-/// Compat: as a number, and as a text beside another, it is the value and not the text of the
-/// document, unless COLLATE stands behind it.
+/// Compat: as a number, or as a text beside another text, its result is the value and not the text
+/// of the document, unless it has a COLLATE.
 fn read_extracted(e: &mut Expr, kernel: fn(&Readings) -> Kernel) -> bool {
     if let ExprKind::Call(call) = &mut e.kind
         && let Some(readings) = call.function.readings()
@@ -144,26 +146,25 @@ fn read_extracted(e: &mut Expr, kernel: fn(&Readings) -> Kernel) -> bool {
     false
 }
 
-/// Of two texts that are compared the one that JSON_EXTRACT gives becomes what is inside its
-/// quotes.
+/// For a comparison of two texts: the result of JSON_EXTRACT becomes the text inside its quotes.
 ///
-/// Compat: only one of them does, and only beside one other text.
+/// Compat: only one of the two does so, and only if it is beside exactly one other text.
 pub(crate) fn compare_extracted(a: &mut Expr, b: &mut Expr) {
     let _ =
         read_extracted(a, |readings| readings.text) || read_extracted(b, |readings| readings.text);
 }
 
-/// Whether an expression is a text that a function made of a date.
+/// Whether an expression is a text that a function made from a date.
 pub fn is_date_text(e: &Expr) -> bool {
     e.ty.is_string() && matches!(&e.kind, ExprKind::Call(call) if makes_text_of_date(call))
 }
 
-/// Whether this is a call that makes a text of a date or time: as a number it is that one's.
+/// Whether the call makes a text from a date or time; as a number, the text is that date or time.
 fn makes_text_of_date(call: &Call) -> bool {
     matches!(call.function.name(), "DATE_ADD" | "DATE_SUB" | "ADDTIME" | "SUBTIME")
 }
 
-/// Compat: as a number a YEAR(2) is the two digits it shows.
+/// Compat: as a number, a YEAR(2) has the two digits it shows.
 pub(crate) fn short_year(e: &mut Expr) {
     if e.ty.kind == TypeKind::Year && e.ty.length == 2 {
         let mut ty = SqlType::new(TypeKind::Int, 2, 0);
@@ -172,7 +173,7 @@ pub(crate) fn short_year(e: &mut Expr) {
     }
 }
 
-/// Converts to the year that is stored of the value, NULL if none is.
+/// Converts to the year that a YEAR column would store; NULL if there is none.
 pub(crate) fn to_year(e: &mut Expr) {
     let ty = SqlType::new(TypeKind::Int, 4, 0);
     wrap(e, ty, true, |frame| {
@@ -180,7 +181,7 @@ pub(crate) fn to_year(e: &mut Expr) {
     });
 }
 
-/// A hexadecimal or bit literal as the unsigned number it is in arithmetic.
+/// Makes a hexadecimal or bit literal the unsigned number it is in arithmetic.
 pub(crate) fn hex_to_number(e: &mut Expr) {
     if e.is_hex() {
         number::hex_literal(e);
@@ -258,7 +259,7 @@ pub fn to_bits(e: &mut Expr) {
             to_decimal(e);
             wrap(e, ty, false, number::decimal_to_bits);
         }
-        // A text has the bits of the number it says, rounded, not of its first digits.
+        // A text has the bits of its whole number, rounded, not of its first digits.
         Physical::Bytes if e.ty.kind != TypeKind::Null && !e.is_hex() && !is_date_text(e) => {
             to_decimal(e);
             wrap(e, ty, false, number::decimal_to_bits);
@@ -270,7 +271,7 @@ pub fn to_bits(e: &mut Expr) {
 /// Converts to a double.
 pub fn to_double(e: &mut Expr) {
     to_scalar(e);
-    // Compat: without a warning of what is no number.
+    // Compat: there is no warning about text after the number.
     read_extracted(e, |readings| readings.number);
     compare_as_numbers(e, CompareBy::Double);
     short_year(e);
@@ -308,7 +309,7 @@ pub(crate) fn to_float(e: &mut Expr) {
     });
 }
 
-/// Rounds a double to `digits` behind the point.
+/// Rounds a double to `digits` after the point.
 pub(crate) fn round_double(e: &mut Expr, digits: u8) {
     let ty = SqlType { decimals: digits, ..SqlType::double() };
     wrap(e, ty, false, |frame| {
@@ -348,8 +349,8 @@ pub fn to_decimal(e: &mut Expr) {
     }
 }
 
-/// Converts a text beside decimals of `whole` digits before the point: with as many, and with as
-/// many after it as there is room for.
+/// Converts a text beside decimals of `whole` digits before the point: to that many digits, and as
+/// many after the point as fit.
 pub(crate) fn to_decimal_beside(e: &mut Expr, whole: u32) {
     compare_as_numbers(e, CompareBy::Decimal);
     let other = decimal_type(&e.ty);
@@ -365,7 +366,7 @@ pub(crate) fn to_decimal_beside(e: &mut Expr, whole: u32) {
     to_decimal(e);
 }
 
-/// Converts to a decimal of a scale.
+/// Converts to a decimal of this scale.
 pub fn to_decimal_scale(e: &mut Expr, precision: u32, scale: u8) {
     to_decimal(e);
     let widens = e.ty.decimals < scale;
@@ -380,7 +381,7 @@ pub fn to_decimal_scale(e: &mut Expr, precision: u32, scale: u8) {
     }
 }
 
-/// Shows a decimal with the digits of `ty`; whoever asks for all it has still gets them.
+/// Shows a decimal with the digits of `ty`; [`unround`] can still restore all its digits.
 pub fn to_shown(e: &mut Expr, ty: &SqlType) {
     wrap(e, ty.clone(), false, number::decimal_to_scale);
     if let ExprKind::Call(call) = &mut e.kind {
@@ -388,7 +389,7 @@ pub fn to_shown(e: &mut Expr, ty: &SqlType) {
     }
 }
 
-/// The column that `e` shows with other digits than it has.
+/// The column that `e` shows with another number of digits.
 pub fn shown_column(e: &Expr) -> Option<usize> {
     match &e.kind {
         ExprKind::Call(call) if std::ptr::eq(call.function, &RESCALE) => call.args[0].as_column(),
@@ -396,7 +397,7 @@ pub fn shown_column(e: &Expr) -> Option<usize> {
     }
 }
 
-/// Rounds a decimal to fewer digits and leaves its type.
+/// Rounds a decimal to fewer digits and keeps its type.
 pub fn round_to(e: &mut Expr, scale: u8) {
     let ty = e.ty.clone();
     if ty.kind == TypeKind::Decimal && scale < ty.decimals {
@@ -405,16 +406,17 @@ pub fn round_to(e: &mut Expr, scale: u8) {
     }
 }
 
-/// Gives a decimal that a user variable holds the most digits there are.
+/// Gives a decimal in a user variable the greatest number of digits.
 ///
-/// Compat: whoever chooses among values does not know how many the variable's value has.
+/// Compat: a function that chooses among values does not know how many digits the variable's value
+/// has.
 pub fn to_widest_variable(e: &mut Expr) {
     if matches!(e.kind, ExprKind::UserVariable(_)) && e.ty.kind == TypeKind::Decimal {
         to_decimal_scale(e, 65, 38);
     }
 }
 
-/// The decimal type whose values include those of `ty`.
+/// The decimal type that holds all values of `ty`.
 pub fn decimal_type(ty: &SqlType) -> SqlType {
     let mut decimal = match ty.kind {
         TypeKind::Decimal => return ty.clone(),
@@ -437,7 +439,7 @@ pub fn decimal_type(ty: &SqlType) -> SqlType {
     decimal
 }
 
-/// Digits of an integer, as arithmetic counts them; a literal has those it is written with.
+/// Digits of an integer in arithmetic; a literal has the digits that were written.
 pub fn digits_of(e: &Expr) -> u32 {
     match e.kind {
         ExprKind::Literal(Value::Int(v)) => v.unsigned_abs().checked_ilog10().map_or(1, |n| n + 1),
@@ -445,30 +447,31 @@ pub fn digits_of(e: &Expr) -> u32 {
     }
 }
 
-/// Digits that values of an integer expression have: those of a column's type, whatever its width.
+/// Digits of the values of an integer expression; those of a column depend on its type, not its
+/// width.
 pub fn digits_of_value(e: &Expr) -> u32 {
     match (&e.kind, e.ty.kind) {
         (ExprKind::Column(_), TypeKind::TinyInt) => 3,
         (ExprKind::Column(_), TypeKind::SmallInt) => 5,
         (ExprKind::Column(_), TypeKind::MediumInt) => 8,
         (ExprKind::Column(_), TypeKind::Int) => 10,
-        // Compat: these are as long as their values, and have no place for a sign.
+        // Compat: these have the length of their values, without room for a sign.
         (ExprKind::Subquery(_) | ExprKind::AssignUserVariable(..), _) => e.ty.length.clamp(1, 20),
         _ => digits_of(e),
     }
 }
 
-/// Digits of an integer type, as decimal arithmetic counts them.
+/// Digits of an integer type in decimal arithmetic.
 pub fn integer_digits(ty: &SqlType) -> u32 {
     let sign = u32::from(!ty.unsigned && ty.length > 1);
     ty.length.saturating_sub(sign).clamp(1, 20)
 }
 
-/// Converts to a string, numbers and temporal values to the charset of the connection.
+/// Converts to a string; numbers and temporal values get the charset of the connection.
 pub fn to_text(e: &mut Expr, types: &TypeContext) {
     let chosen = matches!(e.kind, ExprKind::Case(_) | ExprKind::Coalesce(_) | ExprKind::Call(_));
     if e.ty.kind == TypeKind::Bit && chosen {
-        // Compat: the bits of a column are bytes, those that are chosen among others a number.
+        // Compat: the bits of a column are bytes; bits chosen by a function are a number.
         retype(e, SqlType::bigint_unsigned());
     }
     let length = text::text_length(&e.ty);
@@ -492,7 +495,7 @@ pub fn to_text(e: &mut Expr, types: &TypeContext) {
         return;
     }
     if e.ty.kind == TypeKind::Year {
-        // Compat: a year that is computed has no leading zeros.
+        // Compat: a computed year has no leading zeros.
         e.ty.zerofill = matches!(e.kind, ExprKind::Column(_) | ExprKind::Literal(_));
     }
     let implicit = matches!(e.ty.kind, TypeKind::Enum | TypeKind::Set | TypeKind::Bit);
@@ -510,17 +513,17 @@ pub fn to_text(e: &mut Expr, types: &TypeContext) {
     e.coercibility = if implicit { Coercibility::Implicit } else { Coercibility::Numeric };
 }
 
-/// Converts a string to the charset of `collation`, which becomes its collation.
+/// Converts a string to the charset of `collation` and gives it that collation.
 pub fn to_charset(e: &mut Expr, collation: CollationId) {
     charset::to_charset(e, collation);
 }
 
-/// Has a conversion to another charset raise `error` instead of losing characters.
+/// Makes a conversion to another charset raise `error` instead of losing characters.
 pub(crate) fn refuse_loss(e: &mut Expr, error: &selkie_types::SqlError) {
     charset::refuse_loss(e, error);
 }
 
-/// Makes a member of ENUM or SET its name: that, not its number, is read as a date or time.
+/// Makes a member of ENUM or SET its name: a date or time is read from the name, not the number.
 fn named_member(e: &mut Expr) {
     if matches!(e.ty.kind, TypeKind::Enum | TypeKind::Set) {
         let ty = SqlType::varchar(text::text_length(&e.ty), e.ty.collation);
@@ -541,7 +544,7 @@ pub fn to_date(e: &mut Expr) {
     to_date_by(e, DateRule::Lenient);
 }
 
-/// Converts to a date, of which a rule says what it may be.
+/// Converts to a date; `rule` says which dates are accepted.
 pub(crate) fn to_date_by(e: &mut Expr, rule: DateRule) {
     if retype_null(e, &SqlType::date()) {
         return;
@@ -565,8 +568,8 @@ pub(crate) fn to_date_by(e: &mut Expr, rule: DateRule) {
     }
 }
 
-/// Makes dates that the sql mode does not accept NULL; for what CAST makes, and what is chosen
-/// among dates.
+/// Makes dates that the sql mode rejects NULL. For the results of CAST, and for dates that a
+/// function chooses.
 pub(crate) fn to_dates_of_mode(e: &mut Expr) {
     if matches!(e.ty.kind, TypeKind::Date | TypeKind::DateTime) {
         let ty = e.ty.clone();
@@ -579,19 +582,19 @@ pub fn to_time(e: &mut Expr) {
     time_of(e, false);
 }
 
-/// Makes an operand a date that is compared with dates.
+/// Makes an operand a date for a comparison with dates.
 pub(crate) fn to_compared_date(e: &mut Expr) {
     compare_leniently(e);
     to_date(e);
 }
 
-/// Converts an operand of a comparison with a date: what is no date is the zero date.
+/// Converts an operand of a comparison with a date; a value that is no date is the zero date.
 pub fn to_compared_datetime(e: &mut Expr) {
     compare_leniently(e);
     datetime_of(e, DateRule::Compared);
 }
 
-/// Converts an operand of a comparison with a time: what is no time is zero.
+/// Converts an operand of a comparison with a time; a value that is no time is zero.
 pub fn to_compared_time(e: &mut Expr) {
     compare_leniently(e);
     time_of(e, true);
@@ -602,12 +605,12 @@ pub fn to_datetime(e: &mut Expr) {
     datetime_of(e, DateRule::Lenient);
 }
 
-/// Converts to a date with time of day, of which a rule says what it may be.
+/// Converts to a date with time of day; `rule` says which dates are accepted.
 pub(crate) fn to_datetime_by(e: &mut Expr, rule: DateRule) {
     datetime_of(e, rule);
 }
 
-/// Compat: in a comparison conversions that are written are as lenient as those that are not.
+/// Compat: in a comparison, explicit conversions are as lenient as implicit ones.
 fn compare_leniently(e: &mut Expr) {
     let ExprKind::Call(call) = &mut e.kind else { return };
     let named = matches!(call.function.name(), "" | "CAST" | "DATE" | "TIME" | "TIMESTAMP");
@@ -628,7 +631,7 @@ fn compare_leniently(e: &mut Expr) {
     }
 }
 
-/// Compat: as a date or time a BIT is its bytes, an ENUM or SET its text, and so are other types.
+/// Compat: as a date or time, a BIT is its bytes; ENUM, SET and the types of fixed size are texts.
 fn members_to_bytes(e: &mut Expr) {
     to_its_text(e);
     let collation = match e.ty.kind {
@@ -665,7 +668,7 @@ fn time_of(e: &mut Expr, compared: bool) {
     }
 }
 
-/// Converts to an amount of time that is added to another value: hours may be many, dates are none.
+/// Converts to an amount of time to add: it may have many hours, and must not be a date.
 pub(crate) fn to_added_time(e: &mut Expr) {
     let ty = SqlType::time(temporal::fsp_of(e));
     if retype_null(e, &ty) {
@@ -702,7 +705,7 @@ fn datetime_of(e: &mut Expr, rule: DateRule) {
 
 /// Converts to the physical kind, scale and charset of `ty`, which becomes the type.
 ///
-/// For operands of CASE, COALESCE and UNION, whose common type was chosen to hold them all.
+/// For operands of CASE, COALESCE and UNION: their common type holds all their values.
 pub fn to_type(e: &mut Expr, ty: &SqlType, types: &TypeContext) {
     if retype_null(e, ty) {
         return;
@@ -750,7 +753,7 @@ pub(crate) fn retype(e: &mut Expr, ty: SqlType) {
     }
 }
 
-/// The argument as it is.
+/// The argument without change.
 fn same(frame: &crate::kernel::Frame<'_>) -> SqlResult<selkie_types::Column> {
     let column = &*frame.args[0];
     let mut column = column.clone();
@@ -758,9 +761,9 @@ fn same(frame: &crate::kernel::Frame<'_>) -> SqlResult<selkie_types::Column> {
     Ok(if column.is_constant() { column.expand() } else { column })
 }
 
-/// The same for a condition of WHERE, ON and HAVING and for operands of AND, OR and NOT.
+/// Like [`to_condition`], for WHERE, ON, HAVING and operands of AND, OR and NOT.
 ///
-/// Compat: there a column of strings is compared with 0, as a decimal.
+/// Compat: there a column of strings is compared with 0 as a decimal.
 pub fn to_where_condition(e: &mut Expr) {
     if e.is_column_of_table() && e.ty.is_string() {
         to_decimal(e);
@@ -768,7 +771,7 @@ pub fn to_where_condition(e: &mut Expr) {
     to_condition(e);
 }
 
-/// Converts a condition to something that has a truth value: strings are numbers.
+/// Converts a condition to a type that has truth values; strings become numbers.
 pub fn to_condition(e: &mut Expr) {
     match e.ty.kind {
         TypeKind::Null => {

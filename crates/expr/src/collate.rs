@@ -1,7 +1,7 @@
-//! Which collation an operation on strings uses, and which operands it converts for that.
+//! The collation of an operation on strings, and the conversion of its operands to it.
 //!
-//! Every string operand has a collation and a coercibility; the stronger one wins. The rules are
-//! MariaDB's, with its errors 1267, 1270 and 1271.
+//! Every string operand has a collation and a coercibility; the stronger claim wins. The rules and
+//! the errors 1267, 1270 and 1271 are MariaDB's.
 
 use selkie_types::charset::Charset;
 use selkie_types::error::catalogue::{
@@ -14,18 +14,18 @@ use crate::context::TypeContext;
 use crate::expr::{Expr, ExprKind};
 use crate::function::constant_value;
 
-/// How strong a claim an operand has on the collation of an operation; less is stronger.
+/// Strength of an operand's claim on the collation of an operation; a lesser value is stronger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Coercibility {
     /// `COLLATE` was written.
     Explicit,
-    /// Two implicit collations met; cannot be compared.
+    /// Result of two different implicit collations; must not be compared.
     None,
     /// Columns, variables, routine parameters.
     Implicit,
-    /// System constants as `USER()`.
+    /// System constants such as `USER()`.
     SysConst,
-    /// Literals and what is computed from them.
+    /// Literals and values computed from them.
     Coercible,
     /// Numbers and temporal values.
     Numeric,
@@ -34,7 +34,7 @@ pub enum Coercibility {
 }
 
 impl Coercibility {
-    /// The word in error messages.
+    /// The name in error messages.
     pub fn name(self) -> &'static str {
         match self {
             Self::Explicit => "EXPLICIT",
@@ -48,7 +48,7 @@ impl Coercibility {
     }
 }
 
-/// A collation with the strength of its claim.
+/// A collation with the strength of the claim on it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Claim {
     /// The collation.
@@ -72,7 +72,7 @@ impl Claim {
         Self { collation: e.ty.collation, coercibility: e.coercibility, ascii }
     }
 
-    /// The claim of the operation on this and `other`, `None` if they cannot be mixed.
+    /// The claim of an operation on `self` and `other`; `None` if they cannot be mixed.
     fn meet(self, other: Self) -> Option<Self> {
         let ascii = self.ascii && other.ascii;
         let winner = if self.collation.charset() == other.collation.charset() {
@@ -124,7 +124,7 @@ impl Claim {
         if b < a && (a >= Coercibility::SysConst || self.ascii) {
             return Some(other);
         }
-        // Compat: of two that are both ASCII neither gives way.
+        // Compat: if both are ASCII with equal claims, neither gives way.
         if other.ascii && (a < b || a == b && !self.ascii) {
             return Some(self);
         }
@@ -135,14 +135,14 @@ impl Claim {
     }
 }
 
-/// Whether a character set is one of Unicode's.
+/// Whether this is a character set of Unicode.
 fn is_unicode(charset: Charset) -> bool {
     use Charset::{Ucs2, Utf8mb3, Utf8mb4, Utf16, Utf16le, Utf32};
     matches!(charset, Utf8mb3 | Utf8mb4 | Ucs2 | Utf16 | Utf16le | Utf32)
 }
 
-/// Whether `a` is Unicode and may take in `b`. Compat: of two of Unicode's with equal claims, only
-/// utf8mb4 takes in another, utf8mb3.
+/// Whether `a` is Unicode and `b` can be converted to it. Compat: of two Unicode sets with equal
+/// claims, only utf8mb4 includes another, namely utf8mb3.
 fn includes(a: Claim, b: Claim) -> bool {
     let (x, y) = (a.collation.charset(), b.collation.charset());
     let larger = (x, y) == (Charset::Utf8mb4, Charset::Utf8mb3);
@@ -153,7 +153,7 @@ fn includes(a: Claim, b: Claim) -> bool {
 
 /// The claim of an operation on all `args`, which are strings.
 ///
-/// `compared` refuses a result of coercibility NONE, as every operation that compares does.
+/// With `compared`, a result of coercibility NONE is an error, as in every operation that compares.
 pub fn aggregate(args: &[&Expr], operation: &str, compared: bool) -> SqlResult<Claim> {
     let mut claims = args.iter().map(|e| Claim::of(e));
     let Some(mut claim) = claims.next() else {
@@ -167,13 +167,13 @@ pub fn aggregate(args: &[&Expr], operation: &str, compared: bool) -> SqlResult<C
         claim = claim.meet(next).ok_or_else(|| mix_error(args, operation))?;
     }
     if compared && claim.coercibility == Coercibility::None {
-        // An explicit collation among the operands settles an undecided pair.
+        // An explicit collation among the operands would have decided between the two.
         return Err(mix_error(args, operation));
     }
     Ok(claim)
 }
 
-/// [`aggregate`], then converts every operand of another charset.
+/// Like [`aggregate`]; also converts every operand of another charset.
 pub fn unify(args: &mut [&mut Expr], operation: &str, compared: bool) -> SqlResult<Claim> {
     let claim = {
         let views: Vec<&Expr> = args.iter().map(|e| &**e).collect();
@@ -184,9 +184,9 @@ pub fn unify(args: &mut [&mut Expr], operation: &str, compared: bool) -> SqlResu
     Ok(claim)
 }
 
-/// Converts operands of one operation by `convert`, texts to `collation`. What a parameter is is
-/// known when the statement runs: then it is error 1267 if it has characters that `collation` has
-/// not.
+/// Converts the operands of one operation with `convert`, texts to `collation`. The value of a
+/// parameter is known only when the statement runs: error 1267 is raised then, if it has characters
+/// outside `collation`.
 pub(crate) fn convert_each(
     args: &mut [&mut Expr],
     collation: CollationId,
@@ -214,7 +214,7 @@ pub(crate) fn convert_each(
     }
 }
 
-/// Error 1267 if an operand has, or can have, characters that `collation` has not.
+/// Error 1267 if an operand has, or can have, characters outside `collation`.
 pub(crate) fn refuse_loss(
     args: &[&Expr],
     collation: CollationId,
@@ -226,8 +226,8 @@ pub(crate) fn refuse_loss(
     }
 }
 
-/// Whether a text has characters that `charset` does not have; one that is not known yet, whether
-/// it is made of others than ASCII.
+/// Whether a text has characters outside `charset`. For a text that is not yet known: whether it is
+/// made of non-ASCII literals.
 fn loses(e: &Expr, charset: Charset) -> bool {
     let own = e.ty.collation.charset();
     if own == charset || [own, charset].contains(&Charset::Binary) {
@@ -240,11 +240,11 @@ fn loses(e: &Expr, charset: Charset) -> bool {
     }
 }
 
-/// Functions whose text is of ASCII whatever their arguments are.
+/// Functions whose text is ASCII for any arguments.
 const ASCII_TEXTS: [&str; 10] =
     ["HEX", "MD5", "SHA", "SHA1", "SHA2", "TO_BASE64", "CHARSET", "COLLATION", "UUID", "JSON_TYPE"];
 
-/// Whether a text is made of a literal that is not all ASCII.
+/// Whether a text is made of a literal that is not ASCII.
 fn has_others_than_ascii(e: &Expr) -> bool {
     stack::ensure();
     if !e.ty.is_string() || e.ty.collation.is_binary() {

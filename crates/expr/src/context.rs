@@ -1,7 +1,7 @@
-//! What the evaluation of expressions needs from its surroundings.
+//! Surroundings that the evaluation of expressions needs.
 //!
-//! [`TypeContext`] is enough to build expressions; [`EvalContext`] adds what one execution of a
-//! statement knows. The session itself is seen through the [`Session`] trait only.
+//! [`TypeContext`] is enough to build expressions; [`EvalContext`] adds the state of one execution
+//! of a statement. The session is only visible through the [`Session`] trait.
 
 mod conditions;
 mod session;
@@ -20,22 +20,22 @@ use crate::random::Random;
 use crate::timezone::TimeZone;
 use smallvec::SmallVec;
 
-/// Settings on which the types and the meaning of expressions depend.
+/// Settings that the types and the meaning of expressions depend on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TypeContext {
     /// `sql_mode`.
     pub sql_mode: SqlMode,
-    /// `collation_connection`: of literals and of numbers converted to strings.
+    /// `collation_connection`: collation of literals, and of numbers converted to strings.
     pub collation_connection: CollationId,
     /// `div_precision_increment`.
     pub div_precision_increment: u8,
     /// `group_concat_max_len`.
     pub group_concat_max_len: u64,
-    /// `max_allowed_packet`, the longest string a function makes.
+    /// `max_allowed_packet`: longest string that a function may make.
     pub max_allowed_packet: u64,
     /// `default_week_format`.
     pub default_week_format: u8,
-    /// `default_regex_flags`, a bit each in the order of the variable's values.
+    /// `default_regex_flags`: one bit per flag, in the order of the variable's values.
     pub regex_flags: u8,
     /// `explicit_defaults_for_timestamp`.
     pub explicit_timestamps: bool,
@@ -62,10 +62,10 @@ impl Default for TypeContext {
     }
 }
 
-/// What one execution of a statement knows.
+/// State of one execution of a statement.
 ///
-/// Not shared between threads: workers that evaluate parts of a statement have one each and
-/// their conditions are merged afterwards.
+/// Not shared between threads: each worker that evaluates a part of a statement has a context of
+/// its own; their conditions are merged afterwards.
 pub struct EvalContext<'a> {
     /// The settings.
     pub types: TypeContext,
@@ -73,21 +73,21 @@ pub struct EvalContext<'a> {
     pub session: &'a dyn Session,
     /// Runs the subqueries of the statement.
     pub subqueries: &'a dyn SubqueryRunner,
-    /// When the statement began, in microseconds since 1970 (`SET timestamp` included).
+    /// Start of the statement in microseconds since 1970 (`SET timestamp` included).
     pub now_micros: i64,
-    /// Warnings raised.
+    /// Conditions raised so far.
     pub conditions: RefCell<Conditions>,
     parameters: RefCell<SmallVec<[Value; 2]>>,
     row: Cell<u64>,
-    /// Made when it is asked for.
+    /// The generator of `RAND()`, made when it is first used.
     random: RefCell<Option<Random>>,
     seeded: RefCell<HashMap<usize, Random>>,
     strict_arithmetic: Cell<bool>,
     refuses_zero_dates: Cell<bool>,
 }
 
-/// The state an evaluation changes, saved so that [`EvalContext::undo`] restores it before a second
-/// evaluation.
+/// State that an evaluation changes, saved so that [`EvalContext::undo`] can restore it before a
+/// second evaluation.
 #[derive(Debug)]
 pub struct Attempt {
     mark: Mark,
@@ -96,19 +96,19 @@ pub struct Attempt {
 }
 
 impl Attempt {
-    /// Whether something was raised since.
+    /// Whether a condition was raised since then.
     pub fn has_raised(&self, ctx: &EvalContext<'_>) -> bool {
         ctx.conditions.borrow().has_raised_since(self.mark)
     }
 
-    /// Whether conditions were raised since whose order and text will be seen.
+    /// Whether conditions were raised since then whose order and text a client can see.
     pub fn is_worth_ordering(&self, ctx: &EvalContext<'_>) -> bool {
         ctx.conditions.borrow().is_worth_ordering_since(self.mark)
     }
 }
 
 impl<'a> EvalContext<'a> {
-    /// A context of a statement that begins at `now_micros`.
+    /// A context for a statement that starts at `now_micros`.
     pub fn new(types: TypeContext, session: &'a dyn Session, now_micros: i64) -> Self {
         Self {
             types,
@@ -130,7 +130,7 @@ impl<'a> EvalContext<'a> {
         EvalContext::new(types.clone(), &NoSession, 0)
     }
 
-    /// Puts `value` into parameter slot `slot`.
+    /// Stores `value` in parameter slot `slot`.
     pub fn set_parameter(&self, slot: usize, value: Value) {
         let mut slots = self.parameters.borrow_mut();
         if slots.len() <= slot {
@@ -171,7 +171,7 @@ impl<'a> EvalContext<'a> {
         self.push(Condition::note(def, args));
     }
 
-    /// The number messages give the first row of the current batch.
+    /// The row number of the current batch's first row in messages.
     pub fn row(&self) -> u64 {
         self.row.get()
     }
@@ -181,28 +181,28 @@ impl<'a> EvalContext<'a> {
         self.row.set(row);
     }
 
-    /// Whether division by zero is an error, as it is when strict modes store results.
+    /// Whether division by zero is an error, as in strict modes when results are stored.
     pub fn is_strict_arithmetic(&self) -> bool {
         self.strict_arithmetic.get()
     }
 
     /// Makes division by zero and bad values of conversions errors (INSERT and UPDATE in strict
-    /// mode) or warnings.
+    /// mode), or warnings.
     pub fn set_strict_arithmetic(&self, strict: bool) {
         self.strict_arithmetic.set(strict);
     }
 
-    /// Whether comparisons refuse zero dates of subqueries under NO_ZERO_DATE.
+    /// Whether comparisons reject zero dates of subqueries under NO_ZERO_DATE.
     pub fn refuses_zero_dates(&self) -> bool {
         self.refuses_zero_dates.get()
     }
 
-    /// Makes them do so: INSERT and UPDATE of several tables in strict mode.
+    /// Makes them reject these: for INSERT and UPDATE of several tables in strict mode.
     pub fn set_refuses_zero_dates(&self, refuses: bool) {
         self.refuses_zero_dates.set(refuses);
     }
 
-    /// Uses the generator of `RAND()`.
+    /// Calls `f` with the generator of `RAND()`.
     pub(crate) fn with_random<R>(&self, f: impl FnOnce(&mut Random) -> R) -> R {
         f(self.random.borrow_mut().get_or_insert_with(Random::from_entropy))
     }
@@ -217,7 +217,7 @@ impl<'a> EvalContext<'a> {
         self.with_random(|random| random.seeds())
     }
 
-    /// Uses the generator of the `RAND(seed)` call identified by `key`, made by `init` at first.
+    /// Calls `f` with the generator of the `RAND(seed)` call `key`; `init` makes it at first.
     pub(crate) fn with_seeded<R>(
         &self,
         key: usize,
@@ -227,7 +227,7 @@ impl<'a> EvalContext<'a> {
         f(self.seeded.borrow_mut().entry(key).or_insert_with(init))
     }
 
-    /// Begins an evaluation that may have to be done again, another way.
+    /// Begins an evaluation that may have to be repeated in another way.
     pub fn attempt(&self) -> Attempt {
         Attempt {
             mark: self.conditions.borrow().mark(),
@@ -236,19 +236,19 @@ impl<'a> EvalContext<'a> {
         }
     }
 
-    /// Forgets what was raised since an evaluation began, and lets `RAND()` give the same numbers
-    /// again.
+    /// Removes the conditions raised since an evaluation began, and makes `RAND()` give the same
+    /// numbers again.
     pub fn undo(&self, attempt: &Attempt) {
         self.random.borrow_mut().clone_from(&attempt.random);
         self.seeded.borrow_mut().clone_from(&attempt.seeded);
         self.conditions.borrow_mut().forget_since(attempt.mark);
     }
 
-    /// Ends the statement if it was killed.
+    /// Returns an error if the statement was killed.
     pub fn check_interrupted(&self) -> SqlResult<()> {
         self.session.check_interrupted()
     }
 }
 
-/// Batches a subquery returned.
+/// Batches that a subquery returned.
 pub type SubqueryRows = Arc<Vec<selkie_types::Batch>>;

@@ -1,7 +1,7 @@
 //! Dynamic columns: named values in one binary string, in the format of MariaDB's client library.
 //!
-//! [`format`] is the string as a whole, [`value`] the values in it, [`json`] both as JSON. Reads
-//! any bytes and refuses what is malformed; must not know columns or batches.
+//! [`format`] is the whole string, [`value`] a value in it, [`json`] converts both to JSON. Any
+//! bytes may come in; malformed ones are refused. Must not know columns or batches.
 
 mod format;
 mod json;

@@ -1,8 +1,8 @@
 //! Evaluation of expressions over batches.
 //!
-//! One dispatch per node and batch; rows are the kernels' business. Lazy kinds (AND, OR, CASE,
-//! COALESCE) evaluate their later operands only over the rows that need them, so that no error or
-//! warning is raised for a row whose value was already decided.
+//! There is one dispatch per node and batch; the loops over rows are in the kernels. Lazy kinds
+//! (AND, OR, CASE, COALESCE) evaluate later operands only over the rows that need them: no error or
+//! warning may come from a row whose value is already decided.
 
 mod case;
 mod compare;
@@ -71,7 +71,7 @@ impl Expr {
     pub fn eval_value(&self, ctx: &EvalContext<'_>) -> SqlResult<Value> {
         match &self.kind {
             ExprKind::Literal(value) => Ok(value.clone()),
-            // A decimal is brought to the scale of the type by its column.
+            // A decimal gets the scale of the type from its column.
             ExprKind::Parameter(slot) if self.ty.physical() != Physical::Decimal => {
                 Ok(variable::fitted(ctx, ctx.parameter(*slot), &self.ty))
             }
@@ -86,8 +86,8 @@ impl Expr {
 
     /// Replaces subexpressions that depend on nothing by their values.
     ///
-    /// With `statement` also those that are constant for one execution only: parameters, `NOW()`.
-    /// An expression whose evaluation fails stays, to fail when it is needed.
+    /// With `statement`, also those that are constant for one execution only: parameters, `NOW()`.
+    /// An expression whose evaluation fails is kept, so that it fails when it is needed.
     pub fn fold(&mut self, ctx: &EvalContext<'_>, statement: bool) {
         let foldable = |e: &Self| if statement { e.is_constant() } else { e.is_foldable() };
         if matches!(self.kind, ExprKind::Literal(_) | ExprKind::Row(_)) {
@@ -100,19 +100,19 @@ impl Expr {
             return;
         }
         if let Ok(value) = self.eval_value(ctx) {
-            // Result metadata says what the expression can be, not what it is.
+            // Result metadata describes the values an expression may have, not the one it has.
             self.nullable |= value.is_null();
             self.become_literal(value);
         }
     }
 
-    /// Compat: what JSON_EXTRACT gives is a value where a number is wanted, so it stays what it is
-    /// until it is known where it stands.
+    /// Compat: the result of JSON_EXTRACT is a value where a number is wanted, so the call is kept
+    /// until its place is known.
     pub fn is_extract(&self) -> bool {
         matches!(&self.kind, ExprKind::Call(call) if call.function.name() == "JSON_EXTRACT")
     }
 
-    /// Takes the place of the expression by its value, which stays a JSON document if it was one.
+    /// Replaces the expression by its value, which stays a JSON document if it was one.
     pub fn become_literal(&mut self, value: Value) {
         if crate::json::is_json(self) {
             self.ty.json = JsonRole::Document;
@@ -120,7 +120,7 @@ impl Expr {
         self.kind = ExprKind::Literal(value);
     }
 
-    /// Drops operands of AND and OR that cannot change the result.
+    /// Removes operands of AND and OR that cannot change the result.
     fn simplify(&mut self) {
         let (is_and, parts) = match &mut self.kind {
             ExprKind::And(parts) => (true, parts),
@@ -139,12 +139,12 @@ impl Expr {
     }
 }
 
-/// Bytes of a string.
+/// Length of a string in bytes; 0 for other values.
 fn length_of(value: &Value) -> usize {
     if let Value::Bytes(bytes) = value { bytes.len() } else { 0 }
 }
 
-/// `value` for all rows, of the physical kind of `ty`.
+/// `value` repeated for all rows, of the physical kind of `ty`.
 pub(crate) fn constant(value: &Value, ty: &SqlType, rows: usize) -> Column {
     Column::constant(value, ty.physical(), ty.decimals_of_column(), rows)
 }
@@ -172,30 +172,30 @@ fn eval_call(
     Ok(Arc::new(if once { column.repeat(all_rows) } else { column }))
 }
 
-/// Truth values of the rows of a batch: which are true, and which are not NULL.
+/// Truth values of the rows of a batch: bitmaps of the true rows and of the rows that are not NULL.
 #[derive(Clone, Debug)]
 pub(crate) struct Truth {
-    /// True rows; clear where unknown.
+    /// True rows; clear for unknown rows.
     pub(crate) yes: Bitmap,
-    /// Rows that are true or false; `None` if all are.
+    /// Rows that are true or false; `None` if no row is unknown.
     pub(crate) known: Option<Bitmap>,
 }
 
 impl Truth {
-    /// 0, 1 or NULL as integers.
+    /// The truth values as integers 0 and 1, or NULL.
     fn into_column(self, rows: usize) -> Column {
         let mut values = vec![0i64; rows];
         self.yes.iter_ones().for_each(|row| values[row] = 1);
         Column::from_data(ColumnData::Int(values), self.known)
     }
 
-    /// The same for all rows.
+    /// The same truth value for all rows.
     fn all(value: Option<bool>, rows: usize) -> Self {
         let yes = if value == Some(true) { Bitmap::ones(rows) } else { Bitmap::zeros(rows) };
         Self { yes, known: value.is_none().then(|| Bitmap::zeros(rows)) }
     }
 
-    /// Collected row by row.
+    /// Truth values collected row by row.
     pub(crate) fn collect(rows: usize, mut f: impl FnMut(usize) -> Option<bool>) -> Self {
         let mut yes = Bitmap::zeros(rows);
         let mut known: Option<Bitmap> = None;

@@ -1,11 +1,11 @@
-//! Bound expressions: what the binder makes of the syntax tree and the executor evaluates.
+//! Bound expressions: the binder makes them from the syntax tree, the executor evaluates them.
 //!
-//! An expression is fully typed: every implicit conversion is a node of its own, inserted when the
-//! expression is built, so that evaluation never looks at types. Nodes are made by
-//! [`crate::build`]; the fields are open so that the planner can take expressions apart.
+//! An expression is fully typed. Every implicit conversion is a node of its own, inserted when the
+//! expression is built, so evaluation never looks at types. [`crate::build`] makes the nodes; the
+//! fields are public so that the planner can take expressions apart.
 //!
-//! Invariant: the column an expression evaluates to has the physical kind of `ty`, and for
-//! decimals the scale `ty.decimals`. TIMESTAMP values are UTC until converted to another type.
+//! Invariant: the column that an expression evaluates to has the physical kind of `ty`, and for
+//! decimals the scale `ty.decimals`. TIMESTAMP values are in UTC until converted to another type.
 
 mod cache;
 mod call;
@@ -29,18 +29,18 @@ pub use selkie_types::temporal::IntervalUnit;
 
 use crate::collate::Coercibility;
 
-/// A typed expression. Copying and comparing count as work: planning does much of both.
+/// A typed expression. Copying and comparing count as work, because planning does both very often.
 #[derive(Debug)]
 pub struct Expr {
-    /// What it is.
+    /// The kind with its operands.
     pub kind: ExprKind,
     /// The type of its value.
     pub ty: SqlType,
     /// Whether it can be NULL.
     pub nullable: bool,
-    /// How much its collation counts against that of other operands.
+    /// Strength of its collation against that of other operands.
     pub coercibility: Coercibility,
-    /// The table column it reads, if it is one.
+    /// The table column it reads, if it is a column.
     pub origin: Origin,
 }
 
@@ -77,23 +77,23 @@ pub enum ExprKind {
     Column(usize),
     /// A slot of [`crate::EvalContext::parameters`]: a placeholder or a value of an outer query.
     Parameter(usize),
-    /// A function whose arguments are all evaluated.
+    /// A function all of whose arguments are evaluated.
     Call(Box<Call>),
     /// A comparison of two scalars.
     Compare(Box<Compare>),
-    /// True if all are, false if one is.
+    /// True if all operands are true, false if one is false.
     And(Vec<Expr>),
-    /// True if one is, false if all are.
+    /// True if one operand is true, false if all are false.
     Or(Vec<Expr>),
     /// Logical negation.
     Not(Box<Expr>),
     /// `IS NULL`.
     IsNull(Box<Expr>),
-    /// `IN` over a list of scalars already converted to the type of the comparison.
+    /// `IN` over a list of scalars that are converted to the type of the comparison.
     InList(Box<InList>),
     /// `CASE WHEN`, `IF`, `NULLIF`.
     Case(Box<Case>),
-    /// The first argument that is not NULL; all have the type of the result.
+    /// The first argument that is not NULL; all arguments have the type of the result.
     Coalesce(Vec<Expr>),
     /// A subquery.
     Subquery(Box<Subquery>),
@@ -105,22 +105,22 @@ pub enum ExprKind {
     SystemVariable(VariableScope, Box<str>),
     /// A call of a stored function.
     Stored(Box<StoredCall>),
-    /// A number of a sequence.
+    /// A call of a sequence: next, previous or new number.
     Sequence(Box<SequenceCall>),
-    /// Several values; an operand of a row comparison, never evaluated itself.
+    /// Several values: an operand of a row comparison, which is never evaluated itself.
     Row(Vec<Expr>),
 }
 
 /// `value IN (items)`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InList {
-    /// The value looked for.
+    /// The value to look for.
     pub value: Expr,
     /// The list, each item of the value's physical kind.
     pub items: Vec<Expr>,
-    /// How the items compare with the value.
+    /// The representation in which the items compare with the value.
     pub by: CompareBy,
-    /// The list made searchable, if all items are literals.
+    /// The searchable form of the list, if all items are literals.
     pub(crate) set: Cache,
 }
 
@@ -129,23 +129,23 @@ pub struct InList {
 pub struct Case {
     /// Condition and result pairs; the results have the type of the whole.
     pub whens: Vec<(Expr, Expr)>,
-    /// The result if no condition is true; NULL without one.
+    /// The result if no condition is true; `None` means NULL.
     pub otherwise: Option<Expr>,
 }
 
-/// Identifies a subquery within a statement; given by the planner, known to the runner.
+/// Identifies a subquery within a statement; the planner assigns it, the runner knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SubqueryId(pub u32);
 
-/// What is asked of a subquery.
+/// Result that an expression takes from a subquery.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SubqueryKind {
-    /// The value at a position of its single row, NULL if it has no row.
+    /// The value at this position of its single row; NULL if it has no row.
     Scalar(usize),
-    /// Whether it has a row.
+    /// Whether the subquery has a row.
     Exists,
-    /// Whether the predicate is true for a row (`IN`, `= ANY`). The predicate sees the subquery's
-    /// columns as its batch and the left operands in parameter slots.
+    /// Whether the predicate is true for a row (`IN`, `= ANY`). The predicate's batch has the
+    /// subquery's columns; the left operands are in parameter slots.
     Any(Expr),
     /// Whether the predicate is true for all rows (`<> ALL`, `> ALL`).
     All(Expr),
@@ -154,23 +154,23 @@ pub enum SubqueryKind {
 /// A subquery inside an expression.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Subquery {
-    /// Which one.
+    /// Its number.
     pub id: SubqueryId,
-    /// What is asked.
+    /// The result to take.
     pub kind: SubqueryKind,
-    /// Values of this level the subquery depends on and the parameter slots they are put in
-    /// before it runs.
+    /// Values of this level that the subquery depends on, with the parameter slots they are stored
+    /// in before it runs.
     pub args: Vec<(usize, Expr)>,
-    /// Left operands of the predicate and their slots; the subquery's rows do not depend on them.
+    /// Left operands of the predicate with their slots. The subquery's rows do not depend on them.
     pub operands: Vec<(usize, Expr)>,
-    /// Whether slots and positions are given out: until then columns have the planner's numbers.
+    /// Slots and positions are assigned; before that, columns have the planner's numbers.
     pub placed: bool,
 }
 
-/// Which value of a system variable is asked for.
+/// Scope of a system variable that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VariableScope {
-    /// `@@name`: the session's, or the global one if there is no other.
+    /// `@@name`: the session's value, or the global one if the session has none.
     Default,
     /// `@@session.name`.
     Session,
@@ -178,7 +178,7 @@ pub enum VariableScope {
     Global,
 }
 
-/// What is asked of a sequence.
+/// Operation on a sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SequenceAsk {
     /// `NEXT VALUE FOR`.
@@ -189,9 +189,9 @@ pub enum SequenceAsk {
     Set {
         /// The number.
         value: i64,
-        /// It counts as given out.
+        /// The number counts as used.
         is_used: bool,
-        /// The round it is of.
+        /// The round that the number belongs to.
         round: i64,
     },
 }
@@ -203,7 +203,7 @@ pub struct SequenceCall {
     pub schema: Box<str>,
     /// Its name.
     pub name: Box<str>,
-    /// What is asked.
+    /// The operation.
     pub ask: SequenceAsk,
 }
 
@@ -214,11 +214,11 @@ pub struct StoredCall {
     pub schema: Box<str>,
     /// Its name.
     pub name: Box<str>,
-    /// Arguments; the function converts them to the declared types.
+    /// Arguments; the function converts them to its declared types.
     pub args: Vec<Expr>,
     /// `DETERMINISTIC`.
     pub deterministic: bool,
-    /// The definer of the view it stands in, in whose name it is called; none for the statement's
-    /// own account.
+    /// Definer of the view that contains the call: the account of the call. None for the
+    /// statement's own account.
     pub who: Option<Arc<str>>,
 }

@@ -1,7 +1,7 @@
-//! Built-in functions: their names, arities and how calls of them are bound to kernels.
+//! Built-in functions: their names, numbers of arguments, and binding of calls to kernels.
 //!
-//! A function's `bind` converts the arguments to the kinds its kernel reads, infers the type of
-//! the result and picks the kernel. The functions themselves are in `functions/`.
+//! A function's `bind` converts the arguments to the kinds that its kernel reads, infers the type
+//! of the result and chooses the kernel. The functions themselves are in `functions/`.
 
 mod binding;
 
@@ -14,30 +14,30 @@ pub(crate) use binding::{constant_value, string_type};
 use crate::expr::Expr;
 use crate::kernel::Frame;
 
-/// Computes a call over evaluated arguments.
+/// Computes a call from its evaluated arguments.
 pub type Kernel = fn(&Frame<'_>) -> SqlResult<Column>;
 
-/// When two evaluations of a call with equal arguments give equal values.
+/// Condition under which two evaluations of a call with equal arguments give equal values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Nature {
     /// Always.
     Pure,
-    /// Within a statement: `NOW()`, `USER()`, whatever depends on the session's time zone.
+    /// Within a statement: `NOW()`, `USER()`, and functions that depend on the session's time zone.
     Statement,
-    /// Never surely: `RAND()`.
+    /// Never guaranteed: `RAND()`.
     Volatile,
-    /// Never, and evaluation changes something: `SLEEP()`, `GET_LOCK()`.
+    /// Never, and the evaluation has an effect: `SLEEP()`, `GET_LOCK()`.
     Effect,
 }
 
-/// Kernels for a document that is read as a scalar, instead of the one that gives its text.
+/// Kernels that give a JSON document as a scalar, instead of the document's text.
 #[derive(Debug)]
 pub(crate) struct Readings {
     /// As a value: without quotes, truth values as numbers.
     pub(crate) value: Kernel,
-    /// As the number that value begins with.
+    /// As the number that this value begins with.
     pub(crate) number: Kernel,
-    /// As a text that is compared with another.
+    /// As a text to compare with another text.
     pub(crate) text: Kernel,
 }
 
@@ -48,13 +48,13 @@ pub struct Function {
     min: u8,
     max: u8,
     nature: Nature,
-    /// From this argument on they come in pairs.
+    /// Arguments from this one on come in pairs.
     pairs: Option<u8>,
     readings: Option<Readings>,
     bind: fn(Binding<'_>) -> SqlResult<Expr>,
 }
 
-/// Any number of arguments.
+/// No upper limit of the number of arguments.
 pub(crate) const MANY: u8 = u8::MAX;
 
 impl Function {
@@ -78,12 +78,12 @@ impl Function {
         Self { pairs: Some(count), ..self }
     }
 
-    /// This function, whose documents may be read as scalars.
+    /// This function, whose documents can be read as scalars.
     pub(crate) const fn read_as(self, readings: Readings) -> Self {
         Self { readings: Some(readings), ..self }
     }
 
-    /// How its result is read as a scalar; none for most functions.
+    /// Kernels that give the result as a scalar; none for most functions.
     pub(crate) fn readings(&self) -> Option<&Readings> {
         self.readings.as_ref()
     }
@@ -103,17 +103,17 @@ impl Function {
         self.nature == Nature::Pure
     }
 
-    /// Whether evaluation changes something.
+    /// Whether the evaluation has an effect.
     pub fn has_side_effects(&self) -> bool {
         self.nature == Nature::Effect
     }
 
-    /// Whether this is a conversion nobody wrote.
+    /// Whether this is an implicit conversion.
     pub fn is_implicit(&self) -> bool {
         self.name.is_empty()
     }
 
-    /// Error 1582 if the function, called by `written`, does not take so many arguments.
+    /// Error 1582 if the function, written as `written`, does not take `count` arguments.
     pub(crate) fn check_count(&self, count: usize, written: &str) -> SqlResult<()> {
         let few = count < usize::from(self.min);
         let many = self.max != MANY && count > usize::from(self.max);

@@ -1,4 +1,5 @@
-//! The built-in functions, a family to a file: bindings and kernels side by side.
+//! The built-in functions, one family per file: bindings and kernels side by side.
+//! Found by name with a search over the families; operators are found through `operator.rs`.
 
 pub(crate) mod arith;
 mod clock;
@@ -68,7 +69,7 @@ static FAMILIES: &[&[Function]] = &[
     xml::FUNCTIONS,
 ];
 
-/// The function with a name, in any case.
+/// The function with this name; letter case does not count.
 pub fn function_named(name: &str) -> Option<&'static Function> {
     static REGISTRY: OnceLock<HashMap<&'static str, &'static Function>> = OnceLock::new();
     let registry = REGISTRY

@@ -1,7 +1,8 @@
-//! JSON text: reading, writing and walking documents. JSON values are strings that are documents.
+//! JSON text: reading, writing and walking documents. An SQL value of JSON is a string that holds a
+//! document.
 //!
-//! Documents are in UTF-8. Strings and numbers stay as they are written, escapes included: what a
-//! function returns of a document is text of that document.
+//! Documents are in UTF-8. Strings and numbers keep their written form, escapes included: a
+//! function returns parts of a document as they stand in its text.
 
 mod document;
 mod escape;
@@ -50,7 +51,7 @@ const DOCUMENTS: &[&str] = &[
     "JSON_SET",
 ];
 
-/// Whether the function called `name` makes documents.
+/// Whether the function `name` makes documents.
 pub(crate) fn makes_document(name: &str) -> bool {
     name.starts_with("JSON_") && DOCUMENTS.contains(&name)
 }
@@ -87,7 +88,7 @@ pub(crate) fn put_sql_value(out: &mut Vec<u8>, value: &Value, ty: &SqlType, is_j
             crate::text::write_value(&mut text, value, ty);
             put_string(out, &text);
         }
-        // Compat: bytes are no text of another character set.
+        // Compat: binary strings are not converted from another character set.
         Value::Bytes(b) if ty.collation.is_binary() => put_string(out, b),
         Value::Bytes(b) => {
             let text = ty.collation.charset().convert(b, selkie_types::Charset::Utf8mb4).0;

@@ -1,6 +1,6 @@
-//! JSON_TABLE: the rows that a document has by paths, as cells that are not converted yet.
+//! JSON_TABLE: the rows that paths select from a document, as cells that are not yet converted.
 //!
-//! Must not know the types of columns: who stores the cells does.
+//! Must not know the types of columns: the caller stores the cells.
 
 use selkie_types::error::catalogue::{
     ER_JSON_BAD_CHR, ER_JSON_DEPTH, ER_JSON_EOS, ER_JSON_NOT_JSON_CHR, ER_JSON_PATH_DEPTH,
@@ -10,25 +10,25 @@ use selkie_types::{SqlError, SqlResult, pace};
 
 use crate::json::{ErrorKind, Json, JsonError, MAX_DEPTH, Path, parse, unescape, write_loose};
 
-/// Rows by a path, and their columns.
+/// Rows selected by a path, and their columns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JsonRows {
     path: Path,
     columns: Vec<JsonColumn>,
 }
 
-/// A column, or several by a path of their own.
+/// A column, or nested rows with a path of their own.
 #[derive(Clone, Debug, PartialEq)]
 pub enum JsonColumn {
     /// The number of the row.
     Ordinality,
-    /// The value a path leads to.
+    /// The value at a path.
     Value(JsonPath),
-    /// The value a path leads to, whatever it is, as text.
+    /// The value at a path as text, even if it is an array or an object.
     Document(JsonPath),
-    /// Whether a path leads to something.
+    /// Whether the path leads to a value.
     Exists(JsonPath),
-    /// Rows inside of the row.
+    /// Rows inside the row.
     Nested(JsonRows),
 }
 
@@ -36,12 +36,12 @@ pub enum JsonColumn {
 #[derive(Clone, Debug, PartialEq)]
 pub struct JsonPath(Path);
 
-/// What a column has in a row.
+/// Content of a column in a row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum JsonCell {
-    /// JSON null, or a column of rows that are not there.
+    /// JSON null, or a column of nested rows that do not exist.
     Null,
-    /// A number of the row, or a truth value.
+    /// A row number, or a truth value.
     Number(i64),
     /// A scalar or a document, as text in utf8mb4.
     Text(Vec<u8>),
@@ -76,19 +76,19 @@ fn document_error(error: JsonError) -> SqlError {
 }
 
 impl JsonPath {
-    /// The path of a text in utf8mb4.
+    /// Parses a path given in utf8mb4.
     pub fn parse(text: &[u8]) -> SqlResult<Self> {
         Path::parse(text).map(Self).map_err(path_error)
     }
 }
 
 impl JsonRows {
-    /// Rows by a path.
+    /// Rows selected by `path`.
     pub fn new(path: JsonPath, columns: Vec<JsonColumn>) -> Self {
         Self { path: path.0.of_rows(), columns }
     }
 
-    /// Number of columns, those of nested rows included.
+    /// Number of columns, including those of nested rows.
     pub fn width(&self) -> usize {
         let width = |column: &JsonColumn| match column {
             JsonColumn::Nested(rows) => rows.width(),
@@ -97,7 +97,8 @@ impl JsonRows {
         self.columns.iter().map(width).sum()
     }
 
-    /// The rows of a document in utf8mb4. Columns of nested rows stand where they are defined.
+    /// The rows of a document in utf8mb4. Columns of nested rows stand at their place of
+    /// definition.
     pub fn rows(&self, document: &[u8]) -> SqlResult<Vec<Vec<JsonCell>>> {
         let root = parse(document).map_err(document_error)?;
         self.rows_of(&root)
@@ -111,8 +112,8 @@ impl JsonRows {
         Ok(rows)
     }
 
-    /// The rows that one value makes: nested rows one set after the other, one row if there are
-    /// none.
+    /// The rows for one value. Sets of nested rows come one after the other; without nested rows
+    /// there is one row.
     fn row(&self, json: &Json<'_>, number: i64) -> SqlResult<Vec<Vec<JsonCell>>> {
         pace::spend(self.columns.len())?;
         let mut plain = Vec::new();

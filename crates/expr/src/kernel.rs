@@ -1,6 +1,6 @@
-//! What kernels are made of: typed views of argument columns and builders of result columns.
+//! Parts of kernels: typed views of argument columns and builders of result columns.
 //!
-//! A kernel takes the physical kind of its arguments for granted: the binding converted them.
+//! A kernel relies on the physical kind of its arguments: the binding has converted them.
 
 mod adapt;
 mod out;
@@ -29,11 +29,11 @@ pub struct Frame<'a> {
     pub(crate) ty: &'a SqlType,
     /// The arguments.
     pub(crate) args: &'a [Arc<Column>],
-    /// Rows to compute; less than the arguments have if all of them are constant.
+    /// Rows to compute; fewer than the arguments have, if all of them are constant.
     pub(crate) rows: usize,
 }
 
-/// A column of its own with as many rows as are computed, which may be less than `column` has.
+/// A new column with the first `rows` rows of `column`.
 pub(crate) fn first_rows(column: &Column, rows: usize) -> Column {
     let mut column = column.clone();
     column.truncate(rows);
@@ -41,7 +41,7 @@ pub(crate) fn first_rows(column: &Column, rows: usize) -> Column {
 }
 
 impl<'a> Frame<'a> {
-    /// 1690 for a result outside of its type.
+    /// Error 1690 for a result outside its type.
     #[cold]
     pub(crate) fn out_of_range(&self, kind: &str) -> SqlError {
         let kind = if self.ty.unsigned { format!("{kind} UNSIGNED") } else { kind.to_owned() };
@@ -77,8 +77,8 @@ impl<'a> Frame<'a> {
         &self.call.args[at].ty
     }
 
-    /// Whether a result would be too long; then it is NULL, with warning 1301. One that the
-    /// statement may not hold ends it.
+    /// Whether a result would be too long; it is NULL then, with warning 1301. A result that the
+    /// statement must not hold ends the statement.
     pub(crate) fn too_long(&self, bytes: usize) -> bool {
         let max = self.ctx.types.max_allowed_packet;
         if bytes as u64 <= max {
@@ -90,8 +90,8 @@ impl<'a> Frame<'a> {
         true
     }
 
-    /// Whether what a function has made of a row is too long: longer than a packet, and than all it
-    /// was given, so that what only passes on a long value does not lose it.
+    /// Whether a function's result for a row is too long: longer than a packet, and longer than all
+    /// its arguments together. So a function that only passes on a long value does not lose it.
     pub(crate) fn has_grown(&self, row: usize, bytes: usize) -> bool {
         let too_long = bytes as u64 > self.ctx.types.max_allowed_packet && self.is_more(row, bytes);
         if !too_long {
@@ -109,7 +109,7 @@ impl<'a> Frame<'a> {
         bytes > (0..self.args.len()).map(given).sum() && self.too_long(bytes)
     }
 
-    /// Whether `row` of some argument is NULL.
+    /// Whether an argument is NULL at `row`.
     pub(crate) fn any_null(&self, row: usize) -> bool {
         self.args.iter().any(|a| a.is_null(row))
     }

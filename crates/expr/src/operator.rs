@@ -1,4 +1,5 @@
-//! The arithmetic operators, and what is known of their results without their kernels.
+//! The arithmetic operators, and properties of their results that are known without kernels.
+//! Below `eval`, so that types can be computed without the functions.
 
 use selkie_types::SqlError;
 
@@ -33,7 +34,7 @@ pub(crate) static INT_DIVIDE: Function = operator("DIV", 2);
 pub(crate) static MODULO: Function = operator("%", 2);
 pub(crate) static NEGATE: Function = operator("-", 1);
 
-/// Digits after the point MariaDB computes in a quotient: whole words of nine.
+/// Digits after the point that MariaDB computes in a quotient: whole words of nine.
 pub(crate) fn quotient_scale(a: u8, b: u8, increment: u32) -> u8 {
     const WORD: u32 = 9;
     let words = |scale: u8| u32::from(scale).div_ceil(WORD) * WORD;

@@ -1,10 +1,11 @@
-//! The order of values, as ORDER BY has it.
+//! The order of values in ORDER BY.
+//! NULL comes first; descending order is the caller's business.
 
 use std::cmp::Ordering;
 
 use selkie_types::{CollationId, Column, ColumnData, Value};
 
-/// The order of two values of one type; NULL comes first, strings compare under `collation`.
+/// The order of two values of one type. NULL comes first; strings compare under `collation`.
 pub fn compare_values(a: &Value, b: &Value, collation: CollationId) -> Ordering {
     match (a, b) {
         (Value::Null, Value::Null) => Ordering::Equal,

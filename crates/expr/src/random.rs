@@ -1,6 +1,7 @@
-//! The generator behind `RAND()`: MariaDB's, so that `RAND(seed)` gives the same sequences.
+//! The generator of `RAND()`: MariaDB's, so that `RAND(seed)` gives the same sequences.
+//! Not for secrets: its results can be predicted.
 
-/// Both state words stay below this.
+/// Both words of the state stay below this.
 const MAX: u32 = 0x3fff_ffff;
 
 /// State of the generator.
@@ -11,7 +12,7 @@ pub(crate) struct Random {
 }
 
 impl Random {
-    /// The state `SET rand_seed1 = .., rand_seed2 = ..` makes.
+    /// The state that `SET rand_seed1 = .., rand_seed2 = ..` makes.
     pub(crate) fn from_seeds(seed1: u32, seed2: u32) -> Self {
         Self { seed1: seed1 % MAX, seed2: seed2 % MAX }
     }
@@ -28,14 +29,14 @@ impl Random {
         Self::from_seeds(first, seed.wrapping_mul(0x1000_0001))
     }
 
-    /// A state nobody can guess.
+    /// A state that cannot be guessed.
     pub(crate) fn from_entropy() -> Self {
         use std::hash::{BuildHasher, RandomState};
         let bits = RandomState::new().hash_one(0u8);
         Self::from_seeds(bits as u32, (bits >> 32) as u32)
     }
 
-    /// The next number from 0 up to 1.
+    /// The next number, from 0 to below 1.
     pub(crate) fn next(&mut self) -> f64 {
         self.seed1 = ((u64::from(self.seed1) * 3 + u64::from(self.seed2)) % u64::from(MAX)) as u32;
         self.seed2 = ((u64::from(self.seed1) + u64::from(self.seed2) + 33) % u64::from(MAX)) as u32;

@@ -1,5 +1,5 @@
-//! Errors for operands that an operator does not take: rows, and values of INET4, INET6 and UUID,
-//! which are no numbers, no dates, and not one another.
+//! Errors for operands that an operator does not accept: rows, and values of INET4, INET6 and UUID.
+//! These are neither numbers nor dates, and values of two of these types do not mix.
 
 use selkie_types::error::catalogue::{
     ER_ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION, ER_ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION,
@@ -9,21 +9,21 @@ use selkie_types::{SqlError, SqlResult, SqlType, TypeKind};
 
 use crate::expr::{Expr, ExprKind};
 
-/// Error 4078 where a value of a fixed number of bytes stands beside a number, a date or another
-/// such type.
+/// Error 4078 if a value of a fixed number of bytes is beside a number, a date or another such
+/// type.
 pub(crate) fn refuse_beside(operation: &str, args: &[&Expr]) -> SqlResult<()> {
     let tys = args.iter().map(|e| &e.ty).collect::<Vec<_>>();
     refuse_types(operation, &tys)
 }
 
-/// The same of types.
+/// Like [`refuse_beside`], for types.
 pub fn refuse_types(operation: &str, tys: &[&SqlType]) -> SqlResult<()> {
     if tys.iter().all(|ty| ty.fixed_binary().is_none()) {
         return Ok(());
     }
     let mut common: Option<&SqlType> = None;
-    // Compat: a number beside a text is a text when the next one comes, but where they are
-    // compared.
+    // Compat: a number beside a text counts as a text for the next operand, except in GREATEST and
+    // LEAST, which compare.
     let keeps_texts = !matches!(operation, "greatest" | "least");
     for ty in tys.iter().filter(|ty| ty.kind != TypeKind::Null) {
         common = match common {
@@ -42,7 +42,7 @@ pub fn refuse_types(operation: &str, tys: &[&SqlType]) -> SqlResult<()> {
     Ok(())
 }
 
-/// The type of both; none if they have none.
+/// The common type of two; `None` if they have none.
 fn pair<'a>(a: &'a SqlType, b: &'a SqlType) -> Option<&'a SqlType> {
     match (a.fixed_binary(), b.fixed_binary()) {
         (Some(one), Some(other)) => (one == other).then_some(a),
@@ -56,7 +56,7 @@ fn is_text(ty: &SqlType) -> bool {
     ty.is_string() || ty.members.is_some()
 }
 
-/// A type as errors about parameters call it: texts are blobs there, and bytes are characters.
+/// Name of a type in errors about parameters: texts are called blobs, and byte strings characters.
 pub(crate) fn parameter_name(ty: &SqlType) -> &'static str {
     match ty.kind {
         TypeKind::TinyInt if ty.unsigned => "tiny unsigned",
@@ -74,7 +74,7 @@ pub(crate) fn parameter_name(ty: &SqlType) -> &'static str {
     }
 }
 
-/// Error 4078 where an operator wants two numbers.
+/// Error 4078 if an operand of a two-number operator is such a value.
 pub(crate) fn refuse_either(operation: &str, a: &Expr, b: &Expr) -> SqlResult<()> {
     match [a, b].iter().any(|e| e.ty.fixed_binary().is_some()) {
         true => Err(illegal_types(operation, parameter_name(&a.ty), parameter_name(&b.ty))),
@@ -82,7 +82,7 @@ pub(crate) fn refuse_either(operation: &str, a: &Expr, b: &Expr) -> SqlResult<()
     }
 }
 
-/// Error 4078 where a column is to be true or false, which is tested by comparing it with a number.
+/// Error 4078 for a column of such a type as a condition, which would be compared with a number.
 pub fn refuse_condition(operation: &str, e: &Expr, number: &str) -> SqlResult<()> {
     match e.is_column_of_table() && e.ty.fixed_binary().is_some() {
         true => Err(illegal_types(operation, parameter_name(&e.ty), number)),
@@ -90,7 +90,7 @@ pub fn refuse_condition(operation: &str, e: &Expr, number: &str) -> SqlResult<()
     }
 }
 
-/// Error 4079 where an operator wants numbers.
+/// Error 4079 if an operand of an operator on numbers is such a value.
 pub(crate) fn refuse_any<'e>(
     operation: &str,
     args: impl IntoIterator<Item = &'e Expr>,
@@ -104,7 +104,7 @@ pub(crate) fn refuse_any<'e>(
     }
 }
 
-/// Error 4079 for arguments of a function that wants numbers or dates there.
+/// Error 4079 for such arguments of a function that needs numbers or dates there.
 pub(crate) fn refuse_arguments(function: &str, args: &[Expr]) -> SqlResult<()> {
     if args.iter().all(|e| e.ty.fixed_binary().is_none()) {
         return Ok(());
@@ -132,7 +132,7 @@ pub(crate) fn refuse_arguments(function: &str, args: &[Expr]) -> SqlResult<()> {
     }
 }
 
-/// What functions are called in errors that want numbers or dates for all their arguments.
+/// Names in errors of functions that need numbers or dates for all their arguments.
 const WANT_NUMBERS: &[&str] = &[
     "abs",
     "acos",
@@ -194,7 +194,7 @@ pub(crate) fn is_row(e: &Expr) -> bool {
     matches!(e.kind, ExprKind::Row(_))
 }
 
-/// Error 4078 for an operator that takes no rows.
+/// Error 4078 for a row as operand of an operator that takes no rows.
 pub(crate) fn refuse_rows(operation: &str, a: &Expr, b: &Expr) -> SqlResult<()> {
     let name = |e: &Expr| if is_row(e) { "row" } else { parameter_name(&e.ty) };
     match is_row(a) || is_row(b) {
@@ -203,7 +203,7 @@ pub(crate) fn refuse_rows(operation: &str, a: &Expr, b: &Expr) -> SqlResult<()> 
     }
 }
 
-/// Error 4079 for an operator that looks at each operand by itself.
+/// Error 4079 for a row as operand of an operator that checks each operand alone.
 pub(crate) fn refuse_any_row(operation: &str, args: &[Expr]) -> SqlResult<()> {
     match args.iter().any(is_row) {
         true => {
@@ -217,7 +217,8 @@ pub(crate) fn illegal_types(operation: &str, a: &str, b: &str) -> SqlError {
     SqlError::new(&ER_ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION, &[&a, &b, &operation])
 }
 
-/// Compat: a value beside a row is a row of one inside of rows.
+/// Error 1241 for rows of different widths. Compat: inside rows, a value beside a row is a row of
+/// one.
 pub(crate) fn refuse_widths(a: &Expr, b: &Expr) -> SqlResult<()> {
     let width = |e: &Expr| match &e.kind {
         ExprKind::Row(parts) => parts.len(),
@@ -229,8 +230,8 @@ pub(crate) fn refuse_widths(a: &Expr, b: &Expr) -> SqlResult<()> {
     }
 }
 
-/// Error 4078 for a value beside rows in a list, or a row beside values; 1241 for a row of another
-/// width.
+/// Error 4078 for a list that mixes rows and values, or does not fit `value`; error 1241 for a row
+/// of another width.
 pub(crate) fn refuse_mixed(operation: &str, value: &Expr, items: &[Expr]) -> SqlResult<()> {
     items.iter().try_for_each(|item| match is_row(item) == is_row(value) {
         true => refuse_widths(value, item),
@@ -238,7 +239,7 @@ pub(crate) fn refuse_mixed(operation: &str, value: &Expr, items: &[Expr]) -> Sql
     })
 }
 
-/// Error 1241 for a row where a scalar must stand.
+/// Error 1241 for a row in place of a scalar.
 pub(crate) fn refuse_row(e: &Expr) -> SqlResult<()> {
     match e.kind {
         ExprKind::Row(_) => Err(SqlError::new(&ER_OPERAND_COLUMNS, &[&1])),

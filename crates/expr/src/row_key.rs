@@ -1,10 +1,11 @@
-//! Values as bytes that are equal exactly when the values are: for DISTINCT, GROUP BY, hash joins.
+//! Values as bytes that are equal exactly if the values are: for DISTINCT, GROUP BY, hash joins.
+//! In memory only; the bytes need not sort. Keys of indexes are in `selkie_types::key`.
 
 use selkie_types::key;
 use selkie_types::{CollationId, Column, ColumnData, DecimalValues};
 
-/// Appends a value that is not NULL. Values of one column, or of columns of one physical kind and
-/// scale, have equal bytes exactly if they are equal; strings under `collation`.
+/// Appends a value that is not NULL. Within a column, or within columns of one physical kind and
+/// scale, bytes are equal exactly if the values are; strings compare under `collation`.
 pub fn put_value(out: &mut Vec<u8>, column: &Column, row: usize, collation: CollationId) {
     let row = column.physical_row(row);
     match column.data() {
@@ -22,7 +23,8 @@ pub fn put_value(out: &mut Vec<u8>, column: &Column, row: usize, collation: Coll
     }
 }
 
-/// The width of a decimal column depends on its values, so the bytes are those of the narrowest.
+/// The width of a decimal column depends on its values, so the bytes are those of the narrowest
+/// width.
 fn put_decimal(out: &mut Vec<u8>, values: &DecimalValues, row: usize) {
     let wide = match values {
         DecimalValues::I64(v) => return put_narrow(out, v[row]),

@@ -1,8 +1,8 @@
-//! Conversion of values to the type of the column they are stored in.
+//! Conversion of values to the type of the column that stores them.
 //!
-//! Unlike a cast, storing judges what does not fit: in strict mode with an error, else with a
-//! warning and the nearest value the column can hold. Used by INSERT, UPDATE, LOAD DATA and
-//! `CREATE TABLE .. SELECT`. NULLs pass; whether they are allowed is the caller's question.
+//! Unlike a cast, it reports values that do not fit: as an error in strict mode, else as a warning
+//! with the nearest value the column can hold. Used by INSERT, UPDATE, LOAD DATA and `CREATE TABLE
+//! .. SELECT`. NULLs pass unchecked: the caller decides whether they are allowed.
 
 mod fixed_binary;
 mod integer;
@@ -21,14 +21,14 @@ use crate::context::EvalContext;
 pub use fixed_binary::refuse_assignment;
 use report::Report;
 
-/// What happens to values that do not fit.
+/// Handling of values that do not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoreMode {
     /// They are errors.
     Strict,
-    /// They are warnings that say what the errors would have said: rows are stored that stay.
+    /// They are warnings with the text of the errors: the rows are stored and stay.
     Softened,
-    /// They are warnings, and something that fits is stored (`INSERT IGNORE`, no strict sql mode).
+    /// They are warnings, and the nearest value is stored (`INSERT IGNORE`, no strict sql mode).
     Lenient,
 }
 
@@ -37,18 +37,18 @@ pub enum StoreMode {
 pub struct StoreTarget<'a> {
     /// The type.
     pub ty: &'a SqlType,
-    /// Names for messages.
+    /// The schema, for messages.
     pub schema: &'a str,
     /// The table.
     pub table: &'a str,
     /// The column.
     pub column: &'a str,
-    /// The values are those of the same column before its definition changed.
+    /// The values are from the same column before its definition changed.
     pub copied: bool,
 }
 
-/// The values of `column`, of type `from`, as `target` keeps them. `first_row` is the number of
-/// the first row in messages.
+/// The values of `column`, of type `from`, as `target` stores them. `first_row` is the first row's
+/// number in messages.
 pub fn convert_for_column(
     column: &Arc<Column>,
     from: &SqlType,
@@ -59,7 +59,7 @@ pub fn convert_for_column(
 ) -> SqlResult<Arc<Column>> {
     let to = target.ty;
     let has_limits = matches!(to.kind, TypeKind::Date | TypeKind::DateTime);
-    // A CHAR that is read with its trailing spaces is stored without them.
+    // A CHAR that is read with its trailing spaces must be stored without them.
     let is_padded =
         to.kind == TypeKind::Char && ctx.types.sql_mode.contains(SqlMode::PAD_CHAR_TO_FULL_LENGTH);
     if from == to && !has_limits && !is_padded && is_within_type(column) {
@@ -96,7 +96,7 @@ pub fn convert_for_column(
     };
     let (number, long_hex);
     let (column, from) = if from.is_string() && from.unsigned && to.is_numeric() {
-        // A hexadecimal literal is a number where a number is wanted.
+        // A hexadecimal literal is a number in a numeric column.
         number = Arc::new(hex_numbers(column, to));
         long_hex = Some(column);
         (&number, &SqlType::bigint_unsigned())
@@ -134,8 +134,8 @@ fn stored(source: &Source<'_>) -> SqlResult<Arc<Column>> {
     }
 }
 
-/// Whether a column of the type could hold all values. Aggregates also give doubles beyond the
-/// range of doubles, and decimals of more digits than their type has.
+/// Whether all values surely fit their type. Aggregates also give infinite doubles, and decimals
+/// with more digits than their type.
 fn is_within_type(column: &Column) -> bool {
     match column.data() {
         ColumnData::Double(v) => v.iter().all(|v| v.is_finite()),
@@ -144,7 +144,7 @@ fn is_within_type(column: &Column) -> bool {
     }
 }
 
-/// The names of members, of which dates and times are read.
+/// The names of members: dates and times are read from names.
 fn names_of(column: &Column, from: &SqlType) -> (Arc<Column>, SqlType) {
     let mut out = Column::new(Physical::Bytes, 0, column.len());
     for row in 0..column.len() {
@@ -159,8 +159,8 @@ fn names_of(column: &Column, from: &SqlType) -> (Arc<Column>, SqlType) {
     (Arc::new(out), SqlType::varchar(255, selkie_types::CollationId::UTF8MB4_GENERAL_CI))
 }
 
-/// The numbers of hexadecimal literals. Those of more than eight bytes are the largest BIGINT of
-/// the column's sign.
+/// The numbers of hexadecimal literals. A literal of more than eight bytes becomes the largest
+/// BIGINT of the column's signedness.
 fn hex_numbers(column: &Column, to: &SqlType) -> Column {
     let largest = if to.unsigned { u64::MAX } else { i64::MAX as u64 };
     let mut out = Column::new(Physical::UInt, 0, column.len());
@@ -179,8 +179,8 @@ fn hex_numbers(column: &Column, to: &SqlType) -> Column {
     out
 }
 
-/// Says of hexadecimal literals of more than eight bytes that they are out of range where the
-/// number taken in their place fits, so that nothing was said yet.
+/// Reports hexadecimal literals of more than eight bytes as out of range, in columns where the
+/// number taken in their place fits and was therefore not reported.
 fn tell_long_hex(hex: &Column, source: &Source<'_>) -> SqlResult<()> {
     let to = source.to();
     let fits = match to.kind {
@@ -216,7 +216,7 @@ fn to_local(column: &Column, ctx: &EvalContext<'_>) -> Column {
     out
 }
 
-/// A column to be converted.
+/// A column to convert.
 struct Source<'a> {
     column: &'a Arc<Column>,
     from: &'a SqlType,
@@ -232,14 +232,14 @@ impl Source<'_> {
         self.column.len()
     }
 
-    /// The text of a row, for messages and for conversion through text.
+    /// The text of a row, for messages and for conversions through text.
     fn text(&self, row: usize) -> Vec<u8> {
         let mut out = Vec::new();
         crate::text::write_value(&mut out, &self.column.value(row), self.from);
         out
     }
 
-    /// A row for a message.
+    /// The text of a row in a message.
     fn shown(&self, row: usize) -> String {
         if let (TypeKind::Bit, ColumnData::UInt(v)) = (self.from.kind, self.column.data()) {
             return v[self.column.physical_row(row)].to_string();
@@ -251,7 +251,7 @@ impl Source<'_> {
         }
     }
 
-    /// The bytes of a string row in an ASCII-compatible charset.
+    /// The bytes of a string, in an ASCII-compatible charset.
     fn ascii(&self, row: usize) -> std::borrow::Cow<'_, [u8]> {
         let bytes = self.column.bytes(row);
         let charset = self.from.collation.charset();

@@ -1,4 +1,5 @@
 //! Values as text: in results, in messages, in conversions to strings.
+//! Messages are in UTF-8 whatever the value's charset is; results keep the charset.
 
 use selkie_types::charset::Charset;
 use selkie_types::number::{write_f32, write_f64, write_fixed, write_i64, write_u64};
@@ -16,9 +17,9 @@ pub fn binary_collation(charset: Charset) -> CollationId {
         .map_or(CollationId::BINARY, |c| c.id)
 }
 
-/// Appends a value that is not NULL as the client sees it, ASCII except for strings.
+/// Appends a value that is not NULL as the client sees it; ASCII except for strings.
 ///
-/// ENUM and SET values are written in utf8, BIT values as the number's bytes.
+/// ENUM and SET values are in utf8; a BIT value is its bytes.
 pub fn write_value(out: &mut Vec<u8>, value: &Value, ty: &SqlType) {
     let start = out.len();
     match value {
@@ -56,7 +57,7 @@ fn write_unsigned(out: &mut Vec<u8>, value: u64, ty: &SqlType) {
     }
 }
 
-/// Appends the bytes of a BIT value, the highest first.
+/// Appends the bytes of a BIT value, most significant byte first.
 pub fn write_bits(out: &mut Vec<u8>, value: u64, bits: u32) {
     let bytes = bits.div_ceil(8).clamp(1, 8) as usize;
     out.extend_from_slice(&value.to_be_bytes()[8 - bytes..]);
@@ -92,7 +93,7 @@ pub fn write_double(out: &mut Vec<u8>, value: f64, ty: &SqlType) {
     }
 }
 
-/// A value as text for people.
+/// A value as text for messages.
 pub fn display(value: &Value, ty: &SqlType) -> String {
     if value.is_null() {
         return "NULL".into();
@@ -102,10 +103,10 @@ pub fn display(value: &Value, ty: &SqlType) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// A string for a message: in UTF-8, with what cannot be shown as `\xHH`. What is longer than any
-/// message is not shown to its end.
+/// A string for a message: in UTF-8, with `\xHH` for bytes that cannot be shown. A string longer
+/// than any message is not converted to its end.
 pub fn for_message(bytes: &[u8], collation: CollationId) -> String {
-    /// More than a message holds.
+    /// Longer than any message.
     const LONGEST: usize = 1024;
     let charset = collation.charset();
     let mut out = String::with_capacity(bytes.len().min(LONGEST));
@@ -128,7 +129,8 @@ pub fn for_message(bytes: &[u8], collation: CollationId) -> String {
     out
 }
 
-/// Up to six bytes as MariaDB shows what it could not read: ASCII as it is, the rest in hex.
+/// Up to six bytes as MariaDB shows text it could not read: ASCII unchanged, the rest in
+/// hexadecimal.
 pub fn printable(bytes: &[u8]) -> String {
     let mut shown = String::new();
     for &b in bytes.iter().take(6) {
@@ -144,7 +146,7 @@ pub fn printable(bytes: &[u8]) -> String {
     shown
 }
 
-/// Displayed length of a type's values in characters, as result metadata has it.
+/// Displayed length of a type's values in characters, as in result metadata.
 pub fn display_length(ty: &SqlType) -> u32 {
     match ty.kind {
         TypeKind::Decimal => ty.length + u32::from(ty.decimals > 0) + u32::from(!ty.unsigned),

@@ -1,4 +1,5 @@
-//! Time zones: between instants in UTC and local times.
+//! Time zones: conversions between instants in UTC and local times.
+//! The rules for skipped and repeated local times are MariaDB's, not those of the library.
 
 use jiff::Timestamp;
 use jiff::tz::{Offset, TimeZone as JiffZone};
@@ -6,23 +7,23 @@ use selkie_types::temporal::MICROS_PER_SECOND;
 use selkie_types::{DateTime, SqlError, SqlResult};
 use std::sync::Arc;
 
-/// A time zone as `SET time_zone` names it.
+/// A time zone as named in `SET time_zone`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TimeZone {
-    /// Shared by the session's statements.
+    /// Shared by the statements of the session.
     name: Arc<str>,
     zone: Zone,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 enum Zone {
-    /// A fixed distance from UTC in seconds.
+    /// A fixed offset from UTC in seconds.
     Fixed(i32),
     Named(JiffZone),
 }
 
 impl TimeZone {
-    /// UTC, named by its offset.
+    /// UTC, whose name is its offset.
     pub fn utc() -> Self {
         Self { name: "+00:00".into(), zone: Zone::Fixed(0) }
     }
@@ -37,7 +38,7 @@ impl TimeZone {
         Self { name: "SYSTEM".into(), zone }
     }
 
-    /// The zone of `SYSTEM`, `[+-]hh:mm` or a name of the time zone database.
+    /// The zone for `SYSTEM`, `[+-]hh:mm` or a name of the time zone database.
     pub fn parse(name: &str) -> Option<Self> {
         if name.eq_ignore_ascii_case("SYSTEM") {
             return Some(Self::system());
@@ -52,7 +53,7 @@ impl TimeZone {
         Some(Self { name: name.into(), zone: Zone::Named(zone) })
     }
 
-    /// [`TimeZone::parse`] with error 1298.
+    /// Like [`TimeZone::parse`], with error 1298 for an unknown name.
     pub fn named(name: &str) -> SqlResult<Self> {
         let def = &selkie_types::error::catalogue::ER_UNKNOWN_TIME_ZONE;
         Self::parse(name).ok_or_else(|| SqlError::new(def, &[&name]))
@@ -87,8 +88,8 @@ impl TimeZone {
 
     /// The instant of a local time in microseconds since 1970.
     ///
-    /// Compat: a local time skipped by a change to summer time is the instant of the change, one
-    /// that occurs twice is the first.
+    /// Compat: a local time that the change to summer time skips is the instant of the change; for
+    /// a local time that occurs twice, it is the first instant.
     pub fn micros_from_local(&self, local: DateTime) -> i64 {
         match self.instants(local) {
             Instants::One(at) | Instants::None(at) | Instants::Two(at, _) => at,
@@ -116,7 +117,7 @@ impl TimeZone {
         }
     }
 
-    /// Whether a local time never is, because the clocks are put forward over it.
+    /// Whether a local time never occurs, because the clocks are put forward over it.
     pub fn is_skipped(&self, local: DateTime) -> bool {
         matches!(self.instants(local), Instants::None(_))
     }
@@ -129,7 +130,7 @@ impl TimeZone {
         zone.preceding(after).next().map_or(unix_micros, |t| t.timestamp().as_microsecond())
     }
 
-    /// A TIMESTAMP value, which is UTC, in local time. The zero date stays what it is.
+    /// A TIMESTAMP value, which is in UTC, as local time. The zero date is unchanged.
     pub fn to_local(&self, utc: DateTime) -> DateTime {
         if utc.date().has_zero_part() || self.is_utc() {
             return utc;
@@ -137,7 +138,7 @@ impl TimeZone {
         self.local_from_micros(utc.unix_micros()).unwrap_or(utc)
     }
 
-    /// A local time as a TIMESTAMP value, `None` outside of its range of years.
+    /// A local time as a TIMESTAMP value; `None` outside its range of years.
     pub fn to_utc(&self, local: DateTime) -> Option<DateTime> {
         match local {
             DateTime::ZERO => Some(local),
@@ -146,22 +147,21 @@ impl TimeZone {
     }
 }
 
-/// The TIMESTAMP value of an instant in microseconds since 1970, `None` outside of its range of
-/// years.
+/// The TIMESTAMP value of an instant in microseconds since 1970; `None` outside its range of years.
 pub fn timestamp(unix_micros: i64) -> Option<DateTime> {
     const LAST: i64 = (i32::MAX as i64 + 1) * MICROS_PER_SECOND;
     let in_range = (MICROS_PER_SECOND..LAST).contains(&unix_micros);
     in_range.then(|| DateTime::from_unix_micros(unix_micros)).flatten()
 }
 
-/// The instants that have a local time, in microseconds since 1970.
+/// The instants of a local time, in microseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Instants {
-    /// One.
+    /// One instant.
     One(i64),
-    /// None, since the clocks are put forward over it: the instant at which they are.
+    /// No instant, since the clocks are put forward over it: the instant of that change.
     None(i64),
-    /// Two, since the clocks are put back over it: the first and the last.
+    /// Two instants, since the clocks are put back over it: the first and the last.
     Two(i64, i64),
 }
 

@@ -1,4 +1,5 @@
 //! The common type of several expressions: results of CASE, COALESCE, UNION, LEAST.
+//! Must not be used for comparisons: their common type is in `build/compare.rs`.
 
 use selkie_types::{
     CollationId, JsonRole, NOT_FIXED_DECIMALS, SqlResult, SqlType, TypeKind, Value,
@@ -11,7 +12,7 @@ use crate::expr::{Expr, ExprKind};
 use crate::function::Binding;
 use crate::refuse;
 
-/// The common type of expressions and the coercibility of the whole.
+/// The common type of expressions, and the coercibility of the result.
 pub fn aggregate_exprs(
     args: &[&Expr],
     operation: &str,
@@ -24,7 +25,7 @@ pub fn aggregate_exprs(
         let all_null = ty.kind == TypeKind::Null;
         return Ok((ty, if all_null { Coercibility::Ignorable } else { Coercibility::Numeric }));
     }
-    // Hexadecimal literals are numbers still, unless there are other texts.
+    // Hexadecimal literals stay numbers, unless there are other texts.
     ty.unsigned = args.iter().all(|e| e.is_hex() || e.ty.kind == TypeKind::Null);
     let mut strings: Vec<Expr> =
         args.iter().filter(|e| e.ty.kind != TypeKind::Null).map(|e| (*e).clone()).collect();
@@ -39,14 +40,14 @@ pub fn aggregate_exprs(
     Ok((ty, claim.coercibility))
 }
 
-/// The common type of values, which may differ in collation: that of strings is the first string's.
+/// The common type of values; strings may differ in collation, and get that of the first string.
 pub fn aggregate_values(args: &[&Expr], types: &TypeContext) -> SqlType {
     let exact = |ty: &SqlType| {
         ty.is_integer() || matches!(ty.kind, TypeKind::Decimal | TypeKind::Bit | TypeKind::Year)
     };
     let mut present = args.iter().filter(|e| e.ty.kind != TypeKind::Null);
     let are_exact = present.all(|e| exact(&e.ty));
-    // Compat: beside other exact numbers an integer literal has all digits it is written with.
+    // Compat: beside other exact numbers, an integer literal has all digits that were written.
     let ty = |e: &&Expr| match e.kind {
         ExprKind::Literal(Value::Int(_)) if are_exact => {
             SqlType { length: digits_of(e) + 1, ..e.ty.clone() }
@@ -57,7 +58,7 @@ pub fn aggregate_values(args: &[&Expr], types: &TypeContext) -> SqlType {
     aggregate(&tys.iter().collect::<Vec<_>>(), types)
 }
 
-/// The common type of types. Callers that know the expressions use [`aggregate_exprs`], or
+/// The common type of types. A caller that has the expressions uses [`aggregate_exprs`] or
 /// [`aggregate_values`].
 pub(crate) fn aggregate(tys: &[&SqlType], types: &TypeContext) -> SqlType {
     let mut present = tys.iter().filter(|t| t.kind != TypeKind::Null);
@@ -72,7 +73,7 @@ pub(crate) fn aggregate(tys: &[&SqlType], types: &TypeContext) -> SqlType {
     result
 }
 
-/// How wide an integer type is; used to pick the wider of two.
+/// Rank of an integer type by its width, to choose the wider of two.
 fn integer_rank(kind: TypeKind) -> u32 {
     match kind {
         TypeKind::Year => 0,
@@ -104,7 +105,7 @@ fn pair(a: &SqlType, b: &SqlType, types: &TypeContext) -> SqlType {
 fn integers(a: &SqlType, b: &SqlType) -> SqlType {
     let unsigned = |t: &SqlType| t.unsigned || matches!(t.kind, TypeKind::Bit | TypeKind::Year);
     let digits = integer_digits(a).max(integer_digits(b));
-    // Compat: however small they are, those with a sign and those without have a decimal in common.
+    // Compat: the common type of signed and unsigned integers is a decimal, however small they are.
     if unsigned(a) != unsigned(b) {
         return SqlType::decimal(digits, 0);
     }
@@ -126,7 +127,7 @@ fn decimals(a: &SqlType, b: &SqlType) -> SqlType {
 
 fn doubles(a: &SqlType, b: &SqlType) -> SqlType {
     let real = |t: &SqlType| matches!(t.kind, TypeKind::Float | TypeKind::Double);
-    // Compat: a FLOAT holds the integers below INT.
+    // Compat: a FLOAT holds integer types smaller than INT.
     let small = [TypeKind::TinyInt, TypeKind::SmallInt, TypeKind::MediumInt, TypeKind::Year];
     let fits = |t: &SqlType| t.kind == TypeKind::Float || small.contains(&t.kind);
     let float = fits(a) && fits(b);
@@ -150,14 +151,14 @@ fn temporal(a: &SqlType, b: &SqlType) -> SqlType {
     }
 }
 
-/// The longest text of a type in bytes.
+/// Size of the longest text of a type in bytes.
 pub(crate) fn byte_length(ty: &SqlType) -> u32 {
     let per_char = if ty.is_string() { ty.collation.charset().max_len() as u32 } else { 1 };
     text_length(ty).saturating_mul(per_char)
 }
 
 fn strings(a: &SqlType, b: &SqlType, types: &TypeContext) -> SqlType {
-    // Bytes that are no text stay what they are.
+    // Binary strings stay bytes.
     let binary = [a, b].iter().any(|t| t.is_string() && t.collation.is_binary());
     let length = match binary {
         true => byte_length(a).max(byte_length(b)),
@@ -187,7 +188,7 @@ fn strings(a: &SqlType, b: &SqlType, types: &TypeContext) -> SqlType {
     ty
 }
 
-/// Binds the arguments of a call to their common type; for LEAST and GREATEST.
+/// Converts the arguments of a call to their common type; for LEAST and GREATEST.
 pub(crate) fn unify_args(binding: &mut Binding<'_>, operation: &str) -> SqlResult<SqlType> {
     let views: Vec<&Expr> = binding.args.iter().collect();
     let (ty, _) = aggregate_exprs(&views, operation, binding.types)?;
@@ -201,7 +202,7 @@ pub(crate) fn unify_args(binding: &mut Binding<'_>, operation: &str) -> SqlResul
     Ok(ty)
 }
 
-/// Error 4078 for a row among values that are to have one type.
+/// Error 4078 for a row among values that need a common type.
 pub(crate) fn refuse_unified_row(
     operation: &str,
     args: &[Expr],

@@ -1,6 +1,6 @@
-//! XML documents and XPath expressions over them, as far as MariaDB knows them.
+//! XML documents and XPath expressions, in the subset of MariaDB.
 //!
-//! A document is a flat list of nodes in document order ([`document`]); a path is parsed once into
+//! A document is a flat list of nodes in document order ([`document`]). A path is parsed once into
 //! a tree ([`path`], [`parse`]) and evaluated over documents ([`evaluate`]). Works on bytes of any
 //! charset in which markup is ASCII. Must not know columns or batches.
 

@@ -1,4 +1,5 @@
 //! BIT_AND, BIT_OR, BIT_XOR.
+//! Never NULL: a group without values has the operator's neutral value.
 
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use super::state::{Groups, State, same_kind};
 use crate::context::EvalContext;
 use crate::kernel::View;
 
-/// Bits of all rows combined.
+/// Combined bits of all rows of each group.
 pub(super) struct Bits {
     kind: AggregateKind,
     values: Vec<u64>,

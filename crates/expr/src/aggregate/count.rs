@@ -1,4 +1,5 @@
-//! COUNT.
+//! COUNT of rows, or of rows without NULL arguments.
+//! Never NULL; DISTINCT is handled by the state around it (`distinct.rs`).
 
 use std::sync::Arc;
 
@@ -7,7 +8,7 @@ use selkie_types::{Column, ColumnData, SqlResult};
 use super::state::{Groups, State, same_kind};
 use crate::context::EvalContext;
 
-/// Rows of which no argument is NULL.
+/// Number of rows without a NULL argument.
 #[derive(Default)]
 pub(super) struct Count {
     counts: Vec<i64>,

@@ -1,4 +1,6 @@
-//! DISTINCT: each group's different values, passed on when the group is finished.
+//! DISTINCT: the distinct values of each group, passed to the inner state when the group is
+//! finished.
+//! So the inner state sees no row before the end, and its memory is the set's.
 
 use std::sync::Arc;
 
@@ -14,7 +16,7 @@ use crate::row_key::put_value;
 /// Keeps the first of equal rows.
 pub(super) struct Distinct {
     seen: HashTable<(u64, Box<[u8]>)>,
-    /// The different rows, and their groups.
+    /// The distinct rows, and their groups.
     columns: Vec<Column>,
     groups: Vec<u32>,
     inner: Box<dyn State>,
@@ -48,7 +50,7 @@ impl State for Distinct {
         _: &EvalContext<'_>,
     ) -> SqlResult<()> {
         let args = &args[..self.columns.len()];
-        // A key and a value of each row are kept.
+        // Each row needs memory for a key and a value.
         selkie_meter::ask(args.iter().map(|a| 2 * a.memory()).sum())?;
         let mut fresh = Vec::new();
         let mut key = Vec::new();

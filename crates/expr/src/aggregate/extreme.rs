@@ -1,4 +1,5 @@
-//! MIN, MAX and the value of any row.
+//! MIN, MAX, and the value of any row.
+//! MIN and MAX compare under the collation of the result; equal values keep the first one seen.
 
 use std::cmp::Ordering;
 use std::marker::PhantomData;
@@ -15,7 +16,7 @@ use crate::kernel::{
     BytesOut, BytesView, ColumnScale, DecimalOut, DecimalView, Native, NativeOut, View,
 };
 
-/// The state for the kind of value that is compared.
+/// The state for the kind of value to compare.
 pub(super) fn state(a: &Aggregate) -> Box<dyn State> {
     let wanted = if a.kind == AggregateKind::Min { Ordering::Less } else { Ordering::Greater };
     match a.ty.physical() {
@@ -34,7 +35,7 @@ fn best<C: Compared + 'static>(wanted: Ordering, compared: C) -> Box<dyn State> 
     Box::new(Best { wanted, compared, values: Vec::new() })
 }
 
-/// A kind of values that have an order.
+/// A kind of ordered values.
 trait Compared: Send {
     /// A value in a column.
     type Seen<'v>: Copy;
@@ -43,11 +44,11 @@ trait Compared: Send {
 
     /// Calls `offer` with the row and the value of each row that has one.
     fn each<'v>(column: &'v Column, rows: usize, offer: impl FnMut(usize, Self::Seen<'v>));
-    /// A kept value as one in a column.
+    /// A kept value in the form it has in a column.
     fn seen(kept: &Self::Kept) -> Self::Seen<'_>;
-    /// The value for longer than its column lives.
+    /// Copies a value so that it outlives its column.
     fn keep(seen: Self::Seen<'_>) -> Self::Kept;
-    /// `None` for numbers that have no order.
+    /// The order of two values; `None` for numbers without an order.
     fn compare(&self, a: Self::Seen<'_>, b: Self::Seen<'_>) -> Option<Ordering>;
     /// A column of the values.
     fn column(&self, values: &[Option<Self::Kept>]) -> Column;
@@ -102,7 +103,7 @@ impl<C: Compared + 'static> State for Best<C> {
     }
 }
 
-/// Values that a column holds as they are.
+/// Kinds whose values a column holds directly.
 struct Natives<T>(PhantomData<T>);
 
 impl<T> Default for Natives<T> {

@@ -1,4 +1,5 @@
 //! GROUP_CONCAT, and JSON_ARRAYAGG, which is the same with values as JSON in brackets.
+//! Results are limited by `group_concat_max_len`; only the first cut of a group is reported.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use crate::kernel::BytesOut;
 use crate::order::compare_values;
 use crate::row_key::put_nullable;
 
-/// One row of a group: what it is ordered by, and its text.
+/// One row of a group: its sort key and its text.
 struct Row {
     keys: Vec<Value>,
     text: Vec<u8>,
@@ -24,7 +25,7 @@ struct Row {
 
 #[derive(Default)]
 struct Group {
-    /// Rows, if they must be ordered or counted; else the text is joined at once.
+    /// The rows, if they must be ordered or counted; otherwise their texts are joined at once.
     rows: Vec<Row>,
     joined: Option<Vec<u8>>,
     seen: HashSet<Box<[u8]>>,
@@ -33,7 +34,7 @@ struct Group {
     count: u64,
 }
 
-/// Strings of each group joined.
+/// Joined strings of each group.
 pub(super) struct GroupConcat {
     args: usize,
     collations: Vec<CollationId>,
@@ -44,15 +45,15 @@ pub(super) struct GroupConcat {
     limit: Option<(u64, u64)>,
     max_bytes: usize,
     collation: CollationId,
-    /// How values become elements of an array.
+    /// Conversion of values to elements of an array; `None` for GROUP_CONCAT.
     json: Option<Element>,
     groups: Vec<Group>,
 }
 
-/// A value as an element of a JSON array.
+/// Conversion of a value to an element of a JSON array.
 struct Element {
     ty: SqlType,
-    /// Whether a string is JSON already.
+    /// Whether a string is a JSON document.
     is_json: bool,
 }
 
@@ -75,7 +76,7 @@ impl GroupConcat {
         }
     }
 
-    /// The text of a row; NULL is left out, but is an element of an array.
+    /// The text of a row. NULL has none, except in an array.
     fn text(&self, values: &[Arc<Column>], row: usize) -> Option<Vec<u8>> {
         match &self.json {
             Some(element) => {
@@ -112,8 +113,8 @@ impl GroupConcat {
         shorten(group, max, self.collation);
     }
 
-    /// Compat: of rows that are equal the last one comes first, and but for arrays NULL is zero or
-    /// the empty text.
+    /// Sorts the rows. Compat: of equal rows the last comes first. NULL counts as zero or as the
+    /// empty text, except in arrays.
     fn sort(&self, rows: &mut [Row]) {
         let compare = if self.json.is_some() { compare_values } else { compare_nulls_as_zero };
         if !self.order.is_empty() {
@@ -148,7 +149,7 @@ impl GroupConcat {
                 break;
             }
         }
-        // Compat: values of which LIMIT leaves none are the empty text.
+        // Compat: if LIMIT leaves no value, the result is the empty text.
         if self.limit.is_some() && !rows.is_empty() {
             group.joined.get_or_insert_default();
         }
@@ -163,7 +164,7 @@ impl GroupConcat {
     }
 }
 
-/// The order of two values of one type, NULL being its zero.
+/// The order of two values of one type; NULL counts as the type's zero.
 fn compare_nulls_as_zero(a: &Value, b: &Value, collation: CollationId) -> Ordering {
     match (a, b) {
         (Value::Null, Value::Null) => Ordering::Equal,
@@ -197,7 +198,7 @@ fn join(joined: &mut Option<Vec<u8>>, text: &[u8], separator: &[u8]) {
     }
 }
 
-/// Cuts a text that is too long and remembers at which row that happened first.
+/// Cuts a text that is too long, and records the row at which this first happened.
 fn shorten(group: &mut Group, max: usize, collation: CollationId) {
     let Some(joined) = &mut group.joined else { return };
     if joined.len() <= max {
@@ -226,7 +227,7 @@ impl State for GroupConcat {
             if self.groups[group].cut.is_some() {
                 continue;
             }
-            // The text is made, and kept or joined.
+            // The text is made, then kept or joined.
             ask(2 * length_at(values, row))?;
             let Some(text) = self.text(values, row) else { continue };
             spend(text.len())?;

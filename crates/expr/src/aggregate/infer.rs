@@ -1,4 +1,5 @@
 //! Types of aggregate functions.
+//! Also converts arguments; lengths and digits are those of MariaDB's result metadata.
 
 use selkie_types::{
     JsonRole, NOT_FIXED_DECIMALS, Physical, SqlError, SqlResult, SqlType, TypeKind,
@@ -13,7 +14,7 @@ use crate::expr::{Expr, ExprKind};
 use crate::refuse::refuse_any;
 use crate::result_type;
 
-/// Digits a sum can grow by.
+/// Most digits that a sum adds to its argument.
 const SUM_DIGITS: u32 = 22;
 
 /// Converts the arguments of an aggregate and infers its type.
@@ -47,7 +48,7 @@ pub(super) fn bind(mut a: Aggregate, types: &TypeContext) -> SqlResult<Aggregate
     Ok(a)
 }
 
-/// What errors call an aggregate of numbers.
+/// Name of an aggregate of numbers in errors.
 fn summing(a: &Aggregate) -> Option<&'static str> {
     use AggregateKind::*;
     Some(match a.kind {
@@ -73,7 +74,7 @@ fn count(a: &mut Aggregate) {
 
 /// Converts an argument to decimal or double.
 ///
-/// Compat: different values are kept in a table, with the digits of their type.
+/// Compat: distinct values are stored in a table, so they have the digits of their type.
 fn to_summable(e: &mut Expr, distinct: bool) -> bool {
     let kind = build::to_number(e);
     if kind == Numeric::Double {
@@ -85,7 +86,7 @@ fn to_summable(e: &mut Expr, distinct: bool) -> bool {
     true
 }
 
-/// The type of a sum of doubles, of a declared type or of texts without digits after the point.
+/// The type of a sum of doubles, of a declared type, or of texts without digits after the point.
 fn double_type(declared: &SqlType, whole: bool, more: u8) -> SqlType {
     let real = matches!(declared.kind, TypeKind::Float | TypeKind::Double);
     let decimals = if whole {
@@ -108,7 +109,7 @@ fn sum(a: &mut Aggregate) {
     };
 }
 
-/// The decimal type of what is summed, as declared.
+/// The declared decimal type of a summed expression.
 fn summed(declared: &SqlType, e: &Expr) -> SqlType {
     match declared.kind {
         TypeKind::Decimal => declared.clone(),
@@ -147,13 +148,13 @@ fn extreme(a: &mut Aggregate, types: &TypeContext) {
     }
     a.ty = SqlType { zerofill: false, non_negative: false, ..e.ty.clone() };
     if a.ty.json == JsonRole::Document && !matches!(e.kind, ExprKind::Column(_)) {
-        // Compat: the extreme of computed documents is a text.
+        // Compat: the extreme of computed documents is a plain text.
         a.ty.json = JsonRole::Plain;
     }
     let is_number = e.ty.is_integer() || matches!(e.ty.kind, TypeKind::Year | TypeKind::Bit);
     let is_truth = e.ty.json == JsonRole::Truth;
     if is_number && !is_truth && !matches!(e.kind, ExprKind::Column(_)) {
-        // Compat: the extreme of computed integers is a larger integer.
+        // Compat: the extreme of computed integers has a larger integer type.
         cast::short_year(e);
         a.ty.kind = TypeKind::BigInt;
         a.ty.unsigned = e.ty.physical() == Physical::UInt;
@@ -187,7 +188,7 @@ fn spread(a: &mut Aggregate, types: &TypeContext) {
 
 fn bits(a: &mut Aggregate) {
     if a.args[0].ty.kind == TypeKind::Decimal {
-        // Compat: a decimal becomes a signed integer first.
+        // Compat: a decimal is first converted to a signed integer.
         cast::to_int(&mut a.args[0]);
     }
     cast::to_uint(&mut a.args[0]);

@@ -1,4 +1,5 @@
 //! JSON_OBJECTAGG.
+//! Repeated names are kept; rows with a NULL name are left out.
 
 use std::sync::Arc;
 
@@ -11,10 +12,10 @@ use crate::context::EvalContext;
 use crate::json::{put_sql_value, put_string};
 use crate::kernel::BytesOut;
 
-/// Documents of each group, without their brackets.
+/// The document of each group, without its brackets.
 pub(super) struct ObjectAgg {
     ty: SqlType,
-    /// Whether a string value is JSON already.
+    /// Whether a string value is a JSON document.
     is_json: bool,
     groups: Vec<Option<Vec<u8>>>,
 }
@@ -52,7 +53,7 @@ impl State for ObjectAgg {
         _: &EvalContext<'_>,
     ) -> SqlResult<()> {
         for row in 0..rows {
-            // Copied, made JSON and joined.
+            // The value is copied, converted to JSON and joined.
             ask(3 * length_at(args, row))?;
             let Value::Bytes(name) = args[0].value(row) else { continue };
             spend(name.len())?;

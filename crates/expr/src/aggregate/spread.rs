@@ -1,4 +1,5 @@
 //! Variance and standard deviation, by Welford's recurrence.
+//! States of workers are combined by the pairwise form of the recurrence.
 
 use std::sync::Arc;
 
@@ -57,7 +58,7 @@ impl Spread {
         }
         let variance = m.squares / divisor;
         let spread = if matches!(self.kind, Std | StddevSamp) { variance.sqrt() } else { variance };
-        // Distances beyond the range of doubles make no number.
+        // Distances beyond the range of doubles give NaN, which is not shown.
         (!spread.is_nan()).then_some(spread)
     }
 }

@@ -1,4 +1,5 @@
 //! The contract of aggregate states.
+//! Groups are numbered by the caller; a state must accept any number of new groups at any batch.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use crate::context::EvalContext;
 /// The groups of the rows of a batch.
 #[derive(Clone, Copy, Debug)]
 pub enum Groups<'a> {
-    /// All rows are of group 0.
+    /// All rows belong to group 0.
     One,
     /// The group of each row.
     Ids(&'a [u32]),
@@ -31,12 +32,12 @@ impl Groups<'_> {
     }
 }
 
-/// What every state can do.
+/// Operations of every state.
 pub(super) trait State: Send + Any {
     /// Makes room for groups `0..groups`.
     fn resize(&mut self, groups: usize);
 
-    /// Takes in the rows of a batch.
+    /// Adds the rows of a batch.
     fn update(
         &mut self,
         groups: Groups<'_>,
@@ -45,7 +46,7 @@ pub(super) trait State: Send + Any {
         ctx: &EvalContext<'_>,
     ) -> SqlResult<()>;
 
-    /// Takes in another state of the same kind, whose group `i` is `map[i]` here.
+    /// Adds another state of the same kind; its group `i` is group `map[i]` here.
     fn merge(&mut self, other: Box<dyn State>, map: &[u32], ctx: &EvalContext<'_>)
     -> SqlResult<()>;
 
@@ -53,7 +54,7 @@ pub(super) trait State: Send + Any {
     fn finish(&mut self, ctx: &EvalContext<'_>) -> SqlResult<Column>;
 }
 
-/// Bytes of the strings of a row.
+/// Total size of the strings of a row.
 pub(super) fn length_at(args: &[Arc<Column>], row: usize) -> usize {
     let length = |column: &Arc<Column>| match column.data() {
         ColumnData::Bytes(v) => v.get(column.physical_row(row)).len(),
@@ -62,7 +63,7 @@ pub(super) fn length_at(args: &[Arc<Column>], row: usize) -> usize {
     args.iter().map(length).sum()
 }
 
-/// Recovers the concrete state of a merge partner.
+/// The concrete state of a merge partner.
 pub(super) fn same_kind<T: State>(other: Box<dyn State>) -> Box<T> {
     let other: Box<dyn Any> = other;
     other.downcast().unwrap_or_else(|_| unreachable!("states of one aggregate are of one kind"))
@@ -95,7 +96,7 @@ impl AggregateState {
         Self { state, groups: 0 }
     }
 
-    /// Takes in a batch of `rows` rows of groups below `group_count`. `args` are the columns of
+    /// Adds a batch of `rows` rows; their groups are below `group_count`. `args` are the columns of
     /// [`Aggregate::inputs`].
     pub fn update(
         &mut self,
@@ -110,7 +111,7 @@ impl AggregateState {
         interruptible(|| state.update(groups, rows, args, ctx))?
     }
 
-    /// Makes sure that groups `0..groups` exist, with the result of no rows.
+    /// Makes groups `0..groups` exist; a new group has the result of no rows.
     pub fn resize(&mut self, groups: usize) {
         if groups > self.groups {
             self.groups = groups;
@@ -118,7 +119,7 @@ impl AggregateState {
         }
     }
 
-    /// Takes in the state of another worker, whose group `i` is group `map[i]` here.
+    /// Adds the state of another worker; its group `i` is group `map[i]` here.
     pub fn merge(&mut self, other: Self, map: &[u32], ctx: &EvalContext<'_>) -> SqlResult<()> {
         if let Some(last) = map.iter().max() {
             self.resize(*last as usize + 1);

@@ -1,4 +1,5 @@
 //! SUM and AVG: exact over integers and decimals, in 128 bits until that overflows.
+//! Doubles are added in the order of the rows.
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use super::{Aggregate, AggregateKind};
 use crate::context::EvalContext;
 use crate::kernel::{DecimalOut, NativeOut, View};
 
-/// The state for the kind of number that is summed.
+/// The state for the kind of number to sum.
 pub(super) fn state(a: &Aggregate) -> Box<dyn State> {
     let average = a.kind == AggregateKind::Avg;
     if a.ty.physical() == Physical::Double {
@@ -33,15 +34,15 @@ enum Sums {
     Wide(Vec<I256>),
 }
 
-/// Sums of unscaled values at one scale.
+/// Sums of unscaled values of one scale.
 struct Exact {
     sums: Sums,
     counts: Vec<u64>,
     scale: u8,
     result_scale: u8,
-    /// Digits `AVG` adds.
+    /// Digits that `AVG` adds; `None` for SUM.
     average: Option<u32>,
-    /// Only 64-bit values were added; no number of them overflows 128 bits.
+    /// Only 64-bit values were added: their sum cannot overflow 128 bits.
     narrow_only: bool,
 }
 
@@ -70,7 +71,7 @@ impl Exact {
         self.widen()[group] += v;
     }
 
-    /// Adds machine-width values; no such sum overflows 128 bits within a batch.
+    /// Adds 64-bit values; within a batch their sum cannot overflow 128 bits.
     fn add_narrow<T: Copy + Into<i128>>(
         &mut self,
         values: &[T],

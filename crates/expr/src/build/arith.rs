@@ -1,4 +1,5 @@
-//! Arithmetic operators: the type of the result from those of the operands.
+//! Arithmetic operators: the type of the result follows from those of the operands.
+//! Lengths and digits of results are MariaDB's, since metadata and stored columns show them.
 
 use selkie_types::{
     Decimal, NOT_FIXED_DECIMALS, Physical, SqlMode, SqlResult, SqlType, TypeKind, Value,
@@ -30,7 +31,7 @@ fn function_of(op: Arithmetic) -> &'static Function {
     }
 }
 
-/// How an operand takes part in arithmetic.
+/// Kind of number that an operand is in arithmetic.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Numeric {
     Int,
@@ -38,7 +39,7 @@ pub(crate) enum Numeric {
     Double,
 }
 
-/// The number an operand is, before conversion.
+/// The kind of number an operand is, before conversion.
 pub(crate) fn numeric(e: &Expr) -> Numeric {
     match e.ty.kind {
         TypeKind::Decimal => Numeric::Decimal,
@@ -62,14 +63,14 @@ fn is_member(ty: &SqlType) -> bool {
     matches!(ty.kind, TypeKind::Enum | TypeKind::Set)
 }
 
-/// Converts an operand to a number and says which kind.
+/// Converts an operand to a number and returns its kind.
 pub(crate) fn to_number(e: &mut Expr) -> Numeric {
     cast::short_year(e);
     cast::hex_to_number(e);
     let kind = numeric(e);
     let declared = e.ty.clone();
     match kind {
-        // Compat: the numbers of members are signed.
+        // Compat: the numbers of ENUM and SET members are signed.
         Numeric::Int if e.ty.physical() == Physical::UInt && !is_member(&e.ty) => {}
         Numeric::Int => {
             cast::to_int(e);
@@ -90,7 +91,7 @@ pub(crate) fn to_number(e: &mut Expr) -> Numeric {
     kind
 }
 
-/// Converts to a double. Compat: what some functions make are texts without digits after the point.
+/// Converts to a double. Compat: the texts of some functions have no digits after the point.
 fn text_to_double(e: &mut Expr) {
     let bytes = e.is_whole_number_text().then(|| byte_length(&e.ty));
     cast::to_double(e);
@@ -99,7 +100,7 @@ fn text_to_double(e: &mut Expr) {
     }
 }
 
-/// The bytes of a text that became a double without digits after the point.
+/// Size of a text that became a double without digits after the point.
 fn bytes_of_text(e: &Expr) -> Option<u32> {
     match &e.kind {
         ExprKind::Call(call) if call.function.is_implicit() && e.ty.decimals == 0 => {
@@ -131,7 +132,7 @@ pub fn arithmetic(op: Arithmetic, a: Expr, b: Expr, types: &TypeContext) -> SqlR
     let dated = args.iter().any(|e| e.ty.is_temporal() && e.ty.kind != TypeKind::Year);
     let kinds: Vec<Numeric> = args.iter_mut().map(to_number).collect();
     if dated && kinds == [Numeric::Int; 2] && matches!(op, Add | Subtract) {
-        // Compat: beside a date an unsigned number has a sign.
+        // Compat: beside a date, an unsigned number becomes signed.
         args.iter_mut().for_each(cast::to_int);
     }
     let common = kinds[0].max(kinds[1]);
@@ -185,10 +186,10 @@ fn finish(
     Ok(binding.call(ty, nullable, kernel))
 }
 
-/// Gives a user variable in a sum the decimals of the other operand.
+/// In a sum, gives a user variable the decimals of the other operand.
 ///
-/// Compat: a variable holds as many decimals as it was last assigned. In `@sum := @sum + price`
-/// those are the decimals of the price from the second row on, whatever the variable was before the
+/// Compat: a variable has the decimals of its last assignment. In `@sum := @sum + price` those are
+/// the decimals of the price from the second row on, whatever the variable was before the
 /// statement.
 fn sum_variables(args: &mut [Expr]) {
     let [a, b] = args else { return };
@@ -198,7 +199,7 @@ fn sum_variables(args: &mut [Expr]) {
     widen_variable(b, of_a);
 }
 
-/// Reads a user variable of exact numbers with at least `scale` decimals.
+/// Reads a user variable that holds an exact number with at least `scale` decimals.
 pub fn widen_variable(e: &mut Expr, scale: u8) {
     let is_exact = e.ty.is_integer() || e.ty.kind == TypeKind::Decimal;
     if !is_exact || !matches!(e.kind, ExprKind::UserVariable(_)) {

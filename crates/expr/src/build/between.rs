@@ -1,4 +1,5 @@
 //! BETWEEN and IN.
+//! Compat: the types of comparison are chosen per item or for all items, exactly as MariaDB does.
 
 use selkie_types::{SqlResult, TypeKind};
 
@@ -14,8 +15,8 @@ use crate::result_type::boolean_type;
 
 /// `value [NOT] BETWEEN low AND high`.
 ///
-/// A value that is cheap to evaluate twice makes two comparisons, which the planner can turn into
-/// a range; any other value makes a call.
+/// If `value` is cheap to evaluate twice, the result is two comparisons, which the planner can turn
+/// into a range; otherwise it is a call.
 pub fn between(
     value: Expr,
     low: Expr,
@@ -47,7 +48,7 @@ pub fn between(
 fn is_simple(e: &Expr) -> bool {
     match &e.kind {
         ExprKind::Column(_) | ExprKind::Literal(_) | ExprKind::Parameter(_) => true,
-        // A string may be worth a warning, once.
+        // A string may give a warning, which must come only once.
         ExprKind::Call(c) if c.function.is_implicit() => {
             c.args.first().is_some_and(|arg| !arg.ty.is_string() && is_simple(arg))
         }
@@ -78,9 +79,9 @@ pub fn in_list(
     wrap(list(value, items, types)?)
 }
 
-/// `value = item` for each of the items.
+/// `value = item` for each item.
 ///
-/// Compat: a place of rows compares in one type, which serves all the items.
+/// Compat: a position of rows compares in one type for all items.
 fn equalities(value: Expr, items: Vec<Expr>, types: &TypeContext) -> SqlResult<Vec<Expr>> {
     let common = row::common_types(&value, &items);
     let one = items.len() == 1;
@@ -91,8 +92,8 @@ fn equalities(value: Expr, items: Vec<Expr>, types: &TypeContext) -> SqlResult<V
     items.into_iter().map(equal).collect()
 }
 
-/// Compat: each item compares with the value in the type the two of them give; items of one such
-/// type make one list.
+/// Compat: each item compares with the value in the type of this pair; items with the same type
+/// form one list.
 fn list(value: Expr, items: Vec<Expr>, types: &TypeContext) -> SqlResult<Expr> {
     let mut groups: Vec<(CompareTypes, Expr, Vec<Expr>)> = Vec::new();
     for mut item in items {

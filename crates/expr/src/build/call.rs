@@ -1,4 +1,5 @@
-//! Calls: by name, and those with a syntax of their own.
+//! Calls by name, and COLLATE and CONVERT USING.
+//! Other calls with a syntax of their own are in `special.rs`.
 
 use selkie_types::error::catalogue::{ER_COLLATION_CHARSET_MISMATCH, ER_SP_DOES_NOT_EXIST};
 use selkie_types::{CollationId, SqlError, SqlResult};
@@ -22,7 +23,7 @@ pub fn function_call(name: &str, args: Vec<Expr>, types: &TypeContext) -> SqlRes
     function.bind(binding)
 }
 
-/// `name(args)` where the text of an argument names values: a path of EXTRACTVALUE or UPDATEXML.
+/// `name(args)` in which the text of an argument names values: a path of EXTRACTVALUE or UPDATEXML.
 pub fn function_call_naming(
     name: &str,
     mut args: Vec<Expr>,
@@ -77,7 +78,7 @@ pub fn convert_using(e: Expr, collation: CollationId, types: &TypeContext) -> Sq
     }
     crate::cast::to_text(&mut e, types);
     crate::cast::to_charset(&mut e, collation);
-    // A text, no number any more, where it was a hexadecimal literal.
+    // A hexadecimal literal becomes a text here and is no number any more.
     e.ty.unsigned = false;
     e.coercibility = Coercibility::Implicit;
     Ok(e)

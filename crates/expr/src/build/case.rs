@@ -1,4 +1,5 @@
 //! CASE, IF, NULLIF, COALESCE and IFNULL.
+//! All results are converted to one type; only the chosen one is evaluated for a row.
 
 use selkie_types::{SqlMode, SqlResult};
 
@@ -10,7 +11,7 @@ use crate::expr::{Case, CompareOp, Expr, ExprKind};
 use crate::refuse::{refuse_beside, refuse_row};
 use crate::union_type::aggregate_exprs;
 
-/// Gives all results the type of the whole.
+/// Converts all results to their common type.
 fn unify(
     results: &mut [&mut Expr],
     operation: &str,
@@ -24,7 +25,7 @@ fn unify(
         let views: Vec<&Expr> = results.iter().map(|e| &**e).collect();
         aggregate_exprs(&views, operation, types)?
     };
-    // Compat: what is chosen among numbers has no zeros before it.
+    // Compat: a number chosen by CASE has no leading zeros.
     let ty = selkie_types::SqlType { zerofill: false, ..ty };
     collate::convert_each(results, ty.collation, operation, |e| {
         cast::to_type(e, &ty, types);
@@ -33,7 +34,7 @@ fn unify(
     Ok((ty, coercibility))
 }
 
-/// Compat: of the dates among which one is chosen those are NULL that the sql mode does not accept.
+/// Compat: a chosen date that the sql mode does not accept is NULL.
 fn dates_of_mode(e: &mut Expr, types: &TypeContext) {
     let modes = [SqlMode::NO_ZERO_DATE, SqlMode::NO_ZERO_IN_DATE];
     if modes.into_iter().any(|mode| types.sql_mode.contains(mode)) {
@@ -63,7 +64,7 @@ fn build(
     let mut results: Vec<&mut Expr> =
         whens.iter_mut().map(|(_, r)| r).chain(&mut otherwise).collect();
     let (ty, coercibility) = unify(&mut results, operation, types)?;
-    // Compat: a condition that can be NULL counts, whatever it chooses.
+    // Compat: a nullable condition makes the result nullable, whatever it chooses.
     let nullable = otherwise.as_ref().is_none_or(|e| e.nullable)
         || whens.iter().any(|(when, result)| when.nullable || result.nullable);
     let case = ExprKind::Case(Box::new(Case { whens, otherwise }));
@@ -87,8 +88,8 @@ pub fn case_simple(
     build(whens, otherwise, "case", types)
 }
 
-/// `DECODE_ORACLE(operand, v, r, ... [, e])`: of the first value that is the operand, NULL for
-/// NULL.
+/// `DECODE_ORACLE(operand, v, r, ... [, e])`: the result of the first value equal to the operand;
+/// NULL equals NULL.
 pub fn decode(args: Vec<Expr>, types: &TypeContext) -> SqlResult<Expr> {
     let mut args = args.into_iter();
     let operand = args.next().unwrap_or_else(Expr::null);
@@ -119,7 +120,7 @@ pub fn nvl2(value: Expr, yes: Expr, no: Expr, types: &TypeContext) -> SqlResult<
     build(vec![(known, yes)], Some(no), "nvl2", types)
 }
 
-/// `NULLIF(a, b)`: of the type of `a`.
+/// `NULLIF(a, b)`, which has the type of `a`.
 pub fn nullif(a: Expr, b: Expr, types: &TypeContext) -> SqlResult<Expr> {
     [&a, &b].into_iter().try_for_each(refuse_row)?;
     refuse_beside("nullif", &[&a, &b])?;
@@ -140,7 +141,7 @@ pub fn nullif(a: Expr, b: Expr, types: &TypeContext) -> SqlResult<Expr> {
     Ok(Expr { coercibility, ..Expr::new(case, ty, true) })
 }
 
-/// `COALESCE(...)`, or `IFNULL(a, b)`, as errors call it.
+/// `COALESCE(...)`, or `IFNULL(a, b)`; `operation` is its name in errors.
 pub fn coalesce(operation: &str, mut args: Vec<Expr>, types: &TypeContext) -> SqlResult<Expr> {
     let mut results: Vec<&mut Expr> = args.iter_mut().collect();
     let (ty, coercibility) = unify(&mut results, operation, types)?;

@@ -1,4 +1,5 @@
-//! Comparison operators: in which type two operands compare.
+//! Comparison operators: the type in which two operands compare.
+//! Every comparison must be built here: its type decides which rows and indexes match.
 
 use selkie_types::{CollationId, FixedBinary, Physical, SqlResult, TypeKind};
 
@@ -31,7 +32,7 @@ pub enum CompareTypes {
     FixedBinary(FixedBinary),
 }
 
-/// The family of a type in comparisons.
+/// The type family of an expression in comparisons.
 fn family(e: &Expr) -> CompareTypes {
     match e.ty.kind {
         TypeKind::Inet4 => CompareTypes::FixedBinary(FixedBinary::Inet4),
@@ -49,7 +50,7 @@ fn family(e: &Expr) -> CompareTypes {
     }
 }
 
-/// How two operands compare.
+/// The type in which two operands compare.
 pub fn compare_types(a: &Expr, b: &Expr) -> CompareTypes {
     use CompareTypes::*;
     if a.ty.kind == TypeKind::Null {
@@ -65,7 +66,7 @@ pub fn compare_types(a: &Expr, b: &Expr) -> CompareTypes {
         (Date, DateTime) | (DateTime, Date) | (Date | DateTime, Time) | (Time, Date | DateTime) => {
             DateTime
         }
-        // A date compares with strings and numbers as date with time, a time as time.
+        // A date compares with strings and numbers as a date with time, a time as a time.
         (Date, _) | (_, Date) | (DateTime, _) | (_, DateTime) => DateTime,
         (Time, _) | (_, Time) => Time,
         // A hexadecimal literal is a number beside a number.
@@ -89,7 +90,7 @@ pub fn comparison(op: CompareOp, a: Expr, b: Expr, types: &TypeContext) -> SqlRe
     compare_two(op, op.symbol(), a, b, types)
 }
 
-/// `a op b` of two scalars that are beside no others; errors call it `operation`.
+/// `a op b` of two scalars with no other operands; `operation` is its name in errors.
 pub(super) fn compare_two(
     op: CompareOp,
     operation: &str,
@@ -103,9 +104,9 @@ pub(super) fn compare_two(
     scalars(op, operation, a, b, field::convert_constants, types)
 }
 
-/// `a op b`, where each may be beside others too.
+/// `a op b` of scalars that may have other operands beside them.
 ///
-/// Compat: there a YEAR is a number, and a constant beside it none of two digits.
+/// Compat: there a YEAR is a number, and a constant beside it is no two-digit year.
 pub(super) fn comparison_of_scalars(
     op: CompareOp,
     a: Expr,
@@ -145,7 +146,7 @@ fn scalars(
     Ok(compared(op, a, b, by))
 }
 
-/// `a = b` of decimals with all digits they are computed with, as CASE compares.
+/// `a = b` of decimals with all computed digits, as CASE compares.
 pub(super) fn precise_equality(mut a: Expr, mut b: Expr, types: &TypeContext) -> SqlResult<Expr> {
     let cut = wider_scale(&a).or(wider_scale(&b)).is_some();
     if !cut || compare_types(&a, &b) != CompareTypes::Decimal {
@@ -155,8 +156,8 @@ pub(super) fn precise_equality(mut a: Expr, mut b: Expr, types: &TypeContext) ->
     Ok(compared(CompareOp::Eq, a, b, by))
 }
 
-/// Compat: a decimal column compares with a constant string as a decimal, a computed one as a
-/// double.
+/// Compat: a decimal column compares with a constant string as a decimal; a computed decimal does
+/// so as a double.
 fn is_exact_beside(column: &Expr, constant: &Expr) -> bool {
     column.as_column().is_some()
         && column.ty.kind == TypeKind::Decimal
@@ -166,8 +167,8 @@ fn is_exact_beside(column: &Expr, constant: &Expr) -> bool {
         && is_computed_once(constant)
 }
 
-/// Whether an expression has one value for the statement: a constant, a variable, a subquery that
-/// reads nothing of the rows around it.
+/// Whether an expression has one value for the whole statement: a constant, a variable, a subquery
+/// that does not depend on outer rows.
 fn is_computed_once(e: &Expr) -> bool {
     !e.any(&mut |e| match &e.kind {
         ExprKind::Column(_) | ExprKind::Stored(_) | ExprKind::Sequence(_) => true,
@@ -177,14 +178,14 @@ fn is_computed_once(e: &Expr) -> bool {
     })
 }
 
-/// A comparison of operands that are already of one kind.
+/// A comparison of operands that are already converted.
 pub(super) fn compared(op: CompareOp, left: Expr, right: Expr, by: CompareBy) -> Expr {
     let nullable = op != CompareOp::NullSafeEq && (left.nullable || right.nullable);
     let compare = Compare { op, left, right, by };
     Expr::new(ExprKind::Compare(Box::new(compare)), boolean_type(), nullable)
 }
 
-/// Converts operands that are all compared with the first to one representation.
+/// Converts operands, all of which are compared with the first, to one representation.
 pub(super) fn convert(
     operation: &str,
     args: &mut [&mut Expr],
@@ -206,9 +207,9 @@ pub(super) fn convert(
     to_common(common, operation, args, types)
 }
 
-/// Converts constants beside the first operand, which is looked for among the others.
+/// Converts constants beside the first operand, which is the value to look for.
 ///
-/// Compat: only if that is a YEAR of a table they become years.
+/// Compat: they become years only if it is a YEAR column of a table.
 pub(super) fn convert_looked_for(args: &mut [&mut Expr], types: &TypeContext) {
     match args.first().is_some_and(|e| e.ty.kind == TypeKind::Year && e.as_column().is_some()) {
         true => field::convert_constants(args, types),
@@ -216,7 +217,7 @@ pub(super) fn convert_looked_for(args: &mut [&mut Expr], types: &TypeContext) {
     }
 }
 
-/// The representation that serves two comparisons at once.
+/// The representation that is right for two comparisons together.
 pub(super) fn widest(a: CompareTypes, b: CompareTypes) -> CompareTypes {
     use CompareTypes::*;
     match (a, b) {
@@ -231,7 +232,7 @@ pub(super) fn widest(a: CompareTypes, b: CompareTypes) -> CompareTypes {
     }
 }
 
-/// Converts all operands to a common representation, with all digits they are computed with.
+/// Converts all operands to a common representation, with all computed digits.
 pub(super) fn to_common(
     common: CompareTypes,
     operation: &str,
@@ -247,8 +248,8 @@ pub(super) fn to_common(
 
 /// Converts all operands to a common representation.
 ///
-/// Compat: `=`, `<` and the like compare decimals as they are shown, `1/3 = 0.3333`; BETWEEN and IN
-/// with all digits they are computed with.
+/// Compat: `=`, `<` and the like compare decimals as they are shown, so `1/3 = 0.3333`; BETWEEN and
+/// IN use all computed digits.
 fn to_shown(
     common: CompareTypes,
     operation: &str,
@@ -289,8 +290,8 @@ fn to_shown(
             if let Some(by) = dates(args, types) {
                 return Ok(by);
             }
-            // Compat: instants compare as such, not as the local times they are, which repeat when
-            // the clocks are put back.
+            // Compat: two TIMESTAMPs compare as instants, not as local times, which repeat when the
+            // clocks are put back.
             if args.iter().any(|e| e.ty.kind != TypeKind::Timestamp) {
                 each(args, cast::to_compared_datetime);
             }
@@ -308,14 +309,14 @@ fn to_shown(
     })
 }
 
-/// Integers compare at their own signedness if all have the same.
+/// Converts to integers; they keep their signedness if all have the same.
 fn integers(args: &mut [&mut Expr]) -> CompareBy {
     for e in args.iter_mut() {
         if !matches!(e.ty.physical(), Physical::Int | Physical::UInt) {
             cast::to_int(e);
         }
     }
-    // A literal takes the signedness of the other side if its value allows.
+    // A literal gets the signedness of the other side if its value allows it.
     let unsigned = |e: &Expr| e.ty.physical() == Physical::UInt;
     let literal = |e: &Expr| matches!(e.kind, ExprKind::Literal(_));
     if args.iter().any(|e| unsigned(e) && !literal(e)) {
@@ -330,7 +331,7 @@ fn integers(args: &mut [&mut Expr]) -> CompareBy {
     }
 }
 
-/// If all operands are dates, or literals that are midnight, they compare as dates.
+/// If all operands are dates, or literals at midnight, converts them to dates.
 fn dates(args: &mut [&mut Expr], types: &TypeContext) -> Option<CompareBy> {
     let is_date = |e: &Expr| e.ty.kind == TypeKind::Date;
     if !args.iter().any(|e| is_date(e)) {

@@ -1,5 +1,5 @@
-//! Constants compared with columns: converted to the column's type where that loses nothing, so
-//! that the comparison runs in the column's representation and an index can serve it.
+//! Constants compared with columns. They are converted to the column's type if that loses nothing:
+//! then the comparison runs in the column's representation, and an index can serve it.
 
 use selkie_types::number::{Rest, parse_f64, parse_integer};
 use selkie_types::{
@@ -33,7 +33,7 @@ pub(super) fn convert_constants(args: &mut [&mut Expr], types: &TypeContext) {
     short_years(args);
 }
 
-/// The same where a YEAR among them is a number, so that two digits beside it are no year.
+/// Like [`convert_constants`], but a YEAR among them is a number: two digits beside it are no year.
 pub(super) fn convert_integers(args: &mut [&mut Expr], types: &TypeContext) {
     match args.iter().any(|e| e.ty.kind == TypeKind::Year) {
         true => short_years(args),
@@ -41,8 +41,8 @@ pub(super) fn convert_integers(args: &mut [&mut Expr], types: &TypeContext) {
     }
 }
 
-/// Compat: a YEAR(2) has two digits beside numbers of rows and beside literals, and four beside a
-/// YEAR and beside what is computed once.
+/// Compat: a YEAR(2) has two digits beside literals and beside numbers computed from rows; it has
+/// four digits beside a YEAR and beside values that are computed once.
 fn short_years(args: &mut [&mut Expr]) {
     let is_number = |e: &Expr| {
         e.ty.kind != TypeKind::Year
@@ -54,7 +54,7 @@ fn short_years(args: &mut [&mut Expr]) {
     }
 }
 
-/// A constant that is known when the statement runs becomes what a literal of its value is.
+/// Converts a constant that is known only at run time as a literal of its value would be.
 fn year_when_run(e: &mut Expr, types: &TypeContext) {
     let is_variable = |e: &Expr| matches!(e.kind, ExprKind::UserVariable(_));
     let varies = e.any(&mut |e| !e.is_constant_over_constants() && !is_variable(e));
@@ -78,7 +78,7 @@ fn year_when_run(e: &mut Expr, types: &TypeContext) {
     }
 }
 
-/// A constant date beside a YEAR is its year, a time none.
+/// Beside a YEAR, a constant date is its year, and a time is 0.
 fn become_year(e: &mut Expr, types: &TypeContext) {
     if e.ty.kind == TypeKind::Time {
         *e = Expr::int(0);
@@ -88,9 +88,10 @@ fn become_year(e: &mut Expr, types: &TypeContext) {
     }
 }
 
-/// Rounds an exact constant as a column of FLOAT with digits rounds what it keeps.
+/// Rounds an exact constant as a FLOAT column with digits rounds the values it stores.
 ///
-/// Compat: MariaDB compares such columns up to half a unit of the last digit, which finds the same.
+/// Compat: MariaDB treats values as equal up to half a unit of the last digit; the rows found are
+/// the same.
 pub(super) fn constant_to_float(column: &mut Expr, constant: &mut Expr) {
     let rounds = column.ty.kind == TypeKind::Float && column.ty.decimals < NOT_FIXED_DECIMALS;
     let is_exact = is_exact(&constant.ty) || constant.ty.kind == TypeKind::Decimal;
@@ -99,11 +100,11 @@ pub(super) fn constant_to_float(column: &mut Expr, constant: &mut Expr) {
     }
 }
 
-/// Rounds what is no number of so many digits beside another number of fixed digits: the value of a
-/// FLOAT and what is computed.
+/// Beside a number of fixed digits, rounds the other number to these digits if it is a FLOAT value
+/// or is computed.
 ///
-/// Compat: MariaDB compares two such numbers up to half a unit of the last digit, which finds the
-/// same.
+/// Compat: MariaDB treats two such numbers as equal up to half a unit of the last digit; the rows
+/// found are the same.
 pub(super) fn round_beside(a: &mut Expr, b: &mut Expr) {
     let Some(digits) = fixed_digits(&a.ty).zip(fixed_digits(&b.ty)).map(|(a, b)| a.max(b)) else {
         return;
@@ -116,7 +117,7 @@ pub(super) fn round_beside(a: &mut Expr, b: &mut Expr) {
     }
 }
 
-/// The digits behind the point that all values of a type have at most, if they are bounded.
+/// Most digits after the point that values of a type have; `None` without a limit.
 fn fixed_digits(ty: &SqlType) -> Option<u8> {
     match ty.kind {
         TypeKind::Decimal => Some(ty.decimals),
@@ -127,9 +128,9 @@ fn fixed_digits(ty: &SqlType) -> Option<u8> {
     }
 }
 
-/// Makes a constant date beside a column of eight bytes its number.
+/// Makes a constant date beside a column of eight bytes a number.
 ///
-/// Compat: beside a shorter column it is that one's value that becomes a date.
+/// Compat: beside a shorter column, the column's value becomes a date instead.
 pub(super) fn date_beside_bigint(column: &Expr, constant: &mut Expr) {
     let is_column = matches!(column.kind, ExprKind::Column(_) | ExprKind::Parameter(_));
     if !is_column || column.ty.kind != TypeKind::BigInt {
@@ -148,7 +149,7 @@ fn is_exact(ty: &SqlType) -> bool {
     ty.is_integer() || matches!(ty.kind, TypeKind::Year | TypeKind::Bit)
 }
 
-/// A literal as an integer, if it is one in another form.
+/// A literal as an integer, if it is an integer in another form.
 fn literal_as(e: &Expr, ty: &SqlType) -> Option<Expr> {
     if ty.kind == TypeKind::Year {
         return year_literal(e, ty);
@@ -169,7 +170,7 @@ fn literal_as(e: &Expr, ty: &SqlType) -> Option<Expr> {
     integer_literal(value)
 }
 
-/// A literal as the year it becomes where it is stored; with the digits that `ty` has.
+/// A literal as the year that a column would store, with the digits of `ty`.
 fn year_literal(e: &Expr, ty: &SqlType) -> Option<Expr> {
     let is_short = ty.length == 2;
     let year = match e.as_literal()? {
@@ -180,7 +181,7 @@ fn year_literal(e: &Expr, ty: &SqlType) -> Option<Expr> {
     Some(Expr::int(if is_short { year % 100 } else { year }))
 }
 
-/// A number that a column of 8 bytes and of the sign of `ty` can hold.
+/// The whole number `v`, if a column of 8 bytes with the signedness of `ty` can hold it.
 fn whole(v: f64, ty: &SqlType) -> Option<i128> {
     let end = if ty.unsigned { u64::MAX as f64 } else { i64::MAX as f64 };
     (v.fract() == 0.0 && v >= i64::MIN as f64 && v < end).then_some(v as i128)
@@ -202,7 +203,7 @@ fn integer_literal(value: i128) -> Option<Expr> {
     u64::try_from(value).ok().map(Expr::uint)
 }
 
-/// A literal that is not negative, as an unsigned one.
+/// Makes a literal that is not negative unsigned.
 pub(super) fn literal_to_unsigned(e: &mut Expr) {
     if let ExprKind::Literal(value @ Value::Int(0..)) = &mut e.kind {
         if let Value::Int(v) = *value {
@@ -214,7 +215,7 @@ pub(super) fn literal_to_unsigned(e: &mut Expr) {
     }
 }
 
-/// A constant that converts to midnight of a day, as that day.
+/// The date of a constant that converts to midnight of a day.
 pub(super) fn midnight_literal(e: &Expr, types: &TypeContext) -> Option<Expr> {
     let mut converted = e.clone();
     cast::to_datetime(&mut converted);
@@ -233,10 +234,10 @@ pub(super) fn midnight_literal(e: &Expr, types: &TypeContext) -> Option<Expr> {
     }
 }
 
-/// The value a key of type `ty` must have for `column = value` (or an inequality) to hold, if a
-/// constant of another type can be expressed so without changing the answer.
+/// The value that a key of type `ty` must have for `column = value` (or an inequality) to hold.
+/// `None` if a constant of another type has no such value with the same answer.
 ///
-/// For the planner: with `None` the comparison cannot use the key.
+/// For the planner: with `None`, the comparison cannot use the key.
 pub fn for_comparison_with_key(value: &Value, from: &SqlType, ty: &SqlType) -> Option<Value> {
     if value.is_null() {
         return Some(Value::Null);

@@ -1,4 +1,6 @@
 //! LIKE and REGEXP.
+//! The escape character is part of the call, because `NO_BACKSLASH_ESCAPES` applies when it is
+//! bound.
 
 use selkie_types::error::catalogue::ER_WRONG_ARGUMENTS;
 use selkie_types::{SqlError, SqlResult};
@@ -10,8 +12,8 @@ use crate::function::Binding;
 use crate::functions::{pattern, regexp};
 use crate::refuse::refuse_row;
 
-/// `value [NOT] LIKE pattern [ESCAPE c]`. Without `escape` it is a backslash, unless
-/// `NO_BACKSLASH_ESCAPES` is set; an empty one means none.
+/// `value [NOT] LIKE pattern [ESCAPE c]`. `None` for `escape` is a backslash, unless
+/// `NO_BACKSLASH_ESCAPES` is set; an empty one is no escape character.
 pub fn like(
     value: Expr,
     pattern: Expr,
@@ -33,8 +35,8 @@ pub fn like(
     if negated { not(e) } else { Ok(e) }
 }
 
-/// `value [NOT] LIKE pattern ESCAPE escape` where the escape character is known when the statement
-/// runs.
+/// `value [NOT] LIKE pattern ESCAPE escape`, with an escape character that is known only at run
+/// time.
 pub fn like_escaped_by(
     value: Expr,
     pattern: Expr,

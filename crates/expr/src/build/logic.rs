@@ -1,4 +1,5 @@
 //! Logical operators and subquery predicates.
+//! NOT is pushed into comparisons here, so that the planner sees them as ranges.
 
 use selkie_types::{SqlResult, SqlType};
 
@@ -16,7 +17,7 @@ fn condition(operation: &str, mut e: Expr) -> SqlResult<Expr> {
     Ok(e)
 }
 
-/// A value that is tested for truth.
+/// A value as an operand whose truth is tested.
 fn truth(mut e: Expr) -> SqlResult<Expr> {
     refuse_row(&e)?;
     cast::to_condition(&mut e);
@@ -67,7 +68,7 @@ pub fn xor(a: Expr, b: Expr, types: &TypeContext) -> SqlResult<Expr> {
     function.bind(Binding::new(function, args, types))
 }
 
-/// `a IS NULL`. Compat: a constant that cannot be NULL is not computed to see that it is not.
+/// `a IS NULL`. Compat: a constant that cannot be NULL is not evaluated.
 pub fn is_null(e: Expr) -> SqlResult<Expr> {
     refuse_row(&e)?;
     let known = !e.nullable && e.is_constant() && e.as_literal().is_none();
@@ -91,7 +92,7 @@ pub fn is_truth(e: Expr, value: bool, types: &TypeContext) -> SqlResult<Expr> {
     function.bind(Binding::new(function, vec![truth(e)?], types))
 }
 
-/// A column of a subquery used as a value.
+/// A column of a subquery as a value.
 pub fn scalar_subquery(id: SubqueryId, column: usize, ty: SqlType) -> Expr {
     let kind = SubqueryKind::Scalar(column);
     let subquery = Subquery { id, kind, args: Vec::new(), operands: Vec::new(), placed: false };
@@ -109,8 +110,8 @@ pub fn exists(id: SubqueryId, args: Vec<(usize, Expr)>) -> Expr {
     Expr::new(ExprKind::Subquery(Box::new(subquery)), boolean_type(), false)
 }
 
-/// `operands op ANY (subquery)`, or `ALL`. The predicate compares parameters in the operands'
-/// slots with columns of the subquery; `IN` is `= ANY`, `NOT IN` its negation.
+/// `operands op ANY (subquery)`, or `ALL`. The predicate compares parameters in the operands' slots
+/// with the subquery's columns. `IN` is `= ANY`, and `NOT IN` is its negation.
 pub fn quantified(
     id: SubqueryId,
     args: Vec<(usize, Expr)>,

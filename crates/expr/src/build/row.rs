@@ -1,4 +1,5 @@
-//! Row comparisons, lowered to comparisons of their parts.
+//! Row comparisons, rewritten as comparisons of their parts.
+//! So the executor knows no rows: an `ExprKind::Row` is never evaluated.
 
 use selkie_types::error::catalogue::ER_OPERAND_COLUMNS;
 use selkie_types::{SqlError, SqlResult, TypeKind, stack};
@@ -27,7 +28,8 @@ fn parts(op: CompareOp, a: Expr, b: Expr) -> SqlResult<(Vec<Expr>, Vec<Expr>)> {
     }
 }
 
-/// The type each place of `value` compares in with all of `items`; none if they are no rows.
+/// For each position of `value`, the type that compares with all of `items`; none if they are no
+/// rows.
 pub(super) fn common_types(value: &Expr, items: &[Expr]) -> Vec<Option<CompareTypes>> {
     let ExprKind::Row(places) = &value.kind else { return Vec::new() };
     let scalar = |e: &&Expr| !is_row(e) && e.ty.kind != TypeKind::Null;
@@ -42,7 +44,8 @@ pub(super) fn common_types(value: &Expr, items: &[Expr]) -> Vec<Option<CompareTy
     places.map(|(at, x)| beside(at).map(|y| compare_types(x, y)).reduce(widest)).collect()
 }
 
-/// `a = b`, the places of rows in the types `common` if that can tell them apart from their own.
+/// `a = b`; positions of rows compare in the types `common`, where the result may differ from that
+/// in their own types.
 pub(super) fn equality(
     a: Expr,
     b: Expr,
@@ -70,7 +73,7 @@ pub(super) fn equality(
     and(equal)
 }
 
-/// Whether values that are equal in one type may differ in the wider one, or the other way round.
+/// Whether values may be equal in one of the two types and different in the other.
 fn is_other_equality(own: CompareTypes, wider: CompareTypes) -> bool {
     use CompareTypes::*;
     !matches!((own, wider), (Integer | Decimal, Integer | Decimal) | (Date | DateTime, DateTime))
@@ -96,7 +99,7 @@ pub(super) fn comparison_of(
     }
 }
 
-/// `a op b` of one place of rows, which may be a row.
+/// `a op b` at one position of rows; the operands may be rows again.
 fn place(op: CompareOp, mut a: Expr, mut b: Expr, types: &TypeContext) -> SqlResult<Expr> {
     if is_row(&a) || is_row(&b) {
         return comparison(op, a, b, types);
@@ -107,7 +110,7 @@ fn place(op: CompareOp, mut a: Expr, mut b: Expr, types: &TypeContext) -> SqlRes
     comparison_of_scalars(op, a, b, types)
 }
 
-/// The first pair that differs decides.
+/// Comparison by order: the first pair that differs decides.
 fn ordered(op: CompareOp, mut pairs: Vec<(Expr, Expr)>, types: &TypeContext) -> SqlResult<Expr> {
     let strict = match op {
         CompareOp::Le => CompareOp::Lt,
@@ -126,7 +129,7 @@ fn ordered(op: CompareOp, mut pairs: Vec<(Expr, Expr)>, types: &TypeContext) -> 
     Ok(result)
 }
 
-/// `a op b` where at least one is a row.
+/// `a op b`, at least one of which is a row.
 pub(super) fn comparison(op: CompareOp, a: Expr, b: Expr, types: &TypeContext) -> SqlResult<Expr> {
     stack::check()?;
     if !matches!((&a.kind, &b.kind), (ExprKind::Row(_), _) | (_, ExprKind::Row(_))) {

@@ -1,4 +1,5 @@
 //! Calls with a syntax of their own.
+//! The parser has separated their parts; what is no expression becomes the call's option.
 
 use selkie_types::charset::WeightOptions;
 use selkie_types::temporal::IntervalUnit;
@@ -63,7 +64,7 @@ pub fn position(needle: Expr, haystack: Expr, types: &TypeContext) -> SqlResult<
     locate(vec![needle, haystack], types)
 }
 
-/// Which ends `TRIM` trims.
+/// Ends that `TRIM` trims.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrimSide {
     /// `BOTH`
@@ -85,16 +86,16 @@ pub fn trim(side: TrimSide, what: Option<Expr>, e: Expr, types: &TypeContext) ->
     with_option(function, args, CallOption::None, types)
 }
 
-/// A value for a dynamic column.
+/// A value of a dynamic column to be stored.
 #[derive(Clone, Debug)]
 pub struct DynamicValue {
     /// The column's name or number.
     pub name: Expr,
     /// The value.
     pub value: Expr,
-    /// What it is stored as, if that was said.
+    /// Type it is stored as, if given.
     pub ty: Option<SqlType>,
-    /// It is made of dynamic columns itself.
+    /// The value is a string of dynamic columns itself.
     pub nested: bool,
 }
 

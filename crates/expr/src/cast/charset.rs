@@ -1,4 +1,5 @@
 //! Conversions between character sets.
+//! A lost character is `?` with a warning, except where [`refuse_loss`] makes it an error.
 
 use selkie_types::error::catalogue::{
     ER_CANNOT_CONVERT_CHARACTER, ER_INVALID_CHARACTER_STRING, by_code,
@@ -8,7 +9,7 @@ use selkie_types::{Charset, CollationId, Column, SqlError, SqlResult, Value};
 use crate::expr::{CallOption, Expr, ExprKind};
 use crate::kernel::{Frame, bytes_to_bytes};
 
-/// Converts a string to the charset of `collation`, which becomes its collation.
+/// Converts a string to the charset of `collation` and gives it that collation.
 pub(super) fn to_charset(e: &mut Expr, collation: CollationId) {
     let (from, to) = (e.ty.collation.charset(), collation.charset());
     if e.ty.collation == collation {
@@ -35,7 +36,7 @@ pub(super) fn to_charset(e: &mut Expr, collation: CollationId) {
     super::wrap(e, ty, false, convert);
 }
 
-/// Whether every string of one charset has the same bytes in another.
+/// Whether every string of one charset has the same bytes in the other.
 fn same_bytes(from: Charset, to: Charset) -> bool {
     to == Charset::Binary
         || matches!(
@@ -44,7 +45,8 @@ fn same_bytes(from: Charset, to: Charset) -> bool {
         )
 }
 
-/// Compat: each byte is taken for a character of one byte, of ASCII too.
+/// Compat: each byte is taken as a character if the charset has one byte per character, even in
+/// ASCII.
 fn is_any_character(from: Charset, to: Charset) -> bool {
     from == Charset::Binary && to.max_len() == 1
 }
@@ -66,7 +68,7 @@ pub(super) fn convert(frame: &Frame<'_>) -> SqlResult<Column> {
     })
 }
 
-/// Has a conversion raise `error` instead of losing characters.
+/// Makes a conversion raise `error` instead of losing characters.
 pub(super) fn refuse_loss(e: &mut Expr, error: &SqlError) {
     if let ExprKind::Call(call) = &mut e.kind
         && call.function.is_implicit()
@@ -76,7 +78,7 @@ pub(super) fn refuse_loss(e: &mut Expr, error: &SqlError) {
     }
 }
 
-/// A conversion whose option is the error, with its number, that it raises.
+/// A conversion that raises an error; the call's option holds its number and text.
 fn convert_or_refuse(frame: &Frame<'_>) -> SqlResult<Column> {
     let (from, to) = (frame.arg_type(0).collation.charset(), frame.ty.collation.charset());
     let view = frame.bytes(0);
@@ -91,7 +93,7 @@ fn convert_or_refuse(frame: &Frame<'_>) -> SqlResult<Column> {
     convert(frame)
 }
 
-/// Appends the first bytes of `whole` as text of the result's charset.
+/// Appends the first bytes `kept` of `whole` as text of the result's charset.
 pub(super) fn bytes_as_text(frame: &Frame<'_>, kept: &[u8], whole: &[u8], out: &mut Vec<u8>) {
     let charset = frame.ty.collation.charset();
     if is_any_character(Charset::Binary, charset) {

@@ -1,6 +1,6 @@
 //! Digits after the point beyond those of an expression's type.
 //!
-//! Must not decide where they are kept: whoever takes an operand asks for them.
+//! Must not decide where they are kept: the code that takes the operand asks for them.
 
 use selkie_types::{TypeKind, Value};
 
@@ -8,10 +8,10 @@ use super::extreme::is_extreme;
 use crate::expr::{Call, CallOption, Expr, ExprKind};
 use crate::operator;
 
-/// Gives an arithmetic result the digits its kernel can compute beyond those of its type.
+/// Gives an arithmetic result all digits that its kernel can compute, beyond those of its type.
 ///
-/// Compat: MariaDB rounds to the declared scale only when a value leaves the expression, so that
-/// `1/3*3` is 1.0000; a column keeps what it can hold of the digits.
+/// Compat: MariaDB rounds to the declared scale only when a value leaves the expression, so `1/3*3`
+/// is 1.0000; a column stores as many of the digits as it can.
 pub fn unround(e: &mut Expr) {
     if let Some(scale) = wider_scale(e) {
         widen(e, scale);
@@ -34,7 +34,7 @@ fn widen(e: &mut Expr, scale: u8) {
     e.ty.decimals = scale;
 }
 
-/// Gives one of several values the digits of that which has most.
+/// Gives one of several values the digits of the one with the most.
 fn to_scale(e: &mut Expr, scale: u8) {
     unround(e);
     let more = scale.saturating_sub(e.ty.decimals);
@@ -45,8 +45,8 @@ fn to_scale(e: &mut Expr, scale: u8) {
     }
 }
 
-/// The digits after the point that an arithmetic result can still be given, or one chosen among
-/// several, if they are more than those of its type.
+/// The digits after the point that an arithmetic result, or a value chosen among several, can be
+/// given, if they are more than those of its type.
 pub fn wider_scale(e: &Expr) -> Option<u8> {
     if e.ty.kind != TypeKind::Decimal {
         return None;
@@ -67,18 +67,18 @@ pub fn wider_scale(e: &Expr) -> Option<u8> {
     scale.filter(|scale| *scale > e.ty.decimals)
 }
 
-/// Whether it gives its argument the type of values beside it.
+/// Whether the call only gives its argument the type of values beside it.
 fn is_converted(call: &Call) -> bool {
     let by = |function| std::ptr::eq(call.function, function);
     (by(&super::RETYPE) || by(&super::RESCALE)) && call.args[0].ty.kind == TypeKind::Decimal
 }
 
-/// The most digits that one of the values can be given.
+/// Most digits that one of the values can be given.
 fn widest<'e>(values: impl IntoIterator<Item = &'e Expr>) -> Option<u8> {
     values.into_iter().filter_map(wider_scale).max()
 }
 
-/// The digits that an operator computes.
+/// Digits that an operator computes.
 fn computed(call: &Call) -> Option<u8> {
     let is = |function: &_| std::ptr::eq(call.function, function);
     let scale = |at: usize| call.args[at].ty.decimals;

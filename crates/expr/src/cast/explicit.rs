@@ -1,4 +1,5 @@
 //! `CAST(.. AS ..)` and `CONVERT(.., ..)`.
+//! Unlike implicit conversions they stay visible in EXPLAIN, and warn about cut values.
 
 use selkie_types::error::catalogue::{
     ER_DATA_OVERFLOW, ER_TRUNCATED_WRONG_VALUE, ER_WARN_DATA_OUT_OF_RANGE,
@@ -25,9 +26,9 @@ static CAST_LOCAL: Function =
 
 /// `CAST(e AS target)`.
 ///
-/// The target is as the parser gives it: `Char` or `VarChar` with the length written, or
-/// `u32::MAX` without one; DECIMAL, integers, DOUBLE, DATE, TIME and DATETIME with their digits.
-/// The charset of a string target is that of its collation.
+/// The parser gives the target: `Char` or `VarChar` with the written length, or `u32::MAX` without
+/// one; DECIMAL, integers, DOUBLE, DATE, TIME and DATETIME with their digits. A string target's
+/// charset is that of its collation.
 pub fn cast(e: Expr, target: &SqlType, types: &TypeContext) -> SqlResult<Expr> {
     if matches!(e.kind, ExprKind::Row(_)) {
         let def = &selkie_types::error::catalogue::ER_OPERAND_COLUMNS;
@@ -68,12 +69,12 @@ pub fn cast(e: Expr, target: &SqlType, types: &TypeContext) -> SqlResult<Expr> {
         _ => return Err(SqlError::not_supported("CAST to this type")),
     }
     let mut e = named(e, target);
-    // Compat: what becomes a date, a time or a double may always be NULL.
+    // Compat: a conversion to a date, a time or a double is always nullable.
     e.nullable |= target.is_temporal() || matches!(target.kind, TypeKind::Float | TypeKind::Double);
     Ok(e)
 }
 
-/// What errors call a conversion to a number or date.
+/// Name in errors of a conversion to a number or date.
 fn operation(target: &SqlType) -> Option<&'static str> {
     Some(match target.kind {
         TypeKind::Decimal => "decimal_typecast",
@@ -88,7 +89,7 @@ fn operation(target: &SqlType) -> Option<&'static str> {
     })
 }
 
-/// Marks the outermost conversion as written.
+/// Marks the outermost conversion as explicit.
 fn named(mut e: Expr, target: &SqlType) -> Expr {
     if let ExprKind::Call(call) = &mut e.kind
         && call.function.is_implicit()
@@ -110,7 +111,7 @@ fn fraction(e: &mut Expr, target: &SqlType, kernel: Kernel) {
     }
 }
 
-/// Compat: the result is as wide as the argument is as text.
+/// Compat: the result has the length of the argument's text.
 fn integer(e: &mut Expr, unsigned: bool) {
     cast::short_year(e);
     let mut ty = SqlType::new(TypeKind::BigInt, 20, 0);
@@ -209,12 +210,12 @@ fn decimal(e: &mut Expr, target: &SqlType) {
     }
 }
 
-/// Fits a value into the target with warning 1264 if it was too large.
+/// Fits a value into the target; warning 1264 if it was out of range.
 fn fit(frame: &Frame<'_>, d: Decimal) -> Decimal {
     let (precision, scale) = number::precision_and_scale(frame.ty);
     let (fitted, how) = d.fit(precision, scale);
     if how == selkie_types::decimal::Fit::Clamped {
-        // Compat: the column it says is the entry of the select list, which has a name there only.
+        // Compat: the message names the select list's entry, which has no name elsewhere.
         frame.ctx.warn(&ER_WARN_DATA_OUT_OF_RANGE, &[&"(null)", &frame.ctx.row()]);
     }
     fitted
@@ -259,7 +260,7 @@ fn double(e: &mut Expr, target: &SqlType) {
     cast::to_double(e);
     let shows_less = e.ty.kind == TypeKind::Float || e.ty.decimals < NOT_FIXED_DECIMALS;
     if shows_less && target.kind == TypeKind::Double {
-        // All digits of the double it is, not those a FLOAT or a DOUBLE with digits shows.
+        // All digits of the double, not those that a FLOAT or a DOUBLE with digits shows.
         cast::wrap(e, SqlType::double(), false, super::same);
     }
     if target.decimals < 31 {
@@ -280,7 +281,7 @@ fn double(e: &mut Expr, target: &SqlType) {
     }
 }
 
-/// Strings: cut to the length written; BINARY(n) pads with zero bytes.
+/// Strings are cut to the written length; BINARY(n) is padded with zero bytes.
 fn string(mut e: Expr, target: &SqlType, types: &TypeContext) -> SqlResult<Expr> {
     let collation = target.collation;
     let unlimited = target.length == u32::MAX;
@@ -291,7 +292,7 @@ fn string(mut e: Expr, target: &SqlType, types: &TypeContext) -> SqlResult<Expr>
     cast::to_text(&mut e, types);
     let bare = CallOption::Type(target.clone());
     let cut_bytes = e.ty.collation.is_binary() && !collation.is_binary() && !unlimited;
-    // Compat: what is kept of a text are characters, however many bytes they have.
+    // Compat: the length counts the characters of the text, however many bytes they have.
     let cut_characters = collation.is_binary() && !unlimited;
     if !cut_bytes && !cut_characters {
         cast::to_charset(&mut e, collation);
@@ -336,7 +337,7 @@ fn cut(frame: &Frame<'_>) -> SqlResult<Column> {
     })
 }
 
-/// Bytes as text, which only what is kept of them has to be.
+/// Bytes as text; only the part that is kept must be valid.
 fn cut_as_text(frame: &Frame<'_>) -> SqlResult<Column> {
     let charset = frame.call.collation.charset();
     let length = frame.ty.length as usize;
@@ -372,6 +373,6 @@ fn cut_binary(frame: &Frame<'_>) -> SqlResult<Column> {
 #[cold]
 fn truncated(frame: &Frame<'_>, kind: &str, text: &str) {
     let warning = Condition::warning(&ER_TRUNCATED_WRONG_VALUE, &[&kind, &text]);
-    // Compat: whoever writes how long the text is to be has asked for the cut.
+    // Compat: strict modes do not make this an error, since the length was written.
     frame.ctx.push(Condition { soft: true, ..warning });
 }

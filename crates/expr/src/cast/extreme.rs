@@ -1,4 +1,5 @@
-//! The greatest and the least of texts, where a number is asked for.
+//! GREATEST and LEAST of texts, used as a number.
+//! Compat: MariaDB evaluates such a call by the kind of value its caller wants.
 
 use selkie_types::{NOT_FIXED_DECIMALS, SqlType};
 
@@ -9,13 +10,13 @@ pub(super) fn is_extreme(call: &Call) -> bool {
     matches!(call.function.name(), "GREATEST" | "LEAST")
 }
 
-/// Whether it is the greatest or least of texts, which are compared as numbers if one is asked for.
+/// Whether this is GREATEST or LEAST of texts; as a number it compares them as numbers.
 pub fn is_extreme_of_texts(e: &Expr) -> bool {
     matches!(&e.kind, ExprKind::Call(call) if is_extreme(call)) && e.ty.is_string()
 }
 
-/// Compat: where a number is asked for, texts are compared as numbers of its kind:
-/// `LEAST('10','9')+0` is 9, and so is `LEAST('10','9') = 9` true.
+/// Compat: if a number is wanted, the texts are compared as numbers of its kind:
+/// `LEAST('10','9')+0` is 9, and `LEAST('10','9') = 9` is true.
 pub(crate) fn compare_as_numbers(e: &mut Expr, by: CompareBy) {
     if !is_extreme_of_texts(e) || e.ty.fixed_binary().is_some() {
         return;
@@ -42,7 +43,7 @@ pub(crate) fn compare_as_numbers(e: &mut Expr, by: CompareBy) {
     call.option = CallOption::compared_by(by);
 }
 
-/// Takes off the conversion of a member of ENUM or SET to its name: as a number it is its own.
+/// Removes the conversion of an ENUM or SET member to its name: as a number it is its position.
 fn to_member(e: &mut Expr) {
     if let ExprKind::Call(call) = &mut e.kind
         && call.function.is_implicit()

@@ -1,4 +1,5 @@
 //! Conversions to and from INET4, INET6 and UUID.
+//! Compat: these types never become numbers; each is zero where one is needed.
 
 use selkie_types::error::catalogue::ER_TRUNCATED_WRONG_VALUE;
 use selkie_types::{CollationId, Column, Condition, FixedBinary, SqlResult, SqlType, TypeKind};
@@ -9,7 +10,7 @@ use crate::expr::Expr;
 use crate::kernel::{Frame, bytes_to_bytes, from_bytes};
 use crate::text::for_message;
 
-/// Converts to a value of a fixed number of bytes: NULL, with warning 1292, if it is none.
+/// Converts to a value of a fixed number of bytes; NULL, with warning 1292, for other texts.
 pub fn to_fixed_binary(e: &mut Expr, kind: FixedBinary, types: &TypeContext) {
     let ty = SqlType::of_fixed_binary(kind);
     if e.ty.kind == kind.kind() || retype_null(e, &ty) {
@@ -46,7 +47,7 @@ fn convert(frame: &Frame<'_>, read: Reading) -> SqlResult<Column> {
     })
 }
 
-/// 1292, as types say it that MariaDB loads as plugins.
+/// Warning 1292, in the wording of types that MariaDB loads as plugins.
 #[cold]
 fn incorrect(name: &str, text: &str) -> Condition {
     let def = &ER_TRUNCATED_WRONG_VALUE;
@@ -55,21 +56,21 @@ fn incorrect(name: &str, text: &str) -> Condition {
     Condition::from_error(selkie_types::Level::Warning, &error)
 }
 
-/// Compat: as a number each value of a fixed number of bytes is zero; leaves others.
+/// Compat: as a number, such a value is zero. Other values are unchanged.
 pub(super) fn to_zero(e: &mut Expr) {
     if e.ty.fixed_binary().is_some() {
         wrap(e, SqlType::bigint(), false, |frame| from_bytes(frame, |_| Ok(Some(0i64))));
     }
 }
 
-/// Makes a value of a fixed number of bytes its text; leaves others.
+/// Makes such a value its text; other values are unchanged.
 pub(super) fn to_text(e: &mut Expr, collation: CollationId) -> bool {
     let Some(kind) = e.ty.fixed_binary() else { return false };
     wrap(e, SqlType::varchar(kind.text_length(), collation), false, text);
     true
 }
 
-/// The same in utf8mb4.
+/// Like [`to_text`], in utf8mb4.
 pub(crate) fn to_its_text(e: &mut Expr) {
     to_text(e, CollationId::UTF8MB4_GENERAL_CI);
 }
@@ -88,7 +89,7 @@ fn text(frame: &Frame<'_>) -> SqlResult<Column> {
     })
 }
 
-/// Makes a value of a fixed number of bytes these bytes; leaves others.
+/// Makes such a value its standard bytes; other values are unchanged.
 pub(crate) fn to_its_bytes(e: &mut Expr) -> bool {
     let Some(kind) = e.ty.fixed_binary() else { return false };
     wrap(e, SqlType::varchar(kind.width() as u32, CollationId::BINARY), false, bytes);
@@ -103,7 +104,7 @@ fn bytes(frame: &Frame<'_>) -> SqlResult<Column> {
     })
 }
 
-/// Whether a byte of a value of a fixed number of bytes is not zero.
+/// Makes such a value true if one of its bytes is not zero.
 pub(super) fn to_truth(e: &mut Expr) {
     wrap(e, SqlType::new(TypeKind::Int, 1, 0), false, |frame| {
         from_bytes(frame, |value| Ok(Some(i64::from(value.iter().any(|byte| *byte != 0)))))

@@ -1,4 +1,5 @@
-//! Conversions to numbers.
+//! Conversions to numbers: the kernels.
+//! Which of them a conversion uses is decided in `cast.rs`.
 
 use selkie_types::error::catalogue::{ER_DATA_OVERFLOW, ER_TRUNCATED_WRONG_VALUE};
 use selkie_types::number::{Rest, f64_to_i64, f64_to_u64, parse_f64, parse_integer};
@@ -11,14 +12,14 @@ use crate::kernel::{DecimalOut, Frame, from_bytes, map, try_map};
 use crate::result_type::integer_type;
 use crate::text::for_message;
 
-/// 1292 for a value that is not wholly a number.
+/// Warning 1292 for a value that is not completely a number.
 #[cold]
 pub(super) fn truncated(frame: &Frame<'_>, kind: &str, bytes: &[u8]) {
     let text = for_message(bytes, frame.arg_type(0).collation);
     frame.ctx.warn(&ER_TRUNCATED_WRONG_VALUE, &[&kind, &text]);
 }
 
-/// Reports what follows a number: garbage is a warning, spaces a note.
+/// Reports the text after a number: other text is a warning, spaces are a note.
 pub(super) fn report(frame: &Frame<'_>, kind: &str, bytes: &[u8], rest: Rest) {
     match rest {
         Rest::None => {}
@@ -30,7 +31,7 @@ pub(super) fn report(frame: &Frame<'_>, kind: &str, bytes: &[u8], rest: Rest) {
     }
 }
 
-/// Strings of two- and four-byte charsets, as ASCII where they are.
+/// Strings of charsets with two or four bytes per unit, converted to an ASCII-compatible one.
 pub(super) fn ascii<'a>(frame: &Frame<'_>, bytes: &'a [u8]) -> std::borrow::Cow<'a, [u8]> {
     let charset = frame.arg_type(0).collation.charset();
     if charset.min_len() == 1 {
@@ -63,7 +64,7 @@ pub(super) fn uint_to_double(frame: &Frame<'_>) -> SqlResult<Column> {
     Ok(map::<u64, f64>(frame, |v| v as f64))
 }
 
-/// `f` over every decimal, NULLs staying.
+/// Applies `f` to every decimal; NULL stays NULL.
 fn map_decimal<R>(
     frame: &Frame<'_>,
     wrap: fn(Vec<R>) -> ColumnData,
@@ -186,7 +187,7 @@ pub(super) fn bytes_to_decimal(frame: &Frame<'_>) -> SqlResult<Column> {
     texts_to_decimals(frame, scale, |value| value.fit(precision, scale).0)
 }
 
-/// Texts beside decimals of more digits before the point than a text is otherwise read with.
+/// Texts beside decimals with more digits before the point than texts usually get.
 pub(super) fn bytes_to_whole_decimal(frame: &Frame<'_>) -> SqlResult<Column> {
     texts_to_decimals(frame, frame.ty.decimals, |value| value)
 }
@@ -208,12 +209,12 @@ fn texts_to_decimals(
     Ok(out.finish())
 }
 
-/// The number a hexadecimal literal is in a numeric context: its last eight bytes.
+/// The number of a hexadecimal literal in a numeric context: its last eight bytes.
 pub(crate) fn integer_of_hex(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0u64, |n, &b| n << 8 | u64::from(b))
 }
 
-/// Replaces a hexadecimal literal, or one that is chosen, by its number.
+/// Replaces a hexadecimal literal, or a call that chooses among such literals, by its number.
 pub(super) fn hex_literal(e: &mut Expr) {
     let digits = |bytes: usize| (u64::MAX >> (64 - 8 * bytes.clamp(1, 8))).ilog10() + 1;
     let ty = integer_type(digits(e.ty.length as usize), true);
@@ -232,7 +233,7 @@ pub(super) fn reinterpret_signed(frame: &Frame<'_>) -> SqlResult<Column> {
     Ok(map::<u64, i64>(frame, |v| v as i64))
 }
 
-/// Compat: of a double an overflow is a note, and the type has another name.
+/// Compat: overflow of a double is a note, in which the type has another name.
 #[cold]
 fn double_overflow(frame: &Frame<'_>, value: f64, kind: &str) {
     let mut text = Vec::new();
@@ -262,7 +263,7 @@ pub(super) fn cast_double_unsigned(frame: &Frame<'_>) -> SqlResult<Column> {
     })
 }
 
-/// A decimal as an operand of a bit operation: negative numbers keep their bits.
+/// A decimal as an operand of a bit operation; negative numbers keep their bits.
 fn bits_of(frame: &Frame<'_>, value: Decimal) -> u64 {
     let negative = value.is_negative();
     let (bits, clamped) = match negative {
@@ -284,7 +285,7 @@ pub(super) fn decimal_to_bits(frame: &Frame<'_>) -> SqlResult<Column> {
     crate::kernel::map_rows(frame, |row| Ok(Some(bits_of(frame, view.value(row)))))
 }
 
-/// Compat: a double takes part as the decimal it is written as.
+/// Compat: a double takes part as the decimal it prints as.
 pub(super) fn double_to_bits(frame: &Frame<'_>) -> SqlResult<Column> {
     try_map(frame, |v: f64| {
         let exact = v.abs() < 9e15;

@@ -1,4 +1,5 @@
-//! Conversions to and from dates and times.
+//! Conversions to and from dates and times: the kernels and the rules for acceptable dates.
+//! The sql mode is read when a row is converted, not when the expression is built.
 
 use selkie_types::error::catalogue::{
     ER_DATA_OVERFLOW, ER_TRUNCATED_WRONG_VALUE, ER_TRUNCATED_WRONG_VALUE_FOR_FIELD, ER_WRONG_VALUE,
@@ -16,7 +17,7 @@ use crate::function::Kernel;
 use crate::kernel::{DecimalOut, Frame, Native, NativeOut, from_bytes, map, try_map};
 use crate::text::for_message;
 
-/// Fraction digits an expression has as a temporal value.
+/// Fraction digits of an expression as a temporal value.
 pub(crate) fn fsp_of(e: &Expr) -> u8 {
     match e.ty.kind {
         TypeKind::Time
@@ -27,7 +28,7 @@ pub(crate) fn fsp_of(e: &Expr) -> u8 {
         | TypeKind::Double => e.ty.decimals.min(6),
         _ if e.ty.is_string() => match &e.kind {
             ExprKind::Literal(Value::Bytes(b)) => fraction_digits(b),
-            // What the session says of a text that a variable holds.
+            // The session knows the decimals of the variable's text.
             ExprKind::UserVariable(_) => e.ty.decimals.min(6),
             _ => 6,
         },
@@ -35,12 +36,12 @@ pub(crate) fn fsp_of(e: &Expr) -> u8 {
     }
 }
 
-/// The same for an operand of a comparison: a constant text that is no date or time has all, and
-/// one beyond the range of times, which is 838:59:59.999999.
+/// Like [`fsp_of`], for an operand of a comparison. A constant text that is no date or time has all
+/// six digits; so has one beyond the range of times, which becomes 838:59:59.999999.
 pub(crate) fn fsp_compared(e: &Expr, dated: bool) -> u8 {
     let text = match &e.kind {
         ExprKind::Literal(Value::Bytes(text)) => text,
-        // The plan holds for every text with as many decimals, so for one beyond the range too.
+        // The plan is used for every text with as many decimals, including one beyond the range.
         ExprKind::UserVariable(_) if e.ty.is_string() => return 6,
         _ => return fsp_of(e),
     };
@@ -59,27 +60,27 @@ pub fn fraction_digits(text: &[u8]) -> u8 {
     digits.min(6) as u8
 }
 
-/// The same for one conversion: what becomes a date loses its time of day, which is not rounded
-/// into it.
+/// The options of a conversion. A value that becomes a date loses its time of day, which must not
+/// round the date up.
 fn options<const RULE: u8>(frame: &Frame<'_>) -> DateOptions {
     let options = accepted::<RULE>(frame.ctx);
     DateOptions { round: options.round && frame.ty.decimals > 0, ..options }
 }
 
-/// The dates that a conversion accepts.
+/// Rule for the dates that a conversion accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DateRule {
-    /// Zero parts, and days that a month does not have if the sql mode allows them.
+    /// Zero parts are accepted; days that a month does not have only if the sql mode allows them.
     Lenient,
-    /// The same for a comparison: any day up to 31, and what is no date is the zero date.
+    /// For comparisons: like `Lenient`, but any day up to 31; other values become the zero date.
     Compared,
-    /// The dates that the sql mode allows, as CAST takes them.
+    /// Dates that the sql mode allows, as in CAST.
     Mode,
-    /// Zero parts, but no other day that does not exist, whatever the sql mode says.
+    /// Zero parts are accepted; days that do not exist never, whatever the sql mode says.
     Existing,
-    /// The zero date, but no other one with a zero part.
+    /// The zero date is accepted, but no other date with a zero part.
     Whole,
-    /// Only days that exist, as what counts days does.
+    /// Only days that exist, for functions that count days.
     Real,
 }
 
@@ -101,15 +102,14 @@ fn accepted<const RULE: u8>(ctx: &EvalContext<'_>) -> DateOptions {
     };
     let allow_invalid = match RULE {
         LENIENT | MODE => mode.allow_invalid,
-        // Compat: days that a month does not have, as in `d <= '2024-02-31'`, are compared as they
-        // are.
+        // Compat: days that a month does not have, as in `d <= '2024-02-31'`, compare unchanged.
         COMPARED => true,
         _ => false,
     };
     DateOptions { no_zero_date, no_zero_in_date, allow_invalid, ..mode }
 }
 
-/// Which dates an implicit conversion accepts: zero parts, but no day that cannot exist.
+/// Options of an implicit conversion: zero parts are accepted; the rest is as the sql mode says.
 pub(crate) fn lenient(ctx: &EvalContext<'_>) -> DateOptions {
     let mode = DateOptions::from(ctx.types.sql_mode);
     DateOptions { no_zero_date: false, no_zero_in_date: false, ..mode }
@@ -165,8 +165,8 @@ pub(super) fn temporal_to_decimal(frame: &Frame<'_>) -> SqlResult<Column> {
     Ok(out.finish())
 }
 
-/// The number of a date or time in a text that a function made: `20010131`, or with a time of day
-/// `20010131101112.5`, or only that.
+/// The number of a function's text of a date or time: `20010131`, `20010131101112.5` with a time of
+/// day, or the number of a time alone.
 fn number_of_text(text: &[u8]) -> Decimal {
     if !text.iter().skip(1).any(|b| *b == b'-') {
         let time = Time::parse(text, DateOptions::LENIENT).value;
@@ -195,7 +195,7 @@ pub(super) fn date_text_to_decimal(frame: &Frame<'_>) -> SqlResult<Column> {
     Ok(out.finish())
 }
 
-/// NULL for dates that the sql mode does not accept, without a warning.
+/// Dates that the sql mode does not accept become NULL, without a warning.
 pub(super) fn dates_of_mode(frame: &Frame<'_>) -> SqlResult<Column> {
     let options = accepted::<MODE>(frame.ctx);
     if !options.no_zero_date && !options.no_zero_in_date {
@@ -232,7 +232,7 @@ pub(super) fn timestamp_to_datetime(frame: &Frame<'_>) -> SqlResult<Column> {
     Ok(map(frame, |v: DateTime| zone.to_local(v)))
 }
 
-/// A time on the day the statement began.
+/// A time as a date and time on the day the statement began.
 pub(crate) fn datetime_of_time(v: Time, ctx: &EvalContext<'_>) -> DateTime {
     let today = ctx.types.time_zone.local_from_micros(ctx.now_micros).unwrap_or_default().date();
     let micros = today.day_number() * MICROS_PER_DAY + v.0;
@@ -247,8 +247,8 @@ pub(super) fn time_to_date(frame: &Frame<'_>) -> SqlResult<Column> {
     Ok(map(frame, |v: Time| datetime_of_time(v, frame.ctx).date()))
 }
 
-/// The value of a conversion, with its warning unless it is exact. What is nothing at all is NULL,
-/// or, for comparisons, zero.
+/// The value of a conversion; warns unless it is exact. A text without a value gives NULL, or zero
+/// in a comparison.
 fn settle<T: Default, const RULE: u8>(
     frame: &Frame<'_>,
     parsed: ParsedTemporal<T>,
@@ -274,8 +274,8 @@ pub(crate) fn settled<T: Default>(
     settle::<T, LENIENT>(frame, parsed, wanted, text)
 }
 
-/// 1292: with the name of the column if the value is one's, else with "Incorrect" if there is no
-/// value, with "Truncated incorrect" if there is. A note if only the fraction was cut.
+/// 1292. The message has the name of the column if the value is from one; otherwise "Incorrect" if
+/// there is no value, "Truncated incorrect" if there is. A note if only the fraction was cut.
 #[cold]
 fn complain<T>(
     frame: &Frame<'_>,
@@ -308,7 +308,7 @@ fn column_names(e: &Expr) -> Option<(&str, &str, &str)> {
     }
 }
 
-/// 1292 for a text that is no temporal value at all.
+/// 1292 for a text that is no temporal value.
 #[cold]
 pub(crate) fn incorrect(ctx: &EvalContext<'_>, kind: &str, text: &str) {
     let message = SqlError::new(&ER_WRONG_VALUE, &[&kind, &text]).message().to_owned();
@@ -316,7 +316,7 @@ pub(crate) fn incorrect(ctx: &EvalContext<'_>, kind: &str, text: &str) {
     ctx.push(Condition::raw(Level::Warning, code, message));
 }
 
-/// An amount of time to add. Compat: a date, or anything that is read as one, is no amount.
+/// An amount of time to add. Compat: a date, or a value read as a date, is no amount.
 pub(super) fn to_added_time(frame: &Frame<'_>) -> SqlResult<Column> {
     let options = lenient(frame.ctx);
     let mut out = NativeOut::new(frame.rows);
@@ -351,7 +351,7 @@ pub(super) fn to_added_time(frame: &Frame<'_>) -> SqlResult<Column> {
     Ok(out.finish())
 }
 
-/// The conversion of a value that is no date or time to a date with time of day.
+/// The kernel that converts a value that is no date or time to a date with time of day.
 pub(super) fn datetime_kernel(from: Physical, rule: DateRule) -> Kernel {
     match rule {
         DateRule::Lenient => to_datetime_kernel::<LENIENT>(from),
@@ -372,7 +372,7 @@ fn to_datetime_kernel<const RULE: u8>(from: Physical) -> Kernel {
     }
 }
 
-/// The same to a time.
+/// The kernel that converts such a value to a time.
 pub(super) fn time_kernel(from: Physical, compared: bool) -> Kernel {
     match compared {
         false => to_time_kernel::<LENIENT>(from),
@@ -447,7 +447,7 @@ fn text_of_double(v: f64) -> String {
     crate::text::display(&Value::Double(v), &SqlType::double())
 }
 
-/// `f` over the decimals that are not NULL.
+/// Applies `f` to the decimals that are not NULL.
 fn from_decimals<R: Native>(
     frame: &Frame<'_>,
     f: impl Fn(Decimal) -> Option<R>,
@@ -476,22 +476,22 @@ fn decimal_to_time<const RULE: u8>(frame: &Frame<'_>) -> SqlResult<Column> {
     })
 }
 
-/// A year as the day before its first: `2001-00-00`.
+/// A year as a date without month and day: `2001-00-00`.
 pub(super) fn year_to_datetime(frame: &Frame<'_>) -> SqlResult<Column> {
     Ok(map(frame, |v: u64| DateTime::from_date(Date::from_parts(v as u32, 0, 0))))
 }
 
-/// The fraction cut to the digits of the result; for explicit casts.
+/// Cuts the fraction to the digits of the result; for explicit casts.
 pub(super) fn datetime_to_fsp(frame: &Frame<'_>) -> SqlResult<Column> {
     let fsp = frame.ty.decimals;
     if frame.ctx.types.sql_mode.contains(selkie_types::SqlMode::TIME_ROUND_FRACTIONAL) {
-        // Compat: what would be beyond the last day is cut.
+        // Compat: a value that would round past the last day is cut instead.
         return Ok(map(frame, |v: DateTime| v.round_to(fsp).unwrap_or(v.truncate_to(fsp))));
     }
     Ok(map(frame, |v: DateTime| v.truncate_to(fsp)))
 }
 
-/// The same for times.
+/// Like [`datetime_to_fsp`], for times.
 pub(super) fn time_to_fsp(frame: &Frame<'_>) -> SqlResult<Column> {
     let fsp = frame.ty.decimals;
     if frame.ctx.types.sql_mode.contains(selkie_types::SqlMode::TIME_ROUND_FRACTIONAL) {
@@ -500,8 +500,8 @@ pub(super) fn time_to_fsp(frame: &Frame<'_>) -> SqlResult<Column> {
     Ok(map(frame, |v: Time| v.truncate_to(fsp)))
 }
 
-/// `DATE'..'`, `TIME'..'` and `TIMESTAMP'..'` literals, with the note about digits beyond the
-/// sixth. Error 1525 if the text is not exactly one.
+/// `DATE'..'`, `TIME'..'` and `TIMESTAMP'..'` literals, with a note about digits after the sixth.
+/// Error 1525 if the text is not exactly such a value.
 pub fn literal_temporal(
     kind: TypeKind,
     text: &[u8],

@@ -1,4 +1,5 @@
-//! Conversions to strings.
+//! Conversions to strings: the kernels.
+//! Results are ASCII, converted to the charset of the result, which may have wider units.
 
 use selkie_types::{Charset, Column, Date, DateTime, Decimal, SqlResult, SqlType, Time, TypeKind};
 use selkie_types::{Physical, Value};
@@ -6,7 +7,7 @@ use selkie_types::{Physical, Value};
 use crate::kernel::{BytesOut, Frame, Native, to_bytes};
 use crate::text::{display_length, write_double, write_value};
 
-/// Characters a value of `ty` can have as a string.
+/// Most characters of a value of `ty` as a string.
 pub(crate) fn text_length(ty: &SqlType) -> u32 {
     match ty.kind {
         TypeKind::Bit => ty.length.div_ceil(8),
@@ -15,7 +16,7 @@ pub(crate) fn text_length(ty: &SqlType) -> u32 {
     }
 }
 
-/// Strings written in ASCII (or utf8 for members) and then put into the charset of the result.
+/// Writes each value in ASCII (members in utf8), then converts it to the charset of the result.
 fn write<T: Native>(frame: &Frame<'_>, mut f: impl FnMut(T, &mut Vec<u8>)) -> SqlResult<Column> {
     let charset = frame.ty.collation.charset();
     if charset.min_len() == 1 {

@@ -1,4 +1,5 @@
 //! Conversion of single values, for parameters and variables.
+//! Uses the kernels through an expression of one row, so the rules are the same.
 
 use selkie_types::{CollationId, NOT_FIXED_DECIMALS, SqlType, TypeKind, Value};
 
@@ -15,7 +16,7 @@ pub fn value(value: Value, from: &SqlType, to: &SqlType, ctx: &EvalContext<'_>) 
     e.eval_value(ctx).unwrap_or_default()
 }
 
-/// A type that describes a bare value.
+/// A type for a bare value.
 pub fn natural_type(value: &Value) -> SqlType {
     match value {
         Value::Null => SqlType::null(),

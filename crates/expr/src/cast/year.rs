@@ -1,9 +1,10 @@
-//! The years that values are.
+//! Years from values, as a YEAR column stores them.
+//! Also used for constants compared with YEAR columns; never warns.
 
 use selkie_types::Value;
 use selkie_types::number::parse_integer_rounded;
 
-/// The year that a value stored in a YEAR becomes; nothing for what is none.
+/// The year that a YEAR column would store for `value`; `None` if there is none.
 pub(crate) fn year_of(value: &Value) -> Option<i64> {
     match value {
         Value::Bytes(b) => year_text(b),
@@ -22,7 +23,7 @@ pub(crate) fn year_number(value: &Value, zero_is_2000: bool) -> Option<i64> {
     full_year(number, zero_is_2000)
 }
 
-/// Compat: a text is as good as the number it begins with, and only `0000` is no year.
+/// Compat: a text counts as the number it begins with; only `0000` is no year.
 pub(crate) fn year_text(text: &[u8]) -> Option<i64> {
     let parsed = parse_integer_rounded(text);
     let has_year = parsed.consumed > 0 && text.iter().any(u8::is_ascii_digit);
@@ -33,7 +34,7 @@ pub(crate) fn year_text(text: &[u8]) -> Option<i64> {
     }
 }
 
-/// The year a number is; two digits are years of 1970 to 2069.
+/// The year for a number; two digits are years 1970 to 2069.
 pub(crate) fn full_year(value: i128, zero_is_2000: bool) -> Option<i64> {
     Some(match value {
         0 if !zero_is_2000 => 0,

@@ -1,8 +1,9 @@
-//! The conditions a statement raises.
+//! The conditions that a statement raises.
+//! Counts all, keeps a limited number: the memory of a statement with many warnings is bounded.
 
 use selkie_types::{Condition, Level};
 
-/// Conditions kept besides the count; `max_error_count` of the session may show fewer.
+/// Most conditions that are kept; `max_error_count` of the session may show fewer.
 const KEPT: usize = 1024;
 
 /// A list of conditions that counts more than it keeps.
@@ -10,11 +11,11 @@ const KEPT: usize = 1024;
 pub struct Conditions {
     list: Vec<Condition>,
     count: u64,
-    /// How many of the first are never errors.
+    /// The first so many conditions are never made errors.
     pardoned: usize,
 }
 
-/// An end the list had.
+/// A position at the end of the list.
 #[derive(Clone, Copy, Debug)]
 pub struct Mark {
     kept: usize,
@@ -30,22 +31,22 @@ impl Conditions {
         }
     }
 
-    /// Those kept, in order.
+    /// The conditions that are kept, in order.
     pub fn list(&self) -> &[Condition] {
         &self.list
     }
 
-    /// How many were raised.
+    /// Number of conditions raised.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// How many of those kept are warnings or errors.
+    /// Number of kept conditions that are warnings or errors.
     pub fn warnings(&self) -> usize {
         self.list.iter().filter(|c| c.level != Level::Note).count()
     }
 
-    /// Takes out the first warning among those after the first `kept`, and forgets the others.
+    /// Removes and returns the first warning after the first `kept`, and drops the others.
     pub fn take_warning_after(&mut self, kept: usize) -> Option<Condition> {
         let at =
             self.list.iter().skip(kept).position(|c| c.level == Level::Warning && !c.soft)? + kept;
@@ -55,17 +56,17 @@ impl Conditions {
         Some(found)
     }
 
-    /// How many of the first stay warnings whatever the statement does.
+    /// Number of first conditions that stay warnings in any case.
     pub fn pardoned(&self) -> usize {
         self.pardoned.min(self.list.len())
     }
 
-    /// Where the list ends now.
+    /// The present end of the list.
     pub fn mark(&self) -> Mark {
         Mark { kept: self.list.len(), count: self.count }
     }
 
-    /// Forgets what was raised since `mark`; true if something was.
+    /// Drops the conditions raised since `mark`; true if there were any.
     pub fn forget_since(&mut self, mark: Mark) -> bool {
         let raised = self.count > mark.count;
         self.list.truncate(mark.kept);
@@ -73,25 +74,25 @@ impl Conditions {
         raised
     }
 
-    /// Whether something was raised since `mark`.
+    /// Whether conditions were raised since `mark`.
     pub fn has_raised_since(&self, mark: Mark) -> bool {
         self.count > mark.count
     }
 
-    /// Makes those raised since `mark` stay warnings whatever the statement does, unless others
-    /// came before.
+    /// Lets the conditions raised since `mark` stay warnings in any case, unless others came
+    /// before.
     pub fn pardon_since(&mut self, mark: Mark) {
         if mark.kept <= self.pardoned {
             self.pardoned = self.list.len();
         }
     }
 
-    /// Whether conditions were raised since `mark` whose order and text will be seen.
+    /// Whether conditions were raised since `mark` whose order and text a client can see.
     pub fn is_worth_ordering_since(&self, mark: Mark) -> bool {
         self.count > mark.count && mark.kept < KEPT
     }
 
-    /// Forgets those raised since `mark` that equal one raised before.
+    /// Drops conditions raised since `mark` that equal an earlier one.
     pub fn forget_repeated_since(&mut self, mark: Mark) {
         let recent = self.list.split_off(mark.kept.min(self.list.len()));
         for condition in recent {
@@ -102,12 +103,12 @@ impl Conditions {
         }
     }
 
-    /// Takes all of them out.
+    /// Removes and returns all of them.
     pub fn take(&mut self) -> Self {
         std::mem::take(self)
     }
 
-    /// Adds those of `other`.
+    /// Adds the conditions of `other`.
     pub fn merge(&mut self, other: Self) {
         self.count += other.count - other.list.len() as u64;
         other.list.into_iter().for_each(|c| self.push(c));

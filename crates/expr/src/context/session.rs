@@ -1,4 +1,5 @@
-//! The session and the subqueries of a statement as expressions see them.
+//! The session and the subqueries of a statement, as expressions see them.
+//! Traits only: the executor implements them, since this crate must not know sessions.
 
 use std::time::Duration;
 
@@ -7,8 +8,8 @@ use selkie_types::{SqlError, SqlResult, SqlType, Value};
 use super::{EvalContext, SubqueryRows};
 use crate::expr::{SequenceCall, StoredCall, SubqueryId, VariableScope};
 
-/// What functions ask of or do to the session. Every method has the answer of a session that is
-/// not there, so that tests and folding need not invent one.
+/// Services of the session for functions. Every method has a default for the case without a
+/// session, so that tests and folding need none.
 pub trait Session {
     /// Value and type of `@name`; names are in lower case.
     fn user_variable(&self, _name: &str) -> Option<(Value, SqlType)> {
@@ -18,7 +19,7 @@ pub trait Session {
     /// Sets `@name`.
     fn set_user_variable(&self, _name: &str, _value: Value, _ty: &SqlType) {}
 
-    /// Value of `@@name`, of the type the binder was told.
+    /// Value of `@@name`; it has the type that the binder was given.
     fn system_variable(&self, _scope: VariableScope, name: &str) -> SqlResult<Value> {
         Err(SqlError::internal(format_args!("no session to ask for @@{name}")))
     }
@@ -28,7 +29,7 @@ pub trait Session {
         None
     }
 
-    /// `USER()`: as the client named itself.
+    /// `USER()`: the name that the client gave.
     fn user(&self) -> String {
         String::new()
     }
@@ -71,12 +72,12 @@ pub trait Session {
         0
     }
 
-    /// An error if the statement was killed, is out of time or holds too much.
+    /// An error if the statement was killed, is out of time or uses too much memory.
     fn check_interrupted(&self) -> SqlResult<()> {
         Ok(())
     }
 
-    /// Sleeps; false if it was cut short by a kill.
+    /// Sleeps; false if a kill ended the sleep early.
     fn sleep(&self, time: Duration) -> SqlResult<bool> {
         std::thread::sleep(time);
         Ok(true)
@@ -87,7 +88,7 @@ pub trait Session {
         Err(SqlError::not_supported("GET_LOCK"))
     }
 
-    /// `RELEASE_LOCK`: whether it was held by this session, `None` if by nobody.
+    /// `RELEASE_LOCK`: whether this session held the lock; `None` if nobody did.
     fn release_lock(&self, _name: &[u8]) -> SqlResult<Option<bool>> {
         Err(SqlError::not_supported("RELEASE_LOCK"))
     }
@@ -102,8 +103,8 @@ pub trait Session {
         Err(SqlError::not_supported("IS_USED_LOCK"))
     }
 
-    /// The content of a file of the server, `max` + 1 bytes of it at most; `None` if the session
-    /// may not or cannot read it.
+    /// The content of a file on the server, at most `max` + 1 bytes; `None` if the session is not
+    /// allowed to read it, or cannot.
     fn load_file(&self, _name: &str, _max: u64) -> Option<Vec<u8>> {
         None
     }
@@ -119,10 +120,10 @@ pub struct NoSession;
 
 impl Session for NoSession {}
 
-/// Runs subqueries for expressions. The values a subquery depends on are in the parameter slots of
-/// the context when it is called. The methods' own bodies are those of a place without subqueries.
+/// Runs subqueries for expressions. The caller first stores the values that a subquery depends on
+/// in the context's parameter slots. The default methods are for contexts without subqueries.
 pub trait SubqueryRunner {
-    /// A value of the single row of a subquery, NULL if it has no row; error 1242 if it has
+    /// A value of the single row of a subquery; NULL if it has no row, error 1242 if it has
     /// several.
     fn scalar(&self, id: SubqueryId, _: usize, _: &EvalContext<'_>) -> SqlResult<Value> {
         missing(id)
@@ -138,12 +139,12 @@ pub trait SubqueryRunner {
         missing(id)
     }
 
-    /// Whether the subquery's rows may be others each time they are asked for.
+    /// Whether the subquery may return other rows each time.
     fn is_volatile(&self, _: SubqueryId) -> bool {
         true
     }
 
-    /// The result of a stored function, which is a small statement of its own.
+    /// The result of a stored function, which runs as a statement of its own.
     fn stored(
         &self,
         call: &StoredCall,
@@ -153,7 +154,7 @@ pub trait SubqueryRunner {
         Err(SqlError::internal(format_args!("nobody runs {}.{}", call.schema, call.name)))
     }
 
-    /// A number of a sequence.
+    /// Runs an operation on a sequence.
     fn sequence(&self, call: &SequenceCall) -> SqlResult<Value> {
         Err(SqlError::internal(format_args!("nobody asks sequence {}", call.name)))
     }
