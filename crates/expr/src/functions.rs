@@ -1,5 +1,5 @@
 //! The built-in functions, one family per file: bindings and kernels side by side.
-//! Found by name with a search over the families; operators are found through `operator.rs`.
+//! Looked up by name in one map; operators have no such name and are bound by `build`.
 
 pub(crate) mod arith;
 mod clock;

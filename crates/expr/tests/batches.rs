@@ -1,4 +1,5 @@
-//! Evaluation over a batch equals evaluation row by row.
+//! Tests that evaluation over a batch equals evaluation row by row.
+//! Covers expressions, filters and aggregates at several batch sizes.
 
 use std::sync::Arc;
 

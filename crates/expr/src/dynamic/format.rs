@@ -1,18 +1,18 @@
 //! The layout of a dynamic column string.
 //!
-//! A byte of flags, the number of columns (2 bytes), with names their length in all (2 bytes); an
-//! entry per column: its number or where its name begins (2 bytes), then the place of its value
-//! and its kind in one number; the names; the values. Entries are sorted by number, or by length
-//! and bytes of the name. All numbers are little-endian.
+//! First a byte of flags, the number of columns (2 bytes), and with names their total length (2
+//! bytes). Then an entry per column: its number or the offset of its name (2 bytes), then the
+//! offset of its value and the value's kind in one number. Then the names, then the values. Entries
+//! are sorted by number, or by length and bytes of the name. All numbers are little-endian.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-/// The string is not one of dynamic columns.
+/// Error: the string holds no dynamic columns.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Malformed;
 
-/// What a column is called.
+/// Name of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Name<'a> {
     Number(u16),
@@ -21,7 +21,7 @@ pub(crate) enum Name<'a> {
 }
 
 impl Name<'_> {
-    /// The name as text.
+    /// The name as text; the digits of a number.
     pub(crate) fn text(&self) -> Cow<'_, [u8]> {
         match self {
             Self::Number(number) => number.to_string().into_bytes().into(),
@@ -29,7 +29,7 @@ impl Name<'_> {
         }
     }
 
-    /// Whether both name one column; a number is named by its digits too.
+    /// Whether both name the same column; a number equals the text of its digits.
     pub(crate) fn is(&self, other: &Name<'_>) -> bool {
         match (self, other) {
             (Self::Number(a), Name::Number(b)) => a == b,
@@ -48,11 +48,11 @@ impl Name<'_> {
     }
 }
 
-/// A column as it is stored.
+/// A stored column.
 #[derive(Clone, Debug)]
 pub(crate) struct Stored<'a> {
     pub(crate) name: Name<'a>,
-    /// What kind of value it is.
+    /// Kind of its value.
     pub(crate) kind: u8,
     pub(crate) value: Cow<'a, [u8]>,
 }
@@ -60,7 +60,7 @@ pub(crate) struct Stored<'a> {
 /// The columns of a string.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Columns<'a> {
-    /// Whether columns have names, not numbers.
+    /// The columns have names, not numbers.
     pub(crate) named: bool,
     pub(crate) list: Vec<Stored<'a>>,
 }
@@ -74,7 +74,7 @@ fn number(bytes: &[u8]) -> u64 {
 }
 
 impl<'a> Columns<'a> {
-    /// Reads a string; an empty one has no columns.
+    /// Reads a string; an empty string has no columns.
     pub(crate) fn parse(bytes: &'a [u8]) -> Result<Self, Malformed> {
         let Some(&flags) = bytes.first() else { return Ok(Self::default()) };
         let named = flags & NAMES != 0;
@@ -100,23 +100,23 @@ impl<'a> Columns<'a> {
         Ok(Self { named, list })
     }
 
-    /// The column of a name.
+    /// The column with this name.
     pub(crate) fn find(&self, name: &Name<'_>) -> Option<&Stored<'a>> {
         self.list.iter().find(|column| column.name.is(name))
     }
 
-    /// Adds a column; none may be named like it.
+    /// Adds a column; there must be none with its name.
     pub(crate) fn push(&mut self, column: Stored<'a>) {
         self.named |= matches!(column.name, Name::Text(_));
         self.list.push(column);
     }
 
-    /// Takes a column out.
+    /// Removes a column.
     pub(crate) fn remove(&mut self, name: &Name<'_>) {
         self.list.retain(|column| !column.name.is(name));
     }
 
-    /// Appends the string; false if it cannot hold so much.
+    /// Appends the string; false if the format cannot hold that much.
     pub(crate) fn write(mut self, out: &mut Vec<u8>) -> bool {
         if self.named {
             self.list
@@ -165,7 +165,7 @@ fn kind_bits(named: bool) -> u32 {
     if named { 4 } else { 3 }
 }
 
-/// Bytes that the places of values take.
+/// Size of the offsets of values in bytes; `None` if the format cannot hold that much.
 fn offset_size(values: usize, named: bool) -> Option<usize> {
     let sizes = if named { 2..=5 } else { 1..=4 };
     let fits = |size: &usize| (values as u64) < (1 << (8 * *size as u32 - kind_bits(named))) - 1;
@@ -175,14 +175,14 @@ fn offset_size(values: usize, named: bool) -> Option<usize> {
 struct Layout<'a> {
     named: bool,
     entries: &'a [u8],
-    /// Bytes of the place of a value.
+    /// Size of the offset of a value, in bytes.
     size: usize,
     names: &'a [u8],
     values: &'a [u8],
 }
 
 impl<'a> Layout<'a> {
-    /// The first number of an entry, its value's kind and place.
+    /// An entry: its first number, the kind and the offset of its value.
     fn entry(&self, at: usize) -> Option<(usize, u8, usize)> {
         let entry = self.entries.chunks_exact(2 + self.size).nth(at)?;
         let packed = number(&entry[2..]);

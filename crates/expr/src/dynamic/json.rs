@@ -1,4 +1,5 @@
 //! Dynamic columns as JSON.
+//! Nested columns become objects; deep nesting is refused, since any bytes may come in.
 
 use selkie_types::number::{write_f64, write_i64, write_u64};
 use selkie_types::{Charset, stack};
@@ -6,10 +7,10 @@ use selkie_types::{Charset, stack};
 use super::format::{Columns, Malformed};
 use super::value::Item;
 
-/// Columns within columns deeper than this are refused.
+/// Deepest nesting of columns within columns.
 const DEEPEST: usize = 10;
 
-/// Appends the columns of a string as an object in utf8.
+/// Appends the columns of a string as a JSON object in utf8.
 pub(crate) fn write_json(bytes: &[u8], out: &mut Vec<u8>) -> Result<(), Malformed> {
     object(bytes, out, 0)
 }
@@ -40,7 +41,7 @@ fn value(item: &Item<'_>, out: &mut Vec<u8>, depth: usize) -> Result<(), Malform
         Item::Decimal(v) => v.write_to(out),
         Item::Text(collation, text) => {
             let charset = match collation.charset() {
-                // Compat: bytes are taken for Latin letters.
+                // Compat: bytes are taken as latin1.
                 Charset::Binary => Charset::Latin1,
                 charset => charset,
             };
@@ -56,7 +57,7 @@ fn value(item: &Item<'_>, out: &mut Vec<u8>, depth: usize) -> Result<(), Malform
     Ok(())
 }
 
-/// Appends a date or time, with microseconds if it has some.
+/// Appends a date or time; with microseconds if it has any.
 fn write_temporal(item: &Item<'_>, out: &mut Vec<u8>) {
     let digits = |micros: u32| if micros == 0 { 0 } else { 6 };
     match item {
@@ -67,7 +68,7 @@ fn write_temporal(item: &Item<'_>, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a string with what JSON does not let stand in one escaped.
+/// Appends a string as a JSON string, with escapes where JSON needs them.
 fn quoted(text: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
     for &b in text {

@@ -1,4 +1,5 @@
 //! Values within dynamic columns.
+//! The encodings are those of MariaDB's client library; malformed bytes give an error.
 
 use selkie_types::{CollationId, Date, DateTime, Decimal, Time};
 
@@ -10,13 +11,13 @@ pub(crate) enum Item<'a> {
     Int(i64),
     UInt(u64),
     Double(f64),
-    /// A string and its collation.
+    /// A string with its collation.
     Text(CollationId, &'a [u8]),
     Decimal(Decimal),
     DateTime(DateTime),
     Date(Date),
     Time(Time),
-    /// Dynamic columns within one.
+    /// A string of dynamic columns.
     Nested(&'a [u8]),
 }
 
@@ -24,7 +25,7 @@ const MICROS_PER_DAY: i64 = 86_400_000_000;
 
 const DIGITS_PER_WORD: usize = 9;
 
-/// Bytes of a group of so many digits.
+/// Size in bytes of a group of so many digits.
 const GROUP_BYTES: [usize; 10] = [0, 1, 1, 2, 2, 3, 3, 4, 4, 4];
 
 impl<'a> Item<'a> {
@@ -43,7 +44,7 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// Its bytes. Compat: where columns have numbers, times have microseconds.
+    /// The bytes of the value. Compat: in columns with numbers, times have microseconds.
     pub(crate) fn encode(&self, named: bool) -> Vec<u8> {
         let mut out = Vec::new();
         match self {
@@ -66,7 +67,7 @@ impl<'a> Item<'a> {
         out
     }
 
-    /// The value of a kind in some bytes.
+    /// The value of this kind in `bytes`.
     pub(crate) fn decode(kind: u8, bytes: &'a [u8]) -> Result<Self, Malformed> {
         Ok(match kind {
             1 => {
@@ -97,7 +98,7 @@ impl<'a> Item<'a> {
     }
 }
 
-/// As few bytes as it needs, the lowest first.
+/// Appends an integer in as few bytes as possible, least significant byte first.
 fn put_uint(out: &mut Vec<u8>, mut value: u64) {
     while value > 0 {
         out.push(value as u8);
@@ -112,7 +113,7 @@ fn uint(bytes: &[u8]) -> Result<u64, Malformed> {
     }
 }
 
-/// Seven bits a byte, the highest bit says that another follows.
+/// Appends seven bits per byte; the highest bit means that another byte follows.
 fn put_varint(out: &mut Vec<u8>, mut value: u64) {
     while value > 0x7F {
         out.push(value as u8 | 0x80);
@@ -132,7 +133,8 @@ fn varint(bytes: &[u8]) -> Result<(u64, &[u8]), Malformed> {
     Err(Malformed)
 }
 
-/// Digits before and after the point, then the number as MariaDB's tables have it; 0 is nothing.
+/// Appends the numbers of digits before and after the point, then the number as MariaDB's tables
+/// store it. Zero is empty.
 fn put_decimal(out: &mut Vec<u8>, value: Decimal) {
     if value.is_zero() {
         return;
@@ -175,7 +177,7 @@ fn decimal(bytes: &[u8]) -> Result<Decimal, Malformed> {
     }
     let (whole, fraction) = (whole as usize, fraction as usize);
     let mut rest = rest.to_vec();
-    // Compat: a number of no digits is 0, whatever follows.
+    // Compat: a number without digits is 0, whatever bytes follow.
     let Some(first) = rest.first_mut().filter(|_| whole + fraction > 0) else {
         return Ok(Decimal::default());
     };
@@ -195,7 +197,7 @@ fn decimal(bytes: &[u8]) -> Result<Decimal, Malformed> {
     if at != rest.len() { Err(Malformed) } else { Ok(Decimal::parse(text.as_bytes()).value) }
 }
 
-/// Appends the digits of groups; gives where they end.
+/// Appends the digits of groups; returns the offset after them.
 fn read_groups(
     bytes: &[u8],
     mut at: usize,

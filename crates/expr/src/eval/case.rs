@@ -1,4 +1,5 @@
 //! CASE and COALESCE: each row takes its value from one of several expressions.
+//! A result is evaluated only over the rows that chose it, so that other rows raise nothing.
 
 use std::sync::Arc;
 
@@ -10,10 +11,10 @@ use crate::context::EvalContext;
 use crate::expr::{Case, Expr};
 use crate::kernel::ColumnScale;
 
-/// Values gathered from several expressions over disjoint sets of rows.
+/// Values collected from several expressions over disjoint sets of rows.
 struct Pieces {
     values: Column,
-    /// Where the value of each row is in `values`.
+    /// Position of each row's value in `values`.
     places: Vec<u32>,
 }
 

@@ -1,4 +1,5 @@
-//! Comparison kernels: two columns in one representation, a truth value a row.
+//! Comparison kernels: two columns in one representation, one truth value per row.
+//! The binder has converted both sides: no conversion and no warning may happen here.
 
 use std::cmp::Ordering;
 
@@ -30,9 +31,9 @@ pub(super) fn eval(c: &Compare, ctx: &EvalContext<'_>, batch: &Batch) -> SqlResu
     Ok(columns(c.op, c.by, &left, &right, rows))
 }
 
-/// 1292 for a zero date under NO_ZERO_DATE.
+/// Error 1292 for a zero date under NO_ZERO_DATE.
 ///
-/// Compat: where a subquery gives the date for each row; other operands may be zero.
+/// Compat: only for a date that a subquery gives for each row; other operands may be zero.
 fn refuse_zero_date(
     e: &Expr,
     column: &Column,
@@ -55,7 +56,7 @@ fn refuse_zero_date(
     Err(SqlError::new(&ER_TRUNCATED_WRONG_VALUE, &[&kind, &crate::text::display(&value, ty)]))
 }
 
-/// The type of a date that a subquery computes for each row anew.
+/// The type of a date that a subquery computes anew for each row.
 fn subquery_date(e: &Expr) -> Option<&SqlType> {
     match &e.kind {
         ExprKind::Call(call) if call.function.is_implicit() => subquery_date(call.args.first()?),
@@ -68,7 +69,7 @@ fn subquery_date(e: &Expr) -> Option<&SqlType> {
     }
 }
 
-/// The truth of `a op b` row by row.
+/// The truth of `a op b` for each row.
 pub(crate) fn columns(op: CompareOp, by: CompareBy, a: &Column, b: &Column, rows: usize) -> Truth {
     let yes = match by {
         CompareBy::Int => natives::<i64>(op, a, b, rows),
@@ -84,7 +85,7 @@ pub(crate) fn columns(op: CompareOp, by: CompareBy, a: &Column, b: &Column, rows
     with_nulls(op, yes, a, b, rows)
 }
 
-/// Makes rows with a NULL operand unknown, or decides them for `<=>`.
+/// Makes rows with a NULL operand unknown; for `<=>` decides them.
 fn with_nulls(op: CompareOp, yes: Bitmap, a: &Column, b: &Column, rows: usize) -> Truth {
     let (a, b) = (validity(a, rows), validity(b, rows));
     if a.is_none() && b.is_none() {
@@ -103,7 +104,7 @@ fn with_nulls(op: CompareOp, yes: Bitmap, a: &Column, b: &Column, rows: usize) -
     }
 }
 
-/// The validity of the logical rows.
+/// The validity of logical rows.
 fn validity(column: &Column, rows: usize) -> Option<Bitmap> {
     let validity = column.validity()?;
     if !column.is_constant() {
@@ -112,7 +113,7 @@ fn validity(column: &Column, rows: usize) -> Option<Bitmap> {
     if validity.get(0) { None } else { Some(Bitmap::zeros(rows)) }
 }
 
-/// A bitmap of what `f` says of each row.
+/// A bitmap of the results of `f` for each row.
 #[inline]
 fn pack(rows: usize, f: impl Fn(usize) -> bool) -> Bitmap {
     let mut words = Vec::with_capacity(rows.div_ceil(64));
@@ -129,7 +130,7 @@ fn pack(rows: usize, f: impl Fn(usize) -> bool) -> Bitmap {
     Bitmap::from_words(words, rows)
 }
 
-/// One loop per operator, so that each is a vectorisable comparison.
+/// One loop per operator, so that each loop can be vectorised.
 macro_rules! by_operator {
     ($op:expr, $rows:expr, $row:ident => $a:expr, $b:expr) => {
         match $op {
@@ -161,7 +162,7 @@ fn against<T: Copy + PartialOrd>(op: CompareOp, values: &[T], y: T) -> Bitmap {
     by_operator!(op, values.len(), row => values[row], y)
 }
 
-/// Signed against unsigned integers.
+/// Compares signed with unsigned integers.
 fn mixed(op: CompareOp, a: &Column, b: &Column, rows: usize) -> Bitmap {
     match (a.data(), b.data()) {
         (ColumnData::Int(_), ColumnData::UInt(_)) => {
@@ -214,7 +215,8 @@ fn decimals(op: CompareOp, a: &Column, b: &Column, rows: usize) -> Bitmap {
     pack(rows, |row| op.holds(a.value(row).cmp(&b.value(row))))
 }
 
-/// A column of machine-width decimals against one value, if that has an equivalent at its scale.
+/// Compares a column of 64-bit decimals with one value; `None` if that has no equal at the column's
+/// scale.
 fn decimals_against(
     op: CompareOp,
     column: &DecimalColumn,
@@ -257,8 +259,8 @@ fn strings(
     }
 }
 
-/// Strings against one string. Under the simple collations a different first letter or digit
-/// decides without looking at weights.
+/// Compares strings with one string. Under simple collations, a different first letter or digit
+/// decides without weights.
 fn strings_equal(
     op: CompareOp,
     collation: selkie_types::CollationId,

@@ -1,4 +1,5 @@
-//! Filters: which rows satisfy a condition.
+//! Filters: the rows that satisfy a condition.
+//! Unknown counts as false.
 
 use selkie_types::{Batch, Bitmap, SqlResult, stack};
 
@@ -8,7 +9,7 @@ use crate::expr::{Expr, ExprKind};
 
 /// The rows for which `e` is true.
 ///
-/// Conjuncts narrow the rows one after the other; those that are cheap and cannot fail run over
+/// Conjuncts narrow the rows one after the other. Conjuncts that are cheap and cannot fail run over
 /// the whole batch, because gathering rows costs more than comparing them.
 pub(super) fn eval(e: &Expr, ctx: &EvalContext<'_>, batch: &Batch) -> SqlResult<Bitmap> {
     stack::check()?;
@@ -40,7 +41,7 @@ pub(super) fn eval(e: &Expr, ctx: &EvalContext<'_>, batch: &Batch) -> SqlResult<
     Ok(keep.unwrap_or_else(|| Bitmap::ones(batch.rows())))
 }
 
-/// Whether evaluation costs a few instructions a row and raises nothing.
+/// Whether evaluation costs a few instructions per row and raises nothing.
 pub(super) fn is_cheap(e: &Expr) -> bool {
     stack::ensure();
     let leaf = |e: &Expr| {

@@ -1,4 +1,5 @@
 //! IN over a list of scalars: a search in a prepared set if the list is literal.
+//! The set is cached in the plan only for literals: parameters change between executions.
 
 use hashbrown::{HashSet, HashTable};
 use selkie_types::{Batch, CollationId, Column, ColumnData, SqlResult, Value};
@@ -7,10 +8,10 @@ use super::{Truth, compare};
 use crate::context::EvalContext;
 use crate::expr::{CompareBy, CompareOp, Expr, ExprKind, InList};
 
-/// A literal list made searchable.
+/// The searchable form of a literal list.
 struct PreparedList {
     set: Set,
-    /// A NULL in the list makes every miss unknown.
+    /// The list has a NULL, so a value that is not found is unknown.
     has_null: bool,
 }
 
@@ -22,10 +23,10 @@ enum Set {
     Bytes(CollationId, HashTable<Box<[u8]>>),
 }
 
-/// Lists shorter than this are searched from end to end.
+/// Lists shorter than this are searched item by item.
 const SHORT: usize = 4;
 
-/// Whether the value is in the list.
+/// Whether each value is in the list.
 pub(super) fn eval(list: &InList, ctx: &EvalContext<'_>, batch: &Batch) -> SqlResult<Truth> {
     let value = list.value.eval(ctx, batch)?;
     if let Some(prepared) = &*list.set.get_or(true, || prepare(list)) {
@@ -64,8 +65,8 @@ fn prepare(list: &InList) -> Option<PreparedList> {
     prepare_values(list.by, &values)
 }
 
-/// A list with parameters, made searchable for one batch: their values belong to an execution and
-/// must not stay in the plan. Not worth it for a few rows.
+/// The searchable form of a list with parameters, for one batch. Their values belong to one
+/// execution, so it must not be kept in the plan. Too expensive for a few rows.
 fn prepare_parameters(
     list: &InList,
     ctx: &EvalContext<'_>,

@@ -1,4 +1,6 @@
 //! Three-valued logic: truth of values, AND, OR, IS NULL.
+//! Later operands of AND and OR run only over undecided rows, unless they are cheap and raise
+//! nothing.
 
 use selkie_types::{Batch, Bitmap, Column, ColumnData, DecimalValues, SqlResult, Value, stack};
 
@@ -6,7 +8,8 @@ use super::{Truth, bits, compare, in_list, subset};
 use crate::context::EvalContext;
 use crate::expr::{Expr, ExprKind};
 
-/// The truth of a condition. Nodes that have truth values by nature give them without a detour.
+/// The truth of a condition. Nodes whose result is a truth value give it without a column of
+/// integers.
 pub(crate) fn eval(e: &Expr, ctx: &EvalContext<'_>, batch: &Batch) -> SqlResult<Truth> {
     stack::check()?;
     Ok(match &e.kind {
@@ -26,7 +29,8 @@ pub(crate) fn eval(e: &Expr, ctx: &EvalContext<'_>, batch: &Batch) -> SqlResult<
     })
 }
 
-/// Whether a value is true; `None` for NULL and strings, which the binder converts to numbers.
+/// Whether a value is true; `None` for NULL, and for strings, which the binder has converted to
+/// numbers.
 pub(crate) fn truth_of(value: &Value) -> Option<bool> {
     Some(match value {
         Value::Null | Value::Bytes(_) => return None,
@@ -40,7 +44,7 @@ pub(crate) fn truth_of(value: &Value) -> Option<bool> {
     })
 }
 
-/// The truth of numbers and temporal values: whether they are not zero.
+/// The truth of numbers and temporal values: true if not zero.
 pub(crate) fn of_column(column: &Column) -> Truth {
     let rows = column.len();
     if column.is_constant() {
@@ -66,7 +70,7 @@ pub(crate) fn of_column(column: &Column) -> Truth {
     }
 }
 
-/// Which rows are NULL.
+/// The rows that are NULL, as truth values.
 pub(crate) fn is_null(column: &Column) -> Truth {
     let rows = column.len();
     let yes = match column.validity() {
@@ -95,8 +99,8 @@ pub(super) fn any(parts: &[Expr], ctx: &EvalContext<'_>, batch: &Batch) -> SqlRe
 
 /// Combines operands until every row has the deciding value: false for AND, true for OR.
 ///
-/// Operands that are cheap and raise nothing are evaluated for all rows, because picking rows
-/// costs more than comparing them.
+/// Operands that are cheap and raise nothing are evaluated for all rows, because picking rows costs
+/// more than evaluating them.
 fn lazily(
     parts: &[Expr],
     ctx: &EvalContext<'_>,
@@ -122,7 +126,7 @@ fn lazily(
     Ok(result)
 }
 
-/// Combines the truth of all rows with that of one more operand.
+/// Combines the truth of all rows with that of a further operand.
 fn combine(result: &mut Truth, part: Truth, conjunction: bool) {
     if result.known.is_some() || part.known.is_some() {
         let numbers: Vec<u32> = (0..result.yes.len() as u32).collect();
@@ -151,7 +155,7 @@ fn merge(result: &mut Truth, part: &Truth, numbers: &[u32], conjunction: bool) {
         let yes = part.yes.get(i);
         let was_known = result.known.as_ref().is_none_or(|k| k.get(row));
         if known && yes != conjunction {
-            // The deciding value, whatever was before.
+            // The deciding value replaces any other.
             result.yes.set(row, !conjunction);
             if let Some(k) = &mut result.known {
                 k.set(row, true);

@@ -1,7 +1,7 @@
 //! Subqueries inside expressions.
 //!
-//! A subquery runs once per batch if it depends on nothing in it, else once per row with other
-//! values than the row before.
+//! A subquery runs once per batch if it does not depend on the batch; otherwise once for each row
+//! whose values differ from those of the row before.
 
 use std::cmp::Ordering;
 
@@ -48,7 +48,7 @@ pub(super) fn eval(
     Ok(if once && rows > 1 { out.repeat(rows) } else { out })
 }
 
-/// The value for the current values of the slots; `extremes` stand for all rows.
+/// The result for the current values of the slots; `extremes` can replace the subquery's rows.
 fn run(subquery: &Subquery, extremes: Option<&[Batch]>, ctx: &EvalContext<'_>) -> SqlResult<Value> {
     let truth = |v: Option<bool>| v.map_or(Value::Null, |v| Value::Int(v.into()));
     match &subquery.kind {
@@ -68,23 +68,23 @@ fn run(subquery: &Subquery, extremes: Option<&[Batch]>, ctx: &EvalContext<'_>) -
     }
 }
 
-/// The orders in which the first rows decide a comparison with ANY or ALL, if few rows do.
+/// The orders of which the first rows decide a comparison with ANY or ALL; empty if all rows are
+/// needed.
 fn deciding(op: CompareOp, all: bool) -> &'static [Ordering] {
     use CompareOp::{Eq, Ge, Gt, Le, Lt, Ne};
     match (op, all) {
-        // The least value decides whether something is greater than any, the greatest whether than
-        // all.
+        // For `> ANY`, the least value decides; for `> ALL`, the greatest.
         (Gt | Ge, false) | (Lt | Le, true) => &[Ordering::Less],
         (Lt | Le, false) | (Gt | Ge, true) => &[Ordering::Greater],
-        // All values are equal if the least and the greatest are.
+        // All values are equal if the least equals the greatest.
         (Ne, false) | (Eq, true) => &[Ordering::Less, Ordering::Greater],
         _ => &[],
     }
 }
 
 /// The rows that decide a comparison with ANY or ALL: those with the least or the greatest value,
-/// and one without a value. None if others may, or if the rows differ between rows of the
-/// statement.
+/// and one with NULL. `None` if other rows may decide, or if the subquery's rows depend on the
+/// outer row.
 fn extremes(subquery: &Subquery, ctx: &EvalContext<'_>) -> SqlResult<Option<Vec<Batch>>> {
     let (predicate, all) = match &subquery.kind {
         SubqueryKind::Any(predicate) => (predicate, false),
@@ -127,14 +127,14 @@ fn extremes(subquery: &Subquery, ctx: &EvalContext<'_>) -> SqlResult<Option<Vec<
             }
         }
     }
-    // The comparison of the rows left raises the warnings of conversions; here they would be raised
-    // twice.
+    // The comparison of the remaining rows raises the warnings of conversions; without this they
+    // would come twice.
     ctx.undo(&attempt);
     Ok(Some(best.into_iter().flatten().map(|(row, _)| row).chain(unknown).collect()))
 }
 
-/// Whether the predicate has the value `wanted` for some row: then that is the answer, else it is
-/// the opposite, or unknown if the predicate was.
+/// Whether the predicate is `wanted` for some row; that is then the answer. Otherwise the answer is
+/// the opposite, or unknown if the predicate was unknown for a row.
 fn quantified(
     batches: &[Batch],
     predicate: &Expr,

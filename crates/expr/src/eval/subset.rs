@@ -1,4 +1,5 @@
 //! Evaluation over some rows of a batch.
+//! Gathers only the columns the expression uses; the others must not be read.
 
 use std::sync::Arc;
 
@@ -7,8 +8,8 @@ use selkie_types::{Batch, Bitmap, Column, SqlResult};
 use crate::context::EvalContext;
 use crate::expr::Expr;
 
-/// The rows of a batch that are set in a bitmap, with the columns an expression uses; the other
-/// columns are placeholders.
+/// The rows `rows` of a batch, with the columns that an expression uses; the other columns are
+/// placeholders.
 pub(super) fn select(e: &Expr, batch: &Batch, rows: &[u32]) -> Batch {
     if rows.len() == batch.rows() {
         return batch.clone();
@@ -23,12 +24,12 @@ pub(super) fn select(e: &Expr, batch: &Batch, rows: &[u32]) -> Batch {
     Batch::new(columns.collect(), rows.len())
 }
 
-/// Row numbers of set bits.
+/// Numbers of the rows whose bit is set.
 pub(super) fn numbers(rows: &Bitmap) -> Vec<u32> {
     rows.iter_ones().map(|row| row as u32).collect()
 }
 
-/// The values of `e` over some rows only.
+/// The values of `e` for some rows only.
 pub(super) fn eval(
     e: &Expr,
     ctx: &EvalContext<'_>,

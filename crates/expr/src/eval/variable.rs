@@ -1,4 +1,5 @@
-//! Parameters, variables and stored functions: values that come from outside.
+//! Parameters, variables, stored functions and sequences: values from outside the batch.
+//! Assignments and calls run once per row, in row order, since they have effects.
 
 use selkie_types::{Batch, Column, SqlResult, SqlType, Value};
 
@@ -13,9 +14,9 @@ pub(super) fn parameter(ctx: &EvalContext<'_>, slot: usize, ty: &SqlType, rows: 
     constant(&fitted(ctx, ctx.parameter(slot), ty), ty, rows)
 }
 
-/// `@name`, converted if it is read as something else than it holds.
+/// `@name`, converted if its read type differs from that of its value.
 ///
-/// Compat: a text that is no number is read as one without a warning.
+/// Compat: a text that is no number gives no warning here.
 pub(super) fn user(
     ctx: &EvalContext<'_>,
     name: &str,
@@ -47,7 +48,7 @@ pub(super) fn system(
     Ok(constant(&fitted(ctx, value, ty), ty, rows))
 }
 
-/// `@name := value`, row after row.
+/// `@name := value`, for each row in order.
 pub(super) fn assign(
     ctx: &EvalContext<'_>,
     name: &str,
@@ -63,7 +64,7 @@ pub(super) fn assign(
     Ok((*column).clone())
 }
 
-/// A stored function, row after row.
+/// A stored function, for each row in order.
 pub(super) fn stored(
     call: &StoredCall,
     ty: &SqlType,
@@ -80,7 +81,7 @@ pub(super) fn stored(
     Ok(out)
 }
 
-/// A sequence, asked once for each row.
+/// A sequence, asked once per row.
 pub(super) fn sequence(
     call: &SequenceCall,
     ty: &SqlType,
@@ -94,7 +95,7 @@ pub(super) fn sequence(
     Ok(out)
 }
 
-/// A value from outside in the physical kind the expression promised.
+/// A value from outside, converted to the physical kind that the expression declares.
 pub(super) fn fitted(ctx: &EvalContext<'_>, value: Value, ty: &SqlType) -> Value {
     match value.physical() {
         None => Value::Null,

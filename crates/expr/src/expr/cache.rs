@@ -1,18 +1,19 @@
-//! What a node prepares once from its literals.
+//! Data that a node prepares once from its literals.
 //!
-//! Caches are empty in a fresh or rewritten node, and equal to every other cache: they hold nothing
-//! that is not implied by the rest of the node. What is in them only who evaluates the node knows.
+//! A cache is empty in a new or rewritten node, and equal to every other cache: it holds nothing
+//! that does not follow from the rest of the node. Only the code that evaluates the node knows the
+//! content.
 
 use std::any::Any;
 use std::sync::{Arc, OnceLock};
 
-/// Something that the evaluation of a node made of its literals: a compiled pattern, a parsed path,
+/// Data that the evaluation of a node made from its literals: a compiled pattern, a parsed path,
 /// the searchable form of an IN list.
 #[derive(Clone, Default)]
 pub struct Cache(OnceLock<Arc<dyn Any + Send + Sync>>);
 
 impl Cache {
-    /// What `make` makes, kept if `keep`.
+    /// The result of `make`; kept for later calls if `keep`.
     pub(crate) fn get_or<T: Send + Sync + 'static>(
         &self,
         keep: bool,

@@ -1,4 +1,5 @@
 //! Calls of built-in functions.
+//! The kernel is part of the call, since the binder chooses it by the types of the arguments.
 
 use selkie_types::charset::WeightOptions;
 use selkie_types::temporal::IntervalUnit;
@@ -15,7 +16,7 @@ pub struct Call {
     pub function: &'static Function,
     /// Arguments, converted to the kinds the kernel reads.
     pub args: Vec<Expr>,
-    /// What else was written in the call.
+    /// Parts of the call that are not expressions.
     pub option: CallOption,
     /// Collation by which the call compares strings.
     pub collation: CollationId,
@@ -43,16 +44,17 @@ pub enum CallOption {
     Unit(IntervalUnit),
     /// The target of a conversion.
     Type(SqlType),
-    /// What `WEIGHT_STRING` shows.
+    /// Options of `WEIGHT_STRING`.
     Weights(WeightOptions),
-    /// A number with a meaning of the function's own.
+    /// A number whose meaning depends on the function.
     Number(i64),
-    /// A name: `GET_FORMAT`'s kind, a column.
+    /// A name: the kind in `GET_FORMAT`, a column.
     Name(Box<str>),
 }
 
 impl CallOption {
-    /// The representation in which a call like BETWEEN compares; the collation is the call's.
+    /// Stores the representation in which a call such as BETWEEN compares; the collation is the
+    /// call's.
     pub(crate) fn compared_by(by: CompareBy) -> Self {
         Self::Number(match by {
             CompareBy::Int => 0,
@@ -68,8 +70,8 @@ impl CallOption {
     }
 }
 
-/// Functions whose text has no decimals, as clients are told; that of others has a number of its
-/// own.
+/// Functions whose text has no decimals in result metadata; other texts have a special number of
+/// decimals there.
 const WHOLE_TEXTS: [&str; 13] = [
     "HEX",
     "UNHEX",
@@ -87,7 +89,7 @@ const WHOLE_TEXTS: [&str; 13] = [
 ];
 
 impl Expr {
-    /// Compat: whether this is a text that announces no decimals.
+    /// Compat: whether this is a text without decimals in result metadata.
     pub fn is_whole_text(&self) -> bool {
         let call = match &self.kind {
             super::ExprKind::Call(call) => call,
@@ -98,17 +100,17 @@ impl Expr {
         bytes || self.is_whole_number_text()
     }
 
-    /// Compat: whether this is a text that is a number without digits after the point.
+    /// Compat: whether this text, as a number, has no digits after the point.
     pub fn is_whole_number_text(&self) -> bool {
         let super::ExprKind::Call(call) = &self.kind else { return false };
-        // Nineteen characters are a date with a time that has no fraction.
+        // A text of at most nineteen characters is a date with a time without a fraction.
         let is_whole = call.makes_whole_text() || self.ty.length <= 19 && is_date_text(self);
         self.ty.is_string() && is_whole
     }
 }
 
 impl Call {
-    /// The representation that [`CallOption::compared_by`] was given.
+    /// The representation that was given to [`CallOption::compared_by`].
     pub(crate) fn compares_by(&self) -> CompareBy {
         match self.option {
             CallOption::Number(0) => CompareBy::Int,
@@ -123,7 +125,8 @@ impl Call {
         }
     }
 
-    /// Whether the text it makes has no decimals: one of a list has none if none of the list has.
+    /// Whether the text has no decimals; a text chosen from a list has none if no text of the list
+    /// has.
     fn makes_whole_text(&self) -> bool {
         let is_number = |e: &Expr| match &e.kind {
             super::ExprKind::Call(call) if call.function.is_implicit() => {

@@ -1,10 +1,11 @@
 //! Comparisons: the operator and the representation in which the operands compare.
+//! Both operands must already be converted to that representation.
 
 use selkie_types::CollationId;
 
 use super::Expr;
 
-/// `left op right`, both operands in the representation `by` says.
+/// `left op right`, both operands in the representation `by`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compare {
     /// The operator.
@@ -13,7 +14,7 @@ pub struct Compare {
     pub left: Expr,
     /// Right operand.
     pub right: Expr,
-    /// How values compare.
+    /// Representation of both operands.
     pub by: CompareBy,
 }
 
@@ -32,12 +33,12 @@ pub enum CompareOp {
     Gt,
     /// `>=`
     Ge,
-    /// `<=>`: equality under which NULL equals NULL.
+    /// `<=>`: equality in which NULL equals NULL.
     NullSafeEq,
 }
 
 impl CompareOp {
-    /// The operator with its operands exchanged.
+    /// The operator for exchanged operands.
     pub fn swapped(self) -> Self {
         match self {
             Self::Lt => Self::Gt,
@@ -48,7 +49,7 @@ impl CompareOp {
         }
     }
 
-    /// The operator that is true where this is false; there is none for `<=>`.
+    /// The operator with the opposite result; `<=>` has none.
     pub fn negated(self) -> Option<Self> {
         Some(match self {
             Self::Eq => Self::Ne,
@@ -61,7 +62,7 @@ impl CompareOp {
         })
     }
 
-    /// Whether an ordering satisfies the operator.
+    /// Whether the operator is true for this ordering.
     #[inline]
     pub fn holds(self, ordering: std::cmp::Ordering) -> bool {
         match self {
@@ -74,7 +75,7 @@ impl CompareOp {
         }
     }
 
-    /// As written in SQL.
+    /// The operator in SQL.
     pub fn symbol(self) -> &'static str {
         match self {
             Self::Eq => "=",
@@ -95,7 +96,7 @@ pub enum CompareBy {
     Int,
     /// Both unsigned.
     UInt,
-    /// Integers, one of them signed and the other unsigned.
+    /// Integers of different signedness.
     MixedInt,
     /// Doubles.
     Double,

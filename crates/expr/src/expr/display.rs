@@ -1,6 +1,6 @@
 //! Expressions as text, in the style MariaDB prints them in `EXPLAIN EXTENDED` and error messages.
 //!
-//! Columns print as `#position`; the planner, which knows names, substitutes them by
+//! Columns print as `#position`. The planner knows their names and substitutes them by
 //! [`Expr::display_with`].
 
 use std::fmt;
@@ -9,7 +9,7 @@ use selkie_types::{Value, stack};
 
 use super::{Expr, ExprKind, SequenceAsk, SubqueryKind};
 
-/// Names a column position.
+/// Gives the name of the column at a position.
 pub type ColumnNames<'a> = &'a dyn Fn(usize) -> String;
 
 /// An expression to print with column names.
@@ -37,7 +37,7 @@ impl fmt::Display for ExprDisplay<'_> {
     }
 }
 
-/// A column by a name it is given, else by that of the table's column it is.
+/// A column by the name it is given; without one, by its name in the table.
 fn write_column(f: &mut fmt::Formatter<'_>, e: &Expr, at: usize, name: &str) -> fmt::Result {
     match e.origin.names() {
         _ if !name.is_empty() => f.write_str(name),
@@ -154,7 +154,7 @@ fn write_call(
     }
 }
 
-/// An operand of a binary operator, in parentheses if it is one itself.
+/// An operand of a binary operator; in parentheses if it is such an operator itself.
 fn write_operand(f: &mut fmt::Formatter<'_>, e: &Expr, names: ColumnNames<'_>) -> fmt::Result {
     let mut inner = e;
     while let ExprKind::Call(c) = &inner.kind

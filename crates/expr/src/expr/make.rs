@@ -1,4 +1,5 @@
 //! Constructors of leaf expressions.
+//! Each sets the coercibility that MariaDB gives to such a leaf.
 
 use selkie_types::{CollationId, Date, DateTime, Decimal, SqlType, Time, TypeKind, Value};
 
@@ -7,7 +8,7 @@ use crate::collate::Coercibility;
 use crate::result_type::boolean_type;
 
 impl Expr {
-    /// An expression of `kind`; its coercibility is that of a computed value of its type.
+    /// An expression of `kind`, with the coercibility of a computed value of its type.
     pub fn new(kind: ExprKind, ty: SqlType, nullable: bool) -> Self {
         let coercibility =
             if ty.is_string() { Coercibility::Coercible } else { Coercibility::Numeric };
@@ -23,8 +24,8 @@ impl Expr {
         expr
     }
 
-    /// A placeholder or a value of an outer query. Strings count like literals unless they stand
-    /// for an outer column, whose coercibility the caller then sets.
+    /// A placeholder or a value of an outer query. Strings have the coercibility of literals. For
+    /// an outer column the caller sets its own.
     pub fn parameter(slot: usize, ty: SqlType) -> Self {
         Self::new(ExprKind::Parameter(slot), ty, true)
     }
@@ -44,14 +45,14 @@ impl Expr {
         Self::literal(Value::Null, SqlType::null())
     }
 
-    /// A signed integer literal, as wide as its digits.
+    /// A signed integer literal, whose length is its number of digits.
     pub fn int(value: i64) -> Self {
         let digits = itoa::Buffer::new().format(value).len() as u32;
         let kind = if digits - u32::from(value < 0) > 9 { TypeKind::BigInt } else { TypeKind::Int };
         Self::literal(Value::Int(value), SqlType::new(kind, digits, 0))
     }
 
-    /// A literal beyond the signed range.
+    /// An integer literal beyond the signed range.
     pub fn uint(value: u64) -> Self {
         match i64::try_from(value) {
             Ok(value) => Self::int(value),
@@ -88,14 +89,15 @@ impl Expr {
     }
 
     /// `0x..`, `0b..` and `b'..'`: a binary string that is a number in a numeric context. `x'..'`
-    /// is a binary string and nothing else.
+    /// is only a binary string.
     pub fn hex(bytes: &[u8]) -> Self {
         let mut expr = Self::string(bytes, CollationId::BINARY);
         expr.ty.unsigned = true;
         expr
     }
 
-    /// Whether this is a hexadecimal or bit literal, or one of several that a function chooses.
+    /// Whether this is a hexadecimal or bit literal, or a function that chooses among such
+    /// literals.
     pub fn is_hex(&self) -> bool {
         use ExprKind::{Call, Case, Coalesce, Column, Literal};
         self.ty.unsigned
@@ -118,7 +120,7 @@ impl Expr {
         Self::literal(Value::DateTime(value), SqlType::datetime(fsp))
     }
 
-    /// `@name`, of the type the variable has when the statement is bound.
+    /// `@name`, with the type that the variable has when the statement is bound.
     pub fn user_variable(name: &str, ty: SqlType) -> Self {
         let mut expr = Self::new(ExprKind::UserVariable(name.into()), ty, true);
         if expr.ty.is_string() {
@@ -130,17 +132,17 @@ impl Expr {
     /// `@name := value`.
     pub fn assign(name: &str, value: Self) -> Self {
         let (mut ty, nullable) = (value.ty.clone(), value.nullable);
-        // A variable holds no FLOAT.
+        // A variable cannot hold a FLOAT.
         if ty.kind == TypeKind::Float {
             ty.kind = TypeKind::Double;
         }
-        // What a variable holds counts like a column.
+        // A string in a variable has the coercibility of a column.
         let coercibility = if ty.is_string() { Coercibility::Implicit } else { value.coercibility };
         let kind = ExprKind::AssignUserVariable(name.into(), Box::new(value));
         Self { coercibility, ..Self::new(kind, ty, nullable) }
     }
 
-    /// `@@name` of a type the caller knows.
+    /// `@@name`; the caller knows its type.
     pub fn system_variable(scope: VariableScope, name: &str, ty: SqlType) -> Self {
         let mut expr = Self::new(ExprKind::SystemVariable(scope, name.into()), ty, true);
         if expr.ty.is_string() {

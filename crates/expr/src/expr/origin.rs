@@ -1,17 +1,18 @@
 //! The table column an expression reads, for messages that name it.
+//! Must not influence evaluation: equality of expressions ignores it.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// A table as messages name it.
+/// A table whose names messages can show.
 pub trait NamedTable: Send + Sync {
-    /// Schema, table and the column at a position.
+    /// Names of schema, table and the column at position `at`.
     fn column_names(&self, at: usize) -> (&str, &str, &str);
 }
 
-/// Where the value of a column comes from.
+/// The table column that a value comes from.
 ///
-/// Says nothing about the value: expressions are equal whatever their origins are.
+/// It says nothing about the value: expressions are equal whatever their origins.
 #[derive(Clone, Default)]
 pub struct Origin(Option<(Arc<dyn NamedTable>, u32)>);
 
@@ -21,7 +22,7 @@ impl Origin {
         Self(u32::try_from(at).ok().map(|at| (table, at)))
     }
 
-    /// Schema, table and column.
+    /// Names of schema, table and column.
     pub(crate) fn names(&self) -> Option<(&str, &str, &str)> {
         self.0.as_ref().map(|(table, at)| table.column_names(*at as usize))
     }

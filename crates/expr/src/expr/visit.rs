@@ -1,4 +1,5 @@
 //! Walking and rewriting expressions.
+//! Subqueries' own plans are not entered: only their arguments and predicates are parts of a node.
 
 use selkie_types::{Value, stack};
 
@@ -29,8 +30,8 @@ impl Expr {
         }
     }
 
-    /// Whether a direct operand satisfies `test`, which is not asked about those behind it. Needs
-    /// no list of them: statements ask at every execution.
+    /// Whether a direct operand satisfies `test`; later operands are then not tested. Makes no list
+    /// of operands, because statements call this at every execution.
     fn any_child<'a>(&'a self, test: &mut impl FnMut(&'a Self) -> bool) -> bool {
         match &self.kind {
             ExprKind::Literal(_)
@@ -57,7 +58,7 @@ impl Expr {
         }
     }
 
-    /// The direct operands, for rewriting.
+    /// Like [`Expr::children`], for rewriting.
     pub fn children_mut(&mut self) -> Vec<&mut Self> {
         match &mut self.kind {
             ExprKind::Literal(_)
@@ -90,7 +91,7 @@ impl Expr {
         }
     }
 
-    /// Calls `f` for this expression and everything below it, top down.
+    /// Calls `f` for this expression and all its parts, top down.
     pub fn visit<'a>(&'a self, f: &mut impl FnMut(&'a Self)) {
         selkie_meter::tick(32);
         stack::ensure();
@@ -101,7 +102,7 @@ impl Expr {
         });
     }
 
-    /// The number of nodes, `None` if there are more than `most`.
+    /// The number of nodes; `None` if there are more than `most`.
     pub fn size_within(&self, most: usize) -> Option<usize> {
         let mut size = 0;
         let is_larger = self.any(&mut |_| {
@@ -111,14 +112,14 @@ impl Expr {
         (!is_larger).then_some(size)
     }
 
-    /// Whether this expression or one below satisfies `test`.
+    /// Whether this expression or a part of it satisfies `test`.
     pub fn any(&self, test: &mut impl FnMut(&Self) -> bool) -> bool {
         selkie_meter::tick(32);
         stack::ensure();
         test(self) || self.any_child(&mut |child| child.any(test))
     }
 
-    /// Replaces, bottom up, every expression for which `f` returns another.
+    /// Replaces each expression for which `f` returns another, bottom up.
     pub fn transform(&mut self, f: &mut impl FnMut(&Self) -> Option<Self>) {
         selkie_meter::tick(64);
         stack::ensure();
@@ -137,7 +138,7 @@ impl Expr {
         });
     }
 
-    /// Positions of the columns used, ascending, without repetition.
+    /// Positions of the columns used, ascending, without duplicates.
     pub fn columns(&self) -> Vec<usize> {
         let mut columns = Vec::new();
         self.for_each_column(&mut |at| columns.push(at));
@@ -146,7 +147,7 @@ impl Expr {
         columns
     }
 
-    /// Replaces every column position by what `f` maps it to.
+    /// Maps every column position by `f`.
     pub fn map_columns(&mut self, f: &mut impl FnMut(usize) -> usize) {
         selkie_meter::tick(32);
         stack::ensure();
@@ -156,7 +157,7 @@ impl Expr {
         self.children_mut().into_iter().for_each(|c| c.map_columns(f));
     }
 
-    /// Replaces every column for which `f` has one by an expression.
+    /// Replaces every column by the expression that `f` returns for it, if any.
     pub fn substitute_columns(&mut self, f: &mut impl FnMut(usize) -> Option<Self>) {
         self.transform(&mut |e| match e.kind {
             ExprKind::Column(at) => f(at),
@@ -169,7 +170,7 @@ impl Expr {
         !self.any(&mut Self::varies)
     }
 
-    /// Whether this gives other values for equal operands.
+    /// Whether this node can give different values for equal operands.
     fn varies(&self) -> bool {
         match &self.kind {
             ExprKind::Call(c) => !c.function.is_deterministic(),
@@ -180,7 +181,7 @@ impl Expr {
         }
     }
 
-    /// Whether evaluation changes something or must happen exactly once per row, in row order.
+    /// Whether evaluation has an effect, or must happen exactly once per row in row order.
     pub fn has_side_effects(&self) -> bool {
         self.any(&mut |e| match &e.kind {
             ExprKind::Call(c) => c.function.has_side_effects(),
@@ -189,22 +190,22 @@ impl Expr {
         })
     }
 
-    /// Whether the value is the same for all rows of an execution of the statement.
+    /// Whether the value is the same for all rows of one execution.
     pub fn is_constant(&self) -> bool {
         !self.any(&mut |e| !e.is_constant_over_constants())
     }
 
-    /// Whether this is constant if its operands are.
+    /// Whether this node is constant if its operands are.
     pub fn is_constant_over_constants(&self) -> bool {
         !self.varies() && !matches!(self.kind, ExprKind::Column(_) | ExprKind::Subquery(_))
     }
 
-    /// Whether the value is the same for all executions: made of literals by pure functions.
+    /// Whether the value is the same for all executions: pure functions over literals.
     pub fn is_foldable(&self) -> bool {
         !self.any(&mut |e| !e.is_foldable_over_foldable())
     }
 
-    /// Whether this is foldable if its operands are.
+    /// Whether this node is foldable if its operands are.
     pub fn is_foldable_over_foldable(&self) -> bool {
         match &self.kind {
             ExprKind::Call(c) => c.function.is_deterministic() && c.function.is_pure(),
@@ -221,17 +222,17 @@ impl Expr {
         }
     }
 
-    /// Whether there is a subquery below.
+    /// Whether the expression contains a subquery.
     pub fn has_subquery(&self) -> bool {
         self.any(&mut |e| matches!(e.kind, ExprKind::Subquery(_)))
     }
 
-    /// Whether a stored function is called below.
+    /// Whether the expression calls a stored function.
     pub fn has_stored_call(&self) -> bool {
         self.any(&mut |e| matches!(e.kind, ExprKind::Stored(_)))
     }
 
-    /// Whether a sequence is asked somewhere below.
+    /// Whether the expression uses a sequence.
     pub fn has_sequence(&self) -> bool {
         self.any(&mut |e| matches!(e.kind, ExprKind::Sequence(_)))
     }
@@ -244,7 +245,7 @@ impl Expr {
         }
     }
 
-    /// Whether this is a column of a table, not one that a query makes.
+    /// Whether this is a column of a table, not one computed by a query.
     pub(crate) fn is_column_of_table(&self) -> bool {
         matches!(self.kind, ExprKind::Column(_)) && self.origin.names().is_some()
     }
@@ -257,7 +258,7 @@ impl Expr {
         }
     }
 
-    /// The slot of a parameter that is converted at most to another type.
+    /// The slot of a parameter; implicit conversions around it are ignored.
     pub fn converted_parameter(&self) -> Option<usize> {
         match &self.kind {
             ExprKind::Parameter(slot) => Some(*slot),
@@ -278,7 +279,7 @@ impl Expr {
         }
     }
 
-    /// Whether the predicate of a quantified subquery is part of this expression.
+    /// The predicate, if this is a quantified subquery that has one.
     pub fn subquery_predicate(&self) -> Option<&Self> {
         match &self.kind {
             ExprKind::Subquery(s) => match &s.kind {

@@ -1,4 +1,5 @@
-//! A call being bound: arguments are converted, then the call is made with its kernel.
+//! Binding of a call: the arguments are converted, then the call is made with its kernel.
+//! Must convert every argument to the kind the kernel reads: kernels do not check types.
 
 use selkie_types::error::catalogue::{
     ER_ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION, ER_ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION,
@@ -15,7 +16,7 @@ use crate::json::{is_json, makes_document};
 use crate::refuse::{refuse_any, refuse_any_row};
 use crate::union_type::refuse_unified_row;
 
-/// The arguments of a call and the settings it is bound under.
+/// The arguments of a call and the settings it is bound with.
 pub struct Binding<'a> {
     /// The function.
     pub function: &'static Function,
@@ -23,9 +24,9 @@ pub struct Binding<'a> {
     pub args: Vec<Expr>,
     /// The settings.
     pub types: &'a TypeContext,
-    /// What else was written.
+    /// Parts of the call that are not expressions.
     pub option: CallOption,
-    /// The collation by which the call compares.
+    /// The collation in which the call compares.
     pub collation: CollationId,
     coercibility: Option<Coercibility>,
 }
@@ -43,7 +44,7 @@ impl<'a> Binding<'a> {
         }
     }
 
-    /// The same with an option.
+    /// The same call with an option.
     pub fn with_option(self, option: CallOption) -> Self {
         Self { option, ..self }
     }
@@ -66,9 +67,8 @@ impl<'a> Binding<'a> {
         }
     }
 
-    /// Refuses JSON, addresses and identifiers where a date or time is meant: error 4078, or 4079
-    /// of a single argument. `second` names what the first argument stands beside, if that is no
-    /// argument.
+    /// Refuses JSON, addresses and identifiers in place of a date or time: error 4078, or 4079 for
+    /// a single argument. `second` names the other operand if it is no argument.
     pub(crate) fn refuse_json(&self, operation: &str, second: Option<&str>) -> SqlResult<()> {
         if !self.args.iter().any(|e| is_json(e) || e.ty.fixed_binary().is_some()) {
             return Ok(());
@@ -106,7 +106,7 @@ impl<'a> Binding<'a> {
         cast::to_int(&mut self.args[at]);
     }
 
-    /// Converts an argument to an unsigned integer, reinterpreting negative ones.
+    /// Converts an argument to an unsigned integer; negative numbers keep their bits.
     pub fn uint(&mut self, at: usize) {
         cast::to_uint(&mut self.args[at]);
     }
@@ -152,12 +152,12 @@ impl<'a> Binding<'a> {
         cast::to_date(&mut self.args[at]);
     }
 
-    /// Converts an argument to a date that a rule accepts.
+    /// Converts an argument to a date; `rule` says which dates are accepted.
     pub(crate) fn date_by(&mut self, at: usize, rule: DateRule) {
         cast::to_date_by(&mut self.args[at], rule);
     }
 
-    /// Converts an argument to a date and time that a rule accepts.
+    /// Converts an argument to a date and time; `rule` says which dates are accepted.
     pub(crate) fn datetime_by(&mut self, at: usize, rule: DateRule) {
         cast::to_datetime_by(&mut self.args[at], rule);
     }
@@ -172,7 +172,7 @@ impl<'a> Binding<'a> {
         cast::to_datetime(&mut self.args[at]);
     }
 
-    /// Converts the arguments in `at` to strings of one charset; their collation becomes that of
+    /// Converts the arguments in `at` to strings of one charset. Their collation becomes that of
     /// the call and of its result.
     pub fn unify(&mut self, at: std::ops::Range<usize>, compared: bool) -> SqlResult<Claim> {
         let name = self.function.name().to_ascii_lowercase();
@@ -184,7 +184,8 @@ impl<'a> Binding<'a> {
         Ok(claim)
     }
 
-    /// As [`Binding::unify`] of the first two, of which the second counts as the first.
+    /// Like [`Binding::unify`] for the first two arguments, but only the first counts for the
+    /// result.
     pub(crate) fn unify_searched(&mut self) -> SqlResult<()> {
         self.args.swap(0, 1);
         let unified = self.unify(0..2, true).map(|_| ());
@@ -192,7 +193,7 @@ impl<'a> Binding<'a> {
         unified
     }
 
-    /// Converts an argument to a string; its collation becomes that of the call and its result.
+    /// Converts an argument to a string. Its collation becomes that of the call and of its result.
     pub fn subject(&mut self, at: usize) {
         self.text(at);
         self.collation = self.args[at].ty.collation;
@@ -205,29 +206,29 @@ impl<'a> Binding<'a> {
         self.coercibility = Some(coercibility);
     }
 
-    /// Makes the result a system constant.
+    /// Gives the result the coercibility of a system constant.
     pub fn system_constant(&mut self) {
         self.collation = CollationId::UTF8MB3_GENERAL_CI;
         self.coercibility = Some(Coercibility::SysConst);
     }
 
-    /// The result collation is that of the connection.
+    /// Gives the result the connection's collation.
     pub fn connection_collation(&mut self) {
         self.collation = self.types.collation_connection;
         self.coercibility = Some(Coercibility::Coercible);
     }
 
-    /// The type of a string result of at most `characters`, in the call's collation.
+    /// The type of a string result with at most `characters`, in the call's collation.
     pub fn string_type(&self, characters: u64) -> SqlType {
         string_type(characters, self.collation, self.types)
     }
 
-    /// The value of an argument that is known now.
+    /// The value of an argument, if it is known at binding.
     pub fn constant(&self, at: usize) -> Option<Value> {
         constant_value(self.args.get(at)?, self.types)
     }
 
-    /// The value of an argument as an integer, if it is known now.
+    /// The value of an argument as an integer, if it is known at binding.
     pub fn constant_int(&self, at: usize) -> Option<i64> {
         let mut arg = self.args.get(at)?.clone();
         cast::to_int(&mut arg);
@@ -237,7 +238,7 @@ impl<'a> Binding<'a> {
         }
     }
 
-    /// The call.
+    /// Makes the call.
     pub fn call(self, ty: SqlType, nullable: bool, kernel: Kernel) -> Expr {
         let coercibility = self.coercibility.unwrap_or(Coercibility::Coercible);
         let call = Call {
@@ -259,33 +260,33 @@ impl<'a> Binding<'a> {
         expr
     }
 
-    /// The call, NULL exactly when an argument is.
+    /// Makes a call that is NULL exactly if an argument is.
     ///
-    /// Compat: in strict sql modes every string function counts as nullable.
+    /// Compat: in strict sql modes, every string function is nullable.
     pub fn strict(self, ty: SqlType, kernel: Kernel) -> SqlResult<Expr> {
         let string = ty.is_string() && self.types.sql_mode.is_strict();
         let nullable = self.nullable() || string;
         Ok(self.call(ty, nullable, kernel))
     }
 
-    /// The call, which can be NULL for other reasons.
+    /// Makes a call that can be NULL for other reasons too.
     pub fn maybe(self, ty: SqlType, kernel: Kernel) -> SqlResult<Expr> {
         Ok(self.call(ty, true, kernel))
     }
 
-    /// The call, never NULL.
+    /// Makes a call that is never NULL.
     pub fn never_null(self, ty: SqlType, kernel: Kernel) -> SqlResult<Expr> {
         Ok(self.call(ty, false, kernel))
     }
 }
 
-/// An argument as errors about parameters call it.
+/// Name of an argument in errors about parameters.
 fn parameter_name(e: &Expr) -> String {
     let json = if is_json(e) { "/json" } else { "" };
     format!("{}{json}", crate::refuse::parameter_name(&e.ty))
 }
 
-/// The value of an expression that can be computed without a statement.
+/// The value of an expression that needs no statement.
 pub(crate) fn constant_value(e: &Expr, types: &TypeContext) -> Option<Value> {
     if let ExprKind::Literal(value) = &e.kind {
         return Some(value.clone());
@@ -296,9 +297,9 @@ pub(crate) fn constant_value(e: &Expr, types: &TypeContext) -> Option<Value> {
     e.eval_value(&EvalContext::detached(types)).ok()
 }
 
-/// The type of a string function's result of at most `characters`.
+/// The type of a string function's result with at most `characters`.
 ///
-/// Compat: a result too long for VARCHAR becomes a blob type of sufficient size.
+/// Compat: a result too long for VARCHAR gets a blob type that is large enough.
 pub(crate) fn string_type(characters: u64, collation: CollationId, types: &TypeContext) -> SqlType {
     let bytes_per_char = collation.charset().max_len() as u64;
     let limit = types.max_allowed_packet;

@@ -1,4 +1,5 @@
 //! Arithmetic and bit operators: kernels over integers, decimals and doubles.
+//! Types of results are decided in `build/arith.rs`; overflow is error 1690.
 
 mod decimal;
 mod integer;
@@ -28,7 +29,7 @@ fn bits(mut b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
     b.strict(ty, kernel)
 }
 
-/// Compat: too large a count is none that is warned about.
+/// Compat: a count that is out of range gives no warning.
 fn shifted(mut b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
     b.uint(1);
     bits(b, kernel)
@@ -46,7 +47,7 @@ fn bit_xor(frame: &Frame<'_>) -> SqlResult<Column> {
     try_map2(frame, |a: u64, b: u64| Ok(Some(a ^ b)))
 }
 
-/// Compat: of the number of bits the lower 32 count.
+/// Compat: only the lower 32 bits of the count matter.
 fn shift(count: u64) -> u32 {
     count as u32
 }
@@ -63,7 +64,7 @@ fn bit_not(frame: &Frame<'_>) -> SqlResult<Column> {
     Ok(map(frame, |v: u64| !v))
 }
 
-/// What division by zero is: NULL, with a warning or an error as the sql mode says.
+/// Result of a division by zero: NULL, with a warning or an error according to the sql mode.
 #[cold]
 pub(super) fn division_by_zero<T>(frame: &Frame<'_>) -> SqlResult<Option<T>> {
     let mode = frame.ctx.types.sql_mode;
@@ -138,7 +139,7 @@ fn quotient(frame: &Frame<'_>, a: f64, b: f64) -> SqlResult<Option<i128>> {
     if limits.contains(&q) { Ok(Some(q as i128)) } else { Err(frame.out_of_range("BIGINT")) }
 }
 
-/// Absolute values, shared with `ABS`.
+/// Absolute values; also used by `ABS`.
 pub(crate) fn abs_int(frame: &Frame<'_>) -> SqlResult<Column> {
     try_map(frame, |v: i64| v.checked_abs().map(Some).ok_or_else(|| frame.out_of_range("BIGINT")))
 }

@@ -1,4 +1,5 @@
 //! The clock, time zones and UNIX timestamps.
+//! The time is that of the statement's start, except for SYSDATE.
 
 use selkie_types::error::catalogue::ER_TOO_BIG_PRECISION;
 use selkie_types::temporal::MICROS_PER_SECOND;
@@ -44,11 +45,11 @@ pub(super) static FUNCTIONS: &[Function] = &[
     .nature(Nature::Statement),
 ];
 
-/// A clock with the number of fraction digits as its only, literal argument.
+/// A clock whose only argument is a literal number of fraction digits.
 fn clock(mut b: Binding<'_>, ty: fn(u8) -> SqlType, kernel: Kernel) -> SqlResult<Expr> {
     let digits = b.constant_int(0).unwrap_or(0);
     if !(0..=6).contains(&digits) {
-        // Compat: of all the words for the current time the error knows one.
+        // Compat: the error uses one name for all synonyms of the current time.
         let name = match b.function.name() {
             "NOW" | "LOCALTIME" | "LOCALTIMESTAMP" => "current_timestamp".to_owned(),
             "CURRENT_TIME" => "curtime".to_owned(),
@@ -98,7 +99,7 @@ fn unix_timestamp(mut b: Binding<'_>) -> SqlResult<Expr> {
         });
     }
     if b.args[0].ty.kind == TypeKind::Timestamp {
-        // An instant needs no time zone.
+        // A TIMESTAMP is an instant already, so the time zone does not matter.
         let fsp = b.args[0].ty.decimals;
         return match fsp {
             0 => b.maybe(whole, |f| {
@@ -144,7 +145,7 @@ fn decimals(frame: &Frame<'_>, f: impl Fn(DateTime) -> Option<i64>) -> SqlResult
 
 fn from_unixtime(mut b: Binding<'_>) -> SqlResult<Expr> {
     let fsp = match (b.args[0].as_literal(), cast::fsp_of(&b.args[0])) {
-        // Compat: the fraction of a text has all digits.
+        // Compat: the fraction of a text has all six digits.
         (Some(Value::Bytes(_)), 1..) => 6,
         (_, fsp) => fsp,
     };
@@ -188,7 +189,7 @@ fn local_of(frame: &Frame<'_>, seconds: Decimal) -> Option<DateTime> {
     frame.ctx.types.time_zone.local_from_micros(micros)
 }
 
-/// Two names of time zones, and the zones if both exist.
+/// Names of two time zones; the zones, if both exist.
 type Zones = (Vec<u8>, Vec<u8>, Option<(TimeZone, TimeZone)>);
 
 fn convert_tz(frame: &Frame<'_>) -> SqlResult<Column> {
@@ -212,7 +213,7 @@ fn convert_tz(frame: &Frame<'_>) -> SqlResult<Column> {
     Ok(out.finish())
 }
 
-/// Times that are no instants of TIMESTAMP's range are left as they are.
+/// Converts a time between zones; a time outside TIMESTAMP's range is unchanged.
 fn converted(value: DateTime, from: &TimeZone, to: &TimeZone) -> Option<DateTime> {
     if value.date().has_zero_part() {
         return None;

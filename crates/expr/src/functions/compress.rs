@@ -1,4 +1,5 @@
-//! Compression by zlib, the length of the whole in front.
+//! Compression by zlib, with the uncompressed length in front.
+//! The stored length is a claim of the client: it must not be trusted for allocations.
 
 use std::io::Read;
 
@@ -27,10 +28,10 @@ pub(super) static FUNCTIONS: &[Function] = &[
     }),
 ];
 
-/// Bytes that are read in pieces, after which the statement may end.
+/// A reader that works in pieces, so that the statement can end between them.
 struct Paced<'a> {
     rest: &'a [u8],
-    /// Units of work of a byte.
+    /// Units of work per byte.
     cost: usize,
 }
 
@@ -45,7 +46,7 @@ impl Read for Paced<'_> {
 /// The length has 30 bits.
 const LENGTH_MASK: u32 = 0x3FFF_FFFF;
 
-/// Compat: a point follows what would end with a space, which CHAR columns lose.
+/// Compat: a point is appended to a text that would end with a space, which CHAR columns lose.
 fn compress(frame: &Frame<'_>) -> SqlResult<Column> {
     bytes_to_bytes(frame, |plain, out| {
         if plain.is_empty() {
@@ -63,7 +64,7 @@ fn compress(frame: &Frame<'_>) -> SqlResult<Column> {
     })
 }
 
-/// The length a text says it has when it is uncompressed, if it is long enough to say so.
+/// The uncompressed length that a text declares; `None` if the text is too short.
 fn length(frame: &Frame<'_>, text: &[u8]) -> Option<usize> {
     let Some(head) = text.first_chunk().filter(|_| text.len() > 4) else {
         frame.ctx.warn(&ER_ZLIB_Z_DATA_ERROR, &[]);

@@ -1,4 +1,5 @@
-//! Encryption: AES, and the old ciphers that MariaDB keeps for data encrypted long ago.
+//! Encryption: AES, and the old ciphers that MariaDB keeps for old data.
+//! For compatibility only: none of these modes is safe by present standards.
 
 use aes::Aes128;
 use aes::cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
@@ -39,14 +40,14 @@ pub(super) static FUNCTIONS: &[Function] = &[
     }),
 ];
 
-/// The length of the first argument's texts in bytes.
+/// Longest text of the first argument in bytes.
 pub(super) fn byte_length(b: &Binding<'_>) -> u64 {
     let ty = &b.args[0].ty;
     let width = if ty.is_string() { ty.collation.charset().max_len() as u64 } else { 1 };
     u64::from(crate::cast::text_length(ty)) * width
 }
 
-/// A call of an old cipher. Its key may be the number of one.
+/// A call of the DES functions, whose key may be a text or a key's number.
 fn des_call(mut b: Binding<'_>, length: u64, kernel: Kernel) -> SqlResult<Expr> {
     b.text(0);
     if b.len() > 1 {
@@ -60,7 +61,7 @@ fn des_call(mut b: Binding<'_>, length: u64, kernel: Kernel) -> SqlResult<Expr> 
     b.maybe(ty, kernel)
 }
 
-/// A binary string made of texts; NULL for what cannot be made.
+/// A function of texts with a binary result; NULL where the result does not exist.
 pub(super) fn bytes(mut b: Binding<'_>, length: u64, kernel: Kernel) -> SqlResult<Expr> {
     (0..b.len()).for_each(|at| b.text(at));
     b.collation = CollationId::BINARY;
@@ -75,10 +76,10 @@ fn as_long(b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
 
 const AES_BLOCK: usize = 16;
 
-/// Bytes between two looks whether the statement has to end: whole blocks of each cipher.
+/// Bytes between two checks whether the statement must end; a multiple of every cipher's block.
 const PIECE: usize = 1 << 14;
 
-/// `f` over the blocks of a text, at `cost` units of work for a byte.
+/// Applies `f` to the blocks of a text; `cost` is the number of units of work per byte.
 fn each_block<const SIZE: usize>(text: &mut [u8], cost: usize, mut f: impl FnMut(&mut [u8; SIZE])) {
     for piece in text.chunks_mut(PIECE) {
         tick(piece.len() * cost);
@@ -86,14 +87,14 @@ fn each_block<const SIZE: usize>(text: &mut [u8], cost: usize, mut f: impl FnMut
     }
 }
 
-/// The cipher of a key of any length, folded to 128 bits.
+/// The cipher for a key of any length, folded to 128 bits.
 fn aes(key: &[u8]) -> Aes128 {
     let mut folded = [0u8; AES_BLOCK];
     key.iter().enumerate().for_each(|(at, b)| folded[at % AES_BLOCK] ^= b);
     Aes128::new(&folded.into())
 }
 
-/// Block by block, each by itself, padded to whole blocks.
+/// Encrypts block by block (ECB), padded to whole blocks.
 fn aes_encrypt(frame: &Frame<'_>) -> SqlResult<Column> {
     let (texts, keys) = (frame.bytes(0), frame.bytes(1));
     write_rows(frame, |row, out| {
@@ -135,7 +136,7 @@ fn aes_decrypt(frame: &Frame<'_>) -> SqlResult<Column> {
     })
 }
 
-/// The two words that MariaDB's first passwords were hashed to; spaces do not count.
+/// The two words of the password hash of MySQL before 4.1; spaces are ignored.
 fn old_hash(password: &[u8]) -> (u32, u32) {
     let (mut first, mut second, mut sum) = (1_345_345_333u32, 0x1234_5671u32, 7u32);
     tick(password.len());
@@ -148,7 +149,7 @@ fn old_hash(password: &[u8]) -> (u32, u32) {
     (first & 0x7FFF_FFFF, second & 0x7FFF_FFFF)
 }
 
-/// What `mysql_old_password` stores: 16 hexadecimal digits; nothing for no password.
+/// Password hash stored by `mysql_old_password`: 16 hexadecimal digits; empty for no password.
 pub fn old_password_hash(password: &[u8]) -> String {
     if password.is_empty() {
         return String::new();
@@ -166,7 +167,7 @@ fn old_password(frame: &Frame<'_>) -> SqlResult<Column> {
     })
 }
 
-/// The cipher of `ENCODE`: bytes replaced by a shuffled alphabet, then mixed with random ones.
+/// The cipher of `ENCODE`: bytes are replaced by a shuffled alphabet, then mixed with random bytes.
 struct Shuffle {
     random: Random,
     encode: [u8; 256],
@@ -217,11 +218,12 @@ fn shuffled(frame: &Frame<'_>, step: fn(&mut Shuffle, u8) -> u8) -> SqlResult<Co
 
 const DES_BLOCK: usize = 8;
 
-/// In the first byte of what DES encrypted: a mark, and the number of the key, 127 being a text.
+/// First byte of a text encrypted by DES: this mark, and the number of the key; 127 is a text as
+/// key.
 const DES_MARK: u8 = 0x80;
 const DES_TEXT_KEY: u8 = 127;
 
-/// The cipher of a text as key; without one, that of key `number`, which no file says.
+/// The cipher for a text as key. A numbered key has the value zero, because there is no key file.
 fn des(key: Option<&[u8]>) -> TdesEde3 {
     let mut bytes = [0u8; 24];
     if let Some(key) = key {
@@ -233,14 +235,14 @@ fn des(key: Option<&[u8]>) -> TdesEde3 {
     TdesEde3::new(&bytes.into())
 }
 
-/// The key a row names.
+/// The key that a row names.
 enum DesKey<'a> {
-    /// The number of a key in the server's file; the first one if nothing is named.
+    /// Number of a key in the server's key file; the first key if none is named.
     Number(u8),
     Text(&'a [u8]),
 }
 
-/// The key of `row`, if it is one: a number up to nine or a text.
+/// The key of `row`: a number up to nine or a text; `None` for anything else.
 fn des_key<'a>(frame: &'a Frame<'_>, row: usize) -> Option<DesKey<'a>> {
     let Some(key) = frame.args.get(1) else { return Some(DesKey::Number(0)) };
     if key.is_null(row) {
@@ -253,7 +255,7 @@ fn des_key<'a>(frame: &'a Frame<'_>, row: usize) -> Option<DesKey<'a>> {
     u8::try_from(number).ok().filter(|n| *n < 10).map(DesKey::Number)
 }
 
-/// Rows of a text with a key; without a key there is a warning.
+/// Calls `write` for each row with its text and key; warns for a row without a key.
 fn each_with_key(
     frame: &Frame<'_>,
     mut write: impl FnMut(&[u8], DesKey<'_>, &mut Vec<u8>) -> bool,
@@ -301,7 +303,7 @@ fn des_encrypt(frame: &Frame<'_>) -> SqlResult<Column> {
     })
 }
 
-/// Compat: what was not encrypted by DES stays as it is.
+/// Compat: a text that DES did not encrypt is unchanged.
 fn des_decrypt(frame: &Frame<'_>) -> SqlResult<Column> {
     each_with_key(frame, |text, key, out| {
         let marked = text[0] & DES_MARK != 0;

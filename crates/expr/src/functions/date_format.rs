@@ -1,4 +1,5 @@
 //! Dates and times as text in formats, and back.
+//! The formatting itself is in `selkie_types::temporal`; here are types, locales and warnings.
 
 use selkie_types::Locale;
 use selkie_types::error::catalogue::{
@@ -28,7 +29,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         if b.len() == 3 {
             bind_locale(&mut b, 2)?;
         }
-        // Compat: a time has the zero date here, not today's.
+        // Compat: a time gets the zero date here, not the current date.
         if b.args[0].ty.kind == TypeKind::Time {
             return bind_format(b, |f| formatted_by(f, Time::format_dated));
         }
@@ -51,7 +52,7 @@ fn bind_format(mut b: Binding<'_>, kernel: crate::function::Kernel) -> SqlResult
     b.maybe(ty, kernel)
 }
 
-/// The type of a formatted value: what the directives of a literal format can grow to.
+/// The type of a formatted value: the greatest length of the directives in a literal format.
 pub(super) fn formatted_type(b: &Binding<'_>, at: usize) -> SqlType {
     let length = match b.args[at].as_literal() {
         Some(Value::Bytes(format)) => format_length(format),
@@ -85,9 +86,9 @@ fn format_length(format: &[u8]) -> u64 {
     length
 }
 
-/// What can be written in a format.
+/// Values that can be formatted.
 pub(super) trait Formatted: crate::kernel::Native {
-    /// Appends the value; `None` if it has no such form.
+    /// Appends the value; `None` if it cannot be written in this format.
     fn put(self, format: &[u8], names: &TimeNames, out: &mut Vec<u8>) -> Option<()>;
 }
 
@@ -103,11 +104,11 @@ impl Formatted for Time {
     }
 }
 
-/// The locale named by argument `at`; an unknown one is the default, with warning 1649.
+/// The locale named by argument `at`; the default, with warning 1649, for an unknown name.
 pub(super) fn bind_locale(b: &mut Binding<'_>, at: usize) -> SqlResult<()> {
     b.ascii_text(at);
     if b.args[at].nullable || b.args[at].ty.kind == TypeKind::Null {
-        // Compat: NULL is a name that no locale has.
+        // Compat: NULL counts as an unknown name.
         let name = std::mem::replace(&mut b.args[at], Expr::null());
         let none = Expr::string(b"NULL", CollationId::UTF8MB4_GENERAL_CI);
         b.args[at] = crate::build::function_call("COALESCE", vec![name, none], b.types)?;
@@ -123,7 +124,8 @@ pub(super) fn locale_of(frame: &Frame<'_>, at: usize, row: usize) -> &'static Lo
     })
 }
 
-/// A value in a format, with the names of the session's locale or that of a third argument.
+/// A formatted value, with the names of the session's locale, or of the locale in the third
+/// argument.
 pub(super) fn formatted<T: Formatted>(frame: &Frame<'_>) -> SqlResult<Column> {
     formatted_by(frame, T::put)
 }
@@ -181,7 +183,7 @@ fn names(frame: &Frame<'_>) -> SqlResult<Column> {
     })
 }
 
-/// The type depends on what a literal format has: a date, a time or both.
+/// The type of the result follows from a literal format: a date, a time or both.
 fn bind_str_to_date(mut b: Binding<'_>) -> SqlResult<Expr> {
     b.refuse_json("str_to_date", None)?;
     b.utf8_text(0);
@@ -211,7 +213,7 @@ fn read(frame: &Frame<'_>, row: usize) -> Option<(Date, Time)> {
     if frame.ty.physical() == Physical::Time {
         options = DateOptions::LENIENT;
     }
-    // Compat: names are English whatever `lc_time_names` is.
+    // Compat: the names are English, whatever `lc_time_names` is.
     let value = str_to_date(text, format, &TimeNames::ENGLISH, options);
     if value.is_none_or(|v| v.truncated) {
         let shown = crate::text::for_message(text, frame.arg_type(0).collation);

@@ -1,4 +1,5 @@
 //! Functions that make or combine dates and times.
+//! Results out of range become NULL, or are cut with a warning, as MariaDB does per function.
 
 use selkie_types::error::catalogue::ER_TRUNCATED_WRONG_VALUE;
 use selkie_types::temporal::{DateOptions, MICROS_PER_SECOND, Moment, ParsedTemporal};
@@ -96,7 +97,7 @@ fn sum(d: DateTime, micros: i64) -> Option<DateTime> {
     DateTime::from_linear_micros(d.linear_micros().checked_add(micros)?)
 }
 
-/// Years of two digits are 1970 to 2069.
+/// The date of a day in a year; years of two digits are 1970 to 2069.
 fn makedate(year: i64, day: i64) -> Option<Date> {
     let year = match year {
         0..70 => year + 2000,
@@ -114,7 +115,7 @@ fn makedate(year: i64, day: i64) -> Option<Date> {
 fn maketime(mut b: Binding<'_>) -> SqlResult<Expr> {
     b.int(0);
     b.int(1);
-    // Compat: a text may have a fraction, whatever it says.
+    // Compat: a text always counts as having a fraction.
     let fsp = if b.args[2].ty.is_string() { 6 } else { cast::fsp_of(&b.args[2]) };
     b.decimal(2);
     cast::unround(&mut b.args[2]);
@@ -149,7 +150,7 @@ fn time_of(frame: &Frame<'_>, hour: i64, minute: i64, second: Decimal) -> Option
 }
 
 fn sec_to_time(mut b: Binding<'_>) -> SqlResult<Expr> {
-    // Compat: a text may have a fraction, whatever it says.
+    // Compat: a text always counts as having a fraction.
     let fsp = if b.args[0].ty.is_string() { 6 } else { cast::fsp_of(&b.args[0]) };
     b.decimal(0);
     cast::unround(&mut b.args[0]);
@@ -188,7 +189,7 @@ fn time_to_sec(mut b: Binding<'_>) -> SqlResult<Expr> {
     })
 }
 
-/// What is known of an operand of TIMEDIFF before it is read.
+/// Type of an operand of TIMEDIFF, as far as it is known before it is read.
 #[derive(PartialEq, Eq, Clone, Copy)]
 enum Span {
     Date,
@@ -215,12 +216,12 @@ fn is_datetime(text: &[u8]) -> bool {
     parsed.value.is_some() && !parsed.truncated && is_written_so && !parsed.date_only
 }
 
-/// Whether a text begins with as many digits as a date with a time has.
+/// Whether a text begins with at least as many digits as a date with a time has.
 fn is_full_number(text: &[u8]) -> bool {
     text.iter().take_while(|b| b.is_ascii_digit()).count() >= 12
 }
 
-/// The difference of texts, each of which says itself whether it is a time or a date with one.
+/// The difference of two texts; each text itself shows whether it is a time or a date with a time.
 fn timediff_text(frame: &Frame<'_>) -> SqlResult<Column> {
     let views = [frame.bytes(0), frame.bytes(1)];
     map_rows(frame, |row| {
@@ -234,7 +235,7 @@ fn timediff_text(frame: &Frame<'_>) -> SqlResult<Column> {
     })
 }
 
-/// Microseconds, and whether they are those of a date with a time.
+/// Microseconds of a text, and whether it is a date with a time.
 fn read_span(frame: &Frame<'_>, at: usize, text: &[u8]) -> Option<(i64, bool)> {
     if is_datetime(text) {
         let value = DateTime::parse(text, DateOptions::LENIENT).value?;
@@ -252,7 +253,7 @@ fn read_span(frame: &Frame<'_>, at: usize, text: &[u8]) -> Option<(i64, bool)> {
     parsed.value.map(|v| (v.0, false))
 }
 
-/// Both are times, or both are dates with times; what is neither is read as times.
+/// Both operands are times, or both are dates with times; other types are read as texts.
 fn timediff(mut b: Binding<'_>) -> SqlResult<Expr> {
     let spans = [span(&b.args[0]), span(&b.args[1])];
     if spans[0] == spans[1] && matches!(spans[0], Span::Date | Span::DateTime) {
@@ -266,14 +267,14 @@ fn timediff(mut b: Binding<'_>) -> SqlResult<Expr> {
         });
     }
     if spans[0] != spans[1] && !spans.contains(&Span::Unknown) {
-        // Compat: nothing lies between a date and a time, nor between a date and one with a time.
+        // Compat: the result is NULL for a date and a time, and for a date and a date with a time.
         let fsp = cast::fsp_of(&b.args[0]).max(cast::fsp_of(&b.args[1]));
         return b.maybe(SqlType::time(fsp), |f| map_rows(f, |_| Ok(None::<Time>)));
     }
     if spans.contains(&Span::Date) {
         return timediff_date(b);
     }
-    // Numbers too may be dates with times.
+    // Numbers may be dates with times too.
     if spans.contains(&Span::Unknown) {
         let fsp = cast::fsp_of(&b.args[0]).max(cast::fsp_of(&b.args[1]));
         b.ascii_text(0);
@@ -286,7 +287,8 @@ fn timediff(mut b: Binding<'_>) -> SqlResult<Expr> {
     b.maybe(SqlType::time(fsp), |f| try_map2(f, |a: Time, b: Time| Ok(Some(clamped(f, a.0 - b.0)))))
 }
 
-/// Compat: nothing lies between a date and what is read as a time; that is read all the same.
+/// Compat: the result is NULL for a date and an operand read as a time; the operand is still read,
+/// for its warnings.
 fn timediff_date(mut b: Binding<'_>) -> SqlResult<Expr> {
     let fsp = cast::fsp_of(&b.args[0]).max(cast::fsp_of(&b.args[1]));
     if b.args[0].ty.kind == TypeKind::Date {
@@ -303,7 +305,7 @@ fn sign(frame: &Frame<'_>) -> i64 {
     if frame.call.function.name() == "SUBTIME" { -1 } else { 1 }
 }
 
-/// The time of so many microseconds, with a warning if it had to be cut.
+/// The time of `micros` microseconds; a warning if it was cut to the range.
 fn clamped(frame: &Frame<'_>, micros: i64) -> Time {
     let (time, clamped) = Time::clamped(micros);
     if clamped {
@@ -346,7 +348,7 @@ fn addtime(mut b: Binding<'_>) -> SqlResult<Expr> {
             let from = &b.args[0].ty;
             let digits = match from.is_integer() || from.kind == TypeKind::Decimal {
                 true => fsp,
-                // As many as a value needs.
+                // As many digits as the value needs.
                 false => NOT_FIXED_DECIMALS,
             };
             let fraction = if digits == 0 { 0 } else { u32::from(digits.min(6)) + 1 };
@@ -422,9 +424,9 @@ fn addtime_any(frame: &Frame<'_>) -> SqlResult<Column> {
     })
 }
 
-/// Months of a period `YYMM` or `YYYYMM`.
+/// Number of months of a period `YYMM` or `YYYYMM`.
 ///
-/// Compat: a number that is no period is none.
+/// Compat: a number that is no period counts as no months.
 fn months(period: i64) -> i32 {
     if !(1..=999_912).contains(&period) {
         return 0;

@@ -1,4 +1,5 @@
 //! Parts of dates and times.
+//! Parts of a date with zero parts are 0 or NULL, per function, as in MariaDB.
 
 use selkie_types::temporal::WeekMode;
 use selkie_types::{Column, Date, DateTime, SqlResult, SqlType, Time, TypeKind};
@@ -36,7 +37,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         let is_text = b.args[0].ty.is_string();
         b.time(0);
         if is_text {
-            // Compat: beyond the last time it is that of 838:59:59.999999.
+            // Compat: a time beyond the range has the parts of 838:59:59.999999.
             b.args[0].ty.decimals = 6;
         }
         clock(b, 7, |f| Ok(map(f, |t: Time| i64::from(t.micros()))))
@@ -57,7 +58,7 @@ fn day_part(mut b: Binding<'_>, length: u32, kernel: Kernel) -> SqlResult<Expr> 
 
 fn clock(mut b: Binding<'_>, length: u32, kernel: Kernel) -> SqlResult<Expr> {
     b.time(0);
-    // The fraction is cut for the fields, never rounded into them.
+    // The fraction is cut off and must not round the other parts up.
     b.maybe(SqlType::new(TypeKind::Int, length, 0).never_negative(), kernel)
 }
 
@@ -69,7 +70,7 @@ fn quarter(d: Date) -> i64 {
     i64::from(d.month().div_ceil(3))
 }
 
-/// `f` over days that exist; NULL for dates with zero parts.
+/// Applies `f` to days that exist; NULL for dates with zero parts.
 fn real(frame: &Frame<'_>, f: impl Fn(Date) -> i64) -> SqlResult<Column> {
     try_map(frame, |d: Date| Ok((!d.has_zero_part()).then(|| f(d))))
 }
@@ -81,14 +82,14 @@ fn week(mut b: Binding<'_>, length: u32, kernel: Kernel) -> SqlResult<Expr> {
         b.args.push(Expr::int(default));
     }
     b.int(1);
-    // Compat: a mode that is NULL is mode 0.
+    // Compat: a mode that is NULL counts as mode 0.
     if b.args[1].nullable {
         let mode = std::mem::replace(&mut b.args[1], Expr::int(0));
         b.args[1] = build::coalesce("coalesce", vec![mode, Expr::int(0)], b.types)?;
         b.int(1);
     }
     let mut ty = SqlType::new(TypeKind::Int, length, 0);
-    // Compat: a year with a week has no sign to begin with.
+    // Compat: the length of WEEK has room for a sign, that of YEARWEEK has none.
     ty.non_negative = length == 3;
     b.maybe(ty, kernel)
 }
@@ -114,7 +115,7 @@ fn yearweek_kernel(frame: &Frame<'_>) -> SqlResult<Column> {
             return Ok(None);
         }
         let (week, year) = date.week(mode(frame, row).with_week_year());
-        // Compat: in 32 bits, which the year before 0 leaves.
+        // Compat: computed in 32 bits, because year 0 minus one wraps.
         Ok(Some(i64::from(year.wrapping_mul(100).wrapping_add(week))))
     })
 }

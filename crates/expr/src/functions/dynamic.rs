@@ -1,6 +1,7 @@
 //! Functions of dynamic columns.
 //!
-//! What each value is stored as is decided when a call is bound: a letter for each in the option.
+//! The stored type of each value is decided when a call is bound; the call's option has one letter
+//! per value.
 
 use hashbrown::HashSet;
 use selkie_meter::spend;
@@ -60,7 +61,7 @@ static ADD: Function = Function::new("COLUMN_ADD", 3, MANY, |b| {
     b.maybe(ty, add)
 });
 
-/// What a time is as a date depends on the day.
+/// The date of a time depends on the current day, so this call is not pure.
 static GET: Function =
     Function::new("COLUMN_GET", 2, 2, |_| Err(SqlError::internal("COLUMN_GET by name")))
         .nature(Nature::Statement);
@@ -100,12 +101,12 @@ pub(crate) fn bind_add(
     function.bind(binding.with_option(CallOption::Name(letters.into())))
 }
 
-/// Integers are numbers of columns, everything else is their name.
+/// An integer is the number of a column; any other argument is its name.
 fn bind_name(b: &mut Binding<'_>, at: usize) {
     if b.args[at].ty.is_integer() { b.int(at) } else { b.utf8_text(at) }
 }
 
-/// What a value of a type is stored as.
+/// Letter of the type in which a value is stored.
 fn letter(ty: &SqlType) -> u8 {
     match ty.kind {
         TypeKind::Decimal => b'n',
@@ -136,7 +137,7 @@ fn bind_value(b: &mut Binding<'_>, at: usize, letter: u8, ty: Option<&SqlType>) 
             _ => b.int(at),
         },
         b'd' => b.double(at),
-        // A text keeps the digits it has.
+        // A text keeps its digits.
         b'n' if b.args[at].ty.physical() == Physical::Bytes && !b.args[at].is_hex() => {}
         b'n' => b.decimal(at),
         b'D' => b.date(at),
@@ -156,7 +157,7 @@ fn malformed(_: Malformed) -> SqlError {
     SqlError::new(&ER_DYN_COL_WRONG_FORMAT, &[])
 }
 
-/// The name a row has in argument `at`; NULL has none.
+/// The name in argument `at` for a row; `None` for NULL.
 fn name<'a>(frame: &Frame<'a>, at: usize, row: usize) -> SqlResult<Option<Name<'a>>> {
     if frame.args[at].is_null(row) {
         return Ok(None);
@@ -171,7 +172,7 @@ fn name<'a>(frame: &Frame<'a>, at: usize, row: usize) -> SqlResult<Option<Name<'
     }
 }
 
-/// What is stored of a value that is not NULL.
+/// The stored form of a value that is not NULL.
 fn item<'a>(value: &'a Value, letter: u8, collation: CollationId) -> Option<Item<'a>> {
     Some(match value {
         Value::Null => return None,
@@ -190,8 +191,8 @@ fn item<'a>(value: &'a Value, letter: u8, collation: CollationId) -> Option<Item
     })
 }
 
-/// The columns of a row with those of the arguments from `first` on put in or taken out; `None` if
-/// a name is NULL.
+/// The columns of a row after the arguments from `first` on are added or deleted; `None` if a name
+/// is NULL.
 fn merged<'a>(
     frame: &Frame<'a>,
     first: usize,
@@ -201,7 +202,7 @@ fn merged<'a>(
     let CallOption::Name(letters) = &frame.call.option else { return Ok(None) };
     let is_text = |at: &usize| frame.args[*at].physical() != Physical::Int;
     columns.named |= (first..frame.args.len()).step_by(2).any(|at| is_text(&at));
-    // The kind of columns within columns has no place beside a number.
+    // The format with numbers cannot store columns within columns.
     columns.named |= letters.contains('c');
     let old: HashSet<Vec<u8>> = columns.list.iter().map(|c| c.name.text().into_owned()).collect();
     let mut seen: HashSet<Vec<u8>> = HashSet::new();
@@ -256,7 +257,7 @@ fn add(frame: &Frame<'_>) -> SqlResult<Column> {
         };
         let columns = Columns::parse(bytes).map_err(malformed)?;
         match merged(frame, 1, row, columns)? {
-            // Nothing added to nothing is still nothing.
+            // An empty string to which nothing is added stays empty.
             Some(columns) if bytes.is_empty() && columns.list.is_empty() => out.push(Some(b"")),
             columns => push(&mut out, columns)?,
         }
@@ -264,7 +265,7 @@ fn add(frame: &Frame<'_>) -> SqlResult<Column> {
     Ok(out.finish())
 }
 
-/// Whether a string can be read to the end. Compat: columns within a column are not looked at.
+/// Whether a string can be read to its end. Compat: columns within a column are not checked.
 fn is_whole(bytes: &[u8]) -> bool {
     Columns::parse(bytes)
         .is_ok_and(|columns| columns.list.iter().all(|c| Item::decode(c.kind, &c.value).is_ok()))
@@ -284,7 +285,7 @@ fn exists(frame: &Frame<'_>) -> SqlResult<Column> {
     Ok(out.finish())
 }
 
-/// `f` appends something to the columns' string or finds that they are none.
+/// `f` appends a text made from the columns' string, or reports that the string is malformed.
 fn described(
     frame: &Frame<'_>,
     f: impl Fn(&[u8], &mut Vec<u8>) -> Result<(), Malformed>,
@@ -336,7 +337,7 @@ pub(crate) fn bind_get(
     binding.maybe(ty, get)
 }
 
-/// As CAST of a long string has it.
+/// The type of COLUMN_GET is that of CAST of a long string.
 fn type_of_get(target: &SqlType, types: &TypeContext) -> SqlResult<SqlType> {
     let unbounded = target.is_string() && target.length == u32::MAX;
     if unbounded {
@@ -374,12 +375,12 @@ fn get(frame: &Frame<'_>) -> SqlResult<Column> {
     Ok(crate::kernel::column_of(frame.ty, values))
 }
 
-/// Compat: no column has a number that is out of range.
+/// Compat: a number out of range names no column.
 fn name_or_none<'a>(frame: &Frame<'a>, row: usize) -> Option<Name<'a>> {
     name(frame, 1, row).ok().flatten()
 }
 
-/// A value as the type that is asked for.
+/// A value converted to the requested type.
 fn converted(frame: &Frame<'_>, item: &Item<'_>, target: &SqlType) -> SqlResult<Value> {
     let value = match (item, target.kind) {
         (Item::Text(_, text), kind) if target.is_numeric() => number(frame, text, kind, target),
@@ -399,7 +400,7 @@ fn converted(frame: &Frame<'_>, item: &Item<'_>, target: &SqlType) -> SqlResult<
     cast::cast(literal, target, &frame.ctx.types)?.eval_value(frame.ctx)
 }
 
-/// Compat: a number beyond the signed ones keeps its bits, with a note.
+/// Compat: a number beyond the signed range keeps its bits, with a note.
 #[cold]
 fn out_of_range(frame: &Frame<'_>) {
     let text = "Cast to signed converted positive out-of-range integer to it's negative complement";
@@ -419,7 +420,7 @@ fn plain(item: &Item<'_>) -> Value {
     }
 }
 
-/// The type of a value by itself; of times with as many digits as they have.
+/// The type of a value alone; a time has as many digits as it needs.
 fn natural_type(item: &Item<'_>, value: &Value) -> SqlType {
     let digits = |micros: u32| if micros == 0 { 0 } else { 6 };
     match (item, value) {
@@ -433,7 +434,7 @@ fn natural_type(item: &Item<'_>, value: &Value) -> SqlType {
     }
 }
 
-/// A string as a number, with a warning if it is not wholly one.
+/// A string as a number, with a warning if it is not completely a number.
 fn number(frame: &Frame<'_>, text: &[u8], kind: TypeKind, target: &SqlType) -> Value {
     let (value, rest, name) = match kind {
         TypeKind::Decimal => {

@@ -1,4 +1,5 @@
 //! Number bases, base64, digests.
+//! Digests are over the bytes of a text, so they depend on its charset.
 
 use md5::{Digest, Md5};
 use selkie_meter::{demand, tick};
@@ -48,7 +49,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("SHA1", 1, 1, |b| digest(b, 40, |f| ascii_result(f, hashed::<Sha1>))),
     Function::new("SHA2", 2, 2, bind_sha2),
     Function::new("PASSWORD", 1, 1, |mut b| {
-        // Compat: NULL is no password too.
+        // Compat: NULL counts as no password.
         let types = b.types;
         let args = vec![b.args.remove(0), Expr::string(b"", types.collation_connection)];
         b.args = vec![crate::build::coalesce("coalesce", args, types)?];
@@ -64,7 +65,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     }),
 ];
 
-/// A result made of ASCII, in the charset of the result.
+/// A function with an ASCII result, converted to the charset of the result.
 fn ascii_result(frame: &Frame<'_>, write: fn(&[u8], &mut Vec<u8>)) -> SqlResult<Column> {
     let charset = frame.ty.collation.charset();
     let mut plain = Vec::new();
@@ -94,7 +95,7 @@ fn put_hex_lower(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Numbers in base 16, strings byte by byte.
+/// HEX: numbers in base 16, strings byte by byte.
 fn bind_hex(mut b: Binding<'_>) -> SqlResult<Expr> {
     crate::cast::to_its_bytes(&mut b.args[0]);
     b.connection_collation();
@@ -107,7 +108,7 @@ fn bind_hex(mut b: Binding<'_>) -> SqlResult<Expr> {
         }
         return match b.args[0].ty.physical() {
             Physical::Decimal => b.strict(ty, |f| {
-                // Compat: it has the digits that a double keeps.
+                // Compat: a decimal has only the digits that a double keeps.
                 hex_row(f, |f, row| whole_bits(f.decimals(0).value(row).to_f64()))
             }),
             Physical::Double => {
@@ -122,7 +123,7 @@ fn bind_hex(mut b: Binding<'_>) -> SqlResult<Expr> {
     b.strict(ty, |f| ascii_result(f, put_hex))
 }
 
-/// A double as an integer. Compat: what is below all integers has all bits.
+/// A double as an integer. Compat: a value below all integers becomes all ones.
 fn whole_bits(value: f64) -> i128 {
     match value.round() {
         v if v <= i64::MIN as f64 => -1,
@@ -163,7 +164,7 @@ fn unhex(frame: &Frame<'_>) -> SqlResult<Column> {
     })
 }
 
-/// `BIN` and `OCT` are `CONV` of fixed bases.
+/// `BIN` and `OCT` are `CONV` with fixed bases.
 fn based(mut b: Binding<'_>, from: i64, to: i64) -> SqlResult<Expr> {
     b.args.push(Expr::int(from));
     b.args.push(Expr::int(to));
@@ -175,7 +176,7 @@ fn bind_conv(mut b: Binding<'_>) -> SqlResult<Expr> {
     if bits {
         b.uint(0);
         b.args[0].ty = SqlType::bigint_unsigned();
-        // Compat: bits are a number whatever base is named.
+        // Compat: a bit value is a number, whatever base is given.
         b.args[1] = Expr::int(10);
     }
     b.ascii_text(0);
@@ -196,7 +197,7 @@ fn bind_conv(mut b: Binding<'_>) -> SqlResult<Expr> {
     })
 }
 
-/// A number of one base in another; a negative base makes it signed.
+/// A number converted from one base to another; a negative base makes the result signed.
 fn converted(text: &[u8], from: i64, to: i64) -> Option<String> {
     let valid = |base: i64| (2..=36).contains(&base.unsigned_abs());
     if text.is_empty() || !valid(from) || !valid(to) {
@@ -243,7 +244,7 @@ fn in_base(mut value: u64, base: u64) -> String {
 
 const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// Lines of 76 characters.
+/// Appends base64 in lines of 76 characters.
 fn to_base64(bytes: &[u8], out: &mut Vec<u8>) {
     demand(bytes.len() / 3 * 4);
     for (at, chunk) in bytes.chunks(3).enumerate() {
@@ -309,7 +310,7 @@ fn hashed<D: Digest>(bytes: &[u8], out: &mut Vec<u8>) {
     put_hex_lower(&digest.finalize(), out);
 }
 
-/// Adds a text in pieces, after which the statement may end.
+/// Hashes a text in pieces, so that the statement can end between them.
 fn update(digest: &mut impl Digest, bytes: &[u8]) {
     for piece in bytes.chunks(1 << 16) {
         tick(piece.len() * 4);
@@ -317,7 +318,7 @@ fn update(digest: &mut impl Digest, bytes: &[u8]) {
     }
 }
 
-/// The scramble of `mysql_native_password`; nothing for no password.
+/// Password hash of `mysql_native_password`; empty for no password.
 fn password(bytes: &[u8], out: &mut Vec<u8>) {
     if !bytes.is_empty() {
         out.push(b'*');

@@ -1,4 +1,5 @@
 //! EXTRACT, and amounts of time as texts.
+//! Compat: the parser of texts is more generous here than for TIME values (`Moment`).
 
 use selkie_types::error::catalogue::ER_TRUNCATED_WRONG_VALUE;
 use selkie_types::temporal::{
@@ -48,7 +49,7 @@ fn bind_extract(mut b: Binding<'_>) -> SqlResult<Expr> {
     }
     let kernel: Kernel = match (dated, b.args[0].ty.physical()) {
         (true, Physical::Date) => extract_date,
-        // Compat: a time has the zero date, and days of 24 hours.
+        // Compat: a time has the zero date, and its days have 24 hours.
         (_, Physical::Time) => extract_time,
         (true, _) | (false, Physical::DateTime | Physical::Date) => {
             b.datetime_by(0, DateRule::Existing);
@@ -66,7 +67,7 @@ fn bind_extract(mut b: Binding<'_>) -> SqlResult<Expr> {
     b.maybe(ty, kernel)
 }
 
-/// The parts a unit can name.
+/// Parts that a unit can name.
 #[derive(Default)]
 struct Parts {
     date: Date,
@@ -126,7 +127,7 @@ fn parts_of_date(v: DateTime) -> Parts {
     }
 }
 
-/// The parts of an amount of time, of which hours make days.
+/// The parts of an amount of time; its hours make days.
 fn parts_of_span(micros: i64) -> Parts {
     let micros = micros.abs();
     let seconds = micros / MICROS_PER_SECOND;
@@ -147,7 +148,7 @@ fn extract_datetime(frame: &Frame<'_>) -> SqlResult<Column> {
 
 fn extract_span(unit: IntervalUnit, micros: i64) -> i64 {
     let value = extract(unit, &parts_of_span(micros));
-    // A week is of the zero date, before and after midnight.
+    // The week is that of the zero date, so it has no sign.
     if micros < 0 && unit != IntervalUnit::Week { -value } else { value }
 }
 
@@ -192,7 +193,7 @@ fn extract_number(frame: &Frame<'_>) -> SqlResult<Column> {
     Ok(out.finish())
 }
 
-/// `CAST(e AS INTERVAL DAY_SECOND(fsp))`: an amount of time as a text, with days if there are any.
+/// `CAST(e AS INTERVAL DAY_SECOND(fsp))`: an amount of time as a text, with days if it has any.
 pub(crate) fn interval_day_second(e: Expr, fsp: u8, types: &TypeContext) -> SqlResult<Expr> {
     let mut b = Binding::new(&TO_SPAN, vec![e], types);
     b.scalars()?;

@@ -1,4 +1,5 @@
 //! GREATEST, LEAST and INTERVAL(n, ...).
+//! The type that compares is not always the type of the result: both follow MariaDB.
 
 use selkie_meter::spend;
 use selkie_types::{
@@ -20,8 +21,8 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("INTERVAL", 2, MANY, bind_interval),
 ];
 
-/// Compat: a temporal argument makes the others temporal; otherwise a number beside a string makes
-/// all of them doubles.
+/// Compat: one temporal argument makes the others temporal. Otherwise a number beside a string
+/// makes all of them doubles.
 fn bind(mut b: Binding<'_>, name: &str) -> SqlResult<Expr> {
     b.args.iter_mut().for_each(cast::to_widest_variable);
     let family = b.args.iter().skip(1).fold(compare_types(&b.args[0], &b.args[0]), |f, e| {
@@ -54,7 +55,7 @@ fn bind(mut b: Binding<'_>, name: &str) -> SqlResult<Expr> {
     finish(b, by)
 }
 
-/// Texts, members of ENUM and SET, and hexadecimal literals.
+/// Whether this is a text, a member of ENUM or SET, or a hexadecimal literal.
 fn is_named(e: &Expr) -> bool {
     e.ty.is_string() || e.ty.members.is_some()
 }
@@ -87,7 +88,7 @@ fn wider(a: CompareTypes, b: CompareTypes) -> CompareTypes {
     }
 }
 
-/// Whether there is a date among the arguments and nothing with a time of day.
+/// Whether there is a date among the arguments and none has a time of day.
 fn dates_only(b: &Binding<'_>) -> bool {
     b.args.iter().any(|e| e.ty.kind == TypeKind::Date)
         && b.args.iter().all(|e| e.ty.kind == TypeKind::Date || !e.ty.is_temporal())
@@ -157,7 +158,7 @@ fn extreme(frame: &Frame<'_>) -> SqlResult<Column> {
     })
 }
 
-/// Compat: a day that its month does not have counts, but is NULL as the result.
+/// Compat: a day that its month does not have is compared, but as a result it is NULL.
 fn of_days(frame: &Frame<'_>, best: Column) -> Column {
     let options = selkie_types::temporal::DateOptions::from(frame.ctx.types.sql_mode);
     let is_day = |row: usize| match best.data() {
@@ -177,7 +178,7 @@ fn of_days(frame: &Frame<'_>, best: Column) -> Column {
     best.gather(&places)
 }
 
-/// The number of bounds the first argument is not below; -1 for NULL.
+/// The number of bounds that are not greater than the first argument; -1 for NULL.
 fn bind_interval(mut b: Binding<'_>) -> SqlResult<Expr> {
     let integers = b.args.iter().all(|e| e.ty.is_integer());
     (0..b.len()).for_each(|at| if integers { b.int(at) } else { b.double(at) });

@@ -1,4 +1,5 @@
 //! LOAD_FILE.
+//! No I/O here: the session reads the file and checks privileges and `secure_file_priv`.
 
 use selkie_types::{CollationId, Column, SqlResult};
 
@@ -17,7 +18,7 @@ fn bind(mut b: Binding<'_>) -> SqlResult<Expr> {
     b.maybe(ty, load)
 }
 
-/// NULL for a file that is not there, may not be read or is too long.
+/// NULL for a file that does not exist, must not be read or is too long.
 fn load(frame: &Frame<'_>) -> SqlResult<Column> {
     bytes_to_bytes(frame, |name, out| {
         let Ok(name) = std::str::from_utf8(name) else { return false };

@@ -1,4 +1,5 @@
 //! Functions about the session and the server, locks and identifiers.
+//! The state itself is behind the [`Session`](crate::Session) trait.
 
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use crate::expr::Expr;
 use crate::function::{Binding, Function, Nature};
 use crate::kernel::{BytesOut, BytesView, Frame, NativeOut};
 
-/// Most bytes of the name of a user lock.
+/// Longest name of a user lock in bytes.
 const MOST_LOCK_NAME: usize = 192;
 
 const fn session(name: &'static str, bind: fn(Binding<'_>) -> SqlResult<Expr>) -> Function {
@@ -72,21 +73,21 @@ fn big(unsigned: bool) -> SqlType {
     ty
 }
 
-/// One value for all rows.
+/// The same value for all rows.
 fn same<T: crate::kernel::Native>(frame: &Frame<'_>, value: T) -> SqlResult<Column> {
     let mut out = NativeOut::new(frame.rows);
     (0..frame.rows).for_each(|_| out.push(Some(value)));
     Ok(out.finish())
 }
 
-/// A name in the charset of metadata.
+/// A function whose result is a name in the charset of metadata.
 fn name(mut b: Binding<'_>, length: u32, nullable: bool) -> SqlResult<Expr> {
     b.system_constant();
     let ty = SqlType::varchar(length, CollationId::UTF8MB3_GENERAL_CI);
     Ok(b.call(ty, nullable, names))
 }
 
-/// Which name a call asks for.
+/// The name that a call asks for.
 fn names(frame: &Frame<'_>) -> SqlResult<Column> {
     let session = frame.ctx.session;
     let text = match frame.call.function.name() {
@@ -139,7 +140,7 @@ fn random_bytes(mut b: Binding<'_>) -> SqlResult<Expr> {
     })
 }
 
-/// 0 after the time, 1 if it was cut short.
+/// SLEEP: 0 after the full time, 1 if it was cut short.
 fn sleep(mut b: Binding<'_>) -> SqlResult<Expr> {
     b.double(0);
     b.never_null(SqlType::new(TypeKind::Int, 1, 0), |frame| {
@@ -161,7 +162,7 @@ fn sleep(mut b: Binding<'_>) -> SqlResult<Expr> {
     })
 }
 
-/// Evaluates its second argument again and again.
+/// BENCHMARK: evaluates its second argument many times.
 fn benchmark(mut b: Binding<'_>) -> SqlResult<Expr> {
     b.int(0);
     b.never_null(SqlType::new(TypeKind::Int, 1, 0), |frame| {
@@ -214,7 +215,7 @@ fn shown_double(v: f64) -> String {
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// The name of a user lock, if it is one; 1059 if it is too long.
+/// The name of a user lock; `None` for no name, error 1059 for one that is too long.
 fn lock_name<'n>(names: &BytesView<'n>, row: usize) -> SqlResult<Option<&'n [u8]>> {
     let name = names.get(row).filter(|name| !name.is_empty());
     match name.filter(|name| name.len() > MOST_LOCK_NAME) {

@@ -1,4 +1,6 @@
 //! `INTERVAL` arithmetic and TIMESTAMPDIFF.
+//! The type of the result follows from the type of the date and from the unit, before values are
+//! known.
 
 use std::fmt::Display;
 
@@ -76,7 +78,7 @@ fn bind(mut b: Binding<'_>) -> SqlResult<Expr> {
             b.maybe(SqlType::datetime(fsp), datetimes)
         }
         TypeKind::Time if date_unit && unit != IntervalUnit::Day => {
-            // A time has no months to add to. Compat: nor weeks.
+            // A time cannot be moved by months. Compat: nor by weeks.
             b.datetime(0);
             b.maybe(SqlType::datetime(fsp.max(arg_fsp)), |frame| {
                 map_rows(frame, |_| Ok(overflow(frame, None::<DateTime>, "time")))
@@ -87,7 +89,7 @@ fn bind(mut b: Binding<'_>) -> SqlResult<Expr> {
     }
 }
 
-/// Strings and numbers give strings, dates without time for dates without time.
+/// Strings and numbers give strings; dates without time stay dates without time.
 fn bind_text(mut b: Binding<'_>, fsp: u8) -> SqlResult<Expr> {
     let digits = fsp.max(digits_of(&b.args[0]));
     if b.args[0].ty.is_numeric() {
@@ -104,7 +106,7 @@ fn bind_text(mut b: Binding<'_>, fsp: u8) -> SqlResult<Expr> {
     b.maybe(ty, if numbers { numbers_moved } else { texts })
 }
 
-/// Digits of the fraction of a time of day that is moved; a date has no such fraction.
+/// Fraction digits of a time of day that is moved; a date has none.
 fn digits_of(e: &Expr) -> u8 {
     match (&e.kind, e.as_literal()) {
         (ExprKind::Call(call), _) if moves(call) => e.ty.length.saturating_sub(20).min(6) as u8,
@@ -117,7 +119,7 @@ fn moves(call: &Call) -> bool {
     std::ptr::eq(call.function, &ADD) || std::ptr::eq(call.function, &SUB)
 }
 
-/// The interval of a row, negative for subtraction.
+/// The interval of a row; negative for subtraction.
 fn amount(frame: &Frame<'_>, row: usize) -> Option<Interval> {
     let unit = unit_of(&frame.call.option);
     let interval = match frame.args[1].value(row) {
@@ -135,7 +137,7 @@ fn amount(frame: &Frame<'_>, row: usize) -> Option<Interval> {
     })
 }
 
-/// Seconds with a fraction, as many as are ever added.
+/// Seconds with a fraction; `None` beyond the largest amount that is ever added.
 fn seconds(frame: &Frame<'_>, value: Decimal) -> Option<Interval> {
     const DIGITS: u32 = 18;
     if value.abs() < Decimal::from(10i64.pow(DIGITS)) {
@@ -206,7 +208,7 @@ fn numbers_moved(frame: &Frame<'_>) -> SqlResult<Column> {
     written(frame, |row| DateTime::from_decimal(view.value(row), options), shown)
 }
 
-/// The text of each row's date after the interval.
+/// The text of each row's date, moved by the interval.
 fn written(
     frame: &Frame<'_>,
     read: impl Fn(usize) -> ParsedTemporal<DateTime>,
@@ -229,7 +231,8 @@ fn written(
     })
 }
 
-/// A date after the interval of a row; NULL with warnings if it has zero parts or goes too far.
+/// A date moved by the interval of a row; NULL with a warning if it has zero parts or leaves the
+/// calendar.
 fn moved_real(frame: &Frame<'_>, row: usize, value: DateTime, date_only: bool) -> Option<DateTime> {
     if value.date().has_zero_part() {
         // Compat: the number 0 is a date with a time.

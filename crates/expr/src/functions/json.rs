@@ -1,5 +1,5 @@
-//! JSON functions: what they share. Documents are read in UTF-8, and results are converted to the
-//! charset of the function's type.
+//! JSON functions: shared parts. Documents are read as UTF-8; results are converted to the charset
+//! of the function's type.
 
 mod change;
 mod compare;
@@ -77,25 +77,25 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("JSON_MERGE_PATCH", 2, MANY, |b| merge::bind(b, merge::patch)),
 ];
 
-/// The length of the first argument in characters.
+/// Length of the first argument in characters.
 fn first_length(b: &Binding<'_>) -> u64 {
     crate::cast::text_length(&b.args[0].ty).into()
 }
 
-/// A text of the first argument's charset, `times` as long as it.
+/// A function with a text in the first argument's charset, whose length is `times` that argument's.
 fn as_long(b: Binding<'_>, times: u64, kernel: Kernel) -> SqlResult<Expr> {
     let length = first_length(&b) * times;
     like_first(b, length, kernel)
 }
 
-/// A text of the first argument's charset; all arguments are texts.
+/// A function of texts with a text in the first argument's charset.
 fn like_first(mut b: Binding<'_>, length: u64, kernel: Kernel) -> SqlResult<Expr> {
     like_argument(&mut b, 0);
     (0..b.len()).for_each(|at| b.utf8_text(at));
     document(b, length, kernel)
 }
 
-/// The result is a text as argument `at` is. Compat: numbers and dates are texts in latin1.
+/// Gives the result the text type of argument `at`. Compat: numbers and dates are latin1 texts.
 fn like_argument(b: &mut Binding<'_>, at: usize) {
     let (ty, coercibility) = (&b.args[at].ty, b.args[at].coercibility);
     let is_text = !ty.is_numeric() && !ty.is_temporal();
@@ -103,7 +103,7 @@ fn like_argument(b: &mut Binding<'_>, at: usize) {
     b.claim(collation, coercibility);
 }
 
-/// A text in the call's collation.
+/// A function with a text in the call's collation.
 fn document(b: Binding<'_>, length: u64, kernel: Kernel) -> SqlResult<Expr> {
     let ty = b.string_type(length);
     b.maybe(ty, kernel)
@@ -115,7 +115,7 @@ fn measure(mut b: Binding<'_>, length: u32, kernel: Kernel) -> SqlResult<Expr> {
     b.maybe(SqlType::new(TypeKind::Int, length, 0), kernel)
 }
 
-/// A function of texts whose result is true or false, in other documents too.
+/// A function of texts with a truth value, which is one in JSON documents too.
 fn truth(mut b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
     (0..b.len()).for_each(|at| b.utf8_text(at));
     b.maybe(boolean_type(), kernel)
@@ -130,7 +130,7 @@ fn name(frame: &Frame<'_>) -> String {
     }
 }
 
-/// What an error in argument `at` (from 0) says.
+/// The condition for an error in argument `at` (from 0).
 fn condition(frame: &Frame<'_>, at: usize, error: JsonError) -> Condition {
     let (argument, name, place) = (at + 1, name(frame), error.position);
     match error.kind {
@@ -148,7 +148,7 @@ fn condition(frame: &Frame<'_>, at: usize, error: JsonError) -> Condition {
     }
 }
 
-/// The document in argument `at`, with a warning if it is none.
+/// The document in argument `at`; warns if it is malformed.
 fn read<'a>(frame: &Frame<'a>, at: usize, row: usize) -> Option<Json<'a>> {
     match parse(frame.bytes(at).value(row)) {
         Ok(json) => Some(json),
@@ -159,7 +159,7 @@ fn read<'a>(frame: &Frame<'a>, at: usize, row: usize) -> Option<Json<'a>> {
     }
 }
 
-/// The document that argument `at` begins with, with a warning if it begins with none.
+/// The document at the start of argument `at`; warns if there is none.
 fn read_first<'a>(frame: &Frame<'a>, at: usize, row: usize) -> Option<Json<'a>> {
     let first = parse_first(frame.bytes(at).value(row));
     first.inspect_err(|error| frame.ctx.push(condition(frame, at, *error))).ok()
@@ -176,7 +176,7 @@ fn warn_path(frame: &Frame<'_>, at: usize, error: PathError) {
     }
 }
 
-/// The path in argument `at`, with a warning if it is none.
+/// The path in argument `at`; warns if it is malformed.
 fn read_path(frame: &Frame<'_>, at: usize, row: usize) -> Option<Path> {
     match Path::parse(frame.bytes(at).value(row)) {
         Ok(path) => Some(path),
@@ -187,7 +187,7 @@ fn read_path(frame: &Frame<'_>, at: usize, row: usize) -> Option<Path> {
     }
 }
 
-/// The path in argument `at`, with a warning if it is none or can lead to several values.
+/// The path in argument `at`; warns if it is malformed or can lead to several values.
 fn read_plain_path(frame: &Frame<'_>, at: usize, row: usize) -> Option<Path> {
     let path = read_path(frame, at, row)?;
     if path.is_wild() {
@@ -197,7 +197,7 @@ fn read_plain_path(frame: &Frame<'_>, at: usize, row: usize) -> Option<Path> {
     Some(path)
 }
 
-/// A text for each row, written in UTF-8; `None` is NULL.
+/// A text in UTF-8 for each row; `None` is NULL.
 fn texts(frame: &Frame<'_>, mut f: impl FnMut(usize) -> Option<Vec<u8>>) -> SqlResult<Column> {
     let charset = frame.ty.collation.charset();
     let mut out = BytesOut::new(frame.rows);
@@ -210,7 +210,7 @@ fn texts(frame: &Frame<'_>, mut f: impl FnMut(usize) -> Option<Vec<u8>>) -> SqlR
     Ok(out.finish())
 }
 
-/// The same, NULL if an argument is.
+/// Like [`texts`], but NULL if an argument is NULL.
 fn strict_texts(
     frame: &Frame<'_>,
     mut f: impl FnMut(usize) -> Option<Vec<u8>>,
@@ -218,7 +218,7 @@ fn strict_texts(
     texts(frame, |row| if frame.any_null(row) { None } else { f(row) })
 }
 
-/// A number for each row of which no argument is NULL.
+/// A number for each row in which no argument is NULL.
 fn numbers(frame: &Frame<'_>, mut f: impl FnMut(usize) -> Option<i64>) -> SqlResult<Column> {
     let mut out = NativeOut::new(frame.rows);
     for row in 0..frame.rows {

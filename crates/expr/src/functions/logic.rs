@@ -36,7 +36,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     }),
 ];
 
-/// The arguments as an array of the length the arity promised.
+/// The arguments as an array; the function's declaration fixes their number.
 pub(super) fn take<const N: usize>(args: Vec<Expr>) -> [Expr; N] {
     args.try_into().unwrap_or_else(|_| std::array::from_fn(|_| Expr::null()))
 }
@@ -46,7 +46,7 @@ fn only(b: Binding<'_>) -> Expr {
     e
 }
 
-/// All arguments are evaluated, for what they do; the last is the value.
+/// Evaluates all arguments, for their effects; the last is the value.
 fn last_value(b: Binding<'_>) -> SqlResult<Expr> {
     let Some(last) = b.args.last() else { return Ok(Expr::null()) };
     let (ty, nullable, coercibility) = (last.ty.clone(), last.nullable, last.coercibility);

@@ -1,4 +1,5 @@
 //! NATURAL_SORT_KEY: strings that sort as people sort numbers in texts.
+//! The keys are MariaDB's, since they may be stored and indexed.
 
 use selkie_meter::tick;
 use selkie_types::{Column, SqlResult};
@@ -17,7 +18,7 @@ fn bind(mut b: Binding<'_>) -> SqlResult<Expr> {
     b.maybe(ty, keys)
 }
 
-/// The text as code points, keys being put together of characters.
+/// The keys of texts. A text is read character by character, because keys consist of characters.
 fn keys(frame: &Frame<'_>) -> SqlResult<Column> {
     let charset = frame.call.collation.charset();
     bytes_to_bytes(frame, |text, out| {
@@ -41,7 +42,7 @@ fn keys(frame: &Frame<'_>) -> SqlResult<Column> {
     })
 }
 
-/// Appends a number without leading zeros, what says how long it is in front.
+/// Appends a number without leading zeros; digits in front of it give its length.
 fn number(digits: &mut Vec<u8>, charset: selkie_types::Charset, out: &mut Vec<u8>) {
     if digits.is_empty() {
         return;
@@ -55,7 +56,7 @@ fn number(digits: &mut Vec<u8>, charset: selkie_types::Charset, out: &mut Vec<u8
     digits.clear();
 }
 
-/// Digits that sort as lengths do.
+/// Digits that sort in the order of the lengths.
 fn length_key(length: usize) -> Vec<u8> {
     match length {
         0..=9 => vec![b'0' + (length.max(1) - 1) as u8],

@@ -1,4 +1,5 @@
-//! Network addresses.
+//! Network addresses as numbers, bytes and texts.
+//! INET_ATON accepts more texts than the type INET4, as in MariaDB.
 
 use std::net::Ipv4Addr;
 
@@ -42,13 +43,14 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("IS_IPV4_MAPPED", 1, 1, |b| test_address(b, |f| each(f, is_mapped))),
 ];
 
-/// NULL is no address.
+/// A test of an address in text; NULL is no address.
 fn test(mut b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
     b.text(0);
     b.strict(boolean_type(), kernel)
 }
 
-/// A test of an address in binary, or of the one a text says. No address is none, not NULL.
+/// A test of a binary address, or of one in a text. Without an address the result is false, not
+/// NULL.
 fn test_address(mut b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
     let nullable = b.args[0].nullable;
     cast::to_fixed_binary(&mut b.args[0], FixedBinary::Inet6, b.types);
@@ -56,7 +58,7 @@ fn test_address(mut b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
 }
 
 fn each(frame: &Frame<'_>, f: fn(&[u8]) -> bool) -> SqlResult<Column> {
-    // Compat: NULL is no address, but not unknown.
+    // Compat: NULL is no address, so the result is 0.
     let view = frame.bytes(0);
     let mut out = NativeOut::new(frame.rows);
     (0..frame.rows).for_each(|row| out.push(Some(i64::from(view.get(row).is_some_and(f)))));
@@ -73,8 +75,8 @@ fn is_mapped(bytes: &[u8]) -> bool {
     v.is_ok_and(|v| v[..10] == [0; 10] && v[10..12] == [0xFF; 2])
 }
 
-/// Compat: addresses of fewer than four numbers are accepted, the last number being the host;
-/// before a point a number may be left out, and of more than four the last ones count.
+/// Compat: an address may have fewer than four numbers, the last of which is the host. A number
+/// before a point may be missing; of more than four numbers the last ones count.
 fn inet_aton(text: &[u8]) -> Option<u64> {
     tick(text.len());
     let (mut address, mut number, mut points) = (0u64, 0u64, 0);

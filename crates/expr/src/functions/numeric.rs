@@ -1,4 +1,5 @@
 //! Numeric functions over doubles, and RAND.
+//! Arguments outside a function's domain give NULL, results outside the doubles error 1690.
 
 use std::f64::consts::PI;
 
@@ -58,13 +59,13 @@ fn real(mut b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
     b.maybe(double_type(NOT_FIXED_DECIMALS), kernel)
 }
 
-/// The same, NULL only for NULL.
+/// A function of one double that is NULL only for NULL.
 fn angle(mut b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
     b.double(0);
     b.strict(double_type(NOT_FIXED_DECIMALS), kernel)
 }
 
-/// `f` where its result must be finite.
+/// Applies `f`; its result must be finite.
 fn finite(frame: &Frame<'_>, f: impl Fn(f64) -> f64) -> SqlResult<Column> {
     try_map(frame, |v: f64| {
         let result = f(v);
@@ -72,7 +73,7 @@ fn finite(frame: &Frame<'_>, f: impl Fn(f64) -> f64) -> SqlResult<Column> {
     })
 }
 
-/// `f` where it is defined, NULL elsewhere.
+/// Applies `f` in its domain; NULL outside it.
 fn domain(
     frame: &Frame<'_>,
     defined: impl Fn(f64) -> bool,
@@ -81,7 +82,7 @@ fn domain(
     try_map(frame, |v: f64| Ok(defined(v).then(|| f(v))))
 }
 
-/// Logarithms of what is not positive are NULL, reported as a division by zero.
+/// Whether a logarithm exists; if not, it is NULL and reported as a division by zero.
 fn positive(frame: &Frame<'_>, v: f64) -> bool {
     let mode = selkie_types::SqlMode::ERROR_FOR_DIVISION_BY_ZERO;
     if v <= 0.0 && frame.ctx.types.sql_mode.contains(mode) {
@@ -179,7 +180,8 @@ fn bind_sign(mut b: Binding<'_>) -> SqlResult<Expr> {
     }
 }
 
-/// Compat: a constant seed starts one sequence for the statement, any other a new one every row.
+/// Compat: a constant seed starts one sequence for the statement; any other seed starts one per
+/// row.
 fn rand(mut b: Binding<'_>) -> SqlResult<Expr> {
     let ty = double_type(NOT_FIXED_DECIMALS);
     if b.len() == 0 {

@@ -1,4 +1,6 @@
 //! LIKE.
+//! A pattern that is constant is prepared once per call; matching itself is in
+//! `selkie_types::charset`.
 
 use selkie_types::charset::LikePattern;
 use selkie_types::error::catalogue::ER_WRONG_ARGUMENTS;
@@ -19,20 +21,20 @@ fn bind(mut b: Binding<'_>) -> SqlResult<Expr> {
     b.strict(boolean_type(), like)
 }
 
-/// LIKE with an escape character that is an argument.
+/// LIKE whose escape character is an argument.
 pub(crate) static LIKE_ESCAPED: Function = Function::new("LIKE", 3, 3, |mut b| {
     b.unify(0..2, true)?;
     b.utf8_text(2);
     b.strict(boolean_type(), like)
 });
 
-/// The escape character where none is said to be. Compat: in character sets with characters of
-/// several bytes it is a backslash nevertheless.
+/// The escape character if there is to be none. Compat: in charsets with several bytes per
+/// character it is still a backslash.
 fn without_escape(collation: CollationId) -> Option<u32> {
     (collation.charset().max_len() > 1).then_some(u32::from(b'\\'))
 }
 
-/// The escape character of a call; the argument is the same for all rows.
+/// The escape character of a call; the argument is constant.
 fn escape(frame: &Frame<'_>) -> SqlResult<Option<u32>> {
     let backslash = Some(u32::from(b'\\'));
     if let (3, true) = (frame.args.len(), frame.rows > 0) {

@@ -1,4 +1,5 @@
 //! REGEXP and its functions, by PCRE2 as in MariaDB.
+//! Matching can take exponential time: every match must go through `pattern.rs`, which can stop it.
 
 mod pattern;
 mod utf8;
@@ -41,8 +42,8 @@ pub(super) static FUNCTIONS: &[Function] = &[
     }),
 ];
 
-/// Patterns and subjects are matched as UTF-8, binary strings as bytes. Gives the collation of the
-/// result.
+/// Patterns and subjects are matched as UTF-8, binary strings as bytes. Returns the collation of
+/// the result.
 fn bind(b: &mut Binding<'_>, count: usize) -> SqlResult<CollationId> {
     b.option = CallOption::Number(b.types.regex_flags.into());
     let bytes: Vec<Option<crate::expr::Expr>> =
@@ -58,7 +59,7 @@ fn bind(b: &mut Binding<'_>, count: usize) -> SqlResult<CollationId> {
     if charset != Charset::Binary {
         taken_as_text(b, bytes);
     }
-    // Compat: a pattern that is known is wrong even where nothing is matched.
+    // Compat: an invalid pattern that is known is an error even if nothing is matched.
     if let Some(Value::Bytes(pattern)) = b.constant(1) {
         compile(&pattern, b.collation, b.types.regex_flags)?;
     }
@@ -71,7 +72,7 @@ fn is_fixed(pattern: &Expr) -> bool {
     !pattern.any(&mut |e| !e.is_constant_over_constants() && !is_variable(e))
 }
 
-/// Compat: bytes beside texts are taken for text as they are.
+/// Compat: binary strings beside texts are taken as text without conversion.
 fn taken_as_text(b: &mut Binding<'_>, bytes: Vec<Option<crate::expr::Expr>>) {
     for (at, original) in bytes.into_iter().enumerate() {
         let Some(original) = original.filter(|e| e.ty.is_string()) else { continue };
@@ -81,20 +82,20 @@ fn taken_as_text(b: &mut Binding<'_>, bytes: Vec<Option<crate::expr::Expr>>) {
     }
 }
 
-/// A part of the subject in the charset of the result.
+/// A part of the subject, converted to the charset of the result.
 fn converted(frame: &Frame<'_>, text: Option<Vec<u8>>) -> Option<Vec<u8>> {
     let (from, to) = (frame.call.collation.charset(), frame.ty.collation.charset());
     text.map(|text| from.convert(&text, to).0.into_owned())
 }
 
-/// Letters for the bits of `default_regex_flags` inside a pattern; EXTRA, the fifth, is none.
+/// Letters of the bits of `default_regex_flags` in a pattern; the fifth, EXTRA, has none.
 const FLAGS: [(u8, &str); 6] = [(1, "s"), (2, "J"), (4, "x"), (8, "xx"), (32, "m"), (64, "U")];
 
 /// The bit of EXTRA.
 const EXTRA: u8 = 16;
 
-/// A pattern behind the options of `flags`, which are behind the verbs it begins with. Gives also
-/// how much longer it became.
+/// A pattern with the options of `flags` inserted after its leading verbs; also the number of bytes
+/// added.
 fn with_flags(pattern: &str, flags: u8) -> (String, usize) {
     let letters: String =
         FLAGS.iter().filter(|(bit, _)| flags & bit != 0).map(|(_, letter)| *letter).collect();
@@ -111,7 +112,7 @@ fn with_flags(pattern: &str, flags: u8) -> (String, usize) {
     (format!("{}{options}{}", &pattern[..verbs], &pattern[verbs..]), options.len())
 }
 
-/// A pattern as text; of bytes that are none, those beyond ASCII by their numbers.
+/// A pattern as text; if it is not valid, its non-ASCII bytes are written as numbers.
 fn as_text(pattern: &[u8], utf: bool) -> std::borrow::Cow<'_, str> {
     match std::str::from_utf8(pattern) {
         Ok(text) if utf || text.is_ascii() => text.into(),
@@ -131,7 +132,7 @@ fn compile(pattern: &[u8], collation: CollationId, flags: u8) -> SqlResult<Patte
     Pattern::new(text, added, utf, !collation.info().is_case_sensitive())
 }
 
-/// The text PCRE2 gives for an error, without what the binding adds.
+/// PCRE2's text of an error, without the additions of the Rust binding.
 fn message(e: &pcre2::Error) -> String {
     let text = e.to_string();
     if let Some(text) = text.strip_prefix("PCRE2: error matching: ") {
@@ -140,7 +141,7 @@ fn message(e: &pcre2::Error) -> String {
     text.rsplit_once(": ").map_or(text.clone(), |(_, m)| m.to_owned())
 }
 
-/// Compiled patterns of a call: one for literal and constant patterns, the last one otherwise.
+/// Compiled patterns of a call: a literal pattern is cached in the call, else the last one here.
 struct Patterns<'a> {
     frame: &'a Frame<'a>,
     last: Option<(Vec<u8>, Arc<SqlResult<Pattern>>)>,
@@ -178,7 +179,7 @@ impl<'a> Patterns<'a> {
     }
 }
 
-/// `f` over a compiled pattern and its subject.
+/// Applies `f` to each row's compiled pattern and subject.
 fn each<R>(
     frame: &Frame<'_>,
     mut f: impl FnMut(usize, &Pattern, &[u8]) -> SqlResult<R>,
@@ -194,14 +195,14 @@ fn each<R>(
         let regex = compiled.get(patterns.value(row))?;
         match &*regex {
             Ok(regex) => push(Some(f(row, regex, values.value(row))?)),
-            // Compat: a bad pattern that is not a constant gives NULL.
+            // Compat: an invalid pattern that is not constant gives NULL.
             Err(_) => push(None),
         }
     }
     Ok(())
 }
 
-/// The result of a match. Compat: a match that failed found nothing, with a warning.
+/// The result of a match. Compat: a match that failed counts as not found, with a warning.
 fn tried<T>(frame: &Frame<'_>, result: Result<T, Failure>, otherwise: T) -> SqlResult<T> {
     match result {
         Ok(found) => Ok(found),
@@ -213,8 +214,8 @@ fn tried<T>(frame: &Frame<'_>, result: Result<T, Failure>, otherwise: T) -> SqlR
     }
 }
 
-/// Whether a subject is what the pattern is matched as. Compat: in text that is none nothing
-/// matches, with a warning.
+/// Whether a subject is valid for the pattern. Compat: nothing matches in invalid text, and there
+/// is a warning.
 fn is_subject(frame: &Frame<'_>, text: &[u8]) -> bool {
     let wrong = match frame.call.collation.is_binary() {
         true => None,
@@ -236,7 +237,7 @@ fn regexp(frame: &Frame<'_>) -> SqlResult<Column> {
     Ok(out.finish())
 }
 
-/// Finds the first match: its start and its end, in bytes.
+/// The start and end of the first match, in bytes.
 fn find(frame: &Frame<'_>, regex: &Pattern, text: &[u8]) -> SqlResult<Option<(usize, usize)>> {
     if is_subject(frame, text) { tried(frame, regex.find(text), None) } else { Ok(None) }
 }
@@ -281,10 +282,10 @@ fn regexp_replace(frame: &Frame<'_>) -> SqlResult<Column> {
             let mut matches = regex.matches(text);
             let mut end = 0;
             loop {
-                // Each match begins with a look at all that is left.
+                // Each match begins with a look at the whole rest of the text.
                 tick(100 + (text.len() - end) / 8);
                 let Some(groups) = tried(frame, matches.at(end), None)? else { break };
-                // Compat: an empty match ends the replacement.
+                // Compat: the replacement stops at an empty match.
                 let Some((from, to)) = groups[0].filter(|(from, to)| from < to) else { break };
                 result.extend_from_slice(&text[end..from]);
                 expand(replacements.value(row), text, &groups, &mut result);
@@ -301,7 +302,7 @@ fn regexp_replace(frame: &Frame<'_>) -> SqlResult<Column> {
     Ok(out.finish())
 }
 
-/// Appends a replacement, `\1` to `\9` being the groups of the match.
+/// Appends a replacement; `\1` to `\9` are the groups of the match.
 fn expand(replacement: &[u8], text: &[u8], groups: &Groups, out: &mut Vec<u8>) {
     let mut bytes = replacement.iter();
     while let Some(&b) = bytes.next() {

@@ -1,4 +1,5 @@
 //! ROUND, TRUNCATE, CEILING, FLOOR and FORMAT.
+//! The type follows from a constant number of places; otherwise it is that of the argument.
 
 use selkie_types::Locale;
 use selkie_types::number::{round_f64_to, truncate_f64_to, write_fixed};
@@ -23,7 +24,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("FORMAT", 2, 3, bind_format),
 ];
 
-/// Whether the call rounds, not truncates.
+/// Whether the call rounds; otherwise it truncates.
 fn rounds(frame: &Frame<'_>) -> bool {
     frame.call.function.name() == "ROUND"
 }
@@ -79,13 +80,13 @@ fn bind(mut b: Binding<'_>, round: bool) -> SqlResult<Expr> {
     }
 }
 
-/// `value`, or NULL where `count` is.
+/// `value`, or NULL if `count` is NULL.
 fn unless_null(count: Expr, value: Expr, types: &TypeContext) -> SqlResult<Expr> {
     let null = Expr::literal(selkie_types::Value::Null, value.ty.clone());
     build::if_else(build::is_null(count)?, null, value, types)
 }
 
-/// The display width of all values of an integer type.
+/// The display width of any value of an integer type.
 fn widest(ty: &SqlType) -> u32 {
     let signed = match ty.kind {
         TypeKind::TinyInt => 4,
@@ -97,8 +98,8 @@ fn widest(ty: &SqlType) -> u32 {
     if ty.unsigned && ty.kind != TypeKind::BigInt { signed - 1 } else { signed }
 }
 
-/// Makes bits, years and members of ENUM and SET the integers they are; whether the digits of that
-/// are enough for what it is rounded to.
+/// Makes bits, years and members of ENUM and SET integers. Returns whether their number of digits
+/// is enough for the rounded result.
 fn to_counted(e: &mut Expr) -> bool {
     let length = match e.ty.kind {
         TypeKind::Bit => (u64::MAX >> (64 - e.ty.length.clamp(1, 64))).ilog10() + 1,
@@ -115,13 +116,13 @@ fn to_counted(e: &mut Expr) -> bool {
     !is_year
 }
 
-/// The type of an integer that is not rounded, which has no zeros before it.
+/// The type of an integer that is not rounded; it has no leading zeros.
 fn plain(declared: SqlType, arg: SqlType) -> SqlType {
     let ty = if declared.is_integer() { declared } else { arg };
     SqlType { zerofill: false, ..ty }
 }
 
-/// Rounding can add a digit before the point.
+/// The type of a rounded decimal. Rounding can add a digit before the point.
 fn decimal_type(arg: &SqlType, places: Option<i64>, round: bool) -> SqlType {
     let Some(places) = places else { return arg.clone() };
     let scale = places.clamp(0, 38) as u8;
@@ -130,7 +131,7 @@ fn decimal_type(arg: &SqlType, places: Option<i64>, round: bool) -> SqlType {
     SqlType::decimal((whole + carry + u32::from(scale)).clamp(1, 65), scale)
 }
 
-/// `f` over integers with the number of places.
+/// Rounds integers to the number of places; `fit` handles those that stay unchanged.
 fn integers<T>(frame: &Frame<'_>, fit: impl Fn(&Frame<'_>, T) -> SqlResult<T>) -> SqlResult<Column>
 where
     T: crate::kernel::Native + Into<i128> + TryFrom<i128>,
@@ -240,7 +241,7 @@ fn whole_integers(frame: &Frame<'_>) -> SqlResult<Column> {
     })
 }
 
-/// The length of a number of a type with `places` after the point.
+/// The length of a formatted number with `places` digits after the point.
 fn formatted_length(ty: &SqlType, places: Option<u8>) -> u64 {
     let (whole, scale) = match ty.kind {
         TypeKind::Decimal => (ty.length - u32::from(ty.decimals), ty.decimals),
@@ -281,7 +282,7 @@ fn format(frame: &Frame<'_>) -> SqlResult<Column> {
         if decimal {
             frame.decimals(0).value(row).round(digits.into()).write_to(&mut plain);
         } else {
-            // A zero has no sign.
+            // Adding zero removes the sign of a negative zero.
             let value = round_f64_to(frame.view::<f64>(0).value(row), digits.into()) + 0.0;
             write_fixed(&mut plain, value, digits.into());
         }

@@ -1,4 +1,5 @@
 //! ROUND, TRUNCATE, CEILING and FLOOR of dates and times: they change the fraction of a second.
+//! Called by `round.rs` for temporal arguments.
 
 use selkie_types::{Column, DateTime, Physical, SqlResult, SqlType, Time, TypeKind};
 
@@ -7,7 +8,7 @@ use crate::expr::{CallOption, Expr};
 use crate::function::Binding;
 use crate::kernel::{Frame, map, try_map};
 
-/// What is done with digits of the fraction that go.
+/// Handling of the removed digits of the fraction.
 #[derive(Clone, Copy)]
 pub(super) enum Way {
     Nearest,
@@ -22,7 +23,7 @@ impl Way {
         [Self::Nearest, Self::Down, Self::Up, Self::Cut][(number & 3) as usize]
     }
 
-    /// `micros` in whole `unit`s.
+    /// `micros` in whole multiples of `unit`.
     fn apply(self, micros: i64, unit: i64) -> i64 {
         let down = micros.div_euclid(unit) * unit;
         let up = if down == micros { down } else { down + unit };
@@ -37,7 +38,7 @@ impl Way {
     }
 }
 
-/// The call over a temporal argument, with `places` digits of the fraction; `None` for others.
+/// The call for a temporal argument, with `places` digits of the fraction; `None` for other types.
 pub(super) fn bind(b: &mut Binding<'_>, way: Way, places: Option<i64>) -> Option<SqlResult<Expr>> {
     if !b.args[0].ty.is_temporal() {
         return None;
@@ -76,7 +77,7 @@ fn datetimes(frame: &Frame<'_>) -> SqlResult<Column> {
         }
         let micros = v.linear_micros();
         let rounded = step(frame, micros);
-        // Compat: a day of the year 0 stays, but is nothing that can be rounded to.
+        // Compat: a day of year 0 stays if it needs no rounding, but no rounding can result in one.
         Ok(if rounded == micros { Some(v) } else { DateTime::from_linear_micros(rounded) })
     })
 }

@@ -1,4 +1,5 @@
-//! SFORMAT: values put into a text with replacement fields as of Python and C++ (`{:>8.2f}`).
+//! SFORMAT: values put into a text with replacement fields as in Python and C++ (`{:>8.2f}`).
+//! Compat: the field syntax is that of the {fmt} library; an error gives NULL and a warning.
 
 use selkie_types::error::catalogue::WARN_SFORMAT_ERROR;
 use selkie_types::{Charset, Column, Physical, SqlResult, Value};
@@ -63,7 +64,7 @@ fn argument(frame: &Frame<'_>, at: usize, row: usize) -> Arg {
     }
 }
 
-/// A value to be written.
+/// An argument to write.
 #[derive(Debug)]
 enum Arg {
     Int(i128),
@@ -77,7 +78,7 @@ const BAD_FORMAT: Problem = "invalid format string";
 const NO_ARGUMENT: Problem = "argument not found";
 const BAD_TYPE: Problem = "invalid type specifier";
 
-/// How a field is written.
+/// Format of a field.
 #[derive(Default)]
 struct Spec {
     fill: Option<char>,
@@ -92,7 +93,7 @@ struct Spec {
 
 struct Formatter<'a> {
     args: &'a [Arg],
-    /// The argument of the next field without a number; `None` once fields have numbers.
+    /// The argument of the next field without a number; `None` once a field has a number.
     next: Option<usize>,
     rest: &'a str,
 }
@@ -140,7 +141,7 @@ impl Formatter<'_> {
         number.parse::<i32>().map(|n| Some(n as usize)).map_err(|_| "number is too big")
     }
 
-    /// The argument of a field, by its number or the next one.
+    /// The argument of a field: by its number, or the next one.
     fn argument(&mut self) -> Result<usize, Problem> {
         let at = match (self.number()?, self.next) {
             (Some(at), None | Some(0)) => {
@@ -198,7 +199,7 @@ impl Formatter<'_> {
         Ok(spec)
     }
 
-    /// A number, written or the value of an argument (`{}`).
+    /// A number that is written, or the value of an argument (`{}`).
     fn count(&mut self) -> Result<Option<usize>, Problem> {
         if !self.eat('{') {
             return self.number();
@@ -318,13 +319,13 @@ fn exponent(v: f64, digits: usize) -> String {
     format!("{digits}e{}{:02}", if power < 0 { '-' } else { '+' }, power.abs())
 }
 
-/// The decimal exponent of a value written with `digits` significant digits.
+/// The decimal exponent of a value that is written with `digits` significant digits.
 fn magnitude(v: f64, digits: usize) -> i32 {
     let text = format!("{v:.*e}", digits.max(1) - 1);
     text.split_once('e').and_then(|(_, power)| power.parse().ok()).unwrap_or(0)
 }
 
-/// `digits` significant digits without zeros at the end.
+/// `digits` significant digits without trailing zeros.
 fn general(v: f64, digits: usize) -> String {
     let digits = digits.max(1);
     let power = magnitude(v, digits);
@@ -340,7 +341,7 @@ fn general(v: f64, digits: usize) -> String {
     trimmed(&format!("{v:.*}", (digits as i32 - 1 - power).max(0) as usize))
 }
 
-/// As few digits as tell the value from all others.
+/// The fewest digits that identify the value.
 fn shortest(v: f64) -> String {
     let text = format!("{v:e}");
     let power: i32 = text.split_once('e').and_then(|(_, p)| p.parse().ok()).unwrap_or(0);

@@ -1,4 +1,5 @@
 //! Functions about strings: lengths, positions, comparison, charsets.
+//! Positions and lengths count characters unless the function's name says bytes or bits.
 
 use selkie_meter::tick;
 use selkie_types::charset::WeightOptions;
@@ -113,7 +114,7 @@ fn locate(frame: &Frame<'_>) -> SqlResult<Column> {
     })
 }
 
-/// Compat: what is looked for once in a SET of a table has its place in the list of all members.
+/// Compat: a constant looked for in a SET column has its position in the list of all members.
 fn bind_find_in_set(mut b: Binding<'_>) -> SqlResult<Expr> {
     let is_fixed = !b.args[0].any(&mut |e| match &e.kind {
         ExprKind::Column(_) => true,
@@ -146,7 +147,7 @@ fn find_in_set(collation: CollationId, needle: &[u8], set: &[u8]) -> i64 {
     if set.is_empty() || needle.chunks(unit).any(|c| c == comma) {
         return 0;
     }
-    // Compat: spaces at the end count, whatever the collation says of them.
+    // Compat: trailing spaces count, whatever the collation says.
     let spaces = |text: &[u8]| text.len() - charset.trim_spaces_end(text).len();
     let same = |item: &[u8]| collation.equal(item, needle) && spaces(item) == spaces(needle);
     let (mut start, mut number) = (0, 1);
@@ -160,8 +161,8 @@ fn find_in_set(collation: CollationId, needle: &[u8], set: &[u8]) -> i64 {
     0
 }
 
-/// Strings compare as strings, integers as integers, anything mixed as doubles.
-/// Compat: dates, times, members, addresses and identifiers are texts here.
+/// Strings compare as strings, integers as integers, mixtures as doubles. Compat: dates, times,
+/// members, addresses and identifiers count as texts here.
 fn is_compared_as_text(e: &Expr) -> bool {
     let is_text = e.ty.is_string() && !e.is_hex();
     let is_temporal = e.ty.is_temporal() && e.ty.kind != TypeKind::Year;
@@ -216,7 +217,7 @@ fn about(mut b: Binding<'_>, name: fn(CollationId) -> &'static str) -> SqlResult
 }
 
 fn bind_weight_string(mut b: Binding<'_>) -> SqlResult<Expr> {
-    // Compat: only texts have weights, and addresses those of texts in latin1.
+    // Compat: only texts have weights; an address has those of its text in latin1.
     let (is_string, is_member) = (b.args[0].ty.is_string(), b.args[0].ty.members.is_some());
     let is_address = b.args[0].ty.fixed_binary().is_some();
     b.text(0);

@@ -1,4 +1,5 @@
-//! Functions that make strings of strings.
+//! Functions that make strings from strings.
+//! Results are limited by `max_allowed_packet`; long work is done in pieces.
 
 use selkie_meter::{demand, tick};
 use selkie_types::error::catalogue::ER_INVALID_CHARACTER_STRING;
@@ -45,7 +46,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("RPAD", 2, 3, |b| pad(b, |f| padded(f, false))),
     Function::new("REPLACE", 3, 3, |mut b| {
         b.unify(0..3, true)?;
-        // What is replaced may be one character, however long its type says it can be.
+        // The replaced text may have one character, however long its type is.
         let longer = u64::from(b.args[2].ty.length).max(1);
         let ty = b.string_type(u64::from(b.args[0].ty.length) * longer);
         b.strict(ty, replace)
@@ -106,7 +107,7 @@ fn bind_char(mut b: Binding<'_>) -> SqlResult<Expr> {
         for row in 0..f.rows {
             out.write(|buffer| {
                 let start = buffer.len();
-                // Compat: CHAR leaves NULLs out, CHR of one is NULL.
+                // Compat: CHAR omits NULLs; CHR of NULL is NULL.
                 if f.call.function.name() == "CHR" && f.args[0].is_null(row) {
                     return false;
                 }
@@ -122,7 +123,7 @@ fn bind_char(mut b: Binding<'_>) -> SqlResult<Expr> {
     })
 }
 
-/// Cuts what CHAR made where it is no text; in a strict mode it is NULL then.
+/// Cuts the result of CHAR where it is no valid text; in strict mode it becomes NULL instead.
 fn keep_well_formed(f: &Frame<'_>, charset: Charset, start: usize, buffer: &mut Vec<u8>) -> bool {
     let good = start + charset.well_formed_len(&buffer[start..]);
     if good == buffer.len() {
@@ -204,7 +205,7 @@ fn reverse(frame: &Frame<'_>) -> SqlResult<Column> {
         demand(text.len());
         let start = out.len();
         out.resize(start + text.len(), 0);
-        // From behind: the first character is the last one.
+        // Filled from the end: the first character becomes the last.
         let (mut at, mut end) = (0, out.len());
         while at < text.len() {
             tick(4);
@@ -238,7 +239,7 @@ fn bind_repeat(mut b: Binding<'_>) -> SqlResult<Expr> {
     })
 }
 
-/// Appends a text so many times, in pieces after which the statement may end.
+/// Appends a text `count` times, in pieces, so that the statement can end between them.
 fn put_times(text: &[u8], count: usize, out: &mut Vec<u8>) {
     const PIECE: usize = 1 << 14;
     let (start, whole) = (out.len(), text.len() * count);
@@ -247,7 +248,7 @@ fn put_times(text: &[u8], count: usize, out: &mut Vec<u8>) {
         return;
     }
     out.extend_from_slice(text);
-    // A piece of whole texts, made by doubling.
+    // The first piece: whole texts, made by doubling.
     while out.len() - start < PIECE.min(whole) {
         let more = (out.len() - start).min(start + whole - out.len());
         out.extend_from_within(start..start + more);
@@ -314,9 +315,8 @@ fn fill(charset: Charset, pad: &[u8], mut count: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(charset.prefix(pad, count));
 }
 
-/// Compat: compares byte by byte whatever the collation is.
-/// Compat: where nothing is looked for, it does not matter that it would become NULL; nor, of bytes
-/// and characters of one byte, where it is not found.
+/// Compat: compares byte by byte, whatever the collation is. A NULL replacement does not matter if
+/// the text to find is empty; in binary collations and one-byte charsets also if it is not found.
 fn replace(frame: &Frame<'_>) -> SqlResult<Column> {
     let (texts, froms) = (frame.bytes(0), frame.bytes(1));
     let is_lazy = charset(frame).max_len() == 1 || frame.call.collation.info().is_bin();
@@ -339,7 +339,7 @@ fn replace(frame: &Frame<'_>) -> SqlResult<Column> {
     Ok(out.finish())
 }
 
-/// Appends the text of a row; false if it is NULL.
+/// Appends the result for a row; false if it is NULL.
 fn replaced(frame: &Frame<'_>, row: usize, places: &[usize], out: &mut Vec<u8>) -> bool {
     let Some(to) = frame.bytes(2).get(row) else { return false };
     let (text, length) = (frame.bytes(0).value(row), frame.bytes(1).value(row).len());
@@ -417,7 +417,7 @@ fn make_set(frame: &Frame<'_>) -> SqlResult<Column> {
     Ok(out.finish())
 }
 
-/// Arguments: on, off, separator, bits, number of bits.
+/// Arguments: text for ones, text for zeros, separator, bits, number of bits.
 fn export_set(mut b: Binding<'_>) -> SqlResult<Expr> {
     let bits = b.args.remove(0);
     let count = if b.len() == 4 { b.args.pop() } else { None };
@@ -461,12 +461,12 @@ fn export_set(mut b: Binding<'_>) -> SqlResult<Expr> {
     })
 }
 
-/// So many ones.
+/// `count` one bits at the lower end.
 fn low_bits(count: i64) -> i64 {
     if count >= 64 { -1 } else { (1 << count) - 1 }
 }
 
-/// The character that QUOTE writes behind a backslash in place of a byte.
+/// The character that QUOTE writes after a backslash in place of a byte.
 fn escaped(byte: u8) -> Option<u8> {
     match byte {
         b'\\' | b'\'' => Some(byte),
@@ -476,7 +476,7 @@ fn escaped(byte: u8) -> Option<u8> {
     }
 }
 
-/// NULL is the word NULL.
+/// QUOTE of NULL is the word NULL.
 fn quote(frame: &Frame<'_>) -> SqlResult<Column> {
     let charset = charset(frame);
     let texts = frame.bytes(0);
@@ -516,7 +516,7 @@ fn each_char<'t>(charset: Charset, text: &'t [u8], mut take: impl FnMut(&'t [u8]
     }
 }
 
-/// The ASCII character that `char` is.
+/// The ASCII character in `char`, if it is one.
 fn ascii_of(charset: Charset, char: &[u8]) -> Option<u8> {
     match char {
         [byte] => Some(*byte),
@@ -525,8 +525,8 @@ fn ascii_of(charset: Charset, char: &[u8]) -> Option<u8> {
     }
 }
 
-/// Compat: all characters from U+00C0 on are letters without a sound, and a letter counts once if
-/// only such letters are between it and the one before.
+/// Compat: all characters from U+00C0 on are letters without a sound. A letter counts once if only
+/// such letters are between it and the previous one.
 fn soundex(frame: &Frame<'_>) -> SqlResult<Column> {
     let charset = charset(frame);
     bytes_to_bytes(frame, |text, out| {

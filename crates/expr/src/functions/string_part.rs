@@ -1,4 +1,5 @@
-//! Parts of strings: LEFT, SUBSTRING, TRIM and their kin.
+//! Parts of strings: LEFT, SUBSTRING, TRIM and similar.
+//! Positions count characters, from 1; a result is a part of the argument.
 
 use selkie_meter::tick;
 use selkie_types::charset::Charset;
@@ -68,7 +69,7 @@ fn end_part(frame: &Frame<'_>, left: bool) -> SqlResult<Column> {
 fn substring(mut b: Binding<'_>) -> SqlResult<Expr> {
     b.subject(0);
     b.int(1);
-    // Compat: it may have as many characters as its argument has bytes.
+    // Compat: the result may have as many characters as the argument has bytes.
     let width = b.args[0].ty.collation.charset().max_len() as i64;
     let mut length = i64::from(b.args[0].ty.length) * width;
     if let Some(start) = b.constant_int(1) {
@@ -99,7 +100,7 @@ fn substring_kernel(frame: &Frame<'_>) -> SqlResult<Column> {
     })
 }
 
-/// `count` characters from position `start`, counted from 1 or, if negative, from the end.
+/// `count` characters from position `start`; it counts from 1, or if negative from the end.
 fn part(charset: Charset, text: &[u8], start: i64, count: usize) -> &[u8] {
     let skip = match start {
         0 => return b"",
@@ -126,9 +127,9 @@ fn substring_index(frame: &Frame<'_>) -> SqlResult<Column> {
     })
 }
 
-/// What stands before the `count`-th delimiter, or after it counted from the end.
+/// The text before the `count`-th delimiter; if negative, the text after it, counted from the end.
 ///
-/// Compat: delimiters are compared byte by byte whatever the collation is.
+/// Compat: delimiters are compared byte by byte, whatever the collation is.
 fn index_part<'t>(charset: Charset, text: &'t [u8], delimiter: &[u8], count: i64) -> &'t [u8] {
     if delimiter.is_empty() || count == 0 {
         return b"";
@@ -145,7 +146,7 @@ fn index_part<'t>(charset: Charset, text: &'t [u8], delimiter: &[u8], count: i64
     }
 }
 
-/// Where a byte string occurs in a text, at characters' starts, without overlaps.
+/// Offsets at which a byte string occurs in a text: at starts of characters, without overlaps.
 pub(super) fn occurrences(charset: Charset, text: &[u8], needle: &[u8]) -> Vec<usize> {
     if charset.is_self_synchronizing() {
         return memchr::memmem::find_iter(text, needle).inspect(|_| tick(8)).collect();

@@ -1,4 +1,5 @@
-//! TO_CHAR: dates and times in formats as of Oracle.
+//! TO_CHAR: dates and times in the formats of Oracle.
+//! An unknown word in a constant format is error 3047 when the call is bound.
 
 use selkie_types::error::catalogue::ER_STD_INVALID_ARGUMENT;
 use selkie_types::temporal::TimeNames;
@@ -11,7 +12,7 @@ use crate::kernel::{BytesOut, Frame};
 /// Functions called by name.
 pub(super) static FUNCTIONS: &[Function] = &[Function::new("TO_CHAR", 1, 2, bind)];
 
-/// The format if none is given.
+/// Format used if none is given.
 const DEFAULT_FORMAT: &[u8] = b"YYYY-MM-DD HH24:MI:SS";
 
 fn invalid(what: &str) -> SqlError {
@@ -44,7 +45,7 @@ fn bind(mut b: Binding<'_>) -> SqlResult<Expr> {
     b.maybe(ty, kernel)
 }
 
-/// The error about a format, which shows the beginning of what is not understood.
+/// Error for an invalid format; it shows the start of the part that is not understood.
 fn unknown(rest: &str) -> SqlError {
     let shown: String = rest.chars().take(8).collect();
     invalid(&format!("date format not recognized at {shown}"))
@@ -68,11 +69,11 @@ fn kernel(frame: &Frame<'_>) -> SqlResult<Column> {
     Ok(out.finish())
 }
 
-/// A piece of a format.
+/// A part of a format.
 #[derive(Clone, Debug, PartialEq)]
 enum Part {
     Text(String),
-    /// The last digits of the year, as many as it says.
+    /// The last digits of the year, as many as given.
     Year(usize),
     Month,
     MonthName,
@@ -84,13 +85,13 @@ enum Part {
     Hour24,
     Minute,
     Second,
-    /// AM or PM; with points.
+    /// AM or PM; true with points.
     Half(bool),
-    /// AD; with points.
+    /// AD; true with points.
     Era(bool),
 }
 
-/// Words of formats; of two that begin alike the longer one comes first.
+/// Words of formats. Of two words with the same start, the longer comes first.
 const WORDS: &[(&str, Part)] = &[
     ("YYYY", Part::Year(4)),
     ("YYY", Part::Year(3)),
@@ -119,7 +120,7 @@ const WORDS: &[(&str, Part)] = &[
     ("BC", Part::Era(false)),
 ];
 
-/// The parts of a format; what is not understood otherwise.
+/// The parts of a format; the part that is not understood as an error.
 fn parse(format: &str) -> Result<Vec<Part>, String> {
     let mut parts = Vec::new();
     let mut rest = format;
@@ -159,7 +160,7 @@ impl Part {
         }
     }
 
-    /// Compat: names are as long as the longest; a month that is none is `00`.
+    /// Compat: names are padded to the longest name; an invalid month is `00`.
     fn write(&self, v: DateTime, names: &TimeNames, out: &mut String) {
         let month = (v.date().month() as usize).checked_sub(1);
         let weekday = v.date().weekday() as usize;

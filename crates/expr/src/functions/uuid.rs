@@ -1,4 +1,5 @@
-//! Universally unique identifiers.
+//! Universally unique identifiers: UUID, SYS_GUID.
+//! Unique within the process even if the clock stands still or goes back.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,7 +26,7 @@ fn uuid(frame: &Frame<'_>) -> SqlResult<Column> {
     Ok(out.finish())
 }
 
-/// The digits alone. Compat: in latin1.
+/// The digits without hyphens. Compat: in latin1.
 fn sys_guid(mut b: Binding<'_>) -> SqlResult<Expr> {
     b.system_constant();
     b.collation = CollationId::LATIN1_SWEDISH_CI;
@@ -40,7 +41,7 @@ fn sys_guid(mut b: Binding<'_>) -> SqlResult<Expr> {
     })
 }
 
-/// An identifier of version 1: the time in steps of 100 ns since 1582, and a random node.
+/// An identifier of version 1: the time in units of 100 ns since 1582, and a random node.
 fn next() -> [u8; 16] {
     static NODE: OnceLock<[u8; 8]> = OnceLock::new();
     let time = next_time();
@@ -58,7 +59,7 @@ fn next() -> [u8; 16] {
     [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p]
 }
 
-/// The time, or if that was given out already the next.
+/// The current time; the next free value if it was already used.
 fn next_time() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     const SINCE_1582: u64 = 0x01B2_1DD2_1381_4000;

@@ -1,4 +1,5 @@
 //! EXTRACTVALUE and UPDATEXML: paths into XML documents.
+//! The path must be the same for all rows; parser and evaluation are in `crate::xml`.
 
 use std::sync::Arc;
 
@@ -10,13 +11,13 @@ use crate::function::{Binding, Function, Kernel, MANY, Nature};
 use crate::kernel::{BytesOut, Frame};
 use crate::xml::{Document, Evaluation, Kind, Path};
 
-/// EXTRACTVALUE with what `$name` stands for behind its arguments, their names in the option.
+/// EXTRACTVALUE with the values of `$name` after its arguments; their names are in the option.
 pub(crate) static EXTRACT: Function = Function::new("EXTRACTVALUE", 2, MANY, bind_extract);
 
-/// UPDATEXML in the same way.
+/// UPDATEXML with such values.
 pub(crate) static UPDATE: Function = Function::new("UPDATEXML", 3, MANY, bind_update);
 
-/// Those whose paths name user variables.
+/// The functions for paths that name user variables.
 static EXTRACT_VARIABLE: Function =
     Function::new("EXTRACTVALUE", 2, MANY, bind_extract).nature(Nature::Volatile);
 static UPDATE_VARIABLE: Function =
@@ -36,7 +37,7 @@ fn bind_update(b: Binding<'_>) -> SqlResult<Expr> {
     bind(b, 3, update)
 }
 
-/// Works on texts of one charset in which markup is ASCII.
+/// Converts texts to one charset in which markup is ASCII.
 fn bind(mut b: Binding<'_>, count: usize, kernel: Kernel) -> SqlResult<Expr> {
     let result = b.unify(0..count, true)?.collation;
     if result.charset().min_len() > 1 {
@@ -71,7 +72,7 @@ fn only_constants() -> SqlError {
     SqlError::with_message(&ER_UNKNOWN_ERROR, "Only constant XPATH queries are supported")
 }
 
-/// The names that `$name` may have.
+/// The names that `$name` may use.
 fn locals(option: &CallOption) -> Vec<&str> {
     match option {
         CallOption::Name(names) => names.split(',').collect(),
@@ -79,7 +80,7 @@ fn locals(option: &CallOption) -> Vec<&str> {
     }
 }
 
-/// The path of a call, which is the same for all rows.
+/// The path of a call, the same for all rows.
 fn path(frame: &Frame<'_>) -> SqlResult<Option<Arc<Path>>> {
     let paths = frame.bytes(1);
     let Some(text) = paths.get(0).filter(|_| frame.rows > 0) else { return Ok(None) };
@@ -93,7 +94,7 @@ fn path(frame: &Frame<'_>) -> SqlResult<Option<Arc<Path>>> {
     }
 }
 
-/// A document; what is none is NULL with a warning.
+/// A document; NULL with a warning if it is malformed.
 fn document<'a>(frame: &Frame<'_>, text: &'a [u8]) -> Option<Document<'a>> {
     match Document::parse(text) {
         Ok(document) => Some(document),
@@ -105,7 +106,7 @@ fn document<'a>(frame: &Frame<'_>, text: &'a [u8]) -> Option<Document<'a>> {
     }
 }
 
-/// `f` over the documents of the rows.
+/// Applies `f` to the document of each row.
 fn each(
     frame: &Frame<'_>,
     fixed: usize,
@@ -140,7 +141,7 @@ fn extract(frame: &Frame<'_>) -> SqlResult<Column> {
     each(frame, 2, |_, path, evaluation| evaluation.text(&path.tree))
 }
 
-/// Replaces the one node that is found; otherwise the document stays as it is.
+/// Replaces the node if the path finds exactly one; otherwise the document is unchanged.
 fn update(frame: &Frame<'_>) -> SqlResult<Column> {
     let replacements = frame.bytes(2);
     each(frame, 3, |row, path, evaluation| {

@@ -1,30 +1,31 @@
-//! JSON documents as trees over their text.
+//! JSON documents as trees that borrow from their text.
+//! Nothing is decoded: numbers and strings stay as written, escapes included.
 
 use selkie_meter::tick;
 use selkie_types::stack;
 
-/// A value in a document. What is borrowed is its text, as written.
+/// A value in a document; it borrows its text as written.
 #[derive(Clone, Debug)]
 pub(crate) enum Json<'a> {
     Null,
     Bool(bool),
     /// The digits.
     Number(&'a [u8]),
-    /// What is between the quotes.
+    /// The text between the quotes.
     String(&'a [u8]),
-    /// The items, and the text from bracket to bracket.
+    /// The items, and the text with its brackets.
     Array(Vec<Json<'a>>, &'a [u8]),
-    /// Names between their quotes with their values, in the order written, and the whole text.
+    /// Names (without quotes) with their values in the written order, and the whole text.
     Object(Vec<(&'a [u8], Json<'a>)>, &'a [u8]),
 }
 
 impl<'a> Json<'a> {
-    /// Whether it is neither an array nor an object.
+    /// Whether this is neither an array nor an object.
     pub(crate) fn is_scalar(&self) -> bool {
         !matches!(self, Self::Array(..) | Self::Object(..))
     }
 
-    /// The values directly inside, in the order written.
+    /// The direct children, in the written order.
     pub(crate) fn children(&self) -> Vec<&Self> {
         match self {
             Self::Array(items, _) => items.iter().collect(),
@@ -33,7 +34,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// The number of values directly inside.
+    /// The number of direct children.
     pub(crate) fn width(&self) -> usize {
         match self {
             Self::Array(items, _) => items.len(),
@@ -42,7 +43,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// The last of the values directly inside.
+    /// The last direct child.
     pub(crate) fn last_child(&self) -> Option<&Self> {
         match self {
             Self::Array(items, _) => items.last(),
@@ -51,7 +52,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// The value of the first member of a name, as it is written.
+    /// The value of the first member with this name; the name is in its written form.
     pub(crate) fn member(&self, name: &[u8]) -> Option<&Self> {
         let Self::Object(members, _) = self else { return None };
         tick(members.len() * 8);
@@ -65,12 +66,12 @@ impl<'a> Json<'a> {
         1 + self.children().into_iter().map(Self::depth).max().unwrap_or(0)
     }
 
-    /// An array of values that are not in a text together.
+    /// An array of values that are not together in one text.
     pub(crate) fn array(items: Vec<Self>) -> Self {
         Self::Array(items, &[])
     }
 
-    /// An object of members that are not in a text together.
+    /// An object of members that are not together in one text.
     pub(crate) fn object(members: Vec<(&'a [u8], Self)>) -> Self {
         Self::Object(members, &[])
     }

@@ -1,4 +1,5 @@
 //! Escapes of JSON strings.
+//! Texts are UTF-8 on both sides; only the necessary characters are escaped.
 
 use selkie_meter::{demand, tick};
 
@@ -28,7 +29,7 @@ pub(crate) fn put_escaped(out: &mut Vec<u8>, text: &[u8]) {
     }
 }
 
-/// Appends the text the inside of a string stands for; the place of what is no character otherwise.
+/// Appends the text of a string's inside; the error is the offset of invalid text.
 pub(crate) fn unescape(inside: &[u8], out: &mut Vec<u8>) -> Result<(), usize> {
     demand(inside.len());
     let mut at = 0;
@@ -58,7 +59,8 @@ pub(crate) fn unescape(inside: &[u8], out: &mut Vec<u8>) -> Result<(), usize> {
     Ok(())
 }
 
-/// The character after `\u`, and the length of its digits, with those of a second half.
+/// The character of a `\u` escape, and the length of its digits, including those of a second
+/// surrogate.
 fn unicode(text: &[u8]) -> Result<(char, usize), usize> {
     let first = hex4(text).ok_or(4usize)?;
     if !(0xD800..0xDC00).contains(&first) {
@@ -78,7 +80,7 @@ fn hex4(text: &[u8]) -> Option<u32> {
     u32::from_str_radix(digits, 16).ok()
 }
 
-/// Whether the insides of two strings stand for the same text.
+/// Whether the insides of two strings have the same text.
 pub(crate) fn same_text(a: &[u8], b: &[u8]) -> bool {
     if a == b {
         return true;

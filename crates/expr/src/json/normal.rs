@@ -1,4 +1,5 @@
-//! One text for all documents that are equal: names sorted, numbers with an exponent.
+//! Normal form: equal documents have the same text. Names are sorted, numbers have an exponent.
+//! For JSON_NORMALIZE, JSON_EQUALS and JSON_OVERLAPS.
 
 use std::cmp::Ordering;
 
@@ -18,7 +19,7 @@ pub(crate) fn normalize(out: &mut Vec<u8>, json: &Json<'_>) {
     write_compact(out, &root);
 }
 
-/// The normal forms of all numbers in the order of the document.
+/// The normal forms of all numbers, in document order.
 fn collect_numbers(json: &Json<'_>, out: &mut Vec<Vec<u8>>) {
     tick(32);
     stack::ensure();
@@ -28,7 +29,7 @@ fn collect_numbers(json: &Json<'_>, out: &mut Vec<Vec<u8>>) {
     json.children().into_iter().for_each(|child| collect_numbers(child, out));
 }
 
-/// The document with its numbers replaced, in the order of the document.
+/// The document with its numbers replaced, in document order.
 fn with_numbers<'a>(json: &Json<'a>, numbers: &mut impl Iterator<Item = &'a [u8]>) -> Json<'a> {
     tick(32);
     stack::ensure();
@@ -45,7 +46,7 @@ fn with_numbers<'a>(json: &Json<'a>, numbers: &mut impl Iterator<Item = &'a [u8]
     }
 }
 
-/// One digit, the other digits, an exponent.
+/// A number as one digit, the other digits, and an exponent.
 fn number(text: &[u8]) -> Vec<u8> {
     let (negative, text) = match text {
         [b'-', rest @ ..] => (true, rest),
@@ -88,7 +89,7 @@ fn sort(json: &mut Json<'_>) {
     }
 }
 
-/// The order of values of one name.
+/// The order of values that have the same name.
 fn order(a: &Json<'_>, b: &Json<'_>) -> Ordering {
     tick(32);
     stack::ensure();

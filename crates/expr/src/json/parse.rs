@@ -1,21 +1,23 @@
 //! Parsing of JSON documents.
+//! Compat: accepts and refuses what MariaDB's scanner does, with its error positions. Depth is
+//! limited.
 
 use selkie_meter::tick;
 use selkie_types::stack;
 
 use super::Json;
 
-/// Arrays and objects may nest less deep than this.
+/// Nesting of arrays and objects must be less than this.
 pub(crate) const MAX_DEPTH: usize = 32;
 
-/// What is wrong with a text.
+/// Kinds of errors in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ErrorKind {
-    /// Bytes that are no character.
+    /// Bytes that form no character.
     BadCharacter,
     /// A control character in a string.
     NotAllowed,
-    /// It ends too early.
+    /// The text ends too early.
     End,
     /// Anything else.
     Syntax,
@@ -26,13 +28,13 @@ pub(crate) enum ErrorKind {
 /// The first error of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct JsonError {
-    /// What is wrong.
+    /// Kind of the error.
     pub(crate) kind: ErrorKind,
-    /// The position as messages give it.
+    /// The position in messages.
     pub(crate) position: usize,
 }
 
-/// The document a text is.
+/// Parses a text that is one document.
 pub(crate) fn parse(text: &[u8]) -> Result<Json<'_>, JsonError> {
     match parse_partly(text) {
         (Some(json), None) => Ok(json),
@@ -41,7 +43,7 @@ pub(crate) fn parse(text: &[u8]) -> Result<Json<'_>, JsonError> {
     }
 }
 
-/// The document a text begins with, whatever follows it.
+/// Parses the document at the start of a text; the rest is ignored.
 pub(crate) fn parse_first(text: &[u8]) -> Result<Json<'_>, JsonError> {
     let mut p = Parser { text, at: 0, error: None };
     let end = JsonError { kind: ErrorKind::End, position: text.len() };
@@ -51,7 +53,7 @@ pub(crate) fn parse_first(text: &[u8]) -> Result<Json<'_>, JsonError> {
     }
 }
 
-/// What was read of a document up to the first error.
+/// Parses a document up to the first error.
 ///
 /// With an error, the last value of every level may be incomplete.
 pub(crate) fn parse_partly(text: &[u8]) -> (Option<Json<'_>>, Option<JsonError>) {
@@ -66,7 +68,7 @@ pub(crate) fn parse_partly(text: &[u8]) -> (Option<Json<'_>>, Option<JsonError>)
     (value, p.error)
 }
 
-/// The inside of the string that begins at `start`; what follows it is not looked at.
+/// The inside of the string that begins at `start`; the text after it is ignored.
 pub(crate) fn string_at(text: &[u8], start: usize) -> Result<&[u8], JsonError> {
     let mut p = Parser { text, at: start, error: None };
     let end = JsonError { kind: ErrorKind::End, position: text.len() };
@@ -88,7 +90,7 @@ impl<'a> Parser<'a> {
         self.error.get_or_insert(JsonError { kind, position });
     }
 
-    /// The next byte does not belong there.
+    /// Records an error: the next byte is not allowed here.
     fn unexpected(&mut self) {
         match self.peek() {
             None => self.fail(ErrorKind::End, self.at),
@@ -143,7 +145,7 @@ impl<'a> Parser<'a> {
         Some(value)
     }
 
-    /// A comma, or the end of the container; true for a comma.
+    /// Reads a comma or the end of the container; true for a comma.
     fn goes_on(&mut self, close: u8) -> bool {
         self.spaces();
         match self.peek() {
@@ -199,7 +201,7 @@ impl<'a> Parser<'a> {
         Json::Object(members, &self.text[start..self.at])
     }
 
-    /// `"name":`
+    /// Reads `"name":`.
     fn name(&mut self) -> Option<&'a [u8]> {
         self.spaces();
         if self.peek() != Some(b'"') {
@@ -232,7 +234,7 @@ impl<'a> Parser<'a> {
         self.at > start
     }
 
-    /// Compat: a point needs no digits after it.
+    /// Reads a number. Compat: a point needs no digits after it.
     fn number(&mut self) -> Option<Json<'a>> {
         let start = self.at;
         if self.peek() == Some(b'-') {
@@ -262,7 +264,7 @@ impl<'a> Parser<'a> {
         Some(Json::Number(&self.text[start..self.at]))
     }
 
-    /// Compat: a number cut short is a syntax error, at its end.
+    /// Records a malformed number. Compat: a number that is cut short is a syntax error at its end.
     fn no_number(&mut self) -> Option<Json<'a>> {
         let position = if self.at < self.text.len() { self.at + 1 } else { self.at };
         self.fail(ErrorKind::Syntax, position);
@@ -304,7 +306,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// What follows a backslash. Compat: any character may.
+    /// Reads the character after a backslash. Compat: any character is allowed.
     fn escape(&mut self) -> Option<()> {
         if self.peek() != Some(b'u') {
             self.at += usize::from(self.peek().is_some_and(|b| b < 0x80));

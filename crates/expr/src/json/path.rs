@@ -1,4 +1,5 @@
 //! JSON paths: `$.name[0].*`, `$**.name`, `$[last-1 to last]`.
+//! A path never fails on a document: it leads to no, one or several values.
 
 use selkie_meter::tick;
 use selkie_types::stack;
@@ -11,10 +12,10 @@ pub(super) enum Step {
     /// A name as written, escapes included.
     Member(Vec<u8>),
     AnyMember,
-    /// A position; from the end if negative, -1 being the last.
+    /// A position; if negative, from the end, where -1 is the last.
     Item(i64),
     AnyItem,
-    /// Positions from one to another.
+    /// A range of positions.
     Range(i64, i64),
     /// The value itself and all values below it.
     Descend,
@@ -32,9 +33,10 @@ impl Path {
         Self { steps: Vec::new() }
     }
 
-    /// The path as JSON_TABLE takes rows by it.
+    /// The path in the form in which JSON_TABLE selects rows.
     ///
-    /// Compat: of a range of positions it takes the first, and nothing from the end of an array.
+    /// Compat: of a range of positions only the first counts, and positions from the end of an
+    /// array select nothing.
     pub(crate) fn of_rows(mut self) -> Self {
         for step in &mut self.steps {
             let (Step::Item(from) | Step::Range(from, _)) = *step else { continue };
@@ -49,15 +51,15 @@ impl Path {
         self.steps.iter().any(|s| matches!(s, AnyMember | AnyItem | Descend | Range(..)))
     }
 
-    /// Whether it leads to the document itself.
+    /// Whether the path leads to the document itself.
     pub(crate) fn is_root(&self) -> bool {
         self.steps.is_empty()
     }
 
-    /// The values the path leads to, in the order of the document, each once.
+    /// The values the path leads to, in document order, without duplicates.
     pub(crate) fn find<'j, 'a>(&self, root: &'j Json<'a>) -> Vec<&'j Json<'a>> {
         let mut found = vec![root];
-        // Only where one value lies below another can a step lead twice to the same.
+        // A step can reach a value twice only if one value lies below another.
         let mut nested = false;
         for step in &self.steps {
             nested |= *step == Step::Descend;
@@ -68,9 +70,10 @@ impl Path {
         found
     }
 
-    /// The place the path leads to, without adding anything; the first of several.
+    /// The value the path leads to, without adding anything; the first of several.
     ///
-    /// Compat: a value that is no array counts as an array of itself, but only from its start.
+    /// Compat: a value that is no array counts as an array of itself, but only for positions from
+    /// its start.
     pub(crate) fn find_mut<'j, 'a>(&self, root: &'j mut Json<'a>) -> Option<&'j mut Json<'a>> {
         let mut here = root;
         for step in &self.steps {
@@ -91,7 +94,7 @@ impl Path {
         Some(here)
     }
 
-    /// The path without its last step, and what that step names.
+    /// The path without its last step, and that step.
     pub(crate) fn split_last(&self) -> Option<(Self, Last<'_>)> {
         let (last, steps) = self.steps.split_last()?;
         let last = match last {
@@ -103,7 +106,7 @@ impl Path {
     }
 }
 
-/// The last step of a path without wildcards.
+/// Last step of a path without wildcards.
 pub(crate) enum Last<'p> {
     /// A name as written.
     Member(&'p [u8]),
@@ -111,20 +114,21 @@ pub(crate) enum Last<'p> {
     Item(i64),
 }
 
-/// The position `n` of an array; one behind the end or further if it is not in it.
+/// The position `n` of an array; `None` or a position after the end if it is not in the array.
 pub(crate) fn index(n: i64, len: usize) -> Option<usize> {
     let n = if n < 0 { len as i64 + n } else { n };
     usize::try_from(n).ok()
 }
 
-/// Each value once, in the order of the document.
+/// The values without duplicates, in document order.
 fn distinct<'j, 'a>(found: Vec<&'j Json<'a>>) -> Vec<&'j Json<'a>> {
     tick(found.len() * 32);
     let mut seen = hashbrown::HashSet::new();
     found.into_iter().filter(|value| seen.insert(std::ptr::from_ref(*value))).collect()
 }
 
-/// Compat: a value that is no array counts as an array of itself, but only from its start.
+/// Compat: a value that is no array counts as an array of itself, but only for positions from its
+/// start.
 fn follow<'j, 'a>(value: &'j Json<'a>, step: &Step, out: &mut Vec<&'j Json<'a>>) {
     tick(8 * (1 + value.width()));
     match (step, value) {

@@ -1,15 +1,16 @@
 //! Parsing of JSON paths.
+//! Compat: the grammar and the positions of errors are MariaDB's.
 
 use super::parse::{ErrorKind, JsonError, MAX_DEPTH};
 use super::path::{Path, Step};
 
-/// What is wrong with a path: [`ErrorKind::End`], [`ErrorKind::Syntax`] or [`ErrorKind::Depth`].
+/// An error in a path: [`ErrorKind::End`], [`ErrorKind::Syntax`] or [`ErrorKind::Depth`].
 pub(crate) type PathError = JsonError;
 
 type Result<T> = std::result::Result<T, PathError>;
 
 impl Path {
-    /// The path of a text.
+    /// Parses a path.
     pub(crate) fn parse(text: &[u8]) -> Result<Self> {
         let mut p = Parser { text, at: 0 };
         p.start()?;
@@ -48,7 +49,7 @@ impl Parser<'_> {
         PathError { kind: ErrorKind::End, position: self.at }
     }
 
-    /// The next byte does not belong there, or there is none.
+    /// The error for the next byte, or for the end of the text.
     fn unexpected(&self) -> PathError {
         if self.at < self.text.len() { self.syntax() } else { self.end() }
     }
@@ -65,7 +66,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `$`, which `lax` may stand before.
+    /// Reads `$`, with an optional `lax` before it.
     fn start(&mut self) -> Result<()> {
         self.spaces();
         if self.text[self.at..].starts_with(b"lax") {
@@ -131,7 +132,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What is between brackets, and the closing one.
+    /// Reads the content of brackets and the closing bracket.
     fn array(&mut self) -> Result<Step> {
         let spaced = self.peek() == Some(b' ');
         self.spaces();
@@ -149,7 +150,7 @@ impl Parser<'_> {
         if self.eat(b']') { Ok(step) } else { Err(self.unexpected()) }
     }
 
-    /// ` to position`. Compat: exactly one space around `to`.
+    /// Reads ` to position`. Compat: exactly one space around `to`.
     fn range_end(&mut self) -> Result<Option<i64>> {
         if !self.eat(b' ') || self.peek() == Some(b']') {
             return Ok(None);
@@ -167,7 +168,7 @@ impl Parser<'_> {
         Ok(Some(to))
     }
 
-    /// A number, one from the end, `last` or `last` minus a number.
+    /// Reads a position: a number, a number from the end, `last`, or `last` minus a number.
     fn position(&mut self) -> Result<i64> {
         match self.peek() {
             Some(b'-') => {

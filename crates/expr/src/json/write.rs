@@ -1,11 +1,12 @@
-//! JSON documents written again: with single spaces, without any, or a line for every value.
+//! JSON documents written again: with single spaces, without any, or with one line per value.
+//! Strings and numbers are copied as written; only the text between them changes.
 
 use selkie_meter::{demand, tick};
 use selkie_types::stack;
 
 use super::Json;
 
-/// What is written between the parts of a document.
+/// Text between the parts of a document.
 struct Style {
     comma: &'static [u8],
     colon: &'static [u8],
@@ -68,7 +69,7 @@ fn write(out: &mut Vec<u8>, json: &Json<'_>, style: &Style) {
     }
 }
 
-/// Appends a document with a line for every value, `indent` spaces for every level.
+/// Appends a document with one line per value and `indent` spaces per level.
 ///
 /// Compat: an array of at most one scalar is on one line; an empty object is not.
 pub(crate) fn write_detailed(out: &mut Vec<u8>, json: &Json<'_>, indent: usize) {

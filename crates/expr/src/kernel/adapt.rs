@@ -1,13 +1,13 @@
 //! Kernels made from functions of one row.
 //!
-//! The infallible ones run over plain vectors without looking at NULLs; the others skip rows with
-//! a NULL argument.
+//! Kernels that cannot fail run over plain vectors and ignore NULLs; the others skip rows with a
+//! NULL argument.
 
 use selkie_types::{Column, SqlResult};
 
 use super::{BytesOut, Frame, Native, NativeOut, View};
 
-/// `f` over every value, NULL or not; NULLs stay.
+/// Applies `f` to every value, NULL or not; NULL stays NULL.
 pub(crate) fn map<A: Native, R: Native>(frame: &Frame<'_>, f: impl Fn(A) -> R) -> Column {
     let column = &frame.args[0];
     let view = View::<A>::of(column);
@@ -16,7 +16,7 @@ pub(crate) fn map<A: Native, R: Native>(frame: &Frame<'_>, f: impl Fn(A) -> R) -
     Column::from_data(R::data(values), column.validity().cloned())
 }
 
-/// `f` over the values that are not NULL.
+/// Applies `f` to the values that are not NULL.
 pub(crate) fn try_map<A: Native, R: Native>(
     frame: &Frame<'_>,
     mut f: impl FnMut(A) -> SqlResult<Option<R>>,
@@ -29,7 +29,7 @@ pub(crate) fn try_map<A: Native, R: Native>(
     Ok(out.finish())
 }
 
-/// `f` over the pairs of which neither is NULL.
+/// Applies `f` to the pairs in which neither value is NULL.
 pub(crate) fn try_map2<A: Native, B: Native, R: Native>(
     frame: &Frame<'_>,
     mut f: impl FnMut(A, B) -> SqlResult<Option<R>>,
@@ -45,7 +45,7 @@ pub(crate) fn try_map2<A: Native, B: Native, R: Native>(
     Ok(out.finish())
 }
 
-/// `f` over the strings that are not NULL.
+/// Applies `f` to the strings that are not NULL.
 pub(crate) fn from_bytes<R: Native>(
     frame: &Frame<'_>,
     mut f: impl FnMut(&[u8]) -> SqlResult<Option<R>>,
@@ -58,7 +58,7 @@ pub(crate) fn from_bytes<R: Native>(
     Ok(out.finish())
 }
 
-/// `f` over the pairs of strings of which neither is NULL.
+/// Applies `f` to the pairs of strings in which neither is NULL.
 pub(crate) fn from_bytes2<R: Native>(
     frame: &Frame<'_>,
     mut f: impl FnMut(&[u8], &[u8]) -> SqlResult<Option<R>>,
@@ -74,7 +74,7 @@ pub(crate) fn from_bytes2<R: Native>(
     Ok(out.finish())
 }
 
-/// Whether `write` has appended a string, which must not be too long.
+/// Whether `write` appended a string; one that is too long counts as NULL.
 #[inline]
 pub(crate) fn bounded(
     frame: &Frame<'_>,
@@ -86,7 +86,7 @@ pub(crate) fn bounded(
     write(buffer) && !frame.has_grown(row, buffer.len() - start)
 }
 
-/// `write` appends the string for each string that is not NULL; false makes it NULL.
+/// For each string that is not NULL, `write` appends the result; false makes it NULL.
 pub(crate) fn bytes_to_bytes(
     frame: &Frame<'_>,
     mut write: impl FnMut(&[u8], &mut Vec<u8>) -> bool,
@@ -102,7 +102,7 @@ pub(crate) fn bytes_to_bytes(
     Ok(out.finish())
 }
 
-/// `write` appends the string for each value that is not NULL; false makes it NULL.
+/// For each value that is not NULL, `write` appends the result; false makes it NULL.
 pub(crate) fn to_bytes<A: Native>(
     frame: &Frame<'_>,
     mut write: impl FnMut(A, &mut Vec<u8>) -> bool,
@@ -118,7 +118,7 @@ pub(crate) fn to_bytes<A: Native>(
     Ok(out.finish())
 }
 
-/// `write` appends the string of each row of which no argument is NULL; false makes it NULL.
+/// For each row without a NULL argument, `write` appends the result; false makes it NULL.
 pub(crate) fn write_rows(
     frame: &Frame<'_>,
     mut write: impl FnMut(usize, &mut Vec<u8>) -> bool,
@@ -134,7 +134,7 @@ pub(crate) fn write_rows(
     Ok(out.finish())
 }
 
-/// `f` for each row of which no argument is NULL.
+/// Applies `f` to each row without a NULL argument.
 pub(crate) fn map_rows<R: Native>(
     frame: &Frame<'_>,
     mut f: impl FnMut(usize) -> SqlResult<Option<R>>,

@@ -1,4 +1,6 @@
 //! Builders of result columns.
+//! The validity bitmap is made at the first NULL; long strings count as work and may end the
+//! statement.
 
 use selkie_meter::{demand, tick};
 use selkie_types::{Bitmap, BytesColumn, DecimalColumn, SqlType};
@@ -6,7 +8,7 @@ use selkie_types::{Column, ColumnData, Decimal};
 
 use super::Native;
 
-/// Validity that exists once a row is NULL.
+/// Validity of the rows; made when the first NULL comes.
 #[derive(Default)]
 struct Nulls(Option<Bitmap>);
 
@@ -31,7 +33,7 @@ pub(crate) struct NativeOut<T> {
 }
 
 impl<T: Native> NativeOut<T> {
-    /// Room for `rows`.
+    /// A builder with room for `rows`.
     pub(crate) fn new(rows: usize) -> Self {
         Self { values: Vec::with_capacity(rows), nulls: Nulls::default() }
     }
@@ -49,7 +51,7 @@ impl<T: Native> NativeOut<T> {
     }
 }
 
-/// A column of single values, each of the physical kind of `ty` or NULL.
+/// A column of single values, each NULL or of the physical kind of `ty`.
 pub(crate) fn column_of(ty: &selkie_types::SqlType, values: Vec<selkie_types::Value>) -> Column {
     use selkie_types::{Physical, Value};
     macro_rules! native {
@@ -85,10 +87,11 @@ pub(crate) fn column_of(ty: &selkie_types::SqlType, values: Vec<selkie_types::Va
     }
 }
 
-/// Bytes of a value that is long: that many times a batch is next to nothing.
+/// Size in bytes from which a value is long; a batch of shorter values is cheap.
 const LONG: usize = 256;
 
-/// Values that are long may end the statement, which is killed, out of time or holds too much.
+/// Reports work for a long value; may end a statement that was killed, is out of time or uses too
+/// much memory.
 #[inline]
 fn pay(bytes: usize) {
     if bytes >= LONG {
@@ -103,7 +106,7 @@ pub(crate) struct BytesOut {
 }
 
 impl BytesOut {
-    /// Room for `rows`.
+    /// A builder with room for `rows`.
     pub(crate) fn new(rows: usize) -> Self {
         Self { values: BytesColumn::with_capacity(rows), nulls: Nulls::default() }
     }
@@ -118,7 +121,7 @@ impl BytesOut {
         self.values.push(bytes);
     }
 
-    /// Appends the row that `write` appends to the buffer; NULL if it returns false.
+    /// Appends the row that `write` adds to the buffer; NULL if `write` returns false.
     #[inline]
     pub(crate) fn write(&mut self, write: impl FnOnce(&mut Vec<u8>) -> bool) {
         let start = self.values.buffer().len();
@@ -144,7 +147,7 @@ pub(crate) struct DecimalOut {
 }
 
 impl DecimalOut {
-    /// Room for `rows` at a scale.
+    /// A builder with room for `rows` at a scale.
     pub(crate) fn new(scale: u8, rows: usize) -> Self {
         Self { values: DecimalColumn::new(scale, rows), nulls: Nulls::default() }
     }
@@ -172,7 +175,7 @@ impl DecimalOut {
     }
 }
 
-/// The scale a column of this type has.
+/// The scale of a column of this type.
 pub(crate) trait ColumnScale {
     fn decimals_of_column(&self) -> u8;
 }

@@ -1,11 +1,12 @@
 //! Typed views of columns, constant columns included.
+//! A constant column is read through a mask, so the loops of kernels need no branch for it.
 
 use selkie_types::{Bitmap, BytesColumn, DecimalColumn};
 use selkie_types::{Column, ColumnData, Date, DateTime, Decimal, Time};
 
-/// Kinds held as plain vectors.
+/// Kinds that a column holds as plain vectors.
 pub(crate) trait Native: Copy + Default + 'static {
-    /// The vector of a column of this kind.
+    /// The vector of a column of this kind; `None` for other kinds.
     fn slice(data: &ColumnData) -> Option<&[Self]>;
     /// A column of this kind.
     fn data(values: Vec<Self>) -> ColumnData;
@@ -29,7 +30,7 @@ macro_rules! native {
 
 native!(i64 = Int, u64 = UInt, f64 = Double, Date = Date, Time = Time, DateTime = DateTime);
 
-/// Stops a kernel that was bound to the wrong kind: a bug in a binding.
+/// Panics for a kernel that was bound to the wrong kind, which is a bug in a binding.
 #[cold]
 fn wrong_kind(column: &Column) -> ! {
     panic!("a kernel was given a {:?} column", column.physical())
@@ -39,7 +40,7 @@ fn wrong_kind(column: &Column) -> ! {
 #[derive(Clone, Copy)]
 pub(crate) struct View<'a, T> {
     values: &'a [T],
-    /// All ones, or zero for a constant column.
+    /// Mask of row numbers: all ones, or zero for a constant column.
     mask: usize,
     validity: Option<&'a Bitmap>,
 }
@@ -52,7 +53,7 @@ impl<'a, T: Native> View<'a, T> {
         Self { values, mask, validity: column.validity() }
     }
 
-    /// The value of a row, whatever it is if the row is NULL.
+    /// The value of a row; meaningless if the row is NULL.
     #[inline]
     pub(crate) fn value(&self, row: usize) -> T {
         self.values[row & self.mask]
@@ -64,7 +65,7 @@ impl<'a, T: Native> View<'a, T> {
         self.validity.is_some_and(|v| !v.get(row & self.mask))
     }
 
-    /// The value of a row.
+    /// The value of a row; `None` if it is NULL.
     #[inline]
     pub(crate) fn get(&self, row: usize) -> Option<T> {
         if self.is_null(row) { None } else { Some(self.value(row)) }
@@ -75,7 +76,7 @@ impl<'a, T: Native> View<'a, T> {
         self.values
     }
 
-    /// Whether there is one value for all rows.
+    /// Whether all rows have one value.
     pub(crate) fn is_constant(&self) -> bool {
         self.mask == 0
     }
@@ -97,13 +98,13 @@ impl<'a> BytesView<'a> {
         Self { values, mask, validity: column.validity() }
     }
 
-    /// The bytes of a row, empty if it is NULL.
+    /// The bytes of a row; empty if it is NULL.
     #[inline]
     pub(crate) fn value(&self, row: usize) -> &'a [u8] {
         self.values.get(row & self.mask)
     }
 
-    /// The bytes of a row.
+    /// The bytes of a row; `None` if it is NULL.
     #[inline]
     pub(crate) fn get(&self, row: usize) -> Option<&'a [u8]> {
         match self.validity {
@@ -112,7 +113,7 @@ impl<'a> BytesView<'a> {
         }
     }
 
-    /// Whether there is one value for all rows.
+    /// Whether all rows have one value.
     pub(crate) fn is_constant(&self) -> bool {
         self.mask == 0
     }
@@ -134,12 +135,12 @@ impl<'a> DecimalView<'a> {
         Self { values, mask, validity: column.validity() }
     }
 
-    /// The value of a row, whatever it is if the row is NULL.
+    /// The value of a row; meaningless if the row is NULL.
     pub(crate) fn value(&self, row: usize) -> Decimal {
         self.values.get(row & self.mask)
     }
 
-    /// The value of a row.
+    /// The value of a row; `None` if it is NULL.
     pub(crate) fn get(&self, row: usize) -> Option<Decimal> {
         match self.validity {
             Some(v) if !v.get(row & self.mask) => None,
@@ -152,7 +153,7 @@ impl<'a> DecimalView<'a> {
         self.values
     }
 
-    /// All ones, or zero for a constant column.
+    /// Mask of row numbers: all ones, or zero for a constant column.
     pub(crate) fn mask(&self) -> usize {
         self.mask
     }

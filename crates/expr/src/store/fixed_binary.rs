@@ -1,4 +1,5 @@
-//! Into and out of INET4, INET6 and UUID.
+//! Storing into INET4, INET6 and UUID columns, and their values into other columns.
+//! Numbers and dates never mix with these types: that is error 4078.
 
 use std::sync::Arc;
 
@@ -12,10 +13,10 @@ use super::report::Report;
 use super::{Source, StoreTarget};
 use crate::kernel::BytesOut;
 
-/// Error 4078 where what is stored is a number or a date and the column is none, or the other way
-/// round; a warning if the mode is not strict.
+/// Error 4078 for a number or date stored in such a column, or such a value stored in a column of
+/// numbers or dates; a warning if the mode is not strict.
 ///
-/// Compat: only the first row is judged by its type, the others by what their text says.
+/// Compat: only the first row is checked by its type, the others by their text.
 pub(super) fn refuse(from: &SqlType, report: &Report<'_>) -> SqlResult<()> {
     if report.first_row > 1 {
         return Ok(());
@@ -28,7 +29,7 @@ pub(super) fn refuse(from: &SqlType, report: &Report<'_>) -> SqlResult<()> {
     Ok(())
 }
 
-/// Error 4078 where values of a type cannot be assigned, whatever they are.
+/// Error 4078 if values of type `from` cannot be assigned to the column, whatever they are.
 pub fn refuse_assignment(from: &SqlType, target: &StoreTarget<'_>) -> SqlResult<()> {
     let is_text = |ty: &SqlType| ty.is_string() || ty.members.is_some();
     let fits = match (from.fixed_binary(), target.ty.fixed_binary()) {
@@ -54,7 +55,7 @@ fn cannot_cast(from: &SqlType, target: &StoreTarget<'_>) -> SqlError {
     SqlError::raw(def.code, def.sqlstate, message)
 }
 
-/// Values as `to` stores them, bytes or text, with the type of these.
+/// Such values in the form that `to` stores, bytes or text, with their type.
 pub(super) fn written(column: &Column, kind: FixedBinary, to: &SqlType) -> (Arc<Column>, SqlType) {
     let as_bytes = to.is_binary_string();
     let mut out = BytesOut::new(column.len());
@@ -77,9 +78,9 @@ pub(super) fn written(column: &Column, kind: FixedBinary, to: &SqlType) -> (Arc<
     (Arc::new(out.finish()), ty)
 }
 
-/// Values that texts and bytes say. What says none is error 1292, or NULL.
+/// The values of texts and bytes; error 1292 or NULL for text that is no value.
 ///
-/// Compat: a number or date that says none is zero, unless a column changes its type.
+/// Compat: a number or date that is no value becomes zero, unless a column changes its type.
 pub(super) fn convert(source: &Source<'_>, kind: FixedBinary) -> SqlResult<Arc<Column>> {
     let is_text = source.from.is_string();
     let is_binary = source.from.is_binary_string();

@@ -1,4 +1,5 @@
-//! Numbers into numeric columns.
+//! Storing into numeric columns: integers, BIT, YEAR, FLOAT, DOUBLE, DECIMAL.
+//! Most rows take the fast path, in which every value fits and nothing is reported.
 
 use std::sync::Arc;
 
@@ -30,7 +31,7 @@ fn range(ty: &selkie_types::SqlType) -> (i128, i128) {
     }
 }
 
-/// Into TINYINT to BIGINT.
+/// Stores into TINYINT to BIGINT.
 pub(super) fn integers(source: &Source<'_>) -> SqlResult<Arc<Column>> {
     let (low, high) = range(source.to());
     if let (ColumnData::Int(v), Physical::Int) = (source.column.data(), source.to().physical())
@@ -42,8 +43,8 @@ pub(super) fn integers(source: &Source<'_>) -> SqlResult<Arc<Column>> {
         if (low..=high).contains(&v) {
             return Ok(v);
         }
-        // Compat: what a decimal is too large for in 64 bits is told before what it is too large
-        // for.
+        // Compat: overflow of a decimal beyond 64 bits is reported first, then overflow of the
+        // column.
         if source.to().kind != TypeKind::BigInt {
             decimal_overflow(source, row)?;
         }
@@ -56,7 +57,7 @@ pub(super) fn integers(source: &Source<'_>) -> SqlResult<Arc<Column>> {
     }
 }
 
-/// Converts every row to an integer and that by `f`.
+/// Converts every row to an integer, then by `f`.
 fn each<R: Native>(
     source: &Source<'_>,
     f: impl Fn(usize, i128) -> SqlResult<R>,
@@ -85,7 +86,8 @@ fn each<R: Native>(
     Ok(Arc::new(out.finish()))
 }
 
-/// Compat: a YEAR loses the fraction of a double, and a small part below zero is out of its range.
+/// Compat: for a YEAR, the fraction of a double is cut off, and a value just below zero is out of
+/// range.
 fn double(v: f64, is_year: bool) -> i128 {
     match (is_year, v as i128) {
         (false, _) => v.round_ties_even() as i128,
@@ -94,7 +96,7 @@ fn double(v: f64, is_year: bool) -> i128 {
     }
 }
 
-/// The same, of decimals for all that has no sign.
+/// A decimal as an integer; for unsigned targets a value just below zero is out of range.
 fn decimal(v: Decimal, keeps_sign: bool) -> i128 {
     match v.to_i128() {
         Some(0) if keeps_sign && v.is_negative() => -1,
@@ -110,13 +112,13 @@ fn integer_text(source: &Source<'_>, row: usize) -> SqlResult<i128> {
         return Ok(v);
     }
     let parsed = parse_integer_rounded(&bytes);
-    // A value past the ends stays past them, so that the range check reports it.
+    // A value beyond 64 bits stays out of range here, so that the range check reports it.
     let value = match parsed.overflow {
         true if parsed.value < 0 => i128::MIN,
         true => i128::MAX,
         false => parsed.value,
     };
-    // Compat: of a number that is out of range it is not told what follows it.
+    // Compat: for a number out of range, the text after it is not reported.
     let (low, high) = match source.to().kind {
         TypeKind::Year => (0, 2155),
         _ => range(source.to()),
@@ -127,8 +129,7 @@ fn integer_text(source: &Source<'_>, row: usize) -> SqlResult<i128> {
     Ok(value)
 }
 
-/// Whether values of an old column are read as the integers they are, before the new column gets
-/// them.
+/// Whether the values of a changed column are first read as integers and then stored.
 fn reads_old(source: &Source<'_>) -> bool {
     let to = source.to();
     let text = source.from.is_string() && source.from.fixed_binary().is_none();
@@ -143,8 +144,8 @@ fn reads_old(source: &Source<'_>) -> bool {
         }
 }
 
-/// The integer that a value of an old column is. Compat: texts are read up to what is no digit, and
-/// other numbers are rounded, all into 64 bits with a sign.
+/// The integer in a value of a changed column. Compat: texts are read up to the first non-digit,
+/// other numbers are rounded, all to signed 64 bits.
 fn old_integer(source: &Source<'_>, row: usize) -> SqlResult<i128> {
     let (low, high) = (i128::from(i64::MIN), i128::from(i64::MAX));
     let at = source.column.physical_row(row);
@@ -167,7 +168,7 @@ fn old_integer(source: &Source<'_>, row: usize) -> SqlResult<i128> {
     Ok(value.clamp(low, high))
 }
 
-/// 1264 for a decimal that 64 bits do not hold, which are without a sign where the column is.
+/// 1264 for a decimal beyond 64 bits, signed or unsigned like the column.
 fn decimal_overflow(source: &Source<'_>, row: usize) -> SqlResult<()> {
     let ColumnData::Decimal(v) = source.column.data() else { return Ok(()) };
     let unsigned = source.to().physical() == Physical::UInt;
@@ -182,7 +183,7 @@ fn decimal_overflow(source: &Source<'_>, row: usize) -> SqlResult<()> {
     }
 }
 
-/// Up to 18 digits with a sign: what almost every number in a file is.
+/// A text of up to 18 digits with an optional minus sign: almost every number in a file.
 fn plain_integer(bytes: &[u8]) -> Option<i128> {
     let (negative, digits) = match bytes {
         [b'-', rest @ ..] => (true, rest),
@@ -202,7 +203,7 @@ fn plain_integer(bytes: &[u8]) -> Option<i128> {
     Some(if negative { -value } else { value }.into())
 }
 
-/// Reports a text of which only a part, or nothing, is a number.
+/// Reports a text that is a number only in part, or not at all.
 fn judge(
     source: &Source<'_>,
     row: usize,
@@ -221,20 +222,20 @@ fn judge(
     }
 }
 
-/// Into BIT and YEAR.
+/// Stores into BIT and YEAR.
 pub(super) fn special(source: &Source<'_>) -> SqlResult<Arc<Column>> {
     if source.to().kind == TypeKind::Year {
         return each(source, |row, v| year(source, row, v));
     }
     let (_, high) = range(source.to());
-    // Compat: dates and times have the bytes of their text, as strings have.
+    // Compat: dates and times store the bytes of their text, like strings.
     let copied = source.report.was_copied && !source.report.is_written;
     if !copied && (source.column.physical() == Physical::Bytes || source.from.is_temporal()) {
         return bits_of_bytes(source, high);
     }
     each(source, |row, v| {
-        // Compat: numbers have the bits they have in 64; a double loses its fraction, and is the
-        // least number beyond them, and a negative decimal loses everything.
+        // Compat: numbers store their bits in 64 bits. A double loses its fraction, and beyond 64
+        // bits it is the least number. A negative decimal becomes 0.
         let v = match source.column.data() {
             _ if copied && !matches!(source.column.data(), ColumnData::Decimal(_)) => {
                 i128::from(v as u64)
@@ -294,13 +295,13 @@ fn bits_of_bytes(source: &Source<'_>, high: i128) -> SqlResult<Arc<Column>> {
     Ok(Arc::new(out.finish()))
 }
 
-/// Years of one or two digits are 1970 to 2069; `'0'` and `'00'` are 2000, the number 0 is 0.
+/// A year: one or two digits are 1970 to 2069; `'0'` and `'00'` are 2000; the number 0 is 0.
 fn year(source: &Source<'_>, row: usize, v: i128) -> SqlResult<u64> {
     if let Physical::Date | Physical::DateTime | Physical::Time = source.column.physical() {
         return year_of(source, row);
     }
     let is_text = source.column.physical() == Physical::Bytes;
-    // Compat: `0000` alone is the year 0.
+    // Compat: only the text `0000` is the year 0.
     let other = is_text && source.column.bytes(row).len() != 4;
     Ok(match v {
         0 if other && source.column.bytes(row).contains(&b'0') => 2000,
@@ -318,7 +319,7 @@ fn year(source: &Source<'_>, row: usize, v: i128) -> SqlResult<u64> {
     })
 }
 
-/// The year of a date, which says more than a YEAR holds.
+/// The year of a date, which holds more than a YEAR can store.
 fn year_of(source: &Source<'_>, row: usize) -> SqlResult<u64> {
     let year: u64 = match source.column.value(row) {
         Value::Date(v) => v.year().into(),
@@ -338,7 +339,7 @@ fn year_of(source: &Source<'_>, row: usize) -> SqlResult<u64> {
     Ok(year)
 }
 
-/// Into FLOAT and DOUBLE.
+/// Stores into FLOAT and DOUBLE.
 pub(super) fn doubles(source: &Source<'_>) -> SqlResult<Arc<Column>> {
     let column = &**source.column;
     let mut out = NativeOut::new(source.rows());
@@ -350,7 +351,7 @@ pub(super) fn doubles(source: &Source<'_>) -> SqlResult<Arc<Column>> {
         let at = column.physical_row(row);
         let value = match column.data() {
             ColumnData::Int(v) => v[at] as f64,
-            // Compat: the highest of 64 bits is a sign when a column changes its type.
+            // Compat: the highest of 64 bits is a sign if a column changes its type.
             ColumnData::UInt(v)
                 if source.report.was_copied && source.from.kind == TypeKind::Bit =>
             {
@@ -385,7 +386,7 @@ fn fit_double(source: &Source<'_>, row: usize, value: f64) -> SqlResult<f64> {
     let mut limit = if ty.kind == TypeKind::Float { f64::from(f32::MAX) } else { f64::MAX };
     let negative = ty.unsigned && value < 0.0;
     if ty.decimals < selkie_types::NOT_FIXED_DECIMALS {
-        // A zero has no sign.
+        // Adding zero removes the sign of a negative zero.
         value = round_fraction(value, ty.decimals.into()) + 0.0;
         let whole = ty.length.saturating_sub(ty.decimals.into()) as i32;
         limit = limit.min(10f64.powi(whole) - 10f64.powi(-i32::from(ty.decimals)));
@@ -398,7 +399,7 @@ fn fit_double(source: &Source<'_>, row: usize, value: f64) -> SqlResult<f64> {
     Ok(if ty.kind == TypeKind::Float { f64::from(value as f32) } else { value })
 }
 
-/// Compat: only what is behind the point is scaled, which keeps more digits than `ROUND()` does.
+/// Compat: only the part after the point is scaled, which keeps more digits than `ROUND()`.
 fn round_fraction(value: f64, places: i32) -> f64 {
     match value.is_finite() {
         true => value.floor() + round_f64_to(value - value.floor(), places),
@@ -406,7 +407,7 @@ fn round_fraction(value: f64, places: i32) -> f64 {
     }
 }
 
-/// Into DECIMAL.
+/// Stores into DECIMAL.
 pub(super) fn decimals(source: &Source<'_>) -> SqlResult<Arc<Column>> {
     if same_decimals(source) {
         return Ok(source.column.clone());
@@ -446,7 +447,7 @@ fn decimal_text(source: &Source<'_>, row: usize) -> SqlResult<Decimal> {
     Ok(parsed.value)
 }
 
-/// Whether all values have the scale of the column and fewer digits than it allows.
+/// Whether all values have the column's scale and few enough digits.
 fn same_decimals(source: &Source<'_>) -> bool {
     let to = source.to();
     let ColumnData::Decimal(d) = source.column.data() else { return false };

@@ -1,4 +1,5 @@
-//! Into ENUM and SET.
+//! Storing into ENUM and SET.
+//! Texts are compared under the column's collation; a number is a position or a bit set.
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use selkie_types::{Charset, Column, ColumnData, Physical, SqlResult, TypeKind};
 use super::Source;
 use crate::kernel::NativeOut;
 
-/// Members in the charset of the column.
+/// Members, in the charset of the column.
 struct Members {
     names: Vec<Vec<u8>>,
     collation: selkie_types::CollationId,
@@ -39,7 +40,7 @@ impl Members {
     }
 }
 
-/// Positions of names by their bytes. Of names that are equal the first is meant by all.
+/// Maps the bytes of a name to its position; names equal under the collation map to the first.
 fn first_of_each(
     names: &[Vec<u8>],
     collation: selkie_types::CollationId,
@@ -58,7 +59,7 @@ fn first_of_each(
 pub(super) fn convert(source: &Source<'_>) -> SqlResult<Arc<Column>> {
     let members = Members::of(source);
     let is_set = source.to().kind == TypeKind::Set;
-    // Compat: a date or time is not the number of a member, but the text it is shown as.
+    // Compat: a date or time is stored by its text, not as the number of a member.
     let textual = source.column.physical() == Physical::Bytes
         || source.from.is_temporal()
         || matches!(source.from.kind, TypeKind::Enum | TypeKind::Set);
@@ -82,7 +83,7 @@ pub(super) fn convert(source: &Source<'_>) -> SqlResult<Arc<Column>> {
     Ok(Arc::new(out.finish()))
 }
 
-/// Compat: what is no member of one ENUM is none of another, which is no error.
+/// Compat: the empty error value of one ENUM is stored in another without an error.
 fn is_no_member(source: &Source<'_>, row: usize) -> bool {
     let at = source.column.physical_row(row);
     let enums = [&source.from.kind, &source.to().kind].iter().all(|k| **k == TypeKind::Enum);
@@ -100,7 +101,7 @@ fn utf8_text(source: &Source<'_>, row: usize) -> Vec<u8> {
     from.convert(&text, Charset::Utf8mb4).0.into_owned()
 }
 
-/// A text in UTF-8 in the charset of the column.
+/// A UTF-8 text, converted to the charset of the column.
 fn stored<'a>(source: &Source<'_>, text: &'a [u8]) -> std::borrow::Cow<'a, [u8]> {
     Charset::Utf8mb4.convert(text, source.to().collation.charset()).0
 }
@@ -125,7 +126,7 @@ fn set_text(source: &Source<'_>, members: &Members, row: usize) -> SqlResult<u64
     }
     let mut bits = 0;
     let mut missing = false;
-    // Compat: only the spaces at the very end do not count.
+    // Compat: only the spaces at the very end are ignored.
     for part in Charset::Utf8mb4.trim_spaces_end(&text).split(|&b| b == b',') {
         match members.find(&stored(source, part)).filter(|_| !part.ends_with(b" ")) {
             Some(at) => bits |= 1u64 << at,
@@ -137,7 +138,7 @@ fn set_text(source: &Source<'_>, members: &Members, row: usize) -> SqlResult<u64
     }
     let number = parse_integer(&text);
     let all = all_bits(members);
-    // Compat: digits of more than one byte are none.
+    // Compat: digits in charsets with several bytes per unit are not read as a number.
     let digits = source.column.physical() != Physical::Bytes
         || source.from.collation.charset().min_len() == 1;
     if !digits {
@@ -148,7 +149,7 @@ fn set_text(source: &Source<'_>, members: &Members, row: usize) -> SqlResult<u64
         return Ok(number.value as u64);
     }
     source.report.truncated(row)?;
-    // Compat: of a number that is too large the members it has are taken.
+    // Compat: a number that is too large gives those of its members that exist.
     let whole = number.rest == Rest::None && !number.overflow;
     Ok(if bits == 0 && whole { number.value as u64 & all } else { bits })
 }

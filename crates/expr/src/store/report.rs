@@ -1,4 +1,5 @@
-//! What is said of values that do not fit.
+//! Reports about values that do not fit: errors in strict mode, warnings otherwise.
+//! The mode is applied here: a conversion names the condition of a row, not its level.
 
 use selkie_types::error::catalogue::{
     ER_DATA_OVERFLOW, ER_DATA_TOO_LONG, ER_TRUNCATED_WRONG_VALUE,
@@ -16,16 +17,16 @@ pub(super) struct Report<'a> {
     pub(super) mode: StoreMode,
     pub(super) first_row: u64,
     pub(super) ctx: &'a EvalContext<'a>,
-    /// The values are those of the column before its definition changed.
+    /// The values are from the column before its definition changed.
     pub(super) was_copied: bool,
-    /// What is wrong with dates and times is said of the old values.
+    /// Faults of dates and times are reported for the old values.
     pub(super) tells_old: bool,
-    /// They are addresses or identifiers, written as texts.
+    /// The values are addresses or identifiers, written as texts.
     pub(super) is_written: bool,
 }
 
 impl Report<'_> {
-    /// Whether what does not fit is an error, or would have been one.
+    /// Whether a value that does not fit is an error, or would have been one.
     pub(super) fn is_strict(&self) -> bool {
         self.mode != StoreMode::Lenient
     }
@@ -83,8 +84,8 @@ impl Report<'_> {
         SqlError::new(&ER_TRUNCATED_WRONG_VALUE_FOR_FIELD, &args)
     }
 
-    /// 1292 without a place: a text of an old column of which only a part is a number, or nothing;
-    /// a note if that is spaces.
+    /// 1292 without the place: a text of a changed column that is an integer only in part, or not
+    /// at all. A note if the rest is only spaces.
     #[cold]
     pub(super) fn truncated_integer(&self, text: &str, spaces: bool) -> SqlResult<()> {
         let error = SqlError::new(&ER_TRUNCATED_WRONG_VALUE, &[&"INTEGER", &text]);
@@ -95,13 +96,13 @@ impl Report<'_> {
         self.raise(error)
     }
 
-    /// 1916: a number of an old column that is beyond all integers.
+    /// 1916: a number of a changed column beyond all integers.
     #[cold]
     pub(super) fn integer_overflow(&self, text: &str) -> SqlResult<()> {
         self.raise(SqlError::new(&ER_DATA_OVERFLOW, &[&text, &"INT"]))
     }
 
-    /// 1366: no value of this kind at all.
+    /// 1366: the text is no value of this kind.
     #[cold]
     pub(super) fn incorrect(&self, row: usize, kind: &str, text: &str) -> SqlResult<()> {
         self.raise(self.incorrect_text(row, kind, text))
@@ -122,7 +123,7 @@ impl Report<'_> {
         self.raise(self.incorrect_temporal(row, kind, text))
     }
 
-    /// 1292 in strict mode, `lenient` otherwise, whether or not it is a copy.
+    /// 1292 in strict mode, `lenient` otherwise; the same for a column that changes its type.
     #[cold]
     pub(super) fn bad_instant(
         &self,
@@ -153,20 +154,20 @@ impl Report<'_> {
         SqlError::raw(def.code, def.sqlstate, message)
     }
 
-    /// Compat: when a column changes its type, what is wrong with dates and times is said of the
-    /// old column's values; where these are doubles it is said of the new column.
+    /// Compat: if a column changes its type, faults of dates and times are reported for the old
+    /// column's values; if these are doubles, for the new column.
     pub(super) fn is_copy(&self) -> bool {
         self.tells_old
     }
 
-    /// 1292 as a note: digits of a fraction were lost.
+    /// 1292 as a note: fraction digits were lost.
     #[cold]
     pub(super) fn note_of_copy(&self, row: usize, kind: &str, text: &str) {
         let error = self.incorrect_temporal(row, kind, text);
         self.ctx.push(Condition::from_error(Level::Note, &error));
     }
 
-    /// 1299: a local time that the clocks skip; an error in strict mode is 1292.
+    /// 1299: a local time that the clocks skip; in strict mode the error is 1292.
     #[cold]
     pub(super) fn skipped_time(&self, row: usize, text: &str) -> SqlResult<()> {
         if self.is_strict() {

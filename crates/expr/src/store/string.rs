@@ -1,4 +1,5 @@
-//! Into CHAR, VARCHAR, TEXT and their binary forms.
+//! Storing into CHAR, VARCHAR, TEXT and their binary forms.
+//! Text of clients is validated here: a column must only hold valid characters of its charset.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -9,15 +10,15 @@ use super::Source;
 use crate::kernel::BytesOut;
 use crate::text::printable;
 
-/// What a string column keeps of a string.
+/// Limits of a string column.
 struct Limits {
     charset: Charset,
-    /// In characters, or in bytes for TEXT.
+    /// Limit in characters; for TEXT in bytes.
     length: usize,
     in_bytes: bool,
     /// Trailing spaces are not stored.
     trims: bool,
-    /// Filled up with zero bytes.
+    /// The value is padded with zero bytes.
     pads: bool,
 }
 
@@ -42,7 +43,7 @@ impl Limits {
         }
     }
 
-    /// The part of a string that fits.
+    /// The longest start of a string that fits.
     fn prefix<'b>(&self, bytes: &'b [u8]) -> &'b [u8] {
         if !self.in_bytes {
             return self.charset.prefix(bytes, self.length);
@@ -69,11 +70,11 @@ pub(super) fn convert(source: &Source<'_>) -> SqlResult<Arc<Column>> {
                 continue;
             }
             let plain = match source.column.value(row) {
-                // Compat: as many digits as there is room for, unless a column changes its type.
+                // Compat: as many digits as fit, unless a column changes its type.
                 Value::Double(v) if !limits.in_bytes && !source.report.was_copied => {
                     number_within(source, row, v, limits.length)?
                 }
-                // Compat: a BIT is its number here, and its bytes in an expression.
+                // Compat: a BIT is its number here; in an expression it is its bytes.
                 Value::UInt(v) if source.from.kind == TypeKind::Bit => v.to_string().into_bytes(),
                 Value::UInt(v) if is_plain_year(source, &limits) => v.to_string().into_bytes(),
                 _ => source.text(row),
@@ -84,7 +85,7 @@ pub(super) fn convert(source: &Source<'_>) -> SqlResult<Arc<Column>> {
         return Ok(Arc::new(out.finish()));
     }
     let from = source.from.collation.charset();
-    // Text of a well-formed source in the same charset needs no check; anything a client sent does.
+    // Bytes in the same charset may come unchecked from a client, so they are checked here too.
     for row in 0..source.rows() {
         if source.column.is_null(row) {
             out.push(None);
@@ -119,12 +120,12 @@ fn number_within(source: &Source<'_>, row: usize, v: f64, room: usize) -> SqlRes
     Ok(text)
 }
 
-/// Compat: a year that is stored by an INSERT is a number, without zeros before it.
+/// Compat: a year that INSERT stores is a number without leading zeros.
 fn is_plain_year(source: &Source<'_>, limits: &Limits) -> bool {
     source.from.kind == TypeKind::Year && !limits.in_bytes && !source.report.was_copied
 }
 
-/// Compat: a BIT is its bytes in a TEXT.
+/// Compat: a TEXT stores the bytes of a BIT.
 fn keep_bits(
     source: &Source<'_>,
     limits: &Limits,

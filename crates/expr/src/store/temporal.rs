@@ -1,4 +1,5 @@
-//! Into DATE, TIME, DATETIME and TIMESTAMP.
+//! Storing into DATE, TIME, DATETIME and TIMESTAMP.
+//! TIMESTAMPs are stored in UTC: conversion from the session's time zone happens here.
 
 use std::sync::Arc;
 
@@ -30,7 +31,7 @@ fn rounds(source: &Source<'_>) -> bool {
     source.report.ctx.types.sql_mode.contains(SqlMode::TIME_ROUND_FRACTIONAL)
 }
 
-/// The date and time of a row, however it is given.
+/// The date and time of a row, from any type.
 fn read(source: &Source<'_>, row: usize, options: DateOptions) -> ParsedTemporal<DateTime> {
     let at = source.column.physical_row(row);
     let valid = |v: DateTime| match v.date().is_valid(options) {
@@ -52,7 +53,7 @@ fn read(source: &Source<'_>, row: usize, options: DateOptions) -> ParsedTemporal
             let v = i64::try_from(v[at]).unwrap_or(i64::MAX);
             DateTime::from_number(v, 0, options)
         }
-        // Compat: when a column changes its type, doubles and years are read as the texts they are.
+        // Compat: if a column changes its type, doubles and years are read as texts.
         ColumnData::Double(_) if source.report.was_copied => {
             DateTime::parse(&source.text(row), options)
         }
@@ -62,14 +63,14 @@ fn read(source: &Source<'_>, row: usize, options: DateOptions) -> ParsedTemporal
     }
 }
 
-/// The value, reported if there is none or only a part of it was used.
+/// The value; reports a missing value, or one of which only a part was used.
 fn checked<T: Default>(
     source: &Source<'_>,
     row: usize,
     wanted: &'static str,
     parsed: ParsedTemporal<T>,
 ) -> SqlResult<T> {
-    // Compat: the fraction of a number that is a date is lost without a warning.
+    // Compat: a fraction in a number that is a date is lost without a warning.
     let told = source.column.physical() == Physical::Bytes || source.report.is_copy();
     let cut = parsed.truncated || (parsed.fraction_cut && parsed.date_only && told);
     let kind = match (source.to().kind, source.report.is_copy()) {
@@ -83,13 +84,13 @@ fn checked<T: Default>(
         Some(_) if !parsed.truncated && report.is_copy() => {
             report.note_of_copy(row, kind, &source.shown(row));
         }
-        // A date says so itself of the time of day that it drops.
+        // The conversion to a date reports the lost time of day itself.
         Some(_) if !cut => {
             if source.to().kind != TypeKind::Date || parsed.date_only {
                 report.note(row);
             }
         }
-        // Compat: the zero date is out of range where it is not accepted.
+        // Compat: a zero date that is not accepted is reported as out of range.
         None if is_zero_date(source, row) => {
             report.bad_temporal(row, kind, &source.shown(row), Report::out_of_range)?;
         }
@@ -98,7 +99,7 @@ fn checked<T: Default>(
     Ok(parsed.value.unwrap_or_default())
 }
 
-/// Whether a value is the zero date, whatever the sql mode says of it.
+/// Whether a value is the zero date, ignoring the sql mode.
 fn is_zero_date(source: &Source<'_>, row: usize) -> bool {
     let is_stamp = source.to().kind == TypeKind::Timestamp;
     !is_stamp && read(source, row, DateOptions::LENIENT).value == Some(DateTime::ZERO)
@@ -128,7 +129,7 @@ fn dates(source: &Source<'_>) -> SqlResult<Column> {
     Ok(out.finish())
 }
 
-/// `YYYY-MM-DD` of an ordinary day: what almost every date in a file is.
+/// A date `YYYY-MM-DD` of an ordinary day: almost every date in a file.
 fn plain_date(source: &Source<'_>, row: usize) -> Option<Date> {
     let ColumnData::Bytes(v) = source.column.data() else { return None };
     let text: &[u8; 10] = v.get(source.column.physical_row(row)).try_into().ok()?;
@@ -175,7 +176,7 @@ fn datetimes(source: &Source<'_>) -> SqlResult<Column> {
     Ok(out.finish())
 }
 
-/// An instant with the digits of another TIMESTAMP. Compat: one that would be rounded out of the
+/// An instant with the digits of another TIMESTAMP. Compat: a value that would round out of the
 /// range is cut, with a warning.
 fn shortened_stamp(source: &Source<'_>, row: usize, value: DateTime) -> SqlResult<DateTime> {
     let fsp = source.to().decimals;
@@ -191,7 +192,7 @@ fn shortened_stamp(source: &Source<'_>, row: usize, value: DateTime) -> SqlResul
     }
 }
 
-/// A local time as an instant; outside of the range of TIMESTAMP it is the zero value.
+/// A local time as an instant; outside TIMESTAMP's range it becomes the zero value.
 fn instant(source: &Source<'_>, row: usize, local: DateTime) -> SqlResult<DateTime> {
     let zone = &source.report.ctx.types.time_zone;
     if local != DateTime::ZERO
@@ -240,7 +241,7 @@ fn time(source: &Source<'_>, row: usize, round: bool) -> SqlResult<Time> {
     let number = |v: i64| Time::from_number(v < 0, v.unsigned_abs(), 0);
     let parsed = match source.column.data() {
         ColumnData::Time(v) => return Ok(v[at]),
-        // Compat: nothing is said of a zero date that is dropped.
+        // Compat: dropping a zero date is not reported.
         ColumnData::Date(v) => {
             if !v[at].is_zero() {
                 source.report.note(row);
@@ -255,7 +256,7 @@ fn time(source: &Source<'_>, row: usize, round: bool) -> SqlResult<Time> {
         }
         ColumnData::Int(v) => number(v[at]),
         ColumnData::UInt(v) => number(i64::try_from(v[at]).unwrap_or(i64::MAX)),
-        // Compat: a column of doubles that becomes one of times is read as texts.
+        // Compat: if a column of doubles becomes one of times, its values are read as texts.
         ColumnData::Double(_) if source.report.was_copied => {
             Time::parse(&source.text(row), DateOptions { round, ..DateOptions::LENIENT })
         }
@@ -285,7 +286,7 @@ fn time(source: &Source<'_>, row: usize, round: bool) -> SqlResult<Time> {
     }
 }
 
-/// Whether a text has a date before the time, which is dropped with a note.
+/// Whether a text has a date before the time; the date is dropped with a note.
 fn has_date(source: &Source<'_>, row: usize) -> bool {
     let ColumnData::Bytes(v) = source.column.data() else { return false };
     let text = v.get(source.column.physical_row(row));

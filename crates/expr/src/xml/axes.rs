@@ -1,7 +1,7 @@
 //! Steps from nodes to nodes along the axes.
 //!
-//! Compat: `Parent` and `Ancestor` give every node once, numbered over the whole result; the other
-//! axes number the nodes anew for each node they start from, and may give one twice.
+//! Compat: `Parent` and `Ancestor` give every node once, numbered over the whole result. The other
+//! axes number the nodes anew for each starting node, and may give a node twice.
 
 use selkie_meter::tick;
 
@@ -13,9 +13,9 @@ use super::path::Axis;
 pub(crate) struct Item {
     /// Its number in the document.
     pub(crate) node: usize,
-    /// Its place among its equals, from 0.
+    /// Its position in its group, from 0.
     pub(crate) place: usize,
-    /// How many they are; 0 if it is not known.
+    /// Number of nodes in the group; 0 if unknown.
     pub(crate) size: usize,
 }
 
@@ -48,7 +48,7 @@ pub(super) fn step(
     }
 }
 
-/// Nodes reached from one node in document order.
+/// Nodes reached from one node, in document order.
 fn forward<'a>(
     document: &'a Document<'_>,
     from: usize,
@@ -79,7 +79,7 @@ fn parents(document: &Document<'_>, from: &[Item], named: impl Fn(usize) -> bool
     numbered(&marked)
 }
 
-/// Nearest first when they are counted; the root is no ancestor.
+/// The ancestors of nodes; counted from the nearest. The root is no ancestor.
 fn ancestors(
     document: &Document<'_>,
     from: &[Item],
@@ -102,7 +102,7 @@ fn ancestors(
     items
 }
 
-/// Marked nodes in document order.
+/// Marked nodes, in document order.
 pub(super) fn numbered(marked: &[bool]) -> Vec<Item> {
     let nodes = (0..marked.len()).filter(|at| marked[*at]);
     nodes.enumerate().map(|(place, node)| Item::new(node, place)).collect()

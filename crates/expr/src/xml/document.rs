@@ -1,35 +1,35 @@
 //! A document as a list of nodes, from its text.
 //!
-//! Compat: MariaDB's parser is lenient. It accepts several top-level elements and text between
-//! them, attributes without quotes or values, repeated attributes; entities stay as they are
-//! written; comments, `<?xml ...?>` and `<!DOCTYPE ...>` are skipped.
+//! Compat: MariaDB's parser is lenient. It accepts several top-level elements with text between
+//! them, attributes without quotes or values, and repeated attributes. Entities stay as written.
+//! Comments, `<?xml ...?>` and `<!DOCTYPE ...>` are skipped.
 
 use std::ops::Range;
 
 use selkie_meter::tick;
 
-/// What a node is.
+/// Kinds of nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NodeKind {
-    /// An element; the root too.
+    /// An element, or the root.
     Element,
-    /// An attribute; its value is its text.
+    /// An attribute; its value is a text node inside it.
     Attribute,
     /// Text.
     Text,
 }
 
-/// A node; its place in the list is its number.
+/// A node; its index in the list is its number.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub(crate) kind: NodeKind,
-    /// How deep it stands; the root is at 0.
+    /// Its depth; the root has 0.
     pub(crate) level: usize,
-    /// The node it stands in; the root stands in itself.
+    /// Number of its parent; the root is its own parent.
     pub(crate) parent: usize,
-    /// Where the name is, or the text.
+    /// Range of its name, or of the text.
     pub(crate) name: Range<usize>,
-    /// All of it with its markup.
+    /// Range of the whole node with its markup.
     pub(crate) whole: Range<usize>,
 }
 
@@ -37,11 +37,11 @@ pub(crate) struct Node {
 #[derive(Debug)]
 pub(crate) struct Document<'a> {
     pub(crate) text: &'a [u8],
-    /// In document order, the root first.
+    /// All nodes in document order; the root comes first.
     pub(crate) nodes: Vec<Node>,
 }
 
-/// Where a text is not XML and why.
+/// Place and reason of an error in a text.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct XmlError {
     pub(crate) line: usize,
@@ -61,12 +61,12 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// The bytes of a node's name or of a text.
+    /// The bytes of a node's name, or of a text.
     pub(crate) fn name(&self, node: usize) -> &'a [u8] {
         &self.text[self.nodes[node].name.clone()]
     }
 
-    /// The texts directly within a node.
+    /// The texts directly inside a node.
     pub(crate) fn texts(&self, parent: usize) -> impl Iterator<Item = &'a [u8]> + '_ {
         let level = self.nodes[parent].level;
         self.nodes[parent + 1..]
@@ -83,7 +83,7 @@ enum Token {
     End,
     Sign(u8),
     Name(Range<usize>),
-    /// Without its quotes.
+    /// A quoted text, without its quotes.
     Quoted(Range<usize>),
     Cdata(Range<usize>),
     Skipped,
@@ -91,7 +91,7 @@ enum Token {
 }
 
 impl Token {
-    /// As messages call it.
+    /// The token in messages.
     fn shown(&self) -> String {
         match self {
             Self::End => "END-OF-INPUT".into(),
@@ -121,7 +121,7 @@ struct Reader<'a> {
     text: &'a [u8],
     at: usize,
     nodes: Vec<Node>,
-    /// Numbers of the nodes that are open, the root first.
+    /// Numbers of the open nodes; the root comes first.
     open: Vec<usize>,
 }
 
@@ -143,7 +143,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Lines and positions count from one; a line's position counts its line feed.
+    /// An error at the present position. Lines and positions count from one; a position includes
+    /// the line feed.
     fn error(&self, message: String) -> XmlError {
         let before = &self.text[..self.at];
         let lines = before.iter().filter(|b| **b == b'\n').count();
@@ -186,7 +187,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `<`, or all of what begins with it and is one token.
+    /// Reads `<`, or the whole token that begins with it.
     fn angle(&mut self) -> Token {
         let rest = &self.text[self.at..];
         if rest.starts_with(b"<!--") {
@@ -207,7 +208,7 @@ impl Reader<'_> {
         Token::Sign(b'<')
     }
 
-    /// `<?name ...?>`. Compat: a name with nothing behind it is skipped as if it were not there.
+    /// Reads `<?name ...?>`. Compat: a name without content is skipped completely.
     fn instruction(&mut self, rest: &[u8]) -> Token {
         let named = rest.first().is_some_and(|b| begins_name(*b));
         let length = rest.iter().take_while(|b| named && continues_name(**b)).count();
@@ -230,7 +231,7 @@ impl Reader<'_> {
         self.skip_to(end, if found { Token::Skipped } else { Token::End })
     }
 
-    /// Up to the `>` that closes the first `<`.
+    /// Reads up to the `>` that closes the first `<`.
     fn document_type(&mut self) -> Token {
         let mut depth = 0usize;
         for at in self.at..self.text.len() {
@@ -248,7 +249,7 @@ impl Reader<'_> {
         Token::End
     }
 
-    /// What begins with `<`.
+    /// Reads markup that begins with `<`.
     fn markup(&mut self) -> Result<(), String> {
         let start = self.at;
         match self.token() {
@@ -313,13 +314,14 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// An attribute whose name is read; gives the token after it.
+    /// Reads the rest of an attribute after its name; returns the token after it.
     fn attribute(&mut self, name: Range<usize>) -> Result<Token, String> {
         let token = self.token();
         let start = name.start;
         match token {
             Token::Sign(b'=') => self.enter(NodeKind::Attribute, name, start),
-            // Compat: of two names without values the second counts to the first.
+            // Compat: if two names without values follow each other, the second is the value of the
+            // first.
             Token::Name(_) => {
                 self.enter(NodeKind::Attribute, name, start);
                 self.close();
@@ -349,7 +351,7 @@ impl Reader<'_> {
         self.nodes.push(Node { kind, level, parent, name, whole: start..start });
     }
 
-    /// Closes the innermost node, which ends here.
+    /// Closes the innermost node at the present position.
     fn close(&mut self) {
         if let Some(node) = self.open.pop() {
             self.nodes[node].whole.end = self.at;

@@ -1,7 +1,7 @@
 //! Evaluation of an XPath expression over a document.
 //!
-//! Scalars behave as SQL's do: strings compare by the collation of the call, what is not a number
-//! counts with a warning.
+//! Scalars follow SQL: strings compare by the collation of the call, and a text that is no number
+//! is converted with a warning.
 
 use std::cmp::Ordering;
 
@@ -15,7 +15,7 @@ use super::path::{Comparison, Function, Operator, Tree};
 use crate::context::EvalContext;
 use crate::text::for_message;
 
-/// What an expression gives.
+/// Result of an expression.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Outcome {
     Null,
@@ -26,11 +26,11 @@ pub(crate) enum Outcome {
     String(Vec<u8>),
 }
 
-/// An expression being evaluated.
+/// An evaluation in progress.
 pub(crate) struct Evaluation<'a> {
     pub(crate) document: &'a Document<'a>,
     pub(crate) context: &'a EvalContext<'a>,
-    /// By which strings compare.
+    /// Collation in which strings compare.
     pub(crate) collation: CollationId,
     /// Values of `$name`, by number.
     pub(crate) locals: &'a [Value],
@@ -39,12 +39,12 @@ pub(crate) struct Evaluation<'a> {
 const ROOT: Item = Item { node: 0, place: 0, size: 0 };
 
 impl Evaluation<'_> {
-    /// The nodes an expression gives.
+    /// The nodes that an expression selects.
     pub(crate) fn nodes(&self, tree: &Tree) -> Vec<Item> {
         self.nodes_at(tree, ROOT)
     }
 
-    /// The value of an expression as text, `None` for NULL.
+    /// The value of an expression as text; `None` for NULL.
     pub(crate) fn text(&self, tree: &Tree) -> Option<Vec<u8>> {
         self.string(self.value(tree, ROOT))
     }
@@ -73,7 +73,7 @@ impl Evaluation<'_> {
         }
     }
 
-    /// The nodes a predicate keeps, numbered anew.
+    /// The nodes that a predicate keeps, numbered anew.
     fn chosen(&self, from: &Tree, at: Item, keep: impl Fn(Item) -> bool) -> Vec<Item> {
         let items = self.nodes_at(from, at);
         let size = items.len();
@@ -156,7 +156,7 @@ impl Evaluation<'_> {
         }
     }
 
-    /// Compat: the one node of a predicate counts as all that the predicate is asked about.
+    /// Compat: inside a predicate, its one node counts as all nodes the predicate is applied to.
     fn count(&self, nodes: Outcome) -> Outcome {
         match nodes {
             Outcome::Nodes(items) => match items[..] {
@@ -191,7 +191,7 @@ impl Evaluation<'_> {
         }
     }
 
-    /// As SQL's: from the end for a negative start, empty for 0.
+    /// SUBSTRING as in SQL: a negative start counts from the end; 0 gives an empty text.
     fn substring(&self, args: &[Tree], at: Item) -> Outcome {
         let charset = self.collation.charset();
         let Some(text) = self.string(self.value(&args[0], at)) else { return Outcome::Null };
@@ -229,7 +229,7 @@ impl Evaluation<'_> {
             Operator::Subtract => Outcome::Double(a - b),
             Operator::Multiply => Outcome::Double(a * b),
             Operator::Divide | Operator::Modulo if b == 0.0 => Outcome::Null,
-            // Compat: `div` is SQL's, of integers.
+            // Compat: `div` is SQL's integer division.
             Operator::Divide => Outcome::Integer((a / b).trunc() as i64),
             Operator::Modulo => Outcome::Double(a % b),
         }
@@ -277,7 +277,7 @@ impl Evaluation<'_> {
         Some(out)
     }
 
-    /// The texts directly within nodes, each once and in document order, by blanks.
+    /// The texts directly inside nodes, each once, in document order, separated by blanks.
     fn joined(&self, items: &[Item]) -> Vec<u8> {
         let mut nodes: Vec<usize> = items.iter().map(|item| item.node).collect();
         nodes.sort_unstable();
@@ -321,7 +321,7 @@ impl Evaluation<'_> {
         }
     }
 
-    /// Compat: what a user variable holds is a number without a warning.
+    /// Compat: the value of a user variable becomes a number without a warning.
     fn index(&self, tree: &Tree, value: Outcome) -> Option<i64> {
         match (tree, value) {
             (Tree::UserVariable(_), Outcome::String(text)) => Some(parse_f64(&text).value as i64),
@@ -338,7 +338,7 @@ impl Evaluation<'_> {
     }
 }
 
-/// A value of SQL; the binding made everything else a string.
+/// An SQL value as a result; the binding has converted other types to strings.
 fn outcome(value: &Value) -> Outcome {
     match value {
         Value::Null => Outcome::Null,

@@ -1,20 +1,20 @@
 //! The parser of XPath expressions.
 //!
-//! One token is read ahead; an error shows the expression from that token on.
+//! The parser reads one token ahead. An error shows the expression from that token on.
 
 use selkie_types::error::catalogue::{ER_STACK_OVERRUN_NEED_MORE, ER_UNKNOWN_ERROR};
 use selkie_types::{SqlError, SqlResult, stack};
 
 use super::path::{Axis, Comparison, Function, Kind, Operator, Tree};
 
-/// The longest part of an expression that an error shows.
+/// Longest part of an expression that an error shows.
 const SHOWN: usize = 32;
 
-/// Expressions nested deeper than this are refused.
+/// Deepest nesting of expressions.
 const DEEPEST: usize = 200;
 
-/// Longer expressions are refused: no tree is higher than it has tokens, and dropping or cloning
-/// one needs stack for each level (STACK-2).
+/// Most tokens of an expression. A tree is no higher than its number of tokens, and dropping or
+/// cloning it needs stack for each level (STACK-2).
 const MOST_TOKENS: usize = 2000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ struct Token {
     end: usize,
 }
 
-/// Functions by name with the fewest and most arguments.
+/// Functions by name, with the fewest and most arguments.
 const FUNCTIONS: &[(&[u8], Function, usize, usize)] = &[
     (b"boolean", Function::Boolean, 1, 1),
     (b"ceiling", Function::Ceiling, 1, 1),
@@ -63,9 +63,9 @@ const FUNCTIONS: &[(&[u8], Function, usize, usize)] = &[
     (b"true", Function::True, 0, 0),
 ];
 
-/// Why parsing stopped.
+/// Reason why parsing stopped.
 enum Stop {
-    /// Near the token that was read ahead.
+    /// Syntax error near the token that was read ahead.
     Syntax,
     Because(SqlError),
 }
@@ -76,10 +76,10 @@ pub(super) struct Parser<'a> {
     text: &'a [u8],
     locals: &'a [&'a str],
     token: Token,
-    /// Where relative paths begin.
+    /// The parser is inside a predicate, where relative paths begin at its node.
     in_predicate: bool,
     depth: usize,
-    /// Tokens read so far.
+    /// Number of tokens so far.
     tokens: usize,
 }
 
@@ -89,7 +89,7 @@ impl<'a> Parser<'a> {
         Self { text, locals, token, in_predicate: false, depth: 0, tokens: 0 }
     }
 
-    /// The whole text as one expression.
+    /// Parses the whole text as one expression.
     pub(super) fn whole(mut self) -> SqlResult<Tree> {
         let parsed = self.or();
         if self.tokens > MOST_TOKENS {
@@ -120,7 +120,7 @@ impl<'a> Parser<'a> {
         self.tokens += 1;
         self.token = match self.tokens {
             ..=MOST_TOKENS => scan(self.text, token.end),
-            // Nothing goes on from here; `whole` says why.
+            // Nothing can follow here; `whole` reports the error.
             _ => Token { kind: T::End, ..token },
         };
         token
@@ -146,7 +146,7 @@ impl<'a> Parser<'a> {
         &self.text[token.start..token.end]
     }
 
-    /// Whether the next token is a name that is this word.
+    /// Consumes the next token if it is this word as a name.
     fn eat_word(&mut self, word: &[u8]) -> bool {
         let found = self.token.kind == T::Name && self.bytes(self.token) == word;
         if found {
@@ -345,7 +345,7 @@ impl<'a> Parser<'a> {
             axis = Axis::Attribute;
         }
         match self.token.kind {
-            // Compat: tests of types keep the nodes they are asked of.
+            // Compat: a test of a node type keeps all nodes it is applied to.
             T::NodeType => {
                 self.next();
                 self.expect(b'(')?;
@@ -506,7 +506,7 @@ fn continues_name(b: u8) -> bool {
     begins_name(b) || b.is_ascii_digit() || matches!(b, b'-' | b'.')
 }
 
-/// The token at or after `from`.
+/// The first token at or after `from`.
 fn scan(text: &[u8], from: usize) -> Token {
     let is_space = |b: &u8| matches!(b, b' ' | b'\t' | b'\n' | b'\r');
     let start = from + text[from..].iter().take_while(|b| is_space(b)).count();
@@ -531,7 +531,7 @@ fn scan(text: &[u8], from: usize) -> Token {
     Token { kind, start, end: start + length }
 }
 
-/// Names are functions and axes only before what belongs to those.
+/// A name is a function or an axis only before the token that belongs to it.
 fn name_kind(name: &[u8], rest: &[u8]) -> T {
     if rest.starts_with(b"::") && Axis::named(name).is_some() {
         return T::Axis;

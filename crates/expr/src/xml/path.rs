@@ -1,10 +1,11 @@
 //! An XPath expression as a tree.
+//! Parsed once per call and evaluated for every row; it must not depend on a document.
 
 use selkie_types::SqlResult;
 
 use super::parse::Parser;
 
-/// How a step goes on from a node.
+/// Direction of a step from a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Axis {
     Child,
@@ -18,7 +19,7 @@ pub(crate) enum Axis {
 }
 
 impl Axis {
-    /// Compat: the axes MariaDB reads but does not know go to the children.
+    /// Compat: axes that MariaDB reads but does not implement lead to the children.
     pub(crate) fn named(name: &[u8]) -> Option<Self> {
         Some(match name {
             b"ancestor" => Self::Ancestor,
@@ -45,7 +46,7 @@ pub(crate) enum Operator {
     Modulo,
 }
 
-/// Comparisons.
+/// Comparison operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Comparison {
     Equal,
@@ -57,7 +58,7 @@ pub(crate) enum Comparison {
 }
 
 impl Comparison {
-    /// The same with the operands exchanged.
+    /// The operator for exchanged operands.
     pub(crate) fn flipped(self) -> Self {
         match self {
             Self::Less => Self::Greater,
@@ -69,7 +70,7 @@ impl Comparison {
     }
 }
 
-/// Functions of scalars and nodes.
+/// Functions over scalars and nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Function {
     Boolean,
@@ -90,7 +91,7 @@ pub(crate) enum Function {
     True,
 }
 
-/// What an expression gives.
+/// Kind of an expression's result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Nodes,
@@ -103,9 +104,9 @@ pub(crate) enum Kind {
 pub(crate) enum Tree {
     /// The root of the document.
     Root,
-    /// The node a predicate is asked about.
+    /// The node that a predicate is applied to.
     Context,
-    /// Nodes reached from others; any name without one.
+    /// Nodes reached from others; without a name, nodes of any name.
     Step {
         from: Box<Tree>,
         axis: Axis,
@@ -116,23 +117,23 @@ pub(crate) enum Tree {
         from: Box<Tree>,
         condition: Box<Tree>,
     },
-    /// Nodes at a place.
+    /// The nodes at a position.
     Index {
         from: Box<Tree>,
         index: Box<Tree>,
     },
-    /// Nodes of both.
+    /// Nodes of both operands.
     Union(Box<Tree>, Box<Tree>),
     String(Box<[u8]>),
     Integer(i64),
     Double(f64),
     /// `$@name`, in lower case.
     UserVariable(Box<str>),
-    /// `$name`: the argument that stands for it.
+    /// `$name`: number of the argument with its value.
     Local(usize),
     Negate(Box<Tree>),
     Arithmetic(Operator, Box<Tree>, Box<Tree>),
-    /// Whether it holds for a text of one of the nodes.
+    /// Whether the comparison holds for the text of one of the nodes.
     CompareNodes(Comparison, Box<Tree>, Box<Tree>),
     Compare(Comparison, Box<Tree>, Box<Tree>),
     And(Box<Tree>, Box<Tree>),
@@ -143,7 +144,7 @@ pub(crate) enum Tree {
 }
 
 impl Tree {
-    /// What it gives.
+    /// Kind of its result.
     pub(crate) fn kind(&self) -> Kind {
         match self {
             Self::Root
@@ -165,7 +166,7 @@ impl Tree {
         }
     }
 
-    /// As the condition it is.
+    /// The expression as a condition.
     pub(crate) fn truth(self) -> Self {
         if self.kind() == Kind::Truth { self } else { Self::Truth(self.into()) }
     }
@@ -178,7 +179,7 @@ pub(crate) struct Path {
 }
 
 impl Path {
-    /// Parses an expression; `locals` are the names that `$name` may stand for.
+    /// Parses an expression; `locals` are the names that `$name` may use.
     pub(crate) fn parse(text: &[u8], locals: &[&str]) -> SqlResult<Self> {
         Parser::new(text, locals).whole().map(|tree| Self { tree })
     }

@@ -1,8 +1,8 @@
-//! Expressions against a reference server: `data/*.txt` holds expressions with the type, length,
-//! decimals, nullability and value MariaDB gives them.
+//! Expressions against a reference server. `data/*.txt` holds expressions with the type, length,
+//! decimals, nullability and value that MariaDB gives them.
 //!
-//! A line is `expression | type length decimals null|notnull | value`; the value is absent for
-//! volatile results. Lines are made by `generate.py` beside the data.
+//! A line is `expression | type length decimals null|notnull | value`; volatile results have no
+//! value. The lines are made by `generate.py` beside the data.
 
 mod parser;
 mod store;
@@ -11,7 +11,7 @@ mod table;
 use selkie_expr::{EvalContext, Expr, NoSession, TypeContext, text};
 use selkie_types::{SqlType, TypeKind, Value};
 
-/// The name of a type in the protocol, as the data has it.
+/// Name of a type in the protocol, as in the data.
 fn type_name(ty: &SqlType) -> &'static str {
     match ty.kind {
         TypeKind::Null => "null",
@@ -56,7 +56,7 @@ fn value(e: &Expr, value: &Value) -> String {
     }
 }
 
-/// What the expression of a line is here.
+/// Type and value of a line's expression in Selkie.
 fn evaluate(source: &str, types: &TypeContext) -> (String, String) {
     let ctx = EvalContext::new(types.clone(), &NoSession, 1_700_000_000_123_456);
     let expr = match parser::expression(source, types) {
@@ -69,7 +69,7 @@ fn evaluate(source: &str, types: &TypeContext) -> (String, String) {
     }
 }
 
-/// What differs on purpose, or is known.
+/// Whether a difference is intended or already known.
 fn is_known(source: &str, reference: &str, got: &str) -> bool {
     let length = |text: &str| -> Option<(String, i64, String)> {
         let mut words = text.split(' ');

@@ -1,4 +1,5 @@
-//! Just enough of SQL's expressions to write the reference data in.
+//! A parser for the SQL expressions of the reference data.
+//! It exists because this crate cannot use the planner, which binds expressions in production.
 
 use selkie_expr::{CompareOp, Expr, IntervalUnit, TypeContext, build, cast};
 use selkie_types::{CollationId, Decimal, SqlError, SqlResult, SqlType, TypeKind};
@@ -18,7 +19,7 @@ struct Parser<'a> {
     types: &'a TypeContext,
 }
 
-/// The expression of a text.
+/// The expression in a text.
 pub(crate) fn expression(source: &str, types: &TypeContext) -> SqlResult<Expr> {
     let mut p = Parser { tokens: tokens(source), at: 0, types };
     let e = p.or()?;

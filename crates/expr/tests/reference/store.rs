@@ -1,5 +1,5 @@
-//! Storing values against a reference server: `data/store.data` holds column types, modes, values,
-//! and the conditions and stored values MariaDB gives.
+//! Storing values against a reference server. `data/store.data` holds column types, modes and
+//! values, with the conditions and stored values that MariaDB gives.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use selkie_types::{
 
 use crate::parser;
 
-/// The column type of a declaration.
+/// The column type in a declaration.
 fn column_type(declaration: &str, types: &TypeContext) -> SqlType {
     let (name, rest) = declaration.split_once(['(', ' ']).unwrap_or((declaration, ""));
     let inside =

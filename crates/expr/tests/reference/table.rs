@@ -1,4 +1,5 @@
-//! The table the expressions of the data files are evaluated over, with its one row.
+//! The table with one row over which the expressions of the data files are evaluated.
+//! Must equal the table in `generate.py`.
 
 use std::sync::Arc;
 
@@ -41,7 +42,7 @@ fn types() -> Vec<SqlType> {
     ]
 }
 
-/// The column with a name.
+/// The column with this name.
 pub(crate) fn column(name: &str) -> Option<Expr> {
     let at = NAMES.iter().position(|n| *n == name)?;
     Some(Expr::column(at, types().swap_remove(at), true))

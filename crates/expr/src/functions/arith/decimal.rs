@@ -1,5 +1,5 @@
-//! Decimal arithmetic, as narrow as the operands: 64 bits while everything fits, 128 bits for
-//! products, the full width otherwise.
+//! Decimal arithmetic at the narrowest width: 64 bits while everything fits, 128 bits for products,
+//! the full width otherwise.
 
 use selkie_types::{Column, ColumnData, Decimal, DecimalColumn, DecimalValues, SqlResult};
 
@@ -21,7 +21,7 @@ pub(crate) fn decimal_kernel(op: Arithmetic) -> Kernel {
     }
 }
 
-/// A machine-width column with its mask and the factor that brings it to a scale.
+/// A 64-bit column: its values, its row mask, and the factor to a scale.
 type Narrow<'a> = (&'a [i64], usize, i64);
 
 fn narrow<'a>(view: &DecimalView<'a>, scale: u8) -> Option<Narrow<'a>> {
@@ -52,13 +52,13 @@ fn sum(
     each(frame, slow)
 }
 
-/// A result at its scale; one that has no room at it is out of range.
+/// A result at its scale; out of range if it does not fit there.
 fn kept(frame: &Frame<'_>, value: Option<Decimal>) -> SqlResult<Decimal> {
     let value = value.and_then(|v| v.at_scale(frame.ty.decimals));
     value.ok_or_else(|| frame.out_of_range("DECIMAL"))
 }
 
-/// Row by row at full width.
+/// Computes row by row at full width.
 fn each(frame: &Frame<'_>, f: impl Fn(Decimal, Decimal) -> Option<Decimal>) -> SqlResult<Column> {
     let (a, b) = (frame.decimals(0), frame.decimals(1));
     let mut out = DecimalOut::new(frame.ty.decimals, frame.rows);
@@ -89,10 +89,10 @@ fn product(frame: &Frame<'_>) -> SqlResult<Column> {
     each(frame, Decimal::checked_mul)
 }
 
-/// Quotients of machine-width decimals, rounded to the scale of the result at once, or cut if the
-/// result has all digits MariaDB computes.
+/// Quotients of 64-bit decimals, rounded to the scale of the result; cut instead if the result has
+/// all digits that MariaDB computes.
 ///
-/// Rounding at once is what cutting after those digits and rounding then gives.
+/// Rounding at once gives the same as cutting after those digits and then rounding.
 fn narrow_quotient(frame: &Frame<'_>, increment: u32) -> Option<SqlResult<Column>> {
     let (a, b) = (frame.decimals(0), frame.decimals(1));
     let (DecimalValues::I64(x), DecimalValues::I64(y)) = (a.column().values(), b.column().values())
@@ -123,13 +123,13 @@ fn narrow_quotient(frame: &Frame<'_>, increment: u32) -> Option<SqlResult<Column
     Some(Ok(out.finish()))
 }
 
-/// The quotient cut towards zero.
+/// The quotient, cut towards zero.
 #[inline]
 fn cut_quotient(dividend: i128, divisor: i128) -> i128 {
     dividend / divisor
 }
 
-/// The quotient rounded half away from zero.
+/// The quotient, rounded half away from zero.
 #[inline]
 fn rounded_quotient(dividend: i128, divisor: i128) -> i128 {
     if let (Ok(n), Ok(d)) = (i64::try_from(dividend), i64::try_from(divisor))

@@ -1,4 +1,5 @@
-//! Integer arithmetic, checked.
+//! Integer arithmetic with overflow checks.
+//! An overflow is error 1690 for the row, never a wrapped value.
 
 use selkie_types::{Bitmap, Column, ColumnData, Physical, SqlResult};
 
@@ -7,7 +8,8 @@ use crate::function::Kernel;
 use crate::kernel::{Frame, Native, View, map_rows, try_map};
 use crate::operator::Arithmetic;
 
-/// The kernel of an operator over two kinds of integers, `Int` or `UInt`, with a result of a third.
+/// The kernel of an operator over two kinds of integers (`Int` or `UInt`), with a result of a
+/// third.
 pub(crate) fn integer_kernel(
     op: Arithmetic,
     (a, b): (Physical, Physical),
@@ -35,7 +37,7 @@ fn signed_kernel(op: Arithmetic) -> Kernel {
     }
 }
 
-/// The validity of the logical rows of two arguments together.
+/// The common validity of the logical rows of two arguments.
 pub(crate) fn both_valid(frame: &Frame<'_>) -> Option<Bitmap> {
     if frame.args.iter().all(|a| a.validity().is_none()) {
         return None;
@@ -43,7 +45,7 @@ pub(crate) fn both_valid(frame: &Frame<'_>) -> Option<Bitmap> {
     Some((0..frame.rows).map(|row| !frame.any_null(row)).collect())
 }
 
-/// One pass without branches; a second one only if something overflowed.
+/// One pass without branches; a second pass only if something overflowed.
 fn signed(frame: &Frame<'_>, f: impl Fn(i64, i64) -> (i64, bool)) -> SqlResult<Column> {
     let (a, b) = (frame.view::<i64>(0), frame.view::<i64>(1));
     let mut overflow = false;

@@ -1,4 +1,5 @@
 //! JSON functions that change documents.
+//! The document is changed as a tree and written with one space after commas and colons.
 
 use selkie_meter::tick;
 use selkie_types::error::catalogue::ER_JSON_PATH_EMPTY;
@@ -15,7 +16,7 @@ use crate::kernel::Frame;
 
 /// Arguments: the document, then pairs of a path and a value.
 ///
-/// Compat: the length counts the arguments in front of the middle, whatever they are.
+/// Compat: the length is computed from the first half of the arguments, whatever they are.
 pub(super) fn bind(b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
     let of = |at: usize| u64::from(cast::text_length(&b.args[at].ty));
     let pairs = (b.len() - 1) / 2;
@@ -23,7 +24,7 @@ pub(super) fn bind(b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
     bind_pairs(b, length, kernel)
 }
 
-/// The same for functions of arrays.
+/// Like [`bind`], for functions of arrays.
 pub(super) fn bind_array(b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
     let of = |at: usize| u64::from(cast::text_length(&b.args[at].ty));
     let length = first_length(&b) + (2..b.len()).step_by(2).map(|at| of(at) + 4).sum::<u64>();
@@ -41,7 +42,7 @@ fn bind_pairs(mut b: Binding<'_>, length: u64, kernel: Kernel) -> SqlResult<Expr
     document(b, length, kernel)
 }
 
-/// Applies `f` to the document for every pair of a path and a value; `None` makes all of it NULL.
+/// Applies `f` to the document for each pair of path and value; `None` makes the result NULL.
 fn pairs(
     frame: &Frame<'_>,
     f: impl for<'a> Fn(&mut Json<'a>, &'a Path, Json<'a>) -> Option<()>,
@@ -67,15 +68,16 @@ fn pairs(
             f(&mut root, path, value.unwrap_or(Json::Number(text)))?;
         }
         let changed = loose(&root);
-        // What is no JSON, a number with zeros before it, matters where it was put.
+        // An invalid value, such as a number with leading zeros, matters only if it is in the
+        // result.
         if wrong && parse(&changed).is_err() { None } else { Some(changed) }
     })
 }
 
-/// Adds `value` where `path` leads to nothing, if something it can be added to is there.
+/// Adds `value` at a `path` that leads to nothing, if its parent can take it.
 ///
-/// Compat: what is no array becomes one, unless it may be `replaced`: then a position from the end
-/// is its own.
+/// Compat: a parent that is no array becomes one. If it may be `replaced`, a position from the end
+/// means the parent itself.
 fn add<'a>(root: &mut Json<'a>, path: &'a Path, value: Json<'a>, replaced: bool) {
     let Some((parent, last)) = path.split_last() else { return };
     match (parent.find_mut(root), last) {
@@ -131,7 +133,8 @@ pub(super) fn array_append(frame: &Frame<'_>) -> SqlResult<Column> {
     })
 }
 
-/// Compat: positions from the end are those behind the items; before the start is the end again.
+/// Compat: a position from the end means the place after that item; one before the start means the
+/// end.
 pub(super) fn array_insert(frame: &Frame<'_>) -> SqlResult<Column> {
     pairs(frame, |root, path, value| {
         let (parent, Last::Item(n)) = path.split_last()? else { return None };

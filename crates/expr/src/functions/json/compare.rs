@@ -1,4 +1,5 @@
 //! JSON functions that compare two documents.
+//! Equality of whole documents is that of their normal forms (`json/normal.rs`).
 
 use hashbrown::HashSet;
 use selkie_meter::tick;
@@ -8,9 +9,9 @@ use super::{numbers, read, read_first, read_plain_path};
 use crate::json::{Json, normalize, parse_partly};
 use crate::kernel::Frame;
 
-/// Whether the target, or what a path leads to in it, contains the candidate.
+/// Whether the target, or the value at a path in it, contains the candidate.
 ///
-/// Compat: what follows the documents is not looked at.
+/// Compat: text after the documents is ignored.
 pub(super) fn contains(frame: &Frame<'_>) -> SqlResult<Column> {
     numbers(frame, |row| {
         if frame.args.len() < 3 {
@@ -45,7 +46,7 @@ fn includes(target: &Json<'_>, candidate: &Json<'_>) -> bool {
     }
 }
 
-/// Compat: strings are compared as they are written.
+/// Compat: strings are compared as written, escapes included.
 fn same_scalar(a: &Json<'_>, b: &Json<'_>) -> bool {
     let value = |digits: &[u8]| selkie_types::number::parse_f64(digits).value;
     match (a, b) {
@@ -77,9 +78,9 @@ pub(super) fn equals(frame: &Frame<'_>) -> SqlResult<Column> {
     })
 }
 
-/// Whether two documents have an item, a member or themselves in common.
+/// Whether two documents have an item or a member in common, or are equal scalars.
 ///
-/// Compat: what is no document has nothing in common with any.
+/// Compat: the result for a text that is no document is 0.
 pub(super) fn overlaps(frame: &Frame<'_>) -> SqlResult<Column> {
     numbers(frame, |row| {
         let both = read(frame, 0, row).and_then(|a| Some((a, read(frame, 1, row)?)));
@@ -89,7 +90,7 @@ pub(super) fn overlaps(frame: &Frame<'_>) -> SqlResult<Column> {
 
 fn meet(a: &Json<'_>, b: &Json<'_>) -> bool {
     match (a, b) {
-        // Compat: of a name that is there twice the first document has the first value only.
+        // Compat: if a name occurs twice in the first document, only its first value counts.
         (Json::Object(..), Json::Object(members, _)) => members.iter().any(|(name, value)| {
             a.member(name).is_some_and(|other| normal(value) == normal(other))
         }),

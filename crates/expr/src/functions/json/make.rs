@@ -1,4 +1,5 @@
-//! JSON functions that make documents of SQL values, or a text of a JSON string.
+//! JSON functions that make documents from SQL values, or a text from a JSON string.
+//! Values that are documents already are inserted, not quoted (`json::is_json`).
 
 use selkie_types::{CollationId, Column, JsonRole, SqlResult, SqlType, TypeKind};
 
@@ -11,7 +12,7 @@ use crate::function::{Binding, Kernel};
 use crate::json::{ErrorKind, JsonError, is_json, put_sql_value, put_string, unescape};
 use crate::kernel::{Frame, bytes_to_bytes};
 
-/// The result is a text made of all arguments. Compat: numbers are no weaker than literals.
+/// The result is a text made of all arguments. Compat: numbers have the coercibility of literals.
 pub(super) fn like_all(b: &mut Binding<'_>) -> SqlResult<()> {
     if b.args.is_empty() {
         b.connection_collation();
@@ -30,9 +31,9 @@ pub(super) fn like_all(b: &mut Binding<'_>) -> SqlResult<()> {
     Ok(())
 }
 
-/// Characters of a document made of the arguments.
+/// Length in characters of a document made of the arguments.
 ///
-/// Compat: texts count twice, for their escapes; nothing is shorter than `null`.
+/// Compat: texts count twice because of escapes; every value counts at least as `null`.
 pub(super) fn length(b: &Binding<'_>) -> u64 {
     let one = |e: &Expr| {
         let length = match e.ty.json {
@@ -48,7 +49,8 @@ pub(super) fn length(b: &Binding<'_>) -> u64 {
 /// Functions that only write a document in another form.
 const REWRITERS: [&str; 4] = ["JSON_COMPACT", "JSON_LOOSE", "JSON_DETAILED", "JSON_PRETTY"];
 
-/// A document that is written in another form stands in other documents as it was given.
+/// Removes the call of such a function: inside another document, its argument is inserted
+/// unchanged.
 pub(crate) fn unwrite(e: &mut Expr) {
     let ExprKind::Call(call) = &mut e.kind else { return };
     if !REWRITERS.contains(&call.function.name()) {
@@ -61,7 +63,8 @@ pub(crate) fn unwrite(e: &mut Expr) {
     }
 }
 
-/// Makes bytes the characters of their numbers. Compat: bytes have no other meaning as text.
+/// Makes each byte the character with its number. Compat: binary strings have no other text form
+/// here.
 pub(super) fn bytes_to_characters(e: &mut Expr) {
     if e.ty.is_string() && e.ty.collation.is_binary() {
         let ty = SqlType { collation: CollationId::UTF8MB4_GENERAL_CI, ..e.ty.clone() };
@@ -75,9 +78,9 @@ pub(super) fn bytes_to_characters(e: &mut Expr) {
     }
 }
 
-/// Makes texts readable as UTF-8 and leaves the kind of other values; bytes stay as they are.
+/// Converts texts to UTF-8 and keeps the kind of other values; binary strings keep their bytes.
 ///
-/// Compat: only columns have their zeros before a number here.
+/// Compat: only columns and literals keep leading zeros of a number here.
 pub(super) fn prepare(e: &mut Expr) {
     cast::local(e);
     unwrite(e);
@@ -90,7 +93,7 @@ pub(super) fn prepare(e: &mut Expr) {
     }
 }
 
-/// A document of SQL values.
+/// A function that makes a document from SQL values.
 pub(super) fn bind(mut b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
     let length = length(&b);
     like_all(&mut b)?;
@@ -99,8 +102,8 @@ pub(super) fn bind(mut b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
     document(b, length, kernel)
 }
 
-/// Compat: a number that a user variable holds is converted to the character set of the document as
-/// texts are, and is then one of them.
+/// Compat: a number in a user variable is converted to the document's charset like a text, and so
+/// becomes a text.
 pub(crate) fn quote_variable(e: &mut Expr, types: &TypeContext) {
     let is_variable =
         matches!(e.kind, ExprKind::UserVariable(_) | ExprKind::AssignUserVariable(..));
@@ -116,7 +119,7 @@ pub(super) fn put_arg(frame: &Frame<'_>, at: usize, row: usize, out: &mut Vec<u8
     put_sql_value(out, &frame.args[at].value(row), &arg.ty, is_json(arg));
 }
 
-/// A text if it is not longer than a packet.
+/// The text; NULL if it is longer than a packet.
 fn bounded(frame: &Frame<'_>, text: Vec<u8>) -> Option<Vec<u8>> {
     if frame.too_long(text.len()) { None } else { Some(text) }
 }
@@ -161,7 +164,7 @@ pub(super) fn bind_object(mut b: Binding<'_>) -> SqlResult<Expr> {
     })
 }
 
-/// Compat: numbers are not quoted but NULL.
+/// JSON_QUOTE. Compat: a number gives NULL.
 pub(super) fn bind_quote(mut b: Binding<'_>) -> SqlResult<Expr> {
     let length = first_length(&b) * 12 + 2;
     let number = b.args[0].ty.is_numeric();
@@ -187,7 +190,7 @@ pub(super) fn bind_unquote(mut b: Binding<'_>) -> SqlResult<Expr> {
     document(b, length, unquote)
 }
 
-/// What is no JSON string stays, with a warning if it begins as one.
+/// JSON_UNQUOTE: a text that is no JSON string is unchanged, with a warning if it begins like one.
 fn unquote(frame: &Frame<'_>) -> SqlResult<Column> {
     strict_texts(frame, |row| {
         let text = frame.bytes(0).value(row);

@@ -1,4 +1,5 @@
-//! JSON functions that make one document of several.
+//! JSON functions that merge documents.
+//! Documents are merged from left to right, as trees.
 
 use selkie_meter::tick;
 use selkie_types::{Column, SqlResult, stack};
@@ -16,7 +17,8 @@ pub(super) fn bind(mut b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
     document(b, length, kernel)
 }
 
-/// Values of the same name, and documents that are not both objects, become arrays.
+/// JSON_MERGE_PRESERVE: values of the same name, and documents that are not both objects, form
+/// arrays.
 pub(super) fn preserve(frame: &Frame<'_>) -> SqlResult<Column> {
     strict_texts(frame, |row| {
         let mut root = read(frame, 0, row)?;
@@ -59,7 +61,8 @@ fn joined<'a>(a: Json<'a>, b: Json<'a>) -> Json<'a> {
     }
 }
 
-/// RFC 7396. Compat: after a NULL nothing is known until a document that is no object replaces all.
+/// JSON_MERGE_PATCH, RFC 7396. Compat: after a NULL argument the result is NULL, until a document
+/// that is no object replaces it.
 pub(super) fn patch(frame: &Frame<'_>) -> SqlResult<Column> {
     texts(frame, |row| {
         let mut root = match frame.args[0].is_null(row) {

@@ -1,4 +1,5 @@
-//! JSON functions that look into a document.
+//! JSON functions that read a document.
+//! Compat: some stop reading at the value they look for, so later errors do not matter.
 
 use hashbrown::{HashMap, HashSet};
 use selkie_meter::tick;
@@ -12,7 +13,7 @@ use super::{
 use crate::json::{Json, Path, parse, parse_partly, unescape};
 use crate::kernel::Frame;
 
-/// Compat: what is wrong is told in a note.
+/// JSON_VALID. Compat: the error is reported as a note.
 pub(super) fn valid(frame: &Frame<'_>) -> SqlResult<Column> {
     numbers(frame, |row| match parse(frame.bytes(0).value(row)) {
         Ok(_) => Some(1),
@@ -24,9 +25,9 @@ pub(super) fn valid(frame: &Frame<'_>) -> SqlResult<Column> {
     })
 }
 
-/// Documents read only as far as what is looked for.
+/// A document that is read only as far as needed.
 ///
-/// Compat: an error behind the value that a path leads to goes unnoticed.
+/// Compat: an error after the value at the path is ignored.
 struct Partly<'a> {
     root: Option<Json<'a>>,
     error: Option<crate::json::JsonError>,
@@ -38,7 +39,7 @@ impl<'a> Partly<'a> {
         Self { root, error }
     }
 
-    /// The values a path leads to that were read to their end.
+    /// The values at a path that were read to their end.
     fn complete(&self, path: &Path) -> Vec<&Json<'a>> {
         let mut found = self.root.as_ref().map_or(Vec::new(), |root| path.find(root));
         if self.error.is_some() {
@@ -51,7 +52,7 @@ impl<'a> Partly<'a> {
         found
     }
 
-    /// Warns of the error, if there is one.
+    /// Warns about the error, if there is one.
     fn report(&self, frame: &Frame<'_>) {
         if let Some(error) = self.error {
             frame.ctx.push(condition(frame, 0, error));
@@ -59,12 +60,12 @@ impl<'a> Partly<'a> {
     }
 }
 
-/// What JSON_EXTRACT gives, as a value: without quotes, truth values as numbers.
+/// The result of JSON_EXTRACT as a value: without quotes; truth values are numbers.
 pub(super) fn extract_value(frame: &Frame<'_>) -> SqlResult<Column> {
     extract_scalar(frame, |text| text)
 }
 
-/// The number that value begins with.
+/// The number at the start of this value.
 pub(super) fn extract_number(frame: &Frame<'_>) -> SqlResult<Column> {
     extract_scalar(frame, |mut text| match parse_f64(&text).consumed {
         0 => b"0".to_vec(),
@@ -91,7 +92,7 @@ fn extract_scalar(frame: &Frame<'_>, made: impl Fn(Vec<u8>) -> Vec<u8>) -> SqlRe
                 plain
             }
             Ok(Json::Bool(value)) => vec![b'0' + u8::from(value)],
-            // Compat: what is no scalar is 0.
+            // Compat: a value that is no scalar is 0.
             Ok(Json::Null | Json::Array(..) | Json::Object(..)) => b"0".to_vec(),
             _ => text.to_vec(),
         };
@@ -99,7 +100,7 @@ fn extract_scalar(frame: &Frame<'_>, made: impl Fn(Vec<u8>) -> Vec<u8>) -> SqlRe
     })
 }
 
-/// The result of JSON_EXTRACT as compared with a text: strings lose their quotes.
+/// The result of JSON_EXTRACT for a comparison with a text: strings lose their quotes.
 pub(super) fn extract_text(frame: &Frame<'_>) -> SqlResult<Column> {
     let documents = extract(frame)?;
     let charset = frame.ty.collation.charset();
@@ -116,7 +117,7 @@ pub(super) fn extract_text(frame: &Frame<'_>) -> SqlResult<Column> {
     })
 }
 
-/// The values of all paths in the order of the document; those of one place in that of the paths.
+/// The values of all paths in document order; values at one place in the order of the paths.
 pub(super) fn extract(frame: &Frame<'_>) -> SqlResult<Column> {
     strict_texts(frame, |row| {
         let root = read(frame, 0, row)?;
@@ -140,14 +141,14 @@ pub(super) fn extract(frame: &Frame<'_>) -> SqlResult<Column> {
     })
 }
 
-/// Numbers all values of a document in their order.
+/// Numbers all values of a document in document order.
 fn number_places<'a>(json: &Json<'a>, places: &mut HashMap<*const Json<'a>, usize>) {
     tick(32);
     places.insert(std::ptr::from_ref(json), places.len());
     json.children().into_iter().for_each(|child| number_places(child, places));
 }
 
-/// Scalars only, without quotes. Compat: a text that is no document is no reason for a warning.
+/// JSON_VALUE: scalars only, without quotes. Compat: a malformed document gives no warning.
 pub(super) fn value(frame: &Frame<'_>) -> SqlResult<Column> {
     strict_texts(frame, |row| {
         let path = read_plain_path(frame, 1, row)?;
@@ -165,7 +166,7 @@ pub(super) fn value(frame: &Frame<'_>) -> SqlResult<Column> {
     })
 }
 
-/// Arrays and objects only, as they are written.
+/// JSON_QUERY: arrays and objects only, as written.
 pub(super) fn query(frame: &Frame<'_>) -> SqlResult<Column> {
     strict_texts(frame, |row| {
         let path = read_path(frame, 1, row)?;
@@ -177,7 +178,7 @@ pub(super) fn query(frame: &Frame<'_>) -> SqlResult<Column> {
     })
 }
 
-/// Compat: a value exists as soon as it begins, and the document itself before it does.
+/// JSON_EXISTS. Compat: a value exists once its start is read; the document itself always exists.
 pub(super) fn exists(frame: &Frame<'_>) -> SqlResult<Column> {
     numbers(frame, |row| {
         let path = read_path(frame, 1, row)?;
@@ -206,7 +207,7 @@ pub(super) fn contains_path(frame: &Frame<'_>) -> SqlResult<Column> {
     })
 }
 
-/// Whether the second argument says `all`; a warning if it says neither that nor `one`.
+/// Whether the second argument is `all`; a warning if it is neither `all` nor `one`.
 pub(super) fn one_or_all(frame: &Frame<'_>, row: usize) -> Option<bool> {
     let word = frame.bytes(1).value(row);
     if word.eq_ignore_ascii_case(b"all") {
@@ -219,9 +220,9 @@ pub(super) fn one_or_all(frame: &Frame<'_>, row: usize) -> Option<bool> {
     None
 }
 
-/// The value of the document, or the first one of those the path in argument 1 leads to.
+/// Applies `f` to the document, or to the first value at the path in argument 1.
 ///
-/// Compat: what follows the document is not looked at.
+/// Compat: text after the document is ignored.
 fn with_place<R>(
     frame: &Frame<'_>,
     row: usize,
@@ -241,7 +242,7 @@ fn with_place<R>(
     }
 }
 
-/// Each name once.
+/// JSON_KEYS: each name once.
 pub(super) fn keys(frame: &Frame<'_>) -> SqlResult<Column> {
     strict_texts(frame, |row| {
         with_place(frame, row, |json| {
@@ -254,8 +255,8 @@ pub(super) fn keys(frame: &Frame<'_>) -> SqlResult<Column> {
     })
 }
 
-/// Compat: behind a scalar nothing is looked at, but behind an array or an object all of the text
-/// is.
+/// JSON_LENGTH. Compat: text after a scalar is ignored; for an array or an object the whole text
+/// must be valid.
 pub(super) fn length(frame: &Frame<'_>) -> SqlResult<Column> {
     numbers(frame, |row| {
         let path = match frame.args.len() {
@@ -278,7 +279,7 @@ pub(super) fn depth(frame: &Frame<'_>) -> SqlResult<Column> {
     numbers(frame, |row| read(frame, 0, row).map(|json| json.depth()))
 }
 
-/// Compat: only a point makes a number a double.
+/// JSON_TYPE. Compat: a number is a double only if it has a point.
 pub(super) fn type_name(frame: &Frame<'_>) -> SqlResult<Column> {
     strict_texts(frame, |row| {
         let name = match read(frame, 0, row)? {

@@ -1,4 +1,5 @@
 //! JSON functions that write a document in another form.
+//! As arguments of other JSON functions they have no effect (`make::unwrite`).
 
 use selkie_types::{CollationId, Column, SqlResult};
 
@@ -28,11 +29,11 @@ pub(super) fn loose(frame: &Frame<'_>) -> SqlResult<Column> {
     rewritten(frame, |_, out, json| write_loose(out, json))
 }
 
-/// Spaces of a level, and the most there can be.
+/// Default and greatest number of spaces per level.
 const INDENT: i64 = 4;
 const MAX_INDENT: i64 = 8;
 
-/// A line for every value; the second argument is the indentation of a level.
+/// JSON_DETAILED: one line per value; the second argument is the indentation per level.
 pub(super) fn bind_detailed(mut b: Binding<'_>) -> SqlResult<Expr> {
     like_argument(&mut b, 0);
     b.utf8_text(0);

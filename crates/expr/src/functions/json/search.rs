@@ -1,4 +1,5 @@
-//! JSON_SEARCH.
+//! JSON_SEARCH: paths of the strings that match a LIKE pattern.
+//! The document is walked once, with the path kept as text.
 
 use hashbrown::HashSet;
 use selkie_meter::tick;
@@ -15,7 +16,7 @@ use crate::kernel::Frame;
 
 /// Arguments: document, `one` or `all`, pattern, escape character, paths.
 ///
-/// Compat: the length is a guess from the document's.
+/// Compat: the length is estimated from the document's length.
 pub(super) fn bind(mut b: Binding<'_>) -> SqlResult<Expr> {
     let all =
         matches!(b.constant(1), Some(Value::Bytes(word)) if word.eq_ignore_ascii_case(b"all"));
@@ -33,7 +34,7 @@ pub(super) fn bind(mut b: Binding<'_>) -> SqlResult<Expr> {
     document(b, length, search)
 }
 
-/// The collation by which strings are compared with the pattern, of a charset read as UTF-8.
+/// The collation in which strings are compared with the pattern; its charset is one of UTF-8.
 fn compared_in(b: &Binding<'_>) -> SqlResult<selkie_types::CollationId> {
     use selkie_types::{Charset, CollationId};
     let claim = crate::collate::aggregate(&[&b.args[0], &b.args[2]], "json_search", true)?;
@@ -46,7 +47,7 @@ fn compared_in(b: &Binding<'_>) -> SqlResult<selkie_types::CollationId> {
     })
 }
 
-/// Paths of the strings and numbers that match, one or as many as there are.
+/// Paths of the matching strings and numbers: the first one or all.
 fn search(frame: &Frame<'_>) -> SqlResult<Column> {
     let required = |at: usize| at != 3;
     texts(frame, |row| {
@@ -71,7 +72,7 @@ fn search(frame: &Frame<'_>) -> SqlResult<Column> {
         let mut search = Search { pattern, all, within, path: b"$".to_vec(), found: Vec::new() };
         search.value(&root, everywhere);
         match error {
-            // Compat: what follows the one that is looked for is not looked at.
+            // Compat: an error after the only value looked for is ignored.
             Some(error) if all || search.found.is_empty() => {
                 frame.ctx.push(condition(frame, 0, error));
                 None
@@ -84,9 +85,9 @@ fn search(frame: &Frame<'_>) -> SqlResult<Column> {
 struct Search<'a> {
     pattern: LikePattern,
     all: bool,
-    /// Values below which is searched.
+    /// Values below which the search looks; elsewhere it does not.
     within: HashSet<*const Json<'a>>,
-    /// Where the search is.
+    /// Path of the current value.
     path: Vec<u8>,
     found: Vec<Vec<u8>>,
 }

@@ -1,4 +1,5 @@
-//! A compiled pattern, matched at full speed where that cannot last, and watched where it may.
+//! A compiled pattern. Matching runs at full speed if it must be short, and watched otherwise.
+//! Must not match a long text unwatched: PCRE2 cannot be interrupted then.
 
 use std::sync::OnceLock;
 
@@ -13,22 +14,22 @@ use super::watched::{Failure, Watched};
 /// Start and end of each group of a match, in bytes; the first group is the whole match.
 pub(super) type Groups = Vec<Option<(usize, usize)>>;
 
-/// Steps of a match that nobody waits for.
+/// Most steps of a match that need not be watched.
 const SHORT: f64 = 2e7;
 
-/// An upper bound of the steps of a match, estimated from its pattern.
+/// An upper bound for the steps of a match, estimated from its pattern.
 #[derive(Debug, Default)]
 struct Effort {
-    /// Items that may repeat without end: each multiplies the steps by the length of the text.
+    /// Items with unlimited repetition: each multiplies the steps by the length of the text.
     repeats: i32,
     /// Alternatives: each doubles the steps.
     choices: i32,
-    /// Repeated groups, or groups that contain themselves: no bound.
+    /// Repeated groups, or groups that contain themselves: there is no bound.
     nested: bool,
 }
 
 impl Effort {
-    /// Estimates by the signs of a pattern; escaped ones count too.
+    /// Estimates by the characters of a pattern, including escaped ones.
     fn of(pattern: &[u8]) -> Self {
         let mut effort = Self::default();
         let mut before = 0;
@@ -37,7 +38,7 @@ impl Effort {
                 b'*' | b'+' | b'{' if before == b')' => effort.nested = true,
                 b'*' | b'+' | b'{' => effort.repeats += 1,
                 b'(' if pattern[at..].starts_with(b"(?") => {
-                    // Recursion has a number or a name there.
+                    // A recursion has a number or a name here.
                     let next = pattern.get(at + 2).copied().unwrap_or(0);
                     effort.nested |= matches!(next, b'R' | b'&' | b'P' | b'+' | b'-' | b'0'..=b'9');
                 }
@@ -50,13 +51,13 @@ impl Effort {
         effort
     }
 
-    /// Whether a text of a length is matched soon, or found not to match.
+    /// Whether a text of this length is matched in few steps.
     fn is_short(&self, length: usize) -> bool {
         if self.nested {
             return length <= 16;
         }
         let places = length.max(1) as f64;
-        // A repeated item begins where the one before ended: their places are in order.
+        // A repeated item begins where the previous one ends, so their positions are ordered.
         let orders: f64 = (1..=self.repeats + 1).map(f64::from).product();
         places.powi(self.repeats + 1) / orders * 2f64.powi(self.choices) <= SHORT
     }
@@ -73,7 +74,7 @@ pub(super) struct Pattern {
 }
 
 impl Pattern {
-    /// Compiles a text in which `added` bytes are not the client's.
+    /// Compiles a text of which `added` bytes are not the client's.
     pub(super) fn new(text: String, added: usize, utf: bool, caseless: bool) -> SqlResult<Self> {
         let quick = RegexBuilder::new()
             .utf(utf)
@@ -99,7 +100,7 @@ impl Pattern {
         self.watched.get_or_init(|| Watched::new(&self.text, self.options)).as_ref()
     }
 
-    /// Finds the first match: its start and its end, in bytes.
+    /// The start and end of the first match, in bytes.
     pub(super) fn find(&self, text: &[u8]) -> Result<Option<(usize, usize)>, Failure> {
         match self.watched(text.len()) {
             Some(watched) => Ok(watched.find_at(text, 0)?.and_then(|groups| groups[0])),
@@ -118,7 +119,7 @@ impl Pattern {
         }
     }
 
-    /// Finds one match after the other in a text.
+    /// An iterator-like search for one match after the other.
     pub(super) fn matches<'p>(&'p self, text: &'p [u8]) -> Matches<'p> {
         let watched = self.watched(text.len());
         let places = self.quick.capture_locations();
@@ -126,7 +127,7 @@ impl Pattern {
     }
 }
 
-/// Matches of a text.
+/// Search for the matches of a text.
 pub(super) struct Matches<'p> {
     pattern: &'p Pattern,
     watched: Option<&'p Watched>,
@@ -135,7 +136,7 @@ pub(super) struct Matches<'p> {
 }
 
 impl Matches<'_> {
-    /// The groups of the first match that begins at `start` or later: up to nine, and the whole.
+    /// The groups of the first match from `start` on: the whole match and up to nine groups.
     pub(super) fn at(&mut self, start: usize) -> Result<Option<Groups>, Failure> {
         if let Some(watched) = self.watched {
             return watched.find_at(self.text, start);

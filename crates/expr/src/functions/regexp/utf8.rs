@@ -1,14 +1,14 @@
-//! What PCRE2 says of bytes that are no UTF-8.
+//! PCRE2's messages about bytes that are not valid UTF-8.
 //!
-//! It is asked to match such bytes without a complaint; whoever wants one looks here first.
+//! PCRE2 itself is told to accept such bytes; code that must report them checks here first.
 
-/// The first fault of `text`, if it is no UTF-8.
+/// The first fault of `text`; `None` if it is valid UTF-8.
 pub(super) fn fault(text: &[u8]) -> Option<String> {
     let error = std::str::from_utf8(text).err()?;
     Some(format!("UTF-8 error: {}", describe(&text[error.valid_up_to()..])))
 }
 
-/// What is wrong with the character that `bytes` begin with.
+/// The fault of the character at the start of `bytes`.
 fn describe(bytes: &[u8]) -> String {
     let lead = bytes.first().copied().unwrap_or(0);
     let more = match lead {
@@ -31,7 +31,7 @@ fn describe(bytes: &[u8]) -> String {
     }
 }
 
-/// What is wrong with a character whose `length` bytes are well marked.
+/// The fault of a character whose `length` bytes have valid marks.
 fn out_of_range(lead: u8, second: u8, length: usize) -> String {
     let overlong = match length {
         2 => lead & 0x3E == 0,

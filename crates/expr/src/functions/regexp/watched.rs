@@ -1,6 +1,7 @@
-//! A pattern whose matching ends when the statement has to: PCRE2 calls back at every item of it.
+//! A pattern whose match stops when the statement must end: PCRE2 calls back at every item.
 //!
-//! Must not unwind: what calls back is C. Slower than matching without; for long work only.
+//! Must not unwind: the caller of the callback is C. Slower than an unwatched match, so for long
+//! work only.
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -18,13 +19,13 @@ use selkie_types::SqlError;
 
 use super::Groups;
 
-/// The most callbacks of one match. Compat: PCRE2 gives up after as many steps.
+/// Most callbacks of one match. Compat: PCRE2 gives up after the same number of steps.
 const MOST: usize = 10_000_000;
 
 type Callback = unsafe extern "C" fn(*mut c_void, *mut c_void) -> c_int;
 
 unsafe extern "C" {
-    // Not among the bindings of the crate.
+    // The Rust crate does not bind this function.
     fn pcre2_set_callout_8(
         context: *mut pcre2_match_context_8,
         callback: Option<Callback>,
@@ -32,9 +33,9 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// The reason why a match has no result.
+/// Reason for a match without a result.
 pub(super) enum Failure {
-    /// The statement has to end.
+    /// The statement must end.
     Ended(SqlError),
     /// PCRE2 failed, with this message.
     Told(String),
@@ -44,14 +45,14 @@ pub(super) enum Failure {
 #[derive(Debug)]
 pub(super) struct Watched(*mut pcre2_code_8);
 
-// SAFETY: a compiled pattern is not changed once it was made, and may be used by several threads.
+// SAFETY: a compiled pattern is never changed, and PCRE2 allows several threads to use it.
 unsafe impl Send for Watched {}
 // SAFETY: as above.
 unsafe impl Sync for Watched {}
 
 impl Drop for Watched {
     fn drop(&mut self) {
-        // SAFETY: it was made by `new` and is freed once.
+        // SAFETY: `new` made it, and it is freed once.
         unsafe { pcre2_code_free_8(self.0) }
     }
 }
@@ -64,7 +65,7 @@ struct Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // SAFETY: both were made by `Watched::scratch`; freeing nothing is allowed.
+        // SAFETY: `Watched::scratch` made both; freeing a null pointer is allowed.
         unsafe {
             pcre2_match_data_free_8(self.data);
             pcre2_match_context_free_8(self.context);
@@ -81,7 +82,7 @@ struct Watch {
 }
 
 unsafe extern "C" fn look(_: *mut c_void, data: *mut c_void) -> c_int {
-    // SAFETY: `find_at` passes its own, which nobody else touches while the match lasts.
+    // SAFETY: `find_at` passes its own `Watch`, which nothing else uses during the match.
     let watch = unsafe { &mut *data.cast::<Watch>() };
     watch.calls += 1;
     if watch.calls > MOST {
@@ -97,10 +98,10 @@ unsafe extern "C" fn look(_: *mut c_void, data: *mut c_void) -> c_int {
 }
 
 impl Watched {
-    /// Compiles a pattern that was compiled without being watched before.
+    /// Compiles a pattern that the unwatched compiler already accepted.
     pub(super) fn new(pattern: &str, options: u32) -> Option<Self> {
         let (mut error, mut offset) = (0, 0);
-        // SAFETY: the text is as long as is said, and lives as long as the call.
+        // SAFETY: the length is that of the text, which lives as long as the call.
         let code = unsafe {
             let options = options | PCRE2_AUTO_CALLOUT;
             let text = pattern.as_ptr();
@@ -109,14 +110,14 @@ impl Watched {
         if code.is_null() {
             return None;
         }
-        // Without it matching is slower, and nothing else.
-        // SAFETY: the code was just made and nobody else has it.
+        // Without the JIT matching is only slower.
+        // SAFETY: the code was just made and has no other user.
         unsafe { pcre2_jit_compile_8(code, PCRE2_JIT_COMPLETE) };
         Some(Self(code))
     }
 
     fn scratch(&self) -> Option<Scratch> {
-        // SAFETY: the code is valid; without contexts of their own both use the C library's memory.
+        // SAFETY: the code is valid; null contexts mean the C library's memory functions.
         let scratch = unsafe {
             Scratch {
                 data: pcre2_match_data_create_from_pattern_8(self.0, ptr::null_mut()),
@@ -126,13 +127,13 @@ impl Watched {
         (!scratch.data.is_null() && !scratch.context.is_null()).then_some(scratch)
     }
 
-    /// The groups of the first match that begins at `start` or later.
+    /// The groups of the first match from `start` on.
     pub(super) fn find_at(&self, text: &[u8], start: usize) -> Result<Option<Groups>, Failure> {
         let no_memory = || Failure::Told("no more memory".to_owned());
         let scratch = self.scratch().ok_or_else(no_memory)?;
-        // An item that repeats looks at much of the text between two calls.
+        // A repeated item may look at much of the text between two calls.
         let mut watch = Watch { calls: 0, step: 32 + text.len() / 16, ended: None };
-        // SAFETY: all that is passed lives until the match is over, and `start` lies in the text.
+        // SAFETY: all arguments live until the match is over, and `start` is within the text.
         let found = unsafe {
             pcre2_set_callout_8(scratch.context, Some(look), (&raw mut watch).cast());
             let (data, context) = (scratch.data, scratch.context);
@@ -151,7 +152,7 @@ impl Watched {
 
 impl Scratch {
     fn groups(&self) -> Groups {
-        // SAFETY: the data has that many pairs of places, all of them set by the match.
+        // SAFETY: the data has this many pairs of offsets, and the match has set them all.
         let places = unsafe {
             let count = pcre2_get_ovector_count_8(self.data) as usize;
             std::slice::from_raw_parts(pcre2_get_ovector_pointer_8(self.data), count * 2)
@@ -163,7 +164,7 @@ impl Scratch {
 
 fn message(code: c_int) -> String {
     let mut text = [0u8; 256];
-    // SAFETY: the buffer is as long as is said.
+    // SAFETY: the length is that of the buffer.
     let length = unsafe { pcre2_get_error_message_8(code, text.as_mut_ptr(), text.len()) };
     String::from_utf8_lossy(&text[..usize::try_from(length).unwrap_or(0)]).into_owned()
 }
