@@ -16,7 +16,7 @@ pub(crate) fn refuse_beside(operation: &str, args: &[&Expr]) -> SqlResult<()> {
     refuse_types(operation, &tys)
 }
 
-/// Like [`refuse_beside`], for types.
+/// Like `refuse_beside`, for types.
 pub fn refuse_types(operation: &str, tys: &[&SqlType]) -> SqlResult<()> {
     if tys.iter().all(|ty| ty.fixed_binary().is_none()) {
         return Ok(());

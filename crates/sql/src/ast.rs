@@ -1,4 +1,4 @@
-//! The syntax tree: what the grammar says, in the user's order, nothing resolved.
+//! The syntax tree: the parts of a statement in the user's order, with no name resolved.
 //!
 //! The tree is owned and cloneable, so that prepared statements and views can keep it. The tree
 //! knows no catalog: a name is the text the user wrote. Spans point into the parsed statement text.

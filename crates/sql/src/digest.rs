@@ -135,8 +135,8 @@ impl Builder<'_> {
         self.part(Part::Value, "?");
     }
 
-    /// Whether a sign belongs to the number behind it. Compat: MariaDB says so after these tokens,
-    /// but not after comparison operators.
+    /// Whether a sign belongs to the number after it. Compat: in MariaDB it does after these
+    /// tokens, but not after comparison operators.
     fn sign_is_unary(&self) -> bool {
         use T::*;
         let Some(Part::Token(kind)) = self.last(1) else { return false };

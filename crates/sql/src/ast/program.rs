@@ -301,7 +301,7 @@ pub struct Block {
 pub struct Loop {
     /// Its number for LEAVE and ITERATE.
     pub label: usize,
-    /// The kind, which says how it ends.
+    /// The kind, with the condition that ends it.
     pub kind: LoopKind,
     /// The steps of its body.
     pub steps: Vec<Step>,

@@ -7,7 +7,7 @@ use super::{Lexer, is_space};
 
 /// The version that `/*!NNNNNN` is compared with.
 const VERSION: u32 = 101_119;
-/// Compat: `/*!50700` to `/*!99999` are for MySQL only, `/*M!` says MariaDB.
+/// Compat: `/*!50700` to `/*!99999` are for MySQL only; `/*M!` is for MariaDB only.
 const MYSQL_ONLY: std::ops::RangeInclusive<u32> = 50_700..=99_999;
 
 impl Lexer<'_> {
