@@ -1,4 +1,6 @@
-//! ANALYZE, CHECK, OPTIMIZE and REPAIR TABLE.
+//! ANALYZE, CHECK, OPTIMIZE and REPAIR TABLE. Each statement but CHECKSUM commits the open
+//! transaction first, and commits after each table. Answers depend on `maintenance` of the table's
+//! engine, as in MariaDB.
 
 mod analyze;
 mod checksum;
@@ -32,7 +34,7 @@ pub(crate) fn run(
         return checksum::run(execution, statement);
     }
     execution.session.commit()?;
-    // All are asked about before anything is done to any of them.
+    // Privileges of all tables are checked before any table is touched.
     let session = &*execution.session;
     for name in &statement.tables {
         check_access(session, statement.action, session.schema_of(name)?, &name.name.value)?;
@@ -61,7 +63,8 @@ pub(crate) fn run(
     send(execution.sink, &columns, &rows)
 }
 
-/// Compat: CHECK TABLE takes any privilege on the table or a column, the others SELECT and INSERT.
+/// Compat: CHECK TABLE needs any privilege on the table or a column, the others need SELECT and
+/// INSERT.
 fn check_access(
     session: &Session,
     action: MaintenanceAction,
@@ -111,7 +114,7 @@ fn maintain(
         let note = format!("'{}.{}' is not of type 'BASE TABLE'", schema, table.name());
         return Ok(vec![("Error", note), ("status", "Operation failed".to_owned())]);
     }
-    // Compat: whether a table is of an earlier release is told of every engine's.
+    // Compat: CHECK ... FOR UPGRADE answers for tables of every engine.
     let upgrade = statement.options.contains(&"FOR UPGRADE");
     let checks = table.engine.maintenance.checks;
     let unchecked = table.is_sequence() || !checks;
@@ -159,8 +162,8 @@ fn maintain(
     }
 }
 
-/// The answer of ANALYZE. Compat: MariaDB speaks of statistics of its own only when asked for them,
-/// though they are always collected here.
+/// Messages of ANALYZE. Compat: MariaDB reports engine-independent statistics only when they are
+/// asked for; here they are always collected.
 fn analyzed(table: &TableInfo, asked: bool, known: bool) -> Vec<Message> {
     let collected = ("status", "Engine-independent statistics collected".to_owned());
     let done = match table.engine.maintenance.analyzes {
@@ -201,7 +204,7 @@ fn optimize(execution: &mut Execution<'_>, table: &TableInfo) -> SqlResult<Vec<M
     })
 }
 
-/// Compat: MariaDB says of which columns it keeps no statistics.
+/// Warnings for text and BLOB columns. Compat: MariaDB collects no statistics for them and says so.
 fn uncollected(table: &TableInfo) -> impl Iterator<Item = Message> + '_ {
     let long = table.columns.iter().filter(|column| column.ty.is_text_or_blob());
     let say =
@@ -209,7 +212,7 @@ fn uncollected(table: &TableInfo) -> impl Iterator<Item = Message> + '_ {
     long.map(move |column| ("Warning", say(&column.name)))
 }
 
-/// What MariaDB says of a sequence: its engine only repairs.
+/// The message for a sequence. Compat: MariaDB's sequence engine supports only REPAIR.
 fn of_sequence(action: MaintenanceAction) -> Message {
     match action {
         MaintenanceAction::Repair => ok(),
@@ -217,7 +220,7 @@ fn of_sequence(action: MaintenanceAction) -> Message {
     }
 }
 
-/// Whether `use_stat_tables` has every ANALYZE collect statistics.
+/// Whether `use_stat_tables` makes every ANALYZE collect statistics.
 fn always_collects(session: &Session) -> bool {
     let value = session.frame.hooks.variable(session, VariableScope::Session, "use_stat_tables");
     matches!(value, Ok(Value::Bytes(name)) if matches!(&*name, b"PREFERABLY" | b"COMPLEMENTARY"))
@@ -234,12 +237,12 @@ fn find_locked(
         return Ok(found);
     }
     execution.lock_table(&found, mode)?;
-    // Only what is found now cannot change any more.
+    // The definition may have changed while the lock was waited for; now it is stable.
     execution.scope().table(schema, name)
 }
 
-/// Whether a view's query still means something to its definer, or to its invoker if the view says
-/// so.
+/// Checks that a view's query is still valid for its definer, or for its invoker under SQL SECURITY
+/// INVOKER.
 fn check_view(execution: &mut Execution<'_>, table: &TableInfo, view: &View) -> Vec<Message> {
     let acting = execution.session.frame.acting_as.clone();
     if !view.security_invoker {

@@ -1,8 +1,8 @@
-//! A prepared statement run for many rows of parameters at once.
+//! A prepared statement run in bulk: for many rows of parameters at once.
 //!
-//! An INSERT of values is planned once and takes the values of all rows; UPDATE and DELETE are run
-//! once for each row. Compat: nothing else can be run so. In a row DEFAULT and IGNORE may stand
-//! where a placeholder is all that is stored.
+//! An INSERT of values is planned once and takes the values of all rows; UPDATE and DELETE run once
+//! for each row. Compat: other statements cannot run in bulk. A row may have DEFAULT or IGNORE for
+//! a placeholder that is the whole value of a column.
 
 use std::mem::discriminant;
 use std::sync::Arc;
@@ -28,33 +28,33 @@ use crate::{Instance, Outcome, ResultSink, Session, Told, statement};
 pub struct Bulk<'p> {
     prepared: &'p Prepared,
     rows: Vec<Vec<Argument>>,
-    /// The number of each row's pattern.
+    /// Number of each row's pattern: which parameters are values, DEFAULT or IGNORE.
     patterns: Vec<u32>,
     work: Work,
 }
 
-/// What is to be run.
+/// Statements to run.
 #[derive(Debug)]
 enum Work {
-    /// One INSERT, with the types that the values of each parameter have.
+    /// One INSERT, with the types of each parameter's values.
     Insert(Arc<Prepared>, Vec<Vec<SqlType>>),
-    /// A statement for each row, by the row's pattern.
+    /// One statement for each pattern; it runs once for each row of that pattern.
     Each(Vec<Step>),
 }
 
-/// The statement for the rows of a pattern.
+/// Statement for the rows of one pattern.
 #[derive(Debug)]
 enum Step {
-    /// All are values: what was prepared.
+    /// All arguments are values: the prepared statement itself runs.
     Prepared,
-    /// Something stands in for values.
+    /// Some arguments are DEFAULT or IGNORE: a changed statement runs.
     StoodIn(Box<Prepared>),
-    /// Nothing is left to do.
+    /// All assignments are ignored: nothing runs.
     Nothing,
 }
 
 impl<'p> Bulk<'p> {
-    /// `prepared` with `rows`.
+    /// Prepares a run of `prepared` over `rows`.
     pub fn new(prepared: &'p Prepared, rows: Vec<Vec<Argument>>) -> SqlResult<Self> {
         let unsupported = || Err(SqlError::new(&ER_UNSUPPORTED_PS, &[]));
         if prepared.parameters == 0 {
@@ -83,7 +83,7 @@ impl<'p> Bulk<'p> {
         Ok(Self { prepared, rows, patterns, work })
     }
 
-    /// Runs it; `again` is called before each statement but the first.
+    /// Runs the statements; `again` is called before each one but the first.
     pub fn run(
         self,
         instance: &Instance,
@@ -124,7 +124,7 @@ impl<'p> Bulk<'p> {
     }
 }
 
-/// A row of each pattern, and the number of each row's pattern.
+/// Position of the first row of each pattern, and the pattern number of each row.
 fn patterns_of(rows: &[Vec<Argument>]) -> (Vec<usize>, Vec<u32>) {
     let mut known: HashMap<Pattern, u32> = HashMap::new();
     let (mut first, mut patterns) = (Vec::new(), Vec::with_capacity(rows.len()));
@@ -145,12 +145,13 @@ fn pattern_of(row: &[Argument]) -> Pattern {
     row.iter().map(discriminant).collect()
 }
 
-/// Whether two rows have the same things but values in the same places.
+/// Whether two rows have the same pattern.
 fn is_alike(a: &[Argument], b: &[Argument]) -> bool {
     a.iter().zip(b).all(|(a, b)| discriminant(a) == discriminant(b))
 }
 
-/// The INSERT for rows like `examples` whose values have `types`. The one made last may do.
+/// The INSERT for rows with the patterns of `examples` and values of `types`. The INSERT made last
+/// is reused if its shape is the same.
 fn insert_of(
     prepared: &Prepared,
     insert: &Insert,
@@ -174,7 +175,7 @@ fn insert_of(
     Ok(made)
 }
 
-/// The statements for rows like these.
+/// The step for the pattern of each of `rows`.
 fn each(prepared: &Prepared, rows: &[&[Argument]]) -> SqlResult<Vec<Step>> {
     let step = |row: &&[Argument]| match row.iter().all(Argument::is_value) {
         true => Ok(Step::Prepared),
@@ -186,7 +187,7 @@ fn each(prepared: &Prepared, rows: &[&[Argument]]) -> SqlResult<Vec<Step>> {
     rows.iter().map(step).collect()
 }
 
-/// `prepared` for a row that has other things than values; `None` if nothing is left to do.
+/// `prepared` changed for a row with DEFAULT or IGNORE; `None` if nothing is left to do.
 pub(crate) fn stood_in(prepared: &Prepared, row: &[Argument]) -> SqlResult<Option<Prepared>> {
     let statement = match &prepared.statement {
         Statement::Insert(insert) if !matches!(insert.source, InsertSource::Query(_)) => {
@@ -203,13 +204,13 @@ fn misplaced() -> SqlError {
     SqlError::new(&ER_INVALID_DEFAULT_PARAM, &[])
 }
 
-/// Whether placeholders are read elsewhere than in the values, or in subqueries of them.
+/// Whether placeholders occur outside the values, or inside subqueries of the values.
 fn has_own_placeholders(insert: &Insert, parameters: usize) -> bool {
     let cells = values_of(insert);
     let mut count = 0;
     let asks = cells.iter().flatten().any(|cell| {
         let before = count;
-        // Queries are not entered.
+        // `find` does not enter subqueries.
         cell.find(&mut |e| {
             count += usize::from(matches!(e.kind, ExprKind::Param(_)));
             None::<()>
@@ -229,7 +230,7 @@ fn values_of(insert: &Insert) -> Vec<Vec<Expr>> {
     }
 }
 
-/// The INSERT with its values once for each of `rows`.
+/// The INSERT with its list of values repeated for each of `rows`.
 fn inserting<'a>(
     insert: &Insert,
     rows: impl IntoIterator<Item = &'a [Argument]>,
@@ -253,12 +254,12 @@ fn inserting<'a>(
     Ok(Insert { columns, source: InsertSource::Values(values), ..insert.clone() })
 }
 
-/// Whether an expression is a placeholder of something else than a value.
+/// Whether an expression is a placeholder whose argument is DEFAULT or IGNORE.
 fn stands_in(e: &Expr, row: &[Argument]) -> bool {
     matches!(e.kind, ExprKind::Param(number) if !row[number as usize].is_value())
 }
 
-/// A stored expression for rows like this one.
+/// `cell` for rows with the pattern of `row`: DEFAULT in place of such a placeholder.
 fn filled(cell: &Expr, row: &[Argument]) -> Expr {
     let mut cell = cell.clone();
     if stands_in(&cell, row) {
@@ -267,7 +268,7 @@ fn filled(cell: &Expr, row: &[Argument]) -> Expr {
     cell
 }
 
-/// The UPDATE without what is ignored; `None` if nothing is left.
+/// The UPDATE without ignored assignments; `None` if none is left.
 fn updating(update: &Update, row: &[Argument]) -> SqlResult<Option<Statement>> {
     let mut update = update.clone();
     let is_ignored = |e: &Expr| match e.kind {
@@ -287,7 +288,7 @@ fn updating(update: &Update, row: &[Argument]) -> SqlResult<Option<Statement>> {
     Ok((!update.assignments.is_empty()).then(|| Statement::Update(Box::new(update))))
 }
 
-/// What several statements did, as one would have said it.
+/// Sum of the outcomes of several statements, reported as one outcome.
 #[derive(Debug, Default)]
 struct Sum {
     statements: usize,
@@ -317,7 +318,7 @@ impl Sum {
         match statements {
             0 if matches!(statement, Statement::Update(_)) => outcome.told = Told::Updated,
             0 | 1 => {}
-            // Compat: of several statements only rows that were changed count as found.
+            // Compat: after several statements, only changed rows count as found.
             _ => outcome.counts.records = outcome.counts.changed,
         }
         outcome

@@ -1,9 +1,10 @@
 //! Statements that change definitions.
 //!
-//! Each commits the open transaction, locks the names it changes exclusively, computes the new
-//! definition ([`selkie_plan::define`]), then changes storage and dictionary in one transaction of
-//! the dictionary's engine and publishes the result. Temporary tables live in the session: no
-//! commit, no lock, no dictionary.
+//! Each statement commits the open transaction, locks the names it changes exclusively, and
+//! computes the new definition ([`selkie_plan::define`]). Then it changes storage and dictionary in
+//! one transaction of the dictionary's engine (storage of other engines before and after it, see
+//! [`change`]) and publishes the result. Temporary tables live in the session: no commit, no lock,
+//! no dictionary.
 //!
 //! # Invariants
 //! - DDL-1 A definition is published only after its dictionary transaction is durable.
@@ -52,7 +53,7 @@ use crate::{Instance, Outcome};
 /// Characters that a name may have.
 const NAME_MAX: usize = 64;
 
-/// Bytes that one byte of a name may become in the name of a file.
+/// Bytes that one byte of a name may take in a file name.
 const LONGEST_LETTER: usize = 5;
 
 /// A DDL statement in progress.
@@ -63,12 +64,12 @@ pub(crate) struct Ddl<'a> {
     running: Running<'a>,
     /// `WAIT n` or `NOWAIT`, in place of `lock_wait_timeout`.
     wait: Option<LockWait>,
-    /// Locks that keep the schemas of what is changed.
+    /// Locks that keep the schemas of changed objects from being dropped.
     schemas: RefCell<Vec<LockTicket>>,
 }
 
 impl<'a> Ddl<'a> {
-    /// For the statement that is executed.
+    /// The DDL statement that `execution` runs.
     pub(crate) fn new(execution: &'a mut Execution<'_>) -> Self {
         let Execution { instance, session, control, running, .. } = execution;
         let (running, schemas) = (*running, RefCell::default());
@@ -79,7 +80,7 @@ impl<'a> Ddl<'a> {
         Scope { instance: self.instance, session: self.session }
     }
 
-    /// Runs `statement`; `None` if it is not one of these.
+    /// Runs `statement`; `None` if it is not a DDL statement handled here.
     pub(crate) fn run(&mut self, statement: &Statement) -> SqlResult<Option<Outcome>> {
         self.check_form(statement)?;
         required::check(self.session, statement)?;
@@ -123,7 +124,7 @@ impl<'a> Ddl<'a> {
         }
     }
 
-    /// Schema and name a statement means.
+    /// Schema and name that `name` refers to; fails if the name is invalid.
     fn resolve<'n>(&self, name: &'n TableName) -> SqlResult<(Box<str>, &'n str)> {
         let schema = self.session.schema_of(name)?.into();
         let table = &*name.name.value;
@@ -133,7 +134,7 @@ impl<'a> Ddl<'a> {
         Ok((schema, table))
     }
 
-    /// Fails if a new table's name would make its files' names longer than MariaDB's may be.
+    /// Fails if the paths of a new table's files would exceed MariaDB's limit.
     fn check_path(&self, schema: &str, table: &str) -> SqlResult<()> {
         const LONGEST: usize = 512;
         if (schema.len() + table.len()) * LONGEST_LETTER + 8 <= LONGEST {
@@ -169,7 +170,7 @@ impl<'a> Ddl<'a> {
         lock((schema, table), mode)
     }
 
-    /// Fails unless the account may do this; system schemas are nobody's to change.
+    /// Fails unless the account has `privilege`; nobody may change system schemas.
     fn check(&self, privilege: Privilege, schema: &str, table: &str) -> SqlResult<()> {
         if schema.eq_ignore_ascii_case("information_schema") {
             let account = &self.session.frame.account;
@@ -193,7 +194,7 @@ impl<'a> Ddl<'a> {
         SqlError::new(&ER_TABLEACCESS_DENIED_ERROR, &[&word, user, host, &schema, &table])
     }
 
-    /// Under LOCK TABLES only tables locked for writing may be redefined.
+    /// Under LOCK TABLES, only tables locked for writing may be redefined.
     fn check_listed(&self, schema: &str, table: &str) -> SqlResult<()> {
         if self.session.locked_tables.is_none() {
             return Ok(());
@@ -205,7 +206,7 @@ impl<'a> Ddl<'a> {
         }
     }
 
-    /// What LOCK TABLES does not allow at all.
+    /// Fails under LOCK TABLES.
     fn check_no_lock_tables(&self) -> SqlResult<()> {
         match self.session.locked_tables.is_some() {
             true => Err(SqlError::new(&ER_LOCK_OR_ACTIVE_TRANSACTION, &[])),
@@ -213,12 +214,12 @@ impl<'a> Ddl<'a> {
         }
     }
 
-    /// A table of LOCK TABLES is no longer there under this name.
+    /// Removes a table from the list of LOCK TABLES; it no longer exists under this name.
     fn unlist(&mut self, schema: &str, table: &str) {
         self.session.lock_list.retain(|l| *l.schema != *schema || *l.table != *table);
     }
 
-    /// Calls `define` with what definitions depend on and keeps its warnings.
+    /// Calls `define` with the context that definitions depend on, and keeps its warnings.
     fn with_context<T>(
         &self,
         snapshot: &Snapshot,
@@ -253,7 +254,7 @@ impl<'a> Ddl<'a> {
         }
     }
 
-    /// `alter_algorithm`, for an ALTER TABLE that does not say any.
+    /// Value of `alter_algorithm`, for an ALTER TABLE without ALGORITHM.
     fn alter_algorithm(&self) -> AlterAlgorithm {
         let (hooks, scope) = (&self.session.frame.hooks, VariableScope::Session);
         match hooks.variable(self.session, scope, "alter_algorithm") {
@@ -277,7 +278,7 @@ impl<'a> Ddl<'a> {
         }
     }
 
-    /// A base table by name, error 1146 without it.
+    /// Finds a table by name; error 1146 if there is none.
     fn base_table(
         &self,
         snapshot: &Snapshot,

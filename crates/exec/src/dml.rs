@@ -1,4 +1,5 @@
-//! Statements that change rows.
+//! INSERT, REPLACE, UPDATE and DELETE over their plans. [`crate::query`] runs them inside a
+//! statement that is undone on error (EXEC-1). Must not commit, roll back or lock definitions.
 
 mod auto_increment;
 mod delete;
@@ -26,7 +27,7 @@ pub(crate) use row::{check_error, is_false, is_zero};
 use crate::run::Env;
 use crate::{Outcome, ResultSink};
 
-/// Where rows of RETURNING go.
+/// Receiver of the rows of RETURNING.
 pub(crate) type Returning<'a> = &'a mut dyn FnMut(&Batch) -> SqlResult<()>;
 
 /// Whether a plan changes rows.
@@ -71,5 +72,5 @@ pub(crate) fn run(env: Env<'_>, plan: &Plan, sink: &mut dyn ResultSink) -> SqlRe
     Ok(outcome)
 }
 
-/// The lock taken on rows found in order to be changed.
+/// Row lock on rows that will be changed.
 const CHANGE: LockMode = LockMode::Exclusive;

@@ -1,5 +1,5 @@
-//! EXPLAIN: the planner's words as a result set. Nothing is executed, but that the only row of a
-//! table is read.
+//! EXPLAIN: the plan as a result set, as rows or JSON. Must not execute the statement; it only
+//! reads the row of a table that has a single matching row ([`constant`]).
 
 mod constant;
 
@@ -28,7 +28,8 @@ pub(crate) fn run(execution: &mut Execution<'_>, what: &ast::Explain) -> SqlResu
     query::end_statement(execution.session, result)
 }
 
-/// The plan of the statement, with what `note_unusable_keys` tells if EXPLAIN is to tell it.
+/// Plans the statement. `note_explain` decides whether conditions about unusable keys are
+/// collected.
 fn planned(execution: &mut Execution<'_>, what: &ast::Explain) -> SqlResult<Arc<Plan>> {
     let settings = &mut execution.session.frame.settings;
     let told =
@@ -71,8 +72,8 @@ fn show(execution: &mut Execution<'_>, what: &ast::Explain, plan: &Plan) -> SqlR
     table(&lines, what.extended, execution.sink)
 }
 
-/// Fails (1345) unless the session may see what the views of a plan are made of: each view's
-/// definition, and the tables in them.
+/// Fails (1345) unless the session may read each view's definition in the plan, and the tables
+/// under the views.
 fn check_shown(session: &Session, plan: &Plan) -> SqlResult<()> {
     let is_view = |table: &TableInfo| matches!(table.kind, TableKind::View(_));
     if !plan.tables.iter().any(|table| is_view(table)) {
@@ -89,7 +90,7 @@ fn check_shown(session: &Session, plan: &Plan) -> SqlResult<()> {
     if shown { Ok(()) } else { Err(SqlError::new(&ER_VIEW_NO_EXPLAIN, &[])) }
 }
 
-/// In the place of the outermost query's tables: it has no rows.
+/// Replaces the lines of the outermost query by one that says it has no rows.
 fn say_impossible(lines: &mut Vec<ExplainRow>) {
     let Some(first) = lines.first() else { return };
     let (id, select_type) = (first.id, first.select_type);
@@ -98,7 +99,7 @@ fn say_impossible(lines: &mut Vec<ExplainRow>) {
     lines.insert(0, ExplainRow { id, select_type, extra, ..Default::default() });
 }
 
-/// The rows of a table whose engine counts them.
+/// Row count of a table, if its engine counts rows exactly.
 fn exact_rows(instance: &Instance, table: &TableInfo) -> Option<u64> {
     let handle = table.engine.rows.counted.then(|| instance.look_into(table))??;
     Some(handle.table.statistics().rows)
@@ -116,7 +117,7 @@ fn table(lines: &[ExplainRow], extended: bool, sink: &mut dyn ResultSink) -> Sql
         output_column("key", text(64)),
         output_column("key_len", text(4096)),
         output_column("ref", text(2048)),
-        // Compat: a text, as ANALYZE may put two numbers there.
+        // Compat: the type is text, because ANALYZE may put two numbers there.
         output_column("rows", text(64)),
         output_column("Extra", text(255)),
     ];

@@ -1,4 +1,5 @@
-//! Statements about definitions: DDL, SHOW, DESCRIBE.
+//! Statements about definitions: DDL, SHOW, DESCRIBE. SHOW and DESCRIBE either give rows of their
+//! own or become a query over `information_schema`.
 
 use selkie_plan::physical::OutputColumn;
 use selkie_sql::ast::Statement;
@@ -11,7 +12,7 @@ use crate::show::{ShownRows, describe_query, show_query, show_rows};
 use crate::state::columns::column_of;
 use crate::{Outcome, ResultSink, execute_text};
 
-/// Runs `statement`; `None` if it is not one of these.
+/// Runs `statement`; `None` if it is not a statement about definitions.
 pub(crate) fn extension(
     execution: &mut Execution<'_>,
     statement: &Statement,
@@ -35,7 +36,8 @@ pub(crate) fn extension(
     }
 }
 
-/// Runs the query that a SHOW stands for. What the session says of its own queries is not for it.
+/// Runs the query of a SHOW statement. Session settings for the client's own queries do not apply
+/// to it.
 fn shown(execution: &mut Execution<'_>, query: &str) -> SqlResult<Outcome> {
     let Execution { instance, session, sink, .. } = execution;
     let buffered = std::mem::replace(&mut session.frame.settings.queries.buffer_result, false);

@@ -1,10 +1,10 @@
-//! HANDLER: tables a session keeps open and reads row by row, by a key or as they are stored.
+//! HANDLER: tables that a session keeps open and reads row by row, in key order or in stored order.
 //!
-//! A READ is a statement of its own: it sees what a query would see, and begins where the READ
-//! before it stopped. What is kept in between is that place, as a key, and a lock on the
-//! definition. The session's own DDL closes what it touches; a table that somebody else wants to
-//! change is given up by the session's next statement on tables, and opened again by the next READ
-//! of it. Must not be used by a stored program.
+//! Each READ is a statement of its own: it sees what a query would see, and begins where the
+//! previous READ stopped. Between READs a handler keeps that position, as a key, and a metadata
+//! lock. The session's own DDL closes handlers of its tables. If another session wants to change a
+//! table, the session's next statement on tables gives the handler's lock up, and the next READ
+//! opens the table again. Must not be used by a stored program.
 
 mod place;
 mod read;
@@ -50,7 +50,7 @@ pub(crate) fn run(execution: &mut Execution<'_>, handler: &ast::Handler) -> SqlR
     }
 }
 
-/// The columns of a READ that is being prepared.
+/// Result columns of a READ that is being prepared.
 pub(crate) fn prepare(
     instance: &Instance,
     session: &mut Session,
@@ -95,7 +95,7 @@ fn resolve(session: &Session, table: &TableName) -> SqlResult<(Box<str>, Box<str
     Ok((folded(session.schema_of(table)?), folded(&table.name.value)))
 }
 
-/// Opens a table again that was given up; where it was is forgotten.
+/// Opens a given-up table again; the position was lost.
 fn reopen(execution: &mut Execution<'_>, at: usize) -> SqlResult<()> {
     let handler = &execution.session.handlers.0[at];
     if handler.open.is_some() {
@@ -132,13 +132,13 @@ fn check_readable(table: &TableInfo) -> SqlResult<()> {
     if read { Ok(()) } else { Err(refused(table)) }
 }
 
-/// 1031: the engine cannot do this.
+/// Error 1031: the engine does not support HANDLER here.
 fn refused(table: &TableInfo) -> SqlError {
     SqlError::new(&ER_ILLEGAL_HA, &[&table.engine.name, &table.schema(), &table.name()])
 }
 
-/// Closes what a statement of the session redefines, whether it will succeed or not; FLUSH only
-/// makes forget where it was.
+/// Closes the handlers of tables that the session's statement redefines, whether it succeeds or
+/// not. FLUSH only resets their positions.
 pub(crate) fn before(execution: &mut Execution<'_>, statement: &Statement) {
     let redefined = redefined(execution.scope(), statement);
     let session = &mut *execution.session;
@@ -159,14 +159,14 @@ pub(crate) fn before(execution: &mut Execution<'_>, statement: &Statement) {
     }
 }
 
-/// Compat: FLUSH TABLES WITH READ LOCK makes forget all places, FLUSH TABLES none.
+/// Compat: FLUSH TABLES WITH READ LOCK resets all positions, FLUSH TABLES none.
 fn closes_gate(statement: &Statement) -> bool {
     let Statement::Flush(flush) = statement else { return false };
     let all = |target: &FlushTarget| matches!(target, FlushTarget::Tables { tables, read_lock: true, .. } if tables.is_empty());
     flush.targets.iter().any(all)
 }
 
-/// The tables that CREATE TABLE names, those it takes rows from included.
+/// Tables that CREATE TABLE names, including the tables it reads.
 fn created(create: &ast::CreateTable) -> Vec<TableName> {
     let mut names = vec![create.name.clone()];
     if let ast::CreateSource::Like(source) = &create.source {
@@ -183,7 +183,7 @@ fn created(create: &ast::CreateTable) -> Vec<TableName> {
     names
 }
 
-/// The tables a statement closes the handlers of.
+/// Tables whose handlers a statement closes.
 fn redefined(scope: Scope<'_>, statement: &Statement) -> Vec<TableName> {
     match statement {
         Statement::CreateTable(create) => created(create),

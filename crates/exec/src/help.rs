@@ -1,8 +1,8 @@
-//! HELP: what the tables `mysql.help_*` say about something.
+//! HELP: looks a name up in the tables `mysql.help_*`.
 //!
-//! A name with wildcards is looked for among the topics, then the keywords, then the categories.
-//! One topic is shown whole, of several only the names. Whoever may connect may read it. The tables
-//! are empty unless somebody fills them.
+//! A name, which may have wildcards, is searched in topics, then keywords, then categories. A
+//! single topic is shown whole; for several topics only the names are listed. Every account may use
+//! HELP; no privilege is checked. The tables are empty unless an administrator fills them.
 
 use selkie_catalog::TableInfo;
 use selkie_engine::{RowSet, Scan};
@@ -49,7 +49,7 @@ fn like(name: &Value, mask: &str) -> bool {
     CollationId::UTF8MB3_GENERAL_CI.like(name, mask.as_bytes(), Some('\\'.into()))
 }
 
-/// Names in order, each with whether it is a category and, where that is told, whose it is.
+/// Sorted names, each with whether it is a category, and with the source category `of` if given.
 fn listed(rows: &Rows, category: &str, of: Option<&Value>) -> Rows {
     let mut names: Vec<&Value> = rows.iter().map(|row| &row[1]).collect();
     names.sort_by_key(|name| match name {
@@ -75,14 +75,14 @@ fn send_names(
     send(sink, &columns, rows)
 }
 
-/// The tables.
+/// Reader of the help tables.
 struct Shelf<'a> {
     instance: &'a Instance,
     control: &'a Control,
 }
 
 impl Shelf<'_> {
-    /// Topics of the name, or else of the one keyword of the name.
+    /// Topics that match the name, or else the topics of the only keyword that matches.
     fn topics(&self, mask: &str) -> SqlResult<Rows> {
         let topics = self.find("help_topic", &TOPIC, |row| like(&row[1], mask))?;
         if !topics.is_empty() {
@@ -95,7 +95,7 @@ impl Shelf<'_> {
         self.find("help_topic", &TOPIC, |row| is_related(&row[0]))
     }
 
-    /// What is in the one category of the name, or the names of several.
+    /// Sends the contents of the only category that matches, or the names of several.
     fn category(&self, mask: &str, sink: &mut dyn ResultSink) -> SqlResult<Outcome> {
         let found = self.find("help_category", &CATEGORY, |row| like(&row[1], mask))?;
         let [category] = &found[..] else {
@@ -109,7 +109,7 @@ impl Shelf<'_> {
         send_names(true, &rows, sink)
     }
 
-    /// The rows of a table that are wanted, with the values of `columns`.
+    /// Rows of a table for which `wanted` holds, with the values of `columns`.
     fn find(
         &self,
         table: &str,

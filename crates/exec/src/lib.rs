@@ -1,23 +1,24 @@
 //! The executor: operators over column batches, DML, DDL.
 //!
 //! # What it is
-//! A parsed statement and a session in; rows to a [`ResultSink`] and an [`Outcome`] out. Plans are
-//! run by operators that pull batches from each other and from engine cursors.
+//! Input: a parsed statement and a session. Output: rows to a [`ResultSink`], and an [`Outcome`].
+//! Operators run a plan by pulling batches from each other and from engine cursors.
 //!
 //! # Layers
 //! `state` < `run` < `op` < `dml` < `query` < everything else; `tidy` checks it. Statements and
-//! programs run each other; what lies below them knows programs by the traits of `state::around`.
+//! programs run each other; the layers below them know programs only by the traits of
+//! `state::around`.
 //!
 //! # Words
-//! *Execution*: one statement's instance, session, limits, text, values and sink. *Scope*: its
-//! instance and session for reading. *Runtime*: one run of a plan. *Build side*: the input of a
-//! join that is kept in memory. *Key number*: equal keys share one, see `op::hash_table`.
+//! *Execution*: one statement's instance, session, limits, text, values and sink. *Scope*: instance
+//! and session for reading. *Runtime*: one run of a plan. *Build side*: the input of a join that is
+//! kept in memory. *Key number*: a number that equal keys share, see `op::hash_table`.
 //!
 //! # Invariants
-//! - EXEC-1 A statement that fails leaves no change of its own (engines that roll back).
-//! - EXEC-2 What an operator keeps is counted against the statement's memory.
-//! - EXEC-3 Every operator looks at the kill flag at least once a batch, or asks one below it for a
-//!   batch that does.
+//! - EXEC-1 A failed statement leaves none of its changes (in engines that roll back).
+//! - EXEC-2 Rows that an operator keeps are counted against the statement's memory.
+//! - EXEC-3 Every operator checks the kill flag at least once a batch, or pulls a batch from an
+//!   operator that does.
 //!
 //! # Not here
 //! No packets, no authentication, no concrete engine.
@@ -62,7 +63,7 @@ pub use statement::{execute_statement, execute_text};
 pub use system::register_system_tables;
 
 impl Instance {
-    /// An instance over engines and the dictionary kept in one of them.
+    /// An instance over `engines`; one of them stores `dictionary`.
     pub fn new(
         catalog: selkie_catalog::Catalog,
         dictionary: selkie_catalog::Dictionary,

@@ -1,7 +1,7 @@
 //! LOAD DATA [LOCAL] INFILE.
 //!
-//! The statement is planned as an INSERT of one row of placeholders, one per field; what the plan
-//! says about defaults, generated columns and checks then holds for the file's rows.
+//! The statement is planned as an INSERT of one row of placeholders, one per field. That plan's
+//! defaults, generated columns and checks then apply to all rows of the file.
 
 use std::fs::File;
 use std::io::Read;
@@ -32,7 +32,7 @@ use crate::{Instance, Outcome, ResultSink, RowCounts, Session, Told, query};
 /// Bytes read at a time.
 const CHUNK: usize = 1 << 20;
 
-/// Runs the statement up to its end; committing is the caller's.
+/// Runs the statement; the caller commits.
 pub(crate) fn run(execution: &mut Execution<'_>, load: &ast::LoadData) -> SqlResult<Outcome> {
     if load.xml {
         return Err(SqlError::not_supported("LOAD XML"));
@@ -53,7 +53,8 @@ pub(crate) fn run(execution: &mut Execution<'_>, load: &ast::LoadData) -> SqlRes
     let statement = as_insert(load, &fields);
     let ty = SqlType::varchar(u32::from(u16::MAX), charset.default_collation());
     let types = vec![ty; fields.len()];
-    // The expressions of SET are typed by what the variables are going to hold.
+    // The binder types the SET expressions by the current values of user variables, so set their
+    // types first.
     for target in &fields {
         if let Target::Variable(name) = target {
             selkie_expr::Session::set_user_variable(session, name, Value::Null, &types[0]);
@@ -72,7 +73,7 @@ pub(crate) fn run(execution: &mut Execution<'_>, load: &ast::LoadData) -> SqlRes
     })
 }
 
-/// What is loaded and how.
+/// A LOAD DATA statement, prepared to run.
 struct Job<'a> {
     load: &'a ast::LoadData,
     format: Format,
@@ -82,19 +83,19 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Whether nothing has to be computed for a row.
+    /// Whether rows consist of fields alone, without SET and user variables.
     fn is_fields_alone(&self) -> bool {
         let variable = |target: &Target| matches!(target, Target::Variable(_));
         self.load.assignments.is_empty() && !self.fields.iter().any(variable)
     }
 }
 
-/// Where a field goes.
+/// Destination of a field.
 #[derive(Clone, Debug)]
 enum Target {
     Column(ast::ColumnRef),
     Variable(Box<str>),
-    /// Nowhere: the column is computed.
+    /// None: the column is generated, and the field is ignored.
     Generated,
 }
 
@@ -129,7 +130,7 @@ fn fields_of(load: &ast::LoadData, table: &TableInfo) -> Vec<Target> {
     load.columns.iter().map(target).collect()
 }
 
-/// The INSERT with a placeholder for each field that goes to a column, then the SET expressions.
+/// The INSERT with a placeholder for each field of a column, then the SET expressions.
 fn as_insert(load: &ast::LoadData, fields: &[Target]) -> ast::Statement {
     let mut columns = Vec::new();
     let mut row = Vec::new();
@@ -146,7 +147,7 @@ fn as_insert(load: &ast::LoadData, fields: &[Target]) -> ast::Statement {
         columns.push(assignment.column.clone());
         row.push(assignment.value.clone());
     }
-    // Compat: errors of a client's file are warnings, because the client has sent it already.
+    // Compat: with LOCAL, errors become warnings, because the client has already sent the file.
     let lenient = load.local && load.duplicates == ast::OnDuplicate::Error;
     ast::Statement::Insert(Box::new(ast::Insert {
         replace: load.duplicates == ast::OnDuplicate::Replace,
@@ -209,13 +210,13 @@ struct Loader<'r> {
     insert: &'r Insert,
     job: &'r Job<'r>,
     inserter: Inserter<'r>,
-    /// For each source column, the field it is, if the row is made of fields alone.
+    /// Field number of each source column, if rows consist of fields alone.
     direct: Option<Vec<usize>>,
     columns: Vec<Column>,
     rows: usize,
     ignore: u64,
     count: u64,
-    /// Columns that the only row at hand has no field for.
+    /// Columns without a field in the buffered row; a row with such columns is buffered alone.
     short: Vec<usize>,
 }
 
@@ -272,7 +273,7 @@ impl<'r> Loader<'r> {
         Ok(())
     }
 
-    /// Takes all whole lines; the bytes used.
+    /// Loads all complete lines; returns the bytes used.
     fn lines(&mut self, input: &[u8], at_end: bool, line: &mut Line) -> SqlResult<usize> {
         let mut at = 0;
         loop {
@@ -309,7 +310,7 @@ impl<'r> Loader<'r> {
         self.check_long(line)
     }
 
-    /// The columns of the table that fields from number `at` on go to.
+    /// Table columns that the fields from number `at` on go to.
     fn fields_after(&self, at: usize) -> Vec<usize> {
         let fields = self.job.fields.iter().skip(at);
         let column = |target: &Target| match target {
@@ -321,24 +322,24 @@ impl<'r> Loader<'r> {
 
     /// Error 1261, or warnings, for a row with too few fields.
     fn check_short(&mut self, line: &Line) -> SqlResult<()> {
-        // Compat: each missing field of a column raises a warning, a missing field of a variable
-        // none.
+        // Compat: each missing field of a column raises a warning; a missing field of a user
+        // variable raises none.
         let missing = self.job.fields.iter().skip(line.fields.len());
         let missing = missing.filter(|target| !matches!(target, Target::Variable(_))).count();
         if missing == 0 {
             return Ok(());
         }
-        // An error of an earlier row comes first.
+        // Errors of earlier rows must be reported first.
         self.flush()?;
         self.miscounted(&ER_WARN_TOO_FEW_RECORDS, missing)
     }
 
-    /// Error 1262, or a warning, for a row with too many fields, which is stored already.
+    /// Error 1262, or a warning, for a row with too many fields. The row has been stored by then.
     fn check_long(&mut self, line: &Line) -> SqlResult<()> {
         let wanted = self.job.fields.len();
         match line.fields.len() {
             n if n <= wanted => return Ok(()),
-            // Compat: nothing behind the last terminator is not more data.
+            // Compat: an empty field after the last terminator is not an extra field.
             n if n == wanted + 1 && line.fields[wanted].is_empty() => return Ok(()),
             _ => self.flush()?,
         }
@@ -346,7 +347,7 @@ impl<'r> Loader<'r> {
     }
 
     fn miscounted(&mut self, def: &'static ErrorDef, times: usize) -> SqlResult<()> {
-        // Compat: rows that a CHECK leaves out have no number.
+        // Compat: rows rejected by a CHECK are not counted in row numbers.
         let number = self.count - self.inserter.rejected;
         let error = SqlError::new(def, &[&number]);
         let ignore = self.insert.mode == selkie_plan::physical::InsertMode::Ignore;
@@ -376,7 +377,7 @@ impl<'r> Loader<'r> {
         }
     }
 
-    /// The source row of one line, after its fields were put into variables and placeholders.
+    /// Source row of one line; its fields are put into user variables and placeholders first.
     fn computed(&self, fields: &[Arc<Column>]) -> SqlResult<Batch> {
         let session: &dyn selkie_expr::Session = self.env.rt.session;
         for (at, field) in self.job.fields.iter().enumerate() {
@@ -396,7 +397,7 @@ impl<'r> Loader<'r> {
         let records = self.count - self.inserter.rejected;
         let outcome = self.inserter.finish();
         let counts = RowCounts { records, deleted, skipped, ..outcome.counts };
-        // Compat: the client is not told of an automatic value.
+        // Compat: the client does not get the generated AUTO_INCREMENT value.
         Outcome { counts, told: Told::Loaded, insert_id: 0, ..outcome }
     }
 }

@@ -1,4 +1,5 @@
-//! Operators: pull batches from their inputs, give batches. One per file.
+//! Operators: pull batches from their inputs, give batches. One per file. Operators know neither
+//! SQL text nor packets; [`tree`] opens them and is the only place that knows all of them.
 
 mod aggregate;
 mod buffers;

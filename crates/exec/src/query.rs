@@ -1,4 +1,6 @@
-//! Runs plans: locks what they use, opens the transaction, sends rows, undoes what failed.
+//! Runs plans: locks the definitions they use, opens the transaction, sends rows, and undoes a
+//! failed statement. A planned statement must end through [`end_statement`], which commits or rolls
+//! back under autocommit (EXEC-1). Planning is in [`planning`].
 
 pub(crate) mod bulk;
 pub(crate) mod execution;
@@ -33,9 +35,9 @@ use crate::state::metadata::{LockMode, LockTicket};
 use crate::state::session::bump;
 use crate::{Instance, Outcome, ResultSink, Session, dml, op};
 
-/// Microseconds since 1970 now, or what `SET timestamp` says.
+/// Current time in microseconds since 1970, or the value of `SET timestamp`.
 pub(crate) fn now_micros(session: &Session) -> i64 {
-    // Within a function or trigger it is the time of the statement around.
+    // A function or trigger uses the time of the calling statement.
     if session.transaction.is_nested() {
         return session.values.statement_start.get();
     }
@@ -45,7 +47,8 @@ pub(crate) fn now_micros(session: &Session) -> i64 {
 }
 
 impl Execution<'_> {
-    /// Locks the definitions a plan uses. The caller checks afterwards that they are still current.
+    /// Locks the definitions that a plan uses. The caller must check afterwards that they are still
+    /// current.
     pub(crate) fn lock_tables(&mut self, plan: &Plan) -> SqlResult<()> {
         let session = &mut *self.session;
         if !session.handlers.is_empty() && !plan.tables.is_empty() {
@@ -71,7 +74,8 @@ impl Execution<'_> {
             session.transaction.note_shared_change();
         }
         for table in &plan.tables {
-            // Rows that are locked will be changed: nobody may wait for the definition in between.
+            // Locked rows will be changed: no DDL may come in between, so the stronger lock is
+            // taken now.
             let locks_rows = || plan.locks_rows.iter().any(|locked| Arc::ptr_eq(locked, table));
             let written = dml::targets(plan).any(|t| Arc::ptr_eq(t, table));
             let mode = match written || takes_numbers(table) || locks_rows() {
@@ -103,20 +107,20 @@ impl Execution<'_> {
         Ok(())
     }
 
-    /// Locks a schema and name, as long as the result is kept.
+    /// Locks a name; dropping the result unlocks it.
     pub(crate) fn lock_name(&self, name: (&str, &str), mode: LockMode) -> SqlResult<LockTicket> {
         let limit = self.session.lock_wait();
         self.instance.locks.lock(self.control, self.session.core.id, name, mode, limit)
     }
 
-    /// Closes the gate for some kinds of work, as long as the result is kept.
+    /// Closes the gate for some kinds of work; dropping the result opens it.
     pub(crate) fn close_gate(&self, kinds: &[Work]) -> SqlResult<Vec<Closing>> {
         let session = &*self.session;
         session.gate.close(self.control, session.core.id, kinds, session.lock_wait())
     }
 }
 
-/// Under LOCK TABLES only tables on its list may be used.
+/// Under LOCK TABLES, only tables on its list may be used.
 fn check_lock_list(session: &Session, table: &TableInfo, written: bool) -> SqlResult<()> {
     if session.locked_tables.is_none() || table.kind != TableKind::Base {
         return Ok(());
@@ -128,19 +132,19 @@ fn check_lock_list(session: &Session, table: &TableInfo, written: bool) -> SqlRe
     }
 }
 
-/// Lets the engines of a plan's tables take part in the transaction.
+/// Lets the engines of a plan's tables join the transaction.
 fn join_engines(instance: &Instance, session: &mut Session, plan: &Plan) -> SqlResult<()> {
     let related = || plan.foreign.touched().map(|(table, _)| table);
     let calls = plan.calls_functions || !plan.triggers.is_empty();
     let stored = calls || plan.tables.iter().chain(related()).any(|table| table.has_storage());
     if !stored && !session.in_transaction() {
-        // A statement without stored tables begins no transaction: SET TRANSACTION is for a later
-        // one.
+        // A statement without stored tables begins no transaction: SET TRANSACTION applies to a
+        // later one.
         return Ok(());
     }
     session.transaction.begin_statement(&session.frame.settings)?;
     if calls {
-        // What they will use is not known: they share the parts there are.
+        // The tables of functions and triggers are not known yet, so every engine joins.
         for engine in instance.engines.iter() {
             session.transaction.join(engine)?;
         }
@@ -154,7 +158,7 @@ fn join_engines(instance: &Instance, session: &mut Session, plan: &Plan) -> SqlR
     Ok(())
 }
 
-/// A row-changing statement may not run in a READ ONLY transaction, but on temporary tables.
+/// Fails if the plan changes rows of shared tables in a READ ONLY transaction.
 fn check_read_only(session: &Session, plan: &Plan) -> SqlResult<()> {
     let shared = |t: &&Arc<TableInfo>| t.kind != TableKind::Temporary;
     let writes = dml::targets(plan).chain(&plan.takes_numbers).any(|t| shared(&t));
@@ -165,8 +169,8 @@ fn check_read_only(session: &Session, plan: &Plan) -> SqlResult<()> {
 }
 
 impl Execution<'_> {
-    /// Runs a plan whose tables are locked. The statement's end (commit under autocommit, rollback
-    /// of what failed) is [`end_statement`]'s.
+    /// Runs a plan whose tables are locked. [`end_statement`] then ends the statement: commit under
+    /// autocommit, rollback after an error.
     pub(crate) fn run_plan(&mut self, plan: &Plan) -> SqlResult<Outcome> {
         if dml::changes_rows(plan) || plan.calls_functions {
             return self.run_changes(plan, &mut |execution| execution.run_operators(plan));
@@ -176,15 +180,15 @@ impl Execution<'_> {
         self.run_operators(plan)
     }
 
-    /// Begins a statement that is about one table, not one of a plan.
+    /// Begins a statement that uses one table and has no plan.
     pub(crate) fn begin_on(&mut self, table: &TableInfo) -> SqlResult<()> {
         let transaction = &mut self.session.transaction;
         transaction.begin_statement(&self.session.frame.settings)?;
         transaction.join(self.instance.engine_of(table)?)
     }
 
-    /// Runs `change` as a statement that changes rows of the plan's targets: in the
-    /// transaction, undone if it fails.
+    /// Runs `change` as a statement that changes rows of the plan's targets: in the transaction,
+    /// and undone if it fails.
     pub(crate) fn run_changes(
         &mut self,
         plan: &Plan,
@@ -226,7 +230,7 @@ impl Execution<'_> {
     }
 }
 
-/// Moves the conditions raised to the session.
+/// Moves the raised conditions to the session.
 pub(crate) fn keep_conditions(session: &Session, eval: &EvalContext<'_>) {
     let conditions = eval.conditions.borrow_mut().take();
     let max = session.frame.settings.notes.max_error_count;
@@ -241,13 +245,13 @@ pub(crate) fn keep_conditions(session: &Session, eval: &EvalContext<'_>) {
 
 fn select(env: Env<'_>, plan: &Plan, sink: &mut dyn ResultSink) -> SqlResult<Outcome> {
     let mut op = op::open_limited(env, &plan.root)?;
-    // The first batch comes before the header: a statement that fails at once sends only its error.
+    // Computed before the header is sent: a statement that fails at once sends only its error.
     let mut next = op.next()?;
     sink.planned_columns(&plan.output)?;
     let mut sent = 0;
     while let Some(batch) = next {
         sent += batch.rows() as u64;
-        // A row is written before any of it leaves.
+        // A row is encoded whole before any of it is sent.
         selkie_meter::ask(batch.memory() / batch.rows().max(1))?;
         sink.batch(&to_client(env.eval, &plan.output, batch))?;
         next = op.next()?;
@@ -256,7 +260,7 @@ fn select(env: Env<'_>, plan: &Plan, sink: &mut dyn ResultSink) -> SqlResult<Out
     bump(&session.core.counters.rows_sent, sent);
     let found = match plan.calc_found_rows {
         true => env.rt.found.get(),
-        // Compat: rows that OFFSET left out were found.
+        // Compat: rows skipped by OFFSET count as found.
         false if sent > 0 => sent.saturating_add(op::offset(env, &plan.root)?),
         false => 0,
     };
@@ -264,8 +268,8 @@ fn select(env: Env<'_>, plan: &Plan, sink: &mut dyn ResultSink) -> SqlResult<Out
     Ok(Outcome { affected: sent, ..Outcome::rows() })
 }
 
-/// Ends a statement: commits or rolls back under autocommit, rolls the transaction back if the
-/// error takes it down.
+/// Ends a statement: commits or rolls back under autocommit, and rolls the transaction back if the
+/// error ends it.
 pub(crate) fn end_statement(
     session: &mut Session,
     result: SqlResult<Outcome>,
@@ -304,7 +308,7 @@ fn end_in_transaction(session: &mut Session, result: SqlResult<Outcome>) -> SqlR
     }
 }
 
-/// Compat: the engine takes part in transactions, but what it has done stays.
+/// Note that changes in `engine` stay. Compat: the engine joins transactions but cannot roll back.
 fn committed_by(engine: &Personality) -> Condition {
     Condition::note(&ER_DATA_WAS_COMMITED_UNDER_ROLLBACK, &[&engine.name])
 }

@@ -1,10 +1,10 @@
-//! The privileges each kind of statement requires before it begins, as one table.
+//! Privileges that each kind of statement requires before it begins, in one table.
 //!
-//! The checks are made from it, and so is the list that `tests/privileges` compares with MariaDB: a
-//! new statement does not compile without an entry here, and has to be tried as every shape of
+//! The table drives the checks and the list that `tests/privileges` compares with MariaDB. A new
+//! kind of statement does not compile without an entry here, and must be tried with every shape of
 //! account.
 //!
-//! Must not look at definitions: what depends on them is asked where they are found.
+//! Must not look at definitions: privileges that depend on them are checked where they are found.
 
 use selkie_sql::ast::{
     AlterAction, CreateSource, CreateTable, CreateTrigger, DropTables, Ident, MaintenanceAction,
@@ -17,19 +17,19 @@ use selkie_types::{Privileges, SqlError, SqlResult};
 
 use crate::Session;
 
-/// The component that checks privileges which this table does not require.
+/// Component that checks the privileges that this table does not cover.
 #[cfg(test)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rest {
-    /// Nobody: there is nothing more to ask.
+    /// None: the table covers all.
     Nothing,
-    /// The binder, about tables, columns and functions as names are resolved.
+    /// The binder, for tables, columns and functions, when it resolves names.
     Names,
-    /// The statement itself, about what it finds.
+    /// The statement itself, for the objects it finds.
     Found,
-    /// The server's own statements.
+    /// The server, which runs the statement.
     Server,
-    /// The statement inside of it.
+    /// The statement inside it.
     Inner,
 }
 
@@ -116,37 +116,37 @@ kinds! {
     Unsupported Nothing "unsupported";
 }
 
-/// The object a privilege is required on.
+/// Object on which a privilege is required.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum On<'s> {
     /// The schema a table is in.
     SchemaOf(&'s TableName),
     /// A schema; the current one if `None`.
     Schema(Option<&'s str>),
-    /// A table as a whole, unless it is the session's own.
+    /// A whole table, unless it is a temporary table of the session.
     Table(&'s TableName),
-    /// A name to come, whatever the session has of its own under it.
+    /// A new name, even if the session has a temporary table of that name.
     New(&'s TableName),
-    /// The new name of a table, unless that is the session's own.
+    /// The new name of a table (second), unless the old name is a temporary table.
     NewFrom(&'s TableName, &'s TableName),
-    /// The table of a trigger, which may have its schema from the trigger's name.
+    /// The table of a trigger; its schema may come from the trigger's name.
     OfTrigger(&'s CreateTrigger),
 }
 
-/// Privileges that are asked together: an error names all that are missing.
+/// Privileges checked together: an error names all missing ones.
 type Need<'s> = (Privileges, On<'s>);
 
 /// The requirements of one statement.
 struct Required<'s> {
     #[allow(dead_code, reason = "the list that is compared with MariaDB is made from it")]
     kind: Kind,
-    /// Asked before the statement begins, in this order.
+    /// Checked before the statement begins, in this order.
     first: Vec<Need<'s>>,
     /// Whether it counts against MAX_UPDATES_PER_HOUR.
     is_update: bool,
 }
 
-/// The table.
+/// Requirements of a statement: the table itself.
 fn required(statement: &Statement) -> Required<'_> {
     use Privileges as P;
     let of = |kind, first, is_update| Required { kind, first, is_update };
@@ -172,7 +172,7 @@ fn required(statement: &Statement) -> Required<'_> {
         Statement::DropIndex(drop) => on_table(Kind::DropIndex, P::INDEX, &drop.table),
         Statement::DropTables(drop) => of(Kind::DropTables, of_drop(drop), true),
         Statement::RenameTables(rename) => {
-            // Compat: the session's own tables are renamed without asking, by this statement.
+            // Compat: renaming temporary tables needs no privilege in this statement.
             let pairs =
                 rename.pairs.iter().flat_map(|(from, to)| of_rename(from, On::NewFrom(from, to)));
             of(Kind::RenameTables, pairs.collect(), true)
@@ -220,7 +220,7 @@ fn required(statement: &Statement) -> Required<'_> {
         Statement::Kill(_) => reads(Kind::Kill),
         Statement::CreateUser(_) => writes(Kind::CreateUser),
         Statement::CreateRole(_) => writes(Kind::CreateRole),
-        // Compat: a role that goes is no update.
+        // Compat: DROP ROLE does not count as an update.
         Statement::DropAccounts(drop) => of(Kind::DropAccounts, Vec::new(), !drop.roles),
         Statement::RenameUsers(_) => writes(Kind::RenameUsers),
         Statement::Grant(_) => writes(Kind::Grant),
@@ -252,7 +252,7 @@ fn required(statement: &Statement) -> Required<'_> {
     }
 }
 
-/// A table or sequence to come: its schema's consent if it is the session's own.
+/// Requirement of a new table or sequence; a temporary one needs a privilege on its schema.
 fn of_new(name: &TableName, temporary: bool, replaces: bool, more: Privileges) -> Need<'_> {
     let drop = if replaces { Privileges::DROP } else { Privileges::NONE };
     match temporary {
@@ -286,7 +286,7 @@ fn of_alter<'s>(table: &'s TableName, actions: &'s [AlterAction]) -> Vec<Need<'s
     }
 }
 
-/// Compat: DROP TEMPORARY is asked of nobody.
+/// Compat: DROP TEMPORARY needs no privilege.
 fn of_drop(drop: &DropTables) -> Vec<Need<'_>> {
     let names = drop.names.iter().filter(|_| !drop.temporary);
     names.map(|name| (Privileges::DROP, On::Table(name))).collect()
@@ -297,11 +297,11 @@ pub fn is_update(statement: &Statement) -> bool {
     required(statement).is_update
 }
 
-/// Fails (1142, 1044) unless the account may begin the statement. Everything is asked before
-/// anything is done.
+/// Fails (1142, 1044) unless the account may begin the statement. All privileges are checked before
+/// the statement changes anything.
 pub(crate) fn check(session: &Session, statement: &Statement) -> SqlResult<()> {
     let first = required(statement).first;
-    // A change of information_schema is refused before any missing privilege is told.
+    // A change of information_schema is refused before any missing privilege is reported.
     for (wanted, on) in &first {
         check_computed(session, *wanted, &resolved(session, on)?)?;
     }
@@ -315,7 +315,7 @@ pub(crate) fn check(session: &Session, statement: &Statement) -> SqlResult<()> {
     Ok(())
 }
 
-/// Whether it is about a temporary table of the session.
+/// Whether the object is a temporary table of the session.
 fn is_own(session: &Session, on: &On<'_>) -> SqlResult<bool> {
     let (On::Table(name) | On::NewFrom(name, _)) = on else { return Ok(false) };
     let (schema, table) = resolved(session, &On::New(name))?;
@@ -371,7 +371,7 @@ fn check_computed(
 mod tests {
     use super::*;
 
-    /// The kinds that `tests/privileges` has to try, each with who asks for the rest.
+    /// The kinds that `tests/privileges` must try, each with the component that checks the rest.
     #[test]
     fn every_kind_is_compared() {
         let listed = include_str!("../../../tests/privileges/kinds.txt");

@@ -1,4 +1,5 @@
-//! One execution of a plan: what its operators share.
+//! State of one execution of a plan, shared by its operators. [`Runtime`] borrows the session's
+//! transaction, so it must be dropped before the statement ends. It is not shared between threads.
 
 pub(crate) mod defaults;
 pub(crate) mod examined;
@@ -26,16 +27,16 @@ use crate::state::control::Control;
 use crate::state::instance::OwnHandle;
 use crate::{Instance, Session};
 
-/// Rows kept in memory and read by several.
+/// Rows kept in memory for several readers.
 pub(crate) type SharedRows = Arc<Vec<Batch>>;
 
-/// A table with the transaction it is read in.
+/// An open table with the transaction that reads it.
 pub(crate) struct OpenTable<'a> {
     pub(crate) handle: Arc<OwnHandle>,
     pub(crate) trx: &'a dyn EngineTrx,
 }
 
-/// Open tables by their ids; one costs no memory of its own.
+/// Open tables by id; the first one needs no allocation.
 #[derive(Default)]
 struct OpenTables<'a> {
     first: Option<(TableId, OpenTable<'a>)>,
@@ -56,32 +57,32 @@ impl<'a> OpenTables<'a> {
     }
 }
 
-/// What the operators of one execution share.
+/// State shared by the operators of one execution.
 pub(crate) struct Runtime<'a> {
     pub(crate) instance: &'a Instance,
     pub(crate) session: &'a Session,
     pub(crate) control: &'a Control,
     pub(crate) plan: &'a Plan,
     tables: OpenTables<'a>,
-    /// Rows of common tables that were read already.
+    /// Rows of common tables that were computed already.
     pub(crate) common: RefCell<Vec<Option<SharedRows>>>,
-    /// Rows of the round before, of recursive common tables being computed.
+    /// Rows of the previous round, for recursive common tables.
     pub(crate) work: RefCell<Vec<Option<SharedRows>>>,
     pub(crate) subqueries: RefCell<Vec<SubqueryCache>>,
-    /// The numbers that the rows of the batch a changing statement read last have in its scan.
+    /// Row numbers in the scan of the last batch that an UPDATE read.
     pub(crate) read: RefCell<Vec<u64>>,
     /// Rows counted for SQL_CALC_FOUND_ROWS.
     pub(crate) found: Cell<u64>,
-    /// Rows that LIMIT ROWS EXAMINED leaves it.
+    /// Rows left under LIMIT ROWS EXAMINED.
     pub(crate) examined: Examined,
-    /// Rows are read one by one.
+    /// Whether rows are read one by one.
     pub(crate) row_by_row: bool,
-    /// Rows of parameters.
+    /// Rows of parameters, for an INSERT in bulk.
     pub(crate) bulk: Option<BulkRows<'a>>,
 }
 
 impl<'a> Runtime<'a> {
-    /// Opens the tables of `plan` in the session's transaction, which has joined their engines.
+    /// Opens the tables of `plan` in the session's transaction; their engines must have joined it.
     pub(crate) fn new(
         instance: &'a Instance,
         session: &'a Session,
@@ -112,24 +113,24 @@ impl<'a> Runtime<'a> {
         })
     }
 
-    /// The same, whose rows are read one by one if `row_by_row` is set.
+    /// The same runtime, which reads rows one by one if `row_by_row` is set.
     pub(crate) fn row_by_row(self, row_by_row: bool) -> Self {
         Self { row_by_row, ..self }
     }
 
-    /// The same for rows of parameters.
+    /// The same runtime for rows of parameters.
     pub(crate) fn with_bulk(self, bulk: Option<BulkRows<'a>>) -> Self {
         Self { bulk, ..self }
     }
 
-    /// Forgets results of subqueries, which parameters decide that are others now.
+    /// Drops cached results, because the parameters they depend on have changed.
     pub(crate) fn forget_results(&self) {
         self.subqueries.borrow_mut().fill(SubqueryCache::default());
         self.common.borrow_mut().fill(None);
         self.work.borrow_mut().fill(None);
     }
 
-    /// The open table `info`.
+    /// The open table of `info`.
     pub(crate) fn table(&self, info: &TableInfo) -> SqlResult<&OpenTable<'a>> {
         self.tables.find(info.def.id).ok_or_else(|| {
             SqlError::internal(format_args!("table {} is not among the plan's", info.name()))
@@ -149,7 +150,7 @@ pub(crate) fn open_table<'a>(
     Ok(OpenTable { handle, trx })
 }
 
-/// What every operator is given.
+/// Context passed to every operator.
 #[derive(Clone, Copy)]
 pub(crate) struct Env<'r> {
     pub(crate) rt: &'r Runtime<'r>,
@@ -162,13 +163,13 @@ impl<'r> Env<'r> {
         &self.rt.session.core.counters
     }
 
-    /// The statement as functions and triggers see it.
+    /// The running statement as functions and triggers see it.
     pub(crate) fn around(&self) -> Around<'r> {
         let Runtime { instance, session, control, plan, .. } = self.rt;
         Around { instance, session, control, plan, eval: self.eval }
     }
 
-    /// The triggers that an event on a table sets off, `None` without any.
+    /// Triggers for an event on a table; `None` if there are none.
     pub(crate) fn triggers(
         &self,
         table: &'r Arc<TableInfo>,

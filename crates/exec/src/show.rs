@@ -1,8 +1,8 @@
 //! SHOW and DESCRIBE.
 //!
-//! Most are queries over `information_schema`, written out as SQL and run like any other, so that
-//! LIKE and WHERE, types and names of columns follow from one place. A few have rows of their own.
-//! What only the server knows it answers itself before it comes here.
+//! Most of them become queries over `information_schema`, written as SQL and run like any other, so
+//! that LIKE and WHERE, column types and names follow from one place. A few build their own rows.
+//! The server answers statements about its own state before they get here.
 
 mod profile;
 mod program;

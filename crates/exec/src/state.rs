@@ -1,7 +1,7 @@
-//! The state statements work on: the session, the instance that all sessions share, the
-//! transaction, and the locks and gates it waits at.
+//! State that statements work on: the session, the instance that all sessions share, the
+//! transaction, and the locks and gates where statements wait.
 //!
-//! The lowest layer of the executor: must not know how plans are run, or what a statement says.
+//! The lowest layer of the executor: must not know how plans run or what a statement means.
 
 pub(crate) mod around;
 pub(crate) mod branches;

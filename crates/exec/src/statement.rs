@@ -1,4 +1,6 @@
-//! Runs one statement: the executor's front door.
+//! Runs one statement: the executor's front door. Every statement goes through [`execute`]: it
+//! starts the clock and the warnings list, turns panics into errors, and stores the row count. Must
+//! not know packets.
 
 mod backup;
 mod flush_tables;
@@ -33,7 +35,7 @@ use crate::{
     query,
 };
 
-/// Runs a parsed statement; `text` is what it was parsed from.
+/// Runs a parsed statement; `text` is its source.
 pub fn execute_statement(
     instance: &Instance,
     session: &mut Session,
@@ -76,7 +78,7 @@ pub(crate) fn execute(
     session.start_clock();
     session.explicit_insert_id.set(None);
     match statement {
-        // GET DIAGNOSTICS adds its own error behind the conditions it reads.
+        // GET DIAGNOSTICS adds its own error after the conditions it reads.
         Statement::GetDiagnostics(_) => session.diagnostics.go_on(),
         _ if names_tables(statement) => session.diagnostics.clear(),
         _ => session.diagnostics.keep(),
@@ -87,7 +89,8 @@ pub(crate) fn execute(
         Execution { instance, session, control, running, sink }.dispatch(statement)
     });
     if matches!(statement, Statement::Query(_)) && session.frame.settings.queries.buffer_result {
-        // Compat: rows are sent as they come, but the table they would wait in counts.
+        // Compat: rows are sent as they come, but the temporary table that MariaDB would use is
+        // counted.
         bump(&session.core.counters.created_tmp_tables, 1);
     }
     match &result {
@@ -96,7 +99,8 @@ pub(crate) fn execute(
             session.values.row_count.set(count);
         }
         Err(error) => {
-            // A program's statement has said so already, with what came of it.
+            // A statement of a program has already added the error, with the conditions that follow
+            // it.
             if !session.diagnostics.has_error_since(begun, error) {
                 session.diagnostics.push_error(error, session.frame.settings.notes.max_error_count);
             }
@@ -107,7 +111,7 @@ pub(crate) fn execute(
 }
 
 impl Execution<'_> {
-    /// Runs a statement inside of this one as if it stood by itself, with limits of its own.
+    /// Runs a nested statement like one of its own, with its own limits.
     pub(crate) fn execute(&mut self, statement: &Statement) -> SqlResult<Outcome> {
         execute(self.instance, self.session, statement, self.running, self.sink)
     }
@@ -205,7 +209,7 @@ impl Execution<'_> {
     }
 }
 
-/// The word for a statement in error 1235.
+/// Name of a statement in error 1235.
 fn name_of(statement: &Statement) -> String {
     let debug = format!("{statement:?}");
     let word = debug.split(['(', ' ', '{']).next().unwrap_or_default();

@@ -1,4 +1,5 @@
-//! Names of events and servers. None can be created, so every name of one is unknown.
+//! Statements about events and servers. None can be created, so every name is unknown; the
+//! privilege checks and errors are MariaDB's.
 
 use selkie_sql::ast::{DropStored, ShowWhat, Statement, StoredKind};
 use selkie_types::error::catalogue::{
@@ -9,7 +10,7 @@ use selkie_types::{Condition, SqlError, SqlResult};
 use crate::state::session::{Access, Privilege};
 use crate::{Outcome, Session};
 
-/// Runs a statement about an event or a server; `None` if it is not one.
+/// Runs a statement about an event or a server; `None` for any other.
 pub(crate) fn run(session: &mut Session, statement: &Statement) -> SqlResult<Option<Outcome>> {
     match statement {
         Statement::DropStored(drop) if drop.kind == StoredKind::Event => {

@@ -1,4 +1,5 @@
-//! Computed tables that the executor can answer: what follows from definitions and engines.
+//! Computed tables that depend on definitions and engines only; the server registers the others.
+//! Rows that the account may not see must be left out.
 
 use std::sync::Arc;
 
@@ -25,8 +26,7 @@ pub fn register_system_tables(instance: &Instance) {
     instance.add_system_table("USER_VARIABLES", Arc::new(UserVariables));
 }
 
-/// Tables answered by [`information_rows`]; those it does not know have no rows, as there is
-/// nothing of their kind (routines, triggers, events, partitions).
+/// Tables whose rows [`information_rows`] computes; a table that it does not know is empty.
 struct Definitions;
 
 impl SystemTable for Definitions {
@@ -71,7 +71,7 @@ impl SystemTable for Definitions {
             }
             _ => session.frame.hooks.on_column(session, (table.schema(), table.name(), column)),
         };
-        // Compat: information_schema has no temporary tables, SHOW has those it names.
+        // Compat: information_schema has no temporary tables; SHOW sees those it names.
         let none = TemporaryTables::default();
         let temporary = if session.shows { &session.frame.temporary } else { &none };
         let source = InformationSource {
@@ -94,10 +94,11 @@ impl SystemTable for Definitions {
     }
 }
 
-/// Columns of TABLES that names alone tell.
+/// First columns of TABLES, which need no more than names.
 const NAMES_OF_TABLES: usize = 4;
 
-/// Compat: 1449 for views whose definer does not exist, where TABLES tells more than names.
+/// Adds note 1449 for views whose definer does not exist. Compat: only if a query of TABLES reads
+/// more than names.
 fn note_missing_definers(request: &SystemRequest<'_>, source: &InformationSource<'_>) {
     let session = request.session;
     let opens = request.columns.iter().any(|at| *at >= NAMES_OF_TABLES);
@@ -113,7 +114,7 @@ fn note_missing_definers(request: &SystemRequest<'_>, source: &InformationSource
     }
 }
 
-/// What the engine knows; nothing of tables without storage or that cannot be opened.
+/// Statistics of the engine; empty for tables without storage or that cannot be opened.
 fn statistics_of(instance: &Instance, table: &TableInfo) -> TableStatistics {
     match table.kind {
         TableKind::Base | TableKind::Temporary => {

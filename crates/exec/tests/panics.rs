@@ -1,5 +1,5 @@
-//! A panic ends its statement with an error; the session, its locks and its rows are as after any
-//! other error.
+//! A panic ends its statement with an error; afterwards the session, its locks and its rows are as
+//! after any other error.
 
 #[allow(dead_code)]
 mod sql;
@@ -11,7 +11,7 @@ use selkie_types::error::catalogue::ER_INTERNAL_ERROR;
 
 use sql::world::World;
 
-/// Asked for a number, it panics: so does the middle of a statement.
+/// Hooks that panic in `UUID_SHORT()`, and so in the middle of a statement.
 struct Broken;
 
 impl SessionHooks for Broken {
@@ -31,7 +31,7 @@ fn prepared() -> World {
     world
 }
 
-/// The third row panics.
+/// A statement whose third row panics.
 const THREE_ROWS: &str = "INSERT INTO t SELECT a, IF(a = 4, UUID_SHORT(), a) \
      FROM (SELECT 2 a UNION ALL SELECT 3 UNION ALL SELECT 4) v";
 

@@ -19,7 +19,7 @@ fn scripts(dir: &Path, out: &mut Vec<PathBuf>) {
     for entry in entries.flatten() {
         let path = entry.path();
         match path.is_dir() {
-            // What only an engine with files does is run against a server, by tests/scripts.py.
+            // Scripts that need an engine with files run against a server, by tests/scripts.py.
             true if path.ends_with("server") => {}
             true => scripts(&path, out),
             false if path.extension().is_some_and(|e| e == "test") => out.push(path),

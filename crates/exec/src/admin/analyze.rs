@@ -1,4 +1,5 @@
-//! ANALYZE TABLE: statistics from a sample.
+//! ANALYZE TABLE: statistics from a sample. Reads rows through [`selkie_engine::Table::sample`],
+//! stores the statistics in the dictionary and publishes a new version of the table's definition.
 
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use crate::query::execution::Execution;
 use crate::run::open_table;
 use crate::state::error::{corrupt, from_engine};
 
-/// Rows looked at; all of a smaller table.
+/// Rows in the sample; a smaller table is read whole.
 const SAMPLE: usize = 30_000;
 
 /// Buckets of a histogram.
@@ -47,14 +48,14 @@ fn compute(execution: &Execution<'_>, table: &TableInfo) -> SqlResult<Statistics
     let mut set = RowSet::default();
     let sampled = open.handle.table.sample(open.trx, *control, SAMPLE, &mut set);
     sampled.map_err(|e| from_engine(e, &table.def))?;
-    // A sample may come out somewhat smaller than asked for, also of a large table.
+    // A sample may be somewhat smaller than requested, even of a large table.
     let (sampled, known) = (set.rows.len() as u64, open.handle.table.statistics().rows);
     let rows = if known <= SAMPLE as u64 { sampled } else { known.max(sampled) };
     let layout = &table.def.layout;
     let decode = |at| layout.decode(&set.rows, at).map(Arc::new).map_err(corrupt);
     let columns: SqlResult<Vec<Arc<Column>>> = (0..table.columns.len()).map(decode).collect();
     let columns = columns?;
-    // Nothing is known of columns that are not stored.
+    // Columns that are not stored have no statistics.
     let stored = |(at, (column, info)): (usize, (&Arc<Column>, &ColumnInfo))| {
         (!table.is_computed(at)).then(|| of_column(column, &info.ty, rows)).transpose()
     };
@@ -69,9 +70,10 @@ fn compute(execution: &Execution<'_>, table: &TableInfo) -> SqlResult<Statistics
     Ok(statistics)
 }
 
-/// A sample of whole leaves sees rows that are neighbours by the primary key, so its first column
-/// repeats in the sample more often than in the table. Where it changes within leaves, the span of
-/// its values is the better guess.
+/// Corrects the distinct count of the primary key's first column. A sample consists of whole
+/// leaves, whose rows are neighbours by the primary key, so the column repeats more often in the
+/// sample than in the table. If its value changes within leaves, the span of its values is the
+/// better estimate.
 fn correct_clustered(table: &TableInfo, sampled: u64, statistics: &mut Statistics) {
     let Some(primary) = table.def.primary().filter(|p| p.parts.len() > 1) else { return };
     let first = primary.parts[0].column;
@@ -94,7 +96,8 @@ fn correct_clustered(table: &TableInfo, sampled: u64, statistics: &mut Statistic
     }
 }
 
-/// Distinct values of the whole from those of a sample: many values seen once mean many unseen.
+/// Estimates the distinct values of the table from a sample: many values seen once imply many
+/// unseen values.
 fn extrapolate(ids: &[u32], distinct: usize, rows: u64) -> f64 {
     let sample = ids.len();
     if sample == 0 || sample as u64 >= rows {
@@ -139,7 +142,7 @@ fn average_bytes(column: &Column, ty: &selkie_types::SqlType) -> f64 {
     }
 }
 
-/// Upper ends of buckets of equally many rows.
+/// Upper bounds of buckets with equally many rows each.
 fn histogram(values: &Column, order: &[u32]) -> Vec<Value> {
     if order.len() < BUCKETS {
         return Vec::new();

@@ -1,7 +1,7 @@
 //! CHECKSUM TABLE: a number that is the same for the same rows, also on another server.
 //!
-//! Compat: the value is the sum of a CRC-32 per row over the bytes MariaDB has of it in memory, so
-//! every type is put in those bytes here. Nothing else uses this form.
+//! Compat: the value is the sum of one CRC-32 per row over MariaDB's in-memory form of the row.
+//! [`image`] writes that form; nothing else uses it.
 
 mod image;
 
@@ -22,7 +22,8 @@ use image::RowImage;
 /// Rows read at a time.
 const BATCH: usize = 1024;
 
-/// Runs the statement over its tables.
+/// Runs the statement over its tables. An error of one table goes to the warnings list, and its
+/// checksum is NULL.
 pub(super) fn run(
     execution: &mut Execution<'_>,
     statement: &TableMaintenance,
@@ -67,7 +68,8 @@ fn checksum(
         return Ok(None);
     }
     execution.begin_on(&table)?;
-    // Compat: QUICK may look only at a sum that is kept, as the option CHECKSUM asks for.
+    // Compat: QUICK uses only a maintained checksum, which a table has with option CHECKSUM in some
+    // engines.
     let kept = table.options.shown.iter().any(|(name, _)| name == "CHECKSUM")
         && table.engine.maintenance.keeps_checksum;
     let sum = if quick && !kept { None } else { Some(sum_rows(execution, &table)?) };

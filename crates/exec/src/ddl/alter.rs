@@ -1,4 +1,7 @@
-//! ALTER TABLE, CREATE INDEX and DROP INDEX.
+//! ALTER TABLE, CREATE INDEX and DROP INDEX, which become ALTER TABLE. Others may read the table
+//! until the change is ready, unless LOCK=EXCLUSIVE is given; then an exclusive lock waits for the
+//! readers. A rebuild copies all rows ([`copy`](super::copy)); any other change builds and removes
+//! indexes in place.
 
 use std::sync::Arc;
 
@@ -77,7 +80,7 @@ impl Ddl<'_> {
         let old = match self.base_table(&snapshot, &schema, name) {
             Ok(table) => table,
             Err(error) if alter.if_exists => {
-                // Compat: it stays an error in the list.
+                // Compat: IF EXISTS leaves level Error in the warnings list.
                 let condition = Condition::from_error(Level::Error, &error);
                 let most = self.session.frame.settings.notes.max_error_count;
                 self.session.diagnostics.push(condition, most);
@@ -129,8 +132,8 @@ impl Ddl<'_> {
     }
 
     fn apply(&mut self, old: &Arc<TableInfo>, mut plan: AlterPlan) -> SqlResult<Outcome> {
-        // Indexes of a temporary table come with new storage; so do those that rows are looked up
-        // in.
+        // An index change of a temporary table needs new storage. So does a new index in which a
+        // new self-referencing foreign key looks rows up.
         if is_temporary(old) && changes_indexes(&plan) || self.refers_to_new_index(old, &plan) {
             let sources = plan.reread.take();
             let rows_as_they_are = || (0..old.columns.len()).map(ColumnSource::Old).collect();
@@ -155,7 +158,7 @@ impl Ddl<'_> {
         set_auto_increment(self.instance, &table, plan.auto_increment)?;
         let _readers = self.lock_out_readers(old)?;
         if retired {
-            // What ANALYZE knew of columns it knew by position.
+            // Statistics refer to columns by position, which has changed: they are removed.
             change.remove_table(old.def.id)?;
         }
         change.put_table(&table)?;
@@ -165,7 +168,8 @@ impl Ddl<'_> {
         Ok(copy::Copied::checked(checked.unwrap_or(0)).outcome(warnings, checked.is_some()))
     }
 
-    /// Builds and removes indexes, with the change or, in an engine that has no part in it, now.
+    /// Builds and removes indexes: in the transaction of `change`, or in one of its own that
+    /// commits at once if the engine is not the dictionary's.
     fn change_indexes(
         &self,
         change: &Change<'_>,
@@ -234,7 +238,7 @@ impl Ddl<'_> {
         })
     }
 
-    /// Copies all rows into new storage (DDL-2), then puts it in the place of the old.
+    /// Copies all rows into new storage (DDL-2), then replaces the old storage by it.
     fn rebuild(&mut self, old: &Arc<TableInfo>, plan: AlterPlan) -> SqlResult<Outcome> {
         let renamed = self.final_name(&plan, plan.table.clone());
         let new = with_new_id(self.instance, renamed)?;
@@ -261,7 +265,7 @@ impl Ddl<'_> {
         Ok(copied.outcome(warnings, checked || plan.copies))
     }
 
-    /// Waits until nobody reads the table any more; until then others may.
+    /// Waits until no statement reads the table any more; readers are allowed until then.
     fn lock_out_readers(&self, table: &TableInfo) -> SqlResult<Option<LockTicket>> {
         let shared = !is_temporary(table);
         shared.then(|| self.lock(table.schema(), table.name())).transpose()

@@ -1,4 +1,6 @@
-//! One change of definitions: dictionary rows and storage in one transaction.
+//! One change of definitions: dictionary rows and storage in one transaction. Storage of other
+//! engines than the dictionary's is created before the commit and dropped after it, so that a crash
+//! leaves an orphan rather than a definition without storage.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -13,7 +15,7 @@ use crate::Instance;
 use crate::state::error::{from_engine, from_engine_commit};
 use crate::state::own_transaction::{begin, commit_now};
 
-/// A dictionary transaction. Dropped without [`Change::commit`] it changes nothing.
+/// A dictionary transaction. It is rolled back if dropped without [`Change::commit`].
 pub(super) struct Change<'a> {
     instance: &'a Instance,
     trx: Box<dyn EngineTrx>,
@@ -37,12 +39,12 @@ impl<'a> Change<'a> {
         })
     }
 
-    /// The transaction, for storage of the dictionary's engine.
+    /// The transaction, for changes of storage in the dictionary's engine.
     pub(super) fn trx(&self) -> &dyn EngineTrx {
         &*self.trx
     }
 
-    /// Whether an engine's storage changes with the dictionary.
+    /// Whether storage of `engine` changes in the dictionary's transaction.
     pub(super) fn is_own(&self, engine: &dyn Engine) -> bool {
         engine.storage() == self.instance.dictionary.engine().name()
     }
@@ -125,7 +127,7 @@ impl<'a> Change<'a> {
         if let Some(lsn) = self.trx.commit().map_err(from_engine_commit)? {
             engine.wait_durable(lsn).map_err(from_engine_commit)?;
         }
-        // Nobody can read them yet, and all that was copied into them is committed.
+        // Nobody can read the new tables yet, and all rows copied into them are committed.
         self.new.take().into_iter().for_each(|(engine, id)| engine.table_published(id));
         self.instance.catalog.publish(publish);
         self.stale.into_iter().for_each(|id| self.instance.close_table(id));
@@ -133,7 +135,7 @@ impl<'a> Change<'a> {
     }
 }
 
-/// Creates storage that no definition knows yet (DDL-2), or of a temporary table.
+/// Creates storage of a temporary table, or storage that no definition knows yet (DDL-2).
 pub(super) fn create_storage_now(instance: &Instance, table: &TableInfo) -> SqlResult<()> {
     let engine = instance.engine_of(table)?;
     let trx = begin(&**engine)?;
@@ -160,7 +162,7 @@ pub(super) fn is_temporary(table: &TableInfo) -> bool {
     table.kind == TableKind::Temporary
 }
 
-/// `table` with an id of its own.
+/// `table` with a new id.
 pub(super) fn with_new_id(instance: &Instance, table: TableInfo) -> SqlResult<TableInfo> {
     let id = instance.dictionary.new_table_id().map_err(dictionary_error)?;
     let def = selkie_engine::TableDef { id, ..(*table.def).clone() };

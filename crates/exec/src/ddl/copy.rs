@@ -1,4 +1,6 @@
-//! Writing all rows of a table anew under another definition.
+//! Writing all rows of a table anew under another definition. Used by ALTER TABLE with a rebuild.
+//! The writer commits every few batches (DDL-2); an error leaves rows in the new storage, which the
+//! caller drops.
 
 use std::sync::Arc;
 
@@ -26,28 +28,29 @@ use crate::state::error::{corrupt, from_engine};
 use crate::state::own_transaction::{begin_in, commit_now};
 use crate::{Instance, Outcome, RowCounts, Told};
 
-/// Batches written in one transaction; the new storage is nobody's until all are written.
+/// Batches written in one transaction. No definition refers to the new storage until all rows are
+/// written.
 const BATCHES_PER_COMMIT: usize = 64;
 
-/// What a copy did.
+/// Counts of a finished copy.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Copied {
     records: u64,
     duplicates: u64,
-    /// The AUTO_INCREMENT counter of the old table, if the new one goes on with it.
+    /// AUTO_INCREMENT counter of the old table, if the new table continues it.
     pub(super) counter: Option<u64>,
 }
 
 impl Copied {
-    /// So many rows looked at where MariaDB would copy them.
+    /// `records` rows were checked, not copied, where MariaDB would copy them.
     pub(super) fn checked(records: u64) -> Self {
         Self { records, ..Self::default() }
     }
 
     /// The statement's outcome after `warnings` conditions.
     ///
-    /// Compat: MariaDB counts rows only where it copies them itself, which is where a column's type
-    /// changes; what InnoDB rebuilds counts none.
+    /// Compat: MariaDB counts rows only where the server itself copies them, that is where a
+    /// column's type changes. A rebuild inside InnoDB counts none.
     pub(super) fn outcome(self, warnings: u64, counted: bool) -> Outcome {
         let records = if counted { self.records } else { 0 };
         let duplicates = self.duplicates;
@@ -63,16 +66,16 @@ struct Copy<'a> {
     sources: &'a [ColumnSource],
     rules: &'a RowRules,
     defaults: &'a [(usize, Expr)],
-    /// Checks the rows must pass.
+    /// CHECK constraints that rows must satisfy.
     checks: &'a [(Box<str>, Expr)],
-    /// Values depend on the order they are computed in.
+    /// Whether rows are converted one by one, because values depend on the order of evaluation.
     one_by_one: bool,
     mode: StoreMode,
     ignore: bool,
-    /// Old columns that rows are sorted by, and whether descending.
+    /// Old columns to sort rows by, each with whether it is descending.
     order: &'a [(usize, bool)],
     target: Arc<dyn Table>,
-    /// Rows read.
+    /// Rows converted so far.
     read: u64,
     done: Copied,
 }
@@ -146,7 +149,7 @@ impl Copy<'_> {
         reader.rollback().map_err(old_error)
     }
 
-    /// As [`Copy::run`], in the order asked for: all rows are kept in memory meanwhile.
+    /// As [`Copy::run`], in sorted order; all rows are kept in memory meanwhile.
     fn copy_sorted(
         &mut self,
         cursor: &mut dyn Cursor,
@@ -192,8 +195,9 @@ impl Copy<'_> {
         Ok(())
     }
 
-    /// The rows in the new layout. They are converted a column at a time, unless something is wrong
-    /// with one: conditions come row by row.
+    /// The rows in the new layout. Rows are converted a column at a time. If that raises a
+    /// condition, the batch is converted again row by row, because conditions are reported in row
+    /// order.
     fn convert(&mut self, rows: &ByteRows) -> SqlResult<ByteRows> {
         let mut out = ByteRows::with_capacity(rows.len());
         let attempt = self.eval.attempt();
@@ -237,7 +241,7 @@ impl Copy<'_> {
         Ok(())
     }
 
-    /// Fills in new columns whose default is an expression, then generated ones.
+    /// Computes new columns whose default is an expression, then generated columns.
     fn compute(&self, columns: &mut [Arc<Column>], rows: usize) -> SqlResult<()> {
         for (at, e) in self.defaults.iter().chain(&self.rules.generated) {
             let values = e.eval(self.eval, &Batch::new(columns.to_vec(), rows))?;
@@ -246,7 +250,7 @@ impl Copy<'_> {
         Ok(())
     }
 
-    /// The rows that do not pass a check, which is error 4025; under IGNORE a warning.
+    /// Positions of rows that fail a CHECK: error 4025, under IGNORE a warning.
     fn failing(&self, columns: &[Arc<Column>], rows: usize) -> SqlResult<Vec<usize>> {
         let mut bad = Vec::new();
         if self.checks.is_empty() {
@@ -267,7 +271,7 @@ impl Copy<'_> {
         Ok(bad)
     }
 
-    /// `values` of type `from` as `column` keeps them; `copied`: from what it was.
+    /// `values` of type `from` converted for `column`; `copied` if they come from an old column.
     fn stored(
         &self,
         column: &ColumnInfo,
@@ -330,8 +334,8 @@ impl Copy<'_> {
         self.without_nulls(column, values)
     }
 
-    /// Whether the AUTO_INCREMENT column is one of the old table, whose numbers are not given out
-    /// again.
+    /// Whether the AUTO_INCREMENT column comes from the old table, so that its counter goes on and
+    /// gives no number out again.
     fn goes_on(&self) -> bool {
         let mut columns = self.new.columns.iter().zip(self.sources);
         columns.any(|(c, source)| c.auto_increment && matches!(source, ColumnSource::Old(_)))
@@ -360,7 +364,7 @@ impl Copy<'_> {
         Ok(Arc::new(out))
     }
 
-    /// Values of a new AUTO_INCREMENT column.
+    /// Numbers for a new AUTO_INCREMENT column; `None` if there is none.
     fn numbers(&self, rows: usize) -> SqlResult<Option<Arc<Column>>> {
         let is_new = |(column, source): &(&ColumnInfo, &ColumnSource)| {
             column.auto_increment && **source == ColumnSource::Default
@@ -410,7 +414,8 @@ impl Copy<'_> {
     }
 }
 
-/// Compat: a text copied without conversion is reported as truncated, a converted one as too long.
+/// Compat: a string copied without conversion is reported as truncated, a converted one as too
+/// long.
 fn truncated(error: SqlError) -> SqlError {
     let place = error.message().strip_prefix("Data too long ");
     match place.map(|place| format!("Data truncated {place}")) {
@@ -419,14 +424,15 @@ fn truncated(error: SqlError) -> SqlError {
     }
 }
 
-/// Rows from `first` on.
+/// The rows from position `first` on.
 fn tail(rows: &ByteRows, first: usize) -> ByteRows {
     let mut out = ByteRows::default();
     rows.iter().skip(first).for_each(|row| out.push(row));
     out
 }
 
-/// 1062 for an index build that met a key twice; `existing` is the clustered key of one such row.
+/// Error 1062 of an index build that found a duplicate; `existing` is the clustered key of one such
+/// row.
 pub(super) fn duplicate_in_table(
     instance: &Instance,
     control: &Control,

@@ -1,4 +1,6 @@
-//! CREATE TABLE in its three forms.
+//! CREATE TABLE in its three forms. The forms are a list of elements, LIKE, and AS SELECT. A new
+//! table is filled while no definition knows it (DDL-2); a failure drops its storage.
+//! [`create_filled`](Ddl::create_filled) serves CREATE SEQUENCE too.
 
 use std::sync::Arc;
 
@@ -33,7 +35,7 @@ impl Ddl<'_> {
             self.check_path(&schema, name)?;
             self.check_listed(&schema, name)?;
             self.session.commit()?;
-            // What exists is not waited for.
+            // A table that exists is reported without waiting for a lock on it.
             let exists = self.instance.catalog.snapshot().table(&schema, name).is_some();
             if !create.or_replace && exists {
                 self.check_selected(create)?;
@@ -53,7 +55,7 @@ impl Ddl<'_> {
         self.define_and_create(create, (&schema, name), old)
     }
 
-    /// Creates a table in the place of `old`, if there is one.
+    /// Creates a table, in place of `old` if there is one.
     fn define_and_create(
         &mut self,
         create: &CreateTable,
@@ -101,7 +103,7 @@ impl Ddl<'_> {
             let columns = output.iter().map(|c| ColumnRef::bare(Ident::new(&*c.name))).collect();
             return self.create_filled((table, next), old, |ddl, table| {
                 let outcome = ddl.insert_selected(table, columns, select)?;
-                // Numbers that were reserved and not used are given back.
+                // Return AUTO_INCREMENT values that were reserved and not used.
                 set_auto_increment(ddl.instance, table, next.or(Some(1)))?;
                 Ok(outcome)
             });
@@ -111,8 +113,8 @@ impl Ddl<'_> {
         })
     }
 
-    /// Creates the storage of a definition, has it filled while nobody knows it (DDL-2), and makes
-    /// the table known, in the place of `old` if there is one.
+    /// Creates the storage of a definition, fills it while no definition knows it (DDL-2), then
+    /// publishes the table, in place of `old` if there is one.
     pub(super) fn create_filled(
         &mut self,
         (table, next): (TableInfo, Option<u64>),
@@ -137,7 +139,8 @@ impl Ddl<'_> {
         }
     }
 
-    /// Fails (1142, 1143) unless what is selected may be read, also if nothing comes of it.
+    /// Fails (1142, 1143) unless the account may read the selected columns, even if no table is
+    /// created.
     fn check_selected(&mut self, create: &CreateTable) -> SqlResult<()> {
         let Some(select) = &create.select else { return Ok(()) };
         let denied = |error: &SqlError| {
@@ -149,7 +152,7 @@ impl Ddl<'_> {
         }
     }
 
-    /// The answer where there is a table of the name already.
+    /// Outcome if a table of the name exists: an error, or a note under IF NOT EXISTS.
     fn already(&self, create: &CreateTable, name: &str) -> SqlResult<Outcome> {
         if !create.if_not_exists {
             return Err(SqlError::new(&ER_TABLE_EXISTS_ERROR, &[&name]));
@@ -158,7 +161,7 @@ impl Ddl<'_> {
         Ok(Outcome::ok())
     }
 
-    /// Fails unless the account may take the numbers that the columns' defaults name.
+    /// Fails unless the account may use the sequences that column defaults refer to.
     fn check_new_defaults(&self, create: &CreateTable) -> SqlResult<()> {
         let CreateSource::Elements(elements) = &create.source else { return Ok(()) };
         self.check_defaults(elements.iter().filter_map(|element| match element {
@@ -167,7 +170,7 @@ impl Ddl<'_> {
         }))
     }
 
-    /// The table that LIKE means.
+    /// The source table of CREATE TABLE ... LIKE.
     fn like_source(
         &self,
         create: &CreateTable,
@@ -192,7 +195,7 @@ impl Ddl<'_> {
         Ok(source)
     }
 
-    /// Makes a table whose storage is complete known, in the place of `old` if there is one.
+    /// Publishes a table whose storage is complete, in place of `old` if there is one.
     fn publish_table(&mut self, table: TableInfo, old: Option<&Arc<TableInfo>>) -> SqlResult<()> {
         if is_temporary(&table) {
             if let Some(old) = old {
@@ -219,7 +222,7 @@ impl Ddl<'_> {
         Ok(())
     }
 
-    /// The column made of a column of a query. One of a table keeps its default and comment.
+    /// The column created for a column of a query. A table's column keeps its default and comment.
     fn selected(&self, snapshot: &Snapshot, output: &OutputColumn) -> ColumnInfo {
         let mut new = selected_column(&output.name, stored_type(output), output.nullable);
         let names = Namespace { snapshot, temporary: &self.session.frame.temporary };
@@ -228,8 +231,8 @@ impl Ddl<'_> {
         let Some((source, at)) =
             source.and_then(|t| t.column_position(&output.org_name).map(|at| (t, at)))
         else {
-            // Compat: columns of the table that a UNION is kept in have their type's zero as a
-            // default.
+            // Compat: MariaDB keeps a UNION in a temporary table, whose columns have the zero of
+            // their type as a default.
             let of_union = output.kept && output.table.is_empty() && !output.org_name.is_empty();
             if of_union && !new.nullable && !new.ty.is_text_or_blob() {
                 new.default = DefaultValue::Literal(implicit_default(&new.ty));
@@ -261,7 +264,7 @@ impl Ddl<'_> {
         self.scope().plan_running(&statement, self.running)
     }
 
-    /// The columns that CREATE TABLE ... SELECT selects, not from the table it replaces.
+    /// Columns selected by CREATE TABLE ... SELECT; the query must not read the table it replaces.
     fn selected_columns(
         &mut self,
         create: &CreateTable,
@@ -278,14 +281,15 @@ impl Ddl<'_> {
         Ok(plan.output)
     }
 
-    /// Inserts a query's rows into a table that only this session knows, under its name, meanwhile.
+    /// Inserts the query's rows into the new table, which only this session knows meanwhile.
     fn insert_selected(
         &mut self,
         table: &TableInfo,
         columns: Vec<ColumnRef>,
         select: &CreateSelect,
     ) -> SqlResult<Outcome> {
-        // Under a name that the query cannot use: it may read a table of this name.
+        // The table gets a name that the query cannot use: the query may read another table of the
+        // real name.
         let key = format!("#new {}", table.name());
         let name = TableName { schema: Some(Ident::new(table.schema())), name: Ident::new(&*key) };
         let insert = Statement::Insert(Box::new(Insert {
@@ -316,7 +320,7 @@ impl Ddl<'_> {
     }
 }
 
-/// The type of a column made from a query's column: results without a type become BINARY(0).
+/// Type of a column created for a query's column; a result without a type becomes BINARY(0).
 fn stored_type(output: &OutputColumn) -> SqlType {
     let computed = output.org_table.is_empty();
     match output.ty.kind {
@@ -325,11 +329,11 @@ fn stored_type(output: &OutputColumn) -> SqlType {
             out.collation = CollationId::BINARY;
             out
         }
-        // Compat: the empty text is a CHAR, any other result of an expression a VARCHAR.
+        // Compat: an empty string becomes CHAR, any other expression of type CHAR becomes VARCHAR.
         TypeKind::VarChar if computed && output.ty.length == 0 && !output.nullable => {
             SqlType { kind: TypeKind::Char, ..output.ty.clone() }
         }
-        // A variable's decimal has more digits than a column may have.
+        // The DECIMAL of a user variable has more digits than a column may have.
         TypeKind::Decimal if output.ty.length > 65 => SqlType { length: 65, ..output.ty.clone() },
         TypeKind::Char if computed => SqlType { kind: TypeKind::VarChar, ..output.ty.clone() },
         _ => output.ty.clone(),

@@ -1,4 +1,5 @@
-//! DROP TABLE and TRUNCATE.
+//! DROP TABLE and TRUNCATE. DROP TABLE commits each table on its own: an error leaves the tables
+//! before it dropped. TRUNCATE swaps in new, empty storage under a new table id.
 
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use super::Ddl;
 use super::change::{Change, create_storage_now, drop_storage_now, is_temporary, with_new_id};
 use crate::Outcome;
 
-/// 1347 for the object called `schema.name`, as a warning.
+/// Warning 1347 for the object `schema.name`.
 fn not_a_view(name: &str) -> Condition {
     let (schema, table) = name.split_once('.').unwrap_or(("", name));
     Condition::warning(&ER_WRONG_OBJECT, &[&schema, &table, &"VIEW"])
@@ -37,7 +38,8 @@ impl Ddl<'_> {
             match self.drop_named(drop, &schema, table) {
                 Ok(true) => {}
                 Ok(false) => missing.push(format!("{schema}.{table}")),
-                // Compat: a table that is referred to stays, the others of the list go.
+                // Compat: a table that a foreign key refers to stays; the other tables of the list
+                // are dropped.
                 Err(error) if error.code() == ER_ROW_IS_REFERENCED_2.code => needed = Some(error),
                 Err(error) => return Err(error),
             }
@@ -84,7 +86,7 @@ impl Ddl<'_> {
         }
     }
 
-    /// Compat: with the last of its tables LOCK TABLES ends.
+    /// Compat: LOCK TABLES ends with the last of its tables.
     pub(super) fn end_lock_tables_without_tables(&mut self) {
         let left = self.session.lock_list.iter().any(|lock| !lock.is_view);
         if self.session.locked_tables.is_some() && !left {
@@ -105,7 +107,7 @@ impl Ddl<'_> {
         Ok(())
     }
 
-    /// Whether the name is taken by something that is no view.
+    /// Whether the name belongs to an object that is not a view.
     fn is_other(&self, name: &str) -> bool {
         let Some((schema, table)) = name.split_once('.') else { return false };
         self.instance.catalog.snapshot().table(schema, table).is_some() && !self.is_view(name)
@@ -117,7 +119,7 @@ impl Ddl<'_> {
         snapshot.table(schema, table).is_some_and(|t| matches!(t.kind, TableKind::View(_)))
     }
 
-    /// Whether there was such a table, now dropped.
+    /// Drops a table or view by name; false if there is none of the kind.
     fn drop_named(&mut self, drop: &DropTables, schema: &str, table: &str) -> SqlResult<bool> {
         let snapshot = self.instance.catalog.snapshot();
         let temporary = self.session.frame.temporary.get(schema, table).is_some();
@@ -129,10 +131,10 @@ impl Ddl<'_> {
         let is_view = |t: &Arc<TableInfo>| matches!(t.kind, TableKind::View(_));
         match snapshot.table(schema, table) {
             Some(found) if !drop.temporary && is_view(found) == view => {
-                // What cannot be dropped fails at once rather than after waiting for its users.
+                // A referenced table fails at once, not after waiting for its users.
                 self.check_unreferenced((schema, table), None)?;
                 let _lock = self.lock(schema, table)?;
-                // What was waited for may have gone meanwhile.
+                // The table may have been dropped while this waited for the lock.
                 let snapshot = self.instance.catalog.snapshot();
                 if snapshot.table(schema, table).is_none_or(|t| is_view(t) != view) {
                     return Ok(false);
@@ -168,7 +170,7 @@ impl Ddl<'_> {
         Ok(())
     }
 
-    /// New, empty storage in place of the old: the counter starts again.
+    /// Replaces the storage by new, empty storage: the AUTO_INCREMENT counter starts again.
     pub(super) fn truncate(&mut self, name: &TableName) -> SqlResult<Outcome> {
         let (schema, name) = self.resolve(name)?;
         let temporary = self.session.frame.temporary.get(&schema, name).is_some();

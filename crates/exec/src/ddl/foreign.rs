@@ -1,5 +1,6 @@
-//! Foreign keys in DDL: locks on parents, what may not be dropped, names that follow, and rows
-//! checked when a key is added.
+//! Foreign keys in DDL: locks on parents, checks before a drop, references that follow a new name,
+//! and the check of rows when a key is added. Changes of rows check keys elsewhere
+//! ([`crate::dml`]).
 
 use std::fmt::Display;
 use std::sync::Arc;
@@ -51,14 +52,14 @@ fn parent_of_column(column: &ColumnDef) -> Option<&TableName> {
     column.references.as_ref().map(|references| &references.table)
 }
 
-/// 1451 as DDL gives it, which names no constraint.
+/// Error 1451 as DDL reports it: it names no constraint.
 fn is_referenced() -> SqlError {
     let text = SqlError::new(&ER_ROW_IS_REFERENCED, &[]);
     SqlError::with_message(&ER_ROW_IS_REFERENCED_2, text.message())
 }
 
-/// `table` with its keys called after its new name, and with the new name in its references to
-/// itself.
+/// Renames the generated constraint names of a renamed table, and its references to itself; `from`
+/// is the old name.
 pub(super) fn follow_own_name(table: &mut TableInfo, from: (&str, &str)) {
     let to = (table.schema().to_owned(), table.name().to_owned());
     let generated = format!("{}_ibfk_", from.1);
@@ -71,14 +72,15 @@ pub(super) fn follow_own_name(table: &mut TableInfo, from: (&str, &str)) {
     table.foreign_keys.sort_by(|a, b| a.name.cmp(&b.name));
 }
 
-/// The new name of a parent in a reference to it.
+/// Replaces the parent's name in `key` if it refers to `from`.
 fn follow_name(key: &mut ForeignKey, from: (&str, &str), to: (&str, &str)) {
     if key.refers_to(from.0, from.1) {
         (key.referenced_schema, key.referenced_table) = (to.0.to_owned(), to.1.to_owned());
     }
 }
 
-/// The children of `from` as they are once that is called `to` and its columns have new names.
+/// Definitions of the children of `from` after it is renamed to `to` and its columns as `columns`
+/// says.
 pub(super) fn follow_in_children(
     snapshot: &Snapshot,
     from: (&str, &str),
@@ -120,8 +122,9 @@ impl Ddl<'_> {
         self.lock_parents(&schema, parents_of_alter(alter))
     }
 
-    /// Keeps rows and definitions of `parents` as they are, in the order of names; their owner must
-    /// allow being referred to. Who changes one of them meanwhile would not know of the new key.
+    /// Locks `parents` against changes of rows and definitions, in the order of their names; the
+    /// account must be allowed to refer to them. A statement that changed a parent meanwhile would
+    /// not know of the new key.
     fn lock_parents(&self, schema: &str, parents: Vec<&TableName>) -> SqlResult<Vec<LockTicket>> {
         let name = |parent: &TableName| {
             let schema = parent.schema.as_ref().map_or(schema, |s| &*s.value);
@@ -138,7 +141,7 @@ impl Ddl<'_> {
         Ok(tickets)
     }
 
-    /// Compat: who may read or change the whole of a table may refer to it.
+    /// Compat: an account that may read or change a whole table may refer to it.
     fn check_referred(&self, schema: &str, table: &str) -> SqlResult<()> {
         let any = Privileges::COLUMN | Privileges::DELETE;
         let permissions: &dyn selkie_plan::Permissions = &*self.session;
@@ -148,7 +151,7 @@ impl Ddl<'_> {
         }
     }
 
-    /// Locks the children of a table whose name or columns they have to follow.
+    /// Locks the children of a table, because they follow its new name or column names.
     pub(super) fn lock_children(&self, schema: &str, table: &str) -> SqlResult<Vec<LockTicket>> {
         let snapshot = self.instance.catalog.snapshot();
         let others = |t: &&Arc<TableInfo>| (t.schema(), t.name()) != (schema, table);
@@ -156,7 +159,7 @@ impl Ddl<'_> {
         children.map(|child| self.lock(child.schema(), child.name())).collect()
     }
 
-    /// Adds to the warnings list what follows an error about a foreign key of `table`.
+    /// Adds the warning that follows an error about a foreign key of `table`.
     pub(super) fn explain_foreign<T>(&self, table: &str, result: SqlResult<T>) -> SqlResult<T> {
         if let Err(error) = &result
             && error.code() == ER_CANT_CREATE_TABLE.code
@@ -168,7 +171,7 @@ impl Ddl<'_> {
         result
     }
 
-    /// Fails with 1451 if another table, but for those of `schema_gone`, refers to this one.
+    /// Fails with 1451 if another table refers to this one; tables of `schema_gone` do not count.
     pub(super) fn check_unreferenced(
         &self,
         (schema, table): (&str, &str),
@@ -204,8 +207,8 @@ impl Ddl<'_> {
         Ok(())
     }
 
-    /// Lets children know the new names of a table and its columns, as part of `change`; those
-    /// children.
+    /// Stores and returns the children with the new names of a table and its columns, as part of
+    /// `change`.
     pub(super) fn put_children(
         &self,
         change: &Change<'_>,
@@ -222,8 +225,8 @@ impl Ddl<'_> {
         Ok(children)
     }
 
-    /// Checks rows, which are what `stored` says as the plan's table reads them, against the keys
-    /// that ALTER TABLE adds; how many there are, if they were looked at.
+    /// Checks the rows of `stored`, read with the columns of the plan's table, against the keys
+    /// that ALTER TABLE adds. Returns the number of rows, or `None` if none was checked.
     pub(super) fn check_added_keys(
         &self,
         stored: &TableInfo,
@@ -242,8 +245,7 @@ impl Ddl<'_> {
         Ok(Some(rows))
     }
 
-    /// Whether rows will be checked against a key that refers to the table itself by an index that
-    /// is new too.
+    /// Whether a new self-referencing key must look rows up in an index that is new too.
     pub(super) fn refers_to_new_index(&self, old: &TableInfo, plan: &AlterPlan) -> bool {
         let table = &plan.table;
         let is_new = |key: &ForeignKey| {
@@ -259,7 +261,8 @@ impl Ddl<'_> {
             && table.foreign_keys.iter().filter(own).any(is_new)
     }
 
-    /// `stored` is what the engine has, `table` how its rows are read and what they are called.
+    /// Checks all rows against one key and returns their number. `stored` is the table in the
+    /// engine; `table` gives the columns and their names.
     fn check_rows(
         &self,
         stored: &TableInfo,
@@ -318,13 +321,13 @@ impl Ddl<'_> {
     /// The rows of `stored` with the columns of `table`.
     fn rows_as(&self, stored: &TableInfo, table: &TableInfo) -> SqlResult<Arc<dyn Table>> {
         let mut def = TableDef { id: stored.def.id, ..(*table.def).clone() };
-        // Indexes that are yet to be built have no trees.
+        // Indexes that are not built yet have no trees.
         def.indexes.retain(|index| stored.def.index_position(index.id).is_some());
         let engine = self.instance.engine_of(stored)?;
         engine.open_table(&Arc::new(def)).map_err(|e| from_engine(e, &stored.def))
     }
 
-    /// Compat: 1452 names the copy that MariaDB would be filling.
+    /// Error 1452. Compat: it names the temporary copy that MariaDB would fill.
     fn orphan_in_copy(&self, table: &TableInfo, key: &ForeignKey) -> SqlError {
         let copy = format!("#sql-alter-{:x}-{:x}", std::process::id(), self.session.core.id);
         let text = key.in_error(table.schema(), &copy);

@@ -1,4 +1,5 @@
-//! New columns over rows that stay: the definition learns what earlier rows are (I35).
+//! ALTER TABLE without rewriting rows (I35): the new definition keeps the layouts of earlier rows.
+//! Falls back to a rebuild if the engine cannot read several row versions.
 
 use std::sync::Arc;
 
@@ -12,9 +13,9 @@ use super::Ddl;
 use crate::run::defaults::{default_of_column, implicit_default};
 
 impl Ddl<'_> {
-    /// If rows are to be read another way, puts their columns so far into the new definition. Rows
-    /// are written anew where the engine keeps no versions of rows or they are used up. Whether
-    /// stored rows now belong to an earlier version.
+    /// Puts the layout of the stored rows into the new definition, if the change is one that keeps
+    /// them. If the engine has no row versions, or they are used up, the plan becomes a rebuild.
+    /// Returns whether stored rows now belong to an earlier version.
     pub(super) fn reread(&self, old: &TableInfo, plan: &mut AlterPlan) -> SqlResult<bool> {
         let Some(sources) = plan.reread.take() else { return Ok(false) };
         let able = self.instance.engine_of(old)?.capabilities().row_versions;

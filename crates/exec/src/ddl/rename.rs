@@ -1,4 +1,5 @@
-//! RENAME TABLE: several renames, one after the other, as one change.
+//! RENAME TABLE: several renames, one after the other, as one change. Later renames see the earlier
+//! ones. All names are locked before the first rename, and an error undoes all.
 
 use std::sync::Arc;
 
@@ -16,15 +17,15 @@ use super::foreign::{follow_in_children, follow_own_name};
 use crate::Outcome;
 use crate::state::metadata::LockTicket;
 
-/// A table under its new name.
+/// A renamed table and its former name.
 struct Renamed {
-    /// The schema it was in.
+    /// Former schema.
     schema: Box<str>,
-    /// The name it had.
+    /// Former name.
     name: String,
     table: Arc<TableInfo>,
     triggers: Vec<Arc<Trigger>>,
-    /// Tables that refer to it.
+    /// Tables whose foreign keys refer to it.
     children: Vec<Arc<TableInfo>>,
 }
 
@@ -44,7 +45,7 @@ impl Ddl<'_> {
         self.check_no_lock_tables()?;
         self.session.commit()?;
         let _locks = self.lock_renamed(rename)?;
-        // Each rename sees those before it, hence the copies.
+        // Each rename sees those before it, so they work on copies.
         let mut draft = Snapshot::clone(&self.instance.catalog.snapshot());
         let mut own = self.session.frame.temporary.clone();
         let mut change = Change::begin(self.instance)?;
@@ -65,7 +66,7 @@ impl Ddl<'_> {
         Ok(Outcome::ok())
     }
 
-    /// Locks the old and new names of tables that are not the session's own.
+    /// Locks the old and new names of shared tables, and their children.
     fn lock_renamed(&self, rename: &RenameTables) -> SqlResult<Vec<LockTicket>> {
         let mut own = self.session.frame.temporary.clone();
         let mut locks = Vec::new();
@@ -82,7 +83,7 @@ impl Ddl<'_> {
         Ok(locks)
     }
 
-    /// Puts a table into the dictionary under its new name, with what follows it.
+    /// Stores a table under its new name, with its triggers and children.
     fn rename_one(
         &self,
         change: &mut Change<'_>,
@@ -102,7 +103,7 @@ impl Ddl<'_> {
         Ok(Renamed { name: from.to_owned(), schema, table, triggers, children })
     }
 
-    /// Renames a temporary table of the session; whether it is one.
+    /// Renames a temporary table in `own`; false if `from` is not one.
     fn rename_temporary(
         &self,
         own: &mut TemporaryTables,
@@ -123,7 +124,7 @@ impl Ddl<'_> {
         Ok(true)
     }
 
-    /// Whether there is no table of the name, which is noted.
+    /// Whether no table has the name; adds a note then.
     fn is_missing(&self, draft: &Snapshot, name: &TableName) -> SqlResult<bool> {
         let (schema, table) = self.resolve(name)?;
         if draft.table(&schema, table).is_some() {
@@ -133,7 +134,7 @@ impl Ddl<'_> {
         Ok(true)
     }
 
-    /// The table `from` under the name `to`, which must be free.
+    /// The table `from` renamed to `to`; that name must be free.
     pub(super) fn renamed(
         &self,
         snapshot: &Snapshot,
@@ -157,7 +158,7 @@ impl Ddl<'_> {
     }
 }
 
-/// `table` called `schema`.`name`.
+/// `table` renamed to `schema`.`name`.
 pub(super) fn with_name(table: &TableInfo, (schema, name): (&str, &str)) -> TableInfo {
     let def = TableDef { schema: schema.into(), name: name.into(), ..(*table.def).clone() };
     let mut renamed = TableInfo { def: Arc::new(def), version: new_version(), ..table.clone() };

@@ -1,7 +1,7 @@
-//! The table that CREATE OR REPLACE takes the place of.
+//! The table that CREATE OR REPLACE replaces.
 //!
-//! It stays what it is for everybody until the new one is complete; then one change of the
-//! dictionary removes it and makes the other known. A crash in between leaves it there.
+//! Other sessions see the old table until the new one is complete; then one change of the
+//! dictionary removes it and publishes the new one. A crash before that keeps the old table.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use super::change::{Change, is_temporary};
 use crate::Outcome;
 
 impl Ddl<'_> {
-    /// What is called so among the session's temporary tables, or among all others.
+    /// The existing object of that name: a temporary table of the session, or a shared object.
     pub(super) fn existing_table(
         &self,
         snapshot: &Snapshot,
@@ -34,7 +34,7 @@ impl Ddl<'_> {
         }
     }
 
-    /// Fails if `old` must stay.
+    /// Fails if `old` is a view, or a foreign key refers to it.
     pub(super) fn check_replaceable(&self, old: Option<&TableInfo>) -> SqlResult<()> {
         let Some(old) = old.filter(|old| !is_temporary(old)) else { return Ok(()) };
         let (schema, name) = (old.schema(), old.name());
@@ -44,10 +44,11 @@ impl Ddl<'_> {
         self.check_unreferenced((schema, name), None)
     }
 
-    /// Runs `create`, which puts a table in the place of `old`.
+    /// Runs `create`, which replaces `old`.
     ///
-    /// Compat: a statement that is wrong, or selects rows that are, leaves neither table: MariaDB
-    /// has dropped the old one by then. What ends it from outside leaves the old table.
+    /// Compat: if the statement fails by its own fault, neither table remains, because MariaDB has
+    /// dropped the old one by then. If it fails for outside reasons, such as KILL, the old table
+    /// remains.
     pub(super) fn replacing(
         &mut self,
         old: Option<Arc<TableInfo>>,
@@ -77,7 +78,7 @@ impl Ddl<'_> {
         Ok(())
     }
 
-    /// The definitions that a new one in the place of `old` has to fit.
+    /// Snapshot without `old`, against which its replacement is defined.
     pub(super) fn snapshot_without(&self, old: Option<&Arc<TableInfo>>) -> Arc<Snapshot> {
         let snapshot = self.instance.catalog.snapshot();
         match old.filter(|old| !is_temporary(old)) {
@@ -90,7 +91,7 @@ impl Ddl<'_> {
         }
     }
 
-    /// Fails if the query, planned as `plan`, reads `old`, which it is to replace.
+    /// Fails if the query, planned as `plan`, reads `old`, the table to replace.
     pub(super) fn check_not_read(
         &self,
         old: &TableInfo,
@@ -115,7 +116,7 @@ impl Ddl<'_> {
         }
     }
 
-    /// Whether the query itself names `table`, rather than a view of it.
+    /// Whether the query names `table` itself, rather than a view over it.
     fn names(&self, query: &Query, table: &TableInfo) -> bool {
         let mut found = false;
         query.clone().for_each_mention(&mut |mention| {
@@ -128,7 +129,7 @@ impl Ddl<'_> {
         found
     }
 
-    /// Takes a table out of the dictionary, with its triggers and its storage.
+    /// Removes a table from the dictionary, with its triggers and its storage.
     pub(super) fn remove(&self, change: &mut Change<'_>, table: &TableInfo) -> SqlResult<()> {
         change.remove_table(table.def.id)?;
         change.drop_storage(table)?;
@@ -138,7 +139,8 @@ impl Ddl<'_> {
     }
 }
 
-/// Whether a statement failed for no fault of its own.
+/// Whether a statement failed for outside reasons: a kill, a timeout, a full disk, or an error that
+/// ends more than the statement.
 fn comes_from_outside(error: &SqlError) -> bool {
     let circumstances = [
         ER_DISK_FULL.code,

@@ -1,4 +1,6 @@
-//! CREATE, ALTER and DROP of procedures and functions.
+//! CREATE, ALTER and DROP of procedures and functions. Bodies are stored as text with the session
+//! settings they depend on, and are only checked here ([`program::check_body`]); they are compiled
+//! when they run.
 
 use std::sync::Arc;
 
@@ -17,7 +19,7 @@ use super::change::Change;
 use crate::state::session::Privilege;
 use crate::{Outcome, program, query};
 
-/// The word for a kind of routine.
+/// SQL keyword of a kind of routine.
 fn word(kind: RoutineKind) -> &'static str {
     if kind == RoutineKind::Function { "FUNCTION" } else { "PROCEDURE" }
 }
@@ -32,7 +34,7 @@ fn data_access(access: DataAccess) -> &'static str {
 }
 
 impl Ddl<'_> {
-    /// Fails if the routine cannot be made by anybody.
+    /// Fails if no account could create the routine.
     pub(super) fn check_routine_form(&self, create: &CreateRoutine) -> SqlResult<()> {
         let (schema, name) = self.resolve(&create.name)?;
         self.check_no_lock_tables()?;
@@ -83,7 +85,7 @@ impl Ddl<'_> {
         change.commit(|snapshot| snapshot.put_routine(routine))
     }
 
-    /// Who defines a program, and the settings its text depends on.
+    /// Definer of a program, and the settings its text depends on.
     pub(super) fn program_context(
         &self,
         schema: &str,
@@ -158,7 +160,7 @@ impl Ddl<'_> {
         })
     }
 
-    /// The type of a variable, if it follows from how it is written and not from a table.
+    /// Type of a variable; `None` if it depends on a table that may change or is missing.
     fn known_type(
         &self,
         name: &str,
@@ -177,7 +179,7 @@ impl Ddl<'_> {
         }
     }
 
-    /// A routine that exists, or error 1305.
+    /// Finds a routine; error 1305 if there is none.
     fn existing(&self, schema: &str, kind: RoutineKind, name: &str) -> SqlResult<Arc<Routine>> {
         let function = kind == RoutineKind::Function;
         let snapshot = self.instance.catalog.snapshot();
@@ -186,7 +188,7 @@ impl Ddl<'_> {
         found.ok_or_else(|| SqlError::new(&ER_SP_DOES_NOT_EXIST, &[&word(kind), &full]))
     }
 
-    /// Fails (1370) unless the account may change a routine, be it there or not.
+    /// Fails (1370) unless the account may change the routine, whether it exists or not.
     fn check_change(&self, kind: RoutineKind, schema: &str, name: &str) -> SqlResult<()> {
         let (wanted, function) = (Privilege::AlterRoutine, kind == RoutineKind::Function);
         self.session.frame.hooks.check_routine(self.session, wanted, function, schema, name)
@@ -242,7 +244,7 @@ impl Ddl<'_> {
     }
 }
 
-/// A type with its character set, as SHOW CREATE FUNCTION has it.
+/// Type with its character set, as SHOW CREATE FUNCTION prints it.
 fn type_text(ty: &SqlType) -> String {
     let text = ty.to_string();
     let has_charset = ty.is_string() || matches!(ty.kind, TypeKind::Enum | TypeKind::Set);
@@ -256,7 +258,7 @@ fn type_text(ty: &SqlType) -> String {
     }
 }
 
-/// An account of a definer as SHOW CREATE has it.
+/// DEFINER clause as SHOW CREATE prints it.
 pub(crate) fn definer_clause(definer: &str) -> String {
     match definer.rsplit_once('@') {
         Some((user, host)) => {

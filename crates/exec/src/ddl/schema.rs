@@ -1,4 +1,6 @@
-//! CREATE, ALTER and DROP DATABASE.
+//! CREATE, ALTER and DROP DATABASE. A schema's lock is the name with an empty table name. Each
+//! statement that changes an object in a schema holds it in mode Read (see `Ddl::lock_as`), so a
+//! drop waits for it.
 
 use selkie_catalog::Schema;
 use selkie_expr::VariableScope;
@@ -13,7 +15,7 @@ use super::Ddl;
 use super::change::Change;
 use crate::Outcome;
 
-/// 1102 for what no schema can be called.
+/// Fails with 1102 if `name` cannot name a schema.
 pub(crate) fn check_name(name: &str) -> SqlResult<()> {
     if name.is_empty() || name.ends_with(' ') || name.chars().count() > super::NAME_MAX {
         return Err(SqlError::new(&ER_WRONG_DB_NAME, &[&name]));
@@ -47,12 +49,13 @@ impl Ddl<'_> {
             return Ok(Outcome::changed(1));
         }
         self.remove_database(name, Some(schema))?;
-        // Compat: one for the old database, one for the new; and that is not the current one.
+        // Compat: OR REPLACE counts the old database and the new one; the new one does not become
+        // the current database.
         Ok(Outcome::changed(2))
     }
 
-    /// `collation_server`, which new schemas have unless they say otherwise; a session without
-    /// variables (the server's own) has none and gets the default.
+    /// Value of `collation_server`, the default for new schemas. A session without variables (the
+    /// server's own) gets the default collation.
     fn server_collation(&self) -> CollationId {
         let hooks = &self.session.frame.hooks;
         let value = hooks.variable(self.session, VariableScope::Session, "collation_server");
@@ -103,8 +106,8 @@ impl Ddl<'_> {
         Ok(Outcome::changed(tables))
     }
 
-    /// Drops a schema with its tables; how many there were. A new one takes its place in the same
-    /// change: nobody finds neither, and a crash leaves one of them.
+    /// Drops a schema with its tables and returns their number. `new` replaces it in the same
+    /// change: no session finds neither of them, and a crash leaves exactly one.
     fn remove_database(&mut self, name: &str, new: Option<Schema>) -> SqlResult<u64> {
         let snapshot = self.instance.catalog.snapshot();
         let schema = snapshot.schema(name).ok_or_else(|| SqlError::unknown_database(name))?;

@@ -1,4 +1,5 @@
-//! CREATE, ALTER and DROP SEQUENCE.
+//! CREATE, ALTER and DROP SEQUENCE. A sequence is a table with one row; [`crate::run::sequence`]
+//! reads and writes that row.
 
 use selkie_catalog::{SequenceChange, SequenceDef, TableInfo, TableKind, sequence_fault};
 use selkie_plan::define::define_sequence;
@@ -26,11 +27,11 @@ fn change_of(options: &SequenceOptions) -> SequenceChange {
     }
 }
 
-/// What DROP SEQUENCE found under a name.
+/// Object that DROP SEQUENCE found under a name.
 enum Found {
     Sequence,
     Nothing,
-    /// Something else, and which error says so.
+    /// Another object, with the error to report.
     Other(&'static ErrorDef),
 }
 
@@ -70,7 +71,8 @@ impl Ddl<'_> {
         })
     }
 
-    /// The first row of a table that was said to be a sequence; a copy of `like`'s if it is one.
+    /// Inserts the row of a table declared as a sequence; it copies the definition of `like` if
+    /// that is a sequence.
     pub(super) fn begin_sequence(
         &self,
         table: &TableInfo,
@@ -92,7 +94,7 @@ impl Ddl<'_> {
         sequence::create_row(instance, session, control, table, &def)
     }
 
-    /// Refuses tables that are said to be sequences and do not look like one.
+    /// Refuses tables declared as sequences that lack the columns of one.
     pub(super) fn check_sequence(&self, table: &TableInfo) -> SqlResult<()> {
         match sequence_fault(table).filter(|_| table.is_sequence()) {
             Some(fault) => {
@@ -104,7 +106,7 @@ impl Ddl<'_> {
         }
     }
 
-    /// Fails unless the account may take numbers of the sequences that defaults of `columns` name.
+    /// Fails unless the account may use the sequences that defaults of `columns` refer to.
     pub(super) fn check_defaults<'c>(
         &self,
         columns: impl Iterator<Item = &'c ColumnDef>,
@@ -184,7 +186,7 @@ impl Ddl<'_> {
         Ok(Outcome::ok())
     }
 
-    /// Drops what a name stands for, if that is a sequence.
+    /// Drops the object of a name if it is a sequence.
     fn drop_sequence(&mut self, temporary: bool, schema: &str, name: &str) -> SqlResult<Found> {
         if self.session.frame.temporary.get(schema, name).is_some_and(|own| own.is_sequence()) {
             self.drop_one(schema, name, true)?;
@@ -200,8 +202,7 @@ impl Ddl<'_> {
         }
         self.check_listed(schema, name)?;
         let lock = self.lock(schema, name)?;
-        // The sequence may have gone, and something else got its name, while this one waited for
-        // its lock.
+        // While this waited for the lock, the sequence may have been dropped and its name reused.
         let snapshot = self.instance.catalog.snapshot();
         if !snapshot.table(schema, name).is_some_and(|table| table.is_sequence()) {
             drop(lock);

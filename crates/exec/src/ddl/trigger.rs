@@ -1,4 +1,6 @@
-//! CREATE and DROP of triggers.
+//! CREATE and DROP of triggers. A trigger lives in the schema of its table, and its name is unique
+//! there. Its name is locked before its table. The body is only checked here and is compiled when
+//! it runs.
 
 use std::sync::Arc;
 
@@ -16,7 +18,7 @@ use crate::state::metadata::LockTicket;
 use crate::state::session::Privilege;
 use crate::{Outcome, program};
 
-/// Schemas whose tables have no triggers.
+/// Whether the schema's tables cannot have triggers.
 fn is_system(schema: &str) -> bool {
     let names = ["mysql", "information_schema", "performance_schema"];
     names.iter().any(|name| schema.eq_ignore_ascii_case(name))
@@ -30,7 +32,7 @@ fn event_word(event: TriggerEvent) -> &'static str {
     }
 }
 
-/// The table's name: without a schema it is in that of the trigger.
+/// Name of the trigger's table; without a schema it is in the trigger's schema.
 fn table_of(create: &CreateTrigger) -> TableName {
     let mut named = create.table.clone();
     if named.schema.is_none() {
@@ -39,7 +41,7 @@ fn table_of(create: &CreateTrigger) -> TableName {
     named
 }
 
-/// A trigger is in the schema of its table.
+/// Fails unless the trigger is in its table's schema, or if that is a system schema.
 fn check_schema(create: &CreateTrigger, schema: &str) -> SqlResult<()> {
     if is_system(schema) {
         return Err(SqlError::new(&ER_NO_TRIGGERS_ON_SYSTEM_SCHEMA, &[]));
@@ -61,7 +63,7 @@ fn check_may_have_triggers(info: &TableInfo, schema: &str, table: &str) -> SqlRe
 }
 
 impl Ddl<'_> {
-    /// Fails if the trigger cannot be where it is said to be.
+    /// Fails if no account could create the trigger in this schema.
     pub(super) fn check_trigger_form(&self, create: &CreateTrigger) -> SqlResult<()> {
         let named = table_of(create);
         let (schema, _) = self.resolve(&named)?;
@@ -97,12 +99,12 @@ impl Ddl<'_> {
         self.publish_triggers(&schema, table, old.map(|old| &**old), list)
     }
 
-    /// Locks a trigger's name, which is one of the schema and not of the table.
+    /// Locks a trigger's name, which is unique in the schema, not only in the table.
     fn lock_trigger(&self, schema: &str, name: &str) -> SqlResult<LockTicket> {
         self.lock(schema, &format!("trigger {name}"))
     }
 
-    /// A trigger with its table locked; `None` if there is none.
+    /// Finds a trigger and locks its table; `None` if there is none.
     fn locked_trigger(
         &self,
         schema: &str,
@@ -113,14 +115,14 @@ impl Ddl<'_> {
             let Some(found) = find() else { return Ok(None) };
             self.check(Privilege::Trigger, schema, &found.table)?;
             let lock = self.lock(schema, &found.table)?;
-            // Its table may have got another name meanwhile.
+            // The table may have been renamed meanwhile.
             if find().is_some_and(|now| now.table == found.table) {
                 return Ok(Some((found, lock)));
             }
         }
     }
 
-    /// The trigger without its place among others.
+    /// The trigger with order 0; [`place`] sets the order.
     fn trigger(
         &self,
         create: &CreateTrigger,
@@ -143,7 +145,7 @@ impl Ddl<'_> {
         }
     }
 
-    /// Stores a table's triggers and makes plans over the table stale.
+    /// Stores a table's triggers, and makes cached plans over the table stale.
     fn publish_triggers(
         &self,
         schema: &str,
@@ -163,7 +165,7 @@ impl Ddl<'_> {
         Ok(Outcome::ok())
     }
 
-    /// A table goes to another name: so do its triggers. What to publish.
+    /// Stores the triggers of a renamed table under its new name and returns them for publishing.
     pub(super) fn rename_triggers(
         &self,
         change: &Change<'_>,
@@ -199,13 +201,13 @@ impl Ddl<'_> {
     }
 }
 
-/// Where a part of a text stands in another part.
+/// Offsets of `part` within `of`.
 fn within(part: Span, of: Span) -> (usize, usize) {
     let at = |end: u32| end.saturating_sub(of.start) as usize;
     (at(part.start), at(part.end))
 }
 
-/// The list with a trigger added where its order clause says, or last.
+/// Inserts a trigger at the position of its order clause, or last.
 fn place(
     mut list: Vec<Arc<Trigger>>,
     trigger: Trigger,
@@ -224,7 +226,7 @@ fn place(
     Ok(renumbered(list))
 }
 
-/// Numbers the triggers of each time and event from 1.
+/// Numbers the triggers of each timing and event from 1.
 fn renumbered(list: Vec<Arc<Trigger>>) -> Vec<Arc<Trigger>> {
     let mut out: Vec<Arc<Trigger>> = Vec::with_capacity(list.len());
     for trigger in list {

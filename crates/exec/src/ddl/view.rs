@@ -1,4 +1,5 @@
-//! CREATE VIEW and ALTER VIEW.
+//! CREATE VIEW and ALTER VIEW. Only the text of the query and its columns are stored; each use of
+//! the view plans the query again. The query must not read the view itself.
 
 use std::sync::Arc;
 
@@ -51,14 +52,14 @@ impl Ddl<'_> {
         Ok(Outcome::ok())
     }
 
-    /// Fails if the query cannot be a view's.
+    /// Fails if the query is not allowed in a view.
     pub(super) fn check_view_form(&self, create: &CreateView) -> SqlResult<()> {
         let snapshot = self.instance.catalog.snapshot();
         let current = self.session.frame.schema.as_deref();
         self.with_context(&snapshot, |c| check_view_query(c, current, &create.query))
     }
 
-    /// What is to be stored.
+    /// Definition to store.
     fn view(
         &mut self,
         create: &CreateView,
@@ -66,7 +67,7 @@ impl Ddl<'_> {
         snapshot: &Snapshot,
         schema: &str,
     ) -> SqlResult<TableInfo> {
-        // A view that is altered keeps its definer, who is another's to speak for.
+        // ALTER VIEW keeps the definer; naming another account's definer needs a privilege.
         let kept = match old.map(|old| &old.kind) {
             Some(TableKind::View(view)) if create.alter && create.definer.is_none() => {
                 self.check_definer_named(&view.definer)?;
@@ -92,7 +93,7 @@ impl Ddl<'_> {
         with_new_id(self.instance, view)
     }
 
-    /// `user@host` of the definer. Another than oneself takes a privilege.
+    /// `user@host` of the definer. A definer other than the current user needs a privilege.
     pub(super) fn definer_named(&self, definer: Option<&AccountName>) -> SqlResult<String> {
         let own = selkie_expr::Session::current_user(&*self.session);
         let wanted = match definer {
@@ -105,7 +106,7 @@ impl Ddl<'_> {
         Ok(wanted)
     }
 
-    /// Fails (1227) unless the account may name this definer.
+    /// Fails (1227) unless the account may set this definer.
     fn check_definer_named(&self, wanted: &str) -> SqlResult<()> {
         if wanted == selkie_expr::Session::current_user(&*self.session) {
             return Ok(());
@@ -119,7 +120,8 @@ impl Ddl<'_> {
     }
 }
 
-/// What has the view's name must be a view if it goes, and there if it is altered.
+/// Fails unless an existing object of the name may be replaced: it must be a view, under OR REPLACE
+/// or ALTER. ALTER fails if there is none.
 fn check_replaced(
     create: &CreateView,
     old: Option<&TableInfo>,
@@ -150,7 +152,7 @@ fn view_column(column: OutputColumn) -> ViewColumn {
     }
 }
 
-/// Whether the query reads what is being defined.
+/// Whether the query names the view being defined.
 fn names_itself(create: &CreateView, current: Option<&str>, schema: &str) -> bool {
     let mut found = false;
     create.query.clone().for_each_mention(&mut |mention| {

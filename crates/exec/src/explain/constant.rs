@@ -1,5 +1,5 @@
-//! Tables of which EXPLAIN reads the one row there can be: what it says of the other tables and of
-//! the query depends on it.
+//! Constant tables: tables with at most one matching row, which EXPLAIN reads. Its lines about the
+//! other tables and its text of the query depend on that row. Must not lock rows.
 
 use selkie_catalog::TableInfo;
 use selkie_engine::LockMode;
@@ -15,7 +15,7 @@ use crate::ResultSink;
 use crate::query::execution::Execution;
 use crate::run::rows_out::output_column;
 
-/// The scans of `plan` whose row was read, and what is known by that.
+/// Scans of `plan` whose row was read, and the facts known from these rows.
 pub(super) fn read<'p>(
     execution: &mut Execution<'_>,
     plan: &'p Plan,
@@ -46,7 +46,7 @@ pub(super) fn read<'p>(
     Ok((scans, known))
 }
 
-/// Rows as values.
+/// Sink that keeps rows as values.
 #[derive(Default)]
 struct Rows(Vec<Vec<Value>>);
 
@@ -63,7 +63,7 @@ impl ResultSink for Rows {
     }
 }
 
-/// Scans of the outermost query that give one row at most, which every result row has.
+/// Scans of the outermost query that give at most one row, which is part of every result row.
 fn candidates<'p>(node: &'p PlanNode, exact: ExactRows<'_>, found: &mut Vec<&'p PlanNode>) {
     stack::ensure();
     let (left, right) = match &node.operator {
@@ -97,7 +97,7 @@ fn candidates<'p>(node: &'p PlanNode, exact: ExactRows<'_>, found: &mut Vec<&'p 
     right.into_iter().for_each(|right| candidates(right, exact, found));
 }
 
-/// Whether a scan reads the only row of a table, or one row by a key that the query gives.
+/// Whether a scan reads the only row of a table, or one row by a unique key with literal values.
 fn is_single(scan: &TableScan, exact: ExactRows<'_>) -> bool {
     match &scan.access {
         Access::Index(range) if range.unique => {
@@ -109,7 +109,7 @@ fn is_single(scan: &TableScan, exact: ExactRows<'_>) -> bool {
     }
 }
 
-/// A plan of one node of `plan`, which locks nothing.
+/// A plan of a single node of `plan`; it takes no row locks.
 fn alone(plan: &Plan, node: &PlanNode) -> Plan {
     let mut root = node.clone();
     if let Operator::TableScan(scan) = &mut root.operator {
@@ -126,7 +126,7 @@ fn alone(plan: &Plan, node: &PlanNode) -> Plan {
     }
 }
 
-/// A plan of the row a scan reads, with all columns that are stored, whatever the conditions are.
+/// A plan that reads the row of a scan with all its stored columns and without its filters.
 fn whole_row(plan: &Plan, scan: &TableScan) -> (Plan, Vec<usize>) {
     let table: &TableInfo = &scan.table;
     let stored = |at: &usize| table.columns[*at].generated.is_none();
@@ -153,7 +153,7 @@ fn whole_row(plan: &Plan, scan: &TableScan) -> (Plan, Vec<usize>) {
     (Plan { output, ..alone(plan, &node) }, columns)
 }
 
-/// Whether it is not by a key that the row is found.
+/// Whether the scan does not find its row by a unique key.
 fn is_whole(scan: &TableScan) -> bool {
     !matches!(&scan.access, Access::Index(range) if range.unique)
 }
@@ -168,7 +168,7 @@ fn constant_table(scan: &TableScan, columns: &[usize], row: Option<Vec<Value>>) 
     ConstantTable { alias: scan.alias.clone(), values: values.collect(), alone }
 }
 
-/// A value as it is written.
+/// A value as an SQL literal.
 fn literal(value: &Value, ty: &SqlType) -> Expr {
     let mut text = Vec::new();
     write_value(&mut text, value, &SqlType { zerofill: false, ..ty.clone() });

@@ -1,10 +1,11 @@
-//! Where a handler stands in the order of a key, and the stretch of it that a READ goes over.
+//! Positions of handlers in key order, and the range of keys that a READ scans. Pure computation on
+//! encoded keys; [`read`](super::read) does the reading.
 
 use crate::state::handlers::Point;
 use selkie_engine::{Bound, Scan};
 use selkie_sql::ast::BinaryOp;
 
-/// How a READ begins, which a counter counts.
+/// Start of a READ; each has its own status counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Start {
     First,
@@ -13,16 +14,16 @@ pub(super) enum Start {
     Onward,
 }
 
-/// Rows to go over, one after the other.
+/// Range of keys to scan, with a direction.
 #[derive(Clone, Debug)]
 pub(super) struct Stretch {
     pub(super) lower: Bound,
     pub(super) upper: Bound,
     pub(super) reverse: bool,
     pub(super) start: Start,
-    /// Where the handler stands if nothing is found.
+    /// Position of the handler if no row is found.
     pub(super) missed: Point,
-    /// Where it stands behind the last row; `None` is on that row.
+    /// Position after the last row is passed; `None` keeps it on that row.
     pub(super) passed: Option<Point>,
 }
 
@@ -40,7 +41,7 @@ impl Stretch {
         Self::new(Bound::Unbounded, Bound::Unbounded, true, Start::Last)
     }
 
-    /// What follows a point; `None` if nothing does.
+    /// Keys after a point; `None` if the point is the end.
     pub(super) fn after(point: &Point) -> Option<Self> {
         let lower = match point {
             Point::Start => return Some(Self::first()),
@@ -51,7 +52,7 @@ impl Stretch {
         Some(Self::new(lower, Bound::Unbounded, false, Start::Onward))
     }
 
-    /// What comes before a point, backwards.
+    /// Keys before a point, in reverse; `None` if the point is the start.
     pub(super) fn before(point: &Point) -> Option<Self> {
         let upper = match point {
             Point::Start => return None,
@@ -61,7 +62,7 @@ impl Stretch {
         Some(Self::new(Bound::Unbounded, upper, true, Start::Onward))
     }
 
-    /// What compares so with a key, of which some parts may be missing.
+    /// Keys that compare by `op` with `key`, which may be a prefix.
     pub(super) fn compared(op: BinaryOp, key: &[u8]) -> Self {
         let (at, open) = (|| Bound::Included(key.into()), || Bound::Unbounded);
         match op {
@@ -77,7 +78,7 @@ impl Stretch {
         }
     }
 
-    /// The scan over it.
+    /// The engine scan of this range.
     pub(super) fn scan(&self, index: Option<usize>) -> Scan {
         Scan {
             index,

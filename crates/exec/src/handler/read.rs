@@ -1,4 +1,5 @@
-//! HANDLER ... READ.
+//! HANDLER ... READ. Opens a new cursor for each READ and keeps only the position. A condition is
+//! applied to rows after they are read; LIMIT counts the rows that pass it.
 
 use std::sync::Arc;
 
@@ -25,10 +26,10 @@ use crate::state::handlers::{Place, Point};
 use crate::state::session::bump;
 use crate::{Outcome, ResultSink, Session, query};
 
-/// Rows asked of the engine at a time, if more than one may be needed.
+/// Rows per request to the engine, if more than one may be needed.
 const ROWS: usize = 64;
 
-/// The binder's view of a READ.
+/// Binds the key values and the condition of a READ.
 pub(super) fn bind(
     scope: Scope<'_>,
     table: &Arc<TableInfo>,
@@ -48,7 +49,7 @@ pub(super) fn bind(
     scope.handler_read(table, syntax, text, types)
 }
 
-/// Rows to leave out and rows to give.
+/// Rows to skip and rows to send.
 fn limits(execution: &mut Execution<'_>, limit: Option<&ast::Limit>) -> SqlResult<(u64, u64)> {
     let mut number = |e: Option<&ast::Expr>, otherwise: u64| match e {
         None => Ok(otherwise),
@@ -111,7 +112,7 @@ fn read(
     result
 }
 
-/// One READ.
+/// A READ in progress.
 struct Reader<'a> {
     session: &'a Session,
     control: &'a Control,
@@ -121,11 +122,11 @@ struct Reader<'a> {
     eval: &'a EvalContext<'a>,
 }
 
-/// Rows found so far.
+/// Progress of a READ.
 struct Found {
-    /// To be left out before the first.
+    /// Rows still to skip.
     skip: u64,
-    /// Still to be given, those left out included.
+    /// Rows still to find, including those to skip.
     left: u64,
     sent: u64,
 }
@@ -153,7 +154,7 @@ impl Reader<'_> {
         Ok(Outcome { affected: found.sent, ..Outcome::rows() })
     }
 
-    /// The rows to go over; `None` if there are none.
+    /// The range to scan; `None` if it is empty.
     fn stretch(&self, what: &HandlerPosition, here: Option<&Point>) -> SqlResult<Option<Stretch>> {
         let forward = matches!(what, HandlerPosition::First | HandlerPosition::Next);
         Ok(match (what, here) {
@@ -168,14 +169,14 @@ impl Reader<'_> {
         })
     }
 
-    /// Whether a key has no order for MariaDB.
+    /// Whether the key is a hash in MariaDB, so that it has no order.
     fn is_hash(&self, index: usize) -> bool {
         let algorithm = self.table.indexes[index].algorithm.as_deref();
         let by_default = self.table.engine.keys.unordered && algorithm != Some("BTREE");
         by_default || self.table.def.indexes[index].hashed
     }
 
-    /// The first parts of the key that is searched.
+    /// Encodes the search key, which may be a prefix of the index's key.
     fn key(&self, op: BinaryOp) -> SqlResult<Vec<u8>> {
         let Some(at) = self.read.index else { return Ok(Vec::new()) };
         let index = &self.table.def.indexes[at];
@@ -192,7 +193,7 @@ impl Reader<'_> {
         Ok(key)
     }
 
-    /// A value as a column would keep it.
+    /// A key value converted to the column's type.
     fn part(&self, column: usize, e: Option<&Expr>) -> SqlResult<Value> {
         let info = &self.table.columns[column];
         let zero = || implicit_default(&info.ty);
@@ -211,7 +212,7 @@ impl Reader<'_> {
         };
         let mode = StoreMode::Lenient;
         let kept = convert_for_column(&Arc::new(given), &e.ty, &target, mode, 1, self.eval)?;
-        // Compat: that a value had to be changed is nobody's concern.
+        // Compat: a conversion that changes the value raises no warning.
         self.eval.conditions.borrow_mut().forget_since(raised);
         match kept.value(0) {
             Value::Null if !info.nullable => Ok(zero()),
@@ -219,7 +220,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Goes over rows until enough are found; where it stopped.
+    /// Scans until enough rows are found; returns the new position.
     fn go(
         &self,
         stretch: &Stretch,
@@ -258,7 +259,7 @@ impl Reader<'_> {
         Ok(last.map_or_else(|| stretch.missed.clone(), Point::Row))
     }
 
-    /// Sends what is wanted of some rows; how many were looked at.
+    /// Sends the wanted rows of a batch; returns the number of rows looked at.
     fn take(&self, set: &RowSet, found: &mut Found, sink: &mut dyn ResultSink) -> SqlResult<usize> {
         let places: Vec<usize> = (0..self.table.columns.len()).collect();
         let decoder = Decoder::new(self.table, &places)
@@ -288,7 +289,7 @@ impl Reader<'_> {
         Ok(if enough { used } else { set.rows.len() })
     }
 
-    /// The whole key of a row in the order that is read.
+    /// The full key of a row in the order of the scan.
     fn key_of(&self, set: &RowSet, row: usize) -> SqlResult<Vec<u8>> {
         let clustered = set.keys.get(row);
         let Some(at) = self.read.index.filter(|at| self.is_secondary(*at)) else {
@@ -307,7 +308,7 @@ impl Reader<'_> {
         index > 0 || self.table.def.primary().is_none()
     }
 
-    /// Counts rows asked for, the one that was not there included.
+    /// Adds rows requested to the status counters, including the request that found none.
     fn count(&self, stretch: &Stretch, rows: u64) {
         let counters = &self.session.core.counters;
         if self.read.index.is_none() {

@@ -1,4 +1,5 @@
-//! GROUP BY and aggregates. ROLLUP is in `rollup`.
+//! GROUP BY and aggregates. ROLLUP is in `rollup`. Hashes all input rows into groups before it
+//! gives the first, in the order of each group's first row.
 
 use selkie_plan::physical::{Aggregate as Plan, ColumnType, PlanNode};
 use selkie_types::{BATCH_ROWS, Batch, SqlResult};
@@ -21,7 +22,7 @@ pub(super) fn open<'r>(
     Ok(Box::new(Aggregation { env, plan, types, result: None, given: 0 }))
 }
 
-/// The operator: computes all groups at first, then gives them.
+/// The operator: it computes all groups on the first call, then gives them in batches.
 struct Aggregation<'r> {
     env: Env<'r>,
     plan: &'r Plan,

@@ -1,11 +1,12 @@
-//! What scans read into. Must not hold anything of a statement that has ended.
+//! Buffers that scans read into, kept by the thread for the next statement. They must be empty
+//! between statements, so that no row of an ended statement remains.
 
 use std::cell::Cell;
 
 use selkie_engine::{Keepable, Kept, KeptSlot, RowSet};
 use selkie_types::ByteRows;
 
-/// Keys looked for and rows found.
+/// Keys to look up and rows found.
 #[derive(Debug, Default)]
 pub(super) struct Buffers {
     pub(super) keys: ByteRows,
@@ -23,7 +24,7 @@ impl Keepable for Buffers {
 
 thread_local!(static BUFFERS: KeptSlot<Buffers> = const { Cell::new(None) });
 
-/// Empty ones.
+/// Takes empty buffers.
 pub(super) fn take() -> Kept<Buffers> {
     Kept::take(&BUFFERS)
 }

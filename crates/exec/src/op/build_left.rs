@@ -1,4 +1,6 @@
-//! A hash join that builds from the left side and streams the right one.
+//! A hash join that builds from the left side and streams the right one, for a left side that is
+//! the cheaper one to keep. Pairs come in the order of the right rows; left rows of semi, anti and
+//! left joins come when the right side has ended.
 
 use std::sync::Arc;
 
@@ -11,11 +13,11 @@ use super::probe::{BuildTable, Pairs, key_columns};
 use super::{BoxOperator, Operator, open as open_node, sliced};
 use crate::run::Env;
 
-/// The left rows and which of them found a match.
+/// Left rows, and which of them have a match.
 struct Built {
     table: BuildTable,
     matched: Bitmap,
-    /// Left rows whose keys have NULLs, kept for outer and anti joins.
+    /// Left rows with NULL in a key; outer and anti joins give them at the end.
     unmatchable: Vec<Batch>,
 }
 
@@ -28,11 +30,11 @@ pub(super) struct BuildLeft<'r> {
     right_batch: Option<(Batch, Pairs)>,
     matcher: Matcher<'r>,
     null_safe: Vec<bool>,
-    /// Build row to give next, once the right side has ended.
+    /// Left row to give next, once the right side has ended.
     rest: Option<usize>,
 }
 
-/// Passes batches on and keeps the rows that a key with NULL will leave out of the table.
+/// Passes batches on, and keeps the rows that the table leaves out because of NULL in a key.
 struct NullKeeper<'a, 'r> {
     env: Env<'r>,
     plan: &'r Plan,
@@ -93,7 +95,7 @@ impl<'r> BuildLeft<'r> {
         Ok(true)
     }
 
-    /// Notes matches of the next pairs and gives them, if the kind gives pairs.
+    /// Marks left rows matched by the next pairs, and gives the pairs if the join kind does.
     fn pairs(&mut self, built: &mut Built) -> SqlResult<Option<Batch>> {
         let Some((right, pairs)) = &mut self.right_batch else { return Ok(None) };
         let (mut probe, mut build) = (Vec::new(), Vec::new());
@@ -119,7 +121,7 @@ impl<'r> BuildLeft<'r> {
         Ok(output)
     }
 
-    /// Left rows that are given at the end: with a match for semi joins, without one for others.
+    /// Left rows given at the end: rows with a match for semi joins, rows without one for others.
     fn rest(&mut self, built: &mut Built) -> Option<Batch> {
         if self.plan.kind == JoinKind::Inner {
             return None;

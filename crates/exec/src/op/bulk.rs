@@ -1,6 +1,6 @@
-//! Rows of values made from rows of parameters.
+//! Source of rows of values computed from rows of parameters, for an INSERT run in bulk.
 //!
-//! Must not look at how the rows are stored: it gives batches like any source.
+//! Must not depend on how rows are stored: it gives batches like any other source.
 
 use std::sync::Arc;
 
@@ -13,17 +13,17 @@ use crate::run::Env;
 use crate::state::bulk::{Argument, BulkRows};
 use crate::state::columns::column_of;
 
-/// Rows of values for rows of parameters.
+/// The operator.
 pub(super) struct BulkValues<'r> {
     env: Env<'r>,
     node: &'r PlanNode,
     plan: &'r Plan,
     bulk: BulkRows<'r>,
-    /// Some value is computed of parameters, which the context has to have.
+    /// Whether some value is an expression over parameters, which must be set in the context then.
     computes: bool,
-    /// Rows given at a time.
+    /// Rows per batch.
     step: usize,
-    /// Rows given.
+    /// Rows given so far.
     done: usize,
 }
 
@@ -36,7 +36,7 @@ impl<'r> BulkValues<'r> {
         Ok(Self { env, node, plan, bulk, computes, step, done: 0 })
     }
 
-    /// Appends row `number` of all.
+    /// Appends row `number`, counted over all rows of parameters.
     fn push(&self, number: usize, columns: &mut [Column]) -> SqlResult<()> {
         let (row, line) = (number / self.plan.height, number % self.plan.height);
         let arguments = &self.bulk.rows[row];
@@ -59,7 +59,7 @@ impl<'r> BulkValues<'r> {
         Ok(())
     }
 
-    /// Makes a row's arguments the statement's parameters.
+    /// Sets a row's arguments as the statement's parameters.
     fn begin_row(&self, arguments: &[Argument]) {
         self.env.eval.set_parameters(arguments.iter().map(|a| a.value().clone()));
         if self.plan.by_row {
@@ -68,7 +68,7 @@ impl<'r> BulkValues<'r> {
     }
 }
 
-/// The value of an expression that is a parameter, if the expression's column can take it as it is.
+/// Value of an expression that is a bare parameter, if the column can take the value unchanged.
 fn given<'a>(e: &Expr, arguments: &'a [Argument]) -> Option<&'a Value> {
     let ExprKind::Parameter(slot) = e.kind else { return None };
     let value = arguments.get(slot)?.value();

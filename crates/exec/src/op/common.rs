@@ -1,4 +1,5 @@
-//! Rows kept and read again: common tables, materialised inputs.
+//! Rows kept and read again: common tables, materialised inputs. A common table is computed once
+//! per execution, by its first reader; the rows live in the [`Runtime`](crate::run::Runtime).
 
 use std::sync::Arc;
 
@@ -8,7 +9,7 @@ use super::{BoxOperator, Operator, open};
 use crate::run::{Env, SharedRows};
 use crate::state::session::bump;
 
-/// Reads an operator to its end.
+/// Reads all batches of an operator.
 pub(crate) fn drain(op: &mut dyn Operator) -> SqlResult<Vec<Batch>> {
     let mut batches = Vec::new();
     while let Some(batch) = op.next()? {
@@ -18,7 +19,7 @@ pub(crate) fn drain(op: &mut dyn Operator) -> SqlResult<Vec<Batch>> {
     Ok(batches)
 }
 
-/// Rows read before.
+/// Gives kept rows again.
 pub(super) struct Replay {
     rows: SharedRows,
     at: usize,
@@ -76,7 +77,7 @@ impl Operator for CommonScan<'_> {
     }
 }
 
-/// Rows of the round before, inside of a recursive common table.
+/// Rows of the previous round of a recursive common table.
 pub(super) struct WorkScan(Replay);
 
 impl WorkScan {
@@ -93,7 +94,7 @@ impl Operator for WorkScan {
     }
 }
 
-/// Reads its input whole before it gives rows.
+/// Reads its whole input before it gives rows.
 pub(super) struct Materialize<'r> {
     input: Option<BoxOperator<'r>>,
     rows: std::vec::IntoIter<Batch>,

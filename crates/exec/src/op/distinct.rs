@@ -1,4 +1,5 @@
-//! Each distinct row once.
+//! Each distinct row once. Keeps a key of every row seen. Rows are passed on as they come, so the
+//! first batch does not wait for the whole input.
 
 use std::sync::Arc;
 
@@ -9,20 +10,20 @@ use super::hash_table::{KeyKind, KeyTable};
 use super::{BoxOperator, Operator};
 use crate::run::Env;
 
-/// Rows seen.
+/// Set of the rows seen.
 pub(crate) struct DistinctSet {
     table: KeyTable,
     ids: Vec<u32>,
 }
 
 impl DistinctSet {
-    /// Nothing seen yet of rows of these types.
+    /// An empty set for rows of these types.
     pub(crate) fn new(types: &[ColumnType]) -> Self {
         let kinds = types.iter().map(|c| KeyKind::of(&c.ty)).collect();
         Self { table: KeyTable::new(kinds), ids: Vec::new() }
     }
 
-    /// Notes the rows of a batch; the numbers of those not seen before.
+    /// Adds the rows of a batch; returns the positions of rows not seen before.
     pub(crate) fn insert(&mut self, batch: &Batch) -> SqlResult<Vec<u32>> {
         let mut new = Vec::new();
         self.ids.clear();
@@ -31,7 +32,7 @@ impl DistinctSet {
     }
 }
 
-/// The key number of each row of columns, and how many there are.
+/// Key number of each row, and how many different keys there are.
 pub(crate) fn distinct_keys(
     columns: &[Arc<Column>],
     types: &[&SqlType],
@@ -42,15 +43,15 @@ pub(crate) fn distinct_keys(
     Ok((ids, table.len()))
 }
 
-/// Leaves out rows equal to earlier ones.
+/// Drops rows equal to earlier ones.
 pub(super) struct Distinct<'r> {
     env: Env<'r>,
     input: BoxOperator<'r>,
     seen: DistinctSet,
-    /// Whether a batch that is the only one may go on as it is: a sort behind drops equal rows for
-    /// less than a hash.
+    /// Whether the only batch of an input may pass unchanged: a following sort drops duplicates
+    /// cheaper than a hash does.
     may_pass: bool,
-    /// What was read to know whether there is another batch.
+    /// Batch read ahead to learn whether there is another one.
     ahead: Option<Option<Batch>>,
 }
 
@@ -60,7 +61,7 @@ impl<'r> Distinct<'r> {
         Self { env, input, seen, may_pass: false, ahead: None }
     }
 
-    /// In front of a sort that drops equal rows.
+    /// For use below a sort that drops duplicates.
     pub(super) fn before_sort(env: Env<'r>, input: BoxOperator<'r>, node: &PlanNode) -> Self {
         Self { may_pass: true, ..Self::new(env, input, node) }
     }
@@ -69,7 +70,7 @@ impl<'r> Distinct<'r> {
         self.ahead.take().map_or_else(|| self.input.next(), Ok)
     }
 
-    /// Whether the batch just read may go on as it is.
+    /// Whether the batch just read may pass unchanged.
     fn passes(&mut self) -> SqlResult<bool> {
         if !std::mem::take(&mut self.may_pass) {
             return Ok(false);

@@ -1,6 +1,6 @@
-//! LIMIT ROWS EXAMINED: rows read from tables are counted, and past the limit the rows end.
+//! LIMIT ROWS EXAMINED: counts rows read from tables and ends the result at the limit.
 //!
-//! Must not limit anything else: a statement that does not say it pays one look at a cell a batch.
+//! A statement without this clause must not pay more than one check of a cell per batch.
 
 use selkie_plan::physical::PlanNode;
 use selkie_types::error::catalogue::{ER_FILSORT_ABORT, ER_QUERY_RESULT_INCOMPLETE};
@@ -9,7 +9,7 @@ use selkie_types::{Batch, SqlError, SqlResult};
 use super::{BoxOperator, Operator, open, source};
 use crate::run::Env;
 
-/// Counts rows that were read. Past the limit it fails with the error that [`open_limited`] knows.
+/// Counts rows read. Above the limit it fails with the error that [`open_limited`] handles.
 #[inline]
 pub(super) fn examine(env: Env<'_>, rows: usize) -> SqlResult<()> {
     match env.rt.examined.left.get() {
@@ -31,7 +31,7 @@ fn is_spent(error: &SqlError) -> bool {
     error.code() == ER_QUERY_RESULT_INCOMPLETE.code
 }
 
-/// Compat: what has to be sorted is worth nothing unless all of it was read.
+/// Compat: a sort whose input is incomplete gives no rows and another error.
 pub(super) fn unsorted(error: SqlError) -> SqlError {
     match is_spent(&error) {
         true => SqlError::with_message(&ER_FILSORT_ABORT, "Sort aborted: LIMIT ROWS EXAMINED"),
@@ -39,7 +39,7 @@ pub(super) fn unsorted(error: SqlError) -> SqlError {
     }
 }
 
-/// Opens the rows of a statement, which end where it has examined too many.
+/// Opens a statement's rows; they end when the statement has examined too many rows.
 pub(crate) fn open_limited<'r>(env: Env<'r>, node: &'r PlanNode) -> SqlResult<BoxOperator<'r>> {
     if env.rt.plan.rows_examined.is_none() {
         return open(env, node);
@@ -56,7 +56,8 @@ pub(crate) fn open_limited<'r>(env: Env<'r>, node: &'r PlanNode) -> SqlResult<Bo
     Ok(Box::new(Limited { env, input }))
 }
 
-/// Compat: groups of rows of which some are missing are no groups, and nothing is left to sort.
+/// Limits the output of a grouping. Compat: a grouping whose input is incomplete gives no groups,
+/// so a sort above it has nothing to sort.
 pub(super) fn grouped<'r>(env: Env<'r>, input: BoxOperator<'r>) -> BoxOperator<'r> {
     match env.rt.examined.is_limited() {
         true => Box::new(Limited { env, input }),
@@ -82,7 +83,7 @@ impl Operator for Limited<'_> {
     }
 }
 
-/// 1931, if rows are missing.
+/// Raises warning 1931 if rows are missing.
 pub(crate) fn tell(env: Env<'_>) -> SqlResult<()> {
     if env.rt.examined.incomplete.get() {
         let limit = super::limit::row_count(env, env.rt.plan.rows_examined.as_ref())?;
@@ -92,7 +93,7 @@ pub(crate) fn tell(env: Env<'_>) -> SqlResult<()> {
     Ok(())
 }
 
-/// Rows of a table that is computed, one by one if they are counted.
+/// Rows of a computed table; under a limit they are counted and given one by one.
 pub(super) fn counted<'r>(env: Env<'r>, input: BoxOperator<'r>) -> BoxOperator<'r> {
     match env.rt.examined.is_limited() {
         true => Box::new(Counted { env, input, batch: Batch::default(), given: 0 }),

@@ -1,4 +1,5 @@
-//! Groups of rows with the states of their aggregates.
+//! Groups of rows with the states of their aggregates. Equal keys share a number
+//! ([`super::hash_table`]), which is the position of the group's state.
 
 use std::sync::Arc;
 
@@ -20,7 +21,7 @@ pub(crate) struct Grouping {
 }
 
 impl Grouping {
-    /// No groups yet; without keys, one.
+    /// An empty grouping; without keys it has one group.
     pub(crate) fn new(key_types: &[ColumnType], aggregates: &[Aggregate]) -> Self {
         let kinds = key_types.iter().map(|c| KeyKind::of(&c.ty)).collect();
         let mut states: Vec<_> = aggregates.iter().map(Aggregate::state).collect();
@@ -35,7 +36,7 @@ impl Grouping {
         }
     }
 
-    /// Takes in rows: their keys, and the arguments of each aggregate.
+    /// Adds rows: their keys, and the arguments of each aggregate.
     pub(crate) fn update(
         &mut self,
         eval: &EvalContext<'_>,
@@ -64,7 +65,7 @@ impl Grouping {
         Ok(())
     }
 
-    /// All groups: keys, then results.
+    /// Gives all groups: key columns, then result columns.
     pub(crate) fn finish(self, eval: &EvalContext<'_>) -> SqlResult<Batch> {
         let groups = self.groups;
         let mut columns =
@@ -77,7 +78,7 @@ impl Grouping {
     }
 }
 
-/// The columns a grouping is updated with.
+/// Expressions whose values a grouping needs.
 pub(crate) struct Inputs<'r> {
     groups: &'r [Expr],
     aggregates: &'r [Aggregate],
@@ -89,7 +90,7 @@ impl<'r> Inputs<'r> {
         Self { groups, aggregates }
     }
 
-    /// All that is computed of a row.
+    /// All expressions computed for an input row.
     pub(crate) fn exprs(&self) -> impl Iterator<Item = &'r Expr> {
         self.groups.iter().chain(self.aggregates.iter().flat_map(Aggregate::inputs))
     }

@@ -1,4 +1,6 @@
-//! Reads the ends of the groups of an index: one descent a group in place of a step per entry.
+//! Reads the ends of the groups of an index: one descent per group in place of a step per entry.
+//! For plans that need only the least and the greatest value after a prefix of the index; MariaDB
+//! calls it a loose index scan.
 
 use std::vec::IntoIter;
 
@@ -15,7 +17,7 @@ use crate::run::{Env, OpenTable};
 use crate::state::error::{corrupt, from_engine};
 use crate::state::session::bump;
 
-/// Groups read first; a statement that needs few does not pay for many.
+/// Groups in the first batch; a statement that needs few groups does not pay for many.
 const FIRST_GROUPS: usize = 16;
 
 pub(super) struct GroupScan<'r> {
@@ -25,17 +27,17 @@ pub(super) struct GroupScan<'r> {
     index: usize,
     codec: &'r IndexCodec,
     groups: GroupEnds,
-    /// Entries of the index are read, not rows.
+    /// Whether index entries are read in place of rows.
     covering: bool,
     forward: Box<dyn Cursor + 'r>,
     backward: Option<Box<dyn Cursor + 'r>>,
     ranges: IntoIter<Range>,
-    /// What is left of the present range.
+    /// Remaining part of the current range.
     rest: Option<(Bound, Bound)>,
     buffers: Kept<Buffers>,
-    /// The first entry of a group of which only the last one is given.
+    /// First entry of a group of which only the last entry is wanted.
     unwanted: RowSet,
-    /// Key of the present group.
+    /// Key prefix of the current group.
     group: Vec<u8>,
     batch_groups: usize,
 }
@@ -52,7 +54,7 @@ impl<'r> GroupScan<'r> {
         let index = scan.index.unwrap_or(0);
         let codec = &open.handle.codecs[index];
         let covering = scan.covering;
-        // The parts that make a group may be behind the fixed ones.
+        // The parts of the group may follow the fixed parts.
         scan.fixed_only = false;
         let (table, control) = (&open.handle.table, env.rt.control);
         let start = |scan: &Scan| {
@@ -101,7 +103,7 @@ impl<'r> GroupScan<'r> {
         }
     }
 
-    /// Reads the first entry between two bounds, or the last one.
+    /// Reads the first entry between two bounds, or the last one; false if there is none.
     fn seek(&mut self, backward: bool, lower: Bound, upper: Bound) -> SqlResult<bool> {
         let cursor = match &mut self.backward {
             Some(cursor) if backward => cursor,
@@ -116,7 +118,7 @@ impl<'r> GroupScan<'r> {
         found.map_err(|e| from_engine(e, &self.plan.table.def))
     }
 
-    /// Notes the group of the entry read last, and says whether the part behind it is NULL.
+    /// Stores the key prefix of the entry read last; returns whether the next key part is NULL.
     fn note_group(&mut self) -> SqlResult<bool> {
         let def = &self.plan.table.def;
         let set = if self.groups.is_last_only() { &self.unwanted } else { &self.buffers.set };
@@ -130,7 +132,7 @@ impl<'r> GroupScan<'r> {
         self.codec
             .prefix_of_row(row, (layout, self.covering), parts, &mut self.group)
             .map_err(|e| from_engine(e, def))?;
-        // The clustered key behind the parts has no NULL.
+        // The clustered key after the index parts has no NULL.
         let next = self.plan_index().parts.get(parts);
         let place = next.map(|part| if self.covering { parts } else { part.column });
         place.map_or(Ok(false), |place| layout.is_null(row, place).map_err(corrupt))

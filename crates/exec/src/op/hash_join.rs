@@ -1,4 +1,6 @@
-//! Hash joins: one side is built into a table, the other probes it.
+//! Hash joins: one side is built into a table in memory, the other probes it. This one builds from
+//! the right side; [`build_left`](super::build_left) and [`null_aware`](super::null_aware) are the
+//! other forms.
 
 use selkie_plan::physical::{HashJoin as Plan, JoinKind};
 use selkie_types::{Batch, Bitmap, SqlResult};
@@ -20,7 +22,7 @@ pub(super) fn open<'r>(env: Env<'r>, plan: &'r Plan) -> SqlResult<BoxOperator<'r
     Ok(Box::new(HashJoin::open(env, plan)?))
 }
 
-/// What the matcher needs to know of the plan.
+/// The parts of the plan that the matcher needs.
 pub(super) fn shape_of(plan: &Plan) -> Shape<'_> {
     Shape {
         kind: plan.kind,
@@ -31,14 +33,14 @@ pub(super) fn shape_of(plan: &Plan) -> Shape<'_> {
     }
 }
 
-/// A left batch whose pairs are being made.
+/// A left batch whose pairs are being given.
 struct Probing {
     left: Batch,
     pairs: Pairs,
     matched: Bitmap,
 }
 
-/// The right side is built, the left probes.
+/// The operator that builds from the right side and probes with the left.
 struct HashJoin<'r> {
     env: Env<'r>,
     plan: &'r Plan,
@@ -73,7 +75,8 @@ impl<'r> HashJoin<'r> {
         BuildTable::build(self.env.eval, &mut *right, types, &plan.keys, |k| &k.right)
     }
 
-    /// Output that needs no pairs: keys decide, or each finds one row.
+    /// Output without making pairs, if the keys alone decide or each left row has one match at
+    /// most.
     fn direct(&self, table: &BuildTable, left: &Batch, ids: &[u32]) -> Option<Option<Batch>> {
         if self.matcher.keys_suffice() {
             let matched = ids.iter().map(|&id| id != NOT_FOUND).collect();
@@ -88,7 +91,7 @@ impl<'r> HashJoin<'r> {
         None
     }
 
-    /// Starts on the next left batch; output if it needed no pairs.
+    /// Starts with the next left batch; gives output if that needs no pairs.
     fn advance(&mut self, table: &BuildTable) -> SqlResult<Option<Option<Batch>>> {
         self.env.check()?;
         let Some(left) = self.left.next()? else { return Ok(None) };

@@ -1,12 +1,12 @@
-//! Open-addressing maps from words and byte strings to numbers.
+//! Open-addressing maps from machine words and byte strings to numbers.
 //!
-//! Built for one use: few operations, no removal, numbers below `u32::MAX`.
+//! Made for [`hash_table`](super::hash_table) only: no removal, numbers below `u32::MAX`.
 
 use std::hash::{BuildHasher, Hasher};
 
 use foldhash::fast::RandomState;
 
-/// A key of one or two machine words.
+/// Key of one or two machine words.
 pub(super) trait Word: Copy + PartialEq + Default {
     /// A well-mixed hash.
     fn mix(self) -> u64;
@@ -31,7 +31,7 @@ impl Word for u128 {
 
 const EMPTY: u32 = u32::MAX;
 
-/// Words to numbers.
+/// Map from words to numbers.
 #[derive(Debug)]
 pub(super) struct WordMap<K> {
     slots: Vec<(K, u32)>,
@@ -45,7 +45,7 @@ impl<K> Default for WordMap<K> {
 }
 
 impl<K: Word> WordMap<K> {
-    /// The slot of `key`: its own, or the empty one where it belongs.
+    /// Slot of `key`, or the empty slot where it belongs.
     #[inline]
     fn slot(&self, key: K) -> usize {
         let mask = self.slots.len() - 1;
@@ -59,7 +59,7 @@ impl<K: Word> WordMap<K> {
         }
     }
 
-    /// The number of `key`.
+    /// Number of `key`, if it has one.
     #[inline]
     pub(super) fn get(&self, key: K) -> Option<u32> {
         if self.slots.is_empty() {
@@ -69,7 +69,7 @@ impl<K: Word> WordMap<K> {
         (id != EMPTY).then_some(id)
     }
 
-    /// The number of `key`, `id` if it had none.
+    /// Number of `key`; a new key gets `id`.
     #[inline]
     pub(super) fn insert(&mut self, key: K, id: u32) -> u32 {
         if (self.len + 1) * 3 > self.slots.len() * 2 {
@@ -94,10 +94,10 @@ impl<K: Word> WordMap<K> {
     }
 }
 
-/// Byte strings to numbers. The strings lie one after the other in one buffer.
+/// Map from byte strings to numbers. The strings are stored one after the other in one buffer.
 #[derive(Debug, Default)]
 pub(super) struct BytesMap {
-    /// Hash, and entry number + 1, 0 for an empty slot.
+    /// Upper half of the hash, and entry number + 1; 0 marks an empty slot.
     slots: Vec<(u32, u32)>,
     /// End of each entry's bytes, and its number.
     entries: Vec<(usize, u32)>,
@@ -106,7 +106,7 @@ pub(super) struct BytesMap {
 }
 
 impl BytesMap {
-    /// What the calls below want to know of a key.
+    /// The hash of a key, which `get` and `insert` take.
     pub(super) fn hash(&self, key: &[u8]) -> u64 {
         let mut hasher = self.state.build_hasher();
         hasher.write(key);
@@ -131,7 +131,7 @@ impl BytesMap {
         }
     }
 
-    /// The number of `key`.
+    /// Number of `key`, if it has one.
     pub(super) fn get(&self, key: &[u8], hash: u64) -> Option<u32> {
         if self.slots.is_empty() {
             return None;
@@ -140,7 +140,7 @@ impl BytesMap {
         (entry != 0).then(|| self.entries[entry as usize - 1].1)
     }
 
-    /// The number of `key`, `id` if it had none.
+    /// Number of `key`; a new key gets `id`.
     pub(super) fn insert(&mut self, key: &[u8], hash: u64, id: u32) -> u32 {
         if (self.entries.len() + 1) * 3 > self.slots.len() * 2 {
             self.grow();

@@ -1,10 +1,10 @@
 //! Numbers for keys: equal keys get equal numbers, counted from 0 in order of appearance.
 //!
-//! The one hash table of the executor; grouping, joins, DISTINCT and set operations keep what they
-//! need by number beside it. Keys are equal as SQL says: strings by collation, decimals by value,
-//! NULL equal to NULL (who does not want that leaves NULLs out).
+//! This is the only hash table of the operators. Grouping, joins, DISTINCT and set operations keep
+//! their data by number beside it. Keys are equal in the SQL sense: strings by collation, decimals
+//! by value, NULL equal to NULL (a caller for which NULLs differ leaves them out).
 //!
-//! A row's raw bytes are looked up first; only for raw bytes never seen are collation keys made.
+//! Raw bytes are looked up first; a collation key is made only for raw bytes that were never seen.
 
 use std::sync::Arc;
 
@@ -16,13 +16,14 @@ use super::hash_map::{BytesMap, WordMap};
 /// Number of a key that was not found.
 pub(crate) const NOT_FOUND: u32 = u32::MAX;
 
-/// Longest raw key that is packed into a word pair, its length beside it.
+/// Longest raw key that is packed into two words together with its length.
 const SHORT: usize = 15;
 
-/// Copies of a new key in memory: it is made and kept, as it is and folded, which is longer.
+/// Memory for a new key, in copies of it: the key is built and stored, both raw and folded; the
+/// folded key is longer.
 const COPIES: usize = 5;
 
-/// How the values of one key column are made bytes.
+/// Encoding of the values of one key column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum KeyKind {
     /// Integers of one signedness, dates and times.
@@ -35,14 +36,14 @@ pub(crate) enum KeyKind {
     Decimal,
     /// Decimals whose scale differs between the two sides of a join.
     DecimalAnyScale,
-    /// Strings equal only if their bytes are.
+    /// Strings that are equal only byte by byte.
     Binary,
     /// Strings under a collation.
     Text(CollationId),
 }
 
 impl KeyKind {
-    /// The kind for columns of a type compared with columns of the same type.
+    /// Kind for columns compared with columns of the same type.
     pub(crate) fn of(ty: &selkie_types::SqlType) -> Self {
         use selkie_types::Physical;
         match ty.physical() {
@@ -72,7 +73,7 @@ impl KeyKind {
     }
 }
 
-/// Numbers keys.
+/// Map from keys to numbers.
 #[derive(Debug)]
 pub(crate) struct KeyTable {
     kinds: Vec<KeyKind>,
@@ -88,11 +89,11 @@ pub(crate) struct KeyTable {
     fold_buffer: Vec<u8>,
 }
 
-/// A row's bytes as the map looks for them that has keys of their length.
+/// A raw key in the form of the map that holds keys of its length.
 #[derive(Clone, Copy)]
 enum Raw<'a> {
     Short(u128),
-    /// With their hash.
+    /// The bytes and their hash.
     Long(&'a [u8], u64),
 }
 
@@ -129,7 +130,8 @@ impl KeyTable {
         self.kinds == [KeyKind::Word] && word_slice(&columns[0]).is_some()
     }
 
-    /// Appends each row's number to `ids`, numbering new keys, and the rows with new keys to `new`.
+    /// Appends each row's key number to `ids` and the positions of rows with new keys to `new`; new
+    /// keys get the next numbers.
     pub(crate) fn assign(
         &mut self,
         columns: &[Arc<Column>],
@@ -205,7 +207,7 @@ impl KeyTable {
         id
     }
 
-    /// Appends each row's number to `ids`, [`NOT_FOUND`] for keys the table does not have.
+    /// Appends each row's key number to `ids`, [`NOT_FOUND`] for keys that are not in the table.
     pub(crate) fn find(&self, columns: &[Arc<Column>], rows: usize, ids: &mut Vec<u32>) {
         ids.reserve(rows);
         if self.single_word(columns) {
@@ -295,7 +297,7 @@ fn word_slice(column: &Column) -> Option<Words<'_>> {
     })
 }
 
-/// A raw key of up to [`SHORT`] bytes with its length.
+/// A raw key of up to [`SHORT`] bytes, packed with its length.
 #[inline]
 fn pack(raw: &[u8]) -> Option<u128> {
     if raw.len() > SHORT {
@@ -322,7 +324,7 @@ fn put_row(kinds: &[KeyKind], columns: &[Arc<Column>], row: usize, out: &mut Vec
     }
 }
 
-/// Strings by collation key, the rest as in the raw key.
+/// Appends a row's folded key: strings by collation key, other values as in the raw key.
 fn put_folded(kinds: &[KeyKind], columns: &[Arc<Column>], row: usize, out: &mut Vec<u8>) {
     for (kind, column) in kinds.iter().zip(columns) {
         if column.is_null(row) {
@@ -360,7 +362,7 @@ fn put_fixed(kind: KeyKind, column: &Column, row: usize, out: &mut Vec<u8>) {
         ColumnData::Date(v) => put_word(v[at].0.into(), out),
         ColumnData::Time(v) => put_signed(v[at].0, out),
         ColumnData::DateTime(v) => put_signed(v[at].0, out),
-        // The sum makes the negative zero positive.
+        // The sum turns negative zero into positive zero.
         ColumnData::Double(v) => put_word((v[at] + 0.0).to_bits(), out),
         ColumnData::Decimal(v) => match (kind, v.values()) {
             (KeyKind::DecimalAnyScale, _) => put_any_scale(v.get(at), out),
@@ -371,8 +373,9 @@ fn put_fixed(kind: KeyKind, column: &Column, row: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// Minimal bytes with their number, so that most keys stay short. A negative number is the
-/// complement with another tag, so that signed and unsigned columns agree.
+/// Appends the fewest bytes that hold the number, after their count, so that most keys stay short.
+/// A negative number is stored as its complement with another tag, so that signed and unsigned
+/// columns agree.
 #[inline]
 fn put_word(v: u64, out: &mut Vec<u8>) {
     let len = 8 - v.leading_zeros() as usize / 8;

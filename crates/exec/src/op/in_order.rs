@@ -1,7 +1,7 @@
-//! Tests, in builds with debug assertions, that rows come in the order a plan relies on.
+//! Checks, in builds with debug assertions, that rows come in the order the plan relies on.
 //!
-//! A plan leaves a sort out where an operator is known to give the order by itself. A plan that is
-//! wrong about that gives wrong rows without any other sign of it.
+//! A plan omits a sort where an operator gives the order by itself. If the plan is wrong about
+//! that, wrong rows are the only sign. Must not change or reorder rows.
 
 use selkie_plan::physical::SortKey;
 use selkie_types::{Batch, ByteRows, SqlResult};
@@ -10,12 +10,12 @@ use super::sort_key::put_keys;
 use super::{BoxOperator, Operator};
 use crate::run::Env;
 
-/// Passes rows on as they come.
+/// Passes rows on unchanged and asserts their order.
 pub(super) struct InOrder<'r> {
     env: Env<'r>,
     input: BoxOperator<'r>,
     keys: &'r [SortKey],
-    /// The key of the last row.
+    /// Sort key of the last row.
     last: Vec<u8>,
 }
 

@@ -1,4 +1,5 @@
-//! Joins by looking outer rows up in an index, a batch of keys at a time.
+//! Joins by looking left rows up in an index, a batch of keys at a time. A left row with NULL in a
+//! key that is not null-safe is not looked up. The engine locks found rows as the plan says.
 
 use selkie_engine::{RowSet, Scan};
 use selkie_plan::physical::IndexJoin as Plan;
@@ -12,13 +13,13 @@ use crate::run::{Env, OpenTable};
 use crate::state::error::from_engine;
 use crate::state::session::bump;
 
-/// Keys looked up at a time when each may find many rows.
+/// Keys looked up at a time when each may match many rows.
 const KEYS: usize = 256;
 
 /// A left batch being joined.
 struct Probing {
     left: Batch,
-    /// The key of each left row that can find anything, and the row.
+    /// Left row and key, for each left row that can match.
     keys: Vec<(u32, Vec<u8>)>,
     at: usize,
     matched: Bitmap,
@@ -71,7 +72,8 @@ impl<'r> IndexJoin<'r> {
     fn start(&self, left: Batch) -> SqlResult<Probing> {
         let lookup = &self.plan.lookup;
         let codec = &self.open.handle.codecs[lookup.index];
-        // Compat: values that are made keys are not talked of, only those of rows that are found.
+        // Compat: conversions of values to keys raise no warnings; warnings come only from found
+        // rows.
         let mark = self.env.eval.conditions.borrow().mark();
         let columns: SqlResult<Vec<_>> =
             lookup.keys.iter().map(|e| e.eval(self.env.eval, &left)).collect();
@@ -109,7 +111,7 @@ impl<'r> IndexJoin<'r> {
             .map_err(|e| from_engine(e, &self.plan.lookup.table.def))?;
         bump(&self.env.counters().handler_read_key, keys.len() as u64);
         bump(&self.env.counters().rows_read, self.set.found_by.len() as u64);
-        // A key counts, and so do the rows that it finds beyond the first.
+        // Each key counts as one row, as does each row found in a non-unique index.
         let more = if self.plan.lookup.unique { 0 } else { self.set.found_by.len() };
         examine(self.env, keys.len() + more)?;
         let Some((right, numbers)) = self.decoder.decode(self.env.eval, &self.set)? else {

@@ -1,4 +1,5 @@
-//! What a join makes of pairs: the residual condition and the rows each kind gives.
+//! Output of all joins: applies the residual condition to pairs and gives the rows of each join
+//! kind. The operators find the pairs; they must report every pair of a left row before `finish`.
 
 use std::sync::Arc;
 
@@ -10,21 +11,21 @@ use crate::run::Env;
 use crate::run::row_filter::keep_rows;
 use crate::state::columns::scale_of;
 
-/// What a join says about its output.
+/// Description of a join's output.
 pub(super) struct Shape<'r> {
     pub(super) kind: JoinKind,
     /// Conditions over the joined row.
     pub(super) residual: &'r [Expr],
-    /// Positions of the joined row given out.
+    /// Positions of the joined row that are output.
     pub(super) output: &'r [usize],
-    /// Columns of the left input.
+    /// Number of columns of the left input.
     pub(super) left_width: usize,
-    /// Columns of the right input.
+    /// Types of the columns of the right input.
     pub(super) right_types: Vec<ColumnType>,
 }
 
-/// Makes output of the pairs of one left batch. Only columns that are given out or that the
-/// residual reads are ever gathered.
+/// Makes output from the pairs of one left batch. It gathers only columns that are output or that
+/// the residual reads.
 pub(super) struct Matcher<'r> {
     env: Env<'r>,
     shape: Shape<'r>,
@@ -32,7 +33,7 @@ pub(super) struct Matcher<'r> {
     used: Vec<bool>,
 }
 
-/// Gathers a right column, a row for each pair.
+/// Gathers a right column, one row per pair.
 pub(super) type RightColumn<'a> = &'a dyn Fn(usize) -> Arc<Column>;
 
 impl<'r> Matcher<'r> {
@@ -42,7 +43,7 @@ impl<'r> Matcher<'r> {
         Self { env, shape, used }
     }
 
-    /// Whether a pair of equal keys is a match without looking at the right row.
+    /// Whether equal keys alone make a match, so that right rows are not needed.
     pub(super) fn keys_suffice(&self) -> bool {
         self.shape.residual.is_empty() && !self.shape.kind.keeps_right()
     }
@@ -68,7 +69,7 @@ impl<'r> Matcher<'r> {
         keep_rows(self.env.eval, self.shape.residual, &joined)
     }
 
-    /// The output for pairs, of which `keep` picks some.
+    /// Joined rows of the pairs that `keep` selects.
     pub(super) fn joined(
         &self,
         pairs: usize,
@@ -85,8 +86,8 @@ impl<'r> Matcher<'r> {
         Batch::new(self.shape.output.iter().map(column).collect(), rows)
     }
 
-    /// Notes the left rows of matching pairs in `matched` and gives the joined rows, if the kind
-    /// has such. `pairs` are the left rows.
+    /// Marks the left rows of matching pairs in `matched`, and gives joined rows if the kind has
+    /// them. `pairs` holds the left row of each pair.
     pub(super) fn pairs(
         &self,
         left: &Batch,
@@ -113,7 +114,7 @@ impl<'r> Matcher<'r> {
         Ok(wanted.then(|| self.joined(pairs.len(), keep.as_ref(), &left_column, right)))
     }
 
-    /// The rows a left batch gives once all its pairs were seen.
+    /// Rows that a left batch gives after all its pairs were seen.
     pub(super) fn finish(&self, left: &Batch, matched: &Bitmap) -> Option<Batch> {
         let rows = |wanted: bool| -> Vec<u32> {
             (0..left.rows() as u32).filter(|&row| matched.get(row as usize) == wanted).collect()
@@ -131,7 +132,7 @@ impl<'r> Matcher<'r> {
         }
     }
 
-    /// Some left rows as output, beside NULLs where right columns are given out.
+    /// Some left rows as output, with NULLs for right columns.
     pub(super) fn left_rows(&self, left: &Batch, rows: &[u32]) -> Option<Batch> {
         if rows.is_empty() {
             return None;
@@ -147,7 +148,7 @@ impl<'r> Matcher<'r> {
         Some(self.joined(rows.len(), None, &left_column, &right))
     }
 
-    /// Left rows with one more column: 1, 0 or NULL.
+    /// Left rows with a mark column: 1, 0 or NULL.
     pub(super) fn with_marks(&self, left: &Batch, marks: Vec<i64>, known: Option<Bitmap>) -> Batch {
         let rows = marks.len();
         let mut columns: Vec<_> =
@@ -157,5 +158,5 @@ impl<'r> Matcher<'r> {
     }
 }
 
-// A key that was not found gathers a row of NULLs.
+// A key that was not found gathers a row of NULLs, because both numbers are equal.
 const _: () = assert!(NULL_ROW == super::hash_table::NOT_FOUND);

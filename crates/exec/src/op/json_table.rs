@@ -1,4 +1,6 @@
-//! JSON_TABLE: for each row of the input, the rows of a document.
+//! JSON_TABLE: for each row of the input, the rows of a document. Takes one input row at a time.
+//! Conversion is lenient; conditions must come in row order, so a column is converted whole only if
+//! that raises none.
 
 use std::sync::Arc;
 
@@ -21,13 +23,13 @@ pub(super) struct JsonTable<'r> {
     env: Env<'r>,
     input: BoxOperator<'r>,
     plan: &'r Plan,
-    /// The batch of the input being joined, its documents, and its next row.
+    /// Current input batch, its documents, and the next row.
     current: Option<(Batch, Arc<Column>, usize)>,
-    /// The last document and its rows, if there was nothing to say of them.
+    /// Last document and its rows, if they raised no condition.
     known: Option<(Vec<u8>, Cells)>,
 }
 
-/// The table's own columns for a document.
+/// Columns of JSON_TABLE for one document.
 #[derive(Clone)]
 struct Cells {
     columns: Vec<Arc<Column>>,
@@ -39,7 +41,7 @@ impl<'r> JsonTable<'r> {
         Self { env, input, plan, current: None, known: None }
     }
 
-    /// The joined rows of one row of the input.
+    /// Joined rows of one input row.
     fn joined(&mut self, batch: &Batch, documents: &Column, row: usize) -> SqlResult<Batch> {
         let cells = match documents.value(row) {
             Value::Bytes(document) => self.cells_of(&document)?,
@@ -60,7 +62,7 @@ impl<'r> JsonTable<'r> {
         Ok(out)
     }
 
-    /// The rows of a document. A lateral join asks for the same one again and again.
+    /// Rows of a document; cached, because a lateral join asks for the same one repeatedly.
     fn cells_of(&mut self, document: &[u8]) -> SqlResult<Cells> {
         if let Some((_, cells)) = self.known.as_ref().filter(|(known, _)| known == document) {
             return Ok(cells.clone());
@@ -71,7 +73,7 @@ impl<'r> JsonTable<'r> {
         Ok(cells)
     }
 
-    /// The result of `make`, and whether it added no condition.
+    /// Result of `make`, and whether it raised no condition.
     fn quietly<T>(&self, make: impl FnOnce() -> SqlResult<T>) -> SqlResult<(T, bool)> {
         let conditions = &self.env.eval.conditions;
         let told = conditions.borrow().count();
@@ -103,7 +105,7 @@ impl<'r> JsonTable<'r> {
         Ok(Arc::new(made))
     }
 
-    /// All values of a column at once, if that goes without a word.
+    /// All values of a column converted at once; `None` if that would raise a condition.
     fn whole_column(
         &self,
         column: &JsonTableColumn,
@@ -183,10 +185,10 @@ impl<'r> JsonTable<'r> {
         }
     }
 
-    /// A value as the column holds it.
+    /// Converts a value to the column's type.
     ///
-    /// Compat: what does not fit is a warning about a table of another name, not an error of the
-    /// column.
+    /// Compat: a value that does not fit raises a warning that names the table "json_table", not an
+    /// error of the column.
     fn store(&self, column: &JsonTableColumn, value: Value, from: &SqlType) -> SqlResult<Value> {
         let values = Arc::new(Column::constant(&value, from.physical(), scale_of(from), 1));
         self.store_all(column, &values, from).map(|column| column.value(0))

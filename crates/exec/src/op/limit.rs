@@ -1,4 +1,5 @@
-//! LIMIT and OFFSET, and the single row of a scalar subquery.
+//! LIMIT and OFFSET, and the single row of a scalar subquery. The values of LIMIT and OFFSET are
+//! evaluated when the operator opens. Counts rows for FOUND_ROWS() if the plan asks for it.
 
 use std::sync::Arc;
 
@@ -23,8 +24,8 @@ pub(crate) fn row_count(env: Env<'_>, e: Option<&Expr>) -> SqlResult<Option<u64>
     }))
 }
 
-/// Compat: EXECUTE refuses a placeholder of LIMIT that is below 0; a variable of a program and a
-/// placeholder of the binary protocol stand for all rows then.
+/// Compat: EXECUTE refuses a negative placeholder in LIMIT. A negative variable of a program, or a
+/// negative placeholder of the binary protocol, means no limit.
 fn refuse_negative(env: Env<'_>, e: &Expr) -> SqlResult<()> {
     let Some(slot) = e.converted_parameter() else { return Ok(()) };
     if env.rt.session.programs.executing.is_empty() {
@@ -43,7 +44,7 @@ fn refuse_negative(env: Env<'_>, e: &Expr) -> SqlResult<()> {
     }
 }
 
-/// The OFFSET of the outermost block, unless it is of a UNION.
+/// The OFFSET of the outermost block, unless it belongs to a UNION.
 pub(crate) fn offset(env: Env<'_>, node: &PlanNode) -> SqlResult<u64> {
     stack::check()?;
     let offset = match &node.operator {
@@ -65,27 +66,27 @@ pub(super) fn open<'r>(env: Env<'r>, plan: &'r Plan) -> SqlResult<BoxOperator<'r
     Ok(Box::new(Limit { env, input, skip: offset, left, ties, count: plan.counted }))
 }
 
-/// Some rows, as they come.
+/// Gives a part of the input's rows in input order.
 struct Limit<'r> {
     env: Env<'r>,
     input: BoxOperator<'r>,
     skip: u64,
     left: u64,
-    /// WITH TIES.
+    /// Set for WITH TIES.
     ties: Option<Ties<'r>>,
-    /// SQL_CALC_FOUND_ROWS: the rest of the rows is read and counted.
+    /// Whether the rest of the rows is read and counted, for SQL_CALC_FOUND_ROWS.
     count: bool,
 }
 
-/// Rows that sort as the last one.
+/// Rows with the sort key of the last row.
 struct Ties<'r> {
     keys: &'r [SortKey],
-    /// Key of the last row, once it was given.
+    /// Sort key of the last row; `None` before that row.
     last: Option<Vec<u8>>,
 }
 
 impl Ties<'_> {
-    /// The end of the rows from `from` on that tie with the row before them.
+    /// End of the rows from `from` on whose key equals that of the row before them.
     fn end(&mut self, env: Env<'_>, batch: &Batch, from: usize) -> SqlResult<usize> {
         let mut keys = ByteRows::default();
         put_keys(env, self.keys, batch, &mut keys)?;
@@ -118,7 +119,7 @@ impl Limit<'_> {
         }
     }
 
-    /// The rows of the last batch that counts: up to `to`, and those that tie.
+    /// End of the rows to give from the last batch: `to`, or later if rows tie.
     fn last_rows(&mut self, batch: &Batch, to: usize) -> SqlResult<usize> {
         let Some(ties) = &mut self.ties else { return Ok(to) };
         let end = ties.end(self.env, batch, to)?;
@@ -128,7 +129,7 @@ impl Limit<'_> {
         Ok(end)
     }
 
-    /// More rows that tie with the last one.
+    /// Further rows that tie with the last one.
     fn tied(&mut self) -> SqlResult<Option<Batch>> {
         if self.ties.is_none() {
             return Ok(None);
@@ -169,7 +170,7 @@ impl Operator for Limit<'_> {
     }
 }
 
-/// Exactly one row: of NULLs if the input has none, an error if it has more.
+/// Gives exactly one row: NULLs if the input is empty, an error if it has several rows.
 pub(super) struct SingleRow<'r> {
     input: BoxOperator<'r>,
     node: &'r PlanNode,

@@ -1,4 +1,5 @@
-//! Joins without keys: every left row with every right row, which are kept in memory.
+//! Joins without keys: pairs every left row with every right row. The right rows are kept in
+//! memory. Null-aware kinds compare inside the pairs.
 
 use std::sync::Arc;
 
@@ -10,16 +11,16 @@ use super::rows::at_once;
 use super::{BoxOperator, Operator, RowBuffer, open as open_node};
 use crate::run::Env;
 
-/// Pairs made at a time.
+/// Pairs per batch.
 const PAIRS: usize = 2048;
 
 struct Probing {
     left: Batch,
-    /// Next pair: left row and right row.
+    /// Left row and right row of the next pair.
     row: usize,
     right: usize,
     matched: Bitmap,
-    /// For the null-aware kinds: rows for which the answer may be NULL.
+    /// Left rows whose result may be NULL, for the null-aware kinds.
     maybe: Bitmap,
 }
 
@@ -69,7 +70,7 @@ impl<'r> NestedLoop<'r> {
     fn pairs(probing: &mut Probing, rows: &RowBuffer) -> (Vec<u32>, Vec<u32>) {
         let right_rows = rows.len();
         let batch = &probing.left;
-        // Fewer together if rows are large.
+        // Large rows make a batch smaller.
         let most = at_once(batch.memory(), batch.rows(), rows.at_once(PAIRS));
         let (mut left, mut right) = (Vec::new(), Vec::new());
         while probing.row < probing.left.rows() && left.len() < most {

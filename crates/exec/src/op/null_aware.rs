@@ -1,7 +1,7 @@
-//! `IN` and `NOT IN` as joins, with their third truth value.
+//! `IN` and `NOT IN` as joins, with a result that may be NULL.
 //!
-//! The first key pair is the IN comparison; the other pairs and the residual say which right rows a
-//! left row is compared with at all.
+//! The first key pair is the IN comparison. The other pairs and the residual select the right rows
+//! that a left row is compared with.
 
 use std::sync::Arc;
 
@@ -15,15 +15,15 @@ use super::probe::{BuildTable, Pairs, key_columns};
 use super::{BoxOperator, Operator, open as open_node};
 use crate::run::Env;
 
-/// Number of a NULL on either side.
+/// Key number of NULL on either side.
 const NULL_ID: u32 = u32::MAX - 1;
 
 struct Built {
-    /// Right rows by correlation.
+    /// Right rows by their correlation keys.
     table: BuildTable,
-    /// Numbers of the IN keys.
+    /// Numbers of the right side's IN keys.
     keys: KeyTable,
-    /// The IN key of each right row.
+    /// IN key number of each right row.
     ids: Vec<u32>,
 }
 
@@ -37,7 +37,7 @@ pub(super) struct NullAware<'r> {
     matcher: Matcher<'r>,
 }
 
-/// Collects the IN keys of the rows that pass by and are not left out for a NULL correlation.
+/// Passes batches on and collects the IN keys of rows without NULL in a correlation key.
 struct KeyCollector<'a, 'r> {
     env: Env<'r>,
     plan: &'r Plan,
@@ -83,7 +83,7 @@ impl<'r> NullAware<'r> {
         Ok(Built { table, keys, ids })
     }
 
-    /// The IN key of each left row, [`NOT_FOUND`] if no right row has it.
+    /// IN key number of each left row, [`NOT_FOUND`] if no right row has it.
     fn left_ids(&self, built: &Built, left: &Batch) -> SqlResult<Vec<u32>> {
         let column = self.plan.keys[0].left.eval(self.env.eval, left)?;
         let mut ids = Vec::with_capacity(left.rows());
@@ -92,7 +92,8 @@ impl<'r> NullAware<'r> {
         Ok(ids)
     }
 
-    /// For each left row: whether a right row is equal, and whether one might be.
+    /// For each left row: whether a right row is equal, and whether the comparison with one is
+    /// NULL.
     fn truth(&self, built: &Built, left: &Batch) -> SqlResult<(Bitmap, Bitmap)> {
         let ids = self.left_ids(built, left)?;
         if self.correlation.is_empty() && self.plan.residual.is_empty() {
@@ -125,7 +126,7 @@ impl<'r> NullAware<'r> {
     }
 }
 
-/// The truth when every left row is compared with all right rows.
+/// The same when every left row is compared with all right rows.
 fn uncorrelated(built: &Built, ids: &[u32]) -> (Bitmap, Bitmap) {
     let any = !built.ids.is_empty();
     let any_null = built.ids.contains(&NULL_ID);

@@ -1,10 +1,11 @@
-//! The interface of all operators: a parent pulls batches of rows from its child.
+//! The interface of all operators: a parent pulls batches of rows from its child. [`super::tree`]
+//! opens an operator; it belongs to one execution.
 
 use selkie_types::{Batch, SqlResult};
 
-/// A source of batches. Batches are never empty.
+/// A source of batches. Batches must not be empty.
 pub(crate) trait Operator {
-    /// The next rows, `None` after the last.
+    /// Next rows; `None` after the last.
     fn next(&mut self) -> SqlResult<Option<Batch>>;
 }
 

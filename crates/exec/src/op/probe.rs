@@ -1,4 +1,6 @@
-//! The build side of a hash join: rows by key, and pairs with rows that probe it.
+//! The build side of a hash join: rows by key, and pairs with rows that probe it. Rows of a key
+//! form a chain in input order. Keys are numbered by [`super::hash_table`]. Rows with NULL in a key
+//! are left out unless the comparison is null-safe.
 
 use std::sync::Arc;
 
@@ -10,26 +12,27 @@ use super::hash_table::{KeyKind, KeyTable, NOT_FOUND};
 use super::rows::at_once;
 use super::{Operator, RowBuffer};
 
-/// Pairs made at a time.
+/// Pairs per batch.
 const PAIRS: usize = 2048;
 
-/// End of a chain of rows with one key.
+/// End of the chain of rows with one key.
 const END: u32 = u32::MAX;
 
-/// Rows by key.
+/// The rows of the build side by key.
 pub(super) struct BuildTable {
     keys: KeyTable,
     pub(super) rows: RowBuffer,
-    /// First row of each key; empty if every key has one row, whose number is then the key's.
+    /// First row of each key; empty if every key has one row: row number and key number are equal
+    /// then.
     heads: Vec<u32>,
     tails: Vec<u32>,
     /// Next row with the same key.
     next: Vec<u32>,
-    /// A row was left out because a key was NULL.
+    /// Whether a row was left out because of NULL in a key.
     pub(super) has_null: bool,
 }
 
-/// Evaluates join keys of one side.
+/// Evaluates the join keys of one side.
 pub(super) fn key_columns<'k>(
     eval: &EvalContext<'_>,
     exprs: impl Iterator<Item = &'k Expr>,
@@ -38,7 +41,7 @@ pub(super) fn key_columns<'k>(
     exprs.map(|e| e.eval(eval, batch)).collect()
 }
 
-/// The rows without NULL in a key that NULL does not equal; `None` if that is all.
+/// Rows without NULL in a key that is not null-safe; `None` if these are all rows.
 pub(super) fn rows_without_null(
     columns: &[Arc<Column>],
     null_safe: &[bool],
@@ -51,7 +54,7 @@ pub(super) fn rows_without_null(
 }
 
 impl BuildTable {
-    /// Reads the build side. `side` picks its expression of a key.
+    /// Reads the build side; `side` selects its expression of a key.
     pub(super) fn build(
         eval: &EvalContext<'_>,
         op: &mut dyn Operator,
@@ -122,7 +125,7 @@ impl BuildTable {
         self.heads.is_empty()
     }
 
-    /// The number of each probing row's key, [`NOT_FOUND`] where there is none or it is NULL.
+    /// Key number of each probing row, [`NOT_FOUND`] if there is none or a key is NULL.
     pub(super) fn find(
         &self,
         columns: &[Arc<Column>],
@@ -155,19 +158,19 @@ impl BuildTable {
     }
 }
 
-/// Pairs of the rows of one probing batch with build rows, in the order of the former.
+/// Pairs of one probing batch with build rows, in the order of the probing rows.
 pub(super) struct Pairs {
     ids: Vec<u32>,
     row: usize,
-    /// Pairs made at a time.
+    /// Pairs per batch.
     most: usize,
-    /// Build row to pair next with `row`; `None` before its first.
+    /// Build row to pair next with `row`; `None` before its first pair.
     chain: Option<u32>,
 }
 
 impl Pairs {
-    /// Pairs of the rows of `batch`, whose keys have these numbers: fewer together if rows are
-    /// large.
+    /// Pairs of the rows of `batch`, whose key numbers are `ids`. Large rows make a batch of pairs
+    /// smaller.
     pub(super) fn new(ids: Vec<u32>, batch: &Batch, table: &BuildTable) -> Self {
         let most = at_once(batch.memory(), batch.rows(), table.rows.at_once(PAIRS));
         Self { ids, row: 0, most, chain: None }

@@ -1,4 +1,5 @@
-//! Filters and projections.
+//! Filters and projections. Expressions with side effects run row by row; others run a batch at a
+//! time, again row by row if they raise conditions, because conditions are reported in row order.
 
 use std::sync::Arc;
 
@@ -9,12 +10,12 @@ use super::{BoxOperator, Operator};
 use crate::run::Env;
 use crate::run::row_filter::{RowFilter, keep_rows};
 
-/// Splits a batch into single rows when an expression must be evaluated in row order.
+/// Whether expressions must be evaluated row by row, because one has side effects.
 pub(crate) fn in_row_order(exprs: &[Expr]) -> bool {
     exprs.iter().any(|e| e.has_side_effects())
 }
 
-/// Rows that satisfy conditions.
+/// Gives rows that satisfy all conditions.
 pub(super) struct Filter<'r> {
     env: Env<'r>,
     input: BoxOperator<'r>,
@@ -56,13 +57,13 @@ impl Operator for Filter<'_> {
     }
 }
 
-/// `exprs` over the rows of `batch`.
+/// Values of `exprs` over the rows of `batch`.
 pub(crate) fn project(eval: &EvalContext<'_>, exprs: &[Expr], batch: &Batch) -> SqlResult<Batch> {
     let columns: SqlResult<Vec<_>> = exprs.iter().map(|e| e.eval(eval, batch)).collect();
     Ok(Batch::new(columns?, batch.rows()))
 }
 
-/// Computes columns.
+/// Computes the output columns.
 pub(super) struct Project<'r> {
     env: Env<'r>,
     input: BoxOperator<'r>,
@@ -76,7 +77,8 @@ impl<'r> Project<'r> {
         Self { env, input, exprs, ordered: in_row_order(exprs), done: 0 }
     }
 
-    /// A column at a time, unless there is something to say: warnings come row by row.
+    /// Evaluates a column at a time; if conditions are raised, evaluates again row by row to order
+    /// them.
     fn whole(&self, batch: &Batch) -> SqlResult<Batch> {
         let eval = self.env.eval;
         let attempt = eval.attempt();

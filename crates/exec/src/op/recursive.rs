@@ -1,4 +1,6 @@
-//! The rounds of recursive common tables.
+//! The rounds of recursive common tables. A round runs the recursive part over the rows of the
+//! round before ([`WorkScan`](super::common::WorkScan)); UNION DISTINCT drops rows seen before. The
+//! rounds end when one gives no row, or at `max_recursive_iterations` with a warning.
 
 use std::sync::Arc;
 
@@ -11,12 +13,12 @@ use super::common::drain;
 use super::{BoxOperator, DistinctSet, Operator, open};
 use crate::run::Env;
 
-/// One table with what is known of it.
+/// One table of the recursion, and its rows seen so far.
 struct Part<'r> {
     plan: &'r RecursivePart,
-    /// Rows that may not come again, if they may not.
+    /// Rows seen, if duplicates are dropped.
     seen: Option<DistinctSet>,
-    /// Rows so far.
+    /// Number of rows so far.
     rows: u64,
 }
 
@@ -33,7 +35,7 @@ impl<'r> Part<'r> {
         Self { plan, seen, rows: 0 }
     }
 
-    /// The rows of a batch that are new.
+    /// The new rows of a batch.
     fn keep_new(&mut self, env: Env<'_>, batch: Batch) -> SqlResult<Option<Batch>> {
         let batch = self.stored(env, batch)?;
         let kept = match &mut self.seen {
@@ -54,7 +56,8 @@ impl<'r> Part<'r> {
         Ok(kept)
     }
 
-    /// Compat: the anchor's types are those of a table the rows are stored in.
+    /// Converts rows to the anchor's types. Compat: MariaDB stores rows in a temporary table of
+    /// these types.
     fn stored(&self, env: Env<'_>, batch: Batch) -> SqlResult<Batch> {
         let mut columns = None;
         for (at, column) in self.plan.anchor.columns.iter().enumerate() {
@@ -80,7 +83,7 @@ impl<'r> Part<'r> {
     }
 }
 
-/// Whether a column of the type holds all values, which are of its family.
+/// Whether a column of type `ty` can hold all values; they are of the same family.
 fn fits(values: &Column, ty: &SqlType) -> bool {
     match values.data() {
         ColumnData::Bytes(_) if matches!(ty.kind, TypeKind::Char | TypeKind::VarChar) => {
@@ -103,7 +106,7 @@ fn fits(values: &Column, ty: &SqlType) -> bool {
     }
 }
 
-/// The type of all values of the family of `ty`.
+/// The widest type of the family of `ty`.
 fn widest(ty: &SqlType) -> SqlType {
     match ty.physical() {
         Physical::Int => SqlType::bigint(),
@@ -113,16 +116,16 @@ fn widest(ty: &SqlType) -> SqlType {
     }
 }
 
-/// The operator. The rows of a single table are given as they come; those of several tables that
-/// read each other are computed first.
+/// The operator. A single table's rows are given as they come; mutually recursive tables are
+/// computed first.
 pub(super) struct Recursive<'r> {
     env: Env<'r>,
     parts: Vec<Part<'r>>,
     current: Option<BoxOperator<'r>>,
     round: u64,
-    /// Rows of the round in progress.
+    /// New rows of the current round.
     fresh: Vec<Batch>,
-    /// Rows of the first of several tables.
+    /// Remaining rows of the first of several tables.
     computed: Option<std::vec::IntoIter<Batch>>,
 }
 
@@ -132,7 +135,7 @@ impl<'r> Recursive<'r> {
         Self { env, parts, current: None, round: 0, fresh: Vec::new(), computed: None }
     }
 
-    /// Whether there may be another round; warns if that is because there were too many.
+    /// Whether another round is allowed; warns if the limit is reached.
     fn may_go_on(&self) -> bool {
         let most = self.env.rt.session.frame.settings.queries.max_recursive_iterations;
         if self.round <= most {
@@ -142,7 +145,7 @@ impl<'r> Recursive<'r> {
         false
     }
 
-    /// Starts the next round over the rows of the last; false if there were none.
+    /// Starts the next round over the rows of the last round; false if there are none.
     fn next_round(&mut self) -> SqlResult<bool> {
         let part = self.parts[0].plan;
         if self.round == 0 {
@@ -181,7 +184,8 @@ impl<'r> Recursive<'r> {
         }
     }
 
-    /// Computes all tables; the rows of the others are where their readers look.
+    /// Computes all tables. Returns the rows of the first and stores the rows of the others for
+    /// their readers.
     fn compute(&mut self) -> SqlResult<Vec<Batch>> {
         let mut all: Vec<Vec<Batch>> = vec![Vec::new(); self.parts.len()];
         loop {

@@ -1,8 +1,8 @@
-//! GROUP BY .. WITH ROLLUP over rows sorted by the keys.
+//! GROUP BY ... WITH ROLLUP over rows sorted by the keys.
 //!
-//! Level `n` groups by the first `n` keys. A group ends where one of its keys changes, and is given
-//! after the groups it consists of. Must not keep keys for each level: with many keys they would
-//! take the square of their number.
+//! Level `n` groups by the first `n` keys. A group ends where one of its keys changes; it is given
+//! after the groups of the next level that it contains. Must not keep keys for each level: their
+//! size would grow with the square of the number of keys.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -20,39 +20,39 @@ use super::{Operator, RowBuffer, open as open_node};
 use crate::run::Env;
 use crate::state::columns::scale_of;
 
-/// The groups of one number of keys.
+/// The groups of one level.
 struct Level {
     states: Vec<AggregateState>,
-    /// The first row of each group, in [`Rollup::keys`].
+    /// First row of each group in [`Rollup::keys`].
     firsts: Vec<u32>,
 }
 
-/// A row of the result: group `group` of a level.
+/// A result row: group number `group` of level `level`.
 #[derive(Clone, Copy)]
 struct Place {
     level: usize,
     group: usize,
 }
 
-/// All groups of all levels, then given in order.
+/// The operator: it computes all groups of all levels, then gives them in order.
 pub(super) struct Rollup<'r> {
     env: Env<'r>,
     plan: &'r Plan,
     types: &'r [ColumnType],
     levels: Vec<Level>,
-    /// The keys of the groups of the last level.
+    /// Keys of the groups of the last level, which has all keys.
     keys: RowBuffer,
-    /// For each group of the last level, the lowest level that has a group ending with it.
+    /// For each group of the last level, the lowest level with a group that ends with it.
     ends: Vec<u32>,
-    /// The last row taken in, in the keys of its batch.
+    /// Key columns of the last batch, and the position of its last row.
     last: Option<(Vec<Arc<Column>>, usize)>,
-    /// The results of each aggregate, those of a level after those of the levels below it.
+    /// Results of each aggregate, ordered by level.
     results: Vec<Column>,
-    /// Where the results of each level begin.
+    /// Position of the first result of each level.
     begins: Vec<usize>,
-    /// Groups given of each level.
+    /// Number of groups given, per level.
     given: Vec<usize>,
-    /// The next row: a group of the last level, and a level with a group that ends with it.
+    /// Next result row: a group of the last level, and the level of a group that ends with it.
     next: (usize, usize),
 }
 
@@ -74,7 +74,7 @@ impl<'r> Rollup<'r> {
         }
     }
 
-    /// Takes in all rows.
+    /// Reads all input rows.
     fn read(&mut self) -> SqlResult<()> {
         for _ in 0..=self.types.len() {
             let states = self.plan.aggregates.iter().map(|a| a.state()).collect();
@@ -119,7 +119,7 @@ impl<'r> Rollup<'r> {
             }
             self.env.check()?;
         }
-        // What ends with a group is known when the next one begins.
+        // The levels that end with a group are known only when the next group begins.
         let before_first = usize::from(self.keys.len() == 0);
         let ends = new.iter().skip(before_first).map(|row| changes[*row as usize] as u32 + 1);
         self.ends.extend(ends);
@@ -128,8 +128,8 @@ impl<'r> Rollup<'r> {
         Ok(())
     }
 
-    /// For each row the first key that differs from the row before; the number of keys if none
-    /// does.
+    /// For each row, the first key that differs from the row before; the number of keys if none
+    /// differs.
     fn changes(&self, keys: &[Arc<Column>], rows: usize) -> SqlResult<Vec<usize>> {
         let mut changes = Vec::with_capacity(rows);
         for row in 0..rows {
@@ -168,14 +168,14 @@ impl<'r> Rollup<'r> {
             }
             self.env.check()?;
         }
-        // Rows have numbers of 32 bits.
+        // Row numbers have 32 bits.
         match total < NULL_ROW as usize {
             true => Ok(()),
             false => Err(SqlError::new(&ER_OUT_OF_RESOURCES, &[])),
         }
     }
 
-    /// Rows given together.
+    /// Rows per output batch.
     fn at_once(&self) -> usize {
         let shown = self.plan.shown.iter().enumerate().filter(|(_, shown)| **shown);
         let keys: usize = shown.map(|(n, _)| self.keys.column_memory(n)).sum();
@@ -195,7 +195,7 @@ impl<'r> Rollup<'r> {
         Place { level, group }
     }
 
-    /// The keys of groups, with NULL for those that a level does not group by.
+    /// Key columns of groups, with NULL for keys that a level does not group by.
     fn key_columns(&self, places: &[Place]) -> SqlResult<Vec<Arc<Column>>> {
         let firsts: Vec<u32> =
             places.iter().map(|p| self.levels[p.level].firsts[p.group]).collect();

@@ -1,4 +1,5 @@
-//! Rows kept in columns that grow.
+//! Rows kept in columns that grow. Every append is charged to the statement's memory (EXEC-2). Row
+//! numbers have 32 bits.
 
 use std::sync::Arc;
 
@@ -8,19 +9,19 @@ use selkie_types::{Batch, Column, SqlError, SqlResult};
 
 use crate::state::columns::column_of;
 
-/// Most bytes of strings a column can address.
+/// Most bytes of strings that a column can address.
 const MAX_BYTES: usize = 3 << 30;
 
-/// Bytes that the values of rows given together should take.
+/// Target size of an output batch in bytes.
 pub(super) const GOAL: usize = 4 << 20;
 
-/// Rows given together, of `rows` rows that take `memory` bytes: at least one, else up to `most`.
+/// Rows per output batch if `rows` rows take `memory` bytes: between 1 and `most`.
 pub(super) fn at_once(memory: usize, rows: usize, most: usize) -> usize {
     let fit = GOAL / (memory / rows.max(1)).max(1);
     fit.min(most).max(1)
 }
 
-/// Rows of an operator, read back by number.
+/// Rows kept by an operator and read by number.
 #[derive(Debug, Default)]
 pub(crate) struct RowBuffer {
     columns: Vec<Arc<Column>>,
@@ -28,13 +29,13 @@ pub(crate) struct RowBuffer {
 }
 
 impl RowBuffer {
-    /// No rows of columns of these types.
+    /// An empty buffer for columns of these types.
     pub(crate) fn new(types: &[ColumnType]) -> Self {
         let columns = types.iter().map(|c| Arc::new(column_of(&c.ty, 0))).collect();
         Self { columns, rows: 0 }
     }
 
-    /// Rows.
+    /// Number of rows.
     pub(crate) fn len(&self) -> usize {
         self.rows
     }
@@ -57,9 +58,9 @@ impl RowBuffer {
         Ok(())
     }
 
-    /// Appends the rows numbered `rows` of columns.
+    /// Appends the rows at positions `rows` of columns.
     pub(crate) fn append_rows(&mut self, columns: &[Arc<Column>], rows: &[u32]) -> SqlResult<()> {
-        // Picked, and appended.
+        // Once for the gathered rows, once for the appended ones.
         selkie_meter::ask(columns.iter().map(|c| 2 * c.memory()).sum())?;
         for (all, column) in self.columns.iter_mut().zip(columns) {
             if all.memory() + column.memory() > MAX_BYTES {
@@ -71,12 +72,12 @@ impl RowBuffer {
         Ok(())
     }
 
-    /// Rows that are gathered at once, so that what is given takes little beside what is kept.
+    /// Rows to gather at once, so that the output is small beside the kept rows.
     pub(crate) fn at_once(&self, most: usize) -> usize {
         at_once(self.columns.iter().map(|c| c.memory()).sum(), self.rows, most)
     }
 
-    /// Bytes of a column.
+    /// Memory of a column in bytes.
     pub(crate) fn column_memory(&self, at: usize) -> usize {
         self.columns[at].memory()
     }
@@ -86,12 +87,12 @@ impl RowBuffer {
         Batch::new(self.columns.clone(), self.rows)
     }
 
-    /// The rows numbered `rows`; [`selkie_types::NULL_ROW`] gives NULLs.
+    /// Rows at positions `rows`; [`selkie_types::NULL_ROW`] gives NULLs.
     pub(crate) fn gather(&self, rows: &[u32]) -> Vec<Arc<Column>> {
         self.columns.iter().map(|c| Arc::new(c.gather(rows))).collect()
     }
 
-    /// The rows numbered `rows` of one column.
+    /// Rows at positions `rows` of one column.
     pub(crate) fn gather_column(&self, at: usize, rows: &[u32]) -> Arc<Column> {
         Arc::new(self.columns[at].gather(rows))
     }
@@ -106,7 +107,7 @@ mod tests {
         assert_eq!(at_once(100 * 1024, 1024, 4096), 4096);
         assert_eq!(at_once(100 * GOAL, 100, 4096), 1);
         assert_eq!(at_once(10 * GOAL, 40, 4096), 4);
-        // Neither an empty table nor an empty batch makes it none.
+        // Neither an empty table nor a limit of 0 gives 0 rows.
         assert_eq!(at_once(0, 0, 4096), 4096);
         assert_eq!(at_once(GOAL, 1, 0), 1);
     }

@@ -1,4 +1,5 @@
-//! Rows of tables of numbers, made as they are asked for.
+//! Rows of sequence tables such as `seq_1_to_10`, computed a batch at a time. Must not keep rows: a
+//! table may have billions of them.
 
 use std::sync::Arc;
 

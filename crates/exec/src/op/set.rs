@@ -1,4 +1,5 @@
-//! UNION, INTERSECT and EXCEPT.
+//! UNION, INTERSECT and EXCEPT. UNION streams its inputs one after the other. INTERSECT and EXCEPT
+//! read the right input first and then stream the left one.
 
 use selkie_plan::physical::{PlanNode, SetOperation as Plan, SetOperator};
 use selkie_types::{Batch, SqlResult};
@@ -23,7 +24,7 @@ pub(super) fn open<'r>(
     Ok(Box::new(Filtering { env, plan, left, table, right: None, given: Vec::new() }))
 }
 
-/// One input after the other.
+/// Gives one input after the other, without duplicates unless ALL is given.
 struct Union<'r> {
     env: Env<'r>,
     inputs: std::slice::Iter<'r, PlanNode>,
@@ -63,15 +64,15 @@ impl Operator for Union<'_> {
     }
 }
 
-/// Rows of the left input by how often they are in the right one.
+/// INTERSECT and EXCEPT: selects left rows by how often they occur in the right input.
 struct Filtering<'r> {
     env: Env<'r>,
     plan: &'r Plan,
     left: BoxOperator<'r>,
     table: KeyTable,
-    /// How often each key of the table is in the right input.
+    /// Occurrences of each key in the right input.
     right: Option<Vec<u64>>,
-    /// For distinct results: keys given already.
+    /// Keys given already, for distinct results.
     given: Vec<bool>,
 }
 
@@ -90,7 +91,7 @@ impl Filtering<'_> {
         Ok(counts)
     }
 
-    /// Whether a left row with this key is given; multisets use up the right row.
+    /// Whether a left row with this key is given; with ALL, it uses up one right row.
     fn takes(&mut self, counts: &mut [u64], id: u32) -> bool {
         let intersect = self.plan.operator == SetOperator::Intersect;
         let count = counts.get_mut(id as usize);

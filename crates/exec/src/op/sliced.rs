@@ -1,4 +1,4 @@
-//! Fewer rows at once for those that compute large values of them.
+//! Smaller batches for operators that compute large values.
 //!
 //! Must not change rows or their order.
 
@@ -9,17 +9,17 @@ use selkie_types::{Batch, Physical, SqlResult};
 use super::rows::GOAL;
 use super::{BoxOperator, Operator};
 
-/// Rows given at first.
+/// Rows of the first slice.
 const FIRST: usize = 1;
 
-/// A slice has at most this many times the rows of the one before.
+/// A slice has at most this many times the rows of the slice before.
 const FASTER: usize = 8;
 
-/// A type of values that may be large, in characters.
+/// Length in characters from which a type's values may be large.
 const LARGE: u32 = 1 << 16;
 
-/// The rows of an operator in slices. How many a slice has follows from what the work on the one
-/// before took.
+/// Gives its input in slices. The size of a slice follows from the memory that the work on the
+/// slice before it took.
 struct Sliced<'r> {
     input: BoxOperator<'r>,
     batch: Batch,
@@ -28,7 +28,7 @@ struct Sliced<'r> {
     given: Option<(usize, Mark)>,
 }
 
-/// `input` for whoever computes `exprs` of its rows.
+/// `input` for an operator that computes `exprs` over its rows.
 pub(super) fn for_values<'r, 'e>(
     input: BoxOperator<'r>,
     mut exprs: impl Iterator<Item = &'e Expr>,
@@ -41,7 +41,7 @@ pub(super) fn for_values<'r, 'e>(
     }
 }
 
-/// Whether a function makes values without a small bound.
+/// Whether a function gives values without a small bound.
 fn makes_large_values(expr: &Expr) -> bool {
     expr.any(&mut |e| {
         matches!(e.kind, ExprKind::Call(_))
@@ -56,7 +56,7 @@ impl Sliced<'_> {
     fn learn(&mut self) {
         let Some((rows, mark)) = self.given.take() else { return };
         let fit = GOAL / (mark.most_since() / rows).max(1);
-        // One that took little says little.
+        // A slice that took little memory says little about the next.
         self.most = fit.clamp(1, rows * FASTER);
     }
 }

@@ -1,4 +1,6 @@
-//! Sorts all rows.
+//! Sorts all rows. Keeps all rows in memory and sorts their positions by byte keys
+//! ([`super::sort_key`]), or first by the heads of the keys ([`super::sort_head`]). Equal keys keep
+//! the input order.
 
 use selkie_plan::physical::{Operator as Op, PlanNode, Sort as Plan, SortKey};
 use selkie_types::{BATCH_ROWS, Batch, ByteRows, Physical, SqlResult, SqlType};
@@ -11,7 +13,7 @@ use super::{BoxOperator, Operator, RowBuffer, open as open_node, sliced};
 use crate::run::Env;
 use crate::state::session::bump;
 
-/// Rows in order, given batch by batch.
+/// Sorted rows, given batch by batch.
 pub(super) struct SortedRows {
     pub(super) rows: RowBuffer,
     pub(super) order: Vec<u32>,
@@ -53,7 +55,7 @@ pub(super) fn open<'r>(env: Env<'r>, plan: &'r Plan) -> SqlResult<BoxOperator<'r
     Ok(Box::new(Sort { env, input, keys: &plan.keys, equals, sorted: None }))
 }
 
-/// Whether rows have equal keys if and only if they are equal.
+/// Whether two rows have equal keys exactly if the rows are equal.
 fn tells_rows_apart(env: Env<'_>, keys: &[SortKey], rows: &PlanNode) -> bool {
     let most = env.rt.session.frame.settings.queries.max_sort_length;
     let is_key = |at: usize| keys.iter().any(|key| key.expr.as_column() == Some(at));
@@ -62,15 +64,14 @@ fn tells_rows_apart(env: Env<'_>, keys: &[SortKey], rows: &PlanNode) -> bool {
         && columns.all(|(at, column)| is_key(at) && is_exact(&column.ty, most))
 }
 
-/// Whether keys of a type hold the whole value, of strings so many bytes, and equal values have
-/// equal keys.
+/// Whether a key holds the whole value and equal values have equal keys; `most` is the longest
+/// string key in bytes.
 fn is_exact(ty: &SqlType, most: usize) -> bool {
-    // A key has two bytes for most characters; what the length of a binary string takes is left as
-    // room.
+    // A key has two bytes for most characters; the room is for the length of a binary string.
     const ROOM: usize = 4;
     match ty.physical() {
         Physical::Bytes => ty.length as usize * 2 + ROOM <= most,
-        // There are two zeros.
+        // Negative and positive zero are equal but differ in their keys.
         Physical::Double => false,
         _ => true,
     }
@@ -114,7 +115,7 @@ impl Sort<'_> {
         Ok(SortedRows { rows, order, given: 0 })
     }
 
-    /// All rows; `put` makes their keys.
+    /// Reads all rows; `put` makes their keys.
     fn collect(&mut self, mut put: impl FnMut(&Batch) -> SqlResult<()>) -> SqlResult<RowBuffer> {
         let mut rows = RowBuffer::default();
         while let Some(batch) = self.input.next()? {

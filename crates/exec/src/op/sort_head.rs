@@ -1,37 +1,38 @@
-//! Sort keys that end early: of a long text the first characters, which nearly always decide. Only
-//! rows that they leave undecided get whole keys.
+//! Heads of sort keys: for a long string only its first characters, which nearly always decide the
+//! order. Only rows with equal heads get whole keys. The order must be the same as that of whole
+//! keys.
 
 use selkie_plan::physical::SortKey;
 use selkie_types::{Batch, ByteRows, ColumnData, SqlResult, key};
 
 use super::sort_key::{put_key, sorted};
 
-/// Characters of a long text that go into a head.
+/// Characters of a long string that go into a head.
 const CHARACTERS: usize = 16;
-/// Bytes up to which a text is put whole.
+/// Longest string in bytes that is put whole.
 const SHORT: usize = 40;
-/// Fewest bytes of a head: the first word of a key is compared on its own.
+/// Fewest bytes of a head, because the first word of a key is compared on its own.
 const LEAST: usize = 8;
 
-/// The starts of the sort keys of rows.
+/// The heads of the sort keys of rows.
 #[derive(Debug, Default)]
 pub(super) struct Heads {
     keys: ByteRows,
-    /// Whether a row's key goes on.
+    /// Whether each row's key is longer than its head.
     cut: Vec<bool>,
 }
 
-/// What becomes of rows whose keys are equal.
+/// Treatment of rows with equal keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Equals {
-    /// They stay, as they came.
+    /// All rows stay, in input order.
     Kept,
-    /// The first one stays.
+    /// Only the first row stays.
     Dropped,
 }
 
 impl Equals {
-    /// Of rows in the order of their keys, those that stay.
+    /// The rows that stay, from `order`, which is sorted by `keys`.
     pub(super) fn left(self, mut order: Vec<u32>, keys: &ByteRows) -> Vec<u32> {
         if self == Self::Dropped {
             order.dedup_by(|row, before| keys.get(*row as usize) == keys.get(*before as usize));
@@ -39,7 +40,7 @@ impl Equals {
         order
     }
 
-    /// Of so many equal rows, how many stay.
+    /// Number of rows that stay of `rows` equal rows.
     fn most(self, rows: usize) -> usize {
         match self {
             Self::Kept => rows,
@@ -48,8 +49,8 @@ impl Equals {
     }
 }
 
-/// Whether keys may be had again from the rows, and are long enough to be cut. `most`: bytes of
-/// strings that count.
+/// Whether keys can be computed again from the rows, and are long enough to be cut. `most`: number
+/// of bytes of a string key that count.
 pub(super) fn are_useful(keys: &[SortKey], most: usize) -> bool {
     let is_column = |key: &SortKey| key.expr.as_column().is_some();
     let is_long = |key: &SortKey| key.expr.ty.is_string() && key.expr.ty.length as usize > SHORT;
@@ -57,7 +58,7 @@ pub(super) fn are_useful(keys: &[SortKey], most: usize) -> bool {
 }
 
 impl Heads {
-    /// Appends the heads of the rows of `batch`, whose columns the keys are.
+    /// Appends the heads of the rows of `batch`; the keys are columns of it.
     pub(super) fn put(&mut self, keys: &[SortKey], batch: &Batch) {
         self.cut.reserve(batch.rows());
         for row in 0..batch.rows() {
@@ -70,7 +71,7 @@ impl Heads {
         }
     }
 
-    /// The rows in order; `whole` makes the keys of some of them.
+    /// Sorted row numbers; `whole` makes the whole keys of given rows.
     pub(super) fn order(
         &self,
         equals: Equals,
@@ -84,7 +85,7 @@ impl Heads {
             if rows.len() == 1 {
                 order.push(first);
             } else if self.cut[first as usize] {
-                // Rows with equal keys stay as they came.
+                // Rows with equal keys keep the input order.
                 rows.sort_unstable();
                 let keys = whole(rows)?;
                 let places = equals.left(sorted(&keys)?, &keys);
@@ -97,15 +98,15 @@ impl Heads {
         Ok(order)
     }
 
-    /// How many rows, the first one of `rows` included, begin as that one does. No whole key is the
-    /// start of another.
+    /// Number of rows at the start of `rows` whose keys begin with the head of the first. No whole
+    /// key is a prefix of another.
     fn alike(&self, rows: &[u32]) -> usize {
         let head = self.keys.get(rows[0] as usize);
         rows.iter().take_while(|&&row| self.keys.get(row as usize).starts_with(head)).count()
     }
 }
 
-/// Appends one part; whether it was cut, so that no other can follow.
+/// Appends one part of a head; true if it was cut, so that no part can follow.
 fn put_part(sort: &SortKey, batch: &Batch, row: usize, out: &mut Vec<u8>) -> bool {
     let Some(at) = sort.expr.as_column() else { return false };
     let (column, ty) = (batch.column(at), &sort.expr.ty);

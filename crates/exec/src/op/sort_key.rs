@@ -1,4 +1,6 @@
-//! Sort keys as bytes whose order is the order of the rows.
+//! Sort keys as bytes whose order is the order of the rows. The bytes of a key compare as the rows
+//! do: descending parts are inverted, strings are replaced by their collation weights. Keys live in
+//! memory only; their format may change.
 
 use std::sync::Arc;
 
@@ -11,11 +13,11 @@ use selkie_types::{
 use crate::run::Env;
 use crate::state::columns::column_of;
 
-/// Digits a decimal may have to be sorted as a 64-bit integer.
+/// Most digits of a decimal that is sorted as a 64-bit integer.
 const NARROW_DIGITS: u32 = 18;
 
-/// Appends the sort key of every row of `batch` to `out`. Of strings the first `max_sort_length`
-/// bytes count.
+/// Appends the sort key of every row of `batch` to `out`. Only the first `max_sort_length` bytes of
+/// a string count.
 pub(super) fn put_keys(
     env: Env<'_>,
     keys: &[SortKey],
@@ -28,12 +30,12 @@ pub(super) fn put_keys(
     put_columns(env, keys, columns, batch.rows(), out)
 }
 
-/// Bytes of columns, of which as many will be copied.
+/// Memory of columns; their keys take about as much.
 pub(super) fn memory_of(columns: &[Arc<Column>]) -> usize {
     columns.iter().map(|c| c.memory()).sum()
 }
 
-/// The same for keys whose values are at hand.
+/// As [`put_keys`], for key values that are computed already.
 pub(super) fn put_columns(
     env: Env<'_>,
     keys: &[SortKey],
@@ -59,15 +61,15 @@ pub(super) fn put_columns(
     Ok(())
 }
 
-/// The column with no string longer than so many bytes of its collation's weights.
+/// The column with strings cut to `most` bytes of their collation's weights.
 fn shortened(column: Arc<Column>, ty: &SqlType, most: usize) -> Arc<Column> {
     if ty.is_binary_string() {
         return shortened_bytes(column, ty, most);
     }
     let ColumnData::Bytes(values) = column.data() else { return column };
     let charset = ty.collation.charset();
-    // Compat: the weight of a character takes as many bytes as the largest one of its set, two at
-    // most.
+    // Compat: the weight of a character takes as many bytes as the charset's longest character, two
+    // at most.
     let characters = most / charset.max_len().clamp(1, 2);
     if (0..column.len()).all(|row| values.get(column.physical_row(row)).len() <= characters) {
         return column;
@@ -85,7 +87,7 @@ fn shortened(column: Arc<Column>, ty: &SqlType, most: usize) -> Arc<Column> {
     Arc::new(out)
 }
 
-/// Compat: of binary strings the length is the last part of the key.
+/// The same for binary strings. Compat: their length is the last part of the key.
 fn shortened_bytes(column: Arc<Column>, ty: &SqlType, most: usize) -> Arc<Column> {
     let ColumnData::Bytes(values) = column.data() else { return column };
     let width = match ty.length {
@@ -112,7 +114,7 @@ fn shortened_bytes(column: Arc<Column>, ty: &SqlType, most: usize) -> Arc<Column
     Arc::new(out)
 }
 
-/// Appends one part: a byte for NULL, then the value.
+/// Appends one part of a key: a byte for NULL, then the value.
 pub(crate) fn put_key(
     ty: &SqlType,
     descending: bool,
@@ -155,12 +157,12 @@ fn put_wide(v: ethnum::I256, out: &mut Vec<u8>) {
     out[start] ^= 0x80;
 }
 
-/// Order of rows by their keys; rows with equal keys stay as they came.
+/// Row numbers in the order of their keys; rows with equal keys keep the input order.
 pub(crate) fn sorted(keys: &ByteRows) -> SqlResult<Vec<u32>> {
     interruptible(|| order_of(keys))
 }
 
-/// So many rows are sorted before anybody would wait for the end of a statement.
+/// Up to this many rows are sorted without checks for a kill, because it takes too short a time.
 const SOON: usize = 1 << 18;
 
 fn order_of(keys: &ByteRows) -> Vec<u32> {
@@ -188,8 +190,8 @@ fn order_of(keys: &ByteRows) -> Vec<u32> {
     order
 }
 
-/// The first bytes of a key as a number that leaves room for that of its row: one comparison
-/// decides nearly always.
+/// The first bytes of a key as a number, with room for the row number in the low bits: one
+/// comparison nearly always decides.
 fn word(key: &[u8]) -> u128 {
     let mut first = [0; size_of::<u128>()];
     let len = key.len().min(size_of::<u128>() - size_of::<u32>());
@@ -197,7 +199,7 @@ fn word(key: &[u8]) -> u128 {
     u128::from_be_bytes(first)
 }
 
-/// The rows of a column in the order of its type.
+/// Row numbers of a column in the order of its type.
 pub(crate) fn sorted_rows(column: &Column, ty: &SqlType) -> SqlResult<Vec<u32>> {
     let mut keys = ByteRows::with_capacity(column.len());
     for row in 0..column.len() {

@@ -1,4 +1,5 @@
-//! Rows out of nothing: one row, no row, literal rows.
+//! Sources without input: one row, no row, literal rows. Expressions of literal rows are evaluated
+//! in row order.
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use super::Operator;
 use crate::run::Env;
 use crate::state::columns::column_of;
 
-/// One row of no columns.
+/// Gives one row without columns.
 #[derive(Default)]
 pub(super) struct OneRow {
     done: bool,
@@ -22,7 +23,7 @@ impl Operator for OneRow {
     }
 }
 
-/// No row.
+/// Gives no row.
 pub(super) struct Empty;
 
 impl Operator for Empty {
@@ -31,7 +32,7 @@ impl Operator for Empty {
     }
 }
 
-/// Literal rows.
+/// Gives rows of expressions.
 pub(super) struct Values<'r> {
     env: Env<'r>,
     node: &'r PlanNode,
@@ -45,7 +46,7 @@ impl<'r> Values<'r> {
         Self { env, node, rows: rows.chunks(step), done: 0 }
     }
 
-    /// One row: its expressions' columns are the batch.
+    /// A batch of one row: the columns are the results of its expressions.
     fn single(&self, row: &[Expr]) -> SqlResult<Batch> {
         let one = Batch::one_row();
         let mut columns = Vec::with_capacity(row.len());

@@ -1,4 +1,6 @@
-//! Runs the subqueries of expressions, remembering results by the values they depend on.
+//! Runs the subqueries of expressions, remembering results by the values they depend on. Results
+//! are kept per execution in [`crate::run::subquery_cache`], at most 4096 per subquery; a volatile
+//! subquery runs each time.
 
 use std::sync::Arc;
 
@@ -13,7 +15,7 @@ use crate::run::{Env, Runtime};
 use crate::state::around::Around;
 use crate::state::session::bump;
 
-/// Results remembered of one subquery.
+/// Most results kept for one subquery.
 const REMEMBERED: usize = 4096;
 
 impl<'a> Runtime<'a> {
@@ -22,7 +24,7 @@ impl<'a> Runtime<'a> {
         self.plan.subplans.get(id.0 as usize).ok_or_else(missing)
     }
 
-    /// The answer for the current values of the subquery's slots.
+    /// Result for the current values of the subquery's slots, cached or by `run`.
     fn answer(
         &self,
         id: SubqueryId,
@@ -48,9 +50,8 @@ impl<'a> Runtime<'a> {
     }
 }
 
-/// Compat: to a statement that says IGNORE a subquery of several rows is NULL, with a warning. It
-/// is given where the value is used, since conditions of a batch may be forgotten and rows computed
-/// anew.
+/// Compat: under IGNORE, a subquery with several rows is NULL with a warning. The warning is raised
+/// where the value is used, because a batch may be evaluated again and its conditions forgotten.
 fn warn_of_rows(ctx: &EvalContext<'_>) {
     let is_told = |c: &Condition| c.code == ER_SUBQUERY_NO_1_ROW.code;
     if !ctx.conditions.borrow().list().iter().any(is_told) {
@@ -58,7 +59,7 @@ fn warn_of_rows(ctx: &EvalContext<'_>) {
     }
 }
 
-/// The values of a subquery's slots as bytes.
+/// The values of a subquery's slots, encoded as a cache key.
 fn values_key(plan: &SubPlan, ctx: &EvalContext<'_>) -> Box<[u8]> {
     let mut key = Vec::with_capacity(plan.slots.len() * 9);
     for &slot in &plan.slots {

@@ -1,4 +1,5 @@
-//! Rows of computed tables.
+//! Scans of computed tables, such as those of `information_schema`. The providers are in
+//! [`crate::system`] and in the server; this file only calls them and filters their rows.
 
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use crate::run::row_filter::RowFilter;
 use crate::state::columns::column_of;
 use crate::state::instance::{SystemRequest, SystemTable};
 
-/// Computes the rows when first asked, then gives those that pass the filter.
+/// Computes all rows on the first call, then gives those that pass the filter.
 pub(super) struct SystemScan<'r> {
     env: Env<'r>,
     plan: &'r Plan,
@@ -23,7 +24,7 @@ pub(super) struct SystemScan<'r> {
 impl<'r> SystemScan<'r> {
     pub(super) fn open(env: Env<'r>, plan: &'r Plan) -> SqlResult<Self> {
         let tables = env.rt.instance.system_tables.read();
-        // Other computed schemas have tables of the same names, and nothing to fill them with.
+        // Other computed schemas have tables of the same names but no providers.
         let known = matches!(plan.table.schema(), "information_schema" | "mysql");
         let name = plan.table.name().to_ascii_uppercase();
         let provider = tables.get(name.as_str()).filter(|_| known).cloned();
@@ -57,7 +58,7 @@ impl<'r> SystemScan<'r> {
         };
         let mut batches = Vec::new();
         let mut columns = self.empty();
-        // A scan of no columns still has rows.
+        // A scan without columns still has rows.
         let mut flush = |columns: Vec<Column>, rows: usize| {
             batches.push(Batch::new(columns.into_iter().map(Arc::new).collect(), rows));
         };

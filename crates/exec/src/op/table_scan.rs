@@ -1,4 +1,6 @@
-//! Reads a table: whole, by index ranges, or by single keys.
+//! Reads a table: whole, by index ranges, or by single keys. Each batch asks for more rows than the
+//! one before. Rows that fail the filter are unlocked where the isolation level allows it. Rows
+//! must not be read ahead while locking for a LIMIT: they would stay locked.
 
 use std::vec::IntoIter;
 
@@ -16,9 +18,9 @@ use crate::run::{Env, OpenTable};
 use crate::state::error::from_engine;
 use crate::state::session::bump;
 
-/// Rows asked for first; a statement that needs few does not pay for many.
+/// Rows of the first batch; a statement that needs few rows does not pay for many.
 const FIRST_ROWS: usize = 128;
-/// The same, if a LIMIT may stop the scan.
+/// The same if a LIMIT may stop the scan.
 const LIMITED_ROWS: usize = 32;
 
 pub(super) fn open<'r>(env: Env<'r>, plan: &'r Plan) -> SqlResult<BoxOperator<'r>> {
@@ -59,7 +61,7 @@ pub(super) fn open<'r>(env: Env<'r>, plan: &'r Plan) -> SqlResult<BoxOperator<'r
     {
         let mut lookup = KeyLookup::new(env, open, plan, decoder, scan, Vec::new());
         let keys = &mut lookup.buffers.keys;
-        // The one key is written where it is looked up from.
+        // The single key is written directly into the lookup's buffer.
         let mut found = Keys { first: std::mem::take(keys.buffer()), more: Vec::new() };
         if !put_equal(env.eval, codec, range, &mut found)? {
             return Ok(Box::new(source::Empty));
@@ -83,7 +85,7 @@ pub(super) fn open<'r>(env: Env<'r>, plan: &'r Plan) -> SqlResult<BoxOperator<'r
     Ok(Box::new(TableScan::new(env, open, plan, decoder, scan, ranges)))
 }
 
-/// Whether keys find few rows each, so that they may be read in one call.
+/// Whether each key finds at most one row, so that all are read in one call.
 fn is_lookup(access: &IndexRange, plan: &Plan) -> bool {
     let index = &plan.table.def.indexes[access.index];
     let whole = access.ranges.iter().all(|r| r.equal.len() == index.parts.len());
@@ -105,7 +107,7 @@ fn decoder<'r>(open: &'r OpenTable<'r>, plan: &'r Plan) -> SqlResult<Decoder<'r>
         .with_keys(plan.row_keys))
 }
 
-/// A scan of ranges, one after the other.
+/// Scans ranges one after the other.
 struct TableScan<'r> {
     env: Env<'r>,
     open: &'r OpenTable<'r>,
@@ -117,9 +119,9 @@ struct TableScan<'r> {
     /// Whether the cursor's range may have more rows.
     in_range: bool,
     buffers: Kept<Buffers>,
-    /// Rows locked after a look at them without a lock.
+    /// Rows that were first read without a lock and then locked.
     relocked: RowSet,
-    /// Locks of rows that fail the filter are given up.
+    /// Whether rows that fail the filter are unlocked.
     unlocks: bool,
     batch_rows: usize,
     /// Rows read so far.
@@ -143,7 +145,7 @@ impl<'r> TableScan<'r> {
             ranges.reverse();
         }
         let ranges = ranges.into_iter();
-        // What is read ahead of a LIMIT would stay locked.
+        // Rows read ahead of a LIMIT would stay locked.
         let batch_rows = match (plan.row_goal, scan.lock) {
             _ if env.rt.examined.is_limited() || env.rt.row_by_row => 1,
             (true, LockMode::None) => LIMITED_ROWS,
@@ -199,7 +201,7 @@ impl<'r> TableScan<'r> {
         bump(counter, rows as u64);
     }
 
-    /// Reads into `set`, as many ranges as a batch holds; false after the last range.
+    /// Fills the buffer with rows of as many ranges as fit; false after the last range.
     fn fill(&mut self) -> SqlResult<bool> {
         self.buffers.set.clear();
         while self.in_range || self.next_range()? {
@@ -208,7 +210,8 @@ impl<'r> TableScan<'r> {
             let more = cursor.next_batch(&mut self.buffers.set, room);
             let more = more.map_err(|e| from_engine(e, &self.plan.table.def))?;
             self.in_range = more && !cursor.has_ended();
-            // Locks are given up by the numbers of the rows in the cursor's last batch.
+            // Unlocking uses row numbers in the cursor's last batch, so batches must not be joined
+            // then.
             let together = self.scan.lock == LockMode::None && !self.buffers.set.is_large();
             match self.buffers.set.count() {
                 0 => {}
@@ -228,7 +231,8 @@ impl<'r> TableScan<'r> {
 }
 
 impl TableScan<'_> {
-    /// Gives up the locks of rows that failed the filter: `passed` is none, all, or some.
+    /// Unlocks rows that failed the filter. `passed`: `None` if no row passed, `Some(None)` if all
+    /// did, else the numbers of those that did.
     fn unlock(&mut self, passed: Option<Option<&[u32]>>) {
         let rows = self.buffers.set.count();
         let failed = |row: &usize| match passed {
@@ -241,7 +245,7 @@ impl TableScan<'_> {
         }
     }
 
-    /// Tells an UPDATE which rows of the scan it gets: its warnings number them so.
+    /// Tells an UPDATE the row numbers of the batch, which its warnings use.
     fn tell_numbers(&self, first: u64, numbers: Option<&[u32]>) {
         if !self.plan.feeds_update {
             return;
@@ -254,8 +258,8 @@ impl TableScan<'_> {
         }
     }
 
-    /// Locks the rows of a batch that were only looked at, for the next batch, and returns the
-    /// others. `numbers`: of the rows of `batch` in the set.
+    /// Locks the rows of a batch that were read without a lock, to be given as the next batch;
+    /// returns the other rows. `numbers`: positions of the batch's rows in the set.
     fn relock(&mut self, batch: Batch, numbers: Option<Vec<u32>>) -> SqlResult<Option<Batch>> {
         let numbers = numbers.unwrap_or_else(|| (0..batch.rows() as u32).collect());
         let is_unlocked = |number: &u32| self.buffers.set.unlocked.binary_search(number).is_ok();
@@ -318,14 +322,14 @@ impl Operator for TableScan<'_> {
     }
 }
 
-/// Reads rows by unique keys.
+/// Looks rows up by unique keys.
 struct KeyLookup<'r> {
     env: Env<'r>,
     open: &'r OpenTable<'r>,
     plan: &'r Plan,
     decoder: Decoder<'r>,
     scan: Scan,
-    /// The keys that do not lie in `buffers` yet.
+    /// Keys that are not in `buffers` yet.
     ranges: IntoIter<Range>,
     buffers: Kept<Buffers>,
 }

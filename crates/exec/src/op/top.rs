@@ -1,4 +1,5 @@
-//! The first rows in an order, without sorting all.
+//! ORDER BY with LIMIT: keeps only the best rows in memory and drops the others. Rows with equal
+//! keys must come in input order, as from a sort.
 
 use selkie_plan::physical::TopN as Plan;
 use selkie_types::{Batch, ByteRows, SqlResult};
@@ -11,7 +12,7 @@ use super::{BoxOperator, Operator, RowBuffer, open as open_node, sliced, source}
 use crate::run::Env;
 use crate::state::session::bump;
 
-/// Rows collected beyond the wanted ones before the worst are thrown away.
+/// Rows collected beyond the wanted ones before the worst are dropped.
 const SLACK: usize = 4096;
 
 pub(super) fn open<'r>(env: Env<'r>, plan: &'r Plan) -> SqlResult<BoxOperator<'r>> {
@@ -41,7 +42,7 @@ struct Top<'r> {
 struct Best {
     rows: RowBuffer,
     keys: ByteRows,
-    /// Key of the worst wanted row; what is not less cannot count.
+    /// Key of the worst wanted row; a row that is not less cannot be wanted.
     limit: Option<Box<[u8]>>,
 }
 

@@ -1,4 +1,5 @@
-//! Opens the operators of a plan's tree, one with its inputs. Must not run any.
+//! Opens the operators of a plan's tree; only this file lists all of them. Opening reads no rows,
+//! except that a scan by several indexes collects its keys.
 
 use selkie_plan::physical::{Operator as Op, PlanNode};
 use selkie_types::{SqlResult, stack};
@@ -10,7 +11,7 @@ use super::{
 };
 use crate::run::Env;
 
-/// Opens the operator of a node and its inputs. DML nodes are run by [`crate::dml`].
+/// Opens the operator of a node. DML nodes are run by [`crate::dml`].
 pub(crate) fn open<'r>(env: Env<'r>, node: &'r PlanNode) -> SqlResult<BoxOperator<'r>> {
     let operator = open_unchecked(env, node)?;
     if cfg!(debug_assertions) && !node.in_order.is_empty() {
@@ -70,7 +71,7 @@ fn open_unchecked<'r>(env: Env<'r>, node: &'r PlanNode) -> SqlResult<BoxOperator
     })
 }
 
-/// The numbers of a table that has nothing else.
+/// The number series of a sequence table such as `seq_1_to_10`; `None` for other tables.
 fn series_of(table: &selkie_catalog::TableInfo) -> Option<selkie_catalog::Series> {
     table.is_series().then(|| selkie_catalog::Series::from_name(table.name())).flatten()
 }

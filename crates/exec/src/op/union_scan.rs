@@ -1,4 +1,5 @@
-//! Reads a table by several indexes: first the clustered keys they find, then each row once.
+//! Reads a table by several indexes: first collects the clustered keys they find, then reads each
+//! row once in the order of these keys. All keys are kept in memory.
 
 use selkie_engine::{IndexKind, Kept, RowSet, Scan};
 use selkie_plan::physical::{IndexRange, TableScan as Plan};
@@ -12,7 +13,7 @@ use crate::run::{Env, OpenTable};
 use crate::state::error::from_engine;
 use crate::state::session::bump;
 
-/// Rows read first; a statement that needs few does not pay for many.
+/// Rows of the first batch; a statement that needs few rows does not pay for many.
 const FIRST_ROWS: usize = 32;
 
 pub(super) struct UnionScan<'r> {
@@ -21,10 +22,10 @@ pub(super) struct UnionScan<'r> {
     plan: &'r Plan,
     decoder: Decoder<'r>,
     scan: Scan,
-    /// The clustered keys found, and in which order they are read.
+    /// Clustered keys found.
     keys: ByteRows,
     order: Vec<u32>,
-    /// How many of these were read.
+    /// Number of keys read so far, in this order.
     done: usize,
     buffers: Kept<Buffers>,
     batch_rows: usize,
@@ -60,7 +61,7 @@ impl<'r> UnionScan<'r> {
         Ok(found)
     }
 
-    /// Reads the clustered keys of what one index finds.
+    /// Collects the clustered keys of the rows that one index finds.
     fn find(&mut self, access: &IndexRange) -> SqlResult<()> {
         let clustered = self.plan.table.def.indexes[access.index].kind == IndexKind::Primary;
         let scan = Scan {
@@ -90,7 +91,7 @@ impl<'r> UnionScan<'r> {
         Ok(())
     }
 
-    /// Each key once, in order.
+    /// Sorts the keys and drops duplicates.
     fn sort(&mut self) -> SqlResult<()> {
         let keys = &self.keys;
         self.order = (0..keys.len() as u32).collect();

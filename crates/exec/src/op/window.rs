@@ -1,4 +1,5 @@
-//! Window functions over sorted partitions.
+//! Window functions over sorted partitions. Reads and sorts all rows, then computes each call in
+//! memory. Result columns follow the input columns.
 
 mod frame;
 mod percentile;
@@ -17,7 +18,7 @@ use super::{BoxOperator, Operator, RowBuffer};
 use crate::run::Env;
 use crate::state::session::bump;
 
-/// The operator: reads everything, sorts it, computes each call over each partition.
+/// The operator: it sorts all input, then computes each call over each partition.
 pub(super) struct Window<'r> {
     env: Env<'r>,
     input: BoxOperator<'r>,
@@ -26,15 +27,15 @@ pub(super) struct Window<'r> {
     given: usize,
 }
 
-/// Rows sorted, with where partitions and peers end.
+/// Sorted rows, with the bounds of partitions and peer groups.
 pub(super) struct Sorted {
     /// All rows in order.
     pub(super) rows: Batch,
-    /// First row of each partition, and the end.
+    /// First row of each partition, then the number of rows.
     pub(super) partitions: Vec<usize>,
-    /// For each row, the first row of its peers.
+    /// First row of each row's peer group.
     pub(super) peer_start: Vec<usize>,
-    /// For each row, the row after its peers.
+    /// Row after each row's peer group.
     pub(super) peer_end: Vec<usize>,
 }
 
@@ -50,7 +51,7 @@ impl<'r> Window<'r> {
         Self { env, input, plan, result: None, given: 0 }
     }
 
-    /// Appends partition and order keys of a batch.
+    /// Appends the partition key and the full sort key of each row of a batch.
     fn put_keys(
         &self,
         batch: &Batch,
@@ -62,7 +63,7 @@ impl<'r> Window<'r> {
         let order: SqlResult<Vec<_>> =
             plan.order.iter().map(|k| k.expr.eval(eval, batch)).collect();
         let (by, order) = (by?, order?);
-        // Keys of partitions are there twice.
+        // Partition keys are stored twice.
         selkie_meter::ask(2 * memory_of(&by) + memory_of(&order))?;
         let mut buffer = Vec::new();
         for row in 0..batch.rows() {
@@ -153,7 +154,8 @@ impl<'r> Window<'r> {
     }
 }
 
-/// Compat: results of windows are kept in a table, which has no infinite doubles.
+/// Compat: MariaDB stores results of window functions in a temporary table, which has no infinite
+/// doubles.
 fn kept(mut column: Column) -> Column {
     if let ColumnData::Double(values) = column.data_mut() {
         values.iter_mut().for_each(|v| *v = v.clamp(f64::MIN, f64::MAX));

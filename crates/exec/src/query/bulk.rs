@@ -1,6 +1,6 @@
-//! The plan of an INSERT for many rows of parameters.
+//! Plan of an INSERT for many rows of parameters.
 //!
-//! Must not run it, nor know the rows: plans are kept.
+//! Must not depend on the values of the rows, because plans are cached. Does not run the plan.
 
 use selkie_expr::union_type::aggregate_values;
 use selkie_expr::{Expr, ExprKind};
@@ -10,11 +10,11 @@ use selkie_types::{CollationId, SqlError, SqlResult, SqlType, TypeKind, Value};
 use crate::Session;
 use crate::state::bulk::{Argument, BulkShape};
 
-/// Puts rows of parameters in the place of the values that a plan lists, once for each pattern.
+/// Replaces the listed values of a plan by rows of parameters, with one template for each pattern.
 pub(super) fn fill(plan: &mut Plan, shape: &BulkShape) -> SqlResult<()> {
     let unplanned = || SqlError::internal("a bulk was not planned as an INSERT of values");
     let Op::Insert(insert) = &mut plan.root.operator else { return Err(unplanned()) };
-    // Subqueries that read the table itself find the rows of the batches before.
+    // Subqueries on the target table see the rows of earlier batches.
     if let Op::Materialize(input) = &mut insert.source.operator {
         insert.source = PlanNode::clone(input);
     }
@@ -27,9 +27,10 @@ pub(super) fn fill(plan: &mut Plan, shape: &BulkShape) -> SqlResult<()> {
     Ok(())
 }
 
-/// Compat: numbers of different digits that a column of texts stores have the digits of each.
+/// Compat: decimals with different numbers of digits, stored in a text column, keep their own
+/// digits.
 fn keep_digits(insert: &mut Insert, templates: &mut [Vec<Expr>], mixed: &[bool]) {
-    /// Characters of any number.
+    /// Most characters of a number.
     const MOST: u32 = 70;
     let text = SqlType::varchar(MOST, CollationId::LATIN1_SWEDISH_CI);
     let has_digits = |e: &Expr| match e.kind {
@@ -53,7 +54,7 @@ fn keep_digits(insert: &mut Insert, templates: &mut [Vec<Expr>], mixed: &[bool])
     }
 }
 
-/// The types of a parameter's values in all rows.
+/// Types of a parameter's values in all rows.
 pub(crate) fn types_of(rows: &[Vec<Argument>], parameter: usize) -> Vec<SqlType> {
     let mut types = Vec::new();
     for row in rows {
@@ -65,7 +66,7 @@ pub(crate) fn types_of(rows: &[Vec<Argument>], parameter: usize) -> Vec<SqlType>
     types
 }
 
-/// Adds a type to those found. Strings of any length in one collation have one type.
+/// Adds a type to the types found. Strings of one collation share a type, whatever their length.
 fn add(types: &mut Vec<SqlType>, ty: &SqlType) {
     let is_text = ty.kind == TypeKind::VarChar;
     let alike = |other: &&mut SqlType| {
@@ -77,7 +78,7 @@ fn add(types: &mut Vec<SqlType>, ty: &SqlType) {
     }
 }
 
-/// A type that values of all these types have.
+/// A type to which values of all these types convert.
 pub(crate) fn common_type(types: &[SqlType], session: &Session) -> SqlType {
     match types {
         [] => SqlType::null(),

@@ -1,6 +1,8 @@
-//! What a statement is executed with: made where it begins, handed to all that take part in it.
+//! Context of one statement: created where the statement begins, and passed to everything that runs
+//! it.
 //!
-//! Must not know any kind of statement. What the operators of a plan share is [`crate::run`]'s.
+//! Must not know any kind of statement. The operators of a plan share [`crate::run::Runtime`]
+//! instead.
 
 use std::sync::Arc;
 
@@ -15,42 +17,42 @@ use crate::{Instance, ResultSink, Session};
 pub(crate) struct Execution<'e> {
     pub(crate) instance: &'e Instance,
     pub(crate) session: &'e mut Session,
-    /// Its limits, those in force when it began.
+    /// Limits of the statement, as set when it began.
     pub(crate) control: &'e Control,
     pub(crate) running: Running<'e>,
-    /// Where its results go.
+    /// Receiver of its results.
     pub(crate) sink: &'e mut dyn ResultSink,
 }
 
 impl Execution<'_> {
-    /// The same for a part of the statement.
+    /// The same context for a part of the statement.
     pub(crate) fn nested(&mut self) -> Execution<'_> {
         let Self { instance, session, control, running, sink } = self;
         Execution { instance, session, control, running: *running, sink: &mut **sink }
     }
 
-    /// The same with another text and other values.
+    /// The same context with another text and other values.
     pub(crate) fn with_running<'n>(&'n mut self, running: Running<'n>) -> Execution<'n> {
         Execution { running, ..self.nested() }
     }
 
-    /// The same under other limits.
+    /// The same context with other limits.
     pub(crate) fn with_control<'n>(&'n mut self, control: &'n Control) -> Execution<'n> {
         Execution { control, ..self.nested() }
     }
 
-    /// The same with another place for results.
+    /// The same context with another receiver of results.
     pub(crate) fn with_sink<'n>(&'n mut self, sink: &'n mut dyn ResultSink) -> Execution<'n> {
         Execution { sink, ..self.nested() }
     }
 
-    /// Instance and session, for what changes neither.
+    /// Instance and session for reading.
     pub(crate) fn scope(&self) -> Scope<'_> {
         Scope { instance: self.instance, session: self.session }
     }
 }
 
-/// Instance and session for reading: names are looked up in it, statements are planned in it.
+/// Instance and session for reading, used to look names up and to plan statements.
 #[derive(Clone, Copy)]
 pub(crate) struct Scope<'a> {
     pub(crate) instance: &'a Instance,
@@ -58,7 +60,7 @@ pub(crate) struct Scope<'a> {
 }
 
 impl Scope<'_> {
-    /// The table or view that a name means to the session, or error 1146.
+    /// The table or view that a name refers to in the session; error 1146 if there is none.
     pub(crate) fn table(self, schema: &str, name: &str) -> SqlResult<Arc<TableInfo>> {
         let snapshot = self.instance.catalog.snapshot();
         let temporary = &self.session.frame.temporary;

@@ -1,4 +1,5 @@
-//! Text files of rows: the FIELDS and LINES options, writing rows, reading them back.
+//! Text files of rows: the FIELDS and LINES options, writing rows, and reading them back. Works on
+//! bytes in memory; callers do the I/O. Used by LOAD DATA and SELECT ... INTO OUTFILE.
 
 use selkie_sql::ast::{FileFormat, StringLiteral};
 use selkie_types::error::catalogue::ER_WRONG_FIELD_TERMINATORS;
@@ -7,7 +8,7 @@ use selkie_types::{Charset, SqlError, SqlResult};
 /// FIELDS and LINES options with their defaults filled in.
 #[derive(Clone, Debug)]
 pub(crate) struct Format {
-    /// `FIELDS TERMINATED BY`; empty for rows of fixed width.
+    /// `FIELDS TERMINATED BY`; empty for fields of fixed width.
     pub(crate) field_end: Vec<u8>,
     /// `ENCLOSED BY`.
     pub(crate) enclosed: Option<u8>,
@@ -21,17 +22,18 @@ pub(crate) struct Format {
     pub(crate) line_end: Vec<u8>,
     /// `CHARACTER SET`.
     pub(crate) charset: Option<Charset>,
-    /// Bytes at which plain text may end: first bytes of terminators, the escape character.
+    /// Bytes at which a run of plain text may end: first bytes of terminators, the escape
+    /// character.
     stops: [bool; 256],
 }
 
 impl Format {
-    /// Whether the lengths of fields are those of their columns.
+    /// Whether fields have the widths of their columns.
     pub(crate) fn is_fixed_width(&self) -> bool {
         self.field_end.is_empty() && self.enclosed.is_none()
     }
 
-    /// The options a statement gives.
+    /// The format that a statement's options give.
     pub(crate) fn new(options: &FileFormat, charset: Option<Charset>) -> SqlResult<Self> {
         let text = |option: &Option<StringLiteral>, default: &[u8]| {
             option.as_ref().map_or_else(|| default.to_vec(), |s| s.bytes.to_vec())
@@ -66,13 +68,13 @@ impl Format {
         self
     }
 
-    /// Whether the second byte of a character may look like one of the signs.
+    /// Whether the second byte of a character may equal a terminator or the escape character.
     fn has_deceptive_bytes(&self) -> bool {
         self.charset.is_some_and(|c| c.is_ascii_superset() && !c.is_ascii_compatible())
     }
 
-    /// Length of what stands at the start of `rest`: a byte, or a character whose other bytes are
-    /// not to be looked at.
+    /// Bytes to copy from the start of `rest`: one byte, or a whole character if its later bytes
+    /// must not be interpreted.
     fn step(&self, rest: &[u8]) -> usize {
         match self.charset {
             Some(charset) if self.has_deceptive_bytes() => charset.char_len(rest).max(1),
@@ -80,7 +82,7 @@ impl Format {
         }
     }
 
-    /// Bytes that must not stand in a field as they are.
+    /// Whether a byte in a field must be escaped.
     fn is_special(&self, byte: u8) -> bool {
         Some(byte) == self.escape
             || Some(byte) == self.enclosed
@@ -90,7 +92,7 @@ impl Format {
     }
 }
 
-/// Appends one row. `is_string` says which fields OPTIONALLY ENCLOSED encloses.
+/// Appends one row. `is_string` marks the fields that OPTIONALLY ENCLOSED encloses.
 pub(crate) fn write_row(
     format: &Format,
     fields: &[Option<Vec<u8>>],
@@ -124,7 +126,8 @@ fn write_field(format: &Format, field: &[u8], out: &mut Vec<u8>) {
                 out.push(escape);
                 out.push(if byte == 0 { b'0' } else { byte });
             }
-            // Compat: without an escape character an enclosing one inside is left as it is.
+            // Compat: without an escape character, an enclosing character in a field is written
+            // unchanged.
             _ => out.push(byte),
         }
     }
@@ -133,16 +136,16 @@ fn write_field(format: &Format, field: &[u8], out: &mut Vec<u8>) {
 /// One field read from a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Field {
-    /// Where its bytes are in [`Line::bytes`].
+    /// Start of its bytes in [`Line::bytes`].
     pub(crate) start: usize,
     /// End of its bytes.
     pub(crate) end: usize,
-    /// It says NULL.
+    /// Whether the field is NULL.
     pub(crate) is_null: bool,
 }
 
 impl Field {
-    /// Whether it has no text.
+    /// Whether the field is an empty string.
     pub(crate) fn is_empty(&self) -> bool {
         self.start == self.end && !self.is_null
     }
@@ -157,19 +160,19 @@ pub(crate) struct Line {
     pub(crate) fields: Vec<Field>,
 }
 
-/// What a piece of input holds.
+/// Result of reading a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// A line that ends before this position.
+    /// A line, which ends before this position.
     Line(usize),
-    /// The input ends within a line; read more.
+    /// The input ends within a line; more input is needed.
     Incomplete,
-    /// Nothing is left.
+    /// No line is left.
     End,
 }
 
-/// Reads one line from the start of `input`. At the end of the file (`at_end`) a line need not be
-/// terminated.
+/// Reads one line from the start of `input`. At the end of the file (`at_end`), the last line needs
+/// no terminator.
 pub(crate) fn read_line(format: &Format, input: &[u8], at_end: bool, line: &mut Line) -> Found {
     line.bytes.clear();
     line.fields.clear();
@@ -190,7 +193,7 @@ pub(crate) fn read_line(format: &Format, input: &[u8], at_end: bool, line: &mut 
     }
 }
 
-/// The position after the line's prefix.
+/// Position after the line's prefix; `None` if the input has none.
 fn line_start(format: &Format, input: &[u8]) -> Option<usize> {
     let prefix = &format.line_start;
     if prefix.is_empty() {
@@ -234,9 +237,10 @@ impl Reader<'_> {
         line.fields.push(Field { start, end: line.bytes.len(), is_null });
     }
 
-    /// What ends a field at `at`, and the position after it.
+    /// Terminator of a field or line at `at`, and the position after it.
     fn terminator(&self, at: usize) -> Option<(Ended, usize)> {
-        // The line's end may begin with the field's, as in `|` and `|\n`.
+        // The line terminator is tried first: it may begin with the field terminator, as `|\n` with
+        // `|`.
         if self.follows(at, &self.format.line_end) {
             return Some((Ended::Line, at + self.format.line_end.len()));
         }
@@ -246,7 +250,7 @@ impl Reader<'_> {
         None
     }
 
-    /// A field without enclosing characters.
+    /// Reads a field without enclosing characters.
     fn plain(&mut self, line: &mut Line) -> Ended {
         let start = line.bytes.len();
         let raw = self.at;
@@ -283,7 +287,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether the raw text from `start` to here is `\N`, or the word NULL where that means it.
+    /// Whether the raw text from `start` to here is `\N`, or the word NULL in a format with an
+    /// enclosing character.
     fn is_null_word(&self, start: usize) -> bool {
         let raw = self.input.get(start..self.at.min(self.input.len())).unwrap_or_default();
         match self.format.escape {
@@ -292,7 +297,7 @@ impl Reader<'_> {
         }
     }
 
-    /// An enclosed field; `None` if the enclosing character does not end it properly.
+    /// Reads an enclosed field; `None` if no enclosing character ends it properly.
     fn enclosed(&mut self, line: &mut Line) -> Option<Ended> {
         let quote = self.format.enclosed?;
         let start = line.bytes.len();
@@ -316,7 +321,7 @@ impl Reader<'_> {
                     Self::push(line, start, false);
                     return Some(Ended::Input);
                 }
-                // A doubled quote is one; any other is part of the text.
+                // A doubled quote stands for one; a single quote is part of the text.
                 line.bytes.push(quote);
                 self.at += if self.input.get(self.at + 1) == Some(&quote) { 2 } else { 1 };
                 continue;

@@ -1,4 +1,6 @@
-//! `SELECT ... INTO` variables and files.
+//! `SELECT ... INTO` variables and files. A file is created new, never overwritten, and is checked
+//! for the FILE privilege and the allowed folder first. Nothing is sent to the client but the row
+//! count.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write};
@@ -17,7 +19,7 @@ use crate::state::files::server_path;
 use crate::state::session::{Access, Privilege};
 use crate::{Outcome, op};
 
-/// Runs a query and puts its rows where it says.
+/// Runs a query and writes its rows to the target.
 pub(crate) fn run(env: Env<'_>, plan: &Plan, target: &IntoTarget) -> SqlResult<Outcome> {
     let mut rows = op::open_limited(env, &plan.root)?;
     let affected = match target {
@@ -42,7 +44,7 @@ pub(crate) fn run(env: Env<'_>, plan: &Plan, target: &IntoTarget) -> SqlResult<O
     Ok(Outcome::changed(affected))
 }
 
-/// The charset called `name`, or error 1115.
+/// Finds a charset by name; error 1115 if there is none.
 pub(crate) fn charset_named(name: &str) -> SqlResult<Charset> {
     Charset::from_name(name).ok_or_else(|| SqlError::new(&ER_UNKNOWN_CHARACTER_SET, &[&name]))
 }
@@ -53,7 +55,7 @@ fn variables(
     names: &[IntoVariable],
     rows: &mut dyn op::Operator,
 ) -> SqlResult<u64> {
-    // A row variable takes all columns.
+    // A variable of a row type takes all columns.
     let is_local = matches!(names, [IntoVariable::Local { .. }]);
     let row = env.rt.session.programs.into_row.get().filter(|_| is_local);
     if row.unwrap_or(names.len()) != plan.output.len() {
@@ -86,7 +88,7 @@ fn variables(
     one_row(&batch, rows)
 }
 
-/// Compat: the variables have the first row's values when another row is an error.
+/// Fails if there is a second row. Compat: the variables already have the first row's values then.
 fn one_row(first: &Batch, rows: &mut dyn op::Operator) -> SqlResult<u64> {
     match first.rows() > 1 || rows.next()?.is_some() {
         true => Err(SqlError::new(&ER_TOO_MANY_ROWS, &[])),

@@ -1,12 +1,13 @@
-//! The statements that a thread keeps with their plans, so that a text met again is not parsed and
+//! Statements and their plans, cached per thread, so that a repeated text is neither parsed nor
 //! planned again.
 //!
-//! A key is what a statement's meaning depends on besides definitions, and its text: as it is for
-//! statements that clients prepare ([`Form::Prepared`]), as a shape without literals for texts that
-//! they send to be run ([`Form::Text`]). Each thread keeps its own, so that finding one touches
-//! nothing that others write; sessions that agree in everything plans depend on share them.
+//! A key consists of the settings and schema that a statement's meaning depends on, and of the
+//! text: unchanged for statements that clients prepare ([`Form::Prepared`]), and as a shape without
+//! literals for statements that they send as text ([`Form::Text`]). Each thread has its own cache,
+//! so that a lookup touches no memory that other threads write. Sessions with the same settings
+//! share the entries.
 //!
-//! Must not keep what means something else in another session: [`may_share`].
+//! Must not keep a statement that means something else in another session: see [`may_share`].
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -16,33 +17,32 @@ use selkie_sql::Shape;
 use crate::state::plan_key::PlanKey;
 use crate::{Generations, Instance, Prepared, Session};
 
-/// Longest text that is looked at, in bytes.
+/// Longest text that is cached, in bytes.
 pub(super) const LONGEST: usize = 8 << 10;
 /// Statements kept in each generation of a thread.
 const GENERATION: usize = 512;
 
-/// How a client sends a text.
+/// Way in which a client sends a text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Form {
-    /// To be run: its literals are no part of the key.
+    /// Sent to be executed: its literals are not part of the key.
     Text,
-    /// To be prepared.
+    /// Sent to be prepared.
     Prepared,
 }
 
-/// A statement that is kept.
+/// A cached statement.
 #[derive(Debug)]
 pub(crate) struct Kept {
     pub(crate) statement: Arc<Prepared>,
-    /// What it was planned under.
+    /// Versions and settings it was planned under.
     pub(crate) key: PlanKey,
-    /// For each literal of its texts, the text it has to have; `None` for those that are
-    /// parameters.
+    /// For each literal, the text it must have; `None` if the literal is a parameter.
     pub(crate) fixed: Vec<Option<Box<[u8]>>>,
 }
 
 impl Kept {
-    /// A statement that is for one text only.
+    /// A statement cached for one text only.
     pub(crate) fn prepared(
         instance: &Instance,
         session: &Session,
@@ -52,21 +52,21 @@ impl Kept {
     }
 }
 
-/// What is known of a key.
+/// State of a key.
 #[derive(Clone, Debug)]
 pub(crate) enum Entry {
-    /// A text had it.
+    /// One text with this key was seen.
     Seen,
-    /// Its plans depend on its values; how often it is still met before it is tried again.
+    /// The plans depend on the values; `left` more texts are ignored before the next attempt.
     Refused {
         left: u32,
     },
     Kept(Arc<Kept>),
 }
 
-/// Entries by key.
+/// Cache of one thread.
 pub(crate) struct PlanCache {
-    /// The key of the text at hand, and its literals.
+    /// Key of the current text, and its literals.
     pub(super) shape: Shape,
     entries: Generations<Box<[u8]>, Entry>,
 }
@@ -79,7 +79,7 @@ thread_local! {
 }
 
 impl PlanCache {
-    /// Uses the cache of this thread with the key of a text at hand; `None` if the text has none.
+    /// Runs `work` on this thread's cache with the key of `text`; `None` if the text has no key.
     pub(crate) fn with<R>(
         session: &Session,
         form: Form,
@@ -89,7 +89,7 @@ impl PlanCache {
         CACHE.with_borrow_mut(|cache| cache.read(session, form, text).then(|| work(cache)))
     }
 
-    /// Makes the key of a text.
+    /// Builds the key of a text; false if it has none.
     fn read(&mut self, session: &Session, form: Form, text: &[u8]) -> bool {
         let key = &mut self.shape.bytes;
         key.clear();
@@ -107,24 +107,24 @@ impl PlanCache {
         }
     }
 
-    /// What is known of the key at hand.
+    /// The entry of the current key.
     pub(crate) fn find(&mut self) -> Option<&mut Entry> {
         self.entries.find(&*self.shape.bytes)
     }
 
-    /// Keeps what is known of the key at hand.
+    /// Stores the entry of the current key.
     pub(crate) fn put(&mut self, entry: Entry) {
         self.entries.keep(self.shape.bytes.as_slice().into(), entry);
     }
 }
 
-/// Whether a session's statements mean what they mean in other sessions with its settings.
+/// Whether a session's statements mean the same in other sessions with its settings.
 pub(crate) fn may_share(session: &Session, text: &[u8]) -> bool {
     text.len() <= LONGEST
         && session.frame.temporary.iter().next().is_none()
         && session.locked_tables.is_none()
         && session.frame.acting_as.is_none()
-        // Whether a change is refused depends on the plan, which its own values choose.
+        // Safe updates refuse a statement depending on its plan, and so on its values.
         && !session.frame.settings.dml.sql_safe_updates
         && session.frame.settings.expressions.collation_connection.charset().is_ascii_compatible()
 }

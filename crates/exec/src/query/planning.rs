@@ -1,4 +1,6 @@
-//! From a statement to a plan whose tables are locked and current.
+//! From a statement to a plan whose tables are locked and current. A plan must be locked before it
+//! runs, and checked again after the locks were granted ([`Execution::locked_plan`]): DDL may have
+//! changed a definition in between.
 
 use std::sync::Arc;
 
@@ -19,7 +21,7 @@ use crate::query::execution::{Execution, Scope};
 use crate::query::running::Running;
 use crate::{Instance, Session, query};
 
-/// Parses one statement in the session's mode; `origin` is the text as a client sent it.
+/// Parses one statement in the session's SQL mode; `origin` is the text as the client sent it.
 pub(crate) fn parse(
     session: &Session,
     text: &[u8],
@@ -33,7 +35,7 @@ pub(crate) fn parse(
     Ok(parsed)
 }
 
-/// Numbers from the engines.
+/// Row counts and estimates from the engines.
 struct EngineStatistics<'a>(&'a Instance);
 
 impl StatisticsSource for EngineStatistics<'_> {
@@ -57,7 +59,7 @@ impl StatisticsSource for EngineStatistics<'_> {
     }
 }
 
-/// What a session's statements refer to besides tables.
+/// Variables, privileges and functions that the session's statements may refer to.
 struct PlanEnvironment<'a> {
     session: &'a Session,
     snapshot: &'a Snapshot,
@@ -101,7 +103,7 @@ impl Scope<'_> {
         self.with_context(text, parameters, |context| selkie_plan::plan(statement, context))
     }
 
-    /// Plans a statement for the values of one that runs.
+    /// Plans a statement for the values of the running statement.
     pub(crate) fn plan_running(
         self,
         statement: &Statement,
@@ -111,8 +113,8 @@ impl Scope<'_> {
         self.plan(statement, running.text, (&types, types.len()))
     }
 
-    /// The text of a query as the planner understands it with what is `known`, and what it found
-    /// out on the way.
+    /// Text of a query after the planner's rewrites with the facts in `known`, and the conditions
+    /// raised meanwhile.
     pub(crate) fn query_text(
         self,
         query: &ast::Query,
@@ -125,7 +127,7 @@ impl Scope<'_> {
         })
     }
 
-    /// An expression by itself: of SET, of EXECUTE ... USING.
+    /// Binds a single expression, such as one of SET or EXECUTE ... USING.
     pub(crate) fn bind(self, expr: &ast::Expr, running: Running<'_>) -> SqlResult<Expr> {
         let types = running.types();
         self.with_context(running.text, (&types, types.len()), |context| {
@@ -133,7 +135,7 @@ impl Scope<'_> {
         })
     }
 
-    /// What HANDLER reads of a table.
+    /// Binds a READ of HANDLER.
     pub(crate) fn handler_read(
         self,
         table: &Arc<TableInfo>,
@@ -146,7 +148,7 @@ impl Scope<'_> {
         })
     }
 
-    /// Fails as the view's query fails, if what it reads is no longer there.
+    /// Plans the view's query and fails with its error.
     pub(crate) fn check_view(self, view: &View) -> SqlResult<()> {
         let text = view.select.as_bytes();
         let parsed = selkie_sql::parse(text, &ParseOptions::default())?;
@@ -178,7 +180,7 @@ impl Scope<'_> {
     }
 }
 
-/// Whether every table of a plan is still what the plan was made for.
+/// Whether every table of a plan still has the version that was planned.
 pub(crate) fn is_current(instance: &Instance, plan: &Plan) -> bool {
     let snapshot = instance.catalog.snapshot();
     let foreign = plan.foreign.touched().map(|(table, _)| table);
@@ -190,7 +192,8 @@ pub(crate) fn is_current(instance: &Instance, plan: &Plan) -> bool {
 }
 
 impl Execution<'_> {
-    /// A plan made by `make` whose tables are locked and did not change before they were.
+    /// Returns a plan made by `make` whose tables are locked and current. Plans again if a
+    /// definition changed before it was locked.
     pub(crate) fn locked_plan(
         &mut self,
         mut make: impl FnMut(Scope<'_>) -> SqlResult<Arc<Plan>>,

@@ -1,4 +1,6 @@
-//! The plan of a prepared statement for the values of an execution.
+//! The plan of a prepared statement for the values of an execution. Plans are kept by the types of
+//! the values, not by the values. A placeholder in ORDER BY or GROUP BY that gives a column number
+//! needs a plan of its own.
 
 use std::sync::Arc;
 
@@ -14,13 +16,14 @@ use crate::state::plan_key::PlanKey;
 use crate::state::prepared::{CachedPlan, Prepared, roomy};
 use crate::state::session::bump;
 
-/// Compat: PREPARE raises the warnings about deprecated syntax in the text, executions do not.
+/// Drops these warnings from a plan. Compat: PREPARE raises warnings about deprecated syntax,
+/// EXECUTE does not.
 pub(crate) fn forget_text(plan: &mut Plan) {
     let code = ER_WARN_DEPRECATED_SYNTAX.code;
     plan.conditions.retain(|c| c.code != code || c.level == Level::Note);
 }
 
-/// The keys of ORDER BY and GROUP BY of the outermost query that are placeholders.
+/// The ORDER BY and GROUP BY keys of the outermost query that are placeholders.
 pub(crate) fn keys(statement: &mut Statement) -> Vec<&mut Expr> {
     let Statement::Query(query) = statement else { return Vec::new() };
     let mut items: Vec<&mut OrderItem> = query.order_by.iter_mut().collect();
@@ -31,7 +34,7 @@ pub(crate) fn keys(statement: &mut Statement) -> Vec<&mut Expr> {
     exprs.filter(|e| matches!(e.kind, ExprKind::Param(_))).collect()
 }
 
-/// The statement with the numbers of columns in place of their placeholders.
+/// The statement with column numbers in place of these placeholders.
 fn with_numbers(statement: &Statement, values: &[(Value, SqlType)]) -> Statement {
     let mut statement = statement.clone();
     for key in keys(&mut statement) {
@@ -49,13 +52,14 @@ fn with_numbers(statement: &Statement, values: &[(Value, SqlType)]) -> Statement
 }
 
 impl Prepared {
-    /// Whether plans kept are for tables that are others now.
+    /// Whether a kept plan's tables have changed.
     fn is_stale(&self, instance: &Instance) -> bool {
         let kept = self.plans.lock();
         kept.iter().any(|kept| !planning::is_current(instance, &kept.plan))
     }
 
-    /// The plan for parameters of these types; a new one if definitions or settings changed.
+    /// Returns the plan for parameters of these types; makes a new one if definitions or settings
+    /// changed.
     pub(crate) fn plan(
         &self,
         scope: Scope<'_>,
@@ -81,7 +85,7 @@ impl Prepared {
             Ok::<_, SqlError>(Arc::new(plan))
         };
         if self.numbers_columns {
-            // Such a plan is good for these values only.
+            // Such a plan is valid for these values only.
             return make(&with_numbers(&self.statement, values));
         }
         let was_stale = self.is_stale(instance);

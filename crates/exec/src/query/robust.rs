@@ -1,4 +1,6 @@
-//! Whether a plan made without its values is as good for all of them.
+//! Whether a plan made without its values is as good for all of them. Must be conservative: a plan
+//! wrongly called robust would be slow for some values, or lose the warnings and errors of
+//! literals.
 
 use selkie_engine::IndexKind;
 use selkie_expr::{Expr, ExprKind};
@@ -7,8 +9,8 @@ use selkie_plan::physical::{
 };
 use selkie_types::stack;
 
-/// Whether `general`, with parameters, reads as `special` does, which was made for some values, and
-/// other values would not have made a much better plan.
+/// Whether `general`, planned with parameters, reads tables like `special`, planned for some
+/// values, and no other values would give a much better plan.
 pub(crate) fn is_robust(general: &Plan, special: &Plan) -> bool {
     let is_plain = |plan: &Plan| {
         plan.subplans.is_empty()
@@ -41,7 +43,7 @@ fn same_nodes(general: &PlanNode, special: &PlanNode) -> bool {
     }
 }
 
-/// The only input of an operator whose way of working no value changes.
+/// The only input of an operator whose work does not depend on the values.
 fn input(operator: &Operator) -> Option<&PlanNode> {
     match operator {
         Operator::Project { input, .. } => Some(input),
@@ -66,8 +68,8 @@ fn reads_alike(a: &TableScan, b: &TableScan) -> bool {
         && a.filter.len() == b.filter.len()
 }
 
-/// Whether there is nothing to choose by value: one row, or one index whose ranges are never
-/// slower than all of it.
+/// Whether the access does not depend on the values: a unique key, or the only index, whose ranges
+/// are never slower than the whole index.
 fn is_indifferent(scan: &TableScan) -> bool {
     let Access::Index(range) = &scan.access else { return false };
     let only = scan.possible_keys.len() <= 1;
@@ -105,8 +107,8 @@ fn is_value(e: &Expr) -> bool {
     matches!(e.kind, ExprKind::Parameter(_) | ExprKind::Literal(_))
 }
 
-/// Whether no value is converted before it is compared: a literal would have been, when planned,
-/// with warnings and errors of its own.
+/// Whether no parameter is converted before it is compared. A literal would be converted at
+/// planning, with its own warnings and errors.
 fn takes_values_as_they_are(e: &Expr) -> bool {
     let is_parameter = |e: &&Expr| matches!(e.kind, ExprKind::Parameter(_));
     !e.any(&mut |e| matches!(e.kind, ExprKind::Call(_)) && e.children().iter().any(is_parameter))

@@ -1,4 +1,5 @@
-//! A statement being run, beside its tree.
+//! Input of a running statement besides its syntax tree: text, parameter values, and the cached
+//! plan's owner.
 
 use selkie_types::{SqlType, Value};
 
@@ -6,23 +7,23 @@ use crate::state::bulk::BulkRows;
 use crate::state::prepared::Prepared;
 use crate::state::terms::Terms;
 
-/// A statement being run, beside its tree.
+/// Input of a running statement besides its tree. Copied freely; it only borrows.
 #[derive(Clone, Copy)]
 pub(crate) struct Running<'a> {
-    /// The text its spans point into.
+    /// Text that the tree's spans point into.
     pub(crate) text: &'a [u8],
     /// Values of its placeholders.
     pub(crate) values: &'a [(Value, SqlType)],
-    /// The prepared statement that keeps its plan, if it was prepared.
+    /// The prepared statement that caches its plan, if there is one.
     pub(crate) prepared: Option<&'a Prepared>,
-    /// The expressions of the program it is part of, if it is part of one.
+    /// Expressions of the stored program that the statement is part of, if any.
     pub(crate) terms: Option<&'a Terms>,
     /// Rows of parameters, for an INSERT; `values` have their types.
     pub(crate) bulk: Option<BulkRows<'a>>,
 }
 
 impl<'a> Running<'a> {
-    /// A statement by itself.
+    /// A statement that is neither prepared nor part of a program.
     pub(crate) fn new(text: &'a [u8], values: &'a [(Value, SqlType)]) -> Self {
         Self { text, values, prepared: None, terms: None, bulk: None }
     }

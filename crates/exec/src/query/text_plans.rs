@@ -1,10 +1,10 @@
-//! Plans of statements that clients send as text again and again with other values.
+//! Plans of statements that clients repeatedly send as text with different values.
 //!
-//! Texts of one shape differ in literals only. A shape seen a second time is planned with
-//! parameters for the literals, and if that gives the plan its values gave, and no other values
-//! could make another plan much better, texts of that shape are no longer parsed and planned.
+//! Texts of one shape differ in literals only. A shape that is seen a second time is planned with
+//! its literals as parameters. If this gives the same plan as the values did, and no other values
+//! could give a much better one, texts of that shape are no longer parsed and planned.
 //!
-//! Must not keep a plan that depends on a value: reports are planned each time.
+//! Must not keep a plan that depends on a value: such statements are planned each time.
 
 use std::sync::Arc;
 
@@ -18,30 +18,30 @@ use crate::query::robust::is_robust;
 use crate::state::plan_key::PlanKey;
 use crate::{Instance, Prepared, Session};
 
-/// A kept statement with the values of one text.
+/// A cached statement with the values of one text.
 #[derive(Debug)]
 pub struct TextPlan {
     /// The statement, with parameters where its texts have literals.
     pub statement: Arc<Prepared>,
-    /// Their values.
+    /// Values of these parameters.
     pub values: Vec<(Value, SqlType)>,
 }
 
-/// What is known of a text.
+/// Result of looking a text up.
 #[derive(Debug)]
 pub enum TextLookup {
-    /// It need not be parsed.
+    /// The text need not be parsed.
     Found(TextPlan),
-    /// Parsed, it may be worth keeping: [`keep_text_plan`].
+    /// Once parsed, it should be passed to [`keep_text_plan`].
     Repeated,
-    /// Nothing.
+    /// The text must be parsed and planned.
     Unknown,
 }
 
-/// How often a shape that was refused is met before it is tried again.
+/// Texts of a refused shape that pass before it is tried again.
 const PATIENCE: u32 = 1000;
 
-/// Looks a text up that is one statement in UTF-8.
+/// Looks up a text that is a single statement in UTF-8.
 pub fn find_text_plan(instance: &Instance, session: &Session, text: &[u8]) -> TextLookup {
     if !may_share(session, text) {
         return TextLookup::Unknown;
@@ -51,8 +51,8 @@ pub fn find_text_plan(instance: &Instance, session: &Session, text: &[u8]) -> Te
     found.unwrap_or(TextLookup::Unknown)
 }
 
-/// Plans a text that was met before so that it can be kept, and keeps it; `statement` is what it
-/// says. `None` if its plan may depend on its values.
+/// Plans a repeated text with parameters and caches it; `statement` is the parsed text. `None` if
+/// the plan may depend on the values.
 pub fn keep_text_plan(
     instance: &Instance,
     session: &Session,
@@ -113,7 +113,7 @@ fn make(shape: &Shape, scope: Scope<'_>, statement: &Statement, text: &[u8]) -> 
     is_robust(&general, &special).then_some(kept)
 }
 
-/// The values of a text's literals; NULL for those that are no parameters.
+/// Values of a text's literals; NULL for literals that are not parameters.
 fn values(shape: &Shape, kept: &Kept, session: &Session, text: &[u8]) -> Vec<(Value, SqlType)> {
     let literals = shape.literals.iter().zip(&kept.fixed);
     literals
@@ -124,10 +124,11 @@ fn values(shape: &Shape, kept: &Kept, session: &Session, text: &[u8]) -> Vec<(Va
         .collect()
 }
 
-/// The type is the same for all of a kind, as it is part of what a plan was made for.
+/// Value and type of a literal. All literals of a kind have one type, because types are part of a
+/// plan's key.
 ///
-/// A kind's longest value is as long as its type says: a column for which that is too long checks
-/// each value, as it does literals.
+/// A type is as long as the kind's longest value. A column that may be too short for it checks each
+/// value, as it does for literals.
 fn value(kind: LiteralKind, raw: &[u8], session: &Session) -> (Value, SqlType) {
     let int = |ty| {
         let value = raw.iter().fold(0, |n: i64, digit| n * 10 + i64::from(digit - b'0'));

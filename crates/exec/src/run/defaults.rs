@@ -1,10 +1,11 @@
-//! Values of columns that are given none.
+//! Default values of columns. Defaults that are expressions are computed by the plan, not here.
+//! Used by INSERT, LOAD DATA and ALTER TABLE alike.
 
 use selkie_catalog::{ColumnInfo, DefaultValue};
 use selkie_expr::EvalContext;
 use selkie_types::{Date, DateTime, Decimal, Physical, SqlType, Time, TypeKind, Value};
 
-/// The zero of a type: what a NOT NULL column without DEFAULT holds when nothing strict is said.
+/// The zero of a type: the value of a NOT NULL column without DEFAULT in non-strict mode.
 pub(crate) fn implicit_default(ty: &SqlType) -> Value {
     match ty.physical() {
         Physical::Int => Value::Int(0),
@@ -21,8 +22,7 @@ pub(crate) fn implicit_default(ty: &SqlType) -> Value {
     }
 }
 
-/// What a column that cannot be NULL holds in place of a value that is not there: the zero of its
-/// type, which in an ENUM is no member.
+/// Value that replaces NULL in a NOT NULL column: the zero of its type; in an ENUM it is no member.
 pub(crate) fn empty_value(ty: &SqlType) -> Value {
     match ty.kind {
         TypeKind::Enum => Value::UInt(0),
@@ -44,13 +44,13 @@ pub(crate) fn now(eval: &EvalContext<'_>, ty: &SqlType) -> Value {
     }
 }
 
-/// What a column holds by default; `None` if it has no default and must not be NULL.
+/// Default value of a column; `None` if it has none and is NOT NULL, or if it is an expression.
 pub(crate) fn default_of_column(eval: &EvalContext<'_>, column: &ColumnInfo) -> Option<Value> {
     match &column.default {
         DefaultValue::Literal(value) | DefaultValue::Written { value, .. } => Some(value.clone()),
         DefaultValue::CurrentTimestamp => Some(now(eval, &column.ty)),
         DefaultValue::Implicit if column.nullable => Some(Value::Null),
-        // Compat: an ENUM without DEFAULT has its first member.
+        // Compat: the default of an ENUM without DEFAULT is its first member.
         DefaultValue::Implicit if column.ty.kind == TypeKind::Enum => Some(Value::UInt(1)),
         DefaultValue::Implicit | DefaultValue::Expression(_) => None,
     }

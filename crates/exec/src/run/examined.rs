@@ -1,13 +1,14 @@
-//! The count of rows a statement may still examine under LIMIT ROWS EXAMINED.
+//! The count of rows a statement may still examine under LIMIT ROWS EXAMINED. [`crate::op`] counts;
+//! this file only holds the numbers.
 
 use std::cell::Cell;
 
-/// The rows a statement may still examine, and whether it ran out of them.
+/// Rows that a statement may still examine, and whether it reached the limit.
 #[derive(Default)]
 pub(crate) struct Examined {
-    /// `None` without a limit.
+    /// Rows left; `None` without a limit.
     pub(crate) left: Cell<Option<u64>>,
-    /// The rows ended early.
+    /// Whether the result ended early.
     pub(crate) incomplete: Cell<bool>,
 }
 

@@ -1,5 +1,5 @@
-//! TIMESTAMPs leave the executor as times of the session's zone. Must not be used for what is
-//! stored.
+//! Converts TIMESTAMPs from UTC to the session's time zone when they leave the executor. Must not
+//! be used for stored values.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ pub(crate) fn to_client(eval: &EvalContext<'_>, output: &[OutputColumn], batch: 
     Batch::new(columns.collect(), rows)
 }
 
-/// The type of a column that [`to_client`] gives out: instants have become local times.
+/// Type of a column after [`to_client`]: a TIMESTAMP has become a local DATETIME.
 pub(crate) fn local_type(ty: SqlType) -> SqlType {
     if ty.kind == TypeKind::Timestamp { SqlType::datetime(ty.decimals) } else { ty }
 }

@@ -1,7 +1,7 @@
-//! Conditions over rows, and what is said of the rows on the way.
+//! Conditions over rows, and the warnings they raise.
 //!
-//! A batch is judged as a whole. If that raises warnings they come in the wrong order and about no
-//! row in particular, so the batch is judged again row by row.
+//! A batch is evaluated as a whole. If this raises warnings, their order and row numbers are wrong,
+//! so they are undone and the batch is evaluated again row by row.
 
 use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
@@ -9,12 +9,12 @@ use std::sync::Arc;
 use selkie_expr::{CompareOp, EvalContext, Expr, ExprKind};
 use selkie_types::{Batch, Bitmap, Column, Physical, SqlResult, stack};
 
-/// Conditions that all rows of a scan or operator must satisfy.
+/// Conditions that the rows of a scan or operator must satisfy.
 pub(crate) struct RowFilter<'r> {
     conditions: &'r [Expr],
-    /// The conditions with their constant parts computed: warnings about these come once.
+    /// The conditions with constant parts computed, so that their warnings come once.
     computed: OnceCell<Vec<Expr>>,
-    /// Constants that columns must equal were computed.
+    /// Whether constants in `column = constant` were computed.
     begun: Cell<bool>,
 }
 
@@ -27,8 +27,8 @@ impl<'r> RowFilter<'r> {
         self.conditions.is_empty()
     }
 
-    /// The rows for which all conditions are true; `None` if that is all of them. The first row of
-    /// the batch has the number the context says.
+    /// Rows for which all conditions are true; `None` if these are all rows. The context has the
+    /// number of the batch's first row.
     pub(crate) fn keep(&self, eval: &EvalContext<'_>, batch: &Batch) -> SqlResult<Option<Bitmap>> {
         self.begin(eval);
         let conditions = self.computed.get().map_or(self.conditions, Vec::as_slice);
@@ -43,7 +43,7 @@ impl<'r> RowFilter<'r> {
         by_row(eval, computed, batch)
     }
 
-    /// The rows of `batch` that are kept, `None` if there are none.
+    /// The rows of `batch` that pass; `None` if none does.
     pub(crate) fn filter(&self, eval: &EvalContext<'_>, batch: Batch) -> SqlResult<Option<Batch>> {
         let batch = match self.keep(eval, &batch)? {
             None => batch,
@@ -55,15 +55,15 @@ impl<'r> RowFilter<'r> {
         Ok((batch.rows() > 0).then_some(batch))
     }
 
-    /// Compat: a constant that a column must equal is computed before any row is looked at,
-    /// whatever other conditions say of the rows.
+    /// Compat: a constant in `column = constant` is computed before any row is read, whatever the
+    /// other conditions say about the rows.
     fn begin(&self, eval: &EvalContext<'_>) {
         if self.begun.replace(true) || self.computed.get().is_some() {
             return;
         }
         let mark = eval.conditions.borrow().mark();
         for constant in self.conditions.iter().filter_map(equal_constant) {
-            // An error is met again where the value is needed.
+            // An error occurs again where the value is needed.
             let _ = constant.eval_value(eval);
         }
         if eval.conditions.borrow_mut().forget_since(mark) {
@@ -79,19 +79,19 @@ impl<'r> RowFilter<'r> {
         stack::ensure();
         let mark = eval.conditions.borrow().mark();
         let mut computed = self.conditions.to_vec();
-        // Compat: a condition that depends on no row is no reason to refuse a strict statement.
+        // Compat: a constant condition must not make a strict statement fail.
         computed.iter_mut().filter(|e| e.is_constant()).for_each(|e| e.fold(eval, true));
-        // Compat: lists are converted before any row is read.
+        // Compat: constants of IN lists are converted before any row is read.
         computed.iter_mut().for_each(|e| fold_lists(e, eval));
         eval.conditions.borrow_mut().pardon_since(mark);
         computed.iter_mut().for_each(|e| compute(e, eval));
-        // What was computed for a range of keys was said then.
+        // Warnings that computing key ranges raised already are not repeated.
         eval.conditions.borrow_mut().forget_repeated_since(mark);
         computed
     }
 }
 
-/// Computes the constants of lists.
+/// Computes the constants in IN lists.
 fn fold_lists(e: &mut Expr, eval: &EvalContext<'_>) {
     stack::ensure();
     if let ExprKind::InList(list) = &mut e.kind {
@@ -101,7 +101,7 @@ fn fold_lists(e: &mut Expr, eval: &EvalContext<'_>) {
     e.children_mut().into_iter().for_each(|child| fold_lists(child, eval));
 }
 
-/// The constant in `column = constant`, if it must be computed.
+/// The constant in `column = constant`, if it is a function call.
 fn equal_constant(condition: &Expr) -> Option<&Expr> {
     let ExprKind::Compare(compare) = &condition.kind else { return None };
     let constant = match (compare.left.as_column(), compare.right.as_column()) {
@@ -113,8 +113,8 @@ fn equal_constant(condition: &Expr) -> Option<&Expr> {
     (compare.op == CompareOp::Eq && is_call && constant.is_constant()).then_some(constant)
 }
 
-/// Computes the constant parts. Compat: a literal is converted once where it is compared, anywhere
-/// else for every row.
+/// Computes the constant parts. Compat: a literal is converted once in a comparison, but for every
+/// row elsewhere.
 fn compute(e: &mut Expr, eval: &EvalContext<'_>) {
     stack::ensure();
     if e.is_constant() {
@@ -136,7 +136,7 @@ fn compute(e: &mut Expr, eval: &EvalContext<'_>) {
     }
 }
 
-/// Whether an expression is made of subqueries that depend on no row.
+/// Whether an expression has only subqueries that depend on no row, and no columns.
 fn is_computed_once(e: &Expr) -> bool {
     let depends = |e: &Expr| match &e.kind {
         ExprKind::Column(_) | ExprKind::Row(_) => true,
@@ -158,9 +158,9 @@ fn by_row(eval: &EvalContext<'_>, conditions: &[Expr], batch: &Batch) -> SqlResu
     Ok((keep.count_ones() < batch.rows()).then_some(keep))
 }
 
-/// The rows for which all conditions are true; `None` if that is all of them. Conditions are
-/// evaluated in order, each over the rows that are left, so that no row raises a warning or an
-/// error that an earlier condition excludes.
+/// Rows for which all conditions are true; `None` if these are all rows. Conditions are evaluated
+/// in order, each over the remaining rows, so that no row raises a warning or an error that an
+/// earlier condition excludes.
 pub(crate) fn keep_rows(
     eval: &EvalContext<'_>,
     conditions: &[Expr],
@@ -185,7 +185,7 @@ pub(crate) fn keep_rows(
     Ok(keep)
 }
 
-/// The rows numbered `rows`, with only the columns `e` reads; others are NULL.
+/// The rows at positions `rows` with only the columns that `e` reads; others are NULL.
 fn subset(e: &Expr, batch: &Batch, rows: &[u32]) -> Batch {
     let mut used = vec![false; batch.columns().len()];
     e.for_each_column(&mut |at| used[at] = true);

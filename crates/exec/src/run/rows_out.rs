@@ -1,4 +1,5 @@
-//! Result sets made of single values: maintenance, EXPLAIN, SHOW.
+//! Result sets built from single values, for maintenance statements, EXPLAIN, HELP and SHOW.
+//! Columns have no origin table. Results of queries go through [`crate::query`] instead.
 
 use std::sync::Arc;
 
@@ -32,7 +33,7 @@ pub(crate) fn output_column(name: &str, ty: SqlType) -> OutputColumn {
     }
 }
 
-/// A string type of metadata.
+/// String type of metadata columns.
 pub(crate) fn text(characters: u32) -> SqlType {
     SqlType::varchar(characters, CollationId::UTF8MB3_GENERAL_CI)
 }

@@ -1,4 +1,5 @@
-//! How rows of tables are found and decoded. Knows no session, so that any thread may use it.
+//! Finding and decoding rows of tables. Must not know a session, so that any thread may use it.
+//! Shared by table scans, lookups and HANDLER.
 
 mod computed;
 mod decode;

@@ -1,7 +1,7 @@
 //! Numbers of sequences: NEXT VALUE, PREVIOUS VALUE, SETVAL.
 //!
-//! A sequence's row is changed in a transaction of its own, durable before a number of the block it
-//! reserves is given out: no rollback and no crash brings a number back.
+//! A sequence's row is changed in a transaction of its own, which must be durable before a number
+//! of the reserved block is given out: no rollback and no crash gives a number out again.
 
 use selkie_catalog::{
     Namespace, NextValue, SequenceDef, SequenceState, TableInfo, sequence_columns,
@@ -19,7 +19,7 @@ use crate::state::error::{corrupt, from_engine};
 use crate::state::own_transaction::{begin_in, commit_now};
 use crate::{Instance, Session};
 
-/// Evaluates calls of sequences where no query runs.
+/// Evaluates sequence functions where no query runs.
 pub(crate) struct SequencesOnly<'a> {
     pub(crate) instance: &'a Instance,
     pub(crate) session: &'a Session,
@@ -32,7 +32,7 @@ impl SubqueryRunner for SequencesOnly<'_> {
     }
 }
 
-/// The value of a call.
+/// Value of a sequence function.
 pub(crate) fn evaluate(
     instance: &Instance,
     session: &Session,
@@ -73,7 +73,7 @@ pub(crate) fn create_row(
     Place { instance, session, control, table }.store(def)
 }
 
-/// Replaces the row of a sequence; numbers reserved before are not given out any more.
+/// Replaces the row of a sequence; reserved numbers are discarded.
 pub(crate) fn replace_row(
     instance: &Instance,
     session: &Session,
@@ -90,7 +90,7 @@ pub(crate) fn replace_row(
     place.store(&def)
 }
 
-/// The row of a sequence.
+/// Reads the row of a sequence.
 pub(crate) fn read_row(
     instance: &Instance,
     session: &Session,
@@ -100,7 +100,7 @@ pub(crate) fn read_row(
     Place { instance, session, control, table }.read()
 }
 
-/// A sequence and on whose behalf it is asked.
+/// A sequence, with the session that uses it.
 struct Place<'a> {
     instance: &'a Instance,
     session: &'a Session,
@@ -188,7 +188,7 @@ impl Place<'_> {
         Ok(SequenceDef::from_row(&values.map_err(corrupt)?))
     }
 
-    /// Puts `def` in place of the row, durably.
+    /// Replaces the row by `def`, durably.
     fn store(&self, def: &SequenceDef) -> SqlResult<()> {
         let row = self.encode(def);
         let (engine, trx) = begin_in(self.instance, self.table)?;

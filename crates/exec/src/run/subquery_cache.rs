@@ -1,4 +1,5 @@
-//! Results of subqueries by the values they depend on.
+//! Results of subqueries by the values they depend on. [`crate::op`] fills and reads it; it lives
+//! as long as one execution.
 
 use std::sync::Arc;
 
@@ -7,12 +8,12 @@ use selkie_types::Value;
 
 use super::SharedRows;
 
-/// The result of a subquery for one set of outer values.
+/// Result of a subquery for one set of outer values.
 #[derive(Clone, Debug)]
 pub(crate) enum Known {
-    /// Its single row, if it has one.
+    /// The single row, or none.
     Single(Option<Arc<[Value]>>),
-    /// More than one row, to a statement that says IGNORE.
+    /// More than one row, under IGNORE.
     TooMany,
     Exists(bool),
     Rows(SharedRows),

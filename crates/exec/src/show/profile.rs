@@ -1,12 +1,12 @@
-//! SHOW PROFILE: the stages of a statement, with the columns that are asked for.
+//! SHOW PROFILE: a query over `information_schema.PROFILING` with the requested columns.
 //!
-//! Must not measure anything.
+//! Must not measure anything: the server fills the table.
 
 use selkie_sql::ast::{ExprKind, Limit, Literal};
 
 use super::query::Shape;
 
-/// Columns by the word that asks for them.
+/// Columns by the keyword that requests them.
 const COLUMNS: &[(&str, &[(&str, &str)])] = &[
     ("CPU", &[("CPU_user", "CPU_USER"), ("CPU_system", "CPU_SYSTEM")]),
     (
@@ -33,7 +33,7 @@ const COLUMNS: &[(&str, &[(&str, &str)])] = &[
     ),
 ];
 
-/// The query over `PROFILING`; without a number it is about the last statement.
+/// The query over `PROFILING`; without a number it shows the last statement.
 pub(super) fn shape(types: &[&str], query: Option<u64>, limit: Option<&Limit>) -> Shape {
     let mut columns = vec![("Status", "STATE"), ("Duration", "DURATION")];
     for (word, more) in COLUMNS {

@@ -1,4 +1,5 @@
-//! SHOW CREATE of procedures, functions and triggers.
+//! SHOW CREATE of procedures, functions and triggers. A routine's body is shown only to its definer
+//! and to accounts with the privilege for it; others get NULL.
 
 use selkie_catalog::{ProgramContext, Routine};
 use selkie_sql::ast::{RoutineKind, TableName};
@@ -35,7 +36,7 @@ fn context_values(context: &ProgramContext) -> [Value; 3] {
     ]
 }
 
-/// The routine a name means, or error 1305.
+/// Finds a routine that the account may see; error 1305 if there is none.
 fn routine_of(
     Scope { instance, session }: Scope<'_>,
     kind: RoutineKind,
@@ -71,7 +72,7 @@ pub(super) fn create_routine(
     name: &TableName,
 ) -> SqlResult<ShownRows> {
     let (session, found) = (scope.session, routine_of(scope, kind, name)?);
-    // Compat: the name is shown as it was asked for.
+    // Compat: the name is shown as written in the statement.
     let routine = Routine { name: name.name.value.to_string(), ..(*found).clone() };
     let (first, second) = match routine.function {
         true => ("Function", "Create Function"),
@@ -141,7 +142,7 @@ pub(super) fn create_trigger(
     Ok(ShownRows { columns, rows: vec![row] })
 }
 
-/// A time in the session's zone, with hundredths.
+/// A time in the session's time zone, with hundredths of a second.
 fn created(session: &Session, micros: i64) -> Value {
     let micros = micros - micros.rem_euclid(10_000);
     let time = selkie_types::DateTime::from_unix_micros(micros);
@@ -150,7 +151,7 @@ fn created(session: &Session, micros: i64) -> Value {
     })
 }
 
-/// `SHOW PROCEDURE CODE` is for servers built to be debugged.
+/// Error of SHOW PROCEDURE CODE, which only debug builds of MariaDB support.
 pub(super) fn code() -> SqlError {
     SqlError::new(&ER_FEATURE_DISABLED, &[&"SHOW PROCEDURE|FUNCTION CODE", &"--with-debug"])
 }

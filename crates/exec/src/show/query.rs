@@ -1,4 +1,5 @@
-//! SHOW statements as queries over `information_schema`.
+//! SHOW statements as queries over `information_schema`. Must check the privileges whose lack is an
+//! error in SHOW: the queried tables only leave rows out.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -17,15 +18,15 @@ use crate::query::execution::Scope;
 use crate::state::session::{Access, Privilege};
 use crate::{Instance, Session};
 
-/// What an unfiltered SHOW selects.
+/// Query of a SHOW without filter.
 pub(super) struct Shape {
-    /// Pairs of result column and expression, the first being what LIKE compares.
+    /// Pairs of result column and expression; LIKE compares the first.
     columns: Vec<(String, &'static str)>,
     /// Table of `information_schema`.
     table: &'static str,
-    /// Which of its rows.
+    /// Condition on its rows.
     condition: String,
-    /// What LIKE compares, if it is not the first column.
+    /// Expression that LIKE compares, if not the first column.
     like: Option<&'static str>,
     /// Order of the rows.
     order: &'static str,
@@ -48,7 +49,7 @@ impl Shape {
     }
 }
 
-/// The query that answers `show`, or `None` if it is not one. `text` is the statement's source.
+/// Query for `show`; `None` if it has none. `text` is the statement's source.
 pub(crate) fn show_query(scope: Scope<'_>, show: &Show, text: &[u8]) -> SqlResult<Option<String>> {
     if let ShowWhat::OpenTables { schema } = &show.what {
         let rows = open_tables(scope.instance, schema.as_ref());
@@ -63,12 +64,12 @@ pub(crate) fn show_query(scope: Scope<'_>, show: &Show, text: &[u8]) -> SqlResul
     Ok(Some(render(&shape, filter, text)))
 }
 
-/// Compat: the first column of these is named after the pattern.
+/// Whether the name of the first column contains the pattern. Compat: MariaDB does this here.
 fn names_pattern(what: &ShowWhat) -> bool {
     matches!(what, ShowWhat::Databases | ShowWhat::Tables { .. })
 }
 
-/// The query that answers DESCRIBE.
+/// Query for DESCRIBE.
 pub(crate) fn describe_query(scope: Scope<'_>, describe: &Describe) -> SqlResult<String> {
     let shape = columns_shape(scope, false, &describe.table)?;
     let filter = describe.pattern.clone().map(|bytes| ShowFilter::Like(StringLiteral::utf8(bytes)));
@@ -89,7 +90,7 @@ fn render(shape: &Shape, filter: Option<&ShowFilter>, text: &[u8]) -> String {
         let word = if shape.condition.is_empty() { "WHERE" } else { "AND" };
         let expr = shape.like.unwrap_or(shape.columns[0].1);
         let pattern = quote_string(&String::from_utf8_lossy(&pattern.bytes));
-        // Compat: names that are as written are compared as written.
+        // Compat: these names are compared case-sensitively.
         let exact = matches!(shape.table, "SCHEMATA" | "TABLES");
         let collate = if exact { " COLLATE utf8mb3_bin" } else { "" };
         let _ = write!(inner, " {word} {expr}{collate} LIKE {pattern}");
@@ -106,7 +107,7 @@ fn render(shape: &Shape, filter: Option<&ShowFilter>, text: &[u8]) -> String {
     }
 }
 
-/// Tables with an open handle, as a query over constants.
+/// Query over constants that lists the tables with an open handle.
 fn open_tables(instance: &Instance, schema: Option<&Ident>) -> String {
     let head = |schema: &str, table: &str, on: &str| {
         format!(
@@ -123,7 +124,7 @@ fn open_tables(instance: &Instance, schema: Option<&Ident>) -> String {
     rows.join(" UNION ALL ")
 }
 
-/// The rows of a query that pass what LIKE or WHERE asks; LIKE is about `column`.
+/// Adds LIKE or WHERE to a query; LIKE compares `column`.
 fn filtered(rows: String, column: &str, filter: Option<&ShowFilter>, text: &[u8]) -> String {
     match filter {
         None => rows,
@@ -142,7 +143,7 @@ fn literal(text: &str) -> String {
     quote_string(text)
 }
 
-/// The schema a SHOW is about, which must exist.
+/// The schema that a SHOW is about; it must exist.
 fn schema_of(scope: Scope<'_>, schema: Option<&Ident>) -> SqlResult<String> {
     let Scope { instance, session } = scope;
     let name = schema.map(|s| &*s.value).or(session.frame.schema.as_deref());
@@ -154,20 +155,20 @@ fn schema_of(scope: Scope<'_>, schema: Option<&Ident>) -> SqlResult<String> {
     }
 }
 
-/// Fails unless the account has any privilege on a table, or on a schema or something in it.
+/// Fails unless the account has any privilege on the table, on the schema, or on an object in it.
 fn check_any(session: &Session, schema: &str, table: &str) -> SqlResult<()> {
     let everywhere = session.frame.account.global.has_any(Privileges::TABLE);
     check_sees(session, schema, table, Privilege::Any, everywhere)
 }
 
-/// Fails unless the columns of a table are shown to the account.
+/// Fails unless the account may see the columns of the table.
 fn check_shown(session: &Session, schema: &str, table: &str) -> SqlResult<()> {
     let everywhere = session.frame.account.global.has(Privileges::SELECT);
     check_sees(session, schema, table, Privilege::ShowTable, everywhere)
 }
 
-/// Asks for `privilege` on a table, unless the account has it `everywhere` or the table is
-/// everybody's or its own.
+/// Checks `privilege` on a table, unless the account has it `everywhere`, or the table is in
+/// `information_schema` or temporary.
 fn check_sees(
     session: &Session,
     schema: &str,
@@ -185,7 +186,7 @@ fn check_sees(
     session.frame.hooks.check_access(session, &access)
 }
 
-/// A table whose columns or indexes are shown: the account has some privilege on it.
+/// Finds a table whose columns or indexes are shown; the account needs some privilege on it.
 fn shown_table(scope: Scope<'_>, table: &TableName) -> SqlResult<Arc<TableInfo>> {
     if let Ok(schema) = scope.session.schema_of(table) {
         check_shown(scope.session, schema, &table.name.value)?;
@@ -193,7 +194,7 @@ fn shown_table(scope: Scope<'_>, table: &TableName) -> SqlResult<Arc<TableInfo>>
     table_of(scope, table)
 }
 
-/// An existing table, in a schema that exists.
+/// Finds a table; reports a missing schema first.
 pub(super) fn table_of(scope: Scope<'_>, table: &TableName) -> SqlResult<Arc<TableInfo>> {
     let schema = scope.session.schema_of(table)?;
     if scope.instance.catalog.snapshot().schema(schema).is_none() {
@@ -273,10 +274,10 @@ fn table_status(schema: &str) -> Shape {
         .ordered("BINARY TABLE_NAME")
 }
 
-/// Compat: SHOW COLUMNS takes the quotes and backslashes off literal defaults that
-/// `information_schema` shows, but those of TEXT and BLOB columns, which are expressions. U+FFFE
-/// keeps the place of a backslash that is meant. The session's mode may give backslashes no
-/// meaning, so that this text has none.
+/// Compat: SHOW COLUMNS removes quotes and backslashes from the literal defaults in
+/// `information_schema`, except for TEXT and BLOB columns, whose defaults are expressions. U+FFFE
+/// temporarily replaces an escaped backslash. This text contains no backslash, because the
+/// session's SQL mode may give it no meaning.
 const DEFAULT_UNQUOTED: &str = "CASE WHEN COLUMN_DEFAULT = 'NULL' THEN NULL \
      WHEN DATA_TYPE LIKE '%text' OR DATA_TYPE LIKE '%blob' THEN COLUMN_DEFAULT \
      WHEN COLUMN_DEFAULT LIKE '''%' THEN \
@@ -294,8 +295,8 @@ fn columns_shape(scope: Scope<'_>, full: bool, table: &TableName) -> SqlResult<S
         && let Err(cause) = scope.check_view(view)
     {
         let missing = [&ER_NO_SUCH_TABLE, &ER_BAD_FIELD_ERROR, &ER_VIEW_INVALID];
-        // Compat: the account that looks at a view's columns needs no privilege on the tables below
-        // it.
+        // Compat: an account that sees a view's columns needs no privilege on the underlying
+        // tables.
         let hidden = [
             &ER_TABLEACCESS_DENIED_ERROR,
             &ER_COLUMNACCESS_DENIED_ERROR,
@@ -359,7 +360,7 @@ fn variables(scope: Option<VarScope>) -> Shape {
     Shape::new(table, &columns)
 }
 
-/// Compat: status names begin with a capital and go on in lower case.
+/// Compat: a status name begins with a capital; the rest is lower case.
 const STATUS_NAME: &str = "CONCAT(UPPER(LEFT(VARIABLE_NAME, 1)), LOWER(SUBSTR(VARIABLE_NAME, 2)))";
 
 fn status(scope: Option<VarScope>) -> Shape {
@@ -448,7 +449,7 @@ fn triggers(schema: &str) -> Shape {
     ];
     let shape = Shape::new("TRIGGERS", &columns);
     let condition = format!("TRIGGER_SCHEMA = {}", literal(schema));
-    // Compat: the pattern is one of tables.
+    // Compat: LIKE compares the table, not the trigger.
     Shape { like: Some("EVENT_OBJECT_TABLE"), ..shape.filtered(condition) }
 }
 

@@ -1,13 +1,13 @@
-//! Names in shown definitions as the session wants them quoted.
+//! Quotes names in shown definitions as the session's settings say.
 //!
-//! Must not parse: a definition is written with backticks around every name, and only they are
-//! looked at.
+//! Must not parse: definitions are generated with backticks around every name, and only these are
+//! replaced.
 
 use selkie_types::SqlMode;
 
 use crate::Session;
 
-/// The definition with its names in the session's quotes, or without any where none are needed.
+/// The definition with names in the session's quotes, or unquoted where no quotes are needed.
 pub(super) fn requoted(session: &Session, definition: String) -> String {
     let settings = &session.frame.settings;
     let ansi = settings.expressions.sql_mode.contains(SqlMode::ANSI_QUOTES);
@@ -33,8 +33,8 @@ pub(super) fn requoted(session: &Session, definition: String) -> String {
     out
 }
 
-/// Bytes of the quoted text at the beginning. In strings a backslash hides what follows it; a
-/// doubled quote is two texts side by side, which comes to the same.
+/// Length of the quoted text at the start. In a string, a backslash hides the next byte; a doubled
+/// quote counts as two adjacent strings, which gives the same result.
 fn quoted_len(text: &str) -> usize {
     let quote = text.as_bytes().first().copied().unwrap_or(b'`');
     let mut at = 1;
@@ -66,7 +66,7 @@ fn put_name(out: &mut String, name: &str, quote: char, always: bool) {
     out.push(quote);
 }
 
-/// Whether a name can stand without quotes.
+/// Whether a name needs no quotes.
 fn is_plain(name: &str) -> bool {
     let of_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$') || !c.is_ascii();
     !name.is_empty()

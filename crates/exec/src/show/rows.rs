@@ -1,4 +1,5 @@
-//! SHOW statements with rows of their own: warnings, definitions as statements.
+//! SHOW statements that build their own rows: warnings, errors, and SHOW CREATE. Each checks its
+//! own privileges.
 
 use selkie_catalog::{ShowStyle, TableKind, show_create_database, show_create_table};
 use selkie_sql::ast::{Expr, ExprKind, Ident, Limit, Literal, Show, ShowWhat, TableName};
@@ -27,13 +28,14 @@ pub(super) fn text_type(characters: u32) -> SqlType {
     SqlType::varchar(characters, CollationId::UTF8MB4_GENERAL_CI)
 }
 
-/// The type of definitions, which is as long as they are once they are known.
+/// Type of definition columns; `with_lengths` sets its length.
 pub(super) fn definition_type() -> SqlType {
     text_type(0)
 }
 
 impl ShownRows {
-    /// Compat: a definition is announced with its own length, or 1,024 characters if it is shorter.
+    /// Sets the lengths of definition columns. Compat: the length is that of the definition, at
+    /// least 1,024.
     fn with_lengths(mut self) -> Self {
         for (at, (_, ty)) in self.columns.iter_mut().enumerate() {
             if ty.length == 0 {
@@ -49,7 +51,7 @@ impl ShownRows {
     }
 }
 
-/// The rows of `show`, or `None` if it has none of its own.
+/// Rows of `show`; `None` if it does not build its own.
 pub(crate) fn show_rows(
     scope: Scope<'_>,
     control: &Control,
@@ -140,7 +142,7 @@ fn create_table(scope: Scope<'_>, name: &TableName) -> SqlResult<ShownRows> {
     })
 }
 
-/// Compat: SHOW CREATE TABLE takes any privilege on the table as a whole.
+/// Compat: SHOW CREATE TABLE needs any privilege on the whole table.
 fn check_shown(session: &Session, schema: &str, table: &str) -> SqlResult<()> {
     let permissions: &dyn selkie_plan::Permissions = session;
     let free = schema.eq_ignore_ascii_case("information_schema")
@@ -151,7 +153,7 @@ fn check_shown(session: &Session, schema: &str, table: &str) -> SqlResult<()> {
     }
 }
 
-/// A view, if the account has what is wanted, asked for one by one.
+/// Row of SHOW CREATE VIEW, if the account has each of the `wanted` privileges.
 fn create_view(scope: Scope<'_>, name: &TableName, wanted: &[Privileges]) -> SqlResult<ShownRows> {
     let (session, table) = (scope.session, table_of(scope, name)?);
     let (schema, full) = (table.schema(), table.name());

@@ -1,4 +1,5 @@
-//! SHOW CREATE SEQUENCE.
+//! SHOW CREATE SEQUENCE. The definition comes from the sequence's row, which ALTER SEQUENCE
+//! changes; the catalog does not have it.
 
 use selkie_catalog::{TableKind, quote_identifier};
 use selkie_sql::ast::TableName;

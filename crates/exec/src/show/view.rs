@@ -1,4 +1,5 @@
-//! SHOW CREATE VIEW.
+//! SHOW CREATE VIEW. The query is parsed again from the stored text and written in canonical form;
+//! it is not planned, so a view over missing tables can be shown.
 
 use selkie_catalog::{TableInfo, View, quote_identifier};
 use selkie_sql::ast::{Mention, Query, Statement};
@@ -19,7 +20,7 @@ pub(super) fn create_view(
     else {
         return Err(SqlError::internal("a view that is not a query"));
     };
-    // Compat: schemas are left out of the query if all of it is in the current one.
+    // Compat: schema names are omitted if all tables are in the current schema.
     let is_current = current == Some(table.schema());
     if is_current && is_within(&mut query, table.schema()) {
         strip(&mut query);

@@ -1,7 +1,7 @@
-//! Functions and triggers as the statements that set them off see them.
+//! Interface through which statements run functions and triggers.
 //!
-//! Statements run programs and programs run statements: the layers below programs know them by
-//! these traits only.
+//! Statements run programs and programs run statements. The layers below programs must know
+//! programs only by these traits.
 
 use std::sync::Arc;
 
@@ -13,12 +13,12 @@ use selkie_types::{Column, SqlError, SqlResult, Value};
 use crate::state::control::Control;
 use crate::{Instance, Session};
 
-/// The statement around a function or trigger.
+/// The statement that runs a function or trigger.
 #[derive(Clone, Copy)]
 pub(crate) struct Around<'r> {
     pub(crate) instance: &'r Instance,
     pub(crate) session: &'r Session,
-    /// Its limits.
+    /// Limits of the statement.
     pub(crate) control: &'r Control,
     pub(crate) plan: &'r Plan,
     pub(crate) eval: &'r EvalContext<'r>,
@@ -26,10 +26,10 @@ pub(crate) struct Around<'r> {
 
 /// Runs functions and triggers.
 pub(crate) trait Programs: Send + Sync {
-    /// The result of a function for some arguments.
+    /// Result of a function for the given arguments.
     fn call(&self, around: Around<'_>, call: &StoredCall, args: Vec<Value>) -> SqlResult<Value>;
 
-    /// The triggers that an event on a table sets off, `None` without any.
+    /// Triggers for an event on a table; `None` if there are none.
     fn triggers<'r>(
         &self,
         around: Around<'r>,
@@ -43,7 +43,7 @@ pub(crate) trait Triggers {
     /// Whether there are BEFORE triggers.
     fn has_before(&self) -> bool;
 
-    /// Columns that BEFORE triggers give values to.
+    /// Columns that BEFORE triggers assign.
     fn assigned(&self) -> Vec<usize>;
 
     /// Whether nobody can tell if the rows of a batch are changed together: after the BEFORE

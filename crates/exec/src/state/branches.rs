@@ -1,11 +1,11 @@
-//! Branches of distributed transactions: their names, who owns them, and those that wait without an
-//! owner.
+//! Branches of distributed (XA) transactions: their names, their owners, and the branches that wait
+//! without an owner.
 //!
 //! # Invariants
 //! - XA-1 A name (both parts, without the format: Compat) is used once at a time in the server.
-//! - XA-2 A prepared branch ends by a statement only: not with its session, not with the server.
-//! - XA-3 A branch without an owner is in the list until the statement that ends it has taken it
-//!   out.
+//! - XA-2 Only a statement ends a prepared branch: not the end of its session or of the server.
+//! - XA-3 A branch without an owner stays in the list until the statement that ends it has taken
+//!   it out.
 
 use std::time::Duration;
 
@@ -23,10 +23,10 @@ use crate::state::error::from_engine_commit;
 use crate::state::metadata::LockMode;
 use crate::{Instance, Session, Transaction};
 
-/// Owners of locks on definitions that no session has: numbers no connection gets.
+/// First owner number for metadata locks of recovered branches; no connection gets such a number.
 const RECOVERED: u64 = 1 << 63;
 
-/// Why a branch can only be rolled back.
+/// Reason why a branch can only be rolled back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reason {
     Deadlock,
@@ -34,7 +34,7 @@ pub(crate) enum Reason {
     Error,
 }
 
-/// Where a branch stands.
+/// State of a branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BranchState {
     /// Between `XA START` and `XA END`.
@@ -43,12 +43,12 @@ pub(crate) enum BranchState {
     Idle,
     /// After `XA PREPARE`.
     Prepared,
-    /// An error undid its work.
+    /// An error rolled its work back.
     RollbackOnly(Reason),
 }
 
 impl BranchState {
-    /// Why `error` took a branch down.
+    /// Reason code of an error that rolled a branch back.
     pub(crate) fn reason(error: &SqlError) -> Reason {
         match error.code() {
             code if code == ER_LOCK_DEADLOCK.code => Reason::Deadlock,
@@ -57,7 +57,7 @@ impl BranchState {
         }
     }
 
-    /// Error 1399.
+    /// Error 1399 for a statement that this state does not allow.
     pub(crate) fn refusal(self) -> SqlError {
         let name = match self {
             BranchState::Active => "ACTIVE",
@@ -69,12 +69,12 @@ impl BranchState {
     }
 }
 
-/// Error 1399 for a state by name. Compat: MariaDB's text has two spaces before it.
+/// Error 1399 for a named state. Compat: MariaDB's text has two spaces before the name.
 pub(crate) fn refusal_in(state: &str) -> SqlError {
     SqlError::new(&ER_XAER_RMFAIL, &[&state])
 }
 
-/// What a commit of a branch that can only be rolled back answers.
+/// Error of a commit of a branch that can only be rolled back.
 pub(crate) fn rolled_back(reason: Reason) -> SqlError {
     let error = match reason {
         Reason::Deadlock => &ER_XA_RBDEADLOCK,
@@ -84,7 +84,7 @@ pub(crate) fn rolled_back(reason: Reason) -> SqlError {
     SqlError::new(error, &[])
 }
 
-/// The branch a session works on.
+/// The branch of a session.
 #[derive(Clone, Debug)]
 pub(crate) struct Branch {
     pub(crate) xid: Xid,
@@ -94,11 +94,11 @@ pub(crate) struct Branch {
 struct Known {
     xid: Xid,
     prepared: bool,
-    /// The transaction, if no session owns it.
+    /// The transaction, if no session owns the branch.
     waiting: Option<Transaction>,
 }
 
-/// The two parts of a name.
+/// Both parts of a name.
 type Name = (Box<[u8]>, Box<[u8]>);
 
 fn name(xid: &Xid) -> Name {
@@ -112,7 +112,7 @@ pub struct Branches {
 }
 
 impl Branches {
-    /// Takes a name; false if it is taken (XA-1).
+    /// Reserves a name; false if it is in use (XA-1).
     pub(crate) fn start(&self, xid: &Xid) -> bool {
         let mut known = self.known.lock();
         if known.contains_key(&name(xid)) {
@@ -128,19 +128,19 @@ impl Branches {
         }
     }
 
-    /// Gives a name free.
+    /// Releases a name.
     pub(crate) fn end(&self, xid: &Xid) {
         self.known.lock().remove(&name(xid));
     }
 
-    /// Lets a prepared branch wait without owner.
+    /// Stores a prepared branch that has no owner any more.
     fn detach(&self, xid: &Xid, mut transaction: Transaction) {
         transaction.wait_for_commits();
         let known = Known { xid: xid.clone(), prepared: true, waiting: Some(transaction) };
         self.known.lock().insert(name(xid), known);
     }
 
-    /// Takes a branch that waits without owner. Its name stays taken until [`Self::end`].
+    /// Takes a branch without an owner. Its name stays reserved until [`Self::end`].
     pub(crate) fn take(&self, xid: &Xid) -> Option<Transaction> {
         let mut known = self.known.lock();
         known.get_mut(&name(xid)).filter(|known| known.xid == *xid)?.waiting.take()
@@ -153,8 +153,8 @@ impl Branches {
     }
 }
 
-/// Makes what the engines found prepared at start known, with its tables locked against changes of
-/// their definitions.
+/// Registers the transactions that engines found prepared at start, and locks their tables against
+/// DDL.
 pub fn recover_branches(instance: &Instance) -> SqlResult<()> {
     let control = Control::unattended();
     let mut owner = RECOVERED;
@@ -190,7 +190,8 @@ fn is_one_of(table: &selkie_catalog::TableInfo, ids: &[selkie_engine::TableId]) 
 }
 
 impl Session {
-    /// The connection ends: what is open is rolled back, what is prepared waits for others (XA-2).
+    /// Ends the session's transaction when the connection ends: an open one is rolled back, a
+    /// prepared branch waits for other sessions (XA-2).
     pub fn end_transaction(&mut self, instance: &Instance) -> SqlResult<()> {
         let Some(branch) = self.transaction.branch().cloned() else { return self.rollback() };
         if branch.state == BranchState::Prepared {

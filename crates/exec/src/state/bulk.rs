@@ -1,19 +1,19 @@
-//! Rows of parameters for a statement that is run for all of them at once.
+//! Rows of parameters for a statement that runs in bulk.
 //!
-//! Must not plan or run it.
+//! Must not plan or run the statement: that is [`crate::bulk`].
 
 use std::mem::Discriminant;
 
 use selkie_types::{SqlType, Value};
 
-/// What stands for a placeholder.
+/// Argument for a placeholder.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Argument {
     /// A value.
     Value(Value, SqlType),
     /// The column's default.
     Default,
-    /// What the column has; its default in a new row.
+    /// No change of the column; its default in a new row.
     Ignore,
 }
 
@@ -22,7 +22,7 @@ impl Argument {
         matches!(self, Self::Value(..))
     }
 
-    /// The value; NULL if it is none.
+    /// The value; NULL for DEFAULT and IGNORE.
     pub(crate) fn value(&self) -> &Value {
         match self {
             Self::Value(value, _) => value,
@@ -38,7 +38,7 @@ impl Argument {
     }
 }
 
-/// Which arguments of a row are values.
+/// Kind of each argument of a row.
 pub(crate) type Pattern = Vec<Discriminant<Argument>>;
 
 /// Rows of parameters for a list of values.
@@ -46,19 +46,19 @@ pub(crate) type Pattern = Vec<Discriminant<Argument>>;
 pub(crate) struct BulkRows<'a> {
     /// The arguments of each row.
     pub(crate) rows: &'a [Vec<Argument>],
-    /// For each row the number of its pattern.
+    /// Pattern number of each row.
     pub(crate) patterns: &'a [u32],
 }
 
-/// What the plan of an INSERT for many rows depends on besides the types of its parameters.
+/// Properties on which the plan of a bulk INSERT depends, besides its parameter types.
 #[derive(Debug, PartialEq)]
 pub(crate) struct BulkShape {
     /// The patterns of the rows.
     pub(crate) patterns: Vec<Pattern>,
-    /// Rows of values that a row of parameters stands for.
+    /// Rows of values per row of parameters.
     pub(crate) height: usize,
-    /// Placeholders are read elsewhere than in the values, or in subqueries.
+    /// Whether placeholders occur outside the values, or in subqueries.
     pub(crate) by_row: bool,
-    /// For each parameter, whether its values are numbers of different digits.
+    /// For each parameter, whether its values have several types.
     pub(crate) mixed: Vec<bool>,
 }

@@ -1,4 +1,5 @@
-//! Columns of a type. Must not know where their values come from.
+//! Creates columns for a type. Must not depend on the source of their values. A decimal column has
+//! one scale for all values, that of its type.
 
 use selkie_types::{Column, Physical, SqlType};
 
@@ -7,7 +8,7 @@ pub(crate) fn column_of(ty: &SqlType, capacity: usize) -> Column {
     Column::new(ty.physical(), scale_of(ty), capacity)
 }
 
-/// The scale of a column of a type.
+/// Decimal scale of a column of a type; 0 for other types.
 pub(crate) fn scale_of(ty: &SqlType) -> u8 {
     match ty.physical() {
         Physical::Decimal => ty.decimals,

@@ -1,4 +1,5 @@
-//! The statement as engines and operators see it: whether it was killed, how long it may wait.
+//! The running statement as engines and operators see it: whether it was killed, and how long it
+//! may wait. Waits for locks must go through [`Control`], so that KILL and the time limit end them.
 
 use std::task::Waker;
 use std::time::{Duration, Instant};
@@ -10,16 +11,16 @@ use selkie_types::{SqlError, SqlResult};
 use crate::state::kill::{KillFlag, Killed, Wakes};
 use crate::state::patience::Patience;
 
-/// Units of work that a check counts as.
+/// Units of work that one check counts as.
 const CHECK: usize = 256;
 
-/// Limits of one running statement. Shared by its threads.
+/// Limits of one running statement, shared by its threads.
 #[derive(Debug)]
 pub struct Control {
     kill: KillFlag,
     deadline: Option<Instant>,
     row_lock_wait: Duration,
-    /// It answers for what its thread's account says.
+    /// Whether its thread's memory account limits it.
     metered: bool,
 }
 
@@ -34,7 +35,7 @@ impl Control {
         }
     }
 
-    /// Of work that no session asked for: nobody kills it, nothing limits it.
+    /// Limits of work without a session: it cannot be killed and has no limits.
     pub fn unattended() -> Self {
         Self {
             kill: KillFlag::default(),
@@ -44,7 +45,8 @@ impl Control {
         }
     }
 
-    /// Fails if the statement was killed, is out of time or holds too much. Not with a latch held.
+    /// Fails if the statement was killed, is out of time or uses too much memory. Must not be
+    /// called with a latch held.
     #[inline]
     pub fn check(&self) -> SqlResult<()> {
         going_on();
@@ -57,26 +59,28 @@ impl Control {
             Some(deadline) if Instant::now() >= deadline => {
                 Err(SqlError::new(&ER_STATEMENT_TIMEOUT, &[]))
             }
-            // The meter is asked as any other work asks it: rarely, and at once if it said so.
+            // The meter is charged as for any other work: it checks rarely, and at once if a limit
+            // was reached.
             _ if self.metered => selkie_meter::spend(CHECK),
             _ => Ok(()),
         }
     }
 
-    /// 1037: more memory than the machine's address space could hold was asked for.
+    /// Error 1037: a request for more memory than the address space holds.
     pub fn too_much(bytes: usize) -> SqlError {
         SqlError::new(&ER_OUTOFMEMORY, &[&bytes])
     }
 }
 
 impl Control {
-    /// The time of a wait of this statement that begins now and is over after `limit`.
+    /// Time limit of a wait that begins now and ends after `limit`, or when the statement is out of
+    /// time.
     pub fn patience(&self, limit: Option<Duration>) -> Patience {
         Patience::new(limit, self.deadline)
     }
 
-    /// Whoever kills the statement calls `waker`, until the result is dropped. To be followed by
-    /// [`Self::check`].
+    /// Registers `waker` to be called by a kill, until the result is dropped. The caller must call
+    /// [`Self::check`] afterwards.
     pub fn wakes(&self, waker: Waker) -> Wakes<'_> {
         self.kill.wakes(waker)
     }
@@ -91,7 +95,7 @@ impl Control {
         let _woken = self.wakes(waker);
         loop {
             self.check_killed()?;
-            // Once also when there is no time at all: the wait may be over already.
+            // Park once even if no time is left: the wait may be over already.
             let left = patience.left();
             if park(left.unwrap_or_default()) {
                 return Ok(());

@@ -1,11 +1,12 @@
-//! Engine errors as clients see them.
+//! Engine errors as clients see them. The numbers in I/O errors are those of the operating system,
+//! 5 (EIO) if unknown. Corruption and I/O errors also go to the server's log.
 
 use selkie_engine::{EngineError, TableDef};
 use selkie_types::error::catalogue::*;
 use selkie_types::{RowCorrupt, SqlError};
 
-/// The error a client gets for `error` on `table`. Duplicate keys are formatted by
-/// [`crate::dml::duplicate`], which has the row; here the entry is unknown.
+/// The client's error for `error` on `table`. Duplicate keys are formatted by
+/// [`crate::dml::duplicate`], which has the row; the entry is not known here.
 #[cold]
 pub fn from_engine(error: EngineError, table: &TableDef) -> SqlError {
     match error {
@@ -36,7 +37,7 @@ pub fn from_engine(error: EngineError, table: &TableDef) -> SqlError {
     }
 }
 
-/// The error for a transaction as a whole, where no table is concerned.
+/// The client's error for a whole transaction, where no table is known.
 #[cold]
 pub fn from_engine_commit(error: EngineError) -> SqlError {
     match error {
@@ -53,7 +54,7 @@ pub fn from_engine_commit(error: EngineError) -> SqlError {
     }
 }
 
-/// A row that does not fit its table's layout.
+/// Error for a row that does not fit its table's layout.
 #[cold]
 pub fn corrupt(_: RowCorrupt) -> SqlError {
     SqlError::new(&ER_CRASHED_ON_USAGE, &[&"row"])

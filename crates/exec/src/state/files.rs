@@ -1,4 +1,5 @@
-//! Files of the server that statements read and write. Must not open any.
+//! Paths of server files that statements read and write, checked against `secure_file_priv`. Must
+//! not open any file.
 
 use std::path::PathBuf;
 
@@ -25,7 +26,7 @@ impl FilePlaces {
     pub(crate) fn path(&self, name: &str) -> SqlResult<PathBuf> {
         let path = self.data_dir.join(name);
         let Some(allowed) = &self.allowed else { return Ok(path) };
-        // A file that is there may be a link to elsewhere.
+        // An existing file may be a link to elsewhere, so the real path is checked.
         let parent = || path.parent().and_then(|p| p.canonicalize().ok());
         let real = path.canonicalize().ok().or_else(parent);
         match (real, allowed.canonicalize().ok()) {
@@ -35,7 +36,7 @@ impl FilePlaces {
     }
 }
 
-/// The path of a server-side file, checked against `secure_file_priv`.
+/// Path of a server-side file, checked against `secure_file_priv`.
 pub(crate) fn server_path(instance: &Instance, name: &str) -> SqlResult<PathBuf> {
     FilePlaces::of(instance).path(name)
 }

@@ -1,16 +1,16 @@
-//! The gate of all changes: FLUSH TABLES WITH READ LOCK and BACKUP STAGE close it.
+//! The gate through which all changes pass: FLUSH TABLES WITH READ LOCK and BACKUP STAGE close it.
 //!
-//! A statement that changes something enters before it locks anything and leaves when it ends; a
-//! commit enters for itself. Whoever closes the gate waits until those inside have left, and keeps
-//! others out until it opens the gate again.
+//! A statement that changes something enters the gate before it takes any lock, and leaves when it
+//! ends; a commit enters on its own. A closer waits until all inside have left, and keeps others
+//! out until it opens the gate again.
 //!
 //! # Invariants
-//! - GATE-1 One who is inside never waits for the gate again: what a statement does inside of
-//!   another is the other's.
-//! - GATE-2 Kinds are closed in the order of [`Work`], so that who is inside as one kind can still
-//!   enter as the next, and leave.
+//! - GATE-1 An owner inside never waits for the gate again: a nested statement uses the passage of
+//!   the outer one.
+//! - GATE-2 Kinds are closed in the order of [`Work`], so that an owner inside for one kind can
+//!   still enter for the next, and leave.
 //!
-//! Must not know statements.
+//! Must not know kinds of statements.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
@@ -28,11 +28,11 @@ use crate::state::patience::Patience;
 /// Kinds of changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
-    /// Definitions, and whatever cannot be undone.
+    /// Changes of definitions, and changes that cannot be undone.
     Definition,
-    /// Rows.
+    /// Changes of rows.
     Rows,
-    /// The end of a transaction.
+    /// Commits.
     Commit,
 }
 
@@ -48,13 +48,13 @@ impl Work {
 #[derive(Debug, Default)]
 pub struct Gate {
     inside: [AtomicUsize; 3],
-    /// Bits of the kinds that somebody keeps out.
+    /// Bits of the kinds that are closed.
     closed: AtomicU8,
     closers: Mutex<Vec<(u64, u8)>>,
     changed: Condvar,
 }
 
-/// Somebody inside; leaves when dropped.
+/// Passage of an owner inside the gate; dropping it leaves.
 #[derive(Debug)]
 pub struct Passage {
     gate: Arc<Gate>,
@@ -62,7 +62,7 @@ pub struct Passage {
 }
 
 impl Passage {
-    /// What it was entered for.
+    /// Kind of work it was entered for.
     pub(crate) fn work(&self) -> Work {
         self.work
     }
@@ -74,7 +74,7 @@ impl Drop for Passage {
     }
 }
 
-/// A closed gate; opens when dropped.
+/// Closed kinds of work; dropping it opens them.
 #[derive(Debug)]
 pub struct Closing {
     gate: Arc<Gate>,
@@ -107,8 +107,8 @@ impl Gate {
         self.changed.notify_all();
     }
 
-    /// Enters for `owner`, waiting up to `limit`. Error 1223 if the owner itself keeps such work
-    /// out.
+    /// Enters for `owner`, waiting up to `limit`. Error 1223 if the owner itself has closed this
+    /// kind of work.
     pub fn enter(
         self: &Arc<Self>,
         control: &Control,
@@ -118,7 +118,8 @@ impl Gate {
     ) -> SqlResult<Passage> {
         let patience = control.patience(Some(limit));
         loop {
-            // Counted before looking, as whoever closes looks after closing: one sees the other.
+            // Count first, then check; a closer marks first, then counts: one of them sees the
+            // other.
             self.inside[work as usize].fetch_add(1, Ordering::SeqCst);
             if self.closed.load(Ordering::SeqCst) & work.bit() == 0 {
                 return Ok(Passage { gate: Arc::clone(self), work });
@@ -131,7 +132,8 @@ impl Gate {
         }
     }
 
-    /// Whether `owner` may pass a gate that only it has closed; otherwise it was open for a moment.
+    /// Waits; true if `owner` may pass because only it has closed the gate, false if the gate was
+    /// open for a moment.
     fn wait_until_open(
         self: &Arc<Self>,
         control: &Control,
@@ -166,7 +168,7 @@ impl Gate {
         control.check()
     }
 
-    /// Keeps `kinds` out, one after the other, and waits until nobody of them is inside (GATE-2).
+    /// Closes `kinds` one after the other, and waits until nobody is inside for them (GATE-2).
     pub fn close(
         self: &Arc<Self>,
         control: &Control,
@@ -193,7 +195,7 @@ impl Gate {
 }
 
 impl Wake for Gate {
-    /// Somebody who waits was killed.
+    /// A waiter was killed.
     fn wake(self: Arc<Self>) {
         drop(self.closers.lock());
         self.changed.notify_all();

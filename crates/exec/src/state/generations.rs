@@ -1,4 +1,5 @@
-//! A cache that forgets what was not asked for lately, without noting when anything was asked for.
+//! A cache that drops entries not used lately, without recording each use. Not shared between
+//! threads.
 
 use std::borrow::Borrow;
 use std::hash::{BuildHasher, Hash};
@@ -6,18 +7,18 @@ use std::hash::{BuildHasher, Hash};
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
-/// Values by key in two generations. The older one is dropped when the younger is full; what is
-/// found there moves to the younger.
+/// Values by key in two generations. When the younger is full, it replaces the older. A value found
+/// in the older one moves to the younger.
 #[derive(Debug)]
 pub struct Generations<K, V> {
-    /// Values that make a generation full.
+    /// Number of values in a full generation.
     size: usize,
     young: HashTable<(K, V)>,
     old: HashTable<(K, V)>,
 }
 
 impl<K: Hash + Eq, V> Generations<K, V> {
-    /// Nothing yet; `size` values will make a generation.
+    /// An empty cache with generations of `size` values.
     pub const fn new(size: usize) -> Self {
         Self { size, young: HashTable::new(), old: HashTable::new() }
     }
@@ -40,15 +41,15 @@ impl<K: Hash + Eq, V> Generations<K, V> {
         Some(&mut young.insert_unique(hash, entry, |(key, _)| hash_of(key)).into_mut().1)
     }
 
-    /// Keeps a value, in place of the one that its key had.
+    /// Stores a value, replacing that of an equal key.
     pub fn keep(&mut self, key: K, value: V) {
         let hash = hash_of(&key);
         if let Ok(entry) = self.young.find_entry(hash, |(own, _)| *own == key) {
             entry.into_mut().1 = value;
             return;
         }
-        // What the older generation has for this key is not found any more: it goes before this
-        // does.
+        // An entry of the key in the older generation is hidden by this one, and is dropped before
+        // it.
         make_room(&mut self.young, &mut self.old, self.size);
         self.young.insert_unique(hash, (key, value), |(key, _)| hash_of(key));
     }

@@ -1,9 +1,9 @@
-//! A bug ends its statement, not the session: what unwinds becomes an error.
+//! Turns a panic into an error: a bug ends its statement, not the session.
 //!
 //! # Invariants
-//! - GUARD-1 Whoever changes the session for a while and changes it back runs what lies between
-//!   guarded. So do those that undo a statement's changes after an error.
-//! - GUARD-2 What unwinds from a place that is not known to be undone takes the transaction down.
+//! - GUARD-1 Code that changes the session temporarily runs the work in between guarded, so that it
+//!   can change it back. The same holds for code that undoes a statement after an error.
+//! - GUARD-2 A panic at a place that may not have been undone rolls the transaction back.
 
 use std::any::Any;
 
@@ -11,7 +11,7 @@ use selkie_types::{SqlError, SqlResult, stack};
 
 use crate::Session;
 
-/// Runs `work`; a panic becomes error 1815, a stack used up error 1436.
+/// Runs `work`; a panic becomes error 1815, a stack overflow error 1436.
 pub fn guarded<R>(work: impl FnOnce() -> SqlResult<R>) -> SqlResult<R> {
     stack::guarded(work, |payload| SqlError::internal(said(payload)))
 }
@@ -21,7 +21,8 @@ fn said(payload: &(dyn Any + Send)) -> &str {
     text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("panic")
 }
 
-/// As [`guarded`], for what nobody undoes who stands nearer: the transaction goes (GUARD-2).
+/// As [`guarded`], for work that no inner code undoes: a panic rolls the transaction back
+/// (GUARD-2).
 pub(crate) fn whole<R>(
     session: &mut Session,
     work: impl FnOnce(&mut Session) -> SqlResult<R>,
@@ -46,7 +47,7 @@ fn abandon(session: &mut Session, error: &SqlError) {
     if session.transaction.is_nested() {
         return;
     }
-    // The statement's own error is told; a transaction that cannot be undone is told in the log.
+    // The client gets the statement's own error; a failed rollback goes to the log.
     if let Err(failed) = session.rollback_for(error) {
         tracing::error!("rollback after a panic failed: {failed}");
     }

@@ -1,5 +1,5 @@
-//! The tables that a session has opened by HANDLER, and where it stands in them. Must not read
-//! rows.
+//! Tables that a session has opened by HANDLER, and its position in each. Must not read rows.
+//! [`crate::handler`] opens and reads them.
 
 use std::sync::Arc;
 
@@ -9,33 +9,33 @@ use selkie_types::charset::identifier_eq;
 use super::metadata::LockTicket;
 use crate::Instance;
 
-/// The tables a session has opened.
+/// Open handlers of a session.
 #[derive(Debug, Default)]
 pub(crate) struct Handlers(pub(crate) Vec<Handler>);
 
 #[derive(Debug)]
 pub(crate) struct Handler {
-    /// The name it is read by.
+    /// Name or alias by which it is read.
     pub(crate) name: Box<str>,
     pub(crate) schema: Box<str>,
     pub(crate) table: Box<str>,
-    /// `None` once the table was given up.
+    /// `None` after the table was given up.
     pub(crate) open: Option<Open>,
 }
 
 #[derive(Debug)]
 pub(crate) struct Open {
     pub(crate) table: Arc<TableInfo>,
-    /// Keeps others from changing the definition; a temporary table has no others.
+    /// Metadata lock against DDL of other sessions; `None` for a temporary table.
     pub(crate) lock: Option<LockTicket>,
-    /// The place at which the last READ stopped.
+    /// Position at which the last READ stopped.
     pub(crate) place: Option<Place>,
 }
 
-/// A place in an order.
+/// A position in an order of rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// The key whose order it is, by position; `None` that of the rows.
+    /// Position of the key that gives the order; `None` for stored order.
     pub(crate) index: Option<usize>,
     pub(crate) point: Point,
 }
@@ -43,18 +43,18 @@ pub(crate) struct Place {
 /// A point in an order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Point {
-    /// Before everything.
+    /// Before all rows.
     Start,
-    /// Behind everything.
+    /// After all rows.
     End,
     /// On the row with this key.
     Row(Vec<u8>),
-    /// Before all that begin with this key, of which there was nothing.
+    /// Before the first key with this prefix; the search found none.
     Before(Vec<u8>),
 }
 
 impl Handlers {
-    /// Whether none is open.
+    /// Whether the session has no handler.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -67,14 +67,14 @@ impl Handlers {
         self.0.retain(|h| *h.schema != *schema || *h.table != *table);
     }
 
-    /// Gives up a table, all if it is `None`; temporary ones stay.
+    /// Gives up the lock and position of a table, or of all for `None`; temporary tables stay.
     pub(crate) fn give_up(&mut self, table: Option<(&str, &str)>) {
         let named = |h: &Handler| table.is_none_or(|name| name == (&*h.schema, &*h.table));
         let shared = |h: &Handler| h.open.as_ref().is_some_and(|open| open.lock.is_some());
         self.0.iter_mut().filter(|h| named(h) && shared(h)).for_each(|h| h.open = None);
     }
 
-    /// Gives up the tables that others wait for.
+    /// Gives up the tables whose locks other sessions wait for.
     pub(crate) fn give_way(&mut self, instance: &Instance) {
         for handler in &mut self.0 {
             let lock = handler.open.as_ref().and_then(|open| open.lock.as_ref());

@@ -1,4 +1,5 @@
-//! What all sessions of a server share: definitions, engines, locks, computed tables.
+//! State shared by all sessions of a server: definitions, engines, locks, computed tables. Holds no
+//! state of a session or transaction.
 
 mod handles;
 
@@ -25,23 +26,23 @@ use handles::Handles;
 
 pub(crate) use handles::OwnHandle;
 
-/// What is asked of a computed table.
+/// Request for the rows of a computed table.
 pub struct SystemRequest<'a> {
     /// The server.
     pub instance: &'a Instance,
-    /// Who asks; rows it may not see are left out.
+    /// The asking session; rows it may not see are left out.
     pub session: &'a Session,
     /// The table's definition.
     pub table: &'a TableInfo,
     /// Positions of the columns that are needed; others may be NULL.
     pub columns: &'a [usize],
-    /// The only schema asked for.
+    /// The only schema wanted, if given.
     pub schema: Option<&'a str>,
-    /// The only table name asked for.
+    /// The only table name wanted, if given.
     pub name: Option<&'a str>,
 }
 
-/// Computes the rows of a table of `information_schema` and the like.
+/// Provider of the rows of a computed table, such as those of `information_schema`.
 pub trait SystemTable: Send + Sync {
     /// Calls `emit` with every row: one value per column of the table, of its physical kind.
     fn rows(
@@ -55,7 +56,7 @@ pub trait SystemTable: Send + Sync {
 #[derive(Clone, Default)]
 pub struct Engines {
     list: Vec<Arc<dyn Engine>>,
-    /// Those that clients are told of, in the order of that list.
+    /// Engines shown to clients, in the order of SHOW ENGINES.
     shown: Vec<&'static Personality>,
 }
 
@@ -65,17 +66,17 @@ impl Engines {
         self.list.push(engine);
     }
 
-    /// Sets those that clients are told of: some added here, and some of computed tables.
+    /// Sets the engines shown to clients: some of those added here, and some of computed tables.
     pub fn show(&mut self, shown: impl Into<Vec<&'static Personality>>) {
         self.shown = shown.into();
     }
 
-    /// The engine called `name` in any case.
+    /// Finds an engine by name, in any case.
     pub fn get(&self, name: &str) -> Option<&Arc<dyn Engine>> {
         self.list.iter().find(|engine| engine.personality().is_called(name))
     }
 
-    /// What statements see of the engine called `name`.
+    /// Properties of the engine called `name`.
     pub fn personality(&self, name: &str) -> Option<&'static Personality> {
         self.get(name).map(|engine| engine.personality())
     }
@@ -90,41 +91,40 @@ impl Engines {
         self.list.iter()
     }
 
-    /// Those that clients are told of.
+    /// Engines shown to clients.
     pub(crate) fn shown(&self) -> &[&'static Personality] {
         &self.shown
     }
 }
 
-/// An open table with what is derived from its definition.
+/// An open table with data derived from its definition.
 pub struct TableHandle {
     /// The engine's handle.
     pub table: Arc<dyn Table>,
-    /// One per index.
+    /// One codec per index.
     pub codecs: Vec<IndexCodec>,
     /// The engine.
     pub engine: Arc<dyn Engine>,
-    /// When rows last changed, in seconds since 1970; 0 if they have not since the table was
-    /// opened.
+    /// Time of the last change of rows in seconds since 1970; 0 if none since the table was opened.
     changed: AtomicU64,
 }
 
 impl TableHandle {
-    /// Rows have changed at a time in microseconds since 1970.
+    /// Records a change of rows at a time in microseconds since 1970.
     pub(crate) fn note_change(&self, micros: i64) {
         let seconds = u64::try_from(micros / 1_000_000).unwrap_or(0);
-        // Statements of one second write no memory that others read.
+        // Statements within one second do not write memory that others read.
         if self.changed.load(Ordering::Relaxed) != seconds {
             self.changed.store(seconds, Ordering::Relaxed);
         }
     }
 
-    /// Rows changed when they did by the handle of an earlier definition.
+    /// Takes over the time of the last change from the handle of an earlier definition.
     fn take_change_of(&self, earlier: &Self) {
         self.changed.fetch_max(earlier.changed.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 
-    /// When rows last changed, in seconds since 1970, if they have since the table was opened.
+    /// Time of the last change of rows in seconds since 1970, if any since the table was opened.
     pub(crate) fn changed(&self) -> Option<u64> {
         Some(self.changed.load(Ordering::Relaxed)).filter(|seconds| *seconds > 0)
     }
@@ -134,11 +134,11 @@ impl TableHandle {
 pub struct Instance {
     /// Definitions.
     pub catalog: Catalog,
-    /// Where definitions are kept.
+    /// Persistent store of definitions.
     pub dictionary: Dictionary,
     /// Storage engines.
     pub engines: Engines,
-    /// Locks on definitions.
+    /// Metadata locks.
     pub locks: MetadataLocks,
     /// The gate of all changes.
     pub gate: Arc<Gate>,
@@ -150,9 +150,9 @@ pub struct Instance {
     pub system_tables: RwLock<HashMap<Box<str>, Arc<dyn SystemTable>>>,
     /// `secure_file_priv`: `None` allows any directory.
     pub secure_file_priv: Option<PathBuf>,
-    /// Directory relative file names start from.
+    /// Directory to which relative file names refer.
     pub data_dir: PathBuf,
-    /// What maintenance has left nothing to do for, until rows change.
+    /// Tables on which maintenance has nothing to do until rows change.
     pub(crate) maintained: Maintained,
     handles: Handles,
     /// Runs functions and triggers.
@@ -160,8 +160,8 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// An instance over engines and the dictionary kept in one of them; `programs` runs functions
-    /// and triggers.
+    /// An instance over `engines`, one of which stores `dictionary`; `programs` runs functions and
+    /// triggers.
     pub(crate) fn with_programs(
         catalog: Catalog,
         dictionary: Dictionary,
@@ -189,53 +189,52 @@ impl Instance {
         }
     }
 
-    /// Registers who computes a table of `information_schema`.
+    /// Registers the provider of a computed table.
     pub fn add_system_table(&self, name: &str, table: Arc<dyn SystemTable>) {
         self.system_tables.write().insert(name.to_ascii_uppercase().into(), table);
     }
 
-    /// The engine called `name`, or error 1286.
+    /// Finds an engine by name; error 1286 if there is none.
     pub fn engine(&self, name: &str) -> SqlResult<&Arc<dyn Engine>> {
         self.engines.get(name).ok_or_else(|| unknown_engine(name))
     }
 
-    /// The engine of a table, or error 1286.
+    /// Finds the engine of a table; error 1286 if there is none.
     pub(crate) fn engine_of(&self, table: &TableInfo) -> SqlResult<&Arc<dyn Engine>> {
         self.engines.of(table.engine).ok_or_else(|| unknown_engine(table.engine.name))
     }
 
-    /// A handle on a base table's storage, opened once per version of its definition.
+    /// A handle of a table's storage, opened once per version of its definition.
     pub fn open_table(&self, info: &TableInfo) -> SqlResult<Arc<TableHandle>> {
         let engine = self.engine_of(info)?;
         self.handles.get(info, || open(engine, info)).map_err(|e| from_engine(e, &info.def))
     }
 
-    /// The same for a statement that has locked the definition, without a trace in memory that
-    /// other threads use.
+    /// The same for a statement that has locked the definition; it writes no memory that other
+    /// threads use.
     pub(crate) fn open_own(&self, info: &TableInfo) -> SqlResult<Arc<OwnHandle>> {
         let engine = self.engine_of(info)?;
         self.handles.own(info, || open(engine, info)).map_err(|e| from_engine(e, &info.def))
     }
 
-    /// As [`Self::open_table`], to know what the engine knows of the table, for somebody who has
-    /// not locked the definition: another may have taken the table's place meanwhile, which is no
-    /// damage.
+    /// As [`Self::open_table`], to read the engine's statistics without a metadata lock. The table
+    /// may have been replaced meanwhile, which does no harm.
     pub fn look_into(&self, info: &TableInfo) -> Option<Arc<TableHandle>> {
         let engine = self.engine_of(info).ok()?;
         self.handles.get(info, || open(engine, info)).ok()
     }
 
-    /// Whether a handle of a table is kept.
+    /// Whether a handle of the table is cached.
     pub fn is_open(&self, id: TableId) -> bool {
         self.handles.is_open(id)
     }
 
-    /// Tables of which a handle is kept.
+    /// Number of tables with a cached handle.
     pub fn open_tables(&self) -> usize {
         self.handles.len()
     }
 
-    /// Forgets the handle of a table that was dropped or changed.
+    /// Drops the handle of a table that was dropped or changed.
     pub fn close_table(&self, id: TableId) {
         self.handles.close(id);
         self.sequences.forget(id);

@@ -1,11 +1,11 @@
-//! How a session is asked to end its statement or itself, and how it hears of that while it sleeps.
+//! Kill requests: they ask a session to end its statement or itself, and wake it if it sleeps.
 //!
 //! # Invariants
-//! - KILL-1 Whoever sleeps has said how to wake it before it looked at the flag, and whoever raises
-//!   the flag wakes after that: one of them sees the other.
+//! - KILL-1 A sleeper registers its waker before it checks the flag; a killer sets the flag before
+//!   it calls the wakers: one of them sees the other.
 //!
-//! Wakers are never called with this module's mutex held: they lock what the sleepers sleep on, who
-//! come here with that locked.
+//! Wakers must not be called with this module's mutex held: they lock the mutex of the sleeper's
+//! condition variable, and sleepers come here with that mutex locked.
 
 use std::sync::Arc;
 use std::task::Waker;
@@ -13,10 +13,10 @@ use std::task::Waker;
 use parking_lot::Mutex;
 use selkie_meter::{Account, Asked};
 
-/// What was asked of a session from outside.
+/// Kill request of a session.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Killed {
-    /// Nothing.
+    /// No request.
     No,
     /// `KILL QUERY`: the statement that runs ends.
     Query,
@@ -24,7 +24,7 @@ pub enum Killed {
     Connection,
 }
 
-/// A session's kill flag; the executor looks at it between batches and before it waits.
+/// A session's kill flag; the executor checks it between batches and before each wait.
 #[derive(Clone, Debug, Default)]
 pub struct KillFlag(Arc<Shared>);
 
@@ -33,12 +33,12 @@ struct Shared {
     /// Holds the kill request and the session's memory, so that every thread working for the
     /// session sees both.
     account: Arc<Account>,
-    /// Of the threads of the statement that sleep now.
+    /// Wakers of the statement's threads that sleep now.
     asleep: Mutex<Vec<Waker>>,
 }
 
 impl KillFlag {
-    /// What was asked for.
+    /// The current request.
     #[inline]
     pub fn get(&self) -> Killed {
         match self.0.account.asked() {
@@ -48,8 +48,8 @@ impl KillFlag {
         }
     }
 
-    /// Asks for `what`, and wakes the statement if it sleeps; a connection that is being ended
-    /// stays so.
+    /// Requests `what` and wakes the statement if it sleeps. A request to end the connection is
+    /// never replaced.
     pub fn raise(&self, what: Killed) {
         self.0.account.ask(match what {
             Killed::No => Asked::Nothing,
@@ -70,15 +70,15 @@ impl KillFlag {
         &self.0.account
     }
 
-    /// Whoever raises the flag calls `waker`, until the result is dropped. To be followed by a look
-    /// at the flag.
+    /// Registers `waker` to be called when the flag is raised, until the result is dropped. The
+    /// caller must check the flag afterwards.
     pub fn wakes(&self, waker: Waker) -> Wakes<'_> {
         self.0.asleep.lock().push(waker.clone());
         Wakes { flag: self, waker }
     }
 }
 
-/// Somebody who is woken by a kill.
+/// Registration of a sleeper that a kill wakes.
 #[derive(Debug)]
 #[must_use]
 pub struct Wakes<'a> {

@@ -1,7 +1,7 @@
-//! Tables that ANALYZE or OPTIMIZE has seen and whose rows have not changed since.
+//! Tables that ANALYZE, CHECK or OPTIMIZE has processed and whose rows have not changed since.
 //!
-//! Compat: engines without transactions do not repeat such work and say so. What was done before
-//! the start of the server is not known here; such tables are worked on again.
+//! Compat: engines without transactions do not repeat such work, and report that. Work done before
+//! the server's start is not known here and is repeated.
 
 use hashbrown::HashMap;
 use parking_lot::RwLock;
@@ -20,21 +20,21 @@ pub(crate) struct Maintained {
 const ANALYZED: u8 = 1;
 const OPTIMIZED: u8 = 2;
 const CHECKED: u8 = 4;
-/// Rows have changed since, or since the start.
+/// Rows have changed since the last maintenance or since the start.
 const CHANGED: u8 = 8;
 
 fn bits(action: MaintenanceAction) -> u8 {
     match action {
-        // Compat: a table that was repaired is analyzed, and optimized once more.
+        // Compat: REPAIR counts as ANALYZE but not as OPTIMIZE.
         MaintenanceAction::Analyze | MaintenanceAction::Repair => ANALYZED,
-        // Compat: it counts keys as it looks at them.
+        // Compat: CHECK counts keys while it reads them, so it counts as ANALYZE.
         MaintenanceAction::Check => CHECKED | ANALYZED,
         _ => ANALYZED | OPTIMIZED,
     }
 }
 
 impl Maintained {
-    /// Rows of a table are about to change.
+    /// Called when rows of a table are about to change.
     pub(crate) fn changed(&self, table: &TableInfo) {
         let is_new = || self.done.read().get(&table.def.id).is_none_or(|done| *done != CHANGED);
         if tells(table) && is_new() {
@@ -42,21 +42,21 @@ impl Maintained {
         }
     }
 
-    /// A table is gone or defined anew.
+    /// Called when a table is dropped or redefined.
     pub(crate) fn forget(&self, table: TableId) {
         self.done.write().remove(&table);
     }
 
-    /// An action that was not done has ended well.
+    /// Records that an action succeeded.
     pub(crate) fn done(&self, table: &TableInfo, action: MaintenanceAction) {
         if tells(table) {
             *self.done.write().entry(table.def.id).or_default() |= bits(action);
         }
     }
 
-    /// Whether CHECK TABLE with `options` has nothing to look at: FAST looks at tables that were
-    /// not closed well, of which a start leaves none, CHANGED at those whose rows have changed
-    /// since they were found good.
+    /// Whether CHECK TABLE with `options` has nothing to do. FAST checks tables that were not
+    /// closed properly, and none is after a start. CHANGED checks tables whose rows have changed
+    /// since a successful check.
     pub(crate) fn is_checked(&self, table: &TableInfo, options: &[&str]) -> bool {
         let known = || self.done.read().get(&table.def.id).is_some_and(|done| done & CHECKED != 0);
         tells(table)
@@ -64,7 +64,7 @@ impl Maintained {
             && !options.contains(&"FOR UPGRADE")
     }
 
-    /// Whether an action would change nothing.
+    /// Whether an action has nothing to do.
     pub(crate) fn is_done(
         &self,
         instance: &Instance,
@@ -81,7 +81,7 @@ impl Maintained {
     }
 }
 
-/// Whether the table's engine remembers what was done.
+/// Whether the table's engine remembers maintenance.
 fn tells(table: &TableInfo) -> bool {
     table.engine.maintenance.remembers
 }

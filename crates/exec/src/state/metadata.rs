@@ -1,13 +1,14 @@
-//! Locks on definitions: a statement that uses a table keeps it from being changed or dropped.
+//! Metadata locks: a statement that uses a table keeps it from being changed or dropped.
 //!
 //! # Invariants
 //! - MDL-1 A session never waits for itself: modes of one owner are compatible.
-//! - MDL-2 While somebody waits for a stronger lock, new weaker ones of others wait too, so that
-//!   DDL is not starved; one who holds the name already is let in.
-//! - MDL-3 Of those who wait for locks of one strength, who came first is let in first.
-//! - MDL-4 A session waiting in a cycle of waits gets error 1213; it looks for one when it begins
-//!   to wait, and now and then because of waits for rows, which are part of such cycles.
-//! - MDL-5 Whoever leaves a name, or its queue without having got it, wakes those who may go on.
+//! - MDL-2 While an owner waits for a stronger lock, new weaker requests of others wait too, so
+//!   that DDL is not starved. An owner that already holds the name is let in.
+//! - MDL-3 Waiters for locks of one strength are served in the order they came.
+//! - MDL-4 A session in a cycle of waits gets error 1213. It looks for a cycle when it begins to
+//!   wait, and again from time to time, because waits for row locks can close a cycle later.
+//! - MDL-5 An owner that releases a name, or leaves its queue without the lock, wakes the waiters
+//!   that can go on.
 
 mod state;
 mod uses;
@@ -25,7 +26,7 @@ use crate::state::control::Control;
 use state::State;
 use uses::{Interests, Part};
 
-/// How a definition is used.
+/// Lock mode: the use of a definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LockMode {
     /// A statement reads rows.
@@ -43,12 +44,12 @@ pub enum LockMode {
 }
 
 impl LockMode {
-    /// From the weakest to the strongest.
+    /// All modes, from the weakest to the strongest.
     const ALL: [Self; 6] =
         [Self::Read, Self::Write, Self::NoWrite, Self::Upgradable, Self::Alone, Self::Exclusive];
 
-    /// Whether it allows all that statements do that only use the table: they need not look at each
-    /// other.
+    /// Whether it is a mode of statements that only use the table; these modes never conflict with
+    /// each other.
     fn is_use(self) -> bool {
         matches!(self, Self::Read | Self::Write)
     }
@@ -66,8 +67,7 @@ impl LockMode {
     }
 }
 
-/// Name of what is locked, folded to a number. Two names with one number merely wait for each
-/// other.
+/// Hash of the locked name. Two names with equal hashes merely wait for each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Key(u64);
 
@@ -81,33 +81,33 @@ impl Key {
     }
 }
 
-/// Shows for every session that waits for a row whom it waits for.
+/// Reports every wait for a row lock as a pair of waiter and holder.
 type RowWaits = Box<dyn Fn(&mut dyn FnMut(u64, u64)) + Send + Sync>;
 
-/// A part that tickets refer to; the count of those lies on lines of its own too.
+/// A part that tickets refer to; its reference count has cache lines of its own too.
 type SharedPart = Arc<OwnLines<Part>>;
 
 struct Shared {
-    /// Stronger locks, and the uses that were in their way.
+    /// Stronger locks, and uses that conflicted with them.
     state: Mutex<State>,
     interests: Interests,
     parts: Parts<SharedPart>,
     row_waits: Option<RowWaits>,
 }
 
-/// How long who waits sleeps at most until it looks at waits for rows: a fourth of the time waited,
-/// within these limits. With thousands that wait the looks of all are felt.
+/// Bounds of a waiter's sleep before it looks for waits for row locks again: a fourth of the time
+/// waited so far. With thousands of waiters, more frequent checks would cost noticeable time.
 const FIRST_LOOK: Duration = Duration::from_millis(20);
 const LAST_LOOK: Duration = Duration::from_secs(1);
 
-/// Somebody who waits for a lock.
+/// Waker of a waiter for a lock.
 struct Sleeper {
     shared: Arc<Shared>,
     bell: Arc<Condvar>,
 }
 
 impl Wake for Sleeper {
-    /// Its statement was killed.
+    /// Called when the waiter's statement was killed.
     fn wake(self: Arc<Self>) {
         drop(self.shared.state.lock());
         self.bell.notify_one();
@@ -129,15 +129,14 @@ impl Shared {
         self.give_up(key, mode);
     }
 
-    /// A lock that is more than a use is wanted no more.
+    /// Withdraws the announcement of a stronger lock.
     fn give_up(&self, key: Key, mode: LockMode) {
         if !mode.is_use() {
             self.interests.end(key);
         }
     }
 
-    /// Says that a lock that is more than a use is wanted, and looks for all uses in its way
-    /// (USE-1).
+    /// Announces a stronger lock, and collects all uses that conflict with it (USE-1).
     fn claim(&self, state: &mut State, key: Key, mode: LockMode) {
         if mode.is_use() {
             return;
@@ -161,9 +160,9 @@ impl Default for MetadataLocks {
     }
 }
 
-/// A granted lock; given back when dropped.
+/// A granted lock; dropping it releases the lock.
 pub struct LockTicket {
-    /// Where it was noted first; counting who refers to it writes no memory of other threads.
+    /// Part in which it was recorded first; its reference count writes no memory of other threads.
     part: SharedPart,
     key: Key,
     owner: u64,
@@ -171,7 +170,7 @@ pub struct LockTicket {
 }
 
 impl LockTicket {
-    /// Whether this is a lock on `schema`.`table` that is at least `mode`.
+    /// Whether this is a lock on `schema`.`table` of at least `mode`.
     pub fn covers(&self, schema: &str, table: &str, mode: LockMode) -> bool {
         self.key == Key::of(schema, table) && self.mode >= mode
     }
@@ -195,7 +194,7 @@ impl std::fmt::Debug for LockTicket {
 }
 
 impl MetadataLocks {
-    /// Locks of sessions that wait for each other's rows too.
+    /// Locks of sessions that also wait for each other's row locks.
     pub fn with_row_waits(row_waits: RowWaits) -> Self {
         Self { shared: Shared::new(Some(row_waits)) }
     }
@@ -208,12 +207,13 @@ impl MetadataLocks {
         out
     }
 
-    /// Whether others wait for a lock that this one keeps from them.
+    /// Whether other owners wait for a lock that `lock` blocks.
     pub fn is_awaited(&self, lock: &LockTicket) -> bool {
         self.shared.state.lock().is_awaited(lock)
     }
 
-    /// Runs `wait`, in which a session waits for another for some other reason than a definition.
+    /// Runs `wait`, in which a session waits for another one for something else than a metadata
+    /// lock.
     pub fn waiting_for<T>(&self, owner: u64, other: u64, wait: impl FnOnce() -> T) -> T {
         self.shared.state.lock().elsewhere.insert(owner, other);
         let done = wait();
@@ -221,7 +221,8 @@ impl MetadataLocks {
         done
     }
 
-    /// Locks a table's name for `owner`, waiting up to `limit`. A schema is a name without table.
+    /// Locks a table's name for `owner`, waiting up to `limit`. A schema's name has an empty table
+    /// name.
     pub fn lock(
         &self,
         control: &Control,
@@ -327,7 +328,7 @@ mod tests {
         assert!(locks.shared.state.lock().is_unused());
     }
 
-    /// One thread's share of a crowd: uses count up, who wants a table alone finds nobody.
+    /// One thread of a crowd: uses count up; an exclusive owner must find no user.
     fn crowd(locks: &MetadataLocks, users: &[AtomicI64], owner: u64) {
         let mut draw = owner;
         for _ in 0..2000 {

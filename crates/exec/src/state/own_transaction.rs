@@ -1,5 +1,5 @@
-//! Transactions of the server itself, beside those of sessions: of the dictionary, of sequences, of
-//! copies of tables.
+//! Transactions of the server itself, separate from those of sessions: for the dictionary,
+//! sequences, and copies of tables. They commit even if the session's transaction rolls back.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub(crate) fn commit_now(engine: &dyn Engine, trx: Box<dyn EngineTrx>) -> SqlRes
     }
 }
 
-/// A transaction of its own in the engine of `table`.
+/// Begins a separate transaction in the engine of `table`.
 pub(crate) fn begin_in(
     instance: &Instance,
     table: &TableInfo,

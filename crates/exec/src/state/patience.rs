@@ -1,30 +1,30 @@
-//! How long a statement waits.
+//! Time limit of one wait. Only computes; the caller sleeps and checks for a kill. A limit that is
+//! reached is an error of the caller's kind of wait.
 
 use std::time::{Duration, Instant};
 
-/// The time of one wait: a limit of its own, and the statement's.
+/// The time of one wait: its own limit, and the statement's.
 #[derive(Copy, Clone, Debug)]
 pub struct Patience {
     begun: Instant,
     limit: Option<Duration>,
-    /// When the statement is out of time.
+    /// Time at which the statement is out of time.
     deadline: Option<Instant>,
 }
 
 impl Patience {
-    /// Of a wait that begins now and is over after `limit`, in a statement that has time until
-    /// `deadline`.
+    /// A wait that begins now and ends after `limit`, in a statement that may run until `deadline`.
     pub fn new(limit: Option<Duration>, deadline: Option<Instant>) -> Self {
         Self { begun: Instant::now(), limit, deadline }
     }
 
-    /// How long it has lasted.
+    /// Time waited so far.
     pub fn waited(&self) -> Duration {
         self.begun.elapsed()
     }
 
-    /// How long to sleep until the wait is over or the statement is to be looked at for being out
-    /// of time; `None` when the wait is over.
+    /// Longest sleep before the wait ends or the statement's deadline must be checked; `None` when
+    /// the wait is over.
     pub fn left(&self) -> Option<Duration> {
         let left = self.limit.map_or(Duration::MAX, |limit| limit.saturating_sub(self.waited()));
         let deadline = self.deadline.map(|at| at.saturating_duration_since(Instant::now()));

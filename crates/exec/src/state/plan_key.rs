@@ -1,22 +1,22 @@
-//! The key of a kept plan: a plan is stale once any part of its key has changed.
+//! Key of a cached plan: a plan is stale once any part of its key has changed. A new dependency of
+//! plans must be added here.
 
 use std::sync::Arc;
 
 use crate::{Instance, Session};
 
-/// Everything outside the statement that its plan was made from.
+/// Everything outside the statement that its plan depends on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PlanKey {
     catalog: u64,
-    /// The session with the version of its temporary tables; without any it does not matter whose
-    /// they were.
+    /// The session and the version of its temporary tables; `None` for every session without any.
     temporary: Option<(u64, u64)>,
     space: u64,
     schema: Option<Arc<str>>,
     locks: (bool, bool),
     privileges: u64,
     acting_as: Option<Arc<str>>,
-    /// The number of the LOCK TABLES under which it was made, if under any.
+    /// Number of the LOCK TABLES that was active, if any.
     listed: Option<u64>,
 }
 
@@ -34,9 +34,9 @@ impl PlanKey {
         }
     }
 
-    /// Whether a plan made under this one is good still: [`Self::new`] would say the same.
+    /// Whether a plan with this key is still valid: [`Self::new`] would give an equal key.
     pub(crate) fn holds(&self, instance: &Instance, session: &Session) -> bool {
-        // All of them by name: one that is added cannot be forgotten here.
+        // Fields are listed by name, so that each is compared.
         let Self { catalog, temporary: of, space, schema, locks, privileges, .. } = self;
         let Self { acting_as, listed, .. } = self;
         *catalog == instance.catalog.version()

@@ -1,6 +1,7 @@
-//! Numbers for what the plans of a session depend on besides definitions and its current database.
+//! Numbers for the settings and accounts that plans depend on, besides definitions and the current
+//! database.
 //!
-//! Sessions with equal numbers plan alike. A number is never given again to something else.
+//! Sessions with equal numbers make equal plans. A number must never be reused for other settings.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use selkie_types::Privileges;
 use crate::Session;
 use crate::state::session::Settings;
 
-/// What plans depend on.
+/// Settings and account that plans depend on.
 #[derive(Clone, Debug, PartialEq)]
 struct PlanSpace {
     settings: Settings,
@@ -20,22 +21,22 @@ struct PlanSpace {
     global: Privileges,
 }
 
-/// The spaces seen last, with their numbers.
+/// The most recent spaces, with their numbers.
 struct Known {
     next: u64,
     spaces: VecDeque<(u64, PlanSpace)>,
 }
 
-/// Spaces remembered; a session whose space was forgotten gets a new number for it.
+/// Number of spaces kept; a session whose space was dropped gets a new number.
 const REMEMBERED: usize = 64;
 
 static KNOWN: Mutex<Known> = Mutex::new(Known { next: 1, spaces: VecDeque::new() });
 
-/// The version of what a session's space was made of, and its number.
+/// Version of a session's settings and account, and the number of their space.
 pub(crate) type Numbered = ((u64, u64), u64);
 
 impl Session {
-    /// The number of what this session's plans depend on.
+    /// Number of the space that this session's plans depend on.
     pub(crate) fn plan_space(&self) -> u64 {
         let version = (self.frame.settings.version, self.frame.account.version);
         match self.space.get() {
@@ -51,7 +52,7 @@ impl Session {
 
 impl PlanSpace {
     fn of(session: &Session) -> Self {
-        // Neither changes a plan.
+        // Neither of these changes a plan.
         let settings =
             Settings { version: 0, timestamp_micros: None, ..session.frame.settings.clone() };
         let account = &session.frame.account;

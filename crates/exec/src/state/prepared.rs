@@ -1,4 +1,5 @@
-//! A prepared statement and the plans that were made for it. Must not plan or run it.
+//! A prepared statement and its cached plans. Must not plan or run it. Several sessions may share
+//! it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -25,16 +26,16 @@ pub struct Prepared {
     pub statement: Statement,
     /// Number of `?`.
     pub parameters: usize,
-    /// For each placeholder, that its plan does not depend on the value's length.
+    /// For each placeholder, whether the plan is independent of the value's length.
     pub(crate) of_any_length: Box<[bool]>,
-    /// A placeholder is a key of ORDER BY or GROUP BY, where a number names a column.
+    /// Whether a placeholder is a key of ORDER BY or GROUP BY, where a number means a column.
     pub(crate) numbers_columns: bool,
     /// Columns of its result, as known without the parameters' types.
     pub output: Vec<OutputColumn>,
     pub(crate) plans: Mutex<Plans>,
-    /// Its plans are for rows of parameters of this shape.
+    /// Shape of the rows of parameters, for a bulk INSERT.
     pub(crate) shape: Option<BulkShape>,
-    /// The statement for rows of parameters, as it was made last.
+    /// The bulk INSERT made last for this statement.
     pub(crate) bulk: Mutex<Option<Arc<Prepared>>>,
 }
 
@@ -42,7 +43,7 @@ pub struct Prepared {
 pub struct Named {
     /// The statement.
     pub statement: Arc<Prepared>,
-    /// Counts it among those of all sessions.
+    /// Counts it among the prepared statements of all sessions.
     pub ticket: PreparedTicket,
 }
 
@@ -52,7 +53,7 @@ impl fmt::Debug for Named {
     }
 }
 
-/// A plan and what it was made for.
+/// A plan and the conditions under which it was made.
 #[derive(Clone, Debug)]
 pub(crate) struct CachedPlan {
     pub(crate) plan: Arc<Plan>,
@@ -62,12 +63,12 @@ pub(crate) struct CachedPlan {
     rows: Box<[u64]>,
 }
 
-/// Tables with fewer rows are alike to a plan.
+/// Tables with fewer rows than this are equal for planning.
 const FEW_ROWS: u64 = 64;
-/// How much larger or smaller than when a plan was made its tables may be.
+/// Factor by which a table may grow or shrink before its plans are dropped.
 const GROWTH: u64 = 8;
 
-/// The rows of each of a plan's tables, as far as engines know them.
+/// Row count of each of a plan's tables, as known to the engines.
 fn rows_of<'a>(instance: &'a Instance, plan: &'a Plan) -> impl Iterator<Item = u64> + 'a {
     plan.tables.iter().map(|table| match table.has_storage() {
         true => instance.look_into(table).map_or(0, |handle| handle.table.statistics().rows),
@@ -95,7 +96,7 @@ impl CachedPlan {
         })
     }
 
-    /// Whether it is for values of these types, of which some may have any length.
+    /// Whether it is valid for values of these types; some values may have any length.
     pub(crate) fn is_for(
         &self,
         instance: &Instance,
@@ -113,14 +114,14 @@ impl CachedPlan {
     }
 }
 
-/// Whether a user variable is read as it was when its type was `ty`, but for its length.
+/// Whether a user variable still has a type that reads like `ty`, apart from its length.
 fn reads_same(session: &Session, name: &str, ty: &Option<SqlType>) -> bool {
     let form = |ty: &SqlType| (ty.physical(), ty.kind, ty.decimals, ty.collation);
     let now = Environment::user_variable(session, name);
     now.as_ref().map(form) == ty.as_ref().map(form)
 }
 
-/// A type that values of a type have too, and longer ones: one of few for each kind of strings and
+/// A type that also holds longer values than `ty`: one of few for each kind of strings and
 /// decimals.
 pub(crate) fn roomy(ty: &SqlType) -> SqlType {
     const LENGTHS: [u32; 3] = [255, 65_535, 16_777_215];
@@ -136,15 +137,14 @@ pub(crate) fn roomy(ty: &SqlType) -> SqlType {
     }
 }
 
-/// The plans of a statement, by what they were made for: sessions that share it may send other
-/// types.
+/// Cached plans of a statement; sessions that share it may send other types.
 pub(crate) type Plans = SmallVec<[CachedPlan; 1]>;
 
-/// Most of them.
+/// Most plans kept for one statement.
 const PLANS: usize = 4;
 
 impl Prepared {
-    /// A statement of a stored program, planned when it is first run.
+    /// A statement that is planned when it first runs.
     pub(crate) fn unplanned(statement: Statement, text: Arc<[u8]>, parameters: usize) -> Self {
         Self {
             text,
@@ -159,7 +159,7 @@ impl Prepared {
         }
     }
 
-    /// An INSERT that lists the values of each of its shape's patterns.
+    /// An INSERT with one list of values for each pattern of `shape`.
     pub(crate) fn of_shape(
         statement: Statement,
         text: Arc<[u8]>,
@@ -175,12 +175,12 @@ impl Prepared {
         self.of_any_length.get(parameter).copied().unwrap_or(false)
     }
 
-    /// Forgets the plans of tables that are much larger or smaller now.
+    /// Drops plans whose tables are much larger or smaller now.
     pub(crate) fn forget_outgrown(&self, instance: &Instance) {
         self.plans.lock().retain(|kept| kept.fits_sizes(instance));
     }
 
-    /// Keeps a plan, in place of those made under other definitions or settings.
+    /// Caches a plan, in place of plans made under other definitions or settings.
     pub(crate) fn keep(&self, plan: CachedPlan) {
         let mut plans = self.plans.lock();
         plans.retain(|other| other.key == plan.key && other.types != plan.types);

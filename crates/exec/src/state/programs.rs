@@ -1,7 +1,7 @@
-//! The stored programs of a session: those it has parsed, those that run, and the values they pass
-//! to each other.
+//! Stored programs of a session: the parsed ones, the running ones, and the values they pass to
+//! each other.
 //!
-//! Must not run them: that is the affair of [`crate::program`].
+//! Must not run them: that is done by [`crate::program`].
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -32,18 +32,17 @@ pub(crate) enum ProgramKey {
 /// Programs that a session has parsed.
 #[derive(Default)]
 pub(crate) struct CompiledPrograms {
-    /// By the address of the definition, which a program keeps alive: it is found without a name
-    /// being made.
+    /// By address of the definition, which the program keeps alive; so a lookup needs no name.
     by_origin: HashMap<usize, Arc<Compiled>>,
 }
 
 impl CompiledPrograms {
-    /// The program made from a definition.
+    /// Finds the program compiled from a definition.
     pub(crate) fn get<T>(&self, definition: &Arc<T>) -> Option<Arc<Compiled>> {
         self.by_origin.get(&Arc::as_ptr(definition).addr()).cloned()
     }
 
-    /// Keeps a program, in place of one made from an earlier definition.
+    /// Stores a program, in place of one compiled from an earlier definition.
     pub(crate) fn keep(&mut self, program: Arc<Compiled>) {
         self.by_origin.retain(|_, other| other.key != program.key);
         if let Some(address) = program.origin.address() {
@@ -57,17 +56,17 @@ impl CompiledPrograms {
 pub(crate) struct ProgramState {
     /// Programs being run, outermost first.
     pub(crate) active: Vec<ProgramKey>,
-    /// The session functions and triggers of the running statement use.
+    /// The session in which functions and triggers of the running statement run.
     pub(crate) sub: RefCell<Option<Box<Session>>>,
-    /// Tables used by the statements around, which a function or trigger may not change.
+    /// Tables used by the calling statements, which a function or trigger may not change.
     pub(crate) in_use: Vec<Arc<TableInfo>>,
     /// Rows changed by the statements of the running CALL.
     pub(crate) affected: u64,
-    /// Statements of SQL PREPARE that are being run.
+    /// Statements of SQL PREPARE that are running.
     pub(crate) executing: Vec<Arc<Prepared>>,
-    /// The row of a `SELECT ... INTO` local variables.
+    /// Row of a `SELECT ... INTO` local variables.
     pub(crate) into: RefCell<Vec<(Value, SqlType)>>,
-    /// The number of fields of the row variable that takes these values, if one does.
+    /// Number of fields of the row variable that takes these values, if one does.
     pub(crate) into_row: Cell<Option<usize>>,
 }
 
@@ -77,17 +76,17 @@ impl ProgramState {
         self.into.borrow_mut().push((value, ty));
     }
 
-    /// Sets the tables that may not be changed within a statement that uses `tables`, itself within
-    /// `around`.
+    /// Sets the tables that must not be changed within a statement that uses `tables`, which itself
+    /// runs within `around`.
     pub(crate) fn use_within(&mut self, around: &Self, tables: &[Arc<TableInfo>]) {
         let all = around.in_use.iter().chain(tables);
-        // A trigger's rows have the same tables: nothing is written for each of them.
+        // A trigger runs with the same tables for each row: write nothing then.
         if !self.in_use.iter().map(Arc::as_ptr).eq(all.clone().map(Arc::as_ptr)) {
             self.in_use = all.cloned().collect();
         }
     }
 
-    /// Whether a function or trigger around uses a table.
+    /// Whether a calling statement uses the table.
     pub(crate) fn is_in_use(&self, schema: &str, table: &str) -> bool {
         self.in_use.iter().any(|t| *t.schema() == *schema && *t.name() == *table)
     }
@@ -111,13 +110,13 @@ impl Origin {
     }
 }
 
-/// What a program sets in its session while it runs.
+/// Session settings of a program while it runs.
 pub(crate) struct ProgramSetting {
     /// The default database.
     pub(crate) schema: Arc<str>,
-    /// The account as `user@host`, `None` for the one that calls.
+    /// Account as `user@host`; `None` for the caller's.
     pub(crate) definer: Option<Arc<str>>,
-    /// `sql_mode` when it was made, `None` if it has bits that are unknown.
+    /// `sql_mode` when it was created; `None` if it has unknown bits.
     pub(crate) sql_mode: Option<SqlMode>,
 }
 
@@ -142,17 +141,17 @@ pub(crate) enum Reach {
     Anywhere,
 }
 
-/// A program ready to be run by one session.
+/// A program compiled for one session.
 pub(crate) struct Compiled {
     pub(crate) key: ProgramKey,
     /// `schema.name`, for messages.
     pub(crate) name: String,
     pub(crate) origin: Origin,
-    /// Where and as whom it runs; a block runs as the statement around does.
+    /// Schema and account it runs with; `None` for a block, which runs like the calling statement.
     pub(crate) setting: Option<ProgramSetting>,
     pub(crate) text: Arc<[u8]>,
     pub(crate) body: Program,
-    /// Ways of the parameters, which are the first variables.
+    /// Modes of the parameters, which are the first variables.
     pub(crate) modes: Vec<ParameterMode>,
     /// The type a function returns.
     pub(crate) returns: Option<VariableType>,

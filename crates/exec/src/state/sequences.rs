@@ -1,4 +1,5 @@
-//! Numbers of sequences that were reserved and not given out. Must not read or write their tables.
+//! Reserved numbers of sequences that were not given out yet. Must not read or write their tables:
+//! [`crate::run::sequence`] does.
 
 use std::sync::Arc;
 
@@ -7,7 +8,7 @@ use parking_lot::Mutex;
 use selkie_catalog::SequenceState;
 use selkie_engine::TableId;
 
-/// A sequence's state, read when it is first asked.
+/// State of a sequence, read on first use.
 type Slot = Arc<Mutex<Option<SequenceState>>>;
 
 /// The sequences in use.
@@ -21,12 +22,12 @@ impl Sequences {
         self.slots.lock().entry(id).or_default().clone()
     }
 
-    /// Forgets the numbers reserved of one.
+    /// Drops the reserved numbers of a sequence.
     pub fn forget(&self, id: TableId) {
         self.slots.lock().remove(&id);
     }
 
-    /// Forgets the numbers reserved of all.
+    /// Drops the reserved numbers of all sequences.
     pub fn forget_all(&self) {
         self.slots.lock().clear();
     }

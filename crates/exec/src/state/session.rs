@@ -1,7 +1,7 @@
-//! One client's state, as far as statements need it. Owned by the server's connection.
+//! State of one client, as far as statements need it. The server's connection owns it.
 //!
-//! What a running statement changes sits in cells and behind locks, because operators see the
-//! session shared; the rest changes only between statements. Must not know sockets or packets.
+//! Operators share the session while a statement runs, so values that they change are in cells and
+//! behind locks; the rest changes only between statements. Must not know sockets or packets.
 
 mod core;
 mod counters;
@@ -44,7 +44,7 @@ use crate::state::metadata::{LockTicket, MetadataLocks};
 use crate::state::prepared::Named;
 use crate::state::transaction::Transaction;
 
-/// Who the client is.
+/// Account of the client.
 #[derive(Clone, Debug, Default)]
 pub struct Account {
     /// Name the client gave.
@@ -55,59 +55,59 @@ pub struct Account {
     pub account: Arc<str>,
     /// `CURRENT_ROLE()`.
     pub role: Option<String>,
-    /// Privileges on everything.
+    /// Global privileges.
     pub global: Privileges,
-    /// Grows when the role or the privileges on everything change.
+    /// Grows when the role or the global privileges change.
     pub version: u64,
 }
 
 /// A session.
 ///
-/// A function or trigger runs in a session of its own ([`Session::nested`]) with the same core, a
-/// copy of the frame and the values, its part of the transaction, and nothing else.
+/// A function or trigger runs in a session of its own ([`Session::nested`]) with the same core,
+/// copies of the frame and the values, and a view of the transaction. The rest is its own.
 pub struct Session {
-    /// What it shares with functions and triggers.
+    /// State shared with functions and triggers.
     pub core: Arc<SessionCore>,
-    /// What functions and triggers inherit.
+    /// State that functions and triggers inherit.
     pub frame: StatementFrame,
-    /// What statements leave for the next one.
+    /// Values that statements leave for the next one.
     pub values: StatementValues,
     /// The open transaction, if any.
     pub transaction: Transaction,
     /// Warnings.
     pub diagnostics: Diagnostics,
-    /// Values of the counters that the server knows.
+    /// Counter values that were reported to the server last.
     pub reported: Cell<Reported>,
 
     /// Statements of SQL `PREPARE`, by lower-case name.
     pub prepared: HashMap<Box<str>, Named>,
     /// Value of `LAST_INSERT_ID(expr)` in this statement, for the OK packet.
     pub explicit_insert_id: Cell<Option<u64>>,
-    /// Locks on definitions held by LOCK TABLES, `None` outside of it.
+    /// Metadata locks of LOCK TABLES; `None` outside of it.
     pub locked_tables: Option<Vec<LockTicket>>,
     /// Tables opened by HANDLER.
     pub(crate) handlers: Handlers,
-    /// Tables of LOCK TABLES: alias or name, and whether it may be written.
+    /// Tables of LOCK TABLES.
     pub lock_list: Vec<LockedTable>,
-    /// A number that no other list has.
+    /// Number of the list, unique in the server.
     pub(crate) lock_list_number: u64,
     /// Metadata locks: the instance's, or a private set that no other session sees.
     pub locks: MetadataLocks,
-    /// The gate of all changes: the instance's, or one that nobody else knows.
+    /// The gate of all changes: the instance's, or a private one.
     pub gate: Arc<Gate>,
-    /// How the running statement is inside the gate, if it is.
+    /// Passage of the running statement, if it is inside the gate.
     pub(crate) inside: Option<Passage>,
-    /// What LOCK TABLES ... WRITE is inside the gate with.
+    /// Passage of LOCK TABLES ... WRITE.
     pub(crate) locked_inside: Option<Passage>,
-    /// The gate as FLUSH TABLES WITH READ LOCK has closed it.
+    /// Closed gate of FLUSH TABLES WITH READ LOCK.
     pub(crate) read_lock: Vec<Closing>,
     /// The backup this session runs.
     pub(crate) backup: Backup,
-    /// The number of what its plans depend on, once asked for.
+    /// Cached number of its plan space.
     pub(crate) space: Cell<Option<crate::state::plan_space::Numbered>>,
-    /// Queries lock what they read: they serve a statement that changes something.
+    /// Whether queries lock the rows they read, because they serve a statement that changes data.
     pub(crate) locks_reads: bool,
-    /// The query that runs is that of a SHOW, which sees temporary tables.
+    /// Whether the running query belongs to a SHOW, which sees temporary tables.
     pub(crate) shows: bool,
     /// Stored programs being run.
     pub(crate) programs: crate::state::programs::ProgramState,
@@ -122,9 +122,9 @@ pub struct LockedTable {
     pub table: Box<str>,
     /// The name under which statements may use it.
     pub alias: Box<str>,
-    /// It is a view.
+    /// Whether it is a view.
     pub is_view: bool,
-    /// `WRITE`.
+    /// Whether it is locked with WRITE.
     pub write: bool,
 }
 
@@ -144,7 +144,7 @@ impl Session {
         Self::of(core, frame, StatementValues::default(), Transaction::of_session(id))
     }
 
-    /// A session with nothing but this.
+    /// A session with these parts; the rest is empty.
     fn of(
         core: Arc<SessionCore>,
         frame: StatementFrame,
@@ -177,23 +177,23 @@ impl Session {
         }
     }
 
-    /// Lets an evaluation go on where `RAND()` was, if the session has said where.
+    /// Continues the session's `RAND()` sequence in an evaluation, if seeds were set.
     pub(crate) fn begin_random(&self, eval: &EvalContext<'_>) {
         if let Some((first, second)) = self.core.random_seeds.get() {
             eval.seed_random(first, second);
         }
     }
 
-    /// Remembers where an evaluation left `RAND()`.
+    /// Stores the state of `RAND()` after an evaluation.
     pub(crate) fn end_random(&self, eval: &EvalContext<'_>) {
         if self.core.random_seeds.get().is_some() {
             self.core.random_seeds.set(eval.random_seeds());
         }
     }
 
-    /// Gives the running statement the time that `max_statement_time` says, from now on.
+    /// Starts the time limit `max_statement_time` of the running statement.
     pub fn start_clock(&self) {
-        // A function or trigger runs within the time of the statement around.
+        // A function or trigger runs within the time of the calling statement.
         if self.transaction.is_nested() {
             return;
         }
@@ -204,7 +204,7 @@ impl Session {
         self.frame.kill.account().set_deadline(deadline);
     }
 
-    /// The schema a table's name means: its own or the current one.
+    /// Schema of a table name: its own or the current one.
     pub(crate) fn schema_of<'a>(&'a self, name: &'a TableName) -> SqlResult<&'a str> {
         let schema = name.schema.as_ref().map(|s| &*s.value).or(self.frame.schema.as_deref());
         schema.ok_or_else(|| SqlError::new(&ER_NO_DB_ERROR, &[]))
@@ -216,13 +216,13 @@ impl Session {
         self.lock_list.iter().filter(same).max_by_key(|l| l.write)
     }
 
-    /// The number of this session's LOCK TABLES in force, unique among sessions.
+    /// Number of this session's active LOCK TABLES, unique among sessions.
     #[inline]
     pub(crate) fn lock_list_number(&self) -> Option<u64> {
         self.locked_tables.as_ref().map(|_| self.lock_list_number)
     }
 
-    /// Fails unless LOCK TABLES locked a table under the name a statement gives it.
+    /// Fails unless LOCK TABLES locked the table under the name that the statement uses.
     pub(crate) fn check_lock_named(
         &self,
         table: &TableInfo,
@@ -231,7 +231,7 @@ impl Session {
     ) -> SqlResult<()> {
         let is_view = match table.kind {
             TableKind::Base => false,
-            // Compat: it only has to be locked, under whatever name.
+            // Compat: a view must only be locked, under any name.
             TableKind::View(_) => true,
             _ => return Ok(()),
         };

@@ -1,6 +1,7 @@
-//! Where a statement's results go, and what is said when it ends.
+//! Receiver of a statement's results, and the outcome of a statement.
 //!
-//! Rows leave the executor as batches; packets, text and binary forms are the server's affair.
+//! Rows leave the executor as batches; the server makes packets, text and binary forms. No I/O
+//! here.
 
 use std::io::Read;
 use std::ops::AddAssign;
@@ -16,34 +17,34 @@ use crate::state::columns::column_of;
 
 /// Receives the result sets of one statement.
 ///
-/// The calls for each result set are: `columns` once, `batch` any number of times. The last result
-/// set is ended by the caller of the executor, who then has the [`Outcome`]; earlier ones by `end`.
+/// For each result set, `columns` is called once, then `batch` any number of times. `end` ends each
+/// result set but the last; the executor's caller ends that one, with the [`Outcome`].
 pub trait ResultSink {
-    /// A result set begins.
+    /// Begins a result set.
     fn columns(&mut self, columns: &[OutputColumn]) -> SqlResult<()>;
 
-    /// The same for the columns of a plan. Who keeps them knows them again by their address.
+    /// The same for the columns of a plan. An implementation may cache them by their address.
     fn planned_columns(&mut self, columns: &Arc<[OutputColumn]>) -> SqlResult<()> {
         self.columns(columns)
     }
 
-    /// Its next rows: values of the announced types, strings in their types' charsets, TIMESTAMPs
-    /// already in the session's time zone.
+    /// Receives the next rows: values of the announced types, strings in their types' charsets,
+    /// TIMESTAMPs already in the session's time zone.
     fn batch(&mut self, batch: &Batch) -> SqlResult<()>;
 
-    /// The result set has ended and another one follows.
+    /// Ends a result set that another one follows.
     fn end(&mut self) -> SqlResult<()> {
         Ok(())
     }
 
-    /// Whether the placeholder of this number, from 0, can be given a value: an OUT argument may be
-    /// such a one.
+    /// Whether a value can be assigned to the placeholder of this number (from 0), so that it may
+    /// be an OUT argument.
     fn takes_parameter(&self, _number: usize) -> bool {
         false
     }
 
-    /// A procedure has ended and gives back those of its OUT and INOUT parameters whose arguments
-    /// were placeholders, which `takes_parameter` allowed.
+    /// Receives the values of a procedure's OUT and INOUT parameters whose arguments are
+    /// placeholders, which `takes_parameter` allowed.
     fn out_parameters(&mut self, _parameters: Vec<OutParameter>) -> SqlResult<()> {
         Ok(())
     }
@@ -80,7 +81,7 @@ impl OutParameter {
     }
 }
 
-/// A sink that forgets everything: `DO`, replication.
+/// A sink that drops everything.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NullSink;
 
@@ -99,9 +100,9 @@ impl ResultSink for NullSink {
 pub struct RowCounts {
     /// Rows taken from the source, or found by an UPDATE.
     pub records: u64,
-    /// Rows in the way of new ones.
+    /// Existing rows that conflicted with new ones.
     pub duplicates: u64,
-    /// Rows that an UPDATE left other than before.
+    /// Rows that an UPDATE changed.
     pub changed: u64,
     /// Rows that LOAD DATA replaced.
     pub deleted: u64,
@@ -122,23 +123,23 @@ impl AddAssign for RowCounts {
     }
 }
 
-/// Which counts a client is told of.
+/// Counts that are reported to the client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Told {
     /// None: most statements.
     #[default]
     Nothing,
-    /// Those of an INSERT.
+    /// Counts of an INSERT.
     Inserted,
-    /// Those of an UPDATE.
+    /// Counts of an UPDATE.
     Updated,
-    /// Those of LOAD DATA.
+    /// Counts of LOAD DATA.
     Loaded,
-    /// That a statement was prepared.
+    /// No counts: a statement was prepared.
     Prepared,
 }
 
-/// How a statement ended. Warnings are in [`crate::Session::diagnostics`].
+/// Outcome of a statement. Warnings are in [`crate::Session::diagnostics`].
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
     /// Whether a result set was sent: the client gets its end instead of an OK packet.
@@ -149,14 +150,14 @@ pub struct Outcome {
     pub insert_id: u64,
     /// Rows counted.
     pub counts: RowCounts,
-    /// What the client is told of it in words.
+    /// Counts reported to the client as text.
     pub told: Told,
-    /// The client asked for the connection's end (`COMMIT RELEASE`).
+    /// Whether the client asked to end the connection (`COMMIT RELEASE`).
     pub release: bool,
 }
 
 impl Outcome {
-    /// Done, with nothing to report.
+    /// Success with nothing to report.
     pub fn ok() -> Self {
         Self::default()
     }
@@ -166,7 +167,7 @@ impl Outcome {
         Self { result_set: true, ..Self::default() }
     }
 
-    /// The words for the client, empty for most statements.
+    /// Text for the client, empty for most statements.
     pub fn info(&self) -> String {
         let RowCounts { records, duplicates, changed, deleted, skipped, warnings } = &self.counts;
         match self.told {

@@ -1,11 +1,11 @@
-//! The expressions of a program, bound once: a row of a trigger or a round of a loop only evaluates
+//! Expressions of a program, bound once: a row of a trigger or a round of a loop only evaluates
 //! them.
 //!
 //! # Invariants
-//! - TERM-1 A bound expression is used for values of the types it was bound for, under the key of
-//!   plans it was bound under, while the user variables it reads have the types they had then.
+//! - TERM-1 A bound expression is used only for values of the types it was bound for, under the
+//!   same plan key, and while the user variables it reads have the same types.
 //!
-//! Must not bind or evaluate.
+//! Must not bind or evaluate them.
 
 use std::sync::Arc;
 
@@ -20,27 +20,27 @@ use super::plan_key::PlanKey;
 use super::prepared::Prepared;
 use crate::{Instance, Session};
 
-/// What a program's expression has become.
+/// Prepared form of a program's expression.
 #[derive(Clone)]
 pub(crate) enum Term {
-    /// It stands for itself.
+    /// A bound expression.
     Bound(Arc<BoundTerm>),
-    /// It is evaluated by a query, for it has subqueries or calls stored functions.
+    /// A query that evaluates it, because it has subqueries or calls stored functions.
     Query(Arc<Prepared>),
 }
 
-/// An expression and what it was bound for.
+/// A bound expression and the conditions of its binding.
 pub(crate) struct BoundTerm {
     pub(crate) expr: Expr,
     key: PlanKey,
     types: Vec<SqlType>,
     user_variables: Vec<(Box<str>, Option<SqlType>)>,
-    /// It gives types to user variables, which what reads them follows.
+    /// Whether it assigns user variables, whose types later reads depend on.
     assigns: bool,
 }
 
 impl BoundTerm {
-    /// An expression that has just been bound for these values.
+    /// An expression that was just bound for these values.
     pub(crate) fn new(
         instance: &Instance,
         session: &Session,
@@ -77,12 +77,12 @@ impl BoundTerm {
     }
 }
 
-/// The expressions of one program, by the place in its text.
+/// Expressions of one program, by their position in its text.
 #[derive(Default)]
 pub(crate) struct Terms(Mutex<HashMap<Span, Term>>);
 
 impl Terms {
-    /// What the expression at a place has become, if that is good for these values.
+    /// The prepared form of the expression at a position, if it is valid for these values.
     pub(crate) fn find(
         &self,
         instance: &Instance,
@@ -97,7 +97,7 @@ impl Terms {
         }
     }
 
-    /// Keeps what the expression at a place has become, unless it has to be bound each time.
+    /// Stores the prepared form of the expression at a position, unless it must be bound each time.
     pub(crate) fn keep(&self, at: Span, term: &Term) {
         if !matches!(term, Term::Bound(bound) if bound.assigns) {
             self.0.lock().insert(at, term.clone());

@@ -1,12 +1,11 @@
-//! The transaction of a session: its parts in the engines, its savepoints, its locks on
-//! definitions.
+//! Transaction of a session: its parts in the engines, its savepoints, its metadata locks.
 //!
 //! # Invariants
 //! - TRX-1 A statement that changes rows runs between [`Transaction::mark`] and
-//!   [`Transaction::undo`]: if it fails, its changes are gone and the transaction lives on.
-//! - TRX-2 A client is answered after its commit is durable: [`Transaction::commit`] waits for
-//!   that, or leaves it to whoever holds back the answer and takes [`Transaction::take_unsettled`].
-//! - TRX-3 Definitions used stay locked until the transaction ends.
+//!   [`Transaction::undo`]: if it fails, its changes are undone and the transaction goes on.
+//! - TRX-2 A client gets its answer after its commit is durable: [`Transaction::commit`] waits, or
+//!   the caller delays the answer until [`Transaction::take_unsettled`] is settled.
+//! - TRX-3 Metadata locks are held until the transaction ends.
 
 use std::sync::Arc;
 
@@ -21,7 +20,8 @@ use crate::state::error::from_engine_commit;
 use crate::state::metadata::LockTicket;
 use crate::state::session::{Session, Settings, bump};
 
-/// A part is shared with the sub-statements of functions and triggers, which never end it.
+/// Engine transaction, shared with the sub-statements of functions and triggers, which never end
+/// it.
 struct SharedTrx(Box<dyn EngineTrx>);
 
 struct Part {
@@ -42,7 +42,7 @@ impl Part {
         std::ptr::addr_eq(Arc::as_ptr(&self.engine), Arc::as_ptr(engine))
     }
 
-    /// The transaction, to be ended.
+    /// Takes the engine transaction, to end it.
     fn into_trx(self) -> SqlResult<Box<dyn EngineTrx>> {
         let trx = Arc::into_inner(self.trx).map(|shared| shared.0);
         trx.ok_or_else(|| SqlError::internal("a transaction ends while a sub-statement uses it"))
@@ -51,18 +51,18 @@ impl Part {
 
 struct Savepoint {
     name: Box<str>,
-    /// One per part, in order; none for one that joined later.
+    /// One mark per part, in order; `None` for a part that joined later.
     marks: Vec<Option<u64>>,
 }
 
-/// A transaction, or the lack of one.
+/// A transaction, or none.
 #[derive(Default)]
 pub struct Transaction {
-    /// The session's number, for reports of engines.
+    /// Session number, for reports of engines.
     session: u64,
-    /// `BEGIN` was said; commits of statements wait for its end.
+    /// Whether it was opened by `BEGIN`: it lasts beyond statements.
     explicit: bool,
-    /// Opened by a statement while `autocommit` was off.
+    /// Whether a statement opened it while `autocommit` was off.
     implicit: bool,
     /// Isolation of the open transaction.
     isolation: Isolation,
@@ -70,27 +70,27 @@ pub struct Transaction {
     read_only: bool,
     /// `innodb_snapshot_isolation`.
     snapshot_isolation: bool,
-    /// `SET TRANSACTION` for the next one.
+    /// `SET TRANSACTION` for the next transaction.
     next_isolation: Option<Isolation>,
     next_read_only: Option<bool>,
     parts: Vec<Part>,
-    /// The part of a transaction that only read, for the next one: nothing is counted or allocated
-    /// for it that other sessions count or allocate too.
+    /// Part of a finished read-only transaction, reused by the next one: no counter or allocator
+    /// shared with other sessions is touched.
     rested: Option<Part>,
     savepoints: Vec<Savepoint>,
     locks: Vec<LockTicket>,
-    /// An engine without rollback was changed.
+    /// Whether an engine without rollback was changed.
     unsafe_changes: bool,
-    /// The statement names a table of an engine with rollback.
+    /// Whether the statement names a table of an engine with rollback.
     can_roll_back: bool,
-    /// Something that others can see was changed.
+    /// Whether something visible to others was changed.
     shared_changes: bool,
-    /// Somebody holds answers back until commits are durable.
+    /// Whether the caller delays answers until commits are durable.
     answers_wait: bool,
     unsettled: Option<Unsettled>,
-    /// The branch of a distributed transaction that this is.
+    /// The XA branch that this transaction is, if it is one.
     branch: Option<Branch>,
-    /// Of a function or trigger: part of the transaction of the statement around it.
+    /// Whether this is the view of a function or trigger in its caller's transaction.
     nested: bool,
 }
 
@@ -101,28 +101,28 @@ pub struct Unsettled {
 }
 
 impl Unsettled {
-    /// Whether it is durable, as far as the server's setting asks.
+    /// Whether the commit is durable, as far as the server's setting requires.
     pub fn is_settled(&self) -> bool {
         self.engine.is_durable(self.lsn)
     }
 
-    /// Waits until it is.
+    /// Waits until it is durable.
     pub fn settle(&self) -> SqlResult<()> {
         let wait = || self.engine.wait_durable(self.lsn);
         blocking(WaitKind::LogFlush, wait).map_err(from_engine_commit)
     }
 }
 
-/// Where a statement began in each engine.
+/// Start of a statement in each engine, to undo it.
 pub struct Mark(Vec<u64>);
 
 impl Transaction {
-    /// No transaction yet, of this session.
+    /// A session without a transaction.
     pub fn of_session(session: u64) -> Self {
         Self { session, ..Self::default() }
     }
 
-    /// The same transaction as a function or trigger sees it, that runs within a statement.
+    /// View of the transaction for a function or trigger that runs within a statement.
     pub(crate) fn for_sub_statement(&self) -> Self {
         let part = |p: &Part| Part { engine: p.engine.clone(), trx: p.trx.clone() };
         Self {
@@ -143,7 +143,7 @@ impl Transaction {
         self.nested
     }
 
-    /// Takes back what a sub-statement locked and whether it changed what cannot be undone.
+    /// Takes over the locks and change flags of a sub-statement.
     pub(crate) fn absorb(&mut self, nested: Self) {
         self.unsafe_changes |= nested.unsafe_changes;
         self.can_roll_back |= nested.can_roll_back;
@@ -162,13 +162,13 @@ impl Transaction {
             && (self.is_open() || !settings.transactions.autocommit)
     }
 
-    /// Whether rows are locked that others are made from.
+    /// Whether reads that feed INSERT and the like lock rows.
     pub(crate) fn locks_sources(&self, settings: &Settings) -> bool {
         let isolation = self.effective_isolation(settings);
         matches!(isolation, Isolation::RepeatableRead | Isolation::Serializable)
     }
 
-    /// Whether it may not change anything.
+    /// Whether the transaction must not change anything.
     pub fn is_read_only(&self, settings: &Settings) -> bool {
         if self.is_open() {
             return self.read_only;
@@ -188,7 +188,7 @@ impl Transaction {
         self.next_isolation.unwrap_or(settings.transactions.isolation)
     }
 
-    /// `SET TRANSACTION` without a scope: about the next transaction only.
+    /// `SET TRANSACTION` without a scope: for the next transaction only.
     pub fn set_next(&mut self, isolation: Option<Isolation>, read_only: Option<bool>) {
         self.next_isolation = isolation.or(self.next_isolation);
         self.next_read_only = read_only.or(self.next_read_only);
@@ -200,18 +200,18 @@ impl Transaction {
         self.read_only = read_only.unwrap_or(next);
     }
 
-    /// `BEGIN`. The transaction before it has been committed.
+    /// `BEGIN`. The previous transaction must have been committed.
     pub fn begin(&mut self, settings: &Settings, read_only: Option<bool>) {
         self.start(settings, read_only);
         self.explicit = true;
     }
 
-    /// `AND CHAIN`: another transaction like the one that has just ended.
+    /// `AND CHAIN`: opens a transaction like the one that just ended.
     pub fn begin_next(&mut self) {
         self.explicit = true;
     }
 
-    /// A statement that uses tables begins: opens the implicit transaction of `autocommit=0`.
+    /// Begins a statement that uses tables; opens the implicit transaction of `autocommit=0`.
     pub fn begin_statement(&mut self, settings: &Settings) -> SqlResult<()> {
         if self.nested {
             return Ok(());
@@ -230,13 +230,13 @@ impl Transaction {
         begun.map_err(from_engine_commit)
     }
 
-    /// Makes sure `engine`, of a table that the statement names, takes part.
+    /// Makes `engine`, of a table that the statement names, join the transaction.
     pub(crate) fn join_named(&mut self, engine: &Arc<dyn Engine>) -> SqlResult<()> {
         self.can_roll_back |= engine.personality().transactional;
         self.join(engine)
     }
 
-    /// Makes sure `engine` takes part.
+    /// Makes `engine` join the transaction.
     pub fn join(&mut self, engine: &Arc<dyn Engine>) -> SqlResult<()> {
         if self.part(engine).is_some() {
             return Ok(());
@@ -248,7 +248,7 @@ impl Transaction {
         Ok(())
     }
 
-    /// Tells by address and length which memory the next transaction that only reads uses.
+    /// Reports by address and length the memory that the next read-only transaction uses.
     pub fn memory(&self, note: &mut dyn FnMut(usize, usize)) {
         let Some(part) = &self.rested else { return };
         note(Arc::as_ptr(&part.trx).addr(), size_of::<SharedTrx>());
@@ -270,12 +270,12 @@ impl Transaction {
         self.parts.iter().find(|part| part.is_of(engine)).map(Part::trx)
     }
 
-    /// Takes the snapshots now.
+    /// Takes the engines' snapshots now.
     pub fn take_snapshots(&self) -> SqlResult<()> {
         self.parts.iter().try_for_each(|p| p.trx().take_snapshot()).map_err(from_engine_commit)
     }
 
-    /// Where a statement that changes rows begins.
+    /// Marks the start of a statement that changes rows.
     pub fn mark(&self) -> SqlResult<Mark> {
         let marks = self.parts.iter().map(|p| p.trx().savepoint());
         marks.collect::<Result<_, _>>().map(Mark).map_err(from_engine_commit)
@@ -291,17 +291,18 @@ impl Transaction {
         Ok(())
     }
 
-    /// The branch of a distributed transaction that this is.
+    /// The XA branch that this transaction is, if it is one.
     pub(crate) fn branch(&self) -> Option<&Branch> {
         self.branch.as_ref()
     }
 
-    /// Fails with the branch's state if this is one: statements that end transactions may not.
+    /// Fails with the branch's state if this is a branch: statements that end transactions are not
+    /// allowed.
     pub fn check_no_branch(&self) -> SqlResult<()> {
         self.branch.as_ref().map_or(Ok(()), |branch| Err(branch.state.refusal()))
     }
 
-    /// Fails if this is a branch whose work has ended.
+    /// Fails if this is a branch that is not active any more.
     pub(crate) fn check_branch_active(&self) -> SqlResult<()> {
         match &self.branch {
             Some(branch) if branch.state != BranchState::Active => Err(branch.state.refusal()),
@@ -322,7 +323,7 @@ impl Transaction {
         }
     }
 
-    /// A prepared transaction of the last life of the server.
+    /// A transaction that was prepared before the server's restart.
     pub(crate) fn recovered(
         engine: Arc<dyn Engine>,
         trx: Box<dyn EngineTrx>,
@@ -331,7 +332,7 @@ impl Transaction {
         Self { parts: vec![Part::new(engine, trx)], locks, ..Self::default() }
     }
 
-    /// Lets the engines promise that a commit will succeed, durably.
+    /// Makes the engines guarantee, durably, that a commit will succeed.
     pub(crate) fn prepare(&mut self, xid: &selkie_engine::Xid) -> SqlResult<()> {
         let mut waits = Vec::new();
         for part in &self.parts {
@@ -344,7 +345,7 @@ impl Transaction {
         waits.into_iter().try_for_each(wait).map_err(from_engine_commit)
     }
 
-    /// Keeps a definition locked until the end.
+    /// Holds a metadata lock until the transaction ends.
     pub fn hold(&mut self, lock: LockTicket) {
         self.locks.push(lock);
     }
@@ -354,17 +355,17 @@ impl Transaction {
         self.locks.iter().any(|l| l.covers(schema, table, mode))
     }
 
-    /// Something that others can see is about to be changed.
+    /// Records that something visible to others is about to be changed.
     pub(crate) fn note_shared_change(&mut self) {
         self.shared_changes = true;
     }
 
-    /// Whether others may see something of this transaction once it commits.
+    /// Whether a commit may make changes visible to others.
     pub(crate) fn has_shared_changes(&self) -> bool {
         self.shared_changes
     }
 
-    /// Undoes everything, but the branch stays until its owner ends it.
+    /// Rolls back, but keeps the branch until its owner ends it.
     pub(crate) fn fail_branch(&mut self, error: &SqlError) -> SqlResult<bool> {
         let branch = self.branch.take();
         let incomplete = self.rollback();
@@ -376,7 +377,7 @@ impl Transaction {
         incomplete
     }
 
-    /// Publishes everything and waits until it is durable (TRX-2).
+    /// Commits and waits until the commit is durable (TRX-2).
     pub fn commit(&mut self) -> SqlResult<()> {
         if self.end_reading() {
             return Ok(());
@@ -399,10 +400,10 @@ impl Transaction {
         result
     }
 
-    /// Ends a transaction that only read, in one engine; false if this is none.
+    /// Ends a read-only transaction in one engine; false if this is not one.
     fn end_reading(&mut self) -> bool {
         let [part] = &mut self.parts[..] else { return false };
-        // A sub-statement that still uses it is an error to be told of.
+        // If a sub-statement still uses it, the slow path reports the error.
         if Arc::get_mut(&mut part.trx).is_none() || !part.trx().end_reading() {
             return false;
         }
@@ -415,7 +416,7 @@ impl Transaction {
         if commit.is_settled() {
             return Ok(());
         }
-        // Of one engine's commits the last is durable last.
+        // The last commit of an engine becomes durable last, so only it is kept.
         let same = self.unsettled.as_ref().is_none_or(|u| Arc::ptr_eq(&u.engine, &commit.engine));
         if !self.answers_wait || !same {
             return commit.settle();
@@ -424,13 +425,13 @@ impl Transaction {
         Ok(())
     }
 
-    /// From now on commits do not wait; the caller answers only when what it takes from
-    /// [`Self::take_unsettled`] is settled.
+    /// Lets later commits return without waiting. The caller must delay its answer until the result
+    /// of [`Self::take_unsettled`] is settled.
     pub fn hold_answers(&mut self) {
         self.answers_wait = true;
     }
 
-    /// Nobody holds an answer back any more.
+    /// Makes later commits wait again.
     pub(crate) fn wait_for_commits(&mut self) {
         self.answers_wait = false;
     }
@@ -440,8 +441,8 @@ impl Transaction {
         self.unsettled.take()
     }
 
-    /// Publishes the changes in engines without transactions: a statement has ended, and they stay
-    /// whatever becomes of the transaction. Its answer says so, and waits like that of a commit.
+    /// Commits the changes in engines without transactions at the end of a statement: they stay
+    /// whatever happens to the transaction. The answer waits as after a commit.
     pub(crate) fn end_immediate(&mut self) -> SqlResult<()> {
         if self.nested {
             return Ok(());
@@ -460,15 +461,15 @@ impl Transaction {
         Ok(())
     }
 
-    /// The engine that takes part in transactions and cannot roll back, if the statement has
-    /// changed tables of one.
+    /// The engine that joins transactions but cannot roll back, if the statement has changed its
+    /// tables.
     pub(crate) fn outlasting(&self) -> Option<&'static Personality> {
         let changed =
             |part: &&Part| part.engine.personality().outlasts_rollback && part.trx().has_changes();
         self.parts.iter().find(changed).map(|part| part.engine.personality())
     }
 
-    /// Undoes everything; whether something could not be undone that was changed beside what could.
+    /// Rolls back; true if some changes could not be undone beside others that could.
     pub fn rollback(&mut self) -> SqlResult<bool> {
         let together = self.is_open() || self.can_roll_back || self.outlasting().is_some();
         self.end_immediate()?;
@@ -483,7 +484,7 @@ impl Transaction {
         result
     }
 
-    /// Ends the state; the engines' parts are the caller's to end, and locks go after them.
+    /// Resets the state; the caller ends the engines' parts and then releases the locks.
     fn finish(&mut self) {
         self.explicit = false;
         self.implicit = false;
@@ -494,12 +495,12 @@ impl Transaction {
         self.savepoints.clear();
     }
 
-    /// Gives up locks on definitions, after [`Self::commit`] or [`Self::rollback`].
+    /// Releases the metadata locks, after [`Self::commit`] or [`Self::rollback`].
     pub fn release_locks(&mut self) {
         self.locks.clear();
     }
 
-    /// `SAVEPOINT name`: replaces one of the same name.
+    /// `SAVEPOINT name`: replaces a savepoint of the same name.
     pub fn savepoint(&mut self, name: &str) -> SqlResult<()> {
         self.check_branch_active()?;
         let Mark(marks) = self.mark()?;
@@ -514,8 +515,8 @@ impl Transaction {
         at.ok_or_else(|| SqlError::new(&ER_SP_DOES_NOT_EXIST, &[&"SAVEPOINT", &name]))
     }
 
-    /// `ROLLBACK TO name`: later savepoints are forgotten, and engines that joined later take no
-    /// part any more: their locks and snapshots go too. Whether something could not be undone.
+    /// `ROLLBACK TO name`: drops later savepoints, and removes engines that joined later, with
+    /// their locks and snapshots. True if some changes could not be undone.
     pub fn rollback_to(&mut self, name: &str) -> SqlResult<bool> {
         let at = self.find_savepoint(name)?;
         self.check_branch_active()?;
@@ -531,7 +532,7 @@ impl Transaction {
         Ok(self.unsafe_changes)
     }
 
-    /// `RELEASE SAVEPOINT name`: it and later ones are forgotten.
+    /// `RELEASE SAVEPOINT name`: drops it and later ones.
     pub fn release_savepoint(&mut self, name: &str) -> SqlResult<()> {
         let at = self.find_savepoint(name)?;
         self.savepoints.truncate(at);
@@ -546,7 +547,7 @@ impl Session {
         self.commit_branch()
     }
 
-    /// As [`Self::commit`], of a branch of a distributed transaction too.
+    /// As [`Self::commit`], also for a branch of a distributed transaction.
     pub(crate) fn commit_branch(&mut self) -> SqlResult<()> {
         if self.transaction.is_nested() {
             return Err(SqlError::new(&ER_COMMIT_NOT_ALLOWED_IN_SF_OR_TRG, &[]));
@@ -566,7 +567,7 @@ impl Session {
         result
     }
 
-    /// An error takes the whole transaction down; of a branch, the name stays.
+    /// Rolls the whole transaction back because of an error; a branch keeps its name.
     pub(crate) fn rollback_for(&mut self, error: &SqlError) -> SqlResult<()> {
         let incomplete = match self.transaction.branch {
             None => self.undo_transaction()?,
@@ -582,7 +583,7 @@ impl Session {
         Ok(())
     }
 
-    /// Rolls the open transaction back, warning of what cannot be undone.
+    /// Rolls the open transaction back; warns if some changes cannot be undone.
     pub fn rollback(&mut self) -> SqlResult<()> {
         if self.undo_transaction()? {
             self.warn_incomplete_rollback();

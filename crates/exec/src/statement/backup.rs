@@ -1,7 +1,6 @@
-//! BACKUP STAGE, BACKUP LOCK and BACKUP UNLOCK: what a backup made by other means asks of the
-//! server.
+//! BACKUP STAGE, BACKUP LOCK and BACKUP UNLOCK: they support backups made by other tools.
 //!
-//! Stages come in an order; each keeps out what the ones before it did, and more.
+//! Stages have an order; each keeps out the work of the earlier ones, and more.
 
 use selkie_sql::ast::{self, TableName};
 use selkie_types::error::catalogue::{
@@ -16,7 +15,7 @@ use crate::state::gate::Work;
 use crate::state::metadata::LockMode;
 use crate::state::session::{Access, Backup, Privilege};
 
-/// The stages and what each begins to keep out.
+/// Stages, and the work that each begins to keep out.
 const STAGES: [(&str, &[Work]); 5] = [
     ("START", &[]),
     ("FLUSH", &[]),
@@ -25,7 +24,7 @@ const STAGES: [(&str, &[Work]); 5] = [
     ("END", &[]),
 ];
 
-/// Stands for the right to take a backup: no table has an empty name.
+/// Name whose lock is the right to run a backup: no schema has an empty name.
 const TURN: (&str, &str) = ("", "backup");
 
 /// Runs a statement about backups.
@@ -92,7 +91,7 @@ fn enter(execution: &mut Execution<'_>, stage: usize) -> SqlResult<()> {
     Ok(())
 }
 
-/// Keeps the definition of one table, which need not exist, from changing; rows may change.
+/// Locks the definition of one table, which need not exist; its rows may change.
 fn lock(execution: &mut Execution<'_>, table: &TableName) -> SqlResult<()> {
     let schema = execution.session.schema_of(table)?.to_owned();
     execution.session.backup.table = None;

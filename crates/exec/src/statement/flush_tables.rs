@@ -1,5 +1,5 @@
-//! FLUSH TABLES: read locks on everything or on some tables. What engines keep they flush
-//! themselves.
+//! FLUSH TABLES: read locks on everything or on some tables. Nothing is written here: engines flush
+//! their data themselves.
 
 use selkie_sql::ast::{self, FlushTarget, Statement, TableName};
 use selkie_types::error::catalogue::{
@@ -14,7 +14,7 @@ use crate::state::metadata::LockMode;
 use crate::state::session::{Access, LockedTable, Privilege};
 use crate::{Outcome, Session};
 
-/// Runs FLUSH TABLES; `None` if the statement is another.
+/// Runs FLUSH TABLES; `None` for any other statement.
 pub(super) fn run(
     execution: &mut Execution<'_>,
     statement: &Statement,
@@ -25,7 +25,7 @@ pub(super) fn run(
     };
     let reload = Access { privilege: Privilege::Reload, schema: "", table: "", columns: &[] };
     execution.session.frame.hooks.check_access(execution.session, &reload)?;
-    // Compat: numbers that sequences keep in memory are gone.
+    // Compat: cached numbers of sequences are lost.
     execution.instance.sequences.forget_all();
     match (&tables[..], *read_lock || *export) {
         ([], true) => lock_all(execution)?,
@@ -35,7 +35,7 @@ pub(super) fn run(
     Ok(Some(Outcome::ok()))
 }
 
-/// FLUSH TABLES WITH READ LOCK.
+/// Runs FLUSH TABLES WITH READ LOCK.
 fn lock_all(execution: &mut Execution<'_>) -> SqlResult<()> {
     begin(execution.session)?;
     if execution.session.read_lock.is_empty() {
@@ -45,7 +45,7 @@ fn lock_all(execution: &mut Execution<'_>) -> SqlResult<()> {
     Ok(())
 }
 
-/// Commits, unless tables are locked or a backup runs.
+/// Commits; fails under LOCK TABLES or during a backup.
 fn begin(session: &mut Session) -> SqlResult<()> {
     if session.locked_tables.is_some() {
         return Err(SqlError::new(&ER_LOCK_OR_ACTIVE_TRANSACTION, &[]));
@@ -56,7 +56,7 @@ fn begin(session: &mut Session) -> SqlResult<()> {
     session.commit()
 }
 
-/// FLUSH TABLES names WITH READ LOCK or FOR EXPORT: as LOCK TABLES ... READ.
+/// Runs FLUSH TABLES names WITH READ LOCK or FOR EXPORT, like LOCK TABLES ... READ.
 fn lock_some(execution: &mut Execution<'_>, tables: &[TableName], export: bool) -> SqlResult<()> {
     begin(execution.session)?;
     let locks = tables.iter().map(|table| ast::LockTable {
@@ -73,7 +73,7 @@ fn lock_some(execution: &mut Execution<'_>, tables: &[TableName], export: bool) 
     Ok(())
 }
 
-/// Fails unless the locked tables have files that can be copied.
+/// Fails unless the locked tables have files to copy.
 fn check_exported(Scope { instance, session }: Scope<'_>) -> SqlResult<()> {
     let snapshot = instance.catalog.snapshot();
     for lock in session.lock_list.iter().filter(|lock| !lock.is_view) {
@@ -87,7 +87,7 @@ fn check_exported(Scope { instance, session }: Scope<'_>) -> SqlResult<()> {
     Ok(())
 }
 
-/// FLUSH TABLES without a lock: under LOCK TABLES, of tables that are locked for writing.
+/// FLUSH TABLES without a lock. Under LOCK TABLES, all its tables must be locked for writing.
 fn flush_some(execution: &mut Execution<'_>, tables: &[TableName]) -> SqlResult<()> {
     let session = &mut *execution.session;
     if session.locked_tables.is_none() {
@@ -118,7 +118,7 @@ fn is_written(session: &Session, lock: &LockedTable) -> bool {
     session.lock_of(&lock.schema, &lock.table).is_some_and(|strongest| strongest.write)
 }
 
-/// Compat: FLUSH TABLES with names waits until nobody uses the tables.
+/// Compat: FLUSH TABLES with names waits until no statement uses the tables.
 fn wait_for_users(execution: &Execution<'_>, table: &TableName) -> SqlResult<()> {
     let session = &*execution.session;
     let schema = table.schema.as_ref().map(|s| &*s.value).or(session.frame.schema.as_deref());

@@ -1,7 +1,7 @@
 //! LOCK TABLES and UNLOCK TABLES.
 //!
-//! A view stands for itself and the tables its query reads, which become locked like it, by the
-//! names that they have there.
+//! Locking a view also locks the tables that its query reads, in the same mode and under the names
+//! used there.
 
 use hashbrown::HashSet;
 use std::sync::Arc;
@@ -22,13 +22,13 @@ use crate::state::metadata::LockMode;
 use crate::state::session::{Access, LockedTable, Privilege};
 use crate::{Instance, Outcome, Session};
 
-/// What the locks are for.
+/// Purpose of the locks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// LOCK TABLES.
     Lock,
-    /// FLUSH TABLES ... WITH READ LOCK and FOR EXPORT: two of them exclude each other, and
-    /// temporary tables are not meant.
+    /// FLUSH TABLES ... WITH READ LOCK and FOR EXPORT: such locks exclude each other and ignore
+    /// temporary tables.
     Flush,
 }
 
@@ -52,7 +52,7 @@ pub(super) fn lock(
     Ok(Outcome::ok())
 }
 
-/// Takes locks in the order of names, so that two sessions do not wait for each other.
+/// Takes locks in the order of names, so that two sessions cannot deadlock.
 pub(super) fn take(
     execution: &mut Execution<'_>,
     statement: &ast::LockTables,
@@ -65,7 +65,8 @@ pub(super) fn take(
     };
     let mut list = list_of(execution, statement, purpose)?;
     let Execution { instance, session, control, .. } = execution;
-    // The strongest lock on a name comes first: nobody else gets between it and a weaker one.
+    // The strongest lock on a name comes first, so that no other session gets between it and a
+    // weaker one.
     list.sort_by(|a, b| (&a.schema, &a.table, b.write).cmp(&(&b.schema, &b.table, a.write)));
     let inside = match list.iter().any(|table| table.write) {
         true => Some(session.gate.enter(control, session.core.id, Work::Rows, limit)?),
@@ -83,7 +84,7 @@ pub(super) fn take(
         let name = (&*table.schema, &*table.table);
         tickets.push(instance.locks.lock(control, session.core.id, name, mode, limit)?);
     }
-    // What was waited for may have gone meanwhile.
+    // The tables may have been dropped while this waited for their locks.
     list_of(execution, statement, purpose)?;
     let session = &mut *execution.session;
     session.locked_tables = Some(tickets);
@@ -94,7 +95,7 @@ pub(super) fn take(
     Ok(())
 }
 
-/// The tables a statement names, and those of its views.
+/// Tables that a statement names, and those of its views.
 fn list_of(
     execution: &mut Execution<'_>,
     statement: &ast::LockTables,
@@ -152,7 +153,7 @@ fn below(
     found?;
     for (table, alias) in read_by(instance, view, query) {
         let named = locked(&table, &alias, write);
-        // A table that is named as well is locked as it is named.
+        // A table that the statement also names is locked as named there.
         let same = |l: &LockedTable| {
             l.table == named.table && l.schema == named.schema && l.alias == named.alias
         };
@@ -164,7 +165,7 @@ fn below(
     Ok(())
 }
 
-/// The tables and views that a view's query names, with the names it uses them by.
+/// Tables and views that a view's query names, each with its alias there.
 fn read_by(
     instance: &Instance,
     view: &TableInfo,
@@ -206,7 +207,7 @@ fn invalid(view: &TableInfo) -> SqlError {
     SqlError::new(&ER_VIEW_INVALID, &[&view.schema(), &view.name()])
 }
 
-/// What a statement names; `None` for a temporary table, which needs no lock.
+/// Finds a named table; `None` for a temporary table, which needs no lock.
 fn find(
     scope: Scope<'_>,
     lock: &ast::LockTable,
@@ -246,12 +247,12 @@ fn check(session: &Session, schema: &str, table: &str) -> SqlResult<()> {
     session.frame.hooks.check_needs(session, schema, table, Privileges::SELECT)
 }
 
-/// Gives up the locks of LOCK TABLES.
+/// Releases the locks of LOCK TABLES.
 pub(super) fn release(session: &mut Session) {
     session.end_lock_tables();
 }
 
-/// Compat: commits if there were locks.
+/// Runs UNLOCK TABLES. Compat: it commits if tables were locked.
 pub(super) fn unlock(session: &mut Session) -> SqlResult<Outcome> {
     if session.locked_tables.is_some() {
         session.commit()?;

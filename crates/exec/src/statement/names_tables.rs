@@ -1,15 +1,16 @@
-//! Tells the statements that name tables from the others. Must not look any table up.
+//! Distinguishes statements that name tables, by their syntax alone. Must not look any table up.
+//! Used to decide which statements clear the warnings list.
 
 use selkie_sql::ast::{
     Expr, FlushTarget, Granted, Mention, PrivilegeLevel, Query, QueryBody, SetItem, ShowWhat,
     Statement,
 };
 
-/// Whether `statement` names a table, which is what makes it forget the conditions of the one
-/// before.
+/// Whether `statement` names a table; only such a statement clears the warnings of the previous
+/// one.
 ///
-/// Compat: COMMIT, USE, SET, CREATE DATABASE or a query of constants leave them as they are until
-/// they raise something themselves. A program is seen statement by statement.
+/// Compat: COMMIT, USE, SET, CREATE DATABASE or a query of constants keep the list until they raise
+/// a condition themselves. In a program, each statement is judged on its own.
 pub(super) fn names_tables(statement: &Statement) -> bool {
     match statement {
         Statement::Insert(_)

@@ -1,4 +1,5 @@
-//! SQL-level PREPARE and EXECUTE.
+//! SQL-level PREPARE and EXECUTE. The binary protocol uses [`prepared`](super::prepared) directly.
+//! A prepared statement must not run itself, nor prepare others.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -19,7 +20,7 @@ use crate::statement::prepared::execute_prepared;
 use crate::statement::prepared::prepare as prepare_text;
 use crate::{OutParameter, Outcome, ResultSink, Told};
 
-/// Prepares the statement a value says, which is as if the client had sent it.
+/// Prepares the statement in a string value, as if the client had sent it.
 fn prepare_value(execution: &mut Execution<'_>, e: &ast::Expr) -> SqlResult<Prepared> {
     let source = source(execution, e)?;
     let source = trimmed(&source);
@@ -28,12 +29,12 @@ fn prepare_value(execution: &mut Execution<'_>, e: &ast::Expr) -> SqlResult<Prep
     prepare_text(execution.instance, execution.session, text, origin.as_ref())
 }
 
-/// The text of a statement to prepare, in the character set of the client.
+/// Text of a statement to prepare, in the client's character set.
 fn source(execution: &mut Execution<'_>, e: &ast::Expr) -> SqlResult<Vec<u8>> {
     let (value, ty) = execution.evaluate(e)?;
     let mut source = Vec::new();
     match value {
-        // Compat: the text of NULL is the word, which does not parse.
+        // Compat: NULL becomes the text "NULL", which does not parse.
         Value::Null => source.extend_from_slice(b"NULL"),
         value => selkie_types::write_value(&ty, &value, &mut source),
     }
@@ -44,7 +45,7 @@ fn source(execution: &mut Execution<'_>, e: &ast::Expr) -> SqlResult<Vec<u8>> {
     Ok(source)
 }
 
-/// Error 1295 for what has to do with prepared statements itself.
+/// Error 1295 for statements about prepared statements.
 pub(crate) fn refuse_nested(statement: &ast::Statement) -> SqlResult<()> {
     use ast::Statement::{Deallocate, Execute, ExecuteImmediate, Prepare};
     match statement {
@@ -55,7 +56,7 @@ pub(crate) fn refuse_nested(statement: &ast::Statement) -> SqlResult<()> {
     }
 }
 
-/// Error 1970 for a value that is or has a subquery.
+/// Error 1970 for a value that contains a subquery.
 fn refuse_subquery(e: &ast::Expr, place: &str) -> SqlResult<()> {
     match e.has_subquery() {
         true => Err(SqlError::new(&ER_SUBQUERIES_NOT_SUPPORTED, &[&place])),
@@ -109,7 +110,7 @@ pub(super) fn execute(
     execute_using(execution, &prepared, &statement.using, values)
 }
 
-/// Runs a statement, which may not run itself.
+/// Runs a statement; while it runs, it cannot run itself.
 fn execute_using(
     execution: &mut Execution<'_>,
     prepared: &Arc<Prepared>,
@@ -122,7 +123,7 @@ fn execute_using(
     result
 }
 
-/// Runs a statement and gives what a procedure gives back to the variables of USING.
+/// Runs a statement and assigns the OUT values of a procedure to the variables of USING.
 fn execute_with(
     execution: &mut Execution<'_>,
     prepared: &Prepared,
@@ -131,7 +132,7 @@ fn execute_with(
 ) -> SqlResult<Outcome> {
     let made;
     let prepared = match arguments.iter().all(Argument::is_value) {
-        // Too many or too few are told of below.
+        // A wrong number of arguments is reported below.
         _ if arguments.len() != prepared.parameters => prepared,
         true => prepared,
         false => match bulk::stood_in(prepared, &arguments)? {
@@ -163,7 +164,7 @@ fn execute_with(
     Ok(outcome)
 }
 
-/// The sink of an EXECUTE, whose placeholders are the expressions of USING.
+/// Sink of an EXECUTE; its placeholders are the expressions of USING.
 struct UsingSink<'a> {
     inner: &'a mut dyn ResultSink,
     using: &'a [ast::Expr],

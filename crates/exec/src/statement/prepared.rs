@@ -1,4 +1,5 @@
-//! Statements that are prepared once and run often.
+//! Statements that are prepared once and run often. Preparing plans the statement once for its
+//! columns and errors; a plan is kept only if there are no placeholders.
 
 mod shared;
 
@@ -25,7 +26,7 @@ use crate::state::plan_key::PlanKey;
 use crate::state::prepared::{CachedPlan, Plans, Prepared};
 use crate::{Instance, Outcome, ResultSink, Session, handler};
 
-/// Parses and plans `text`, which is one statement; `origin` is what a client sent.
+/// Parses and plans `text`, a single statement; `origin` is the text as the client sent it.
 pub fn prepare(
     instance: &Instance,
     session: &mut Session,
@@ -75,7 +76,8 @@ pub fn prepare_statement(
     })
 }
 
-/// Compat: a placeholder in the select list has the type of NULL until it has a value.
+/// Sets the types of placeholders in the select list. Compat: they have the type of NULL until they
+/// have values.
 fn unknown_types(statement: &Statement, output: &mut [OutputColumn]) {
     let Statement::Query(query) = statement else { return };
     let QueryBody::Select(select) = &query.body else { return };
@@ -91,12 +93,13 @@ fn unknown_types(statement: &Statement, output: &mut [OutputColumn]) {
     }
 }
 
-/// Tells of what was noticed when names and types were resolved, which each execution does again.
+/// Raises the conditions found when names and types were resolved; each execution raises them
+/// again.
 fn tell_of_preparing(session: &Session, statement: &Statement, plan: &Plan) {
     let (settings, is_update) =
         (&session.frame.settings, matches!(statement, Statement::Update(_)));
     for condition in &plan.conditions {
-        // Compat: of these only an execution tells.
+        // Compat: only an execution raises these.
         let later = match condition.code {
             code if code == ER_WARN_VIEW_WITHOUT_KEY.code => is_update,
             code if code == ER_UNKNOWN_ERROR.code => true,

@@ -1,5 +1,5 @@
-//! What a READ ONLY transaction refuses before it looks at anything: error 1792. Changes of rows
-//! are refused by their plan, which knows what is temporary.
+//! Statements that a READ ONLY transaction refuses by their syntax: error 1792. Changes of rows are
+//! checked later with the plan, which knows temporary tables.
 
 use selkie_catalog::TableKind;
 use selkie_plan::physical::Plan;
@@ -19,14 +19,14 @@ pub(super) fn check(session: &Session, statement: &Statement) -> SqlResult<()> {
     let read_only = match changes(statement) {
         Changes::Nothing => false,
         Changes::Temporary => transaction.is_read_only(settings),
-        // Compat: they commit what is open first, and run in the transaction that comes next.
+        // Compat: they commit the open transaction first, and run in the next one.
         Changes::Shared if transaction.is_open() => settings.transactions.tx_read_only,
         Changes::Shared => transaction.is_read_only(settings),
     };
     if read_only { Err(refused()) } else { Ok(()) }
 }
 
-/// Fails for a query that locks rows of other than temporary tables exclusively.
+/// Fails for a query that exclusively locks rows of shared tables.
 pub(super) fn check_locking(
     session: &Session,
     statement: &Statement,
@@ -41,7 +41,7 @@ pub(super) fn check_locking(
     Ok(())
 }
 
-/// Whether a statement changes what others see other than by rows: it keeps out of a closed gate.
+/// Whether a statement changes something shared other than rows, and so must enter the gate.
 pub(super) fn changes_shared(session: &Session, statement: &Statement) -> bool {
     let own = |name: &TableName| {
         let schema = name.schema.as_ref().map(|s| &*s.value).or(session.frame.schema.as_deref());

@@ -1,4 +1,5 @@
-//! SET: evaluates the values, assigns user variables, leaves system variables to the server.
+//! SET: evaluates all values first, then assigns; the server assigns system variables. Also
+//! evaluates single expressions for other statements ([`Execution::evaluate`]).
 
 use std::sync::Arc;
 
@@ -18,18 +19,18 @@ use crate::state::session::{CheckedSet, NewValue, SessionHooks};
 use crate::state::terms::{BoundTerm, Term};
 use crate::{Outcome, ResultSink, Session, query};
 
-/// An assignment that may be made.
+/// A checked assignment.
 enum Pending<'a> {
     /// `@name`.
     User(&'a str, (Value, SqlType)),
     /// SET TRANSACTION for the next transaction.
     Transaction(Option<ast::IsolationLevel>, Option<bool>),
-    /// Anything else.
+    /// Any other assignment, made by the server.
     Server(CheckedSet<'a>),
 }
 
-/// Checks the assignments in order, then makes them in order. Compat: all values come from before
-/// the statement, and none is set if one of them cannot be.
+/// Checks the assignments in order, then makes them in order. Compat: values are computed before
+/// any assignment, and none is made if one is invalid.
 pub(crate) fn run(execution: &mut Execution<'_>, items: &[SetItem]) -> SqlResult<Outcome> {
     let hooks = execution.session.frame.hooks.clone();
     let mut pending = Vec::with_capacity(items.len());
@@ -73,12 +74,12 @@ fn check<'a>(
     hooks.check_set(execution.session, item, value).map(Pending::Server)
 }
 
-/// The value of an expression that a system variable is to get.
+/// Value of an expression for a system variable.
 fn system_value(execution: &mut Execution<'_>, name: &str, e: &ast::Expr) -> SqlResult<NewValue> {
     if let ast::ExprKind::Literal(ast::Literal::String(text)) = &e.kind
         && text.bytes.is_empty()
     {
-        // Compat: it is empty even where EMPTY_STRING_IS_NULL.
+        // Compat: the string is empty even under EMPTY_STRING_IS_NULL.
         let ty = SqlType::varchar(0, CollationId::UTF8MB4_GENERAL_CI);
         return Ok(NewValue::Value(Value::bytes(""), ty));
     }
@@ -87,14 +88,14 @@ fn system_value(execution: &mut Execution<'_>, name: &str, e: &ast::Expr) -> Sql
         return Ok(NewValue::Value(Value::bytes(word), ty));
     }
     if let ast::ExprKind::Column(_) = &e.kind {
-        // Compat: a name with a qualifier is a column, and so of no type that a variable takes.
+        // Compat: a qualified name is a column, whose type fits no variable.
         return Err(SqlError::new(&ER_WRONG_TYPE_FOR_VAR, &[&name]));
     }
     let (value, ty) = execution.evaluate(e)?;
     Ok(NewValue::Value(value, ty))
 }
 
-/// A column without qualifier stands for its name.
+/// The name of an unqualified column, which SET takes as a string.
 fn bare_word(e: &ast::Expr) -> Option<&str> {
     match &e.kind {
         ast::ExprKind::Column(column) if column.table.is_none() => Some(&column.name.value),
@@ -122,7 +123,8 @@ fn next_transaction(
     Ok(())
 }
 
-/// Compat: a column that is not there is missed in SET, not in a query that stands for it.
+/// Replaces SELECT by SET in an unknown-column error. Compat: the message must not name the
+/// internal query.
 fn of_set(error: SqlError) -> SqlError {
     let text = error.message().strip_suffix("'SELECT'").map(|text| format!("{text}'SET'"));
     match text {
@@ -147,7 +149,7 @@ impl Execution<'_> {
         Ok(value)
     }
 
-    /// The value of an expression with its type. Subqueries make it a query of its own.
+    /// Value and type of an expression. An expression with subqueries runs as a query.
     pub(crate) fn evaluate(&mut self, e: &ast::Expr) -> SqlResult<(Value, SqlType)> {
         let (instance, running) = (self.instance, self.running);
         let Some(terms) = running.terms else {
@@ -177,11 +179,11 @@ impl Execution<'_> {
     }
 }
 
-/// The expression ready to be evaluated by itself, unless it needs a query.
+/// The bound expression; `None` if it needs a query.
 fn bound(scope: Scope<'_>, e: &ast::Expr, running: Running<'_>) -> Option<Expr> {
     let mut bound = scope.bind(e, running).ok()?;
     selkie_expr::cast::local(&mut bound);
-    // Whoever takes the value keeps what it can hold of its digits.
+    // The value's digits are not rounded here: the target keeps as many as it can.
     selkie_expr::build::unround(&mut bound);
     Some(bound)
 }
@@ -204,7 +206,7 @@ fn assigned_type(bound: &Expr) -> SqlType {
     }
 }
 
-/// Keeps the single value a query gives.
+/// Sink that keeps the single value of a query.
 struct OneValue(Option<(Value, SqlType)>, Option<SqlType>);
 
 impl ResultSink for OneValue {
@@ -252,7 +254,7 @@ fn by_query(execution: &mut Execution<'_>, query: &Prepared) -> SqlResult<(Value
     let running = Running { prepared: Some(query), ..execution.running };
     // Statements of a program may have changed the limits since it began.
     let control = Control::new(execution.session);
-    // Compat: whatever is no query locks what it reads.
+    // Compat: a query inside a statement that is not a query locks the rows it reads.
     let locked = std::mem::replace(&mut execution.session.locks_reads, true);
     let mut sink = OneValue(None, None);
     let mut inner = execution.with_running(running);
@@ -277,11 +279,11 @@ pub(super) fn for_statement(
         })
         .collect();
     let restore = hooks.save_variables(execution.session, &names)?;
-    // A plan is kept for a whole statement, which SET STATEMENT is.
+    // A cached plan belongs to the whole SET STATEMENT, not to the inner statement.
     let running = Running { prepared: None, ..execution.running };
     let mut execution = execution.with_running(running);
     let result = run(&mut execution, items).and_then(|_| {
-        // The settings may be limits.
+        // The settings may contain time limits.
         execution.session.start_clock();
         let control = Control::new(execution.session);
         guarded(|| execution.with_control(&control).dispatch(statement))

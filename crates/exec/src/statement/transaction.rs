@@ -1,4 +1,5 @@
-//! BEGIN, COMMIT, ROLLBACK and savepoints.
+//! BEGIN, COMMIT, ROLLBACK and savepoints. COMMIT and ROLLBACK are refused inside an XA branch and
+//! inside functions and triggers.
 
 use selkie_sql::ast::Transaction as Ast;
 use selkie_types::SqlResult;
@@ -27,7 +28,8 @@ pub(super) fn run(execution: &mut Execution<'_>, what: &Ast) -> SqlResult<Outcom
         }
         Ast::Savepoint(name) => {
             bump(&session.core.counters.handler_savepoint, 1);
-            // Outside of a transaction the statement is one by itself, and so is the savepoint.
+            // Outside a transaction, the statement is a transaction of its own, and its savepoint
+            // ends with it.
             if session.in_transaction() || !session.frame.settings.transactions.autocommit {
                 session.transaction.begin_statement(&session.frame.settings)?;
                 session.transaction.savepoint(&name.value)?;
@@ -50,7 +52,7 @@ fn begin(
     read_only: Option<bool>,
 ) -> SqlResult<()> {
     let session = &mut *execution.session;
-    // Compat: BEGIN ends LOCK TABLES and commits what is open.
+    // Compat: BEGIN ends LOCK TABLES and commits the open transaction.
     session.transaction.check_no_branch()?;
     super::lock_tables::release(session);
     session.commit()?;
@@ -64,7 +66,7 @@ fn begin(
     Ok(())
 }
 
-/// After COMMIT or ROLLBACK: a new transaction for CHAIN, the connection's end for RELEASE.
+/// Outcome of COMMIT or ROLLBACK: opens a transaction for CHAIN, ends the connection for RELEASE.
 fn ended(
     session: &mut Session,
     was_open: bool,

@@ -1,4 +1,5 @@
-//! XA statements.
+//! XA statements. States and names of branches are in [`crate::state::branches`]; their transitions
+//! are here. A name must be released on every path that ends a branch (XA-1).
 
 use selkie_engine::Xid;
 use selkie_plan::physical::OutputColumn;
@@ -30,7 +31,7 @@ pub(super) fn run(execution: &mut Execution<'_>, what: &ast::Xa) -> SqlResult<Ou
 }
 
 fn name(xid: &ast::Xid) -> Xid {
-    // The parser lets no greater format through.
+    // The parser accepts no larger format.
     let format = u32::try_from(xid.format).unwrap_or(u32::MAX);
     Xid { gtrid: xid.gtrid.clone(), bqual: xid.bqual.clone(), format }
 }
@@ -47,7 +48,7 @@ fn outside() -> SqlError {
     SqlError::new(&ER_XAER_OUTSIDE, &[])
 }
 
-/// The session's branch, or error 1399 with what it is instead.
+/// The session's branch; error 1399 if there is none.
 fn own(session: &Session) -> SqlResult<Branch> {
     session.transaction.branch().cloned().ok_or_else(|| refusal_in("NON-EXISTING"))
 }
@@ -137,7 +138,8 @@ fn commit(branches: &Branches, session: &mut Session, xid: &Xid, one_phase: bool
     result.map_err(|_| SqlError::new(&ER_XAER_RMERR, &[]))
 }
 
-/// A branch that is not the session's own can only be one that waits without owner.
+/// Commits a branch without an owner; a branch that is not the session's own can only be such a
+/// one.
 fn commit_other(
     branches: &Branches,
     session: &Session,
@@ -207,7 +209,7 @@ fn recover(branches: &Branches, sql_format: bool, sink: &mut dyn ResultSink) -> 
     send(sink, &columns, &rows)
 }
 
-/// A name as an XA statement would say it.
+/// A name in the syntax of XA statements.
 fn as_sql(xid: &Xid) -> Vec<u8> {
     let plain = |b: &u8| (b' '..=b'~').contains(b) && !matches!(b, b'\'' | b'\\');
     let is_plain = xid.gtrid.iter().chain(&xid.bqual).all(plain);
@@ -231,7 +233,7 @@ fn as_sql(xid: &Xid) -> Vec<u8> {
     out
 }
 
-/// Whether a branch may not run a statement, since it would end the transaction or is about the
+/// Whether a statement is not allowed in a branch, because it ends the transaction or concerns the
 /// whole server.
 pub(super) fn is_refused(statement: &Statement) -> bool {
     matches!(statement, Statement::Flush(_) | Statement::Reset(_)) || statement.commits_implicitly()

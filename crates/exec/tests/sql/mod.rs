@@ -1,4 +1,5 @@
-//! The runner of SQL scripts.
+//! Runner of SQL scripts, shared by the integration tests: the script format ([`script`]) and the
+//! server they run on ([`world`]).
 
 pub(crate) mod script;
 pub(crate) mod world;

@@ -1,6 +1,7 @@
-//! Reading and writing scripts.
+//! Parses and writes scripts; the format is described in `tests/scripts.rs`. The runner writes a
+//! script back only with UPDATE_EXPECT=1.
 
-/// What a block expects.
+/// Expected result of a block.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Kind {
     /// Success.
@@ -64,7 +65,7 @@ pub(crate) fn parse(text: &str) -> Vec<Block> {
     blocks
 }
 
-/// The script of blocks.
+/// The text of a script.
 pub(crate) fn write(blocks: &[Block]) -> String {
     let mut out = String::new();
     for block in blocks {

@@ -1,4 +1,5 @@
-//! An instance over the MEMORY engine, and sessions by name.
+//! An instance over the MEMORY engine with transactions, and sessions by name. CREATE TABLE and
+//! DROP TABLE bypass the executor's DDL.
 
 use hashbrown::HashMap;
 use std::sync::Arc;
@@ -19,7 +20,7 @@ use selkie_sql::ParseOptions;
 use selkie_sql::ast::{CreateTable, DropTables, Statement};
 use selkie_types::{Batch, CollationId, SqlResult, SqlType, Value, write_value};
 
-/// Rows as lines of text.
+/// Sink that keeps rows as lines of text.
 #[derive(Default)]
 struct Lines {
     types: Vec<SqlType>,
@@ -80,7 +81,7 @@ impl World {
         Self { instance, engine, sessions: HashMap::new() }
     }
 
-    /// Runs a statement; the rows it gave.
+    /// Runs a statement and returns its rows.
     pub(crate) fn run(&mut self, session: &str, sql: &str) -> SqlResult<Vec<String>> {
         let session = session_of(&mut self.sessions, session);
         let options = ParseOptions { sql_mode: session.frame.settings.expressions.sql_mode };
@@ -119,7 +120,7 @@ impl World {
         prepare_shared(&self.instance, session, sql.as_bytes(), None)
     }
 
-    /// Runs it; the rows it gave.
+    /// Runs a prepared statement and returns its rows.
     pub(crate) fn execute(
         &mut self,
         session: &str,

@@ -1,6 +1,6 @@
-//! A row in the bytes MariaDB keeps it in: flags of NULL, then each value in a form of its type.
+//! A row in MariaDB's in-memory format: NULL flags, then each value in the format of its type.
 //!
-//! Must not be stored or read back.
+//! Only CHECKSUM TABLE uses these bytes. They must not be stored or read back.
 
 use selkie_catalog::TableInfo;
 use selkie_engine::TableDef;
@@ -8,12 +8,12 @@ use selkie_types::{SqlResult, SqlType, TypeKind, Value};
 
 use crate::state::error::corrupt;
 
-/// How rows of a table are written.
+/// Writer of rows of one table.
 pub(super) struct RowImage<'a> {
     def: &'a TableDef,
-    /// Columns with a value of their own, not computed when read.
+    /// Whether each column is stored, not computed when read.
     stored: Vec<bool>,
-    /// The first flag is not a column's.
+    /// Whether the first flag belongs to no column.
     reserved: bool,
 }
 
@@ -62,7 +62,7 @@ fn is_blob(ty: &SqlType) -> bool {
     matches!(ty.kind, TinyText | Text | MediumText | LongText)
 }
 
-/// Flags from the lowest bit of the first byte on; bits behind the last one are set.
+/// NULL flags, from the lowest bit of the first byte on; unused bits of the last byte are set.
 #[derive(Default)]
 struct Flags {
     bytes: Vec<u8>,
@@ -175,7 +175,8 @@ fn write_time(time: selkie_types::Time, digits: u8, out: &mut Vec<u8>) {
     write_fraction(packed % (1 << 24), digits, out);
 }
 
-/// Groups of nine digits in four bytes each, the odd digits at both ends in as few as hold them.
+/// Groups of nine digits take four bytes each; the shorter groups at both ends take as few bytes as
+/// hold them.
 fn write_decimal(ty: &SqlType, value: &selkie_types::Decimal, out: &mut Vec<u8>) {
     const BYTES: [usize; 10] = [0, 1, 1, 2, 2, 3, 3, 4, 4, 4];
     let (fraction, whole) =

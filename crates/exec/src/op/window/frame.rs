@@ -1,4 +1,5 @@
-//! Frames: which rows of the partition a function sees, and aggregates over them.
+//! Frames: which rows of the partition a function sees, and aggregates over them. A frame is a
+//! range of positions in the sorted rows, inside one partition.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -40,7 +41,7 @@ pub(super) fn frames(
     Ok(frames)
 }
 
-/// Distance of a bound: as a double, as a whole number and as a decimal, if it is one.
+/// Offset of a bound: as a double, and as an integer and a decimal if it is one.
 #[derive(Clone, Copy, Default)]
 struct Offset {
     real: f64,
@@ -57,13 +58,13 @@ impl Offset {
     }
 }
 
-/// The order key's values, for frames by value. `None` is NULL.
+/// Values of the order key, for RANGE frames with an offset. `None` is NULL.
 struct OrderValues {
     values: Numbers,
     descending: bool,
 }
 
-/// Whole numbers and decimals are not rounded to doubles: frames would lose their ends.
+/// Integers and decimals are not rounded to doubles, which would shift the ends of frames.
 enum Numbers {
     Whole(Vec<Option<i128>>),
     Exact(Vec<Option<Decimal>>),
@@ -71,7 +72,7 @@ enum Numbers {
 }
 
 impl Numbers {
-    /// The values of a column that are compared at these distances.
+    /// Values of a column in the narrowest kind that also holds both offsets.
     fn of(column: &Column, offsets: [Option<Offset>; 2]) -> Self {
         let values: Vec<Value> = (0..column.len()).map(|row| column.value(row)).collect();
         let mut offsets = offsets.iter().flatten();
@@ -89,7 +90,7 @@ impl Numbers {
     }
 }
 
-/// A number that a frame's distance is added to.
+/// A number to which a frame's offset is added.
 trait Step: Copy + PartialOrd + std::ops::Neg<Output = Self> {
     fn step(self, by: Self) -> Self;
 }
@@ -107,7 +108,7 @@ impl Step for f64 {
 }
 
 impl Step for Decimal {
-    /// A number of more digits than a decimal has is beyond all values.
+    /// A sum with too many digits becomes the largest or smallest decimal.
     fn step(self, by: Self) -> Self {
         self.checked_add(by).unwrap_or_else(|| {
             let most = Decimal::max_value(MAX_PRECISION, 0);
@@ -190,8 +191,8 @@ fn edge(
     found.unwrap_or(if is_start { sorted.peer_start[row] } else { sorted.peer_end[row] })
 }
 
-/// The first row whose value is at least (for an end: more than) the row's value plus `shift`;
-/// `None` for a NULL.
+/// First row whose value is at least (for an end: more than) the row's value plus `shift`; `None`
+/// if the row's value is NULL.
 fn value_edge<T: Step>(
     values: &[Option<T>],
     descending: bool,
@@ -211,7 +212,8 @@ fn value_edge<T: Step>(
     Some(range.start + values[range.clone()].partition_point(before))
 }
 
-/// An aggregate over the frame of every row. Frames that only grow are updated, others recomputed.
+/// Aggregate over the frame of every row. Equal frames share a result; growing frames go to
+/// [`running`].
 pub(super) fn aggregate(
     env: Env<'_>,
     aggregate: &Aggregate,
@@ -261,7 +263,8 @@ fn over(
     state.finish(env.eval)
 }
 
-/// How many of the frames from the first on share its start and never shrink, if more than two.
+/// Number of frames from the first on that share its start and never shrink; `None` if fewer than
+/// three or if they do not grow.
 fn growing(frames: &[Range<usize>]) -> Option<usize> {
     let start = frames.first()?.start;
     let pairs = frames.windows(2);
@@ -270,8 +273,8 @@ fn growing(frames: &[Range<usize>]) -> Option<usize> {
     (count > 2 && grows).then_some(count)
 }
 
-/// Running results: each row of the frame counts for its group and, by merging states, for all
-/// later ones. Blocks keep the number of merges linear.
+/// Results for frames with one start. COUNT, SUM, MIN and MAX add each row once; other aggregates
+/// are recomputed for each frame, in quadratic time.
 fn running(
     env: Env<'_>,
     aggregate: &Aggregate,
@@ -296,7 +299,7 @@ fn running(
     Ok(out.unwrap_or_else(|| Column::new(Physical::Int, 0, 0)))
 }
 
-/// Running COUNTs without distinct, the common case that must not be quadratic.
+/// Running COUNT, SUM, MIN and MAX without DISTINCT, the common cases, which must not be quadratic.
 fn running_sum(aggregate: &Aggregate, args: &Batch, frames: &[Range<usize>]) -> Option<Column> {
     use selkie_expr::aggregate::AggregateKind::{Count, Max, Min, Sum};
     if aggregate.distinct {

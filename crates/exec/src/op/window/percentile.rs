@@ -1,5 +1,5 @@
-//! PERCENTILE_CONT, PERCENTILE_DISC and MEDIAN: a place in the order of the values that are not
-//! NULL.
+//! PERCENTILE_CONT, PERCENTILE_DISC and MEDIAN: a position in the sorted values that are not NULL.
+//! The rows of a partition all get the same result.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::frame::number;
 use crate::run::Env;
 use crate::state::columns::column_of;
 
-/// A percentile of the order key, the same for every row of a partition.
+/// A percentile of the order key for every partition.
 pub(super) fn compute(
     env: Env<'_>,
     plan: &Plan,
@@ -41,7 +41,7 @@ fn name(between: bool) -> &'static str {
     if between { "percentile_cont" } else { "percentile_disc" }
 }
 
-/// The share, which must be one number for the whole partition.
+/// The fraction argument, which must be the same number for the whole partition.
 fn share(name: &str, shares: &Column, mut rows: std::ops::Range<usize>) -> SqlResult<f64> {
     let Some(first) = rows.next().map(|row| shares.value(row)) else { return Ok(0.0) };
     if rows.any(|row| shares.value(row) != first) {
@@ -51,12 +51,12 @@ fn share(name: &str, shares: &Column, mut rows: std::ops::Range<usize>) -> SqlRe
     share.ok_or_else(|| SqlError::new(&ER_ARGUMENT_OUT_OF_RANGE, &[&name]))
 }
 
-/// The first of `count` values up to which there are at least so many.
+/// Position of the first of `count` values whose cumulative share is at least `share`.
 fn place(count: usize, share: f64) -> usize {
     (0..count).find(|&at| (at + 1) as f64 / count as f64 >= share).unwrap_or(count - 1)
 }
 
-/// Between two values by how far the place is from each.
+/// Interpolates linearly between the two values next to the position.
 fn interpolated(values: &Column, known: &[usize], share: f64) -> f64 {
     let value = |at: f64| {
         let row = known[(at as usize - 1).min(known.len() - 1)];

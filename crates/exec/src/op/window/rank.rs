@@ -1,4 +1,5 @@
-//! ROW_NUMBER and its relatives.
+//! ROW_NUMBER, RANK, DENSE_RANK, PERCENT_RANK, CUME_DIST and NTILE. They ignore frames and depend
+//! only on the positions of partitions and peers.
 
 use std::sync::Arc;
 
@@ -53,13 +54,13 @@ fn rank(
 fn ntile(arg: &Column, row: usize, range: &std::ops::Range<usize>) -> SqlResult<Value> {
     let buckets = match arg.value(row) {
         Value::Int(n) if n > 0 => n as usize,
-        // Compat: it is read as a signed number.
+        // Compat: the number of buckets is read as a signed number.
         Value::UInt(n) if n > 0 && n <= i64::MAX as u64 => n as usize,
         _ => return Err(SqlError::new(&ER_INVALID_NTILE_ARGUMENT, &[])),
     };
     let (rows, at) = (range.len(), row - range.start);
     let (small, extra) = (rows / buckets, rows % buckets);
-    // The first `extra` buckets have one row more.
+    // The first `extra` buckets have one more row.
     let in_large = extra * (small + 1);
     let bucket = match at < in_large {
         true => at / (small + 1),
@@ -68,7 +69,7 @@ fn ntile(arg: &Column, row: usize, range: &std::ops::Range<usize>) -> SqlResult<
     Ok(Value::Int(bucket as i64 + 1))
 }
 
-/// A count as the physical kind the planner chose.
+/// A count in the physical kind that the planner chose.
 fn adapt(value: Value, physical: Physical) -> Value {
     match (value, physical) {
         (Value::Int(v), Physical::UInt) => Value::UInt(v as u64),

@@ -1,7 +1,7 @@
-//! Sums and averages of floating-point numbers over frames that slide.
+//! SUM and AVG of floating-point numbers over sliding frames.
 //!
-//! Compat: rows that enter the frame are added and rows that leave it subtracted, in this order, so
-//! that the last digits are those MariaDB shows.
+//! Compat: entering rows are added first, then leaving rows are subtracted, so that the last digits
+//! equal MariaDB's. Must not change this order.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use super::Sorted;
 use crate::run::Env;
 use crate::state::columns::column_of;
 
-/// The values of SUM or AVG, or `None` if `aggregate` is something else.
+/// Results of SUM or AVG over doubles; `None` for any other aggregate.
 pub(super) fn sums(
     env: Env<'_>,
     aggregate: &Aggregate,
@@ -40,7 +40,7 @@ pub(super) fn sums(
     Ok(Some(out))
 }
 
-/// The sum of the rows covered.
+/// Sum of the rows in `covered`.
 struct Slide<'a> {
     values: &'a Column,
     covered: Range<usize>,

@@ -1,4 +1,5 @@
-//! LEAD, LAG and the values of single rows of the frame.
+//! LEAD, LAG, FIRST_VALUE, LAST_VALUE and NTH_VALUE: each picks the argument of one other row, or
+//! NULL if there is none.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,12 +13,12 @@ fn integer(value: &Value) -> Option<i64> {
     match value {
         Value::Int(v) => Some(*v),
         Value::UInt(v) => i64::try_from(*v).ok(),
-        // Compat: an offset that is not known is none.
+        // Compat: an offset that is NULL counts as 0.
         _ => Some(0),
     }
 }
 
-/// LEAD and LAG: the argument of another row of the partition.
+/// LEAD and LAG: the argument's value in another row of the partition.
 pub(super) fn shifted(call: &WindowCall, sorted: &Sorted, args: &[Arc<Column>]) -> Column {
     let forward = matches!(call.function, WindowFunction::Lead);
     let mut rows = Vec::with_capacity(sorted.rows.rows());

@@ -1,5 +1,5 @@
-//! Columns that are computed when a row is read: virtual columns that no index holds. May use
-//! expressions; must never fail for a value, since the row is there whatever it gives.
+//! Virtual columns without an index, computed when a row is read. Must not fail because of a value:
+//! the stored row exists whatever its expressions give.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use selkie_types::{Batch, Column, Condition, Level, SqlError, SqlResult, SqlType
 use crate::run::defaults::implicit_default;
 use crate::state::columns::{column_of, scale_of};
 
-/// The values of column `at` of `table`, which `expr` gives for the rows of `input`.
+/// Values of column `at` of `table`: `expr` over the rows of `input`.
 pub(crate) fn computed(
     eval: &EvalContext<'_>,
     table: &TableInfo,
@@ -33,7 +33,7 @@ pub(crate) fn computed(
     stored(eval, table, at, &values?, &expr.ty)
 }
 
-/// A row without a value is told of and has the type's zero.
+/// Evaluates `expr`. A row with a data error raises a warning and gets the zero of the type.
 fn evaluated(eval: &EvalContext<'_>, expr: &Expr, input: &Batch) -> SqlResult<Arc<Column>> {
     let attempt = eval.attempt();
     match expr.eval(eval, input) {
@@ -60,12 +60,13 @@ fn row_by_row(eval: &EvalContext<'_>, expr: &Expr, input: &Batch) -> SqlResult<A
     Ok(Arc::new(out))
 }
 
-/// Data exceptions, as opposed to interruptions and bugs.
+/// Whether the error is a data exception, not an interruption or a bug.
 fn is_of_data(error: &SqlError) -> bool {
     error.sqlstate().starts_with("22")
 }
 
-/// Compat: what does not fit the column is cut without a word when it is read.
+/// Converts values to the column's type. Compat: a value that does not fit is cut without a
+/// warning.
 fn stored(
     eval: &EvalContext<'_>,
     table: &TableInfo,
@@ -83,7 +84,7 @@ fn stored(
     stored
 }
 
-/// NULLs in place of a column that is not computed.
+/// NULLs for a column that is not computed.
 pub(crate) fn nulls(ty: &SqlType, rows: usize) -> Column {
     Column::nulls(ty.physical(), scale_of(ty), rows)
 }

@@ -1,4 +1,5 @@
-//! From stored rows to batches: filter columns first, the others only for rows that pass.
+//! Decodes stored rows or index entries into batches: first the columns of the filter, the others
+//! only for rows that pass. Must not change the order of rows.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -16,29 +17,29 @@ use super::computed;
 use crate::run::row_filter::RowFilter;
 use crate::state::error::corrupt;
 
-/// Decodes the rows of one scan.
+/// Decoder of the rows of one scan.
 pub(crate) struct Decoder<'r> {
     layout: &'r RowLayout,
     /// Position in the layout of each column read.
     places: Cow<'r, [usize]>,
-    /// Which of these are given out, if `narrow`.
+    /// Positions in `places` of the output columns, if `narrow`.
     output: &'r [usize],
     filter: RowFilter<'r>,
     filter_columns: &'r [bool],
-    /// Of which table, for its computed columns.
+    /// The table, for its computed columns.
     table: &'r TableInfo,
-    /// Their positions in the table.
+    /// Positions of the columns in the table.
     columns: &'r [usize],
-    /// Columns that are computed, not read.
+    /// Columns to compute rather than read.
     computed: &'r [(usize, Expr)],
-    /// Rows are index entries.
+    /// Whether rows are index entries.
     covering: bool,
-    /// Of the clustered key, whose parts have the places behind those of the layout.
+    /// Codec of the clustered key; places after those of the layout refer to its parts.
     clustered: Option<&'r IndexCodec>,
     row_keys: bool,
-    /// Only `output` is given out.
+    /// Whether only `output` is given.
     narrow: bool,
-    /// Values of CHAR have the spaces that are not stored.
+    /// Whether CHAR values get the trailing spaces that are not stored.
     padded: bool,
 }
 
@@ -62,8 +63,8 @@ impl<'r> Decoder<'r> {
         }
     }
 
-    /// A decoder of `columns` of the table from entries of an index. What is no part of it is read
-    /// from the clustered key.
+    /// A decoder of `columns` of the table from entries of an index. Columns that are not in the
+    /// index are read from the clustered key.
     pub(crate) fn of_entries(
         table: &'r TableInfo,
         codecs: &'r [IndexCodec],
@@ -74,7 +75,7 @@ impl<'r> Decoder<'r> {
         let parts = &table.def.indexes[index].parts;
         let behind = table.def.primary().map_or(&[][..], |key| &key.parts);
         let parts: Vec<usize> = parts.iter().chain(behind).map(|part| part.column).collect();
-        // A column that is computed has no place.
+        // A computed column has no place.
         let place = |column| parts.iter().position(|part| *part == column).unwrap_or(0);
         Self {
             layout,
@@ -85,14 +86,15 @@ impl<'r> Decoder<'r> {
         }
     }
 
-    /// Gives out only some of the columns; the others serve the filter.
+    /// Gives only some of the columns; the others serve the filter.
     pub(crate) fn with_output(mut self, output: &'r [usize]) -> Self {
         self.output = output;
         self.narrow = true;
         self
     }
 
-    /// Computes some of the columns from the others; `columns` of the table are decoded.
+    /// Computes some of the columns from the others; `columns` are the decoded columns of the
+    /// table.
     pub(crate) fn with_computed(
         mut self,
         computed: &'r [(usize, Expr)],
@@ -103,7 +105,7 @@ impl<'r> Decoder<'r> {
         self
     }
 
-    /// The columns given out with their places.
+    /// Output columns with their places.
     fn given_out(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         let count = if self.narrow { self.output.len() } else { self.places.len() };
         (0..count).map(|at| {
@@ -112,7 +114,7 @@ impl<'r> Decoder<'r> {
         })
     }
 
-    /// Leaves out rows that fail a condition; `columns` says which columns they read.
+    /// Drops rows that fail a condition; `columns` marks the columns that the conditions read.
     pub(crate) fn with_filter(mut self, filter: &'r [Expr], columns: &'r [bool]) -> Self {
         self.filter = RowFilter::new(filter);
         self.filter_columns = columns;
@@ -125,27 +127,27 @@ impl<'r> Decoder<'r> {
         self
     }
 
-    /// Gives values of CHAR their trailing spaces under PAD_CHAR_TO_FULL_LENGTH.
+    /// Adds trailing spaces to CHAR values under PAD_CHAR_TO_FULL_LENGTH.
     pub(crate) fn with_padding(mut self, eval: &EvalContext<'_>) -> Self {
         let mode = eval.types.sql_mode;
         self.padded = mode.contains(SqlMode::PAD_CHAR_TO_FULL_LENGTH);
         self
     }
 
-    /// Whether a prefix of the row is enough.
+    /// Whether the fixed-length part of a row holds all columns.
     pub(crate) fn is_fixed_only(&self) -> bool {
         let is_fixed =
             |(column, &at): (usize, &usize)| self.is_computed(column) || self.layout.is_fixed(at);
         !self.covering && self.places.iter().enumerate().all(is_fixed)
     }
 
-    /// Whether the scan has to give clustered keys.
+    /// Whether the scan must return clustered keys.
     pub(crate) fn wants_keys(&self) -> bool {
         let parts = self.layout.columns().len();
         self.row_keys || self.covering && self.places.iter().any(|place| *place >= parts)
     }
 
-    /// The column at a place, of all rows or those numbered `numbers`.
+    /// The column at a place, for all rows or those at positions `numbers`.
     fn column(
         &self,
         set: &RowSet,
@@ -180,7 +182,8 @@ impl<'r> Decoder<'r> {
         if self.covering { &set.entries } else { &set.rows }
     }
 
-    /// The rows that pass, and their numbers in `set` if some did not. `None` if none passes.
+    /// Rows that pass the filter, and their positions in `set` unless all pass. `None` if none
+    /// passes.
     pub(crate) fn decode(
         &self,
         eval: &EvalContext<'_>,
@@ -224,7 +227,7 @@ impl<'r> Decoder<'r> {
         self.filter_columns.get(column).copied().unwrap_or(true)
     }
 
-    /// The columns the filter reads; the others are stand-ins.
+    /// The columns the filter reads; other columns are NULL placeholders.
     fn filter_batch(&self, set: &RowSet) -> SqlResult<Batch> {
         let rows = self.rows(set);
         let nothing = Arc::new(Column::nulls(Physical::Int, 0, rows.len()));
@@ -238,7 +241,7 @@ impl<'r> Decoder<'r> {
         Ok(Batch::new(columns, rows.len()))
     }
 
-    /// Decodes what the filter did not, for the rows that passed.
+    /// Decodes the remaining columns for the rows that passed.
     fn finish(&self, set: &RowSet, first: Batch, numbers: Option<&[u32]>) -> SqlResult<Batch> {
         let rows = self.rows(set);
         let mut columns = Vec::with_capacity(self.places.len() + 1);
@@ -256,7 +259,7 @@ impl<'r> Decoder<'r> {
     }
 }
 
-/// Rows with columns that are computed.
+/// Rows with computed columns.
 impl Decoder<'_> {
     fn is_computed(&self, column: usize) -> bool {
         self.computed.iter().any(|(at, _)| *at == column)
@@ -294,7 +297,7 @@ impl Decoder<'_> {
         Arc::new(Column::nulls(Physical::Int, 0, rows))
     }
 
-    /// Decodes the `wanted` columns, then computes those that are computed.
+    /// Decodes the `wanted` columns, then computes the computed ones among them.
     fn fill(
         &self,
         eval: &EvalContext<'_>,
@@ -326,7 +329,7 @@ impl Decoder<'_> {
     }
 }
 
-/// A part of the clustered keys `keys` as a column, all or those numbered `numbers`.
+/// One part of the clustered keys as a column, for all keys or those at positions `numbers`.
 fn key_column(
     clustered: &IndexCodec,
     part: usize,
@@ -352,7 +355,7 @@ fn key_column(
     Ok(column)
 }
 
-/// Takes the spaces that a scan gave to columns of CHAR off again.
+/// Removes the spaces that a scan added to CHAR columns.
 pub(crate) fn unpad(table: &TableInfo, columns: &mut [Arc<Column>]) {
     for (column, info) in columns.iter_mut().zip(&table.columns) {
         if info.ty.kind != TypeKind::Char || info.ty.collation.is_binary() {
@@ -376,7 +379,7 @@ pub(crate) fn unpad(table: &TableInfo, columns: &mut [Arc<Column>]) {
     }
 }
 
-/// Values of a CHAR column with as many spaces as its length has room for.
+/// CHAR values padded with spaces to the column's length.
 fn padded(column: &Column, ty: &SqlType) -> Column {
     let charset = ty.collation.charset();
     let (space, _) = Charset::Utf8mb4.convert(b" ", charset);
@@ -395,7 +398,7 @@ fn padded(column: &Column, ty: &SqlType) -> Column {
     out
 }
 
-/// Byte strings as a column, all or those numbered `numbers`.
+/// Byte strings as a column, all or those at positions `numbers`.
 fn bytes_column(rows: &ByteRows, numbers: Option<&[u32]>) -> Column {
     let data = match numbers {
         None => rows.clone(),

@@ -1,5 +1,5 @@
-//! A value compared with a key part of another type of its family: what it is among the part's
-//! values.
+//! Fits a value to the type of a key part: its position among the values that the part can hold.
+//! Index ranges are built from it, so it must agree with the comparison of values.
 
 use std::cmp::Ordering;
 
@@ -8,27 +8,27 @@ use selkie_expr::timezone::{Instants, timestamp};
 use selkie_types::temporal::{MICROS_PER_SECOND, days_in_month};
 use selkie_types::{Date, DateTime, Decimal, Physical, SqlType, Time, TypeKind, Value};
 
-/// Where a value lies among the values a column can hold.
+/// Position of a value among the values a column can hold.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Fit {
-    /// It is one of them.
+    /// The value is one of them.
     Exact(Value),
-    /// It lies between two neighbours.
+    /// The value lies between two neighbours.
     Between(Value, Value),
-    /// It equals each of these, which ascend: integers that are the same DOUBLE.
+    /// The value equals each of these, in ascending order: integers that round to the same DOUBLE.
     OneOf(Vec<Value>),
-    /// It equals both, and the order of the values between them is another: a local time that was
-    /// twice. Rows found by a bound at it have to be looked at.
+    /// The value equals both: a local time that occurred twice. The values between them have
+    /// another order, so rows found by a bound here must be checked again.
     Twice(Value, Value),
-    /// It is less than all.
+    /// The value is less than all.
     Less,
-    /// It is greater than all.
+    /// The value is greater than all.
     Greater,
-    /// It is NULL.
+    /// The value is NULL.
     Null,
 }
 
-/// Places `value`, of type `from`, among the values of a column of type `to`.
+/// Fits `value`, of type `from`, to a column of type `to`.
 pub(crate) fn fit(value: Value, from: &SqlType, to: &SqlType, zone: &TimeZone) -> Fit {
     if value.is_null() {
         return Fit::Null;
@@ -64,7 +64,7 @@ fn fit_integer(value: &Value, (min, max): (i128, i128), make: impl Fn(i128) -> V
         Value::UInt(v) => (i128::from(*v), true),
         Value::Double(v) if v.is_nan() => return Fit::Null,
         Value::Double(v) if v.abs() >= FIRST_ROUNDED => return fit_rounded(*v, (min, max), make),
-        // The cast saturates, and both ends lie outside of every integer type.
+        // The cast saturates; both ends lie outside every integer type.
         Value::Double(v) => (v.floor() as i128, v.fract() == 0.0),
         Value::Decimal(v) => match v.floor().to_i128() {
             Some(floor) => (floor, v.floor().cmp(v) == Ordering::Equal),
@@ -82,12 +82,12 @@ fn fit_integer(value: &Value, (min, max): (i128, i128), make: impl Fn(i128) -> V
     }
 }
 
-/// From here on some integers are no DOUBLE of their own: 2^53.
+/// From here on (2^53), several integers round to the same DOUBLE.
 const FIRST_ROUNDED: f64 = 9_007_199_254_740_992.0;
 
-/// The integers that are `v` when they are rounded to a DOUBLE: at most 2,049.
+/// The integers that round to the DOUBLE `v`: at most 2,049.
 fn fit_rounded(v: f64, (min, max): (i128, i128), make: impl Fn(i128) -> Value) -> Fit {
-    // What lies in the middle of two DOUBLEs is the even one.
+    // A value halfway between two DOUBLEs rounds to the even one.
     let (below, above) = (middle(v.next_down(), v), middle(v, v.next_up()));
     let first = if below as f64 == v { below } else { below.saturating_add(1) };
     let last = if above as f64 == v { above } else { above.saturating_sub(1) };
@@ -98,9 +98,9 @@ fn fit_rounded(v: f64, (min, max): (i128, i128), make: impl Fn(i128) -> Value) -
     }
 }
 
-/// The integer in the middle of two neighbours, or of one and what lies beyond all integers.
+/// The integer halfway between two neighbouring DOUBLEs; one of them may lie beyond all integers.
 fn middle(low: f64, high: f64) -> i128 {
-    // The casts saturate far outside of every integer type.
+    // The casts saturate, far outside every integer type.
     let (low, high) = (low as i128, high as i128);
     low + (high - low) / 2
 }
@@ -162,12 +162,12 @@ fn fit_date(value: &Value) -> Fit {
     if v.micros_of_day() == 0 {
         return Fit::Exact(Value::Date(date));
     }
-    // Packed dates ascend with the calendar; no date lies between one and the next packed number.
+    // Packed dates have calendar order; no date lies between a packed number and the next.
     let next = Date(date.0 + 1);
     Fit::Between(Value::Date(date), Value::Date(next))
 }
 
-/// Microseconds of one step at `fsp` digits.
+/// Microseconds per step of a value with `fsp` fractional digits.
 fn step(fsp: u8) -> i64 {
     MICROS_PER_SECOND / 10i64.pow(fsp.min(6).into())
 }
@@ -189,7 +189,7 @@ fn fit_datetime(value: &Value, from: &SqlType, to: &SqlType, zone: &TimeZone) ->
         other => return Fit::Exact(other.clone()),
     };
     if to.kind == TypeKind::Timestamp && !is_day(v.date()) {
-        // A day that its month does not have lies before the first of the next month.
+        // A day that does not exist in its month lies before the first day of the next month.
         let next = Date::from_parts(v.year(), v.date().month() + 1, 1).midnight();
         return match fit_datetime(&Value::DateTime(next), from, to, zone) {
             Fit::Exact(Value::DateTime(first)) => {
@@ -204,7 +204,8 @@ fn fit_datetime(value: &Value, from: &SqlType, to: &SqlType, zone: &TimeZone) ->
     fit_digits(v, v, to)
 }
 
-/// A time at a column's digits, if all between `first` and `last` is it.
+/// Fits a time to the column's fractional digits; `first` and `last` are its instants, equal unless
+/// it occurred twice.
 fn fit_digits(first: DateTime, last: DateTime, to: &SqlType) -> Fit {
     let below = last.truncate_to(to.decimals);
     match below == last {
@@ -214,7 +215,7 @@ fn fit_digits(first: DateTime, last: DateTime, to: &SqlType) -> Fit {
     }
 }
 
-/// A local time among the instants that a TIMESTAMP keeps.
+/// Fits a local time to the instants that a TIMESTAMP stores.
 fn fit_local(local: DateTime, to: &SqlType, zone: &TimeZone) -> Fit {
     let (first, last, is_skipped) = match zone.instants(local) {
         Instants::One(at) => (at, at, false),
@@ -226,7 +227,7 @@ fn fit_local(local: DateTime, to: &SqlType, zone: &TimeZone) -> Fit {
             Fit::Between(Value::DateTime(DateTime(at.0 - 1)), Value::DateTime(at))
         }
         (Some(first), Some(last)) => fit_digits(first, last, to),
-        // Of what is before the first moment a TIMESTAMP has the zero date only.
+        // Before the first instant, a TIMESTAMP has only the zero date.
         _ if local.year() < 2000 => {
             Fit::Between(Value::DateTime(DateTime::ZERO), Value::DateTime(DateTime(1)))
         }
@@ -234,7 +235,7 @@ fn fit_local(local: DateTime, to: &SqlType, zone: &TimeZone) -> Fit {
     }
 }
 
-/// Whether a day of a month that is not zero is one of its days.
+/// Whether the day exists in the month; true if the month is 0.
 fn is_day(date: Date) -> bool {
     date.month() == 0 || date.day() <= days_in_month(date.year(), date.month())
 }

@@ -1,12 +1,13 @@
-//! The constant prefix of a LIKE pattern.
+//! The constant prefix of a LIKE pattern, from which an index range is made. A prefix that is too
+//! short only costs time; a wrong one would lose rows.
 
 use selkie_types::Charset;
 
-/// The characters every match of `pattern` begins with, escapes removed.
+/// Characters with which every match of `pattern` begins, escapes removed.
 pub(super) fn constant_prefix(pattern: &[u8], escape: Option<u8>, charset: Charset) -> Vec<u8> {
     let mut prefix = Vec::new();
     let mut at = 0;
-    // Multi-byte units other than ASCII-compatible ones give no prefix rather than a wrong one.
+    // A charset that is not a superset of ASCII gives no prefix rather than a wrong one.
     if !charset.is_ascii_superset() {
         return prefix;
     }

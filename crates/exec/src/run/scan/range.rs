@@ -1,4 +1,5 @@
-//! Key ranges of a plan as ranges of key bytes.
+//! Key ranges of a plan as ranges of key bytes. Must not leave out a row that the plan's ranges
+//! select: a row outside is never read.
 
 use selkie_engine::{Bound, IndexCodec, prefix_end};
 use selkie_expr::{EvalContext, Expr, ExprKind};
@@ -9,12 +10,12 @@ use selkie_types::{SqlResult, Value};
 use super::fit::{Fit, fit};
 use super::like::constant_prefix;
 
-/// Keys from `start` (included) to `end` (excluded; `None` is no end).
+/// Keys from `start` (included) to `end` (excluded; `None` for no end).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Range {
     pub(crate) start: Vec<u8>,
     end: Option<Vec<u8>>,
-    /// All keys that begin with `start`, an equality: `end` says nothing.
+    /// Whether the range is all keys that begin with `start` (an equality); `end` is unused then.
     pub(crate) is_prefix: bool,
 }
 
@@ -29,14 +30,14 @@ impl Range {
         Self { start: prefix, end: None, is_prefix: true }
     }
 
-    /// Says where the keys end, also if they are those that begin alike.
+    /// Sets `end` for a range of keys with one prefix.
     fn set_end(&mut self) {
         if self.is_prefix {
             self.end = prefix_end(&self.start);
         }
     }
 
-    /// The bounds for an engine.
+    /// Bounds of the range for an engine scan.
     pub(crate) fn bounds(&self) -> (Bound, Bound) {
         if self.is_prefix && !self.start.is_empty() {
             let key = Bound::Included(self.start.as_slice().into());
@@ -54,7 +55,7 @@ impl Range {
     }
 }
 
-/// The ranges evaluated, sorted and merged. No range at all means that nothing can be found.
+/// Evaluates, sorts and merges the ranges. An empty result means that no row can match.
 pub(crate) fn ranges_of(
     eval: &EvalContext<'_>,
     codec: &IndexCodec,
@@ -100,17 +101,18 @@ fn merge(ranges: &mut Vec<Range>) {
     });
 }
 
-/// Keys that are made of values, one part after the other.
+/// Keys built from values, one part after the other.
 #[derive(Default)]
 pub(crate) struct Keys {
-    /// The only key, nearly always.
+    /// The first key, nearly always the only one.
     pub(crate) first: Vec<u8>,
-    /// More of them, where a value equals several of an index: no room without need.
+    /// Further keys, if a value equals several values of the index; needs no allocation if there
+    /// are none.
     pub(crate) more: Vec<Vec<u8>>,
 }
 
 impl Keys {
-    /// Adds a part to all keys; false if no row can have it.
+    /// Appends a part to all keys; false if no row can match.
     #[inline]
     fn put(&mut self, part: &KeyPart, fit: Fit, null_safe: bool) -> bool {
         match fit {
@@ -146,7 +148,7 @@ impl Keys {
     }
 }
 
-/// The keys of `values`; none if no row can have them.
+/// Keys of `values`; `None` if no row can match.
 pub(crate) fn keys_of(
     eval: &EvalContext<'_>,
     codec: &IndexCodec,
@@ -164,8 +166,7 @@ pub(crate) fn keys_of(
     Some(keys)
 }
 
-/// What keys of a range begin with, its equalities; appended to what `keys` has. False if no row
-/// can have that.
+/// Appends the equalities of a range to `keys`. False if no row can match.
 pub(crate) fn put_equal(
     eval: &EvalContext<'_>,
     codec: &IndexCodec,
@@ -184,8 +185,8 @@ pub(crate) fn put_equal(
     Ok(true)
 }
 
-/// The value of a bound. Compat: the comparison of rows with a literal that is no number raises the
-/// warning, the search in the index does not.
+/// Evaluates a bound. Compat: a literal that is not a number raises its warning when rows are
+/// compared, not when the index is searched.
 fn bound_value(eval: &EvalContext<'_>, e: &Expr) -> SqlResult<Value> {
     let converted = match &e.kind {
         ExprKind::Call(call) if e.ty.is_numeric() && call.function.is_implicit() => {
@@ -201,7 +202,7 @@ fn bound_value(eval: &EvalContext<'_>, e: &Expr) -> SqlResult<Value> {
     value
 }
 
-/// The range of keys that begin with `prefix`, the range's equalities.
+/// The range of keys that begin with `prefix`, the encoded equalities.
 fn range_of(
     eval: &EvalContext<'_>,
     codec: &IndexCodec,
@@ -232,25 +233,25 @@ fn like_range(
     let escape = match u8::try_from(escape) {
         Ok(0) => None,
         Ok(byte) if byte.is_ascii() => Some(byte),
-        // Other escape characters are rare: the whole part is read.
+        // Other escape characters are rare: the whole part is scanned.
         _ => return Ok(Some(Range::prefix(prefix))),
     };
     let constant = constant_prefix(&text, escape, part.ty.collation.charset());
-    // A descending part's prefix is inverted by the codec, so that its keys still begin with it.
+    // The codec inverts the prefix of a descending part, so its keys still begin with it.
     part.encode_prefix(&constant, &mut prefix);
     let end = prefix_end(&prefix);
     Ok(Some(Range { start: prefix, end, is_prefix: false }))
 }
 
-/// Where a bound stands: before or after all keys that begin with the encoded value.
+/// Position of a bound: before or after all keys that begin with the encoded value.
 enum Edge {
     Before(Value),
     After(Value),
-    /// No value lies beyond it.
+    /// No value lies within the bound.
     Nothing,
-    /// It excludes nothing.
+    /// The bound excludes nothing.
     Open,
-    /// NULL: nothing compares.
+    /// The bound is NULL: no value compares to it.
     Null,
 }
 
@@ -262,7 +263,7 @@ fn lower_edge(
 ) -> SqlResult<Edge> {
     let (e, included) = match b {
         RangeBound::Unbounded => return Ok(Edge::Open),
-        // Only says that NULLs are left out.
+        // This bound only excludes NULLs.
         RangeBound::Excluded(e) if e.as_literal().is_some_and(Value::is_null) => {
             return Ok(Edge::Open);
         }
@@ -284,7 +285,7 @@ fn lower_edge(
     })
 }
 
-/// The edge at values that are equal to a bound.
+/// Position of a bound that equals several values.
 fn edge_of(mut values: Vec<Value>, included: bool, is_lower: bool) -> Edge {
     match included == is_lower {
         true => Edge::Before(values.swap_remove(0)),
@@ -337,7 +338,7 @@ fn bounded(
         part.encode(value, &mut key);
         key
     };
-    // In a descending part the greater value has the lesser key.
+    // In a descending part, the greater value has the lesser key.
     let (first, last) = if part.descending { (&upper, &lower) } else { (&lower, &upper) };
     let (start_after, end_before) = (first, last);
     let start = match (start_after, part.descending) {
@@ -358,7 +359,7 @@ fn bounded(
     Ok((!empty).then_some(Range { start, end, is_prefix: false }))
 }
 
-/// Where the values of a part begin: NULLs come first in ascending order and are left out.
+/// Start of a part's values: NULLs come first in ascending order and are excluded.
 fn open_start(prefix: &[u8], nullable: bool, descending: bool) -> Vec<u8> {
     let mut start = prefix.to_vec();
     if nullable && !descending {
@@ -367,7 +368,7 @@ fn open_start(prefix: &[u8], nullable: bool, descending: bool) -> Vec<u8> {
     start
 }
 
-/// Where the values of a part end: NULLs come last in descending order.
+/// End of a part's values: NULLs come last in descending order and are excluded.
 fn open_end(prefix: &[u8], nullable: bool, descending: bool) -> Option<Vec<u8>> {
     if nullable && descending {
         let mut end = prefix.to_vec();

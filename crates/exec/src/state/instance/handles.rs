@@ -1,6 +1,6 @@
-//! Handles of open tables, by id and version of the definition. Statements take theirs from a part
-//! of their thread's, so that even counting who uses a handle writes no memory of other threads.
-//! Must not be asked for a table whose definition may change meanwhile, but by [`Handles::get`].
+//! Handles of open tables, by id and version of the definition. A statement uses its thread's part,
+//! so that even its reference counts write no memory of other threads. Only [`Handles::get`] may be
+//! called for a table whose definition is not locked.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -14,13 +14,13 @@ use super::TableHandle;
 
 type ByTable<T> = HashMap<TableId, (u64, T)>;
 
-/// The handle for this version of a definition.
+/// The cached handle for this version of a definition.
 fn current<T: Clone>(handles: &ByTable<T>, info: &TableInfo) -> Option<T> {
     let (version, handle) = handles.get(&info.def.id)?;
     (*version == info.version).then(|| handle.clone())
 }
 
-/// A handle as one part refers to it.
+/// A handle with the reference count of one part.
 pub(crate) struct OwnHandle(Arc<TableHandle>);
 
 impl Deref for OwnHandle {
@@ -31,7 +31,7 @@ impl Deref for OwnHandle {
     }
 }
 
-/// All of them.
+/// All handles of an instance.
 #[derive(Default)]
 pub(super) struct Handles {
     all: RwLock<ByTable<Arc<TableHandle>>>,
@@ -39,7 +39,7 @@ pub(super) struct Handles {
 }
 
 impl Handles {
-    /// The handle for this version of a definition, made by `open` at first.
+    /// The handle for this version of a definition; `open` makes it the first time.
     pub(super) fn get(
         &self,
         info: &TableInfo,

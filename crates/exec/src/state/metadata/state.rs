@@ -1,8 +1,8 @@
-//! Who has locked which name and who waits, exactly: what is looked at when locks are in each
-//! other's way.
+//! Exact table of granted locks and waiters, used once a stronger lock is wanted for a name.
 //!
-//! Hundreds may wait for one name, behind one that changes it and has to wait itself. So nothing
-//! here costs more for each of them than a step, but looking through them all when somebody leaves.
+//! Hundreds of sessions may wait for one name behind one waiting DDL. So an operation must take
+//! constant time per waiter; only a release looks at all waiters. The caller holds the mutex of
+//! [`Shared`](super::Shared).
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -23,11 +23,11 @@ struct Waiting {
 
 #[derive(Debug, Default)]
 struct Entry {
-    /// By owner how often it has each mode.
+    /// Number of grants of each mode, by owner.
     granted: HashMap<u64, [u32; MODES]>,
-    /// By mode how many owners have it.
+    /// Number of owners that hold each mode.
     owners: [usize; MODES],
-    /// By mode those who wait, in the order they came.
+    /// Waiters for each mode, in order of arrival.
     waiting: [VecDeque<Waiting>; MODES],
 }
 
@@ -49,7 +49,7 @@ impl Entry {
         })
     }
 
-    /// Whether somebody waits for `other` who comes before `owner`, who wants `mode`.
+    /// Whether another owner waits for `other` and comes before `owner`'s request for `mode`.
     fn is_queued(&self, other: LockMode, (owner, mode): (u64, LockMode)) -> bool {
         let queue = &self.waiting[other as usize];
         let is_other = |waiting: &Waiting| waiting.owner != owner;
@@ -59,9 +59,9 @@ impl Entry {
         }
     }
 
-    /// Whom `owner`, who wants `mode`, waits for, or enough of them to find every cycle: who waits
-    /// for the same as another waits for the same owners, so that one of each queue will do, and
-    /// none of its own.
+    /// Owners that block `owner`'s request for `mode`. Waiters in one queue have equal blockers, so
+    /// the first of each queue is enough to find every deadlock; the queue of `mode` itself adds
+    /// none.
     fn blockers(&self, owner: u64, mode: LockMode) -> impl Iterator<Item = u64> + '_ {
         let is_in_the_way = move |counts: &[u32; MODES]| {
             in_the_way_of(mode).any(|other| counts[other as usize] > 0)
@@ -98,7 +98,7 @@ impl Entry {
     }
 }
 
-/// Modes that keep others from having `mode`.
+/// Modes that conflict with `mode`.
 fn in_the_way_of(mode: LockMode) -> impl Iterator<Item = LockMode> {
     LockMode::ALL.into_iter().filter(move |other| !other.allows(mode))
 }
@@ -106,14 +106,14 @@ fn in_the_way_of(mode: LockMode) -> impl Iterator<Item = LockMode> {
 #[derive(Debug, Default)]
 pub(super) struct State {
     entries: HashMap<Key, Entry>,
-    /// What each waiting owner waits for.
+    /// The request of each waiting owner.
     waits: HashMap<u64, (Key, LockMode)>,
-    /// Whom an owner waits for that waits for something else, such as a user lock.
+    /// Owner that blocks a waiter for something else, such as a user lock.
     pub(super) elsewhere: HashMap<u64, u64>,
 }
 
 impl State {
-    /// `rows`: who waits for whose rows.
+    /// Whether `owner` is in a cycle of waits. `rows` maps a waiter for row locks to the holders.
     pub(super) fn is_deadlocked(&self, owner: u64, rows: &HashMap<u64, Vec<u64>>) -> bool {
         let mut seen = HashSet::new();
         let mut next = vec![owner];
@@ -132,21 +132,21 @@ impl State {
         false
     }
 
-    /// Whom a waiting owner waits for.
+    /// Owners that block a waiting owner.
     fn blockers(&self, owner: u64) -> impl Iterator<Item = u64> + '_ {
         let wait = self.waits.get(&owner).copied();
         let entry = wait.and_then(|(key, mode)| Some((self.entries.get(&key)?, mode)));
         entry.into_iter().flat_map(move |(entry, mode)| entry.blockers(owner, mode))
     }
 
-    /// An owner begins to wait; `bell` is rung when it may go on.
+    /// Adds a waiter; `bell` is signalled when it can go on.
     pub(super) fn queue(&mut self, key: Key, owner: u64, mode: LockMode, bell: Arc<Condvar>) {
         let entry = self.entries.entry(key).or_default();
         entry.waiting[mode as usize].push_back(Waiting { owner, bell });
         self.waits.insert(owner, (key, mode));
     }
 
-    /// It waits no more.
+    /// Removes a waiter.
     pub(super) fn leave_queue(&mut self, key: Key, owner: u64, mode: LockMode) {
         self.waits.remove(&owner);
         let Some(entry) = self.entries.get_mut(&key) else { return };
@@ -159,7 +159,7 @@ impl State {
         }
     }
 
-    /// Wakes those who wait for the name and may go on.
+    /// Wakes the waiters for the name that can go on.
     pub(super) fn wake_free(&self, key: Key) {
         self.entries.get(&key).into_iter().for_each(Entry::wake_free);
     }
@@ -168,7 +168,7 @@ impl State {
         self.entries.entry(key).or_default().grant(owner, mode);
     }
 
-    /// Takes in what an owner uses that was noted elsewhere.
+    /// Takes over an owner's uses that were recorded in a part.
     pub(super) fn take_in(&mut self, key: Key, owner: u64, counts: Counts) {
         for (mode, count) in counts.by_mode() {
             (0..count).for_each(|_| self.grant(key, owner, mode));
@@ -184,7 +184,7 @@ impl State {
         }
     }
 
-    /// Whether others wait for a lock that this one keeps from them.
+    /// Whether other owners wait for a lock that `lock` blocks.
     pub(super) fn is_awaited(&self, lock: &LockTicket) -> bool {
         let Some(entry) = self.entries.get(&lock.key) else { return false };
         let mut kept = LockMode::ALL.into_iter().filter(|mode| !lock.mode.allows(*mode));

@@ -1,11 +1,11 @@
-//! Locks of statements that use a table, noted by each thread in memory of its own: they are in
-//! nobody's way as long as nobody wants to change the definition.
+//! Locks of statements that only use a table, recorded by each thread in its own part. They do not
+//! conflict unless a stronger lock is wanted.
 //!
 //! # Invariants
-//! - USE-1 Who wants a stronger lock first says so in [`Interests`], then takes what it finds in
-//!   every part. A use is noted under the part's lock after a look at the interests: either it is
-//!   found, or it sees the interest.
-//! - USE-2 Part locks are taken within that of the exact table, never around it.
+//! - USE-1 A request for a stronger lock first announces itself in [`Interests`], then collects the
+//!   uses from every part. A use checks the interests under its part's lock and is recorded there:
+//!   either the request finds the use, or the use sees the interest.
+//! - USE-2 A part's lock is taken inside the lock of the exact table, never around it.
 
 use std::sync::Weak;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -18,7 +18,7 @@ use super::{Key, LockMode, Shared};
 
 const SLOTS: usize = 256;
 
-/// How many hold or want stronger locks, by a part of the name's number.
+/// Number of stronger locks held or wanted, by a part of the name's hash.
 pub(super) struct Interests([AtomicU32; SLOTS]);
 
 impl Default for Interests {
@@ -45,7 +45,7 @@ impl Interests {
     }
 }
 
-/// How often an owner uses a table.
+/// Number of uses of a table by an owner.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     read: u32,
@@ -68,7 +68,7 @@ impl Counts {
     }
 }
 
-/// What was noted by some threads.
+/// Uses recorded by some of the threads.
 pub(super) struct Part {
     uses: Mutex<HashMap<(Key, u64), Counts>>,
     pub(super) shared: Weak<Shared>,
@@ -79,7 +79,7 @@ impl Part {
         Self { uses: Mutex::default(), shared }
     }
 
-    /// Notes a use; false if the exact table must be asked.
+    /// Records a use; false if the exact table must decide.
     pub(super) fn add(&self, interests: &Interests, key: Key, owner: u64, mode: LockMode) -> bool {
         let mut uses = self.uses.lock();
         if !interests.is_none(key) {
@@ -92,7 +92,7 @@ impl Part {
         true
     }
 
-    /// Forgets a use; false if it is not noted here any more.
+    /// Removes a use; false if it is no longer recorded here.
     pub(super) fn remove(&self, key: Key, owner: u64, mode: LockMode) -> bool {
         let mut uses = self.uses.lock();
         let Entry::Occupied(mut entry) = uses.entry((key, owner)) else { return false };
@@ -106,7 +106,7 @@ impl Part {
         true
     }
 
-    /// Takes all uses of a name out.
+    /// Removes all uses of a name and passes them to `give`.
     pub(super) fn take(&self, key: Key, mut give: impl FnMut(u64, Counts)) {
         self.uses.lock().retain(|(name, owner), counts| {
             let is_taken = *name == key;

@@ -1,8 +1,8 @@
-//! The state that a session shares with the functions and triggers of its statements.
+//! State that a session shares with the functions and triggers of its statements.
 //!
-//! A statement around sees its session shared while they run, so what they change is behind locks
-//! and atomics, which no other thread ever contends for. Must not hold what a function or trigger
-//! has of its own.
+//! The calling statement shares its session while they run, so the values they change are behind
+//! locks and atomics, for which no other thread ever contends. Must not hold state that a function
+//! or trigger has of its own.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -19,7 +19,7 @@ use crate::state::programs::CompiledPrograms;
 /// Values of `@name` variables, by lower-case name.
 pub type UserVariables = HashMap<Box<str>, (Value, SqlType)>;
 
-/// What a session shares with the functions and triggers of its statements.
+/// State that a session shares with the functions and triggers of its statements.
 pub struct SessionCore {
     /// Connection number.
     pub id: u64,
@@ -27,21 +27,21 @@ pub struct SessionCore {
     pub counters: Counters,
     /// `@name` variables.
     pub variables: Mutex<UserVariables>,
-    /// `SET insert_id`: the next generated value. Compat: the first INSERT takes it, one within a
-    /// trigger too.
+    /// `SET insert_id`: the next generated value. Compat: the first INSERT uses it, even one in a
+    /// trigger.
     pub next_insert_id: Mutex<Option<u64>>,
-    /// State of `RAND()` once `rand_seed1` or `rand_seed2` was set.
+    /// State of `RAND()`, if `rand_seed1` or `rand_seed2` was set.
     pub random_seeds: RandomSeeds,
-    /// Last number taken of each sequence: `LASTVAL`.
+    /// Last number used of each sequence: `LASTVAL`.
     pub(crate) sequence_values: Mutex<HashMap<TableId, i64>>,
-    /// Where `LOAD_FILE()` may read, known since the first statement.
+    /// Directories that `LOAD_FILE()` may read; set by the first statement.
     pub(crate) files: OnceLock<FilePlaces>,
     /// Programs the session has parsed.
     pub(crate) programs: Mutex<CompiledPrograms>,
 }
 
 impl SessionCore {
-    /// That of a new session.
+    /// The core of a new session.
     pub(super) fn new(id: u64) -> Self {
         Self {
             id,
@@ -56,7 +56,7 @@ impl SessionCore {
     }
 }
 
-/// The two seeds of `RAND()`, once the session has said where it begins.
+/// Both seeds of `RAND()`, if the session has set them.
 #[derive(Debug, Default)]
 pub struct RandomSeeds {
     known: AtomicBool,

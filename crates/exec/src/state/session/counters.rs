@@ -1,8 +1,8 @@
-//! Status counters of a session, counted by the executor.
+//! Status counters of a session, incremented by the executor.
 //!
-//! A session and the functions and triggers of its statements count together, one at a time, so
-//! that a counter is read and written without a locked instruction. The server adds them to the
-//! global ones when a statement ends.
+//! A session and the functions and triggers of its statements count one at a time, so a counter
+//! needs no locked instruction. The server adds the values to the global counters when a statement
+//! ends.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,14 +16,14 @@ macro_rules! counters {
         }
 
         impl Counters {
-            /// Their names, in order.
+            /// Names in order.
             pub const NAMES: &'static [&'static str] = &[$($name,)*];
 
             fn values(&self) -> Reported {
                 [$(self.$field.get(),)*]
             }
 
-            /// Sets all to zero (`FLUSH STATUS`).
+            /// Sets all counters to zero (`FLUSH STATUS`).
             pub fn reset(&self) {
                 $(self.$field.set(0);)*
             }
@@ -80,7 +80,7 @@ counters! {
     sort_rows = "Sort_rows",
     /// Sorts of scans.
     sort_scan = "Sort_scan",
-    /// Internal tables made.
+    /// Internal tables created.
     created_tmp_tables = "Created_tmp_tables",
     /// Rows read from tables.
     rows_read = "Rows_read",
@@ -88,7 +88,7 @@ counters! {
     rows_sent = "Rows_sent",
 }
 
-/// A counter that one thread at a time changes.
+/// A counter that only one thread at a time changes.
 #[derive(Debug, Default)]
 pub struct Counter(AtomicU64);
 
@@ -108,10 +108,10 @@ impl Counter {
 pub type Reported = [u64; Counters::NAMES.len()];
 
 impl Counters {
-    /// Calls `report` with the place among the names and the value of each that differs from
-    /// `reported`, which becomes what is reported.
+    /// Calls `report` with the position and value of each counter that differs from `reported`,
+    /// then updates `reported`.
     pub fn report_changes(&self, reported: &Cell<Reported>, mut report: impl FnMut(usize, u64)) {
-        // Few change in a statement: several are compared at once.
+        // Few counters change in a statement, so several are compared at once.
         const TOGETHER: usize = 8;
         let now = self.values();
         let before = reported.replace(now);

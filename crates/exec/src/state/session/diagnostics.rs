@@ -1,4 +1,5 @@
-//! The warnings list of a session.
+//! The warnings list of a session. Callers must leave notes out while `sql_notes` is off;
+//! `max_error_count` bounds the list but not the counts.
 
 use std::cell::{Cell, RefCell};
 
@@ -7,22 +8,22 @@ use selkie_types::{Condition, Level, SqlError};
 /// Conditions of the last statement that could raise any.
 #[derive(Clone, Debug, Default)]
 pub struct Diagnostics {
-    /// Conditions, each with its number among all that were raised.
+    /// Conditions, each with its number among all conditions ever raised.
     list: RefCell<Vec<(u64, Condition)>>,
     warnings: Cell<u64>,
     errors: Cell<u64>,
-    /// Those of `warnings` that the present statement raised.
+    /// Conditions raised by the current statement.
     raised: Cell<u64>,
-    /// Conditions that come after the error the statement is about to fail with.
+    /// Conditions to list after the error of the current statement.
     after: RefCell<Vec<Condition>>,
-    /// Conditions ever raised.
+    /// Number of conditions ever raised.
     ever: Cell<u64>,
-    /// The list is of an earlier statement: the next condition begins a new one.
+    /// Whether the list belongs to an earlier statement: the next condition starts a new list.
     stale: Cell<bool>,
 }
 
 impl Diagnostics {
-    /// Forgets everything: a new statement begins.
+    /// Clears the list for a new statement.
     pub fn clear(&self) {
         self.list.borrow_mut().clear();
         self.warnings.set(0);
@@ -32,40 +33,40 @@ impl Diagnostics {
         self.stale.set(false);
     }
 
-    /// A statement begins that keeps the list until it raises something itself.
+    /// Starts a statement that keeps the list until it raises a condition itself.
     pub fn keep(&self) {
         self.stale.set(true);
     }
 
-    /// A statement begins that adds what it raises to the list of the one before.
+    /// Starts a statement that adds its conditions to the list of the previous one.
     pub fn go_on(&self) {
         self.raised.set(0);
         self.stale.set(false);
     }
 
-    /// Forgets the conditions of an earlier statement, if the present one has raised none.
+    /// Clears the conditions of an earlier statement, if the current one has raised none.
     pub fn forget_stale(&self) {
         if self.stale.get() {
             self.clear();
         }
     }
 
-    /// A statement begins that leaves the conditions of the one before as they are.
+    /// Starts a statement that leaves the existing conditions unchanged.
     pub fn begin_statement(&self) {
         self.raised.set(0);
     }
 
-    /// Number of conditions the present statement raised, as its client is told.
+    /// Number of conditions that the current statement raised, as reported to its client.
     pub fn raised(&self) -> u64 {
         self.raised.get()
     }
 
-    /// Keeps a condition to be listed after the error that ends the statement.
+    /// Adds a condition to list after the error that ends the statement.
     pub fn after_error(&self, condition: Condition) {
         self.after.borrow_mut().push(condition);
     }
 
-    /// Adds a condition, keeping `max` of them.
+    /// Adds a condition; at most `max` are kept.
     pub fn push(&self, condition: Condition, max: usize) {
         if self.stale.get() {
             let after = self.after.take();
@@ -83,14 +84,14 @@ impl Diagnostics {
         }
     }
 
-    /// Adds what a failed statement leaves in the list.
+    /// Adds the error of a failed statement and the conditions that follow it.
     pub fn push_error(&self, error: &SqlError, max: usize) {
         self.push(Condition::from_error(Level::Error, error), max);
         let after = self.after.take();
         after.into_iter().for_each(|condition| self.push(condition, max));
     }
 
-    /// Takes the error at the end of the list back, which an outer statement will add.
+    /// Removes the error at the end of the list, because an outer statement will add it.
     pub fn take_error(&self) {
         let mut list = self.list.borrow_mut();
         if list.last().is_some_and(|(_, c)| c.level == Level::Error) {
@@ -111,7 +112,7 @@ impl Diagnostics {
         self.list.borrow().iter().map(|(_, condition)| condition.clone()).collect()
     }
 
-    /// How many conditions were ever raised: a point in time.
+    /// Number of conditions ever raised, used as a point in time.
     pub fn mark(&self) -> u64 {
         self.ever.get()
     }
@@ -136,7 +137,7 @@ impl Diagnostics {
         Some(found)
     }
 
-    /// Whether `error` is in the list already, raised since `mark`.
+    /// Whether `error` was raised since `mark` and is in the list.
     pub fn has_error_since(&self, mark: u64, error: &SqlError) -> bool {
         let is_it = |c: &Condition| {
             c.level == Level::Error && c.code == error.code() && c.message == error.message()
@@ -144,12 +145,12 @@ impl Diagnostics {
         self.list.borrow().iter().any(|(number, c)| *number > mark && is_it(c))
     }
 
-    /// The conditions the present statement raised.
+    /// Conditions that the current statement raised.
     pub fn present(&self) -> Vec<Condition> {
         if self.stale.get() { Vec::new() } else { self.list() }
     }
 
-    /// Puts what an earlier part of the statement raised before what a later one did.
+    /// Inserts conditions of an earlier part of the statement before those of a later one.
     pub fn put_first(&self, earlier: Vec<Condition>, max: usize) {
         if earlier.is_empty() {
             return;
@@ -161,7 +162,7 @@ impl Diagnostics {
         self.count_more(hidden);
     }
 
-    /// Forgets the conditions raised up to `mark`: they were handled.
+    /// Removes the conditions raised up to `mark`: they were handled.
     pub fn forget_until(&self, mark: u64) {
         let mut list = self.list.borrow_mut();
         let (mut warnings, mut errors) = (0, 0);

@@ -1,4 +1,5 @@
-//! What the executor asks of the server around it: privileges, system variables, other sessions.
+//! Interface to the server: privileges, system variables, user locks, server statements. The
+//! executor must reach these only through [`SessionHooks`].
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,7 +16,7 @@ use selkie_types::{Privileges, SqlError, SqlResult, SqlType, Value};
 use super::Session;
 use crate::{Instance, Outcome, ResultSink};
 
-/// What a statement wants to do with something.
+/// Privilege that a statement needs on an object.
 #[allow(missing_docs)] // the names are the privileges
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Privilege {
@@ -33,32 +34,32 @@ pub enum Privilege {
     Trigger,
     CreateRoutine,
     AlterRoutine,
-    /// To see the body of a routine.
+    /// Permission to see the body of a routine.
     ShowRoutine,
     CreateTemporary,
     LockTables,
     Execute,
     File,
-    /// FILE, for LOAD DATA.
+    /// FILE, as LOAD DATA needs it.
     LoadFile,
     Process,
     Reload,
     Super,
-    /// RELOAD or LOCK TABLES, on everything.
+    /// RELOAD or LOCK TABLES, globally.
     LockBackup,
-    /// To name other servers.
+    /// FEDERATED ADMIN: to manage the names of remote servers.
     Federated,
     Event,
     SetUser,
-    /// SELECT and INSERT: numbers of a sequence.
+    /// SELECT and INSERT on a sequence, to use its numbers.
     TakeNumbers,
-    /// Any privilege at all.
+    /// Any privilege on the object.
     Any,
-    /// SELECT on the database, or anything on the table itself or a column of it: `SHOW COLUMNS`.
+    /// SELECT on the database, or any privilege on the table or a column of it: `SHOW COLUMNS`.
     ShowTable,
 }
 
-/// One privilege on one thing.
+/// One privilege on one object.
 #[derive(Clone, Debug)]
 pub struct Access<'a> {
     /// The privilege.
@@ -67,11 +68,11 @@ pub struct Access<'a> {
     pub schema: &'a str,
     /// The table; empty for a schema.
     pub table: &'a str,
-    /// Columns it is about; none means the table as a whole.
+    /// Columns that need it; empty for the whole table.
     pub columns: &'a [&'a str],
 }
 
-/// The value `SET` gives a system variable.
+/// Value that `SET` assigns to a system variable.
 #[derive(Clone, Debug)]
 pub enum NewValue {
     /// `DEFAULT`.
@@ -80,18 +81,19 @@ pub enum NewValue {
     Value(Value, SqlType),
 }
 
-/// Makes an assignment of SET that was checked. The server also writes [`Session::settings`].
+/// Performs a checked assignment of SET. The server also updates
+/// [`StatementFrame::settings`](super::StatementFrame).
 pub type CheckedSet<'a> = Box<dyn FnOnce(&mut Session) -> SqlResult<()> + 'a>;
 
-/// Gives variables the values back that they had.
+/// Restores saved values of variables.
 pub type SavedVariables<'a> = Box<dyn FnOnce(&mut Session) + 'a>;
 
-/// Counts a prepared statement until it is dropped.
+/// Counts a prepared statement until the ticket is dropped.
 #[derive(Debug, Default)]
 pub struct PreparedTicket(Option<Arc<AtomicU64>>);
 
 impl PreparedTicket {
-    /// Adds one to `count`, unless it is `limit` already.
+    /// Adds one to `count`; `None` if it has reached `limit`.
     pub fn take(count: &Arc<AtomicU64>, limit: u64) -> Option<Self> {
         let room = |count: u64| (count < limit).then_some(count + 1);
         let taken = count.fetch_update(Ordering::Relaxed, Ordering::Relaxed, room);
@@ -107,15 +109,15 @@ impl Drop for PreparedTicket {
     }
 }
 
-/// Implemented by the server. The methods' own bodies are those of a session nobody watches.
+/// Implemented by the server. The default methods are for a session without a server.
 pub trait SessionHooks: Send + Sync {
-    /// Fails (1142, 1044, ...) unless the session's account may do this.
+    /// Fails (1142, 1044, ...) unless the session's account has the access.
     fn check_access(&self, _session: &Session, _access: &Access<'_>) -> SqlResult<()> {
         Ok(())
     }
 
     /// Fails (1142, 1044) unless the session's account has all of `wanted` on a table, or on a
-    /// schema if no table is named. Compat: what some column of the table has is enough.
+    /// schema if no table is named. Compat: a privilege on any column of the table is enough.
     fn check_needs(
         &self,
         _: &Session,
@@ -126,12 +128,12 @@ pub trait SessionHooks: Send + Sync {
         Ok(())
     }
 
-    /// What `who`, the session's account if `None`, may do with every column of a table.
+    /// Privileges of `who` (the session's account if `None`) on every column of a table.
     fn granted(&self, _: &Session, _who: Option<&str>, _schema: &str, _table: &str) -> Privileges {
         Privileges::ALL
     }
 
-    /// Fails (1142) unless `who` may use a table so, or some column of it.
+    /// Fails (1142) unless `who` has `wanted` on the table or on some column of it.
     fn check_table(
         &self,
         _: &Session,
@@ -143,7 +145,7 @@ pub trait SessionHooks: Send + Sync {
         Ok(())
     }
 
-    /// Fails (1370) unless the session's account may do this with a procedure or function.
+    /// Fails (1370) unless the session's account has the privilege on a procedure or function.
     fn check_routine(
         &self,
         _session: &Session,
@@ -155,13 +157,13 @@ pub trait SessionHooks: Send + Sync {
         Ok(())
     }
 
-    /// Told after a procedure or function was made: who made it may run and change it.
+    /// Called after a procedure or function was created: its creator may run and change it.
     fn routine_created(&self, _session: &Session, _function: bool, _schema: &str, _name: &str) {}
 
-    /// Told after a procedure or function was dropped.
+    /// Called after a procedure or function was dropped.
     fn routine_dropped(&self, _session: &Session, _function: bool, _schema: &str, _name: &str) {}
 
-    /// Whether there is an account `user@host`.
+    /// Whether the account `user@host` exists.
     fn account_exists(&self, _account: &str) -> bool {
         true
     }
@@ -171,7 +173,7 @@ pub trait SessionHooks: Send + Sync {
         Ok(())
     }
 
-    /// Fails (1143) unless `who` may use a column (schema, table, name) so.
+    /// Fails (1143) unless `who` has `wanted` on a column (schema, table, name).
     fn check_column(
         &self,
         _: &Session,
@@ -182,7 +184,7 @@ pub trait SessionHooks: Send + Sync {
         Ok(())
     }
 
-    /// 1142 about a command on a table (schema, name).
+    /// Error 1142 for a command on a table (schema, name).
     fn table_denied(
         &self,
         _: &Session,
@@ -193,17 +195,17 @@ pub trait SessionHooks: Send + Sync {
         SqlError::new(&ER_TABLEACCESS_DENIED_ERROR, &[&command, &"", &"", &schema, &table])
     }
 
-    /// 1044 about a schema.
+    /// Error 1044 for a schema.
     fn schema_denied(&self, _: &Session, _who: Option<&str>, schema: &str) -> SqlError {
         SqlError::new(&ER_DBACCESS_DENIED_ERROR, &[&"", &"", &schema])
     }
 
-    /// Fails (1449) unless the account `user@host` that defined something exists.
+    /// Fails (1449) unless the definer's account `user@host` exists.
     fn check_definer(&self, _: &Session, _definer: &str) -> SqlResult<()> {
         Ok(())
     }
 
-    /// A number that is another one after the privileges of anybody may have changed.
+    /// A number that changes whenever privileges of any account may have changed.
     fn privileges_version(&self) -> u64 {
         0
     }
@@ -213,7 +215,7 @@ pub trait SessionHooks: Send + Sync {
         true
     }
 
-    /// What the account may do with a column (schema, table, name).
+    /// Privileges of the account on a column (schema, table, name).
     fn on_column(&self, _: &Session, _column: (&str, &str, &str)) -> Privileges {
         Privileges::ALL
     }
@@ -238,8 +240,7 @@ pub trait SessionHooks: Send + Sync {
         Err(SqlError::new(&ER_UNKNOWN_SYSTEM_VARIABLE, &[&name]))
     }
 
-    /// Checks one assignment of SET. `value` is what the item's expression evaluated to, for the
-    /// items that have one.
+    /// Checks one assignment of SET. `value` is the value of the item's expression, if it has one.
     fn check_set<'a>(
         &'a self,
         _session: &mut Session,
@@ -249,8 +250,8 @@ pub trait SessionHooks: Send + Sync {
         Err(SqlError::not_supported("SET"))
     }
 
-    /// Remembers the session's values of variables that are about to be set for one statement;
-    /// fails if one cannot be.
+    /// Saves the session's values of variables that are set for one statement; fails if one cannot
+    /// be set so.
     fn save_variables(&self, _session: &Session, _names: &[&str]) -> SqlResult<SavedVariables<'_>> {
         Err(SqlError::not_supported("SET STATEMENT"))
     }
@@ -260,8 +261,8 @@ pub trait SessionHooks: Send + Sync {
         Ok(PreparedTicket::default())
     }
 
-    /// Runs statements that are the server's own (accounts, privileges, KILL, FLUSH, SHOW of what
-    /// only it knows, plugins, replication). `None` if it is not one of them.
+    /// Runs a statement of the server (accounts, privileges, KILL, FLUSH, SHOW of its own state,
+    /// plugins, replication). `None` if it is not one.
     fn statement(
         &self,
         _instance: &Instance,
@@ -272,7 +273,8 @@ pub trait SessionHooks: Send + Sync {
         Ok(None)
     }
 
-    /// Told after a table, or with an empty `table` a schema, was dropped or renamed.
+    /// Called after a table was dropped or renamed; with an empty `table`, after a schema was
+    /// dropped.
     fn dropped(&self, _session: &Session, _schema: &str, _table: &str) {}
 
     /// `GET_LOCK`.
@@ -311,7 +313,7 @@ pub trait SessionHooks: Send + Sync {
     }
 }
 
-/// Nobody watches: tests and the server's own threads.
+/// Hooks for tests and the server's own threads: everything is allowed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoHooks;
 

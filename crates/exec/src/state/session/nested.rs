@@ -1,4 +1,5 @@
-//! The session that the functions and triggers of a statement run in.
+//! Session of the functions and triggers of a statement. It uses the transaction but must not end
+//! it.
 
 use std::sync::Arc;
 
@@ -14,14 +15,15 @@ impl Session {
         let mut nested = Self::of(core, self.frame.clone(), self.values.clone(), transaction);
         nested.programs.active = self.programs.active.clone();
         if self.inside.is_none() && self.locked_inside.is_none() {
-            // What the statement around is inside of it need not enter again.
+            // If the calling statement is inside the gate, the nested session keeps a private gate
+            // and does not enter again.
             nested.gate = Arc::clone(&self.gate);
             nested.locks = self.locks.clone();
         }
         nested
     }
 
-    /// Takes over what the functions and triggers of a statement changed.
+    /// Takes over the changes of the functions and triggers of a statement.
     pub(crate) fn absorb_nested(&mut self) {
         stack::ensure();
         let Some(mut sub) = self.programs.sub.take() else { return };

@@ -1,54 +1,55 @@
-//! The session's system variables the executor reads, as plain values in groups by their readers.
+//! System variables of the session that the executor reads, as plain values grouped by their
+//! readers.
 //!
-//! The server keeps all variables and writes these when one of them changes. Nothing here checks
-//! or parses a value.
+//! The server keeps all variables and updates these when one changes. Nothing here checks or parses
+//! a value. Plans depend on them: the writer must increase `version`.
 
 use selkie_engine::Isolation;
 use selkie_expr::TypeContext;
 use selkie_plan::PlanVariables;
 use selkie_types::Charset;
 
-/// What COMMIT and ROLLBACK do besides, where they do not say.
+/// Default of AND CHAIN and RELEASE for COMMIT and ROLLBACK.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Completion {
-    /// Nothing.
+    /// Neither.
     Plain,
-    /// The next transaction begins.
+    /// AND CHAIN: the next transaction begins.
     Chain,
-    /// The connection ends.
+    /// RELEASE: the connection ends.
     Release,
 }
 
-/// Variables by MariaDB's names. The values of [`Default`] are those of a server without options.
+/// Variables by MariaDB's names. [`Default`] gives the values of a server without options.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settings {
-    /// What expressions depend on, and whoever else asks for the SQL mode or the time zone.
+    /// Variables of expressions; other readers of the SQL mode or the time zone use them too.
     pub expressions: TypeContext,
-    /// What plans depend on besides.
+    /// Further variables that plans depend on.
     pub planning: PlanVariables,
-    /// Of transactions.
+    /// Variables of transactions.
     pub transactions: Transactions,
-    /// Of waits for locks.
+    /// Variables of waits for locks.
     pub locks: Locks,
-    /// Of INSERT, UPDATE and DELETE.
+    /// Variables of INSERT, UPDATE and DELETE.
     pub dml: Dml,
-    /// Of queries.
+    /// Variables of queries.
     pub queries: Queries,
-    /// Of conditions that are kept.
+    /// Variables of the warnings list.
     pub notes: Notes,
-    /// Of strings that come from the client or from files.
+    /// Character sets of strings from the client or from files.
     pub charsets: Charsets,
-    /// Of new tables.
+    /// Default engines of new tables.
     pub engines: DefaultEngines,
-    /// Of SHOW CREATE.
+    /// Variables of SHOW CREATE.
     pub show: Show,
     /// `SET timestamp`, in microseconds since 1970.
     pub timestamp_micros: Option<i64>,
-    /// Grows whenever one of the settings a plan depends on changes.
+    /// Grows whenever a setting that plans depend on changes.
     pub version: u64,
 }
 
-/// How transactions begin and end.
+/// Variables of transactions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Transactions {
     /// `autocommit`.
@@ -63,16 +64,16 @@ pub struct Transactions {
     pub completion: Completion,
 }
 
-/// How long statements wait for locks, in seconds.
+/// Time limits of waits for locks, in seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Locks {
-    /// `lock_wait_timeout`: of table definitions.
+    /// `lock_wait_timeout`: for metadata locks.
     pub lock_wait_timeout: u64,
-    /// `innodb_lock_wait_timeout`: of rows.
+    /// `innodb_lock_wait_timeout`: for row locks.
     pub row_lock_wait_timeout: u64,
 }
 
-/// What changes of rows do.
+/// Variables of statements that change rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dml {
     /// `auto_increment_increment`.
@@ -83,11 +84,11 @@ pub struct Dml {
     pub sql_safe_updates: bool,
     /// `check_constraint_checks`.
     pub check_constraint_checks: bool,
-    /// The client counts rows found, not changed (`CLIENT_FOUND_ROWS`).
+    /// Whether the client wants the number of rows found, not changed (`CLIENT_FOUND_ROWS`).
     pub found_rows: bool,
 }
 
-/// How queries run.
+/// Variables of queries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Queries {
     /// `sql_buffer_result`.
@@ -96,22 +97,22 @@ pub struct Queries {
     pub max_sort_length: usize,
     /// `max_recursive_iterations`.
     pub max_recursive_iterations: u64,
-    /// `max_statement_time` in microseconds; 0 is none.
+    /// `max_statement_time` in microseconds; 0 for no limit.
     pub max_statement_micros: u64,
 }
 
-/// Which conditions are kept.
+/// Variables of the warnings list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Notes {
     /// `max_error_count`.
     pub max_error_count: usize,
     /// `sql_notes`.
     pub sql_notes: bool,
-    /// `note_verbosity` has `explain`: notes on keys that cannot be used are given for EXPLAIN too.
+    /// Whether `note_verbosity` contains `explain`: EXPLAIN then gives notes about unusable keys.
     pub note_explain: bool,
 }
 
-/// Character sets of strings that come in.
+/// Character sets of incoming strings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Charsets {
     /// `character_set_client`.
@@ -120,16 +121,16 @@ pub struct Charsets {
     pub database: Charset,
 }
 
-/// Engines of tables that name none.
+/// Engines of tables without ENGINE.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DefaultEngines {
-    /// `default_storage_engine`; empty where no variables were set: the engine of the dictionary.
+    /// `default_storage_engine`; empty if no variables were set: the engine of the dictionary.
     pub default: Box<str>,
     /// `enforce_storage_engine`, if set.
     pub enforced: Option<Box<str>>,
 }
 
-/// How definitions are shown.
+/// Variables of SHOW CREATE.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Show {
     /// `sql_quote_show_create`.

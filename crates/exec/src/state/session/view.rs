@@ -1,4 +1,5 @@
-//! The session as expressions and the planner see it.
+//! The session as expressions and the planner see it: implements their traits over [`Session`].
+//! Privileges are those of the running program's definer, if there is one.
 
 use std::borrow::Cow;
 use std::io::Read;
@@ -20,7 +21,7 @@ use super::{Access, Privilege, Session};
 use crate::state::kill::Killed;
 use crate::state::patience::Patience;
 
-/// The name a user variable is kept under: names that differ in case only are one.
+/// Key of a user variable: names that differ only in case are equal.
 fn folded(name: &str) -> Cow<'_, str> {
     match name.chars().any(char::is_uppercase) {
         true => Cow::Owned(name.to_lowercase()),
@@ -36,10 +37,10 @@ impl selkie_expr::Session for Session {
     fn set_user_variable(&self, name: &str, value: Value, ty: &SqlType) {
         let (mut value, mut ty) = (value, ty.clone());
         ty.zerofill = false;
-        // Compat: a variable does not know that its text is a document.
+        // Compat: a variable does not keep that its text is a JSON document.
         ty.json = JsonRole::Plain;
         if (ty.is_temporal() || ty.fixed_binary().is_some()) && !value.is_null() {
-            // Compat: a variable holds a number or a text; that of a date is in latin1.
+            // Compat: a variable holds a number or a string; a date becomes a latin1 string.
             if let (TypeKind::Timestamp, Value::DateTime(instant)) = (ty.kind, &value) {
                 value =
                     Value::DateTime(self.frame.settings.expressions.time_zone.to_local(*instant));
@@ -49,7 +50,7 @@ impl selkie_expr::Session for Session {
             value = Value::Bytes(text.into_bytes().into());
         }
         if matches!(ty.kind, TypeKind::Float | TypeKind::Double) {
-            // Compat: a variable does not keep how many digits its number had, nor that it was a
+            // Compat: a variable keeps neither the number of digits of a number nor that it was a
             // FLOAT.
             ty = SqlType::double();
         }
@@ -149,13 +150,13 @@ impl selkie_expr::Session for Session {
 
 impl Environment for Session {
     fn user_variable(&self, name: &str) -> Option<SqlType> {
-        /// Longer texts are no dates or times.
+        /// Longer strings are not dates or times.
         const LONGEST: usize = 64;
         let variables = self.core.variables.lock();
         let (value, ty) = variables.get(&*folded(name))?;
         let mut ty = ty.clone();
         if let (true, Value::Bytes(text)) = (ty.is_string(), value) {
-            // Read as a date or time, a text has as many decimals as it shows.
+            // As a date or time, a string has as many decimals as it shows.
             let shown = text.len() <= LONGEST;
             ty.decimals = if shown { selkie_expr::cast::fraction_digits(text) } else { 0 };
         }
@@ -227,19 +228,19 @@ impl Permissions for Session {
 }
 
 impl Session {
-    /// The settings expressions depend on.
+    /// Settings that expressions depend on.
     pub fn type_context(&self) -> TypeContext {
         self.frame.settings.expressions.clone()
     }
 
-    /// Whether plain reads lock, and whether those do that rows are made from.
+    /// Whether plain reads lock rows, and whether reads that feed INSERT and the like do.
     pub(crate) fn reads_lock(&self) -> (bool, bool) {
         let (transaction, settings) = (&self.transaction, &self.frame.settings);
         let all = self.locks_reads || transaction.locks_reads(settings);
         (all, transaction.locks_sources(settings))
     }
 
-    /// The settings plans depend on.
+    /// Settings that plans depend on.
     pub fn plan_settings<'a>(&'a self, parameters: &'a [SqlType]) -> PlanSettings<'a> {
         let (lock_reads, lock_sources) = self.reads_lock();
         PlanSettings {
@@ -254,13 +255,13 @@ impl Session {
 }
 
 impl Session {
-    /// Whose privileges count: those of `who` if it is somebody, else those of the stored program's
-    /// definer, else (`None`) the account's own.
+    /// Account whose privileges count: `who` if given, else the running program's definer, else
+    /// (`None`) the client's account.
     fn acting<'w>(&'w self, who: Option<&'w str>) -> Option<&'w str> {
         who.or(self.frame.acting_as.as_deref())
     }
 
-    /// What needs no asking.
+    /// Privileges known without asking the server.
     fn freely(&self, who: Option<&str>) -> Privileges {
         match self.acting(who) {
             None => self.frame.account.global,

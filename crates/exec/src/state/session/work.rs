@@ -1,6 +1,6 @@
-//! Where a session stands at the gate of all changes, and the backup it runs.
+//! A session's passage through the gate of all changes, and its backup.
 //!
-//! Must not know statements.
+//! Must not know kinds of statements.
 
 use std::time::Duration;
 
@@ -12,26 +12,27 @@ use crate::state::control::Control;
 use crate::state::gate::{Closing, Passage, Work};
 use crate::state::metadata::LockTicket;
 
-/// A backup that somebody takes with statements.
+/// A backup run by BACKUP statements.
 #[derive(Debug, Default)]
 pub(crate) struct Backup {
     /// Number of the stage reached, `None` outside of a backup.
     pub(crate) stage: Option<usize>,
-    /// Keeps others from backups of their own, and what the stage keeps out.
+    /// Work that the stage keeps out.
     pub(crate) holds: Vec<Closing>,
-    /// No two sessions take a backup.
+    /// Lock that only one session can hold: only one backup runs at a time.
     pub(crate) turn: Option<LockTicket>,
     /// The table of BACKUP LOCK.
     pub(crate) table: Option<LockTicket>,
 }
 
 impl Session {
-    /// How long it waits for a lock on a definition, and for the gate: `lock_wait_timeout`.
+    /// Time limit of waits for metadata locks and for the gate: `lock_wait_timeout`.
     pub(crate) fn lock_wait(&self) -> Duration {
         Duration::from_secs(self.frame.settings.locks.lock_wait_timeout)
     }
 
-    /// The statement begins to change something shared; whether it was not inside already.
+    /// Enters the gate before the statement changes something shared; false if it was inside
+    /// already.
     pub(crate) fn enter(&mut self, control: &Control, work: Work) -> SqlResult<bool> {
         self.frame.hooks.check_writable()?;
         if self.backup.stage.is_some() {
@@ -48,19 +49,19 @@ impl Session {
         Ok(true)
     }
 
-    /// Gives up the locks of LOCK TABLES.
+    /// Releases the locks of LOCK TABLES.
     pub(crate) fn end_lock_tables(&mut self) {
         self.locked_tables = None;
         self.lock_list.clear();
         self.locked_inside = None;
     }
 
-    /// The statement that has entered ends.
+    /// Leaves the gate at the end of the statement.
     pub fn leave(&mut self) {
         self.inside = None;
     }
 
-    /// A commit may publish changes that others see.
+    /// Enters the gate for a commit, if it may publish changes to others.
     pub(crate) fn enter_commit(&self) -> SqlResult<Option<Passage>> {
         if !self.transaction.has_shared_changes() {
             return Ok(None);

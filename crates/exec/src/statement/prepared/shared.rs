@@ -1,5 +1,5 @@
-//! Prepared statements that sessions share: clients of one program prepare the same texts, often
-//! for one execution.
+//! Prepared statements shared between sessions: clients of one program prepare the same texts,
+//! often for a single execution. Cached per thread ([`crate::query::plan_cache`]).
 
 use std::sync::Arc;
 
@@ -11,14 +11,14 @@ use crate::query::plan_cache::{Entry, Form, Kept, PlanCache, may_share};
 use crate::state::prepared::Prepared;
 use crate::{Instance, Session};
 
-/// Prepares what a client sent, or finds that it was prepared before.
+/// Prepares a client's text, or finds it in the cache.
 pub fn prepare_shared(
     instance: &Instance,
     session: &mut Session,
     text: &[u8],
     origin: Option<&ClientText>,
 ) -> SqlResult<Arc<Prepared>> {
-    // A variable has a type of its own in each session.
+    // A user variable has its own type in each session.
     let may_share = origin.is_none() && !text.contains(&b'@') && may_share(session, text);
     if !may_share {
         return prepare(instance, session, text, origin).map(Arc::new);
@@ -27,7 +27,7 @@ pub fn prepare_shared(
         return Ok(found);
     }
     let prepared = Arc::new(prepare(instance, session, text, origin)?);
-    // What preparing tells of is told each time.
+    // Warnings of PREPARE must be raised each time, so such a statement is not cached.
     if session.diagnostics.raised() == 0 {
         let kept = Arc::new(Kept::prepared(instance, session, Arc::clone(&prepared)));
         PlanCache::with(session, Form::Prepared, text, |cache| cache.put(Entry::Kept(kept)));
