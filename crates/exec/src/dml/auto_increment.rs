@@ -1,4 +1,7 @@
-//! Values of AUTO_INCREMENT columns.
+//! Values of AUTO_INCREMENT columns: reserved from the table's counter, given to rows, and released
+//! if the rows are not stored.
+//!
+//! Compat: InnoDB keeps values reserved in advance, other engines count stored values only.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -83,7 +86,7 @@ struct Given {
     at: usize,
     /// Its value.
     first: u64,
-    /// How many they are.
+    /// Number of rows.
     count: usize,
     /// The end of what was reserved for the first.
     end: u64,

@@ -1,4 +1,5 @@
-//! DELETE from one or several tables.
+//! DELETE from one or several tables: keys of a batch are deleted together, or row by row between
+//! triggers.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! The text of duplicate key errors.
+//! The text of duplicate key errors (1062): the key's values as MariaDB prints them, cut at its
+//! length.
 
 use selkie_catalog::TableInfo;
 use selkie_expr::TimeZone;

@@ -38,7 +38,7 @@ pub(super) struct ForeignKeys<'r> {
     open: &'r OpenTable<'r>,
 }
 
-/// How a change came about.
+/// Origin of a change.
 #[derive(Clone, Default)]
 struct Chain {
     level: usize,

@@ -1,4 +1,8 @@
-//! INSERT and REPLACE.
+//! INSERT and REPLACE: batches of source rows become rows of the table, a column at a time, or one
+//! row at a time where conditions, triggers or numbers can tell the order.
+//!
+//! Must give the same result both ways: a batch in which something is wrong is undone and taken row
+//! by row.
 
 mod columns;
 mod outcome;
@@ -61,7 +65,7 @@ pub(crate) struct Inserter<'r> {
     pub(crate) rejected: u64,
     /// Rows changed as the client counts them.
     pub(crate) affected: u64,
-    /// What does not fit is an error in the first row only.
+    /// A value that does not fit is an error in the first row only.
     soft_after_first: bool,
     /// The order in which given values are converted, if it is not the table's.
     order: Vec<(usize, usize)>,
@@ -421,7 +425,7 @@ impl<'r> Inserter<'r> {
         let result = match self.foreign {
             None => self.store_part(&new, 0..count, &mut stored),
             // Whether a row has a parent depends on what became of the rows before it.
-            // What makes way may take parents with it, by cascades.
+            // A row that makes way may take parents with it, by cascades.
             Some(foreign) if !self.is_plain() && foreign.may_lose_parents() => (0..count)
                 .try_for_each(|row| self.store_children(foreign, &new, row..row + 1, &mut stored)),
             Some(foreign) => self.store_children(foreign, &new, 0..count, &mut stored),

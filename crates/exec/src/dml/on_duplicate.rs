@@ -1,4 +1,6 @@
-//! ON DUPLICATE KEY UPDATE.
+//! ON DUPLICATE KEY UPDATE: updates the row in the way of a new one.
+//!
+//! Must leave counting the rows to the INSERT around it.
 
 use std::sync::Arc;
 

@@ -1,4 +1,6 @@
 //! New versions of rows: conversion to the columns' types, NULLs, generated columns, checks.
+//!
+//! Must not store rows.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -20,10 +22,10 @@ use crate::run::defaults::{default_of_column, empty_value, implicit_default, now
 use crate::run::scan::{computed, nulls};
 use crate::state::columns::{column_of, scale_of};
 
-/// How strictly values are judged.
+/// Strictness of the rules for values.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Strictness {
-    /// What does not fit is an error.
+    /// Whether a value that does not fit is an error.
     pub(super) mode: StoreMode,
     /// `IGNORE`: errors of rows are warnings.
     pub(super) ignore: bool,

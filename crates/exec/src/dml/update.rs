@@ -1,4 +1,7 @@
-//! UPDATE of one or several tables.
+//! UPDATE of one or several tables: new values of a batch are computed a column at a time, or row by
+//! row where triggers, side effects or conditions can tell.
+//!
+//! Must not meet a row again that it moved in the index it reads ([`moves_rows`]).
 
 use std::sync::Arc;
 
@@ -309,7 +312,7 @@ impl Target<'_> {
         for (position, assignment) in self.plan.assignments.iter().enumerate() {
             let at = assignment.column;
             if self.plan.table.columns[at].generated.is_some() {
-                // What is assigned is computed anew anyway; DEFAULT says so itself.
+                // The column is computed anew anyway; DEFAULT says so itself.
                 if let Some(e) = &assignment.value {
                     let given = e.eval(self.env.eval, batch)?;
                     self.maker.judge_generated(at, &given)?;
@@ -324,7 +327,7 @@ impl Target<'_> {
                 None => self.maker.default(at, batch.rows())?,
                 Some(e) => {
                     let current;
-                    // What is assigned first reads nothing that was assigned.
+                    // The first assignment reads no assigned value.
                     let input = if self.simultaneous || position == 0 {
                         batch
                     } else {

@@ -1,4 +1,5 @@
-//! CALL, and compound statements by themselves.
+//! CALL, and compound statements by themselves: parameters in and out, the program's own schema,
+//! mode and account while it runs.
 
 use std::sync::Arc;
 

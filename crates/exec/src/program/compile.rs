@@ -1,4 +1,6 @@
-//! From stored texts to programs that can be run.
+//! Compiles stored texts to programs: parsed once per session, names checked at definition.
+//!
+//! Must not run anything.
 
 use std::sync::Arc;
 

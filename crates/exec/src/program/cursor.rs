@@ -1,4 +1,6 @@
-//! Cursors: their rows are read when they are opened.
+//! Cursors: OPEN reads all rows, FETCH hands them out.
+//!
+//! Rows are a copy: later changes of the tables are not seen, as in MariaDB.
 
 use selkie_plan::physical::OutputColumn;
 use selkie_sql::ast::{Local, Term};

@@ -1,4 +1,4 @@
-//! The variables of one run of a program.
+//! The variables of one run of a program, and the conversion of values to their types.
 
 use std::sync::Arc;
 

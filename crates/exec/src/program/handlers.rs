@@ -1,4 +1,6 @@
-//! Conditions and their handlers: which one runs, and what happens to the warnings list.
+//! Handlers: the choice of one for the conditions of a step, and the warnings list it sees.
+//!
+//! A step looks for a handler once; errors only pass through the blocks around it.
 
 use selkie_sql::ast::{Block, ConditionHandler, HandlerCondition};
 use selkie_types::{Condition, Level, Severity, SqlError, SqlResult};
@@ -9,7 +11,7 @@ use super::machine::{Flow, Machine};
 #[derive(Clone, Copy)]
 pub(super) struct Active<'p>(pub(super) &'p Block);
 
-/// How well a handler fits; less is better. `None` if it does not.
+/// Rank of a handler for a condition, the lowest is chosen; `None` if it does not fit.
 fn fit(condition: &HandlerCondition, raised: &Condition) -> Option<u8> {
     let state = raised.sqlstate();
     let class = &state[..2];
@@ -36,7 +38,7 @@ fn best<'p>(block: &'p Block, raised: &Condition) -> Option<&'p ConditionHandler
 }
 
 impl<'p> Machine<'p> {
-    /// What comes of a step that raised conditions since `mark`: a handler runs, or an error goes
+    /// Ends a step that raised conditions since `mark`: a handler runs, or an error goes
     /// on.
     pub(super) fn settle(&mut self, result: SqlResult<Flow>, mark: u64) -> SqlResult<Flow> {
         match result {

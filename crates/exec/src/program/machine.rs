@@ -34,7 +34,7 @@ fn is_true(session: &Session, value: Value, ty: &SqlType) -> SqlResult<bool> {
     Ok(!truth.is_null() && !dml::is_zero(&truth))
 }
 
-/// What happens after a step.
+/// The next step after one that ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Flow {
     /// The next step.
@@ -61,11 +61,11 @@ pub(super) struct Machine<'p> {
     pub(super) handled: Vec<Condition>,
     /// The row of a trigger.
     pub(super) row: Option<TriggerRow<'p>>,
-    /// What is being run.
+    /// Text of the step that runs.
     pub(super) at: Span,
     /// The row that messages about values name.
     pub(super) message_row: u64,
-    /// What RETURN said.
+    /// Value of RETURN with its type.
     pub(super) result: Option<(Value, SqlType)>,
 }
 
@@ -281,7 +281,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// What happens before the first round.
+    /// Work before the first round: bounds are evaluated, the cursor is opened.
     fn enter_loop(&mut self, inner: &'p Loop) -> SqlResult<Option<Flow>> {
         let entered = match &inner.kind {
             LoopKind::Range { variable, bound, reverse, first, last } => self.guarded(|m| {

@@ -1,4 +1,6 @@
-//! Where result sets of a program's statements go: to the client one after the other, or nowhere.
+//! Result sets of a program's statements: sent to the client one after the other, or refused.
+//!
+//! Must not send an OK packet: the statement around ends the reply.
 
 use std::io::Read;
 

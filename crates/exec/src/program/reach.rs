@@ -1,5 +1,5 @@
-//! How far a trigger reaches beyond its row, read from its text once: it decides whether the rows
-//! of a batch may be stored together.
+//! Reach of a trigger beyond its row, read from its text once: it decides whether the rows of a
+//! batch may be stored together.
 //!
 //! Must err towards [`Reach::Anywhere`]: only what is listed here is known to reach less.
 

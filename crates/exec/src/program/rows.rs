@@ -1,4 +1,5 @@
-//! Row variables that are assigned as a whole.
+//! Row variables that are assigned as a whole: from a row constructor, another row variable or a
+//! query.
 
 use selkie_sql::ast::{
     Expr, ExprKind, IntoTarget, IntoVariable, Literal, Local, SetItem, Statement,
@@ -10,7 +11,7 @@ use super::frame::Slot;
 use super::machine::Machine;
 
 impl Machine<'_> {
-    /// How many fields a row variable has; `None` for other variables.
+    /// Number of fields of a row variable; `None` for other variables.
     pub(super) fn fields(&self, at: usize) -> Option<usize> {
         match &self.frame.slots[at] {
             Slot::Row(fields) => Some(fields.len()),
@@ -18,7 +19,7 @@ impl Machine<'_> {
         }
     }
 
-    /// How many fields the row variable has that a query's row goes into.
+    /// Number of fields of the row variable that takes a query's row.
     pub(super) fn fields_into(&self, statement: &Statement) -> Option<usize> {
         let Statement::Query(query) = statement else { return None };
         let Some(IntoTarget::Variables(names)) = query.into.as_deref() else { return None };

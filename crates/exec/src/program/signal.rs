@@ -1,4 +1,6 @@
-//! SIGNAL, RESIGNAL and GET DIAGNOSTICS.
+//! SIGNAL, RESIGNAL and GET DIAGNOSTICS: conditions that statements raise and read.
+//!
+//! Must not choose handlers: [`super::handlers`] does.
 
 use selkie_sql::ast::{self, DiagnosticsTarget, GetDiagnostics, SignalItem};
 use selkie_types::error::Details;
@@ -64,7 +66,7 @@ pub(super) fn raise(
     }
 }
 
-/// What an SQLSTATE raises by itself.
+/// Condition that an SQLSTATE raises by itself.
 fn condition_of(state: [u8; 5]) -> Condition {
     let (level, def) = match &state[..2] {
         b"01" => (Level::Warning, &ER_SIGNAL_WARN),
@@ -109,7 +111,7 @@ fn set_item(
     Ok(())
 }
 
-/// What is too long is an error in strict mode, else cut with a warning.
+/// A text that is too long is an error in strict mode, else it is cut with a warning.
 fn cut(session: &Session, text: String, item: SignalItem) -> SqlResult<String> {
     let longest = longest(item);
     if text.chars().count() <= longest {

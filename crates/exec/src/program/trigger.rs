@@ -112,7 +112,7 @@ struct TableTriggers<'r> {
     take_batches: bool,
 }
 
-/// Those that an event on a table sets off, `None` without any.
+/// Triggers of a table for an event, `None` without any.
 pub(super) fn of_table<'r>(
     around: Around<'r>,
     table: &'r Arc<TableInfo>,

@@ -130,7 +130,7 @@ impl ProgramSetting {
     }
 }
 
-/// How far a program reaches beyond the row it runs for.
+/// Reach of a program beyond the row it runs for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Reach {
     /// It reads its row and assigns to it, and does nothing else that is seen from outside.

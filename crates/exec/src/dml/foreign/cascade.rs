@@ -1,4 +1,6 @@
-//! What changes of a parent do to its children.
+//! Changes of a parent carried to its children: CASCADE, SET NULL, or an error.
+//!
+//! Must not run triggers: MariaDB's cascades run none.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! Deleting and updating rows of a table with foreign keys around it.
+//! Deletes and updates rows of a table with foreign keys around it: children are checked or
+//! changed with them.
 
 use std::sync::Arc;
 

@@ -1,4 +1,6 @@
-//! Looking across one foreign key: from new children to parents, from parents to children.
+//! Lookups across one foreign key: from new children to parents, from parents to children.
+//!
+//! Must lock the rows it relies on until the transaction ends.
 
 use std::sync::Arc;
 

@@ -87,7 +87,7 @@ impl<'r> Inserter<'r> {
         self.maker.without_field.contains(&own.column) && own.values.iter().all(is_field)
     }
 
-    /// What column `at` holds: `values`, or nothing if a row of a file has no field for it.
+    /// Values of column `at`: `values`, or nothing if a row of a file has no field for it.
     fn completed(&self, at: usize, values: Arc<Column>, source: &Batch) -> SqlResult<Arc<Column>> {
         match self.maker.without_field.contains(&at) {
             true => Ok(self.maker.emptied(at)),

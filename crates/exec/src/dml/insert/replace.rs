@@ -1,4 +1,4 @@
-//! What REPLACE does with a row in the way of a new one.
+//! REPLACE: a row in the way of a new one is deleted or overwritten.
 //!
 //! Compat: the row is deleted and the new one tried again, unless nothing but the new row can tell
 //! the difference: then it becomes the new one in place, and if it is the new one already, some
@@ -15,7 +15,7 @@ use crate::dml::on_duplicate::fetch;
 use crate::state::error::from_engine;
 use crate::state::session::bump;
 
-/// What is to become of a row after another one was in its way.
+/// Fate of a row that had another one in its way.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fate {
     /// The way is free now.
