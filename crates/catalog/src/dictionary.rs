@@ -1,9 +1,9 @@
 //! The dictionary: definitions kept in ordinary tables of one engine.
 //!
-//! Four tables with fixed ids, known without being looked up: `schemas` (name, definition),
-//! `tables` (id, schema, name, definition), `statistics` (table id, definition) and `programs`
-//! (kind and names, definition). Definitions are JSON. A DDL statement changes them in the
-//! transaction that creates or drops storage, so that both happen or neither does.
+//! Four tables have fixed ids and need no lookup: `schemas` (name, definition), `tables` (id,
+//! schema, name, definition), `statistics` (table id, definition) and `programs` (kind and names,
+//! definition). Definitions are JSON. A DDL statement changes them in the transaction that creates
+//! or drops storage, so that both happen or neither does.
 
 use std::fmt;
 use std::sync::Arc;
@@ -21,19 +21,19 @@ use serde::{Deserialize, Serialize};
 use crate::table::StoredTable;
 use crate::{ColumnInfo, DefaultValue, Routine, Schema, Snapshot, Statistics, TableInfo, Trigger};
 
-/// Ids below this are the dictionary's own.
+/// Ids below this one belong to the dictionary's own tables.
 const FIRST_TABLE_ID: u64 = 100;
 const SCHEMAS: TableId = TableId(1);
 const TABLES: TableId = TableId(2);
 const STATISTICS: TableId = TableId(3);
 const PROGRAMS: TableId = TableId(4);
 
-/// Why the dictionary could not be read or changed.
+/// An error while the dictionary is read or changed.
 #[derive(Debug)]
 pub enum DictionaryError {
     /// The engine failed.
     Engine(EngineError),
-    /// A stored definition makes no sense; what and why.
+    /// A stored definition is invalid; the text says which one and why.
     Definition(String),
 }
 
@@ -56,7 +56,7 @@ impl From<EngineError> for DictionaryError {
 
 type Result<T> = std::result::Result<T, DictionaryError>;
 
-/// Used where the dictionary reads on its own behalf: never killed, waits as long as it takes.
+/// Context of the dictionary's own reads and writes: it is never killed and waits without limit.
 struct Unattended;
 
 impl StatementContext for Unattended {
@@ -106,7 +106,7 @@ impl Store {
         keys
     }
 
-    /// Stores a row under its first value, replacing what was there.
+    /// Stores a row under its first value and replaces an earlier row of that key.
     fn put(&self, trx: &dyn EngineTrx, values: &[Value]) -> EngineResult<()> {
         let mut bytes = Vec::new();
         self.table.def().layout.encode_values(values, &mut bytes);
@@ -145,7 +145,7 @@ impl Store {
 /// Finds an engine by its name.
 pub type EngineNamed<'a> = &'a dyn Fn(&str) -> Option<&'static Personality>;
 
-/// The dictionary's tables, open.
+/// The dictionary's open tables.
 pub struct Dictionary {
     engine: Arc<dyn Engine>,
     schemas: Store,
@@ -161,8 +161,8 @@ impl fmt::Debug for Dictionary {
 }
 
 impl Dictionary {
-    /// Opens the dictionary of `engine`, creating it if there is none, and reads all definitions,
-    /// of tables of `engines`. Storage that no definition knows is removed.
+    /// Opens the dictionary of `engine`, or creates it if there is none, and reads all definitions.
+    /// `engines` finds the engine of each table. Storage without a definition is removed.
     pub fn open(engine: Arc<dyn Engine>, engines: EngineNamed<'_>) -> Result<(Self, Snapshot)> {
         create_missing(&*engine)?;
         let dictionary = Self {
@@ -184,7 +184,7 @@ impl Dictionary {
         &self.engine
     }
 
-    /// An id no table has had (CAT-3).
+    /// A table id that was never given before (CAT-3).
     pub fn new_table_id(&self) -> Result<TableId> {
         let id = self.tables.table.reserve_auto_increment(1, 1, 1)?;
         Ok(TableId(id.max(FIRST_TABLE_ID)))
@@ -197,7 +197,7 @@ impl Dictionary {
         Ok(self.schemas.put(trx, &[name, to_json(&stored)?])?)
     }
 
-    /// Removes a schema's definition; its tables' are removed one by one.
+    /// Removes a schema's definition. The definitions of its tables are removed one by one.
     pub fn remove_schema(&self, trx: &dyn EngineTrx, name: &str) -> Result<()> {
         Ok(self.schemas.remove(trx, &Value::bytes(name))?)
     }
@@ -219,7 +219,7 @@ impl Dictionary {
         Ok(self.tables.remove(trx, &Value::UInt(id.0))?)
     }
 
-    /// Stores what ANALYZE found.
+    /// Stores the result of ANALYZE.
     pub fn put_statistics(
         &self,
         trx: &dyn EngineTrx,
@@ -341,8 +341,8 @@ fn create_missing(engine: &dyn Engine) -> Result<()> {
     }
     let fresh = !engine.table_exists(TABLES);
     if engine.has_tables() {
-        // They are made together. Without one of them the others, or all tables, would count as
-        // unknown and go.
+        // The four tables are created together. If one is missing, the others cannot be used: the
+        // storage of all tables would count as unknown and be removed.
         let lost = defs.iter().filter(|def| !engine.table_exists(def.id));
         let names: Vec<&str> = lost.map(|def| &*def.name).collect();
         let lost = format!("of the dictionary these tables are missing: {}", names.join(", "));

@@ -1,4 +1,5 @@
-//! Foreign keys as definitions, and as messages and SHOW CREATE TABLE show them.
+//! Foreign keys: their stored definition, and their text in error messages and SHOW CREATE TABLE.
+//! Rows are checked by the executor, not here.
 
 use std::fmt::Write as _;
 
@@ -6,24 +7,24 @@ use serde::{Deserialize, Serialize};
 
 use crate::{TableInfo, quote_identifier};
 
-/// What happens to referencing rows.
+/// Action on referencing rows when a referenced row changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ForeignKeyAction {
-    /// Refuse.
+    /// Refuse the change.
     #[default]
     Restrict,
-    /// Refuse, and shown as written.
+    /// Refuse the change; shown as written.
     NoAction,
-    /// Do the same to them.
+    /// Apply the same change to the referencing rows.
     Cascade,
-    /// Set their columns NULL.
+    /// Set the referencing columns to NULL.
     SetNull,
     /// Never stored: it is taken as `Restrict`.
     SetDefault,
 }
 
 impl ForeignKeyAction {
-    /// Whether rows that are referred to may not change.
+    /// Whether the action refuses changes of referenced rows.
     pub fn refuses(self) -> bool {
         !matches!(self, Self::Cascade | Self::SetNull)
     }
@@ -100,7 +101,7 @@ impl ForeignKey {
     }
 }
 
-/// Names quoted and separated.
+/// Quoted names with commas between them.
 fn identifiers(names: &[String]) -> String {
     names.iter().map(|name| quote_identifier(name)).collect::<Vec<_>>().join(", ")
 }

@@ -1,7 +1,7 @@
 //! Rows of those `information_schema` tables that follow from definitions alone.
 //!
-//! What only a running server knows (processes, variables, status) is answered by the server; a
-//! table that neither knows is empty.
+//! The executor calls [`information_rows`] and answers for tables that depend on the running server
+//! (processes, variables, status) itself. A table that neither side knows is empty.
 
 mod charsets;
 mod columns;
@@ -20,16 +20,16 @@ use selkie_types::{Privileges, Value};
 
 use crate::{Namespace, Routine, Schema, TableInfo, View};
 
-/// A row of values, one per column of the table asked for, of their physical kinds.
+/// A row: one value for each column of the requested table, of the column's physical kind.
 pub type InformationRow = Vec<Value>;
 
-/// What rows are made from.
+/// Sources of the rows.
 pub struct InformationSource<'a> {
     /// The definitions the session sees.
     pub names: Namespace<'a>,
-    /// What an engine knows of a table.
+    /// Statistics that an engine keeps of a table.
     pub statistics: &'a dyn Fn(&TableInfo) -> TableStatistics,
-    /// When rows of a table last changed, in seconds since 1970, if that is known.
+    /// Time of the last change to a table's rows, in seconds since 1970, if known.
     pub changed: &'a dyn Fn(&TableInfo) -> Option<u64>,
     /// Whether the session may see anything of a table.
     pub visible: &'a dyn Fn(&str, &str) -> bool,
@@ -39,15 +39,15 @@ pub struct InformationSource<'a> {
     pub routine_visible: &'a dyn Fn(&Routine) -> bool,
     /// Whether the session may see the body of a routine.
     pub routine_body_visible: &'a dyn Fn(&Routine) -> bool,
-    /// Whether the session may see what a view selects.
+    /// Whether the session may see a view's query.
     pub view_body_visible: &'a dyn Fn(&TableInfo, &View) -> bool,
-    /// What the session may do with a column of a table.
+    /// The session's privileges on a column of a table.
     pub on_column: &'a dyn Fn(&TableInfo, &str) -> Privileges,
     /// The session's time zone.
     pub zone: &'a TimeZone,
-    /// Only this schema is asked for.
+    /// The only schema requested, if there is one.
     pub schema: Option<&'a str>,
-    /// Only this table is asked for.
+    /// The only table requested, if there is one.
     pub table: Option<&'a str>,
 }
 
@@ -57,7 +57,7 @@ impl<'a> InformationSource<'a> {
         self.names.snapshot.schemas().filter(move |s| wanted.is_none_or(|w| w == &*s.name))
     }
 
-    /// The tables asked for. Compat: a temporary table is one of them only where it alone is.
+    /// The requested tables. Compat: a temporary table is listed only where it alone is requested.
     pub fn tables(&self) -> impl Iterator<Item = &'a Arc<TableInfo>> {
         let temporary = match (self.schema, self.table) {
             (Some(schema), Some(table)) => self.names.temporary.get(schema, table),
@@ -76,7 +76,7 @@ impl<'a> InformationSource<'a> {
         temporary.into_iter().chain(shared)
     }
 
-    /// Compat: names of tables are as written, but for those of `information_schema`.
+    /// Compat: table names are case-sensitive, except in `information_schema`.
     fn is_named(&self, table: &TableInfo, name: &str) -> bool {
         match table.schema() == "information_schema" {
             true => table.name().eq_ignore_ascii_case(name),
@@ -85,7 +85,7 @@ impl<'a> InformationSource<'a> {
     }
 }
 
-/// Rows of `table`, `None` if definitions do not tell.
+/// Rows of `table`; `None` if definitions do not determine them.
 pub fn information_rows(
     source: &InformationSource<'_>,
     table: &str,

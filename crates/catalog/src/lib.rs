@@ -1,4 +1,4 @@
-//! What exists: schemas, tables, views, their columns and statistics.
+//! The catalog: schemas, tables, views, their columns and statistics.
 //!
 //! # What it is
 //! An immutable [`Snapshot`] of all definitions, replaced as a whole by DDL; the [`Dictionary`]
@@ -6,8 +6,8 @@
 //! `information_schema`'s tables and those of other computed schemas.
 //!
 //! # Words
-//! *Snapshot*: every definition at one moment; a statement plans and runs on one. *Version*: a
-//! number of one state of one definition; plans made for another are remade.
+//! *Snapshot*: all definitions at one moment; a statement plans and runs on one. *Version*: the
+//! number of one state of one definition; a plan made for another version is made anew.
 //!
 //! # Invariants
 //! - CAT-1 A [`TableInfo`] never changes; a change makes a new one, whose version no definition has
@@ -15,8 +15,8 @@
 //!   knows them.
 //! - CAT-2 What a snapshot shows is durable: it is published after the dictionary's commit.
 //! - CAT-3 Table ids are never given twice (they come from a durable AUTO_INCREMENT counter).
-//! - CAT-4 Ids of indexes are not given twice while their table lives: what is said of one by its
-//!   id is never said of another.
+//! CAT-4 Ids of indexes are not given twice while their table lives: data stored under the id of
+//! one index never belongs to another.
 //!
 //! # Not here
 //! No I/O but through [`selkie_engine::Engine`], no privileges checked, no statement executed.

@@ -1,4 +1,5 @@
-//! What a session's names stand for: its temporary tables first, then the catalog.
+//! Lookup of a session's table names: its temporary tables first, then the catalog. Names are
+//! compared exactly: the caller folds their case if `lower_case_table_names` says so.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -28,37 +29,37 @@ impl TemporaryTables {
         self.put_as(&name, table);
     }
 
-    /// Adds or replaces a table that statements find as `name`.
+    /// Adds or replaces a table under `name`, by which statements find it.
     pub fn put_as(&mut self, name: &str, table: Arc<TableInfo>) {
         self.version += 1;
         self.tables.insert((table.schema().into(), name.into()), table);
     }
 
-    /// Removes a table and gives it back.
+    /// Removes and returns a table.
     pub fn remove(&mut self, schema: &str, name: &str) -> Option<Arc<TableInfo>> {
         self.version += 1;
         self.tables.remove(&(schema.into(), name.into()))
     }
 
-    /// All of them.
+    /// All temporary tables.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<TableInfo>> {
         self.tables.values()
     }
 }
 
-/// Where a statement's names are looked up.
+/// The definitions in which a statement's names are looked up.
 #[derive(Clone, Copy, Debug)]
 pub struct Namespace<'a> {
-    /// The definitions of all.
+    /// The definitions shared by all sessions.
     pub snapshot: &'a Snapshot,
-    /// The session's own.
+    /// The session's own tables.
     pub temporary: &'a TemporaryTables,
 }
 
 static NO_TABLES: TemporaryTables = TemporaryTables { tables: BTreeMap::new(), version: 0 };
 
 impl<'a> Namespace<'a> {
-    /// Without the session's own tables: what names in a view stand for.
+    /// The namespace without the session's own tables: names in a view are looked up there.
     pub fn shared(self) -> Self {
         Self { temporary: &NO_TABLES, ..self }
     }

@@ -1,26 +1,27 @@
-//! Stored routines and triggers as they are kept: their text, and what it depends on.
+//! Stored routines and triggers as they are stored: their text and the settings its meaning depends
+//! on.
 //!
-//! A body is kept as it was written and parsed when it is first run by a session.
+//! A body is stored as it was written. A session parses it when it first runs it.
 
 use selkie_types::SqlType;
 use serde::{Deserialize, Serialize};
 
-/// What the meaning of a program's text depends on.
+/// Settings at creation on which the meaning of a program's text depends.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProgramContext {
     /// `user@host` of the definer.
     pub definer: String,
-    /// `sql_mode` when it was made.
+    /// `sql_mode` at creation.
     pub sql_mode: u64,
-    /// `character_set_client` when it was made.
+    /// `character_set_client` at creation.
     pub client_charset: String,
-    /// `collation_connection` when it was made.
+    /// `collation_connection` at creation.
     pub connection_collation: String,
-    /// The collation of its schema when it was made.
+    /// The schema's collation at creation.
     pub database_collation: String,
-    /// Microseconds since 1970.
+    /// Time of creation in microseconds since 1970.
     pub created: i64,
-    /// Microseconds since 1970.
+    /// Time of the last change in microseconds since 1970.
     pub modified: i64,
 }
 
@@ -31,15 +32,15 @@ pub struct Routine {
     pub schema: String,
     /// Its name.
     pub name: String,
-    /// A function, not a procedure.
+    /// Whether it is a function; otherwise it is a procedure.
     pub function: bool,
     /// The text of its parameters.
     pub parameters_text: String,
     /// Its parameters.
     pub parameters: Vec<RoutineParameter>,
-    /// What it returns, written in full.
+    /// Text of the return type, written in full; empty for a procedure.
     pub returns_text: String,
-    /// What it returns, if that does not depend on a table.
+    /// Return type, if it does not depend on a table.
     pub returns: Option<SqlType>,
     /// Its body.
     pub body: String,
@@ -51,7 +52,7 @@ pub struct Routine {
     pub deterministic: bool,
     /// `SQL SECURITY INVOKER`.
     pub invoker: bool,
-    /// What its text depends on.
+    /// Settings its text depends on.
     pub context: ProgramContext,
 }
 
@@ -72,7 +73,7 @@ impl Routine {
         if self.function { "FUNCTION" } else { "PROCEDURE" }
     }
 
-    /// The statement that makes it, from its kind on.
+    /// The statement that creates it, without `CREATE` and the definer.
     pub fn definition(&self) -> String {
         let mut out = format!(
             "{} {}({})",
@@ -110,40 +111,40 @@ impl Routine {
 /// A trigger.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trigger {
-    /// Its schema and its table's.
+    /// Schema of the trigger and of its table.
     pub schema: String,
     /// Its name.
     pub name: String,
-    /// The table.
+    /// Its table.
     pub table: String,
-    /// `BEFORE`, not `AFTER`.
+    /// Whether it runs `BEFORE`; otherwise `AFTER`.
     pub before: bool,
     /// `INSERT`, `UPDATE` or `DELETE`.
     pub event: String,
-    /// Its place among those of the same time and event, from 1.
+    /// Its position among the triggers of the same table, time and event, from 1.
     pub order: u32,
-    /// The statement that made it, from TRIGGER up to its body.
+    /// The statement that created it, from TRIGGER up to its body.
     pub head: String,
-    /// Where in `head` the table's name stands.
+    /// Byte range of the table's name in `head`.
     pub table_at: (usize, usize),
     /// Its body.
     pub body: String,
-    /// What its text depends on.
+    /// Settings its text depends on.
     pub context: ProgramContext,
 }
 
 impl Trigger {
-    /// The statement that makes it, from TRIGGER on.
+    /// The statement that creates it, from TRIGGER on.
     pub fn definition(&self) -> String {
         format!("{} {}", self.head, self.body)
     }
 
-    /// Whether its body may name a column.
+    /// Whether its body may name a column: the body contains the name as text.
     pub fn may_name(&self, column: &str) -> bool {
         self.body.to_lowercase().contains(&column.to_lowercase())
     }
 
-    /// The same trigger of its table under another name.
+    /// The same trigger for a table that is renamed to `table`.
     pub fn with_table(&self, table: &str) -> Self {
         let quoted = crate::quote_identifier(table);
         let (start, end) = self.table_at;
@@ -151,7 +152,7 @@ impl Trigger {
         if start <= end && head.is_char_boundary(start) && head.get(start..end).is_some() {
             head.replace_range(start..end, &quoted);
         }
-        // Compat: the word before the name is written anew too.
+        // Compat: the word before the name is written as `ON` too.
         let on = head[..start.min(head.len())].trim_end().len().saturating_sub(2);
         if head.get(on..on + 2).is_some_and(|word| word.eq_ignore_ascii_case("on")) {
             head.replace_range(on..on + 2, "ON");
@@ -161,7 +162,7 @@ impl Trigger {
     }
 }
 
-/// `` `user`@`host` `` of an account kept as `user@host`.
+/// An account stored as `user@host`, as `` `user`@`host` ``.
 pub fn quoted_account(account: &str) -> String {
     match account.rsplit_once('@') {
         Some((user, host)) => {

@@ -1,13 +1,14 @@
-//! Sequences: a table of one row that says how its numbers go on, and the arithmetic of that.
+//! Sequences: the definition kept in a table of one row, and the arithmetic of its numbers.
 //!
-//! Numbers are reserved in blocks: what is stored is the first number nobody has reserved yet, so
-//! that a crash skips numbers but never gives one twice. Nothing here reads or writes the row.
+//! Numbers are reserved in blocks. The stored row holds the first number that is not reserved, so a
+//! crash skips numbers but never gives one twice. No I/O here: the executor reads and writes the
+//! row.
 
 use selkie_types::{SqlType, TypeKind, Value};
 
 use crate::{ColumnInfo, DefaultValue, TableInfo};
 
-/// Numbers reserved at a time if nothing is said.
+/// Numbers in a block when the definition has no `CACHE`.
 const CACHE: i64 = 1000;
 
 /// The row of a sequence.
@@ -21,17 +22,17 @@ pub struct SequenceDef {
     pub max: i64,
     /// `START`.
     pub start: i64,
-    /// `INCREMENT`; 0 is `auto_increment_increment`.
+    /// `INCREMENT`; 0 means `auto_increment_increment`.
     pub increment: i64,
     /// `CACHE`; 0 reserves single numbers.
     pub cache: i64,
     /// `CYCLE`.
     pub cycle: bool,
-    /// How often it began again.
+    /// Number of times the sequence started again.
     pub round: i64,
 }
 
-/// What a statement says of a sequence; `None` is not said, `Some(None)` back to the default.
+/// Options of a sequence in a statement. `None`: not given. `Some(None)`: reset to the default.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SequenceChange {
     /// `START`.
@@ -84,13 +85,13 @@ impl SequenceDef {
             cache: said.cache.unwrap_or(self.cache),
             cycle: said.cycle.unwrap_or(self.cycle),
             reserved_until: said.restart.map_or(self.reserved_until, |at| at.unwrap_or(start)),
-            // Compat: counting of rounds begins anew.
+            // Compat: the count of rounds starts again.
             round: 0,
         };
         def.is_valid().then_some(def)
     }
 
-    /// Whether the options go together.
+    /// Whether the options agree with one another.
     pub fn is_valid(&self) -> bool {
         let step = self.increment.unsigned_abs().max(1).min(i64::MAX as u64) as i64;
         let in_range = match self.increment < 0 {
@@ -107,7 +108,7 @@ impl SequenceDef {
             && in_range
     }
 
-    /// The row.
+    /// The sequence as a row of its table.
     pub fn to_row(&self) -> [Value; 8] {
         [
             Value::Int(self.reserved_until),
@@ -121,7 +122,7 @@ impl SequenceDef {
         ]
     }
 
-    /// The sequence a row stands for; `None` if it is no such row.
+    /// The sequence stored in a row; `None` if the row is not one of a sequence.
     pub fn from_row(row: &[Value]) -> Option<Self> {
         let int = |at: usize| match row.get(at) {
             Some(Value::Int(v)) => Some(*v),
@@ -140,7 +141,7 @@ impl SequenceDef {
         })
     }
 
-    /// The statement that creates it, up to the options of its table.
+    /// The statement that creates it, without the options of its table.
     pub fn show(&self, quoted_name: &str) -> String {
         let cache = match self.cache {
             0 => "nocache".to_owned(),
@@ -159,29 +160,30 @@ fn bounds(increment: i64) -> (i64, i64) {
     if increment < 0 { (i64::MIN + 1, -1) } else { (1, i64::MAX - 1) }
 }
 
-/// A sequence in use: its row and the next of the numbers reserved.
+/// A sequence in use: its row and the next reserved number.
 #[derive(Clone, Copy, Debug)]
 pub struct SequenceState {
-    /// As stored.
+    /// The row as stored.
     pub def: SequenceDef,
     next: i64,
     /// `auto_increment_increment` and `_offset`, for sequences without a step of their own.
     series: (i64, i64),
 }
 
-/// What asking a sequence for a number gives.
+/// Result of a request for the next number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NextValue {
-    /// A number that was reserved before.
+    /// A number from a block that is already stored.
     Reserved(i64),
     /// A number that may be given out once the row is stored.
     ToStore(i64),
-    /// There is none left.
+    /// No number is left.
     RunOut,
 }
 
 impl SequenceState {
-    /// As after a start: nothing is reserved. `series`: `auto_increment_increment` and `_offset`.
+    /// The state after a server start, with nothing reserved. `series`: `auto_increment_increment`
+    /// and `auto_increment_offset`.
     pub fn new(def: SequenceDef, series: (i64, i64)) -> Self {
         let mut state = Self { def, next: def.reserved_until, series };
         state.adjust(def.reserved_until);
@@ -218,8 +220,8 @@ impl SequenceState {
         if self.step() > 0 { value < limit } else { value > limit }
     }
 
-    /// The next number. After [`NextValue::ToStore`] the new `def` must be stored, or the state
-    /// be forgotten.
+    /// The next number. After [`NextValue::ToStore`] the caller must store the new `def` or drop
+    /// the state.
     pub fn next_value(&mut self) -> NextValue {
         for _ in 0..2 {
             let value = self.next;
@@ -248,7 +250,8 @@ impl SequenceState {
         NextValue::RunOut
     }
 
-    /// `SETVAL`: whether it goes forward, and whether the new `def` must be stored.
+    /// `SETVAL`. `None`: the value is behind the current one and is ignored. Otherwise: whether the
+    /// new `def` must be stored.
     pub fn set_value(&mut self, value: i64, is_used: bool, round: i64) -> Option<bool> {
         let value = if is_used { self.after(value) } else { value };
         if self.def.round > round
@@ -268,7 +271,7 @@ impl SequenceState {
     }
 }
 
-/// Name, whether unsigned, whether a flag, comment.
+/// Column name, whether it is unsigned, whether it is a flag, comment.
 const COLUMNS: [(&str, bool, bool, &str); 8] = [
     ("next_not_cached_value", false, false, ""),
     ("minimum_value", false, false, ""),
@@ -314,7 +317,7 @@ pub fn sequence_columns() -> Vec<ColumnInfo> {
     COLUMNS.iter().map(column).collect()
 }
 
-/// What keeps a table from being a sequence, as error 4086 says it.
+/// The reason why a table cannot be a sequence, as in error 4086.
 pub fn sequence_fault(table: &TableInfo) -> Option<String> {
     let wanted = sequence_columns();
     if table.columns.len() != wanted.len() {

@@ -1,7 +1,8 @@
 //! Tables of numbers: `seq_FROM_to_TO[_step_STEP]` exists in every schema that has no other table
-//! of the name.
+//! of that name.
 //!
-//! Only names and their meaning: rows are made by whoever reads them.
+//! Only names and definitions are here; the executor makes the rows. Compat: storage engine
+//! SEQUENCE.
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use selkie_types::{CollationId, SqlType};
 
 use crate::{ColumnInfo, DefaultValue, TableInfo, TableKind, TableOptions};
 
-/// The engine such tables are shown with.
+/// The engine name shown for these tables.
 pub static SERIES_ENGINE: Personality = Personality {
     name: "SEQUENCE",
     comment: "Generated tables filled with sequential values",
@@ -18,21 +19,21 @@ pub static SERIES_ENGINE: Personality = Personality {
     ..Personality::NONE
 };
 
-/// The numbers of a table.
+/// The numbers of one table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Series {
-    /// The first.
+    /// The first number.
     pub first: u64,
-    /// How many.
+    /// Number of rows.
     pub count: u64,
-    /// Distance of neighbours.
+    /// Difference between neighbours.
     pub step: u64,
-    /// Counts down.
+    /// The numbers descend.
     pub down: bool,
 }
 
 impl Series {
-    /// What a table's name says, if it is one of these.
+    /// The series a table name stands for, if it has the form of one.
     pub fn from_name(name: &str) -> Option<Self> {
         let (from, rest) = name.strip_prefix("seq_")?.split_once("_to_")?;
         let (to, step) = rest.split_once("_step_").unwrap_or((rest, "1"));
@@ -42,7 +43,7 @@ impl Series {
         }
         let count = (from.abs_diff(to) / step).checked_add(1)?;
         let down = from > to;
-        // Compat: counting down gives the numbers of counting up from the lower end.
+        // Compat: a descending series has the numbers of the ascending one from the lower end.
         let first = if down { to + (count - 1) * step } else { from };
         Some(Self { first, count, step, down })
     }

@@ -1,4 +1,6 @@
-//! `SHOW CREATE TABLE` and `SHOW CREATE DATABASE`: definitions back as statements.
+//! `SHOW CREATE TABLE` and `SHOW CREATE DATABASE`: the text of the statement that creates a
+//! definition. Layout and order of clauses follow MariaDB 10.11; [`ShowStyle`] holds the
+//! differences by `sql_mode`.
 
 use std::fmt::Write;
 
@@ -13,7 +15,8 @@ pub fn quote_identifier(name: &str) -> String {
     format!("`{}`", name.replace('`', "``"))
 }
 
-/// A character set behind the words for it, and its collation. That of bytes has only one.
+/// Writes a character set after `words`, and its collation. The binary character set has no other
+/// collation, so its collation is not written.
 fn put_charset(out: &mut String, words: &str, collation: CollationId) {
     let collation = collation.info();
     let (charset, name) = (collation.charset.name(), collation.name);
@@ -39,26 +42,26 @@ pub fn show_create_database(schema: &Schema, if_not_exists: bool) -> String {
     out
 }
 
-/// How definitions are shown: what of `sql_mode` matters to that.
+/// The part of `sql_mode` that changes how definitions are shown.
 #[derive(Clone, Copy, Debug)]
 pub struct ShowStyle {
     mode: SqlMode,
 }
 
 impl ShowStyle {
-    /// As `mode` asks.
+    /// The style for `mode`.
     pub fn of(mode: SqlMode) -> Self {
         Self { mode }
     }
 
-    /// Whether options that others do not know are left out.
+    /// Whether options that only MariaDB knows are left out.
     fn is_foreign(self) -> bool {
         use SqlMode as M;
         let others = [M::POSTGRESQL, M::ORACLE, M::MSSQL, M::DB2, M::MAXDB, M::ANSI];
         others.into_iter().any(|mode| self.mode.contains(mode))
     }
 
-    /// Options that no engine knows, which are commented out unless they are to be ignored.
+    /// Options that no engine knows. They are commented out unless `sql_mode` ignores bad options.
     fn unknown(self, options: &str) -> String {
         match self.mode.contains(SqlMode::IGNORE_BAD_TABLE_OPTIONS) {
             true => format!(" {options}"),
@@ -67,8 +70,8 @@ impl ShowStyle {
     }
 }
 
-/// The statement that creates `table`. `auto_increment` is its next value, shown above 1; values of
-/// TIMESTAMP columns are shown in `zone`.
+/// The statement that creates `table`. `auto_increment` is the next value and is shown if it is
+/// above 1. Values of TIMESTAMP columns are shown in `zone`.
 pub fn show_create_table(
     table: &TableInfo,
     auto_increment: Option<u64>,
@@ -143,7 +146,7 @@ fn table_options(
     own_options(table, style, out);
 }
 
-/// Options that are shown before `PAGE_CHECKSUM`.
+/// Options shown before `PAGE_CHECKSUM`.
 const SHOWN_BEFORE_PAGE_CHECKSUM: &[&str] = &[
     "MIN_ROWS",
     "MAX_ROWS",
@@ -155,7 +158,7 @@ const SHOWN_BEFORE_PAGE_CHECKSUM: &[&str] = &[
     "CHECKSUM",
 ];
 
-/// The options after the comment: `CONNECTION`, the engine's, those of no engine.
+/// Options after the comment: `CONNECTION`, options of the engine, options of no engine.
 fn own_options(table: &TableInfo, style: ShowStyle, out: &mut String) {
     let mut unknown = Vec::new();
     for (name, value) in &table.options.shown {
@@ -189,7 +192,7 @@ fn column_clause(
         let _ = write!(out, " GENERATED ALWAYS AS ({}) {kind}", generated.expression);
         out.push_str(if column.invisible { " INVISIBLE" } else { "" });
     } else if is_information(table) {
-        // Compat: nothing is ever inserted, so there are no defaults to show.
+        // Compat: rows are never inserted into these tables, so no defaults are shown.
         out.push_str(if column.nullable { "" } else { " NOT NULL" });
     } else {
         null_and_default(column, zone, &mut out);
@@ -210,8 +213,8 @@ fn column_clause(
     out
 }
 
-/// Compat: MariaDB 10.11 names charset and collation of a column exactly when the collation is not
-/// the table's.
+/// Compat: MariaDB 10.11 shows a column's charset and collation exactly when the collation differs
+/// from the table's.
 fn charset_clause(table: CollationId, ty: &SqlType, out: &mut String) {
     let has_charset = ty.is_string() || matches!(ty.kind, TypeKind::Enum | TypeKind::Set);
     if !has_charset || ty.is_binary_string() || ty.collation == table {
@@ -225,7 +228,7 @@ fn null_and_default(column: &ColumnInfo, zone: &TimeZone, out: &mut String) {
     if !column.nullable {
         out.push_str(" NOT NULL");
     } else if column.ty.kind == TypeKind::Timestamp {
-        // Compat: a TIMESTAMP is NOT NULL unless it says otherwise, so it says so.
+        // Compat: a TIMESTAMP is NOT NULL unless declared NULL, so NULL is shown.
         out.push_str(" NULL");
     }
     if column.invisible {
@@ -241,7 +244,7 @@ fn null_and_default(column: &ColumnInfo, zone: &TimeZone, out: &mut String) {
     }
 }
 
-/// `current_timestamp()` with the fraction digits of a column.
+/// `current_timestamp()` with the column's number of fraction digits.
 fn current_timestamp(ty: &SqlType) -> String {
     match ty.decimals {
         0 => "current_timestamp()".into(),
@@ -249,7 +252,7 @@ fn current_timestamp(ty: &SqlType) -> String {
     }
 }
 
-/// The DEFAULT clause's value as shown in `zone`, `None` where there is none or it is NULL.
+/// The value of the DEFAULT clause as shown in `zone`; `None` if there is no default or it is NULL.
 pub fn default_text(column: &ColumnInfo, zone: &TimeZone) -> Option<String> {
     match &column.default {
         DefaultValue::Implicit | DefaultValue::Literal(Value::Null) => None,
@@ -268,12 +271,12 @@ fn literal_text(ty: &SqlType, value: &Value) -> String {
     }
     let mut bytes = Vec::new();
     write_value(ty, value, &mut bytes);
-    // Bytes that are no text would be lost in one; MariaDB shows them as they are.
+    // Bytes that are not valid UTF-8 would be lost in a text. MariaDB shows them unchanged.
     if ty.is_binary_string() && std::str::from_utf8(&bytes).is_err() {
         let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         return format!("X'{digits}'");
     }
-    // Names of members are UTF-8 whatever the column's character set is.
+    // Member names are UTF-8 whatever the column's character set is.
     let charset = match ty.members {
         Some(_) => selkie_types::Charset::Utf8mb4,
         None => ty.collation.charset(),
@@ -283,14 +286,14 @@ fn literal_text(ty: &SqlType, value: &Value) -> String {
     if ty.is_numeric() { text.into_owned() } else { quote_string(&text) }
 }
 
-/// The parts of a key in parentheses.
+/// Key parts in parentheses.
 fn key_parts(table: &TableInfo, index: &IndexDef, info: &crate::IndexInfo) -> String {
     let parts = index.parts.iter().map(|part| {
         let mut text = quote_identifier(&table.columns[part.column].name);
         if let Some(prefix) = part.prefix {
             let _ = write!(text, "({prefix})");
         }
-        // Compat: a hash has no direction.
+        // Compat: a hash index shows no direction.
         if part.descending && info.algorithm.as_deref() != Some("HASH") {
             text.push_str(" DESC");
         }

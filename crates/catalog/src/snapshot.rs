@@ -1,4 +1,5 @@
-//! All definitions at one moment, and the place where the current ones are found.
+//! Snapshots of all definitions, and the [`Catalog`] that holds the current one. A snapshot is
+//! never changed: [`Catalog::publish`] edits a copy and puts it in place.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use crate::{ForeignKey, Routine, TableInfo, Trigger, new_version, system_tables}
 /// A database.
 #[derive(Clone, Debug)]
 pub struct Schema {
-    /// Name, case-sensitive as file names are.
+    /// Name; case-sensitive like file names.
     pub name: Box<str>,
     /// Default collation of new tables.
     pub collation: CollationId,
@@ -24,7 +25,7 @@ pub struct Schema {
     pub tables: BTreeMap<Box<str>, Arc<TableInfo>>,
 }
 
-/// All definitions at one moment. Never changes (CAT-1); editing clones what it touches.
+/// All definitions at one moment. Never changes (CAT-1); an edit clones the parts it changes.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     /// Grows with every published change.
@@ -42,8 +43,8 @@ fn routine_key(schema: &str, function: bool, name: &str) -> RoutineKey {
     (schema.into(), name.to_lowercase().into(), !function)
 }
 
-/// Tables by schema and name that foreign keys refer to, each with the tables that do. A table
-/// that does not exist may be referred to.
+/// Referenced tables by schema and name, each with the tables whose foreign keys refer to it. A
+/// referenced table need not exist.
 type References = Arc<BTreeMap<Box<str>, BTreeMap<Box<str>, Vec<TableKey>>>>;
 
 /// Schema and name.
@@ -77,10 +78,10 @@ fn system_schema(system: &SystemSchema) -> (Box<str>, Arc<Schema>) {
     (schema.name.clone(), Arc::new(schema))
 }
 
-/// The schema whose tables are found in any case, by their names in upper case.
+/// The schema whose tables are found in any case. Its tables are stored under upper-case names.
 const INFORMATION: &str = "information_schema";
 
-/// The canonical name of a schema: `information_schema` in any case is one, others are themselves.
+/// The canonical name of a schema: lower case for `information_schema`, otherwise unchanged.
 fn canonical(name: &str) -> &str {
     if name.eq_ignore_ascii_case(INFORMATION) { INFORMATION } else { name }
 }
@@ -96,7 +97,7 @@ impl Snapshot {
         self.schemas.values()
     }
 
-    /// The table or view `schema`.`name`. System tables are found in any case.
+    /// The table or view `schema`.`name`. Tables of `information_schema` are found in any case.
     pub fn table(&self, schema: &str, name: &str) -> Option<&Arc<TableInfo>> {
         let schema = self.schema(schema)?;
         if &*schema.name == INFORMATION {
@@ -109,7 +110,7 @@ impl Snapshot {
         })
     }
 
-    /// Ids of all tables with rows in an engine, whichever it is.
+    /// Ids of all tables that have rows in an engine, of any engine.
     pub fn table_ids(&self) -> Vec<TableId> {
         let tables = self.schemas.values().flat_map(|s| s.tables.values());
         tables.map(|t| t.def.id).filter(|id| *id != TableId(0)).collect()
@@ -120,7 +121,7 @@ impl Snapshot {
         self.schemas.insert(schema.name.clone(), Arc::new(schema));
     }
 
-    /// Tables with a foreign key to `schema`.`table`, which itself may be among them.
+    /// Tables with a foreign key to `schema`.`table`; the table itself may be one of them.
     pub fn children(&self, schema: &str, table: &str) -> impl Iterator<Item = &Arc<TableInfo>> {
         let list = self.references.get(schema).and_then(|tables| tables.get(table));
         list.into_iter().flatten().filter_map(|(schema, name)| self.table(schema, name))
@@ -148,7 +149,7 @@ impl Snapshot {
         self.routines.get(&routine_key(schema, function, name))
     }
 
-    /// All routines, by schema.
+    /// All routines, ordered by schema.
     pub fn routines(&self) -> impl Iterator<Item = &Arc<Routine>> {
         self.routines.values()
     }
@@ -164,7 +165,7 @@ impl Snapshot {
         Arc::make_mut(&mut self.routines).remove(&routine_key(schema, function, name));
     }
 
-    /// The triggers of a table, in the order they run.
+    /// The triggers of a table in the order in which they run.
     pub fn triggers(&self, schema: &str, table: &str) -> &[Arc<Trigger>] {
         if self.triggers.is_empty() {
             return &[];
@@ -172,7 +173,7 @@ impl Snapshot {
         self.triggers.get(&(schema.into(), table.into())).map_or(&[], |list| list)
     }
 
-    /// All triggers, by schema and table.
+    /// All triggers, ordered by schema and table.
     pub fn all_triggers(&self) -> impl Iterator<Item = &Arc<Trigger>> {
         self.triggers.values().flatten()
     }
@@ -182,7 +183,7 @@ impl Snapshot {
         self.all_triggers().find(|t| t.schema == schema && t.name == name)
     }
 
-    /// Replaces the triggers of a table, which are put in order.
+    /// Replaces the triggers of a table by `list`, which is sorted here.
     pub fn set_triggers(&mut self, schema: &str, table: &str, mut list: Vec<Arc<Trigger>>) {
         list.sort_by_key(|t| (event_place(&t.event), !t.before, t.order));
         let triggers = Arc::make_mut(&mut self.triggers);
@@ -193,7 +194,7 @@ impl Snapshot {
         };
     }
 
-    /// Adds or replaces a table of an existing schema, which gets a version of its own (CAT-1).
+    /// Adds or replaces a table of an existing schema. The table gets a new version (CAT-1).
     pub fn put_table(&mut self, mut table: Arc<TableInfo>) {
         Arc::make_mut(&mut table).version = new_version();
         if let Some(schema) = self.schemas.get_mut(table.schema()) {
@@ -210,8 +211,8 @@ impl Snapshot {
         }
     }
 
-    /// Follows the replacement of a table by another of its name: who refers to whom, and new
-    /// versions for its parents and children, whose plans know it.
+    /// Updates the references after a table is replaced by another of its name. Its parents and
+    /// children get new versions, because their plans depend on it.
     fn relink(&mut self, old: Option<&TableInfo>, new: Option<&TableInfo>) {
         let keys = |table: Option<&TableInfo>| {
             let keys = table.map_or(&[][..], |t| &t.foreign_keys).iter();
@@ -246,7 +247,7 @@ impl Snapshot {
         related.iter().for_each(|key| self.touch(key));
     }
 
-    /// Gives a table a new version: plans over it are stale.
+    /// Gives a table a new version, which makes plans over it stale.
     pub fn touch_table(&mut self, schema: &str, table: &str) {
         self.touch(&(schema.into(), table.into()));
     }
@@ -259,7 +260,7 @@ impl Snapshot {
     }
 }
 
-/// Where an event stands in lists of triggers.
+/// Position of an event in lists of triggers.
 fn event_place(event: &str) -> usize {
     ["INSERT", "UPDATE", "DELETE"].iter().position(|e| *e == event).unwrap_or(3)
 }
@@ -268,7 +269,7 @@ fn event_place(event: &str) -> usize {
 #[derive(Debug, Default)]
 pub struct Catalog {
     current: RwLock<Arc<Snapshot>>,
-    /// Of the current snapshot; read by every statement, and written by none of them.
+    /// Version of the current snapshot; every statement reads it, none writes it.
     version: AtomicU64,
 }
 
@@ -279,7 +280,7 @@ impl Catalog {
         Self { current: RwLock::new(Arc::new(snapshot)), version }
     }
 
-    /// The version of the current definitions, or an earlier one while new ones are being
+    /// The version of the current definitions, or the previous one while new definitions are being
     /// published.
     pub fn version(&self) -> u64 {
         self.version.load(Ordering::Acquire)
@@ -290,8 +291,8 @@ impl Catalog {
         self.current.read().clone()
     }
 
-    /// Replaces the definitions by what `edit` makes of them. Called after the dictionary's commit
-    /// (CAT-2).
+    /// Replaces the definitions by a copy that `edit` changed. Must be called after the
+    /// dictionary's commit (CAT-2).
     pub fn publish(&self, edit: impl FnOnce(&mut Snapshot)) {
         let mut current = self.current.write();
         let mut next = Snapshot::clone(&current);
@@ -336,7 +337,7 @@ mod tests {
                 tables: BTreeMap::new(),
             });
         });
-        // Each change of one gives the other a version too.
+        // Each change to one table gives the other a new version too.
         let mut seen: Vec<Arc<TableInfo>> = Vec::new();
         for round in 0..40 {
             let changed = [table("parent", None), table("child", Some("parent"))];

@@ -1,8 +1,9 @@
-//! Definitions of the tables of `information_schema`, `performance_schema` and `sys`, as MariaDB
-//! 10.11 has them.
+//! Definitions of the computed tables of `information_schema`, `performance_schema`, `sys` and
+//! `mysql`, as in MariaDB 10.11.
 //!
-//! Only their columns: rows are computed by whoever knows them. A data file lists table, column,
-//! type, nullability and, where it is not the schema's, the collation, one line per column.
+//! Only columns are defined here; the server's other parts compute the rows. Each line of a data
+//! file is one column: table, column, type, nullability, and the collation if it is not the
+//! schema's.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -12,25 +13,25 @@ use selkie_types::{CollationId, NOT_FIXED_DECIMALS, SqlType, TypeKind};
 
 use crate::{ColumnInfo, DefaultValue, TableInfo, TableKind, TableOptions};
 
-/// The engine that tables of `performance_schema` are shown with.
+/// The engine shown for tables of `performance_schema`.
 pub static PERFORMANCE_ENGINE: Personality =
     Personality { name: "PERFORMANCE_SCHEMA", comment: "Performance Schema", ..Personality::NONE };
 
-/// The engine that tables of short values are shown with.
+/// The engine shown for tables whose values are short.
 static SHORT_VALUES: Personality = Personality {
     name: "MEMORY",
     shown: Shown { row_formats: RowFormats::Fixed, ..Shown::NONE },
     ..Personality::NONE
 };
 
-/// The engine that tables of long values are shown with, and those of the schema `mysql`.
+/// The engine shown for tables with long values, and for tables of the schema `mysql`.
 static LONG_VALUES: Personality = Personality {
     name: "Aria",
     shown: Shown { row_formats: RowFormats::Pages, page_checksum: true, ..Shown::NONE },
     ..Personality::NONE
 };
 
-/// A schema whose tables are computed.
+/// A schema with computed tables.
 pub(crate) struct SystemSchema {
     /// Its name.
     pub(crate) name: &'static str,
@@ -38,7 +39,7 @@ pub(crate) struct SystemSchema {
     pub(crate) tables: Vec<Arc<TableInfo>>,
 }
 
-/// All schemas whose tables are computed.
+/// All schemas in which every table is computed.
 pub(crate) fn system_schemas() -> &'static [SystemSchema] {
     static SCHEMAS: OnceLock<Vec<SystemSchema>> = OnceLock::new();
     SCHEMAS.get_or_init(|| {
@@ -50,7 +51,7 @@ pub(crate) fn system_schemas() -> &'static [SystemSchema] {
     })
 }
 
-/// Tables of the `mysql` schema that are computed.
+/// The computed tables of the schema `mysql`.
 pub(crate) fn mysql_tables() -> &'static [Arc<TableInfo>] {
     static TABLES: OnceLock<Vec<Arc<TableInfo>>> = OnceLock::new();
     TABLES.get_or_init(|| read("mysql", include_str!("../data/mysql.tsv")).tables)
@@ -104,7 +105,7 @@ fn table(schema: &str, name: &str, columns: Vec<ColumnInfo>) -> TableInfo {
         "information_schema" => information_engine(&columns),
         "performance_schema" => &PERFORMANCE_ENGINE,
         "mysql" => &LONG_VALUES,
-        // Compat: there they are views, which have none.
+        // Compat: tables of `sys` are views in MariaDB, so no engine is shown.
         _ => &Personality::NONE,
     };
     TableInfo {
@@ -124,7 +125,7 @@ fn table(schema: &str, name: &str, columns: Vec<ColumnInfo>) -> TableInfo {
     }
 }
 
-/// The type written as `name(length[,decimals]) [unsigned]`.
+/// Parses a type written as `name(length[,decimals]) [unsigned]`.
 fn parse_type(text: &str) -> SqlType {
     let text = text.split(" /*").next().unwrap_or(text);
     let (head, unsigned) = match text.strip_suffix(" unsigned") {

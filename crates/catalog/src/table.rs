@@ -1,4 +1,6 @@
-//! A table as SQL sees it: the engine's definition and everything `SHOW CREATE TABLE` adds.
+//! A table as SQL sees it: the engine's definition, and everything that only `SHOW CREATE TABLE`
+//! shows. Serialized types here are the dictionary's stored format: fields added later have a serde
+//! default.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,37 +12,36 @@ use serde::{Deserialize, Serialize};
 
 use crate::{ForeignKey, SERIES_ENGINE, Statistics};
 
-/// The version of a definition that is being made: nothing that is kept for another definition,
-/// under whatever name and in whatever state the server has been since its start, is taken to be
-/// for this one.
+/// A version for a new definition. It is unique since the server's start, so nothing cached for
+/// another definition, of whatever name, is ever used for this one.
 pub fn new_version() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     LAST.fetch_add(1, Ordering::Relaxed) + 1
 }
 
-/// What a name in a schema stands for.
+/// Kind of the object behind a table name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum TableKind {
-    /// Rows in an engine.
+    /// Rows are stored in an engine.
     Base,
-    /// A table of one session, gone with it.
+    /// A session's own table, dropped when the session ends.
     Temporary,
-    /// A stored query.
+    /// A view.
     View(View),
-    /// Rows computed when asked for: `information_schema`.
+    /// Rows are computed on request, as in `information_schema`.
     System,
 }
 
-/// A stored query.
+/// Definition of a view.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct View {
-    /// Its text, in canonical form, with every table qualified.
+    /// Text of the query in canonical form; every table name has its schema.
     pub select: String,
     /// `MERGE`, `TEMPTABLE` or `UNDEFINED`.
     pub algorithm: String,
     /// `user@host`.
     pub definer: String,
-    /// Whether it runs with its invoker's privileges.
+    /// Whether it runs with the invoker's privileges.
     pub security_invoker: bool,
     /// `NONE`, `LOCAL` or `CASCADED`.
     pub check_option: String,
@@ -48,25 +49,25 @@ pub struct View {
     pub client_charset: String,
     /// `collation_connection` at creation.
     pub connection_collation: String,
-    /// Some of its columns can be updated, as `information_schema` shows.
+    /// Whether any of its columns can be updated, as `information_schema` shows.
     #[serde(default)]
     pub updatable: bool,
 }
 
-/// What a column holds when a statement gives no value.
+/// Value of a column when a statement gives none.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum DefaultValue {
-    /// No `DEFAULT` clause: NULL if allowed, else an error (or the type's zero when not strict).
+    /// No `DEFAULT` clause: NULL if allowed, else an error (the type's zero value when not strict).
     Implicit,
-    /// A constant, already of the column's type.
+    /// A constant, already converted to the column's type.
     Literal(Value),
     /// `CURRENT_TIMESTAMP(fsp)`.
     CurrentTimestamp,
     /// Any other expression, in canonical text.
     Expression(String),
-    /// A constant of a TEXT or BLOB column. Compat: it is shown as the expression that was written.
+    /// A constant of a TEXT or BLOB column. Compat: it is shown as the written expression.
     Written {
-        /// The constant, already of the column's type.
+        /// The constant, already converted to the column's type.
         value: Value,
         /// The expression in canonical text.
         text: String,
@@ -74,7 +75,7 @@ pub enum DefaultValue {
 }
 
 impl DefaultValue {
-    /// The constant, if it is one.
+    /// The default's value if it is a constant.
     pub fn constant(&self) -> Option<&Value> {
         match self {
             Self::Literal(value) | Self::Written { value, .. } => Some(value),
@@ -83,7 +84,7 @@ impl DefaultValue {
     }
 }
 
-/// How a generated column is computed.
+/// Definition of a generated column.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Generated {
     /// Expression in canonical text.
@@ -95,13 +96,13 @@ pub struct Generated {
 /// A column.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ColumnInfo {
-    /// Name; compared without regard to case.
+    /// Name; case-insensitive.
     pub name: Box<str>,
     /// Type.
     pub ty: SqlType,
     /// Whether NULL is allowed.
     pub nullable: bool,
-    /// Value when none is given.
+    /// Default value.
     pub default: DefaultValue,
     /// `ON UPDATE CURRENT_TIMESTAMP`.
     pub on_update_now: bool,
@@ -115,24 +116,24 @@ pub struct ColumnInfo {
     pub invisible: bool,
     /// `COMMENT`.
     pub comment: String,
-    /// Options that no engine knows, shown back: quoted name and value.
+    /// Options that no engine knows, kept to be shown: quoted name and value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<(String, String)>,
 }
 
-/// What SQL adds to an engine's index.
+/// SQL attributes of an index beyond the engine's definition.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct IndexInfo {
     /// `COMMENT`.
     pub comment: String,
-    /// `BTREE` or `HASH` if it was asked for, as shown.
+    /// `BTREE` or `HASH` as written; `None` if not written.
     pub algorithm: Option<String>,
-    /// Not used by the optimizer (`IGNORED`).
+    /// The optimizer must not use it (`IGNORED`).
     pub ignored: bool,
-    /// Made for a foreign key: gives way to any other index that begins with its columns.
+    /// Created for a foreign key: dropped when another index begins with its columns.
     #[serde(default)]
     pub generated: bool,
-    /// `KEY_BLOCK_SIZE`, 0 if it was not given; kept to be shown.
+    /// `KEY_BLOCK_SIZE`, kept to be shown; 0 if not given.
     #[serde(default)]
     pub key_block_size: u64,
 }
@@ -151,9 +152,9 @@ pub struct CheckInfo {
 pub struct TableOptions {
     /// `COMMENT`.
     pub comment: String,
-    /// Options shown back in their order, `ROW_FORMAT` and the like: (name, value as shown).
+    /// Options to be shown, in order, such as `ROW_FORMAT`: name, value as shown.
     pub shown: Vec<(String, String)>,
-    /// `ALTER TABLE ... DISABLE KEYS` was said. Keys are kept up to date all the same.
+    /// `ALTER TABLE ... DISABLE KEYS` was executed. Keys are maintained all the same.
     #[serde(default)]
     pub keys_disabled: bool,
 }
@@ -161,11 +162,11 @@ pub struct TableOptions {
 /// A table, view or system table.
 #[derive(Clone, Debug)]
 pub struct TableInfo {
-    /// The engine's part. Views and system tables have the id 0 and no indexes.
+    /// The engine's definition. Views and system tables have id 0 and no indexes.
     pub def: Arc<TableDef>,
-    /// What it is.
+    /// Kind of the table.
     pub kind: TableKind,
-    /// The engine; [`Personality::NONE`] of views.
+    /// The engine; [`Personality::NONE`] for views.
     pub engine: &'static Personality,
     /// Columns, in the order of `def.columns`.
     pub columns: Vec<ColumnInfo>,
@@ -179,13 +180,13 @@ pub struct TableInfo {
     pub collation: CollationId,
     /// Other options.
     pub options: TableOptions,
-    /// Seconds since 1970 of creation.
+    /// Time of creation in seconds since 1970.
     pub created: u64,
-    /// A number that no other definition has (CAT-1): [`new_version`].
+    /// Version, unique among all definitions (CAT-1): see [`new_version`].
     pub version: u64,
-    /// Ids of indexes are counted from here (CAT-4); 0 if none was given yet.
+    /// Next id for an index (CAT-4); 0 if no index had an id yet.
     pub next_index: u32,
-    /// What ANALYZE found, if it ran.
+    /// Result of ANALYZE, if it ran.
     pub statistics: Option<Arc<Statistics>>,
 }
 
@@ -197,14 +198,15 @@ impl NamedTable for TableInfo {
 }
 
 impl TableInfo {
-    /// Whether it has rows in an engine.
+    /// Whether the table has rows in an engine.
     pub fn has_storage(&self) -> bool {
         matches!(self.kind, TableKind::Base | TableKind::Temporary) && self.def.id != TableId(0)
     }
 
-    /// The index that clients are told is the primary key.
+    /// The index reported to clients as the primary key.
     ///
-    /// Compat: the first unique key without NULLs and prefixes is, if there is no other.
+    /// Compat: without a primary key, it is the first unique key that has neither NULLs nor
+    /// prefixes.
     pub fn shown_primary(&self) -> Option<&IndexDef> {
         let whole = |part: &IndexPart| part.prefix.is_none() && !self.columns[part.column].nullable;
         let tells_rows_apart = |index: &&IndexDef| {
@@ -234,13 +236,13 @@ impl TableInfo {
         &self.def.name
     }
 
-    /// Position of the column called `name`, in any case.
+    /// Position of the column `name`, case-insensitive.
     pub fn column_position(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|c| selkie_types::charset::identifier_eq(&c.name, name))
     }
 
-    /// Whether the column at a position is computed when rows are read: it is virtual and no index
-    /// holds it. Stored rows have NULL in its place.
+    /// Whether a column is computed when rows are read: it is virtual and in no index. Stored rows
+    /// have NULL in its place.
     pub fn is_computed(&self, column: usize) -> bool {
         let is_virtual = self.columns[column].generated.as_ref().is_some_and(|g| !g.stored);
         let mut parts = self.def.indexes.iter().flat_map(|index| &index.parts);
@@ -252,13 +254,13 @@ impl TableInfo {
         names.iter().map(|name| self.column_position(name)).collect()
     }
 
-    /// Whether rows may be found by the index at a position.
+    /// Whether the planner may search by the index at a position.
     pub fn is_searchable(&self, index: usize) -> bool {
         let ignored = self.indexes.get(index).is_some_and(|info| info.ignored);
         !ignored && self.def.indexes.get(index).is_some_and(|def| !def.hashed)
     }
 
-    /// Position of an index whose first parts are `columns` in this order, whole.
+    /// Position of an index whose first parts are `columns` in this order, without prefixes.
     pub fn index_over(&self, columns: &[usize]) -> Option<usize> {
         self.def.indexes.iter().position(|index| {
             let parts = || index.parts.iter().zip(columns);
@@ -268,13 +270,13 @@ impl TableInfo {
         })
     }
 
-    /// The first id that no index of the table has had (CAT-4).
+    /// The first id that was never given to an index of the table (CAT-4).
     pub fn first_new_index(&self) -> u32 {
         let above = self.def.indexes.iter().map(|index| index.id.0 + 1).max();
         self.next_index.max(above.unwrap_or(0))
     }
 
-    /// The stored form for the dictionary.
+    /// The form stored in the dictionary.
     pub fn to_stored(&self) -> StoredTable {
         StoredTable {
             kind: self.kind.clone(),
@@ -292,7 +294,7 @@ impl TableInfo {
         }
     }
 
-    /// The engine's definition for `columns` and `indexes`.
+    /// Builds the engine's definition from `columns` and `indexes`.
     pub fn make_def(
         id: TableId,
         schema: &str,
@@ -318,7 +320,8 @@ impl TableInfo {
     }
 }
 
-/// A table's definition as the dictionary keeps it, in JSON. Names and id are the row's columns.
+/// A table's definition as stored in the dictionary, in JSON. Its names and id are columns of the
+/// dictionary's row.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct StoredTable {
     kind: TableKind,
@@ -333,7 +336,7 @@ pub struct StoredTable {
     created: u64,
     #[serde(default)]
     next_index: u32,
-    /// Columns under which rows may still be stored, by the version number in the row.
+    /// Earlier column lists of rows that may still be stored, by the version number in the row.
     #[serde(default)]
     row_versions: Vec<RowVersion>,
 }
@@ -344,7 +347,8 @@ impl StoredTable {
         &self.engine
     }
 
-    /// The table called `schema`.`name`, of the engine that has the name.
+    /// The table `schema`.`name` with this stored definition. `engine` is the one of
+    /// [`Self::engine`].
     pub fn into_info(
         self,
         engine: &'static Personality,

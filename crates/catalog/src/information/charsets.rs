@@ -1,4 +1,5 @@
-//! CHARACTER_SETS, COLLATIONS and which belongs to which.
+//! CHARACTER_SETS, COLLATIONS and COLLATION_CHARACTER_SET_APPLICABILITY. They list the built-in
+//! character sets and depend on no definition.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +24,7 @@ pub(super) fn character_sets() -> Vec<InformationRow> {
     charsets.into_iter().map(row).collect()
 }
 
-/// Compat: charsets come in the order of their default collations' numbers.
+/// Compat: character sets are ordered by the id of their default collation.
 fn listed() -> Vec<&'static Collation> {
     let mut all: Vec<&Collation> = CollationId::all().collect();
     all.sort_by_key(|c| (c.charset.default_collation().0, c.id.0));
@@ -34,13 +35,14 @@ fn default_mark(collation: &Collation) -> Value {
     text(if collation.is_default() { "Yes" } else { "" })
 }
 
-/// The name without the character set of a collation that all of Unicode's have.
+/// The name without character set, for a collation that all Unicode character sets share.
 fn common_name(collation: &Collation) -> Option<&'static str> {
     let (_, name) = collation.name.split_once('_')?;
     name.starts_with("uca1400_").then_some(name)
 }
 
-/// Compat: what all of Unicode's character sets have is listed once, without a number.
+/// Compat: a collation shared by all Unicode character sets is listed once, without its charset and
+/// id.
 pub(super) fn collations() -> Vec<InformationRow> {
     let row = |c: &'static Collation| {
         if let Some(name) = common_name(c) {

@@ -1,4 +1,5 @@
-//! COLUMNS.
+//! COLUMNS. A column on which the session has no privilege is left out. The values that describe a
+//! type are shared with ROUTINES and PARAMETERS.
 
 use selkie_engine::IndexKind;
 use selkie_types::{NOT_FIXED_DECIMALS, Privileges, SqlType, TypeKind, Value};
@@ -19,7 +20,7 @@ pub(super) fn columns(source: &InformationSource<'_>) -> Vec<InformationRow> {
     rows
 }
 
-/// DATA_TYPE to DTD_IDENTIFIER of a type.
+/// DATA_TYPE up to DTD_IDENTIFIER of a type.
 pub(super) fn type_values(ty: &SqlType) -> Vec<Value> {
     let has_charset = is_text(ty) && !ty.is_binary_string();
     vec![
@@ -65,7 +66,8 @@ fn column_row(
     row
 }
 
-/// Compat: a nullable column without a default shows the text NULL, others without one SQL NULL.
+/// Compat: without a default, a nullable column shows the text NULL. A NOT NULL column and every
+/// column of a system table show SQL NULL.
 fn column_default(source: &InformationSource<'_>, table: &TableInfo, column: &ColumnInfo) -> Value {
     if let Some(default) = default_text(column, source.zone) {
         return text(default);
@@ -75,7 +77,8 @@ fn column_default(source: &InformationSource<'_>, table: &TableInfo, column: &Co
     optional((shown && table.kind != TableKind::System).then_some("NULL"))
 }
 
-/// What `Key` says of a column: PRI, UNI (alone in a unique key), MUL (first of any other).
+/// The column's value of `Key`: PRI, UNI (alone in a unique key) or MUL (first part of another
+/// key).
 pub(crate) fn column_key(table: &TableInfo, at: usize) -> &'static str {
     let indexes = &table.def.indexes;
     if table.shown_primary().is_some_and(|i| i.parts.iter().any(|p| p.column == at)) {
@@ -116,7 +119,7 @@ fn is_text(ty: &SqlType) -> bool {
     ty.is_string() || matches!(ty.kind, TypeKind::Enum | TypeKind::Set)
 }
 
-/// Longest text of an ENUM or SET in characters.
+/// Length of the longest text of an ENUM or SET, in characters.
 fn members_length(ty: &SqlType) -> u64 {
     let lengths = || ty.members.iter().flat_map(|m| m.iter()).map(|m| m.chars().count() as u64);
     match ty.kind {
@@ -132,7 +135,7 @@ fn characters(ty: &SqlType) -> Option<u64> {
     if ty.members.is_some() {
         return Some(members_length(ty));
     }
-    // Compat: of a TEXT, as many as fit if all are short.
+    // Compat: a TEXT shows the number of characters that fit if each has the least number of bytes.
     let shortest = if ty.is_text_or_blob() { ty.collation.charset().min_len() as u64 } else { 1 };
     Some(u64::from(ty.length) / shortest)
 }

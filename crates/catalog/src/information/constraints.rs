@@ -1,4 +1,6 @@
-//! KEY_COLUMN_USAGE, TABLE_CONSTRAINTS, REFERENTIAL_CONSTRAINTS, CHECK_CONSTRAINTS.
+//! KEY_COLUMN_USAGE, TABLE_CONSTRAINTS, REFERENTIAL_CONSTRAINTS, CHECK_CONSTRAINTS, and foreign
+//! keys as InnoDB's tables list them. A table that is not visible to the session has no rows in any
+//! of them.
 
 use selkie_engine::IndexKind;
 use selkie_types::Value;
@@ -78,7 +80,7 @@ pub(super) fn table_constraints(source: &InformationSource<'_>) -> Vec<Informati
     rows
 }
 
-/// Every CHECK of a table: name, condition, level.
+/// All CHECK constraints of a table: name, condition, level.
 fn checks(table: &TableInfo) -> impl Iterator<Item = (&str, &str, &'static str)> {
     let of_columns =
         table.columns.iter().filter_map(|c| Some((&*c.name, c.check.as_deref()?, "Column")));
@@ -131,7 +133,7 @@ pub(super) fn referential_constraints(source: &InformationSource<'_>) -> Vec<Inf
     rows
 }
 
-/// The index of a referenced table that begins with the referenced columns.
+/// Name of the referenced table's index that begins with the referenced columns.
 fn referenced_index<'t>(table: &'t TableInfo, columns: &[String]) -> Option<&'t str> {
     let begins = |index: &&selkie_engine::IndexDef| {
         index.parts.len() >= columns.len()
@@ -142,7 +144,7 @@ fn referenced_index<'t>(table: &'t TableInfo, columns: &[String]) -> Option<&'t 
     table.def.indexes.iter().find(begins).map(|index| &*index.name)
 }
 
-/// INNODB_SYS_FOREIGN: one row per foreign key, its actions as bits.
+/// INNODB_SYS_FOREIGN: one row per foreign key, with its actions as bits.
 pub(super) fn sys_foreign(source: &InformationSource<'_>) -> Vec<InformationRow> {
     let mut rows = Vec::new();
     for table in source.tables() {

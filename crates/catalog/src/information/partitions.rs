@@ -1,4 +1,5 @@
-//! PARTITIONS: one row per table, as none has partitions.
+//! PARTITIONS. Tables have no partitions here, so each base table has one row, as MariaDB lists a
+//! table without partitions.
 
 use selkie_types::Value;
 

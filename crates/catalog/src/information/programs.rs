@@ -1,4 +1,5 @@
-//! ROUTINES, PARAMETERS and TRIGGERS.
+//! ROUTINES, PARAMETERS, TRIGGERS and `mysql.proc`. All but `mysql.proc` hide bodies from sessions
+//! that may not see them.
 
 use std::sync::Arc;
 
@@ -20,22 +21,22 @@ fn mode(context: &ProgramContext) -> Value {
     text(SqlMode::from_bits(context.sql_mode).map(|m| m.to_string()).unwrap_or_default())
 }
 
-/// An instant, cut to whole units of so many microseconds, in the session's time zone.
+/// An instant in the session's time zone, rounded down to a multiple of `unit` microseconds.
 fn local(source: &InformationSource<'_>, at: i64, unit: i64) -> Value {
     source.zone.local_from_micros(at - at.rem_euclid(unit)).map_or(Value::Null, Value::DateTime)
 }
 
-/// The second of an instant, for a column of type TIMESTAMP.
+/// An instant rounded down to seconds, for a TIMESTAMP column.
 fn second(at: i64) -> Value {
     let at = at - at.rem_euclid(1_000_000);
     DateTime::from_unix_micros(at).map_or(Value::Null, Value::DateTime)
 }
 
-/// DATA_TYPE to DTD_IDENTIFIER of a type, of nothing without one.
+/// DATA_TYPE up to DTD_IDENTIFIER of a type; an empty name and NULLs if there is none.
 fn described(ty: Option<&SqlType>) -> Vec<Value> {
     match ty {
         Some(ty) => {
-            // Compat: lengths are plain integers here, unsigned ones in COLUMNS.
+            // Compat: lengths are signed here and unsigned in COLUMNS.
             let mut values = type_values(ty);
             for value in &mut values[1..5] {
                 if let Value::UInt(v) = value {
@@ -118,7 +119,7 @@ pub(super) fn triggers(source: &InformationSource<'_>) -> Vec<InformationRow> {
     let all = source.names.snapshot.all_triggers();
     let seen = all.filter_map(|t| {
         let privileges = (source.on_table)(&t.schema, &t.table);
-        // Compat: who may change rows learns that there is a trigger, but not what it does.
+        // Compat: an account that may change rows sees that the trigger exists, but not its body.
         let shown = Privileges::INSERT | Privileges::UPDATE | Privileges::DELETE;
         let whole = privileges.has(Privileges::TRIGGER);
         (whole || privileges.has_any(shown)).then_some((t, whole))

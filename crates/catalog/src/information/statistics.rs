@@ -1,4 +1,5 @@
-//! STATISTICS: the parts of every index.
+//! STATISTICS: one row for each part of each index. Cardinality is NULL where MariaDB's engine of
+//! the same name reports none.
 
 use selkie_engine::{DistinctKeys, IndexDef, IndexPart};
 use selkie_types::{Privileges, Value};
@@ -54,13 +55,13 @@ fn part_row(
     ]
 }
 
-/// How an index is built, as its engine would without being asked.
+/// The algorithm of an index: the one in its definition, else the engine's default.
 fn algorithm(table: &TableInfo, at: usize) -> &str {
     let default = if table.engine.keys.unordered { "HASH" } else { "BTREE" };
     table.indexes.get(at).and_then(|info| info.algorithm.as_deref()).unwrap_or(default)
 }
 
-/// Whether an index has no order.
+/// Whether an index is unordered.
 fn is_unordered(table: &TableInfo, at: usize) -> bool {
     table.engine.keys.unordered && algorithm(table, at) == "HASH"
 }
@@ -72,7 +73,7 @@ fn direction(table: &TableInfo, at: usize, part: &IndexPart) -> Value {
     }
 }
 
-/// Distinct keys of the first `seq + 1` parts, as far as the engine knows.
+/// Distinct keys of the first `seq + 1` parts, if the engine reports a number.
 fn cardinality(
     table: &TableInfo,
     at: usize,
@@ -104,7 +105,8 @@ fn cardinality(
     Some(i64::try_from(guess).unwrap_or(i64::MAX))
 }
 
-/// Compat: rows per key are kept as a whole number, and the keys computed from those.
+/// Compat: the number of rows per key is rounded to a whole number, and the number of keys is
+/// computed from it.
 fn per_key(rows: u64, distinct: f64) -> u64 {
     let distinct = (distinct as u64).max(1);
     rows / ((rows + distinct / 2) / distinct).max(1)

@@ -1,4 +1,5 @@
-//! SCHEMATA, TABLES and VIEWS.
+//! SCHEMATA, TABLES and VIEWS. Row formats, and sizes of rows of fixed length, follow the engine
+//! that the table is shown with, not the storage.
 
 use selkie_engine::{RowFormats, TableStatistics};
 use selkie_types::{TypeKind, Value};
@@ -32,7 +33,7 @@ pub(super) fn tables(source: &InformationSource<'_>) -> Vec<InformationRow> {
         .collect()
 }
 
-/// Bytes of rows and indexes and of one row, as the engine's tables are shown.
+/// Bytes of all rows, of all indexes and of one row, as shown for the table's engine.
 pub(super) fn sizes(table: &TableInfo, statistics: &TableStatistics) -> (u64, u64, u64) {
     let (rows, indexes) = (statistics.rows, table.def.indexes.len() as u64);
     let shown = &table.engine.shown;
@@ -48,10 +49,10 @@ pub(super) fn sizes(table: &TableInfo, statistics: &TableStatistics) -> (u64, u6
     (data, index, data.checked_div(rows).unwrap_or(0))
 }
 
-/// Bytes of a block of an index of rows of fixed length.
+/// Block size of an index over rows of fixed length, in bytes.
 const KEY_BLOCK: u64 = 1024;
 
-/// Bytes of a row of fixed length: a bit per column that may be NULL and one for deleted rows.
+/// Length of a fixed-length row: it has one bit per nullable column and one for deleted rows.
 fn fixed_length(table: &TableInfo) -> u64 {
     let width = |c: &crate::ColumnInfo| match c.ty.kind {
         TypeKind::Char => u64::from(c.ty.length) * c.ty.collation.charset().max_len() as u64,
@@ -73,11 +74,11 @@ fn fixed_length(table: &TableInfo) -> u64 {
     };
     let nullable = table.columns.iter().filter(|c| c.nullable).count() as u64;
     let bytes = table.columns.iter().map(width).sum::<u64>() + (nullable + 1).div_ceil(8);
-    // Compat: a deleted row has room for a pointer to the next.
+    // Compat: a deleted row has room for a pointer to the next deleted row.
     bytes.max(7)
 }
 
-/// Bytes of a packed decimal: four for nine digits, fewer for the rest.
+/// Bytes of a packed decimal: four for each nine digits, fewer for the rest.
 fn decimal_bytes(precision: u32, scale: u8) -> u64 {
     const REST: [u64; 9] = [0, 1, 1, 2, 2, 3, 3, 4, 4];
     let part = |digits: u32| u64::from(digits / 9) * 4 + REST[(digits % 9) as usize];
@@ -117,14 +118,15 @@ fn base_row(
     ]
 }
 
-/// Options as `CREATE_OPTIONS` lists them: names in lower case, comments and connections elsewhere.
+/// Options as listed in `CREATE_OPTIONS`: lower-case names; comment and connection have their own
+/// columns.
 fn create_options(table: &TableInfo) -> String {
     let shown = table.options.shown.iter().filter(|(name, _)| name != "CONNECTION");
     let shown = shown.map(|(name, value)| format!("{}={value}", name.to_lowercase()));
     shown.collect::<Vec<_>>().join(" ")
 }
 
-/// How rows are kept, as the engine says.
+/// The row format shown for the table's engine.
 fn row_format(table: &TableInfo) -> &'static str {
     let asked = table.options.shown.iter().find(|(name, _)| name == "ROW_FORMAT");
     let varying = |column: &crate::ColumnInfo| {
@@ -163,7 +165,7 @@ fn system_row(source: &InformationSource<'_>, table: &TableInfo) -> InformationR
         return view_row(table);
     }
     let mut row = base_row(source, table, &TableStatistics::default());
-    // Compat: what is computed here of the schema `mysql` is stored there.
+    // Compat: tables of the schema `mysql` that are computed here are stored tables in MariaDB.
     if matches!(table.schema(), "performance_schema" | "mysql") {
         return row;
     }

@@ -1,4 +1,5 @@
-//! KEYWORDS and SQL_FUNCTIONS: the words of the language, one a line in the data files.
+//! KEYWORDS and SQL_FUNCTIONS: lists of words, one on each line of the data files. The parser does
+//! not use these lists.
 
 use super::{InformationRow, text};
 
