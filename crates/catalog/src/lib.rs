@@ -15,8 +15,8 @@
 //!   knows them.
 //! - CAT-2 What a snapshot shows is durable: it is published after the dictionary's commit.
 //! - CAT-3 Table ids are never given twice (they come from a durable AUTO_INCREMENT counter).
-//! CAT-4 Ids of indexes are not given twice while their table lives: data stored under the id of
-//! one index never belongs to another.
+//! - CAT-4 Ids of indexes are not given twice while their table lives: data stored under the id of
+//!   one index never belongs to another.
 //!
 //! # Not here
 //! No I/O but through [`selkie_engine::Engine`], no privileges checked, no statement executed.

@@ -1,9 +1,8 @@
-//! From the syntax tree to the logical plan: names are resolved, types inferred, conversions
-//! inserted.
+//! From the syntax tree to the logical plan: resolves names, infers types, inserts conversions.
 //!
-//! A statement is bound block by block. A [`scope::Scope`] holds what a block's names can mean;
-//! scopes nest, and a name found in an outer scope makes the block correlated without further ado,
-//! because column numbers are unique in the statement.
+//! A statement is bound block by block. A [`scope::Scope`] holds the names that are visible in a
+//! block. Scopes nest: a name found in an outer scope makes the block correlated, without extra
+//! steps, because column numbers are unique in the statement.
 
 mod access;
 mod aggregate;
@@ -65,12 +64,12 @@ use scope::Scope;
 
 pub(crate) use scope::Clause;
 
-/// A bound query: its rows, and the columns that count.
+/// A bound query: its plan and its visible columns.
 #[derive(Clone, Debug)]
 pub(crate) struct Query {
-    /// Its rows.
+    /// Source of its rows.
     pub plan: Logical,
-    /// Its columns in order.
+    /// Visible columns in order.
     pub columns: Vec<Named>,
 }
 
@@ -81,14 +80,14 @@ impl Query {
     }
 }
 
-/// Where names are looked up, beside the settings.
+/// Sources for name lookup, beside the settings.
 #[derive(Clone, Copy)]
 pub(crate) struct Names<'a> {
     /// Tables and views.
     pub tables: Namespace<'a>,
     /// Variables and stored functions.
     pub environment: &'a dyn Environment,
-    /// The statement's text, which names result columns.
+    /// Text of the statement; result columns without an alias are named by it.
     pub text: &'a [u8],
 }
 
@@ -102,70 +101,71 @@ pub(crate) struct Binder<'a> {
     pub(crate) common: Vec<Common>,
     pub(crate) slots: usize,
     pub(crate) parameters: usize,
-    /// Tables and views the statement depends on.
+    /// Tables and views on which the statement depends.
     pub(crate) tables: Vec<Arc<TableInfo>>,
-    /// Sequences the statement takes numbers of.
+    /// Sequences from which the statement takes numbers.
     pub(crate) takes_numbers: Vec<Arc<TableInfo>>,
-    /// A stored function is called.
+    /// Whether a stored function is called.
     pub(crate) calls_functions: bool,
-    /// Columns whose defaults are being bound, outermost first.
+    /// Columns whose defaults are currently bound, outermost first.
     pub(crate) defaulted: Vec<Box<str>>,
-    /// Table instances of which not every column may be used freely.
+    /// Table instances with columns that the account may not use, or not in every way.
     guards: Vec<(RelationId, Arc<Guard>)>,
     scopes: Vec<Scope>,
-    /// Common tables that can be named, innermost last: name and number.
+    /// Visible common tables, innermost last: name and number.
     visible: Vec<(Box<str>, usize)>,
-    /// Views being expanded.
+    /// Views that are currently expanded: schema and name.
     views: Vec<(Box<str>, Box<str>)>,
-    /// Views that were expanded, if the statement may change rows through them.
+    /// Expanded views, kept if the statement may change rows through them.
     kept_views: Option<Vec<view::KeptView>>,
-    /// Schema of unqualified names, if not the session's: inside a view.
+    /// Schema for unqualified names inside a view; `None` means the session's.
     schema: Option<Box<str>>,
-    /// Text result columns are named by: the statement's, or a view's.
+    /// Texts that spans refer to, if not the statement's: those of the views being expanded.
     text: Vec<Vec<u8>>,
-    /// User variables that what is being bound is assigned to.
+    /// User variables to which the expression being bound is assigned.
     assigning: Vec<Box<str>>,
-    /// Collations of user variables that the statement has assigned to so far.
+    /// Collations of the user variables that the statement has assigned so far.
     assigned: Vec<(Box<str>, CollationId)>,
-    /// User variables the statement reads, with their types, each name once.
+    /// User variables that the statement reads, each name once, with their types.
     pub(crate) user_variables: Vec<(Box<str>, Option<SqlType>)>,
-    /// Tables that are only read lock what they give.
+    /// Whether tables that are only read lock the rows they give.
     pub(crate) lock_reads: bool,
-    /// The row locks that the next SELECT takes, from its FOR UPDATE or LOCK IN SHARE MODE.
+    /// Row locks of the next SELECT, from its FOR UPDATE or LOCK IN SHARE MODE.
     locking: Option<(LockMode, LockWait)>,
-    /// The statement says IGNORE.
+    /// Whether the statement has IGNORE.
     ignore: bool,
-    /// The table whose definition is being bound, and the first of its columns, where an expression
-    /// says `DEFAULT(column)`.
+    /// For `DEFAULT(column)` in a definition: the table being defined and the number of its first
+    /// column.
     row_table: Option<(Arc<TableInfo>, ColumnId)>,
-    /// What is being bound is kept as text: a backslash escapes in it whatever the mode is.
+    /// Whether the expression comes from a stored text, in which a backslash escapes in every mode.
     in_kept_text: bool,
-    /// Derived tables and views being bound in an UPDATE of several tables; `None` elsewhere.
+    /// Number of derived tables and views currently bound in a multi-table UPDATE; else `None`.
     derived_in_update: Option<usize>,
-    /// Tables read beside those that a DELETE of several tables names; `None` elsewhere.
+    /// In a multi-table DELETE, the tables read besides its targets; else `None`.
     read_again: Option<read_again::ReadAgain>,
-    /// In ON DUPLICATE KEY UPDATE the first columns of the existing row, and of the row to be
-    /// inserted, which `VALUES(c)` stands for.
+    /// In ON DUPLICATE KEY UPDATE: the first column of the existing row, and the first column of
+    /// the row to insert, which `VALUES(c)` reads.
     inserted: Option<(ColumnId, ColumnId)>,
-    /// The query whose rows are being inserted.
+    /// The query whose rows are inserted.
     inserted_query: Option<insert_query::Watched>,
-    /// Warnings about what the statement says.
+    /// Warnings about the statement's text.
     pub(crate) conditions: Vec<Condition>,
-    /// The condition being bound chooses the rows of a block.
+    /// Whether the condition being bound selects the rows of a block.
     chooses_rows: bool,
-    /// Notes about keys that conditions cannot use, with their tables.
+    /// Notes about indexes that conditions cannot use, with their tables.
     unusable_keys: Vec<(Arc<TableInfo>, Condition)>,
-    /// Whose privileges count: the definer's inside a view, else the session's.
+    /// Account whose privileges are checked: the definer inside a view, else `None` for the
+    /// session's.
     who: Option<Arc<str>>,
-    /// What tables are used for.
+    /// Use of the tables being bound.
     wanted: Wanted,
-    /// What columns are used for.
+    /// Use of the columns being bound.
     column_use: Privileges,
-    /// Blocks with window functions.
+    /// Number of blocks with window functions.
     pub(crate) windowed_blocks: u64,
-    /// Tables on the list of LOCK TABLES that the statement names, where and under which names.
+    /// Tables locked by LOCK TABLES that the statement names: id, position in the text, alias.
     used_locks: Vec<(TableId, ast::Span, Box<str>)>,
-    /// LIMIT ROWS EXAMINED, which is of the whole statement wherever it is said.
+    /// LIMIT ROWS EXAMINED. It applies to the whole statement, wherever it is written.
     pub(crate) rows_examined: Option<Expr>,
 }
 
@@ -220,7 +220,7 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// The text that spans are of: the statement's, or that of the view being bound.
+    /// The text that spans refer to: the statement's, or that of the view being bound.
     fn source_text(&self) -> &[u8] {
         self.text.last().map_or(self.names.text, Vec::as_slice)
     }
@@ -230,7 +230,7 @@ impl<'a> Binder<'a> {
         String::from_utf8_lossy(span.text(self.source_text())).into_owned()
     }
 
-    /// The schema of a name without one.
+    /// Schema of a table name; the default if the name has none.
     fn schema_of(&self, schema: Option<&ast::Ident>) -> SqlResult<Box<str>> {
         match (schema, &self.schema, self.settings.schema) {
             (Some(schema), ..) => Ok(self.folded(&schema.value)),
@@ -248,13 +248,13 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// The table or view a name stands for.
+    /// The table or view that a name refers to.
     fn find_table(&mut self, name: &ast::TableName) -> SqlResult<Arc<TableInfo>> {
         let schema = self.schema_of(name.schema.as_ref())?;
         let table = self.folded(&name.name.value);
         self.check_table(&schema, &table)?;
         let Some(info) = self.names.tables.table(&schema, &table) else {
-            // Compat: even in a schema that does not exist.
+            // Compat: these tables exist even in a schema that does not exist.
             if selkie_catalog::Series::from_name(&table).is_some() {
                 return Ok(selkie_catalog::Series::table(&schema, &table));
             }
@@ -264,7 +264,7 @@ impl<'a> Binder<'a> {
         Ok(info.clone())
     }
 
-    /// Checks a table that the statement itself names, under the name it gives it.
+    /// Checks LOCK TABLES for a table that the statement itself names, under the name used there.
     pub(crate) fn check_locked(
         &self,
         table: &TableInfo,
@@ -277,8 +277,8 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// Checks a table that the statement names at `span`. Compat: what LOCK TABLES locked once can
-    /// be used at one place of a statement.
+    /// Checks LOCK TABLES for a table that the statement names at `span`. Compat: a table locked
+    /// once can be used at one place of a statement.
     fn use_locked(
         &mut self,
         table: &TableInfo,
@@ -323,7 +323,7 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// A list of expressions over no tables, as one row.
+    /// A list of expressions over no tables, as a query of one row.
     pub(crate) fn values_of(&mut self, exprs: &[ast::Expr]) -> SqlResult<Query> {
         self.values(&[exprs.to_vec()])
     }
@@ -336,7 +336,7 @@ impl<'a> Binder<'a> {
         bound
     }
 
-    /// The condition an expression stands for, as a list of conjuncts.
+    /// Splits a condition into its conjuncts.
     fn conjuncts(condition: Expr) -> Vec<Expr> {
         condition.into_conjuncts()
     }

@@ -1,9 +1,9 @@
 //! From the rewritten logical plan to the physical plan: access paths, join order and methods,
-//! sorts, groupings. The only place that compares costs.
+//! sorts, groupings. Costs are compared only here, except between variants of a whole plan.
 //!
-//! Expressions still name columns by number on the way down; [`Built::layout`] says at which
-//! position of its rows an operator has which column, and [`Built::place`] rewrites expressions
-//! accordingly.
+//! Expressions refer to columns by number until an operator is built. [`Built::layout`] holds the
+//! column number at each position of an operator's rows, and [`Built::place`] rewrites expressions
+//! to positions.
 
 mod access;
 mod aggregate;
@@ -33,41 +33,41 @@ use crate::logical::{ColumnId, ColumnSet, Columns, Logical, RelationInfo, SortIt
 use crate::physical::{ColumnType, PlanNode};
 use crate::settings::StatisticsSource;
 
-/// A physical operator and the columns of its rows.
+/// A physical operator with the columns of its rows.
 #[derive(Clone, Debug)]
 pub(crate) struct Built {
     /// The operator.
     pub node: PlanNode,
-    /// Numbers of its columns by position.
+    /// Column number at each position.
     pub layout: Vec<ColumnId>,
-    /// The order its rows come in.
+    /// Order of its rows.
     pub order: Order,
 }
 
-/// What a parent would like of its input beyond the rows.
+/// Wishes of a parent beyond the rows themselves.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Goal<'a> {
-    /// An order it must otherwise make itself.
+    /// An order that the parent must otherwise make itself.
     pub order: Option<&'a [SortItem]>,
-    /// It stops after about so many rows (of an ordered input, if `order` is set).
+    /// The parent stops after about this many rows (of an ordered input, if `order` is set).
     pub limit: Option<f64>,
 }
 
-/// A common table that was built.
+/// Estimates of a common table that is already built.
 #[derive(Clone, Debug)]
 pub(crate) struct CommonEstimate {
-    /// Rows.
+    /// Number of rows.
     pub rows: f64,
-    /// Types of its columns.
+    /// Column types.
     pub types: Vec<ColumnType>,
-    /// Distinct values of its columns.
+    /// Distinct values of each column.
     pub distinct: Vec<f64>,
 }
 
 /// Cost of a subplan.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SubplanCost {
-    /// Running it once.
+    /// Cost of one run.
     pub cost: f64,
     /// Whether it depends on outer values.
     pub correlated: bool,
@@ -77,18 +77,18 @@ pub(crate) struct SubplanCost {
 pub(crate) struct Builder<'a> {
     /// Columns of the statement.
     pub columns: &'a Columns,
-    /// Numbers.
+    /// Source of row counts.
     pub source: &'a dyn StatisticsSource,
     /// Distinct values of computed columns.
     pub derived: HashMap<ColumnId, f64>,
-    /// Common tables, as far as they are built.
+    /// Common tables that are already built.
     pub common: Vec<Option<CommonEstimate>>,
-    /// Subplans built so far, by number.
+    /// Subplans that are already built, by number.
     pub subplans: Vec<SubplanCost>,
 }
 
 impl Builder<'_> {
-    /// The plan for `plan` with at least the `required` columns.
+    /// The physical plan for `plan`, with at least the `required` columns.
     pub(crate) fn build(&mut self, plan: &Logical, required: &ColumnSet, goal: Goal<'_>) -> Built {
         stack::ensure();
         match plan {
@@ -113,7 +113,7 @@ impl Builder<'_> {
         self.estimator().distinct(id)
     }
 
-    /// The estimator over what is known so far.
+    /// An estimator over the estimates made so far.
     fn estimator(&self) -> Estimator<'_> {
         Estimator { columns: self.columns, source: self.source, derived: &self.derived }
     }
@@ -122,8 +122,8 @@ impl Builder<'_> {
         &self.columns.relations[id]
     }
 
-    /// Cost of evaluating `conditions` on `rows` rows, each only for rows the ones before let
-    /// through.
+    /// Cost of evaluating `conditions` on `rows` rows. Each condition is only evaluated for the
+    /// rows that passed the earlier ones.
     fn conditions_cost(&self, conditions: &[Expr], rows: f64) -> f64 {
         let estimator = self.estimator();
         let mut left = rows;
@@ -160,23 +160,23 @@ impl Builder<'_> {
 }
 
 impl Built {
-    /// Rewrites column numbers to positions of this operator's rows.
+    /// Rewrites column numbers to positions in this operator's rows.
     pub(crate) fn place(&self, expr: &Expr) -> Expr {
         stack::ensure();
         place(expr, &self.layout)
     }
 
-    /// As [`Built::place`], for several.
+    /// As [`Built::place`], for several expressions.
     pub(crate) fn place_all(&self, exprs: &[Expr]) -> Vec<Expr> {
         exprs.iter().map(|e| self.place(e)).collect()
     }
 }
 
-/// A position no row has: a column that is missing must end the statement, not read another one.
+/// A position that no row has. A missing column must fail the statement, not read another column.
 const NOWHERE: usize = usize::MAX;
 
-/// The place of `id` in `layout`. Columns of one table follow each other, so the first tells of
-/// most.
+/// Position of `id` in `layout`. The columns of a table are usually consecutive, so the first
+/// position is a good guess.
 fn position(layout: &[ColumnId], id: ColumnId) -> Option<usize> {
     let likely = id.wrapping_sub(*layout.first()?);
     if layout.get(likely) == Some(&id) {
@@ -186,7 +186,7 @@ fn position(layout: &[ColumnId], id: ColumnId) -> Option<usize> {
     layout.iter().position(|column| *column == id)
 }
 
-/// `expr` over rows of `layout`.
+/// `expr` with positions in rows of `layout`.
 pub(crate) fn place(expr: &Expr, layout: &[ColumnId]) -> Expr {
     stack::ensure();
     let mut placed = expr.clone();

@@ -1,7 +1,7 @@
-//! The cost model: nanoseconds of one core of the executor, hot data.
+//! The cost model, in nanoseconds of one core of the executor on cached data.
 //!
-//! One place for all constants, each with its reason. They need only be right relative to one
-//! another; a plan's choice rarely turns on less than a factor of two.
+//! All constants are here, each with its reason. Only their ratios matter: the choice of a plan
+//! rarely depends on less than a factor of two.
 
 /// Reading a row of a clustered scan: leaf walk, visibility check, batch bookkeeping.
 pub(crate) const SCAN_ROW: f64 = 35.0;
@@ -13,24 +13,24 @@ pub(crate) const CONDITION: f64 = 4.0;
 pub(crate) const STRING_CONDITION: f64 = 40.0;
 /// Starting a scan: opening a cursor and the first descent.
 pub(crate) const OPEN_SCAN: f64 = 1_500.0;
-/// Rows that a scan of a whole table is assumed to read at least: plans are kept, and a table of
-/// few rows may soon have more of them. A key that finds a row is then the better choice.
+/// Least number of rows assumed for a scan of a whole table. Plans are cached, and a small table
+/// may grow soon; a lookup by key is then the better choice.
 pub(crate) const FEWEST_SCANNED: f64 = 100.0;
-/// One descent of an index from its root: inner nodes are cached, the leaf usually is not.
+/// One descent of an index from its root. Inner nodes are cached, the leaf usually is not.
 pub(crate) const INDEX_DESCENT: f64 = 800.0;
 /// The next entry of an index after a descent.
 pub(crate) const INDEX_ENTRY: f64 = 40.0;
-/// Fetching the row of a secondary index entry: a second descent, helped by batching.
+/// Fetching the row of a secondary index entry: a second descent, made cheaper by batching.
 pub(crate) const FETCH_ROW: f64 = 550.0;
 /// Putting a row into a hash table: key encoding, hashing, copying.
 pub(crate) const HASH_BUILD: f64 = 60.0;
-/// Further cost per row of a hash table that outgrows the caches.
+/// Extra cost per row if the hash table exceeds the caches.
 pub(crate) const HASH_BUILD_LARGE: f64 = 60.0;
 /// Looking a row up in a hash table.
 pub(crate) const HASH_PROBE: f64 = 30.0;
-/// Further cost per lookup in a table that outgrows the caches.
+/// Extra cost per lookup if the hash table exceeds the caches.
 pub(crate) const HASH_PROBE_LARGE: f64 = 50.0;
-/// Rows from which a hash table no longer fits the caches.
+/// Number of rows from which a hash table no longer fits the caches.
 pub(crate) const CACHED_ROWS: f64 = 100_000.0;
 /// Making one row of join output.
 pub(crate) const JOIN_OUTPUT: f64 = 12.0;
@@ -44,7 +44,7 @@ pub(crate) const AGGREGATE: f64 = 8.0;
 pub(crate) const SORT_COMPARE: f64 = 20.0;
 /// Starting a correlated subplan for new values: opening its operators.
 pub(crate) const SUBPLAN: f64 = 3_000.0;
-/// Evaluating a subquery whose values are cached.
+/// Evaluating a subquery whose result is cached.
 pub(crate) const CACHED_SUBPLAN: f64 = 150.0;
 
 /// Sorting `rows` rows.
@@ -64,13 +64,13 @@ pub(crate) fn hash_build(rows: f64) -> f64 {
     rows * HASH_BUILD + large * HASH_BUILD_LARGE
 }
 
-/// Looking up `probes` rows in a hash table of `rows`.
+/// Looking up `probes` rows in a hash table of `rows` rows.
 pub(crate) fn hash_probe(probes: f64, rows: f64) -> f64 {
     let miss = (rows / CACHED_ROWS).log10().clamp(0.0, 1.0);
     probes * (HASH_PROBE + miss * HASH_PROBE_LARGE)
 }
 
-/// Looking `keys` keys up in an index and reading `rows` rows by it.
+/// Looking up `keys` keys in an index and reading `rows` rows.
 pub(crate) fn lookups(keys: f64, rows: f64, fetches: bool) -> f64 {
     keys * INDEX_DESCENT + rows * (INDEX_ENTRY + if fetches { FETCH_ROW } else { 0.0 })
 }

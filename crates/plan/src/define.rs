@@ -1,8 +1,9 @@
 //! From CREATE TABLE and ALTER TABLE to definitions.
 //!
-//! A pure function of the statement, the definitions that exist and the session's settings, as the
-//! rest of this crate: nothing is created here. What MariaDB decides silently (lengths, key names,
-//! the order of keys) is decided here in the same way; what it refuses is refused with its error.
+//! A pure function of the statement, the existing definitions and the session's settings, like the
+//! rest of this crate: nothing is created here. Silent decisions of MariaDB (lengths, key names,
+//! the order of keys) are made here in the same way. A definition that MariaDB rejects is rejected
+//! with the same error.
 
 mod algorithm;
 mod alter;
@@ -43,27 +44,27 @@ use selkie_types::{CollationId, Condition, SqlMode};
 
 use crate::settings::Environment;
 
-/// What definitions depend on besides the statement.
+/// Inputs of a definition besides the statement.
 pub struct DefineContext<'a> {
-    /// What exists.
+    /// Existing definitions.
     pub names: Namespace<'a>,
-    /// For evaluating default values; its warnings are the statement's.
+    /// Context to evaluate default values; its warnings are those of the statement.
     pub eval: &'a EvalContext<'a>,
     /// `enforce_storage_engine`, if set.
     pub enforced_engine: Option<&'a str>,
     /// `default_storage_engine`.
     pub default_engine: &'a str,
-    /// The engines there are.
+    /// Available engines.
     pub engines: &'a [&'static Personality],
     /// The current schema.
     pub schema: Option<&'a str>,
     /// The text of the statement.
     pub text: &'a [u8],
-    /// Seconds since 1970.
+    /// Current time in seconds since 1970.
     pub now_seconds: u64,
     /// `foreign_key_checks`.
     pub foreign_key_checks: bool,
-    /// Keeps a condition to be listed after the error the definition fails with.
+    /// Adds a condition that is listed after the error with which the definition fails.
     pub after_error: &'a dyn Fn(Condition),
     /// Variables that expressions may read.
     pub environment: &'a dyn Environment,
@@ -76,7 +77,7 @@ impl DefineContext<'_> {
         self.eval.types.sql_mode
     }
 
-    /// The engine that `ENGINE=name` means.
+    /// The engine that `ENGINE=name` refers to.
     fn engine(&self, name: &str) -> Option<&'static Personality> {
         self.engines.iter().find(|engine| engine.is_called(name)).copied()
     }

@@ -1,4 +1,5 @@
-//! Estimates: how many rows, how many distinct values, how selective a condition.
+//! Estimates of row counts, distinct values and selectivities. They read statistics only through
+//! [`crate::StatisticsSource`] and the definitions, never data.
 
 mod selectivity;
 mod table;

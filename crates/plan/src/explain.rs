@@ -1,6 +1,6 @@
 //! Plans as text: a tree for people and tests, the table of EXPLAIN, and its JSON.
 //!
-//! Must not change or interpret plans; what it says is what the executor will do.
+//! Must not change or interpret plans. The text describes what the executor will do.
 
 mod aliases;
 mod arrange;

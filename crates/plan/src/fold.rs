@@ -1,18 +1,20 @@
-//! Computing at planning time what is the same in every execution.
+//! Constant folding: computes at planning time the parts of an expression that are the same in
+//! every execution (PLAN-1). Must not raise warnings or errors: these belong to the execution.
 
 use selkie_expr::{EvalContext, Expr, ExprKind, TypeContext};
 use selkie_types::{Value, stack};
 
-/// Bytes of the longest text that takes the place of what makes it.
+/// Longest text, in bytes, that may replace its expression.
 const LARGE: usize = 1 << 20;
 
-/// Replaces the constant parts of an expression by their values, unless computing them raises a
-/// warning or an error: that belongs to the execution.
+/// Replaces the constant parts of an expression by their values. A part whose computation raises a
+/// warning or an error is kept, because that belongs to the execution.
 pub(crate) fn fold(expr: &mut Expr, types: &TypeContext) {
     if is_left_alone(expr) {
         return;
     }
-    // Asking each part anew would look at the parts of a long sum once for each of its terms.
+    // All properties are computed first: a check at each part would visit the terms of a long sum
+    // once for each of its terms.
     let mut parts = Vec::new();
     measure(expr, &mut parts);
     fold_part(expr, &parts, types);
@@ -22,9 +24,9 @@ fn is_left_alone(expr: &Expr) -> bool {
     matches!(expr.kind, ExprKind::Literal(_) | ExprKind::Column(_) | ExprKind::Row(_))
 }
 
-/// Properties of an expression; those of its operands follow, in preorder.
+/// Properties of an expression. The properties of its operands follow in preorder.
 struct Part {
-    /// Nodes, with those below.
+    /// Number of nodes, including those below.
     size: usize,
     is_foldable: bool,
 }
@@ -46,8 +48,8 @@ fn fold_part(expr: &mut Expr, parts: &[Part], types: &TypeContext) {
     if is_left_alone(expr) {
         return;
     }
-    // A text made of a date, and what is taken out of a JSON document, stay what they are: where a
-    // number is wanted it is that of the date or of the value.
+    // A text made from a date and a value extracted from a JSON document are kept. In a number
+    // context they give the number of the date or of the JSON value.
     let stays = selkie_expr::cast::is_date_text(expr) || expr.is_extract();
     if !parts[0].is_foldable || stays {
         let mut rest = &parts[1..];
@@ -62,12 +64,12 @@ fn fold_part(expr: &mut Expr, parts: &[Part], types: &TypeContext) {
     if let Ok(value) = expr.eval_value(&context)
         && context.conditions.borrow().count() == 0
     {
-        // A large value would be held by the plan and by each of its copies: it is made when it is
-        // used.
+        // A large value would be held by the plan and each of its copies, so it is computed at
+        // execution.
         if matches!(&value, Value::Bytes(text) if text.len() > LARGE) {
             return;
         }
-        // Result metadata says what the expression can be, not what it is.
+        // Result metadata describes the expression, not its value: it keeps its nullability.
         expr.nullable |= value.is_null();
         expr.become_literal(value);
     }

@@ -1,20 +1,22 @@
 //! Name resolution, logical plan, statistics, cost, physical plan.
 //!
 //! # What it is
-//! A statement, the definitions it names, statistics and settings in; a [`physical::Plan`] out. A
-//! pure function: no data is read, no clock, no globals.
+//! Input: a statement, the definitions it names, statistics and settings. Output: a
+//! [`physical::Plan`], or a new definition for DDL ([`define`]). A pure function: it uses no clock
+//! and no globals, and reads no table rows.
 //!
 //! # Words
-//! *Column number*: names a column within a statement, wherever it is read. *Slot*: where a subplan
-//! finds a value of an outer block. *Leaf*: an input of a join before the joins are ordered.
+//! *Column number*: identifies a column within a statement, in every expression. *Slot*: holds a
+//! value of an outer block for a subplan. *Leaf*: an input of a join before the joins are ordered.
 //!
 //! # Invariants
-//! - PLAN-1 A plan holds nothing that changes between executions; it runs again with other
+//! - PLAN-1 A plan holds nothing that changes between executions, so it can run again with other
 //!   parameters.
-//! - PLAN-2 Equal inputs give equal plans, whatever the hash seeds.
+//! - PLAN-2 Equal inputs give equal plans, independent of hash seeds.
 //!
 //! # Not here
-//! No execution, no statements without a query (DDL, SHOW, SET).
+//! No execution: DDL is defined here but carried out elsewhere. No plans for statements without a
+//! query (SHOW, SET).
 
 #![forbid(unsafe_code)]
 

@@ -1,8 +1,8 @@
-//! The logical plan: what the binder makes of a statement and the optimizer rewrites.
+//! The logical plan: the binder makes it from a statement, and the optimizer rewrites it.
 //!
-//! Every column of every operator has a number that is unique in the statement ([`ColumnId`]), and
-//! expressions refer to columns by it wherever they stand. A column that an operator uses but
-//! nothing below it makes is free: the operator belongs to a correlated subquery.
+//! Every column of every operator has a number that is unique in the statement ([`ColumnId`]).
+//! Expressions refer to columns by this number in any place. A column that an operator uses but no
+//! operator below it makes is free: the operator belongs to a correlated subquery.
 
 mod columns;
 mod node;

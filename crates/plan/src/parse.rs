@@ -1,9 +1,10 @@
-//! Definitions kept as text: views, generated columns, checks, defaults.
+//! Parser calls for stored texts: views, generated columns, checks, defaults. These texts must be
+//! parsed here, not with the session's `sql_mode` alone: a backslash always escapes in them.
 
 use selkie_sql::{ParseOptions, ast};
 use selkie_types::{SqlError, SqlMode, SqlResult};
 
-/// The query a view stands for.
+/// The query of a view.
 pub(crate) fn query(text: &[u8], sql_mode: SqlMode) -> SqlResult<ast::Query> {
     let sql_mode = kept_mode(sql_mode);
     match selkie_sql::parse(text, &ParseOptions { sql_mode })?.statement {
@@ -17,7 +18,7 @@ pub(crate) fn expression(text: &[u8], sql_mode: SqlMode) -> SqlResult<ast::Expr>
     selkie_sql::parse_expr(text, &ParseOptions { sql_mode: kept_mode(sql_mode) })
 }
 
-/// Texts that are kept have backslashes before quotes, whatever a session thinks of them.
+/// Stored texts have backslashes before quotes, whatever the session's mode is.
 fn kept_mode(sql_mode: SqlMode) -> SqlMode {
     sql_mode.without(SqlMode::NO_BACKSLASH_ESCAPES)
 }

@@ -65,24 +65,24 @@ pub struct Plan {
     /// User variables the statement reads, with the types they were bound as. A plan is stale when
     /// one of them is read as another type.
     pub user_variables: Vec<(Box<str>, Option<selkie_types::SqlType>)>,
-    /// Sequences the statement takes numbers of.
+    /// Sequences from which the statement takes numbers.
     pub takes_numbers: Vec<Arc<TableInfo>>,
-    /// Tables whose rows it locks to be changed, by this statement or a later one.
+    /// Tables whose rows it locks in order to change them, in this statement or a later one.
     pub locks_rows: Vec<Arc<TableInfo>>,
     /// `SELECT ... INTO`, if the rows do not go to the client.
     pub into: Option<selkie_sql::ast::IntoTarget>,
     /// `SQL_CALC_FOUND_ROWS`: count what the outermost LIMIT cut off.
     pub calc_found_rows: bool,
-    /// `LIMIT ROWS EXAMINED`: the rows end once so many rows were read.
+    /// `LIMIT ROWS EXAMINED`: the result ends when this many rows were read.
     pub rows_examined: Option<selkie_expr::Expr>,
-    /// Foreign keys the statement has to keep.
+    /// Foreign keys that the statement must check.
     pub foreign: ForeignTables,
-    /// Warnings about what the statement says, for every execution.
+    /// Warnings about the statement's text, repeated at each execution.
     pub conditions: Vec<selkie_types::Condition>,
-    /// Query blocks with window functions, which a status counter counts.
+    /// Number of query blocks with window functions, for a status counter.
     pub windowed_blocks: u64,
-    /// Stored functions are called somewhere in it.
+    /// Whether it calls stored functions.
     pub calls_functions: bool,
-    /// Triggers of the tables it changes that it may set off.
+    /// Triggers of the changed tables that the statement may run.
     pub triggers: Vec<Arc<selkie_catalog::Trigger>>,
 }

@@ -1,4 +1,5 @@
-//! From a statement to its plan: bind, rewrite, build, and choose between variants.
+//! From a statement to its plan: bind, rewrite, build, and choose between variants. The crate's
+//! entry points for queries and DML; statements are bound once and optimized per variant.
 
 mod dml;
 mod foreign;
@@ -22,23 +23,23 @@ use crate::physical::{CommonTable, Operator, OwnValue, Plan, PlanNode, SubPlan};
 use crate::rewrite::{Unnest, merge_projections, push_conditions, unnest};
 use crate::settings::{Environment, Settings, StatisticsSource};
 
-/// Subqueries beyond this many are not tried both ways.
+/// Number of subqueries for which both variants, join and subplan, are tried.
 const MOST_CHOICES: u32 = 3;
 
-/// What a plan is made from, beside the statement.
+/// Inputs of a plan besides the statement.
 #[derive(Clone, Copy)]
 pub struct PlanContext<'a> {
-    /// The statement's text, which names result columns.
+    /// Text of the statement; result columns without an alias are named by it.
     pub text: &'a [u8],
     /// Tables and views.
     pub tables: Namespace<'a>,
     /// Variables and stored functions.
     pub environment: &'a dyn Environment,
-    /// Numbers.
+    /// Source of row counts.
     pub statistics: &'a dyn StatisticsSource,
     /// Settings of the session.
     pub settings: &'a Settings<'a>,
-    /// Settings of expressions.
+    /// Settings for expressions.
     pub types: &'a TypeContext,
     /// Number of `?` in the statement.
     pub parameters: usize,
@@ -88,9 +89,8 @@ fn plan_whole(statement: &ast::Statement, context: &PlanContext<'_>) -> SqlResul
     }
 }
 
-/// Whether tables that a statement only reads are locked: it is no query.
-/// Compat: below REPEATABLE READ not for INSERT ... SELECT and UPDATE of one table, but for all
-/// else.
+/// Whether a statement locks the rows of tables that it only reads. Queries do not. Compat: below
+/// REPEATABLE READ, INSERT ... SELECT and single-table UPDATE do not either, but all others do.
 fn locks_sources(statement: &ast::Statement, settings: &Settings<'_>) -> bool {
     match statement {
         ast::Statement::Insert(insert) => match insert.source {
@@ -106,7 +106,7 @@ fn locks_sources(statement: &ast::Statement, settings: &Settings<'_>) -> bool {
     }
 }
 
-/// An expression by itself, as SET and SHOW ... WHERE need it: over no columns, without subqueries.
+/// An expression without columns and subqueries, as SET and SHOW ... WHERE need it.
 pub fn bind_constant(expr: &ast::Expr, context: &PlanContext<'_>) -> SqlResult<Expr> {
     let names =
         Names { tables: context.tables, environment: context.environment, text: context.text };
@@ -119,7 +119,7 @@ pub fn bind_constant(expr: &ast::Expr, context: &PlanContext<'_>) -> SqlResult<E
     }
 }
 
-/// What HANDLER reads of `table`, which is open.
+/// The bound READ of a HANDLER that is open on `table`.
 pub fn handler_read(
     table: &Arc<TableInfo>,
     syntax: HandlerSyntax<'_>,
@@ -165,14 +165,14 @@ fn plan_query(
     Ok(plan)
 }
 
-/// Whether a query's values go to variables, which hold more digits than a client is shown.
+/// Whether a query's values go to variables, which hold more digits than clients are shown.
 fn keeps_digits(query: &ast::Query) -> bool {
     let for_statement = |select: &ast::Select| select.options.for_statement;
     matches!(query.into.as_deref(), Some(ast::IntoTarget::Variables(_)))
         || matches!(&query.body, ast::QueryBody::Select(select) if for_statement(select))
 }
 
-/// Compat: a variable that is selected is as wide as anything of its kind.
+/// Compat: a selected variable is announced with the widest type of its kind.
 fn show_variables(output: &mut [crate::physical::OutputColumn], root: &PlanNode) {
     stack::ensure();
     match &root.operator {
@@ -186,7 +186,7 @@ fn show_variables(output: &mut [crate::physical::OutputColumn], root: &PlanNode)
     }
 }
 
-/// The widest type of the kind of `ty`, values of which have the same form.
+/// The widest type of the kind of `ty` whose values look the same.
 fn widest(ty: &mut selkie_types::SqlType) {
     use selkie_types::{SqlType, TypeKind};
     const DIGITS: u32 = 81;
@@ -204,8 +204,8 @@ fn widest(ty: &mut selkie_types::SqlType) {
     };
 }
 
-/// Compat: bits that are computed are shown as a number, those of a column as its bytes. A year has
-/// all its digits unless it is computed.
+/// Compat: a computed BIT is shown as a number, a BIT column as its bytes. A YEAR has all its
+/// digits unless it is computed.
 fn show_computed(column: &mut crate::physical::OutputColumn, is_select: bool) {
     use selkie_types::{SqlType, TypeKind};
     let computed = is_select && column.table.is_empty();
@@ -218,7 +218,7 @@ fn show_computed(column: &mut crate::physical::OutputColumn, is_select: bool) {
     }
 }
 
-/// 1287: a query says at its end where its row goes.
+/// 1287: INTO at the end of a query is deprecated.
 pub fn late_into() -> selkie_types::Condition {
     let (old, new) = (
         "<select expression> INTO <destination>;",
@@ -227,7 +227,8 @@ pub fn late_into() -> selkie_types::Condition {
     selkie_types::Condition::warning(&ER_WARN_DEPRECATED_SYNTAX, &[&old, &new])
 }
 
-/// As many variables as columns. One variable of a program may be a row: the program knows.
+/// INTO needs one variable for each column. A single local variable may be a row; the program
+/// checks that at run time.
 fn check_into(query: &ast::Query, columns: usize) -> SqlResult<()> {
     match query.into.as_deref() {
         Some(ast::IntoTarget::Variables(names))
@@ -249,7 +250,7 @@ fn calc_found_rows(body: &ast::QueryBody) -> bool {
     }
 }
 
-/// Makes the outermost LIMIT count what it cuts off.
+/// Makes the outermost LIMIT count the rows it cuts off.
 fn count_cut_rows(plan: &mut Logical) {
     stack::ensure();
     match plan {
@@ -259,7 +260,7 @@ fn count_cut_rows(plan: &mut Logical) {
     }
 }
 
-/// What binding left, on the way to a plan.
+/// Result of binding, on the way to a plan.
 #[derive(Clone)]
 pub(crate) struct Draft {
     pub columns: Columns,
@@ -269,17 +270,17 @@ pub(crate) struct Draft {
     pub parameters: usize,
     pub tables: Vec<Arc<TableInfo>>,
     pub takes_numbers: Vec<Arc<TableInfo>>,
-    /// User variables the statement reads.
+    /// User variables that the statement reads.
     pub user_variables: Vec<(Box<str>, Option<selkie_types::SqlType>)>,
     pub conditions: Vec<selkie_types::Condition>,
     pub windowed_blocks: u64,
     pub rows_examined: Option<Expr>,
-    /// What is computed from rows that the plan makes; subqueries there become subplans.
+    /// Expressions over rows that the plan makes; their subqueries become subplans.
     pub row_exprs: RowExprs,
     pub calls_functions: bool,
 }
 
-/// Expressions over rows as INSERT, UPDATE and DELETE make or meet them.
+/// Expressions over the new or existing rows of INSERT, UPDATE and DELETE.
 #[derive(Clone, Default)]
 pub(crate) struct RowExprs {
     /// Conditions of WITH CHECK OPTION.
@@ -301,7 +302,7 @@ impl RowExprs {
     }
 }
 
-/// A finished plan in its parts.
+/// The parts of a finished plan.
 pub(crate) struct Done {
     pub root: Built,
     pub draft: Draft,
@@ -329,7 +330,7 @@ impl Draft {
         }
     }
 
-    /// The columns an expression reads, in its subqueries too.
+    /// Columns that an expression reads, including those its subqueries read.
     fn outer_columns(&self, expr: &Expr) -> ColumnSet {
         let mut set = ColumnSet::of(expr);
         expr.visit(&mut |e| {
@@ -341,8 +342,8 @@ impl Draft {
         set
     }
 
-    /// Optimises `plan`, giving the columns `ids`. Subqueries that can be joins or subplans are
-    /// tried as both, the cheapest combination wins.
+    /// Optimizes `plan`, which must give the columns `ids`. A subquery that can be a join or a
+    /// subplan is tried as both, and the cheapest combination is used.
     pub(crate) fn finish(self, plan: Logical, ids: &[ColumnId], context: &PlanContext<'_>) -> Done {
         if self.subqueries.is_empty() {
             return self.variant(plan, ids, context, 0).0;
@@ -357,7 +358,7 @@ impl Draft {
         best
     }
 
-    /// One variant, and how many choices there were.
+    /// One variant of the plan, and the number of choices there were.
     fn variant(
         mut self,
         plan: Logical,
@@ -404,7 +405,7 @@ impl Draft {
         (improved(plan, &self.columns), choices)
     }
 
-    /// Puts common tables that are read once in place of their reference.
+    /// Replaces the reference to a common table that is read once by its plan.
     fn inline(&mut self, plan: &mut Logical, commons: &[Logical]) {
         stack::ensure();
         if commons.is_empty() {
@@ -450,7 +451,7 @@ impl Draft {
 }
 
 impl Draft {
-    /// Builds a common table after those it reads.
+    /// Builds a common table after the common tables it reads.
     fn make_common(
         &self,
         builder: &mut Builder<'_>,

@@ -1,7 +1,7 @@
-//! Rewrites of the logical plan that are always right and nearly always better.
+//! Rewrites of the logical plan that are always correct and nearly always faster.
 //!
-//! In this order: subqueries become joins, derived tables are merged, outer joins become inner
-//! ones, conditions move down. Must not look at costs; choices that need them are the caller's.
+//! Order: subqueries become joins, derived tables are merged, outer joins become inner joins,
+//! conditions move down. Must not look at costs; the caller decides where costs matter.
 
 mod equality;
 mod factor;

@@ -1,4 +1,5 @@
-//! What a session tells the planner. Plain values: the planner asks nobody.
+//! The planner's view of a session: values of variables, and traits through which it asks for
+//! types, privileges and row counts. The planner must not reach the session in any other way.
 
 use selkie_catalog::TableInfo;
 use selkie_engine::RangeEstimate;
@@ -8,12 +9,12 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{Privileges, SqlError, SqlResult, SqlType};
 
-/// Variables that change the meaning or the shape of a plan, beside those of expressions.
+/// Variables that change the meaning or the shape of a plan, besides those of expressions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlanVariables {
-    /// `sql_select_limit`; `u64::MAX` is none.
+    /// `sql_select_limit`; `u64::MAX` means no limit.
     pub sql_select_limit: u64,
-    /// `lower_case_table_names` is not 0: names of schemas and tables in any case.
+    /// `lower_case_table_names` is not 0: names of schemas and tables are case-insensitive.
     pub lower_case_names: bool,
     /// `foreign_key_checks`.
     pub foreign_key_checks: bool,
@@ -26,7 +27,7 @@ pub struct PlanVariables {
 }
 
 impl PlanVariables {
-    /// The values of a server without options.
+    /// Values of a server without options.
     pub const DEFAULT: Self = Self {
         sql_select_limit: u64::MAX,
         lower_case_names: false,
@@ -43,20 +44,22 @@ impl Default for PlanVariables {
     }
 }
 
-/// What a session tells of itself.
+/// Settings of a session.
 #[derive(Clone, Debug)]
 pub struct Settings<'a> {
-    /// Its variables.
+    /// Variables.
     pub variables: &'a PlanVariables,
-    /// Current database, if one is chosen.
+    /// Current database, if any.
     pub schema: Option<&'a str>,
-    /// Types of the `?` parameters, when they are known; a missing one is a string.
+    /// Types of the `?` parameters if they are known. A missing type is a string.
     pub parameters: &'a [SqlType],
-    /// Reads of a transaction that locks what it reads (SERIALIZABLE).
+    /// The transaction locks the rows it reads (SERIALIZABLE).
     pub lock_reads: bool,
-    /// Rows that another table is filled or updated from are locked (REPEATABLE READ and above).
+    /// Rows of tables from which another table is filled or updated are locked (REPEATABLE READ and
+    /// above).
     pub lock_sources: bool,
-    /// LOCK TABLES holds: other tables cannot be used, whether they exist or not.
+    /// LOCK TABLES is in effect: tables that are not locked cannot be used, whether they exist or
+    /// not.
     pub listed_only: bool,
 }
 
@@ -73,42 +76,43 @@ impl Default for Settings<'_> {
     }
 }
 
-/// Types the binder asks for: of variables and routines that live in the session or elsewhere.
+/// Types and privileges of objects outside the statement: variables, routines, locked tables.
 pub trait Environment {
     /// Type of the user variable `@name`; `None` if it was never set.
     fn user_variable(&self, _name: &str) -> Option<SqlType> {
         None
     }
 
-    /// Type of the system variable `@@name`; fails if there is none in this scope. The name of a
-    /// component has that of its structure before a dot.
+    /// Type of the system variable `@@name`; an error if the scope has none. The name of a
+    /// component has the name of its structure before a dot.
     fn system_variable(&self, _scope: VariableScope, name: &str) -> SqlResult<SqlType> {
         Err(SqlError::new(&ER_UNKNOWN_SYSTEM_VARIABLE, &[&name]))
     }
 
-    /// Fails unless LOCK TABLES, where it was used, locked the table under this name (1100), and to
-    /// be written if it is (1099).
+    /// After LOCK TABLES, an error unless the table is locked under this name (1100), and for
+    /// writing if `written` (1099).
     fn check_locked(&self, _table: &TableInfo, _name: &str, _written: bool) -> SqlResult<()> {
         Ok(())
     }
 
-    /// Who may use what.
+    /// The session's privileges.
     fn permissions(&self) -> &dyn Permissions;
 
-    /// What the stored function `schema`.`name` returns and takes; `None` if there is none.
+    /// Signature of the stored function `schema`.`name`; `None` if there is none.
     fn stored_function(&self, _schema: &str, _name: &str) -> Option<StoredFunction> {
         None
     }
 }
 
-/// Who may use which tables and columns. The methods' own bodies allow everything.
+/// Privileges on tables and columns. The default methods allow everything.
 pub trait Permissions {
-    /// What `who`, the session's account if `None`, may do with every column of a table.
+    /// Privileges of `who` on all columns of a table; `None` is the session's account.
     fn granted(&self, _who: Option<&str>, _schema: &str, _table: &str) -> Privileges {
         Privileges::ALL
     }
 
-    /// Fails (1142) unless `who` may use a table so, or some column of it.
+    /// An error (1142) unless `who` has the privilege `wanted` on the table or on one of its
+    /// columns.
     fn check_table(
         &self,
         _who: Option<&str>,
@@ -119,7 +123,7 @@ pub trait Permissions {
         Ok(())
     }
 
-    /// Fails (1143) unless `who` may use a column so.
+    /// An error (1143) unless `who` has the privilege `wanted` on the column.
     fn check_column(
         &self,
         _who: Option<&str>,
@@ -131,12 +135,12 @@ pub trait Permissions {
         Ok(())
     }
 
-    /// Fails (1370) unless the session's account may run a stored function.
+    /// An error (1370) unless the session's account may run the stored function.
     fn check_function(&self, _schema: &str, _name: &str) -> SqlResult<()> {
         Ok(())
     }
 
-    /// 1142.
+    /// Error 1142.
     fn table_denied(
         &self,
         _who: Option<&str>,
@@ -151,18 +155,18 @@ pub trait Permissions {
         )
     }
 
-    /// 1044.
+    /// Error 1044.
     fn schema_denied(&self, _who: Option<&str>, schema: &str) -> SqlError {
         SqlError::new(&ER_DBACCESS_DENIED_ERROR, &[&"", &"", &schema])
     }
 
-    /// Fails (1449) unless an account that defined a view exists.
+    /// An error (1449) unless the account that defined a view exists.
     fn check_definer(&self, _definer: &str) -> SqlResult<()> {
         Ok(())
     }
 }
 
-/// Everything is allowed to everybody.
+/// Permissions that allow everything to every account.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unrestricted;
 
@@ -171,7 +175,7 @@ impl Permissions for Unrestricted {}
 /// Signature of a stored function.
 #[derive(Clone, Debug)]
 pub struct StoredFunction {
-    /// How many parameters it has.
+    /// Number of parameters.
     pub parameters: usize,
     /// Type of the result.
     pub returns: SqlType,
@@ -189,12 +193,12 @@ impl Environment for NoEnvironment {
     }
 }
 
-/// Numbers the planner asks for while it compares plans.
+/// Row counts for the planner, read while it compares plans.
 pub trait StatisticsSource {
-    /// Rows of a table now.
+    /// Current number of rows of a table.
     fn table_rows(&self, table: &TableInfo) -> Option<f64>;
 
-    /// Rows of a range of an index whose bounds are known.
+    /// Number of rows in a range of an index with known bounds.
     fn range_rows(
         &self,
         _table: &TableInfo,
@@ -206,7 +210,7 @@ pub trait StatisticsSource {
     }
 }
 
-/// Knows nothing but what ANALYZE stored.
+/// Row counts from ANALYZE only.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StoredStatistics;
 

@@ -1,18 +1,18 @@
-//! The order of the columns of `*`. NATURAL and USING change it: first the merged columns in the
-//! order of the left side, then its other columns, then those of the right; in a RIGHT JOIN the
-//! right side comes first. Sides can be such joins themselves.
+//! Column order of `*`. NATURAL and USING change it: first the merged columns in the order of the
+//! left side, then the left side's other columns, then those of the right side. In a RIGHT JOIN the
+//! right side comes first. A side may itself be such a join.
 
 use hashbrown::{HashMap, HashSet};
 use std::ops::Range;
 
-/// A column: the number of its source in FROM, and its position there.
+/// A column: the number of its source in FROM, and its position in that source.
 pub(crate) type StarColumn = (usize, usize);
 
-/// The order as far as joins with merged columns have set it.
+/// The column order set by the joins with merged columns so far.
 #[derive(Clone, Default)]
 pub(crate) struct StarOrder {
     columns: Vec<StarColumn>,
-    /// The sources that `columns` speaks of are those before this one.
+    /// `columns` covers the sources before this number.
     sources: usize,
 }
 
@@ -38,8 +38,8 @@ impl StarOrder {
         order
     }
 
-    /// Two sides that follow each other in FROM were joined with the columns `merged`; `sides` are
-    /// in the order in which their columns are shown.
+    /// Records the join of two sides that are adjacent in FROM, with the columns `merged`. `sides`
+    /// are in the order in which their columns are shown.
     pub(crate) fn join(
         &mut self,
         merged: Vec<StarColumn>,
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn sides_that_are_joins_keep_their_order() {
-        // Columns x and one more each; (0 RIGHT JOIN 1 USING (x)) JOIN 2 USING (x), 3.
+        // Each source has column x and one more; (0 RIGHT JOIN 1 USING (x)) JOIN 2 USING (x), 3.
         let mut order = StarOrder::default();
         order.join(vec![(1, 0)], [1..2, 0..1], &|source| {
             if source == 0 { vec![1] } else { vec![0, 1] }

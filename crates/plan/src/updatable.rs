@@ -1,5 +1,5 @@
-//! Which views rows can be changed through, as far as the view's query says. Works on syntax and
-//! definitions; parses the queries of views it meets.
+//! Updatability of views: whether rows can be changed through a view, as far as its query decides.
+//! Works on syntax and definitions, and parses the queries of nested views.
 //!
 //! Must never look at privileges or data.
 
@@ -11,22 +11,22 @@ use selkie_sql::ast::{
 use selkie_types::charset::identifier_eq;
 use selkie_types::{SqlMode, stack};
 
-/// Most views within views that are looked into.
+/// Maximum nesting of views that is examined.
 const MOST_DEPTH: usize = 64;
 
-/// Functions that give another value for every row: a view with one is always materialised.
+/// Functions with a new value for every row. A view that calls one is always materialised.
 const UNPREDICTABLE: [&str; 4] = ["rand", "uuid", "uuid_short", "sys_guid"];
 
-/// What can be done through a view.
+/// Operations possible through a view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Updatability {
-    /// The view's rows are rows of its tables: its query can be put in place of its name.
+    /// Whether the view's rows are rows of its tables, so that its query can replace its name.
     pub merges: bool,
-    /// It may be the target of INSERT and DELETE.
+    /// Whether it may be the target of INSERT and DELETE.
     pub updatable: bool,
 }
 
-/// The SELECT a query is, if it is one and its rows are those of FROM.
+/// The SELECT of a query whose rows are those of FROM; `None` for other queries.
 pub(crate) fn merged_select(query: &Query) -> Option<&Select> {
     stack::ensure();
     if query.limit.is_some() {
@@ -55,7 +55,8 @@ fn is_dual(from: &[TableRef]) -> bool {
         if table.name.schema.is_none() && table.name.name.is("dual"))
 }
 
-/// Neither an aggregate nor a window function, nor different every time.
+/// Whether the expression depends on one row only: no aggregate, no window function, no function
+/// with a new value for every row.
 fn is_of_one_row(expr: &Expr) -> bool {
     let found = expr.find(&mut |e| match &e.kind {
         ExprKind::GroupConcat(_) => Some(()),
@@ -70,7 +71,7 @@ fn is_of_one_row(expr: &Expr) -> bool {
     found.is_none()
 }
 
-/// What can be done through a view `definition` of which is in `schema`.
+/// Updatability of a view with the query `query`, which is stored in `schema`.
 pub fn updatability(
     names: Namespace<'_>,
     query: &Query,
@@ -80,7 +81,7 @@ pub fn updatability(
     shape(names, query, schema, temptable, 0)
 }
 
-/// What can be done through an existing view.
+/// Updatability of an existing view.
 pub(crate) fn of_view(names: Namespace<'_>, info: &TableInfo, view: &View) -> Updatability {
     nested(names, info, view, 0)
 }

@@ -1,6 +1,6 @@
-//! How many rows conditions let through.
+//! Selectivity: the share of rows for which conditions are true.
 //!
-//! Conditions on one column are combined as one range; others count as independent.
+//! Conditions on one column are combined to a range; other conditions count as independent.
 
 use selkie_expr::{Compare, CompareOp, Expr, ExprKind, InList};
 use selkie_types::{Value, stack};
@@ -13,28 +13,28 @@ use crate::cost;
 use crate::logical::{ColumnId, Columns};
 use crate::settings::StatisticsSource;
 
-/// Share of rows for a comparison nothing is known of.
+/// Share of rows for a comparison with an unknown value.
 const RANGE: f64 = 1.0 / 3.0;
-/// Share of rows for equality with something nothing is known of.
+/// Share of rows for equality with an unknown value.
 const EQUAL: f64 = 0.05;
-/// Share for LIKE with a constant prefix, per character of it, and at least.
+/// Share of rows for LIKE with a constant prefix: factor per character of the prefix, and minimum.
 const LIKE_PREFIX: (f64, f64) = (0.35, 0.005);
-/// Share for LIKE with a leading wildcard.
+/// Share of rows for LIKE with a leading wildcard.
 const LIKE_ANYWHERE: f64 = 0.06;
-/// Share for any other condition.
+/// Share of rows for any other condition.
 const OTHER: f64 = 0.3;
 
-/// Answers questions about conditions over the columns of a statement.
+/// Estimates for conditions over the columns of a statement.
 pub(crate) struct Estimator<'a> {
-    /// Columns.
+    /// Columns of the statement.
     pub columns: &'a Columns,
-    /// Numbers.
+    /// Source of row counts.
     pub source: &'a dyn StatisticsSource,
-    /// Distinct values of columns that are no table's, as far as known.
+    /// Distinct values of computed columns, as far as known.
     pub derived: &'a hashbrown::HashMap<ColumnId, f64>,
 }
 
-/// A side of a range on one column.
+/// One-sided comparisons of one column: known bounds, and the number of unknown ones.
 #[derive(Default)]
 struct ColumnRange {
     column: ColumnId,
@@ -80,7 +80,8 @@ impl Estimator<'_> {
         ranges.iter().fold(share, |share, range| share * self.range(range)).max(1e-12)
     }
 
-    /// Notes a one-sided comparison of a column with a constant.
+    /// Adds a one-sided comparison of a column with a constant to `ranges`; `false` if `condition`
+    /// is none.
     fn add_range(&self, condition: &Expr, ranges: &mut SmallVec<[ColumnRange; 4]>) -> bool {
         let ExprKind::Compare(compare) = &condition.kind else { return false };
         let Some((column, op, value)) = column_and_constant(compare) else { return false };
@@ -117,7 +118,7 @@ impl Estimator<'_> {
         (known * unknown).clamp(least.min(0.001), 1.0)
     }
 
-    /// Share of rows whose value is below a point; `None` without statistics.
+    /// Share of rows whose value is below `point`; `None` without statistics.
     fn share_below(&self, id: ColumnId, point: f64) -> Option<f64> {
         let (relation, at) = self.columns.table_column(id)?;
         let statistics = column_statistics(&relation.table, at)?;
@@ -197,7 +198,7 @@ impl Estimator<'_> {
         }
     }
 
-    /// Share of rows in which a column has one value.
+    /// Share of rows in which a column equals one value.
     pub(crate) fn equals(&self, column: ColumnId, value: Option<&Value>) -> f64 {
         let Some((relation, at)) = self.columns.table_column(column) else {
             return 1.0 / self.distinct(column).max(1.0);
@@ -229,7 +230,7 @@ fn literal_share(value: &Value) -> f64 {
     }
 }
 
-/// A comparison of a column with something constant: the column on the left.
+/// A comparison of a column with a constant, turned so that the column is on the left.
 fn column_and_constant(compare: &Compare) -> Option<(ColumnId, CompareOp, &Expr)> {
     let no_columns = |e: &Expr| !e.any(&mut |e| matches!(e.kind, ExprKind::Column(_)));
     match (compare.left.as_column(), compare.right.as_column()) {
@@ -254,7 +255,7 @@ fn like_share(args: &[Expr]) -> f64 {
     LIKE_PREFIX.0.powi(prefix as i32).max(LIKE_PREFIX.1)
 }
 
-/// Cost of evaluating a condition for a row. Constants in it are computed once.
+/// Cost of a condition for one row. Constant parts are computed once and cost nothing.
 pub(crate) fn condition_cost(condition: &Expr) -> f64 {
     cost_and_constancy(condition).0
 }

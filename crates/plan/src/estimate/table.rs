@@ -1,13 +1,14 @@
-//! What is known of a table's rows and columns, with guesses where nothing is.
+//! Row and distinct counts of tables and their columns. Where no statistics exist, the constants
+//! here are the guess.
 
 use selkie_catalog::{ColumnStatistics, TableInfo};
 use selkie_types::TypeKind;
 
 use crate::settings::StatisticsSource;
 
-/// Rows assumed of a table nobody knows anything about.
+/// Rows assumed for a table without statistics.
 const UNKNOWN_ROWS: f64 = 1_000.0;
-/// Distinct values assumed of a column, as a share of the rows.
+/// Distinct values assumed for a column, as a share of the rows.
 const UNKNOWN_DISTINCT: f64 = 0.1;
 
 /// Rows of a table, at least one.
@@ -16,7 +17,7 @@ pub(crate) fn table_rows(table: &TableInfo, source: &dyn StatisticsSource) -> f6
     source.table_rows(table).or_else(analysed).unwrap_or(UNKNOWN_ROWS).max(1.0)
 }
 
-/// What ANALYZE knows of a column.
+/// ANALYZE's statistics of a column, if it ran.
 pub(super) fn column_statistics(table: &TableInfo, column: usize) -> Option<&ColumnStatistics> {
     table.statistics.as_ref()?.columns.get(column)?.as_ref()
 }
@@ -43,10 +44,10 @@ pub(crate) fn column_distinct(table: &TableInfo, column: usize, rows: f64) -> f6
     guess.min(most).max(1.0)
 }
 
-/// Distinct values of the first `parts` parts of an index.
+/// Distinct keys of the first `parts` parts of an index.
 pub(crate) fn prefix_distinct(table: &TableInfo, index: usize, parts: usize, rows: f64) -> f64 {
     let def = &table.def.indexes[index];
-    // Behind them comes the clustered key.
+    // The clustered key follows the parts.
     let identified = parts > def.parts.len();
     if identified || def.is_unique() && parts == def.parts.len() {
         return rows.max(1.0);

@@ -1,4 +1,5 @@
-//! The columns of a statement by number, and sets of them.
+//! The columns of a statement by number, and sets of them. Numbers are never reused within a
+//! statement, so an expression can move between operators unchanged.
 
 use std::sync::Arc;
 
@@ -21,25 +22,25 @@ pub(crate) struct RelationInfo {
     pub table: Arc<TableInfo>,
     /// Its alias, or its name.
     pub alias: Box<str>,
-    /// Its columns have the numbers from here on, in order.
+    /// Number of its first column; the others follow in order.
     pub first: ColumnId,
-    /// The column for its row keys, if a statement changes the table.
+    /// Column with its row keys, if a statement changes the table.
     pub row_key: Option<ColumnId>,
     /// Lock on its rows.
     pub lock: LockMode,
-    /// What to do if a row is locked.
+    /// Behaviour when a row is locked.
     pub wait: LockWait,
-    /// Indexes a hint allows, by position; `None` all.
+    /// Positions of the indexes that a hint allows; `None` for all.
     pub allowed: Option<Vec<usize>>,
     /// Whether a table scan is to be avoided (`FORCE INDEX`).
     pub forced: bool,
-    /// Columns that are computed when rows are read, over the columns of the table, in the order
-    /// they are to be computed.
+    /// Columns that are computed when rows are read: position and expression over the table's
+    /// columns, in order of computation.
     pub computed: Vec<(usize, Expr)>,
 }
 
 impl RelationInfo {
-    /// Positions in the table of the columns in `set` and of those they are computed from.
+    /// Positions in the table of the columns in `set` and of their source columns.
     pub(crate) fn positions(&self, set: &ColumnSet) -> Vec<usize> {
         let columns = 0..self.table.columns.len();
         if self.computed.is_empty() {
@@ -50,7 +51,7 @@ impl RelationInfo {
         (0..read.len()).filter(|at| read[*at]).collect()
     }
 
-    /// Adds the columns that those in `read` are computed from.
+    /// Adds the source columns of the computed columns in `read`.
     fn add_sources(&self, read: &mut [bool]) {
         for (at, e) in self.computed.iter().rev() {
             if read[*at] {
@@ -64,8 +65,8 @@ impl RelationInfo {
         self.computed.iter().any(|(at, _)| *at == column)
     }
 
-    /// Leaves computed columns as the row has them, NULL, unless `read` has them or another one
-    /// that is computed from them.
+    /// Keeps only the computed columns that are in `read` or are sources of one in `read`. The
+    /// others stay NULL, as in the stored row.
     pub(crate) fn compute_only(&mut self, read: &ColumnSet) {
         let columns = 0..self.table.columns.len();
         let mut read: Vec<bool> = columns.map(|at| read.contains(self.first + at)).collect();
@@ -74,26 +75,26 @@ impl RelationInfo {
     }
 }
 
-/// What is known of a column.
+/// Properties of a column.
 #[derive(Clone, Debug)]
 pub(crate) struct ColumnInfo {
     /// Type.
     pub ty: SqlType,
-    /// Whether it can be NULL where it is made.
+    /// Whether its operator can make it NULL.
     pub nullable: bool,
-    /// The table column it is.
+    /// The table column that it is, if it is one.
     pub origin: Option<(RelationId, usize)>,
-    /// Compat: MariaDB keeps it in a temporary table and announces it like a table's column.
+    /// Compat: MariaDB keeps it in a temporary table and announces it like a column of a table.
     pub kept: bool,
-    /// Compat: a text that announces no decimals.
+    /// Compat: a text for which no decimals are announced.
     pub whole: bool,
-    /// Compat: hexadecimal literals of a query that is merged into the one around it, numbers
-    /// still.
+    /// Compat: hexadecimal literals in a query that is merged into the outer query. They still act
+    /// as numbers.
     pub hex: bool,
-    /// Compat: the type with which the query around it shows it, where it holds more digits: a
-    /// result in a query that is merged into the one around it.
+    /// Compat: a result of a query that is merged into the outer query: the type that the outer
+    /// query shows, when the column itself holds more digits.
     pub shown: Option<Box<SqlType>>,
-    /// The coercibility of its collation in a set operation, if it differs from a column's.
+    /// Coercibility of its collation in a set operation, if it differs from that of a column.
     pub coercibility: Option<Coercibility>,
 }
 
@@ -106,7 +107,7 @@ pub(crate) struct Columns {
 }
 
 impl Columns {
-    /// A new column.
+    /// Adds a column.
     pub(crate) fn add(&mut self, ty: SqlType, nullable: bool) -> ColumnId {
         self.columns.push(ColumnInfo {
             ty,
@@ -121,7 +122,7 @@ impl Columns {
         self.columns.len() - 1
     }
 
-    /// A new instance of a table with its columns.
+    /// Adds an instance of a table with its columns.
     pub(crate) fn add_relation(&mut self, table: Arc<TableInfo>, alias: &str) -> RelationId {
         let relation = self.relations.len();
         let first = self.columns.len();
@@ -149,17 +150,17 @@ impl Columns {
         relation
     }
 
-    /// What is known of `id`.
+    /// Properties of `id`.
     pub(crate) fn get(&self, id: ColumnId) -> &ColumnInfo {
         &self.columns[id]
     }
 
-    /// What is known of `id`, to be changed.
+    /// Mutable properties of `id`.
     pub(crate) fn get_mut(&mut self, id: ColumnId) -> &mut ColumnInfo {
         &mut self.columns[id]
     }
 
-    /// How many there are.
+    /// Number of columns.
     pub(crate) fn len(&self) -> usize {
         self.columns.len()
     }
@@ -178,7 +179,7 @@ impl Columns {
         expr
     }
 
-    /// The table instance and column `id` is, if it is one.
+    /// The table instance and position of `id`, if it is a column of a table.
     pub(crate) fn table_column(&self, id: ColumnId) -> Option<(&RelationInfo, usize)> {
         self.get(id).origin.map(|(relation, at)| (&self.relations[relation], at))
     }
@@ -189,14 +190,14 @@ impl Columns {
 pub(crate) struct ColumnSet(SmallVec<[u64; 4]>);
 
 impl ColumnSet {
-    /// The columns `expr` reads directly.
+    /// Columns that `expr` reads directly.
     pub(crate) fn of(expr: &Expr) -> Self {
         let mut set = Self::default();
         set.add_expr(expr);
         set
     }
 
-    /// Adds the columns `expr` reads.
+    /// Adds the columns that `expr` reads.
     pub(crate) fn add_expr(&mut self, expr: &Expr) {
         expr.for_each_column(&mut |id| self.insert(id));
     }
@@ -215,7 +216,7 @@ impl ColumnSet {
         self.0.get(id / 64).is_some_and(|word| word >> (id % 64) & 1 == 1)
     }
 
-    /// Adds all of `other`.
+    /// Adds all columns of `other`.
     pub(crate) fn union(&mut self, other: &Self) {
         if self.0.len() < other.0.len() {
             self.0.resize(other.0.len(), 0);
@@ -226,7 +227,7 @@ impl ColumnSet {
         }
     }
 
-    /// Takes out all of `other`.
+    /// Removes all columns of `other`.
     pub(crate) fn subtract(&mut self, other: &Self) {
         tick(self.0.len());
         for (word, less) in self.0.iter_mut().zip(&other.0) {
@@ -234,19 +235,19 @@ impl ColumnSet {
         }
     }
 
-    /// Whether no column is in both.
+    /// Whether the sets have no column in common.
     pub(crate) fn is_disjoint(&self, other: &Self) -> bool {
         tick(self.0.len().min(other.0.len()));
         self.0.iter().zip(&other.0).all(|(a, b)| a & b == 0)
     }
 
-    /// Whether all are in `other`.
+    /// Whether all columns are in `other`.
     pub(crate) fn is_subset(&self, other: &Self) -> bool {
         tick(self.0.len());
         self.0.iter().enumerate().all(|(i, a)| a & !other.0.get(i).copied().unwrap_or(0) == 0)
     }
 
-    /// Whether there is none.
+    /// Whether the set is empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.iter().all(|word| *word == 0)
     }

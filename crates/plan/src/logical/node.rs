@@ -1,4 +1,5 @@
-//! Logical operators.
+//! Logical operators. A new operator must be added to the walks of `tree.rs`, on which every
+//! rewrite relies.
 
 use std::sync::Arc;
 
@@ -11,46 +12,46 @@ use crate::physical::{JoinKind, JsonTableDef, SetOperator, WindowFrame, WindowFu
 /// A logical operator with its inputs.
 #[derive(Clone, Debug)]
 pub(crate) enum Logical {
-    /// One row of no columns.
+    /// One row without columns.
     OneRow,
-    /// No rows of these columns.
+    /// No rows, with these columns.
     Empty(Vec<ColumnId>),
     /// A table instance: base or system table.
     Scan(RelationId),
-    /// Reads a common table; `columns` stand for its columns in order.
+    /// Reads a common table; `columns` are the numbers of its columns in order.
     CommonScan { table: usize, columns: Vec<ColumnId> },
-    /// Reads the rows of the round before, in the recursive part of a common table.
+    /// Inside the recursive part of a common table: reads the rows of the previous round.
     WorkScan { table: usize, columns: Vec<ColumnId> },
-    /// Rows of expressions.
+    /// Rows given as expressions.
     Values { rows: Vec<Vec<Expr>>, columns: Vec<ColumnId> },
     /// A join.
     Join(Box<Join>),
     /// Rows for which all conditions are true.
     Filter { input: Box<Logical>, conditions: Vec<Expr> },
-    /// Computes columns; only these are left.
+    /// Computes columns; all others are dropped.
     Project { input: Box<Logical>, columns: Vec<(ColumnId, Expr)> },
     /// Groups and aggregates.
     Aggregate(Box<AggregateNode>),
-    /// Window functions beside the input's columns.
+    /// Window functions, added to the columns of the input.
     Window(Box<WindowNode>),
-    /// JSON_TABLE beside the rows its document comes from.
+    /// JSON_TABLE joined to the rows on which its document depends.
     JsonTable(Box<JsonTableNode>),
-    /// Sorts; a limit directly above makes it partial.
+    /// Sorts the rows; with a limit directly above, only the first ones.
     Sort { input: Box<Logical>, keys: Vec<SortItem> },
-    /// Some rows.
+    /// A part of the rows.
     Limit { input: Box<Logical>, cut: Box<Cut> },
-    /// Distinct rows, by the listed columns (all the others are dropped).
+    /// Distinct rows, compared in the listed columns; all other columns are dropped.
     Distinct { input: Box<Logical>, columns: Vec<ColumnId> },
     /// UNION, INTERSECT, EXCEPT.
     Set(Box<SetNode>),
-    /// The definition of a recursive common table.
+    /// Definition of a recursive common table.
     Recursive(Box<RecursiveNode>),
 }
 
 /// A join of two inputs.
 #[derive(Clone, Debug)]
 pub(crate) struct Join {
-    /// Which rows it gives.
+    /// Rows in the result.
     pub kind: JoinKind,
     /// Left input.
     pub left: Logical,
@@ -58,7 +59,7 @@ pub(crate) struct Join {
     pub right: Logical,
     /// Conditions. For the null-aware kinds the first is the IN comparison.
     pub on: Vec<Expr>,
-    /// The column a mark join makes.
+    /// The column that a mark join adds.
     pub mark: Option<ColumnId>,
     /// `STRAIGHT_JOIN`: the left input is read first.
     pub straight: bool,
@@ -69,22 +70,22 @@ pub(crate) struct Join {
 pub(crate) struct AggregateNode {
     /// Input.
     pub input: Logical,
-    /// Group keys and the columns they become.
+    /// Group keys with the numbers of their output columns.
     pub groups: Vec<(ColumnId, Expr)>,
-    /// Aggregates and the columns they become.
+    /// Aggregates with the numbers of their output columns.
     pub aggregates: Vec<(ColumnId, AggregateCall)>,
     /// `WITH ROLLUP`.
     pub rollup: bool,
-    /// For ROLLUP, which of the keys come greatest first.
+    /// For ROLLUP, whether each key is in descending order.
     pub descending: Vec<bool>,
 }
 
-/// A window function and the column it becomes.
+/// A window function with its output column.
 #[derive(Clone, Debug)]
 pub(crate) struct WindowItem {
     /// Output column.
     pub column: ColumnId,
-    /// Which function.
+    /// The function.
     pub function: WindowFunction,
     /// Arguments.
     pub args: Vec<Expr>,
@@ -105,18 +106,18 @@ pub(crate) struct WindowNode {
     pub items: Vec<WindowItem>,
 }
 
-/// JSON_TABLE: for each row of the input, the rows of a document computed from it.
+/// JSON_TABLE: joins each row of the input with the rows of a document computed from it.
 #[derive(Clone, Debug)]
 pub(crate) struct JsonTableNode {
     /// Input.
     pub input: Logical,
     /// The document.
     pub document: Expr,
-    /// What it is made into.
+    /// Definition of the table.
     pub table: Arc<JsonTableDef>,
-    /// Its columns.
+    /// Columns of the table.
     pub columns: Vec<ColumnId>,
-    /// Rows of the input without any stay.
+    /// Whether an input row without rows of the table is kept.
     pub outer: bool,
     /// Conditions of an outer join.
     pub on: Vec<Expr>,
@@ -125,20 +126,20 @@ pub(crate) struct JsonTableNode {
 /// A sort key.
 #[derive(Clone, Debug)]
 pub(crate) struct SortItem {
-    /// What is compared.
+    /// Value to compare.
     pub expr: Expr,
-    /// Greatest first.
+    /// Descending order.
     pub descending: bool,
 }
 
 /// LIMIT, OFFSET and FETCH.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cut {
-    /// Rows at most.
+    /// Maximum number of rows.
     pub limit: Option<Expr>,
-    /// Rows left out first.
+    /// Number of rows skipped first.
     pub offset: Option<Expr>,
-    /// Rows that sort as the last one count with it; a sort is directly below.
+    /// `WITH TIES`: rows that sort equal to the last row are kept too. A sort is directly below.
     pub ties: bool,
     /// `SQL_CALC_FOUND_ROWS`: the rows cut off are counted.
     pub counted: bool,
@@ -147,55 +148,55 @@ pub(crate) struct Cut {
 /// A set operation.
 #[derive(Clone, Debug)]
 pub(crate) struct SetNode {
-    /// Which.
+    /// Kind of the operation.
     pub operator: SetOperator,
-    /// Keeps duplicates.
+    /// Whether duplicates are kept.
     pub all: bool,
-    /// Inputs and which of their columns stand for the output columns.
+    /// Inputs, each with the columns that become the output columns.
     pub inputs: Vec<(Logical, Vec<ColumnId>)>,
     /// Output columns.
     pub columns: Vec<ColumnId>,
 }
 
-/// Recursive common tables computed together, and the rows of the first.
+/// Recursive common tables computed together; its rows are those of the first table.
 #[derive(Clone, Debug)]
 pub(crate) struct RecursiveNode {
     /// The tables.
     pub parts: Vec<RecursivePart>,
 }
 
-/// One of them.
+/// One table of a [`RecursiveNode`].
 #[derive(Clone, Debug)]
 pub(crate) struct RecursivePart {
-    /// Its number.
+    /// Number of the common table.
     pub table: usize,
-    /// Names of its columns.
+    /// Column names.
     pub names: Vec<Box<str>>,
     /// First rows and their columns.
     pub anchor: (Logical, Vec<ColumnId>),
     /// Next rows and their columns.
     pub step: Option<(Logical, Vec<ColumnId>)>,
-    /// Positions of the columns in which no two rows are equal: none is all of them. `None` for
-    /// UNION ALL.
+    /// Positions of the columns that identify a row: later rows equal in them are dropped. An empty
+    /// list means all columns. `None` for UNION ALL.
     pub key: Option<Vec<usize>>,
     /// Output columns.
     pub columns: Vec<ColumnId>,
 }
 
-/// A subquery of an expression. Until it is finished, the expression's operands are numbered by
-/// placeholder columns and its predicate reads the subquery's columns by number.
+/// A subquery of an expression. Until it is finished, placeholder columns stand for the
+/// expression's operands, and its predicate refers to the subquery's columns by number.
 #[derive(Clone, Debug)]
 pub(crate) struct SubqueryState {
-    /// Its rows.
+    /// Source of its rows.
     pub plan: Logical,
-    /// Its visible columns.
+    /// Visible columns.
     pub output: Vec<ColumnId>,
-    /// Its own subqueries are unnested.
+    /// Whether its own subqueries are unnested.
     pub prepared: bool,
-    /// It is a subplan: outer columns are parameters.
+    /// Whether it is a subplan already, with parameters in place of outer columns.
     pub finished: bool,
-    /// Slots its expression fills, with the outer columns whose values they take.
+    /// Slots that its expression fills, each with the outer column of the value.
     pub args: Vec<(usize, ColumnId)>,
-    /// It must run for every row.
+    /// Whether it must run for every row.
     pub volatile: bool,
 }

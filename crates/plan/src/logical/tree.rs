@@ -1,4 +1,5 @@
-//! Questions about and walks over logical plans.
+//! Properties of logical plans, and walks over them. Plans may be as deep as the statement: every
+//! recursion here calls `stack::ensure`.
 
 use selkie_expr::Expr;
 use selkie_types::stack;
@@ -6,8 +7,8 @@ use selkie_types::stack;
 use super::{ColumnId, ColumnSet, Columns, Cut, Join, Logical};
 use crate::physical::{JoinKind, WindowFunction};
 
-/// Calls `$f` with every expression of the operator `$of`; `$iter` and `$inputs` name the
-/// iterators, and `mut` stands behind them if the expressions are rewritten.
+/// Calls `$f` with every expression of the operator `$of`. `$iter` and `$inputs` are the names of
+/// the iterators; `mut` follows them if expressions are rewritten.
 macro_rules! each_expr {
     ($of:expr, $f:ident, $iter:ident, $inputs:ident $(, $mut:tt)?) => {
         match $of {
@@ -51,7 +52,7 @@ macro_rules! each_expr {
 }
 
 impl Logical {
-    /// Whether this is a SELECT of rows as they are: nothing groups, cuts or combines them.
+    /// Whether this is a SELECT that keeps rows as they are: no grouping, LIMIT or set operation.
     pub(crate) fn is_plain_select(&self) -> bool {
         stack::ensure();
         match self {
@@ -64,8 +65,8 @@ impl Logical {
         }
     }
 
-    /// Whether the rows of a query are computed where they are read: none are grouped by keys, made
-    /// distinct or seen through a window.
+    /// Whether the rows of a query are computed while they are read: there are no group keys, no
+    /// DISTINCT and no window.
     pub(crate) fn is_computed_as_read(&self) -> bool {
         stack::ensure();
         match self {
@@ -77,7 +78,7 @@ impl Logical {
         }
     }
 
-    /// What the columns of a query over tables are computed from.
+    /// Expressions of the output columns of a query over tables.
     pub(crate) fn projected(&self) -> &[(ColumnId, Expr)] {
         stack::ensure();
         match self {
@@ -87,7 +88,7 @@ impl Logical {
         }
     }
 
-    /// Filters by `conditions`, if there are any.
+    /// Adds a filter for `conditions`, if there are any.
     pub(crate) fn filter(self, conditions: Vec<Expr>) -> Self {
         if conditions.is_empty() {
             return self;
@@ -101,7 +102,7 @@ impl Logical {
         }
     }
 
-    /// Joins with `right`.
+    /// A join with `right`.
     pub(crate) fn join(self, kind: JoinKind, right: Self, on: Vec<Expr>) -> Self {
         Self::Join(Box::new(Join { kind, left: self, right, on, mark: None, straight: false }))
     }
@@ -135,7 +136,7 @@ impl Logical {
         }
     }
 
-    /// The direct inputs, for rewriting.
+    /// Mutable direct inputs.
     pub(crate) fn inputs_mut(&mut self) -> Vec<&mut Self> {
         match self {
             Self::OneRow
@@ -167,12 +168,12 @@ impl Logical {
         }
     }
 
-    /// Calls `f` with every expression of this operator, not of its inputs.
+    /// Calls `f` with every expression of this operator, not those of its inputs.
     pub(crate) fn for_each_expr<'a>(&'a self, f: &mut dyn FnMut(&'a Expr)) {
         each_expr!(self, f, iter, inputs)
     }
 
-    /// Calls `f` with every expression of this operator, for rewriting.
+    /// As [`Self::for_each_expr`], for rewriting.
     pub(crate) fn for_each_expr_mut(&mut self, f: &mut dyn FnMut(&mut Expr)) {
         each_expr!(self, f, iter_mut, inputs_mut, mut)
     }
@@ -184,14 +185,14 @@ impl Logical {
         self.inputs().into_iter().for_each(|input| input.for_each_expr_deep(f));
     }
 
-    /// Calls `f` with every expression of this operator and all below it, for rewriting.
+    /// As [`Self::for_each_expr_deep`], for rewriting.
     pub(crate) fn for_each_expr_deep_mut(&mut self, f: &mut dyn FnMut(&mut Expr)) {
         stack::ensure();
         self.for_each_expr_mut(f);
         self.inputs_mut().into_iter().for_each(|input| input.for_each_expr_deep_mut(f));
     }
 
-    /// The columns of its rows.
+    /// Columns of its rows.
     pub(crate) fn columns(&self, all: &Columns) -> ColumnSet {
         let mut set = ColumnSet::default();
         self.add_columns(all, &mut set);
@@ -243,14 +244,14 @@ impl Logical {
         }
     }
 
-    /// The columns made somewhere in this plan, visible at its top or not.
+    /// Adds the columns that any operator of this plan makes, visible at its top or not.
     fn add_defined(&self, all: &Columns, set: &mut ColumnSet) {
         stack::ensure();
         self.add_columns(all, set);
         self.inputs().into_iter().for_each(|input| input.add_defined(all, set));
     }
 
-    /// The columns it reads that nothing in it makes.
+    /// Columns that the plan reads but no operator in it makes.
     pub(crate) fn free_columns(&self, all: &Columns) -> ColumnSet {
         let mut used = ColumnSet::default();
         self.for_each_expr_deep(&mut |e| used.add_expr(e));

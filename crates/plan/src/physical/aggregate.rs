@@ -1,4 +1,5 @@
-//! Grouping and aggregation. Data only.
+//! Grouping and aggregation. Data only. The planner chooses the strategy and makes the order of the
+//! input that it needs.
 
 use selkie_expr::Expr;
 use selkie_expr::aggregate::Aggregate as AggregateCall;
@@ -7,29 +8,30 @@ use super::PlanNode;
 
 /// Groups rows and computes aggregates. Output: the group expressions, then the aggregates.
 ///
-/// Without group expressions there is one row, also over no input.
+/// Without group expressions there is always one row, even if the input is empty.
 #[derive(Clone, Debug)]
 pub struct Aggregate {
-    /// Where rows come from.
+    /// Source of rows.
     pub input: PlanNode,
-    /// Group keys over the input row. Equal by collation; the first row's value is shown.
+    /// Group keys over the input row. They are compared by collation; the value of the first row is
+    /// shown.
     pub groups: Vec<Expr>,
     /// Aggregates over the input row.
     pub aggregates: Vec<AggregateCall>,
-    /// How groups are found.
+    /// Method of grouping.
     pub strategy: AggregateStrategy,
     /// `WITH ROLLUP`: after the groups of each prefix of the keys, their total with the other keys
     /// NULL. The input is sorted by the keys.
     pub rollup: bool,
-    /// Which of the keys are read above. The others may be given as NULL.
+    /// For each key, whether it is read above. The others may be NULL in the output.
     pub shown: Box<[bool]>,
 }
 
-/// How groups are found.
+/// Method of grouping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AggregateStrategy {
     /// A hash table of all groups.
     Hash,
-    /// Rows of a group come together.
+    /// The rows of a group arrive one after another.
     Sorted,
 }

@@ -1,7 +1,7 @@
 //! Statements that change rows. Data only.
 //!
-//! The executor converts each value to its column's type (with the strictness of `sql_mode`),
-//! refuses NULLs, keeps indexes and foreign keys.
+//! The executor converts each value to its column's type (as strictly as `sql_mode` demands),
+//! rejects NULLs, and maintains indexes and foreign keys.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,72 +11,74 @@ use selkie_expr::Expr;
 
 use super::PlanNode;
 
-/// What every new version of a row goes through after its values were assigned. Expressions are
-/// over all columns of the table in order.
+/// Rules for each new version of a row, applied after its values are assigned. Expressions are over
+/// all columns of the table in order.
 #[derive(Clone, Debug, Default)]
 pub struct RowRules {
-    /// Generated columns and their expressions, in the order they must be computed.
+    /// Generated columns and their expressions, in order of computation.
     pub generated: Vec<(usize, Expr)>,
-    /// Triggers may read or set some of them.
+    /// Whether triggers may read or set some of the generated columns.
     pub seen_by_triggers: bool,
-    /// What is wrong with their values is a warning. Compat: INSERT without a list of columns.
+    /// Whether errors in their values become warnings. Compat: INSERT without a list of columns.
     pub lenient: bool,
-    /// CHECK constraints: name and condition; a row fails if it is false (4025).
+    /// CHECK constraints: name and condition. A row for which the condition is false is an error
+    /// (4025).
     pub checks: Vec<(Box<str>, Expr)>,
 }
 
-/// The view rows are changed through.
+/// The view through which rows are changed.
 #[derive(Clone, Debug)]
 pub struct ViewRules {
     /// Its schema.
     pub schema: Box<str>,
     /// Its name.
     pub name: Box<str>,
-    /// `WITH CHECK OPTION`: rows for which it is not true are refused (1369). Of INSERT over all
-    /// columns of the new row, of UPDATE over the source row with the new values in it.
+    /// `WITH CHECK OPTION`: a row for which the condition is not true is an error (1369). For
+    /// INSERT it is over all columns of the new row, for UPDATE over the source row with the new
+    /// values.
     pub condition: Option<Expr>,
-    /// The table's AUTO_INCREMENT column, if it has one, is among the view's.
+    /// Whether the view has the table's AUTO_INCREMENT column, if there is one.
     pub shows_auto_increment: bool,
 }
 
-/// What INSERT does about duplicate keys.
+/// Behaviour of INSERT on duplicate keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InsertMode {
-    /// Fails.
+    /// An error.
     Insert,
-    /// `REPLACE`: deletes the rows in the way first.
+    /// `REPLACE`: deletes the conflicting rows first.
     Replace,
-    /// `IGNORE`: leaves the row out, with a warning.
+    /// `IGNORE`: skips the row with a warning.
     Ignore,
 }
 
-/// Where a column of a new row gets its value.
+/// Source of a column's value in a new row.
 #[derive(Clone, Debug)]
 pub enum InsertValue {
     /// Column of the source.
     Source(usize),
-    /// The column's DEFAULT clause, AUTO_INCREMENT value or implicit default. Expression defaults
-    /// are in `Expr`.
+    /// The column's DEFAULT clause, AUTO_INCREMENT value or implicit default. A default that is an
+    /// expression is `Expr`.
     Default,
-    /// An expression over the columns of the new row that come before: expression defaults.
+    /// A default that is an expression, over the earlier columns of the new row.
     Expr(Expr),
-    /// A value that reads the row itself: [`Insert::own`].
+    /// A value that reads the new row itself: [`Insert::own`].
     Own,
-    /// Computed later by [`RowRules::generated`]. Values in the column of the source, if any, are
+    /// Computed later by [`RowRules::generated`]. If the source has a column for it, its values are
     /// ignored with a warning.
     Generated(Option<usize>),
 }
 
-/// A column whose value reads the row being made: `INSERT INTO t (a, b) VALUES (1, a + 1)`.
+/// A column whose value reads the new row: `INSERT INTO t (a, b) VALUES (1, a + 1)`.
 #[derive(Clone, Debug)]
 pub struct OwnValue {
-    /// The column.
+    /// Position of the column.
     pub column: usize,
-    /// Its value in each row, over the columns of the table.
+    /// Its value for each row, over the columns of the table.
     pub values: Vec<Expr>,
-    /// Column of the source with the number of the row, from 0.
+    /// Column of the source that holds the number of the row, from 0.
     pub number: usize,
-    /// Columns that have their values already; the others still have their defaults.
+    /// Columns whose values are already assigned; the others still hold their defaults.
     pub before: Vec<usize>,
 }
 
@@ -85,29 +87,29 @@ pub struct OwnValue {
 pub struct Insert {
     /// The table.
     pub table: Arc<TableInfo>,
-    /// Rows. A `Values` source of single rows is common and should be quick.
+    /// Source of rows. A `Values` source with one row is common and should be fast.
     pub source: PlanNode,
-    /// The rows are those of a query.
+    /// Whether the rows come from a query.
     pub is_query: bool,
     /// One per column of the table.
     pub values: Vec<InsertValue>,
-    /// Values that read the row itself, in the order they are computed.
+    /// Values that read the new row itself, in order of computation.
     pub own: Vec<OwnValue>,
-    /// For each column of the table: the rows may give `DEFAULT` for it; then the source has NULL
-    /// and the given source column is 1. Rare.
+    /// For each column of the table whose value may be `DEFAULT` in some rows: the source column
+    /// that is 1 in those rows, in which the value itself is NULL. Rare.
     pub default_flags: Vec<Option<usize>>,
-    /// Duplicates.
+    /// Behaviour on duplicate keys.
     pub mode: InsertMode,
     /// `ON DUPLICATE KEY UPDATE`.
     pub on_duplicate: Option<DuplicateUpdate>,
     /// Generated columns and checks.
     pub rules: RowRules,
-    /// The view the statement names.
+    /// The view that the statement names.
     pub view: Option<Box<ViewRules>>,
     /// `RETURNING`, over the new row.
     pub returning: Vec<Expr>,
-    /// Columns assigned by `ON UPDATE CURRENT_TIMESTAMP` when an `ON DUPLICATE` update changes
-    /// something else.
+    /// Columns set by `ON UPDATE CURRENT_TIMESTAMP` when an `ON DUPLICATE` update changes another
+    /// column.
     pub on_update_now: Vec<usize>,
 }
 
@@ -120,30 +122,30 @@ pub struct Assignment {
     pub value: Option<Expr>,
 }
 
-/// `ON DUPLICATE KEY UPDATE`. Expressions are over: the columns of the existing row, the columns
-/// of the row that was to be inserted (`VALUES(c)`), the columns of the source. Assignments take
+/// `ON DUPLICATE KEY UPDATE`. Expressions are over the columns of the existing row, then the
+/// columns of the row to insert (`VALUES(c)`), then the columns of the source. Assignments take
 /// effect in order on the existing row, as in UPDATE.
 #[derive(Clone, Debug)]
 pub struct DuplicateUpdate {
-    /// In order.
+    /// Assignments in order.
     pub assignments: Vec<Assignment>,
-    /// All values are computed of the row as it was.
+    /// Every value is computed from the row before all assignments.
     pub simultaneous: bool,
 }
 
 /// Updates the rows of `source`.
 ///
-/// The source may give a target row several times (joins): the first counts. Rows without a match
-/// in an outer join have a NULL key and are left out.
+/// The source may contain a target row several times (joins): only the first counts. A row without
+/// a match in an outer join has a NULL key and is skipped.
 #[derive(Clone, Debug)]
 pub struct Update {
     /// Rows with the keys and current values of the targets.
     pub source: PlanNode,
-    /// Tables changed.
+    /// Changed tables.
     pub targets: Vec<UpdateTarget>,
     /// `IGNORE`.
     pub ignore: bool,
-    /// An assignment sees the row before the statement instead of the assignments before it.
+    /// Values are computed from the row before the statement, without the earlier assignments.
     pub simultaneous: bool,
 }
 
@@ -156,33 +158,33 @@ pub struct UpdateTarget {
     pub key: usize,
     /// Columns of the source with the table's columns, all of them in order.
     pub columns: Range<usize>,
-    /// In order. Values are over the source row, in which each assignment replaces its column for
-    /// those that follow, unless `simultaneous`.
+    /// Assignments in order. Values are over the source row. Unless `simultaneous`, each assignment
+    /// replaces its column there for the assignments that follow.
     pub assignments: Vec<Assignment>,
-    /// Columns set to the current time when another column changes and they are not assigned.
+    /// Columns set to the current time when another column changes and they have no assignment.
     pub on_update_now: Vec<usize>,
     /// Generated columns and checks.
     pub rules: RowRules,
-    /// The view the table is changed through, if it checks rows.
+    /// The view through which the table is changed, if it checks rows.
     pub view: Option<Box<ViewRules>>,
 }
 
-/// Deletes the rows of `source`; a row given twice is deleted once.
+/// Deletes the rows of `source`. A row that occurs twice there is deleted once.
 #[derive(Clone, Debug)]
 pub struct Delete {
     /// Rows with the keys of the targets.
     pub source: PlanNode,
-    /// Tables changed.
+    /// Changed tables.
     pub targets: Vec<DeleteTarget>,
     /// `IGNORE`.
     pub ignore: bool,
-    /// It names its targets apart from the tables it reads.
+    /// Whether the statement names its targets separately from the tables it reads.
     pub multiple: bool,
-    /// Rows deleted at most, where the source may give rows that cannot go.
+    /// Maximum number of deleted rows, used where some rows of the source may be undeletable.
     pub limit: Option<Expr>,
     /// `RETURNING` of a single-table delete, over the table's columns.
     pub returning: Vec<Expr>,
-    /// No condition, no order, no limit and one table: all rows go.
+    /// Whether it deletes all rows of one table: no condition, no order, no limit.
     pub all_rows: bool,
 }
 
@@ -193,7 +195,7 @@ pub struct DeleteTarget {
     pub table: Arc<TableInfo>,
     /// Column of the source with the clustered key.
     pub key: usize,
-    /// Columns of the source with all the table's columns in order, when the table is referenced
-    /// or `RETURNING` needs them.
+    /// Columns of the source with all columns of the table in order, if the table is referenced or
+    /// `RETURNING` needs them.
     pub columns: Option<Range<usize>>,
 }

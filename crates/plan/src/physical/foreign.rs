@@ -1,4 +1,5 @@
-//! Foreign keys a statement has to keep, with their tables and columns resolved.
+//! Foreign keys that a statement must check, with tables and columns resolved to positions. A
+//! missing parent table is kept too: every row without a parent is then an error.
 
 use std::sync::Arc;
 
@@ -12,16 +13,17 @@ use super::RowRules;
 pub struct ForeignLink {
     /// The referencing table.
     pub child: Arc<TableInfo>,
-    /// The key among `child.foreign_keys`.
+    /// Position of the key in `child.foreign_keys`.
     pub at: usize,
-    /// Its columns in the child.
+    /// Columns of the key in the child.
     pub child_columns: Vec<usize>,
-    /// The columns whose change writes the child's index entry anew, which is when the key is
-    /// checked again: those of the index and of the clustered key.
+    /// Columns of the child's index and of the clustered key. A change of one of them writes a new
+    /// index entry, and then the key is checked again.
     pub entry_columns: Vec<usize>,
-    /// The child's index that begins with them; without one nothing is found there.
+    /// The child's index that begins with `child_columns`; without it no child rows are found.
     pub child_index: Option<usize>,
-    /// The referenced table; without one, or without its columns or index, no row has a parent.
+    /// The referenced side; `None` if the table, its columns or an index is missing. Then no row
+    /// has a parent.
     pub parent: Option<ForeignParent>,
 }
 
@@ -32,7 +34,7 @@ pub struct ForeignParent {
     pub table: Arc<TableInfo>,
     /// The referenced columns.
     pub columns: Vec<usize>,
-    /// The index that begins with them.
+    /// The index that begins with `columns`.
     pub index: usize,
 }
 
@@ -42,35 +44,35 @@ impl ForeignLink {
         &self.child.foreign_keys[self.at]
     }
 
-    /// Whether the table refers to itself.
+    /// Whether the key refers to its own table.
     pub fn is_own(&self) -> bool {
         self.parent.as_ref().is_some_and(|p| p.table.def.id == self.child.def.id)
     }
 
-    /// The constraint as errors show it.
+    /// The constraint as error messages show it.
     pub fn text(&self) -> String {
         self.key().in_error(self.child.schema(), self.child.name())
     }
 }
 
-/// A table whose rows the statement changes, directly or by cascades, and its foreign keys.
+/// A table whose rows the statement changes, directly or by cascades, with its foreign keys.
 #[derive(Clone, Debug)]
 pub struct ForeignTable {
     /// The table.
     pub table: Arc<TableInfo>,
-    /// Its keys to parents, in the order of their names.
+    /// Foreign keys of the table, ordered by name.
     pub parents: Vec<ForeignLink>,
-    /// Keys of children to it, in the order of their names.
+    /// Foreign keys of other tables that refer to it, ordered by name.
     pub children: Vec<ForeignLink>,
-    /// Its generated columns, for rows changed by cascades.
+    /// Generated columns of the table, for rows changed by cascades.
     pub rules: RowRules,
 }
 
-/// The foreign keys around all tables a statement changes. Empty if none has any, or if
-/// `foreign_key_checks` is off.
+/// The foreign keys of all changed tables. Empty if there are none or if `foreign_key_checks` is
+/// off.
 #[derive(Clone, Debug, Default)]
 pub struct ForeignTables {
-    /// Each table once.
+    /// The tables, each once.
     pub tables: Vec<ForeignTable>,
 }
 
@@ -80,7 +82,7 @@ impl ForeignTables {
         self.tables.iter().find(|t| t.table.def.id == id)
     }
 
-    /// Every table that is read or changed for the sake of foreign keys, and whether it is changed.
+    /// Every table read or changed because of foreign keys, and whether it is changed.
     pub fn touched(&self) -> impl Iterator<Item = (&Arc<TableInfo>, bool)> {
         let links = self.tables.iter().flat_map(|t| t.parents.iter().chain(&t.children));
         let read = links.flat_map(|link| {

@@ -1,78 +1,78 @@
 //! Joins. Data only.
 //!
 //! The joined row is the left row followed by the right row. `output` lists the positions of the
-//! joined row that a join gives out, in this order; of kinds that keep no right columns they are
-//! all on the left. A mark column comes after them.
+//! joined row in the output, in this order. For kinds that keep no right columns, all positions are
+//! on the left. A mark column comes after them.
 
 use selkie_expr::{CompareBy, Expr};
 
 use super::{IndexLookup, PlanNode};
 
-/// Which rows a join gives.
+/// Rows in the result of a join.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JoinKind {
-    /// Pairs that match: left columns, then right columns.
+    /// Matching pairs: left columns, then right columns.
     Inner,
-    /// As inner, and left rows without a match beside NULLs.
+    /// As `Inner`, and left rows without a match, with NULLs in the right columns.
     Left,
-    /// Left rows with a match, once. Left columns only.
+    /// Left rows with a match, each once. Left columns only.
     Semi,
     /// Left rows without a match. Left columns only.
     Anti,
-    /// `NOT IN`: left rows for which `left NOT IN (right)` is true, so none when the right side
-    /// has a NULL key, and none with a NULL key of its own unless the right side is empty. The
-    /// first key pair is the IN comparison, further pairs and the residual are the correlation.
-    /// Left columns only.
+    /// `NOT IN`: left rows for which `left NOT IN (right)` is true. There is none when the right
+    /// side has a NULL key, and a left row with a NULL key is only included when the right side is
+    /// empty. The first key pair is the IN comparison; the other pairs and the residual are the
+    /// correlation. Left columns only.
     NullAwareAnti,
-    /// All left rows, with one more column: whether there is a match (1, 0, never NULL).
+    /// All left rows with one more column: whether there is a match (1 or 0, never NULL).
     Mark,
-    /// All left rows, with one more column: `left IN (right)`, which may be NULL. The first key
-    /// pair is the IN comparison.
+    /// All left rows with one more column: the value of `left IN (right)`, which may be NULL. The
+    /// first key pair is the IN comparison.
     NullAwareMark,
 }
 
 impl JoinKind {
-    /// Whether it matters that the comparison is NULL and not false.
+    /// Whether a NULL comparison differs from a false one.
     pub fn is_null_aware(self) -> bool {
         matches!(self, Self::NullAwareAnti | Self::NullAwareMark)
     }
 
-    /// Whether the output has the right columns too.
+    /// Whether the output may have right columns.
     pub fn keeps_right(self) -> bool {
         matches!(self, Self::Inner | Self::Left)
     }
 }
 
-/// A pair of expressions that are equal in joined rows.
+/// A pair of expressions that must be equal.
 #[derive(Clone, Debug)]
 pub struct JoinKey {
     /// Over the left row.
     pub left: Expr,
     /// Over the right row.
     pub right: Expr,
-    /// How they compare, as in [`selkie_expr::Compare`].
+    /// Method of comparison, as in [`selkie_expr::Compare`].
     pub by: CompareBy,
-    /// NULL equals NULL (`<=>`).
+    /// Whether NULL equals NULL (`<=>`).
     pub null_safe: bool,
 }
 
 /// A hash join. The right side is built, the left side probes.
 #[derive(Clone, Debug)]
 pub struct HashJoin {
-    /// Which rows it gives.
+    /// Rows in the result.
     pub kind: JoinKind,
     /// Probe side.
     pub left: PlanNode,
     /// Build side.
     pub right: PlanNode,
-    /// What is compared for equality. Never empty.
+    /// Pairs compared for equality. Never empty.
     pub keys: Vec<JoinKey>,
     /// Further conditions over the joined row.
     pub residual: Vec<Expr>,
-    /// Positions of the joined row given out.
+    /// Positions of the joined row in the output.
     pub output: Vec<usize>,
-    /// Build from the left rows and stream the right, giving the same rows (left columns still
-    /// first). Only for `Inner`, `Left`, `Semi` and `Anti`.
+    /// Build from the left rows and stream the right ones. The result is the same, with left
+    /// columns still first. Only for `Inner`, `Left`, `Semi` and `Anti`.
     pub build_left: bool,
 }
 
@@ -84,11 +84,11 @@ pub struct IndexJoin {
     pub kind: JoinKind,
     /// Outer side; its order is kept, except by `Left`.
     pub left: PlanNode,
-    /// What is looked up.
+    /// The lookup for each left row.
     pub lookup: IndexLookup,
     /// Further conditions over the joined row.
     pub residual: Vec<Expr>,
-    /// Positions of the joined row given out.
+    /// Positions of the joined row in the output.
     pub output: Vec<usize>,
 }
 
@@ -103,8 +103,8 @@ pub struct NestedLoopJoin {
     pub right: PlanNode,
     /// Conditions over the joined row; empty for a cross join.
     pub conditions: Vec<Expr>,
-    /// Positions of the joined row given out.
+    /// Positions of the joined row in the output.
     pub output: Vec<usize>,
-    /// For the null-aware kinds: the comparison whose NULL matters.
+    /// For the null-aware kinds, the IN comparison.
     pub null_aware: Option<Expr>,
 }

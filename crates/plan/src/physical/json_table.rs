@@ -1,4 +1,5 @@
-//! JSON_TABLE beside the rows its document comes from. Data only.
+//! JSON_TABLE joined to the rows on which its document depends. Data only. Its columns follow the
+//! columns of the input row.
 
 use std::sync::Arc;
 
@@ -8,14 +9,14 @@ use selkie_types::{SqlType, Value};
 
 use super::PlanNode;
 
-/// What a column holds when its path gives nothing usable.
+/// Value of a column when its path gives no usable value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum JsonFallback {
     /// NULL.
     Null,
-    /// The statement fails.
+    /// An error.
     Error,
-    /// A value, not yet of the column's type, and its type.
+    /// A value that is not yet converted to the column's type, and its own type.
     Default(Value, SqlType),
 }
 
@@ -32,18 +33,18 @@ pub struct JsonTableColumn {
     pub on_error: JsonFallback,
 }
 
-/// What JSON_TABLE makes of a document.
+/// Definition of a JSON_TABLE.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JsonTableDef {
     /// Its alias.
     pub alias: Box<str>,
-    /// The rows.
+    /// Rows as nested paths.
     pub rows: JsonRows,
-    /// All columns, in the order of the rows' cells.
+    /// All columns, in the order of the cells of a row.
     pub columns: Vec<JsonTableColumn>,
 }
 
-/// For each row of the input, the rows of a document computed from it.
+/// Joins each row of the input with the rows of a document computed from it.
 #[derive(Clone, Debug)]
 pub struct JsonTableJoin {
     /// Rows the document depends on.
@@ -52,8 +53,8 @@ pub struct JsonTableJoin {
     pub document: Expr,
     /// The table.
     pub table: Arc<JsonTableDef>,
-    /// Rows of the input without any rows of the table stay, with NULLs.
+    /// Whether a row of the input without rows of the table is kept, with NULLs.
     pub outer: bool,
-    /// Conditions of the join, over the input's columns and the table's.
+    /// Join conditions over the columns of the input and of the table.
     pub on: Vec<Expr>,
 }

@@ -1,4 +1,5 @@
-//! Operators and the nodes they make up. Data only; the executor gives them meaning.
+//! Operators and plan nodes. Data only: the executor defines their behaviour. A new operator must
+//! be added to [`PlanNode::inputs`], on which every walk over a plan relies.
 
 use selkie_expr::Expr;
 use selkie_types::{SqlType, stack};
@@ -20,26 +21,26 @@ pub struct ColumnType {
 /// One operator with its inputs.
 #[derive(Clone, Debug)]
 pub struct PlanNode {
-    /// What it does.
+    /// The operator.
     pub operator: Operator,
-    /// Its output columns.
+    /// Output columns.
     pub columns: Vec<ColumnType>,
-    /// Rows expected.
+    /// Expected number of rows.
     pub rows: f64,
     /// Cost of producing all of them, inputs included, in nanoseconds.
     pub cost: f64,
-    /// The order in which its rows have to come, since what reads them does not sort them; empty if
-    /// any will do. The operator has it by itself: nothing is to be done for it, but it can be
+    /// The order in which rows must come, because the reader does not sort them; empty if any order
+    /// will do. The operator has this order by itself, so nothing is done for it, but it can be
     /// tested.
     pub in_order: Vec<SortKey>,
 }
 
-/// What a node does.
+/// Operator of a node.
 #[derive(Clone, Debug)]
 pub enum Operator {
-    /// One row of no columns: `SELECT 1`.
+    /// One row without columns: `SELECT 1`.
     OneRow,
-    /// No row at all, of the node's columns: `WHERE 1=0`.
+    /// No rows, with the node's columns: `WHERE 1=0`.
     Empty,
     /// Rows of a table.
     TableScan(Box<TableScan>),
@@ -47,28 +48,28 @@ pub enum Operator {
     SystemTableScan(Box<SystemTableScan>),
     /// Rows of `Plan::common_tables[.0]`.
     CommonTableScan(usize),
-    /// Inside the recursive part of a common table: the rows of the previous round.
+    /// Inside the recursive part of a common table: rows of the previous round.
     WorkTableScan(usize),
-    /// `VALUES` rows; every row has the node's columns, the types are converted already.
+    /// `VALUES` rows. Each row has the node's columns, already of their types.
     Values(Vec<Vec<Expr>>),
-    /// Rows for the rows of parameters that an execution has.
+    /// Rows from the parameter rows of a bulk execution.
     BulkValues(BulkValues),
-    /// Looks each outer row up in an index.
+    /// Looks up each outer row in an index.
     IndexJoin(Box<IndexJoin>),
-    /// Builds a table of the right rows, probes it with the left.
+    /// Builds a hash table of the right rows and probes it with the left rows.
     HashJoin(Box<HashJoin>),
     /// Compares every left row with the materialised right rows.
     NestedLoopJoin(Box<NestedLoopJoin>),
     /// Rows for which all conditions are true, in this order of evaluation.
     Filter {
-        /// Where rows come from.
+        /// Source of rows.
         input: Box<PlanNode>,
         /// Conditions, cheapest and most selective first.
         conditions: Vec<Expr>,
     },
     /// Computes each output column from the input row.
     Project {
-        /// Where rows come from.
+        /// Source of rows.
         input: Box<PlanNode>,
         /// One per output column.
         exprs: Vec<Expr>,
@@ -77,24 +78,24 @@ pub enum Operator {
     Aggregate(Box<Aggregate>),
     /// Window functions.
     Window(Box<Window>),
-    /// JSON_TABLE beside the rows its document comes from.
+    /// JSON_TABLE joined to the rows on which its document depends.
     JsonTable(Box<JsonTableJoin>),
     /// Sorts all rows.
     Sort(Sort),
-    /// The first rows in an order.
+    /// The first rows in a given order.
     TopN(Box<TopN>),
-    /// Some rows, as they come.
+    /// A part of the rows, in input order.
     Limit(Box<Limit>),
-    /// Each distinct row once, the first of its equals by collation.
+    /// Each distinct row once: the first of the rows that are equal by collation.
     Distinct(Box<PlanNode>),
     /// UNION, INTERSECT and EXCEPT.
     SetOperation(Box<SetOperation>),
-    /// The definition of a recursive common table.
+    /// Definition of a recursive common table.
     RecursiveUnion(Box<RecursiveUnion>),
-    /// Reads the input whole before giving rows: protects a statement from its own changes.
+    /// Reads the whole input before it gives rows. This protects a statement from its own changes.
     Materialize(Box<PlanNode>),
-    /// Fails with 1172 when there is more than one row; gives exactly one, of NULLs if there was
-    /// none. Only for scalar subqueries turned into joins.
+    /// Fails with 1172 if there is more than one row. Gives exactly one row, of NULLs if there was
+    /// none. Only for scalar subqueries that became joins.
     SingleRow(Box<PlanNode>),
     /// Inserts.
     Insert(Box<Insert>),
@@ -104,68 +105,70 @@ pub enum Operator {
     Delete(Box<Delete>),
 }
 
-/// `VALUES` rows for rows of parameters. An execution says which rows it has, and the pattern of
-/// each: parameters that are no values have no place in an expression.
+/// `VALUES` rows made from parameter rows. An execution says which parameter rows it has and the
+/// pattern of each: parameters without a value cannot be in an expression.
 #[derive(Clone, Debug)]
 pub struct BulkValues {
-    /// The rows of the first pattern, then those of the others; as in [`Operator::Values`].
+    /// The rows of the first pattern, then those of the other patterns; as in [`Operator::Values`].
     pub templates: Vec<Vec<Expr>>,
-    /// Rows of a pattern.
+    /// Number of rows of one pattern.
     pub height: usize,
-    /// Parameters are read elsewhere than in the values, or in subqueries: one row at a time.
+    /// Execute one parameter row at a time, because parameters are read outside of the values or in
+    /// subqueries.
     pub by_row: bool,
 }
 
-/// One sort key. NULLs are least.
+/// One sort key. NULL sorts lowest.
 #[derive(Clone, Debug)]
 pub struct SortKey {
-    /// What is compared, by its type's collation.
+    /// Value to compare, by its type's collation.
     pub expr: Expr,
-    /// Greatest first.
+    /// Descending order.
     pub descending: bool,
 }
 
 /// Sorts its input. Not stable.
 #[derive(Clone, Debug)]
 pub struct Sort {
-    /// Where rows come from.
+    /// Source of rows.
     pub input: Box<PlanNode>,
     /// Major key first.
     pub keys: Vec<SortKey>,
 }
 
-/// A row count and an offset, evaluated when the operator opens; unsigned integers.
+/// A row count and an offset, both unsigned integers evaluated when the operator opens.
 #[derive(Clone, Debug)]
 pub struct Limit {
-    /// Where rows come from.
+    /// Source of rows.
     pub input: PlanNode,
-    /// Rows at most; `None` all.
+    /// Maximum number of rows; `None` for all.
     pub limit: Option<Expr>,
-    /// Rows left out first.
+    /// Number of rows skipped first.
     pub offset: Option<Expr>,
-    /// Keys by which the input is sorted; rows that are equal in them to the last one follow it.
+    /// `WITH TIES`: the keys by which the input is sorted. Rows equal to the last row in these keys
+    /// follow it.
     pub ties: Option<Vec<SortKey>>,
-    /// The rows cut off are counted.
+    /// Whether the rows cut off are counted.
     pub counted: bool,
 }
 
 /// A sort that needs only the first `offset + limit` rows.
 #[derive(Clone, Debug)]
 pub struct TopN {
-    /// Where rows come from.
+    /// Source of rows.
     pub input: PlanNode,
     /// Major key first.
     pub keys: Vec<SortKey>,
-    /// Rows at most.
+    /// Maximum number of rows.
     pub limit: Expr,
-    /// Rows left out first.
+    /// Number of rows skipped first.
     pub offset: Option<Expr>,
-    /// The rows cut off are counted.
+    /// Whether the rows cut off are counted.
     pub counted: bool,
 }
 
 impl super::Plan {
-    /// Whether the statement says IGNORE: errors of rows become warnings.
+    /// Whether the statement has IGNORE, so that errors of rows become warnings.
     pub fn ignores_errors(&self) -> bool {
         match &self.root.operator {
             Operator::Insert(insert) => insert.mode == super::InsertMode::Ignore,
@@ -177,9 +180,9 @@ impl super::Plan {
 }
 
 impl Operator {
-    /// Whether a join gives its rows in the order of the left ones.
+    /// Whether a join keeps the order of its left rows.
     pub fn keeps_left_order(&self) -> bool {
-        // An outer join gives rows without a match after those with one, batch by batch.
+        // An outer join gives the unmatched rows of a batch after the matched ones.
         match self {
             Self::IndexJoin(join) => join.kind != JoinKind::Left,
             Self::NestedLoopJoin(join) => join.kind != JoinKind::Left,

@@ -1,4 +1,5 @@
-//! What a result set tells the client about its columns. Data only.
+//! Metadata of a result column, as the protocol sends it to the client. Data only. CREATE TABLE ...
+//! SELECT makes its columns from it too.
 
 use std::sync::Arc;
 
@@ -15,21 +16,22 @@ pub struct OutputColumn {
     pub nullable: bool,
     /// Database of the table the column is from; empty for expressions.
     pub schema: Arc<str>,
-    /// Alias of that table.
+    /// Alias of the column's table.
     pub table: Arc<str>,
-    /// Its own name.
+    /// Name of the column's table.
     pub org_table: Arc<str>,
-    /// The column's own name.
+    /// Name of the column in its table.
     pub org_name: Arc<str>,
-    /// Compat: announced as a column of a table is: it is one, or one of a temporary table.
+    /// Compat: announced like a column of a table, since it is one or MariaDB keeps it in a
+    /// temporary table.
     pub kept: bool,
-    /// Compat: a text that announces no decimals, as some functions' do not.
+    /// Compat: a text for which no decimals are announced, as for the results of some functions.
     pub whole: bool,
     /// Part of the primary key.
     pub primary_key: bool,
     /// The single column of a unique index.
     pub unique_key: bool,
-    /// The first column of an index, which is not unique or has others.
+    /// First column of an index that has other columns or is not unique.
     pub multiple_key: bool,
     /// Part of some index.
     pub part_of_key: bool,

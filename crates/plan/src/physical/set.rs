@@ -1,8 +1,9 @@
-//! Set operations and common tables. Data only.
+//! Set operations and common tables. Data only. A plan holds common tables once, and operators
+//! refer to them by number.
 
 use super::{ColumnType, PlanNode};
 
-/// Which set operation.
+/// Kind of a set operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SetOperator {
     /// UNION.
@@ -13,51 +14,52 @@ pub enum SetOperator {
     Except,
 }
 
-/// A set operation over two or more inputs, from left to right. All inputs have the node's column
-/// types already (a projection converts them).
+/// A set operation over its inputs, from left to right. All inputs already have the node's column
+/// types (a projection converts them).
 #[derive(Clone, Debug)]
 pub struct SetOperation {
-    /// Which.
+    /// Kind of the operation.
     pub operator: SetOperator,
-    /// `ALL`: multisets.
+    /// `ALL`: duplicates are kept.
     pub all: bool,
-    /// At least one; only UNION ALL has more than two.
+    /// At least one input; only UNION ALL has more than two.
     pub inputs: Vec<PlanNode>,
 }
 
-/// Recursive queries computed together: each anchor once, then the steps over the rows of the round
-/// before, until a round gives none (or `max_recursive_iterations`). Gives the rows of the first.
+/// Recursive queries computed together: each anchor once, then the steps over the rows of the
+/// previous round, until a round gives no rows (or up to `max_recursive_iterations`). Its rows are
+/// those of the first query.
 #[derive(Clone, Debug)]
 pub struct RecursiveUnion {
     /// The queries, at least one.
     pub parts: Vec<RecursivePart>,
 }
 
-/// One of them.
+/// One query of a [`RecursiveUnion`].
 #[derive(Clone, Debug)]
 pub struct RecursivePart {
-    /// The common table that [`super::Operator::WorkTableScan`]s in the steps name.
+    /// The common table to which [`super::Operator::WorkTableScan`]s in the steps refer.
     pub common_table: usize,
-    /// Names of its columns, for errors.
+    /// Column names, for errors.
     pub names: Vec<Box<str>>,
-    /// First rows, of the node's column types.
+    /// First rows, with the node's column types.
     pub anchor: PlanNode,
-    /// Next rows, of the same types.
+    /// Next rows, with the same types.
     pub step: Option<PlanNode>,
-    /// Positions of the columns in which no two rows are equal: none is all of them. `None` for
-    /// UNION ALL.
+    /// Positions of the columns that identify a row: later rows equal in them are dropped. An empty
+    /// list means all columns. `None` for UNION ALL.
     pub key: Option<Vec<usize>>,
 }
 
-/// A query evaluated once, when first read.
+/// A query that is evaluated once, when it is first read.
 #[derive(Clone, Debug)]
 pub struct CommonTable {
-    /// Its name in the statement, or one made up.
+    /// Name in the statement, or a generated name.
     pub name: Box<str>,
     /// The query.
     pub plan: PlanNode,
-    /// Its columns, those of `plan`.
+    /// Columns, the same as those of `plan`.
     pub columns: Vec<ColumnType>,
-    /// The table whose plan computes this one too.
+    /// The common table whose plan computes this one too.
     pub computed_with: Option<usize>,
 }

@@ -1,16 +1,17 @@
-//! Subqueries that expressions evaluate. Data only.
+//! Subqueries that expressions evaluate. Data only. A subquery is a subplan only if the rewrites
+//! made no join of it.
 
 use super::PlanNode;
 
-/// A subquery evaluated from an expression ([`selkie_expr::Subquery`]), which says what is made of
-/// its rows and which slots it fills before it runs.
+/// A subquery evaluated from an expression ([`selkie_expr::Subquery`]). The expression defines the
+/// use of its rows and the slots to fill before it runs.
 #[derive(Clone, Debug)]
 pub struct SubPlan {
-    /// Its rows.
+    /// Source of its rows.
     pub root: PlanNode,
-    /// Slots its rows depend on, also those filled by blocks further out. While their values stay
-    /// the same the rows stay the same, unless `volatile`.
+    /// Slots on which its rows depend, including those filled by outer blocks. Unless `volatile`,
+    /// the rows stay the same while these values stay the same.
     pub slots: Vec<usize>,
-    /// Has side effects or changing functions (RAND, user variables): run it for every row.
+    /// It has side effects or changing functions (RAND, user variables), so it runs for every row.
     pub volatile: bool,
 }

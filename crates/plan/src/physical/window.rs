@@ -1,4 +1,5 @@
-//! Window functions. Data only.
+//! Window functions. Data only. One operator computes all functions over one partitioning and
+//! order; a block with several of these has several operators.
 
 use selkie_expr::Expr;
 use selkie_expr::aggregate::Aggregate as AggregateCall;
@@ -7,33 +8,34 @@ use selkie_types::SqlType;
 use super::{PlanNode, SortKey};
 
 /// Computes window functions over one partitioning and order. Output: the input columns, then one
-/// column per call. The operator sorts by itself; rows come out sorted by partition and order.
+/// column per call. The operator sorts the rows itself and gives them sorted by partition and
+/// order.
 #[derive(Clone, Debug)]
 pub struct Window {
-    /// Where rows come from.
+    /// Source of rows.
     pub input: PlanNode,
     /// Partition keys over the input row.
     pub partition: Vec<Expr>,
     /// Order within a partition.
     pub order: Vec<SortKey>,
-    /// What is computed.
+    /// Functions to compute.
     pub calls: Vec<WindowCall>,
 }
 
 /// One window function.
 #[derive(Clone, Debug)]
 pub struct WindowCall {
-    /// Which.
+    /// The function.
     pub function: WindowFunction,
-    /// Arguments over the input row; of an aggregate they are in the call.
+    /// Arguments over the input row; those of an aggregate are in its call.
     pub args: Vec<Expr>,
-    /// The frame.
+    /// Frame.
     pub frame: WindowFrame,
     /// Type of the result.
     pub ty: SqlType,
 }
 
-/// Which window function.
+/// Kind of a window function.
 #[derive(Clone, Debug)]
 pub enum WindowFunction {
     /// ROW_NUMBER().
@@ -58,9 +60,9 @@ pub enum WindowFunction {
     LastValue,
     /// NTH_VALUE(expr, n).
     NthValue,
-    /// PERCENTILE_CONT(share), between values of the order key; MEDIAN is that of one half.
+    /// PERCENTILE_CONT(share), interpolated between values of the order key; MEDIAN has share 0.5.
     PercentileCont,
-    /// PERCENTILE_DISC(share), a value of the order key.
+    /// PERCENTILE_DISC(share), one of the values of the order key.
     PercentileDisc,
     /// An aggregate over the frame.
     Aggregate(AggregateCall),
@@ -69,9 +71,9 @@ pub enum WindowFunction {
 /// Unit of frame bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameUnit {
-    /// Rows counted.
+    /// Number of rows.
     Rows,
-    /// Values of the order key; the bounds `Preceding` and `Following` are differences.
+    /// Values of the order key; `Preceding` and `Following` are differences from the current value.
     Range,
 }
 
@@ -80,17 +82,17 @@ pub enum FrameUnit {
 pub enum FrameBound {
     /// The partition's first row.
     UnboundedPreceding,
-    /// So many before.
+    /// This many rows or units before the current row.
     Preceding(Expr),
-    /// The current row (its peers, in RANGE).
+    /// The current row (in RANGE, its peers too).
     CurrentRow,
-    /// So many after.
+    /// This many rows or units after the current row.
     Following(Expr),
     /// The partition's last row.
     UnboundedFollowing,
 }
 
-/// Rows of the partition that a function sees.
+/// Rows of the partition over which a function is computed.
 #[derive(Clone, Debug)]
 pub struct WindowFrame {
     /// Unit.
