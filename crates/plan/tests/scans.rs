@@ -1,4 +1,5 @@
-//! What plans tell their scans of the operators that read them.
+//! Tests of the flags in a scan that depend on the operators above it: `row_goal` and
+//! `feeds_update`.
 
 mod support;
 
@@ -12,7 +13,7 @@ fn scans_below<'p>(node: &'p PlanNode, found: &mut Vec<&'p TableScan>) {
     });
 }
 
-/// Aliases of all scans of a statement for which `told` is true, in the order of the alphabet.
+/// Aliases, in alphabetical order, of all scans of a statement for which `told` is true.
 fn told(sql: &str, told: impl Fn(&TableScan) -> bool) -> String {
     let plan: Plan = support::plan_sql(sql).unwrap();
     let mut found = Vec::new();
@@ -48,7 +49,7 @@ fn what_reads_all_rows_takes_the_goal_away() {
     assert_eq!(with_goal("SELECT b, SUM(a) FROM t GROUP BY b LIMIT 3"), "");
     assert_eq!(with_goal("SELECT ROW_NUMBER() OVER (ORDER BY b) FROM t LIMIT 3"), "");
     assert_eq!(with_goal("SELECT SQL_CALC_FOUND_ROWS b FROM t LIMIT 3"), "");
-    // One of the tables is made a hash table of, or kept.
+    // One of the tables is read whole, into a hash table or a buffer.
     assert_eq!(with_goal("SELECT t.b FROM t JOIN u ON u.x = t.b LIMIT 3").len(), 1);
     assert_eq!(with_goal("SELECT t.b FROM t JOIN u ON u.x > t.b LIMIT 3").len(), 1);
 }

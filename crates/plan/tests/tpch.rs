@@ -1,4 +1,5 @@
-//! The 22 TPC-H queries: their plans at scale factor 1 are pinned. `UPDATE_GOLDEN=1` rewrites them.
+//! Plans of the 22 TPC-H queries at scale factor 1, pinned in `golden/`. `UPDATE_GOLDEN=1` rewrites
+//! the files.
 
 mod support;
 

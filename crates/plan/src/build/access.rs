@@ -1,4 +1,5 @@
-//! Choosing how a single table is read: every access path with its rows and cost.
+//! Access paths of a single table, each with its rows and cost; the cheapest is used. Paths are
+//! costed for the wish of the parent ([`Goal`]), so one that saves a sort may win.
 
 use selkie_engine::{Bound, IndexCodec, IndexDef, IndexKind, LockMode, prefix_end};
 use selkie_expr::Expr;
@@ -12,38 +13,38 @@ use crate::estimate::{prefix_distinct, table_rows};
 use crate::logical::{RelationId, RelationInfo, SortItem};
 use crate::physical::{GroupEnds, KeyRange, RangeBound};
 
-/// One way to read a table.
+/// An access path of a table.
 #[derive(Clone, Debug)]
 pub(super) struct Path {
-    /// The index; `None` is the clustered order from end to end.
+    /// The index; `None` is a scan of the clustered index from end to end.
     pub index: Option<usize>,
-    /// What is read of it.
+    /// Ranges of the index.
     pub bounds: Bounds,
-    /// In place of both: what is read of several indexes, whose rows are put together.
+    /// Instead of both: ranges of several indexes, whose rows are combined.
     pub union: Vec<(usize, Bounds)>,
-    /// Index entries suffice.
+    /// Index entries hold all columns that are read.
     pub covering: bool,
-    /// Only entries of the index are locked.
+    /// Only index entries are locked.
     pub entry_locks: bool,
-    /// From the greatest key to the least.
+    /// Reads from the greatest key to the least.
     pub reverse: bool,
-    /// The order its rows come in.
+    /// Order of its rows.
     pub order: Order,
-    /// Rows left by all conditions.
+    /// Rows that pass all conditions.
     pub rows: f64,
-    /// Rows it reads to find them.
+    /// Rows read to find them.
     pub examined: f64,
-    /// Cost of reading all of them.
+    /// Cost of reading all rows.
     pub cost: f64,
     /// At most one row.
     pub unique: bool,
-    /// Only the ends of groups are read.
+    /// Reads only the ends of each group of entries.
     pub groups: Option<GroupEnds>,
 }
 
 impl Builder<'_> {
-    /// The best path for reading `relation` under `conditions`, with the columns `read` (positions
-    /// in the table).
+    /// The best path to read `relation` under `conditions`, with the columns `read` (positions in
+    /// the table).
     pub(super) fn best_path(
         &self,
         relation: RelationId,
@@ -67,7 +68,7 @@ impl Builder<'_> {
         best.map(|(_, path)| path).unwrap_or_else(|| self.full_path(info, conditions, read, rows))
     }
 
-    /// Cost with what the parent must add for the order it wants.
+    /// Cost of a path, including the parent's work for the order it wants.
     fn total(&self, path: &Path, goal: Goal<'_>) -> f64 {
         let share = goal.limit.map_or(1.0, |limit| (limit / path.rows.max(1.0)).min(1.0));
         match goal.order {
@@ -80,7 +81,7 @@ impl Builder<'_> {
         }
     }
 
-    /// A whole unique key compared with constants: nothing can be better.
+    /// A whole unique key compared with constants. No other path can be better.
     fn unique_path(
         &self,
         info: &RelationInfo,
@@ -122,7 +123,7 @@ impl Builder<'_> {
         None
     }
 
-    /// All paths worth comparing.
+    /// All paths that are worth a comparison.
     fn paths(
         &self,
         relation: RelationId,
@@ -214,7 +215,7 @@ impl Builder<'_> {
             (false, false) => cost::INDEX_ENTRY + cost::FETCH_ROW + width * cost::DECODE_COLUMN,
         };
         let whole = bounds.ranges.is_empty() || !bounds.restricts();
-        // Of an index in the wanted order often only the first entries are read.
+        // In an index that gives the wanted order often only the first entries are read.
         let scanned = match whole && order.is_none() {
             true => reads.max(cost::FEWEST_SCANNED),
             false => reads,
@@ -240,7 +241,7 @@ impl Builder<'_> {
         })
     }
 
-    /// Rows in the ranges: counted by the engine where the bounds are known, else estimated.
+    /// Rows in the ranges: estimated by the engine where bounds are known, otherwise by statistics.
     pub(super) fn range_rows(
         &self,
         info: &RelationInfo,
@@ -273,7 +274,7 @@ impl Builder<'_> {
         (estimate * range_part).clamp(1e-6, rows)
     }
 
-    /// Asks the engine about ranges whose bounds are literals of the columns' own kinds.
+    /// Asks the engine for the rows of ranges whose bounds are literals of the columns' own types.
     fn dive(&self, info: &RelationInfo, at: usize, bounds: &Bounds) -> Option<f64> {
         const MANY: usize = 16;
         if bounds.ranges.len() > MANY {
@@ -289,8 +290,8 @@ impl Builder<'_> {
         Some(total.max(1e-6))
     }
 
-    /// Whether an index gives the order of `keys`: forwards (`Some(false)`), backwards
-    /// (`Some(true)`) or not.
+    /// Whether an index gives the order of `keys`: forwards is `Some(false)`, backwards is
+    /// `Some(true)`.
     pub(super) fn index_order(
         &self,
         info: &RelationInfo,
@@ -316,8 +317,8 @@ impl Builder<'_> {
                 continue;
             }
             let Some(part) = parts.next() else {
-                // Further keys of the table do not matter if no two rows are equal in all that
-                // orders the entries; those of other tables do.
+                // Further keys on this table do not matter if the columns that order the entries
+                // identify a row. Keys on other tables do matter.
                 let identified = def.primary().is_some() || def.is_identified_by(index);
                 let only_own = keys[done..].iter().all(|key| own(key).is_some());
                 return (identified && only_own).then_some(reverse.unwrap_or(false));
@@ -334,17 +335,17 @@ impl Builder<'_> {
     }
 }
 
-/// Whether index entries may stand for rows: not when the rows themselves are locked or changed.
-/// Compat: nor where rows come in the order they were inserted in.
+/// Whether index entries can replace rows. They cannot when rows themselves are locked or changed.
+/// Compat: nor in tables whose rows come in insertion order.
 pub(super) fn may_cover(info: &RelationInfo) -> bool {
     let ordered = info.table.engine.rows.insertion_order;
     info.row_key.is_none() && info.lock != LockMode::Exclusive && !ordered
 }
 
-/// Whether a shared lock is only on the entry of the index that is read.
+/// Whether a shared lock on the entry of the index that is read is enough.
 ///
-/// Compat: entries of InnoDB's indexes hold the primary key too. The paths of such reads cost as if
-/// they did here, so that the same index is read and the same is locked.
+/// Compat: entries of InnoDB's indexes hold the primary key too. Paths of such reads are costed as
+/// if entries did so here, so that the same index is read and the same entries are locked.
 pub(super) fn entry_suffices(info: &RelationInfo, index: &IndexDef, read: &[usize]) -> bool {
     let secondary = index.kind != IndexKind::Primary;
     secondary
@@ -353,8 +354,8 @@ pub(super) fn entry_suffices(info: &RelationInfo, index: &IndexDef, read: &[usiz
         && covers_with_key(info, index, read)
 }
 
-/// Cost of passing one row of a table (or one entry of an index) in a scan: a fixed part and its
-/// share of memory bandwidth.
+/// Cost of passing one row of a table or one entry of an index in a scan: a fixed part, and a part
+/// for memory bandwidth.
 fn row_cost(info: &RelationInfo, index: Option<usize>) -> f64 {
     const PER_BYTE: f64 = 0.1;
     let width = |column: usize| -> f64 {
@@ -372,7 +373,7 @@ fn row_cost(info: &RelationInfo, index: Option<usize>) -> f64 {
     cost::SCAN_ROW - 15.0 + bytes * PER_BYTE
 }
 
-/// The key bytes of a range whose values are known and need no conversion.
+/// Encoded bounds of a range whose values are known and need no conversion.
 fn encode_range(codec: &IndexCodec, range: &KeyRange) -> Option<(Bound, Bound)> {
     let mut prefix = Vec::new();
     for (at, value) in range.equal.iter().enumerate() {
@@ -396,7 +397,7 @@ fn encode_range(codec: &IndexCodec, range: &KeyRange) -> Option<(Bound, Bound)> 
     Some((end(&range.lower)?, end(&range.upper)?))
 }
 
-/// The keys whose part `at` begins with what stands before the first wildcard of a pattern.
+/// Encoded bounds of the keys whose part `at` begins with the constant prefix of a pattern.
 fn like_bounds(
     codec: &IndexCodec,
     at: usize,

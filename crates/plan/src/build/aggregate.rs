@@ -1,4 +1,5 @@
-//! Grouping: hash tables, sorted groups for ROLLUP, and the ends of an index for MIN and MAX.
+//! Grouping by a hash table or by sorted groups (ROLLUP), and MIN and MAX read from the ends of an
+//! index.
 
 use selkie_expr::aggregate::AggregateKind;
 use selkie_expr::{Expr, ExprKind};
@@ -10,7 +11,7 @@ use crate::cost;
 use crate::logical::{AggregateNode, ColumnId, ColumnSet, Logical, SortItem};
 use crate::physical::{Aggregate, AggregateStrategy, ColumnType, Limit, Operator, PlanNode, Sort};
 
-/// Most rows at ends of indexes that are put together: each is a table of a join.
+/// Maximum number of index ends that are combined: each is a table of a join.
 const MOST_ENDS: usize = 61;
 
 impl Builder<'_> {
@@ -48,7 +49,7 @@ impl Builder<'_> {
         built
     }
 
-    /// Only the ends of groups, if they are enough and cost less than all of the `rows`.
+    /// A read of only the ends of groups, if that is enough and costs less than reading all `rows`.
     fn ends_for(
         &self,
         node: &AggregateNode,
@@ -107,7 +108,7 @@ impl Builder<'_> {
         Built { node, layout, order: Order::none() }
     }
 
-    /// The order of groups that come in the order of their keys, in terms of the columns they make.
+    /// The order of groups that are sorted by their keys, over the columns of the output.
     fn made_order(&self, node: &AggregateNode) -> Vec<SortItem> {
         let item = |(id, _): &(ColumnId, Expr)| SortItem {
             expr: self.columns.expr(*id),
@@ -122,7 +123,8 @@ impl Builder<'_> {
         ty
     }
 
-    /// Groups expected: the product of the keys' distinct values, but never more than the rows.
+    /// Expected number of groups: the product of the keys' distinct values, at most the number of
+    /// rows.
     fn group_count(&self, node: &AggregateNode, rows: f64) -> f64 {
         if node.groups.is_empty() {
             return 1.0;
@@ -133,7 +135,7 @@ impl Builder<'_> {
         product.min(rows * 0.9).max(rows.min(1.0))
     }
 
-    /// MINs and MAXs of indexed columns: each the first row in the order of an index.
+    /// Several MIN and MAX of indexed columns: each is the first row in the order of an index.
     fn index_ends(&mut self, node: &AggregateNode) -> Option<Built> {
         if node.aggregates.len() < 2 {
             return self.index_end(node);
@@ -162,7 +164,7 @@ impl Builder<'_> {
         Some(self.build(&all, &columns, Goal::default()))
     }
 
-    /// MIN or MAX of an indexed column: the first row in index order.
+    /// One MIN or MAX of an indexed column: the first row in index order.
     fn index_end(&mut self, node: &AggregateNode) -> Option<Built> {
         let [(id, call)] = &node.aggregates[..] else { return None };
         let descending = match call.kind {
@@ -206,7 +208,7 @@ impl Builder<'_> {
     }
 }
 
-/// Extra cost a row for a hash table that leaves the caches.
+/// Extra cost per row if the hash table exceeds the caches.
 fn spill(groups: f64) -> f64 {
     if groups > cost::CACHED_ROWS { cost::HASH_PROBE_LARGE } else { 0.0 }
 }

@@ -1,7 +1,7 @@
-//! From conditions on a table to ranges of an index.
+//! Index ranges from the conditions on a table.
 //!
-//! A condition is usable when it compares the bare column: a column that is converted first has
-//! another order than its index.
+//! A condition is usable when it compares the bare column. A converted column has another order
+//! than its index, except for the conversions in [`is_key`].
 
 use selkie_engine::{IndexDef, IndexPart, LockMode};
 use selkie_expr::{CallOption, CompareBy, CompareOp, Expr, ExprKind};
@@ -10,32 +10,32 @@ use selkie_types::{Physical, TypeKind, Value};
 use crate::logical::{ColumnId, RelationInfo};
 use crate::physical::{KeyRange, RangeBound};
 
-/// Ranges multiplied out of IN lists are not worth more than this.
+/// Maximum number of ranges made by combining IN lists; more are not worth their cost.
 const MANY_RANGES: usize = 1_000;
 
-/// What conditions make of an index.
+/// Ranges of an index that conditions allow.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Bounds {
     /// The ranges.
     pub ranges: Vec<KeyRange>,
-    /// Parts fixed to one value in each range.
+    /// Number of leading parts with one fixed value in each range.
     pub equal_parts: usize,
-    /// Whether a further part is bounded.
+    /// Whether the part after them is bounded.
     pub bounded: bool,
-    /// Conditions (by position) that all rows in the ranges satisfy.
+    /// Positions of the conditions that all rows in the ranges satisfy.
     pub exact: Vec<usize>,
-    /// Conditions that contributed, exact or not.
+    /// Positions of the conditions used for the ranges, exact or not.
     pub used: Vec<usize>,
 }
 
 impl Bounds {
-    /// Whether less than the whole index is read.
+    /// Whether the ranges are less than the whole index.
     pub(super) fn restricts(&self) -> bool {
         self.equal_parts > 0 || self.bounded
     }
 }
 
-/// One way a condition restricts a column.
+/// A restriction of a column by a condition.
 enum Restriction<'a> {
     Equal(&'a Expr, bool),
     Null,
@@ -46,8 +46,8 @@ enum Restriction<'a> {
     NotNull,
 }
 
-/// The ranges `conditions` make of an index of `relation`; `None` if they do not restrict its first
-/// part.
+/// The ranges of an index of `relation` that `conditions` allow; `None` if they do not restrict its
+/// first part.
 pub(super) fn bounds(
     relation: &RelationInfo,
     index: &IndexDef,
@@ -60,7 +60,7 @@ pub(super) fn bounds(
     Some(found)
 }
 
-/// What conditions that all hold make of an index, perhaps nothing.
+/// The ranges of an index that a conjunction of conditions allows, possibly unrestricted.
 pub(super) fn conjunction(
     relation: &RelationInfo,
     index: &IndexDef,
@@ -81,15 +81,15 @@ pub(super) fn conjunction(
     bounds
 }
 
-/// The clustered key where it follows the parts of an index that may repeat. Not if the index has a
-/// part of it too, which comes again in the entries.
+/// The parts of the clustered key that follow the parts of a non-unique index. Empty if the index
+/// has a part of the clustered key, because that part would occur twice in the entries.
 fn key_behind<'a>(relation: &'a RelationInfo, index: &IndexDef) -> &'a [IndexPart] {
     let follows =
         |key: &&IndexDef| !index.is_unique() && !key.parts.iter().any(|p| index.holds(p.column));
     relation.table.def.primary().filter(follows).map_or(&[], |key| &key.parts)
 }
 
-/// Extends all ranges by the values a condition gives the next part.
+/// Extends all ranges by the values that a condition gives the next part.
 fn add_equal(
     bounds: &mut Bounds,
     relation: &RelationInfo,
@@ -129,7 +129,7 @@ fn add_equal(
     false
 }
 
-/// Bounds the next part of all ranges.
+/// Bounds the next part in all ranges.
 fn add_range(
     bounds: &mut Bounds,
     relation: &RelationInfo,
@@ -165,7 +165,7 @@ fn add_range(
     let bound = |end: Option<(usize, &Expr, bool)>| match end {
         None => RangeBound::Unbounded,
         Some((_, value, true)) => RangeBound::Included(value.clone()),
-        // Nothing is above NULL; a bound that excludes it would say all other values are.
+        // No value is above NULL. An excluded NULL as lower bound would allow all other values.
         Some((_, value, false)) if value.as_literal().is_some_and(Value::is_null) => {
             RangeBound::Included(value.clone())
         }
@@ -189,7 +189,7 @@ fn add_range(
     bounds.bounded |= not_null;
 }
 
-/// The ranges of an OR, each branch of which must restrict the first part.
+/// The ranges of an OR. Each of its branches must restrict the first part.
 fn alternatives(relation: &RelationInfo, index: &IndexDef, conditions: &[Expr]) -> Option<Bounds> {
     for (at, condition) in conditions.iter().enumerate() {
         let ExprKind::Or(branches) = &condition.kind else { continue };
@@ -213,7 +213,7 @@ fn alternatives(relation: &RelationInfo, index: &IndexDef, conditions: &[Expr]) 
     None
 }
 
-/// How `condition` restricts `column`, if it does.
+/// The restriction of `column` by `condition`, if there is one.
 fn restriction<'a>(
     condition: &'a Expr,
     relation: &RelationInfo,
@@ -235,7 +235,7 @@ fn restriction<'a>(
             if is_null && !matches!(op, CompareOp::Eq | CompareOp::NullSafeEq) {
                 return None;
             }
-            // `<=>` finds what `=` finds if one of the two is never NULL.
+            // `<=>` finds the same rows as `=` if one side is never NULL.
             let finds_null =
                 value.nullable && relation.table.columns[column - relation.first].nullable;
             Some(match op {
@@ -275,8 +275,8 @@ fn restriction<'a>(
     }
 }
 
-/// Whether a condition leaves out single values of the first part of an index. Compat: the ranges
-/// between them are ways to read the table, though hardly ever good ones.
+/// Whether a condition excludes single values of the first part of an index. Compat: the ranges
+/// between them count as a possible access path, although hardly ever a good one.
 pub(super) fn leaves_out(relation: &RelationInfo, index: &IndexDef, condition: &Expr) -> bool {
     let column = relation.first + index.parts[0].column;
     let key = |e: &Expr, by| is_key(e, relation, column) && same_order(by, relation, column);
@@ -304,7 +304,7 @@ fn is_column(expr: &Expr, column: ColumnId) -> bool {
 }
 
 /// Whether an expression is the column, or the column converted to a type in which its values keep
-/// their order. The executor finds the place of a value of that type among the column's.
+/// their order. The executor finds the position of a value of that type among the column's values.
 pub(super) fn is_key(expr: &Expr, relation: &RelationInfo, column: ColumnId) -> bool {
     if is_column(expr, column) {
         return true;
@@ -323,7 +323,7 @@ pub(super) fn is_key(expr: &Expr, relation: &RelationInfo, column: ColumnId) -> 
     }
 }
 
-/// Whether an expression has one value for a whole scan.
+/// Whether an expression has one value during a whole scan.
 fn is_fixed(expr: &Expr) -> bool {
     expr.is_deterministic()
         && !expr.has_side_effects()
@@ -334,7 +334,7 @@ fn is_fixed(expr: &Expr) -> bool {
         })
 }
 
-/// Whether a comparison follows the order of the column's index.
+/// Whether a comparison uses the order of the column's index.
 pub(super) fn same_order(by: CompareBy, relation: &RelationInfo, column: ColumnId) -> bool {
     let ty = &relation.table.columns[column - relation.first].ty;
     match by {
@@ -345,15 +345,16 @@ pub(super) fn same_order(by: CompareBy, relation: &RelationInfo, column: ColumnI
     }
 }
 
-/// Whether a value is certainly one the key column can hold as it is.
+/// Whether the key column can certainly hold a value without change.
 fn is_exact(value: &Expr, relation: &RelationInfo, column: ColumnId) -> bool {
     let ty = &relation.table.columns[column - relation.first].ty;
     if value.ty.is_integer() && ty.is_integer() {
-        // Of other signs too: a number beyond the column's is a range without an end, or no row.
+        // Other signs are included: a number out of the column's range makes an unbounded range or
+        // an empty one.
         return true;
     }
     if ty.kind == TypeKind::Timestamp && value.ty.kind != TypeKind::Timestamp {
-        // A local time may have been twice, and the times around it too.
+        // A local time may occur twice when clocks change, and the times around it too.
         return false;
     }
     let same = value.ty.physical() == ty.physical() && value.ty.collation == ty.collation;
@@ -367,12 +368,12 @@ pub(super) fn covers_with_key(info: &RelationInfo, index: &IndexDef, columns: &[
     columns.iter().all(|&c| info.is_computed(c) || index.holds(c) || keyed(c))
 }
 
-/// Whether all columns read are in the entries of an index: its parts, if nothing of them is cut
-/// off, and numbers at the beginning of the clustered key, which can be read back from it. Computed
+/// Whether the entries of an index hold all columns read. They hold the whole (not prefix) parts of
+/// the index, and the leading integers of the clustered key, which can be decoded from it. Computed
 /// columns follow from the parts.
 ///
-/// A locking read takes only the parts: it reads the row for the clustered key, which it has to
-/// lock anyway.
+/// A locking read uses the parts only: for the clustered key it reads the row, which it must lock
+/// anyway.
 pub(super) fn covers(info: &RelationInfo, index: &IndexDef, columns: &[usize]) -> bool {
     let by_parts = columns.iter().all(|&c| info.is_computed(c) || index.holds(c));
     let in_key = |c| !info.is_computed(c) && is_in_key(info, c);

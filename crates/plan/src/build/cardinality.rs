@@ -1,7 +1,7 @@
-//! Rows of any set of joined leaves.
+//! Row counts of joined sets of leaves.
 //!
-//! The estimate of a set does not depend on the order in which it is joined: leaves are added from
-//! the largest table to the smallest, each with the share of pairs its equalities let through.
+//! The estimate of a set must not depend on its join order. So leaves are added from the largest
+//! table to the smallest, each with the share of pairs that satisfy its equalities.
 
 use super::Builder;
 use super::graph::{Graph, Leaves, Source};
@@ -9,13 +9,13 @@ use crate::estimate::prefix_distinct;
 use crate::logical::ColumnId;
 use crate::physical::JoinKind;
 
-/// Estimates for the sets of one graph.
+/// Estimates for the sets of leaves of one graph.
 pub(super) struct Cardinality {
     /// Leaves in the order they are added.
     order: Vec<usize>,
-    /// For each class and member: distinct values.
+    /// Distinct values of each member of each class.
     distinct: Vec<Vec<f64>>,
-    /// For each dependent leaf: rows out per row in.
+    /// For each dependent leaf, the number of output rows per input row.
     factors: Vec<f64>,
 }
 
@@ -37,7 +37,7 @@ impl Builder<'_> {
         Cardinality { order, distinct, factors }
     }
 
-    /// Rows a dependent join gives per row of its left side.
+    /// Rows that a dependent join gives for one row of its left side.
     fn dependent_factor(&self, graph: &Graph, at: usize) -> f64 {
         let leaf = &graph.leaves[at];
         let Some(dependent) = &leaf.dependent else { return 1.0 };
@@ -77,7 +77,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Rows of the join of `set`.
+    /// Number of rows of the join of `set`.
     pub(super) fn rows_of(&self, graph: &Graph, cardinality: &Cardinality, set: Leaves) -> f64 {
         let mut rows = 1.0;
         let mut joined: Leaves = 0;
@@ -100,7 +100,7 @@ impl Builder<'_> {
         rows.max(1e-6)
     }
 
-    /// Share of pairs of `joined` rows and rows of leaf `at` that agree in all classes.
+    /// Share of the pairs of a `joined` row and a row of leaf `at` that are equal in all classes.
     fn equal_share(
         &self,
         graph: &Graph,
@@ -143,7 +143,7 @@ impl Builder<'_> {
         (1.0 / distinct.max(1.0)).max(product)
     }
 
-    /// Distinct combinations of some columns of a table, if an index tells.
+    /// Distinct combinations of some columns of a table, if an index has the number.
     fn known_distinct(&self, graph: &Graph, at: usize, ids: &[ColumnId]) -> Option<f64> {
         let Source::Table(relation, _) = &graph.leaves[at].source else { return None };
         let info = self.relation(*relation);

@@ -1,4 +1,5 @@
-//! Turning the chosen join order into operators.
+//! Builds the operators for the chosen join order. It makes no choice of its own: order and methods
+//! come from `order.rs`.
 
 use selkie_expr::{Compare, CompareBy, CompareOp, Expr, ExprKind};
 
@@ -14,17 +15,17 @@ use crate::physical::{
 };
 use crate::rewrite::as_they_are;
 
-/// An equality between two sets: over the left, over the right.
+/// An equality between two sets: one expression over the left set, one over the right set.
 pub(super) struct Key {
     left: Expr,
     right: Expr,
     by: CompareBy,
     null_safe: bool,
-    /// Position of the condition it stands for: of a connection, or of a dependent leaf's ON.
+    /// Position of its condition: among the connections, or in the ON of a dependent leaf.
     condition: Option<usize>,
 }
 
-/// The equalities that connect `left` and `right`.
+/// Equalities that connect `left` and `right`.
 pub(super) fn keys(builder: &Builder<'_>, graph: &Graph, left: Leaves, right: Leaves) -> Vec<Key> {
     let sides = (columns_of(graph, left), columns_of(graph, right));
     let dependent = dependent_of(graph, right);
@@ -94,13 +95,13 @@ fn dependent_of(graph: &Graph, set: Leaves) -> Option<&Dependent> {
     graph.leaves[set.trailing_zeros() as usize].dependent.as_ref()
 }
 
-/// Both inputs of a join being made, and what is known of its rows.
+/// Both inputs of a join, and its search entry.
 struct Inputs<'g> {
     left: Built,
     entry: Entry,
     dependent: Option<&'g Dependent>,
     kind: JoinKind,
-    /// Columns needed above.
+    /// Columns needed above the join.
     needed: ColumnSet,
 }
 
@@ -124,7 +125,7 @@ impl Builder<'_> {
         self.filtered(built, graph.last)
     }
 
-    /// A single table, without looking for a join order.
+    /// A single table, which needs no search for a join order.
     fn single(&mut self, plan: &Logical, required: &ColumnSet, goal: Goal<'_>) -> Option<Built> {
         let (relation, conditions) = match plan {
             Logical::Scan(relation) => (*relation, &[][..]),
@@ -165,7 +166,7 @@ impl Builder<'_> {
         }
     }
 
-    /// `input` filtered by conditions that come last.
+    /// `input` filtered by conditions that are tested last.
     pub(super) fn filtered(&self, input: Built, conditions: Vec<Expr>) -> Built {
         if conditions.is_empty() {
             return input;
@@ -317,7 +318,7 @@ impl Builder<'_> {
         let mut null_aware = None;
         if inputs.kind.is_null_aware() {
             let first = inputs.dependent.and_then(|d| d.on.first());
-            // Another condition may be the same comparison: NULL is false for that one.
+            // Another condition may be the same comparison. For that one NULL counts as false.
             if let Some(at) = keys.iter().position(|key| key.condition == Some(0)) {
                 keys.remove(at);
             } else if let Some(at) = conditions.iter().position(|c| Some(c) == first) {
@@ -400,7 +401,7 @@ impl Builder<'_> {
         finish(Operator::IndexJoin(Box::new(join)), layout, types, inputs.entry, inputs.left.order)
     }
 
-    /// Whether a condition compares a looked-up column with the constant it is looked up by.
+    /// Whether a condition compares a column with the constant by which the column is looked up.
     fn is_fixed_by(&self, condition: &Expr, lookup: &Lookup) -> bool {
         let ExprKind::Compare(compare) = &condition.kind else { return false };
         let Compare { op, left, right, .. } = &**compare;
@@ -416,7 +417,8 @@ impl Builder<'_> {
     }
 }
 
-/// Whether the lookup itself compares the pair. One that finds NULL by NULL says nothing of `=`.
+/// Whether the lookup itself compares the pair. A lookup that matches NULL with NULL does not test
+/// `=`.
 fn is_looked_up(key: &Key, lookup: &Lookup) -> bool {
     lookup.parts().any(|(column, value, null_safe)| {
         let strict = key.null_safe || !null_safe;
@@ -441,7 +443,7 @@ fn applied_connections(graph: &Graph, left: Leaves, right: Leaves) -> Vec<usize>
         .collect()
 }
 
-/// What a join tests beyond its keys.
+/// Conditions of a join besides its keys.
 fn join_conditions(
     graph: &Graph,
     dependent: Option<&Dependent>,
@@ -466,7 +468,7 @@ fn joined_layout(left: &Built, right: &[ColumnId]) -> Vec<ColumnId> {
     left.layout.iter().chain(right).copied().collect()
 }
 
-/// Columns a join gives out: those needed above, and the mark.
+/// Output columns of a join: those needed above, and the mark.
 fn output_of(
     inputs: &Inputs<'_>,
     right_layout: &[ColumnId],
@@ -510,7 +512,8 @@ fn finish(
     Built { node, layout, order }
 }
 
-/// A condition whose subqueries depend on nothing: as good as a comparison with a constant.
+/// Whether a condition's subqueries depend on no outer column: it is as good as a comparison with a
+/// constant.
 fn is_constant_query(condition: &Expr) -> bool {
     let correlated = condition.any(&mut |e| match &e.kind {
         ExprKind::Subquery(s) => !s.args.is_empty() || !s.operands.is_empty(),

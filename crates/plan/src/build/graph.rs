@@ -1,8 +1,8 @@
-//! The join graph of a query block: what is joined, and which conditions connect what.
+//! The join graph of a query block: its leaves, and the conditions that connect them.
 //!
-//! Inner joins dissolve into their inputs (*leaves*) and a pool of conditions. The right side of
-//! any other join is a *dependent* leaf: it can be joined once the leaves its conditions read are
-//! there, and commutes with everything else.
+//! Inner joins are split into their inputs (*leaves*) and a pool of conditions. The right side of
+//! every other join is a *dependent* leaf: it can be joined as soon as the leaves that its
+//! conditions read are joined, and its order is otherwise free.
 
 use selkie_expr::{CompareOp, Expr, ExprKind};
 use selkie_types::stack;
@@ -17,35 +17,35 @@ pub(super) type Leaves = u64;
 
 /// One input of the join.
 pub(super) struct Leaf {
-    /// What it is.
+    /// Source of its rows.
     pub source: Source,
     /// Its columns.
     pub columns: ColumnSet,
     /// Leaves that must be joined before it.
     pub after: Leaves,
-    /// How it is joined, if not by an inner join.
+    /// The join of a leaf that is not joined by an inner join.
     pub dependent: Option<Dependent>,
-    /// Rows it gives after its own conditions.
+    /// Rows after the leaf's own conditions.
     pub rows: f64,
-    /// Rows of the table before any condition.
+    /// Rows of the table without conditions.
     pub table_rows: f64,
     /// Cost of producing its rows.
     pub cost: f64,
 }
 
-/// Where a leaf's rows come from.
+/// Source of a leaf's rows.
 pub(super) enum Source {
-    /// A table under conditions.
+    /// A table with conditions.
     Table(RelationId, Vec<Expr>),
-    /// Something built already.
+    /// A plan that is already built.
     Plan(Box<Built>),
 }
 
-/// A leaf on the right of a join that is not inner.
+/// The join of a leaf on the right side of a join that is not inner.
 pub(super) struct Dependent {
-    /// Which join.
+    /// Kind of the join.
     pub kind: JoinKind,
-    /// Its conditions; the IN comparison first for null-aware kinds.
+    /// Conditions of the join; for null-aware kinds the first one is the IN comparison.
     pub on: Vec<Expr>,
     /// The column of a mark join.
     pub mark: Option<ColumnId>,
@@ -53,39 +53,41 @@ pub(super) struct Dependent {
 
 /// Columns of inner leaves that are equal in all rows of the join, with their leaves.
 ///
-/// Invariant: a leaf's own conditions make all of its members equal. So any of them stands for the
-/// leaf, and once two sets are joined by one member of each, all members in both are equal.
+/// Invariant: the conditions of a leaf make all its members of the class equal. So any member
+/// represents the leaf, and when two sets are joined by one member of each, all members in both are
+/// equal.
 pub(super) type Class = Vec<(usize, ColumnId)>;
 
 /// A condition that reads several leaves.
 pub(super) struct Connection {
     /// The condition.
     pub condition: Expr,
-    /// The leaves it reads.
+    /// Leaves that it reads.
     pub leaves: Leaves,
-    /// Share of pairs it lets through.
+    /// Share of pairs for which it is true.
     pub selectivity: f64,
     /// Whether it is an equality that can be a hash or lookup key.
     pub equality: bool,
-    /// The leaves its operands read, if it is one.
+    /// If it is an equality: the leaves that each operand reads.
     pub sides: Option<(Leaves, Leaves)>,
 }
 
 /// The join graph.
 pub(super) struct Graph {
-    /// What is joined.
+    /// The inputs of the join.
     pub leaves: Vec<Leaf>,
     /// Conditions over several leaves that are not in a class.
     pub connections: Vec<Connection>,
     /// Columns of inner leaves that are equal.
     pub classes: Vec<Class>,
-    /// Conditions tested after all joins: correlated subqueries, constants, side effects.
+    /// Conditions tested after all joins: with correlated subqueries, constant, or with side
+    /// effects.
     pub last: Vec<Expr>,
     /// Columns needed above.
     pub required: ColumnSet,
 }
 
-/// How many leaves a plan has, however many.
+/// Number of leaves of a plan, without a limit.
 fn leaves_in(plan: &Logical) -> usize {
     selkie_meter::tick(8);
     stack::ensure();
@@ -100,7 +102,7 @@ fn leaves_on_right(join: &Join) -> usize {
     if join.kind == JoinKind::Inner { leaves_in(&join.right) } else { 1 }
 }
 
-/// The shares of both sides of a join in a room.
+/// Divides `room` leaves between both sides of a join.
 fn rooms(join: &Join, room: usize) -> (usize, usize) {
     if room == usize::MAX {
         return (room, room);
@@ -110,7 +112,7 @@ fn rooms(join: &Join, room: usize) -> (usize, usize) {
     (left, room - left)
 }
 
-/// A block taken apart, before anything is built.
+/// A query block split into leaves and conditions, before anything is built.
 #[derive(Default)]
 struct Parts<'p> {
     leaves: Vec<Part<'p>>,
@@ -124,8 +126,8 @@ struct Part<'p> {
 }
 
 impl<'p> Parts<'p> {
-    /// Takes `plan` apart into at most [`MOST_LEAVES`]. Subqueries that became joins can be more:
-    /// then a join below is a leaf like any other, with an order of its own.
+    /// Splits `plan` into at most [`MOST_LEAVES`] leaves. Subqueries that became joins can make
+    /// more: then a join below becomes one leaf with its own join order.
     fn of(plan: &'p Logical) -> Self {
         let mut parts = Self::default();
         let room = if leaves_in(plan) <= MOST_LEAVES { usize::MAX } else { MOST_LEAVES };
@@ -133,7 +135,7 @@ impl<'p> Parts<'p> {
         parts
     }
 
-    /// Takes `plan` apart into at most `room` leaves; those it consists of.
+    /// Splits `plan` into at most `room` leaves, and returns the set of these leaves.
     fn flatten(&mut self, plan: &'p Logical, room: usize) -> Leaves {
         stack::ensure();
         match plan {
@@ -173,7 +175,7 @@ impl<'p> Parts<'p> {
 }
 
 impl Graph {
-    /// Leaves that a condition connects with leaf `at`.
+    /// Leaves that conditions connect with leaf `at`.
     pub(super) fn neighbours(&self, at: usize) -> Leaves {
         let leaf = 1 << at;
         let mut mask = self.leaves[at].after;
@@ -188,11 +190,11 @@ impl Graph {
     }
 }
 
-/// Most leaves of one join; MariaDB's limit is 61.
+/// Maximum number of leaves of one join; MariaDB's limit is 61.
 pub(crate) const MOST_LEAVES: usize = 61;
 
 impl Builder<'_> {
-    /// The graph of a block with everything below its leaves built.
+    /// The graph of a block. Everything below its leaves is built.
     pub(super) fn graph(&mut self, plan: &Logical, required: &ColumnSet) -> Graph {
         stack::ensure();
         let parts = Parts::of(plan);
@@ -277,7 +279,7 @@ impl Builder<'_> {
         (path.rows, path.cost, crate::estimate::table_rows(&info.table, self.source))
     }
 
-    /// Sorts the pool into connections and conditions for the end.
+    /// Divides the pool into connections and conditions that are tested last.
     fn connect(
         &self,
         leaves: Vec<Leaf>,
@@ -331,8 +333,8 @@ fn leaf_columns(part: &Part<'_>, all: &Columns) -> ColumnSet {
 }
 
 impl Builder<'_> {
-    /// Share of pairs a condition lets through. What follows from an OR for each leaf alone has
-    /// been tested there already and does not count again.
+    /// Share of pairs for which a condition is true. The parts of an OR that follow for each leaf
+    /// alone are already tested there and do not count again.
     fn pair_share(&self, condition: &Expr, sets: &[ColumnSet]) -> f64 {
         let estimator = self.estimator();
         let whole = estimator.one(condition);
@@ -342,7 +344,7 @@ impl Builder<'_> {
     }
 }
 
-/// The leaves an expression reads.
+/// The leaves that an expression reads.
 pub(super) fn leaves_of(expr: &Expr, sets: &[ColumnSet]) -> Leaves {
     let mut mask = 0;
     expr.for_each_column(&mut |id| {
@@ -353,8 +355,8 @@ pub(super) fn leaves_of(expr: &Expr, sets: &[ColumnSet]) -> Leaves {
     mask
 }
 
-/// Takes the equalities of columns of two inner leaves out of the pool, as classes. What they say
-/// of columns of one leaf is put in their place.
+/// Moves the equalities of columns of two inner leaves from the pool into classes. Equalities that
+/// follow for columns of one leaf are added to the pool instead.
 fn take_classes(
     pool: &mut Vec<Expr>,
     parts: &[Part<'_>],
@@ -384,7 +386,7 @@ fn take_classes(
     classes
 }
 
-/// Takes the conditions that read only the columns of one leaf.
+/// Moves the conditions that read columns of one leaf only out of the pool.
 fn take_own(pool: &mut Vec<Expr>, columns: &ColumnSet) -> Vec<Expr> {
     let own = |c: &mut Expr| {
         let used = ColumnSet::of(c);

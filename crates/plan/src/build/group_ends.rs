@@ -1,7 +1,8 @@
-//! Reading only the ends of groups: where rows that agree in the first parts of an index are one
-//! and the same to the operator above, but for the least and the greatest value of the next part.
+//! Reads only the ends of groups of index entries. This is possible when the operator above uses
+//! nothing of the rows that agree in the first parts of an index but the least and the greatest
+//! value of the next part.
 //!
-//! MariaDB calls it a loose index scan, and "Using index for group-by" in EXPLAIN.
+//! MariaDB calls this a loose index scan, and shows "Using index for group-by" in EXPLAIN.
 
 use selkie_engine::{IndexDef, IndexKind, IndexPart, LockMode};
 use selkie_expr::aggregate::{Aggregate, AggregateKind};
@@ -17,19 +18,19 @@ use crate::logical::{
 };
 use crate::physical::{Access, GroupEnds, KeyRange, Operator};
 
-/// What an operator looks at.
+/// Values that an operator needs from its input.
 #[derive(Default)]
 pub(super) struct Wanted {
-    /// Columns of which it has to get every combination of values.
+    /// Columns of which it needs every combination of values.
     every: ColumnSet,
-    /// A column whose least or greatest values among these it has to get.
+    /// Column of which it needs the least or greatest value for each combination.
     end: Option<ColumnId>,
     least: bool,
     greatest: bool,
 }
 
 impl Wanted {
-    /// Every combination of values of some expressions, if their values depend on their columns
+    /// Every combination of the values of expressions, if these values depend on their columns
     /// alone.
     pub(super) fn every<'e>(exprs: impl IntoIterator<Item = &'e Expr>) -> Option<Self> {
         let mut wanted = Self::default();
@@ -42,7 +43,7 @@ impl Wanted {
         Some(wanted)
     }
 
-    /// What a grouping looks at, if rows that repeat do not matter to it.
+    /// The values that a grouping needs, if duplicate rows do not matter to it.
     pub(super) fn of(node: &AggregateNode) -> Option<Self> {
         let mut wanted = Self::default();
         node.groups.iter().for_each(|(_, e)| wanted.every.add_expr(e));
@@ -79,7 +80,7 @@ fn is_plain(e: &Expr) -> bool {
 }
 
 impl Builder<'_> {
-    /// Reads of `input` only what is `wanted`, if that costs less than `most`.
+    /// Reads only the `wanted` values of `input`, if that costs less than `most`.
     pub(super) fn group_ends(
         &self,
         input: &Logical,
@@ -103,7 +104,7 @@ impl Builder<'_> {
         (best.cost < most).then(|| self.scan_by(relation, conditions, &required, best))
     }
 
-    /// Whether no two rows of `ends` are equal in `columns`.
+    /// Whether all rows of `ends` differ in `columns`.
     pub(super) fn tells_groups_apart(&self, ends: &Built, columns: &ColumnSet) -> bool {
         let Operator::TableScan(scan) = &ends.node.operator else { return false };
         let Access::Index(range) = &scan.access else { return false };
@@ -167,7 +168,8 @@ impl Builder<'_> {
         })
     }
 
-    /// The estimated number of groups that agree in the first `parts` of an index, within `bounds`.
+    /// Estimated number of groups of entries that agree in the first `parts` parts of an index,
+    /// within `bounds`.
     fn groups_between(
         &self,
         info: &RelationInfo,
@@ -183,8 +185,7 @@ impl Builder<'_> {
     }
 }
 
-/// Which ends of which groups of an index have every value of some columns, and what else is
-/// wanted.
+/// The groups of index entries, and the ends of them, that contain all `wanted` values.
 fn ends(
     info: &RelationInfo,
     index: &IndexDef,
@@ -198,7 +199,7 @@ fn ends(
     if parts == 0 || parts > index.parts.len() {
         return None;
     }
-    // A part that is cut does not say which of its values is the least.
+    // A prefix part does not tell which value is the least.
     let within = |end| parts_with(info, index, &std::iter::once(end).collect());
     let is_outside = |end: &ColumnId| within(*end).is_none_or(|least| least > parts);
     let Some(end) = wanted.end.filter(is_outside) else {
@@ -209,7 +210,7 @@ fn ends(
     is_end.then_some(GroupEnds { parts, first: wanted.least, last: wanted.greatest })
 }
 
-/// The table that is read, and under which conditions.
+/// The table that is read, and its conditions.
 fn table_of(input: &Logical) -> Option<(RelationId, &[Expr])> {
     match input {
         Logical::Scan(relation) => Some((*relation, &[])),
@@ -221,7 +222,7 @@ fn table_of(input: &Logical) -> Option<(RelationId, &[Expr])> {
     }
 }
 
-/// The number of the first parts of an index that have all the columns.
+/// Number of leading parts of an index that contain all `columns`.
 fn parts_with(info: &RelationInfo, index: &IndexDef, columns: &ColumnSet) -> Option<usize> {
     let place = |id: ColumnId| {
         let is_it = |part: &IndexPart| info.first + part.column == id && part.prefix.is_none();

@@ -1,4 +1,5 @@
-//! Joining a table by looking rows up in one of its indexes.
+//! Index joins: lookups of a leaf's rows in one of its indexes. The search asks for costs here, and
+//! `construct.rs` builds the lookup that it chose.
 
 use selkie_engine::IndexKind;
 use selkie_expr::{CompareOp, Expr, ExprKind};
@@ -12,49 +13,49 @@ use crate::estimate::prefix_distinct;
 use crate::logical::{ColumnId, ColumnSet, RelationInfo};
 use crate::physical::JoinKind;
 
-/// How a leaf is looked up.
+/// A lookup of a leaf's rows.
 #[derive(Clone, Debug)]
 pub(super) struct Lookup {
     /// The index.
     pub index: usize,
     /// Values of the first parts, over the outer columns.
     pub keys: Vec<Expr>,
-    /// NULL matches NULL.
+    /// For each key, whether NULL matches NULL.
     pub null_safe: Vec<bool>,
     /// Columns of the leaf that are compared with `keys`.
     pub columns: Vec<ColumnId>,
-    /// At most one row a key.
+    /// At most one row per key.
     pub unique: bool,
-    /// Index entries suffice.
+    /// Index entries hold all columns that are read.
     pub covering: bool,
-    /// Only the entry is locked.
+    /// Only the index entry is locked.
     pub entry_locks: bool,
-    /// Rows found by one key.
+    /// Expected rows per key.
     pub matches: f64,
-    /// Cost of one key.
+    /// Cost per key.
     pub cost: f64,
-    /// Names of the indexes that rows could be looked up in.
+    /// Names of the indexes that could be used for a lookup.
     pub possible: Vec<Box<str>>,
 }
 
 impl Lookup {
-    /// The columns compared, with their values and whether NULL matches NULL.
+    /// The compared columns, with their values and whether NULL matches NULL.
     pub(super) fn parts(&self) -> impl Iterator<Item = (ColumnId, &Expr, bool)> {
         let values = self.keys.iter().zip(&self.null_safe);
         self.columns.iter().zip(values).map(|(column, (key, safe))| (*column, key, *safe))
     }
 }
 
-/// An expression that a column of the leaf equals.
+/// An expression that is equal to a column of the leaf.
 struct Equal {
     column: ColumnId,
     value: Expr,
     null_safe: bool,
-    /// Reads outer columns.
+    /// Whether the expression reads outer columns.
     outer: bool,
 }
 
-/// Names of the indexes whose first part equals something.
+/// Names of the indexes whose first part is equal to an expression.
 fn possible(info: &RelationInfo, equals: &[Equal]) -> Vec<Box<str>> {
     let indexes = info.table.def.indexes.iter().enumerate();
     let usable = indexes.filter(|(at, index)| {
@@ -66,7 +67,7 @@ fn possible(info: &RelationInfo, equals: &[Equal]) -> Vec<Box<str>> {
 }
 
 impl Builder<'_> {
-    /// The cheapest way to find rows of leaf `at` for rows of `outer`.
+    /// The cheapest lookup of rows of leaf `at` for rows of `outer`.
     pub(super) fn lookup(&self, graph: &Graph, outer: Leaves, at: usize) -> Option<Lookup> {
         let leaf = &graph.leaves[at];
         let Source::Table(relation, own) = &leaf.source else { return None };
@@ -86,7 +87,7 @@ impl Builder<'_> {
         Some(Lookup { possible: possible(info, &equals), ..best })
     }
 
-    /// Positions of the columns of a leaf that anything reads.
+    /// Positions of the columns of a leaf that any expression reads.
     fn leaf_columns(
         &self,
         graph: &Graph,
@@ -167,7 +168,7 @@ impl Builder<'_> {
         Some(lookup)
     }
 
-    /// Everything columns of the leaf equal: outer expressions and constants.
+    /// All expressions that are equal to columns of the leaf: outer expressions and constants.
     fn equals(
         &self,
         graph: &Graph,

@@ -1,4 +1,5 @@
-//! Operators that leave no choice: projections, set operations, common tables, windows.
+//! Operators without alternatives: projections, set operations, common tables, windows. Their
+//! estimates are made here too.
 
 use selkie_expr::Expr;
 
@@ -13,11 +14,11 @@ use crate::physical::{
     SetOperator, SortKey, Window, WindowCall, WindowFunction,
 };
 
-/// Rows assumed of a common table that is not built yet.
+/// Rows assumed for a common table that is not built yet.
 const UNKNOWN_ROWS: f64 = 100.0;
 
 impl Builder<'_> {
-    /// Type of a column where nothing made it nullable.
+    /// Type of a column, nullable only if its definition is.
     pub(super) fn column_type(&self, id: ColumnId) -> ColumnType {
         let info = self.columns.get(id);
         ColumnType { ty: info.ty.clone(), nullable: info.nullable }
@@ -77,7 +78,7 @@ impl Builder<'_> {
         Built { node, layout, order: input.order }
     }
 
-    /// Operators without alternatives.
+    /// Builds operators without alternatives.
     pub(super) fn other(&mut self, plan: &Logical, required: &ColumnSet) -> Built {
         match plan {
             Logical::OneRow => self.leaf(Operator::OneRow, Vec::new(), 1.0, 0.0),
@@ -150,8 +151,8 @@ impl Builder<'_> {
         Built { node, layout: built.layout, order: Order::none() }
     }
 
-    /// Only the ends of groups, if they are enough and cost less than all of the `rows`, and
-    /// whether they repeat nothing.
+    /// A read of only the ends of groups, if that is enough and costs less than reading all `rows`;
+    /// and whether its rows are distinct.
     fn distinct_ends(&self, input: &Logical, rows: &Built) -> Option<(Built, bool)> {
         let Logical::Project { input, columns } = input else { return None };
         let exprs = || columns.iter().map(|(_, e)| e);
@@ -162,7 +163,7 @@ impl Builder<'_> {
         Some((self.projected(ends, &columns.iter().collect::<Vec<_>>()), differ))
     }
 
-    /// Number of groups by some columns.
+    /// Number of groups by the given columns.
     fn groups_of(&self, columns: &[ColumnId], rows: f64) -> f64 {
         let estimator = self.estimator();
         let product: f64 = columns.iter().map(|id| estimator.distinct(*id)).product();
@@ -290,16 +291,16 @@ impl Builder<'_> {
     }
 }
 
-/// Rows a document is thought to have.
+/// Rows assumed for a document.
 const JSON_TABLE_ROWS: f64 = 40.0;
 
-/// Sort keys over the rows of `input`.
+/// Sort keys with positions in the rows of `input`.
 pub(super) fn place_keys(input: &Built, keys: &[SortItem]) -> Vec<SortKey> {
     let place = |k: &SortItem| SortKey { expr: input.place(&k.expr), descending: k.descending };
     keys.iter().map(place).collect()
 }
 
-/// Sort keys in terms of a projection's input.
+/// Sort keys over a projection's input.
 fn through(keys: &[SortItem], columns: &[(ColumnId, Expr)]) -> Option<Vec<SortItem>> {
     let translate = |key: &SortItem| {
         let id = key.expr.as_column()?;

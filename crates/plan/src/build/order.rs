@@ -1,8 +1,8 @@
-//! The order and methods of the joins of a block.
+//! Search for the order and the methods of a block's joins.
 //!
-//! Up to a number of leaves all connected orders are compared, bushy ones too, by dynamic
-//! programming over subsets; beyond it the cheapest pair is joined again and again. For a wanted
-//! order a second plan per set is kept whose rows come in that order.
+//! Up to a number of leaves, dynamic programming over subsets compares all connected orders,
+//! including bushy ones. Beyond it, the cheapest pair is joined repeatedly. If an order is wanted,
+//! a second plan per set is kept whose rows come in that order.
 
 use hashbrown::HashMap;
 
@@ -14,42 +14,42 @@ use crate::cost;
 use crate::estimate::condition_cost;
 use crate::physical::JoinKind;
 
-/// Leaves up to which all join orders are compared; beyond it the next cheapest is taken.
+/// Number of leaves up to which all join orders are compared. Beyond it the search is greedy.
 const EXHAUSTIVE_JOINS: usize = 10;
 
-/// How two sets are joined.
+/// Method to join two sets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Method {
-    /// A leaf alone.
+    /// A single leaf.
     Leaf,
-    /// Hash join, the right set is built.
+    /// Hash join built from the right set.
     Hash,
-    /// Hash join giving the same, but built from the left.
+    /// Hash join with the same result, but built from the left set.
     HashLeft,
-    /// Lookups in the right leaf.
+    /// Index lookups in the right leaf.
     Lookup,
-    /// Nested loops over the materialised right set.
+    /// Nested loops over the materialized right set.
     Loop,
 }
 
 /// The best plan found for a set.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
-    /// Cost of all rows.
+    /// Cost of producing all rows.
     pub cost: f64,
-    /// Rows.
+    /// Number of rows.
     pub rows: f64,
     /// Left input.
     pub left: Leaves,
     /// Right input.
     pub right: Leaves,
-    /// How.
+    /// Join method.
     pub method: Method,
-    /// Rows come in the wanted order.
+    /// Whether rows come in the wanted order.
     pub ordered: bool,
 }
 
-/// Best plans by set, without and with the wanted order.
+/// Best plans by set: the first without, the second with the wanted order.
 pub(super) type Table = HashMap<Leaves, [Option<Entry>; 2], foldhash::fast::FixedState>;
 
 /// A search for the best join order.
@@ -59,16 +59,16 @@ pub(super) struct Search<'a, 'b> {
     cardinality: Cardinality,
     table: Table,
     rows: HashMap<Leaves, f64, foldhash::fast::FixedState>,
-    /// For each leaf the leaves a condition connects it with.
+    /// For each leaf, the leaves that conditions connect with it.
     neighbours: Vec<Leaves>,
-    /// For each dependent leaf whether a hash join has a key.
+    /// For each dependent leaf, whether a hash join has a key.
     keyed: Vec<bool>,
-    /// Lookups by leaf and the neighbours that are there.
+    /// Lookups by leaf and the joined neighbours.
     lookups: HashMap<(usize, Leaves), Option<Lookup>, foldhash::fast::FixedState>,
 }
 
 impl Builder<'_> {
-    /// The best plans for the sets that make up the whole join.
+    /// The best plans for all sets that the whole join is built from.
     pub(super) fn join_order(&self, graph: &Graph, goal: Goal<'_>) -> Table {
         let leaves = 0..graph.leaves.len();
         let keyed = |at: usize| {
@@ -162,7 +162,7 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Tries all ways to split a set in two; whether there was one that a condition connects.
+    /// Tries all splits of a set into two; returns whether any of them could be joined.
     fn splits(&mut self, set: Leaves, connected_only: bool) -> bool {
         let mut any = false;
         let mut left = (set - 1) & set;
@@ -207,7 +207,7 @@ impl Search<'_, '_> {
             && self.graph.leaves[set.trailing_zeros() as usize].dependent.is_some()
     }
 
-    /// Whether everything that must come before the leaves of `right` is there.
+    /// Whether all leaves that must come before the leaves of `right` are joined.
     fn allowed(&self, left: Leaves, right: Leaves) -> bool {
         let leaves = self.graph.leaves.iter().enumerate();
         let ready = |set: Leaves, seen: Leaves| {
@@ -249,7 +249,7 @@ impl Search<'_, '_> {
         Some((plan.cost, plan.rows))
     }
 
-    /// Cost of finding the rows of a leaf for one row of `left`.
+    /// Cost of looking up the rows of a leaf for one row of `left`.
     fn lookup_cost(&mut self, left: Leaves, at: usize) -> Option<f64> {
         let key = (at, left & self.neighbours[at]);
         let (builder, graph) = (self.builder, self.graph);
@@ -257,7 +257,7 @@ impl Search<'_, '_> {
         found.as_ref().map(|lookup| lookup.cost)
     }
 
-    /// The methods for a join with their costs.
+    /// Possible methods for a join with their costs.
     fn methods(
         &mut self,
         left: Leaves,
@@ -295,7 +295,7 @@ impl Search<'_, '_> {
         methods
     }
 
-    /// Cost of comparing a row of each of two sets: more if something is computed for it.
+    /// Cost of comparing one pair of rows of two sets: higher if conditions compute something.
     fn pair_cost(&self, left: Leaves, right: Leaves) -> f64 {
         let both = |c: &&Connection| {
             let leaves = c.leaves;
@@ -305,7 +305,7 @@ impl Search<'_, '_> {
         cost::LOOP_PAIR + self.graph.connections.iter().filter(both).map(more).sum::<f64>()
     }
 
-    /// Whether two sets have an equality in common.
+    /// Whether an equality connects two sets.
     fn has_key(&self, left: Leaves, right: Leaves) -> bool {
         if self.is_dependent(right) {
             return self.keyed[right.trailing_zeros() as usize];

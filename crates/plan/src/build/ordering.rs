@@ -1,9 +1,8 @@
-//! The order an operator's rows are known to have.
+//! The known order of an operator's rows.
 //!
-//! An operator does not answer whether its rows come "in order"; it says in which, and whoever
-//! wants one asks whether that gives it. Only what is made here from keys that were sorted by, or
-//! from the path a table is read by, is such a claim. Builds with debug assertions test it where a
-//! plan relies on it ([`Built::relied_on`]).
+//! An operator states the order of its rows, and a parent that wants an order tests whether the
+//! stated one gives it. Only sort keys and access paths may create such a statement. Builds with
+//! debug assertions test the order where a plan relies on it ([`Built::relied_on`]).
 
 use selkie_expr::{Expr, ExprKind};
 
@@ -12,11 +11,10 @@ use super::operators::place_keys;
 use super::{Built, Goal};
 use crate::logical::{ColumnSet, RelationInfo, SortItem};
 
-/// The order in which rows come.
+/// The order of an operator's rows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Order {
-    /// They are sorted by these, the major key first. A key says by its type which collation
-    /// counts.
+    /// Sort keys, the major key first. The type of a key determines its collation.
     keys: Vec<SortItem>,
     /// Columns that have the same value in all rows.
     constant: ColumnSet,
@@ -28,23 +26,23 @@ impl Order {
         Self::default()
     }
 
-    /// The order of an operator that sorts by `keys`, or keeps apart what comes sorted by them.
+    /// The order of an operator that sorts by `keys`, or that keeps the order of such rows.
     pub(super) fn sorted_by(keys: &[SortItem]) -> Self {
         Self { keys: keys.to_vec(), constant: ColumnSet::default() }
     }
 
-    /// The order of at most one row of a table. Joined with others it is no order of theirs.
+    /// The order of at most one row of a table. It is not the order of a join with other tables.
     pub(super) fn of_one_row(info: &RelationInfo) -> Self {
         let columns = info.first..info.first + info.table.columns.len();
         Self { keys: Vec::new(), constant: columns.collect() }
     }
 
-    /// The order that was asked for, if a path was found to have it.
+    /// The wanted order, if a path has it.
     pub(super) fn asked_for(goal: Goal<'_>, has: bool) -> Self {
         goal.order.filter(|_| has).map_or_else(Self::none, Self::sorted_by)
     }
 
-    /// Whether rows in this order are in the order of `wanted` too.
+    /// Whether rows in this order are also in the order of `wanted`.
     pub(super) fn gives(&self, wanted: &[SortItem]) -> bool {
         let mut keys = self.keys.iter();
         wanted.iter().all(|item| {
@@ -60,8 +58,8 @@ impl Order {
         ColumnSet::of(expr).is_subset(&self.constant)
     }
 
-    /// The same order said of columns that were computed: by `above`, if it gives `below`, which
-    /// are the same values key by key.
+    /// The same order over computed columns: `above`, if this order gives `below`. Both must have
+    /// the same values key by key.
     pub(super) fn renamed(self, below: Option<&[SortItem]>, above: Option<&[SortItem]>) -> Self {
         match (below, above) {
             (Some(below), Some(above)) if self.gives(below) => {
@@ -71,27 +69,27 @@ impl Order {
         }
     }
 
-    /// Whether rows have to come as the keys say.
+    /// Whether the order has sort keys.
     pub(super) fn has_keys(&self) -> bool {
         !self.keys.is_empty()
     }
 }
 
-/// Whether an expression has the same value wherever it is computed for a row.
+/// Whether an expression has the same value at every evaluation for a row.
 fn has_one_value(expr: &Expr) -> bool {
     let subquery = |e: &Expr| matches!(e.kind, ExprKind::Subquery(_));
     expr.is_deterministic() && !expr.has_side_effects() && !expr.any(&mut { subquery })
 }
 
 impl Path {
-    /// Whether its rows come in the order that is wanted.
+    /// Whether its rows come in the wanted order.
     pub(super) fn gives(&self, goal: Goal<'_>) -> bool {
         goal.order.is_some_and(|keys| self.order.gives(keys))
     }
 }
 
 impl Built {
-    /// Rows of this operator are used as they come, since they are in the order of `keys`.
+    /// Marks that the parent uses these rows in the order of `keys` without a sort.
     pub(super) fn relied_on(mut self, keys: &[SortItem]) -> Self {
         debug_assert!(self.order.gives(keys), "rows are not in the order {keys:?}");
         self.node.in_order = place_keys(&self, keys);

@@ -1,22 +1,22 @@
-//! Tells every scan of a plan what reads its rows: a LIMIT that may stop it early, an UPDATE.
+//! Tells each scan of a plan which operators read its rows: a LIMIT that may stop early, an UPDATE.
 //!
-//! The executor's scans know nothing of what lies above them. Must not change which rows a plan
+//! Scans in the executor do not know the operators above them. Must not change which rows a plan
 //! gives.
 
 use selkie_types::stack;
 
 use crate::physical::{AggregateStrategy, Operator, Plan, PlanNode, SetOperator};
 
-/// What reads a node's rows.
+/// Properties of the operators that read a node's rows.
 #[derive(Clone, Copy, Default)]
 struct Reader {
-    /// It may stop before the last row.
+    /// They may stop before the last row.
     stops: bool,
-    /// It is an UPDATE.
+    /// They are an UPDATE.
     updates: bool,
 }
 
-/// Tells the scans of a statement and of its subqueries.
+/// Marks the scans of a statement and of its subqueries.
 pub(crate) fn tell_scans(plan: &mut Plan) {
     let subplans = plan.subplans.iter_mut().map(|subplan| &mut subplan.root);
     let common = plan.common_tables.iter_mut().map(|table| &mut table.plan);
@@ -26,7 +26,7 @@ pub(crate) fn tell_scans(plan: &mut Plan) {
 
 fn tell(node: &mut PlanNode, reader: Reader) {
     stack::ensure();
-    // Who reads the input of an operator that reads all rows before it gives any.
+    // The reader below an operator that reads all rows before it gives any.
     let whole = Reader { stops: false, ..reader };
     match &mut node.operator {
         Operator::OneRow

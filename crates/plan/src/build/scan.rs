@@ -1,4 +1,5 @@
-//! The physical scan of one table.
+//! The physical scan of one table. Conditions that its ranges satisfy exactly must not be tested
+//! again; all others go to the filter.
 
 use selkie_engine::LockMode;
 use selkie_expr::{CompareOp, Expr, ExprKind};
@@ -13,7 +14,7 @@ use crate::physical::{
     Access, ColumnType, IndexRange, Operator, PlanNode, SystemHints, SystemTableScan, TableScan,
 };
 
-/// Which of the `columns` read are computed from the others, and how.
+/// The computed columns among `columns`: position and expression over `columns`.
 pub(super) fn computed(relation: &RelationInfo, columns: &[usize]) -> Vec<(usize, Expr)> {
     let place_of = |column: &usize| columns.iter().position(|at| at == column);
     let found = relation.computed.iter().filter_map(|(at, e)| Some((place_of(at)?, e)));
@@ -21,7 +22,7 @@ pub(super) fn computed(relation: &RelationInfo, columns: &[usize]) -> Vec<(usize
 }
 
 impl Builder<'_> {
-    /// Reads `relation` under `conditions`.
+    /// A scan of `relation` under `conditions`, by the best path.
     pub(super) fn scan(
         &self,
         relation: RelationId,
@@ -40,7 +41,7 @@ impl Builder<'_> {
         self.scan_by(relation, conditions, required, path)
     }
 
-    /// Reads `relation` by `path`.
+    /// A scan of `relation` by `path`.
     pub(super) fn scan_by(
         &self,
         relation: RelationId,
@@ -92,7 +93,7 @@ impl Builder<'_> {
         Built { node, layout, order: path.order }
     }
 
-    /// Names of the indexes that `conditions` could use, alone or as parts of a union.
+    /// Names of the indexes that `conditions` could use, alone or in a union.
     fn possible_keys(&self, info: &RelationInfo, conditions: &[Expr]) -> Vec<Box<str>> {
         if conditions.is_empty() {
             return Vec::new();
@@ -108,7 +109,7 @@ impl Builder<'_> {
         usable.map(|(_, index)| index.name.clone()).collect()
     }
 
-    /// Cheap and selective conditions first; those with effects stay where they were.
+    /// Sorts conditions by cost and selectivity. If one is not deterministic, the order stays.
     pub(super) fn in_test_order(&self, mut conditions: Vec<Expr>) -> Vec<Expr> {
         if conditions.len() < 2 || conditions.iter().any(|c| !c.is_deterministic()) {
             return conditions;
@@ -172,7 +173,8 @@ fn access_of(path: &Path, info: &RelationInfo) -> Access {
         Some(index) => Access::Index(range(index, &path.bounds)),
         None if path.union.is_empty() => Access::Full { reverse: path.reverse },
         None => {
-            // A lock is on the row; an entry gives no more than the key otherwise.
+            // A lock must be on the row. Without a lock, the entry with its clustered key is
+            // enough.
             let covering = info.lock == LockMode::None;
             let part =
                 |(at, bounds): &(usize, Bounds)| IndexRange { covering, ..range(*at, bounds) };
@@ -181,7 +183,7 @@ fn access_of(path: &Path, info: &RelationInfo) -> Access {
     }
 }
 
-/// Constants for the columns that name a schema and a table.
+/// Constants compared with the columns that name a schema and a table.
 fn hints(info: &RelationInfo, conditions: &[Expr]) -> SystemHints {
     let equal_to = |names: &[&str]| -> Option<Expr> {
         conditions.iter().find_map(|condition| {

@@ -1,4 +1,4 @@
-//! Orders and limits: sorting, keeping the first rows, or reading an index that is sorted already.
+//! ORDER BY and LIMIT: a sort, a top-N, or an index that is already sorted.
 
 use selkie_expr::Expr;
 use selkie_types::Value;
@@ -9,10 +9,10 @@ use crate::cost;
 use crate::logical::{ColumnSet, Cut, Logical, SortItem};
 use crate::physical::{Limit, Operator, PlanNode, Sort, TopN};
 
-/// Rows assumed of a limit that is not known before execution.
+/// Rows assumed for a limit that is unknown before execution.
 const UNKNOWN_LIMIT: f64 = 100.0;
 
-/// Rows read until a limit is reached.
+/// Rows that are read until a limit is reached.
 fn rows_read(cut: &Cut) -> Option<f64> {
     let limit = number(cut.limit.as_ref()?);
     Some(limit + cut.offset.as_ref().map_or(0.0, number))
@@ -36,7 +36,7 @@ impl Builder<'_> {
         limited(built, cut, &[])
     }
 
-    /// Sorts, unless the input comes sorted; with a limit keeps only as many rows as needed.
+    /// Sorts, unless the input is already sorted. With a limit only the first rows are kept.
     pub(super) fn sort(
         &mut self,
         input: &Logical,
@@ -92,7 +92,7 @@ impl Builder<'_> {
     }
 }
 
-/// `input`, which is sorted by `keys`, cut off.
+/// A limit over `input`, which is sorted by `keys`.
 fn limited(input: Built, cut: &Cut, keys: &[SortItem]) -> Built {
     let before = input.node.rows;
     let read = rows_read(cut).unwrap_or(before).min(before);

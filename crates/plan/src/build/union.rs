@@ -1,7 +1,7 @@
 //! Reading a table by several indexes, one for each branch of an OR.
 //!
-//! MariaDB calls it an index merge, and "Using union" in EXPLAIN, or "Using sort_union" where the
-//! keys of one index do not come in the order of the clustered key.
+//! MariaDB calls this an index merge, and EXPLAIN shows "Using union", or "Using sort_union" where
+//! the keys of one index do not come in the order of the clustered key.
 
 use selkie_engine::LockMode;
 use selkie_expr::{Expr, ExprKind};
@@ -13,8 +13,7 @@ use crate::cost;
 use crate::logical::RelationInfo;
 
 impl Builder<'_> {
-    /// The best way to read `info` by indexes that together find all rows of an OR among
-    /// `conditions`.
+    /// The best path over several indexes that together find all rows of an OR in `conditions`.
     pub(super) fn union_path(
         &self,
         info: &RelationInfo,
@@ -24,7 +23,7 @@ impl Builder<'_> {
         rows: f64,
         selectivity: f64,
     ) -> Option<Path> {
-        // Compat: what has no order of its own comes in the order it was inserted in.
+        // Compat: tables whose rows have no order of their own give them in insertion order.
         if info.table.engine.rows.insertion_order {
             return None;
         }
@@ -55,8 +54,8 @@ impl Builder<'_> {
         })
     }
 
-    /// What each branch of an OR reads, put together by index, and how many rows that is. `None` if
-    /// one index is enough or a branch has none.
+    /// The ranges of an OR by index, and the number of rows in them. `None` if one index is enough
+    /// or if a branch restricts no index.
     fn union_of(
         &self,
         info: &RelationInfo,
@@ -78,7 +77,7 @@ impl Builder<'_> {
         (union.len() > 1).then_some((found.min(rows), union))
     }
 
-    /// The index that finds the fewest rows for some conditions.
+    /// The index with the fewest rows under some conditions.
     fn branch_bounds(
         &self,
         info: &RelationInfo,
@@ -96,7 +95,8 @@ impl Builder<'_> {
     }
 }
 
-/// The indexes that branches of an OR could use. Compat: also if others of its branches have none.
+/// The indexes that branches of an OR could use. Compat: they are listed even if other branches
+/// have no index.
 pub(super) fn union_keys(info: &RelationInfo, condition: &Expr) -> Vec<usize> {
     let ExprKind::Or(branches) = &condition.kind else { return Vec::new() };
     let mut usable = Vec::new();
@@ -110,7 +110,7 @@ pub(super) fn union_keys(info: &RelationInfo, condition: &Expr) -> Vec<usize> {
             }),
         );
         if info.lock == LockMode::Exclusive && usable.len() == before {
-            // All rows have to be read for this branch. Compat: a query tells the keys all the
+            // All rows must be read for this branch. Compat: a query lists the indexes all the
             // same.
             return Vec::new();
         }

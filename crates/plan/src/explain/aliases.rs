@@ -1,9 +1,10 @@
-//! Tables of a printed statement by their aliases.
+//! Lookup of a table by its alias in a printed statement. Here the names are text, not the binder's
+//! resolved columns.
 
 use selkie_types::charset::identifier_eq;
 
-/// The position of the table that `alias` names. An alias in the same case comes first: where the
-/// case of names matters, `t` and `T` are two tables, and elsewhere only one of them can exist.
+/// Position of the table with the alias `alias`. An alias in the same case is preferred: if names
+/// are case-sensitive, `t` and `T` are two tables; otherwise only one of them can exist.
 pub(super) fn position<'a>(
     aliases: impl Iterator<Item = &'a str> + Clone,
     alias: &str,

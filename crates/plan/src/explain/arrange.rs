@@ -1,5 +1,5 @@
-//! The order in which EXPLAIN shows the conditions of a list. Compat: equalities of columns, and
-//! of columns and constants of their kind, come first; the column of the later table is on the
+//! Order of the conditions in an AND or OR that EXPLAIN shows. Compat: equalities of columns, and
+//! of columns with constants of their kind, come first. The column of the later table is on the
 //! left.
 
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use selkie_types::{Physical, TypeKind, stack};
 use super::aliases;
 use crate::planner::PlanContext;
 
-/// The tables of a FROM clause by name.
+/// Tables of a FROM clause by name.
 pub(super) struct Arranger<'a> {
     tables: Vec<(Box<str>, Option<&'a Arc<TableInfo>>)>,
 }
@@ -47,7 +47,7 @@ impl<'a> Arranger<'a> {
         self.tables.push((alias.clone(), table));
     }
 
-    /// Place and definition of a column.
+    /// Position of the column's table, and the column's definition.
     fn column(&self, expr: &Expr) -> Option<(usize, &'a ColumnInfo)> {
         let ExprKind::Column(ColumnRef { table: Some(table), name, .. }) = &expr.kind else {
             return None;
@@ -59,7 +59,7 @@ impl<'a> Arranger<'a> {
         Some((at, column))
     }
 
-    /// A condition with all its lists in order.
+    /// A condition with its lists of conditions in order.
     pub(super) fn arranged(&self, mut expr: Expr) -> Expr {
         match &mut expr.kind {
             ExprKind::And(list) => {
@@ -105,7 +105,7 @@ fn is_same_kind(a: &ColumnInfo, b: &ColumnInfo) -> bool {
     integers || a.ty.physical() == b.ty.physical() && a.ty.collation == b.ty.collation
 }
 
-/// Whether a literal is of a column's kind, so that either stands for the other.
+/// Whether a literal has the kind of a column, so that one can replace the other.
 fn is_of_kind(expr: &Expr, column: &ColumnInfo) -> bool {
     match &expr.kind {
         ExprKind::Literal(Literal::Int(_)) => {

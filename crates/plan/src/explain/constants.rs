@@ -1,7 +1,8 @@
-//! Conditions as they are after columns that equal a constant were replaced by it.
+//! Constant propagation in the text that EXPLAIN EXTENDED shows: columns equal to a constant are
+//! replaced by it.
 //!
-//! What becomes a condition on constants alone, and true, is left out. Works on syntax after names
-//! were qualified; the plan does not depend on it.
+//! A condition that becomes a true condition on constants is left out. Works on syntax with
+//! qualified names; the plan does not depend on it.
 
 use std::sync::Arc;
 
@@ -18,7 +19,8 @@ use super::aliases;
 use super::known::{Constants, Known, made};
 use crate::planner::PlanContext;
 
-/// Simplifies the conditions of `query`; gives what evaluating constants had to say.
+/// Simplifies the conditions of `query`. Returns the warnings raised while constants were
+/// evaluated.
 pub(super) fn propagate(
     query: &mut Query,
     context: &PlanContext<'_>,
@@ -32,7 +34,7 @@ pub(super) fn propagate(
 
 struct Walk<'a> {
     constants: Constants<'a>,
-    /// Tables of the SELECT at hand with their names in it.
+    /// Tables of the current SELECT with their aliases.
     sources: Vec<Source>,
 }
 
@@ -40,7 +42,7 @@ struct Walk<'a> {
 struct Source {
     alias: Box<str>,
     table: Arc<TableInfo>,
-    /// It is the inner side of an outer join.
+    /// Whether it is the inner side of an outer join.
     outer: bool,
 }
 
@@ -119,14 +121,15 @@ impl Walk<'_> {
         e.operands_mut().into_iter().for_each(|operand| self.subqueries(operand));
     }
 
-    /// A condition simplified; nothing if it is true.
+    /// A simplified condition; `None` if it is true.
     fn condition(&mut self, e: Expr) -> Option<Expr> {
         let e = self.with_zero_dates(e);
         self.simplified(e)
     }
 
-    /// A condition that says what `IS NULL` means for each column that has zero dates instead. Once
-    /// only: of an outer join's column it means the zero date or NULL, which is `IS NULL` again.
+    /// A condition in which `IS NULL` is replaced by its meaning for each column that has zero
+    /// dates in place of NULL. Must run once only: for a column of an outer join the meaning is the
+    /// zero date or NULL, which contains `IS NULL` again.
     fn with_zero_dates(&self, mut e: Expr) -> Expr {
         stack::ensure();
         match &mut e.kind {
@@ -181,7 +184,8 @@ impl Walk<'_> {
         out
     }
 
-    /// A second constant of a column must be the first.
+    /// Records a constant of a column. If the column already has another constant, the condition
+    /// stays.
     fn add(&mut self, found: Known, part: Expr, known: &mut Vec<Known>, rest: &mut Vec<Expr>) {
         match known.iter().find(|k| same_column(&k.column, &found.column)) {
             None => known.push(found),
@@ -194,7 +198,7 @@ impl Walk<'_> {
         }
     }
 
-    /// `column = constant`, either way round.
+    /// Recognizes `column = constant` in either order.
     fn equality(&mut self, part: &Expr) -> Option<Known> {
         let ExprKind::Binary { op: BinaryOp::Eq, left, right } = &part.kind else { return None };
         let (column, constant) = match (&left.kind, &right.kind) {
@@ -206,7 +210,7 @@ impl Walk<'_> {
         self.constants.known(column, &ty, constant)
     }
 
-    /// Integer columns that equal one whose value is known have that value.
+    /// Adds integer columns that are equal to one with a known value.
     fn spread(&mut self, known: &mut Vec<Known>, rest: &mut Vec<Expr>) {
         while let Some((at, found)) =
             rest.iter().enumerate().find_map(|(at, part)| Some((at, self.follows(part, known)?)))
@@ -250,7 +254,7 @@ impl Walk<'_> {
         Some((source, found))
     }
 
-    /// `IS NULL` of a column that has a zero date instead.
+    /// The condition for `IS NULL` of a column that has a zero date in place of NULL.
     fn zero_date(&self, e: &Expr) -> Option<Expr> {
         let operand = e.tested_null()?;
         let ExprKind::Column(column) = &operand.kind else { return None };
@@ -265,7 +269,7 @@ impl Walk<'_> {
         })
     }
 
-    /// Integers compared with a YEAR are years.
+    /// Replaces integers compared with a YEAR by the year they mean.
     fn years(&mut self, part: &mut Expr) {
         let ExprKind::Binary { op, left, right } = &mut part.kind else { return };
         if !is_comparison(*op) {
@@ -283,7 +287,7 @@ impl Walk<'_> {
         }
     }
 
-    /// What is left of a condition once constants are put in.
+    /// A condition after constants are inserted; `None` if it is true.
     fn remaining(
         &mut self,
         part: Expr,
@@ -309,7 +313,7 @@ impl Walk<'_> {
         Some(replaced)
     }
 
-    /// Puts constants for columns; true if there was one.
+    /// Replaces columns by constants; returns whether there was one.
     fn replace(&self, e: &mut Expr, known: &[Known]) -> bool {
         stack::ensure();
         let compares = is_compared(e);
@@ -345,7 +349,7 @@ impl Walk<'_> {
         self.constants.bind(e).is_some_and(|bound| bound.ty.is_integer())
     }
 
-    /// Marks what is computed once.
+    /// Marks expressions that are computed once.
     fn cache(&self, e: &mut Expr) {
         stack::ensure();
         for operand in e.operands_mut() {
@@ -360,15 +364,15 @@ impl Walk<'_> {
     }
 }
 
-/// What stands around an expression that is computed once.
+/// Name of the function shown around an expression that is computed once.
 pub(super) const CACHE: &str = "<cache>";
 
 pub(super) fn cached(inner: Expr) -> FunctionCall {
     FunctionCall::plain(Ident::new(CACHE), vec![inner])
 }
 
-/// Expressions that are no columns and equal constants: which condition says so, their text, the
-/// constant.
+/// Expressions other than columns that equal a constant: position of the condition, text of the
+/// expression, the constant.
 fn computed_constants(
     parts: &[Expr],
     is_constant: &dyn Fn(&Expr) -> bool,
@@ -387,7 +391,7 @@ fn computed_constants(
     found.collect()
 }
 
-/// Puts `constant` for what has `text` where it is compared.
+/// Replaces a compared expression with the text `wanted` by `constant`.
 fn replace_computed(part: &mut Expr, wanted: &str, constant: &Expr) -> bool {
     let ExprKind::Binary { op, left, right } = &mut part.kind else { return false };
     if !is_comparison(*op) {

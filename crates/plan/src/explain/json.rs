@@ -1,9 +1,10 @@
-//! EXPLAIN FORMAT=JSON: the lines of EXPLAIN as tables of query blocks.
+//! EXPLAIN FORMAT=JSON: the rows of EXPLAIN as tables of query blocks. Built from [`rows`] alone,
+//! so both formats agree.
 
 use super::rows::{ExplainRow, rows};
 use crate::physical::Plan;
 
-/// The JSON of a plan, indented by two spaces as MariaDB does.
+/// The plan as JSON, indented by two spaces as in MariaDB.
 pub fn json(plan: &Plan) -> String {
     let all = rows(plan, &|_| None, &[]);
     let mut out = Writer { text: String::from("{"), depth: 1, first: true };

@@ -1,4 +1,5 @@
-//! Constants that columns are known to equal, in the form MariaDB gives them beside the column.
+//! Constants that columns are known to equal, in the form in which MariaDB shows them. A constant
+//! is evaluated without a session; warnings of the evaluation are kept for the statement.
 
 use selkie_expr::{EvalContext, Expr as Bound, NoSession};
 use selkie_sql::ast::{ColumnRef, Expr, ExprKind, Literal, TemporalKind};
@@ -6,24 +7,25 @@ use selkie_types::{Condition, DateTime, SqlType, Time, TypeKind, Value};
 
 use crate::planner::{PlanContext, bind_constant};
 
-/// A column and what it equals.
+/// A column with the constant it equals.
 pub(super) struct Known {
     /// The column.
     pub column: ColumnRef,
     /// Its type.
     pub ty: SqlType,
-    /// The constant in comparisons.
+    /// The constant as shown in comparisons.
     pub compared: Expr,
-    /// The constant that may stand for the column anywhere, if one is the same in every respect.
+    /// The constant that may replace the column anywhere, if there is one that is equal in every
+    /// respect.
     pub identical: Option<Expr>,
 }
 
-/// Evaluates constants of a statement that is explained.
+/// Evaluates constants of a statement that is being explained.
 pub(super) struct Constants<'a> {
     pub context: &'a PlanContext<'a>,
-    /// When the statement began.
+    /// Start of the statement in microseconds.
     pub now_micros: i64,
-    /// What the evaluation had to say.
+    /// Warnings raised by the evaluation.
     pub conditions: Vec<Condition>,
 }
 
@@ -33,7 +35,7 @@ impl Constants<'_> {
         bind_constant(e, self.context).ok().filter(|bound| bound.is_constant())
     }
 
-    /// The value of a constant, and its warnings are kept.
+    /// The value of a constant. Warnings of its evaluation are kept.
     fn value(&mut self, bound: &Bound) -> Option<Value> {
         if !bound.is_foldable() && !bound.ty.is_temporal() {
             return None;
@@ -57,7 +59,7 @@ impl Constants<'_> {
         is_true
     }
 
-    /// What `column = constant` makes known.
+    /// The constant that `column = constant` gives, if it can be shown.
     pub(super) fn known(
         &mut self,
         column: &ColumnRef,
@@ -79,7 +81,8 @@ impl Constants<'_> {
         Some(Known { column: column.clone(), ty: ty.clone(), compared, identical })
     }
 
-    /// A constant beside a column with a date. Compat: a number stays one, and says nothing.
+    /// A constant compared with a column that has a date. Compat: a number is not converted and
+    /// gives nothing.
     fn dated(
         &mut self,
         ty: &SqlType,
@@ -109,7 +112,7 @@ impl Constants<'_> {
         Some((if has_date { constant.clone() } else { timestamp(value) }, identical))
     }
 
-    /// A constant beside a column of TIME.
+    /// A constant compared with a TIME column.
     fn time(
         &mut self,
         ty: &SqlType,
@@ -132,7 +135,7 @@ impl Constants<'_> {
         Some((shown, fits.then(|| literal(ty.decimals))))
     }
 
-    /// An integer beside a YEAR as the year it means there.
+    /// An integer compared with a YEAR, as the year it means.
     pub(super) fn as_year(&self, ty: &SqlType, constant: &Expr) -> Option<Expr> {
         year(ty, &self.bind(constant)?)
     }
@@ -142,13 +145,13 @@ fn is_text(bound: &Bound) -> bool {
     bound.ty.is_string() && !bound.is_hex()
 }
 
-/// Compat: all digits of a fraction or none.
+/// Compat: a fraction is shown with six digits or not at all.
 fn timestamp(value: DateTime) -> Expr {
     let fsp = if value.micros_of_day() % 1_000_000 == 0 { 0 } else { 6 };
     temporal(TemporalKind::Timestamp, &value, fsp)
 }
 
-/// The same for times.
+/// Number of fraction digits shown for a time, by the same rule.
 fn digits(value: Time) -> u8 {
     if value.0 % 1_000_000 == 0 { 0 } else { 6 }
 }
@@ -183,7 +186,7 @@ fn year(ty: &SqlType, bound: &Bound) -> Option<Expr> {
     Some(made(ExprKind::Literal(Literal::Int(shown))))
 }
 
-/// An expression that is nowhere in the text.
+/// An expression without a place in the statement's text.
 pub(super) fn made(kind: ExprKind) -> Expr {
     Expr { kind, span: Default::default() }
 }

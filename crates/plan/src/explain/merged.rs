@@ -1,4 +1,5 @@
-//! Views that are merged into a query: EXPLAIN shows the tables below them.
+//! Merges views into a printed query: EXPLAIN shows the tables below them. Works on syntax; the
+//! plan does not depend on it.
 
 use std::cell::Cell;
 
@@ -15,18 +16,18 @@ use crate::define::Qualifier;
 use crate::planner::PlanContext;
 use crate::updatable::of_view;
 
-/// A view by the name it has in a query, and what its columns are.
+/// A merged view: its alias in the query, and the expressions of its columns.
 struct Merged {
     alias: Ident,
     columns: Vec<(Box<str>, Expr)>,
 }
 
-/// Most nodes that are put in the places of columns. A column of `x+x` over a view of the same kind
-/// stands for twice as much, and so on; the server works without writing that out.
+/// Maximum number of nodes inserted in place of columns. A column `x+x` over a view of the same
+/// kind doubles the size, and so on; the planner itself does not copy the expressions.
 const MOST_NODES: usize = 100_000;
 
-/// Puts what is below views in their place, in a query whose names are qualified. Views stay where
-/// they are if that would be too long a text.
+/// Replaces views by the tables and expressions below them, in a query with qualified names. If the
+/// text would be too long, all views stay.
 pub(super) fn merge_views(query: &mut Query, context: &PlanContext<'_>) {
     let left = Cell::new(MOST_NODES);
     let mut merged = query.clone();
@@ -67,16 +68,17 @@ fn merge_within(query: &mut Query, context: &PlanContext<'_>, left: &Cell<usize>
 struct Merger<'a> {
     context: &'a PlanContext<'a>,
     views: Vec<Merged>,
-    /// Those of the views.
+    /// Conditions of the merged views.
     conditions: Vec<Expr>,
-    /// The order of the only view.
+    /// ORDER BY of the view, if the query has only one view.
     order: Option<Vec<OrderItem>>,
-    /// Nodes that may yet be put somewhere; none if there were too many.
+    /// Number of nodes that may still be inserted; 0 if there were too many.
     left: &'a Cell<usize>,
 }
 
 impl Merger<'_> {
-    /// A table with what is below it, if it is such a view. `inner`: its rows are not optional.
+    /// A table, or the tables of its view if the view can be merged. `inner`: its rows are not
+    /// optional.
     fn table(&mut self, table: TableRef, inner: bool) -> TableRef {
         stack::ensure();
         match table {
@@ -125,7 +127,7 @@ impl Merger<'_> {
         Some(below)
     }
 
-    /// The query of a view with its names qualified and the views in it merged.
+    /// The query of a view, with qualified names and its own views merged.
     fn definition(&self, view: &View, schema: &str) -> Option<Query> {
         let text = view.select.as_bytes();
         let mut query = crate::parse::query(text, self.context.types.sql_mode).ok()?;
@@ -140,7 +142,7 @@ fn joined(left: TableRef, right: TableRef) -> TableRef {
     TableRef::Join(Box::new(Join { left, right, kind, condition }))
 }
 
-/// Puts what views' columns are in their place.
+/// Replaces columns of views by their expressions.
 fn replace(e: &mut Expr, views: &[Merged], left: &Cell<usize>) {
     stack::ensure();
     if let ExprKind::Column(ColumnRef { table: Some(table), name, .. }) = &e.kind {
@@ -158,7 +160,7 @@ fn replace(e: &mut Expr, views: &[Merged], left: &Cell<usize>) {
     e.operands_mut().into_iter().for_each(|e| replace(e, views, left));
 }
 
-/// The number of nodes, or `most` if there are more.
+/// Number of nodes, at most `most`.
 fn size(e: &Expr, most: usize) -> usize {
     let mut size = 0;
     e.find(&mut |_| {

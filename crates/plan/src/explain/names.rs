@@ -1,4 +1,5 @@
-//! Names for the columns of operators, so that expressions read well.
+//! Column names for the operators of a plan, used to print expressions. A physical plan has
+//! positions only, so names are derived from the inputs.
 
 use selkie_expr::Expr;
 use selkie_types::stack;
@@ -68,7 +69,7 @@ fn table_column(alias: &str, table: &selkie_catalog::TableInfo, at: usize) -> St
     format!("{alias}.{}", table.columns.get(at).map_or("?", |c| &c.name))
 }
 
-/// Names of the columns a lookup adds to the joined row.
+/// Names of the columns that a lookup adds to the joined row.
 pub(super) fn lookup_names(lookup: &crate::physical::IndexLookup) -> Vec<String> {
     let columns = lookup.columns.iter();
     let mut all: Vec<String> =
@@ -79,7 +80,7 @@ pub(super) fn lookup_names(lookup: &crate::physical::IndexLookup) -> Vec<String>
     all
 }
 
-/// Names of a joined row.
+/// Names of the columns of a joined row.
 pub(super) fn both(plan: &Plan, left: &PlanNode, right: &PlanNode) -> Vec<String> {
     let mut all = names(plan, left);
     all.extend(names(plan, right));
@@ -104,12 +105,12 @@ fn picked(all: &[String], output: &[usize], node: &PlanNode) -> Vec<String> {
     names
 }
 
-/// An expression over columns of these names.
+/// An expression with its columns shown by these names.
 pub(super) fn show(expr: &Expr, names: &[String]) -> String {
     expr.display_with(&|at| name(names, at)).to_string()
 }
 
-/// Several of them, separated by `separator`.
+/// Several expressions, separated by `separator`.
 pub(super) fn show_all(exprs: &[Expr], names: &[String], separator: &str) -> String {
     exprs.iter().map(|e| show(e, names)).collect::<Vec<_>>().join(separator)
 }

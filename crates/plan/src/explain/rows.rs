@@ -1,4 +1,5 @@
-//! The table of EXPLAIN in MariaDB's vocabulary, as far as its words fit what is done.
+//! The table of EXPLAIN in MariaDB's terms, as far as they fit this server's plans. The executor
+//! calls it; JSON output is built from the same rows.
 
 use selkie_catalog::TableInfo;
 
@@ -19,26 +20,27 @@ pub struct ExplainRow {
     pub select_type: &'static str,
     /// Table.
     pub table: Option<String>,
-    /// Join type.
+    /// Access type (`type`).
     pub access: Option<&'static str>,
     /// Indexes that could be used.
     pub possible_keys: Option<String>,
     /// The index used.
     pub key: Option<String>,
-    /// Bytes of it used.
+    /// Number of bytes of the key used.
     pub key_len: Option<String>,
-    /// What it is compared with.
+    /// Values compared with the key (`ref`).
     pub reference: Option<String>,
-    /// Rows expected.
+    /// Expected number of rows.
     pub rows: Option<u64>,
     /// Remarks.
     pub extra: String,
 }
 
-/// Says how many rows a table has, where that is counted and not guessed.
+/// Exact number of rows of a table; `None` if it would be a guess.
 pub type ExactRows<'a> = &'a dyn Fn(&TableInfo) -> Option<u64>;
 
-/// The lines of EXPLAIN for a plan. Of the scans in `read` the one row was read before.
+/// The rows of EXPLAIN for a plan. `read`: scans of constant tables, whose only row was already
+/// read.
 pub fn rows(plan: &Plan, exact: ExactRows<'_>, read: &[&TableScan]) -> Vec<ExplainRow> {
     let mut walk = Walk { plan, exact, read, rows: Vec::new(), next: 1, above: Above::default() };
     let alone = !plan.subplans.iter().any(|s| !matches!(s.root.operator, Operator::Empty))
@@ -59,7 +61,7 @@ pub fn rows(plan: &Plan, exact: ExactRows<'_>, read: &[&TableScan]) -> Vec<Expla
     walk.rows
 }
 
-/// Whether a plan has more than one query block.
+/// Whether a plan has a set operation, and so several query blocks.
 fn has_block(node: &PlanNode) -> bool {
     let mut found = false;
     node.visit(&mut |n| found |= matches!(n.operator, Operator::SetOperation(_)));
@@ -75,18 +77,18 @@ struct Walk<'a> {
     above: Above,
 }
 
-/// What the operators above say of the next table.
+/// Information from the operators above for the next table.
 #[derive(Default)]
 struct Above {
-    /// Remarks, said of the first table below.
+    /// Remarks for the first table below.
     remarks: Vec<&'static str>,
-    /// It is joined through a buffer.
+    /// Whether the table is joined through a join buffer.
     buffered: bool,
-    /// Conditions of the join are tested on its rows.
+    /// Whether join conditions are tested on its rows.
     tested: bool,
-    /// It is the inner side of an outer join.
+    /// Whether it is the inner side of an outer join.
     outer: bool,
-    /// Rows after which nobody asks for more.
+    /// Number of rows after which no more are requested.
     most: Option<u64>,
 }
 
@@ -98,7 +100,7 @@ impl Walk<'_> {
         self.above = Above::default();
         let first = self.rows.len();
         self.node(node, id, ty);
-        // Tables of one row are read before all others.
+        // Tables with one row are read before all others.
         let own = self.rows[first..].iter().take_while(|row| row.id == Some(id)).count();
         self.rows[first..first + own].sort_by_key(|row| match row.access {
             Some("system") => 0,
@@ -225,7 +227,7 @@ impl Walk<'_> {
         let mut extra = Vec::new();
         if let Access::Index(range) = &scan.access {
             describe_range(&mut row, scan, range);
-            // Compat: conditions that drop some of the rows do not count.
+            // Compat: LIMIT reduces this number even if conditions drop some of the rows.
             if range.ordered && row.access == Some("index") {
                 row.rows = row.rows.min(most).or(row.rows);
             }
@@ -263,7 +265,7 @@ impl Walk<'_> {
         self.rows.push(row);
     }
 
-    /// A lookup value as the `ref` column shows it: columns with schema and table.
+    /// A lookup value in the `ref` column; columns are shown with schema and table.
     fn reference(&self, text: &str) -> String {
         let column =
             text.split_once('.').filter(|_| !text.starts_with(|c: char| c.is_ascii_digit()));
@@ -277,7 +279,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The schema of the table that is called `alias`.
+    /// Schema of the table with the alias `alias`.
     fn schema_of(&self, alias: &str) -> Option<Box<str>> {
         let mut found = None;
         let mut visit = |node: &PlanNode| {
@@ -294,7 +296,7 @@ impl Walk<'_> {
         found
     }
 
-    /// The rows of a table that has one at most and is read whole.
+    /// Number of rows of a table that is read whole and has at most one row.
     fn single_row(&mut self, scan: &TableScan) -> Option<u64> {
         let is_query = !matches!(
             self.plan.root.operator,
@@ -315,13 +317,13 @@ impl Walk<'_> {
         rows
     }
 
-    /// Whether the row of a scan is known.
+    /// Whether the row of a scan was already read.
     fn is_read(&self, scan: &TableScan) -> bool {
         self.read.iter().any(|read| std::ptr::eq(*read, scan))
     }
 
-    /// A join one side of which is kept in memory. Compat: MariaDB keeps the first table; so does
-    /// an inner join here with its right side.
+    /// A join that keeps one side in memory. Compat: MariaDB keeps the first table; an inner join
+    /// here keeps its right side, so that side is shown first.
     fn buffered_join(
         &mut self,
         left: &PlanNode,
@@ -340,7 +342,7 @@ impl Walk<'_> {
         self.above.outer = !inner;
         let middle = self.rows.len();
         self.node(second, id, ty);
-        // What is tested on a row known from the start is tested on the others.
+        // A condition tested on a known row is in effect tested on the other tables.
         if tested && self.rows[middle..].iter().all(is_known) {
             let others = self.rows[start..middle].iter_mut().rev();
             if let Some(row) = others.into_iter().find(|row| !is_known(row)) {
@@ -349,7 +351,7 @@ impl Walk<'_> {
         }
     }
 
-    /// What is joined to rows known from the start needs no buffer for them.
+    /// Rows known from the start need no join buffer.
     fn joined_to(&mut self, first: usize) {
         self.above.buffered = !self.rows[first..].iter().all(is_known);
     }
@@ -393,8 +395,8 @@ fn say_tested(row: &mut ExplainRow) {
     }
 }
 
-/// Compat: whether rows found by a key are tested once more, as they are unless each value is a
-/// column of the same type, or a constant and no string.
+/// Compat: whether rows found by a key are tested again. They are, unless each value is a column of
+/// the same type or a constant that is not a string.
 fn keeps_test(table: &TableInfo, index: usize, keys: &[Expr]) -> bool {
     let parts = table.def.indexes[index].parts.iter();
     parts.zip(keys).any(|(part, key)| {
@@ -407,12 +409,12 @@ fn keeps_test(table: &TableInfo, index: usize, keys: &[Expr]) -> bool {
     })
 }
 
-/// Whether a table's row is known before the others are read.
+/// Whether the row of a table is known before others are read.
 fn is_known(row: &ExplainRow) -> bool {
     matches!(row.access, Some("system" | "const"))
 }
 
-/// How many rows a LIMIT takes from its input, if that is known.
+/// Number of rows that a LIMIT reads from its input, if known.
 fn rows_wanted(limit: &Limit) -> Option<u64> {
     let number = |e: &Expr| match e.as_literal() {
         Some(Value::Int(n)) => u64::try_from(*n).ok(),
@@ -423,7 +425,7 @@ fn rows_wanted(limit: &Limit) -> Option<u64> {
     Some(number(limit.limit.as_ref()?)?.saturating_add(offset))
 }
 
-/// The query blocks of a UNION, those of the ones it begins with among them.
+/// The query blocks of a UNION, including those of a UNION that is its first input.
 fn blocks_of(inputs: &[PlanNode]) -> Vec<&PlanNode> {
     stack::ensure();
     let (Some(first), rest) = (inputs.first(), inputs.get(1..).unwrap_or_default()) else {
@@ -448,7 +450,7 @@ fn remarks_of(operator: &Operator) -> Option<&'static str> {
     }
 }
 
-/// The remarks in MariaDB's order.
+/// The remarks, joined in MariaDB's order.
 fn join_remarks(above: &mut Vec<&'static str>, filtered: bool, own: &[&'static str]) -> String {
     let mut all: Vec<&str> = Vec::new();
     if filtered {
@@ -474,7 +476,7 @@ fn describe_range(row: &mut ExplainRow, scan: &TableScan, range: &IndexRange) {
     let parts = (equal + usize::from(bounded)).min(most);
     let used = if parts == 0 { index.parts.len() } else { parts };
     if let Some(groups) = range.groups {
-        // Compat: the part whose ends are read counts if its least value is wanted.
+        // Compat: the part whose ends are read is counted if its least value is needed.
         let ends = usize::from(groups.first);
         row.key_len = Some(key_length(&scan.table, range.index, groups.parts + ends).to_string());
         row.access = Some("range");
@@ -497,7 +499,7 @@ fn describe_range(row: &mut ExplainRow, scan: &TableScan, range: &IndexRange) {
     }
 }
 
-/// Describes how several indexes are read and returns the remark about it, if they are.
+/// Describes an access through several indexes and returns its remark; `None` for other accesses.
 fn describe_union(row: &mut ExplainRow, scan: &TableScan) -> Option<String> {
     let Access::Union(union) = &scan.access else { return None };
     let (mut names, mut lengths, mut in_order) = (Vec::new(), Vec::new(), true);
@@ -518,7 +520,7 @@ fn describe_union(row: &mut ExplainRow, scan: &TableScan) -> Option<String> {
     Some(format!("Using {kind}({})", names.join(",")))
 }
 
-/// Bytes of the first `parts` of a key as MariaDB counts them.
+/// Number of bytes of the first `parts` parts of a key, as MariaDB counts them.
 fn key_length(table: &TableInfo, index: usize, parts: usize) -> usize {
     let index = &table.def.indexes[index];
     let part = |part: &selkie_engine::IndexPart| {
@@ -547,7 +549,7 @@ fn list(names: &[Box<str>]) -> Option<String> {
     if names.is_empty() { None } else { Some(names.join(",")) }
 }
 
-/// Whether a lookup value is only a name or a number.
+/// Whether a lookup value is a name or a number only.
 fn is_plain(text: &str) -> bool {
     text.chars().all(|c| c.is_alphanumeric() || matches!(c, '.' | '_' | '$'))
 }

@@ -1,5 +1,6 @@
-//! The query EXPLAIN EXTENDED leaves as a note: names qualified, `*` spelled out, and what is known
-//! before rows are read in the place of what it was known from.
+//! The query that EXPLAIN EXTENDED returns as a note: names are qualified, `*` is expanded, and
+//! values known before rows are read replace their columns. Works on syntax; must not change the
+//! plan.
 
 use selkie_expr::EvalContext;
 use selkie_sql::ast::{
@@ -17,28 +18,28 @@ use super::merged::merge_views;
 use crate::define::Qualifier;
 use crate::planner::{PlanContext, bind_constant};
 
-/// A table of which one row is read before the others: its columns are constants.
+/// A table of which at most one row is read, before the others: its columns are constants.
 #[derive(Clone, Debug)]
 pub struct ConstantTable {
-    /// The name it has in the query.
+    /// Alias in the query.
     pub alias: Box<str>,
-    /// Columns and their values.
+    /// Columns with their values.
     pub values: Vec<(Box<str>, Expr)>,
-    /// It has no other row, and is left out of FROM.
+    /// Whether the table has no other row; it is then left out of FROM.
     pub alone: bool,
 }
 
-/// What was found out of a query before it was explained.
+/// Facts about a query that were found before EXPLAIN.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
-    /// Tables of the outermost SELECT that are constants.
+    /// Constant tables of the outermost SELECT.
     pub tables: Vec<ConstantTable>,
-    /// One of their rows fails the conditions on it, or is not there.
+    /// Whether a constant table's row fails its conditions or does not exist.
     pub impossible: bool,
 }
 
-/// The text of a query that begins at `now_micros` as it was understood, and the warnings of the
-/// constants that were computed for it.
+/// The rewritten text of a query that starts at `now_micros`, and the warnings raised while its
+/// constants were computed.
 pub fn query_text(
     query: &Query,
     known: &Known,
@@ -59,7 +60,7 @@ pub fn query_text(
     (unparse_numbered(&query, &UnparseOptions { charset: charset.name() }), conditions)
 }
 
-/// Changes a qualified query to what is shown of it.
+/// Rewrites a qualified query into the form that is shown.
 struct Shown<'a> {
     known: &'a Known,
     context: &'a PlanContext<'a>,
@@ -121,7 +122,7 @@ impl Shown<'_> {
         }
     }
 
-    /// What FROM shows of a table: nothing, if it has one row only.
+    /// The part of a table reference shown in FROM; `None` for a constant table with one row only.
     fn kept(&self, table: TableRef, order: &Arranger<'_>) -> Option<TableRef> {
         stack::ensure();
         if self.is_left_out(&table) {
@@ -139,7 +140,7 @@ impl Shown<'_> {
         Some(TableRef::Join(join))
     }
 
-    /// Puts conditions in order and marks in them what is computed once.
+    /// Sorts conditions, and marks the parts that are computed once.
     fn finish(&self, body: &mut QueryBody) {
         stack::ensure();
         match body {
@@ -169,14 +170,14 @@ impl Shown<'_> {
         Some(&tables[at])
     }
 
-    /// The value of a column that has one.
+    /// The value of a column of a constant table.
     fn value(&self, column: &ColumnRef) -> Option<&Expr> {
         let table = self.table(&column.table.as_ref()?.value)?;
         let found = table.values.iter().find(|(name, _)| identifier_eq(name, &column.name.value));
         found.map(|(_, value)| value)
     }
 
-    /// Puts values in the place of columns.
+    /// Replaces columns by their values.
     fn constants(&self, expr: &mut Expr) {
         if self.known.tables.is_empty() {
             return;
@@ -191,7 +192,7 @@ impl Shown<'_> {
         expr.operands_mut().into_iter().for_each(|e| self.constants(e));
     }
 
-    /// Conditions that must all be true, without those that are.
+    /// The conjunction of `conditions`, without those that are true.
     fn all(&self, conditions: Vec<Expr>) -> Expr {
         let shown = conditions.into_iter().map(|condition| {
             let tested = self.is_tested(&condition);
@@ -206,7 +207,7 @@ impl Shown<'_> {
         self.folded(Expr { kind: ExprKind::And(shown.collect()), span })
     }
 
-    /// Whether a condition is on a single table that is a constant: its row has passed it.
+    /// Whether a condition is on one constant table only. That table's row has passed it.
     fn is_tested(&self, condition: &Expr) -> bool {
         let mut tables: Vec<Option<&Ident>> = Vec::new();
         condition.find(&mut |e| -> Option<()> {
@@ -220,12 +221,12 @@ impl Shown<'_> {
         one && self.table(&first.value).is_some()
     }
 
-    /// Whether an expression is the same in every execution.
+    /// Whether an expression has the same value in every execution.
     fn is_fixed(&self, expr: &Expr) -> bool {
         bind_constant(expr, self.context).is_ok_and(|bound| bound.is_foldable())
     }
 
-    /// A condition without the parts whose truth is known.
+    /// A condition without the parts whose truth value is known.
     fn folded(&self, expr: Expr) -> Expr {
         stack::ensure();
         match expr.kind {
@@ -258,7 +259,7 @@ impl Shown<'_> {
         }
     }
 
-    /// Whether a condition is true, if that depends on nothing.
+    /// The truth value of a condition, if it is constant.
     fn truth(&self, expr: &Expr) -> Option<bool> {
         let (inner, span) = (Box::new(expr.clone()), expr.span);
         let kind = ExprKind::Is { expr: inner, test: IsTest::True, negated: false };
@@ -297,7 +298,7 @@ impl Shown<'_> {
     }
 }
 
-/// Whether an expression is a value already, or no expression by itself.
+/// Whether an expression is already a value, or is not an expression of its own.
 fn is_basic(expr: &Expr) -> bool {
     use selkie_sql::ast::UnaryOp;
     match &expr.kind {
@@ -322,7 +323,7 @@ fn number(n: u64) -> Expr {
     Expr { kind: ExprKind::Literal(Literal::Int(n)), span: Default::default() }
 }
 
-/// What FROM says when no table is left in it.
+/// The table shown when FROM has no table left.
 fn dual() -> TableRef {
     TableRef::Table(Box::new(TableFactor {
         name: TableName { schema: None, name: Ident::new("dual") },
@@ -341,7 +342,7 @@ fn add_conjuncts(expr: Expr, out: &mut Vec<Expr>) {
     }
 }
 
-/// Takes inner joins apart: their tables stand beside the others, their conditions in WHERE.
+/// Splits inner joins: their tables become separate entries of FROM, their conditions go to WHERE.
 fn flatten(table: TableRef, from: &mut Vec<TableRef>, conditions: &mut Vec<Expr>) {
     stack::ensure();
     let TableRef::Join(mut join) = table else { return from.push(table) };

@@ -1,5 +1,5 @@
-//! A plan as an indented tree, one operator a line. Golden files of the planner's tests are made of
-//! it, so it has no costs, and row counts of two digits.
+//! A plan as an indented tree with one operator per line. The planner's golden files contain it, so
+//! it shows no costs, and row counts with two significant digits.
 
 use selkie_types::stack;
 
@@ -11,7 +11,7 @@ use crate::physical::{
     Operator, Plan, PlanNode, RangeBound, SortKey, TableScan,
 };
 
-/// The tree of `plan` with its subplans and common tables.
+/// The tree of `plan`, with its subplans and common tables.
 pub fn tree(plan: &Plan) -> String {
     let mut text = String::new();
     write_node(plan, &plan.root, 0, &mut text);
@@ -44,7 +44,7 @@ fn write_node(plan: &Plan, node: &PlanNode, depth: usize, text: &mut String) {
     node.inputs().into_iter().for_each(|input| write_node(plan, input, depth + 1, text));
 }
 
-/// Two significant digits.
+/// A number rounded to two significant digits.
 fn rounded(rows: f64) -> String {
     if rows < 100.0 {
         return format!("{}", rows.round());

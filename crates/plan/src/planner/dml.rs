@@ -1,4 +1,5 @@
-//! Plans of INSERT, UPDATE and DELETE around the plan of their rows.
+//! Plans of INSERT, UPDATE and DELETE around the plan of their source rows. A source that could
+//! read its own changes must be materialized first.
 
 use std::sync::Arc;
 
@@ -84,14 +85,14 @@ pub(super) fn insert(
 }
 
 impl Draft {
-    /// The columns that the expressions of a plan read, subqueries included.
+    /// Columns read by the expressions of a plan, including their subqueries.
     fn columns_read(&self, plan: &Logical) -> ColumnSet {
         let mut read = ColumnSet::default();
         plan.for_each_expr_deep(&mut |e| read.union(&self.outer_columns(e)));
         read
     }
 
-    /// Of tables that UPDATE changes, computes only what it reads.
+    /// Drops computed columns of the target tables that an UPDATE does not read.
     fn compute_updated(
         &mut self,
         source: &Logical,
@@ -108,7 +109,7 @@ impl Draft {
         }
     }
 
-    /// Of a table that changes, computes only what something beside the change reads.
+    /// Drops computed columns of a changed table that neither `read` nor the change itself needs.
     fn compute_changed(
         &mut self,
         relation: RelationId,
@@ -131,7 +132,7 @@ impl Draft {
     }
 }
 
-/// Triggers of a table that these events set off.
+/// Triggers of a table for the given events.
 fn triggers(table: &TableInfo, events: &[&str], context: &PlanContext<'_>) -> Vec<Arc<Trigger>> {
     if table.kind != TableKind::Base {
         return Vec::new();
@@ -140,7 +141,7 @@ fn triggers(table: &TableInfo, events: &[&str], context: &PlanContext<'_>) -> Ve
     all.iter().filter(|t| events.contains(&&*t.event)).cloned().collect()
 }
 
-/// Columns that triggers may give new values to in an UPDATE that does not name them.
+/// Columns to which triggers may assign in an UPDATE that does not name them.
 fn set_by_triggers(table: &TableInfo, context: &PlanContext<'_>) -> Vec<usize> {
     let triggers = triggers(table, &["UPDATE"], context);
     let columns = table.columns.iter().enumerate();
@@ -148,7 +149,7 @@ fn set_by_triggers(table: &TableInfo, context: &PlanContext<'_>) -> Vec<usize> {
     named.map(|(at, _)| at).collect()
 }
 
-/// The view of an INSERT. Other tables of a join have no row yet: their columns are NULL.
+/// The view of an INSERT. Other tables of a join view have no row yet, so their columns are NULL.
 fn inserted_view(
     view: BoundView,
     table: &TableInfo,
@@ -186,7 +187,7 @@ fn updated_now(table: &TableInfo) -> Vec<usize> {
     columns.filter(|(_, c)| c.on_update_now).map(|(at, _)| at).collect()
 }
 
-/// RETURNING over the table's row, and its result columns.
+/// RETURNING over the table's row, with its result columns.
 fn returned(
     list: &[(Named, Expr)],
     first: ColumnId,
@@ -311,8 +312,8 @@ fn updates(target: &UpdateTarget, context: &PlanContext<'_>) -> (Arc<TableInfo>,
     (target.table.clone(), Changes { updated, ..Changes::default() })
 }
 
-/// The source of an UPDATE and its columns: of each target all columns and the key. Values with
-/// subqueries are computed by the source.
+/// The source of an UPDATE with its columns: for each target all its columns, then its key. Values
+/// that contain subqueries are computed by the source.
 fn update_source(
     source: Logical,
     targets: &mut [BoundTarget],
@@ -343,8 +344,8 @@ fn update_source(
     (Logical::Project { input: Box::new(source), columns }, ids)
 }
 
-/// Whether the changes of an UPDATE can bring rows before its own scan again: it changes parts of
-/// the index it reads by, or of the clustered key.
+/// Whether an UPDATE can move rows so that its own scan finds them again: it changes parts of the
+/// index it scans, or of the clustered key.
 fn moves_rows(node: &PlanNode, target: &BoundTarget, draft: &Draft) -> bool {
     let table = &draft.columns.relations[target.relation].table;
     let mut changed: Vec<usize> = target.assignments.iter().map(|(c, _)| *c).collect();
@@ -371,7 +372,7 @@ fn moves_rows(node: &PlanNode, target: &BoundTarget, draft: &Draft) -> bool {
     moves && !unique
 }
 
-/// The foreign keys around tables that rows are deleted from.
+/// Foreign keys of the tables from which rows are deleted.
 fn foreign_of_deleted(
     targets: &[(RelationId, ColumnId)],
     draft: &Draft,
@@ -382,7 +383,7 @@ fn foreign_of_deleted(
     foreign_tables(tables.map(gone).collect(), context)
 }
 
-/// Takes LIMIT off.
+/// Removes LIMIT.
 fn without_limit(source: Logical) -> (Logical, Option<Expr>) {
     match source {
         Logical::Limit { input, cut } => (*input, cut.limit),
@@ -400,7 +401,7 @@ pub(super) fn delete(
     let foreign = foreign_of_deleted(&targets, &draft, context)?;
     let related =
         |(at, _): &(RelationId, _)| foreign.of(draft.columns.relations[*at].table.def.id).is_some();
-    // Rows that cannot go do not count.
+    // Rows that cannot be deleted do not count towards LIMIT.
     let (source, limit) = match ignore && targets.iter().any(related) {
         true => without_limit(source),
         false => (source, None),

@@ -1,4 +1,5 @@
-//! Which foreign keys a change of rows concerns, through all tables cascades reach.
+//! Foreign keys that a change of rows concerns, through all tables that cascades reach. Each table
+//! is visited again only while its changes grow, so cycles of foreign keys end.
 
 use std::sync::Arc;
 
@@ -10,19 +11,19 @@ use super::PlanContext;
 use crate::bind::{Binder, Names};
 use crate::physical::{ForeignLink, ForeignParent, ForeignTable, ForeignTables, RowRules};
 
-/// What a statement does to the rows of a table.
+/// Changes of a statement to the rows of a table.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Changes {
-    /// New rows come.
+    /// Rows are inserted.
     pub inserted: bool,
-    /// Rows go.
+    /// Rows are deleted.
     pub deleted: bool,
-    /// Columns that get new values.
+    /// Columns with new values.
     pub updated: Vec<usize>,
 }
 
 impl Changes {
-    /// Adds `more`; whether that says anything new.
+    /// Adds `more`; returns whether anything changed.
     fn grow(&mut self, more: &Self) -> bool {
         let before = (self.inserted, self.deleted, self.updated.len());
         self.inserted |= more.inserted;
@@ -34,7 +35,7 @@ impl Changes {
     }
 }
 
-/// The foreign keys to keep when the tables change so.
+/// Foreign keys to check for the given changes.
 pub(super) fn foreign_tables(
     targets: Vec<(Arc<TableInfo>, Changes)>,
     context: &PlanContext<'_>,
@@ -44,7 +45,7 @@ pub(super) fn foreign_tables(
         return Ok(out);
     }
     let mut known: Vec<(TableId, Changes)> = Vec::new();
-    // The last says whether a cascade reaches the table.
+    // The last value: whether a cascade reached the table.
     let mut pending: Vec<_> =
         targets.into_iter().map(|(table, changes)| (table, changes, false)).collect();
     while let Some((table, more, reached)) = pending.pop() {
@@ -76,7 +77,7 @@ pub(super) fn foreign_tables(
     Ok(out)
 }
 
-/// What happens to the child when rows of the parent change so.
+/// Changes that a cascade makes to the child when rows of the parent change.
 fn cascaded(link: &ForeignLink, changes: &Changes) -> Option<(Arc<TableInfo>, Changes)> {
     let key = link.key();
     let deleted = changes.deleted && key.on_delete == ForeignKeyAction::Cascade;
@@ -90,7 +91,7 @@ fn cascaded(link: &ForeignLink, changes: &Changes) -> Option<(Arc<TableInfo>, Ch
     (deleted || updates).then(|| (link.child.clone(), changes))
 }
 
-/// The columns and the generated ones, which may follow from them.
+/// `columns` with the generated columns, which may depend on them.
 pub(super) fn with_generated(table: &TableInfo, mut columns: Vec<usize>) -> Vec<usize> {
     let generated = table.columns.iter().enumerate().filter(|(_, c)| c.generated.is_some());
     columns.extend(generated.map(|(at, _)| at));
@@ -116,7 +117,7 @@ fn children(
     changes: &Changes,
     context: &PlanContext<'_>,
 ) -> Vec<ForeignLink> {
-    // A temporary table hides a table others may refer to, and is none itself.
+    // A temporary table hides a table that others refer to, but is itself never referenced.
     if table.kind == TableKind::Temporary || (!changes.deleted && changes.updated.is_empty()) {
         return Vec::new();
     }

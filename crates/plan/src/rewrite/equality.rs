@@ -1,4 +1,6 @@
-//! Columns known to be equal, and what follows from that.
+//! Columns that conditions make equal, and the conditions that follow from this. Only columns of
+//! the same type and collation are put in one class: a condition may then move between them
+//! unchanged.
 
 use selkie_expr::{Compare, CompareBy, CompareOp, Expr, ExprKind, InList};
 use selkie_meter::tick;
@@ -6,15 +8,15 @@ use selkie_types::{Physical, SqlType};
 
 use crate::logical::{ColumnId, ColumnSet, Columns};
 
-/// Sets of columns that an AND of conditions makes equal.
+/// Sets of columns that are equal because of a conjunction of conditions.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EqualityClasses {
-    /// Members of each class, ascending.
+    /// Members of each class.
     pub classes: Vec<Vec<ColumnId>>,
 }
 
 impl EqualityClasses {
-    /// Adds what `condition` says; false if it is not the equality of two like columns.
+    /// Adds `condition`; false if it is not an equality of two columns of one type.
     pub(crate) fn add(&mut self, condition: &Expr, columns: &Columns) -> bool {
         let Some((a, b)) = equal_columns(condition, columns) else { return false };
         match (self.find(a), self.find(b)) {
@@ -30,13 +32,13 @@ impl EqualityClasses {
         true
     }
 
-    /// The class `id` is in.
+    /// Position of the class that contains `id`.
     pub(crate) fn find(&self, id: ColumnId) -> Option<usize> {
         tick(16 * self.classes.len());
         self.classes.iter().position(|class| class.contains(&id))
     }
 
-    /// For every condition on one column of a class: the same on the other members.
+    /// For each condition on one column of a class, the same condition on the other members.
     pub(crate) fn derive(&self, conditions: &[Expr], columns: &Columns) -> Vec<Expr> {
         let mut derived = Vec::new();
         for condition in conditions {
@@ -55,7 +57,7 @@ impl EqualityClasses {
     }
 }
 
-/// The two columns a condition makes equal, if they are of types that compare as they are.
+/// The two columns that a condition makes equal, if their types compare without conversion.
 fn equal_columns(condition: &Expr, columns: &Columns) -> Option<(ColumnId, ColumnId)> {
     let ExprKind::Compare(compare) = &condition.kind else { return None };
     if compare.op != CompareOp::Eq {
@@ -67,7 +69,7 @@ fn equal_columns(condition: &Expr, columns: &Columns) -> Option<(ColumnId, Colum
     (a != b && same && compare.by == as_they_are(x)).then_some((a, b))
 }
 
-/// The comparison of two values of one type without conversion.
+/// The method to compare two values of one type without conversion.
 pub(crate) fn as_they_are(ty: &SqlType) -> CompareBy {
     match ty.physical() {
         Physical::Int => CompareBy::Int,
@@ -81,7 +83,7 @@ pub(crate) fn as_they_are(ty: &SqlType) -> CompareBy {
     }
 }
 
-/// The condition that two columns of a class are equal.
+/// The condition that two expressions of one type are equal.
 pub(crate) fn equality(left: Expr, right: Expr) -> Expr {
     let nullable = left.nullable || right.nullable;
     let by = as_they_are(&left.ty);
@@ -89,7 +91,7 @@ pub(crate) fn equality(left: Expr, right: Expr) -> Expr {
     Expr::new(ExprKind::Compare(Box::new(compare)), Expr::boolean(true).ty, nullable)
 }
 
-/// The column of a condition that restricts it by constants.
+/// The column that a condition restricts by constants.
 fn restricted_column(condition: &Expr) -> Option<ColumnId> {
     let constant = |e: &Expr| e.is_constant();
     match &condition.kind {
@@ -112,8 +114,8 @@ fn restricted_column(condition: &Expr) -> Option<ColumnId> {
     }
 }
 
-/// Conditions on the columns of `inside` that follow from conditions known to hold outside through
-/// the equalities in `on`.
+/// Conditions on the columns of `inside` that follow from conditions known outside, through the
+/// equalities in `on`.
 pub(super) fn derive_across(
     known: &[Expr],
     on: &[Expr],

@@ -1,11 +1,12 @@
-//! Taking out of an OR what all its alternatives share, so that it can join tables or use indexes.
+//! Factors out conjuncts that all alternatives of an OR share, so that they can join tables or use
+//! indexes. Only deterministic conditions without side effects are factored.
 
 use selkie_expr::{Expr, ExprKind};
 use selkie_meter::tick;
 
 use crate::logical::ColumnSet;
 
-/// The conjuncts of `condition`, common conjuncts of OR branches taken out.
+/// The conjuncts of `condition`, with the common conjuncts of OR branches factored out.
 pub(super) fn factor(condition: Expr) -> Vec<Expr> {
     let mut all = Vec::new();
     for part in condition.into_conjuncts() {
@@ -38,8 +39,8 @@ fn factor_or(branches: Vec<Expr>, out: &mut Vec<Expr>) {
     }
 }
 
-/// For an OR over several tables: the weaker OR over each table alone that follows from it. Not a
-/// replacement, an addition that can be tested early.
+/// For an OR over several tables, the weaker OR over the columns of `side` that follows from it. It
+/// is an additional condition that can be tested early, not a replacement.
 pub(crate) fn implied_by_or(condition: &Expr, side: &ColumnSet) -> Option<Expr> {
     let ExprKind::Or(branches) = &condition.kind else { return None };
     let mut weaker = Vec::with_capacity(branches.len());
@@ -65,7 +66,7 @@ pub(crate) fn implied_by_or(condition: &Expr, side: &ColumnSet) -> Option<Expr> 
     Some(if weaker.len() == 1 { weaker.remove(0) } else { any(weaker) })
 }
 
-/// AND of conditions.
+/// AND of the conditions.
 pub(crate) fn all(mut parts: Vec<Expr>) -> Expr {
     if parts.len() == 1 {
         return parts.remove(0);
@@ -73,7 +74,7 @@ pub(crate) fn all(mut parts: Vec<Expr>) -> Expr {
     boolean(ExprKind::And(Vec::new()), parts, true)
 }
 
-/// OR of conditions.
+/// OR of the conditions.
 fn any(parts: impl IntoIterator<Item = Expr>) -> Expr {
     boolean(ExprKind::Or(Vec::new()), parts.into_iter().collect(), false)
 }

@@ -1,8 +1,8 @@
-//! Merging derived tables into the query around them.
+//! Merges derived tables into the outer query.
 //!
-//! A projection below a join, filter, grouping or another projection disappears; the expressions
-//! above it read what its columns stand for. Column numbers are unique, so one map serves the
-//! whole statement.
+//! A projection below a join, filter, grouping or another projection is removed, and the
+//! expressions above it read the expressions of its columns. Column numbers are unique, so one map
+//! serves the whole statement.
 
 use hashbrown::HashMap;
 use selkie_expr::{Expr, ExprKind};
@@ -14,16 +14,16 @@ use crate::physical::JoinKind;
 
 type Meaning = HashMap<ColumnId, Expr>;
 
-/// Most nodes that merging may add: a column that is read twice is computed twice, and what reads
-/// it may be read twice again.
+/// Maximum number of nodes that merging may add. A column that is read twice is computed twice, and
+/// its reader may be read twice again.
 const MOST_ADDED: usize = 100_000;
 
 struct Merger {
-    /// The expressions that merged columns stand for.
+    /// Expressions of the merged columns.
     meaning: Meaning,
-    /// The number of times each column is read.
+    /// Number of reads of each column.
     uses: HashMap<ColumnId, usize>,
-    /// Nodes that may be added yet.
+    /// Number of nodes that may still be added.
     left: usize,
 }
 
@@ -37,14 +37,14 @@ pub(crate) fn merge_projections(plan: &mut Logical) {
     merge(plan, Place::Kept, &mut merger);
 }
 
-/// What stands above an operator.
+/// Context of an operator in the plan.
 #[derive(Clone, Copy, PartialEq)]
 enum Place {
-    /// Something that names its columns: they must stay.
+    /// An operator above refers to its columns, so they must stay.
     Kept,
-    /// Expressions that can read anything else instead.
+    /// Expressions above can read any other expression instead.
     Free,
-    /// The same, across the right side of an outer join: a constant would not become NULL.
+    /// As `Free`, but on the right side of an outer join, where a constant would not become NULL.
     Nullable,
 }
 
@@ -85,7 +85,7 @@ fn merge(plan: &mut Logical, place: Place, merger: &mut Merger) {
 }
 
 impl Merger {
-    /// Nodes that may be added once `columns` are merged, `None` if that would be too many.
+    /// Nodes that may still be added after `columns` are merged; `None` if there would be too many.
     fn left_after(&self, columns: &[(ColumnId, Expr)]) -> Option<usize> {
         columns.iter().try_fold(self.left, |left, (id, e)| match e.size_within(LARGEST)? {
             1 => Some(left),

@@ -1,11 +1,12 @@
-//! Whether a condition can be true when some columns are NULL; what makes outer joins inner ones.
+//! Null rejection: whether a condition can be true when some columns are NULL. If it cannot, an
+//! outer join becomes an inner one. Must answer `false` when in doubt.
 
 use selkie_expr::{CompareOp, Expr, ExprKind};
 use selkie_types::stack;
 
 use crate::logical::ColumnSet;
 
-/// Functions that are NULL when any argument is.
+/// Functions that are NULL when any argument is NULL.
 const STRICT: &[&str] = &[
     "",
     "+",
@@ -71,7 +72,7 @@ pub(super) fn rejects_null(condition: &Expr, columns: &ColumnSet) -> bool {
     }
 }
 
-/// Whether `expr` is NULL when all of `columns` are.
+/// Whether `expr` is NULL when all of `columns` are NULL.
 fn null_if(expr: &Expr, columns: &ColumnSet) -> bool {
     stack::ensure();
     match &expr.kind {

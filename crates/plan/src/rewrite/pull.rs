@@ -1,4 +1,5 @@
-//! Taking a correlated query apart: its conditions on outer columns, and the rest of it.
+//! Splits a correlated query into its conditions on outer columns and the rest. Used by
+//! `unnest.rs`: the conditions become join conditions.
 
 use hashbrown::HashMap;
 use selkie_expr::{Expr, ExprKind};
@@ -7,20 +8,20 @@ use selkie_types::stack;
 use crate::logical::{ColumnId, ColumnSet, Columns, Logical};
 use crate::physical::JoinKind;
 
-/// Most nodes of an expression that others may read several times as part of themselves.
+/// Maximum number of nodes of an expression that may be copied into several others.
 pub(super) const LARGEST: usize = 2000;
 
-/// What [`pull`] found.
+/// Result of [`pull`].
 #[derive(Default)]
 pub(super) struct Pulled {
     /// Conditions that read outer columns.
     pub conditions: Vec<Expr>,
-    /// What the query's computed columns stand for, since its projections are gone.
+    /// Expressions of the query's computed columns, whose projections are removed.
     pub meaning: HashMap<ColumnId, Expr>,
 }
 
 impl Pulled {
-    /// Replaces computed columns by what they stand for.
+    /// Replaces computed columns by their expressions.
     pub(super) fn apply(&self, expr: &mut Expr) {
         if !self.meaning.is_empty() {
             expr.substitute_columns(&mut |id| self.meaning.get(&id).cloned());
@@ -28,8 +29,8 @@ impl Pulled {
     }
 }
 
-/// Moves the conditions on `outer` columns out of `plan`, whose duplicates and order do not
-/// matter. `None` if it depends on the outer columns in another way.
+/// Moves the conditions on `outer` columns out of `plan`, whose duplicates and order do not matter.
+/// `None` if the plan depends on outer columns in another way.
 pub(super) fn pull(
     plan: Logical,
     outer: &ColumnSet,

@@ -1,7 +1,7 @@
-//! Moving conditions towards the tables they restrict.
+//! Moves conditions towards the tables they restrict.
 //!
-//! On the way: outer joins whose NULL rows a condition refuses become inner joins, conditions are
-//! copied along equalities, ORs give up what their branches share.
+//! On the way, outer joins whose NULL rows a condition rejects become inner joins, conditions are
+//! copied along equalities, and common conjuncts are factored out of ORs.
 
 use hashbrown::HashMap;
 use selkie_expr::{Expr, ExprKind};
@@ -15,12 +15,12 @@ use super::pull::{LARGEST, is_plain};
 use crate::logical::{AggregateNode, ColumnId, ColumnSet, Columns, Join, Logical, SetNode};
 use crate::physical::JoinKind;
 
-/// Moves all conditions of a plan down as far as they go.
+/// Moves all conditions of a plan down as far as possible.
 pub(crate) fn push_conditions(plan: Logical, columns: &Columns) -> Logical {
     push(plan, Vec::new(), columns)
 }
 
-/// `plan` restricted by `conditions`, which go as deep as they can.
+/// `plan` restricted by `conditions`, which are moved down as far as possible.
 fn push(plan: Logical, conditions: Vec<Expr>, columns: &Columns) -> Logical {
     stack::ensure();
     match plan {
@@ -56,7 +56,8 @@ fn push(plan: Logical, conditions: Vec<Expr>, columns: &Columns) -> Logical {
     }
 }
 
-/// Below a filter all conditions hold together: derive what follows, then push.
+/// Pushes the conditions of a filter. A constant false one makes the plan empty; constant true ones
+/// are dropped.
 fn push_filter(input: Logical, mut conditions: Vec<Expr>, columns: &Columns) -> Logical {
     if conditions.iter().any(is_false) {
         let gone = input.columns(columns).iter().collect();
@@ -82,7 +83,7 @@ fn is_true(condition: &Expr) -> bool {
 
 fn push_join(mut join: Join, mut conditions: Vec<Expr>, columns: &Columns) -> Logical {
     let on = std::mem::take(&mut join.on).into_iter().enumerate();
-    // The IN comparison of a null-aware join stays whole: its parts can be NULL each.
+    // The IN comparison of a null-aware join stays whole, because each of its parts can be NULL.
     let whole = |at: usize| at == 0 && join.kind.is_null_aware();
     let parts = |(at, c): (usize, Expr)| if whole(at) { vec![c] } else { factor(c) };
     join.on = on.flat_map(parts).collect();
@@ -127,7 +128,8 @@ fn push_inner(mut join: Join, mut conditions: Vec<Expr>, columns: &Columns) -> L
     Logical::Join(Box::new(join))
 }
 
-/// Semi, anti, mark and left joins: conditions from above go left, ON conditions right.
+/// Semi, anti, mark and left joins: conditions from above go to the left side, ON conditions to the
+/// right side.
 fn push_outer(mut join: Join, conditions: Vec<Expr>, columns: &Columns) -> Logical {
     let sides = (join.left.columns(columns), join.right.columns(columns));
     let (left, above): (Vec<Expr>, Vec<Expr>) =
@@ -159,7 +161,7 @@ enum Side {
     Both,
 }
 
-/// The side of a join a condition belongs to; constant conditions go left.
+/// The side of a join to which a condition belongs; constant conditions go left.
 fn side(condition: &Expr, sides: &(ColumnSet, ColumnSet)) -> Side {
     if !is_movable(condition) {
         return Side::Both;
@@ -174,8 +176,8 @@ fn side(condition: &Expr, sides: &(ColumnSet, ColumnSet)) -> Side {
     }
 }
 
-/// Whether a condition may be tested for more or other rows than where it was written. Correlated
-/// subqueries are not worth moving: they are tested last.
+/// Whether a condition may be tested for more or other rows than at its original place. Correlated
+/// subqueries stay: they should be tested last.
 fn is_movable(condition: &Expr) -> bool {
     let correlated = |e: &Expr| match &e.kind {
         ExprKind::Subquery(s) => !s.args.is_empty() || !s.operands.is_empty(),
@@ -186,7 +188,7 @@ fn is_movable(condition: &Expr) -> bool {
         && !condition.any(&mut { correlated })
 }
 
-/// Conditions in terms of a projection's input, and those that must stay above.
+/// Conditions over a projection's input, and conditions that must stay above the projection.
 fn through_projection(conditions: Vec<Expr>, made: &[(ColumnId, Expr)]) -> (Vec<Expr>, Vec<Expr>) {
     if conditions.is_empty() {
         return (conditions, Vec::new());
@@ -202,7 +204,7 @@ fn through_projection(conditions: Vec<Expr>, made: &[(ColumnId, Expr)]) -> (Vec<
     (below, above)
 }
 
-/// Whether a condition has a bearable size once its columns are replaced.
+/// Whether a condition stays small enough after its columns are replaced.
 fn stays_small(condition: &Expr, meaning: &HashMap<ColumnId, &Expr>) -> bool {
     let mut left = Some(LARGEST);
     condition.for_each_column(&mut |id| {
@@ -218,7 +220,7 @@ fn size(expr: &Expr) -> usize {
     }
 }
 
-/// Conditions on group keys alone hold for whole groups, so they go below.
+/// Conditions on group keys alone hold for whole groups, so they are moved below the grouping.
 fn push_aggregate(mut node: AggregateNode, conditions: Vec<Expr>, columns: &Columns) -> Logical {
     let keys: HashMap<ColumnId, Expr> =
         node.groups.iter().map(|(id, e)| (*id, e.clone())).collect();
@@ -238,7 +240,7 @@ fn push_aggregate(mut node: AggregateNode, conditions: Vec<Expr>, columns: &Colu
     Logical::Aggregate(Box::new(node)).filter(above)
 }
 
-/// A condition on the result of a set operation holds for each input.
+/// A condition on the result of a set operation is moved into each input.
 fn push_set(mut node: SetNode, conditions: Vec<Expr>, columns: &Columns) -> Logical {
     let (below, above): (Vec<Expr>, Vec<Expr>) = conditions.into_iter().partition(is_movable);
     for (input, from) in &mut node.inputs {

@@ -1,8 +1,9 @@
-//! Turning subqueries into joins, and what remains into subplans.
+//! Unnesting: subqueries become joins; the others become subplans.
 //!
-//! EXISTS and IN become semi and anti joins; a scalar aggregate correlated by equalities becomes a
-//! join with a grouped query; EXISTS and IN inside other conditions become mark joins. Everything
-//! else stays an expression: its outer columns become parameter slots that the expression fills.
+//! EXISTS and IN become semi and anti joins. A scalar aggregate correlated by equalities becomes a
+//! join with a grouped query. EXISTS and IN inside other conditions become mark joins. Every other
+//! subquery stays an expression: its outer columns become parameter slots that the expression
+//! fills.
 
 use selkie_expr::aggregate::AggregateKind;
 use selkie_expr::{Compare, CompareOp, Expr, ExprKind, Subquery, SubqueryId, SubqueryKind};
@@ -19,13 +20,13 @@ use crate::physical::JoinKind;
 pub(crate) struct Unnest<'a> {
     /// Columns of the statement.
     pub columns: &'a mut Columns,
-    /// Its subqueries.
+    /// Subqueries of the statement.
     pub subqueries: &'a mut Vec<SubqueryState>,
-    /// Parameter slots given out.
+    /// Number of parameter slots used so far.
     pub slots: &'a mut usize,
-    /// Bit n set: the n-th subquery that could be a join or a subplan stays a subplan.
+    /// If bit n is set, the n-th subquery that could be a join or a subplan stays a subplan.
     pub kept: u32,
-    /// Number of such subqueries met.
+    /// Number of such subqueries found so far.
     pub choices: u32,
 }
 
@@ -67,7 +68,7 @@ impl Unnest<'_> {
         input.filter(kept)
     }
 
-    /// Joins what a condition asks of its subqueries to `input`; what is left of the condition.
+    /// Joins the subqueries of a condition to `input`, and returns the rest of the condition.
     fn condition(&mut self, input: Logical, condition: Expr) -> (Logical, Option<Expr>) {
         stack::ensure();
         let (subquery, negated) = match &condition.kind {
@@ -90,7 +91,7 @@ impl Unnest<'_> {
         (input, Some(condition))
     }
 
-    /// The join for EXISTS, IN and their negations, its left input still missing.
+    /// The join for EXISTS, IN and their negations, without its left input.
     fn existence(&mut self, input: &Logical, subquery: &Subquery, negated: bool) -> Option<Join> {
         let (right, on, nullable) = self.membership(input, subquery, negated)?;
         let kind = match (negated, nullable) {
@@ -103,8 +104,8 @@ impl Unnest<'_> {
         Some(Join { kind, left: Logical::OneRow, right, on, mark: None, straight: false })
     }
 
-    /// The rows and conditions for which a match is sought, the IN comparison first, and whether
-    /// that comparison can be NULL; if it is `told` from false, in one piece.
+    /// The rows and conditions of a match, the IN comparison first, and whether that comparison can
+    /// be NULL. `told`: NULL must differ from false, so the comparison stays in one piece.
     fn membership(
         &mut self,
         input: &Logical,
@@ -142,7 +143,7 @@ impl Unnest<'_> {
         if on.is_empty() || (nullable && on[0].has_subquery()) {
             return None;
         }
-        // Without an equality every row would be compared with every other; few of them decide.
+        // Without an equality every pair of rows would be compared, although a few of them decide.
         let equality = |e: &Expr| matches!(&e.kind, ExprKind::Compare(c) if c.op == CompareOp::Eq);
         if predicate.is_some() && !on.iter().any(equality) {
             return None;
@@ -163,7 +164,7 @@ impl Unnest<'_> {
         outer
     }
 
-    /// Replaces subqueries somewhere inside a condition by columns of joins.
+    /// Replaces subqueries inside a condition by columns of joins.
     fn nested(&mut self, input: &mut Logical, condition: &mut Expr) {
         let whole = condition.clone();
         condition.transform(&mut |e| {
@@ -191,7 +192,7 @@ impl Unnest<'_> {
         (Logical::Join(Box::new(join)), Some(self.columns.expr(mark)))
     }
 
-    /// A correlated scalar aggregate as a join with its groups.
+    /// A join with the groups of a correlated scalar aggregate.
     fn scalar(
         &mut self,
         input: Logical,
@@ -226,7 +227,7 @@ impl Unnest<'_> {
             return None;
         }
         let (mut result, mut node) = (result.clone(), (**node).clone());
-        // What the aggregates read counts too: they can be over outer columns only.
+        // Inputs of the aggregates count too: an aggregate may read outer columns only.
         let outer = self.outer_columns(input, below);
         if outer.is_empty() || !ColumnSet::of(&result).is_disjoint(&outer) || self.keep() {
             return None;
@@ -281,8 +282,8 @@ impl Unnest<'_> {
         (!on.is_empty() && used.is_disjoint(outer)).then_some(on)
     }
 
-    /// How the groups join: rows without a group are dropped if the condition refuses the NULL
-    /// they would get; otherwise they stay, and counts become 0.
+    /// The kind of join with the groups. It is an inner join if the condition rejects the NULL of a
+    /// row without a group. Otherwise such rows stay, and their counts become 0.
     fn null_rows(
         &self,
         value: &Expr,
@@ -319,7 +320,7 @@ impl Unnest<'_> {
         JoinKind::Left
     }
 
-    /// Whether the next choice is to keep a subplan.
+    /// Whether the next subquery with a choice stays a subplan.
     fn keep(&mut self) -> bool {
         let bit = self.choices;
         self.choices += 1;
@@ -336,7 +337,7 @@ impl Unnest<'_> {
         }
     }
 
-    /// Makes subplans of the subqueries left in an expression.
+    /// Turns the subqueries that remain in an expression into subplans.
     pub(crate) fn finish(&mut self, expr: &mut Expr) {
         if !expr.has_subquery() {
             return;
@@ -350,7 +351,7 @@ impl Unnest<'_> {
         });
     }
 
-    /// The subquery with outer columns as parameters.
+    /// Turns a subquery into a subplan: outer columns become parameters.
     fn subplan(&mut self, expr: &Expr, subquery: &Subquery) -> Expr {
         self.prepare(subquery.id);
         let id = subquery.id.0 as usize;
@@ -369,8 +370,8 @@ impl Unnest<'_> {
         self.placed(expr, subquery)
     }
 
-    /// What is asked of a subplan, by slots and positions: an expression may stand twice, in ORDER
-    /// BY too, or ask for another column of the same rows.
+    /// A subquery expression over a subplan, with slots and positions. Several expressions may use
+    /// one subplan: one in ORDER BY too, or one that reads another column of the same rows.
     fn placed(&mut self, expr: &Expr, subquery: &Subquery) -> Expr {
         let mut subquery = Subquery { placed: true, ..subquery.clone() };
         for (placeholder, value) in &mut subquery.operands {
@@ -417,7 +418,8 @@ impl Unnest<'_> {
     }
 }
 
-/// As [`pull`], but every row counts: duplicates matter to an aggregate.
+/// As [`pull`], but for an aggregate: duplicates matter, so operators that drop rows are not
+/// allowed.
 fn pull_rows(
     plan: Logical,
     outer: &ColumnSet,
@@ -435,8 +437,8 @@ fn pull_rows(
     if drops_rows(&plan) { None } else { pull(plan, outer, columns, pulled) }
 }
 
-/// Whether at most one row of `right` satisfies `on`: equalities fix a unique key of it. A semi
-/// join is an inner join then, and joins may be ordered freely around it.
+/// Whether at most one row of `right` satisfies `on`, because equalities fix a unique key. Then a
+/// semi join is an inner join, and joins around it may be reordered.
 fn matches_once(right: &Logical, on: &[Expr], columns: &Columns) -> bool {
     let mine = right.columns(columns);
     let mut fixed = ColumnSet::default();
@@ -482,7 +484,7 @@ fn with_left(mut join: Join, left: Logical) -> Logical {
     Logical::Join(Box::new(join))
 }
 
-/// Whether a condition is the comparison of an IN: of a value, or of the values of a row.
+/// Whether a condition is the comparison of an IN, either of a value or of a row.
 fn is_in_comparison(condition: &Expr) -> bool {
     match &condition.kind {
         ExprKind::Compare(c) => c.op == CompareOp::Eq,
@@ -491,8 +493,8 @@ fn is_in_comparison(condition: &Expr) -> bool {
     }
 }
 
-/// The comparisons of a row by IN with those that can be NULL as one, the first. The others are
-/// true or false, so that what they are false for need not be looked at.
+/// The comparisons of a row in an IN. Those that can be NULL are combined into one, which comes
+/// first. The others are true or false, so rows for which they are false need no further check.
 fn null_aware_first(comparisons: Vec<Expr>) -> Vec<Expr> {
     let (mut nullable, rest): (Vec<Expr>, Vec<Expr>) =
         comparisons.into_iter().partition(|c| c.nullable);
@@ -518,7 +520,7 @@ fn leaves_one(cut: &Cut) -> bool {
     cut.offset.is_none() && matches!(limit, Some(Value::Int(1..) | Value::UInt(1..)))
 }
 
-/// EXISTS does not care how many rows there are beyond one.
+/// Removes a limit that leaves at least one row: EXISTS does not depend on more rows.
 fn strip_limit(plan: Logical) -> Logical {
     stack::ensure();
     match plan {
@@ -538,7 +540,7 @@ fn substitute_operands(predicate: &mut Expr, subquery: &Subquery) {
     });
 }
 
-/// A predicate sees the subquery's rows by position.
+/// Rewrites a predicate's column numbers to positions in the subquery's rows.
 fn positions(kind: &mut SubqueryKind, output: &[ColumnId]) {
     if let SubqueryKind::Any(predicate) | SubqueryKind::All(predicate) = kind {
         predicate.map_columns(&mut |id| output.iter().position(|o| *o == id).unwrap_or(0));

@@ -1,5 +1,5 @@
-//! A catalog made by hand: the TPC-H schema with DBT3's indexes and the statistics of scale factor
-//! 1, and a few small tables. No engine, no data.
+//! A catalog for tests: the TPC-H schema with DBT3's indexes and the statistics of scale factor 1,
+//! and a few small tables. No engine, no data.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use selkie_plan::{NoEnvironment, PlanContext, Settings, StoredStatistics, plan};
 use selkie_types::temporal::DateOptions;
 use selkie_types::{CollationId, Date, Decimal, SqlResult, SqlType, TypeKind, Value};
 
-/// `name type distinct [min max]`, a line per column; `key name columns...` a line per index.
+/// One line per column, `name type distinct [min max]`; one line per index, `key name columns...`.
 const TABLES: &str = include_str!("tables.txt");
 
 fn column_type(text: &str) -> SqlType {
@@ -130,7 +130,7 @@ impl Draft {
     }
 }
 
-/// The definitions.
+/// The definitions for all tests.
 pub(crate) fn snapshot() -> Snapshot {
     let mut snapshot = Snapshot::default();
     snapshot.put_schema(Schema {
@@ -166,13 +166,13 @@ pub(crate) fn snapshot() -> Snapshot {
     snapshot
 }
 
-/// Plans `sql` over the definitions.
+/// Plans `sql` over these definitions.
 pub(crate) fn plan_sql(sql: &str) -> SqlResult<Plan> {
     let (snapshot, temporary) = (snapshot(), TemporaryTables::default());
     plan_in(sql, &snapshot, &temporary, &[])
 }
 
-/// Plans `sql` with parameters of these types.
+/// Plans `sql` with parameters of the given types.
 pub(crate) fn plan_in(
     sql: &str,
     snapshot: &Snapshot,
