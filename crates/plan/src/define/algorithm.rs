@@ -1,4 +1,5 @@
-//! `ALGORITHM` and `LOCK` of ALTER TABLE: refused where the change cannot be made that way.
+//! `ALGORITHM` and `LOCK` of ALTER TABLE: an error where MariaDB cannot make the change that way.
+//! Compat: the checks follow MariaDB's algorithms, whatever this server does with the rows.
 
 use selkie_catalog::{ColumnInfo, TableInfo, TableKind};
 use selkie_engine::{IndexDef, Personality};
@@ -17,7 +18,7 @@ const COUNTER: &str = "Adding an auto-increment column requires a lock";
 const COPY: &str = "COPY algorithm requires a lock";
 const FOREIGN: &str = "Adding foreign keys needs foreign_key_checks=OFF";
 
-/// A change, as far as it matters here.
+/// The properties of a change that decide its algorithm.
 pub(super) struct Work<'a> {
     pub(super) old: &'a TableInfo,
     /// The new engine.
@@ -26,20 +27,20 @@ pub(super) struct Work<'a> {
     pub(super) sources: &'a [ColumnSource],
     pub(super) indexes: &'a [IndexDef],
     pub(super) rows: StoredRows,
-    /// Indexes are built over rows that stay.
+    /// Indexes are built over existing rows.
     pub(super) adds_index: bool,
     pub(super) drops_index: bool,
-    /// The table gets a new CHECK, or its rows an order. Compat: a CHECK of a column does not
+    /// The table gets a new CHECK, or ORDER BY for its rows. Compat: a CHECK of a column does not
     /// count.
     pub(super) needs_copy: bool,
-    /// There are new foreign keys, which the rows are checked against.
+    /// There are new foreign keys, against which rows are checked.
     pub(super) adds_foreign: bool,
-    /// The table gets another name, and that is all.
+    /// The table is renamed, and nothing else changes.
     pub(super) only_renames: bool,
 }
 
 impl Work<'_> {
-    /// Fails with 1845 or 1846 unless the change can be made as asked.
+    /// An error (1845 or 1846) unless the change can be made with the requested algorithm and lock.
     pub(super) fn check(&self, algorithm: AlterAlgorithm, lock: AlterLock) -> SqlResult<()> {
         self.check_algorithm(algorithm)?;
         if lock == AlterLock::None && self.old.kind != TableKind::Temporary {
@@ -48,7 +49,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Whether MariaDB copies the rows itself: it counts them, and looks at what they keep to.
+    /// Whether MariaDB copies the rows itself. Then it counts them and checks their constraints.
     pub(super) fn copies_rows(&self, algorithm: AlterAlgorithm) -> bool {
         if self.only_renames {
             return false;
@@ -99,8 +100,8 @@ impl Work<'_> {
         }
     }
 
-    /// Others cannot change rows while rows are copied or an index is built, where MariaDB lets
-    /// them.
+    /// LOCK=NONE is an error where MariaDB blocks changes of rows while it copies rows or builds an
+    /// index.
     fn check_unlocked(&self, algorithm: AlterAlgorithm) -> SqlResult<()> {
         let counter = |(column, source): (&ColumnInfo, &ColumnSource)| {
             column.auto_increment && *source == ColumnSource::Default
@@ -138,8 +139,8 @@ impl Work<'_> {
         })
     }
 
-    /// Whether stored generated columns have to be computed: they are new, defined anew, or beside
-    /// columns that change.
+    /// Whether stored generated columns must be computed: they are new, have a new expression, or
+    /// another column changes.
     fn computes_stored(&self) -> bool {
         let pairs = || self.columns.iter().zip(self.sources);
         let changes = |(column, source): (&ColumnInfo, &ColumnSource)| match source {

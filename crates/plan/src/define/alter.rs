@@ -1,8 +1,8 @@
-//! ALTER TABLE: the new definition and what must be done to the stored rows.
+//! ALTER TABLE: computes the new definition and the work on stored rows.
 //!
-//! Actions are applied in order to a draft whose keys name their columns, so that columns may move
-//! and change their names meanwhile. What the storage needs follows from comparing the draft with
-//! the table: nothing, some indexes, or all rows anew.
+//! Actions are applied in order to a draft. Keys in the draft refer to columns by their old
+//! positions, so columns may move and get new names meanwhile. A comparison of the draft with the
+//! table gives the storage work: none, some indexes, or a rewrite of all rows.
 
 mod columns;
 mod foreign;
@@ -31,7 +31,7 @@ use super::options::{self, Options};
 use super::{DefineContext, charset, create, engine, expressions, types};
 use crate::physical::RowRules;
 
-/// Where a new column's values come from.
+/// Source of the values of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnSource {
     /// The old column at this position, converted to the new type.
@@ -40,49 +40,49 @@ pub enum ColumnSource {
     Default,
 }
 
-/// What ALTER TABLE has to do.
+/// Work of an ALTER TABLE.
 #[derive(Debug)]
 pub struct AlterPlan {
-    /// The new definition; same id, names as before, version not yet raised.
+    /// The new definition, with the same id and names and the old version.
     pub table: TableInfo,
-    /// Schema and name if the table is renamed.
+    /// New schema and name, if the table is renamed.
     pub rename: Option<(Box<str>, Box<str>)>,
-    /// Rows stay, and their columns are found by these sources, one per new column.
+    /// Rows stay in storage, but their columns are read from these sources, one per new column.
     pub reread: Option<Vec<ColumnSource>>,
-    /// All rows are written anew from these sources, one per new column; `None` if rows stay.
+    /// All rows are rewritten from these sources, one per new column; `None` if rows stay.
     pub rebuild: Option<Vec<ColumnSource>>,
-    /// Positions of indexes to build over the rows that stay.
+    /// Positions of the indexes to build over the existing rows.
     pub added_indexes: Vec<usize>,
-    /// Indexes to remove.
+    /// Ids of the indexes to remove.
     pub dropped_indexes: Vec<IndexId>,
-    /// Names of the foreign keys that are new.
+    /// Names of the new foreign keys.
     pub added_foreign_keys: Vec<String>,
-    /// Columns that were renamed: from and to.
+    /// Renamed columns: old and new name.
     pub renamed_columns: Vec<(String, String)>,
-    /// Computed columns and checks of the new definition.
+    /// Generated columns and checks of the new definition.
     pub rules: RowRules,
     /// Values of new columns whose DEFAULT is an expression, over the other columns.
     pub defaults: Vec<(usize, Expr)>,
-    /// It is a copy in MariaDB: rows are counted, and must pass all checks.
+    /// MariaDB would copy the table: rows are counted and must pass all checks.
     pub copies: bool,
-    /// The table gets another name, or its keys are disabled or enabled, and that is all.
+    /// Only the name changes, or keys are only disabled or enabled.
     pub is_simple: bool,
     /// New AUTO_INCREMENT value.
     pub auto_increment: Option<u64>,
-    /// Old columns that rewritten rows are sorted by, and whether descending.
+    /// Old columns by which rewritten rows are sorted, each with whether it is descending.
     pub order: Vec<(usize, bool)>,
-    /// Rows that repeat a unique key are left out (`ALTER IGNORE`).
+    /// `ALTER IGNORE`: duplicates in a unique key are skipped.
     pub ignore: bool,
 }
 
 struct DraftKey {
     def: IndexDef,
     info: IndexInfo,
-    /// Positions of its parts' columns in the old table.
+    /// Positions in the old table of its parts' columns.
     columns: Vec<usize>,
-    /// A part's column that is dropped.
+    /// Name of a dropped column that was a part.
     lost: Option<Box<str>>,
-    /// An action has said whether it is ignored, or given it another name.
+    /// An action has set whether the optimizer ignores it, or has renamed it.
     changed: bool,
     renamed: bool,
 }
@@ -91,19 +91,19 @@ struct Draft<'a> {
     context: &'a DefineContext<'a>,
     old: &'a TableInfo,
     table: TableInfo,
-    /// Columns in the places they had, and what they become.
+    /// Columns in their old order, with their sources.
     columns: Vec<(ColumnInfo, ColumnSource)>,
-    /// Columns whose places are found when all else is done.
+    /// Columns whose position is determined after all other actions.
     placed: Vec<Placed<'a>>,
-    /// Old columns that an action has defined anew or renamed.
+    /// Old columns that an action has redefined or renamed.
     redefined: Vec<usize>,
-    /// Of those, the ones that were only renamed.
+    /// Columns in `redefined` that were only renamed.
     only_renamed: Vec<usize>,
     /// Old columns whose default an action has set.
     defaulted: Vec<usize>,
     /// Names of the columns that the statement adds.
     added_names: Vec<&'a str>,
-    /// Old columns of `ORDER BY`, and whether descending.
+    /// Old columns of `ORDER BY`, each with whether it is descending.
     order: Vec<(usize, bool)>,
     keys: Vec<DraftKey>,
     added: Vec<KeySpec<'a>>,
@@ -111,24 +111,24 @@ struct Draft<'a> {
     renamed_columns: Vec<(String, String)>,
     rename: Option<(Box<str>, Box<str>)>,
     auto_increment: Option<u64>,
-    /// What CONVERT TO CHARACTER SET says.
+    /// Collation of CONVERT TO CHARACTER SET.
     convert_to: Option<CollationId>,
     algorithm: AlterAlgorithm,
     lock: AlterLock,
     force: bool,
-    /// There are new checks of the table.
+    /// Whether the table gets a new table-level CHECK.
     adds_check: bool,
-    /// It says ORDER BY.
+    /// Whether the statement has ORDER BY.
     orders: bool,
-    /// Names of columns that are gone.
+    /// Names of the dropped columns.
     dropped: Vec<String>,
-    /// The table gets another name, and that is all.
+    /// The table is renamed, and nothing else changes.
     only_renames: bool,
-    /// Keys are disabled or enabled, and that is all.
+    /// Keys are disabled or enabled, and nothing else changes.
     only_keys: bool,
 }
 
-/// What `statement` makes of `old`.
+/// The result of `statement` on `old`.
 pub fn define_alter(
     context: &DefineContext<'_>,
     old: &TableInfo,
@@ -208,7 +208,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// The table's collation, which new columns have wherever the statement says it.
+    /// Sets the table's collation first: new columns have it, wherever the statement gives it.
     fn set_collation(&mut self, actions: &[AlterAction]) -> SqlResult<()> {
         let said = actions.iter().filter_map(|action| match action {
             AlterAction::Option(o @ (TableOption::Charset(_) | TableOption::Collate(_))) => Some(o),
@@ -220,7 +220,7 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Compat: columns that stay what they were are deprecated too.
+    /// Compat: deprecation notes are repeated for unchanged columns.
     fn deprecate_kept(&self) {
         for (column, source) in &self.columns {
             let kept = matches!(source, ColumnSource::Old(at) if !self.redefined.contains(at));
@@ -314,7 +314,7 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// `DISABLE KEYS`, which engines with transactions do not know.
+    /// `DISABLE KEYS`: a note for engines that cannot do it.
     fn set_keys_disabled(&mut self, disabled: bool) -> SqlResult<()> {
         let engine = self.table.engine;
         if engine.keys.can_be_disabled {
@@ -331,7 +331,7 @@ impl<'a> Draft<'a> {
         self.keys.iter().position(|key| identifier_eq(&key.def.name, name))
     }
 
-    /// The key that had a name before the statement.
+    /// The key that had this name before the statement.
     fn key_or(&self, name: &Ident, if_exists: bool) -> SqlResult<Option<usize>> {
         match self.find_key(&name.value).filter(|at| !self.keys[*at].renamed) {
             Some(at) => Ok(Some(at)),
@@ -352,8 +352,9 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Whether the table as it was has a key of the name, which is noted. Compat: one without a
-    /// name is looked for by its first column's; a primary key is there or not.
+    /// Whether the old table has a key with the name, which raises a note. Compat: a key without a
+    /// name is searched by the name of its first column; for a primary key only its existence
+    /// counts.
     fn has_key_of(&self, spec: &KeySpec<'_>) -> bool {
         let (keys, eval) = (&self.old.def.indexes, self.context.eval);
         if spec.kind == selkie_sql::ast::IndexKind::Primary {
@@ -432,7 +433,7 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// The keys over the final column positions.
+    /// The old keys over the final column positions.
     fn keys(
         &mut self,
         columns: &mut [ColumnInfo],
@@ -457,8 +458,8 @@ impl<'a> Draft<'a> {
         Ok(out)
     }
 
-    /// A part of a key that stays, over what has become of the old column or another one of its
-    /// name.
+    /// Sets a part of a kept key to the new position of its old column, or to a new column of the
+    /// same name.
     fn keep_part(
         &mut self,
         kind: IndexKind,
@@ -471,7 +472,7 @@ impl<'a> Draft<'a> {
         let again = || columns.iter().position(|c| identifier_eq(&c.name, &before.name));
         let missing = || SqlError::internal("a key over a column that is gone");
         part.column = kept.or_else(again).ok_or_else(missing)?;
-        // Whatever MODIFY said of it, in whatever order the primary key was dropped.
+        // A primary key makes it NOT NULL, even if MODIFY allowed NULL before the key was dropped.
         columns[part.column].nullable &= !kind.is_primary();
         let (prefix, now) = (part.prefix, &columns[part.column].ty);
         match kept {
@@ -485,7 +486,7 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Rows can be put in an order unless a key gives them one.
+    /// Rows are sorted only if no key determines their order.
     fn settle_order(&mut self, indexes: &[IndexDef]) {
         if self.order.is_empty() {
             return;
@@ -504,7 +505,7 @@ impl<'a> Draft<'a> {
         self.force |= !self.order.is_empty();
     }
 
-    /// All keys, old and new, over columns that the engine takes.
+    /// All keys, old and new, after the engine's checks of columns.
     fn settled_keys(
         &mut self,
         columns: &mut [ColumnInfo],
@@ -521,15 +522,15 @@ impl<'a> Draft<'a> {
             && first.kind.is_primary()
             && same_primary(self.old, sources, Some(first))
         {
-            // Whatever was said, it is the primary key that rows are kept by.
+            // The rows' primary key stays the first one, so it keeps its id.
             first.id = before.id;
         }
         self.table.next_index = indexes::number(&mut keys, self.old.first_new_index());
         Ok(keys)
     }
 
-    /// What becomes of stored rows, and whether MariaDB copies them itself. `leaves_out`: rows that
-    /// repeat a key are left out.
+    /// The fate of stored rows, and whether MariaDB copies them itself. `leaves_out`: duplicates in
+    /// a new unique key are skipped.
     fn settle_rows(&self, mut work: Work<'_>, leaves_out: bool) -> SqlResult<(StoredRows, bool)> {
         let stay = work.rows != StoredRows::Rewritten;
         work.adds_index &= stay;
@@ -554,7 +555,7 @@ impl<'a> Draft<'a> {
         let keys = self.settled_keys(&mut columns, &sources)?;
         let (defs, infos): (Vec<IndexDef>, Vec<IndexInfo>) = keys.into_iter().unzip();
         let is_new = |def: &IndexDef| self.old.def.index_position(def.id).is_none();
-        // Only a copy can leave out rows.
+        // Only a copy can skip rows.
         let leaves_out = ignore && defs.iter().any(|def| def.is_unique() && is_new(def));
         self.force |= leaves_out;
         let after = After { columns: &columns, sources: &sources, indexes: &defs };

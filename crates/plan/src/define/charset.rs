@@ -1,4 +1,5 @@
-//! CHARACTER SET and COLLATE clauses.
+//! CHARACTER SET and COLLATE clauses of columns, tables and schemas. Several clauses may stand side
+//! by side; all must agree.
 
 use selkie_sql::ast::{CharsetName, SchemaOption};
 use selkie_types::error::catalogue::{
@@ -7,26 +8,26 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{Charset, CollationId, SqlError, SqlResult};
 
-/// The charset called `name`, or error 1115.
+/// The character set `name`, or error 1115.
 pub(super) fn charset_named(name: &str) -> SqlResult<Charset> {
     Charset::from_name(name).ok_or_else(|| SqlError::new(&ER_UNKNOWN_CHARACTER_SET, &[&name]))
 }
 
-/// The word of a COLLATE clause that names no collation.
+/// The word in a COLLATE clause that names no collation.
 const DEFAULT: &str = "default";
 
-/// CHARACTER SET and COLLATE clauses as they are read one after the other.
+/// CHARACTER SET and COLLATE clauses, collected in the order of the text.
 #[derive(Default)]
 pub(super) struct Clauses<'a> {
     charset: Option<&'a CharsetName>,
     /// `BINARY`.
     binary: bool,
-    /// Names of COLLATE clauses, which may be short for one of the character set.
+    /// Names in COLLATE clauses. A name may be short, to be completed by the character set.
     collations: Vec<&'a str>,
 }
 
 impl<'a> Clauses<'a> {
-    /// Adds a CHARACTER SET clause; another one must say the same.
+    /// Adds a CHARACTER SET clause; it must agree with earlier ones.
     pub(super) fn charset(&mut self, name: &'a CharsetName) -> SqlResult<()> {
         if let CharsetName::Named(name) = name {
             let new = charset_named(name)?;
@@ -42,7 +43,7 @@ impl<'a> Clauses<'a> {
         Ok(())
     }
 
-    /// Adds a COLLATE clause; another one must say the same.
+    /// Adds a COLLATE clause; [`Self::resolve`] checks that all agree.
     pub(super) fn collate(&mut self, name: &'a str) {
         self.collations.push(name);
     }
@@ -52,12 +53,13 @@ impl<'a> Clauses<'a> {
         self.binary = true;
     }
 
-    /// Whether nothing was said.
+    /// Whether there is no clause.
     pub(super) fn is_empty(&self) -> bool {
         self.charset.is_none() && self.collations.is_empty() && !self.binary
     }
 
-    /// What they say together, where `default` is what is not said. COLLATE must fit CHARACTER SET.
+    /// The collation of all clauses; `default` applies where there is none. COLLATE must belong to
+    /// the CHARACTER SET.
     pub(super) fn resolve(&self, default: CollationId) -> SqlResult<CollationId> {
         let charset = match self.charset {
             Some(CharsetName::Named(name)) => Some(charset_named(name)?),
@@ -88,7 +90,7 @@ impl<'a> Clauses<'a> {
 }
 
 impl Clauses<'_> {
-    /// The collation that is named, if one is; all names must mean the same.
+    /// The collation that is named, if any; all names must mean the same one.
     fn collation(&self, charset: Charset) -> SqlResult<Option<CollationId>> {
         let mut found: Option<CollationId> = None;
         for name in self.collations.iter().filter(|name| **name != DEFAULT) {
@@ -102,8 +104,8 @@ impl Clauses<'_> {
     }
 }
 
-/// The collation that a name stands for beside `charset`. 1273 for an unknown one, 1253 for a short
-/// name of collations that the character set does not have.
+/// The collation with this name for `charset`. Error 1273 for an unknown name, 1253 for a short
+/// name that the character set has no collation for.
 pub(crate) fn named_collation(name: &str, charset: Charset) -> SqlResult<CollationId> {
     CollationId::resolve(name, charset).ok_or_else(|| {
         match CollationId::resolve(name, Charset::Utf8mb4) {
@@ -113,12 +115,12 @@ pub(crate) fn named_collation(name: &str, charset: Charset) -> SqlResult<Collati
     })
 }
 
-/// 1302
+/// Error 1302.
 fn conflict(kind: &str, name: &str, other_kind: &str, other: &str) -> SqlError {
     SqlError::new(&ER_CONFLICTING_DECLARATIONS, &[&kind, &name, &other_kind, &other])
 }
 
-/// What CREATE and ALTER DATABASE say of a schema.
+/// Options of CREATE and ALTER DATABASE.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SchemaCharset {
     /// Default collation.
@@ -127,7 +129,7 @@ pub struct SchemaCharset {
     pub comment: Option<Box<str>>,
 }
 
-/// The options of a schema whose collation is `default` unless they say otherwise.
+/// The options of a schema. `default` is the collation if the options have none.
 pub fn schema_options(options: &[SchemaOption], default: CollationId) -> SqlResult<SchemaCharset> {
     let (mut clauses, mut comment) = (Clauses::default(), None);
     for option in options {

@@ -1,4 +1,5 @@
-//! Column definitions: type, nullability, default.
+//! Column definitions: type, nullability, default. Checks of one column only: what depends on other
+//! columns is checked by `expressions.rs`.
 
 use selkie_catalog::{ColumnInfo, DefaultValue};
 use selkie_expr::Expr;
@@ -16,7 +17,7 @@ use super::{DefineContext, constant, expressions, options, types};
 /// Longest identifier in characters.
 const IDENTIFIER_MAX: usize = 64;
 
-/// The column that `def` describes in a table of `collation`.
+/// The column that `def` defines in a table of `collation`.
 pub(super) fn column(
     context: &DefineContext<'_>,
     def: &ColumnDef,
@@ -68,18 +69,18 @@ pub(super) fn column(
     Ok(column)
 }
 
-/// The CHECK of a column; one of type JSON without any holds documents.
+/// The CHECK of a column. A JSON column without a CHECK gets one for valid documents.
 fn check(def: &ColumnDef) -> Option<String> {
     let json = def.data_type.name == TypeName::Json;
     expressions::column_check(def).or_else(|| json.then(|| json_check(&def.name.value)))
 }
 
-/// The CHECK by which a column is known to hold documents, as canonical text.
+/// The CHECK that marks a column of JSON documents, as canonical text.
 fn json_check(name: &str) -> String {
     format!("json_valid(`{}`)", name.replace('`', "``"))
 }
 
-/// Names before a column's must be those of its table.
+/// A qualifier before a column's name must name its table.
 pub(super) fn check_qualifier(def: &ColumnDef, schema: &str, table: &str) -> SqlResult<()> {
     let mut names = def.qualifier.iter().rev();
     if let Some(name) = names.next().filter(|name| *name.value != *table) {
@@ -117,22 +118,22 @@ fn refuse_unsupported(def: &ColumnDef) -> SqlResult<()> {
     }
 }
 
-/// Whether a column is a TIMESTAMP of a session without `explicit_defaults_for_timestamp`, where it
-/// is NOT NULL and has a default unless it says otherwise.
+/// Whether a column is a TIMESTAMP in a session without `explicit_defaults_for_timestamp`. Then it
+/// is NOT NULL and has a default unless the definition gives them.
 fn is_implicit_timestamp(context: &DefineContext<'_>, ty: &SqlType, def: &ColumnDef) -> bool {
     let explicit = context.eval.types.explicit_timestamps;
     ty.kind == TypeKind::Timestamp && !explicit && def.generated.is_none()
 }
 
-/// Whether a definition says nothing of the default. Compat: NULL for an implicit TIMESTAMP says
-/// nothing.
+/// Whether a definition has no default. Compat: DEFAULT NULL of an implicit TIMESTAMP counts as
+/// none.
 fn has_no_default(def: &ColumnDef) -> bool {
     let null = ExprKind::Literal(Literal::Null);
     def.default.as_ref().is_none_or(|default| default.kind == null)
 }
 
-/// Gives the first TIMESTAMP of a new table the time of every change, if it is implicit and says
-/// nothing of its default.
+/// Makes the first TIMESTAMP of a new table follow every change, if it is implicit and has no
+/// default.
 pub(super) fn promote_first_timestamp<'a>(
     context: &DefineContext<'_>,
     defs: impl Iterator<Item = &'a ColumnDef>,
@@ -150,7 +151,7 @@ pub(super) fn promote_first_timestamp<'a>(
     }
 }
 
-/// The value of a DEFAULT clause for `column`.
+/// Value of a DEFAULT clause for `column`.
 pub(super) fn default_value(
     context: &DefineContext<'_>,
     column: &ColumnInfo,
@@ -182,7 +183,7 @@ pub(super) fn default_value(
     })
 }
 
-/// The text of an expression in which every sequence has its schema.
+/// Text of an expression in which every sequence has its schema.
 fn expression(context: &DefineContext<'_>, default: &ast::Expr) -> DefaultValue {
     let mut default = default.clone();
     default.for_each_sequence_mut(&mut |name| {
@@ -193,14 +194,14 @@ fn expression(context: &DefineContext<'_>, default: &ast::Expr) -> DefaultValue 
     DefaultValue::Expression(expressions::default_text(&default))
 }
 
-/// `CURRENT_TIMESTAMP`, `NOW()` and their synonyms, whatever the digits.
+/// Whether it is `CURRENT_TIMESTAMP`, `NOW()` or a synonym, with any number of digits.
 pub(super) fn is_now(expr: &ast::Expr) -> bool {
     let ExprKind::Call(call) = &expr.kind else { return false };
     let names = ["current_timestamp", "now", "localtime", "localtimestamp"];
     call.schema.is_none() && names.iter().any(|name| call.name.is(name))
 }
 
-/// A literal, possibly negated, as an expression.
+/// A literal, possibly with a sign, as a bound expression.
 fn literal(context: &DefineContext<'_>, expr: &ast::Expr) -> SqlResult<Option<Expr>> {
     let simple = match &expr.kind {
         ExprKind::Literal(_) => true,

@@ -1,4 +1,5 @@
-//! Literals of DEFAULT clauses as values of their column.
+//! Literals of DEFAULT clauses, converted to values of their column. Notes of the conversion go to
+//! the statement; a value that does not fit is the caller's error.
 
 use selkie_expr::store::{StoreMode, StoreTarget, convert_for_column};
 use selkie_expr::{EvalContext, Expr, cast};
@@ -13,7 +14,7 @@ use selkie_catalog::ColumnInfo;
 use super::DefineContext;
 use crate::bind::{string_expr, temporal_literal};
 
-/// A literal, possibly with a sign, as an expression.
+/// A literal, possibly with a sign, as a bound expression.
 pub(super) fn bind(context: &DefineContext<'_>, expr: &ast::Expr) -> SqlResult<Expr> {
     stack::check()?;
     match &expr.kind {
@@ -37,10 +38,10 @@ fn bind_literal(context: &DefineContext<'_>, literal: &Literal) -> SqlResult<Exp
         Literal::Decimal(text) => Expr::decimal(Decimal::parse(text.as_bytes()).value),
         Literal::Float(value) => Expr::double(*value),
         Literal::String(string) => string_expr(string, connection)?,
-        // Compat: only `0x41` is a number where one is wanted, `x'41'` never.
+        // Compat: only `0x41` acts as a number in a number context, `x'41'` never does.
         Literal::Hex { bytes, hybrid: false } => Expr::string(bytes, CollationId::BINARY),
         Literal::Hex { bytes, .. } | Literal::Bit(bytes) => Expr::hex(bytes),
-        // Converted with the column's own rules, as a string with the same text is.
+        // Converted by the column's rules, like a string with the same text.
         Literal::Temporal { kind, text } => {
             temporal_literal(*kind, text, &context.eval.types)?;
             Expr::string(text, CollationId::ASCII_GENERAL_CI)
@@ -48,8 +49,8 @@ fn bind_literal(context: &DefineContext<'_>, literal: &Literal) -> SqlResult<Exp
     })
 }
 
-/// Whether a constant is the name of a member, or for a SET a list of them. Compat: a member's
-/// number is no default.
+/// Whether a constant is the name of a member, or a list of names for a SET. Compat: the number of
+/// a member is not allowed as a default.
 fn names_members(context: &DefineContext<'_>, literal: &Expr, ty: &SqlType) -> bool {
     let mut literal = literal.clone();
     let is_null = literal.ty.kind == TypeKind::Null;
@@ -89,7 +90,7 @@ pub(super) fn store(
     let column = literal.eval(&eval, &Batch::one_row()).ok()?;
     let target = StoreTarget { ty, schema: "", table: "", column: &info.name, copied: false };
     let stored = convert_for_column(&column, &from, &target, StoreMode::Strict, 0, &eval).ok()?;
-    // A note (trailing digits of a decimal rounded away) is no obstacle.
+    // A note is allowed (for example, a decimal was rounded).
     let notes = eval.conditions.borrow_mut().take();
     for note in notes.list().iter().filter(|c| c.level == Level::Note) {
         context.eval.push(note.clone());

@@ -1,4 +1,5 @@
-//! CREATE TABLE: from a list of columns, like another table, or from a query's columns.
+//! CREATE TABLE: from a list of columns, like another table, or from a query's columns. The new
+//! definition has id 0: the executor gives it an id and creates the storage.
 
 use std::sync::Arc;
 
@@ -22,10 +23,10 @@ use super::{DefineContext, columns, engine, expressions, types};
 
 const COLUMNS_MAX: usize = 4096;
 
-/// A new table and the value its AUTO_INCREMENT counter starts at.
+/// A new table, and the start of its AUTO_INCREMENT counter.
 pub type NewTable = (TableInfo, Option<u64>);
 
-/// The table that `statement` defines by its elements, as `schema`.`name`. It has no id yet.
+/// The table `schema`.`name` that `statement` defines by its elements. It has no id yet.
 pub fn define_table(
     context: &DefineContext<'_>,
     statement: &CreateTable,
@@ -59,7 +60,7 @@ fn table_of(
     let name = table_name(&statement.name.name.value)?;
     let engine = engine::named(context, options.engine.as_deref(), name)?;
     let mut keys = Vec::new();
-    // Keys over columns that the query brings are added when those are known.
+    // Keys over columns of the query are added when these columns are known.
     if statement.select.is_none() {
         engine::check_columns(engine, &columns)?;
         indexes::add_keys(context, engine, &mut columns, &mut keys, key_specs(elements)?)?;
@@ -80,7 +81,7 @@ fn table_of(
     Ok((table, options.auto_increment))
 }
 
-/// Adds the checks and foreign keys among `elements` to a new table that is complete without them.
+/// Adds the checks and foreign keys in `elements` to a new table that is otherwise complete.
 fn add_constraints(
     context: &DefineContext<'_>,
     elements: &[TableElement],
@@ -97,7 +98,7 @@ fn add_constraints(
     foreign::check_children(context, table.schema(), table)
 }
 
-/// The foreign keys among `elements` of a new table that is complete without them.
+/// The foreign keys in `elements` of a new table that is otherwise complete.
 fn foreign_keys(
     context: &DefineContext<'_>,
     elements: &[TableElement],
@@ -117,7 +118,7 @@ fn foreign_keys(
     Ok(keys)
 }
 
-/// `table` extended by the columns a query gives and the statement's keys.
+/// `table` with the columns of a query and the statement's keys.
 pub fn define_selected(
     context: &DefineContext<'_>,
     statement: &CreateTable,
@@ -138,7 +139,8 @@ fn selected_table(
     };
     selected.iter().try_for_each(|column| columns::check_name(&column.name))?;
     check_columns(&selected)?;
-    // Compat: columns that the query gives come last, in its order, also those defined here.
+    // Compat: columns of the query come last, in the query's order, even if the statement defines
+    // them.
     let given =
         |column: &&ColumnInfo| selected.iter().any(|s| identifier_eq(&s.name, &column.name));
     let mut columns: Vec<_> = table.columns.iter().filter(|c| !given(c)).cloned().collect();
@@ -162,7 +164,7 @@ fn selected_table(
     Ok(table)
 }
 
-/// A table like `source`, called `schema`.`name`.
+/// A table `schema`.`name` like `source`.
 pub fn define_like(
     context: &DefineContext<'_>,
     source: &TableInfo,
@@ -176,7 +178,7 @@ pub fn define_like(
     Ok(TableInfo {
         def: Arc::new(def),
         kind: if temporary { TableKind::Temporary } else { TableKind::Base },
-        // A computed table is only shown with an engine.
+        // The engine of a computed table is only a name to show.
         engine: context.engine(source.engine.name).unwrap_or(source.engine),
         foreign_keys: Vec::new(),
         indexes: source
@@ -192,7 +194,7 @@ pub fn define_like(
     })
 }
 
-/// The table that keeps a sequence.
+/// The table that stores a sequence.
 pub fn define_sequence(
     context: &DefineContext<'_>,
     schema: &str,
@@ -308,8 +310,8 @@ fn key_specs(elements: &[TableElement]) -> SqlResult<Vec<KeySpec<'_>>> {
     Ok(out)
 }
 
-/// The columns that CREATE TABLE ... SELECT makes of a query's result: name, type, nullability.
-/// They have no default but the implicit one.
+/// A column that CREATE TABLE ... SELECT makes from a column of a query's result: name, type,
+/// nullability. It has no DEFAULT clause.
 pub fn selected_column(name: &str, mut ty: selkie_types::SqlType, nullable: bool) -> ColumnInfo {
     ty.json = selkie_types::JsonRole::Plain;
     ty.non_negative = false;

@@ -1,7 +1,7 @@
-//! The engine of a new table: its name, and what it does not take.
+//! The engine of a new table: lookup by name, and checks of its limits.
 //!
-//! Compat: limits are those of MariaDB's engine of the name, whatever stores the rows. Must not ask
-//! for names of engines, but for what their personalities say.
+//! Compat: limits are those of MariaDB's engine of that name, whatever stores the rows. Must not
+//! compare engine names; it reads properties from personalities.
 
 use selkie_catalog::ColumnInfo;
 use selkie_engine::Personality;
@@ -14,15 +14,15 @@ use selkie_types::{Condition, SqlError, SqlMode, SqlResult};
 
 use super::{DefineContext, record};
 
-/// Bytes of names, comments and members that a definition may have.
+/// Maximum size of names, comments and members in a definition, in bytes.
 const DEFINITION_MAX: usize = 65_535;
 
-/// Bytes that a definition needs of its own, and those of each column.
+/// Fixed size of a definition in bytes; the second constant is the size per column.
 const DEFINITION_HEAD: usize = 288;
 const DEFINITION_COLUMN: usize = 17;
 
-/// The engine of a name. An unknown one is an error, or the default with a warning if substitution
-/// is allowed.
+/// The engine with a name. An unknown name is an error, or means the default engine with a warning
+/// if substitution is allowed.
 pub(super) fn named(
     context: &DefineContext<'_>,
     wanted: Option<&str>,
@@ -45,7 +45,7 @@ fn unknown(name: &str) -> SqlError {
     SqlError::new(&ER_UNKNOWN_STORAGE_ENGINE, &[&name])
 }
 
-/// The engine, or the one that `enforce_storage_engine` puts in its place.
+/// The engine, or the one that `enforce_storage_engine` substitutes.
 fn enforced(
     context: &DefineContext<'_>,
     engine: &'static Personality,
@@ -63,7 +63,7 @@ fn enforced(
     context.engine(enforced).ok_or_else(|| unknown(enforced))
 }
 
-/// Refuses columns that tables of `engine` cannot have.
+/// An error for columns that `engine` does not support.
 pub(super) fn check_columns(engine: &Personality, columns: &[ColumnInfo]) -> SqlResult<()> {
     let (limits, engine) = (&engine.columns, engine.name);
     if !limits.generated && columns.iter().any(|c| c.generated.is_some()) {
@@ -78,7 +78,7 @@ pub(super) fn check_columns(engine: &Personality, columns: &[ColumnInfo]) -> Sql
     record::check(columns)
 }
 
-/// Refuses columns that may be NULL where `engine` has no place for that.
+/// An error for nullable columns if `engine` does not support NULL.
 pub(super) fn check_nulls(engine: &Personality, columns: &[ColumnInfo]) -> SqlResult<()> {
     if !engine.columns.nulls && columns.iter().any(|c| c.nullable) {
         return Err(SqlError::new(&ER_CHECK_NOT_IMPLEMENTED, &[&"nullable columns"]));
@@ -86,7 +86,7 @@ pub(super) fn check_nulls(engine: &Personality, columns: &[ColumnInfo]) -> SqlRe
     Ok(())
 }
 
-/// Compat: names, comments and members of all columns together have a limit.
+/// Compat: the total size of names, comments and members of all columns is limited.
 pub(super) fn check_size(columns: &[ColumnInfo]) -> SqlResult<()> {
     let members = |c: &ColumnInfo| {
         let lengths = c.ty.members.iter().flat_map(|m| m.iter()).map(|m| m.len() + 1);

@@ -1,5 +1,5 @@
-//! Expressions of definitions: CHECK, DEFAULT (expr) and generated columns. Their canonical text,
-//! and whether they may stand where they do.
+//! Expressions in definitions: CHECK, DEFAULT (expr) and generated columns. Makes their canonical
+//! text, and checks whether each is allowed in its place.
 
 use hashbrown::HashSet;
 
@@ -24,8 +24,8 @@ use crate::bind::{Binder, Clause, Names};
 use crate::physical::RowRules;
 use crate::settings::{Environment, Settings};
 
-/// What expressions of definitions may read beside columns: variables that have a type of their
-/// own, and no stored functions.
+/// The environment for expressions in definitions: system variables are visible, stored functions
+/// are not.
 struct Defining<'a>(&'a dyn Environment);
 
 impl Environment for Defining<'_> {
@@ -38,14 +38,14 @@ impl Environment for Defining<'_> {
     }
 }
 
-/// The canonical text of an expression: columns without their table.
+/// Canonical text of an expression; column names have no table.
 pub(super) fn text(expr: &Expr) -> String {
     let mut expr = expr.clone();
     expr.for_each_column_mut(&mut |column| (column.schema, column.table) = (None, None));
     unparse_expr(&expr, &UnparseOptions::default())
 }
 
-/// The text of DEFAULT: operators in parentheses, calls and columns without.
+/// Text of a DEFAULT: in parentheses, except for calls, columns and similar.
 pub(super) fn default_text(expr: &Expr) -> String {
     let bare = match &expr.kind {
         ExprKind::Call(call) => !["mod", "isnull", "datediff"].iter().any(|n| call.name.is(n)),
@@ -62,7 +62,7 @@ pub(super) fn default_text(expr: &Expr) -> String {
     if bare { text(expr) } else { format!("({})", text(expr)) }
 }
 
-/// What `AS (expr)` says; system versioning is not there.
+/// The expression of `AS (expr)`. System versioning is not supported.
 pub(super) fn generated(def: &ast::ColumnDef) -> SqlResult<Option<Generated>> {
     match def.generated.as_deref() {
         None => Ok(None),
@@ -73,12 +73,12 @@ pub(super) fn generated(def: &ast::ColumnDef) -> SqlResult<Option<Generated>> {
     }
 }
 
-/// A column's own CHECK.
+/// The CHECK of a column definition.
 pub(super) fn column_check(def: &ast::ColumnDef) -> Option<String> {
     def.check.as_ref().map(|check| text(&check.expr))
 }
 
-/// Adds a table's CHECK to `checks`; those without a name get one.
+/// Adds a table-level CHECK to `checks`; [`name_checks`] names those without a name.
 pub(super) fn add_check(
     context: &DefineContext<'_>,
     checks: &mut Vec<CheckInfo>,
@@ -103,7 +103,7 @@ pub(super) fn add_check(
     Ok(())
 }
 
-/// Fails if a check has the name of a unique key, a foreign key or a column's check.
+/// An error if a check has the name of a unique key, a foreign key or a column's check.
 fn check_names(table: &TableInfo) -> SqlResult<()> {
     let unique = table.def.indexes.iter().filter(|i| i.kind == IndexKind::Unique);
     let columns = table.columns.iter().filter(|c| c.check.is_some()).map(|c| &*c.name);
@@ -117,7 +117,7 @@ fn check_names(table: &TableInfo) -> SqlResult<()> {
     Ok(())
 }
 
-/// Compat: a check of nothing but dropped columns goes with them.
+/// Compat: a check that reads only dropped columns is dropped with them.
 pub(super) fn drop_checks(
     context: &DefineContext<'_>,
     checks: &mut Vec<CheckInfo>,
@@ -139,7 +139,7 @@ pub(super) fn drop_checks(
     });
 }
 
-/// Names the checks without a name, after all that have one.
+/// Names the checks without a name, after all others are known.
 pub(super) fn name_checks(checks: &mut [CheckInfo]) {
     let taken: HashSet<String> = checks.iter().map(|check| in_one_case(&check.name)).collect();
     let mut free = (1..)
@@ -150,7 +150,7 @@ pub(super) fn name_checks(checks: &mut [CheckInfo]) {
     }
 }
 
-/// `text` with the column `from` called `to`.
+/// `text` with the column `from` renamed to `to`.
 pub(super) fn renamed(context: &DefineContext<'_>, text: &str, from: &str, to: &str) -> String {
     let Ok(mut expr) = crate::parse::expression(text.as_bytes(), context.sql_mode()) else {
         return text.to_owned();
@@ -171,15 +171,15 @@ pub(super) fn renamed(context: &DefineContext<'_>, text: &str, from: &str, to: &
     }
 }
 
-/// Which clause an expression is of, and of what.
+/// The clause of an expression, and the object it belongs to.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
     pub(super) clause: Clause,
-    /// The column or constraint, for messages.
+    /// Name of the column or constraint, for messages.
     name: &'a str,
     /// The column that gets the value.
     column: Option<usize>,
-    /// The value is kept, so it must always be the same.
+    /// The value is stored, so it must always be the same.
     pub(super) kept: bool,
 }
 
@@ -254,7 +254,7 @@ fn check_one(
     Err(not_allowed(text, place))
 }
 
-/// A default that is the same for every row has to be a value of the column.
+/// A constant default must be a valid value of the column.
 fn check_constant(
     context: &DefineContext<'_>,
     mut bound: Bound,
@@ -272,7 +272,7 @@ fn check_constant(
     }
 }
 
-/// Compat: constant patterns are judged when a definition is made.
+/// Compat: constant patterns are checked when a definition is made.
 fn check_patterns(context: &DefineContext<'_>, bound: &Bound) -> SqlResult<()> {
     let mut bad = None;
     bound.visit(&mut |e| {
@@ -290,7 +290,7 @@ fn check_patterns(context: &DefineContext<'_>, bound: &Bound) -> SqlResult<()> {
 }
 
 fn refuse_auto_increment(table: &TableInfo, bound: &Bound, place: &Place<'_>) -> SqlResult<()> {
-    // What is computed when rows are read finds the value there.
+    // A virtual column that is computed on read finds the value in the row.
     if matches!(place.clause, Clause::Generated) && !place.kept {
         return Ok(());
     }
@@ -303,7 +303,7 @@ fn refuse_auto_increment(table: &TableInfo, bound: &Bound, place: &Place<'_>) ->
     }
 }
 
-/// Refuses columns that are computed when rows are read, each time anew.
+/// An error for columns that are computed on every read with varying values.
 fn refuse_varying_columns(
     context: &DefineContext<'_>,
     table: &TableInfo,
@@ -318,7 +318,8 @@ fn refuse_varying_columns(
     Ok(())
 }
 
-/// Whether a virtual column is not the same at all times, or not known when its row is written.
+/// Whether a virtual column can have different values at different times, or is not yet known when
+/// its row is written.
 fn varies(context: &DefineContext<'_>, table: &TableInfo, at: usize) -> SqlResult<bool> {
     stack::check()?;
     let generated = table.columns[at].generated.as_ref().filter(|_| table.is_computed(at));
@@ -370,12 +371,12 @@ fn with_binder<T>(context: &DefineContext<'_>, run: impl FnOnce(&mut Binder<'_>)
     run(&mut Binder::new(names, &settings, &context.eval.types, 0))
 }
 
-/// Generated columns and checks of a new definition, bound.
+/// The bound generated columns and checks of a new definition.
 pub(super) fn rules(context: &DefineContext<'_>, table: &TableInfo) -> SqlResult<RowRules> {
     with_binder(context, |binder| binder.row_rules(table, &|_| false))
 }
 
-/// The DEFAULT expressions of columns that are new.
+/// The bound DEFAULT expressions of new columns.
 pub(super) fn defaults(
     context: &DefineContext<'_>,
     table: &TableInfo,
@@ -405,8 +406,9 @@ pub(super) fn is_computed(context: &DefineContext<'_>, text: &str) -> bool {
     expr.find(&mut |e| (!kept(e)).then_some(())).is_some()
 }
 
-/// A generated column may depend on others but for generated ones behind it, a default on what is
-/// not generated, and not on defaults behind it that depend on columns.
+/// Order of evaluation. A generated column may read all columns but itself and later generated
+/// ones. A default may read columns that are not generated, but no later column whose default reads
+/// columns.
 fn check_order(
     context: &DefineContext<'_>,
     table: &TableInfo,
@@ -430,7 +432,7 @@ fn check_order(
     Ok(())
 }
 
-/// Whether a column's default depends on columns.
+/// Whether a column's default reads columns.
 fn depends(context: &DefineContext<'_>, column: &ColumnInfo) -> SqlResult<bool> {
     let DefaultValue::Expression(text) = &column.default else { return Ok(false) };
     let syntax = crate::parse::expression(text.as_bytes(), context.sql_mode())?;
@@ -438,8 +440,8 @@ fn depends(context: &DefineContext<'_>, column: &ColumnInfo) -> SqlResult<bool> 
     Ok(found.is_some())
 }
 
-/// No stored column may be computed from one that a cascade sets, also not by way of a virtual one,
-/// and no check depend on one.
+/// An error if a cascade sets a column from which a stored column is computed, directly or through
+/// a virtual one, or which a check reads.
 fn check_cascades(context: &DefineContext<'_>, table: &TableInfo) -> SqlResult<()> {
     use selkie_catalog::ForeignKeyAction::{Cascade, SetNull};
     let sets = |key: &&selkie_catalog::ForeignKey| {

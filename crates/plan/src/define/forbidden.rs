@@ -1,12 +1,12 @@
-//! What expressions of definitions may not say. Knows names only; must never look at tables.
+//! Forbidden parts of expressions in definitions. Knows names only; must never look at tables.
 
 use selkie_sql::ast::{self, Expr, ExprKind, FunctionCall};
 
 use super::expressions::{Place, text};
 use crate::bind::Clause;
 
-/// Functions whose value depends on the time or the session, or is never the same: where values are
-/// kept, they may not be.
+/// Functions that depend on the time or the session, or vary by themselves. They are forbidden
+/// where values are stored.
 const VARYING: &[&str] = &[
     "connection_id",
     "curdate",
@@ -39,11 +39,11 @@ const VARYING: &[&str] = &[
     "version",
 ];
 
-/// Of those that vary with a setting of the session, the ones that do so without an argument that
-/// says it, and the position of that argument.
+/// Functions that vary with a session setting unless an argument gives it, with the position of
+/// that argument.
 const VARYING_WITHOUT: &[(&str, usize)] = &[("date_format", 2), ("unix_timestamp", 0), ("week", 1)];
 
-/// Functions that have no place in any definition.
+/// Functions forbidden in all definitions.
 const NEVER: &[&str] = &[
     "benchmark",
     "found_rows",
@@ -62,7 +62,7 @@ const NEVER: &[&str] = &[
     "sleep",
 ];
 
-/// Functions that only a DEFAULT may have.
+/// Functions allowed in DEFAULT only.
 const DEFAULT_ONLY: &[&str] = &["random_bytes"];
 
 const AGGREGATES: &[&str] = &[
@@ -85,7 +85,7 @@ const AGGREGATES: &[&str] = &[
     "variance",
 ];
 
-/// What of a node its place may not have, as the message names it.
+/// The part of a node that is forbidden in its place, as shown in the message.
 pub(super) fn forbidden(expr: &Expr, place: &Place<'_>) -> Option<String> {
     let default = matches!(place.clause, Clause::Default);
     match &expr.kind {
@@ -122,7 +122,7 @@ fn is_forbidden_call(call: &FunctionCall, place: &Place<'_>) -> bool {
         || (place.kept && (named(VARYING) || VARYING_WITHOUT.iter().any(without)))
 }
 
-/// A function's canonical name with empty parentheses.
+/// Canonical name of a function, with empty parentheses.
 fn function_name(call: &FunctionCall) -> String {
     let bare = FunctionCall { args: Vec::new(), over: None, ..call.clone() };
     let expr = Expr { kind: ExprKind::Call(Box::new(bare)), span: ast::Span::default() };

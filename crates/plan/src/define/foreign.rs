@@ -1,4 +1,5 @@
-//! FOREIGN KEY and REFERENCES: their definitions, and what MariaDB asks of them.
+//! Definitions of FOREIGN KEY and REFERENCES, and MariaDB's rules for them. Reads definitions only:
+//! rows are checked when ALTER TABLE is executed.
 
 use std::fmt::Display;
 use std::sync::Arc;
@@ -13,12 +14,12 @@ use selkie_types::{Condition, Level, SqlError, SqlResult, SqlType, TypeKind};
 
 use super::DefineContext;
 
-/// `errno` of a foreign key that cannot be.
+/// `errno` of an invalid foreign key.
 const CANNOT_ADD: u16 = 150;
-/// `errno` of a constraint whose name is taken.
+/// `errno` of a constraint name that is already used.
 const DUPLICATE: u16 = 121;
 
-/// What one FOREIGN KEY or REFERENCES says.
+/// One FOREIGN KEY or REFERENCES clause.
 pub(super) struct ForeignSpec<'a> {
     pub(super) name: Option<&'a str>,
     pub(super) columns: Vec<Ident>,
@@ -26,7 +27,7 @@ pub(super) struct ForeignSpec<'a> {
 }
 
 impl<'a> ForeignSpec<'a> {
-    /// From `FOREIGN KEY ...` of a table.
+    /// From a `FOREIGN KEY` element of a table.
     pub(super) fn of(def: &'a ast::ForeignKeyDef) -> SqlResult<Self> {
         let name = def.constraint.as_ref().or(def.name.as_ref()).map(|n| &*n.value);
         let to = &def.references.columns;
@@ -38,14 +39,14 @@ impl<'a> ForeignSpec<'a> {
         Ok(Self { name, columns: def.columns.clone(), references: &def.references })
     }
 
-    /// From `REFERENCES ...` of a column.
+    /// From a `REFERENCES` clause of a column.
     pub(super) fn of_column(column: &'a ast::ColumnDef) -> Option<Self> {
         let references = column.references.as_deref()?;
         let name = references.constraint.as_ref().map(|n| &*n.value);
         Some(Self { name, columns: vec![column.name.clone()], references })
     }
 
-    /// Names of the referenced columns: those of the key itself if none are given.
+    /// Names of the referenced columns; without a list they are the key's own columns.
     fn referenced(&self) -> Vec<&str> {
         let list = match self.references.columns.is_empty() {
             true => &self.columns,
@@ -55,21 +56,22 @@ impl<'a> ForeignSpec<'a> {
     }
 }
 
-/// A table being defined, as far as foreign keys see it.
+/// A table being defined, as foreign keys need it.
 pub(super) struct Defined<'a> {
     pub(super) schema: &'a str,
     pub(super) table: &'a TableInfo,
-    /// The table as references to itself see it. Compat: under ALTER TABLE as it was before.
+    /// The table to which its own references refer. Compat: in ALTER TABLE it is the old
+    /// definition.
     pub(super) itself: &'a TableInfo,
-    /// `Create ` or `Alter `, as warnings have it.
+    /// `Create ` or `Alter `, as in warnings.
     pub(super) verb: &'static str,
-    /// `ALGORITHM=COPY` was said.
+    /// The statement has `ALGORITHM=COPY`, or creates the table.
     pub(super) copied: bool,
-    /// The highest number in a generated constraint name so far.
+    /// Highest number in a generated constraint name so far.
     pub(super) highest: u32,
 }
 
-/// Adds the keys of `specs` to `keys`, which stay in the order of their names.
+/// Adds the keys of `specs` to `keys`, which stay sorted by name.
 pub(super) fn add(
     context: &DefineContext<'_>,
     defined: &Defined<'_>,
@@ -105,7 +107,7 @@ pub(super) fn add(
     Ok(())
 }
 
-/// The names of the new constraints, generated where none is given.
+/// Names of the new constraints; those without a name get a generated one.
 fn names(defined: &Defined<'_>, specs: &[ForeignSpec<'_>]) -> Vec<String> {
     let mut number = defined.highest;
     let name = |spec: &ForeignSpec<'_>| match spec.name {
@@ -118,7 +120,7 @@ fn names(defined: &Defined<'_>, specs: &[ForeignSpec<'_>]) -> Vec<String> {
     specs.iter().map(name).collect()
 }
 
-/// Whether another table of the schema has a constraint of this name.
+/// Whether another table of the schema has a constraint with this name.
 fn is_taken(context: &DefineContext<'_>, defined: &Defined<'_>, name: &str) -> bool {
     let mut all = context.names.snapshot.foreign_keys(defined.schema);
     all.any(|(table, key)| key.name == name && table.name() != defined.table.name())
@@ -171,7 +173,7 @@ fn define(
     Ok(key)
 }
 
-/// SET DEFAULT is taken and means nothing.
+/// SET DEFAULT is accepted without effect.
 fn action(action: Option<ReferenceAction>) -> ForeignKeyAction {
     match action {
         Some(ReferenceAction::Cascade) => ForeignKeyAction::Cascade,
@@ -183,7 +185,7 @@ fn action(action: Option<ReferenceAction>) -> ForeignKeyAction {
     }
 }
 
-/// A column computed by the table cannot be set by a cascade.
+/// An error if a cascade would set a generated column.
 fn refuse_generated(own: &[&ColumnInfo], spec: &ForeignSpec<'_>) -> SqlResult<()> {
     use selkie_types::error::catalogue::ER_WRONG_FK_OPTION_FOR_GENERATED_COLUMN as ER;
     if own.iter().all(|c| c.generated.is_none()) {
@@ -198,7 +200,8 @@ fn refuse_generated(own: &[&ColumnInfo], spec: &ForeignSpec<'_>) -> SqlResult<()
     Err(SqlError::new(&ER, &[&clause]))
 }
 
-/// The referenced table, `Some(None)` for the table itself; `None` if it is missing and may be.
+/// The referenced table; `Some(None)` for the table itself, `None` if it is missing and allowed to
+/// be.
 #[expect(clippy::option_option, reason = "missing, the table itself, or another")]
 fn find_parent(
     context: &DefineContext<'_>,
@@ -243,7 +246,7 @@ fn referenced_columns<'p>(
     Ok(out)
 }
 
-/// Why `own` columns cannot refer to `others` of `parent`, if so.
+/// The reason why `own` columns cannot refer to `others` of `parent`, if there is one.
 fn misfit(parent: &TableInfo, others: &[&ColumnInfo], own: &[&ColumnInfo]) -> Option<String> {
     let positions: Option<Vec<usize>> =
         others.iter().map(|c| parent.column_position(&c.name)).collect();
@@ -269,7 +272,7 @@ fn misfit(parent: &TableInfo, others: &[&ColumnInfo], own: &[&ColumnInfo]) -> Op
     ))
 }
 
-/// Whether a column of one type may refer to one of the other.
+/// Whether a column of one type may refer to a column of the other type.
 pub(super) fn comparable(a: &SqlType, b: &SqlType) -> bool {
     use TypeKind as K;
     if a.is_string() && b.is_string() {
@@ -287,7 +290,7 @@ pub(super) fn comparable(a: &SqlType, b: &SqlType) -> bool {
     class(a.kind) == class(b.kind) && (a.kind != b.kind || bytes(a) == bytes(b))
 }
 
-/// Whether a column that foreign keys use may get the other type.
+/// Whether a column used by foreign keys may change from one type to the other.
 pub(super) fn unchanged(a: &SqlType, b: &SqlType) -> bool {
     if a.is_integer() && b.is_integer() {
         return comparable(a, b);
@@ -296,7 +299,7 @@ pub(super) fn unchanged(a: &SqlType, b: &SqlType) -> bool {
     shape(a) == shape(b) && a.members == b.members
 }
 
-/// Fails if tables already refer to the new table `defined` in a way it cannot serve.
+/// An error if other tables already refer to the new table in a way that it cannot serve.
 pub(super) fn check_children(
     context: &DefineContext<'_>,
     schema: &str,
@@ -324,7 +327,7 @@ pub(super) fn check_children(
     Ok(())
 }
 
-/// The highest N among constraints called `table_ibfk_N`.
+/// The highest N of constraints named `table_ibfk_N`.
 pub(super) fn highest_number(table: &str, keys: &[ForeignKey]) -> u32 {
     let number = |key: &ForeignKey| {
         key.name.strip_prefix(table)?.strip_prefix("_ibfk_")?.parse::<u32>().ok()
@@ -333,7 +336,7 @@ pub(super) fn highest_number(table: &str, keys: &[ForeignKey]) -> u32 {
 }
 
 impl ForeignSpec<'_> {
-    /// The key as warnings name it.
+    /// The key as shown in warnings.
     fn shown(&self) -> String {
         match self.name {
             Some(name) => format!("`{name}`"),
@@ -367,7 +370,8 @@ impl<'a> Defined<'a> {
         spec.columns.iter().map(column).collect()
     }
 
-    /// Compat: without checks InnoDB adds keys to existing tables in place, and has other errors.
+    /// Compat: without `foreign_key_checks` InnoDB adds keys to existing tables in place, with
+    /// other errors.
     fn in_place(&self, context: &DefineContext<'_>) -> bool {
         !self.copied && !context.foreign_key_checks
     }

@@ -1,4 +1,5 @@
-//! Keys: their parts, names, order and limits.
+//! Keys: their parts, names, order and limits. Ids are given last, by [`number`], and are never
+//! given twice in a table (CAT-4).
 
 use std::cmp::Reverse;
 
@@ -21,11 +22,11 @@ use super::{DefineContext, options, record};
 
 const PARTS_MAX: usize = 32;
 
-/// What an engine's keys may be.
+/// Limits of an engine's keys.
 #[derive(Clone, Copy)]
 struct Limits {
     engine: &'static Personality,
-    /// Bytes of a key.
+    /// Maximum length of a key in bytes.
     bytes: u64,
 }
 
@@ -38,7 +39,7 @@ impl Limits {
         if self.engine.keys.clustered { IndexKind::Primary } else { IndexKind::HeapPrimary }
     }
 
-    /// Most characters that a key holds of a TEXT.
+    /// Maximum number of characters of a TEXT in a key.
     fn most_characters(self, ty: &SqlType) -> u32 {
         ((self.bytes / ty.collation.charset().max_len() as u64) as u32).min(ty.length)
     }
@@ -48,21 +49,21 @@ impl Limits {
     }
 }
 
-/// A key with what SQL adds to it.
+/// A key with its SQL attributes.
 pub(super) type Key = (IndexDef, IndexInfo);
 
-/// What a key definition says, before names and order are settled.
+/// A key definition before its name and order are settled.
 pub(super) struct KeySpec<'a> {
     pub(super) kind: ast::IndexKind,
     pub(super) name: Option<&'a str>,
     pub(super) parts: Vec<ast::IndexPart>,
     pub(super) options: ast::IndexOptions,
-    /// Made for a foreign key.
+    /// Created for a foreign key.
     pub(super) generated: bool,
 }
 
 impl<'a> KeySpec<'a> {
-    /// From `KEY ...` of a table or `CREATE INDEX`.
+    /// From a `KEY` element of a table, or `CREATE INDEX`.
     pub(super) fn of(def: &'a ast::IndexDef) -> Self {
         Self {
             kind: def.kind,
@@ -87,7 +88,7 @@ impl<'a> KeySpec<'a> {
         Some(Self { kind, name, parts, options: Default::default(), generated: false })
     }
 
-    /// The key a foreign key needs unless there is another over its columns.
+    /// The key that a foreign key needs unless another key over its columns exists.
     pub(super) fn of_foreign(spec: &ForeignSpec<'a>) -> Self {
         let part = |column: &ast::Ident| ast::IndexPart {
             column: column.clone(),
@@ -104,10 +105,10 @@ impl<'a> KeySpec<'a> {
     }
 }
 
-/// Of a key that is new, until [`number`] gives it its own.
+/// Id of a new key, until [`number`] gives it its own.
 pub(super) const UNNUMBERED: IndexId = IndexId(u32::MAX);
 
-/// Gives new keys ids from `first` on; the first that is left.
+/// Gives new keys ids from `first` on; returns the first unused id.
 pub(super) fn number(keys: &mut [Key], first: u32) -> u32 {
     let new = keys.iter_mut().filter(|(def, _)| def.id == UNNUMBERED);
     new.zip(first..).fold(first, |_, ((def, _), id)| {
@@ -116,7 +117,7 @@ pub(super) fn number(keys: &mut [Key], first: u32) -> u32 {
     })
 }
 
-/// Adds the keys of `specs`, without ids, to `keys` over `columns`, whose primary key parts become
+/// Adds the keys of `specs`, without ids, to `keys` over `columns`. Parts of a primary key become
 /// NOT NULL.
 pub(super) fn add_keys(
     context: &DefineContext<'_>,
@@ -141,7 +142,7 @@ pub(super) fn add_keys(
     settle(columns, keys, limits)
 }
 
-/// A column that nobody sees needs a value of its own.
+/// An invisible column must have a value: NULL, a default, or a generated one.
 fn check_invisible(columns: &[ColumnInfo]) -> SqlResult<()> {
     let lacks_value = |c: &&ColumnInfo| {
         let given = c.auto_increment || c.generated.is_some();
@@ -153,7 +154,7 @@ fn check_invisible(columns: &[ColumnInfo]) -> SqlResult<()> {
     }
 }
 
-/// Says that a key does what an earlier one does already.
+/// A note if an earlier key is the same.
 fn note_duplicate(context: &DefineContext<'_>, keys: &[Key], (index, info): &Key) {
     let is_same = |(other, of): &&Key| {
         other.kind == index.kind
@@ -166,10 +167,10 @@ fn note_duplicate(context: &DefineContext<'_>, keys: &[Key], (index, info): &Key
     }
 }
 
-/// A column, if there is one of the name, and the length of the prefix.
+/// Position of the column, if one has the name, and the prefix length.
 type Part = (Option<usize>, Option<u32>);
 
-/// Why there is no full-text index.
+/// The error for a full-text index: these are not supported.
 fn no_fulltext(columns: &[ColumnInfo], spec: &KeySpec<'_>) -> SqlError {
     let find =
         |part: &ast::IndexPart| columns.iter().find(|c| identifier_eq(&c.name, &part.column.value));
@@ -184,8 +185,8 @@ fn no_fulltext(columns: &[ColumnInfo], spec: &KeySpec<'_>) -> SqlError {
     }
 }
 
-/// Leaves out the generated keys that another key serves as well, also among `keys`: its columns
-/// begin with theirs. Of two generated keys over the same columns the later stays.
+/// Removes the generated keys, in `specs` and in `keys`, whose columns are the first columns of
+/// another key. Of two generated keys over the same columns the later one stays.
 fn without_redundant<'a>(
     columns: &[ColumnInfo],
     keys: &mut Vec<Key>,
@@ -228,14 +229,14 @@ fn make_not_null(columns: &mut [ColumnInfo], index: &IndexDef) -> SqlResult<()> 
     Ok(())
 }
 
-/// Puts the keys in MariaDB's order and checks what concerns all of them.
+/// Sorts the keys into MariaDB's order and makes the checks over all keys.
 fn settle(columns: &[ColumnInfo], keys: &mut [Key], limits: Limits) -> SqlResult<()> {
     let allowed = &limits.engine.keys;
     if keys.len() > allowed.count {
         return Err(SqlError::new(&ER_TOO_MANY_KEYS, &[&allowed.count]));
     }
     for (index, _) in keys.iter_mut().filter(|(index, _)| index.kind.is_primary()) {
-        // The table may come from another engine.
+        // The table may have come from another engine.
         index.kind = limits.primary();
     }
     keys.sort_by_key(|(index, _)| Reverse(rank(columns, index)));
@@ -252,8 +253,7 @@ fn settle(columns: &[ColumnInfo], keys: &mut [Key], limits: Limits) -> SqlResult
     Ok(())
 }
 
-/// What puts a key before others. Compat: unique keys made of hashes come last among the unique
-/// ones.
+/// Sort rank of a key. Compat: hashed unique keys are the last of the unique keys.
 fn rank(columns: &[ColumnInfo], index: &IndexDef) -> (bool, bool, bool, bool, bool) {
     let unique = index.is_unique();
     let plain = unique && !index.hashed;
@@ -274,7 +274,7 @@ fn define(
         ast::IndexKind::Unique => IndexKind::Unique,
         ast::IndexKind::Plain => IndexKind::Plain,
         ast::IndexKind::Fulltext => return Err(no_fulltext(columns, spec)),
-        // No column is of a spatial type.
+        // There are no columns of spatial types.
         ast::IndexKind::Spatial => {
             return Err(SqlError::new(&ER_WRONG_ARGUMENTS, &[&"SPATIAL INDEX"]));
         }
@@ -362,12 +362,12 @@ fn key_name(
     Ok(numbered.unwrap_or_default())
 }
 
-/// The column a part names, if there is one.
+/// The column that a part names, if it exists.
 fn part_column<'c>(columns: &'c [ColumnInfo], part: &ast::IndexPart) -> Option<&'c ColumnInfo> {
     columns.iter().find(|c| identifier_eq(&c.name, &part.column.value))
 }
 
-/// Whether a unique key is made of hashes: it is too long for any other, or asked for.
+/// Whether a unique key is hashed: it is too long for another form, or HASH is requested.
 fn is_hashed(columns: &[ColumnInfo], kind: IndexKind, spec: &KeySpec<'_>, limits: Limits) -> bool {
     let algorithm = spec.options.algorithm;
     if kind != IndexKind::Unique
@@ -387,7 +387,7 @@ fn is_hashed(columns: &[ColumnInfo], kind: IndexKind, spec: &KeySpec<'_>, limits
     total > limits.bytes || algorithm == Some(ast::IndexAlgorithm::Hash)
 }
 
-/// Whether a unique key can only be made of hashes: it has a whole BLOB or TEXT.
+/// Whether a unique key must be hashed: it has a whole BLOB or TEXT.
 fn needs_hash(columns: &[ColumnInfo], kind: IndexKind, spec: &KeySpec<'_>, limits: Limits) -> bool {
     let whole = |part: &ast::IndexPart| {
         let column = part_column(columns, part);
@@ -432,7 +432,7 @@ fn parts(
     Ok(out)
 }
 
-/// Lets a part of a key that stays hold the prefix it had, if its column can still have one.
+/// Keeps the prefix of a kept key's part, if its column can still have it.
 pub(super) fn keep_prefix(
     context: &DefineContext<'_>,
     engine: &'static Personality,
@@ -461,9 +461,10 @@ pub(super) fn keep_prefix(
     }
 }
 
-/// The prefix of a key's part over a new column in place of one that is dropped.
+/// Prefix of a key part over a new column that replaces a dropped one of the same name.
 ///
-/// Compat: the bytes of the old part, or the characters of a text, are what it says.
+/// Compat: its length is the number of characters of a text, otherwise the number of bytes of the
+/// old part.
 pub(super) fn prefix_again(
     prefix: Option<u32>,
     before: &SqlType,
@@ -486,7 +487,8 @@ pub(super) fn prefix_again(
     }
 }
 
-/// Makes a unique key that stays one of hashes if it has a whole TEXT now; whether that is new.
+/// Makes a kept unique key hashed if it now has a whole TEXT; returns whether it was not hashed
+/// before.
 pub(super) fn hash_texts(
     engine: &'static Personality,
     columns: &[ColumnInfo],
@@ -503,7 +505,7 @@ pub(super) fn hash_texts(
     new
 }
 
-/// Fails if a key that stays is too long for the types its columns have now.
+/// An error if a kept key is too long for the new types of its columns.
 pub(super) fn check_length(
     engine: &'static Personality,
     columns: &[ColumnInfo],
@@ -524,7 +526,7 @@ pub(super) fn check_length(
     }
 }
 
-/// Bytes of a key part in its charset, as MariaDB counts them.
+/// Length of a key part in its character set, in bytes, as MariaDB counts.
 fn key_bytes(column: &ColumnInfo, prefix: Option<u32>) -> u64 {
     match column.ty.fixed_width() {
         Some(width) => width as u64,
@@ -536,9 +538,9 @@ fn key_bytes(column: &ColumnInfo, prefix: Option<u32>) -> u64 {
     }
 }
 
-/// The prefix a part is cut to; a key over a whole VARCHAR has none.
+/// Prefix length of a part; a key over a whole VARCHAR has none.
 ///
-/// Compat: a part longer than a key may be is cut with a note unless the key is unique.
+/// Compat: a part that is too long for a key is cut with a note, unless the key is unique.
 fn prefix(
     context: &DefineContext<'_>,
     column: &ColumnInfo,

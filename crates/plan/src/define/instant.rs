@@ -1,5 +1,5 @@
-//! What a change of columns means for stored rows: whether they may stay as they are, and if so
-//! whether they are read another way.
+//! Effect of column changes on stored rows: whether rows may stay in storage, and if so whether
+//! they must be read under an earlier list of columns.
 
 use selkie_catalog::{ColumnInfo, DefaultValue, TableInfo};
 use selkie_engine::IndexDef;
@@ -7,18 +7,18 @@ use selkie_types::{SqlType, TypeKind};
 
 use super::alter::ColumnSource;
 
-/// What becomes of stored rows.
+/// Fate of stored rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StoredRows {
-    /// They fit the new columns as they are.
+    /// They fit the new columns.
     Fit,
     /// They belong to an earlier version of the columns.
     Earlier,
-    /// They must be written anew.
+    /// They must be rewritten.
     Rewritten,
 }
 
-/// What becomes of the rows of `old` under new columns and indexes.
+/// Fate of the rows of `old` under new columns and indexes.
 pub(super) fn stored_rows(
     old: &TableInfo,
     columns: &[ColumnInfo],
@@ -38,7 +38,7 @@ pub(super) fn stored_rows(
     if same { StoredRows::Fit } else { StoredRows::Earlier }
 }
 
-/// Whether rows need not be written anew for the column at `at`.
+/// Whether rows may stay as far as the column at `at` is concerned.
 fn may_stay(
     old: &TableInfo,
     column: &ColumnInfo,
@@ -55,12 +55,12 @@ fn may_stay(
         let computed = kept || matches!(column.default, DefaultValue::Expression(_));
         return !computed && !column.auto_increment;
     };
-    // Rows have the values of a virtual column only where an index holds them.
+    // Rows hold the values of a virtual column only if an index has the column.
     if is_virtual && uses(indexes, at) && old.is_computed(was) {
         return false;
     }
     let before = &old.columns[was];
-    // Keys of a column that may be NULL differ from keys of one that may not.
+    // Key encodings of nullable and NOT NULL columns differ.
     let nullable = column.nullable == before.nullable
         || (column.nullable && !uses(indexes, at) && !uses(&old.def.indexes, was));
     nullable
@@ -68,7 +68,7 @@ fn may_stay(
         && same_storage(&before.ty, &column.ty)
 }
 
-/// Whether every value of type `old` has the same stored form under `new`.
+/// Whether every value of type `old` has the same stored form under type `new`.
 pub(super) fn same_storage(old: &SqlType, new: &SqlType) -> bool {
     if old == new {
         return true;
@@ -77,7 +77,7 @@ pub(super) fn same_storage(old: &SqlType, new: &SqlType) -> bool {
         return false;
     }
     match old.kind {
-        // Lengths of whole numbers are display widths.
+        // The length of an integer type is a display width.
         TypeKind::TinyInt
         | TypeKind::SmallInt
         | TypeKind::MediumInt
@@ -93,7 +93,7 @@ pub(super) fn same_storage(old: &SqlType, new: &SqlType) -> bool {
     }
 }
 
-/// Whether the primary keys of stored rows stay what they are.
+/// Whether the primary keys of stored rows stay the same.
 pub(super) fn same_primary(
     old: &TableInfo,
     sources: &[ColumnSource],

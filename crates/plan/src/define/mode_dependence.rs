@@ -1,22 +1,22 @@
-//! Which expressions depend on `sql_mode`, so that no column may keep their values. May use bound
-//! expressions; must never look at the mode of the session.
+//! Dependence of expressions on `sql_mode`: columns must not store values that depend on it. Uses
+//! bound expressions; must never look at the session's mode.
 //!
-//! Three modes matter. PAD_CHAR_TO_FULL_LENGTH changes what a CHAR column reads as: a dependence
-//! that whatever cares nothing for trailing spaces takes away. NO_UNSIGNED_SUBTRACTION changes
-//! differences, TIME_ROUND_FRACTIONAL what is done with digits of a second that do not fit.
+//! Three modes matter. PAD_CHAR_TO_FULL_LENGTH changes the value read from a CHAR column; an
+//! operation that ignores trailing spaces removes this dependence. NO_UNSIGNED_SUBTRACTION changes
+//! differences. TIME_ROUND_FRACTIONAL changes the rounding of fractions of a second.
 
 use selkie_expr::{Call, CallOption, Expr, ExprKind};
 use selkie_types::{SqlMode, SqlType, TypeKind, Value};
 
-/// Digits after the point of what has any number of them.
+/// Number of decimals of values that may have any number of them.
 const ANY: u8 = u8::MAX;
 
-/// What the values of an expression depend on.
+/// Dependence of the values of an expression.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Dependence {
-    /// Whatever is done with them.
+    /// The mode on which the values themselves depend.
     always: Option<SqlMode>,
-    /// In their trailing spaces only.
+    /// Whether only their trailing spaces depend on a mode.
     padded: bool,
 }
 
@@ -30,19 +30,19 @@ impl Dependence {
         Self { always: self.always.or(other.always), padded }
     }
 
-    /// As an argument of something that tells trailing spaces from none.
+    /// As the argument of an operation that keeps trailing spaces.
     fn seen(self) -> Self {
         let padded = self.padded.then_some(SqlMode::PAD_CHAR_TO_FULL_LENGTH);
         Self { always: self.always.or(padded), padded: false }
     }
 
-    /// As an argument of something that does not.
+    /// As the argument of an operation that ignores trailing spaces.
     fn trimmed(self) -> Self {
         Self { padded: false, ..self }
     }
 }
 
-/// The mode that the values of `expr` in a column of type `to` depend on.
+/// The mode on which the values of `expr` in a column of type `to` depend.
 pub(super) fn mode_of(expr: &Expr, to: &SqlType) -> Option<SqlMode> {
     let of_value = dependence(expr);
     let keeps_spaces = to.is_string() && to.kind != TypeKind::Char;
@@ -85,20 +85,20 @@ fn of_call(expr: &Expr, call: &Call) -> Dependence {
     arguments
 }
 
-/// `CAST` and the functions that are short for it.
+/// Whether a call is `CAST` or one of its short forms.
 fn is_conversion(call: &Call) -> bool {
     let named = matches!(call.function.name(), "TIME" | "TIMESTAMP") && call.args.len() == 1;
     named || matches!(call.option, CallOption::Type(_))
 }
 
-/// Whether trailing spaces of the first argument make no difference: it is trimmed, or padded as
-/// the column would be.
+/// Whether trailing spaces of the first argument have no effect: it is trimmed, or padded like the
+/// column.
 fn removes_padding(call: &Call) -> bool {
     let is_space = |e: &Expr| matches!(&e.kind, ExprKind::Literal(Value::Bytes(b)) if **b == *b" ");
     match (call.function.name(), &call.args[..]) {
         ("TRIM" | "RTRIM", [_]) => true,
         ("TRIM" | "RTRIM", [_, what]) => is_space(what),
-        // What it is padded with comes before the length.
+        // The pad string comes before the length here.
         ("RPAD", [value, space, length]) => {
             let reaches = matches!(original(length).kind, ExprKind::Literal(Value::Int(n))
                 if n >= i64::from(original(value).ty.length));
@@ -119,7 +119,7 @@ fn subtracts_unsigned(expr: &Expr, call: &Call) -> bool {
         && call.args.iter().any(unsigned)
 }
 
-/// The expression below conversions nobody wrote.
+/// The expression below implicit conversions.
 fn original(expr: &Expr) -> &Expr {
     match &expr.kind {
         ExprKind::Call(call) if call.function.is_implicit() => {
@@ -144,7 +144,7 @@ fn decimals(expr: &Expr) -> u8 {
     }
 }
 
-/// Digits of a second that a value may have.
+/// Number of decimals of a second that a value may have.
 fn precision(expr: &Expr) -> u8 {
     const MOST: u8 = 6;
     match &expr.kind {

@@ -1,6 +1,6 @@
-//! Options of tables: those every engine takes, those of one engine, those of none.
+//! Table options: those of all engines, those of one engine, and unknown ones.
 //!
-//! Must not decide what an option does; here it is checked and kept to be shown.
+//! Must not decide an option's effect: options are only checked here, and kept to be shown.
 
 use selkie_engine::{OptionValues, OwnOption, Personality};
 use selkie_sql::ast::{EngineOption, RowFormat, TableOption};
@@ -11,24 +11,24 @@ use selkie_types::{CollationId, ErrorDef, SqlError, SqlMode, SqlResult};
 
 use super::{DefineContext, charset};
 
-/// Characters a comment on a table may have.
+/// Maximum length of a table comment, in characters.
 const TABLE_COMMENT_MAX: usize = 2048;
 
-/// Characters a comment on a column or an index may have.
+/// Maximum length of a comment on a column or an index, in characters.
 pub(super) const COMMENT_MAX: usize = 1024;
 
-/// What the options of a table say.
+/// The options of a table.
 #[derive(Default)]
 pub(super) struct Options {
     pub(super) engine: Option<Box<str>>,
     pub(super) collation: Option<CollationId>,
     pub(super) auto_increment: Option<u64>,
     pub(super) comment: Option<Box<str>>,
-    /// Name and value as shown; a value is `None` for an option that goes back to its default.
+    /// Name and value as shown. The value is `None` if the option is reset to its default.
     pub(super) shown: Vec<(String, Option<String>)>,
 }
 
-/// In this order options are shown, whatever the order they were given in; others come last.
+/// Order in which options are shown, independent of the statement; others come last.
 const SHOWN_ORDER: &[&str] = &[
     "MIN_ROWS",
     "MAX_ROWS",
@@ -48,7 +48,7 @@ const SHOWN_ORDER: &[&str] = &[
 ];
 
 impl Options {
-    /// Reads options in order; the last of several wins.
+    /// Reads options in order; of several equal options the last one counts.
     pub(super) fn read(options: &[TableOption], default: CollationId) -> SqlResult<Self> {
         let mut out = Self::default();
         let mut clauses = charset::Clauses::default();
@@ -68,7 +68,7 @@ impl Options {
         Ok(out)
     }
 
-    /// Puts what is shown into `shown`, in place of what was said before.
+    /// Merges these options into `shown`; they replace earlier ones of the same name.
     pub(super) fn merge_shown(&self, shown: &mut Vec<(String, String)>) {
         for (name, value) in &self.shown {
             shown.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
@@ -79,11 +79,11 @@ impl Options {
     }
 }
 
-/// An option as SHOW CREATE TABLE gives it back, as MariaDB does also for those that an engine
-/// ignores. Options that would change what the table does are refused.
+/// An option as shown by SHOW CREATE TABLE, even if an engine ignores it, as in MariaDB. Options
+/// that would change the table's behaviour are errors.
 fn shown_option(option: &TableOption) -> SqlResult<Option<(String, Option<String>)>> {
     let flag = |on: &bool| Some(u8::from(*on).to_string());
-    // Compat: larger numbers do not fit where they are kept.
+    // Compat: larger numbers are cut to 32 bits.
     let number = |n: &u64| (*n > 0).then(|| (*n).min(u32::MAX.into()).to_string());
     let (name, value) = match option {
         TableOption::AvgRowLength(n) => ("AVG_ROW_LENGTH", number(n)),
@@ -129,7 +129,7 @@ fn row_format(format: RowFormat) -> Option<&'static str> {
     })
 }
 
-/// An option with a name that is not a word of the language: name and value quoted.
+/// An option whose name is not a word of the language: name and value are quoted.
 fn engine_option(option: &EngineOption) -> (String, Option<String>) {
     let value = option.value.as_deref().map(selkie_types::quote_string);
     (selkie_catalog::quote_identifier(&option.name.value), value)
@@ -146,7 +146,7 @@ fn accepts(values: &OptionValues, value: &str) -> bool {
     }
 }
 
-/// Checks the options that `statement` gives a table of `engine`.
+/// Checks the options in `statement` for a table of `engine`.
 pub(super) fn check_table(
     context: &DefineContext<'_>,
     engine: &'static Personality,
@@ -166,12 +166,12 @@ pub(super) fn check_table(
     check(context, others, engine.shown.options)
 }
 
-/// Checks options of a column or an index: no engine has any.
+/// Checks options of a column or an index. No engine has any.
 pub(super) fn check_part(context: &DefineContext<'_>, options: &[EngineOption]) -> SqlResult<()> {
     check(context, options.iter(), &[])
 }
 
-/// The options of a column as they are shown: those that have a value.
+/// The options of a column to be shown: those with a value.
 pub(super) fn shown_of_part(options: &[EngineOption]) -> Vec<(String, String)> {
     let shown = options.iter().map(engine_option);
     shown.filter_map(|(name, value)| Some((name, value?))).collect()
@@ -209,7 +209,7 @@ fn unknown(context: &DefineContext<'_>, is_error: bool, name: &str) -> SqlResult
     Ok(())
 }
 
-/// The comment on a table.
+/// The comment of a table.
 pub(super) fn table_comment(
     context: &DefineContext<'_>,
     comment: Option<&str>,
@@ -218,8 +218,8 @@ pub(super) fn table_comment(
     fitted(context, comment, TABLE_COMMENT_MAX, &ER_TOO_LONG_TABLE_COMMENT, table)
 }
 
-/// A comment that is not longer than `most` characters: a longer one is an error in strict mode,
-/// otherwise it is cut.
+/// A comment of at most `most` characters. A longer one is an error in strict mode, otherwise it is
+/// cut.
 pub(super) fn fitted(
     context: &DefineContext<'_>,
     comment: Option<&str>,

@@ -1,7 +1,8 @@
-//! The text of a view: its query with every table and column qualified and `*` spelled out, so that
-//! it means the same whatever the current schema is and whatever columns are added later.
+//! The text of a view: its query with every table and column qualified and `*` expanded, so that
+//! its meaning depends neither on the current schema nor on columns added later.
 //!
-//! Works on syntax alone. The query is known to be valid; a name that is not found stays as it is.
+//! Works on syntax alone. The query is already known to be valid; a name that is not found is left
+//! unchanged.
 
 use std::sync::Arc;
 
@@ -16,15 +17,15 @@ use selkie_types::stack;
 use crate::bind::position_of;
 use crate::star::StarOrder;
 
-/// A table of FROM.
+/// A table in FROM.
 struct Source {
-    /// Given with its columns: of base tables without an alias, or of all.
+    /// Schema written before its columns: for base tables without an alias, or for all base tables.
     schema: Option<Ident>,
     alias: Ident,
     columns: Vec<Box<str>>,
-    /// Columns that USING or NATURAL took from another table.
+    /// Columns that USING or NATURAL has merged into those of another table.
     merged: Vec<Box<str>>,
-    /// The stored table, if it is one and not a derived table.
+    /// The stored table; `None` for a derived table.
     table: Option<Arc<TableInfo>>,
 }
 
@@ -37,14 +38,14 @@ impl Source {
         self.merged.iter().any(|m| identifier_eq(m, name))
     }
 
-    /// Positions of the columns that USING and NATURAL have left to it.
+    /// Positions of the columns that USING and NATURAL have not merged.
     fn free_columns(&self) -> Vec<usize> {
         let all = 0..self.columns.len();
         all.filter(|at| !self.has_merged(&self.columns[*at])).collect()
     }
 }
 
-/// A common table expression that can be named.
+/// A visible common table.
 struct Common {
     name: Box<str>,
     columns: Vec<Box<str>>,
@@ -56,10 +57,10 @@ pub(crate) struct Qualifier<'a> {
     schema: Option<&'a str>,
     text: &'a [u8],
     scopes: Vec<Vec<Source>>,
-    /// The order of `*` in each of the scopes.
+    /// The order of `*` in each scope.
     stars: Vec<StarOrder>,
     common: Vec<Common>,
-    /// Columns of tables with an alias get their schema too.
+    /// Whether columns of base tables with an alias get their schema too.
     whole: bool,
 }
 
@@ -69,13 +70,13 @@ impl<'a> Qualifier<'a> {
         Self { names, schema, text, scopes, stars, common, whole: false }
     }
 
-    /// The same, with the schema of all columns of base tables. Compat: as EXPLAIN shows them.
+    /// The same, but every column of a base table gets its schema. Compat: EXPLAIN shows this.
     pub(crate) fn whole(self) -> Self {
         Self { whole: true, ..self }
     }
 
-    /// Qualifies `query` and gives the names of its columns. `named`: columns without an alias get
-    /// one, as in all queries but those inside expressions.
+    /// Qualifies `query` and returns its column names. `named`: columns without an alias get one,
+    /// as in all queries except those inside expressions.
     pub(crate) fn query(&mut self, query: &mut Query, named: bool) -> Vec<Box<str>> {
         stack::ensure();
         let before = self.common.len();
@@ -109,7 +110,7 @@ impl<'a> Qualifier<'a> {
         self.common.push(Common { name: table.name.value.clone(), columns });
     }
 
-    /// Names of the columns of a body as they are written.
+    /// Column names of a body as written.
     fn written_names(&self, body: &QueryBody) -> Vec<Box<str>> {
         stack::ensure();
         match body {
@@ -215,7 +216,7 @@ impl<'a> Qualifier<'a> {
         columns.map(|(source, name)| (column_of(source, name), name.clone())).collect()
     }
 
-    /// A key of GROUP BY or ORDER BY: the name of a selected expression stands for it.
+    /// A key of GROUP BY or ORDER BY: an alias is replaced by its selected expression.
     fn key(
         &mut self,
         item: &mut OrderItem,
@@ -237,7 +238,7 @@ impl<'a> Qualifier<'a> {
         self.expr(&mut item.expr);
     }
 
-    /// HAVING: names of selected expressions stay.
+    /// HAVING: aliases of selected expressions stay.
     fn having(&mut self, expr: &mut Expr, names: &[Box<str>]) {
         stack::ensure();
         if let ExprKind::Column(ColumnRef { table: None, name, .. }) = &expr.kind
@@ -337,7 +338,7 @@ impl<'a> Qualifier<'a> {
         left.filter(|name| right.iter().any(|s| s.has(name))).cloned().collect()
     }
 
-    /// The condition of USING, after which its columns are those of one side.
+    /// The condition of USING. Afterwards its columns belong to one side.
     fn merge(
         &mut self,
         columns: &[Box<str>],
@@ -366,7 +367,7 @@ impl<'a> Qualifier<'a> {
         }
         star.join(merged, sides, &|at| scope[at].free_columns());
         match equal.len() {
-            // An outer join has a condition, always.
+            // An outer join always needs a condition.
             0 if matches!(kind, JoinKind::Left | JoinKind::Right) => JoinCondition::On(one()),
             0 => JoinCondition::None,
             1 => JoinCondition::On(equal.remove(0)),
@@ -392,7 +393,7 @@ impl<'a> Qualifier<'a> {
         self.time_of(expr);
     }
 
-    /// Makes a cast of TIME(x) and TIMESTAMP(x), as far as the digits of x are known.
+    /// Turns TIME(x) and TIMESTAMP(x) into casts, if the decimals of x are known.
     fn time_of(&self, expr: &mut Expr) {
         let ExprKind::Call(call) = &mut expr.kind else { return };
         let name = call.name.value.to_ascii_lowercase();
@@ -407,7 +408,7 @@ impl<'a> Qualifier<'a> {
         expr.kind = ExprKind::Cast { expr: operand.into(), target: target.into() };
     }
 
-    /// Digits after the point of a column or a literal, as a time has them.
+    /// Decimals of a column or a literal, as a time has them.
     fn digits_of(&self, expr: &Expr) -> Option<u8> {
         let behind_point = |text: &[u8]| {
             let at = text.iter().rposition(|b| *b == b'.')?;
@@ -433,7 +434,7 @@ impl<'a> Qualifier<'a> {
         name.schema = name.schema.take().or_else(|| self.schema.map(Ident::new));
     }
 
-    /// The table an unqualified column is of.
+    /// The table and name of an unqualified column.
     fn find(&self, name: &Ident) -> Option<(&Source, &str)> {
         let has = |source: &&Source| source.has(&name.value);
         let found = self.scopes.iter().rev().find_map(|scope| scope.iter().find(has))?;
@@ -441,12 +442,12 @@ impl<'a> Qualifier<'a> {
         Some((found, column))
     }
 
-    /// The table a column is of.
+    /// The table of a column.
     fn source_of(&self, column: &ColumnRef) -> Option<&Source> {
         match &column.table {
             None => self.find(&column.name).map(|(source, _)| source),
             Some(table) => {
-                // The binder has found the name as it is written where case matters.
+                // Where names are case-sensitive, the binder has already found the exact name.
                 let exact = |s: &&Source| s.alias.value == table.value;
                 let same = |s: &&Source| identifier_eq(&s.alias.value, &table.value);
                 let found = self.scopes.iter().rev().find_map(|scope| scope.iter().find(exact));
@@ -475,7 +476,7 @@ fn column_of(source: &Source, name: &str) -> Expr {
     Expr { kind: ExprKind::Column(column), span: Default::default() }
 }
 
-/// Whether an expression, written as a key of GROUP BY or ORDER BY, would be taken for a position.
+/// Whether an expression would be read as a position if it were a key of GROUP BY or ORDER BY.
 fn is_read_as_position(expr: &Expr) -> bool {
     matches!(expr.kind, ExprKind::Literal(Literal::Bool(_))) || position_of(expr).is_some()
 }

@@ -1,13 +1,14 @@
-//! Lengths of MariaDB's records, which limit what a table's columns may be.
+//! Record lengths of MariaDB, which limit the columns of a table. Stored rows here have another
+//! format.
 
 use selkie_catalog::ColumnInfo;
 use selkie_types::error::catalogue::ER_TOO_BIG_ROWSIZE;
 use selkie_types::{SqlError, SqlResult, SqlType, TypeKind};
 
-/// Bytes of a row, but for those of its texts.
+/// Maximum length of a row without its texts, in bytes.
 const BYTES_MAX: u64 = 65_535;
 
-/// Fails (1118) if rows may be longer than a record.
+/// An error (1118) if rows may be longer than the limit.
 pub(super) fn check(columns: &[ColumnInfo]) -> SqlResult<()> {
     let nullable = columns.iter().filter(|column| column.nullable).count() as u64;
     let bytes: u64 = columns.iter().map(|column| packed_bytes(&column.ty)).sum();
@@ -17,7 +18,7 @@ pub(super) fn check(columns: &[ColumnInfo]) -> SqlResult<()> {
     }
 }
 
-/// Bytes that a value takes at most in a record.
+/// Maximum length of a value in a record, in bytes.
 pub(super) fn packed_bytes(ty: &SqlType) -> u64 {
     const POINTER: u64 = 8;
     let bytes = ty.length as u64 * ty.collation.charset().max_len() as u64;
@@ -47,7 +48,7 @@ pub(super) fn packed_bytes(ty: &SqlType) -> u64 {
     }
 }
 
-/// Nine digits of a decimal take four bytes.
+/// Bytes of a packed decimal: nine digits take four bytes.
 fn decimal_bytes(digits: u64, decimals: u64) -> u64 {
     let bytes = |digits: u64| digits / 9 * 4 + (digits % 9).div_ceil(2);
     bytes(digits.saturating_sub(decimals)) + bytes(decimals)

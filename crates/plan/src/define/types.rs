@@ -1,4 +1,5 @@
-//! Types of columns as written to types as stored: default lengths, limits, synonyms.
+//! Column types: from the written type to the stored one, with default lengths, limits and
+//! synonyms. Also used for variables of stored programs.
 
 use hashbrown::HashMap;
 use selkie_catalog::{ColumnInfo, DefaultValue};
@@ -16,10 +17,10 @@ use selkie_types::{
 
 use super::{DefineContext, charset};
 
-/// Most bytes a row holds besides its TEXT and BLOB columns.
+/// Maximum length of a VARCHAR in bytes: the limit of a row.
 const VARCHAR_BYTES_MAX: u64 = 65_532;
 
-/// The type of column `name` written as `ty` in a table of `collation`.
+/// Type of column `name`, written as `ty`, in a table of `collation`.
 pub(crate) fn column_type(
     eval: &EvalContext<'_>,
     name: &str,
@@ -61,14 +62,14 @@ pub(crate) fn column_type(
     Ok(out)
 }
 
-/// 1287 for a column of a type that is not to be used.
+/// Note 1287 for a column of a deprecated type.
 pub(super) fn deprecate(eval: &EvalContext<'_>, ty: &SqlType) {
     if ty.kind == TypeKind::Year && ty.length == 2 {
         eval.note(&ER_WARN_DEPRECATED_SYNTAX, &[&"YEAR(2)", &"YEAR(4)"]);
     }
 }
 
-/// The type of a variable of a stored program, whose strings have `collation` unless they say so.
+/// Type of a variable of a stored program. `collation` is that of strings without an own one.
 pub fn variable_type(
     context: &DefineContext<'_>,
     name: &str,
@@ -78,7 +79,7 @@ pub fn variable_type(
     column_type(context.eval, name, ty, collation)
 }
 
-/// The kind of an integer type with its default display widths, signed and unsigned.
+/// Kind of an integer type, with its default display widths, signed and unsigned.
 fn integer_kind(name: TypeName) -> Option<(TypeKind, u32, u32)> {
     Some(match name {
         TypeName::TinyInt | TypeName::Bool => (TypeKind::TinyInt, 4, 3),
@@ -128,7 +129,7 @@ fn float(name: &str, ty: &DataType) -> SqlResult<SqlType> {
     }
 }
 
-/// Checks `(length, decimals)` against the largest of each.
+/// Checks length and decimals against their maximum.
 fn scale_limits(
     name: &str,
     length: u64,
@@ -176,7 +177,7 @@ fn fraction(name: &str, ty: &DataType) -> SqlResult<SqlType> {
     Ok(SqlType::new(kind, length, digits as u8))
 }
 
-/// The collation of a string column.
+/// Collation of a string column.
 fn string_collation(ty: &DataType, table: CollationId) -> SqlResult<CollationId> {
     let mut clauses = charset::Clauses::default();
     let national = matches!(ty.name, TypeName::NChar | TypeName::NVarChar);
@@ -241,7 +242,7 @@ fn varchar(
     fitting_varchar(eval, name, ty.length.unwrap_or(1), collation)
 }
 
-/// A VARCHAR, or the TEXT that takes its place where it is too long.
+/// A VARCHAR, or a TEXT in its place if it is too long.
 fn fitting_varchar(
     eval: &EvalContext<'_>,
     name: &str,
@@ -263,8 +264,8 @@ fn fitting_varchar(
     Ok(out)
 }
 
-/// `CONVERT TO CHARACTER SET`: a TEXT that was there grows if characters of `to` may be longer than
-/// those it has.
+/// `CONVERT TO CHARACTER SET`. An existing TEXT becomes larger if characters of `to` may be longer
+/// than its present ones.
 pub(super) fn convert_to(
     eval: &EvalContext<'_>,
     column: &mut ColumnInfo,
@@ -304,7 +305,7 @@ pub(super) fn convert_to(
     Ok(())
 }
 
-/// The smallest TEXT or BLOB that holds `characters`; plain TEXT or BLOB if none are given.
+/// The smallest TEXT or BLOB for `characters`; plain TEXT or BLOB if `characters` is not given.
 fn text_for(characters: Option<u64>, collation: CollationId) -> SqlType {
     let bytes = characters
         .filter(|n| *n > 0)
@@ -343,7 +344,7 @@ fn members(
     Ok(out)
 }
 
-/// Refuses members that are alike, and those of a SET that have a comma.
+/// An error for equal members, and for members of a SET that contain a comma.
 fn check_members(
     eval: &EvalContext<'_>,
     name: &str,
@@ -371,7 +372,7 @@ fn check_members(
     Ok(())
 }
 
-/// A member's text without the trailing spaces that never count.
+/// Text of a member without trailing spaces, which are not significant.
 fn member(literal: &StringLiteral, collation: CollationId) -> Box<str> {
     let from = literal.charset.as_deref().and_then(Charset::from_name).unwrap_or(literal.encoding);
     let (text, _) = from.convert(&literal.bytes, Charset::Utf8mb4);

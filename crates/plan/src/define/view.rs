@@ -1,4 +1,4 @@
-//! CREATE VIEW and ALTER VIEW: what is refused, names of columns, the canonical text.
+//! CREATE VIEW and ALTER VIEW: checks of the query, column names, and the canonical text.
 
 use std::sync::Arc;
 
@@ -20,21 +20,21 @@ use crate::updatable::updatability;
 
 /// A column of the view's query.
 pub struct ViewColumn {
-    /// Its name in the query.
+    /// Name in the query.
     pub name: Box<str>,
-    /// Its type.
+    /// Type.
     pub ty: SqlType,
     /// Whether it can be NULL.
     pub nullable: bool,
-    /// Schema, table and column it is the value of, if it is just that.
+    /// Schema, table and column whose value it is; `None` for other expressions.
     pub origin: Option<(Box<str>, Box<str>, Box<str>)>,
 }
 
-/// What a view's definition takes from the session.
+/// Session values that a view's definition keeps.
 pub struct ViewSession<'a> {
-    /// The current schema, where the query's tables are.
+    /// Current schema, in which the query's tables are searched.
     pub schema: Option<&'a str>,
-    /// `user@host` if nothing else is said.
+    /// `user@host` of the default definer.
     pub definer: String,
     /// `character_set_client`.
     pub client_charset: String,
@@ -42,7 +42,7 @@ pub struct ViewSession<'a> {
     pub connection_collation: String,
 }
 
-/// The view `statement` defines in `schema`; `columns` are those of its query.
+/// The view that `statement` defines in `schema`; `columns` are those of its query.
 pub fn define_view(
     context: &DefineContext<'_>,
     session: &ViewSession<'_>,
@@ -117,7 +117,7 @@ fn view_of(
     })
 }
 
-/// Refuses what a view's query may not hold, before it is looked at closer.
+/// Checks a view's query for forbidden parts, before it is bound.
 pub fn check_view_query(
     context: &DefineContext<'_>,
     schema: Option<&str>,
@@ -161,8 +161,8 @@ fn column_names(statement: &CreateView, columns: &[ViewColumn]) -> SqlResult<Vec
     }
 }
 
-/// The names the query gives its columns. Compat: those of expressions without an alias give way to
-/// others and to what a column can be called.
+/// Names that the query gives its columns. Compat: the name of an expression without an alias
+/// changes if it is a duplicate or is not valid as a column name.
 fn own_names(statement: &CreateView, columns: &[ViewColumn]) -> SqlResult<Vec<Box<str>>> {
     let made = made_names(&statement.query.body, columns);
     let mut names: Vec<Box<str>> = columns.iter().map(|c| c.name.clone()).collect();
@@ -191,7 +191,7 @@ fn own_names(statement: &CreateView, columns: &[ViewColumn]) -> SqlResult<Vec<Bo
     Ok(names)
 }
 
-/// Which columns are named by the text of their expression.
+/// For each column, whether it is named by the text of its expression.
 fn made_names(body: &ast::QueryBody, columns: &[ViewColumn]) -> Vec<bool> {
     stack::ensure();
     match body {
@@ -228,7 +228,7 @@ fn is_of_base_table(column: &ViewColumn) -> bool {
     schema.is_some_and(|s| !s.eq_ignore_ascii_case("information_schema"))
 }
 
-/// Gives the columns of the first SELECT the names of the view's.
+/// Gives the columns of the first SELECT the names of the view's columns.
 pub(super) fn rename_columns(body: &mut ast::QueryBody, names: &[Box<str>]) {
     stack::ensure();
     match body {
@@ -245,8 +245,8 @@ pub(super) fn rename_columns(body: &mut ast::QueryBody, names: &[Box<str>]) {
     }
 }
 
-/// A column with the default of the one it shows; other values that cannot be NULL have their
-/// type's zero.
+/// A column with the default of the table column it shows. Other values that cannot be NULL have
+/// their type's zero as default.
 fn column(context: &DefineContext<'_>, name: Box<str>, column: ViewColumn) -> ColumnInfo {
     let origin = column.origin.as_ref().and_then(|(schema, table, name)| {
         let table = context.names.table(schema, table)?;

@@ -1,7 +1,7 @@
-//! What ALTER TABLE does to columns.
+//! Changes to columns in ALTER TABLE.
 //!
-//! Compat: actions name the columns of the table as it was, whatever the actions before them; only
-//! FIRST and AFTER look at the columns as they become, when all else is done.
+//! Compat: actions refer to columns of the old table, whatever earlier actions did. Only FIRST and
+//! AFTER refer to the new columns, after all other actions.
 
 use selkie_catalog::{ColumnInfo, DefaultValue};
 use selkie_sql::ast::{AlterAction, ColumnDef, ColumnPosition, Ident, OrderItem};
@@ -17,7 +17,7 @@ use super::super::{columns, create, expressions, types};
 use super::foreign::ForeignSpec;
 use super::{ColumnSource, Draft, KeySpec};
 
-/// A column that waits for its place.
+/// A column whose position is not determined yet.
 pub(super) struct Placed<'a> {
     what: Waiting,
     position: Option<&'a ColumnPosition>,
@@ -25,7 +25,7 @@ pub(super) struct Placed<'a> {
 
 enum Waiting {
     New(Box<ColumnInfo>),
-    /// An old column, which is where it was meanwhile.
+    /// An old column; until then it stays at its old position.
     Old(usize),
 }
 
@@ -40,14 +40,14 @@ impl Placed<'_> {
 }
 
 impl<'a> Draft<'a> {
-    /// Place in the draft of the old column called `name`, unless it is gone or an action has
+    /// Position in the draft of the old column `name`; `None` if it is dropped or an action has
     /// changed it.
     fn find(&self, name: &str) -> Option<usize> {
         let at = self.old.column_position(name).filter(|at| !self.is_changed(*at))?;
         self.columns.iter().position(|(_, source)| *source == ColumnSource::Old(at))
     }
 
-    /// The column's place, error 1054 without it, `None` with a note if that is allowed.
+    /// Position of the column. If it is missing: error 1054, or `None` with a note if allowed.
     fn column_or(&self, name: &Ident, if_exists: bool) -> SqlResult<Option<usize>> {
         match self.find(&name.value) {
             Some(at) => Ok(Some(at)),
@@ -59,7 +59,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Compat: an action on a column is all that a statement may do to it, but setting its default
+    /// Compat: a statement may have one action on a column, except that its default may be set
     /// after MODIFY.
     fn is_changed(&self, old: usize) -> bool {
         self.redefined.contains(&old) || self.defaulted.contains(&old)
@@ -95,13 +95,13 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Place among those waiting of the new column called `name`.
+    /// Position in `placed` of the new column `name`.
     fn added_at(&mut self, name: &str) -> Option<usize> {
         let mut placed = self.placed.iter_mut();
         placed.position(|p| p.new_column().is_some_and(|c| identifier_eq(&c.name, name)))
     }
 
-    /// The keys that a column's definition brings.
+    /// Adds the keys that are part of a column's definition.
     fn add_column_keys(&mut self, def: &'a ColumnDef) {
         self.added.extend(KeySpec::of_column(def));
         if let Some(spec) = ForeignSpec::of_column(def) {
@@ -122,7 +122,7 @@ impl<'a> Draft<'a> {
         self.columns.remove(at);
         self.dropped.push(name.value.to_string());
         if self.added_names.iter().any(|added| identifier_eq(added, &name.value)) {
-            // Compat: its keys are over the new column of the name.
+            // Compat: its keys now cover the new column with the same name.
             let keys = self.keys.iter_mut().filter(|key| key.columns.contains(&old));
             keys.for_each(|key| key.def.id = UNNUMBERED);
             return Ok(());
@@ -132,7 +132,7 @@ impl<'a> Draft<'a> {
                 key.columns.remove(part);
                 key.def.parts.remove(part);
                 key.lost = Some(self.old.columns[old].name.clone());
-                // A key that changed is another key.
+                // A changed key is a new key.
                 key.def.id = UNNUMBERED;
             }
         }
@@ -157,7 +157,7 @@ impl<'a> Draft<'a> {
         if self.old.column_position(name).is_none()
             && let Some(at) = self.added_at(&def.name.value).filter(|_| !if_exists)
         {
-            // Compat: a new column may be defined anew, and loses its place.
+            // Compat: a new column may be redefined, and loses its position.
             self.placed.remove(at);
             return self.add_column(def, position, false);
         }
@@ -223,7 +223,7 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// `ORDER BY`: names of the old columns.
+    /// `ORDER BY`: names refer to old columns.
     pub(super) fn order_by(&mut self, items: &[OrderItem]) -> SqlResult<()> {
         self.orders = true;
         for item in items {
@@ -237,7 +237,7 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// All columns with their sources, in their final order.
+    /// All columns with their sources, in the final order.
     pub(super) fn placed_columns(&mut self) -> SqlResult<(Vec<ColumnInfo>, Vec<ColumnSource>)> {
         let mut columns = std::mem::take(&mut self.columns);
         for placed in std::mem::take(&mut self.placed) {
@@ -266,7 +266,8 @@ impl<'a> Draft<'a> {
         }
         let (mut columns, sources): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
         if let Some(to) = self.convert_to {
-            // Compat: also what the statement itself defines otherwise.
+            // Compat: columns that the statement defines with another character set are converted
+            // too.
             let eval = self.context.eval;
             columns.iter_mut().try_for_each(|c| types::convert_to(eval, c, to, false))?;
         }
@@ -276,12 +277,12 @@ impl<'a> Draft<'a> {
         Ok((columns, sources))
     }
 
-    /// Whether an old column is defined as it was, but for its name.
+    /// Whether the definition of an old column is unchanged, except for its name.
     fn is_kept(&self, old: usize) -> bool {
         !self.redefined.contains(&old) || self.only_renamed.contains(&old)
     }
 
-    /// Follows new names of columns in what stays as it was.
+    /// Applies new column names to definitions that stay.
     fn follow_names(&mut self, columns: &mut [ColumnInfo], sources: &[ColumnSource]) {
         self.rename_in_foreign_keys();
         if self.renamed_columns.is_empty() {
@@ -305,7 +306,7 @@ impl<'a> Draft<'a> {
         self.table.checks = checks;
     }
 
-    /// An expression over old names, over new ones. Names may have been exchanged.
+    /// An expression with new column names. Names may have been exchanged, so it takes two steps.
     fn with_new_names(&self, text: &str) -> String {
         let context = self.context;
         let between = |at: usize| format!("selkie renamed {at}");
@@ -319,7 +320,7 @@ impl<'a> Draft<'a> {
         out
     }
 
-    /// What it means that columns are defined anew: values are computed anew.
+    /// Rows are rewritten if a redefined column is computed in another way.
     fn compare_computed(
         &mut self,
         columns: &[ColumnInfo],

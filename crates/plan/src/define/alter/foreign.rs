@@ -1,4 +1,5 @@
-//! What ALTER TABLE does to foreign keys, and what foreign keys keep it from doing.
+//! Foreign keys in ALTER TABLE: changes to them, and checks that keys to and from this table still
+//! work. Errors name the key as InnoDB does.
 
 use std::fmt::Display;
 
@@ -19,7 +20,7 @@ use super::super::foreign::{self, Defined, unchanged};
 use super::super::indexes::KeySpec;
 use super::{ColumnSource, Draft};
 
-/// The table after the change, as foreign keys see it.
+/// The table after the change, as foreign keys need it.
 pub(super) struct After<'a> {
     pub(super) columns: &'a [ColumnInfo],
     pub(super) sources: &'a [ColumnSource],
@@ -55,7 +56,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// `DROP CONSTRAINT`: a CHECK, a foreign key or a key.
+    /// `DROP CONSTRAINT`: drops a CHECK, a foreign key or a key.
     pub(super) fn drop_constraint(&mut self, name: &Ident, if_exists: bool) -> SqlResult<()> {
         if let Some(at) = self.table.checks.iter().position(|c| identifier_eq(&c.name, &name.value))
         {
@@ -75,7 +76,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Follows columns' new names in this table's keys and in its references to itself.
+    /// Applies new column names to this table's keys and to its references to itself.
     pub(super) fn rename_in_foreign_keys(&mut self) {
         let (schema, name) = (self.old.schema(), self.old.name());
         let renamed = &self.renamed_columns;
@@ -93,7 +94,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Checks that the keys that stay, to and from this table, still can.
+    /// Checks that the remaining keys to and from this table are still valid.
     pub(super) fn check_foreign_keys(&self, after: &After<'_>) -> SqlResult<()> {
         self.check_engine()?;
         for key in &self.table.foreign_keys {
@@ -112,7 +113,7 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Adds the new keys to the table, complete but for them; their names.
+    /// Adds the new keys to the otherwise complete table; returns their names.
     pub(super) fn add_foreign_keys(&mut self) -> SqlResult<Vec<String>> {
         let specs = std::mem::take(&mut self.added_foreign);
         let in_place = !matches!(self.algorithm, AlterAlgorithm::Default | AlterAlgorithm::Copy);
@@ -146,7 +147,7 @@ impl<'a> Draft<'a> {
         SqlError::new(&ER_ALTER_OPERATION_NOT_SUPPORTED_REASON, &arguments)
     }
 
-    /// Not every engine has tables with foreign keys, at either end.
+    /// An error if an engine without foreign keys would be at either end of one.
     fn check_engine(&self) -> SqlResult<()> {
         let able = self.table.engine.statements.foreign_keys;
         let (schema, name) = (self.old.schema(), self.old.name());
@@ -201,7 +202,7 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// ON UPDATE CASCADE brings the NULLs of its parent.
+    /// ON UPDATE CASCADE can bring NULLs of the parent.
     fn check_cascaded_null(&self, key: &ForeignKey, after: &After<'_>) -> SqlResult<()> {
         let itself = key.refers_to(self.old.schema(), self.old.name());
         let parent = snapshot_table(self, key);
@@ -227,7 +228,7 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// The index that served `before`, if nothing serves `now`.
+    /// The index that served `before`, if no index serves `now`.
     fn lost_index(
         &self,
         before: &[usize],
@@ -256,7 +257,7 @@ impl<'a> Draft<'a> {
                 return Err(SqlError::new(&ER_FK_COLUMN_CANNOT_DROP_CHILD, &arguments));
             };
             let new = &after.columns[*to].ty;
-            // Without an index the key finds nothing, and nothing depends on the type.
+            // Without an index the key finds nothing, so the type does not matter.
             if !unchanged(&old.ty, new) && self.old.index_over(&before).is_some() {
                 let name = self.changed_key(key, (&old.ty, new), child.schema());
                 let dot = if name == key.name { '.' } else { '/' };
@@ -283,8 +284,8 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Compat: a key is named with its schema where InnoDB would change the column in place, which
-    /// it could if the column only became longer.
+    /// Compat: the key is shown with its schema where InnoDB would change the column in place,
+    /// which it could do if the column only became longer.
     fn changed_key(
         &self,
         key: &ForeignKey,
@@ -303,8 +304,8 @@ impl<'a> Draft<'a> {
         if in_place { format!("{schema}/{}", key.name) } else { key.name.clone() }
     }
 
-    /// Compat: a clustered key that children need is missed only when the copied table takes the
-    /// old one's name.
+    /// Compat: a missing clustered key that children need is only detected when the copied table
+    /// takes the old name.
     fn index_needed(&self, index: &IndexDef) -> SqlError {
         if !index.kind.is_primary() {
             return SqlError::new(&ER_DROP_INDEX_FK, &[&index.name]);
@@ -312,8 +313,8 @@ impl<'a> Draft<'a> {
         self.rename_error()
     }
 
-    /// Fails if keys are checked and the table is copied. Compat: a key that no index serves is
-    /// missed only then.
+    /// An error if keys are checked and the table is copied. Compat: a key without an index is only
+    /// detected then.
     fn check_renamed(&self) -> SqlResult<()> {
         match self.context.foreign_key_checks && self.algorithm == AlterAlgorithm::Copy {
             true => Err(self.rename_error()),
@@ -368,7 +369,7 @@ impl After<'_> {
         names.iter().map(|name| self.position(name)).collect()
     }
 
-    /// Where a column of the old table is now.
+    /// New position of a column of the old table.
     fn new_position(&self, at: usize) -> Option<usize> {
         self.sources.iter().position(|source| *source == ColumnSource::Old(at))
     }
