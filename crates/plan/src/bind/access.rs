@@ -1,8 +1,9 @@
-//! Who may use which table and column: asked as names are resolved.
+//! Privileges on tables and columns, checked while names are resolved.
 //!
-//! A table is asked for before it is looked up, so that nobody learns what exists; a column when it
-//! is found. Inside a view it is the view's definer who is asked about, unless the view says its
-//! invoker. Columns are asked for one by one only where the whole table is not granted.
+//! A table is checked before it is looked up, so that an account without privileges does not learn
+//! what exists. A column is checked when it is found. Inside a view the definer's privileges count,
+//! unless the view has SQL SECURITY INVOKER. Columns are checked one by one only if the privilege
+//! on the whole table is missing.
 
 use std::sync::Arc;
 
@@ -14,12 +15,12 @@ use selkie_types::{Privileges, SqlError, SqlResult};
 use super::Binder;
 use super::scope::Source;
 
-/// What tables are used for while they are bound.
+/// Use of the tables that are being bound.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted {
-    /// Privileges each needs, on some column at least.
+    /// Privileges that each table needs, at least on one column.
     pub tables: Privileges,
-    /// These would do as well; it is `tables` that is missing.
+    /// Privileges that are sufficient too; an error names `tables`.
     pub instead: Option<Privileges>,
 }
 
@@ -30,18 +31,18 @@ impl Wanted {
     }
 }
 
-/// A table of which not every column may be used freely.
+/// A table whose columns are not all freely usable.
 #[derive(Clone, Debug)]
 pub(crate) struct Guard {
     who: Option<Arc<str>>,
     schema: Box<str>,
     table: Box<str>,
-    /// What may be done with every column.
+    /// Privileges on every column.
     has: Privileges,
 }
 
 impl Binder<'_> {
-    /// Fails unless the table may be used as wanted. It need not exist.
+    /// An error unless the table may be used as `wanted`. The table need not exist.
     pub(super) fn check_table(&self, schema: &str, table: &str) -> SqlResult<()> {
         if schema.eq_ignore_ascii_case("information_schema") {
             return self.check_computed(schema);
@@ -63,7 +64,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Fails (1044) unless what is computed is only read.
+    /// An error (1044) unless a computed table is only read.
     fn check_computed(&self, schema: &str) -> SqlResult<()> {
         let changes = self.wanted.instead.unwrap_or(self.wanted.tables);
         match changes.without(Privileges::SELECT).is_empty() {
@@ -75,7 +76,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Fails unless the whole of the table, or some column of it, may be used so.
+    /// An error unless the table or one of its columns may be used as `wanted`.
     pub(super) fn check_target_access(
         &self,
         guard: Option<&Guard>,
@@ -86,7 +87,7 @@ impl Binder<'_> {
         permissions.check_table(guard.who.as_deref(), &guard.schema, &guard.table, wanted)
     }
 
-    /// What has to be asked about columns of a table; `None` if nothing.
+    /// The guard for the columns of a table; `None` if no column needs a check.
     pub(super) fn guard(&self, info: &TableInfo) -> Option<Arc<Guard>> {
         if matches!(info.kind, TableKind::Temporary | TableKind::System) {
             return None;
@@ -100,7 +101,7 @@ impl Binder<'_> {
         })
     }
 
-    /// Fails (1143) unless a column may be used so.
+    /// An error (1143) unless the column may be used as `wanted`.
     pub(super) fn check_column(
         &self,
         guard: Option<&Guard>,
@@ -113,9 +114,9 @@ impl Binder<'_> {
         self.names.environment.permissions().check_column(who, schema, table, column, wanted)
     }
 
-    /// Fails unless all of `columns` may be used so.
+    /// An error unless all of `columns` may be used as `wanted`.
     ///
-    /// Compat: which column is not granted is told only if none before it needed a grant of its
+    /// Compat: the error names the column only if no column before it needed a privilege of its
     /// own.
     pub(super) fn check_all_columns<'c>(
         &self,
@@ -140,8 +141,8 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// The error about a column that is not there: that it is not granted, if so, since what a
-    /// table has is nobody's business who may not use it.
+    /// The error for an unknown column. If the privilege is missing, the error says that instead,
+    /// so that an account without privileges does not learn which columns exist.
     pub(super) fn missing_column(&self, name: &ast::ColumnRef, error: SqlError) -> SqlError {
         if !error.is(&ER_BAD_FIELD_ERROR) {
             return error;
@@ -156,7 +157,7 @@ impl Binder<'_> {
         denied.unwrap_or(error)
     }
 
-    /// Binds with columns being used in another way than read.
+    /// Binds with another use of columns than reading.
     pub(super) fn using_columns<T>(
         &mut self,
         wanted: Privileges,
@@ -168,7 +169,7 @@ impl Binder<'_> {
         bound
     }
 
-    /// Binds with tables being used as wanted.
+    /// Binds with the given use of tables.
     pub(super) fn using_tables<T>(
         &mut self,
         wanted: Wanted,
@@ -180,7 +181,7 @@ impl Binder<'_> {
         bound
     }
 
-    /// Privileges on the table an alias of the current block names.
+    /// The guard of the table with an alias in the current block.
     pub(super) fn guard_of(&self, alias: &str) -> Option<Arc<Guard>> {
         let sources = &self.scopes.last()?.sources;
         sources.iter().find(|s| self.table_names().is_same(&s.name, alias))?.guard.clone()

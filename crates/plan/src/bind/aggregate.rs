@@ -1,7 +1,7 @@
-//! Aggregate functions in expressions: collected by block, read as columns of its grouping.
+//! Aggregate functions in expressions: collected per block, and read as columns of its grouping.
 //!
-//! An aggregate belongs to the innermost block whose columns it reads, which may be a block around
-//! the one it is written in; inside of that one it is then an outer value.
+//! An aggregate belongs to the innermost block whose columns it reads. This may be an outer block
+//! of the one that contains it; there it is an outer value.
 
 use selkie_expr::aggregate::{Aggregate, AggregateKind, invalid_group_function_use};
 use selkie_expr::{Expr, ExprKind, build, cast};
@@ -15,14 +15,14 @@ use crate::logical::{ColumnId, ColumnSet};
 /// The aggregates of a block.
 #[derive(Debug, Default)]
 pub(super) struct Aggregates {
-    /// Calls and the columns they become.
+    /// Calls with the numbers of their columns.
     pub calls: Vec<(ColumnId, Aggregate)>,
-    /// Those whose argument has more digits than it shows, and how many it shows.
+    /// Aggregates whose argument has more digits than shown, with the number of shown digits.
     pub widened: Vec<(ColumnId, u8)>,
 }
 
 impl Aggregates {
-    /// Whether one of them becomes one of these columns.
+    /// Whether one of these columns is an aggregate of the block.
     fn gives_any(&self, columns: &ColumnSet) -> bool {
         self.calls.iter().any(|(id, _)| columns.contains(*id))
     }
@@ -36,7 +36,7 @@ impl Aggregates {
 }
 
 impl Binder<'_> {
-    /// Binds an aggregate call; the column it becomes.
+    /// Binds an aggregate call; returns its column.
     pub(super) fn aggregate(
         &mut self,
         kind: AggregateKind,

@@ -1,4 +1,4 @@
-//! Names that mean entries of the select list, in the clauses that may read them.
+//! Lookup of names in the select list, for the clauses that may read its entries.
 
 use selkie_expr::Expr;
 use selkie_sql::ast;
@@ -10,18 +10,18 @@ use super::Binder;
 use super::scope::{Clause, TableNames};
 use super::select::Item;
 
-/// An entry of the select list as names find it.
+/// An entry of the select list, as name lookup needs it.
 #[derive(Clone, Debug)]
 pub(super) struct Alias {
     /// Its name.
     pub name: Box<str>,
-    /// What it stands for.
+    /// Expression of the entry.
     pub expr: Expr,
-    /// The column it is, if it is just that.
+    /// The column, if the entry is a plain column.
     pub column: Option<AliasColumn>,
 }
 
-/// A column of a table that is an entry of the select list.
+/// A table column in the select list.
 #[derive(Clone, Debug)]
 pub(super) struct AliasColumn {
     schema: Box<str>,
@@ -29,7 +29,7 @@ pub(super) struct AliasColumn {
     name: Box<str>,
 }
 
-/// When the select list is searched.
+/// Order in which the select list and the tables are searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AliasUse {
     /// Before the tables: a key of ORDER BY.
@@ -64,8 +64,9 @@ impl AliasColumn {
     }
 }
 
-/// The entry a name means. A name without table means an alias, or a column that has another alias;
-/// a qualified name means a column whatever its alias is. `Err` if several are meant.
+/// The entry that a name refers to. A name without table refers to an alias, or to a column with
+/// another alias; a qualified name refers to a column, whatever its alias is. `Err` if several
+/// entries match.
 fn find<'a>(
     aliases: &'a [Alias],
     names: TableNames,
@@ -97,7 +98,7 @@ fn find<'a>(
 }
 
 impl Binder<'_> {
-    /// The entry of the select list of block `at` that a name means.
+    /// The entry in the select list of block `at` that a name refers to.
     pub(super) fn in_select_list(
         &mut self,
         at: usize,
@@ -127,7 +128,8 @@ impl Binder<'_> {
         }
     }
 
-    /// Refuses an entry that is computed of groups or windows where those are not there yet.
+    /// An error for an entry with aggregates or window functions in a place where these are not
+    /// computed yet.
     fn check_alias(
         &self,
         at: usize,
@@ -152,7 +154,7 @@ impl Binder<'_> {
         }
     }
 
-    /// What HAVING reads: entries of the select list and columns of GROUP BY.
+    /// The entry of the select list or column of GROUP BY that a name in HAVING refers to.
     pub(super) fn in_having(
         &mut self,
         at: usize,
@@ -186,7 +188,7 @@ impl Binder<'_> {
         }
     }
 
-    /// The column of GROUP BY that a name means.
+    /// The column of GROUP BY that a name refers to.
     fn in_group(
         &self,
         at: usize,
@@ -206,7 +208,7 @@ impl Binder<'_> {
         }
     }
 
-    /// A key of GROUP BY that is a name: a column of the tables goes before an alias.
+    /// A GROUP BY key that is a name: a column of the tables has priority over an alias.
     pub(super) fn group_name(&mut self, name: &ast::ColumnRef) -> SqlResult<Option<Expr>> {
         let at = self.scopes.len() - 1;
         let Some(selected) = self.in_select_list(at, name, Clause::Group, AliasUse::Key)? else {

@@ -1,5 +1,5 @@
-//! Function calls: aggregates, window functions, functions with bindings of their own, the
-//! registry, stored functions. And CAST.
+//! Function calls: aggregates, window functions, functions with their own binding, registered
+//! functions, stored functions; and CAST. Types are inferred by `selkie_expr::build`.
 
 use selkie_expr::aggregate::AggregateKind;
 use selkie_expr::{EvalContext, Expr, ExprKind, StoredCall, build};
@@ -14,7 +14,7 @@ use super::Binder;
 use super::literal::charset_collation;
 use crate::define::charset::named_collation;
 
-/// The longest precision of DECIMAL.
+/// Maximum precision of DECIMAL.
 const DECIMAL_DIGITS: u32 = 65;
 
 impl Binder<'_> {
@@ -44,8 +44,8 @@ impl Binder<'_> {
         self.stored_function(call)
     }
 
-    /// Makes the SET of a query in which FIND_IN_SET looks a text, which one of a table is not to
-    /// it.
+    /// Turns the second argument of FIND_IN_SET into a text if it is a SET that is not a table's
+    /// column.
     fn hide_foreign_set(&self, name: &str, args: &mut [Expr]) {
         let [_, set] = args else { return };
         if !name.eq_ignore_ascii_case("find_in_set") || set.ty.kind != TypeKind::Set {
@@ -64,8 +64,8 @@ impl Binder<'_> {
         call.args.iter().map(|e| bind(self, e)).collect()
     }
 
-    /// Compat: constants that say how long a result is, or how it is read, are computed when the
-    /// statement is bound and once more when it runs; their warnings come twice.
+    /// Compat: constants that determine a result's length or form are computed when the statement
+    /// is bound and again at execution, so their warnings come twice.
     fn note_computed(&mut self, function: &str, args: &[Expr]) {
         let places: &[usize] = match &*function.to_ascii_uppercase() {
             "SPACE" => &[0],
@@ -83,13 +83,13 @@ impl Binder<'_> {
                 true => build::cast(arg.clone(), &SqlType::bigint(), self.types),
                 false => Ok(arg.clone()),
             };
-            // What cannot be computed says so when it runs.
+            // An error of the computation is raised at execution.
             let _ = converted.and_then(|arg| arg.eval_value(&eval));
         }
         self.conditions.extend_from_slice(eval.conditions.borrow().list());
     }
 
-    /// 1287 for each call of the ciphers that are to go.
+    /// Note 1287 for each call of a deprecated cipher.
     fn note_deprecated(&mut self, function: &str) {
         let name = function.to_ascii_lowercase();
         if matches!(&*name, "des_encrypt" | "des_decrypt") {
@@ -99,13 +99,13 @@ impl Binder<'_> {
         }
     }
 
-    /// What the names in the text of an argument stand for.
+    /// Values for the names in the text of an argument.
     fn named(&mut self, call: &ast::FunctionCall) -> SqlResult<Vec<(Box<str>, Expr)>> {
         let bound = call.named.iter().map(|(name, e)| Ok((name.value.clone(), self.scalar(e)?)));
         bound.collect()
     }
 
-    /// Functions that are expressions of their own kind.
+    /// Functions that are expression kinds of their own.
     fn own_binding(&mut self, call: &ast::FunctionCall) -> SqlResult<Option<Expr>> {
         let name = call.name.value.to_ascii_uppercase();
         let counts: (usize, usize) = match name.as_str() {
@@ -158,7 +158,7 @@ impl Binder<'_> {
         let full = format!("{schema}.{}", call.name);
         let found = self.names.environment.stored_function(&schema, &call.name.value);
         if self.who.is_none() {
-            // Only accounts that may run the routine learn whether it exists, and name it at all.
+            // Only accounts that may run the routine learn whether it exists.
             let permissions = self.names.environment.permissions();
             permissions.check_function(&schema, &call.name.value)?;
         }
@@ -196,7 +196,7 @@ impl Binder<'_> {
         build::cast(operand, &ty, self.types)
     }
 
-    /// What is to be padded or cut to more than a packet holds is not made longer than that.
+    /// Cuts the length of a padded or cut value to `max_allowed_packet`, with a warning.
     pub(super) fn limit_length(&mut self, ty: &mut SqlType) {
         let most = self.types.max_allowed_packet;
         let written = ty.is_string() && ty.length != u32::MAX;
@@ -270,7 +270,7 @@ impl Binder<'_> {
     }
 }
 
-/// Errors 1425, 1426 and 1427: more digits than a type has.
+/// Errors 1425, 1426 and 1427: more digits than the type allows.
 fn check_digits(operand: &ast::Expr, target: &ast::CastType) -> SqlResult<()> {
     const MOST_DECIMALS: u64 = 38;
     const MOST_FRACTION_DIGITS: u64 = 6;

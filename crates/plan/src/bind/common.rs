@@ -1,7 +1,7 @@
 //! Common table expressions.
 //!
-//! One that is read once is put in place of its reference after binding; others are computed once
-//! and read many times. Those that read themselves or each other are in `recursion.rs`.
+//! A common table that is read once replaces its reference after binding; others are computed once
+//! and read many times. Tables that read themselves or each other are in `recursion.rs`.
 
 use std::sync::Arc;
 
@@ -13,8 +13,8 @@ use selkie_types::{SqlError, SqlResult};
 use super::Binder;
 use crate::logical::{ColumnId, Logical};
 
-/// Common tables after which a statement gets no more: each may read the one before, and so may be
-/// as deep in the plan.
+/// Maximum number of common tables in a statement. Each may read the previous one, so their number
+/// is a limit of the plan's depth.
 const MOST_TABLES: usize = 256;
 
 /// A common table of the statement.
@@ -24,29 +24,29 @@ pub(crate) struct Common {
     pub name: Box<str>,
     /// Names of its columns.
     pub names: Vec<Box<str>>,
-    /// Its rows, once bound.
+    /// Source of its rows, after it is bound.
     pub plan: Logical,
     /// Its columns.
     pub ids: Vec<ColumnId>,
-    /// How often it is read.
+    /// Number of references.
     pub references: usize,
-    /// It reads itself, perhaps through others.
+    /// Whether it reads itself, directly or through others.
     pub recursive: bool,
-    /// The table with which it is computed, if that is another one.
+    /// The other table with which it is computed, if any.
     pub computed_with: Option<usize>,
     pub(super) state: State,
 }
 
-/// What a reference to a common table means while tables are being bound.
+/// Meaning of a reference to a common table while tables are bound.
 #[derive(Clone, Debug)]
 pub(super) enum State {
-    /// No reference yet: nothing is known of it.
+    /// A reference is an error: the columns are not known yet.
     Anchor,
-    /// A reference reads the round before.
+    /// A reference reads the previous round.
     Step,
-    /// A reference stands for the definition itself: it has no first rows of its own.
+    /// A reference is replaced by the definition, because the table has no anchor.
     Inline(Arc<ast::CommonTable>),
-    /// It is bound.
+    /// The table is bound.
     Done,
 }
 
@@ -70,7 +70,7 @@ impl Binder<'_> {
     /// A table that does not read itself.
     pub(super) fn plain_table(&mut self, table: &ast::CommonTable) -> SqlResult<()> {
         let query = self.closed_query(&table.query)?;
-        // Its number comes after those of the tables inside of it.
+        // Its number follows those of the tables inside it.
         let number = self.new_common(table, State::Anchor);
         self.defined(table, number, query)?;
         self.visible.push((table.name.value.clone(), number));
@@ -155,7 +155,7 @@ impl Binder<'_> {
         Ok(Some(Logical::CommonScan { table, columns }))
     }
 
-    /// A definition in place of a reference, as if it were a derived table.
+    /// Binds a definition in place of a reference, like a derived table.
     fn inlined(&mut self, table: &ast::CommonTable, alias: &str) -> SqlResult<Logical> {
         let mut query = self.closed_query(&table.query)?;
         self.keep_digits(&mut query, &table.query);

@@ -1,4 +1,5 @@
-//! DELETE from one or more tables.
+//! DELETE from one or more tables. The source gives each target's row keys; subqueries of a
+//! multi-table DELETE must not read its targets.
 
 use selkie_expr::Expr;
 use selkie_sql::ast;
@@ -16,11 +17,11 @@ pub(crate) struct BoundDelete {
     /// Tables and the columns of their row keys.
     pub targets: Vec<(RelationId, ColumnId)>,
     pub ignore: bool,
-    /// It names its targets apart from the tables it reads.
+    /// Whether the statement names its targets separately from the tables it reads.
     pub multiple: bool,
     pub returning: Vec<(Named, Expr)>,
     pub returning_first: ColumnId,
-    /// Nothing restricts it.
+    /// Whether no condition or limit restricts it.
     pub all_rows: bool,
 }
 
@@ -109,7 +110,7 @@ impl Binder<'_> {
         Ok((returned, first))
     }
 
-    /// Refuses targets of a DELETE of several tables that its subqueries read.
+    /// An error if subqueries of a multi-table DELETE read its targets.
     fn refuse_targets_read(&mut self, targets: &[RelationId]) -> SqlResult<()> {
         let sources = self.scope().sources.clone();
         for target in targets {
@@ -120,7 +121,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// The table instance a target of DELETE names.
+    /// The table instance that a target of DELETE refers to.
     fn delete_target(&mut self, name: &ast::TableName) -> SqlResult<RelationId> {
         let names = self.table_names();
         let found = self.scope().sources.iter().find(|s| {

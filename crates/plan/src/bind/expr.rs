@@ -1,4 +1,5 @@
-//! Expressions: one arm for each kind of syntax; conversions are [`selkie_expr::build`]'s business.
+//! Expressions: one arm for each kind of syntax. Types and conversions are made by
+//! [`selkie_expr::build`], not here.
 
 use selkie_expr::build::{self, Arithmetic};
 use selkie_expr::{CompareOp, Expr, ExprKind, VariableScope};
@@ -27,7 +28,7 @@ impl Binder<'_> {
         self.tested(expr, "bigint")
     }
 
-    /// An expression that is compared with zero, a `number` as errors call it.
+    /// An expression compared with zero. `number` is the type of that zero in errors.
     fn tested(&mut self, expr: &ast::Expr, number: &str) -> SqlResult<Expr> {
         let mut bound = match self.zero_date_is_null(expr)? {
             Some(bound) => bound,
@@ -61,7 +62,7 @@ impl Binder<'_> {
         }))
     }
 
-    /// Computes what is constant in every execution.
+    /// Computes the parts that are constant in every execution.
     pub(super) fn fold(&self, expr: &mut Expr) {
         crate::fold::fold(expr, self.types);
     }
@@ -74,7 +75,7 @@ impl Binder<'_> {
         Ok(bound)
     }
 
-    /// An operand of arithmetic or part of a document, which asks a text what makes it.
+    /// An operand of arithmetic or part of a document: a text keeps the expression that makes it.
     pub(super) fn operand(&mut self, expr: &ast::Expr) -> SqlResult<Expr> {
         let mut bound = self.bind_expr(expr)?;
         // A result is not cut to the digits of its type before it is known where it stands.

@@ -1,4 +1,5 @@
-//! FROM: tables, views, derived tables, joins.
+//! FROM: tables, views, derived tables, joins. Each adds its sources to the current scope, in the
+//! order of the text.
 
 use hashbrown::HashSet;
 
@@ -160,7 +161,7 @@ impl Binder<'_> {
         Ok(query.plan)
     }
 
-    /// Marks the columns of a derived table that is not merged into the query around it.
+    /// Marks the columns of a derived table that is not merged into the outer query.
     pub(super) fn keep_columns(&mut self, query: &super::Query) {
         if !query.plan.is_plain_select() {
             query.columns.iter().for_each(|c| self.columns.get_mut(c.id).kept = true);
@@ -210,7 +211,7 @@ impl Binder<'_> {
         });
     }
 
-    /// Binds a query that cannot see the names around it.
+    /// Binds a query that cannot see outer names.
     pub(super) fn closed_query(&mut self, query: &ast::Query) -> SqlResult<super::Query> {
         let around = self.enter(None);
         let bound = self.query_apart(query);
@@ -218,7 +219,7 @@ impl Binder<'_> {
         bound
     }
 
-    /// As [`Self::closed_query`], for a query that may be part of the one around it.
+    /// As [`Self::closed_query`], for a query that may be merged into the outer one.
     pub(super) fn query_apart(&mut self, query: &ast::Query) -> SqlResult<super::Query> {
         let scopes = std::mem::take(&mut self.scopes);
         let around = self.derived_in_update;
@@ -259,7 +260,7 @@ impl Binder<'_> {
         })
     }
 
-    /// ON sees the two sides of its join and the blocks around, not other tables of FROM.
+    /// ON sees the two sides of its join and the outer blocks, but not other tables of FROM.
     pub(super) fn on_condition(
         &mut self,
         condition: &ast::Expr,
@@ -313,7 +314,7 @@ impl Binder<'_> {
         Ok(on)
     }
 
-    /// Positions of a source's columns that USING and NATURAL have left to it.
+    /// Positions of a source's columns that USING and NATURAL have not merged.
     pub(super) fn free_columns(&self, source: &Source) -> Vec<usize> {
         let merged: HashSet<usize> = source.merged.iter().copied().collect();
         let width = self.source_width(source);

@@ -1,4 +1,5 @@
-//! What expressions above a grouping read: group keys, aggregates, and values of any row.
+//! Expressions above a grouping: they read group keys, aggregates, and values of an arbitrary row.
+//! Checks ONLY_FULL_GROUP_BY.
 
 use selkie_expr::{CompareOp, Expr, ExprKind};
 use selkie_types::error::catalogue::*;
@@ -11,15 +12,15 @@ use crate::logical::{ColumnId, ColumnSet};
 pub(super) struct Grouping {
     /// Keys and their columns.
     pub groups: Vec<(ColumnId, Expr)>,
-    /// Other values, of any row of the group.
+    /// Other values, taken from an arbitrary row of the group.
     pub carried: Vec<(ColumnId, Expr)>,
     /// Columns below the grouping.
     from: ColumnSet,
     /// `ONLY_FULL_GROUP_BY`.
     full: bool,
-    /// Keys may be NULL that were not.
+    /// Whether ROLLUP may make keys NULL.
     rollup: bool,
-    /// Keys that entries of the select list stand for already.
+    /// Keys that entries of the select list already use.
     taken: Vec<ColumnId>,
 }
 
@@ -44,8 +45,8 @@ impl Grouping {
         grouping
     }
 
-    /// Makes an entry of the select list read groups. If the same key is there twice, as it may be
-    /// with ROLLUP, entries take them in turn.
+    /// Rewrites an entry of the select list to read groups. With ROLLUP the same key may occur
+    /// several times: entries use them in turn.
     pub(super) fn selected(&mut self, binder: &mut Binder<'_>, expr: &mut Expr) -> SqlResult<()> {
         let mut same = self.groups.iter().filter(|(_, key)| key == expr).map(|(id, _)| *id);
         let free = same.find(|id| !self.taken.contains(id));
@@ -59,7 +60,7 @@ impl Grouping {
         }
     }
 
-    /// Makes `expr` read groups; `checked` if `ONLY_FULL_GROUP_BY` is about it.
+    /// Rewrites `expr` to read groups. `checked`: `ONLY_FULL_GROUP_BY` applies.
     pub(super) fn above(
         &mut self,
         binder: &mut Binder<'_>,
@@ -80,7 +81,7 @@ impl Grouping {
             self.above(binder, child, checked)?;
             more_nulls |= child.nullable && !before;
         }
-        // A row of no rows has NULL for every column.
+        // Without rows every column is NULL.
         let of_nothing = self.groups.is_empty();
         expr.nullable |= match &expr.kind {
             ExprKind::IsNull(_) => false,
@@ -116,7 +117,7 @@ impl Grouping {
         Ok(Some(same_claim(binder.columns.expr(carried), expr)))
     }
 
-    /// Compat: that the keys may determine the column does not count.
+    /// Compat: functional dependence of the column on the keys does not count.
     fn not_grouped(&self, binder: &Binder<'_>, id: ColumnId) -> SqlError {
         if self.groups.is_empty() {
             return SqlError::new(&ER_MIX_OF_GROUP_FUNC_AND_FIELDS, &[]);
@@ -131,7 +132,7 @@ impl Grouping {
         SqlError::new(&ER_WRONG_FIELD_WITH_GROUP, &[&name])
     }
 
-    /// The same inside a subquery that reads columns of this block.
+    /// As [`Self::above`], inside a subquery that reads columns of this block.
     fn inside(&mut self, binder: &mut Binder<'_>, id: usize, checked: bool) -> SqlResult<()> {
         let mut plan =
             std::mem::replace(&mut binder.subqueries[id].plan, crate::logical::Logical::OneRow);

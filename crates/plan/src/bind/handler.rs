@@ -1,6 +1,6 @@
 //! HANDLER ... READ: its key values and its condition, over the rows of one table.
 //!
-//! Which key is read and where the handler stands is not known here: the executor's business.
+//! The position of the handler is not known here; the executor keeps it.
 
 use std::sync::Arc;
 
@@ -19,16 +19,16 @@ use super::scope::Clause;
 use crate::logical::RelationId;
 use crate::physical::{ColumnType, OutputColumn};
 
-/// What a READ says, bound.
+/// A bound READ.
 #[derive(Clone, Debug)]
 pub struct HandlerRead {
     /// The columns of its result: all of the table.
     pub output: Vec<OutputColumn>,
-    /// The key it names, by position.
+    /// Position of the key it names.
     pub index: Option<usize>,
     /// Values of the first parts of the key; `None` is DEFAULT.
     pub key: Vec<Option<Expr>>,
-    /// Columns that are not stored, with how they are computed from the table's row.
+    /// Columns that are not stored, with their expressions over the table's row.
     pub computed: Vec<(usize, Expr)>,
     /// Which rows are wanted, over the positions of the table's row.
     pub filter: Vec<Expr>,
@@ -95,7 +95,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Compat: invisible columns are shown too.
+    /// Compat: invisible columns are in the result too.
     fn handler_output(&self, relation: RelationId) -> Vec<OutputColumn> {
         let info = &self.columns.relations[relation];
         let table = &info.table;
@@ -119,7 +119,8 @@ fn named_index(table: &TableInfo, alias: &str, name: &ast::Ident) -> SqlResult<u
     found.ok_or_else(|| SqlError::new(&ER_KEY_DOES_NOT_EXISTS, &[&name.value, &alias]))
 }
 
-/// Refuses subqueries and calls. A subquery that was reduced to its value is seen only in the text.
+/// An error for subqueries and stored calls. A subquery reduced to its value is only visible in the
+/// text.
 fn refuse_calls(written: &ast::Expr, e: &Expr) -> SqlResult<()> {
     if written.has_subquery() {
         return Err(SqlError::new(&ER_SUBQUERIES_NOT_SUPPORTED, &[&"HANDLER..READ"]));

@@ -1,4 +1,5 @@
-//! INSERT and REPLACE.
+//! INSERT and REPLACE: rows, values of all columns, ON DUPLICATE KEY UPDATE and RETURNING. Values
+//! are converted to column types by the executor, not here.
 
 use std::sync::Arc;
 
@@ -37,7 +38,7 @@ pub(crate) struct BoundInsert {
     pub returning_first: ColumnId,
 }
 
-/// The rows of an INSERT and where each target column finds its value.
+/// The rows of an INSERT, and the columns of its values.
 struct Rows {
     plan: Logical,
     ids: Vec<ColumnId>,
@@ -304,7 +305,7 @@ impl Binder<'_> {
         ids
     }
 
-    /// Where each column of the table finds its value.
+    /// The source of each column's value.
     fn insert_values(
         &mut self,
         table: &TableInfo,

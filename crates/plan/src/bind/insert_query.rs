@@ -1,4 +1,5 @@
-//! The query of INSERT ... SELECT, whose tables ON DUPLICATE KEY UPDATE may read.
+//! The query of INSERT ... SELECT. ON DUPLICATE KEY UPDATE may read its tables, so their columns
+//! are kept.
 
 use selkie_expr::Expr;
 use selkie_sql::ast;
@@ -8,7 +9,7 @@ use super::scope::{Source, SourceColumns};
 use super::{Binder, Query};
 use crate::logical::{ColumnId, ColumnSet, Columns, Logical, SortItem};
 
-/// A query of which the tables are kept.
+/// A query whose tables are kept.
 pub(super) struct Watched {
     /// The address of its only SELECT, to be known by.
     select: usize,
@@ -41,7 +42,7 @@ impl Binder<'_> {
     }
 
     /// Keeps the tables of the block being bound, if its rows are inserted. Rows of a grouping have
-    /// none.
+    /// no tables.
     pub(super) fn keep_sources(&mut self, select: &ast::Select, grouped: bool) {
         if grouped || !self.is_inserted(select) {
             return;

@@ -1,5 +1,5 @@
-//! What INSERT and REPLACE put rows into: a table, or the one table of a view that the given
-//! columns are of.
+//! The target of INSERT and REPLACE: a table, or the one table of a view that the given columns
+//! belong to.
 
 use std::sync::Arc;
 
@@ -16,15 +16,15 @@ use super::update::multiple_tables;
 use super::view::{BoundCheck, KeptView, Meaning, open};
 use crate::logical::{ColumnId, RelationId};
 
-/// A view rows are inserted through.
+/// A view through which rows are inserted.
 pub(crate) struct BoundView {
     /// Its schema.
     pub schema: Box<str>,
     /// Its name.
     pub name: Box<str>,
-    /// What new rows must satisfy.
+    /// The condition that new rows must satisfy.
     pub check: Option<BoundCheck>,
-    /// What its columns stand for.
+    /// Expressions of its columns.
     pub meaning: Meaning,
     /// First column of the table instance `check` is about.
     pub first: ColumnId,
@@ -32,20 +32,20 @@ pub(crate) struct BoundView {
     pub shows_auto_increment: bool,
 }
 
-/// Where new rows go.
+/// Target of new rows.
 pub(super) struct InsertTarget {
     /// The table.
     pub table: Arc<TableInfo>,
-    /// Schema of what the statement names.
+    /// Schema of the table or view that the statement names.
     schema: Box<str>,
-    /// What the statement names.
+    /// Name of the table or view that the statement names.
     pub name: Box<str>,
     /// Names that stand for columns and their positions in the table, in the order of values
     /// without a column list; only visible columns.
     pub columns: Vec<(Box<str>, usize)>,
-    /// The view it is.
+    /// The view, if the target is one.
     pub view: Option<BoundView>,
-    /// What has to be asked about its columns.
+    /// Privileges to check on its columns.
     pub guard: Option<Arc<Guard>>,
 }
 
@@ -79,7 +79,7 @@ impl InsertTarget {
 }
 
 impl Binder<'_> {
-    /// What an INSERT names as its target.
+    /// The target that an INSERT names.
     pub(super) fn insert_target(&mut self, insert: &ast::Insert) -> SqlResult<InsertTarget> {
         let wanted = insert_privileges(insert);
         let info = self.using_tables(Wanted::all(wanted), |b| b.find_table(&insert.table))?;
@@ -134,7 +134,7 @@ impl Binder<'_> {
         Ok(InsertTarget { table, schema, name, columns, view: Some(bound), guard })
     }
 
-    /// The table a view's row goes to: the one its given columns are of.
+    /// The table below a view that gets the row: the one that the given columns belong to.
     fn inserted_relation(&self, view: &KeptView, insert: &ast::Insert) -> SqlResult<RelationId> {
         let (schema, name) = (view.info.schema(), view.info.name());
         let below = self.tables_below(view);
@@ -212,7 +212,7 @@ impl Binder<'_> {
     }
 }
 
-/// What the target of an INSERT is used for.
+/// Privileges that the target of an INSERT needs.
 fn insert_privileges(insert: &ast::Insert) -> Privileges {
     match (insert.replace, insert.on_duplicate.is_empty()) {
         (true, _) => Privileges::INSERT | Privileges::DELETE,

@@ -1,4 +1,5 @@
-//! JSON_TABLE in FROM.
+//! JSON_TABLE in FROM. Its document may read the tables before it, so it is joined row by row to
+//! its input.
 
 use std::ops::Range;
 use std::sync::Arc;

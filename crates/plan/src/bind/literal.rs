@@ -1,4 +1,4 @@
-//! Literals.
+//! Literals with their types. Shared with DEFAULT clauses, which convert literals in `define`.
 
 use selkie_expr::{Expr, TypeContext};
 use selkie_sql::ast;

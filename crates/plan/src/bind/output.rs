@@ -1,4 +1,5 @@
-//! What clients are told about result columns.
+//! Names and metadata of result columns, as clients are told. Compat: MariaDB announces columns of
+//! a temporary table like those of a table.
 
 use selkie_types::TypeKind;
 use std::sync::Arc;
@@ -29,7 +30,7 @@ impl Named {
         Self { id, name, schema: "".into(), table: "".into(), column: "".into() }
     }
 
-    /// What clients are told of it.
+    /// Metadata for clients.
     pub(crate) fn output(&self, columns: &Columns, ty: &ColumnType) -> OutputColumn {
         let mut output = OutputColumn {
             name: self.name.as_str().into(),
@@ -96,7 +97,7 @@ fn describe(
     if is_information && column.ty.kind == TypeKind::LongText {
         output.ty.length = 3 * 65_535;
     }
-    // What is kept in a temporary table has no keys there.
+    // A column of a temporary table has no keys.
     if std::mem::replace(&mut output.kept, true) {
         return;
     }

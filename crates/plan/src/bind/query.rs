@@ -1,4 +1,5 @@
-//! Query expressions: WITH, set operations, parentheses, VALUES.
+//! Query expressions: WITH, set operations, parentheses, VALUES. A single SELECT is bound by
+//! `select.rs`.
 
 use selkie_engine::{LockMode, LockWait};
 use selkie_expr::union_type::aggregate_exprs;
@@ -312,8 +313,8 @@ fn is_union_all(operand: &ast::SetOperand) -> bool {
     operand.op == ast::SetOp::Union && operand.all
 }
 
-/// How many of the operands make one operation with what is left of them. UNIONs up to the last
-/// that removes duplicates are one UNION, the UNION ALLs behind it another.
+/// Number of the operands that form one operation with what precedes them. UNIONs up to the last
+/// one that removes duplicates form one UNION; the UNION ALLs after it form another.
 fn chained(rest: &[ast::SetOperand]) -> usize {
     let unions = rest.iter().take_while(|operand| operand.op == ast::SetOp::Union).count();
     let distinct = rest[..unions].iter().rposition(|operand| !operand.all);

@@ -1,6 +1,6 @@
-//! Tables that a DELETE of several tables reads in subqueries, which may not be its targets.
+//! Tables that a multi-table DELETE reads in subqueries. They must not be its targets.
 //!
-//! Must not know what is deleted: [`Binder::delete`] asks at its end.
+//! Must not know the targets: [`Binder::delete`] checks them at its end.
 
 use selkie_catalog::TableInfo;
 use selkie_engine::TableId;
@@ -22,7 +22,7 @@ pub(super) struct ReadAgain {
     tables: Vec<(TableId, Option<NamedView>)>,
 }
 
-/// Where tables are being bound.
+/// Place of the tables being bound.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Place {
     /// In a derived or common table, or a view that is not merged: its rows are all read before the

@@ -1,5 +1,5 @@
-//! Which common tables read which, and what the standard allows a recursive part to do with the
-//! table it is a part of. Works on syntax alone.
+//! Dependencies between common tables, and the standard's restrictions on a recursive part. Works
+//! on syntax alone.
 
 use selkie_expr::aggregate::AggregateKind;
 use selkie_sql::ast;
@@ -7,10 +7,10 @@ use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::ER_NOT_STANDARD_COMPLIANT_RECURSIVE;
 use selkie_types::{SqlError, SqlResult, stack};
 
-/// Who reads whom among the tables of a WITH.
+/// Dependencies between the tables of a WITH.
 pub(super) struct Dependencies {
     names: Vec<Box<str>>,
-    /// Through any number of others.
+    /// Including reads through other tables.
     reads: Vec<Vec<bool>>,
     direct: Vec<Vec<bool>>,
 }
@@ -47,7 +47,7 @@ impl Dependencies {
         groups
     }
 
-    /// Whether some of `tables` read each other without the help of others.
+    /// Whether some of `tables` read each other without other tables in between.
     pub(super) fn is_cyclic(&self, tables: &[&ast::CommonTable]) -> bool {
         let inside = |at: usize| tables.iter().any(|t| *t.name.value == *self.names[at]);
         let mut direct = self.direct.clone();
@@ -71,7 +71,7 @@ fn closure(mut reads: Vec<Vec<bool>>) -> Vec<Vec<bool>> {
     reads
 }
 
-/// How often a query names one of `names` as a table.
+/// Number of references to tables called `names` in a query.
 fn mentions(query: &ast::Query, names: &[&str]) -> usize {
     let mut found = 0;
     query.clone().for_each_mention(&mut |mention| {

@@ -1,4 +1,5 @@
-//! What names mean in a query block.
+//! Scopes: name lookup in a query block. Lookup goes from the innermost block outwards and stops at
+//! a closed one.
 
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ use super::window::Windows;
 use crate::logical::{ColumnId, ColumnSet, RelationId};
 use crate::star::StarOrder;
 
-/// The clause a name stands in, as errors call it.
+/// The clause of a name, as in error messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Clause {
     #[default]
@@ -84,20 +85,20 @@ pub(super) struct Source {
     pub merged: Vec<usize>,
     /// The view it is, among those kept for a statement that changes rows.
     pub view: Option<usize>,
-    /// What has to be asked about its columns.
+    /// Privileges to check on its columns.
     pub guard: Option<Arc<Guard>>,
 }
 
 /// Columns of a source.
 #[derive(Clone, Debug)]
 pub(super) enum SourceColumns {
-    /// Those of a table instance.
+    /// The columns of a table instance.
     Table(RelationId),
     /// Names and numbers.
     Listed(Vec<(Box<str>, ColumnId)>),
 }
 
-/// What names mean in a block.
+/// Names visible in a block.
 #[derive(Default)]
 pub(super) struct Scope {
     /// Tables of FROM in order.
@@ -165,7 +166,7 @@ impl Binder<'_> {
         }
     }
 
-    /// How many columns a source has.
+    /// Number of columns of a source.
     pub(super) fn source_width(&self, source: &Source) -> usize {
         match &source.columns {
             SourceColumns::Listed(columns) => columns.len(),
@@ -251,7 +252,7 @@ impl Binder<'_> {
         }
     }
 
-    /// What a name means in the block `at`.
+    /// The expression that a name refers to in block `at`.
     fn in_scope(
         &mut self,
         at: usize,
@@ -261,7 +262,7 @@ impl Binder<'_> {
         let own = at + 1 == self.scopes.len();
         let in_aggregate = self.scopes.last().is_some_and(|s| s.in_aggregate);
         let rule = match self.scopes[at].use_aliases {
-            // What an aggregate reads comes from below the grouping.
+            // An aggregate's arguments are computed below the grouping.
             Some(AliasUse::Only) if in_aggregate => Some(AliasUse::Last),
             Some(AliasUse::Inner) if own => None,
             Some(AliasUse::First) if !own => Some(AliasUse::Last),
@@ -283,7 +284,7 @@ impl Binder<'_> {
         }
     }
 
-    /// The column of the tables of block `at` that a name means.
+    /// The column of block `at`'s tables that a name refers to.
     pub(super) fn in_tables(
         &self,
         at: usize,

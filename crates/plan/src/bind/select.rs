@@ -1,4 +1,4 @@
-//! One SELECT with the ORDER BY and LIMIT around it.
+//! One SELECT with its ORDER BY and LIMIT: select list, grouping, DISTINCT, windows and sort keys.
 
 use selkie_expr::aggregate::{Aggregate, AggregateKind};
 use selkie_expr::{Coercibility, Expr};

@@ -1,4 +1,5 @@
-//! NEXT VALUE FOR, PREVIOUS VALUE FOR, SETVAL.
+//! NEXT VALUE FOR, PREVIOUS VALUE FOR, SETVAL. They become expressions that the executor evaluates;
+//! here only the sequence and the privileges are checked.
 
 use selkie_expr::{Expr, ExprKind, SequenceAsk, SequenceCall};
 use selkie_sql::ast;

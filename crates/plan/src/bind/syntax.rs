@@ -1,4 +1,5 @@
-//! Functions with a syntax of their own.
+//! Functions with a syntax of their own, such as intervals, TRIM or WEIGHT_STRING. Types are
+//! inferred by [`selkie_expr::build`].
 
 use selkie_expr::Expr;
 use selkie_expr::SequenceAsk;

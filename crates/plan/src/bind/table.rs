@@ -1,4 +1,5 @@
-//! What a table asks of every row that is stored: generated columns, checks, defaults.
+//! Rules of a table for every stored row: generated columns, checks, defaults. Their stored texts
+//! are parsed and bound again for each statement.
 
 use std::sync::Arc;
 

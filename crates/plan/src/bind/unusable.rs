@@ -1,4 +1,5 @@
-//! Notes about keys that a condition cannot use, because it compares their columns in other types.
+//! Notes about keys that a condition cannot use, because it compares their columns as another type.
+//! Only with `note_verbosity` = `unusable_keys`; must not change the plan.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! UPDATE of one or more tables.
+//! UPDATE of one or more tables. Assignments to columns of views become assignments to columns of
+//! the tables below.
 
 use selkie_catalog::{DefaultValue, TableInfo};
 use selkie_engine::LockMode;
@@ -22,7 +23,7 @@ pub(crate) struct BoundUpdate {
     pub ignore: bool,
     /// Several tables: the rows are found before any is changed.
     pub multiple: bool,
-    /// What columns of views stand for.
+    /// Expressions of the columns of views.
     pub meaning: Meaning,
 }
 

@@ -1,5 +1,5 @@
-//! Views: their queries in place of their names, and how changes of their rows become changes of
-//! rows of the tables below.
+//! Views: their queries replace their names, and changes to their rows become changes to rows of
+//! the tables below.
 //!
 //! A view is bound as a projection. For a change the projections above the changed table are
 //! opened: they let all columns below through, the row's key among them, and what an assignment
@@ -194,7 +194,7 @@ impl Binder<'_> {
         })
     }
 
-    /// What new rows must satisfy that come through a view.
+    /// The condition that new rows of a view must satisfy.
     pub(super) fn view_check(&self, view: &KeptView) -> SqlResult<Option<BoundCheck>> {
         let mut conditions = Vec::new();
         self.own_conditions(view, false, &mut conditions);

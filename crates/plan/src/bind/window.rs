@@ -1,4 +1,5 @@
-//! Window functions in expressions: collected by block, read as columns of window operators.
+//! Window functions in expressions: collected per block, and read as columns of window operators.
+//! Named windows and frames are in `window_spec.rs`.
 
 use selkie_expr::aggregate::{Aggregate as AggregateCall, AggregateKind};
 use selkie_expr::{Expr, cast};

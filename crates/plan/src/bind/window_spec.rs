@@ -1,5 +1,5 @@
-//! Specifications of windows: what a named window lends to others, what each function asks of its
-//! window, and frames.
+//! Window specifications: inheritance from named windows, the requirements of each function, and
+//! frames.
 
 use hashbrown::HashMap;
 
@@ -38,7 +38,7 @@ impl NamedWindows {
         self.find(name).ok_or_else(|| SqlError::new(&ER_WRONG_WINDOW_SPEC_NAME, &[name]))
     }
 
-    /// What follows OVER.
+    /// The specification after OVER.
     pub(super) fn specification(&self, over: &ast::Over) -> SqlResult<ast::WindowSpec> {
         match over {
             ast::Over::Named(name) => self.must_find(name).cloned(),
@@ -72,7 +72,7 @@ impl NamedWindows {
     }
 }
 
-/// What a function asks of its window.
+/// Requirements of a function on its window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     /// Sees a frame.
@@ -160,7 +160,7 @@ impl Binder<'_> {
         })
     }
 
-    /// How far a bound is away: a constant that is not negative.
+    /// Distance of a frame bound: a constant that is not negative.
     fn distance(&mut self, e: &ast::Expr, rows: bool) -> SqlResult<Expr> {
         let mut expr = self.scalar(e)?;
         crate::fold::fold(&mut expr, self.types);
