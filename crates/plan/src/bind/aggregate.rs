@@ -17,7 +17,7 @@ use crate::logical::{ColumnId, ColumnSet};
 pub(super) struct Aggregates {
     /// Calls with the numbers of their columns.
     pub calls: Vec<(ColumnId, Aggregate)>,
-    /// Aggregates whose argument has more digits than shown, with the number of shown digits.
+    /// Aggregates whose argument has more digits than it shows, with the number shown.
     pub widened: Vec<(ColumnId, u8)>,
 }
 
@@ -61,11 +61,10 @@ impl Binder<'_> {
         Ok(expr)
     }
 
-    /// The type that an aggregate is shown with if its argument has more digits than it shows, and
-    /// those.
+    /// The type shown for an aggregate whose argument has more digits than it shows, and the number
+    /// of digits shown.
     ///
-    /// Compat: `MAX(1/3)*3` is 1.0000, as `1/3*3` is; but different values are added up as they are
-    /// shown.
+    /// Compat: `MAX(1/3)*3` is 1.0000, like `1/3*3`. DISTINCT values are summed as shown.
     fn shown_digits(
         &self,
         kind: AggregateKind,
@@ -83,12 +82,12 @@ impl Binder<'_> {
         }
     }
 
-    /// Cuts arguments of aggregates to the digits they show, where MariaDB groups by a temporary
+    /// Rounds arguments of aggregates to the digits they show, where MariaDB groups by a temporary
     /// table.
     ///
-    /// Compat: that keeps what has been added up in columns, each time with the digits of its type.
-    /// It is not used where groups come in order: with ROLLUP, different values or concatenation,
-    /// and by an index.
+    /// Compat: the temporary table keeps intermediate sums in columns, rounded to their type. It is
+    /// not used where groups come in order: with ROLLUP, DISTINCT or concatenation, and by an
+    /// index.
     pub(super) fn cut_digits(&mut self, calls: &mut [(ColumnId, Aggregate)]) {
         let widened = std::mem::take(&mut self.scope().aggregates.widened);
         for (id, call) in calls {
@@ -142,7 +141,7 @@ impl Binder<'_> {
         self.add_aggregate(aggregate, None)
     }
 
-    /// ORDER BY inside of a call; a number is the position of an argument.
+    /// ORDER BY inside a call; a number is the position of an argument.
     fn aggregate_order(
         &mut self,
         keys: &[ast::OrderItem],
@@ -162,12 +161,12 @@ impl Binder<'_> {
         Ok(order)
     }
 
-    /// Arguments of an aggregate: over the rows below a grouping, without its aggregates.
+    /// Arguments of an aggregate, over the rows below a grouping, without its aggregates.
     pub(super) fn aggregate_args(&mut self, args: &[ast::Expr]) -> SqlResult<Vec<Expr>> {
         let scope = self.scope();
         let inside = std::mem::replace(&mut scope.in_aggregate, true);
         let aliases = scope.use_aliases;
-        // In the select list itself its names are not known.
+        // In the select list itself, aliases are not visible.
         scope.use_aliases = match aliases {
             None | Some(AliasUse::Inner) => None,
             Some(_) => Some(AliasUse::Last),
@@ -179,7 +178,7 @@ impl Binder<'_> {
         bound
     }
 
-    /// Error 1111 where no block around takes aggregates, whatever their arguments are.
+    /// Error 1111 if no enclosing block allows aggregates, whatever the arguments are.
     fn check_aggregate_place(&mut self) -> SqlResult<()> {
         self.scope();
         match self.scopes.iter().any(|scope| scope.allow_aggregates) {
@@ -188,9 +187,9 @@ impl Binder<'_> {
         }
     }
 
-    /// Notes that an aggregate reads an entry of an outer block's select list.
+    /// Records that an aggregate reads an entry of an outer block's select list.
     ///
-    /// Compat: such an entry does not make the aggregate one of the outer block, as a column would.
+    /// Compat: unlike a column, such an entry does not move the aggregate to the outer block.
     pub(super) fn read_alias(&mut self, expr: &Expr) {
         if !self.scopes.last().is_some_and(|scope| scope.in_aggregate) {
             return;
@@ -223,11 +222,11 @@ impl Binder<'_> {
                 .or_else(|| between.rev().find(|at| allowed(*at)))
                 .or_else(|| allowed(current).then_some(current)),
         };
-        // Compat: an aggregate inside of another must belong to a block further out.
+        // Compat: an aggregate inside another one must belong to an outer block.
         block.filter(|at| !self.scopes[*at].in_aggregate).ok_or_else(invalid_group_function_use)
     }
 
-    /// Adds the columns an expression reads, in its subqueries too.
+    /// Adds the columns that an expression reads, including those its subqueries read.
     pub(super) fn add_columns(&self, expr: &Expr, read: &mut ColumnSet) {
         read.add_expr(expr);
         expr.visit(&mut |e| {
@@ -246,7 +245,7 @@ impl Binder<'_> {
         scope.sources.iter().any(from_table) || scope.aggregates.gives_any(columns)
     }
 
-    /// `shown` says how many digits its argument shows, if it has more.
+    /// Adds an aggregate to its block. `shown`: digits its argument shows, if it has more.
     fn add_aggregate(&mut self, aggregate: Aggregate, shown: Option<u8>) -> SqlResult<Expr> {
         let block = self.aggregation_block(&aggregate)?;
         let calls = &self.scopes[block].aggregates.calls;
@@ -276,7 +275,7 @@ fn row_limit(limit: &ast::Limit) -> (u64, u64) {
     (number(&limit.offset).unwrap_or(0), number(&limit.count).unwrap_or(u64::MAX))
 }
 
-/// Compat: different values without an order of their own come in the order of the values.
+/// Compat: DISTINCT values without ORDER BY are ordered by value.
 fn distinct_order(distinct: bool, args: &[Expr], order: Vec<(Expr, bool)>) -> Vec<(Expr, bool)> {
     match distinct && order.is_empty() {
         true => args.iter().map(|arg| (arg.clone(), false)).collect(),

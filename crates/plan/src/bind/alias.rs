@@ -32,16 +32,16 @@ pub(super) struct AliasColumn {
 /// Order in which the select list and the tables are searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AliasUse {
-    /// Before the tables: a key of ORDER BY.
+    /// Select list before the tables: a key of ORDER BY.
     First,
-    /// After the tables, as part of a key of ORDER BY or GROUP BY or of an aggregate's argument: an
-    /// entry that reads an aggregate is error 1247.
+    /// Select list after the tables: part of a key of ORDER BY or GROUP BY, or of an aggregate's
+    /// argument. An entry that reads an aggregate is error 1247.
     Last,
-    /// After the tables: a key of a window.
+    /// Select list after the tables: a key of a window.
     Key,
-    /// After the tables, but only for subqueries: in the select list itself.
+    /// Select list after the tables, but only for subqueries: in the select list itself.
     Inner,
-    /// In place of the tables: HAVING, which sees the columns of GROUP BY too.
+    /// Select list instead of the tables: HAVING, which also sees the columns of GROUP BY.
     Only,
 }
 

@@ -40,8 +40,8 @@ impl Binder<'_> {
         Ok(bound)
     }
 
-    /// Compat: the zero date of a column that is NOT NULL is NULL to `IS NULL`, in conditions that
-    /// choose rows; for programs that know no zero dates.
+    /// Compat: in conditions that select rows, `IS NULL` is true for the zero date of a NOT NULL
+    /// column. This serves programs that do not know zero dates.
     fn zero_date_is_null(&mut self, expr: &ast::Expr) -> SqlResult<Option<Expr>> {
         if !self.chooses_rows {
             return Ok(None);
@@ -78,8 +78,8 @@ impl Binder<'_> {
     /// An operand of arithmetic or part of a document: a text keeps the expression that makes it.
     pub(super) fn operand(&mut self, expr: &ast::Expr) -> SqlResult<Expr> {
         let mut bound = self.bind_expr(expr)?;
-        // A result is not cut to the digits of its type before it is known where it stands.
-        // Nor are texts compared before it is known whether numbers are asked for.
+        // A result is not rounded to its type's digits before its context is known.
+        // Texts are not compared before it is known whether a number is needed.
         let waits = build::wider_scale(&bound).is_some()
             || build::is_extreme_of_texts(&bound)
             || bound.is_whole_number_text();
@@ -107,7 +107,7 @@ impl Binder<'_> {
                 let value = self.scalar(value);
                 self.assigning.pop();
                 let mut value = value?;
-                // Compat: a variable keeps all digits of a result, whatever it shows.
+                // Compat: a variable keeps all digits of a result, even those not shown.
                 build::unround(&mut value);
                 // Compat: a variable holds a number or a text.
                 let is_text = value.ty.is_string();
@@ -173,9 +173,8 @@ impl Binder<'_> {
         Expr::parameter(number, ty)
     }
 
-    /// Compat: a variable is read as what it was before the statement, whatever the statement
-    /// assigns; one that was nothing is a text of bytes, or of the collation of what it has been
-    /// assigned.
+    /// Compat: a variable is read with the type it had before the statement, whatever the statement
+    /// assigns. An unset one is a binary text, or has the collation of the value assigned so far.
     fn user_variable(&mut self, name: &str) -> Expr {
         let ty = self.names.environment.user_variable(name);
         if !self.user_variables.iter().any(|(known, _)| **known == *name) {
@@ -184,7 +183,7 @@ impl Binder<'_> {
         let ty = match ty.filter(|ty| ty.kind != TypeKind::Null) {
             Some(ty) if ty.is_integer() && ty.unsigned => SqlType::bigint_unsigned(),
             Some(ty) if ty.is_integer() => SqlType::bigint(),
-            // Its next text may show other decimals.
+            // The next text may show other decimals.
             Some(ty) if ty.is_string() && self.assigns(name) => {
                 SqlType { decimals: selkie_types::NOT_FIXED_DECIMALS, ..ty }
             }
@@ -203,12 +202,12 @@ impl Binder<'_> {
         self.assigning.iter().any(|n| n.eq_ignore_ascii_case(name))
     }
 
-    /// A variable that a product is assigned to, row after row, gains decimals with each row.
+    /// A variable to which a product is assigned for each row gains decimals with each row.
     ///
-    /// Compat: MariaDB shows as many as a value has come to; here all have the decimals that are
-    /// kept.
+    /// Compat: MariaDB shows the decimals of the current value; here every row has the maximum that
+    /// is stored.
     ///
-    /// One that the statement only reads has the most digits there are.
+    /// A variable that the statement only reads has the maximum number of digits.
     fn widen_product(&self, op: build::Arithmetic, left: &mut Expr, right: &mut Expr) {
         const KEPT: u8 = 30;
         use build::Arithmetic::{Add, Divide, IntDivide, Modulo, Multiply, Subtract};
@@ -326,7 +325,7 @@ impl Binder<'_> {
             let escape = self.in_kept_text.then_some("\\");
             return build::like(value, pattern, escape, negated, self.types);
         };
-        // Compat: here it is asked for before tables are open.
+        // Compat: at this place ESCAPE is evaluated before tables are open.
         if self.derived_in_update > Some(0) && reads_tables(escape) {
             return Err(SqlError::new(&ER_WRONG_ARGUMENTS, &[&"ESCAPE"]));
         }
@@ -336,7 +335,7 @@ impl Binder<'_> {
         };
         let (text, _) = escape.ty.collation.charset().convert(b, Charset::Utf8mb4);
         let escape = String::from_utf8_lossy(&text);
-        // Compat: in this mode a character must be said, or nothing.
+        // Compat: in this mode ESCAPE must not be empty.
         let plain = self.types.sql_mode.contains(SqlMode::NO_BACKSLASH_ESCAPES);
         if plain && escape.is_empty() && !self.in_kept_text {
             return Err(SqlError::new(&ER_WRONG_ARGUMENTS, &[&"ESCAPE"]));
@@ -362,7 +361,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Syntax that is a function in disguise.
+    /// Functions with a special syntax.
     fn special(&mut self, expr: &ast::Expr) -> SqlResult<Expr> {
         use ast::ExprKind as Syntax;
         let types = self.types;
@@ -399,7 +398,7 @@ impl Binder<'_> {
     }
 }
 
-/// The zero date of a column that is NOT NULL.
+/// The zero date of a NOT NULL column.
 fn zero_date(column: &selkie_catalog::ColumnInfo) -> Option<Expr> {
     match column.ty.kind {
         _ if column.nullable => None,
@@ -439,7 +438,7 @@ fn arithmetic(op: ast::BinaryOp) -> Option<Arithmetic> {
     })
 }
 
-/// Compat: whether some value of two rows is NULL, `IS NULL` does not ask: their comparison is not.
+/// Compat: `IS NULL` of a comparison of two rows is false, even if a value in them is NULL.
 pub(super) fn compares_rows(expr: &ast::Expr) -> bool {
     use ast::BinaryOp::*;
     let is_row = |e: &ast::Expr| matches!(e.kind, ast::ExprKind::Row(_));

@@ -169,7 +169,7 @@ impl Binder<'_> {
         self.note_hex(query);
     }
 
-    /// Marks columns of a query merged into others that are hexadecimal literals.
+    /// Marks hexadecimal literals among the columns of a query that is merged into another.
     pub(super) fn note_hex(&mut self, query: &super::Query) {
         if !query.plan.is_plain_select() {
             return;
@@ -179,7 +179,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Names of a derived table's columns: those given, or the query's own; no two alike.
+    /// Column names of a derived table: the given ones or the query's own, without duplicates.
     pub(super) fn derived_names(
         &self,
         query: &super::Query,
@@ -278,7 +278,7 @@ impl Binder<'_> {
         self.scope().sources[sources].iter_mut().for_each(|s| s.nullable = true);
     }
 
-    /// The equalities of USING and NATURAL; the merged columns are hidden on one side.
+    /// The equalities of USING and NATURAL. The merged columns are hidden on one side.
     fn using(
         &mut self,
         join: &ast::Join,
@@ -370,7 +370,7 @@ impl Binder<'_> {
         self.source_expr(&self.innermost()[source], id)
     }
 
-    /// A scope for a block.
+    /// Opens a scope for a block.
     pub(super) fn push_scope(&mut self) {
         self.scopes.push(Scope::default());
     }

@@ -33,7 +33,7 @@ pub(crate) struct BoundInsert {
     pub rules: RowRules,
     /// The view the rows go through.
     pub view: Option<BoundView>,
-    /// RETURNING over column numbers, and the numbers' first.
+    /// RETURNING over column numbers; `returning_first` is the number of the row's first column.
     pub returning: Vec<(Named, Expr)>,
     pub returning_first: ColumnId,
 }
@@ -71,7 +71,7 @@ impl Binder<'_> {
         let (returning, returning_first) = self.inserted_rows(&target, insert)?;
         let returned = |at| returning.iter().any(|(_, e)| reads(e, returning_first + at));
         let all = rows.is_some() || target.view.is_some();
-        // Compat: a column that is given a value, if only DEFAULT, is computed.
+        // Compat: a column in the list of columns is computed, even if its value is DEFAULT.
         let mut rules =
             self.row_rules(&table, &|at| all || targets.contains(&at) || returned(at))?;
         rules.lenient = insert.columns.as_ref().is_none_or(Vec::is_empty)
@@ -99,7 +99,7 @@ impl Binder<'_> {
         })
     }
 
-    /// Positions of the columns given values.
+    /// Positions of the columns that get values.
     fn insert_columns(
         &mut self,
         target: &InsertTarget,
@@ -108,11 +108,11 @@ impl Binder<'_> {
         let names: Vec<&ast::ColumnRef> = match (&insert.columns, &insert.source) {
             (_, ast::InsertSource::Set(list)) => list.iter().map(|a| &a.column).collect(),
             (Some(columns), _) if !columns.is_empty() => columns.iter().collect(),
-            // Compat: an empty list is none.
+            // Compat: an empty list counts as no list.
             (_, source) => {
                 let names = target.columns.iter().map(|(name, _)| &**name);
                 self.check_all_columns(target.guard.as_deref(), names, Privileges::INSERT)?;
-                // Compat: a first row without values is one for no column, except in a view.
+                // Compat: an empty first row gives values to no column, except in a view.
                 let empty = matches!(source, ast::InsertSource::Values(rows)
                     if rows.first().is_some_and(Vec::is_empty));
                 if empty && target.view.is_none() {
@@ -167,7 +167,7 @@ impl Binder<'_> {
         }
     }
 
-    /// VALUES rows. A place that is DEFAULT in some rows gets a second column that says where.
+    /// VALUES rows. A position that is DEFAULT in some rows gets a second column that marks them.
     fn value_rows(
         &mut self,
         target: &InsertTarget,
@@ -187,7 +187,7 @@ impl Binder<'_> {
             let mut values = self.value_row((&target.table, first), targets, row, &mut defaults)?;
             values.iter_mut().for_each(build::unround);
             values.iter().for_each(|value| self.defaults_inside(value, &target.table, first));
-            // Compat: what a value is has to fit in the first row only.
+            // Compat: only in the first row must types of values be assignable.
             if number == 0 && !self.ignore && self.types.sql_mode.is_strict() {
                 let given = values.iter().zip(targets).zip(row).filter(|(_, e)| !is_default(e));
                 let mut pairs = given.map(|(pair, _)| pair);
@@ -221,8 +221,8 @@ impl Binder<'_> {
         Ok(Rows { plan: Logical::Values { rows: bound, columns: ids.clone() }, ids, flags, own })
     }
 
-    /// The values of a row, all DEFAULT if it is empty. A default that is an expression is a value
-    /// like others, which reads the row so far.
+    /// The values of a row; an empty row has only DEFAULT. An expression default is an ordinary
+    /// value that reads the row so far.
     fn value_row(
         &mut self,
         (table, first): (&TableInfo, ColumnId),
@@ -248,7 +248,7 @@ impl Binder<'_> {
         Ok(values)
     }
 
-    /// Whether defaults of columns must be computed row by row, in the order of the columns.
+    /// Whether defaults must be computed row by row in the order of columns.
     fn has_ordered_defaults(&mut self, table: &TableInfo) -> SqlResult<bool> {
         for column in &table.columns {
             if let DefaultValue::Expression(text) = &column.default
@@ -260,7 +260,7 @@ impl Binder<'_> {
         Ok(false)
     }
 
-    /// Compat: a subquery of a value sees the columns of the new row as they are at first.
+    /// Compat: a subquery in a value sees the initial values of the new row.
     fn defaults_inside(&mut self, value: &Expr, table: &TableInfo, first: ColumnId) {
         let mut inside = Vec::new();
         value.visit(&mut |e| {
@@ -286,7 +286,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Columns for rows of values. Rows of one type each keep it; others are converted.
+    /// Columns for rows of values. Rows of equal type keep it; others are converted.
     fn common_types(&mut self, rows: &mut [Vec<Expr>], width: usize) -> Vec<ColumnId> {
         let mut ids = Vec::with_capacity(width);
         for at in 0..width {
@@ -333,7 +333,7 @@ impl Binder<'_> {
         Ok(values)
     }
 
-    /// Compat: `DEFAULT(column)` is a value given for generated column `at`, whatever it is.
+    /// Compat: `DEFAULT(column)` counts as a value for the generated column `at`, whatever it is.
     fn refuse_given(&self, table: &TableInfo, at: usize, value: &ast::Expr) -> SqlResult<()> {
         let strict = self.types.sql_mode.is_strict() && !self.ignore;
         let given = matches!(value.kind, ast::ExprKind::Default(Some(_)));
@@ -372,7 +372,7 @@ impl Binder<'_> {
         let (existing, new) = (self.new_row(&target.table), self.new_row(&target.table));
         self.in_new_row(target, existing);
         self.inserted = Some((existing, new));
-        // Compat: only beside a query the error speaks of UPDATE.
+        // Compat: the error names UPDATE only if the source is a query.
         let clause = match insert.source {
             ast::InsertSource::Query(_) => Clause::Duplicate,
             _ => Clause::Fields,
@@ -383,7 +383,7 @@ impl Binder<'_> {
         Ok((bound?, Some((existing, new))))
     }
 
-    /// Assignments to columns of the target, whose row's begin with `first`.
+    /// Assignments to columns of the target; `first` is the first column of its row.
     fn assignments(
         &mut self,
         target: &InsertTarget,
@@ -401,8 +401,8 @@ impl Binder<'_> {
         Ok(bound)
     }
 
-    /// The value assigned to a column of the row whose columns begin with `first`; `None` for its
-    /// default.
+    /// The value assigned to a column of the row that begins with column `first`; `None` for the
+    /// column's default.
     pub(super) fn assigned_value(
         &mut self,
         (table, first): (&TableInfo, ColumnId),
@@ -418,7 +418,7 @@ impl Binder<'_> {
         }
         self.refuse_given(table, at, value)?;
         let mut value = self.in_clause(clause, |b| b.scalar(value))?;
-        // Compat: all digits that are computed are stored, not only those that are shown.
+        // Compat: all computed digits are stored, including those not shown.
         build::unround(&mut value);
         if !self.ignore && self.types.sql_mode.is_strict() {
             refuse_assignment(&value.ty, table, at)?;
@@ -426,7 +426,7 @@ impl Binder<'_> {
         Ok(Some(value))
     }
 
-    /// `VALUES(column)`: the value that was to be inserted; NULL elsewhere.
+    /// `VALUES(column)`: the value that was to be inserted; NULL in other statements.
     pub(super) fn inserted_value(&mut self, name: &ast::ColumnRef) -> SqlResult<Expr> {
         let bare = ast::ColumnRef::bare(name.name.clone());
         let Some((existing, new)) = self.inserted else {
@@ -443,7 +443,7 @@ impl Binder<'_> {
         }
     }
 
-    /// RETURNING of an INSERT: the columns, and the number of the row's first column.
+    /// RETURNING of an INSERT: its columns, and the number of the row's first column.
     fn inserted_rows(
         &mut self,
         target: &InsertTarget,
@@ -451,11 +451,11 @@ impl Binder<'_> {
     ) -> SqlResult<(Vec<(Named, Expr)>, ColumnId)> {
         let before = self.columns.relations.len();
         let made = self.inserted_row(target, &insert.returning)?;
-        // Compat: the rows of a query are at hand before the first is inserted.
+        // Compat: the rows of a query are complete before the first one is inserted.
         if matches!(insert.source, ast::InsertSource::Query(_)) {
             return Ok(made);
         }
-        // The row's own instance is the first one added.
+        // The first added instance is the row itself.
         let mut read = self.columns.relations.iter().skip(before + 1);
         if read.any(|relation| relation.table.def.id == target.table.def.id) {
             return Err(SqlError::new(&ER_UPDATE_TABLE_USED, &[&target.name, &"INSERT"]));
@@ -477,7 +477,7 @@ impl Binder<'_> {
         Ok((self.returned_from(source, items)?, first))
     }
 
-    /// RETURNING: the columns, and the number of the row's first column.
+    /// RETURNING: its columns, and the number of the row's first column.
     pub(super) fn returning(
         &mut self,
         table: &Arc<TableInfo>,
@@ -521,9 +521,9 @@ fn reads(expr: &Expr, column: ColumnId) -> bool {
     found
 }
 
-/// Whether values of a place are of different families, its strings of different character sets,
-/// its numbers of different digits where they become texts, doubles among others there, or some of
-/// them written in hexadecimal: then each is stored as what it is, not as what they have in common.
+/// Whether values of one position must be stored one by one, not as their common type: they are of
+/// different families, strings of different character sets, numbers of different decimals that
+/// become texts, doubles among other values that become texts, or some of them are hexadecimal.
 fn is_mixed(rows: &[Vec<Expr>], place: usize, to_text: bool) -> bool {
     let mixed = match to_text {
         true => has_scales(rows, place) || has_doubles_among_others(rows, place),
@@ -539,8 +539,8 @@ fn is_mixed(rows: &[Vec<Expr>], place: usize, to_text: bool) -> bool {
     first.is_some_and(|first| digits(first) || kinds.any(|kind| kind != first))
 }
 
-/// Whether strings, addresses, exact numbers, doubles and kinds of dates are among the values of a
-/// place.
+/// Whether values of one position mix families: strings, addresses, exact numbers, doubles, kinds
+/// of dates.
 fn has_families(rows: &[Vec<Expr>], place: usize) -> bool {
     let is_double = |e: &Expr| e.ty.physical() == selkie_types::Physical::Double;
     let date_kind = |e: &Expr| e.ty.is_temporal().then_some(e.ty.kind);
@@ -551,8 +551,8 @@ fn has_families(rows: &[Vec<Expr>], place: usize) -> bool {
     families.next().is_some_and(|first| families.any(|other| other != first))
 }
 
-/// Whether doubles, whose digits depend on the room there is for them, are among values of other
-/// types.
+/// Whether doubles are mixed with other types. The digits of a double depend on the available
+/// length.
 fn has_doubles_among_others(rows: &[Vec<Expr>], place: usize) -> bool {
     let double =
         |e: &Expr| (e.ty.physical() == selkie_types::Physical::Double).then_some(e.ty.kind);
@@ -562,15 +562,15 @@ fn has_doubles_among_others(rows: &[Vec<Expr>], place: usize) -> bool {
     kinds.next().is_some_and(|first| kinds.any(|other| other != first))
 }
 
-/// Whether numbers with more and with fewer digits after the point are among the values of a place.
+/// Whether numbers of one position have different decimals.
 fn has_scales(rows: &[Vec<Expr>], place: usize) -> bool {
     let numbers = rows.iter().map(|row| &row[place]).filter(|e| e.ty.is_numeric());
     let mut scales = numbers.map(|e| e.ty.decimals);
     scales.next().is_some_and(|first| scales.any(|other| other != first))
 }
 
-/// Takes the values that read columns of the new row, numbered `row`, those that must not be mixed,
-/// and if the order of all matters those with side effects out of rows of values.
+/// Moves values out of the rows that must be computed per row: those that read columns `row` of the
+/// new row, those that must not be mixed, and, if `ordered`, those with side effects.
 fn own_values(
     table: &TableInfo,
     rows: &mut [Vec<Expr>],
@@ -595,7 +595,7 @@ fn own_values(
     own
 }
 
-/// Error 4078 for a value that a column cannot hold by its type.
+/// Error 4078 if the column's type cannot hold the value's type.
 fn refuse_assignment(from: &SqlType, table: &TableInfo, column: usize) -> SqlResult<()> {
     let column = &table.columns[column];
     let target = selkie_expr::store::StoreTarget {

@@ -15,14 +15,14 @@ use super::{Binder, Named, Query};
 use crate::logical::{ColumnId, Logical, SetNode, SortItem};
 use crate::physical::SetOperator;
 
-/// Most set operations inside of each other.
+/// Maximum nesting of set operations.
 const MOST_LEVELS: usize = 400;
 
-/// A type of combined queries' columns and its claim on the collation.
+/// Common type of a column of combined queries, and its coercibility.
 type CommonType = (SqlType, Coercibility);
 
 impl Binder<'_> {
-    /// A query whose rows stay in the statement.
+    /// A query whose rows stay inside the statement.
     pub(crate) fn query(&mut self, query: &ast::Query) -> SqlResult<Query> {
         stack::check()?;
         self.query_as(query, false)
@@ -35,8 +35,8 @@ impl Binder<'_> {
         if let Some(with) = &query.with {
             self.with(with)?;
         }
-        // It is for the tables in FROM, those of merged views too: not for what is in other
-        // queries.
+        // A locking clause applies to the tables in FROM, including those of merged views, but not
+        // to other queries.
         self.locking = query.locking.map(lock_of).or(around);
         let tail = Tail { order_by: &query.order_by, limit: query.limit.as_deref(), outermost };
         let bound = self.body(&query.body, tail)?;
@@ -115,7 +115,7 @@ impl Binder<'_> {
         Ok(bound)
     }
 
-    /// A key that names a column of the result.
+    /// A key that is a column of the result.
     fn tail_key(&mut self, key: &ast::Expr, columns: &[Named]) -> SqlResult<Expr> {
         if let ast::ExprKind::Column(name) = &key.kind
             && let Some(column) = columns.iter().find(|c| identifier_eq(&c.name, &name.name.value))
@@ -125,7 +125,7 @@ impl Binder<'_> {
         self.scalar(key)
     }
 
-    /// Keys behind parentheses and set operations name columns of the result, not of tables.
+    /// Keys after parentheses and set operations refer to columns of the result, not of tables.
     fn refuse_tables(&self, tail: Tail<'_>, combined: bool) -> SqlResult<()> {
         for key in tail.order_by {
             let ast::ExprKind::Column(name) = &key.expr.kind else { continue };
@@ -171,9 +171,9 @@ impl Binder<'_> {
     }
 
     /// Binds a chain of set operations. Compat: all its queries have common types, whichever of
-    /// them an operation combines; what stands in parentheses has types of its own.
+    /// them an operation combines; a query in parentheses has its own types.
     fn combined(&mut self, first: &ast::QueryBody, rest: &[ast::SetOperand]) -> SqlResult<Query> {
-        // Compat: what stands behind the last SELECT is about that one.
+        // Compat: a locking clause after the last SELECT applies to that one only.
         let locking = self.locking.take();
         let mut queries = vec![self.body(first, Tail::default())?];
         for (at, operand) in rest.iter().enumerate() {
@@ -183,7 +183,8 @@ impl Binder<'_> {
             queries.push(query);
         }
         let types = self.combined_types(&queries)?;
-        // Compat: one operation that removes rows makes a table of the whole chain's rows.
+        // Compat: if one operation removes rows, MariaDB puts the whole chain into a temporary
+        // table.
         let kept = rest.iter().any(|operand| !is_union_all(operand));
         let mut queries = queries.into_iter();
         let mut left: Vec<Query> = queries.by_ref().take(1).collect();
@@ -207,7 +208,7 @@ impl Binder<'_> {
         left.pop().ok_or_else(|| SqlError::internal("a set operation without queries"))
     }
 
-    /// The types that the columns of combined queries have in common.
+    /// Common types of the columns of combined queries.
     pub(super) fn combined_types(&self, queries: &[Query]) -> SqlResult<Vec<CommonType>> {
         queries[1..].iter().try_for_each(|query| check_width(&queries[0], query))?;
         let width = queries[0].columns.len();
@@ -218,7 +219,7 @@ impl Binder<'_> {
         (0..width).map(of_column).collect()
     }
 
-    /// Combines queries, whose columns are converted to `types`; `kept` in a table.
+    /// Combines queries after their columns are converted to `types`. `kept`: in a temporary table.
     pub(super) fn set_operation(
         &mut self,
         (op, all): (ast::SetOp, bool),
@@ -247,8 +248,8 @@ impl Binder<'_> {
         Query { plan: Logical::Set(Box::new(node)), columns: named }
     }
 
-    /// A column of one of the queries that are combined, with its own claim on the collation. A
-    /// literal stays one, and a text what it is made of: its type does not say all.
+    /// A column of one combined query, with its coercibility. Literals and computed texts stay
+    /// expressions, because their type alone does not determine the common type.
     fn branch_column(&self, query: &Query, at: usize) -> Expr {
         let id = query.columns[at].id;
         if let Logical::Project { columns, .. } = &query.plan
@@ -269,7 +270,7 @@ impl Binder<'_> {
     fn set_type(&self, branches: &[Expr]) -> SqlResult<CommonType> {
         let views: Vec<&Expr> = branches.iter().collect();
         let (mut ty, coercibility) = aggregate_exprs(&views, "UNION", self.types)?;
-        // Rows are kept in a table, whose columns have one collation for certain.
+        // Rows are stored in a table, whose columns need a definite collation.
         if coercibility == Coercibility::None {
             return Err(SqlError::new(&ER_CANT_AGGREGATE_NCOLLATIONS, &[&"UNION"]));
         }
@@ -338,7 +339,7 @@ fn lock_of(locking: ast::Locking) -> (LockMode, LockWait) {
     (mode, wait)
 }
 
-/// Whether parentheses hold one SELECT and nothing else, so that they do not matter.
+/// Whether parentheses contain a single SELECT only, so that they have no effect.
 fn is_bare(query: &ast::Query) -> bool {
     let alone = query.with.is_none() && query.into.is_none() && query.locking.is_none();
     let whole = query.order_by.is_empty() && query.limit.is_none();

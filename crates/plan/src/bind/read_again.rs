@@ -11,35 +11,35 @@ use super::Binder;
 use super::scope::Source;
 use crate::logical::RelationId;
 
-/// A view as a statement names it, and what it is.
+/// A view: its name in the statement, and its schema and name.
 type NamedView = (Box<str>, (Box<str>, Box<str>));
 
-/// The tables read so far, and where the binder is.
+/// The tables read so far, and the current place.
 #[derive(Debug, Default)]
 pub(super) struct ReadAgain {
     place: Place,
-    /// Their ids, with the outermost view they are read through.
+    /// Table ids, each with the outermost view through which the table is read.
     tables: Vec<(TableId, Option<NamedView>)>,
 }
 
 /// Place of the tables being bound.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Place {
-    /// In a derived or common table, or a view that is not merged: its rows are all read before the
-    /// first is deleted.
+    /// Whether it is a derived or common table, or a view that is not merged. Its rows are all read
+    /// before the first row is deleted.
     hidden: bool,
-    /// In a subquery, whatever the scopes say: a view's own ones begin anew.
+    /// Whether it is in a subquery. Scopes do not show this inside a view, which has its own.
     below: bool,
     view: Option<NamedView>,
 }
 
 impl Binder<'_> {
-    /// Begins to note tables that are read.
+    /// Starts recording the tables that are read.
     pub(super) fn watch_reads(&mut self) {
         self.read_again = Some(ReadAgain::default());
     }
 
-    /// Notes a table that is being added to the current scope.
+    /// Records a table that is added to the current scope.
     pub(super) fn note_read(&mut self, info: &TableInfo) {
         let in_subquery = self.scopes.len() > 1;
         if let Some(read) = &mut self.read_again
@@ -50,8 +50,8 @@ impl Binder<'_> {
         }
     }
 
-    /// Enters a query with scopes of its own: a view that is merged, under its alias, or a query
-    /// whose reads do not count. To be followed by [`Self::leave`].
+    /// Enters a query with its own scopes: a merged view with its alias, or a query whose reads do
+    /// not count. [`Self::leave`] must follow.
     pub(super) fn enter(&mut self, merged: Option<(&str, &TableInfo)>) -> Option<Place> {
         let in_subquery = self.scopes.len() > 1;
         let place = &mut self.read_again.as_mut()?.place;
@@ -67,14 +67,14 @@ impl Binder<'_> {
         Some(around)
     }
 
-    /// Returns to where [`Self::enter`] was called.
+    /// Returns to the place before [`Self::enter`].
     pub(super) fn leave(&mut self, around: Option<Place>) {
         if let (Some(read), Some(around)) = (&mut self.read_again, around) {
             read.place = around;
         }
     }
 
-    /// 1093 or 1443 if a target, named as `source`, is read too.
+    /// Error 1093 or 1443 if a target named `source` is read too.
     pub(super) fn refuse_read_again(&self, source: &Source, relation: RelationId) -> SqlResult<()> {
         let id = self.columns.relations[relation].table.def.id;
         let tables = self.read_again.iter().flat_map(|read| &read.tables);

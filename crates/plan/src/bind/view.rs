@@ -1,9 +1,9 @@
 //! Views: their queries replace their names, and changes to their rows become changes to rows of
 //! the tables below.
 //!
-//! A view is bound as a projection. For a change the projections above the changed table are
-//! opened: they let all columns below through, the row's key among them, and what an assignment
-//! says about columns of the view is said about columns of the table.
+//! A view is bound as a projection. For a change, the projections above the changed table let all
+//! columns below through, including the row's key. Assignments to columns of the view become
+//! assignments to columns of the table.
 
 use std::sync::Arc;
 
@@ -19,17 +19,17 @@ use crate::logical::{ColumnId, Columns, Logical, RelationId};
 use crate::physical::JoinKind;
 use crate::updatable;
 
-/// Most views within views.
+/// Maximum nesting of views.
 const MOST_VIEWS: usize = 64;
 
-/// Most nodes that columns of views may become where they are read: `x+x` in a view over one of the
-/// same kind doubles what a column stands for.
+/// Maximum number of nodes that replace columns of views. A column `x+x` over a view of the same
+/// kind doubles the size.
 const MOST_NODES: usize = 1_000_000;
 
-/// Expressions that columns of views stand for, over the columns of the tables and views below.
+/// Expressions of the columns of views, over columns of the tables and views below.
 pub(crate) type Meaning = HashMap<ColumnId, Expr>;
 
-/// A view that a change may go through.
+/// A view through which rows may be changed.
 #[derive(Clone, Debug)]
 pub(super) struct KeptView {
     /// Its definition.
@@ -114,7 +114,7 @@ impl Binder<'_> {
         Ok(query.plan)
     }
 
-    /// Fails unless rows of `relation` may be changed so through the view that `source` is.
+    /// An error unless rows of `relation` may be changed through the view `source`.
     pub(super) fn check_written(
         &self,
         source: &Source,
@@ -127,7 +127,7 @@ impl Binder<'_> {
         checked.map_err(|error| invalid_view(error, &view.info))
     }
 
-    /// The view a source is.
+    /// The view of a source, if it is one.
     pub(super) fn kept_view(&self, source: &Source) -> Option<&KeptView> {
         self.kept_views.as_ref()?.get(source.view?)
     }
@@ -138,8 +138,8 @@ impl Binder<'_> {
         updatable::of_view(self.names.tables, &view.info, definition).updatable
     }
 
-    /// Refuses, or warns of, changes with LIMIT through a view that does not show a whole unique
-    /// key of its table: it cannot be told which rows they are. Whether they are refused.
+    /// Handles LIMIT in changes through a view that does not show a unique key of its table, so
+    /// that rows cannot be identified: a warning, or `true` if it must be an error.
     pub(super) fn refuses_limit(&mut self, source: &Source, relation: RelationId) -> bool {
         let Some(view) = self.kept_view(source) else { return false };
         let shown: Vec<usize> = view
@@ -165,7 +165,7 @@ impl Binder<'_> {
         !self.settings.variables.updatable_views_with_limit
     }
 
-    /// The tables a view's rows are rows of.
+    /// The tables whose rows a view shows.
     pub(super) fn tables_below(&self, view: &KeptView) -> Vec<RelationId> {
         match &view.info.kind {
             selkie_catalog::TableKind::View(v) if v.algorithm != "TEMPTABLE" => leaves(&view.plan),
@@ -173,7 +173,7 @@ impl Binder<'_> {
         }
     }
 
-    /// The table instance a source is, or the only one a view's rows are rows of.
+    /// The table instance of a source, or the only table whose rows a view shows.
     pub(super) fn only_table(&self, source: &Source) -> Option<RelationId> {
         match (&source.columns, self.kept_view(source)) {
             (SourceColumns::Table(relation), _) => Some(*relation),
@@ -185,7 +185,7 @@ impl Binder<'_> {
         }
     }
 
-    /// The source of FROM whose rows are rows of `relation`.
+    /// The source in FROM that shows rows of `relation`.
     pub(super) fn source_over(&self, sources: &[Source], relation: RelationId) -> Option<usize> {
         sources.iter().position(|source| match (&source.columns, self.kept_view(source)) {
             (SourceColumns::Table(r), _) => *r == relation,
@@ -207,8 +207,8 @@ impl Binder<'_> {
         Ok(Some(BoundCheck { schema, view, condition }))
     }
 
-    /// Conditions of a view and, with CASCADED, of those it reads. Compat: with LOCAL or nothing
-    /// the options of the views below do not count.
+    /// Conditions of a view and, with CASCADED, of the views below. Compat: with LOCAL or no
+    /// option, the options of the views below do not count.
     fn own_conditions(&self, view: &KeptView, cascaded: bool, out: &mut Vec<Expr>) {
         let selkie_catalog::TableKind::View(definition) = &view.info.kind else { return };
         let cascaded = cascaded || definition.check_option == "CASCADED";
@@ -246,7 +246,7 @@ impl Binder<'_> {
     }
 }
 
-/// The table instances whose rows are the rows of a plan, each of them once per row.
+/// The table instances whose rows a plan gives, each at most once per row.
 fn leaves(plan: &Logical) -> Vec<RelationId> {
     stack::ensure();
     match plan {
@@ -261,8 +261,8 @@ fn leaves(plan: &Logical) -> Vec<RelationId> {
     }
 }
 
-/// Lets the columns of the tables below through every projection of `plan` that stands for a view
-/// above one of `targets`, and notes what the view's columns stand for.
+/// Makes the projections of views above `targets` let the columns of the tables below through, and
+/// records the expressions of the views' columns.
 pub(super) fn open(
     plan: &mut Logical,
     targets: &[RelationId],
@@ -291,8 +291,8 @@ pub(super) fn open(
     }
 }
 
-/// Says in columns of tables what `expr` says in columns of views. An error ends the statement if
-/// that is too much to say.
+/// Replaces columns of views in `expr` by their expressions. The statement fails if the result is
+/// too large.
 pub(crate) fn resolve(expr: &mut Expr, meaning: &Meaning) {
     if !meaning.is_empty() {
         let mut left = MOST_NODES;
@@ -313,7 +313,7 @@ fn resolve_within(expr: &mut Expr, meaning: &Meaning, left: &mut usize) {
     });
 }
 
-/// Errors about what a view reads name the outermost view.
+/// Errors inside a view name the outermost view.
 fn invalid_view(error: SqlError, info: &TableInfo) -> SqlError {
     let inside = [
         &ER_NO_SUCH_TABLE,
