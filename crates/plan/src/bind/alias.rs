@@ -1,4 +1,5 @@
-//! Lookup of names in the select list, for the clauses that may read its entries.
+//! Lookup of names in the select list, for the clauses that may read its entries. [`AliasUse`] says
+//! whether the select list or the tables are searched first.
 
 use selkie_expr::Expr;
 use selkie_sql::ast;

@@ -1,4 +1,5 @@
-//! Literals with their types. Shared with DEFAULT clauses, which convert literals in `define`.
+//! Literals with their types. The helpers here are shared with DEFAULT clauses, whose literals are
+//! bound in `define/constant.rs`.
 
 use selkie_expr::{Expr, TypeContext};
 use selkie_sql::ast;

@@ -1,8 +1,8 @@
 //! Common tables that read themselves or each other.
 //!
-//! Each has parts that give its first rows (anchors) and parts that read the rows of the round
-//! before. A table without anchors that only reads others is its definition wherever those refer to
-//! it; what is left of a group computes its rounds together.
+//! Each has parts that give its first rows (anchors) and parts that read the rows of the previous
+//! round (steps). A table without anchors that only reads others is replaced by its definition. The
+//! other tables of a group compute their rounds together.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::recursion_rules::{Dependencies, check_part, mentions_any};
 use super::{Binder, Query};
 use crate::logical::{ColumnId, Logical, RecursiveNode, RecursivePart};
 
-/// A table of a group with first rows of its own.
+/// A table of a group that has anchors.
 struct Member<'q> {
     table: &'q ast::CommonTable,
     number: usize,
@@ -25,7 +25,7 @@ struct Member<'q> {
 }
 
 impl Binder<'_> {
-    /// The tables of WITH RECURSIVE, each after those it reads.
+    /// Binds the tables of WITH RECURSIVE; each comes after the tables it reads.
     pub(super) fn recursive_tables(&mut self, tables: &[ast::CommonTable]) -> SqlResult<()> {
         let dependencies = Dependencies::of(tables);
         for group in dependencies.groups() {
@@ -67,7 +67,7 @@ impl Binder<'_> {
         later.into_iter().try_for_each(|(table, number)| self.define_common(table, number))
     }
 
-    /// A table of the group `names` taken apart; `None` if it has no anchor.
+    /// Splits a table of the group `names` into its parts; `None` if it has no anchor.
     fn member<'q>(
         &mut self,
         table: &'q ast::CommonTable,
@@ -100,7 +100,7 @@ impl Binder<'_> {
         Ok(Some(Member { table, number, anchors, steps, all }))
     }
 
-    /// Anchors first, which give the types, then what reads them.
+    /// Binds the anchors first, which determine the types, then the steps.
     fn members(&mut self, members: Vec<Member<'_>>) -> SqlResult<()> {
         let mut anchors = Vec::with_capacity(members.len());
         for member in &members {
@@ -135,7 +135,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// Several parts as one query that sees no names around it.
+    /// Several parts as one query that sees no outer names.
     fn parts(&mut self, member: &Member<'_>, parts: &[ast::Query]) -> SqlResult<Query> {
         let scopes = std::mem::take(&mut self.scopes);
         let visible = self.visible.len();
@@ -160,7 +160,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Compat: the types are those of the anchor; every column can be NULL.
+    /// Compat: the types are those of the anchor, and every column is nullable.
     fn recursive_part(&mut self, member: &Member<'_>, anchor: Query) -> SqlResult<RecursivePart> {
         let tys: Vec<SqlType> =
             anchor.ids().iter().map(|id| self.columns.get(*id).ty.clone()).collect();
@@ -186,7 +186,7 @@ impl Binder<'_> {
         })
     }
 
-    /// Positions of the columns after CYCLE: rows that are equal in them are one.
+    /// Positions of the columns after CYCLE: rows equal in them count as duplicates.
     fn cycle_columns(&self, member: &Member<'_>) -> SqlResult<Vec<usize>> {
         let names = &self.common[member.number].names;
         let mut positions = Vec::with_capacity(member.table.cycle.len());
@@ -203,7 +203,7 @@ impl Binder<'_> {
     }
 }
 
-/// Whether the parts are combined by UNION ALL; all must be alike.
+/// Whether UNION ALL combines the parts; mixed operations are an error.
 fn union_all(body: &ast::QueryBody) -> SqlResult<bool> {
     let ast::QueryBody::Combined { rest, .. } = body else { return Ok(true) };
     let all = rest.iter().all(|operand| operand.all);

@@ -29,7 +29,7 @@ impl Dependencies {
         self.reads[at][at]
     }
 
-    /// Tables that read each other, in the order they are written, after the groups they read.
+    /// Groups of tables that read each other, in the order of the text, after the groups they read.
     pub(super) fn groups(&self) -> Vec<Vec<usize>> {
         let count = self.names.len();
         let together = |a: usize, b: usize| a == b || (self.reads[a][b] && self.reads[b][a]);
@@ -87,8 +87,8 @@ pub(super) fn mentions_any(query: &ast::Query, names: &[&str]) -> bool {
     mentions(query, names) > 0
 }
 
-/// Fails unless a recursive part reads the group `names` at most once, in FROM and not on the inner
-/// side of an outer join, and does not aggregate.
+/// An error unless a recursive part reads the group `names` exactly once, in FROM and not on the
+/// inner side of an outer join, and has no aggregates.
 pub(super) fn check_part(part: &ast::Query, names: &[&str], table: &ast::Ident) -> SqlResult<()> {
     let ast::QueryBody::Select(select) = &part.body else { return Ok(()) };
     let in_from: usize = select.from.iter().map(|table| in_table(table, names)).sum();
@@ -126,7 +126,7 @@ fn on_inner_side(table: &ast::TableRef, names: &[&str]) -> bool {
     inner || on_inner_side(&join.left, names) || on_inner_side(&join.right, names)
 }
 
-/// Whether an expression is a call of an aggregate function, not over a window.
+/// Whether an expression is an aggregate call without OVER.
 pub(super) fn is_aggregate(e: &ast::Expr) -> bool {
     match &e.kind {
         ast::ExprKind::GroupConcat(_) => true,

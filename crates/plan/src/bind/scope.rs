@@ -35,18 +35,18 @@ pub(crate) enum Clause {
     Duplicate,
     Returning,
     JsonTable,
-    /// The values HANDLER compares a key with.
+    /// Values that HANDLER compares with a key.
     HandlerKey,
-    /// Of a table's definition.
+    /// CHECK in a table's definition.
     Check,
-    /// Of a table's definition.
+    /// DEFAULT in a table's definition.
     Default,
-    /// Of a table's definition.
+    /// Generated column in a table's definition.
     Generated,
 }
 
 impl Clause {
-    /// As error messages name it.
+    /// Name in error messages.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Fields => "SELECT",
@@ -79,11 +79,11 @@ pub(super) struct Source {
     pub name: Box<str>,
     /// Its columns.
     pub columns: SourceColumns,
-    /// It is on the inner side of an outer join.
+    /// Whether it is on the inner side of an outer join.
     pub nullable: bool,
-    /// Columns that USING merged with those of another table.
+    /// Columns that USING has merged with those of another table.
     pub merged: Vec<usize>,
-    /// The view it is, among those kept for a statement that changes rows.
+    /// Its view, as a position among the kept views.
     pub view: Option<usize>,
     /// Privileges to check on its columns.
     pub guard: Option<Arc<Guard>>,
@@ -105,31 +105,31 @@ pub(super) struct Scope {
     pub sources: Vec<Source>,
     /// The order of `*`.
     pub star: StarOrder,
-    /// The entries of the select list that are bound.
+    /// Entries of the select list that are already bound.
     pub aliases: Vec<Alias>,
-    /// Names of those that are not bound yet.
+    /// Names of the entries that are not bound yet.
     pub pending: Vec<Box<str>>,
-    /// Whether aliases are searched, and before the tables.
+    /// Whether aliases are visible, and in which order with the tables.
     pub use_aliases: Option<AliasUse>,
     /// Columns of GROUP BY, which HAVING may read.
     pub group_columns: Vec<Expr>,
-    /// There is a GROUP BY.
+    /// Whether there is a GROUP BY.
     pub grouped: bool,
     /// The clause being bound.
     pub clause: Clause,
     /// Aggregates found so far; `None` where they are not allowed.
     pub aggregates: Aggregates,
-    /// Whether aggregates may stand here.
+    /// Whether aggregates are allowed.
     pub allow_aggregates: bool,
     /// Whether the arguments of an aggregate are being bound.
     pub in_aggregate: bool,
-    /// Columns of outer blocks that its arguments read by the names of select lists.
+    /// Columns of outer blocks that the arguments read through aliases.
     pub aliased: ColumnSet,
     /// Window functions found so far.
     pub windows: Windows,
-    /// The names of outer blocks are not visible: a derived table.
+    /// Whether outer names are invisible, as in a derived table.
     pub closed: bool,
-    /// The row locks on its tables, if its query has a locking clause.
+    /// Row locks on its tables, if its query has a locking clause.
     pub locking: Option<(LockMode, LockWait)>,
 }
 
@@ -142,7 +142,7 @@ impl Binder<'_> {
         &mut self.scopes[last]
     }
 
-    /// Binds with `clause` as the place names are looked up from.
+    /// Binds in the given clause.
     pub(super) fn in_clause<T>(
         &mut self,
         clause: Clause,
@@ -174,7 +174,7 @@ impl Binder<'_> {
         }
     }
 
-    /// The name of column `id` in a source, `None` if the source does not have it.
+    /// Name of column `id` in a source; `None` if the source does not have it.
     pub(super) fn name_in_source(&self, source: &Source, id: ColumnId) -> Option<Box<str>> {
         match &source.columns {
             SourceColumns::Listed(columns) => {
@@ -188,7 +188,7 @@ impl Binder<'_> {
         }
     }
 
-    /// The column of a source called `name`: position and number.
+    /// Position and number of the column `name` in a source.
     pub(super) fn source_column(&self, source: &Source, name: &str) -> Option<(usize, ColumnId)> {
         match &source.columns {
             SourceColumns::Listed(columns) => {
@@ -223,7 +223,7 @@ impl Binder<'_> {
                 break;
             }
         }
-        // Compat: with no table at all it is the table that is missing.
+        // Compat: if there is no table at all, the error is about the table.
         if let Some(table) = &name.table
             && self.scopes.iter().all(|scope| scope.sources.is_empty())
         {
@@ -236,7 +236,7 @@ impl Binder<'_> {
         Err(self.missing_column(name, self.unknown(name, clause)))
     }
 
-    /// Compat: a column of an outer block that its grouping hides is called by its full name.
+    /// Compat: the error shows the full name of an outer column that is hidden by a grouping.
     fn unknown(&self, name: &ast::ColumnRef, clause: Clause) -> SqlError {
         let outer = self.scopes.iter().rev().skip(1).flat_map(|scope| &scope.sources);
         let names = self.table_names();
@@ -313,8 +313,8 @@ impl Binder<'_> {
     }
 }
 
-/// The comparison of names and aliases of tables, and of names of schemas. Compat: their case
-/// matters unless `lower_case_table_names` says otherwise, so that `t` and `T` are two aliases.
+/// Comparison of table names, aliases and schema names. Compat: it is case-sensitive unless
+/// `lower_case_table_names` is set, so that `t` and `T` are two aliases.
 #[derive(Clone, Copy)]
 pub(super) struct TableNames {
     pub any_case: bool,
@@ -329,7 +329,7 @@ impl TableNames {
         self.is_same(a, b) || a.eq_ignore_ascii_case("information_schema") && identifier_eq(a, b)
     }
 
-    /// Whether a qualified name can mean a column of `source`.
+    /// Whether a name can refer to a column of `source`.
     pub(super) fn is_of(self, source: &Source, name: &ast::ColumnRef) -> bool {
         name.table.as_ref().is_none_or(|t| self.is_same(&source.name, &t.value))
             && name.schema.as_ref().is_none_or(|s| self.is_same_schema(&source.schema, &s.value))
@@ -337,7 +337,7 @@ impl TableNames {
 }
 
 impl Binder<'_> {
-    /// The comparison of names of tables that the server was started with.
+    /// The comparison that the server's `lower_case_table_names` requires.
     pub(super) fn table_names(&self) -> TableNames {
         TableNames { any_case: self.settings.variables.lower_case_names }
     }

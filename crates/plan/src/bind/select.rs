@@ -1,4 +1,5 @@
 //! One SELECT with its ORDER BY and LIMIT: select list, grouping, DISTINCT, windows and sort keys.
+//! Set operations and parentheses around it are bound by `query.rs`.
 
 use selkie_expr::aggregate::{Aggregate, AggregateKind};
 use selkie_expr::{Coercibility, Expr};
@@ -19,7 +20,7 @@ use crate::logical::{AggregateNode, ColumnId, ColumnSet, Cut, Logical, SortItem}
 pub(super) struct Tail<'q> {
     pub order_by: &'q [ast::OrderItem],
     pub limit: Option<&'q ast::Limit>,
-    /// The rows go to the client: grouped rows come sorted, `sql_select_limit` holds.
+    /// The rows go to the client: grouped rows come sorted, and `sql_select_limit` applies.
     pub outermost: bool,
 }
 
@@ -29,7 +30,7 @@ pub(super) struct Item {
     pub name: String,
     pub schema: Box<str>,
     pub table: Box<str>,
-    /// The column it is, if it is just that.
+    /// Name of the column, if the entry is a plain column.
     pub column: Box<str>,
 }
 
@@ -116,7 +117,7 @@ impl Binder<'_> {
         self.finish_select(plan, parts, limit, select, kept)
     }
 
-    /// The error of a block whose WHERE has one: unknown columns of the select list are told first.
+    /// The error of a block whose WHERE has one: unknown columns of the select list come first.
     fn first_mistake(&mut self, select: &ast::Select, error: SqlError) -> SqlError {
         let unknown = |e: &SqlError| e.code() == ER_BAD_FIELD_ERROR.code;
         if !unknown(&error) {
@@ -126,7 +127,8 @@ impl Binder<'_> {
         self.items(&select.items).err().filter(unknown).unwrap_or(error)
     }
 
-    /// The select list, wildcards expanded. What reads the list in a window must find it bound.
+    /// The select list with wildcards expanded. Entries with window functions are bound last,
+    /// because windows may read the other entries.
     pub(super) fn items(&mut self, items: &[ast::SelectItem]) -> SqlResult<Vec<Item>> {
         let names = items.iter().map(|item| self.item_name(item));
         let pending: Vec<Box<str>> = names.map(|n| n.unwrap_or_default().into()).collect();
@@ -151,7 +153,7 @@ impl Binder<'_> {
         Ok(bound)
     }
 
-    /// The name of the column an entry becomes.
+    /// Column name of an entry.
     fn item_name(&self, item: &ast::SelectItem) -> Option<String> {
         if let ast::SelectItem::Expr { expr, alias: None, .. } = item
             && let ast::ExprKind::Column(column) = &expr.kind
@@ -162,7 +164,7 @@ impl Binder<'_> {
         item.column_name(self.source_text())
     }
 
-    /// Compat: a column of a view is called as the view calls it, in whatever case it is written.
+    /// Compat: a column of a view keeps the case of the view's definition.
     fn view_column_name(&self, name: &ast::ColumnRef) -> Option<&str> {
         let sources = &self.scopes.last()?.sources;
         let views =
@@ -191,7 +193,7 @@ impl Binder<'_> {
         }
     }
 
-    /// A select list entry with the table it comes from, if it is a plain column.
+    /// An entry of the select list, with its table if it is a plain column.
     pub(super) fn item(&mut self, expr: Expr, name: String) -> Item {
         let (schema, table, column) = Default::default();
         let mut item = Item { expr, name, schema, table, column };
@@ -265,7 +267,7 @@ impl Binder<'_> {
         column.is_some_and(|(r, at)| r.table.columns.get(at).is_some_and(|c| c.invisible))
     }
 
-    /// Error 1051, with the schema that is meant.
+    /// Error 1051, with the schema of the name.
     fn unknown_table(&self, schema: Option<&ast::Ident>, table: &ast::Ident) -> SqlError {
         let name = match self.schema_of(schema) {
             Ok(schema) => format!("{schema}.{table}"),
@@ -284,7 +286,7 @@ impl Binder<'_> {
         if self.is_invisible(id) {
             return Ok(());
         }
-        // Ten wildcards of a wide table are few bytes of text and many entries.
+        // A few wildcards over a wide table are little text but many entries.
         pace::spend(256)?;
         items.push(Item {
             expr: self.source_expr(source, id),
@@ -329,7 +331,7 @@ impl Binder<'_> {
         Ok(expr)
     }
 
-    /// Refuses a key that is computed of groups or windows, be it inside of a subquery.
+    /// An error for a key that reads aggregates or windows, even inside a subquery.
     fn check_group_key(&self, key: &Expr, name: &str) -> SqlResult<()> {
         let Some(scope) = self.scopes.last() else { return Ok(()) };
         if scope.windows.contains(key) {
@@ -347,7 +349,7 @@ impl Binder<'_> {
         self.with_aliases(Some(AliasUse::Only), Clause::Having, |b| b.condition(having))
     }
 
-    /// Binds with the select list visible as `rule` says.
+    /// Binds with the select list visible as `rule` states.
     fn with_aliases<T>(
         &mut self,
         rule: Option<AliasUse>,
@@ -376,7 +378,7 @@ impl Binder<'_> {
         Ok(bound)
     }
 
-    /// Puts a grouping on top of `plan` and makes everything above it read groups.
+    /// Adds a grouping above `plan` and rewrites everything above it to read groups.
     fn grouped(
         &mut self,
         plan: Logical,
@@ -480,7 +482,8 @@ impl Binder<'_> {
         Ok(Query { plan, columns: named })
     }
 
-    /// Whether rows of the only table come by these values: one is the first of its primary key.
+    /// Whether rows of the only table come sorted by these values, because one is the first column
+    /// of its primary key.
     pub(super) fn follows_key<'e>(&self, mut values: impl Iterator<Item = &'e Expr>) -> bool {
         let one_table = self.scopes.last().is_some_and(|scope| scope.sources.len() == 1);
         let is_first = |e: &Expr| {
@@ -493,11 +496,11 @@ impl Binder<'_> {
         one_table && values.any(is_first)
     }
 
-    /// The names of entries in the temporary table they are kept in, if they are.
+    /// Names of the entries in the temporary table that keeps them, if one does.
     ///
-    /// Compat: groups, distinct rows, sorted rows of joins and rows under a window are, and clients
-    /// are told so: by a name (`named`) where rows of the join are kept. What is computed of
-    /// aggregates and windows is not, nor what is constant.
+    /// Compat: MariaDB keeps groups, distinct rows, sorted rows of joins and rows below a window,
+    /// and announces their columns so; by name (`named`) for kept rows of a join. Values computed
+    /// from aggregates or windows are not kept, and constants neither.
     fn kept_items(&mut self, items: &[Item], kept: bool, named: bool) -> Vec<Option<Box<str>>> {
         let scope = self.scope();
         let windowed = !scope.windows.nodes.is_empty();
@@ -512,8 +515,8 @@ impl Binder<'_> {
         items.iter().map(name).collect()
     }
 
-    /// Compat: DISTINCT over one table groups by the keys of ORDER BY and the rest of the columns
-    /// after them, and that is how rows with equal keys are sorted, if all keys are columns.
+    /// Compat: DISTINCT over one table groups by the keys of ORDER BY and then by the other
+    /// columns. So rows with equal keys come sorted by these columns, if all keys are columns.
     fn sort_by_rest(&self, order: &mut Vec<SortItem>, columns: &[Named]) {
         let is_column = |key: &SortItem| columns.iter().any(|c| key.expr.as_column() == Some(c.id));
         if !order.iter().all(is_column) {
@@ -527,7 +530,7 @@ impl Binder<'_> {
         }
     }
 
-    /// A column for the value of an expression; of a plain column it keeps the origin.
+    /// A column for the value of an expression. For a plain column it keeps the origin.
     pub(super) fn output_column(&mut self, expr: &Expr) -> ColumnId {
         let id = self.columns.add(expr.ty.clone(), expr.nullable);
         if let Some(from) = expr.as_column() {
@@ -557,7 +560,8 @@ impl Binder<'_> {
         SqlError::unknown_column(named, clause.name())
     }
 
-    /// Distinct rows of `columns`. Sort keys that are not among them take any row's value.
+    /// Distinct rows of `columns`. Sort keys that are not in `columns` take the value of an
+    /// arbitrary row.
     fn distinct(
         &mut self,
         plan: Logical,
@@ -569,7 +573,7 @@ impl Binder<'_> {
         let mut carried: Vec<(ColumnId, Expr)> = Vec::new();
         for key in order {
             let found = columns.iter().find(|(_, e)| *e == key.expr).map(|(id, _)| {
-                // A key that is there already, as one that takes any row's value.
+                // The key exists already, as the value of an arbitrary row.
                 let any = carried.iter().find(|(_, from)| from.as_column() == Some(*id));
                 any.map_or(*id, |(out, _)| *out)
             });
@@ -602,7 +606,7 @@ impl Binder<'_> {
         Ok((Logical::Aggregate(Box::new(node)), keys))
     }
 
-    /// Values of some row of a group as aggregates.
+    /// Values of an arbitrary row of a group, as aggregates.
     fn any_values(
         &mut self,
         values: Vec<(ColumnId, Expr)>,
@@ -617,7 +621,7 @@ impl Binder<'_> {
     }
 }
 
-/// Gives the input of a grouping other column numbers than its result.
+/// Gives the input of a grouping other column numbers than its output.
 fn renamed(
     input: Logical,
     groups: Vec<(ColumnId, Expr)>,
@@ -640,7 +644,7 @@ fn renamed(
     (Logical::Project { input, columns }, groups)
 }
 
-/// Whether an entry of the select list has a window function, apart from subqueries.
+/// Whether an entry of the select list has a window function outside of subqueries.
 fn has_window(item: &ast::SelectItem) -> bool {
     let ast::SelectItem::Expr { expr, .. } = item else { return false };
     let over = |e: &ast::Expr| matches!(&e.kind, ast::ExprKind::Call(c) if c.over.is_some());
@@ -658,8 +662,8 @@ pub(super) fn limited(plan: Logical, cut: Option<Cut>) -> Logical {
     }
 }
 
-/// The position an ORDER BY or GROUP BY entry is. Compat: a negative number is one too, which is
-/// not there.
+/// The position that an ORDER BY or GROUP BY entry is. Compat: a negative number is a position too,
+/// one that does not exist.
 pub(crate) fn position_of(expr: &ast::Expr) -> Option<usize> {
     match &expr.kind {
         ast::ExprKind::Literal(ast::Literal::Int(n)) => usize::try_from(*n).ok(),

@@ -26,7 +26,7 @@ impl Binder<'_> {
             return Err(SqlError::new(&ER_NOT_SEQUENCE2, &[&name.name]));
         }
         let found = self.using_tables(Wanted::all(wanted), |b| b.find_table(name));
-        // Compat: the error of a sequence is only for the first table of a statement.
+        // Compat: the error for sequences is only raised for the first table of a statement.
         let first = self.tables.is_empty() && self.scopes.iter().all(begins_statement);
         let table = found.map_err(|error| match first && error.is(&ER_NO_SUCH_TABLE) {
             true => SqlError::new(&ER_UNKNOWN_SEQUENCES, &[&name.name]),
@@ -45,7 +45,7 @@ impl Binder<'_> {
     }
 }
 
-/// Whether no table can stand before a sequence that is named in the block.
+/// Whether no table can precede a sequence named in the block.
 fn begins_statement(scope: &Scope) -> bool {
     scope.sources.is_empty() && !scope.closed && scope.clause != Clause::Default
 }

@@ -1,9 +1,9 @@
 //! Columns of merged queries that hold more digits than they show.
 //!
-//! Compat: MariaDB puts the expression of a merged query's column in place of its name, so that
-//! `q*3` over `SELECT 7/3 q` is 7.0000. Here such a column holds all digits, and whoever names it
-//! reads it through a conversion to its type that arithmetic takes away. A query that keeps its
-//! rows rounds them, and must not come here.
+//! Compat: MariaDB replaces the name of a merged query's column by its expression, so `q*3` over
+//! `SELECT 7/3 q` is 7.0000. Here such a column holds all digits, and a reference reads it through
+//! a conversion to its type, which arithmetic removes. A query whose rows are kept in a table
+//! rounds them, and must not be handled here.
 
 use selkie_expr::{Expr, build, cast};
 use selkie_sql::ast;
@@ -14,9 +14,9 @@ use crate::logical::{ColumnId, Logical};
 use crate::updatable::merged_select;
 
 impl Binder<'_> {
-    /// Lets the columns of a query keep their digits if it is merged into the one around it.
+    /// Keeps all digits of a query's columns if it is merged into the outer query.
     pub(super) fn keep_digits(&mut self, query: &mut super::Query, syntax: &ast::Query) {
-        // An UPDATE of several tables keeps the rows of all derived ones.
+        // A multi-table UPDATE keeps the rows of all derived tables.
         if self.derived_in_update.is_some() || merged_select(syntax).is_none() {
             return;
         }
@@ -27,8 +27,8 @@ impl Binder<'_> {
         self.hold_digits(columns);
     }
 
-    /// Lets the columns of a subquery that is a value keep their digits if its rows are computed
-    /// where they are read: not if they are kept to be grouped, sorted or made distinct.
+    /// Keeps all digits of a scalar subquery's columns if its rows are computed while they are
+    /// read: they are not kept for grouping, sorting or DISTINCT.
     pub(super) fn keep_digits_of_value(&mut self, query: &mut super::Query) {
         let Logical::Project { columns, input } = &mut query.plan else { return };
         if input.is_computed_as_read() && !columns.iter().any(|(id, _)| self.columns.get(*id).kept)
@@ -45,7 +45,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Gives the results of a query the digits that the columns and variables they go to may hold.
+    /// Gives a query's results the digits that their target columns and variables can hold.
     pub(crate) fn give_digits(&mut self, plan: &mut Logical) {
         let Logical::Project { columns, .. } = plan else { return };
         for (id, value) in columns {
@@ -53,7 +53,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Gives a column all digits of its value; returns its type before, if that has fewer.
+    /// Gives a column all digits of its value; returns the previous type if that has fewer.
     fn widen(&mut self, id: ColumnId, value: &mut Expr) -> Option<SqlType> {
         build::wider_scale(value)?;
         let before = value.ty.clone();
@@ -62,7 +62,7 @@ impl Binder<'_> {
         Some(before)
     }
 
-    /// The column that an expression reads, be it with fewer digits than the column holds.
+    /// The column that an expression reads, also if it shows fewer digits than the column holds.
     pub(super) fn column_read(&self, e: &Expr) -> Option<ColumnId> {
         let shown = |id: &ColumnId| self.columns.get(*id).shown.is_some();
         e.as_column().or_else(|| cast::shown_column(e).filter(shown))

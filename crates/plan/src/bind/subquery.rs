@@ -1,7 +1,7 @@
 //! Subqueries in expressions.
 //!
-//! Until subqueries are unnested, an expression's operands stand under placeholder columns and the
-//! predicate of IN, ANY and ALL compares those with the columns of the subquery.
+//! Until subqueries are unnested, placeholder columns stand for an expression's operands. The
+//! predicate of IN, ANY and ALL compares them with the columns of the subquery.
 
 use selkie_expr::{CompareOp, Expr, ExprKind, Subquery, SubqueryId, SubqueryKind, build};
 use selkie_sql::ast;
@@ -33,7 +33,7 @@ impl Binder<'_> {
         SubqueryId(self.subqueries.len() as u32 - 1)
     }
 
-    /// Gives an expression subqueries of its own, equal to those it has.
+    /// Replaces the subqueries of an expression by copies of its own.
     pub(super) fn copy_subqueries(&mut self, expr: &mut Expr) {
         let subqueries = &mut self.subqueries;
         expr.transform(&mut |e| {
@@ -65,9 +65,9 @@ impl Binder<'_> {
         Ok(row_of(query.columns.iter().enumerate().map(value).collect()))
     }
 
-    /// The expression that a query without tables and conditions selects, which takes the query's
-    /// place. Compat: it is then of that expression's kind, a JSON document for one, and its
-    /// clauses have no effect, not even LIMIT 0.
+    /// The value selected by a query without tables and conditions, which replaces the query.
+    /// Compat: the result then has the kind of that expression, for example a JSON document, and
+    /// the query's clauses have no effect, not even LIMIT 0.
     fn reduced(&mut self, query: &ast::Query, whole: &Query) -> SqlResult<Option<Expr>> {
         if !is_reduced(query) {
             return Ok(None);
@@ -150,8 +150,8 @@ impl Binder<'_> {
     }
 }
 
-/// Whether a query is reduced to the value it selects.
-/// Compat: one that selects a column, or anything that is made of aggregates, is not.
+/// Whether a query is replaced by the value it selects. Compat: not if it selects a column or uses
+/// aggregates.
 fn is_reduced(query: &ast::Query) -> bool {
     let ast::QueryBody::Select(select) = &query.body else { return false };
     let [ast::SelectItem::Expr { expr, .. }] = &select.items[..] else { return false };
@@ -165,7 +165,7 @@ fn is_reduced(query: &ast::Query) -> bool {
         && expr.find(&mut |e| keeps(e).then_some(())).is_none()
 }
 
-/// The query without clauses that have no effect on its only value.
+/// The query without the clauses that have no effect on its only value.
 fn core_of(query: &ast::Query) -> ast::Query {
     let mut core = query.clone();
     core.order_by.clear();

@@ -15,7 +15,7 @@ use crate::logical::ColumnId;
 use crate::physical::RowRules;
 
 impl Binder<'_> {
-    /// A scope in which names mean the columns of `table` at positions from 0 on.
+    /// Binds in a scope where names refer to the columns of `table` by position.
     fn in_row<T>(
         &mut self,
         table: &TableInfo,
@@ -40,7 +40,7 @@ impl Binder<'_> {
         bound
     }
 
-    /// An expression of a definition, over the positions of the table's row.
+    /// An expression of a stored definition, over positions in the table's row.
     pub(super) fn row_expr(&mut self, table: &TableInfo, text: &str) -> SqlResult<Expr> {
         let syntax = crate::parse::expression(text.as_bytes(), self.types.sql_mode)?;
         let around = std::mem::replace(&mut self.in_kept_text, true);
@@ -49,7 +49,7 @@ impl Binder<'_> {
         bound
     }
 
-    /// An expression of a clause of a definition, over the positions of the table's row.
+    /// An expression of a definition's clause, over positions in the table's row.
     pub(crate) fn row_syntax(
         &mut self,
         table: &TableInfo,
@@ -72,7 +72,7 @@ impl Binder<'_> {
         })
     }
 
-    /// The columns of a table that are computed when its rows are read.
+    /// Columns of a table that are computed when its rows are read.
     pub(super) fn computed_columns(&mut self, table: &TableInfo) -> SqlResult<Vec<(usize, Expr)>> {
         let mut computed = Vec::new();
         for (at, column) in table.columns.iter().enumerate() {
@@ -83,8 +83,8 @@ impl Binder<'_> {
         Ok(computed)
     }
 
-    /// Generated columns and checks of a table. Of the columns that are computed when rows are
-    /// read, only those that others, checks, triggers or `wanted` need.
+    /// Generated columns and checks of a table. Columns computed on read are included only if other
+    /// columns, checks, triggers or `wanted` need them.
     pub(crate) fn row_rules(
         &mut self,
         table: &TableInfo,
@@ -179,7 +179,7 @@ impl Binder<'_> {
         }
     }
 
-    /// The expression that is a column's default, over the row whose columns begin with `first`.
+    /// The default expression of a column, over the row whose first column is `first`.
     pub(super) fn default_expr(
         &mut self,
         table: &TableInfo,
@@ -188,7 +188,7 @@ impl Binder<'_> {
     ) -> SqlResult<Expr> {
         let info = &table.columns[at];
         let DefaultValue::Expression(text) = &info.default else { return Ok(Expr::null()) };
-        // A default that leads back to itself has no value.
+        // A default that depends on itself has no value.
         if self.defaulted.contains(&info.name) {
             let from = self.defaulted.last().unwrap_or(&info.name).clone();
             let arguments: [&dyn std::fmt::Display; 2] = [&from, &info.name];
@@ -202,7 +202,7 @@ impl Binder<'_> {
         Ok(expr)
     }
 
-    /// The column of `table` an assignment or column list names.
+    /// Position in `table` of the column named in an assignment or column list.
     pub(super) fn target_column(
         &self,
         table: &TableInfo,
@@ -218,7 +218,7 @@ impl Binder<'_> {
         position.ok_or_else(|| SqlError::unknown_column(name, clause.name()))
     }
 
-    /// Whether the target of a change is a base table.
+    /// An error unless the target of a change is a base table.
     pub(super) fn check_target(&self, table: &TableInfo, statement: &str) -> SqlResult<()> {
         if table.is_sequence() && statement != "INSERT" {
             return Err(sequence_refuses(table));

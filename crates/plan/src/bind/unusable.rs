@@ -20,7 +20,7 @@ impl Binder<'_> {
         self.filter_in(Clause::Where, condition, true)
     }
 
-    /// The condition of a join, which chooses rows unless it is an outer one.
+    /// The condition of a join. It selects rows only if the join is not an outer one.
     pub(super) fn filter_join(&mut self, condition: &ast::Expr, inner: bool) -> SqlResult<Expr> {
         self.filter_in(Clause::On, condition, inner)
     }
@@ -49,10 +49,10 @@ impl Binder<'_> {
         })
     }
 
-    /// Adds the notes to the conditions of the statement.
+    /// Adds the notes to the statement's warnings.
     pub(crate) fn tell_unusable_keys(&mut self, source: &dyn StatisticsSource) {
         for (table, note) in std::mem::take(&mut self.unusable_keys) {
-            // Compat: a table of one row is read before keys are thought of.
+            // Compat: a table of one row is read before keys are considered.
             if !table.engine.rows.counted || table_rows(&table, source) > 1.0 {
                 self.conditions.push(note);
             }
@@ -77,7 +77,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Compat: of a list whose items compare in several types nothing is said.
+    /// Compat: there is no note for a list whose items compare as several types.
     fn find_in_list(&mut self, key: &ast::Expr, list: &[ast::Expr]) {
         let Some((table, at, _)) = self.key_column(key) else { return };
         let ty = &table.columns[at].ty;
@@ -86,8 +86,8 @@ impl Binder<'_> {
         }
     }
 
-    /// Notes for each key that `key` is a part of, if it is a column that is compared in another
-    /// type with one of `values`.
+    /// Adds a note for each key with the column `key`, if the column is compared as another type
+    /// with one of `values`.
     fn compare_key(&mut self, key: &ast::Expr, sign: &str, values: &[&ast::Expr]) {
         let Some((table, at, _)) = self.key_column(key) else { return };
         let ty = &table.columns[at].ty;
@@ -101,7 +101,7 @@ impl Binder<'_> {
             let Some(part) = index.parts.iter().position(|part| part.column == at) else {
                 continue;
             };
-            // Compat: a range is thought of for the first part only.
+            // Compat: a range is considered for the first part only.
             if part > 0 && !matches!(sign, "=" | "<=>") {
                 continue;
             }
@@ -117,7 +117,7 @@ impl Binder<'_> {
         }
     }
 
-    /// The table and position of a column, and the alias of the table.
+    /// Table and position of a column, and the table's alias.
     fn key_column(&mut self, e: &ast::Expr) -> Option<(Arc<TableInfo>, usize, Box<str>)> {
         let ast::ExprKind::Column(_) = &e.kind else { return None };
         let id = self.scalar(e).ok()?.as_column()?;
@@ -126,7 +126,7 @@ impl Binder<'_> {
         known.then(|| (relation.table.clone(), at, relation.alias.clone()))
     }
 
-    /// The text and type of a value that a key of type `ty` cannot find.
+    /// Text and type of a value that a key of type `ty` cannot find.
     fn other_type(&mut self, ty: &SqlType, value: &ast::Expr) -> Option<(String, SqlType)> {
         if value.has_subquery() {
             return None;
@@ -146,10 +146,10 @@ impl Binder<'_> {
     }
 }
 
-/// Whether values of a key are not in the order in which they compare with `value`.
+/// Whether the order of a key's values differs from the order of the comparison with `value`.
 fn is_other(key: &SqlType, value: &Expr) -> bool {
     let dated = value.ty.is_temporal();
-    // A constant date beside a YEAR is its year.
+    // A constant date compared with a YEAR is converted to its year.
     if key.kind == TypeKind::Year && value.is_constant() {
         return false;
     }
@@ -168,8 +168,8 @@ fn type_name(ty: &SqlType) -> String {
     format!("{}{sign}", ty.name())
 }
 
-/// A comparison and the one with its sides exchanged. Compat: `<>` is two of them, the first of
-/// which is told.
+/// A comparison and its mirrored form. Compat: `<>` counts as two comparisons, and the note shows
+/// the first.
 fn signs(op: ast::BinaryOp) -> Option<(&'static str, &'static str)> {
     Some(match op {
         ast::BinaryOp::Eq => ("=", "="),

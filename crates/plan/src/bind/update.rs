@@ -21,7 +21,7 @@ pub(crate) struct BoundUpdate {
     pub source: Logical,
     pub targets: Vec<BoundTarget>,
     pub ignore: bool,
-    /// Several tables: the rows are found before any is changed.
+    /// Whether it has several tables. Then all rows are found before any is changed.
     pub multiple: bool,
     /// Expressions of the columns of views.
     pub meaning: Meaning,
@@ -49,7 +49,7 @@ impl Binder<'_> {
         let single = matches!(&update.tables[..], [ast::TableRef::Table(_)]);
         let wanted = match single {
             true => Wanted::all(Privileges::UPDATE),
-            // Which of them are changed is known when the assignments are bound.
+            // The changed tables are known after the assignments are bound.
             false => Wanted { tables: Privileges::SELECT, instead: Some(Privileges::UPDATE) },
         };
         self.derived_in_update = (!single).then_some(0);
@@ -92,7 +92,7 @@ impl Binder<'_> {
         source = self.dml_tail(source, &update.order_by, update.limit.as_deref())?;
         let mut meaning = Meaning::new();
         let mut changed: Vec<RelationId> = targets.iter().map(|t| t.relation).collect();
-        // A check may look at all tables of its view.
+        // A check may read all tables of its view.
         let checked = targets.iter().filter(|t| t.check.is_some());
         let checked = checked.filter_map(|t| self.source_over(&sources, t.relation));
         let views = { checked }.filter_map(|at| self.kept_view(&sources[at]));
@@ -104,7 +104,7 @@ impl Binder<'_> {
         Ok(BoundUpdate { source, targets, ignore: update.ignore, multiple, meaning })
     }
 
-    /// Fails (4140) if all values are assigned at the same time and the column got one before.
+    /// An error (4140) if all values are assigned simultaneously and the column already has one.
     fn refuse_second_value(
         &self,
         sources: &[Source],
@@ -114,7 +114,7 @@ impl Binder<'_> {
         let simultaneous = self.types.sql_mode.contains(SqlMode::SIMULTANEOUS_ASSIGNMENT);
         if simultaneous && target.assignments.iter().any(|(column, _)| *column == at) {
             let table = &self.columns.relations[target.relation].table;
-            // A table below a view has no name of the statement's.
+            // A table below a view has no alias in the statement.
             let named = sources.iter().find(
                 |s| matches!(s.columns, SourceColumns::Table(relation) if relation == target.relation),
             );
@@ -125,7 +125,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// Fails (1142) unless the tables that are not changed may be read.
+    /// An error (1142) unless the tables that are not changed may be read.
     fn check_read_only_sources(
         &self,
         sources: &[Source],
@@ -143,7 +143,7 @@ impl Binder<'_> {
     pub(super) fn changed_from(&mut self, tables: &[ast::TableRef]) -> SqlResult<Logical> {
         self.kept_views.get_or_insert_default();
         let from = self.from(tables, false)?;
-        // Compat: the order of a view does not matter to changes of its rows, nor to LIMIT.
+        // Compat: the order of a view does not affect changes of its rows, nor LIMIT.
         let through_view = match &self.scope().sources[..] {
             [source] => source.view.is_some(),
             _ => false,
@@ -151,7 +151,7 @@ impl Binder<'_> {
         Ok(if through_view { unsorted(from) } else { from })
     }
 
-    /// Refuses what is the only target and cannot be one; whether it is several tables.
+    /// An error if the only source cannot be a target; returns whether it has several tables.
     fn check_only_source(&self, sources: &[Source]) -> SqlResult<bool> {
         let [source] = sources else { return Ok(false) };
         let Some(view) = self.kept_view(source) else { return Ok(false) };
@@ -163,7 +163,7 @@ impl Binder<'_> {
         }
     }
 
-    /// A table that is changed under two names keeps its clustered key.
+    /// An error if a table is changed under two names and its clustered key is assigned.
     fn check_key_of_one(&self, sources: &[Source], targets: &[BoundTarget]) -> SqlResult<()> {
         let table = |target: &BoundTarget| &self.columns.relations[target.relation].table;
         let moves = |target: &BoundTarget| {
@@ -224,7 +224,7 @@ impl Binder<'_> {
         Ok(BoundTarget { relation, key, assignments: vec![assignment], rules, check })
     }
 
-    /// Makes a table instance give row keys under an exclusive lock.
+    /// Makes a table instance give row keys, with an exclusive lock.
     pub(super) fn row_key(&mut self, relation: RelationId) -> ColumnId {
         let key = SqlType::varchar(3_072, selkie_types::CollationId::BINARY);
         let id = self.columns.add(key, true);
@@ -271,7 +271,7 @@ impl Binder<'_> {
     ) -> SqlResult<Logical> {
         let mut keys = Vec::with_capacity(order_by.len());
         for key in order_by {
-            // There is no list that a position could be in.
+            // There is no select list to which a position could refer.
             if super::select::position_of(&key.expr).is_some() {
                 return Err(self.no_such_position(&key.expr, Clause::Order));
             }
@@ -284,7 +284,7 @@ impl Binder<'_> {
     }
 }
 
-/// The rows of a view in whatever order they come.
+/// A view's plan without its sorts.
 fn unsorted(plan: Logical) -> Logical {
     match plan {
         Logical::Sort { input, .. } => unsorted(*input),
@@ -298,7 +298,7 @@ fn unsorted(plan: Logical) -> Logical {
     }
 }
 
-/// Compat: DEFAULT of a column without one is error 1364 in any mode, of an ENUM too.
+/// Compat: DEFAULT of a column without a default is error 1364 in any mode, even for an ENUM.
 fn refuse_no_default(table: &TableInfo, at: usize, value: &ast::Expr) -> SqlResult<()> {
     let column = &table.columns[at];
     let none = matches!(column.default, DefaultValue::Implicit) && !column.nullable;
@@ -309,7 +309,7 @@ fn refuse_no_default(table: &TableInfo, at: usize, value: &ast::Expr) -> SqlResu
     Ok(())
 }
 
-/// 1393 for a view.
+/// Error 1393 for a view.
 pub(super) fn multiple_tables(schema: &str, view: &str) -> SqlError {
     SqlError::new(&ER_VIEW_MULTIUPDATE, &[&schema, &view])
 }

@@ -15,7 +15,7 @@ use super::window_spec::{Form, NamedWindows};
 use crate::logical::{Logical, SortItem, WindowItem, WindowNode};
 use crate::physical::WindowFunction;
 
-/// Decimals of results that are shares of a partition.
+/// Decimals of results that are fractions of a partition.
 const SHARE_DECIMALS: u8 = 10;
 
 /// The window functions of a block.
@@ -32,7 +32,7 @@ pub(super) struct Windows {
 }
 
 impl Windows {
-    /// Calls `f` with every expression, until it fails.
+    /// Calls `f` with every expression, until it returns an error.
     pub(super) fn for_each_expr(
         &mut self,
         f: &mut dyn FnMut(&mut Expr) -> SqlResult<()>,
@@ -59,7 +59,7 @@ impl Windows {
 }
 
 impl Binder<'_> {
-    /// The WINDOW clause. A window nobody refers to must still make sense.
+    /// Binds the WINDOW clause. An unused window must be valid too.
     pub(super) fn named_windows(&mut self, windows: &[ast::NamedWindow]) -> SqlResult<()> {
         self.scope().windows.named = NamedWindows::new(windows)?;
         for window in windows {
@@ -69,7 +69,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// `function(args) OVER ...`: the column it becomes.
+    /// `function(args) OVER ...`; returns its column.
     pub(super) fn window_call(
         &mut self,
         call: &ast::FunctionCall,
@@ -78,7 +78,7 @@ impl Binder<'_> {
         self.check_window_place()?;
         let form = Form::of(&call.name.value);
         if let ast::Over::Spec(written) = over {
-            // Compat: an order that a named window would lend does not count.
+            // Compat: an order inherited from a named window does not count here.
             form.check(&call.name.value, written)?;
         }
         let mut spec = self.scope().windows.named.specification(over)?;
@@ -96,9 +96,9 @@ impl Binder<'_> {
         Ok(self.columns.expr(column))
     }
 
-    /// Window functions stand in the select list and in ORDER BY, not inside of aggregates, of
-    /// each other's arguments or of each other's windows. A window operator computes all functions
-    /// of its window from its input, where none of them exists yet.
+    /// Window functions are allowed in the select list and in ORDER BY, but not inside aggregates,
+    /// arguments of other window functions or window specifications. A window operator computes all
+    /// functions of its window from its input, which does not have them yet.
     fn check_window_place(&mut self) -> SqlResult<()> {
         let scope = self.scope();
         let placed =
@@ -113,12 +113,12 @@ impl Binder<'_> {
         Err(SqlError::new(def, &[]))
     }
 
-    /// Arguments; those of a percentile function that does not order by its argument.
+    /// The arguments. Those of a percentile function do not include the one it orders by.
     fn window_args(&mut self, call: &ast::FunctionCall) -> SqlResult<Vec<Expr>> {
         if call.star || call.name.is("median") {
             return Ok(Vec::new());
         }
-        // No call stands inside of another one's arguments, so there is no state to return to.
+        // Calls cannot be nested in arguments, so there is no earlier state to restore.
         self.scope().windows.in_args = true;
         let args = call.args.iter().map(|e| self.scalar(e)).collect();
         self.scope().windows.in_args = false;
@@ -154,7 +154,7 @@ impl Binder<'_> {
         Ok((partition, order))
     }
 
-    /// Compat: a name is looked for as in GROUP BY and ORDER BY, where an alias goes before a
+    /// Compat: a name is looked up as in GROUP BY and ORDER BY, where an alias has priority over a
     /// column.
     fn window_key(&mut self, key: &ast::Expr, rule: AliasUse) -> SqlResult<Expr> {
         let ast::ExprKind::Column(name) = &key.kind else {
@@ -163,7 +163,7 @@ impl Binder<'_> {
         };
         let is_name = |other: &str| identifier_eq(other, &name.name.value);
         if name.table.is_none() && self.scope().pending.iter().any(|other| is_name(other)) {
-            // Only window functions are not bound yet.
+            // Only window functions are unbound at this point.
             return Err(SqlError::new(&ER_WINDOW_FUNCTION_IN_WINDOW_SPEC, &[]));
         }
         self.scope().use_aliases = Some(rule);
@@ -212,7 +212,7 @@ impl Binder<'_> {
         let name = call.name.value.to_ascii_lowercase();
         let counted = if name == "ntile" { 0 } else { 1 };
         if matches!(&*name, "ntile" | "lead" | "lag" | "nth_value") {
-            // NTILE refuses unsigned numbers beyond the signed ones, so they are not converted.
+            // NTILE rejects unsigned numbers beyond the signed range, so they are not converted.
             let is_signed = |e: &&mut Expr| name != "ntile" || e.ty.physical() != Physical::UInt;
             args.iter_mut().skip(counted).filter(is_signed).for_each(cast::to_int);
         }
@@ -248,11 +248,11 @@ impl Binder<'_> {
         })
     }
 
-    /// Percentiles between values are of numbers; the share is a constant number.
+    /// Interpolated percentiles need numbers, and the share must be a number.
     fn check_percentile(&self, name: &str, args: &[Expr], order: &[SortItem]) -> SqlResult<()> {
         let between = name != "percentile_disc";
         if between && !order.iter().all(|key| key.expr.ty.is_numeric()) {
-            // Compat: MEDIAN is known as what it stands for.
+            // Compat: errors of MEDIAN name the function it stands for.
             return Err(SqlError::new(&ER_WRONG_TYPE_FOR_PERCENTILE_FUNC, &[&"percentile_cont"]));
         }
         if !args.iter().all(|share| share.ty.is_numeric()) {
@@ -280,7 +280,7 @@ impl Binder<'_> {
         Ok((WindowFunction::Aggregate(call), ty, nullable))
     }
 
-    /// Puts the block's windows on top of `plan`.
+    /// Adds the block's windows above `plan`.
     pub(super) fn windowed(&mut self, mut plan: Logical) -> SqlResult<Logical> {
         let nodes = std::mem::take(&mut self.scope().windows.nodes);
         self.windowed_blocks += u64::from(!nodes.is_empty());

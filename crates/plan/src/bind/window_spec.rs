@@ -13,7 +13,7 @@ use super::Binder;
 use crate::logical::SortItem;
 use crate::physical::{FrameBound, FrameUnit, WindowFrame};
 
-/// The windows of a WINDOW clause, each with what it takes from those before it.
+/// The windows of a WINDOW clause, each with the parts it inherits from earlier ones.
 #[derive(Debug, Default)]
 pub(super) struct NamedWindows(HashMap<String, ast::WindowSpec>);
 
@@ -46,7 +46,7 @@ impl NamedWindows {
         }
     }
 
-    /// A specification with the parts of the window it names.
+    /// A specification with the parts it inherits from the window it names.
     pub(super) fn extended(&self, spec: &ast::WindowSpec) -> SqlResult<ast::WindowSpec> {
         let Some(base) = &spec.base else { return Ok(spec.clone()) };
         let found = self.must_find(base)?;
@@ -75,13 +75,13 @@ impl NamedWindows {
 /// Requirements of a function on its window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// Sees a frame.
+    /// Reads a frame.
     Framed,
-    /// Sees the partition; an order is not needed.
+    /// Reads the partition; an order is not needed.
     Partition,
-    /// Sees the partition in an order.
+    /// Reads the partition in an order.
     Ordered,
-    /// Sees the partition in an order of its own.
+    /// Reads the partition in an order of its own.
     OwnOrder,
 }
 
@@ -99,7 +99,7 @@ impl Form {
         self == Self::OwnOrder
     }
 
-    /// The order such a function brings: WITHIN GROUP, or the argument of MEDIAN.
+    /// The order of such a function: WITHIN GROUP, or the argument of MEDIAN.
     pub(super) fn order(self, call: &ast::FunctionCall) -> Vec<ast::OrderItem> {
         match (&call.order_by[..], call.args.first()) {
             ([], Some(argument)) => {

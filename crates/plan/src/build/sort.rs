@@ -1,4 +1,5 @@
-//! ORDER BY and LIMIT: a sort, a top-N, or an index that is already sorted.
+//! ORDER BY and LIMIT: a sort, a top-N, or an index that is already sorted. A sort is left out only
+//! if the input's [`Order`](super::ordering::Order) gives the keys.
 
 use selkie_expr::Expr;
 use selkie_types::Value;

@@ -1,4 +1,5 @@
-//! Forbidden parts of expressions in definitions. Knows names only; must never look at tables.
+//! Forbidden parts of expressions in definitions, by clause and by whether the value is stored.
+//! Knows names only; must never look at tables.
 
 use selkie_sql::ast::{self, Expr, ExprKind, FunctionCall};
 

@@ -447,7 +447,7 @@ impl<'a> Qualifier<'a> {
         match &column.table {
             None => self.find(&column.name).map(|(source, _)| source),
             Some(table) => {
-                // Where names are case-sensitive, the binder has already found the exact name.
+                // The binder has already found the exact name where names are case-sensitive.
                 let exact = |s: &&Source| s.alias.value == table.value;
                 let same = |s: &&Source| identifier_eq(&s.alias.value, &table.value);
                 let found = self.scopes.iter().rev().find_map(|scope| scope.iter().find(exact));

@@ -1,4 +1,5 @@
-//! CREATE VIEW and ALTER VIEW: checks of the query, column names, and the canonical text.
+//! CREATE VIEW and ALTER VIEW: checks of the query, column names, and the canonical text. The text
+//! is qualified by `qualify.rs` and parsed again at each use.
 
 use std::sync::Arc;
 
