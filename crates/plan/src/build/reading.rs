@@ -7,12 +7,12 @@ use selkie_types::stack;
 
 use crate::physical::{AggregateStrategy, Operator, Plan, PlanNode, SetOperator};
 
-/// Properties of the operators that read a node's rows.
+/// Properties of the reader of a node's rows.
 #[derive(Clone, Copy, Default)]
 struct Reader {
-    /// They may stop before the last row.
+    /// Whether the reader may stop before the last row.
     stops: bool,
-    /// They are an UPDATE.
+    /// Whether the reader is an UPDATE.
     updates: bool,
 }
 
