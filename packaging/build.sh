@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the binary to ship: as `cargo build --release`, but laid out by the profile of a training run.
-# docs/decisions/0011-shipped-builds-are-trained.md says what that gains.
+# Builds the binary to ship: like `cargo build --release`, but with the profile of a training run.
+# docs/decisions/0011-shipped-builds-are-trained.md lists the gain.
 # usage: packaging/build.sh    leaves target/shipped/release/selkie
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -8,7 +8,7 @@ root=$PWD
 profiles=$root/target/training/profiles
 python=${XDG_CACHE_HOME:-$HOME/.cache}/selkie-tests/bin/python
 
-# A server that is stopped leaves its profile; what is killed adds nothing.
+# A server that is stopped writes its profile; a killed one writes none.
 train() {
   export CARGO_TARGET_DIR=$root/target/training RUSTFLAGS="-Cprofile-generate=$profiles"
   tests/run.sh install build

@@ -1,7 +1,7 @@
-"""Runs a command with the ports of a fresh server and of a MariaDB of its own, and stops both whatever happens.
+"""Runs a command with the ports of a fresh server and of a private MariaDB, and stops both in every case.
 
-The ports, that of MariaDB second, are put after the command's first word that is a script.
-MariaDB listens on loopback, has a private data directory and nothing in it but root without a password.
+The ports, MariaDB's second, are inserted after the command's first word that is a script.
+MariaDB listens on loopback; its private data directory has only root, without a password.
 
 usage: beside_mariadb.py BINARY COMMAND [ARGUMENT ...]
 """
@@ -19,7 +19,7 @@ import pymysql
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from selkie import Server, free_port, run_beside  # noqa: E402
 
-# Debian keeps the server where only root looks.
+# Debian installs the server in a directory that is in root's path only.
 PATH = os.environ["PATH"] + ":/usr/sbin:/usr/local/sbin"
 
 

@@ -3,9 +3,9 @@
 
 usage: charsets_beside_mariadb.py PORT REFERENCE_PORT [NAME ...]     NAMEs: charsets or collations
 
-For each character set: what every code point becomes in it, and what every byte or pair of bytes of it
-becomes in Unicode, upper case and lower case. For each collation: the weights of every code point.
-Both servers are asked the same; differences are counted and the first of them printed. Both need the
+For each character set: the conversion of every code point to it, and of every byte or pair of bytes of it to Unicode,
+upper case and lower case. For each collation: the weights of every code point.
+Both servers run the same queries; differences are counted and the first ones printed. Both need the
 client `mariadb`, an account root without a password, and tables of the SEQUENCE engine.
 """
 import subprocess

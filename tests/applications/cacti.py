@@ -1,4 +1,4 @@
-"""Cacti: its installer with all templates, the pages of its console, devices and users made by forms, poller and tools."""
+"""Cacti: its installer with all templates, the pages of its console, devices and users made with forms, poller and tools."""
 
 import gzip
 import os
@@ -38,9 +38,9 @@ def drive(place):
     """Sets the application up at `place` (run.py) and returns the browser that used it."""
     place.sql(f"CREATE DATABASE {DATABASE} CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci")
     place.client(schema(), DATABASE)
-    # The network that its discovery would look for devices in.
+    # The network in which its discovery would look for devices.
     place.sql(f"DELETE FROM {DATABASE}.automation_networks")
-    # The installer wants named time zones, of which it counts the names.
+    # The installer wants named time zones and counts their names.
     place.sql("INSERT IGNORE INTO mysql.time_zone_name VALUES ('UTC', 1)")
     site = install_files(place)
     browser = web.Browser("")
@@ -68,7 +68,7 @@ def schema():
 
 
 def install_files(place):
-    """A copy of the application with a configuration of its own, and the folder of its pages."""
+    """Returns a copy of the application with a configuration of its own, and the folder of its pages."""
     top = os.path.join(place.folder, "cacti")
     place.copy(SOURCE, top)
     site = os.path.join(top, "site")

@@ -1,7 +1,7 @@
-"""A proxy that sends every command of a client to two servers, answers with the first one's answer, and keeps where the
-two answers differ.
+"""A proxy that sends every command of a client to two servers, answers with the first server's answer, and records where
+the two answers differ.
 
-Accounts have no password here: whoever logs in is let in, and is logged in at both servers by name.
+Accounts have no password here: the proxy accepts every client and logs in at both servers with its user name.
 """
 
 import collections
@@ -13,7 +13,7 @@ import threading
 
 import wire
 
-# Statements whose rows are of the moment, or of one server.
+# Statements whose rows depend on the time or on the server.
 OF_THE_MOMENT = re.compile(
     r"\b(now|rand|uuid|connection_id|sysdate|unix_timestamp|curdate|curtime|utc_timestamp|version)\s*\(|"
     r"current_timestamp|show\s+(full\s+|global\s+|session\s+)*(variables|status|processlist)|processlist|"
@@ -29,7 +29,7 @@ class Difference:
 
 
 def shape(statement):
-    """The statement without its values, by which differences are counted once."""
+    """Returns the statement without its values; differences with equal shapes are counted once."""
     text = re.sub(r"'(?:[^'\\]|\\.|'')*'|\"(?:[^\"\\]|\\.)*\"|\b\d+(\.\d+)?\b", "?", statement[:2500])
     text = re.sub(r"\(\s*\?(\s*,\s*\?)*\s*\)", "(?)", text)
     return re.sub(r"\s+", " ", re.sub(r"(\(\?\)\s*,\s*)+", "", text)).strip()[:400]
@@ -84,7 +84,7 @@ class Connection:
         self.servers, self.statements = [], {}
 
     def login(self):
-        """Lets the client in if both servers do. A refusal of one is a difference."""
+        """Accepts the client if both servers do. If only one refuses, that is a difference."""
         greetings = []
         for port in self.mirror.ports:
             connected = socket.create_connection(("127.0.0.1", port))
@@ -120,7 +120,7 @@ class Connection:
         return self.login_done
 
     def command(self):
-        """One command and its answers. False when the client leaves."""
+        """Runs one command and compares its answers. Returns False when the client leaves."""
         _, packet, raw = self.client.read()
         command = packet[0]
         if command == wire.QUIT:
@@ -192,7 +192,7 @@ class Mirror:
             self.commands += command in (wire.QUERY, wire.EXECUTE)
 
     def taken(self):
-        """What was found since the last call, and how many statements there were."""
+        """Returns the differences found since the last call, and the number of statements."""
         with self.lock:
             found, commands = self.differences, self.commands
             self.differences, self.commands = {}, 0

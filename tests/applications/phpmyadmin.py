@@ -64,7 +64,7 @@ def configure(folder, place):
               "AllowNoPassword": True, "pmadb": "phpmyadmin", "controluser": "root", "controlpass": "", **tables}
     temporary = os.path.join(place.folder, "tmp")
     os.makedirs(temporary)
-    # JSON within the quotes of PHP: no value has a quote or a backslash.
+    # JSON inside PHP quotes: no value has a quote or a backslash.
     with open(os.path.join(folder, "config.inc.php"), "w") as file:
         file.write("<?php $cfg['blowfish_secret'] = '12345678901234567890123456789012';\n"
                    f"$cfg['Servers'][1] = json_decode('{json.dumps(server)}', true);\n"

@@ -1,14 +1,15 @@
-"""Real applications from Debian's packages, unmodified, driven through a proxy that compares with a MariaDB beside it.
+"""Real applications from Debian's packages, unmodified, driven through a proxy that compares with a MariaDB.
 
 usage: run.py BINARY [--show] [APPLICATION ...]
 
-Each application is set up and used on a fresh server (mirror.py sends its statements to both). It fails if a page or a
-tool of it does, or if an answer differs from MariaDB's and is not in differs.tsv (application or *, kind, pattern over
-"statement ## difference", reason). An entry that matches nothing fails too, unless all applications did not run.
---show prints every difference and judges nothing. Needs Debian and root; installs the applications' packages. 2 minutes.
+Each application is set up and used on a fresh server (mirror.py sends its statements to both servers). The run fails if a
+page or a tool of it fails, or if an answer differs from MariaDB's and is not in differs.tsv (application or *, kind,
+pattern over "statement ## difference", reason). An entry that matches nothing also fails the run, if all applications
+ran. --show prints every difference and fails for none. Needs Debian and root; installs the applications' packages.
+Takes 2 minutes.
 
-Applications look for updates and for devices of a network by themselves. So all of it, the servers too, runs in a
-network namespace that has nothing but loopback, and does not run where there is none.
+Applications look for updates and for devices of a network by themselves. Therefore everything, also the servers, runs in
+a network namespace with loopback only. Without such a namespace nothing runs.
 """
 
 import fnmatch
@@ -33,11 +34,11 @@ from selkie import Server  # noqa: E402
 APPLICATIONS = {"wordpress": wordpress, "phpmyadmin": phpmyadmin, "cacti": cacti}
 DIFFERS = os.path.join(HERE, "differs.tsv")
 SHOWN = 30
-# Set in the environment of the run that is apart from the network.
+# Environment variable of the process inside the network namespace.
 APART = "SELKIE_APPLICATIONS_APART"
-# Its own processes too: what an application leaves running ends with the run.
+# A process namespace too: processes that an application leaves end with the run.
 UNSHARE = ("unshare", "--net", "--pid", "--fork", "--kill-child", "--mount-proc")
-# Packages that would set a database of their own up.
+# Packages that would set up a database of their own.
 ASKING = ("phpmyadmin", "cacti")
 
 
@@ -48,7 +49,7 @@ class Place:
         self.folder, self.port, self.log = folder, port, os.path.join(folder, "pages.log")
 
     def client(self, script, *arguments):
-        """Runs a script by the command line client."""
+        """Runs a script with the command line client."""
         done = subprocess.run(["mariadb", "--no-defaults", "--skip-ssl", "-h127.0.0.1", f"-P{self.port}", "-uroot", *arguments],
                               input=script.encode(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if done.returncode:
@@ -59,12 +60,12 @@ class Place:
 
     @staticmethod
     def copy(source, target):
-        """Copies a folder and what its links lead to. Packages have links to what is not installed, which are left out."""
+        """Copies a folder with the targets of its links. Links of packages to files that are not installed are left out."""
         subprocess.run(["cp", "-rL", source, target], stderr=subprocess.DEVNULL)
 
 
 def packages(applications):
-    """Installs Debian packages that are missing, without starting services or making databases."""
+    """Installs missing Debian packages without starting services or creating databases."""
     wanted = sorted({"iproute2", *(name for application in applications for name in application.PACKAGES)})
     have = subprocess.run(["dpkg-query", "-W", "-f", "${Package} ${db:Status-Abbrev}\n", *wanted], stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL, text=True).stdout
@@ -79,7 +80,7 @@ def packages(applications):
 
 
 def apart():
-    """Goes on in namespaces with loopback only: nothing an application does reaches another machine, or stays."""
+    """Continues in namespaces with loopback only: an application can reach no other machine, and none of its processes stays."""
     if os.environ.get(APART) != "1":
         os.execvpe("unshare", [*UNSHARE, sys.executable, *sys.argv], {**os.environ, APART: "1"})
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
@@ -95,7 +96,7 @@ def known():
 
 
 def judge(name, found, entries, used):
-    """The differences that no entry explains, as lines."""
+    """Returns the differences that no entry explains, as lines."""
     left = []
     for (kind, _), differences in found.items():
         for difference in differences:
@@ -110,7 +111,7 @@ def judge(name, found, entries, used):
 
 
 def drive(name, binary, entries, used):
-    """Runs one application and describes its faults, as lines."""
+    """Runs one application and returns its faults, as lines."""
     server, reference, folder = Server(binary), MariaDb(), tempfile.mkdtemp(prefix="application-")
     try:
         server.start()

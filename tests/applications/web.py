@@ -1,4 +1,4 @@
-"""A browser as far as a test needs one: cookies, forms, and checks of what a page shows."""
+"""A small browser for tests: cookies, forms, and checks of page contents."""
 
 import contextlib
 import html
@@ -12,7 +12,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-# What a page of an application in PHP shows when a statement of it fails.
+# Text that a page of a PHP application shows when one of its statements fails.
 FAULT = re.compile(r"Fatal error|SQLSTATE|Uncaught|mysqli_sql_exception|database error|MySQL said|DB Exec|"
                    r"<b>Warning</b>|FATAL:|#1\d\d\d - ", re.IGNORECASE)
 PHP = {"display_errors": "1", "error_reporting": "E_ALL & ~E_DEPRECATED & ~E_NOTICE & ~E_STRICT", "memory_limit": "512M",
@@ -30,7 +30,7 @@ def php_options():
 
 
 def php(script, *arguments, folder, seconds=600):
-    """Runs a PHP script, and returns its exit code and what it printed."""
+    """Runs a PHP script, and returns its exit code and its output."""
     done = subprocess.run(["php", *php_options(), script, *arguments], cwd=folder, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=seconds)
     return done.returncode, done.stdout.decode(errors="replace")
@@ -38,7 +38,7 @@ def php(script, *arguments, folder, seconds=600):
 
 @contextlib.contextmanager
 def served(folder, log):
-    """The address of PHP's own web server over a folder."""
+    """Returns the address of PHP's own web server for a folder."""
     port = free_port()
     environment = {**os.environ, "PHP_CLI_SERVER_WORKERS": "1"}
     with open(log, "ab") as out:
@@ -58,7 +58,7 @@ def served(folder, log):
 
 
 class Browser:
-    """Asks for pages and notes which checks fail."""
+    """Loads pages and records failed checks."""
 
     def __init__(self, base):
         self.base, self.text, self.status = base, "", 0
@@ -84,7 +84,7 @@ class Browser:
         self.text = body.decode(errors="replace")
 
     def check(self, what, want, fault=FAULT):
-        """Notes whether the page came, shows `want` (a pattern) and no fault."""
+        """Records whether the page loaded, shows `want` (a pattern) and has no fault."""
         self.checks += 1
         shown = fault.search(self.text) if fault else None
         if self.status == 200 and not shown and (not want or re.search(want, self.text)):
@@ -105,7 +105,7 @@ class Browser:
         return html.unescape(found.group(1)) if found else ""
 
     def form(self, pattern):
-        """The fields of the first form that has the pattern, as a browser would send them."""
+        """Returns the fields of the first form that contains the pattern, as a browser would send them."""
         form = next((form for form in re.findall(r"(?s)<form\b.*?</form>", self.text) if re.search(pattern, form)), "")
         fields = {}
         for tag in re.findall(r"<input\b[^>]*>", form):

@@ -1,6 +1,6 @@
-"""Packets of the client protocol, as far as a proxy has to read them: framing, greetings, logins and answers.
+"""Packets of the client protocol as far as a proxy has to read them: framing, greetings, logins and answers.
 
-Only the protocol with EOF packets is spoken, without TLS and compression: `CAPABILITIES` is all that is offered.
+Only the protocol with EOF packets, without TLS and compression, is supported: the proxy offers `CAPABILITIES`, no others.
 """
 
 import dataclasses
@@ -26,7 +26,7 @@ class Stream:
         self.socket, self.buffer = socket, bytearray()
 
     def read(self):
-        """One packet: its sequence number, its content, and the bytes it came in."""
+        """Reads one packet: returns its sequence number, its content, and its raw bytes."""
         raw, content = b"", b""
         while True:
             self.fill(4)
@@ -60,7 +60,7 @@ def frame(sequence, content):
 
 
 def length_encoded(packet, at):
-    """The number at a place, None for NULL, and the place behind it."""
+    """Returns the length-encoded number at a position (None for NULL), and the position after it."""
     first = packet[at]
     if first < 251:
         return first, at + 1
@@ -76,7 +76,7 @@ def until_zero(packet, at):
 
 
 def greeting(version):
-    """A greeting that offers CAPABILITIES and asks for a native password, which nobody checks."""
+    """Returns a greeting that offers CAPABILITIES and asks for a native password, which is not checked."""
     low, high = CAPABILITIES & 0xFFFF, CAPABILITIES >> 16
     return (b"\x0a" + version + b"\0" + struct.pack("<I", 1) + b"12345678\0" + struct.pack("<HBHH", low, 45, 2, high)
             + bytes([21]) + bytes(10) + b"123456789012\0" + b"mysql_native_password\0")
@@ -84,7 +84,7 @@ def greeting(version):
 
 @dataclasses.dataclass
 class Login:
-    """Who logs in, and how."""
+    """User and options of a login."""
     capabilities: int
     charset: int
     user: bytes
@@ -100,7 +100,7 @@ class Login:
         return Login(capabilities, packet[8], user, database)
 
     def packet(self):
-        """The login of this user without a password."""
+        """Returns the packet that logs this user in without a password."""
         return (struct.pack("<IIB", self.capabilities | PLUGIN_AUTH, 1 << 30, self.charset) + bytes(23) + self.user + b"\0\0"
                 + (self.database + b"\0" if self.capabilities & CONNECT_WITH_DB else b"") + b"mysql_native_password\0")
 
@@ -138,7 +138,7 @@ def read_error(packet):
 
 
 class Reader:
-    """Reads the whole answer to one command: the bytes, and what they say."""
+    """Reads the whole answer to one command: its bytes and its contents."""
 
     def __init__(self, stream, command):
         self.stream, self.command, self.parts = stream, command, []
@@ -205,7 +205,7 @@ class Reader:
 
 
 def column(packet):
-    """Name, type and character set of a column's definition."""
+    """Returns name, type and character set from a column definition."""
     at, texts = 0, []
     for _ in range(6):
         length, at = length_encoded(packet, at)

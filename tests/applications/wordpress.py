@@ -1,5 +1,5 @@
-"""WordPress: installed by its own form, then posts, pages, comments, users, categories and searches by the forms of its
-administration and by those of a visitor."""
+"""WordPress: installed with its own form; then posts, pages, comments, users, categories and searches, with the forms of its
+administration and of a visitor."""
 
 import os
 import re
@@ -67,7 +67,7 @@ def install(browser):
 
 
 def write(browser):
-    """Posts and pages by the interface that the editor uses, comments by a visitor's form."""
+    """Writes posts and pages through the interface of the editor, and comments with a visitor's form."""
     browser.get("/wp-admin/post-new.php")
     nonce = browser.find(r'createNonceMiddleware\(\s*"([^"]+)"')
     numbers = []
@@ -76,7 +76,7 @@ def write(browser):
         fields = {"title": f"Hello number {number} \u00fc", "content": "<p>Words of a post.</p>" * (number + 1),
                   "status": "draft" if number % 5 == 4 else "publish", "date": f"2020-01-{number + 1:02}T10:00:00",
                   "_wpnonce": nonce}
-        # An answer 201 is not a page, so the status is looked at here.
+        # An answer 201 is not a page, so its status is checked here.
         browser.ask(f"/index.php?rest_route=/wp/v2/{kind}", fields_of(fields))
         browser.note(f"write {number}", browser.status == 201, browser.text)
         numbers.append(browser.find(r'"id":(\d+)'))
@@ -100,7 +100,7 @@ def fields_of(fields):
 
 
 def options(browser):
-    # The page warns, in the words of a fault, that it cannot ask for translations.
+    # The page warns, in words like those of a fault, that it cannot ask for translations.
     browser.get("/wp-admin/options-general.php", "blogname", fault=None)
     form = browser.form("blogname")
     browser.post("/wp-admin/options.php", {**form, "blogname": "Another name"}, "Another name", "options", fault=None)

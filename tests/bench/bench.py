@@ -1,4 +1,4 @@
-"""selkie bench: small runs of every command, and what happens when something goes wrong.
+"""selkie bench: small runs of every command, and its behaviour after errors.
 
 usage: bench.py BINARY
 """
@@ -109,7 +109,7 @@ def what_goes_wrong(bench):
     assert "neither selkie" in bench.run("oltp", "--servers", "oracle", code=1)
     assert "no mix" in bench.run("oltp", "--mix", "nothing", code=1)
     bench.run("oltp", "--nonsense", code=2)
-    # Ctrl-C: partial results are kept, the server started here is stopped.
+    # Ctrl-C: partial results are kept, and the started server is stopped.
     process = bench.start("sweep", *SMALL, "--connections", "1,2", "--seconds", "3", "--out", bench.out("interrupted"))
     time.sleep(9)
     process.send_signal(signal.SIGINT)

@@ -1,8 +1,8 @@
-"""Prepared statements run for many rows of parameters by one command (COM_STMT_BULK_EXECUTE).
+"""Prepared statements that run for many rows of parameters with one command (COM_STMT_BULK_EXECUTE).
 
 usage: bulk.py PORT [--record]
 
-What the server answers is compared with bulk.result, which --record writes from a MariaDB 10.11.
+The server's answers are compared with bulk.result, which --record writes from a MariaDB 10.11.
 """
 
 import pathlib
@@ -24,7 +24,7 @@ DEFAULT, IGNORE = "\x02", "\x03"
 
 
 class Packing:
-    """The module struct for PyMySQL, whose login packet knows nothing of MariaDB's own capabilities."""
+    """Replaces the module struct in PyMySQL, whose login packet lacks MariaDB's own capabilities."""
 
     def __getattr__(self, name):
         return getattr(struct, name)
@@ -77,7 +77,7 @@ class Client:
         return number
 
     def bulk(self, text, kinds, rows, flags=SEND_TYPES):
-        """Runs `text` for `rows`, whose values have `kinds`, and notes the answer."""
+        """Runs `text` for `rows` with parameters of `kinds`, and records the answer."""
         self.out.append(f"bulk> {text}  {rows}".replace(repr(DEFAULT), "DEFAULT").replace(repr(IGNORE), "IGNORE"))
         body = b"".join(cell(kind, value) for row in rows for kind, value in zip(kinds, row))
         if flags & SEND_TYPES:
@@ -88,7 +88,7 @@ class Client:
             answer = connections.MySQLResult(self.connection)
             answer.read()
             info = (answer.message or b"")[1:].decode()
-            # Of rows that are updated here, MariaDB tells the last one's key.
+            # For ON DUPLICATE KEY UPDATE MariaDB reports the key of the last updated row.
             number = "" if "DUPLICATE" in text else f" id {answer.insert_id}"
             self.out.append(f"affected {answer.affected_rows}{number} {info}".rstrip())
         except pymysql.err.MySQLError as error:
@@ -133,7 +133,7 @@ def changes(c):
     c.bulk("UPDATE u SET a = ? WHERE id = ?", (INT, INT), [(IGNORE, 1), (IGNORE, 2)])
     c.bulk("UPDATE u SET a = ? + 1 WHERE id = ?", (INT, INT), [(IGNORE, 1)])
     c.show("SELECT * FROM u ORDER BY id")
-    # Each row is a statement of its own.
+    # Each row is a separate statement.
     c.bulk("UPDATE u SET b = ? WHERE id = ?", (INT, INT), [(50, 1), (5, 1), (60, 1)])
     c.show("SELECT * FROM u ORDER BY id")
     c.bulk("DELETE FROM u WHERE id = ?", (INT,), [(1,), (9,), (5,)])
@@ -175,7 +175,7 @@ def triggers(c):
 
 
 def counts(c):
-    """What is counted of rows that update others, and how their conditions and automatic values are numbered."""
+    """Affected rows of ON DUPLICATE KEY UPDATE, row numbers in warnings, and automatic values."""
     c.sql("CREATE TABLE k (id INT PRIMARY KEY, a INT, b INT, UNIQUE (b))")
     c.bulk("INSERT INTO k VALUES (?, ?, ?)", (INT, INT, INT), [(1, 1, 1), (2, 2, 2), (3, 3, 3)])
     odku = "INSERT INTO k VALUES (?, ?, ?) ON DUPLICATE KEY UPDATE a = "
@@ -198,7 +198,7 @@ def counts(c):
     c.bulk("INSERT INTO w (s, a) VALUES (?, ?)", (INT, INT), many)
     c.out[:] = ["bulk> many rows" if len(line) > 9999 else line for line in c.out]
     c.show("SELECT COUNT(*), SUM(id), SUM(a), SUM(s) FROM w WHERE id > 40")
-    # Each command is one transaction: what came before a row that fails is undone.
+    # Each command is one transaction: rows before a failing one are rolled back.
     c.sql("SET sql_mode = DEFAULT")
     c.bulk("INSERT INTO k VALUES (?, ?, 9) ON DUPLICATE KEY UPDATE b = ?", (INT, INT, INT), [(10, 1, 1), (11, 1, 5), (12, 1, 1)])
     c.show("SELECT * FROM k ORDER BY id")

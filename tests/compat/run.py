@@ -1,13 +1,13 @@
 """Runs SQL scripts over the wire and compares everything a client sees with recorded results.
 
-Results are recorded from a MariaDB 10.11 server (--record); a script is `NAME.sql`, its result
+Results are recorded from a MariaDB 10.11 server (--record). A script is `NAME.sql`, its result
 `NAME.result`: each statement, its columns, rows, affected rows, info and warnings, or its error.
 A statement may be prefixed by a session (`b: SELECT 1;`); `-- meta` before a statement shows column
 metadata too, `-- unordered` sorts its rows.
 
-What differs from MariaDB today is pinned in `NAME.differs` (--accept writes it): a new difference
-fails, and so does one that is gone, until it is taken off the list. Lines `# ...` in front of a
-difference say why it is there, and hold for those behind it until the next; --accept keeps them.
+Differences from MariaDB are pinned in `NAME.differs` (--accept writes it). A new difference
+fails, and so does a pinned one that is gone, until it is removed from the list. Lines `# ...` before a
+difference give its reason, which holds for the differences after it until the next reason; --accept keeps them.
 
 usage: run.py PORT [--record | --accept] [NAME ...]
 """
@@ -44,7 +44,7 @@ class Session:
         except pymysql.MySQLError as error:
             number, text = error.args[0], error.args[1]
             text = text.decode(errors="replace") if isinstance(text, bytes) else text
-            # A copy is called after its process and session.
+            # The name of a copy contains its process and session.
             return out + ["ERROR " + re.sub(r"#sql-alter-[0-9a-f]+-[0-9a-f]+", "#sql-alter", f"{number}: {text}")]
         return out + self.warnings()
 
@@ -120,7 +120,7 @@ def differences(expected, got):
 
 
 def groups(pinned):
-    """Groups of differences, each with the lines in front of it that say why."""
+    """Returns groups of differences, each with the lines of reasons before it."""
     out, why = [], []
     for line in pinned.splitlines(keepends=True):
         if line.startswith("# "):
@@ -138,7 +138,7 @@ def without_reasons(pinned):
 
 
 def with_reasons(found, pinned):
-    """New differences with the reasons of those that were pinned before: of the same ones, or of those in their place."""
+    """Returns new differences with the reasons of pinned ones: of equal differences, or of those in their place."""
     before, now = groups(pinned), groups(found)
     same = {"".join(lines[1:]): why for why, lines in before}
     head = found[:found.find("@@")] if now else ""

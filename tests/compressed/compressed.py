@@ -1,8 +1,8 @@
-"""The compressed protocol: nothing is lost, nothing is believed, over TLS and without.
+"""The compressed protocol: no data is lost, no length is trusted, with TLS and without.
 
 usage: compressed.py BINARY
 
-Starts a server of its own on loopback with a certificate of MariaDB's test data.
+Starts a private server on loopback with a certificate of MariaDB's test data.
 """
 
 import contextlib
@@ -32,7 +32,7 @@ def expect(what, found, wanted):
 
 
 class Frames:
-    """A socket, and a file to read from, that put what goes through them into frames."""
+    """A socket, and a file to read from, that put all data into frames."""
 
     def __init__(self, sock, owner):
         self.owner, self.sock = owner, sock
@@ -47,7 +47,7 @@ class Frames:
         return header + packed
 
     def sendall(self, data):
-        # PyMySQL numbers packets anew for each command.
+        # PyMySQL restarts packet numbers for each command.
         if data[3] == 0:
             self.number = 0
         pieces = range(0, len(data), self.piece)
@@ -82,7 +82,7 @@ class Frames:
             have += len(pieces[-1])
         self.plain = b"".join(pieces)
         out, self.plain = self.plain[:count], self.plain[count:]
-        # Packets in frames carry any number; PyMySQL looks at it in their headers, which it reads by themselves.
+        # Packets in frames may have any number. PyMySQL checks the number in the header, which it reads separately.
         self.header = not self.header
         return out if self.header else out[:3] + bytes([self.owner._next_seq_id])
 
@@ -186,7 +186,7 @@ def local_file(at):
 
 @both
 def odd_frames(connection):
-    """Packets that are cut into frames anywhere."""
+    """Packets that are cut into frames at any place."""
     for piece in (1, 3, 7, 100):
         connection._sock.piece = piece
         expect(f"frames of {piece}", one(connection, f"SELECT REPEAT('b', {piece})"), "b" * piece)
@@ -195,7 +195,7 @@ def odd_frames(connection):
 
 @both
 def slow_reader(connection):
-    """Answers that compress badly, and a client that takes its time."""
+    """Answers that compress badly, and a client that reads slowly."""
     connection._execute_command(3, "SELECT RANDOM_BYTES(1024), RANDOM_BYTES(1024), seq FROM mysql.seq_1_to_4000")
     time.sleep(0.5)
     columns, got = 0, 0
@@ -226,7 +226,7 @@ def pipelined(at):
 
 
 def answer_to(at, data):
-    """What comes back, as error numbers, until the server closes."""
+    """Returns the error numbers received until the server closes."""
     connection = at.connect()
     frames = connection._sock
     frames.sock.settimeout(5)

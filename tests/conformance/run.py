@@ -1,6 +1,6 @@
-"""Runs MariaDB's own tests against fresh servers and says which pass.
+"""Runs MariaDB's own tests against fresh servers and reports which pass.
 
-A test passes if the real test client ends well and what it printed is the expected result to the
+A test passes if the real test client succeeds and its output equals the expected result byte for
 byte. Needs Debian's mariadb-test, mariadb-test-data, mariadb-client and patch.
 
 usage: run.py BINARY [--jobs N] [--timeout SECONDS] [--keep DIRECTORY] [--must-pass]
@@ -34,7 +34,7 @@ TOOLS = {"MYSQL": "mariadb", "MYSQL_CHECK": "mariadb-check", "MYSQL_IMPORT": "ma
 
 
 def categories():
-    """{test: category} of the tests known."""
+    """Returns {test: category} of the known tests."""
     with open(f"{HERE}/tests.tsv") as file:
         return dict(line.rstrip("\n").split("\t") for line in file)
 
@@ -54,7 +54,7 @@ def chosen(words, known):
 
 
 class Runner:
-    """One job: a server and the client that is run against it."""
+    """One job: a server and the client that runs against it."""
 
     def __init__(self, arguments, root):
         self.arguments, self.root = arguments, root
@@ -94,7 +94,7 @@ class Runner:
             MYSQL_TEST_ROOT="1" if os.geteuid() == 0 else "0", ENGINE="InnoDB")
 
     def run(self, name):
-        """(passed, seconds, why not)."""
+        """Returns (passed, seconds, reason of the failure)."""
         begun = time.monotonic()
         case = Case(name)
         expected = case.expected()
@@ -165,7 +165,7 @@ class Runner:
 
 
 def within(tests, arguments):
-    """As many tests as fit the time, in an order of their own per seed."""
+    """Returns as many tests as fit into the time, in an order that depends on the seed."""
     if arguments.budget:
         random.Random(arguments.seed).shuffle(tests)
     return tests

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # MariaDB's own tests, as Debian's mariadb-test installs them, against fresh servers.
 # usage: tests/conformance/run.sh [CATEGORY | TEST | FILE ...]    without any: all categories
-# Prints a line per test with its first difference, then what passes by category. $SELKIE names
+# Prints a line per test with its first difference, then the passed tests by category. $SELKIE names
 # the binary; more options: run.py --help.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)

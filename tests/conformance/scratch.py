@@ -1,6 +1,6 @@
-"""A server for foreign tests, and how it is brought back to a known state between two of them.
+"""A server for MariaDB's tests, and its reset to a known state between two tests.
 
-The directories lie as those tests expect them; settings are theirs, not this server's defaults.
+Directories and settings are those that the tests expect, not this server's defaults.
 """
 
 import contextlib
@@ -40,14 +40,14 @@ EXPECTED = [
     "CREATE PROCEDURE mtr.add_suppression(pattern VARCHAR(255)) "
     "INSERT INTO mtr.test_suppressions (pattern) VALUES (pattern)",
 ]
-# Options for what is always there.
+# Options for features that are always there.
 NEEDLESS = re.compile(r"(innodb|innodb_(sys|cmp|trx|locks|lock_waits|metrics|buffer_page)\w*|"
                       r"partition|sequence|enable_partition|plugin_maturity|core_file|"
                       r"stack_trace|symbolic_links|gdb|performance_schema\w*|debug\w*)$")
 
 
 def literal(value):
-    """A setting as shown or as in an option file, as SQL."""
+    """Returns a setting, as shown or as in an option file, as an SQL literal."""
     if re.fullmatch(r"-?\d+(\.\d+)?", value):
         return value
     if found := re.fullmatch(r"(\d+)([KMG])", value, re.IGNORECASE):
@@ -67,11 +67,11 @@ class Scratch:
         self.start()
 
     def start(self, tls=()):
-        """A new server, with these options of TLS beside what all tests get."""
+        """Starts a new server with these TLS options and the options of all tests."""
         self.tls = list(tls)
         port = self.server.port if self.server else None
         if self.server:
-            # Before its directory goes: a server that lives puts files back.
+            # Before its directory is removed: a running server would create files again.
             self.server.remove(panics_fail=False)
         shutil.rmtree(f"{self.var}/mysqld.1", ignore_errors=True)
         data = f"{self.var}/mysqld.1/data"
@@ -96,7 +96,7 @@ class Scratch:
 
     @staticmethod
     def prepare(session):
-        """What those tests expect beside their own: a place to say which warnings are expected."""
+        """Prepares what the tests expect in addition: a table of expected warnings."""
         for statement in EXPECTED:
             with contextlib.suppress(pymysql.MySQLError), session.cursor() as cursor:
                 cursor.execute(statement)
@@ -112,7 +112,7 @@ class Scratch:
                     for row in cursor.fetchall()]
 
     def all_accounts(self, session):
-        """Users and roles, quoted."""
+        """Returns all users and roles, quoted."""
         statement = "SELECT DISTINCT grantee FROM information_schema.user_privileges"
         return {row[0] for row in self.rows(session, statement)}
 
@@ -123,7 +123,7 @@ class Scratch:
         return False
 
     def clean(self):
-        """No sessions, databases, accounts or settings of the test before."""
+        """Removes sessions, databases, accounts and settings of the previous test."""
         if not self.alive():
             self.start()
         with self.connect() as session:
@@ -143,7 +143,7 @@ class Scratch:
             before = self.variables.get(name, value)
             if value != before and not VOLATILE.search(name):
                 if not before:
-                    # NULL looks like an empty string here, but not every variable takes one.
+                    # NULL looks like an empty string here, but some variables do not take one.
                     yield f"SET GLOBAL {name} = DEFAULT"
                 yield f"SET GLOBAL {name} = {literal(before)}"
         names = {row[0] for row in self.rows(session, "SHOW DATABASES")}
@@ -154,7 +154,7 @@ class Scratch:
         yield "CREATE DATABASE test CHARACTER SET latin1 COLLATE latin1_swedish_ci"
 
     def apply(self, options):
-        """Server options as global settings; what cannot be set is left as it is, but for TLS."""
+        """Applies server options as global settings. Options that cannot be set are ignored, except those of TLS."""
         tls = [option.replace("$MYSQL_TEST_DIR", ROOT).replace("--loose-", "--") for option in options
                if re.match("--(loose-)?(ssl|tls)[-_]", option)]
         if tls != self.tls:

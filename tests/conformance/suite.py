@@ -1,7 +1,7 @@
 """Finds MariaDB's own tests as Debian's mariadb-test-data installs them: the file of a test, the
-server options it asks for, the result expected of it.
+server options it asks for, its expected result.
 
-Only reads. Nothing of those files is kept in this project; it knows them by name alone.
+Only reads. This project stores nothing of those files except their names.
 """
 
 import os
@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 
 ROOT = "/usr/share/mysql/mysql-test"
-# Of a test's variants, the one for a server started once with default settings.
+# Of a test's variants, the one for a server that is started once with default settings.
 VARIANTS = {"nm", "unix", "64bit", "release", "binlogoff", "16k", "lcase_def", "dynamic", "orig",
             "innodb", "clear", "covering", "1tpc", "timestamp"}
 
@@ -35,7 +35,7 @@ def suite_directory(suite):
 
 
 def combination_groups(path):
-    """{name: options} of a file of variants."""
+    """Returns {name: options} of a file of variants."""
     groups, name = {}, None
     for line in map(str.strip, read(path).splitlines()):
         if line.startswith("["):
@@ -46,12 +46,12 @@ def combination_groups(path):
     return groups
 
 
-# What a suite asks of whoever runs it with this server's transactional engine.
+# Options that a suite expects its runner to set for this server's transactional engine.
 ENGINE_OPTIONS = {"storage_engine/trx": ["--innodb-lock-wait-timeout=1"]}
 
 
 class Case:
-    """One test: its file, what surrounds it, its options."""
+    """One test: its file, the files around it, its options."""
 
     def __init__(self, name):
         self.name = name
@@ -71,7 +71,7 @@ class Case:
         self.add_combination(f"{self.directory}/combinations")
 
     def scan(self, path, seen):
-        """Follows the files a test includes; each may bring options and variants."""
+        """Follows the files that a test includes; each may add options and variants."""
         seen.add(path)
         for line in read(path).splitlines():
             found = re.match(r"\s*(?:--)?\s*source\s+([^;\s]+)", line)
@@ -89,7 +89,7 @@ class Case:
         self.add_combination(stem + ".combinations")
 
     def add_config(self, path):
-        """Server settings of a suite's option file."""
+        """Adds server settings from a suite's option file."""
         server = False
         for line in map(str.strip, read(path).splitlines()):
             if line.startswith("["):
@@ -113,7 +113,7 @@ class Case:
             self.options = groups[picked] + self.options
 
     def expected(self):
-        """The bytes of the expected result, or None."""
+        """Returns the bytes of the expected result, or None."""
         plain, best = None, None
         for file in sorted(os.listdir(self.results)):
             found = re.fullmatch(re.escape(self.short) + r"((?:,[-\w.+]+)*)\.(rdiff|result)", file)

@@ -1,10 +1,10 @@
-"""Connections and the threads that serve them: kills, time-outs, stalls, the extra port, many clients.
+"""Connections and the threads that serve them: kills, timeouts, stalls, the extra port, many clients.
 
 usage: connections.py BINARY [IDLE_CONNECTIONS]
 
-Starts servers of its own on loopback with private data. Every scenario is a function; the first
-that does not find what it expects ends the run with exit code 1. IDLE_CONNECTIONS, 1000 unless
-given, is limited by the number of open files.
+Starts private servers on loopback. Every scenario is a function; the first failing one
+ends the run with exit code 1. IDLE_CONNECTIONS, by default 1000,
+is limited by the number of open files.
 """
 
 import contextlib
@@ -35,7 +35,7 @@ def expect(what, found, wanted):
 
 
 def error_of(call):
-    """The number of the error that `call` ends with, 0 without one."""
+    """Returns the number of the error that `call` raises, or 0."""
     try:
         call()
     except pymysql.MySQLError as error:
@@ -89,7 +89,7 @@ def kill_query(server):
 
 
 def kill_waiting(server):
-    """A kill is heard by whoever sleeps, for whatever it waits."""
+    """A sleeping statement ends when it is killed, for every kind of wait."""
     holder, victim, other = server.connect(autocommit=False), server.connect(), server.connect()
     one(other, "CREATE TABLE t (id INT PRIMARY KEY, v INT)")
     one(other, "INSERT INTO t VALUES (1, 1)")
@@ -114,7 +114,7 @@ def kill_waiting(server):
 
 
 def exact(server):
-    """A packet that ends where the server's buffer ends, with another sent behind it: both are answered."""
+    """A packet that ends where the server's buffer ends, with another packet after it: both are answered."""
     for size in range(4090, 4102):
         connection = server.connect(ssl_disabled=True)
         statement = b"\x03SELECT 1 -- "
@@ -135,7 +135,7 @@ def wait_timeout(server):
 
 
 def login_timeout(server):
-    """A client that does not log in holds no thread and goes away."""
+    """A client that does not log in holds no thread and is disconnected."""
     admin = server.connect()
     one(admin, "SET GLOBAL connect_timeout = 2")
     silent = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(40)]
@@ -150,7 +150,7 @@ def login_timeout(server):
 
 
 def stalls(server):
-    """Long statements in every group do not hold up short ones."""
+    """Long statements in every group do not delay short ones."""
     groups = one(server.connect(), "SELECT @@thread_pool_size")
     busy = [Background(server.connect(), "SELECT BENCHMARK(2000000000, 1 + 1)") for _ in range(groups)]
     time.sleep(0.1)
@@ -168,7 +168,7 @@ def stalls(server):
 
 
 def many_waiting(binary):
-    """Threads that all wait for a lock do not keep others from being served."""
+    """Many threads that wait for a lock do not prevent service for others."""
     with running(binary, ["--thread-pool-size=1"]) as server:
         holder, other, *waiting = [server.connect() for _ in range(32)]
         for sql in ("CREATE DATABASE test", "CREATE TABLE test.t (a INT PRIMARY KEY, b INT)",
@@ -185,7 +185,7 @@ def many_waiting(binary):
 
 
 def crowd(binary):
-    """Of a crowd with many open transactions, idle ones and such that wait, all others get through."""
+    """In a crowd with many open transactions, some idle and some waiting, all other connections are served."""
     with running(binary, ["--thread-pool-size=1", "--max-connections=400"]) as server:
         connections = [server.connect() for _ in range(280)]
         holder, waiting, idle, busy = connections[0], connections[1:41], connections[41:81], connections[81:]
@@ -219,7 +219,7 @@ def crowd(binary):
 
 
 def short_before_long(binary):
-    """Answers of short statements do not wait for the long one that their thread serves next."""
+    """Answers of short statements do not wait for the long statement that their thread serves next."""
     options = ["--thread-pool-size=1", "--thread-pool-stall-limit=60000"]
     slow = ["SELECT BENCHMARK(15000000, MD5('a'))", "SELECT COUNT(*), SUM(a.seq % b.seq) FROM "
             "seq_1_to_20000 a, seq_1_to_1500 b WHERE a.seq % 7 <> b.seq % 3"]
@@ -239,7 +239,7 @@ def short_before_long(binary):
 
 
 def extra_port(binary):
-    """With all threads of the pool asleep only the extra port lets somebody in."""
+    """When all threads of the pool sleep, only the extra port accepts a login."""
     extra = free_port()
     options = ["--thread-pool-size=1", "--thread-pool-max-threads=2", f"--extra-port={extra}",
                "--extra-max-connections=1"]
@@ -316,7 +316,7 @@ def idle_connections(binary, count):
     count = min(count, hard // 3)
     with running(binary, [f"--max-connections={count + 110}"]) as server:
         pid = server.process.pid
-        # The first connections page in the program and every worker's allocator arenas: once, not for each.
+        # The first connections load pages of the program and create every worker's allocator arenas, once.
         first, *warm = [server.connect() for _ in range(100)]
         before, threads = memory_of(pid), threads_of(pid)
         idle = [server.connect() for _ in range(count)]

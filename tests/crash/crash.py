@@ -1,10 +1,10 @@
-"""kill -9 in the middle of a write load, again and again; nothing acknowledged may be missing.
+"""kill -9 during a write load, again and again: no acknowledged change may be missing.
 
 Writers commit transactions of two ledger rows and one increment of their own counter; a teller moves
 money between two accounts; one session changes definitions; one keeps a large transaction open; one
-prepares branches and ends some of them. What was acknowledged is remembered here, outside the server.
-After every restart: each acknowledged row is there, no transaction is there in part, counters and
-sums agree, AUTO_INCREMENT values do not come again, definitions are whole, prepared branches wait for
+prepares branches and ends some of them. Acknowledged changes are remembered outside the server.
+After every restart: each acknowledged row is there, no transaction is applied in part, counters and
+sums agree, AUTO_INCREMENT values are not repeated, definitions are complete, prepared branches wait for
 their outcome, and CHECK TABLE EXTENDED compares every index with its table.
 
 usage: crash.py BINARY CYCLES [SEED] [--xa]      100 cycles take about 3 minutes; 1000 are for a night
@@ -62,7 +62,7 @@ class Session(threading.Thread):
 
 
 class Writer(Session):
-    """Two ledger rows and a counter; `acked` are (sequence number, largest id) known to be committed."""
+    """Writes two ledger rows and a counter; `acked` are (sequence number, largest id) known to be committed."""
 
     def __init__(self, server, rng, number, first):
         super().__init__(server, rng)
@@ -89,7 +89,7 @@ class Writer(Session):
 
 
 class Teller(Session):
-    """Moves money; the sum stays."""
+    """Moves money between accounts; the sum stays."""
 
     def work(self, connection, cursor):
         source, target = self.random.sample(range(ACCOUNTS), 2)
@@ -143,7 +143,7 @@ class Hoarder(Session):
 
 
 class Brancher(Session):
-    """Branches of two rows each. `prepared`: acknowledged; `ended`: with what outcome, acknowledged."""
+    """Prepares branches of two rows. `prepared`: acknowledged branches; `ended`: acknowledged outcomes."""
 
     def __init__(self, server, rng, number):
         super().__init__(server, rng)
@@ -165,7 +165,7 @@ class Brancher(Session):
 
 
 class History:
-    """What is known to be true, over all lives of the server."""
+    """All acknowledged changes, over all lives of the server."""
 
     def __init__(self, rng, xa):
         self.rng, self.xa = rng, xa
@@ -235,7 +235,7 @@ def check_rest(cursor, history):
 
 
 def check_branches(cursor, history, brancher):
-    """Ends what is prepared, one way or the other, and compares with what was promised."""
+    """Ends prepared branches, by commit or rollback, and compares with the acknowledged state."""
     waiting = {int(row[3][1:]) for row in rows(cursor, "XA RECOVER")}
     promised = brancher.prepared - brancher.ending.keys()
     assert promised <= waiting, f"prepared branches are missing: {promised - waiting}"
@@ -252,8 +252,8 @@ def check_branches(cursor, history, brancher):
 
 
 def check_definitions(cursor):
-    """Tables of the definer are whole, and the table and the database it replaces are there; then its own go, so that
-    the next life starts clean."""
+    """The definer's tables are complete, and the table and the database that it replaces are there. Then its own tables are
+    dropped, so that the next life starts clean."""
     tables = [row[0] for row in rows(cursor, "SHOW TABLES FROM crash")]
     fixed = {"ledger", "counters", "accounts", "bulk", "branches", "replaced"}
     assert fixed <= set(tables), tables
@@ -278,7 +278,7 @@ def verify(server, history, sessions):
         check_ledger(cursor, history)
         check_rest(cursor, history)
         check_definitions(cursor)
-        # What is long known is not read again and again.
+        # Rows known for long are not read again and again.
         if len(history.acked) > 1500:
             cursor.execute("DELETE FROM crash.ledger")
             cursor.execute("UPDATE crash.counters SET n = 0")

@@ -1,11 +1,11 @@
-"""A disk that fills up to the last byte under load, and is freed again; nothing acknowledged may be missing.
+"""A disk that fills up to the last byte under load and is freed again: no acknowledged change may be missing.
 
-The data directory lies on a small file system of its own: a loop-mounted ext4, else a tmpfs. Without
-the right to mount either, says so and passes. Connections write rows of every size in transactions
-and remember, outside the server, which were acknowledged. Other files then take what is left of the
-disk. From there on every statement must end with 1021, 1114 or success, reads must go on, and the
-server must stay alive. DELETE, TRUNCATE and DROP make room. After space is freed writes succeed again; after a kill -9 and a restart with
-the disk full once more, every acknowledged row is there and none in part.
+The data directory is on a small file system of its own: a loop-mounted ext4, else a tmpfs. Without
+the right to mount either, the script says so and passes. Connections write rows of every size in transactions
+and remember the acknowledged ones outside the server. Other files then take the rest of the
+disk. From then on every statement must end with 1021, 1114 or success, reads must work, and the
+server must stay alive. DELETE, TRUNCATE and DROP free space. When space is freed, writes succeed again. After a kill -9
+and a restart with the disk full again, every acknowledged row is there and no transaction is applied in part.
 
 usage: disk_full.py BINARY [MEBIBYTES] [SECONDS]
 """
@@ -35,7 +35,7 @@ SCHEMA = """CREATE TABLE full.ledger (
 
 
 class SmallDisk:
-    """A mounted file system of `mebibytes`, and files that use it up."""
+    """A mounted file system of `mebibytes`, and files that fill it."""
 
     def __init__(self, mebibytes):
         self.root = tempfile.mkdtemp(prefix="selkie-full-")
@@ -58,7 +58,7 @@ class SmallDisk:
         return None
 
     def fill(self):
-        """Takes every byte there is, in pieces down to one."""
+        """Fills the free space, in pieces down to one byte."""
         with open(os.path.join(self.path, "ballast"), "ab", buffering=0) as ballast:
             step = 1 << 20
             while step:
@@ -148,7 +148,7 @@ def wait(workers, seconds, until):
 
 
 def make_room(server, disk):
-    """With not a byte free, rows and tables can go; each time what it frees is taken away again."""
+    """Without a free byte, rows and tables can be deleted; each time the freed space is filled again."""
     with server.connect() as connection, connection.cursor() as cursor:
         for statement in ("DELETE FROM full.ledger WHERE seq < 20 LIMIT 50", "TRUNCATE full.second",
                           "DELETE FROM full.ledger WHERE worker = 0 LIMIT 50", "DROP TABLE full.third",

@@ -1,9 +1,9 @@
-"""Getting data out of a damaged directory with innodb_force_recovery, 1 to 6.
+"""Reading data from a damaged directory with innodb_force_recovery, 1 to 6.
 
-A page of rows is damaged: without the option its table cannot be read, from 1 on all the other rows can. A transaction
-was cut short: up to 2 it is taken back, with 3 and 4 its rows stay locked and unseen, from 5 on they count as committed.
-The undo snapshot or the log is gone: 5 or 6 start all the same. With 5 and 6 no byte of the directory changes, and
-writes are refused with MariaDB's errors.
+A page of rows is damaged: without the option its table cannot be read, from level 1 on all other rows can. A transaction
+was cut short: up to 2 it is rolled back, with 3 and 4 its rows stay locked and invisible, from 5 on they count as
+committed. The undo snapshot or the log is missing: the server starts with 5 or 6. With 5 and 6 no byte of the directory
+changes, and writes are refused with MariaDB's errors.
 
 usage: force_recovery.py BINARY
 """
@@ -28,7 +28,7 @@ INSERT INTO d.other SELECT seq, 'kept' FROM d.seq_1_to_10"""
 
 
 def ask(server, query):
-    """Rows, or the number of the error."""
+    """Returns rows, or the number of the error."""
     with server.connect(read_timeout=60) as connection, connection.cursor() as cursor:
         try:
             cursor.execute(query)
@@ -52,7 +52,7 @@ def refuses(server, level=0):
 
 
 def state(server):
-    """The contents of the database's files."""
+    """Returns the contents of the database's files."""
     out = {}
     for name in sorted(os.listdir(server.datadir)):
         if name == "control" or name.startswith(("data.", "log.", "snapshot.", "undo", "doublewrite")):
@@ -62,13 +62,13 @@ def state(server):
 
 
 def file_of(server, table):
-    """The file of a table's rows, the longest of the directory's data files."""
+    """Returns the file of a table's rows: the longest data file of the directory."""
     names = [n for n in os.listdir(server.datadir) if n.startswith("data.")]
     return max((os.path.join(server.datadir, n) for n in names), key=lambda n: (count(n), n))
 
 
 def count(name):
-    """Pages in use: those that are not blank."""
+    """Returns the number of pages in use: those that are not blank."""
     with open(name, "rb") as file:
         data = file.read()
     return sum(1 for at in range(0, len(data), PAGE) if data[at:at + 4] != b"\0\0\0\0")
@@ -143,7 +143,7 @@ def check_unfinished(server):
 
 
 def check_lost_files(server):
-    """Each level starts without something else."""
+    """Each level starts without another missing file."""
     image = keep(server)
     for gone, least in (("snapshot.", 5), ("log.", 6), ("control", 6)):
         for name in os.listdir(server.datadir):
@@ -159,7 +159,7 @@ def check_lost_files(server):
 
 
 def check_lost_tables(server):
-    """A file of the dictionary, or of one table, is gone: whatever a start says, no other file goes for that."""
+    """A file of the dictionary, or of one table, is missing: whatever a start answers, it deletes no other file."""
     image = keep(server)
     files = [name for name in sorted(os.listdir(server.datadir)) if name.startswith("data.")]
     for name in files[:6]:

@@ -1,10 +1,10 @@
-"""kill -9, many lives of one directory, under what fills the undo snapshot and changes definitions in every life.
+"""kill -9 over many lives of one directory, with a full undo snapshot and changes of definitions in every life.
 
-Forty transactions that never end keep three MiB of undo in every checkpoint; branches are prepared by the hundred and
-stay so over some restarts; parents and children change while their foreign key, columns and indexes do; tables come
-and go; a table without transactions is written to. Some restarts are killed too, some lives end in order. After each:
-what was acknowledged is there, nothing else is, no child is without parent, branches wait for their outcome, and CHECK
-TABLE EXTENDED finds nothing.
+Forty transactions that never end keep three MiB of undo in every checkpoint. Hundreds of branches are prepared and
+stay so over some restarts. Parents and children change while their foreign key, columns and indexes do. Tables are
+created and dropped. A table without transactions is written to. Some restarts are killed too, some lives end cleanly.
+After each: all acknowledged changes are there and no others, no child is without a parent, branches wait for their
+outcome, and CHECK TABLE EXTENDED finds nothing.
 
 usage: mixed.py BINARY LIVES [SEED]      12 lives take about a minute and a half
 """
@@ -22,12 +22,12 @@ from crash import Session, rows  # noqa: E402
 from selkie import Server  # noqa: E402
 
 OPTIONS = ["--innodb-buffer-pool-size=16M", "--innodb-log-file-size=8M", "--max-connections=600"]
-# Errors of sessions when the server ends in order.
+# Errors of sessions when the server ends cleanly.
 STOPPED = (1053, 1317, 1927)
 NEUTRAL = (1205, 1213, 1020, 1412)
 OPEN, EACH = 40, 80
 BRANCHERS = 3
-# A snapshot has so many bytes of room whatever it holds.
+# Bytes that a snapshot file keeps in any case.
 RESERVED = 1 << 20
 SCHEMA = """CREATE DATABASE m
 CREATE TABLE m.parent (id BIGINT PRIMARY KEY, w INT NOT NULL, n INT NOT NULL DEFAULT 0, KEY (w))
@@ -40,7 +40,7 @@ INSERT INTO m.open SELECT seq, REPEAT('a', 1000) FROM m.seq_1_to_3240"""
 
 
 class Patient(Session):
-    """A session whose transactions may lose against others."""
+    """A session whose transactions may be victims of others."""
 
     def work(self, connection, cursor):
         try:
@@ -53,7 +53,7 @@ class Patient(Session):
 
 
 class Family(Patient):
-    """Parents with two children each. `live`: acknowledged; `unsure`: what the last statement may have done."""
+    """Parents with two children each. `live`: acknowledged; `unsure`: possible effects of the last statement."""
 
     def __init__(self, server, rng, state):
         super().__init__(server, rng)
@@ -88,7 +88,7 @@ class Family(Patient):
 
 
 class Definer(Patient):
-    """Definitions of the family's tables, and tables that come and go; each with two rows or none."""
+    """Changes definitions of the family's tables, and creates and drops tables; each has two rows or none."""
 
     CHANGES = [
         ("ALTER TABLE m.child DROP FOREIGN KEY fk, ADD CONSTRAINT fk2 FOREIGN KEY (pid) REFERENCES m.parent (id)"
@@ -109,7 +109,7 @@ class Definer(Patient):
             try:
                 cursor.execute(change)
             except pymysql.MySQLError as error:
-                # An earlier life, or a lock, kept it from being taken back.
+                # An earlier life, or a lock, prevented its rollback.
                 if error.args[0] not in (1005, 1022, 1060, 1061, 1091, 1826, *NEUTRAL):
                     raise
         self.state["n"] += 1
@@ -133,7 +133,7 @@ class Hoarder(Session):
             other = self.server.connect(read_timeout=60, autocommit=False)
             held.append(other)
             with other.cursor() as inner:
-                # The row behind the range is locked too, so it belongs to nobody.
+                # The next-key lock also covers the row after the range, so this row belongs to no session.
                 first = n * (EACH + 1) + 1
                 inner.execute("UPDATE m.open SET s = REPEAT('b', 900) WHERE id BETWEEN %s AND %s",
                               (first, first + EACH - 1))
@@ -144,7 +144,7 @@ class Hoarder(Session):
 
 
 class Brancher(Session):
-    """Prepares, and leaves it at that. `prepared`: acknowledged; `begun`: perhaps."""
+    """Prepares branches and does not end them. `prepared`: acknowledged; `begun`: possibly prepared."""
 
     def __init__(self, server, rng, state):
         super().__init__(server, rng)
@@ -172,7 +172,7 @@ class Brancher(Session):
 
 
 class Plain(Session):
-    """A table without transactions: what is answered stays, whatever the transaction becomes."""
+    """A table without transactions: an answered change stays, whatever happens to the transaction."""
 
     def __init__(self, server, rng, state):
         super().__init__(server, rng)
@@ -187,14 +187,14 @@ class Plain(Session):
 
 
 class States:
-    """The state that is known over all lives."""
+    """The known state over all lives."""
 
     def __init__(self):
         self.families = [{"w": w, "next": 0, "live": set()} for w in (1, 2)]
         self.definer, self.branches = {"n": 0}, {
             "lock": threading.Lock(), "n": 0, "begun": set(), "prepared": set(), "most": 0}
         self.plain = {"n": 0, "acked": set()}
-        # Lives that ended after a checkpoint that kept all open transactions' undo, and the most bytes of it.
+        # Number of lives that ended after a checkpoint with the undo of all open transactions, and the largest size of it.
         self.saved, self.most = 0, 0
 
     def sessions(self, server, rng):
@@ -223,7 +223,7 @@ def check_families(cursor, sessions):
 
 
 def check_branches(cursor, state, rng):
-    """Most stay prepared over a restart or two."""
+    """Checks the branches; most stay prepared over a restart or two."""
     waiting = {int(row[3][1:]) for row in rows(cursor, "XA RECOVER")}
     state["most"] = max(state["most"], len(waiting))
     assert state["prepared"] <= waiting, f"branches are missing: {sorted(state['prepared'] - waiting)[:5]}"
@@ -271,7 +271,7 @@ def life(server, states, rng):
     for session in sessions:
         session.start()
     time.sleep(rng.uniform(0.5, 3.0))
-    # Most lives end after a checkpoint that had to keep the undo of all.
+    # Most lives end after a checkpoint that had to keep the undo of all transactions.
     if rng.random() < 0.8:
         hoarder = next(session for session in sessions if isinstance(session, Hoarder))
         deadline = time.monotonic() + 30
@@ -279,7 +279,7 @@ def life(server, states, rng):
             time.sleep(0.05)
         states.saved += saved_since(server, hoarder.full)
         states.most = max(states.most, undo_saved(server))
-    # A clean end takes back what never ended, and keeps what is prepared.
+    # A clean end rolls back open transactions, and keeps prepared ones.
     if rng.random() < 0.15:
         server.stop()
     else:
@@ -299,7 +299,7 @@ def life(server, states, rng):
 
 
 def snapshots(server):
-    """The files of undo beside the checkpoints."""
+    """Returns the snapshot files of undo."""
     names = [os.path.join(server.datadir, name) for name in ("snapshot.0", "snapshot.1")]
     return [os.stat(name) for name in names if os.path.exists(name)]
 

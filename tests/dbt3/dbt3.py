@@ -1,7 +1,7 @@
-"""DBT3 (TPC-H): load, index, analyze, run the 22 queries, compare with reference answers.
+"""DBT3 (TPC-H): loads, indexes, analyzes, runs the 22 queries, and compares with reference answers.
 
-Data comes from `tpchgen-cli tbl -s SCALE`, answers are files qNN_sfSCALE.csv. Two servers can be
-timed beside each other with --beside PORT (already loaded or loaded by --load).
+Data comes from `tpchgen-cli tbl -s SCALE`, answers are files qNN_sfSCALE.csv. --beside PORT times a second server
+in turn (already loaded, or loaded by --load).
 
 usage: dbt3.py PORT --tables DIR --scale S [--answers DIR] [--load] [--runs N] [--beside PORT]
 """

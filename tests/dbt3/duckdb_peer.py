@@ -1,7 +1,7 @@
-"""The 22 queries of DBT3 on DuckDB: how far from the best of its kind are the reports?
+"""The 22 queries of DBT3 on DuckDB, to compare with a fast analytical engine.
 
 Loads the tables of `tpchgen-cli tbl -s SCALE` into a DuckDB file, without indexes, and runs the same
-queries, their answers checked by the same code. Needs `pip install duckdb`; not part of any test run.
+queries; the same code checks the answers. Needs `pip install duckdb`; not part of any test run.
 
 usage: duckdb_peer.py DATABASE --tables DIR --scale S [--answers DIR] [--runs N] [--threads N]
 """

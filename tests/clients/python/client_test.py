@@ -110,7 +110,7 @@ def check_large_packets(connection, cursor):
 
 
 def check_load(port, cursor):
-    """Lines that end in the terminator of fields have nothing behind it that is cut."""
+    """A line that ends with one field terminator has no extra field, so nothing is cut and no warning comes."""
     cursor.execute("CREATE TABLE loaded (a INT, b INT)")
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
         file.write("1,2,\n3,4\n5,6,7\n8,9,,\n")
@@ -127,7 +127,7 @@ def check_load(port, cursor):
 
 
 def check_found_rows(port, cursor):
-    """A client that counts rows found is told of duplicates that did not change as well. By default it is not."""
+    """With CLIENT_FOUND_ROWS, duplicates that did not change also count. By default they do not."""
     cursor.execute("CREATE TABLE found (id INT PRIMARY KEY, v INT)")
     cursor.execute("INSERT INTO found VALUES (1, 1), (2, 2), (3, 3)")
     upsert = "INSERT INTO found VALUES (1, 1), (2, 5), (3, 3), (4, 4) ON DUPLICATE KEY UPDATE v = VALUES(v)"
@@ -146,7 +146,7 @@ def check_found_rows(port, cursor):
 
 
 def check_prepared_protocol(port):
-    """COM_STMT_PREPARE refuses some statements, and describes a placeholder that has no value yet."""
+    """COM_STMT_PREPARE refuses some statements, and describes a placeholder without a value."""
     connection = connect(port)
     expect_error(1295, lambda: prepare(connection, "PREPARE s FROM 'SELECT 1'"))
     expect_error(1295, lambda: prepare(connection, "DEALLOCATE PREPARE s"))
@@ -158,7 +158,7 @@ def check_prepared_protocol(port):
 
 
 def prepare(connection, text):
-    """The columns of a statement as COM_STMT_PREPARE announces them."""
+    """Returns the columns that COM_STMT_PREPARE announces for a statement."""
     connection._execute_command(COMMAND.COM_STMT_PREPARE, text)
     head = connection._read_packet()
     columns, parameters = struct.unpack_from("<HH", head._data, 5)
