@@ -1,9 +1,9 @@
-"""A branch of XA that stays prepared while other tables change, over restarts: its rows and definitions wait for its outcome.
+"""An XA branch that stays prepared over restarts while other tables change: its rows and definitions wait for its outcome.
 
-Until then its tables have the rows of before, and nobody changes their definitions.
+Until then its tables show the old rows, and no session can change their definitions.
 """
 
-# The branch holds its tables; a lock of a row or a definition was not given in time.
+# Errors of sessions that wait for the branch: a lock on a row or a definition was not granted in time.
 HELD = {1205}
 
 
@@ -33,7 +33,7 @@ class Branch:
             history.verify(table)
 
     def prepare(self, sql, apply):
-        """Whether the branch is prepared: its statement may fail, or change nothing, which no restart remembers."""
+        """Returns whether the branch is prepared: a failing statement prepares nothing, and a restart forgets an empty branch."""
         history, connection = self.history, self.history.connect()
         expected = apply(history.world.copy())
         history.log.append(f"XA START '{self.xid}'; {sql}")
@@ -52,7 +52,7 @@ class Branch:
         return changed > 0
 
     def related(self, name):
-        """The tables that the branch may hold: all that keys lead to or from."""
+        """Returns the tables that the branch may lock: all tables that foreign keys lead to or from."""
         found, queue = {name}, [name]
         while queue:
             table = self.history.world.tables[queue.pop()]
@@ -79,7 +79,7 @@ class Branch:
             self.history.run(change)
 
     def refuse(self, name, related):
-        """The branch keeps the definition of its table."""
+        """The branch prevents changes of its table's definition."""
         connection = self.history.connect()
         sql = self.rng.choice([f"ALTER TABLE `{name}` FORCE", f"TRUNCATE TABLE `{name}`", f"DROP TABLE `{name}`",
                                f"RENAME TABLE `{name}` TO `{name}x`", f"ALTER TABLE `{name}` ADD COLUMN no INT"])
@@ -89,7 +89,7 @@ class Branch:
                 cursor.execute("SET lock_wait_timeout = 0")
                 cursor.execute(sql)
         except self.history.errors as error:
-            # A table that others refer to may be refused before.
+            # A table with children may be refused for that reason first.
             if error.args[0] not in HELD | {1701, 1451}:
                 raise self.history.problem(f"{error.args} for {sql} beside a branch") from error
             return

@@ -1,18 +1,18 @@
-"""Random statements of history.py: each changes a copy of the model and says which errors it may give.
+"""Random statements of history.py: each changes a copy of the model and lists the errors it may give.
 
-A Change is the statement, the model after it, the errors of which one has to come (`fails`), and those that may
-(`may`): the model is wrong about those, on purpose, where MariaDB's reasons are many.
+A Change is the statement, the model after it, the errors of which one must come (`fails`), and the errors that
+may come (`may`). The model does not predict the latter, on purpose, because MariaDB's reasons are many.
 """
 
 from model import INTS, TEXTS, Column, Foreign, Index, Table, World, literal
 
 ACTIONS = ["RESTRICT", "CASCADE", "CASCADE", "SET NULL"]
 LETTERS = "abcdefgh"
-# How often a key may lead to any table.
+# Probability that a key may lead to any table.
 AROUND = 0.2
-# ALGORITHM= and LOCK= that cannot be had.
+# Errors for an ALGORITHM= or LOCK= that is not possible.
 REFUSED = {1845, 1846}
-# An index that a foreign key needs.
+# Errors for an index that a foreign key needs.
 NEEDED = {1553, 1833, 1834, 1025}
 
 
@@ -75,7 +75,7 @@ class Changes:
         return Index(self.name("i"), parts, unique)
 
     def foreign(self, world, table, column):
-        """A key to a table of a lower level; now and then to any, itself included, so that keys go round."""
+        """Returns a key to a table of a lower level; now and then to any table, also to itself, so that keys form cycles."""
         around = self.rng.random() < self.around
         tables = [*world.tables.values(), *([] if table.name in world.tables else [table])]
         parents = [t for t in tables if (around or t.level < table.level) and t.serves("rid")]
@@ -200,7 +200,7 @@ class Changes:
 
 
 class Alter:
-    """One ALTER TABLE of several actions, none of which touches what another does."""
+    """One ALTER TABLE with several actions; no two actions affect the same column."""
 
     def __init__(self, changes, world, name):
         self.changes, self.rng = changes, changes.rng
@@ -233,13 +233,13 @@ class Alter:
             self.parts.append("LOCK=" + self.rng.choice(["NONE", "SHARED", "EXCLUSIVE"]))
             self.may |= REFUSED
         if len(self.fails) > 0:
-            # The model does not tell which error is found first.
+            # The model does not predict the first error.
             self.may |= NEEDED
         sql = f"ALTER TABLE `{self.name}` " + ", ".join(self.parts)
         return Change(sql, self.world, self.fails, self.may, [self.name])
 
     def where(self, column):
-        """The place of a column, as SQL; columns that the statement touches are no landmarks."""
+        """Returns a position for a column, as SQL; it does not refer to columns that the statement changes."""
         landmarks = [n for n in self.before if n in self.table.names() and n not in self.touched and n != column.name]
         place = self.rng.choice([None, None, None, "FIRST"] + landmarks)
         if place is None:
@@ -351,7 +351,7 @@ class Alter:
         index.name = name
 
     def primary(self):
-        """Drops the primary key, adds one, or puts one in the place of another."""
+        """Drops the primary key, adds one, or replaces it."""
         if "PRIMARY" in self.touched or "rid" in self.touched:
             return
         has = [i for i in self.table.indexes if i.name == "PRIMARY"]
@@ -380,7 +380,7 @@ class Alter:
     def add_foreign(self):
         generated = {c.base for c in self.table.columns if c.base}
         triggers = {name for name, _ in self.table.triggers.values()}
-        # Of two keys of a column the one made first acts, which the model does not know.
+        # If a column has two keys, the one made first acts; the model does not know which one this is.
         keyed = {f.column for f in self.table.foreign}
         used = self.touched | {"rid"} | generated | triggers | keyed | set(self.table.checks.values())
         columns = [c for c in self.table.columns

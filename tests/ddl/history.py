@@ -1,9 +1,9 @@
 """Random histories of definitions and rows against a model of the tables, over many lives of one data directory.
 
-Each step changes definitions or rows, waits on metadata locks, is killed, or ends the server (cleanly, by kill -9, or
-by kill -9 within a statement); branches stay prepared over some of that, and views and sequences are used beside it.
-After it the tables have the model's columns and rows by a scan and by every index, CHECK TABLE finds nothing, and no
-error came that the model does not expect.
+Each step changes definitions or rows, waits for metadata locks, is killed, or ends the server (cleanly, by kill -9, or
+by kill -9 within a statement). Branches stay prepared over some of these steps, and views and sequences are used too.
+After each step a scan and every index of a table return the model's columns and rows, CHECK TABLE finds nothing, and
+no error came that the model does not expect.
 
 usage: history.py BINARY [--seconds N] [--seed N]... [--fresh]     without seeds: some fixed ones; --fresh: a new one
 """
@@ -29,13 +29,13 @@ from views import SCHEMA, Beside  # noqa: E402
 
 FIXED = [1, 2]
 DATABASE = "h"
-# Statements shown of a history that failed.
+# Number of statements shown of a failed history.
 LINES = int(os.environ.get("LINES", 25))
 OPTIONS = ["--innodb-buffer-pool-size=64M"]
 
 
 class Problem(Exception):
-    """Something the model does not expect."""
+    """A result that the model does not expect."""
 
 
 def plain(value):
@@ -108,7 +108,7 @@ class History:
         return self.server.connect(database=DATABASE, read_timeout=60, ssl_disabled=True, **options)
 
     def session(self):
-        """One of few sessions that stay, with what they have prepared and planned."""
+        """Returns one of a few long-lived sessions, with its prepared statements and plans."""
         if len(self.sessions) < 3:
             self.sessions.append(self.connect())
         return self.rng.choice(self.sessions)
@@ -150,7 +150,7 @@ class History:
         self.settle(change, error)
 
     def settle(self, change, error):
-        """Takes over what a change did."""
+        """Applies the effect of a change to the model."""
         if error is None:
             if change.fails:
                 raise Problem(f"no error of {sorted(change.fails)} for {change.sql}")
@@ -164,7 +164,7 @@ class History:
         return self.rng.choice(list(self.world.tables))
 
     def locked(self, change):
-        """The change under LOCK TABLES of its only session."""
+        """Runs the change under LOCK TABLES of the only session."""
         session = self.session()
         (name,) = [n for n in self.world.tables if f"ALTER TABLE `{n}` " in change.sql]
         self.query(f"LOCK TABLES `{name}` WRITE", session)
@@ -197,7 +197,7 @@ class History:
     # Rows
 
     def insert(self, world, name):
-        """An INSERT into a table of `world` as a function that says what it does to another state."""
+        """Returns an INSERT into a table of `world`, and a function that applies its effect to another state."""
         table = world.tables[name]
         optional = [c for c in table.columns if not c.base and c.name != "rid" and (c.null or c.default is not None)]
         given = [c for c in table.columns if not c.base and (c not in optional or self.rng.random() < 0.6)]
@@ -252,7 +252,7 @@ class History:
                 lambda state: None if state.renumber(state.tables[name], old, new) else {1451, 1062, 1761})
 
     def where(self, table):
-        """A condition, which rows it is true for, and the column it reads."""
+        """Returns a condition, a function that evaluates it for a row, and the column it reads."""
         index = self.rng.choice(table.indexes) if table.indexes and self.rng.random() < 0.6 else None
         if index and table.rows and index.columns[0][0] in table.names():
             name = index.columns[0][0]
@@ -264,14 +264,14 @@ class History:
         return f"rid IN ({', '.join(map(str, rids or [0]))})", lambda row: row["rid"] in rids, "rid"
 
     def some_rows(self, world, name, known=False):
-        """Statements whose outcome follows from the definitions there are; all, if those are `known`."""
+        """Returns a statement with an outcome that follows from current definitions; `known` allows all kinds of statements."""
         kinds = [self.insert, self.insert, self.insert, self.update, self.update, self.delete, self.renumber]
         if known:
             kinds += [lambda *given: upserts.replace(self, *given), lambda *given: upserts.upsert(self, *given)]
         return self.rng.choice(kinds)(world, name)
 
     def certain_rows(self, world, name):
-        """The same without what depends on the order in which keys are followed."""
+        """The same, without statements whose outcome depends on the order of foreign keys."""
         for _ in range(5):
             sql, apply = self.some_rows(world, name, known=True)
             if not world.is_tangled(world.tables[name]) or apply(world.copy()) is None:
@@ -289,13 +289,13 @@ class History:
         return Change(sql, after, error or (), may, tables=list(self.world.tables))
 
     def deletion(self, target, name, rids):
-        """DELETE of some rows of a table, through a view."""
+        """Returns a DELETE of some rows of a table, through a view."""
         def apply(state):
             return None if state.delete(state.tables[name], set(rids)) else 1451
         return self.change_of(name, f"DELETE FROM {target} WHERE rid IN ({', '.join(map(str, rids or [0]))})", apply)
 
     def transaction(self):
-        """Some statements that are undone, or done, together."""
+        """Runs some statements in one transaction, which is committed or rolled back."""
         connection = self.connect(autocommit=False)
         world = self.world
         for _ in range(self.rng.randrange(1, 5)):
@@ -319,7 +319,7 @@ class History:
     # Waiting
 
     def wait(self):
-        """A change waits for a reader, and statements made before it wait for the change."""
+        """A change waits for a reader, and later statements wait for the change."""
         name = self.some_table()
         reader = self.connect(autocommit=False)
         self.query(f"SELECT COUNT(*) FROM `{name}`", reader)
@@ -356,7 +356,7 @@ class History:
         self.settle_rows(name, change, writer, apply)
 
     def settle_rows(self, name, change, writer, apply):
-        """The statement that waited ran on the definitions that were there then."""
+        """Statements that waited ran on the definitions of that time."""
         after = self.world.copy()
         if name not in after.tables:
             expected = {1146}
@@ -375,7 +375,7 @@ class History:
     # Storms
 
     def storm(self):
-        """Rows come and go in a table and its parent while both are changed; then they are what they should be."""
+        """Sessions insert and delete rows in a table and its parent while both are changed; then the rows are compared."""
         name = self.some_table()
         keys = [f for f in self.world.tables[name].foreign if f.on_delete == "CASCADE" and f.parent.name != name]
         parent = keys[0].parent.name if keys else None
@@ -420,7 +420,7 @@ class History:
         elif running.error[0] not in (2013, 2006, 0):
             self.settle(change, running.error)
         elif not change.fails:
-            # It is done or not, as a whole.
+            # The change is done completely or not at all.
             self.world = change.world
             try:
                 self.verify_dropped(before)
@@ -431,7 +431,7 @@ class History:
     # Checks
 
     def verify_dropped(self, before):
-        """Checks that indexes are gone which the model no longer has: tables may have others, made for foreign keys."""
+        """Checks that dropped indexes are gone. Tables may have further indexes, made for foreign keys."""
         for name, table in self.world.tables.items():
             if name not in before.tables:
                 continue
@@ -476,7 +476,7 @@ class History:
             raise Problem(f"{sql}: {len(found)} rows, expected {len(expected)}; missing {missing[:3]}, extra {extra[:3]}")
 
     def verify_definitions(self):
-        """Checks beyond the rows."""
+        """Checks definitions, not rows."""
         of = f"FROM information_schema.%s WHERE %s = '{DATABASE}'"
         tables = self.world.tables.values()
         self.same("SELECT table_name, column_name, data_type, is_nullable, column_default "
@@ -543,13 +543,13 @@ class History:
 
 
 def definition(column):
-    """A column as information_schema has it."""
+    """Returns a column as information_schema shows it."""
     default = literal(column.default) if column.default is not None or column.null else None
     return column.ty.split("(")[0].lower(), "YES" if column.null else "NO", default
 
 
 def inserted(state, name, rows):
-    """Inserts rows; the error if they cannot be, and KeyError where a column is not there."""
+    """Inserts rows into the model; returns the errors if that fails, and raises KeyError if a column is missing."""
     table = state.tables[name]
     for given in rows:
         row = upserts.prepared(table, given)
@@ -564,7 +564,7 @@ def inserted(state, name, rows):
 
 
 def must_have(table, *columns):
-    """A statement that names a column the table lost meanwhile fails, whether there are rows or not."""
+    """A statement that names a dropped column fails, with and without rows."""
     for column in columns:
         if column not in table.names():
             raise KeyError(column)

@@ -1,12 +1,12 @@
 """The expected tables after a history of definitions and rows: the model of history.py.
 
-Columns are of two kinds, numbers and texts, and change their types within a kind, so that the model's values never
+Columns are of two kinds, numbers and texts, and change their types only within a kind, so that the model's values never
 depend on a conversion. Must not ask the server anything.
 """
 
 import copy
 
-# Each holds every row id that a long history gives, which a foreign key refers to.
+# Each type can hold every row id of a long history, because foreign keys refer to row ids.
 INTS = ["MEDIUMINT", "INT", "BIGINT", "DECIMAL(12,0)"]
 TEXTS = ["VARCHAR(40)", "VARCHAR(80)", "VARCHAR(300)", "CHAR(40)", "TEXT", "VARBINARY(60)"]
 
@@ -26,7 +26,7 @@ class Column:
         return out
 
     def fill(self):
-        """The value of rows that were there before the column."""
+        """Returns the value for rows older than the column."""
         if self.default is not None or self.null:
             return self.default
         return 0 if self.kind == "int" else ""
@@ -78,19 +78,19 @@ class Table:
         return next(c for c in self.columns if c.name == name)
 
     def column_or_error(self, name):
-        """KeyError without it."""
+        """Returns the column, or raises KeyError."""
         return {c.name: c for c in self.columns}[name]
 
     def names(self):
         return [c.name for c in self.columns]
 
     def used(self):
-        """Columns that something besides indexes depends on."""
+        """Returns columns that anything but an index depends on."""
         return ({"rid"} | {name for name, _ in self.triggers.values()} | {c.base for c in self.columns if c.base} | {f.column for f in self.foreign}
                 | set(self.checks.values()))
 
     def free(self, indexed=True):
-        """Columns that may be dropped, changed and renamed."""
+        """Returns columns that may be dropped, changed and renamed."""
         used = self.used()
         if not indexed:
             used |= {name for index in self.indexes for name, _ in index.columns}
@@ -117,7 +117,7 @@ class Table:
         return {row["rid"] for row in self.rows}
 
     def serves(self, column, without=()):
-        """An index begins with a column, whole."""
+        """Returns whether an index begins with a column, in its full length."""
         return any(i.columns[0] == (column, None) for i in self.indexes if i.name not in without)
 
     def sql(self, options=""):
@@ -126,7 +126,7 @@ class Table:
         return f"({', '.join(parts)}) {options}"
 
     def set_column(self, old, new, place=None):
-        """Puts `new` in the place of the column called `old`, or where `place` says: "FIRST" or a name."""
+        """Replaces the column called `old` with `new`, at the position `place`: "FIRST" or a name."""
         at = self.names().index(old)
         self.columns[at] = new
         if old != new.name:
@@ -172,11 +172,11 @@ class World:
         return [(t, f) for t in self.tables.values() for f in t.foreign if f.parent is parent]
 
     def referred(self, table):
-        """Other tables' keys lead to it."""
+        """Returns whether foreign keys of other tables lead to it."""
         return any(child is not table for child, _ in self.children(table))
 
     def is_tangled(self, table):
-        """Two ways lead from its rows to those of one table: then it depends on an order what is refused."""
+        """Returns whether two ways of foreign keys lead from it to one table: then errors depend on the order of the keys."""
         seen, queue = [table], [table]
         while queue:
             children = [child for child, _ in self.children(queue.pop())]
@@ -193,7 +193,7 @@ class World:
         return all(row[f.column] is None or row[f.column] in f.parent.rids() for f in table.foreign)
 
     def delete(self, table, rids):
-        """Deletes rows with what follows; False if a child's row keeps one of them."""
+        """Deletes rows and applies ON DELETE; returns False if a child's row prevents that."""
         if not rids:
             return True
         table.rows = [row for row in table.rows if row["rid"] not in rids]
@@ -210,14 +210,14 @@ class World:
         return not any(t.duplicates() for t, _ in self.children(table))
 
     def renumber(self, table, old, new):
-        """Gives a row another rid, which no row has; False if a child's row refers to it and stays."""
+        """Gives a row a new, unused rid and applies ON UPDATE; returns False if a child's row prevents that."""
         for row in table.rows:
             if row["rid"] == old:
                 row["rid"] = new
                 table.compute(row)
         for child, key in self.children(table):
             found = [row for row in child.rows if row[key.column] == old]
-            # A key within one table refuses what it would have to follow.
+            # A key within one table refuses every update that would cascade.
             if found and (key.on_update == "RESTRICT" or child is table):
                 return False
             for row in found:

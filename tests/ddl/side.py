@@ -1,6 +1,6 @@
 """A short history of one table that is temporary or of another engine, in one session; it is dropped at the end.
 
-Such tables have no foreign keys and no triggers, and a failed statement may leave some of its rows: statements that
+Such tables have no foreign keys and no triggers, and a failed statement may leave some of its rows, so statements that
 would fail are left out.
 """
 
@@ -9,13 +9,13 @@ from model import World
 
 KINDS = [("TEMPORARY ", "ENGINE=InnoDB"), ("", "ENGINE=MyISAM"), ("", "ENGINE=Aria"), ("", "ENGINE=MEMORY"),
          ("TEMPORARY ", "ENGINE=MyISAM")]
-# A key is longer than the engine's may be; the change is not what the engine makes in place.
+# Errors: a key is too long for the engine; the engine cannot make the change in place.
 REFUSED = {1071, 1845, 1846, 1910}
 STEPS = 8
 
 
 def run(history):
-    """Changes `history` for the time of the side history."""
+    """Replaces the history's changes for the time of the side history."""
     word, options = history.rng.choice(KINDS)
     others, sessions = history.world, history.sessions
     history.world, history.sessions = World(), [history.connect() for _ in range(1)] * 3

@@ -1,7 +1,8 @@
-"""Rows that come and go in a table and its parent while both change, unordered: what is true afterwards whatever the order was.
+"""Sessions insert and delete rows in a table and its parent while both are changed, in any order; then invariants are
+checked.
 
-Each writer knows the rows it has made by their rid. Other columns get their defaults, which the changes move: they are
-taken over from the table once a scan and every index agree on them.
+Each writer knows its own rows by their rid. Other columns get their defaults, which the changes modify. The model takes
+them from the table when a scan and every index agree on them.
 """
 
 import random
@@ -10,7 +11,7 @@ import time
 
 import pymysql
 
-# The losers of a race; and defaults that a unique index lets in once.
+# Errors of race losers, and of defaults that a unique index accepts only once.
 LOST = {1213, 1205, 1062}
 SECONDS = 1.0
 
@@ -43,7 +44,8 @@ class Storm:
         self.take_over()
 
     def is_unfit(self, name):
-        """Needs a value for more than the rid; has rows of others that follow its own; or a second key that keeps them."""
+        """Returns whether the table does not fit: a column besides rid needs a value, another table's rows refer to its rows, or
+        a second key keeps its rows."""
         table = self.history.world.tables[name]
         needs = any(not c.null and c.default is None and not c.base and c.name != "rid" for c in table.columns)
         others = [t for t, _ in self.history.world.children(table) if t.name != self.name]

@@ -1,10 +1,10 @@
-"""REPLACE and INSERT ... ON DUPLICATE KEY UPDATE for history.py: the statement, and what it does to a model of the tables."""
+"""REPLACE and INSERT ... ON DUPLICATE KEY UPDATE for history.py: the statement, and its effect on a model of the tables."""
 
 from model import literal
 
 
 def conflicts(table, row):
-    """The rows that have one of the row's unique keys."""
+    """Returns the rows that have one of the row's unique keys."""
     found = []
     for index in (i for i in table.indexes if i.unique):
         key = index.key(row)
@@ -12,13 +12,13 @@ def conflicts(table, row):
     return found
 
 
-# A value for a generated column, which a table can come to have under a name by RENAME.
+# Error for a value for a generated column; RENAME can bring such a column to this name.
 IGNORED = {1906}
 MISSING = {1364, 1048} | IGNORED
 
 
 def prepared(table, given):
-    """The row as it would be inserted, `None` if a column has to have a value or must not have one."""
+    """Returns the row to insert, or `None` if a column lacks a value or must not have one."""
     if any([table.column_or_error(column).base for column in given]):
         return None
     row = table.new_row({**given, **dict(table.triggers.values())})
@@ -60,10 +60,10 @@ def upserted(state, name, given, column, value):
 
 
 def row_of(history, table):
-    """Values for a new row, often with a rid that is there."""
+    """Returns values for a new row, often with an existing rid."""
     changes, rng = history.changes, history.rng
     row = {c.name: changes.value(c) for c in table.columns if not c.base}
-    # The model tells rows apart by their rid.
+    # The model identifies rows by their rid.
     alone = any(index.unique and index.columns == [("rid", None)] for index in table.indexes)
     row["rid"] = rng.choice(sorted(table.rids())) if alone and table.rows and rng.random() < 0.6 else changes.rid()
     for key in table.foreign:
@@ -89,7 +89,7 @@ def upsert(history, world, name):
     row, keys = row_of(history, table), {f.column for f in table.foreign}
     columns = [c for c in table.columns if not c.base and c.name not in keys | {"rid"}]
     shown = prepared(table, row)
-    # With two rows in the way it depends on the order of keys which one is changed.
+    # With two conflicting rows, the order of keys decides which one is changed.
     if not columns or shown is None or len(conflicts(table, shown)) > 1:
         return history.insert(world, name)
     column = history.rng.choice(columns)

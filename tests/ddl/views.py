@@ -1,18 +1,18 @@
 """Views and sequences beside the tables of history.py, in a schema of their own.
 
-A view reads what has its table's name and columns now, and is an error where nothing has. A sequence never gives a
-number twice, over renames and lives.
+A view reads the table that now has its table's name and columns, and gives an error if there is none. A sequence never
+returns a number twice, over renames and restarts.
 """
 
 SCHEMA = "hv"
-# The view's table or column is gone.
+# Errors if the view's table or column is missing.
 INVALID = {1356, 1146}
 
 
 class Beside:
     def __init__(self, history):
         self.history, self.rng = history, history.rng
-        # Name -> table and columns; name -> the last number.
+        # Views: name -> table and columns. Sequences: name -> last number.
         self.views, self.sequences = {}, {}
 
     def step(self):
@@ -50,7 +50,7 @@ class Beside:
         return ", ".join(f"`{c}`" for c in columns)
 
     def table_of(self, name):
-        """The table that the view reads now, if it has the columns."""
+        """Returns the table that the view reads now, if it has the columns."""
         table_name, columns, _ = self.views[name]
         table = self.history.world.tables.get(table_name)
         return table if table and set(columns) <= set(table.names()) else None

@@ -1,6 +1,6 @@
 """Random changes of related tables: of one table and of several, from values and from queries.
 
-What is changed does not depend on the order rows are read in: where it could, the statement says the order.
+No result depends on the order in which rows are read: where it could, the statement has an ORDER BY.
 """
 
 from related import View, some_value
@@ -22,7 +22,7 @@ class Changes:
                                   self.update_joined, self.delete_joined])
         return how(table)
 
-    # Columns of the table as they are named in a statement about it alone.
+    # Names of the table's columns in a statement on this table only.
     def own(self, table, prefix=""):
         return [(f"{prefix}{c.name}", c.kind) for c in table.columns] + [(f"{prefix}id", "n")]
 
@@ -79,7 +79,7 @@ class Changes:
         return listed([Node("set", [f"{prefix}{c.name} = ", self.relations.scalar(c.kind, columns, 1)]) for prefix, c in chosen])
 
     def bounded(self, certain):
-        """ORDER BY the key, with a limit or without."""
+        """Returns ORDER BY the key, with a limit or without."""
         if not certain and self.chance(0.5):
             return ""
         order = self.random.choice([" ORDER BY id", " ORDER BY id DESC"])
@@ -100,7 +100,7 @@ class Changes:
         return Node("statement", [f"DELETE FROM {table.name}", where, order, self.returning(table)])
 
     def joined(self, table, most):
-        """A join with the table in it, and the name it has there."""
+        """Returns a join that contains the table, and the table's name in it."""
         source = self.relations.joined(self.random.randint(1, most), 1)
         self.relations.aliases += 1
         alias = f"a{self.relations.aliases}"
@@ -115,7 +115,7 @@ class Changes:
         source, alias = self.joined(table, 3)
         chosen = [(f"{alias}.", c) for c in self.random.sample(free, self.random.randint(1, min(2, len(free))))]
         ignore = optional("IGNORE ") if self.chance(0.3) else ""
-        # A row that meets several others takes the value of any of them: only its own columns are used, each set once.
+        # A row with several join partners takes the value of any of them. So only its own columns are used, and each is set once.
         names = {f"{alias}.{c.name}" for _, c in chosen}
         usable = [column for column in self.own(table, f"{alias}.") if column[0] not in names]
         where = self.relations.where(source, [], 1)

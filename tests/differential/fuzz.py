@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Sends random statements to two servers and prints where they differ, each made as small as it gets.
+"""Sends random statements to two servers and prints the differences, each reduced as far as possible.
 
 usage: fuzz.py PORT REFERENCE_PORT [--seed N] [--seconds S] [--rounds N] [--kinds rows,error,...] [--only functions|relations|sessions] [--all]
 
-A round is a schema of random tables and some statements over them; the same seed gives the same rounds.
-Some rounds are about functions and types (grammar.py), some about how tables relate (relations.py), the others are sessions of
-statements that build on each other (sessions.py).
-What is compared: errors, rows (in order where they are ordered), affected rows, the metadata of columns,
-warnings, and after a change the whole table. Differences are grouped by what they look like; those in
-known.tsv (kind, pattern, reason) are only counted, or with --all shown too. Both servers lose the database, `differential` if no
-other is named.
+A round is a schema of random tables and some statements on them; the same seed gives the same rounds.
+Some rounds test functions and types (grammar.py), some test relations of tables (relations.py), the others are sessions
+of statements that build on each other (sessions.py).
+The script compares errors, rows (in order if the statement orders them), affected rows, the metadata of columns,
+warnings, and after a change the whole table. Differences are grouped by their form. Those in
+known.tsv (kind, pattern, reason) are only counted, or also shown with --all. Both servers lose the database
+`differential`, or the one that is named instead.
 """
 
 import argparse
@@ -37,9 +37,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 STRICT = "STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_AUTO_CREATE_USER,NO_ENGINE_SUBSTITUTION"
 STATEMENTS = 25
 SESSIONS = 4
-# A variable that never was is a constant to the statement that sets it.
+# A user variable that was never set is a constant for the statement that sets it.
 VARIABLES = "SET @u1 = NULL, @u2 = NULL, @u3 = NULL, @seen = NULL, @state = NULL, @out = NULL, @kept = NULL"
-# The statement took too long on one of them; that says nothing.
+# Errors of a statement that took too long on one server; the comparison is skipped then.
 TIMED_OUT = {1969, 1205, 3024}
 # ORDER BY at the end, and no set operation or subquery after it.
 SORTED = re.compile(r" ORDER BY (?:[^()]|\([^()]*\))*$")
@@ -61,7 +61,7 @@ class Pair:
         self.mode = mode
 
     def renew(self):
-        """New connections, and nothing in the database."""
+        """Opens new connections and empties the database."""
         for server in self.servers:
             server.connect()
             server.run(VARIABLES)
@@ -87,7 +87,7 @@ class Pair:
         server.run(f"SET SESSION sql_mode = '{self.mode}'")
 
     def install(self, tables):
-        """What differs in making the tables, or None."""
+        """Creates the tables; returns the difference, or None."""
         difference = None
         for table in tables:
             for statement in table.statements():
@@ -110,14 +110,14 @@ class Pair:
         difference = self.first_difference(tables, tree, case)
         if case.change:
             self.both("ROLLBACK")
-            # A change of its own, and what commits of itself, stays.
+            # A change outside a transaction, or with an implicit commit, stays.
             self.tables = tables if case.undone and self.tables else None
         return difference
 
     def session_differs(self, tables, tree):
         self.renew()
         self.install(tables)
-        # What is left is not what other statements start from.
+        # Other statements must not start from the remaining state.
         self.tables = None
         for part in tree.parts:
             outcomes = self.both(str(part))
@@ -141,7 +141,7 @@ class Pair:
             if any(o.error and o.error[0] in TIMED_OUT for o in outcomes) or is_gone(outcomes[1]):
                 return None
             difference = compare(*outcomes, ordered) if compared else None
-            # Descriptions of parameters are asked of texts only.
+            # Metadata and warnings are compared only for statements sent as text.
             if difference and (case.way == "text" or difference.kind not in ("metadata", "warnings")):
                 return difference
             if case.change and compared and (difference := next(filter(None, map(self.contents, tables)), None)):
@@ -154,14 +154,14 @@ def is_gone(outcome):
 
 
 class Case:
-    """The way a statement is asked: whether it changes tables, in which of `WAYS`, the seed of its other literals."""
+    """The way a statement is sent: whether it changes tables, one of `WAYS`, the seed of its other literals."""
 
     def __init__(self, change=False, way="text", seed=0):
         self.change, self.way, self.seed, self.undone = change, way, seed, seed % 4 > 0
 
 
 class Known:
-    """Differences with a reason to leave them."""
+    """Known differences, each with its reason."""
 
     def __init__(self):
         with open(os.path.join(HERE, "known.tsv")) as file:
@@ -175,7 +175,7 @@ class Known:
 
 
 class Finding:
-    """A difference made small."""
+    """A reduced difference."""
 
     def __init__(self, where, mode, tables, tree, difference, case):
         self.where, self.mode, self.tables, self.statement, self.way = where, mode, tables, str(tree), case.way
@@ -189,7 +189,7 @@ class Finding:
         return (self.kind, self.detail, self.skeleton())
 
     def skeleton(self):
-        """The statement with types for columns and without values."""
+        """Returns the statement with types in place of columns and without values."""
         types = {}
         for table in self.tables:
             for alias in re.findall(rf"\b{table.name} (a\d+)", self.statement) if table.stored else []:
@@ -256,7 +256,7 @@ class Fuzzer:
                 break
 
     def with_views(self, tables, source):
-        """The tables and some views of them that both servers take."""
+        """Returns the tables and some views of them that both servers accept."""
         for at in range(source.choice([0, 0, 1, 1, 2])):
             view = Relations(source, tables).view(f"v{at + 1}")
             outcomes = self.pair.both(view.create())
@@ -277,7 +277,7 @@ class Fuzzer:
             self.pair.tables = None
 
     def found(self, tables, tree, difference, differs, case):
-        # What is known and costs no rows is not worth the time to make it small.
+        # Known differences that do not change rows are not reduced, to save time.
         if difference.kind in ("metadata", "warnings"):
             whole = Finding(self.where, self.pair.mode, tables, tree, difference, case)
             if not self.options.all and (reason := self.known.reason(whole)):

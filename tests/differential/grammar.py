@@ -81,7 +81,7 @@ class Grammar:
                                        self.query(1, scope, depth - 1, [inner]), ")"]))
 
     def one_value(self, kind, outer):
-        """A query of exactly one row."""
+        """Returns a query with exactly one row."""
         from_, scope = self.from_clause(outer, 1)
         what = self.random.choice(["MAX(", "MIN(", "COUNT(", "SUM("] if kind == "n" else ["MAX(", "MIN("])
         item = Node("expr", [what, self.expr(kind, scope, 1), ")"])
@@ -173,7 +173,7 @@ class Grammar:
         return leaf(f"{table.name} {alias}", "table"), columns, f"{alias}.id"
 
     def named(self, query, names):
-        """The query with names for its columns, which those around it use."""
+        """Returns the query with names for its columns, which outer queries use."""
         node = query
         while isinstance(node.parts[0], Node):
             node = node.parts[0]

@@ -1,4 +1,4 @@
-"""Makes what differs as small as it gets: first the statement, then the tables it needs."""
+"""Reduces a difference as far as possible: first the statement, then the tables it needs."""
 
 import re
 
@@ -8,7 +8,7 @@ TRIES = 250
 
 
 class Reducer:
-    """`differs(tables, tree)` asks both servers; a smaller case counts if it differs in the same way."""
+    """`differs(tables, tree)` asks both servers; a smaller case counts only if it differs in the same way."""
 
     def __init__(self, differs, tables, tree, difference):
         self.differs, self.tables, self.tree, self.difference = differs, tables, tree, difference
@@ -22,7 +22,7 @@ class Reducer:
         return self
 
     def needed(self):
-        """The tables that the statement names, or a view that it needs."""
+        """Returns the tables that the statement, or a view that it needs, names."""
         text, kept = str(self.tree), []
         for table in reversed(self.tables):
             if re.search(rf"\b{table.name}\b", text):
@@ -35,7 +35,7 @@ class Reducer:
         found = self.differs(tables, tree)
         same = found is not None and found.kind == self.difference.kind and (
             found.kind != "error" or found.detail == self.difference.detail)
-        # A server that is gone is worse than whatever was found before.
+        # A crashed server is worse than any difference found before.
         if same or found is not None and found.kind == "gone":
             self.difference = found
             return True

@@ -1,9 +1,9 @@
-"""Random tables that are related: columns of few values, so that joins, groups and set operations meet,
-keys of every form, views. A few values are at the edges of their types."""
+"""Random related tables: columns with few values, so that joins, groups and set operations find matches;
+keys of every form, views. A few values are at the limits of their types."""
 
 from schema import Column, Table, values_of
 
-# Chosen by weight: those of the last line now and then.
+# Chosen by weight; values of the last line are rare.
 COMMON = [
     ("n", "INT"), ("n", "INT"), ("n", "INT"), ("n", "BIGINT"), ("n", "TINYINT UNSIGNED"), ("n", "DECIMAL(8,2)"),
     ("n", "DOUBLE"), ("s", "VARCHAR(10)"), ("s", "VARCHAR(10)"), ("s", "VARCHAR(10) COLLATE utf8mb4_bin"),
@@ -35,7 +35,7 @@ def some_value(random, column):
 
 
 class View:
-    """A view, in the list of tables after those it reads; it has no rows and no keys of its own."""
+    """A view. It follows the tables it reads in the list of tables, and has no rows and no keys of its own."""
 
     stored, keys, rows = False, [], []
 
@@ -61,7 +61,7 @@ def related_table(random, name, size):
 
 
 def related_keys(random, columns):
-    """(columns, definition) of keys: plain, unique, of several columns, of prefixes, descending."""
+    """Returns (columns, definition) of keys: plain, unique, of several columns, of prefixes, descending."""
     keys = []
     for number in range(random.choice([0, 1, 1, 2, 3])):
         chosen = random.sample(columns, min(len(columns), random.choice([1, 1, 2, 2, 3])))

@@ -1,7 +1,7 @@
-"""Random statements about how tables relate: joins, subqueries, groups, windows, set operations and changes.
+"""Random statements with several tables: joins, subqueries, groups, windows, set operations and changes.
 
-Their expressions are simple, so that what differs is how a statement was planned and run. Each column
-of a query is named x1, x2 ...; literals know the pool they are from (see `tree.Node`).
+Expressions are simple, so that a difference comes from planning or execution. Columns
+of a query are named x1, x2 ...; literals know the pool they were chosen from (see `tree.Node`).
 """
 
 import re
@@ -42,16 +42,15 @@ HOLE = re.compile(r"\{(\w)\}")
 
 
 class Source:
-    """A table of FROM: `columns` of (name, kind), `keys` that together tell its rows apart, or None.
+    """A table of FROM: `columns` of (name, kind), `keys` that together identify its rows, or None.
 
-    `hidden` are those of `columns` that NATURAL and USING merged into others.
-    """
+    `hidden` are those of `columns` that NATURAL and USING merged into others."""
 
     def __init__(self, node, columns, keys, hidden=frozenset()):
         self.node, self.columns, self.keys, self.hidden = node, columns, keys, hidden
 
     def shown(self):
-        """Names of columns without their table, as often as they are there."""
+        """Returns names of columns without their table, with duplicates."""
         return [name.split(".")[1] for name, _ in self.columns if name not in self.hidden]
 
     def hides(self, names):
@@ -175,7 +174,7 @@ class Relations:
         return Node("expr", ["(", self.scalar(kind, columns, 0), operator, "(", self.one_value(kind, columns), "))"])
 
     def one_value(self, kind, outer):
-        """A query of one row: an extreme, or a row by its key."""
+        """Returns a query with one row: a minimum or maximum, or a row by its key."""
         source = self.joined(1, 0)
         inner = source.columns + (outer if self.chance(0.4) else [])
         where = optional(" WHERE ", self.condition(inner, 0)) if self.chance(0.7) else ""
@@ -209,7 +208,7 @@ class Relations:
         return Source(Node("table", [f"{table.name} {alias}", hint]), columns + [(f"{alias}.id", "n")], [f"{alias}.id"])
 
     def joined(self, count, depth, outer=[]):
-        """`count` tables joined, some of them in parentheses."""
+        """Returns `count` joined tables, some of them in parentheses."""
         left = self.table_ref(depth)
         while count > 1:
             inside = self.random.randint(2, count - 1) if count > 2 and self.chance(0.25) else 1
@@ -234,10 +233,10 @@ class Relations:
         return Source(Node("join", [left.node, Node("optional", [how, right.node, on], optional=True)]), columns, keys, hidden)
 
     def merged_join(self, left, right):
-        """NATURAL or USING: the words before and behind the right side, and which columns are hidden then."""
+        """Returns NATURAL or USING as the words before and after the right side, and the columns that are hidden then."""
         sides = [left.shown(), right.shown()]
         shared = sorted(set(sides[0]) & set(sides[1]))
-        # A name that is in a side twice cannot be told apart.
+        # A name that a side has twice is ambiguous.
         if not shared or any(side.count(name) > 1 for side in sides for name in shared):
             return None
         how = self.random.choice(["JOIN ", "LEFT JOIN ", "RIGHT JOIN "])
@@ -248,7 +247,7 @@ class Relations:
         return f" {how}", f" USING ({', '.join(names)})", loser.hides(names)
 
     def on(self, left, right, columns, outer):
-        """Equalities between the sides, several at times, also onto one column, and other conditions."""
+        """Returns equalities between the sides, sometimes several, also on one column, and other conditions."""
         parts = []
         for _ in range(self.random.choice([1, 1, 1, 2, 2, 3])):
             kind = self.random.choice("nnnssd")
@@ -330,7 +329,7 @@ class Relations:
         return self.filled(self.random.choice(WINDOWS), source.columns, source.keys)
 
     def named_window(self, source, items, where, top):
-        """The first item is computed over a window with a name, the second over one made of it."""
+        """The first item uses a named window, the second one a window based on it."""
         items[0] = self.filled(self.random.choice(["COUNT({a}) OVER w", "SUM({n}) OVER (w {f})", "MAX({s}) OVER w", "LAST_VALUE({a}) OVER (w {f})"]),
                                source.columns, source.keys)
         window = self.filled(" WINDOW w AS ({p}ORDER BY {o}, {k})", source.columns, source.keys)
@@ -340,7 +339,7 @@ class Relations:
         return self.filled(self.random.choice(AGGREGATES[kind]), columns)
 
     def grouped(self, kinds, source, where, outer, top):
-        """Groups: some columns are keys and the others aggregates."""
+        """Returns a grouped query: some columns are keys and the others aggregates."""
         is_key = [self.chance(0.5) for _ in kinds] if len(kinds) > 1 or self.chance(0.5) else [False]
         items, keys = [], []
         for kind, key in zip(kinds, is_key):
@@ -369,20 +368,20 @@ class Relations:
         return Node("query", parts)
 
     def branch(self, kinds, outer, depth):
-        """One side: plain, or in parentheses with an order of its own."""
+        """Returns one side of a set operation: plain, or in parentheses with an order of its own."""
         query = self.query(kinds, outer, 0)
         if self.chance(0.2):
             return Node("branch", ["(", self.ordered(query, kinds), ")"])
         return query
 
     def ordered(self, query, kinds, limit=None):
-        """The query with a total order, and a limit or none."""
+        """Returns the query with a total order, and with or without a limit."""
         by = []
         for at in self.random.sample(range(len(kinds)), len(kinds)):
             direction = self.random.choice(["", "", " DESC"])
             by.append(leaf(f"x{at + 1}{direction}", "key"))
         ties = [f"HEX(x{at + 1})" for at, kind in enumerate(kinds) if kind == "s"]
-        # Functions of a result that is an aggregate or of a set operation cannot be sorted by.
+        # Functions of the result of an aggregate or of a set operation cannot be sorted by.
         if AGGREGATED.search(str(query)) and (ties or "ROLLUP" in str(query)):
             self.aliases += 1
             query = Node("query", ["SELECT * FROM (", query, f") a{self.aliases}"])

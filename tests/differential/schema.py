@@ -1,4 +1,4 @@
-"""Random tables: columns of every type, rows of values at and beyond their edges."""
+"""Random tables: columns of every type, rows with values at and beyond their limits."""
 
 TYPES = [
     ("n", "TINYINT"), ("n", "TINYINT UNSIGNED"), ("n", "SMALLINT"), ("n", "MEDIUMINT UNSIGNED"), ("n", "INT"),
@@ -70,7 +70,7 @@ class Table:
         return f"CREATE OR REPLACE TABLE {self.name} ({', '.join(parts)})"
 
     def insert(self):
-        """One INSERT IGNORE, since values may be beyond what their columns take."""
+        """Returns one INSERT IGNORE, because values may be out of range for their columns."""
         if not self.rows:
             return None
         names = ", ".join(["id"] + [c.name for c in self.columns])
@@ -91,7 +91,7 @@ class Table:
         return Table(self.name, self.columns, [k for k in self.keys if k is not key], self.rows)
 
     def changes(self):
-        """Each way to make it smaller: a function of the table as it is by then."""
+        """Returns every way to make the table smaller: a function of the table at that time."""
         for key in self.keys:
             yield lambda t, key=key: t.without_key(key)
         for column in self.columns:

@@ -1,4 +1,4 @@
-"""Asks two servers the same and says what differs."""
+"""Runs a statement on two servers and describes the difference."""
 
 import re
 import tempfile
@@ -8,17 +8,17 @@ import pymysql
 SETUP = ("SET NAMES utf8mb4 COLLATE utf8mb4_general_ci", "SET time_zone = '+00:00'", "SET timestamp = 1700000000",
          "SET SESSION max_statement_time = 10", "SET SESSION lock_wait_timeout = 5",
          "CREATE OR REPLACE DATABASE {database} CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci", "USE {database}")
-# The gravest first.
+# The most severe kind first.
 KINDS = ("gone", "rows", "error", "text", "metadata", "warnings")
 FLOATING = {4, 5}
-# A file that a statement shows in a comment, and the name that stands for it.
+# The comment of a statement that shows the contents of a file, and the placeholder of the file's name.
 FILE = re.compile(r"/\*(.*)\*/ 'loads'")
-# Part of a key, of a group, unique in a temporary table: flags that are MariaDB's own and tell how it ran a statement.
+# Part of a key, of a group, unique in a temporary table: MariaDB's own flags, which depend on how it ran a statement.
 INTERNAL_FLAGS = 16384 | 32768
 
 
 class Outcome:
-    """What a client sees of a statement."""
+    """Everything a client sees of a statement."""
 
     def __init__(self):
         self.error = self.rows = None
@@ -61,7 +61,7 @@ class Server:
         return outcome
 
     def write(self, found):
-        """The name of a file that holds what the comment says."""
+        """Writes a file with the contents in the comment, and returns its name."""
         with open(self.file.name, "wb") as file:
             file.write(found[1].encode().decode("unicode_escape").encode())
         return f"'{self.file.name}'"
@@ -71,7 +71,7 @@ class Server:
 
 
 def without_row(message):
-    """Which rows are evaluated, and in which order, is not part of the comparison."""
+    """Returns a warning without its row number: which rows are evaluated, and in which order, is not compared."""
     return re.sub(r"row \d+", "row N", message)
 
 
@@ -85,14 +85,14 @@ def text(value):
 
 
 class Difference:
-    """`kind` is one of KINDS; `detail` groups differences and `shown` tells one."""
+    """`kind` is one of KINDS; `detail` groups differences and `shown` describes this one."""
 
     def __init__(self, kind, detail, shown):
         self.kind, self.detail, self.shown = kind, detail, shown
 
 
 def compare(mine, reference, ordered):
-    """The gravest difference of two outcomes, or None."""
+    """Returns the most severe difference of two outcomes, or None."""
     if mine.error or reference.error:
         return compare_errors(mine.error, reference.error)
     if (mine.rows is None) != (reference.rows is None) or mine.rows is not None and not same_rows(mine, reference, ordered):
@@ -104,7 +104,7 @@ def compare(mine, reference, ordered):
 
 
 def are_equal_values(mine, reference, ordered):
-    """Whether rows differ only in the case of letters and in spaces at the end."""
+    """Returns whether rows differ only in letter case and in spaces at the end."""
     if mine.rows is None or reference.rows is None:
         return False
     a, b = ([tuple(v if v is None else v.upper().rstrip() for v in row) for row in side.rows] for side in (mine, reference))
@@ -156,12 +156,12 @@ def same_rows(mine, reference, ordered):
 
 
 def shape(value, floating):
-    """A value as it is compared: the last digits of floating point depend on the order of a sum."""
+    """Returns a value for the comparison: the last digits of floating point depend on the order of a sum."""
     if value is None or not floating:
         return value
     try:
         number = float(value)
     except ValueError:
-        # The other server gives a number here.
+        # The other server returns a number here.
         return value
     return f"{number or 0.0:.12g}"

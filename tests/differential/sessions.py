@@ -1,6 +1,6 @@
 """Random sessions: statements that build on each other, as applications, administrators and reports send them.
 
-A session is a list of statements, so that it can lose any of them; each is compared, and tables beside it.
+A session is a list of statements, so that any of them can be removed. Each result is compared, and so are the tables.
 """
 
 from chapters import CHAPTERS
@@ -9,7 +9,7 @@ from tree import listed
 
 
 def session(relations):
-    """One chapter or two."""
+    """Returns one chapter or two."""
     pen = Pen(relations)
     found = []
     for chapter in relations.random.sample(CHAPTERS, relations.random.choice([1, 1, 2])):

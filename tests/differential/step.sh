@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The step of tests/run.sh: fixed rounds, which must not differ but as known.tsv says, and fresh ones, whose seed is
-# printed: what differs there is shown, and fails if the server was gone.
+# The step of tests/run.sh: fixed rounds, which must not differ except as known.tsv lists, and fresh ones, whose seed is
+# printed. A difference in fresh rounds is shown, but fails only if the server crashed.
 # usage: step.sh PORT REFERENCE_PORT
 set -euo pipefail
 fuzz=("${SELKIE_PYTHON:-python3}" "$(dirname "$0")/fuzz.py" "$1" "$2")

@@ -265,7 +265,7 @@ GROUP_CONCAT(DISTINCT {a} ORDER BY 1)
 GROUP_CONCAT(DISTINCT {s} ORDER BY 1 DESC SEPARATOR '-')
 """.strip().split("\n")
 
-# Of these, all but the last ones do not depend on the order of equal rows.
+# The results of all but the last ones do not depend on the order of equal rows.
 WINDOW = """
 RANK() OVER ({p}ORDER BY {a})
 DENSE_RANK() OVER ({p}ORDER BY {a} DESC)

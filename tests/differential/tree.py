@@ -1,13 +1,12 @@
-"""Statements as trees, so that they can be made smaller without becoming nonsense."""
+"""Statements as trees, so that they can be reduced and stay valid."""
 
 
 class Node:
     """A piece of SQL: text and nodes in order.
 
-    `sort` says what it may stand for: a node can be replaced by another of its sort below it. An
-    optional node can be left out; a list (with a separator) can lose elements, but not
-    its last, unless its sort is `fixed`. A literal has the name of the `pool` it was chosen from.
-    """
+    A node can be replaced by a node below it of the same `sort`. An
+    optional node can be removed; a list (with a separator) can lose elements, but not
+    its last one, unless its sort is `fixed`. A literal has the name of the `pool` it was chosen from."""
 
     pool = None
 
@@ -24,7 +23,7 @@ class Node:
         return node
 
     def below(self):
-        """All nodes below this one, those nearer first."""
+        """Returns all nodes below this one, nearer ones first."""
         level = [part for part in self.parts if isinstance(part, Node)]
         while level:
             yield from level
@@ -48,7 +47,7 @@ def optional(*parts):
 
 
 def smaller(root):
-    """Every tree that is this one with one thing less."""
+    """Returns every tree with one part less than this one."""
     for at, node in enumerate([root, *root.below()]):
         for changed in shrunk(node):
             tree = root.copy()
@@ -57,7 +56,7 @@ def smaller(root):
 
 
 def shrunk(node):
-    """What can stand in this node's place, smallest first."""
+    """Returns replacements for this node, smallest first."""
     if node.optional and node.parts:
         yield Node(node.sort, [])
     if node.separator and node.sort != "fixed" and len(node.parts) > 1:

@@ -1,9 +1,9 @@
-"""Ways a statement reaches a server: as text, as texts that differ in their literals only, prepared, in a routine, or
-as a session of several.
+"""Ways in which a statement reaches a server: as text, as texts that differ only in their literals, prepared, in a routine,
+or as a session of several statements.
 
-`steps(way, tree, seed)` gives (text, is it compared) in order. A literal is a node with a pool; in all
-but the first of several texts it is another of its pool, so that what a server keeps of the first
-statement of a shape meets other values.
+`steps(way, tree, seed)` returns (text, whether it is compared) in order. A literal is a node with a pool. In all
+texts but the first it is replaced by another value of its pool, so that a plan the server keeps for the
+first statement of a shape meets other values.
 """
 
 import random
@@ -19,7 +19,7 @@ def literals(tree):
 
 
 def redrawn(tree, seed):
-    """The tree with other literals."""
+    """Returns the tree with other literals."""
     tree, source = tree.copy(), random.Random(seed)
     for node in literals(tree):
         node.parts = [source.choice(LITERALS[node.pool])]
@@ -27,7 +27,7 @@ def redrawn(tree, seed):
 
 
 def with_names(tree, name):
-    """The tree with `name(number)` for its literals, and what they were."""
+    """Returns the tree with `name(number)` in place of its literals, and the literals."""
     tree, values = tree.copy(), []
     for at, node in enumerate(literals(tree)):
         values.append((node.pool, str(node)))
@@ -83,12 +83,12 @@ def function(tree):
 
 
 def trigger(tree):
-    """A count or a change that an INSERT into another table makes."""
+    """Returns a trigger that counts or changes rows when a row is inserted into another table."""
     text = str(tree)
     if text.startswith(("SELECT", "WITH", "(")):
         body = f"SET NEW.n = (SELECT COUNT(*) FROM ({text}) q)"
     else:
-        # MariaDB does not count the rows of an INSERT there.
+        # MariaDB does not count the rows of an INSERT in a trigger.
         count = "" if text.startswith(("INSERT", "REPLACE")) else "SET NEW.n = ROW_COUNT(); "
         body = f"BEGIN {text.partition(' RETURNING ')[0]}; {count}END"
     return [("CREATE OR REPLACE TABLE fired (id INT PRIMARY KEY, n BIGINT)", True),

@@ -1,4 +1,4 @@
-"""Changes of tables as applications define them: counters, columns without defaults, several unique keys."""
+"""Table changes as applications make them: counters, columns without defaults, several unique keys."""
 
 from changes import Changes
 from chapters.pen import contents, statement

@@ -1,4 +1,5 @@
-"""Definitions that change under rows: members of ENUM and SET, columns of other types, tables made of queries, views."""
+"""Definitions that change while there are rows: members of ENUM and SET, columns of other types, tables made from queries,
+views."""
 
 from chapters.pen import contents, definition, items, statement
 from tree import Node, leaf, listed, optional
@@ -10,7 +11,7 @@ DEFAULTS = ["", " NOT NULL", " DEFAULT 1", " NOT NULL DEFAULT '2'", " DEFAULT NU
 
 
 def members(pen, least=1):
-    """Different members, not in any order; those that are equal in the collation are an error on both."""
+    """Returns different members, in any order; members that are equal in the collation are an error on both servers."""
     chosen = pen.random.sample(MEMBERS, pen.random.randint(least, 5))
     return f"({', '.join(chosen)})"
 

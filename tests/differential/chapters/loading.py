@@ -1,6 +1,6 @@
-"""LOAD DATA of files with fields that are too many, too few, quoted, escaped or of another type.
+"""LOAD DATA from files with too many or too few fields, and with fields that are quoted, escaped or of another type.
 
-A statement shows in a comment what its file holds; `servers.Server` writes the file before it asks.
+A comment in the statement shows the contents of its file; `servers.Server` writes the file before it runs the statement.
 """
 
 from chapters.pen import contents, statement

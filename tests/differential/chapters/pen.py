@@ -1,4 +1,4 @@
-"""What chapters are written with: chances, tables and columns, expressions of mixed types, and whole statements."""
+"""Building blocks of chapters: chances, tables and columns, expressions of mixed types, and whole statements."""
 
 from related import View
 from schema import values_of
@@ -14,7 +14,7 @@ LITERALS = {"n": ["0", "1", "2", "-1", "1.5", "2.25", "1e1", "100", "300", "7000
 
 
 class Pen:
-    """`relations` has the tables; `random` is its own."""
+    """`relations` has the tables; the pen has a `random` of its own."""
 
     def __init__(self, relations):
         self.relations, self.random = relations, relations.random
@@ -36,13 +36,13 @@ class Pen:
         return leaf(self.random.choice(LITERALS[kind]))
 
     def simple(self, kind, columns):
-        """A column or a literal; of any type if `kind` is a."""
+        """Returns a column or a literal; of any type if `kind` is a."""
         kind = self.one("n", "n", "s", "d") if kind == "a" else kind
         fitting = [name for name, of in columns if of == kind]
         return leaf(self.random.choice(fitting)) if fitting and self.chance(0.75) else self.literal(kind)
 
     def mixed(self, columns):
-        """An expression of operands of different types."""
+        """Returns an expression with operands of different types."""
         return self.filled(self.random.choice(MIXED), columns)
 
     def filled(self, template, columns):
@@ -63,7 +63,7 @@ class Pen:
         return optional(" WHERE ", self.condition(columns, depth)) if always or self.chance(0.7) else ""
 
     def value(self, column):
-        """A value for a column, sometimes one it cannot take."""
+        """Returns a value for a column, sometimes one that the column cannot store."""
         if self.chance(0.1):
             return self.literal(self.one("n", "s", "d"))
         return leaf("NULL" if self.chance(0.1) else self.random.choice(values_of(column.type)))

@@ -1,4 +1,4 @@
-"""Prepared statements that are executed several times with values of other types."""
+"""Prepared statements that are executed several times with values of different types."""
 
 from chapters.pen import statement
 from tree import listed

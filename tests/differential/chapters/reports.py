@@ -1,11 +1,11 @@
-"""Queries of reports: sorted joins, chains of UNION, windows with aliases, GROUP_CONCAT, names in any case, user variables."""
+"""Report queries: sorted joins, chains of UNION, windows with aliases, GROUP_CONCAT, names in any letter case, user variables."""
 
 import re
 
 from chapters.pen import items, statement
 from tree import Node, leaf, listed, optional
 
-# Of aliases and columns: a table that is not there is mostly another mistake of the statement.
+# Errors for aliases and columns only: a missing table usually means another mistake in the statement.
 NAME = re.compile(r"\b(?:a\d+|[cx]\d|id)\b")
 WINDOWS = ["ROW_NUMBER() OVER (PARTITION BY {a} ORDER BY {o})", "RANK() OVER (ORDER BY {a} DESC)",
            "DENSE_RANK() OVER (PARTITION BY {a} ORDER BY {a})", "SUM({n}) OVER (PARTITION BY {a} ORDER BY {o})",
@@ -14,7 +14,7 @@ WINDOWS = ["ROW_NUMBER() OVER (PARTITION BY {a} ORDER BY {o})", "RANK() OVER (OR
 
 
 def total_order(pen, source, most=3):
-    """Some columns in any direction, then the keys of all tables."""
+    """Returns some columns in any direction, then the keys of all tables."""
     chosen = [leaf(f"{name}{pen.one('', ' DESC', ' ASC')}", "key") for name, _ in pen.some(source.columns, most)]
     return listed(chosen + [leaf(key, "key") for key in source.keys])
 
@@ -90,7 +90,7 @@ def concatenations(pen):
 
 
 def recased(pen, node):
-    """The same with some names in capitals."""
+    """Returns the same text with some names in capitals."""
     change = lambda text: NAME.sub(lambda name: name[0].upper() if pen.chance(0.15) else name[0], text)
     node = node.copy()
     for part in [node, *node.below()]:

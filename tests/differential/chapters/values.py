@@ -1,4 +1,5 @@
-"""Values at their borders: JSON documents that are changed and read, dates at the ends of months and years, FLOAT beside whole numbers."""
+"""Values at their limits: JSON documents that are changed and read, dates at the ends of months and years, FLOAT beside
+whole numbers."""
 
 from chapters.pen import contents, items, statement
 from tree import leaf, listed
