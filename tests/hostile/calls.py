@@ -1,11 +1,11 @@
-"""Calls of every function with arguments nobody expects, for deep.py. Must not run anything."""
+"""Calls of every function with unexpected arguments, for deep.py. Must not run anything."""
 
 import os
 import re
 
 ROOT = os.path.join(os.path.dirname(__file__), "..", "..")
 FUNCTION = re.compile(r'Function::\w+\(\s*"([A-Z0-9_]+)",\s*(\d+),\s*(\d+|MANY)')
-# They wait or repeat as long as they are told to.
+# Functions that wait or repeat as long as their argument says.
 WAITING = {"SLEEP", "BENCHMARK", "GET_LOCK", "MASTER_POS_WAIT", "MASTER_GTID_WAIT"}
 
 CHARSETS = """armscii8 ascii big5 binary cp1250 cp1251 cp1256 cp1257 cp850 cp852 cp866 cp932 dec8 eucjpms euckr gb2312 gbk geostd8 greek
@@ -35,7 +35,7 @@ HUGE = [
 
 
 def functions():
-    """Names of functions with the fewest and most arguments they take, as the source lists them."""
+    """Returns names of functions with their minimum and maximum number of arguments, read from the source."""
     found = {}
     for folder, _, files in os.walk(os.path.join(ROOT, "crates", "expr", "src", "functions")):
         for file in files:
@@ -48,7 +48,7 @@ def functions():
     return {name: found[name] for name in sorted(found) if name not in WAITING}
 
 
-# What has a grammar of its own; each {} is an argument.
+# Forms with a grammar of their own; each {} is an argument.
 UNITS = "MICROSECOND SECOND MINUTE HOUR DAY WEEK MONTH QUARTER YEAR DAY_SECOND YEAR_MONTH SECOND_MICROSECOND DAY_MICROSECOND".split()
 TYPES = ["CHAR", "CHAR(5)", "BINARY(5)", "BINARY", "SIGNED", "UNSIGNED", "DATE", "TIME(6)", "DATETIME(6)", "DECIMAL(65,38)", "DECIMAL(1,0)", "DOUBLE",
          "FLOAT", "YEAR", "INET6", "UUID", "CHAR CHARACTER SET latin1", "CHAR CHARACTER SET utf32", "CHAR CHARACTER SET binary"]
@@ -109,7 +109,7 @@ def form(text, rng):
 
 
 def calls(rng):
-    """A statement for each function and form, by chance."""
+    """Returns a statement for each function and form, with random arguments."""
     known = functions()
     for name in sorted(rng.sample(sorted(known), len(known)) + rng.sample(FORMS, len(FORMS)), key=lambda _: rng.random()):
         yield name, form(name, rng) if name not in known else call(name, *known[name], rng)

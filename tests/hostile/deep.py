@@ -1,10 +1,10 @@
-"""Depth and width: every construct that a client can repeat or nest, from 10 times to 100,000, in every place it fits, as
-text and prepared; and every function with arguments nobody expects. Each statement ends soon, with a result or with an error
-of MariaDB; the server stays, and nothing in it panics.
+"""Depth and width: every construct that a client can repeat or nest, from 10 to 100,000 times, in every place it fits, as
+text and prepared; and every function with unexpected arguments. Each statement must end soon, with a result or with an
+error of MariaDB. The server must not crash or panic.
 
 usage: deep.py BINARY [--seconds S] [--seed N] [--only WORD] [--systematic | --calls] [--time-is-told]
-With --systematic nothing is left to chance: all shapes with all numbers in all places (hours). With --calls only functions. With
---time-is-told a statement above its time is told, and does not fail.
+--systematic runs all shapes with all numbers in all places (hours) instead of random ones. --calls runs only functions.
+With --time-is-told a slow statement is reported, and is no failure.
 """
 
 import argparse
@@ -23,13 +23,13 @@ import calls  # noqa: E402
 import shapes  # noqa: E402
 from selkie import Server  # noqa: E402
 
-# A statement takes that long at most. Builds without optimisation, and busy machines, need more.
+# Time limit of a statement in seconds. Builds without optimisation, and busy machines, need more.
 SECONDS = float(os.environ.get("SELKIE_STATEMENT_SECONDS", "10.0"))
 NUMBERS = [10 << step for step in range(14)] + [100_000]
 PACKET = 16 << 20
 INTERNAL = 1815
 
-# Where an expression stands: statements with {} in its place.
+# Places of an expression: statements with {} in its place.
 PLACES = {
     "select": ["SELECT {}"],
     "from": ["SELECT {} FROM t"],
@@ -69,7 +69,7 @@ PLACES = {
     "limit": ["SELECT a FROM t LIMIT {}"],
     "create select": ["CREATE OR REPLACE TABLE g AS SELECT {} x FROM t", "DROP TABLE IF EXISTS g"],
 }
-# Where a query stands.
+# Places of a query.
 QUERY_PLACES = {
     "query": ["{}"],
     "explained": ["EXPLAIN {}"],
@@ -105,7 +105,7 @@ def as_text(connection, statement):
 
 
 def read_result(connection):
-    """Reads what a prepared statement answers: sets of rows one after another, up to the last."""
+    """Reads all result sets of a prepared statement."""
     more = True
     while more:
         packet = connection._read_packet()
@@ -151,14 +151,14 @@ class Attack:
         print(f"FAILED {name}: {what}", flush=True)
 
     def slow(self, name, what):
-        """A statement above its time, which is told, and fails unless that is all that is wanted."""
+        """Reports a slow statement; it is a failure without --time-is-told."""
         if self.time_is_told:
             print(f"slow: {name}: {what}", flush=True)
         else:
             self.fail(name, what)
 
     def run(self, name, statement, prepared=False):
-        """Runs a statement, and looks how it ends."""
+        """Runs a statement and checks how it ends."""
         if len(statement) > PACKET - 1024:
             return None
         connection, begun, code = self.connected(), time.monotonic(), 0
@@ -180,7 +180,7 @@ class Attack:
         return code
 
     def lost(self, name, statement, error):
-        """The connection gave no answer: either it took too long, or the server is gone."""
+        """The connection gave no answer: either the statement took too long, or the server crashed."""
         number, self.connection = self.connection.thread_id(), None
         time.sleep(0.5)
         if self.server.process.poll() is not None:
@@ -219,7 +219,7 @@ def prepare(attack):
 
 
 def cases():
-    """Names and statements of everything of which there may be more or less: (name, number, statements)."""
+    """Returns (name, function from number to statements) of everything that can be repeated or nested."""
     groups = ((shapes.EXPRESSIONS, PLACES), (shapes.QUERIES, QUERY_PLACES), (shapes.PROGRAMS, PROGRAM_PLACES))
     for shapes_, places in groups:
         for shape, text in shapes_.items():
@@ -229,7 +229,7 @@ def cases():
         yield name, statements
 
 
-# What has no depth of its own, or little of it, is no error.
+# Statements with little or no real depth must not give an error.
 ACCEPTED = [
     "SELECT " + "(" * 3000 + "1" + ")" * 3000, "SELECT 1 FROM t WHERE " + shapes.EXPRESSIONS["or left"](2000),
     "SELECT 1 FROM t WHERE " + shapes.EXPRESSIONS["and right"](2000), "DO " + shapes.EXPRESSIONS["minus"](300).replace("a", "1"),
@@ -248,7 +248,7 @@ def accepted(attack):
 
 
 def once(attack, name, build, number, prepared):
-    """A shape with a number, and its error or 0."""
+    """Runs a shape with a number; returns its error or 0."""
     first = 0
     for statement in build(number):
         if len(statement) > PACKET - 1024:
@@ -274,7 +274,7 @@ def systematic(attack, only):
 
 
 def random_ones(attack, rng, until, only):
-    """Cases and calls by turns, by chance. A case is tried with one number; deeper ones are tried more often."""
+    """Runs cases and function calls in turn, in random order. A case runs with one number, often a large one."""
     every = [case for case in cases() if only in case[0]]
     pending, known = [], []
     while time.monotonic() < until:

@@ -1,6 +1,6 @@
-"""How soon a statement ends that was killed or is out of time: within 100 ms, whatever it does just then. Work of every kind is
-begun and ended at some moment: parsing, planning, functions, sorts and joins, DDL, information_schema. A sleeping statement that
-is killed at the same moment says how busy the machine is.
+"""Time from KILL, or from a statement's timeout, to its end: at most 100 ms, at any moment. Work of every kind is
+started and ended: parsing, planning, functions, sorts and joins, DDL, information_schema. A sleeping statement that
+is killed at the same moment shows how busy the machine is.
 
 usage: ends.py BINARY [--seconds S] [--seed N] [--only WORD]
 """
@@ -21,14 +21,14 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import shapes  # noqa: E402
 from selkie import Server  # noqa: E402
 
-# What a statement may take to end, beside what a sleeping one takes. Builds without optimisation need more.
+# Seconds that a statement may take to end, in addition to those of a sleeping one. Builds without optimisation need more.
 LATE = float(os.environ.get("SELKIE_END_SECONDS", "0.1"))
-# A statement is out of time after so long.
+# The timeout of a statement in seconds.
 TIME = 0.15
-# One that is late is tried again so often: another one may have had the processor.
+# Number of tries for a late statement: another process may have had the processor.
 TRIES = 4
 PACKET = 16 << 20
-# Of the protocol: a packet of so many bytes is continued by the next one; the flag that says another result follows.
+# Protocol: a packet of this length is continued by the next one; the flag that another result follows.
 MOST_OF_PACKET = (1 << 24) - 1
 MORE_RESULTS = 8
 LONG_TEXT = 1 << 20
@@ -49,7 +49,7 @@ SETUP = [
     f"CREATE TABLE wide ({WIDE})", "INSERT INTO wide () VALUES (),(),()",
     "CREATE TABLE parent (id INT PRIMARY KEY)", f"INSERT INTO parent SELECT seq FROM seq_1_to_{ROWS // 4}",
 ]
-# What statements may redefine, made again when they have.
+# Objects that statements may redefine; they are made again then.
 BIG = "(id INT PRIMARY KEY, a INT, b INT, s VARCHAR(200), KEY k (a), KEY l (s))"
 TABLES = {
     "one": ["CREATE TABLE one (a INT)", "INSERT INTO one VALUES (1)"],
@@ -107,7 +107,7 @@ FUNCTIONS = {
     "uuid": "SELECT CAST(REPEAT('a',16000000) AS INET6), INET_ATON(REPEAT('1.',8000000)), IS_IPV6(REPEAT('1:',8000000))",
     "regexp": "SELECT LENGTH(REGEXP_REPLACE(REPEAT('a',1000000),'(a)|b|c','\\\\1'))",
     "regexp steps": "SELECT REPEAT('a',1000000) RLIKE '.*.*.*.*=.*b', CONCAT(REPEAT('a',40),'!') RLIKE '^(a|aa)+$'",
-    # The library that compiles patterns cannot be interrupted; MariaDB takes as long for one of 5 MB.
+    # The library that compiles patterns cannot be interrupted; MariaDB takes as long for a pattern of 5 MB.
     "regexp pattern": "SELECT 'a' RLIKE REPEAT('(a|b)*',100000), 'a' RLIKE CONCAT('[',REPEAT('a',100000),']'), 'x' RLIKE REPEAT('a|',100000)",
     "like": "SELECT REPEAT('a',300000) LIKE CONCAT(REPEAT('%a',20000),'%b')",
     "ciphers": "SELECT LENGTH(AES_ENCRYPT(REPEAT('a',16000000),'k')), LENGTH(DES_ENCRYPT(REPEAT('a',16000000),'k')), LENGTH(ENCODE(REPEAT('a',16000000),'k'))",
@@ -270,12 +270,12 @@ INFORMATION |= {
 FAMILIES = {"functions": FUNCTIONS, "operators": OPERATORS, "changes": CHANGES, "ddl": DDL, "planning": PLANNING, "information": INFORMATION}
 
 
-# What these have done is undone when they end, which may take the time it took.
+# Statements of these kinds are rolled back at their end, which may take as long as they ran.
 UNDONE = ("changes", "ddl")
 
 
 class Statement(threading.Thread):
-    """A statement that runs in a connection of its own, and when it ended."""
+    """A statement that runs in a connection of its own, and the time of its end."""
 
     def __init__(self, connection, text):
         super().__init__(daemon=True)
@@ -292,7 +292,8 @@ class Statement(threading.Thread):
             self.ended = time.monotonic()
 
     def packet(self):
-        """The first 16 MB of the next packet. pymysql decodes every column and row, which takes longer than the statement."""
+        """Returns the first 16 MB of the next packet. pymysql would decode every column and row, which takes longer than the
+        statement."""
         body, size = b"", MOST_OF_PACKET
         while size == MOST_OF_PACKET:
             head = self.connection._read_bytes(4)
@@ -337,8 +338,8 @@ class Ends:
         return statement.replace("'FILE'", f"'{self.files}/rows'").replace("'OUT'", f"'{out}'")
 
     def late(self, statement, after):
-        """Ends a statement by KILL `after` so many seconds, or by its time where that is None: the seconds it was late, beside
-        those of a sleeping one; None if it had ended by itself."""
+        """Ends a statement by KILL after `after` seconds, or by its timeout if `after` is None. Returns the seconds that it was
+        late, minus those of a sleeping statement, and its error; None if it ended by itself."""
         timed = {} if after is not None else {"max_statement_time": TIME}
         changed = {"autocommit": 0, "max_recursive_iterations": 4294967295}
         connection, sleeping = self.connect(**timed, **changed), self.connect(**timed)
@@ -355,7 +356,7 @@ class Ends:
                 self.killer.query(f"KILL QUERY {one.number}")
         statements[0].join(60)
         while statements[1].is_alive():
-            # It may not have begun when it was killed.
+            # The sleeping statement may not have begun when it was killed.
             self.killer.query(f"KILL QUERY {statements[1].number}")
             statements[1].join(0.1)
         if statements[0].is_alive():
@@ -370,7 +371,7 @@ class Ends:
         return (late - max(base, 0), statements[0].result) if running else None
 
     def judge(self, name, statement):
-        """Ends the statement at several moments; each time that is late is tried again."""
+        """Ends the statement at several moments; a late end is tried again."""
         least = None
         for how in (None, 0.02, self.rng.uniform(0.02, 1.0)):
             # A statement's time begins when it has been read.
@@ -406,14 +407,14 @@ class Ends:
 
     @staticmethod
     def seen(connection, table):
-        """A table's definition and the number of its rows."""
+        """Returns a table's definition and the number of its rows."""
         connection.query(f"SHOW CREATE TABLE {table}")
         definition = connection._result.rows[0][1]
         connection.query(f"SELECT COUNT(*) FROM {table}")
         return definition, connection._result.rows[0][0]
 
     def restore(self):
-        """Gives back what a statement that came through has changed."""
+        """Undoes the changes of a statement that ran to its end."""
         connection = self.connect()
         connection.query("UNLOCK TABLES")
         for kind in ("TABLE", "VIEW", "PROCEDURE"):
@@ -426,7 +427,7 @@ class Ends:
 
 
 def shaped(rng):
-    """Shapes of deep.py, as large as they get in a packet."""
+    """Returns shapes of deep.py, as large as a packet allows."""
     for kind, every in (("expression", shapes.EXPRESSIONS), ("query", shapes.QUERIES), ("program", shapes.PROGRAMS)):
         for name, shape in every.items():
             number = rng.choice((1280, 10_240, 100_000))

@@ -1,4 +1,4 @@
-"""Random bytes as SQL and malformed packets: the server and its other connections stay.
+"""Random bytes as SQL and malformed packets: the server and its other connections survive.
 
 usage: hostile.py BINARY [STATEMENTS [SEED]]
 """
@@ -51,7 +51,7 @@ def run_statements(server, rng, count):
 
 
 def send_garbage(server, rng):
-    """A login of random bytes, or random commands after a real login."""
+    """Sends a login of random bytes, or random commands after a real login."""
     with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", server.port), 5) as raw:
         raw.settimeout(0.2)
         with contextlib.suppress(OSError):

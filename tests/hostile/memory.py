@@ -1,5 +1,5 @@
-"""Memory and KILL: statements that want all of both. Each is run with arguments as large as they get, and again to be
-killed; the server's memory stays below its limits, and whatever is killed ends soon.
+"""Memory and KILL: statements that need as much of both as possible. Each runs with very large arguments, and runs again to
+be killed. The server's memory stays below its limits, and a killed statement ends soon.
 
 usage: memory.py BINARY [SECONDS [SEED]]
 """
@@ -16,20 +16,20 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 from selkie import Server  # noqa: E402
 
 MIB = 1 << 20
-# Small enough to be met by builds without optimisation.
+# Small enough for builds without optimisation to reach.
 STATEMENT = 96 * MIB
 ALL = 256 * MIB
-# A statement may hold this much more of the system's memory than its limit, and all together than theirs: values that are being
-# made when a limit is met, and small blocks that the allocator has not given back yet.
+# A statement, and all statements together, may exceed the limit by this much of the system's memory: for values that are
+# being made when the limit is reached, and for small blocks that the allocator has not returned yet.
 SLACK = 64 * MIB
-# Builds without optimisation on a busy machine are slow between two looks.
+# Builds without optimisation on a busy machine need long from one check to the next.
 PATIENCE = float(os.environ.get("SELKIE_KILL_SECONDS", "2.0"))
 
 BIG = "REPEAT('a',16000000)"
 HALF = "REPEAT(b,2000000)"
 ROWS = "FROM t"
 
-# NULL with warning 1301, however the packet's length is passed.
+# NULL with warning 1301, in every way to exceed the packet's length.
 TOO_LONG = {
     "repeat": "REPEAT('ab',9000000)",
     "space": "SPACE(17000000)",
@@ -50,7 +50,7 @@ TOO_LONG = {
     "regexp_replace": "REGEXP_REPLACE(REPEAT('a',10000),'a',REPEAT('b',10000))",
 }
 
-# Heavy over rows, nested, or slow: each may answer or fail, within memory, and can be killed.
+# Heavy statements: over rows, nested, or slow. Each may answer or fail, within the memory limit, and can be killed.
 HEAVY = {
     "benchmark": "SELECT BENCHMARK(9223372036854775807, SHA2(RAND(), 512))",
     "distinct": f"SELECT COUNT(DISTINCT {HALF}) {ROWS}",
@@ -106,7 +106,7 @@ def reset_peak(server):
 
 
 def run(connection, statement):
-    """The first row, or the error's number."""
+    """Returns the first row, or the error's number."""
     try:
         with connection.cursor() as cursor:
             cursor.execute(statement)
@@ -149,7 +149,7 @@ def too_long(server, failures):
 
 
 def bounded(server, name, statement, failures):
-    """Runs a statement, for two seconds at most, and looks at the memory the server had meanwhile."""
+    """Runs a statement for at most two seconds, and checks the server's memory meanwhile."""
     connection = server.connect(database="h")
     before = status(server, "VmRSS")
     reset_peak(server)
@@ -166,7 +166,7 @@ def bounded(server, name, statement, failures):
 
 
 def killed(server, name, statement, failures, rng):
-    """Kills a statement that has begun; it ends soon after."""
+    """Kills a running statement; it must end soon."""
     connection, other = server.connect(database="h"), server.connect()
     worker = threading.Thread(target=run, args=(connection, statement))
     worker.start()
@@ -187,7 +187,7 @@ def killed(server, name, statement, failures, rng):
 
 
 def together(server, rng, failures):
-    """Twenty at once: the server as a whole stays below its limit."""
+    """Runs twenty statements at once: the whole server stays below its limit."""
     before = status(server, "VmRSS")
     reset_peak(server)
     chosen = rng.choices(sorted(HEAVY), k=20)

@@ -1,7 +1,8 @@
-"""Texts of statements by depth and by width, for deep.py. Must not run anything.
+"""Statement texts of any depth and width, for deep.py. Must not run anything.
 
-A shape is a function of a number: how deep, or how wide. Those of EXPRESSIONS give an expression over columns `a`, `b`
-and `s`; those of QUERIES a query; PROGRAMS the body of a procedure; STATEMENTS a list of statements, run in order.
+A shape is a function of a number: the depth or the width. Shapes in EXPRESSIONS return an expression over columns `a`,
+`b` and `s`, those in QUERIES a query, those in PROGRAMS the body of a procedure, those in STATEMENTS a list of
+statements, run in order.
 """
 
 
@@ -14,7 +15,7 @@ def chain(operator, operand="a"):
 
 
 def left(operator, operand="a"):
-    """Parentheses that make a chain as deep on its left as it is long."""
+    """A chain with parentheses whose left depth equals its length."""
     return lambda n: "(" * n + operand + f"{operator}{operand})" * n
 
 
@@ -23,17 +24,17 @@ def right(operator, operand="a"):
 
 
 def mixed(*operators):
-    """A chain of several operators by turns."""
+    """A chain that alternates between several operators."""
     return lambda n: "a" + "".join(f" {operators[i % len(operators)]} {i % 3}" for i in range(n))
 
 
 def listed(item, before="", after="", by=","):
-    """What is said once for each number."""
+    """A list with one item for each number."""
     return lambda n: before + by.join(item.format(i=i, j=i + 1) for i in range(n)) + after
 
 
 def at_most(most, shape):
-    """Time grows with the square of how wide it is: known, and bounded by 4,096 columns."""
+    """The time grows with the square of the width. This is known, and 4,096 columns limit it."""
     return lambda n: shape(min(n, most))
 
 
@@ -316,7 +317,7 @@ QUERIES = {
     "executable comments": nest("/*! SELECT ", "1", " */"),
 }
 QUERIES["windows used"] = at_most(640, QUERIES["windows used"])
-# 10,000 keys of a group take a second, which is a fifth of MariaDB's time.
+# 10,000 keys of a group take a second, a fifth of MariaDB's time.
 for keys in ("group by", "group by columns", "group by select", "group by rollup"):
     QUERIES[keys] = at_most(10_000, QUERIES[keys])
 
@@ -346,7 +347,7 @@ PROGRAMS = {
 
 
 def views(definition, use="SELECT * FROM v{}"):
-    """Views each on the one before, and what is asked of the last."""
+    """Views that each read the previous one, and a query on the last one."""
     def statements(n):
         n = min(n, 320)
         yield "CREATE OR REPLACE VIEW v0 AS SELECT a x FROM t"

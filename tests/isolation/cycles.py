@@ -2,7 +2,7 @@
 
 `versions[key]` are the transactions that wrote the key, in the order of their versions. A read of a key
 is (key, count, locking): it saw the first `count` versions. The names of anomalies are Adya's.
-It must not know what a server did otherwise, nor how a history was made.
+Must not know anything else of the server, nor how a history was made.
 """
 
 import collections
@@ -11,20 +11,20 @@ LEVELS = ["READ UNCOMMITTED", "READ COMMITTED", "REPEATABLE READ", "SNAPSHOT", "
 
 
 class Transaction:
-    """One that committed: began at `begin`, was acknowledged at `end`."""
+    """A committed transaction: began at `begin`, was acknowledged at `end`."""
 
     def __init__(self, name, begin=0.0, end=0.0):
         self.name, self.begin, self.end, self.reads = name, begin, end, []
 
 
 def anomalies(level, transactions, versions):
-    """Describes anomalies of the history that the level forbids."""
+    """Describes the anomalies in the history that the level forbids."""
     rank = LEVELS.index(level)
     found = []
     edges = dependencies(transactions, versions, lambda read: True)
     locked = dependencies(transactions, versions, lambda read: read[2])
     found += cycle("G0", only(edges, {"ww"}))
-    # Rows that are locked stay as they were seen, so they have an order at every level.
+    # Locked rows do not change after their read, so they have an order at every level.
     found += cycle("lost update of a locked row", locked)
     if rank >= 1:
         found += cycle("G1c", only(edges, {"ww", "wr"}))
@@ -39,7 +39,7 @@ def anomalies(level, transactions, versions):
 
 
 def dependencies(transactions, versions, counts):
-    """{transaction: {(other, kind)}} of reads for which `counts` holds, and of all writes."""
+    """Returns {transaction: {(other, kind)}} of reads for which `counts` is true, and of all writes."""
     edges = collections.defaultdict(set)
     for writers in versions.values():
         for earlier, later in zip(writers, writers[1:]):
@@ -61,7 +61,8 @@ def read_edges(edges, node, transaction, read, versions):
 
 
 def skewed_reads(transactions, versions):
-    """The reads without locks of a transaction are of one snapshot: as a node of their own they miss no write they depend on."""
+    """Finds read skew. The unlocked reads of a transaction are one node, because they are of one snapshot: they must not miss a
+    write of a transaction that they depend on."""
     edges = dependencies([], versions, lambda read: False)
     for transaction in transactions:
         plain = [r for r in transaction.reads if not r[2] and not (r[1] and versions[r[0]][r[1] - 1] is transaction)]
@@ -74,7 +75,7 @@ def skewed_reads(transactions, versions):
 
 
 def stale(transactions, versions):
-    """Reads that miss what was acknowledged before their transaction began."""
+    """Returns reads that miss changes acknowledged before their transaction began."""
     found = []
     earliest = {}
     for key, writers in versions.items():
@@ -96,7 +97,7 @@ def only(edges, kinds):
 
 
 def cycle(name, edges):
-    """One of the shortest cycles, if there are any."""
+    """Returns one of the shortest cycles, if there are any."""
     for component in components(edges):
         shortest = min((path for start in list(component)[:200] if (path := way_back(start, edges, component))),
                        key=len, default=None)
@@ -105,7 +106,7 @@ def cycle(name, edges):
 
 
 def way_back(start, edges, component):
-    """The shortest way from a node to itself: [(node, kind) ...]."""
+    """Returns the shortest way from a node to itself: [(node, kind) ...]."""
     queue, seen = collections.deque([(start, [])]), set()
     while queue:
         node, path = queue.popleft()
@@ -119,7 +120,7 @@ def way_back(start, edges, component):
 
 
 def nonadjacent(name, edges):
-    """A cycle in which no two anti-dependencies follow each other."""
+    """Returns a cycle without two anti-dependencies in a row."""
     for component in components(edges):
         for start in component:
             for first, kind in edges.get(start, ()):
@@ -150,7 +151,7 @@ def told(name, path):
 
 
 def components(edges):
-    """Strongly connected components of more than one node (Tarjan's, without recursion)."""
+    """Returns strongly connected components of more than one node (Tarjan's algorithm, without recursion)."""
     index, low, on_stack, stack, counter = {}, {}, set(), [], 0
     for root in list(edges):
         if root in index:
@@ -183,7 +184,7 @@ def components(edges):
 
 
 def check_checker():
-    """Each anomaly in a history made for it is seen at the levels that forbid it, and at no other."""
+    """Checks the checker: each anomaly is found in a history made for it, exactly at the levels that forbid it."""
     a, b, c = (Transaction(name, 0, 10) for name in "abc")
 
     def expect(first_level, versions, reads):

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Random transactions of many sessions at each isolation level, and what they saw, checked for anomalies.
+"""Random transactions of many sessions at each isolation level; the rows they read are checked for anomalies.
 
 usage: histories.py PORT [--seconds S] [--seed N] [--sessions N] [--levels NAME,...] [--only lists|registers] [--no-ddl]
 
-Two kinds of histories, each S seconds long at each level while other sessions add and drop an index and a column:
-lists that values are appended to, by all ways a row is found (primary key, secondary index, ranges, joins), with
-rows that are not there yet; and registers whose secondary index moves with each write. Which anomalies a level
-forbids is in cycles.py. The seed gives the statements; how they meet is another each time.
+Two kinds of histories run, each S seconds long at each level, while other sessions add and drop an index and a column.
+In lists, sessions append values and find rows in every way (primary key, secondary index, ranges, joins), also missing
+rows. In registers, each write moves the row in a secondary index. cycles.py knows the anomalies that a level
+forbids. The seed gives the statements; their interleaving differs each time.
 """
 
 import argparse
@@ -23,14 +23,14 @@ from cycles import Transaction, anomalies, check_checker
 KEYS = 7
 LEVELS = {"READ UNCOMMITTED": ("READ UNCOMMITTED", 0), "READ COMMITTED": ("READ COMMITTED", 0),
           "REPEATABLE READ": ("REPEATABLE READ", 0), "SNAPSHOT": ("REPEATABLE READ", 1), "SERIALIZABLE": ("SERIALIZABLE", 0)}
-# Deadlock, lock wait, changed since the snapshot, definition changed, the index is not there now.
+# Deadlock, lock wait timeout, row changed since the snapshot, definition changed, index missing now.
 EXPECTED = {1213, 1205, 1020, 1412, 1176}
 DDL = ["ALTER TABLE {t} ADD KEY extra (sk, k)", "ALTER TABLE {t} DROP KEY extra", "ALTER TABLE {t} ADD COLUMN more INT DEFAULT 7",
        "ALTER TABLE {t} DROP COLUMN more", "ALTER TABLE {t} FORCE"]
 
 
 class Session:
-    """A connection that notes what its transactions did."""
+    """A connection that records the reads and writes of its transactions."""
 
     def __init__(self, port, level, seed):
         isolation, snapshot = LEVELS[level]
@@ -46,7 +46,7 @@ class Session:
             return cursor.fetchall()
 
     def lock(self):
-        """The lock of a read: text, and whether what it saw stays as it is."""
+        """Returns the lock of a read: its SQL text, and whether the rows stay unchanged."""
         chosen = self.random.random()
         if chosen < 0.2:
             return " FOR UPDATE", True
@@ -56,7 +56,7 @@ class Session:
 
 
 class History:
-    """The work of a run's sessions: `done` are (session's note, reads, writes) of each that committed."""
+    """The work of a run's sessions: `done` are (session's note, reads, writes) of each committed transaction."""
 
     def __init__(self):
         self.mutex, self.values = threading.Lock(), 0
@@ -69,7 +69,7 @@ class History:
 
 
 class Lists:
-    """Keys whose value is a list. A read is (key, list, locking, absent rows are locked too)."""
+    """Keys whose value is a list. A read is (key, list, whether it locks, also missing rows)."""
 
     table = "lists"
 
@@ -129,7 +129,7 @@ class Lists:
         return seen, locking
 
     def normal(self, history, ask):
-        """(transactions, versions) for the checker; what is wrong at any level goes to history.wrong."""
+        """Returns (transactions, versions) for the checker; faults at any level go to history.wrong."""
         final = {k: parsed(v) for k, v in ask("SELECT k, v FROM lists")}
         writers, transactions = {}, []
         for note, reads, appended in history.done:
@@ -159,7 +159,7 @@ class Lists:
         following = final[len(values):]
         if values and not own and following and writers[following[0]] is writers[values[-1]] and history.level != "READ UNCOMMITTED":
             history.wrong.append(f"G1b: {transaction.name} read {values} of {k}: {final}")
-        # Rows that are not there are locked by gaps, from REPEATABLE READ on.
+        # Gap locks lock missing rows, from REPEATABLE READ on.
         if not values and locking and history.level.startswith("READ"):
             locking = False
         if not own:
@@ -167,7 +167,7 @@ class Lists:
 
 
 class Registers:
-    """Rows with a version that each write counts up, and a secondary key that moves with it."""
+    """Rows with a version that each write increments, and a secondary key that changes with it."""
 
     table = "registers"
 
@@ -194,7 +194,7 @@ class Registers:
             seen = session.ask(f"SELECT ver FROM registers WHERE k = {k} FOR UPDATE")
             reads.append(({k: seen[0][0]}, True))
             session.ask(f"UPDATE registers SET ver = {seen[0][0] + 1}, val = {value}, sk = {(seen[0][0] + 1) % 5} WHERE k = {k}")
-        # The version it became: a transaction sees its own writes.
+        # The new version: a transaction sees its own writes.
         written += [(k, ver) for k, ver in session.ask(f"SELECT k, ver FROM registers WHERE val = {value}")]
 
     def read(self, session, k):
@@ -204,7 +204,7 @@ class Registers:
         elif session.random.random() < 0.5:
             rows = session.ask(f"SELECT k, sk, ver FROM registers FORCE INDEX (sk) WHERE sk BETWEEN {k % 4} AND {k % 4 + 1}{lock}")
         else:
-            # Each row is on exactly one of the sides: of one snapshot if the statement is one.
+            # Each row is on exactly one of the two sides, if the statement reads one snapshot.
             rows, locking = session.ask("SELECT k, sk, ver FROM registers FORCE INDEX (sk) WHERE sk < 2 UNION ALL "
                                         "SELECT k, sk, ver FROM registers FORCE INDEX (sk) WHERE sk >= 2"), session.level == "SERIALIZABLE"
             if session.level != "READ UNCOMMITTED" and sorted(r[0] for r in rows) != list(range(KEYS)):
@@ -235,7 +235,7 @@ class Registers:
 
 
 class Wrong(Exception):
-    """Describes reads that no transaction may make."""
+    """Describes reads that are wrong in every transaction."""
 
 
 def parsed(text):
@@ -287,7 +287,7 @@ def transaction(session, workload, history, notes):
 
 
 def change_tables(port, table, stop, seed, history):
-    """Online DDL for as long as the others run."""
+    """Runs online DDL as long as the other sessions run."""
     connection = pymysql.connect(host="127.0.0.1", port=port, user="root", database="histories", autocommit=True)
     source = random.Random(seed)
     cursor = connection.cursor()
@@ -296,7 +296,7 @@ def change_tables(port, table, stop, seed, history):
         try:
             cursor.execute(source.choice(DDL).format(t=table))
         except pymysql.MySQLError as error:
-            # Also: there already, and not there.
+            # Also: already exists, and does not exist.
             if error.args[0] not in EXPECTED | {1060, 1061, 1091}:
                 history.wrong.append(f"DDL: {error.args}")
         time.sleep(source.random() * 0.3)

@@ -1,11 +1,11 @@
-"""Counters that many sessions read and then write: does any increment get lost?
+"""Counters that many sessions read and then write: no increment may be lost.
 
 usage: lost_updates.py PORT [COMMITS] [SESSIONS] [ROWS]
 
 Each session, at REPEATABLE READ with innodb_snapshot_isolation=ON, reads a row without locking it
-and writes what it read plus one; a conflict (1020, 1213) is tried again. At the end the sum of the
-rows must be the number of acknowledged commits. 1,000,000 commits by 32 sessions over 16 rows
-unless given; errors other than conflicts fail.
+and writes its value plus one; after a conflict (1020, 1213) it tries again. At the end the sum of the
+rows must equal the number of acknowledged commits. Default: 1,000,000 commits by 32 sessions over 16
+rows. Errors other than conflicts fail.
 """
 
 import random

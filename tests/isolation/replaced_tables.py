@@ -1,10 +1,10 @@
-"""A table and a database that are replaced again and again: does anybody ever find them missing?
+"""A table and a database that are replaced again and again: no session may find them missing.
 
 usage: replaced_tables.py PORT [READS] [READERS]
 
 One session runs CREATE OR REPLACE TABLE in its three forms, in two engines, TRUNCATE, and CREATE OR
-REPLACE DATABASE; the others read the table and use the database, READS times each, 500 unless given.
-No read may fail, and each finds all rows of one definition.
+REPLACE DATABASE. The others read the table and use the database, READS times each, 500 by default.
+No read may fail, and each returns all rows of one definition.
 """
 
 import itertools

@@ -1,15 +1,15 @@
-"""Several sessions step by step: what each sees, who waits for whom, who wakes up.
+"""Several sessions step by step: the rows each sees, lock waits, and the order in which waiters go on.
 
 usage: run.py PORT [--record] [--match TEXT] [--part K/N]    --part K/N runs every Nth script, from the Kth
 
 A script in scripts/ is a list of lines `NAME: SQL`; NAME is a session, `setup` runs before all.
 A script whose first line is `levels` runs at all isolation levels, and at REPEATABLE READ and
-SERIALIZABLE also with innodb_snapshot_isolation=ON. After each line the runner notes the result:
-rows, affected rows, or the error's number. A statement that has not ended after WAIT seconds, and of
-which the server says that it waits for somebody, is noted as waiting, and its result is noted under
-the line that let it go on. `wait: SECONDS` lets those who wait go on by themselves, within that time.
+SERIALIZABLE also with innodb_snapshot_isolation=ON. After each line the runner records the result:
+rows, affected rows, or the error's number. A statement that has not ended after WAIT seconds, and that waits for
+another session according to the server, is recorded as waiting. Its result is recorded after
+the line that let it go on. `wait: SECONDS` lets waiting sessions go on by themselves, within that time.
 
---record writes what the server at PORT, a MariaDB 10.11, does to the .result files; otherwise the
+--record writes the results of the server at PORT, a MariaDB 10.11, to the .result files; otherwise the
 server's answers are compared with them.
 """
 
@@ -23,7 +23,7 @@ import time
 import pymysql
 
 WAIT = 0.35
-# As long may a statement be slow that waits for nobody.
+# Longest time in seconds of a slow statement that waits for no session.
 PATIENCE = 20
 IS_BLOCKED = """
     SELECT EXISTS (SELECT * FROM information_schema.innodb_trx
@@ -35,7 +35,7 @@ LEVELS = ["READ UNCOMMITTED", "READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE
 
 
 class Session(threading.Thread):
-    """One connection; statements are given to it and their outcomes taken from it."""
+    """One connection; it takes statements and returns their results."""
 
     def __init__(self, port, settings):
         super().__init__(daemon=True)
@@ -68,7 +68,7 @@ class Session(threading.Thread):
             return None
 
     def result_unless_blocked(self, admin):
-        """The result, or None if the statement waits for another session rather than for a slow machine."""
+        """Returns the result, or None if the statement waits for another session (not only for a slow machine)."""
         deadline = time.monotonic() + PATIENCE
         while (result := self.result(WAIT)) is None and time.monotonic() < deadline:
             with admin.cursor() as cursor:
@@ -78,7 +78,7 @@ class Session(threading.Thread):
         return result or self.stuck(admin)
 
     def stuck(self, admin):
-        """What the server says of a statement that neither ends nor waits for anybody."""
+        """Prints what the server shows for a statement that neither ends nor waits for a session."""
         with admin.cursor() as cursor:
             cursor.execute("SELECT command, time, state, info FROM information_schema.processlist WHERE id = %s",
                            [self.connection.thread_id()])
@@ -129,7 +129,7 @@ def step(server, sessions, settings, line):
 
 
 def gone_on(sessions, result_of):
-    """Notes of those who waited and do not any more."""
+    """Returns notes of sessions that no longer wait."""
     notes = []
     for name, session in sorted(sessions.items()):
         if session.waiting and (result := result_of(session)) is not None:

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Columns of every type beside values of any type: the same condition in forms that must agree; no other server is needed.
+"""Columns of every type compared with values of any type, in several forms that must agree; no other server is needed.
 
 A round is a table of a random column with random keys, its twin without keys, and a table of one column of
-another type. What an index finds must be what the twin's scan finds, what the condition is as a value, what its
-three parts (true, false, unknown) add up to, and what it is prepared, in a derived table, in a group and in an
-aggregate; a join must be what its condition is of each pair. That two forms differ does not say which is right.
+another type. An index must find the rows that a scan of the twin finds. The following must agree with that: the condition
+as a value, the sum of its three parts (true, false, unknown), the prepared condition, and the condition in a derived table,
+in a group and in an aggregate. A join must return the pairs for which its condition is true. Two forms that differ do not
+show which one is right.
 
 usage: comparisons.py [--seed N] [--seconds S] [--stop N] PORT
 """
@@ -51,7 +52,7 @@ class Rounds:
             self.ask(statement)
 
     def ask(self, statement):
-        """Rows, or the error."""
+        """Returns rows, or the error."""
         self.statements += 1
         with self.connection.cursor() as cursor:
             try:
@@ -63,7 +64,7 @@ class Rounds:
                 return error.args[0]
 
     def agree(self, first, others):
-        """Each of the (statement, how it is read) gives what the first one gives; an error is left to other tests."""
+        """Checks that each (statement, reader of its rows) gives the result of the first one; errors are left to other tests."""
         self.checks += 1
         outcomes = [(statement, self.ask(statement), read) for statement, read in [first, *others]]
         if any(isinstance(rows, int) and statement.startswith(("SELECT", "EXECUTE")) for statement, rows, _ in outcomes):
@@ -102,7 +103,7 @@ class Rounds:
 
     @staticmethod
     def near(type_):
-        """Literals that a column of the type takes as they are."""
+        """Returns literals that a column of the type stores unchanged."""
         if type_.startswith(("DATE", "TIMESTAMP", "YEAR", "TIME")):
             return TIMES + TEXTS[16:25]
         if type_.startswith(("INET", "UUID")):
@@ -145,7 +146,7 @@ class Rounds:
                  (f"SELECT id FROM p WHERE IF({p}, 1, 0)", ids), (f"SELECT id FROM t WHERE NOT (NOT ({p}))", ids),
                  (f"SELECT id FROM p WHERE id IN (SELECT id FROM t WHERE {p})", ids),
                  (f"SELECT id FROM p GROUP BY id HAVING MAX({p})", ids)]
-        # IS UNKNOWN of a comparison of rows is false.
+        # IS UNKNOWN of a row comparison is false.
         if "(c, n)" not in p:
             forms.append((f"SELECT id FROM p WHERE id NOT IN (SELECT id FROM t WHERE NOT ({p}) UNION SELECT id FROM t WHERE ({p}) IS UNKNOWN)", ids))
         self.ask("PREPARE s FROM '" + f"SELECT id FROM t WHERE {p}".replace("\\", "\\\\").replace("'", "''") + "'")
@@ -168,7 +169,7 @@ class Rounds:
                 self.failed(*outcomes)
 
     def parameter(self):
-        """A literal is what a user variable of its value is."""
+        """A literal equals a user variable with its value."""
         a, operator = self.rng.choice(NUMBERS[:-4] + TEXTS[:38]), self.rng.choice(OPERATORS)
         if a in ("0x31", "b'111'"):
             return
@@ -176,7 +177,7 @@ class Rounds:
         self.ask(f"SET @v = {a}")
         self.ask(f"PREPARE s FROM 'SELECT id FROM t WHERE c {operator} ?'")
         forms = [("EXECUTE s USING @v", ids), ("EXECUTE s USING @v", ids)]
-        # A literal becomes latin1; beside a variable the column becomes utf8mb4, whose collation has other equals.
+        # A literal becomes latin1; beside a variable the column becomes utf8mb4, whose collation has other equal texts.
         if "latin1" not in self.type:
             forms.append((f"SELECT id FROM p WHERE c {operator} @v", ids))
         self.agree((f"SELECT id FROM t WHERE c {operator} {a}", ids), forms)
@@ -190,7 +191,7 @@ class Rounds:
                      "SELECT RANK() OVER (ORDER BY c) r, COUNT(*) OVER (PARTITION BY c) FROM {} ORDER BY 1, 2",
                      "SELECT COUNT(*) FROM {} x WHERE c IN (SELECT c FROM {})", "SELECT COUNT(*) FROM {} x WHERE c NOT IN (SELECT c FROM {} WHERE c IS NOT NULL)",
                      "SELECT COUNT(*) FROM (SELECT c FROM {} UNION SELECT c FROM {}) d", "SELECT COUNT(*) FROM (SELECT c FROM {} INTERSECT SELECT c FROM {}) d"):
-            # Which of equal texts stands for them is nobody's: most collations ignore control characters.
+            # Any of several equal texts may represent them: most collations ignore control characters.
             same_text = lambda v: v.rstrip().lower().replace("\u00e4", "a").replace("\u00df", "ss").translate(CONTROLS)
             fold = lambda rows: [tuple(same_text(v) if isinstance(v, str) else v for v in row) for row in rows]
             self.agree((text.replace("{}", "t"), fold), [(text.replace("{}", "p"), fold), (text.replace("{}", "(SELECT * FROM p LIMIT 1000) z") if text.count("{}") == 1 else text.replace("{}", "p"), fold)])

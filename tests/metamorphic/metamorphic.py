@@ -1,10 +1,10 @@
-"""Random joins, each asked in several ways that must agree; no other server is needed.
+"""Random joins, each in several forms that must agree; no other server is needed.
 
 Tables have few rows of few values, NULLs and random keys. A query joins some of them, derived
-tables, common tables and views under conditions that make columns equal in many ways. Forms of
+tables and common tables, with conditions that make columns equal in many ways. Forms of
 one query: conditions in WHERE, ON or HAVING, or computed as a value of each pair; cut into p, NOT
-p and p IS NULL; without indexes; tables materialised or in another order; prepared, repeated, in
-a procedure; sorted, limited and grouped here and there; and the number of rows that UPDATE and
+p and p IS NULL; without indexes; with tables materialised or in another order; prepared, repeated, in
+a procedure; sorted, limited and grouped in different places; and the number of rows that UPDATE and
 DELETE change.
 
 usage: metamorphic.py [--seed N] [--seconds S] [--optimizer-switch TEXT] PORT
@@ -18,7 +18,7 @@ import time
 import pymysql
 
 NUMBERS, TEXTS = ["a", "b", "c", "d"], ["s", "u"]
-# Pairs of rows that are compared one by one at most.
+# Maximum number of row pairs that are compared one by one.
 MOST_PAIRS = 4000
 
 
@@ -54,7 +54,7 @@ class Table:
 
 
 class Item:
-    """A table of FROM: what it is called, and how it is written."""
+    """A table of FROM: its alias and its SQL text."""
 
     def __init__(self, rng, alias, table):
         self.alias, self.table = alias, table
@@ -130,7 +130,7 @@ class Maker:
         return f"{left} {rng.choice(['', 'NOT '])}BETWEEN {self.constant(kind)} AND {right}"
 
     def row(self, items, op):
-        """Compares rows. By = only where false is as good as unknown: IS UNKNOWN of it is false."""
+        """Compares rows. `=` is used only where false and unknown are equivalent, because IS UNKNOWN of it is false."""
         left = f"({self.column(items, NUMBERS)}, {self.column(items, TEXTS)})"
         return f"{left} {op} ({self.column(items, NUMBERS)}, {self.column(items, TEXTS)})"
 
@@ -196,7 +196,7 @@ class Query:
 
     @staticmethod
     def connections(rng, item, before):
-        """Equalities of a table with those before it, or none; some of several columns with one."""
+        """Returns equalities of a table with earlier ones, or none; sometimes several columns with one."""
         other = rng.choice(before).alias
         column = lambda kind: rng.choice(kind)
         match rng.choice(["none", "one", "one", "same", "both", "text"]):
@@ -215,12 +215,12 @@ class Query:
 
     @property
     def keys(self):
-        """Places in the output that it may be sorted by, and whether greatest first."""
+        """Positions in the output by which it may be sorted, and whether descending."""
         kept = [(name, down) for name, down in self.sorted_by if name in self.output]
         return [(self.output.index(name), down) for name, down in kept]
 
     def widen(self, rng, session):
-        """Drops conditions until there are rows: of nothing all forms are right."""
+        """Drops conditions until there are rows: without rows all forms agree."""
         while len(self.conditions) > 1 and rng.random() < 0.95:
             if session.run(self.select(columns="COUNT(*)"))[0][0]:
                 return
@@ -269,7 +269,7 @@ def canonical(rows):
     return sorted(rows, key=lambda row: [(v is not None, str(type(v)), v or 0) for v in row])
 
 
-# Each form gives pairs of results that have to be equal.
+# Each form gives pairs of results that must be equal.
 
 def by_form(session, query):
     base = session.rows(query.select())
@@ -293,7 +293,7 @@ def by_clause(session, query):
     where = " WHERE " + " AND ".join(f"({c})" for c in left) if left else ""
     columns = ", ".join(f"{c} AS o{n}" for n, c in enumerate(query.output))
     yield base, session.rows(f"{query.common()}SELECT {columns} FROM {tables}{where}")
-    # Groups of one row each: what is in HAVING cannot go below.
+    # Groups of one row each: a condition in HAVING cannot be pushed down.
     every = ", ".join(f"{i.alias}.{c} AS {i.alias}_{c}" for i in query.items
                       for c in ["id", *NUMBERS, *TEXTS])
     having = " AND ".join(f"({c})" for c in query.conditions)
@@ -454,7 +454,7 @@ FORMS = [by_form, by_clause, by_value, by_part, by_repetition, by_order, by_oute
 
 
 def failure(session, query, form):
-    """How a form fails, if it does: the statements and results."""
+    """Returns the statements and results if a form fails."""
     session.log = []
     try:
         for expected, got in form(session, query):
@@ -470,7 +470,7 @@ def failure(session, query, form):
 
 
 def reduced(session, query, form, tables):
-    """Drops conditions, tables and rows without which the form still fails."""
+    """Drops conditions, tables and rows that are not needed for the failure."""
     fails = lambda: failure(session, query, form) is not None
     for name in ("conditions", "left", "items", "output"):
         at = 0

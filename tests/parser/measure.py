@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""What of MariaDB's language the parser takes: the statements of MariaDB's own tests, prepared.
+"""The share of MariaDB's language that the parser accepts: the statements of MariaDB's own tests, prepared.
 
 usage: measure.py PORT --reference REFERENCE_PORT [--record] [--show N] [TEST | CATEGORY ...]
        measure.py PORT [TEST | CATEGORY ...]
 
-Preparing parses a statement whole and runs nothing of it; only SET of sql_mode and of the client's
-character set is also run, since it changes what the next statements mean. With a reference the measure
-is the share of statements the reference takes that the server takes too, and how often both stop at the
-same place where both refuse (error 1064); `--record` keeps each category's count of refused statements.
-Without one, more refused statements than were recorded fail.
+Preparing parses the whole statement and runs nothing of it. Only SET of sql_mode and of the client's
+character set is also run, because it changes the meaning of later statements. With a reference the script measures
+the share of statements accepted by the reference that the server accepts too, and how often both report the
+same place when both refuse (error 1064); `--record` stores the number of refused statements per category.
+Without a reference, more refused statements than recorded are a failure.
 """
 
 import argparse
@@ -87,7 +87,7 @@ class Server:
 
 
 class Tally:
-    """Counts of one category."""
+    """Counters of one category."""
 
     def __init__(self):
         self.statements = self.refused = self.taken_by_reference = self.taken = 0
@@ -113,7 +113,7 @@ def share(part, whole):
 
 
 def cases(names):
-    """Every statement once: category, test and text, with the servers in the state the test wants."""
+    """Returns every statement once: category, test and text, with the servers in the state that the test needs."""
     with open(TESTS) as file:
         for test, category in (line.split() for line in file):
             if not names or test in names or category in names:
@@ -138,7 +138,7 @@ def each_statement(servers, names):
 
 
 def construct(statement, near):
-    """What a refusal is about: the first words of the statement and of what was not understood."""
+    """Returns the subject of a refusal: the first words of the statement and of the text that was not understood."""
     return (" ".join(statement.decode("latin-1").split()[:2]).upper()[:30], " ".join(near.split()[:2])[:30])
 
 
@@ -198,7 +198,7 @@ def record(tallies):
 
 
 def compare(tallies):
-    """How many categories have more refused statements than were recorded of as many."""
+    """Returns the number of categories with more refused statements than recorded; the total must be the same."""
     worse = 0
     with open(RECORD) as file:
         for name, count, refused in (line.split() for line in file):

@@ -1,8 +1,8 @@
-"""The SQL statements of MariaDB's own tests, read as its test client would, without running them.
+"""The SQL statements of MariaDB's own tests, read like its test client does, without running them.
 
-Best effort: blocks of `if` and `while` are read once, `eval` knows the variables that `let` set to plain
-text, a statement with a variable nobody knows is left out. Files are read where Debian installs them;
-nothing of them is kept.
+Not exact: blocks of `if` and `while` are read once; `eval` knows only variables that `let` set to plain
+text; a statement with an unknown variable is left out. Files are read where Debian installs them;
+nothing of them is stored.
 """
 
 import os
@@ -12,7 +12,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "conformance"))
 from suite import ROOT, Case, read  # noqa: E402
 
-# Commands of the test language. What begins with another word is a statement.
+# Commands of the test language. A line that begins with another word is a statement.
 COMMANDS = set("""
 append_file assert cat_file change_user character_set chmod connect connection copy_file copy_files_wildcard dec
 delimiter die diff_files dirty_close disable_abort_on_error disable_async_client disable_column_names
@@ -57,7 +57,7 @@ class Reader:
         return line
 
     def unit(self):
-        """(text, whether it stands on a line of its own) of the next one; None at the end."""
+        """Returns (text, whether it has a line of its own) of the next unit; None at the end."""
         while self.at < len(self.text) and self.text[self.at] in " \t\r\n":
             self.at += 1
         if self.at >= len(self.text):
@@ -110,7 +110,7 @@ class Reader:
 
 
 class Extractor:
-    """Statements of one test, those of the files it includes in their place."""
+    """Statements of one test, with those of included files in their place."""
 
     def __init__(self, name):
         self.case = Case(name)
@@ -125,7 +125,7 @@ class Extractor:
         return list(self.found)
 
     def file(self, path):
-        """Reads a file once for each state of the variables: another time brings nothing new."""
+        """Reads a file once for each state of the variables: a second time gives nothing new."""
         before = (path, frozenset(self.variables.items()))
         if before not in self.done:
             self.done[before] = self.variables
@@ -190,7 +190,7 @@ class Extractor:
             self.found[text.encode("latin-1")] = None
 
     def evaluated(self, text):
-        """The text with its variables replaced, or None if one of them is not known."""
+        """Returns the text with its variables replaced, or None if one of them is unknown."""
         if "$" not in text:
             return text
         names = VARIABLE.findall(text)
@@ -200,5 +200,5 @@ class Extractor:
 
 
 def statements(test):
-    """Its statements in order, each once."""
+    """Returns the statements of a test in order, each once."""
     return Extractor(test).run()

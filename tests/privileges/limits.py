@@ -1,6 +1,6 @@
-"""Limits of accounts, wrong passwords, and whose privileges count: what was seen of a MariaDB 10.11 as assertions.
+"""Limits of accounts, wrong passwords, and whose privileges count: assertions observed on a MariaDB 10.11.
 
-Takes about 2 s. usage: limits.py BINARY, or limits.py PORT for a server that is there (MariaDB passes too).
+Takes about 2 s. usage: limits.py BINARY, or limits.py PORT for a running server (MariaDB passes too).
 """
 
 import contextlib
@@ -22,7 +22,7 @@ class Client:
                                           ssl_disabled=True, autocommit=None, read_timeout=60)
 
     def run(self, sql):
-        """The rows, or the number of the error."""
+        """Returns the rows, or the number of the error."""
         try:
             with self.connection.cursor() as cursor:
                 cursor.execute(sql)
@@ -45,7 +45,7 @@ class Test:
             assert not isinstance(result, int), f"{sql}: {result}"
 
     def log_in(self, user="l", password=""):
-        """A client, or the number of the error."""
+        """Returns a client, or the number of the error."""
         try:
             return Client(self.port, user, password)
         except pymysql.MySQLError as error:
@@ -73,7 +73,7 @@ class Test:
         assert self.log_in() == LIMIT
 
     def until_in(self):
-        """A connection that was closed is gone a moment later."""
+        """Logs in after another connection was closed: its place is free a moment later."""
         for _ in range(100):
             client = self.log_in()
             if isinstance(client, Client):
@@ -85,7 +85,7 @@ class Test:
         self.account("WITH MAX_QUERIES_PER_HOUR 5")
         client = self.log_in()
         answers = [client.run(sql) for sql in ("DO 1", "this is none", "DO 2", "DO 3", "DO 4", "DO 5")]
-        # A client's connecting sends one statement.
+        # The client sends one statement when it connects.
         assert answers == [(), 1064, (), (), (), LIMIT], answers
         assert self.log_in() == LIMIT
         self.do("FLUSH USER_RESOURCES")
@@ -137,7 +137,7 @@ class Test:
             self.do(f"SET GLOBAL max_password_errors = {before}")
 
     def definers(self):
-        """Inside of a program its definer is asked about, in the server's own statements too."""
+        """Inside a program the definer's privileges count, also for the server's own statements."""
         self.account()
         self.do("CREATE OR REPLACE DATABASE limits_of", "GRANT ALL ON limits_of.* TO l@localhost")
         client = self.log_in()
@@ -161,7 +161,7 @@ class Test:
         self.do("DROP DATABASE limits_of", "DROP USER made@localhost")
 
     def revoked(self):
-        """A revoked privilege is gone for statements that were planned, prepared or compiled before."""
+        """REVOKE also holds for statements that were planned, prepared or compiled before."""
         self.account()
         self.do("CREATE OR REPLACE DATABASE limits_of", "CREATE TABLE limits_of.t (a INT PRIMARY KEY)",
                 "INSERT INTO limits_of.t VALUES (1)",
@@ -189,7 +189,7 @@ class Test:
         self.do("DROP DATABASE limits_of")
 
     def passing_on(self):
-        """GRANT by those who have something on columns only; PUBLIC, which the first GRANT to it creates."""
+        """GRANT by accounts with privileges on columns only; PUBLIC, which the first GRANT to it creates."""
         self.account()
         self.account(name="other@localhost")
         self.do("CREATE OR REPLACE DATABASE limits_of", "CREATE TABLE limits_of.t (id INT, a INT, b INT)",
@@ -212,7 +212,7 @@ class Test:
                 "DROP USER other@localhost", "DROP DATABASE limits_of")
 
     def anonymous(self):
-        """An account without a name changes nobody's password and default role, its own neither."""
+        """An account without a name can change no password and no default role, not even its own."""
         self.do("DROP USER IF EXISTS ''@localhost", "CREATE USER ''@localhost", "GRANT UPDATE ON mysql.* TO ''@localhost")
         self.account()
         client = self.log_in("nobody")
@@ -224,7 +224,7 @@ class Test:
         self.do("DROP USER ''@localhost")
 
     def columns(self):
-        """Columns are shown to those who may do something with columns."""
+        """Columns are shown to accounts with a privilege on them."""
         self.account()
         self.do("CREATE OR REPLACE DATABASE limits_of", "CREATE TABLE limits_of.t (id INT PRIMARY KEY, a INT)")
         asked = "SELECT column_name FROM information_schema.columns WHERE table_schema = 'limits_of'"

@@ -1,10 +1,10 @@
-"""Runs every statement as every shape of account and compares who may do what with MariaDB.
+"""Runs every statement with every shape of account and compares the privilege checks with MariaDB's.
 
-Who may, what is seen and what is refused, with its number and text, was recorded from a MariaDB 10.11
-(--record); what differs on purpose is in `differs.txt`, each with its reason.
+Allowed statements, visible rows and refusals, with number and text, were recorded from a MariaDB 10.11
+(--record). Intended differences are in `differs.txt`, each with its reason.
 
 usage: run.py BINARY|PORT [--record | --accept] [--kinds KIND,KIND]
---accept appends answers that are not known to `differs.txt`, to be given a reason there.
+--accept appends unknown answers to `differs.txt`; a reason must be added there.
 """
 
 import difflib
@@ -51,7 +51,7 @@ def database(where):
 
 
 def give(need, to, level="own"):
-    """The GRANT of a need at a level."""
+    """Returns the GRANT of a need at a level."""
     privileges, where = split(need)
     if level == "global":
         on = "*.*"
@@ -72,12 +72,12 @@ def give(need, to, level="own"):
     return f"GRANT {privileges} ON {on} TO {to}"
 
 
-# Tables that are not there: only CREATE is granted on them by itself.
+# Missing tables: only CREATE can be granted on them by itself.
 MISSING = re.compile(r"\.(n|n2|vn|nosuch|evil|new|x)$")
 
 
 def gives(needs, to, level="own"):
-    """The GRANTs of several needs at a level."""
+    """Returns the GRANTs of several needs at a level."""
     made, borrowed = [], []
     for need in needs:
         privileges, where = split(need)
@@ -92,7 +92,7 @@ def gives(needs, to, level="own"):
 
 
 class Shapes:
-    """An account's way to a statement's privileges: the statements of an administrator, then its own."""
+    """The ways in which an account gets a statement's privileges: the statements of an administrator, then its own."""
 
     def __init__(self, case):
         self.case = case
@@ -129,7 +129,7 @@ class Shapes:
             yield "invoker of one who may", "u", [*gives(needs, "x@localhost"), *call(body, "x@localhost", "INVOKER", own)], []
 
 
-# Compat: a definer needs the right to run what it defined.
+# Compat: a definer needs EXECUTE on its own program.
 RUNS = "GRANT EXECUTE ON PROCEDURE other_db.run TO x@localhost"
 
 
@@ -208,7 +208,7 @@ class Runner:
         return "ok" + (" " + "; ".join(",".join(map(str, row)) for row in rows) if case.rows else "")
 
     def case(self, case):
-        """The outcome of a case: each answer with the shapes that got it."""
+        """Returns the result of a case: each answer with the shapes that got it."""
         answers = {}
         for name, user, before, own in Shapes(case).all():
             answer = without_times(re.sub(r"\s+", " ", self.shape(case, name, user, before, own)))
@@ -224,7 +224,7 @@ def without_times(text):
 
 
 def blocks(text):
-    """The cases of a listing by their first line; what is said of them after `#` is left out."""
+    """Returns the cases of a listing by their first line; comments after `#` are ignored."""
     found = {}
     for line in without_times(text).splitlines():
         if line.startswith("> "):

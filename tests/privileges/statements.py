@@ -1,6 +1,6 @@
-"""The statements whose privileges are compared: kind, text, what it needs, what takes it back.
+"""The statements whose privileges are compared: kind, text, privileges needed, statement that undoes it.
 
-A kind is a name of `crates/exec/src/required.rs`, `tests/privileges/kinds.txt` lists them. A need is
+A kind is a name of `crates/exec/src/required.rs`; `tests/privileges/kinds.txt` lists them. A need is
 `PRIVILEGES@WHERE`: `*` for everything, a database, `database.table`, `proc:NAME` or `func:NAME`.
 Statements that change nothing are marked `reads`; `rows` are compared where the answer itself depends
 on privileges.
@@ -38,7 +38,7 @@ class Case:
     rows: bool = False
     undo: list = field(default_factory=list)
     before: list = field(default_factory=list)
-    direct: bool = False  # Not inside of programs.
+    direct: bool = False  # Not allowed inside programs.
 
 
 CASES = []

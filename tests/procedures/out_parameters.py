@@ -1,8 +1,8 @@
-"""Values of OUT and INOUT parameters of procedures that are called by prepared statements, packet by packet.
+"""Values of OUT and INOUT parameters of procedures that prepared statements call, packet by packet.
 
 usage: out_parameters.py PORT [--record]
 
-What the server answers is compared with out_parameters.result, which --record writes from a MariaDB 10.11.
+The server's answers are compared with out_parameters.result, which --record writes from a MariaDB 10.11.
 """
 
 import pathlib
@@ -64,7 +64,7 @@ class Client:
             self.out.append(f"ERROR {error.args[0]} {error.args[1]}")
 
     def packets(self):
-        """Notes the packets of an answer: heads of columns, rows as they are, ends with their flags."""
+        """Records the packets of an answer: column definitions, raw rows, end packets with their flags."""
         more = True
         while more:
             packet = self.connection._read_packet()
@@ -92,7 +92,7 @@ class Client:
         return struct.unpack("<xHH", packet.get_all_data()[:5])[1]
 
     def call(self, text, *values, cursor=0):
-        """Prepares and executes `text` twice, by the binary protocol."""
+        """Prepares `text` and executes it twice with the binary protocol."""
         self.out.append(f"call> {text}  {values}")
         try:
             self.connection._execute_command(PREPARE, text)
@@ -130,7 +130,7 @@ def binary(client):
     client.call("CALL fails(?)", None)
     client.call("CALL untouched(?, ?)", "ab", 3)
     client.call("CALL plain(?)", 3)
-    # No cursor is opened for what a procedure selects.
+    # A procedure's result sets open no cursor.
     client.call("CALL rows_too(?, ?)", 22, None, cursor=READ_ONLY_CURSOR)
     client.call("CALL plain(?)", 4, cursor=READ_ONLY_CURSOR)
     client.call("CALL untouched(?, ?)", "cd", 3, cursor=READ_ONLY_CURSOR)

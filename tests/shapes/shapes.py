@@ -1,11 +1,11 @@
-"""Statements of one shape, which differ in their literals only, answer as if each were planned by itself.
+"""Statements of one shape, which differ only in their literals, answer as if each were planned by itself.
 
 Each statement of a grammar (literals in all places of SELECT, INSERT, REPLACE, UPDATE and DELETE) is sent
-eight times with changing values by a session whose texts may share plans, and by one whose texts may not
-(a session with a temporary table plans each text). Rows, metadata, warnings, errors, counts and what the
-tables hold afterwards must be equal.
+eight times with different values: by a session whose texts may share plans, and by a session whose texts may not
+(a session with a temporary table plans each text). Rows, metadata, warnings, errors, counts and the
+contents of the tables afterwards must be equal.
 
-usage: shapes.py BINARY [--seconds N] [--seed S | --fresh] [--port P]   (P: of a server that runs; BINARY is ignored)
+usage: shapes.py BINARY [--seconds N] [--seed S | --fresh] [--port P]   (P: of a running server; BINARY is ignored)
 """
 
 import argparse
@@ -60,7 +60,7 @@ SETTINGS = ["sql_safe_updates=1", "sql_safe_updates=0", "sql_select_limit=2", "s
 
 
 class Grammar:
-    """Statements as lists of texts and of slots, 'i' for a number and 's' for a text."""
+    """Statements as lists of texts and of slots: 'i' for a number and 's' for a text."""
 
     def __init__(self, rng, tables):
         self.rng, self.tables = rng, tables
@@ -69,7 +69,7 @@ class Grammar:
         return [("i" if self.rng.random() < 0.45 else "s") if kind is None else kind]
 
     def value(self):
-        """Something to store or to compare with."""
+        """Returns a value to store or to compare with."""
         pick = self.rng.random()
         if pick < 0.72:
             return [self.slot()]
@@ -193,11 +193,11 @@ class Grammar:
 
 
 class Sides:
-    """The same statement on two databases, by sessions that do it in two ways."""
+    """The same statement on two databases, by sessions that plan differently."""
 
     def __init__(self, port):
         self.shared, self.alone = self.connect(port, "shapes_a"), self.connect(port, "shapes_b")
-        # sql_select_limit is set.
+        # Whether sql_select_limit is set.
         self.limited = False
         self.both("SET timestamp=1700000000")
         self.run(self.alone, "CREATE TEMPORARY TABLE plans_alone(a INT)")
@@ -229,7 +229,7 @@ class Sides:
                       for f in result.fields] if cursor.description else None
             rows = cursor.fetchall() if fields else None
             if self.limited and rows and "ORDER BY" not in text:
-                # Any of the rows may be the first ones.
+                # Any rows may be the first ones.
                 rows = len(rows)
             said = [("rows", fields, rows, result.affected_rows,
                      result.insert_id, result.message)]
@@ -242,7 +242,7 @@ class Sides:
 
 
 def texts(rng, parts, count):
-    """The statement with other values each time: plain ones first, so that a plan is kept before the odd ones."""
+    """Returns the statement with other values each time: plain ones first, so that a plan is kept before the odd ones."""
     plain = {"i": ["1", "2", "3", "5"], "s": ["a", "b", "7", "1", "2023-02-15"]}
     odd = {"i": INTS, "s": TEXTS}
     plainly = rng.random() < 0.6
@@ -264,7 +264,7 @@ STORES = ["INSERT INTO w VALUES ({id},'{text}')", "REPLACE INTO w VALUES ({id},'
 
 
 def lengths(sides):
-    """Each string type of each length, given values around it: the sixth text does what the first would do."""
+    """Stores values of about the maximum length in each string type: a later text gives the result of a newly planned one."""
     failures = 0
     for ty in LENGTHS:
         for n in (1, 20, 254, 255, 256, 300):
@@ -287,7 +287,7 @@ def lengths(sides):
 
 
 def definitions(rng, count):
-    """Tables of one column of each type, with keys and constraints by chance; a view, triggers and foreign keys."""
+    """Returns tables with one column of each type, with random keys and constraints; a view, triggers and foreign keys."""
     made = []
     for at in range(count):
         ty = TYPES[at] if at < len(TYPES) else rng.choice(TYPES)

@@ -1,12 +1,13 @@
-"""Runs test suites that others wrote for MariaDB's clients, unchanged, against a server.
+"""Runs test suites of MariaDB clients, unchanged, against a server.
 
 usage: run.py PORT [--show] [SUITE ...]
 
-Each suite is taken at a fixed version from a registry (sources.py) and run as its authors run it (runners.py). A test
-fails here if it fails and is not in left_out.tsv (suite, pattern of the test's name, reason), where those stand that
-fail beside MariaDB 10.11 too and those of features that answer 1235. An entry that matches no failure is told, and
-fails as well, since it would hide what breaks later, unless its reason begins with "sometimes". A suite must have as many passing tests as PASSING says, so that one
-that ran nothing fails. --show prints the failures and judges nothing: for a run on MariaDB.
+Each suite is taken at a fixed version from a registry (sources.py) and run as its authors run it (runners.py). A failing
+test is a fault unless it is in left_out.tsv (suite, pattern of the test's name, reason). That file lists tests that
+also fail with MariaDB 10.11, and tests of features that answer 1235. An entry without a failure is reported
+and is a fault too, because it would hide later failures, unless its reason begins with "sometimes". At least the number of
+tests in PASSING must pass in a suite, so that a suite that runs nothing fails. --show prints the failures and fails for
+none: for a run on MariaDB.
 """
 
 import fnmatch
@@ -21,15 +22,15 @@ from runners import SUITES
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 LEFT_OUT = os.path.join(HERE, "left_out.tsv")
-# Databases and accounts the suites expect.
+# Databases and accounts that the suites expect.
 DATABASES = ("suite", "suite2", "test_schema", "test_schema_2", "testj")
-# The least number of tests that pass, by suite.
+# Minimum number of passing tests, by suite.
 PASSING = {"pymysql": 150, "sqlalchemy": 2050, "django": 4800, "go-sql-driver": 380, "dbd-mariadb": 3000,
            "connector-j": 940}
 
 
 def left_out():
-    """The patterns of each suite, with their reasons."""
+    """Returns the patterns of each suite, with their reasons."""
     entries = {}
     with open(LEFT_OUT) as file:
         for line in file:
@@ -50,7 +51,7 @@ def fresh_databases(port):
 
 
 def judge(suite, outcomes, patterns):
-    """Describes a run's faults, as lines."""
+    """Returns a run's faults, as lines."""
     failed = sorted({name for name, outcome in outcomes if outcome == "failed"})
     passed = sum(outcome == "passed" for _, outcome in outcomes)
     findings, used = [], set()

@@ -1,7 +1,7 @@
-"""Runs each suite against a server and names its tests as the list of those left out does.
+"""Runs each suite against a server and names its tests as left_out.tsv does.
 
 A runner takes the port of a server and yields (name of the test, outcome): "passed", "failed" or "skipped". It changes
-nothing of a suite but where its server is.
+nothing in a suite but the address of the server.
 """
 
 import json
@@ -14,7 +14,7 @@ import xml.etree.ElementTree
 
 import sources
 
-# Seconds after which a suite is stopped; what it has not told by then is missing and so fails.
+# Seconds after which a suite is stopped; tests without a result then are missing, so the suite fails.
 LONGEST = 900
 HERE = os.path.dirname(os.path.abspath(__file__))
 DJANGO = """
@@ -28,7 +28,7 @@ DJANGO = """
 
 
 def output(command, **options):
-    """A command's output, its exit code ignored: the outcomes say more."""
+    """Returns a command's output. Its exit code is ignored, because the outcomes are more exact."""
     environment = {**os.environ, **options.pop("environment", {})}
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
                           text=True, errors="replace", env=environment, timeout=LONGEST, **options)
@@ -36,9 +36,9 @@ def output(command, **options):
 
 
 def junit(path):
-    """The outcomes of a JUnit report."""
+    """Returns the outcomes of a JUnit report."""
     for case in xml.etree.ElementTree.parse(path).getroot().iter("testcase"):
-        # SQLAlchemy adds the dialect and the server's version to a class.
+        # SQLAlchemy appends the dialect and the server's version to a class name.
         kind = re.sub(r"_mariadb\+.*", "", case.get("classname").split(".")[-1])
         name = f"{kind}.{case.get('name')}"
         kinds = {child.tag for child in case}
@@ -88,7 +88,7 @@ def django(port):
             yield test, "passed"
     for test in failed:
         yield test, "failed"
-    # A class or module whose setup fails has no test in the list.
+    # If the setup of a class or module fails, the list has none of its tests.
     for where in re.findall(r"^ERROR: (?:setUpClass|tearDownClass) \((.*?)\)", text, re.M):
         yield f"setup of {where}", "failed"
     if not re.search(r"^Ran \d+ tests", text, re.M):
@@ -98,7 +98,7 @@ def django(port):
 
 def go_sql_driver(port):
     path = sources.go("github.com/go-sql-driver/mysql", "v1.9.3")
-    # The test left out dials an address outside this machine.
+    # The test that is left out connects to an address outside this machine.
     command = ["go", "test", "-json", "-count=1", "-timeout=300s", "-skip=TestConnectorReturnsTimeout", "./..."]
     text = output(command, cwd=path, environment={
         "MYSQL_TEST_USER": "root", "MYSQL_TEST_PASS": "", "MYSQL_TEST_PROT": "tcp",
@@ -129,7 +129,7 @@ def dbd_mariadb(port):
 
 
 def tap(name, text):
-    """The outcomes of one file in the Test Anything Protocol: numbered points, and a plan that they must fill."""
+    """Returns the outcomes of one file in the Test Anything Protocol: numbered points, all those of its plan."""
     points = re.findall(r"^(not ok|ok) (\d+)(.*)$", text, re.M)
     for outcome, number, rest in points:
         todo = re.search(r"# *(todo|skip)", rest, re.I)

@@ -1,7 +1,7 @@
 """Fetches the suites' sources at fixed versions, once, into a folder of the user's cache.
 
-From PyPI, the Go module proxy, Maven Central and Debian's source archives with their ordinary clients; nothing else is
-asked. A suite's folder is complete or absent: it is made under another name and renamed.
+Sources are PyPI, the Go module proxy, Maven Central and Debian's source archives, with their ordinary clients. A suite's
+folder is complete or absent: it is made under another name and then renamed.
 """
 
 import os
@@ -13,7 +13,7 @@ import tarfile
 CACHE = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "selkie-suites")
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 APT = "/etc/apt"
-# Needs of the suites' own builds, by Debian package and a file that shows it is there.
+# Packages that the suites' own builds need: Debian package, and a file that exists if it is installed.
 PACKAGES = {
     "libdbi-perl": "/usr/lib/x86_64-linux-gnu/perl5/5.36/DBI.pm",
     "libmariadb-dev": "/usr/bin/mariadb_config",
@@ -30,7 +30,7 @@ PACKAGES = {
 
 
 def run(*command, **options):
-    """Runs a command quietly; what it printed is shown if it fails."""
+    """Runs a command without output; shows its output if it fails."""
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
                           text=True, **options)
     if done.returncode:
@@ -39,7 +39,7 @@ def run(*command, **options):
 
 
 def packages():
-    """Installs the Debian packages that are missing."""
+    """Installs missing Debian packages."""
     missing = [name for name, file in PACKAGES.items() if not os.path.exists(file)]
     if missing:
         environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
@@ -48,7 +48,7 @@ def packages():
 
 
 def folder(name, make):
-    """The folder of a suite; `make(path)` fills it the first time."""
+    """Returns the folder of a suite; `make(path)` fills it the first time."""
     path = os.path.join(CACHE, name)
     if not os.path.isdir(path):
         shutil.rmtree(path + ".new", ignore_errors=True)
@@ -59,7 +59,7 @@ def folder(name, make):
 
 
 def unpack(archive, path):
-    """Unpacks an archive whose files lie in one folder of its own."""
+    """Unpacks an archive whose files are in one top folder."""
     with tarfile.open(archive) as tar:
         top = os.path.commonprefix([member.name for member in tar if member.name != "."]).split("/")[0]
         tar.extractall(path, filter="data")
@@ -69,7 +69,7 @@ def unpack(archive, path):
 
 
 def pypi(name, version):
-    """A source archive of PyPI, unpacked."""
+    """Returns an unpacked source archive of PyPI."""
     def make(path):
         run(sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:",
             "-d", path, f"{name}=={version}")
@@ -81,7 +81,7 @@ def pypi(name, version):
 
 
 def mirror():
-    """The Debian archive this machine is set up with: the first that has the system's own release."""
+    """Returns the Debian mirror of this machine: the first with the system's own release."""
     with open("/etc/os-release") as file:
         release = dict(line.strip().split("=", 1) for line in file if "=" in line)["VERSION_CODENAME"]
     parts = os.path.join(APT, "sources.list.d")
@@ -101,7 +101,7 @@ def mirror():
 
 
 def debian(suite, package, version):
-    """The upstream sources of a Debian package, without Debian's changes."""
+    """Returns the upstream sources of a Debian package, without Debian's changes."""
     def make(path):
         lists = os.path.join(path, "lists")
         os.makedirs(os.path.join(lists, "partial"))
@@ -121,7 +121,7 @@ def debian(suite, package, version):
 
 
 def go(module, version):
-    """A module of the Go proxy with its tests, where it can be written."""
+    """Returns a module of the Go proxy with its tests, in a writable folder."""
     def make(path):
         listed = run("go", "mod", "download", "-json", f"{module}@{version}", cwd=path)
         directory = [line.split('"')[3] for line in listed.splitlines() if '"Dir"' in line][0]
@@ -131,9 +131,9 @@ def go(module, version):
 
 
 def python(name, *requirements):
-    """An interpreter of an environment with these packages."""
+    """Returns the interpreter of an environment with these packages."""
     def make(path):
-        # An environment names its own folder, so it is made where it stays.
+        # An environment contains the name of its folder, so it is made in its final place.
         run(sys.executable, "-m", "venv", path.removesuffix(".new"))
         run(os.path.join(path.removesuffix(".new"), "bin/pip"), "install", "-q", *requirements)
     path = os.path.join(CACHE, name)

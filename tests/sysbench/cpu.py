@@ -3,11 +3,11 @@
 usage: cpu.py --server NAME=PORT[,PID] ... [--scripts A,B] [--modes auto,disable] [--threads 8]
               [--seconds 10] [--rounds 4] [--tables 4] [--rows 100000] [--server-core 0] [--client-core 1]
 
-Each server must be running and let root in without a password. Its process is pinned to one core
-and sysbench to another; what is counted is the user and system time of the server's process over
-a run, divided by the queries sysbench did. Every round runs all servers before the next begins, and
-every other round in the opposite order: the first of a round is measured a few percent higher.
-Prints per script and mode the median in microseconds, and the ratio to the last server named: of all, and
+Each server must be running and accept root without a password. Its process is pinned to one core
+and sysbench to another. The result is the user and system time of the server's process during
+a run, divided by the number of sysbench's queries. Every round runs all servers before the next begins, and
+every other round in the opposite order, because the first one of a round measures a few percent higher.
+Prints per script and mode the median in microseconds, and the ratio to the last server named: of all CPU time, and
 of user time alone, which depends less on how many writes and answers the kernel happened to put together.
 """
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""What an idle REPEATABLE READ reader costs writers, and whether versions go all the same.
+"""The cost of an idle REPEATABLE READ reader for writers, and whether versions are pruned nevertheless.
 
     long_reader.py PORT [SECONDS [ROUNDS [WRITERS]]]
 
-Writers update random rows of one table by primary key. Each round has three parts: without a reader, SECONDS with one that
-has read the table once and then does nothing, and without one again; the parts without take a minute at most. Shows
+Writers update random rows of one table by primary key. Each round has three parts: without a reader; SECONDS with a reader
+that has read the table once and is idle then; and without one again. The parts without take a minute at most. Prints
 updates a second and the server's processor time per update in each part, the counters of undo at the end of the part with
-the reader, and the ratios of that part to the other two. Fails if the reader no longer sees what it saw, or if versions
-are not reclaimed under it. With SECONDS=300 this is the acceptance test: the reader is idle for five minutes.
+the reader, and the ratios of that part to the other two. Fails if the reader no longer sees its snapshot, or if versions
+are not pruned meanwhile. With SECONDS=300 this is the acceptance test: the reader is idle for five minutes.
 """
 
 import os
@@ -42,7 +42,7 @@ def status(connection):
 
 
 def server_cpu(port):
-    """Processor seconds of the process that listens on the port."""
+    """Returns processor seconds of the process that listens on the port."""
     out = subprocess.run(["ss", "-ltnpH", f"sport = :{port}"], capture_output=True, text=True).stdout
     with open(f"/proc/{re.search(r'pid=([0-9]+)', out).group(1)}/stat") as stat:
         fields = stat.read().rpartition(")")[2].split()
@@ -68,7 +68,7 @@ class Writers:
             self.done[number] += 1
 
     def measure(self, seconds):
-        """Updates a second, and microseconds of the server's processor time per update."""
+        """Returns updates a second, and microseconds of the server's processor time per update."""
         before, cpu, start = sum(self.done), server_cpu(self.port), time.monotonic()
         time.sleep(seconds)
         done = sum(self.done) - before
@@ -117,7 +117,7 @@ def main():
             print("  at the end:", *(f"{n.lower()}={v}" for n, v in sorted(after.items())))
             pruned = changes.get("Selkie_undo_pruned_versions", 0)
             updates = beside[-1][0] * seconds
-            # Every row and index entry may keep one version for the reader; what is beyond must go.
+            # Every row and index entry may keep one version for the reader; all others must be pruned.
             if seen != again or (updates > 20 * ROWS and pruned < updates / 2):
                 failed = True
                 print(f"  FAILED: same answer {seen == again}, {pruned} versions pruned")

@@ -1,11 +1,11 @@
-"""Where the CPU of one statement goes: a perf profile of a running server under one of sysbench's mixes.
+"""The CPU time of one statement by part: a perf profile of a running server under one of sysbench's mixes.
 
 usage: profile.py PORT [--script oltp_point_select] [--mode auto|disable] [--seconds 6] [--top 0]
 
-The tables must be there (tests/sysbench/cpu.py or run.sh make them). Samples are put down to the system
-call they happened in, or to the crate (or library) whose function ran; the time is the CPU of the
-server's process in the run, divided by the queries sysbench did. --top prints the hottest functions
-too. Needs perf.
+The tables must exist (tests/sysbench/cpu.py or run.sh create them). A sample counts for the system
+call it happened in, or for the crate (or library) of the running function. The time is the CPU time of the
+server's process in the run, divided by the number of sysbench's queries. --top also prints the hottest
+functions. Needs perf.
 """
 
 import argparse
@@ -36,7 +36,7 @@ def arguments():
 
 
 def samples(path):
-    """Of each sample the functions on the stack, innermost first."""
+    """Returns for each sample the functions on the stack, innermost first."""
     text = subprocess.run(["perf", "script", "-i", path, "-F", "ip,sym,dso"], capture_output=True, text=True,
                           check=True, errors="replace").stdout
     for block in text.split("\n\n"):

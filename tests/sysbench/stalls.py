@@ -1,14 +1,14 @@
-"""A write load on data larger than the buffer pool, second by second: are there stalls?
+"""A write load on data larger than the buffer pool, second by second, to find stalls.
 
 Loads sysbench's tables, runs one of its scripts, and prints the median second, the worst second
-after warm-up, their ratio, the greatest resident memory, and commits per log flush; and the worst
-of the calm seconds, those in which other processes took less than a fifth of the machine. Then
-kill -9, and the seconds until the server answers a query that reads a table. Any error but a
-deadlock fails, and so does what the limits given as options forbid; without them it only measures.
+after warm-up, their ratio, the peak resident memory, and commits per log flush; also the worst
+calm second, in which other processes took less than a fifth of the machine. Then it sends
+kill -9 and measures the seconds until the server answers a query that reads a table. Any error but a
+deadlock fails, and so does a value beyond the limits given as options; without limits it only measures.
 
 The sizes are small by default. The full run is
     stalls.py BINARY --tables 8 --rows 1000000 --pool 512M --seconds 600 --floor 0.7 --recovery 20
-and the same with --mariadb instead of BINARY states what the machine itself allows: a MariaDB with
+and the same with --mariadb instead of BINARY shows the limits of the machine: a MariaDB with
 equal settings (flush at commit, doublewrite, no binary log, same pool and log size).
 
 usage: stalls.py BINARY|--mariadb [OPTIONS]
@@ -59,7 +59,7 @@ class MariaDb(Server):
 
 
 class Memory(threading.Thread):
-    """The greatest resident memory of a process, looked at every half second."""
+    """Records the peak resident memory of a process, read every half second."""
 
     def __init__(self, pid):
         super().__init__(daemon=True)
@@ -126,12 +126,12 @@ def counters(server):
 
 
 def log_flushes(status):
-    """MariaDB counts only flushes of all its files together."""
+    """MariaDB counts only the flushes of all its files together."""
     return int(status.get("innodb_os_log_fsyncs", status.get("innodb_data_fsyncs", 0)))
 
 
 class Others:
-    """The part of the machine that other processes took since the last look."""
+    """Returns the part of the machine that other processes took since the last call."""
 
     def __init__(self, *ours):
         self.ours, self.last = ours, None
@@ -153,7 +153,7 @@ WATCHED = ["innodb_buffer_pool_pages_flushed", "innodb_data_reads", "innodb_os_l
 
 
 class Watch:
-    """What the server did in each second, to explain the slow ones."""
+    """Records the server's work in each second, to explain slow ones."""
 
     def __init__(self, server):
         self.connection = server.connect()

@@ -1,10 +1,10 @@
-"""TLS of client connections: what is offered, who may come in, and that no byte is lost on the way.
+"""TLS of client connections: the offered versions and ciphers, the accepted certificates, and that no byte is lost.
 
 usage: tls.py BINARY
        tls.py --record PORT SOCKET
 
-Starts servers of its own on loopback with the certificates of MariaDB's test data. What a server answers to logins of
-all kinds is compared with tls.result, which --record writes from a MariaDB 10.11 that was started with the same
+Starts private servers on loopback with the certificates of MariaDB's test data. The server's answers to logins of
+all kinds are compared with tls.result, which --record writes from a MariaDB 10.11 that was started with the same
 certificates.
 """
 
@@ -48,7 +48,7 @@ def context(check=False, certificate=False, version=None, key=CLIENT_KEY, cert=C
 
 
 class At:
-    """Where a server is."""
+    """The address of a server."""
 
     def __init__(self, port, unix):
         self.port, self.unix = port, unix
@@ -84,7 +84,7 @@ def expect(what, found, wanted):
 
 
 def error_of(call):
-    """The number of the error that `call` ends with, 0 without one."""
+    """Returns the number of the error that `call` raises, or 0."""
     try:
         call()
     except pymysql.MySQLError as error:
@@ -102,7 +102,7 @@ def wait_for(what, condition, seconds=10):
         time.sleep(0.01)
 
 
-# What MariaDB answers too.
+# MariaDB gives this answer too.
 
 REQUIREMENTS = {
     "nothing": "NONE", "ssl": "SSL", "x509": "X509", "cipher": "CIPHER 'TLS_AES_256_GCM_SHA384'",
@@ -156,7 +156,7 @@ def transcript(at):
 
 
 def change_user(at):
-    """COM_CHANGE_USER asks for as much as a login."""
+    """COM_CHANGE_USER has the same requirements as a login."""
     lines = []
     for user, way in (("tls_ssl", "plain"), ("tls_ssl", "tls"), ("tls_x509", "tls"), ("tls_x509", "certificate")):
         connection = at.connect(user="tls_nothing", password="secret", **WAYS[way])
@@ -178,7 +178,7 @@ def raw_packet(connection):
 
 
 def greeted(at):
-    """A socket that has got its greeting."""
+    """Returns a socket that has received its greeting."""
     stream = socket.create_connection(("127.0.0.1", at.port), 10)
     header = stream.recv(4, socket.MSG_WAITALL)
     stream.recv(header[0] | header[1] << 8, socket.MSG_WAITALL)
@@ -191,7 +191,7 @@ def request(length=32, flags=0x000FF20F | SSL_FLAG | PROTOCOL_41, sequence=1):
 
 
 def everything(stream, seconds=5):
-    """What comes until the server closes."""
+    """Returns all bytes received until the server closes."""
     stream.settimeout(seconds)
     got = b""
     with contextlib.suppress(ConnectionError):
@@ -204,7 +204,7 @@ LOGIN = struct.pack("<IIB", 0x000AA28D | PROTOCOL_41, 1 << 24, 45) + bytes(23) +
 
 
 def raw_answers(at):
-    """Answers to what is no handshake: an error before anything is encrypted, and the end."""
+    """Answers to malformed handshakes: before encryption an error, then the end."""
     sent = {
         "garbage behind the request": request() + b"GET / HTTP/1.0\r\n\r\n",
         "a login behind the request": request() + struct.pack("<I", len(LOGIN) | 2 << 24) + LOGIN,
@@ -230,10 +230,10 @@ def compare(binary):
             raise SystemExit("tls: the answers differ")
 
 
-# What only happens here.
+# Tests that run on this server only, not on MariaDB.
 
 def refused_starts(binary):
-    """A start whose options of TLS cannot be met fails and says why."""
+    """A start with TLS options that cannot be used fails and names the reason."""
     for options, reason in (
         (["--ssl"], "Private key does not match the certificate public key"),
         ([f"--ssl-ca={CA}"], "Private key does not match the certificate public key"),
@@ -264,7 +264,7 @@ def switched_off(binary):
 
 
 def chosen(binary):
-    """One version, one cipher; a client that has neither is refused."""
+    """One version, one cipher; a client without them is refused."""
     options = [*OFFERED, "--tls-version=TLSv1.2", "--ssl-cipher=ECDHE-RSA-AES128-GCM-SHA256:AES128-SHA"]
     with running(binary, options) as at:
         connection = at.connect(tls=context())
@@ -277,7 +277,7 @@ def chosen(binary):
 
 
 def certificates(binary, directory):
-    """Certificates of clients: wanted only if an authority is named, and good ones then."""
+    """Client certificates: asked for only if an authority is named; then they must be valid."""
     own, own_key = directory / "own.pem", directory / "own.key"
     subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=stranger",
                     "-keyout", own_key, "-out", own], check=True, capture_output=True)
@@ -294,7 +294,7 @@ def certificates(binary, directory):
 
 
 def flush(binary, directory):
-    """FLUSH SSL: another certificate for connections to come, or an error and the old one."""
+    """FLUSH SSL: a new certificate for later connections, or an error and the old one."""
     certificate, key = directory / "c.pem", directory / "k.pem"
     shutil.copy(CERTIFICATE, certificate)
     shutil.copy(KEY, key)
@@ -312,7 +312,7 @@ def flush(binary, directory):
 
 
 def large(at):
-    """20 MB that come and 10 MB that go."""
+    """Sends 20 MB and receives 10 MB."""
     connection = at.connect(tls=context(), max_allowed_packet=64 << 20)
     rows(connection, "SET GLOBAL max_allowed_packet = 67108864")
     connection = at.connect(tls=context(), max_allowed_packet=64 << 20)
@@ -361,7 +361,7 @@ def many_answers(at):
 
 
 def exact(at):
-    """Packets that end where the server's buffer ends, with another behind them in the same record."""
+    """Packets that end where the server's buffer ends, with another packet after them in the same record."""
     for size in range(4090, 4102):
         connection = at.connect(tls=context())
         stream = connection._sock
@@ -376,7 +376,7 @@ def exact(at):
 
 
 def odd_handshakes(at):
-    """Handshakes that end in the middle, come byte by byte, or never come."""
+    """Handshakes that end in the middle, arrive byte by byte, or never begin."""
     hello = client_hello()
     for cut in (1, 5, 40, len(hello) - 1):
         with greeted(at) as stream:
@@ -404,7 +404,7 @@ def client_hello():
 
 
 def in_clear(at):
-    """A record with a broken seal ends the connection; a statement in clear is not run."""
+    """A record with a broken authentication tag ends the connection; an unencrypted statement is not run."""
     root = at.connect()
     rows(root, "CREATE OR REPLACE TABLE mysql.tls_test (a INT) ENGINE=MEMORY")
     for bytes_ in (b"\x17\x03\x03\x00\x40" + bytes(64), b"\x24\0\0\0\x03INSERT INTO mysql.tls_test VALUES (1)"):
@@ -445,7 +445,7 @@ def slow_handshake(binary):
             hello = client_hello()
             stream.sendall(request())
             with contextlib.suppress(OSError):
-                # A byte now and then does not make it last longer.
+                # Single bytes now and then do not extend the time limit.
                 for byte in hello[:40]:
                     stream.sendall(bytes([byte]))
                     time.sleep(0.2)
@@ -453,7 +453,7 @@ def slow_handshake(binary):
 
 
 def crowd(binary):
-    """Many connections at once, some of which always have something to do."""
+    """Many connections at once, some of which are always busy."""
     with running(binary, [*OFFERED, "--thread-handling=pool-of-threads", "--max-connections=300"]) as at:
         failures = []
 
@@ -478,7 +478,7 @@ def crowd(binary):
 
 
 def full_authentication(at):
-    """caching_sha2_password asks for the password itself where nobody can listen."""
+    """caching_sha2_password asks for the password itself only on a protected connection."""
     root = at.connect()
     rows(root, "CREATE OR REPLACE USER tls_sha2@'%' IDENTIFIED VIA caching_sha2_password USING PASSWORD('secret')")
     login = {"user": "tls_sha2", "password": "secret"}

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Foreign keys between sessions: who waits for whom, and what is found afterwards. Each case was
-seen to end so on MariaDB 10.11.
+"""Foreign keys between sessions: which session waits for which, and the rows afterwards. The expected result of each case
+was observed on MariaDB 10.11.
 
     foreign_keys.py BINARY
 """
@@ -19,7 +19,7 @@ WAITS = 0.4
 
 
 def run(connection, statement):
-    """Rows affected, or the number of the error."""
+    """Returns rows affected, or the number of the error."""
     try:
         with connection.cursor() as cursor:
             cursor.execute(statement)
@@ -35,7 +35,7 @@ def rows(connection, statement):
 
 
 class Pending:
-    """A statement that has to wait for another session."""
+    """A statement that waits for another session."""
 
     def __init__(self, connection, statement):
         self.result = None

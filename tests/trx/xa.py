@@ -46,7 +46,7 @@ def rows(connection):
 
 
 def taken_back(binary):
-    """A snapshot sees rows that a branch of an earlier life deletes, though that took back writing over them."""
+    """A snapshot still sees rows that a branch of an earlier life deletes, although the branch rolled back later writes to them."""
     server = Server(binary).start()
     session = server.connect()
     run(session, "CREATE DATABASE x", "USE x", "CREATE TABLE t (a INT PRIMARY KEY, b INT)",
@@ -61,7 +61,7 @@ def taken_back(binary):
     assert run(reader, seen) == ((50, 1275),)
     run(session, "XA COMMIT 'b'")
     for _ in range(3):
-        # Versions are pruned behind commits once the snapshot is no longer young.
+        # Commits prune versions once the snapshot has reached a certain age.
         time.sleep(0.2)
         run(session, *["INSERT INTO other VALUES (1)"] * 100)
         assert run(reader, seen) == ((50, 1275),), run(reader, seen)
@@ -101,7 +101,7 @@ def main():
         end()
         server.start()
         session = still_there()
-        # What the crash cut short is taken back, whoever needs the row waits for that.
+        # A transaction cut short by the crash is rolled back; a session that needs its row waits for that.
         run(session, "UPDATE t SET b = 3 WHERE a = 3", "CREATE TABLE other (a INT)", "DROP TABLE other")
     run(session, "XA COMMIT 'commit'", "XA ROLLBACK 'rollback'")
     server.kill()

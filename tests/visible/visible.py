@@ -1,4 +1,4 @@
-"""What tools see of running transactions: tables, the status report, counters; and selkie inspect.
+"""Running transactions as tools see them: tables, the status report, counters; and selkie inspect.
 
 usage: visible.py BINARY
 """
@@ -38,7 +38,7 @@ def report(connection):
 
 
 def in_background(connection, *statements):
-    """Runs statements in a thread; what they raise is in the list returned with it."""
+    """Runs statements in a thread; the returned list has their exceptions."""
     problems = []
 
     def run():
@@ -71,7 +71,7 @@ def prepare(server):
 
 
 def waits(server, admin):
-    """One transaction waits for another: everybody who shows it agrees, and KILL ends it."""
+    """One transaction waits for another: all tables and reports agree, and KILL ends the wait."""
     holder, waiter = server.connect(autocommit=False), server.connect()
     execute(holder, "UPDATE visible.a SET v = 10 WHERE id = 1")
     thread, problems = in_background(waiter, "UPDATE visible.a SET v = 11 WHERE id = 1")
@@ -93,7 +93,7 @@ def waits(server, admin):
     assert (found["waiting"], found["blocking"]) == (waiter.thread_id(), holder.thread_id())
     assert (found["lock_mode"], found["lock_type"], found["lock_data"]) == ("X", "RECORD", "1")
     assert (found["lock_table"], found["lock_index"]) == ("`visible`.`a`", "PRIMARY"), found
-    assert found["n"] == 1, found  # rows, not index entries
+    assert found["n"] == 1, found  # Rows, not index entries.
     process = rows(admin, f"SELECT * FROM information_schema.PROCESSLIST WHERE ID = {waiter.thread_id()}")
     assert process[0]["STATE"] == "Updating" and process[0]["TIME_MS"] > 0, process
     assert status(admin, "Innodb_row_lock_current_waits")["Innodb_row_lock_current_waits"] == "1"
@@ -207,13 +207,13 @@ def load(server, stop):
 
 
 def inspections(server):
-    """In use, after a kill, after a clean end, and with a damaged page."""
+    """Inspects a directory in use, after a kill, after a clean end, and with a damaged page."""
     stop = threading.Event()
     thread = threading.Thread(target=load, args=(server, stop), daemon=True)
     thread.start()
     time.sleep(0.5)
     for what in ("files", "undo", "check"):
-        # The server may write between two looks at what belongs together, as the tool says itself.
+        # The server may write between two reads of related data; the tool says so itself.
         looks = (inspect(server, what) for _ in range(5))
         code, text = next((look for look in looks if look[0] == 0), (1, "wrong five times"))
         assert code == 0, f"{what} of a directory in use\n{text}"

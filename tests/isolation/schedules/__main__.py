@@ -1,12 +1,12 @@
-"""Random schedules of two sessions, played step by step on MariaDB and here, and what differs.
+"""Random schedules of two sessions, played step by step on MariaDB and on this server, and the differences.
 
 usage: schedules PORT_OF_MARIADB PORT [--seed N] [--count N] [--seconds S] [--jobs N] [--show]
 
-Each seed gives a schema, rows and an order of statements. What is compared for each statement: rows,
+Each seed gives a schema, rows and an order of statements. The script compares for each statement: rows,
 affected rows or the error's number, whether it waits, and which statement of the other session lets
-it go on. A schedule that MariaDB answers the same way three times and this server otherwise is made
-as short as it gets and printed as a script for run.py, with what both did. What is known to differ
-(known.py) is only counted. --show prints what one seed does on both servers.
+it go on. If MariaDB answers a schedule the same way three times and this server answers differently, the schedule is
+shortened as far as possible and printed as a script for run.py, with both results. Known differences
+(known.py) are only counted. --show prints the results of one seed on both servers.
 """
 
 import argparse
@@ -22,14 +22,14 @@ from known import known
 from play import Server
 from reduce import both, differs, reduced
 
-# Statements whose plan matters.
+# Statements whose result depends on their plan.
 READS = re.compile(r"SELECT|UPDATE|DELETE|(INSERT|INSERT IGNORE|REPLACE) INTO \w+ SELECT")
-# One reduction ends after so many seconds with what it has.
+# Seconds after which a reduction ends with its current result.
 REDUCTION = 120
 
 
 class Search:
-    """Seeds to be tried and what was found, shared by the threads."""
+    """Seeds to try and differences found, shared by the threads."""
 
     def __init__(self, options):
         self.options, self.lock = options, threading.Lock()
@@ -52,7 +52,7 @@ class Search:
             servers = [Server(port, f"schedules_{job}") for port in (self.options.mariadb, self.options.port)]
             while (seed := self.next_seed()) is not None:
                 self.examine(servers, seed)
-        except Exception as error:  # whatever it is, the whole run has failed
+        except Exception as error:  # Any exception here fails the whole run.
             self.failed = error
         finally:
             for server in servers:
@@ -83,7 +83,7 @@ class Search:
 
 
 def same_plans(servers, lines):
-    """The schedule without statements that reach their rows by different indexes."""
+    """Returns the schedule without statements that reach their rows by different indexes."""
     for server in servers:
         server.set_up(lines)
     return [line for line in lines if same_plan(servers, line)]

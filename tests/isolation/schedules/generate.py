@@ -17,7 +17,7 @@ def schedule(seed):
 
 
 class Table:
-    """What the generator knows of a table: its columns and which of them begin which index."""
+    """The generator's knowledge of a table: its columns, and for each column the indexes that begin with it."""
 
     def __init__(self, name, columns, indexes, parts):
         self.name, self.columns, self.indexes, self.parts = name, columns, indexes, parts
@@ -43,7 +43,7 @@ class Generator:
 
     def main_table(self):
         has_primary = (kind := self.chance.random()) < 0.93
-        # Without a primary key InnoDB takes a unique one without NULLs for it.
+        # Without a primary key InnoDB uses a unique key without NULLs as the clustered one.
         null = " NOT NULL" if has_primary and self.often(0.3) else ""
         parts, indexes = ["id INT NOT NULL", f"a INT{null}", "b INT", "v INT"], {}
         if has_primary:
@@ -90,7 +90,7 @@ class Generator:
         return f"{text} AND v = {self.pick([0, 1])}" if self.often(0.15) else text
 
     def place(self, table):
-        """An index and a condition on its first column; without an index, on `v`."""
+        """Returns an index and a condition on its first column; without an index, on `v`."""
         if not table.indexes or self.often(0.06):
             return "", f"v = {self.pick([0, 1])}"
         index = self.pick(list(table.indexes))

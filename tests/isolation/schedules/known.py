@@ -1,13 +1,13 @@
-"""Differences that are meant, or not worth more; docs/compatibility.md has them for users.
+"""Intended differences and those not worth more work; docs/compatibility.md lists them for users.
 
-Each is recognised by what the shortened schedule ends with: its last line and what both servers noted.
+Each is recognised by the end of the shortened schedule: its last line and the notes of both servers.
 """
 
 import re
 
 
 def known(lines, notes):
-    """The reason why a shortened schedule differs, if it is known."""
+    """Returns the reason why a shortened schedule differs, if it is known."""
     at = next(at for at, (theirs, ours) in enumerate(zip(*notes)) if theirs != ours)
     theirs, ours = notes[0][at], notes[1][at]
     reasons = [insert_select, unlocked, victim, parents, newer_duplicate]
@@ -20,7 +20,7 @@ def insert_select(lines, theirs, ours):
 
 
 def unlocked(lines, theirs, ours):
-    """rows read by a secondary index and not wanted are unlocked at READ COMMITTED"""
+    """rows that are read by a secondary index and not used are unlocked at READ COMMITTED"""
     other = "B" if theirs[0][0] == "A" else "A"
     low = any(line.startswith(f"{other}: SET") and "COMMITTED" in line for line in lines)
     read = any(re.match(rf"{other}: (SELECT|UPDATE|DELETE)", line) for line in lines)
@@ -28,7 +28,7 @@ def unlocked(lines, theirs, ours):
 
 
 def victim(lines, theirs, ours):
-    """another victim of a deadlock, since rows are locked some at a time before the first is changed"""
+    """another victim of a deadlock: some rows are locked before the first one is changed"""
     return all("error 1213" in " ".join(notes) for notes in (theirs, ours))
 
 

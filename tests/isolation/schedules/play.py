@@ -1,7 +1,7 @@
-"""Plays a schedule on a server and notes what each statement gives and who waits until when.
+"""Plays a schedule on a server and records the result of each statement, and which session waits until when.
 
-Whether a statement waits is asked of the server (SHOW ENGINE INNODB STATUS), so that a slow machine
-does not look like a lock.
+The script asks the server whether a statement waits (SHOW ENGINE INNODB STATUS), so that a slow machine
+does not look like a lock wait.
 """
 
 import queue
@@ -10,17 +10,17 @@ import time
 
 import pymysql
 
-# How long a statement may take before the server is asked whether it waits.
+# Seconds that a statement may take before the script asks the server whether it waits.
 PATIENCE = 0.03
-# How often in a row it has to say so: whoever was let go may not have noticed yet.
+# Number of equal answers in a row that count: a session that was let go may not have noticed it yet.
 CONFIRMATIONS = 3
 LIMIT = 20
-# MariaDB removes deleted rows in the background; without a pause what it locks depends on how far that is.
+# MariaDB purges deleted rows in the background; without a pause its locks depend on the progress of the purge.
 PURGE = 0.015
 
 
 class Session(threading.Thread):
-    """One connection; statements are given to it and their outcomes taken from it."""
+    """One connection; it takes statements and returns their results."""
 
     def __init__(self, server):
         super().__init__(daemon=True)
@@ -62,7 +62,7 @@ class Server:
         self.execute(f"USE {database}")
 
     def connect(self, database):
-        # A context for TLS costs more than the whole schedule.
+        # Making a TLS context takes longer than the whole schedule.
         return pymysql.connect(host="127.0.0.1", port=self.port, user="root", database=database, autocommit=True,
                                ssl_disabled=True)
 
@@ -84,13 +84,13 @@ class Server:
         self.admin.close()
 
     def waits(self, session):
-        """Whether the session's transaction waits for a lock, as the server says."""
+        """Returns whether the session's transaction waits for a lock, according to the server."""
         report = self.execute("SHOW ENGINE INNODB STATUS")[0][2]
         transactions = report.partition("LIST OF TRANSACTIONS FOR EACH SESSION:")[2].split("---TRANSACTION")
         return any(f"thread id {session.number}," in one and "LOCK WAIT" in one for one in transactions)
 
     def settled(self, session):
-        """What the session's statement gave, or None if it waits."""
+        """Returns the result of the session's statement, or None if it waits."""
         deadline, seen = time.monotonic() + LIMIT, 0
         while seen < CONFIRMATIONS:
             if (result := session.result(PATIENCE)) is not None:
@@ -101,7 +101,7 @@ class Server:
         return None
 
     def play(self, lines):
-        """The notes: for each line that is not set-up a list of its text and what came of it."""
+        """Returns the notes: for each line that is not set-up a list of its text and its results."""
         self.set_up(lines)
         sessions = {name: Session(self) for name in "AB"}
         try:
@@ -138,12 +138,12 @@ class Server:
         return notes
 
     def indexes(self, sql):
-        """The index by which a statement would reach each table; None if it would read nothing."""
+        """Returns for each table the index by which a statement would reach it; None if it would read nothing."""
         try:
             rows = self.execute("EXPLAIN " + sql)
         except pymysql.MySQLError as error:
             return [error.args[0]]
         if rows[0][3] is None:
             return None
-        # All of the primary key is all of the table.
+        # Access by a complete primary key or by a full scan counts as the same.
         return [None if (row[3], row[5]) == ("index", "PRIMARY") else row[5] for row in rows]

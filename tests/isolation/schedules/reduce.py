@@ -1,11 +1,11 @@
-"""Makes a schedule that two servers answer differently as short as it gets."""
+"""Shortens a schedule that two servers answer differently, as far as possible."""
 
 import re
 import threading
 
 
 def both(servers, lines):
-    """The notes of both servers, played at the same time."""
+    """Returns the notes of both servers, played at the same time."""
     notes = [None, None]
 
     def play(at):
@@ -22,7 +22,7 @@ def both(servers, lines):
 
 
 def differs(servers, lines, times=1):
-    """Whether the first server is sure of its answers and the second gives others."""
+    """Returns whether the first server repeats its answers and the second server's answers differ."""
     first, second = both(servers, lines)
     if first == second:
         return False
@@ -30,7 +30,7 @@ def differs(servers, lines, times=1):
 
 
 def shorter(lines):
-    """Schedules that lack something: halves, single lines, parts of a table, conditions, hints."""
+    """Returns schedules with one part less: halves, single lines, parts of a table, conditions, hints."""
     size = len(lines) // 2
     while size >= 1:
         for at in range(0, len(lines), size):
@@ -60,7 +60,7 @@ def simpler_lines(line):
 
 
 def reduced(servers, lines, deadline):
-    """The shortest schedule found; `deadline()` says when to be content."""
+    """Returns the shortest schedule found; the search ends when `deadline()` is true."""
     found = True
     while found and not deadline():
         found = False
