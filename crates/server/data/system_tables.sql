@@ -1,6 +1,6 @@
 -- The tables of the database `mysql`, with the columns, keys and comments that MariaDB 10.11 gives them.
--- Tools and old scripts read and write them. The tables of privileges are the native engine's, so that
--- a change of several of them happens entirely or not at all.
+-- Tools and old scripts read and write them. The privilege tables use the native engine, so that a change of
+-- several of them is atomic.
 
 CREATE TABLE IF NOT EXISTS mysql.global_priv (
   Host CHAR(255) NOT NULL DEFAULT '',

@@ -3,7 +3,7 @@
 
 Usage: locales.py [options of the mariadb client]
 
-One line a locale, tab separated: number, name, months, short months, days from Monday, short days,
+One line per locale, tab separated: number, name, months, short months, days from Monday, short days,
 and the number 123456789012.5 as FORMAT() prints it. Lists are separated by `|`.
 """
 import pathlib

@@ -3,11 +3,11 @@
 
 Usage: multibyte.py [options of the mariadb client]
 
-A character of two bytes has the code `first << 8 | second`; one of three (0x8F in front) that of its
-last two with the high bit of the last one cleared. Each character set is a section of sections:
-the rows, Unicode of the cells, what Unicode maps back to where that is not the first code, upper
-case, lower case, 256 weights of single bytes, weights of the cells if they are not the codes. The
-layout is read by ../src/charset/multibyte.rs.
+A character of two bytes has the code `first << 8 | second`. A character of three bytes (the first is 0x8F) has the code
+of its last two, with the high bit of the last one cleared. Each character set is a section of sections: the rows,
+Unicode of the cells, exceptions for conversion from Unicode (where it does not give the first code), upper
+case, lower case, 256 weights of single bytes, weights of the cells if they differ from the codes.
+../src/charset/multibyte.rs reads this layout.
 """
 import struct
 
@@ -28,7 +28,7 @@ SINGLE, THREE = 0, 256
 
 
 def observe(name, collation, source):
-    """code -> hex of unicode, upper, lower, weight; for the well-formed characters of a query."""
+    """Returns {code: hex of bytes, Unicode, upper, lower, weight} of the well-formed characters of a query."""
     char = f"CONVERT(b USING {name})"
     rows = query(
         f"SELECT n, HEX(b), HEX({char}), HEX(CONVERT({char} USING ucs2)), HEX(UPPER({char} COLLATE {collation})),"
@@ -39,7 +39,7 @@ def observe(name, collation, source):
 
 
 def code_of(hexes, three_rows):
-    """The code of a character given in hexadecimal."""
+    """Returns the code of a character given in hexadecimal."""
     data = bytes.fromhex(hexes)
     if len(data) == 3:
         return data[1] << 8 | data[2] & 0x7F
@@ -77,7 +77,7 @@ def charset(name, first, last, low, high, collation):
         if default.get(value) != back.get(value):
             odd += [value, back.get(value, 0xFFFF)]
 
-    # Rows of cells: single bytes, then by first byte, then those of three bytes.
+    # Rows of cells: by first byte, then those of characters of three bytes.
     rows, cells, weights = [0xFFFF] * 512, [], []
     raw = True
     for lead in list(range(0x80, 0x100)) + ([256 + b for b in range(0xA0, 0x100)] if three else []):
@@ -94,7 +94,7 @@ def charset(name, first, last, low, high, collation):
             raw &= w == c
             weights.append(w)
     if name in ("ujis", "eucjpms"):
-        # The half-width kana are characters of two bytes outside of the rows.
+        # Half-width kana are characters of two bytes outside the rows.
         assert all(chars[c][4] == "%04X" % c for c in doubles if c >> 8 == 0x8E)
     up = [x for c, r in sorted(chars.items()) if code_of(r[2], three) != c for x in (c, code_of(r[2], three))]
     lower = [x for c, r in sorted(chars.items()) if code_of(r[3], three) != c for x in (c, code_of(r[3], three))]

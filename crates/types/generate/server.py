@@ -1,4 +1,4 @@
-"""Asking a running MariaDB server, and the layouts that several of the generators share."""
+"""Queries on a running MariaDB server, and layouts that several generators share."""
 import pathlib
 import struct
 import subprocess
@@ -23,5 +23,5 @@ def words(values):
 
 
 def section(data):
-    """Bytes with their length in front."""
+    """Returns bytes with their length before them."""
     return struct.pack("<I", len(data)) + data

@@ -2,10 +2,10 @@
 """Writes ../data/*.bin: character tables observed on a running MariaDB server.
 
 Usage: tables.py [--8bit] [options of the mariadb client]   e.g. tables.py -h127.0.0.1 -P3306 -uroot
-`--8bit` writes only the tables of character sets of one byte a character.
+`--8bit` writes only the tables of single-byte character sets.
 
-Everything is asked through SQL, one statement per table; nothing is computed from other sources.
-The layouts are described in ../src/charset/tables.rs, which reads them.
+All data comes from SQL, one statement per table; nothing is computed from other sources.
+../src/charset/tables.rs reads the layouts and describes them.
 """
 import struct
 import sys
@@ -16,7 +16,7 @@ CHARSETS_8 = (
     "dec8 cp850 hp8 koi8r latin1 latin2 swe7 ascii hebrew koi8u greek cp1250 latin5 armscii8 cp866 "
     "keybcs2 macce macroman cp852 latin7 cp1251 cp1256 cp1257 geostd8 tis620"
 ).split()
-# The order is the number in `Rule::Table`.
+# The position is the number in `Rule::Table`.
 TABLES_8 = (
     "dec8_swedish_ci cp850_general_ci latin1_german1_ci hp8_english_ci koi8r_general_ci "
     "latin1_swedish_ci latin2_general_ci swe7_swedish_ci ascii_general_ci cp1251_bulgarian_ci "
@@ -31,7 +31,7 @@ SAME, IMPLICIT, REPLACEMENT = 0xFFFF, 0xFFFE, 0xFFFD
 
 
 def codes(last, expression, charset="utf8mb4"):
-    """hex of an SQL expression over the character `$c`, for every code point that is one."""
+    """Returns {code point: hex of an SQL expression over the character `$c`}, without surrogates."""
     char = f"CONVERT(CHAR(seq USING utf32) USING {charset})"
     rows = query(f"SELECT seq, HEX({expression.replace('$c', char)}) FROM mysql.seq_0_to_{last}")
     surrogate = range(0xD800, 0xE000)
@@ -39,7 +39,7 @@ def codes(last, expression, charset="utf8mb4"):
 
 
 def paged(values, pages, regular):
-    """A page index (u16 each), then pages of 256 u16; `regular(page)` names pages left out."""
+    """Returns a page index (u16 each), then pages of 256 u16; `regular` gives the mark of a page that is left out."""
     index, body = [], []
     for page in range(pages):
         cells = [values.get(page * 256 + i) for i in range(256)]
@@ -76,7 +76,7 @@ def implicit(code, hexes):
 
 
 def uca(name, collation, last):
-    """Page index, pages of sequence numbers, then offsets of the sequences and their weights."""
+    """Writes a page index, pages of sequence numbers, then offsets of the sequences and their weights."""
     observed = codes(last, f"WEIGHT_STRING($c COLLATE {collation})")
     numbers, values = {"": 0}, {}
     for code, hexes in observed.items():
@@ -118,7 +118,7 @@ def uca(name, collation, last):
 
 
 def eight_bit():
-    """Per character set: 256 u16 of Unicode (0: none), 256 upper, 256 lower."""
+    """Writes per character set: 256 u16 of Unicode (0: none), 256 upper, 256 lower."""
     out = b""
     for charset in CHARSETS_8:
         char = f"CHAR(seq USING {charset})"
@@ -127,7 +127,7 @@ def eight_bit():
             "FROM mysql.seq_0_to_255"
         )
         known = lambda n, h: h not in ("NULL", "") and not (h == "003F" and n not in (0x3F,))
-        # U+FFFD is what Thai bytes without a character become; nothing becomes them.
+        # Thai bytes without a character become U+FFFD; no character becomes such a byte.
         cells = [int(h, 16) if known(int(n), h) else 0 for n, h, _, _ in rows]
         out += struct.pack("<256H", *cells)
         for column in (2, 3):
@@ -143,10 +143,10 @@ def eight_bit():
 
 
 def special():
-    """Orders that are no table of one weight a byte.
+    """Writes the orders that are not a table of one weight per byte.
 
-    Two weights a byte of latin1_german2_ci; how single characters compare in it, tis620_thai_ci and
-    the two Czech orders (LIKE); the levels of latin2_czech_cs (four) and cp1250_czech_cs (two) for
+    Two weights per byte of latin1_german2_ci; for LIKE, the first equal character in it, in tis620_thai_ci and in
+    the two Czech orders; the levels of latin2_czech_cs (four) and cp1250_czech_cs (two) for
     each byte and then for `ch`, `Ch`, `CH`.
     """
     def weights(collation):
@@ -164,7 +164,7 @@ def special():
     pairs = lambda collation: [
         query(f"SELECT HEX(WEIGHT_STRING(_{collation.split('_')[0]} '{s}' COLLATE {collation}))")[0][0]
         for s in ("ch", "Ch", "CH")]
-    # Each of the four levels has at most one weight a character and ends with 01, the last with 00.
+    # Each of the four levels has at most one weight per character and ends with 01, the last one with 00.
     four = [split_levels(bytes.fromhex(h)) for h in weights("latin2_czech_cs") + pairs("latin2_czech_cs")]
     out += b"".join(bytes(column) for column in zip(*four))
     two = [bytes.fromhex(h) for h in weights("cp1250_czech_cs") + pairs("cp1250_czech_cs")]
@@ -173,7 +173,7 @@ def special():
 
 
 def split_levels(weights):
-    """One weight for each of four levels, zero where there is none."""
+    """Returns one weight for each of four levels, 0 for a level without one."""
     out, at = [], 0
     for end in (1, 1, 1, 0):
         if weights[at] == end:

@@ -3,11 +3,10 @@
 
 Usage: tailorings.py allkeys.txt [options of the mariadb client]
 
-`allkeys.txt` of Unicode 14 says which sequences of characters may be contractions of the root; what
-they weigh, and everything else, is asked from the server. A tailoring is a list of characters and
-contractions that weigh otherwise than in the table it is based on; the layout is read by
-../src/charset/tailoring.rs. Levels two and three are runs of sequence numbers, read
-by ../src/charset/levels.rs.
+`allkeys.txt` of Unicode 14 lists the candidates for contractions of the root; the server gives
+their weights and all other data. A tailoring is a list of characters and
+contractions whose weights differ from the table it is based on; ../src/charset/tailoring.rs reads
+its layout. Levels two and three are runs of sequence numbers, which ../src/charset/levels.rs reads.
 """
 import itertools
 import struct
@@ -38,7 +37,7 @@ def varint(n):
 
 
 def weigh(sequences, collation, levels):
-    """The weights of each sequence of code points, by level, in hexadecimal."""
+    """Returns the weights of each sequence of code points, by level, in hexadecimal."""
     out = {}
     level_list = ", ".join(
         f"HEX(WEIGHT_STRING(s COLLATE {collation} LEVEL {n}))" for n in range(1, levels + 1))
@@ -57,7 +56,7 @@ def batched(items, size):
 
 
 def tailored(collation, base):
-    """Code points of the first plane that weigh otherwise than in the base."""
+    """Returns code points of the first plane whose weights differ from the base."""
     c = "CONVERT(CHAR(seq USING utf32) USING utf8mb4)"
     rows = query(
         f"SELECT seq FROM mysql.seq_1_to_65535 WHERE seq NOT BETWEEN 0xD800 AND 0xDFFF AND "
@@ -68,7 +67,7 @@ def tailored(collation, base):
 
 
 def contractions(collation, first, second):
-    """Pairs whose first level is not that of their characters one after the other."""
+    """Returns pairs whose first level differs from that of their two characters in a row."""
     lists = lambda codes: " UNION ALL ".join(
         f"SELECT {c} n, CONVERT(CHAR({c} USING utf32) USING utf8mb4) COLLATE {collation} s" for c in codes)
     w = lambda s: f"WEIGHT_STRING({s} LEVEL 1)"
@@ -80,7 +79,7 @@ def contractions(collation, first, second):
 
 
 def longer(collation, prefixes, letters):
-    """Sequences of one letter more that do not weigh as the prefix and the letter."""
+    """Returns prefixes with one more letter whose weight differs from that of the prefix and the letter."""
     found = []
     for chunk in batched(prefixes, 400):
         lists = " UNION ALL ".join(
@@ -101,7 +100,7 @@ LOWER = list(range(0x61, 0x7B))
 
 
 def alphabet(singles):
-    """The letters that may be part of a contraction of a language."""
+    """Returns the letters that may be part of a contraction of a language."""
     return sorted(set(ASCII) | {c for c in singles if c < 0x250 or 0x1E00 <= c < 0x1F00})
 
 
@@ -122,7 +121,7 @@ def find_contractions(name, collation, singles):
 
 
 def reduce(sequences, weights, singles, known):
-    """Drops what is only the sum of shorter contractions and characters, longest match first."""
+    """Drops sequences that are only the sum of shorter contractions and characters, longest match first."""
     kept = dict(known)
     for seq in sorted(sequences, key=len):
         expected = parts(seq, kept, singles)
@@ -158,7 +157,7 @@ def tailoring(name, collation, base, levels, known):
     entries = dict(weights)
     found, letters = find_contractions(name, collation, codes)
     sequences = sorted(set(found))
-    # What the root contracts may weigh otherwise here.
+    # Contractions of the root may have other weights here.
     more = [s for s in known if s not in found]
     all_weights = weigh(sequences + more, collation, levels)
     needed = {(c,) for s in sequences + more for c in s}
@@ -180,7 +179,7 @@ def tailoring(name, collation, base, levels, known):
 
 
 def root():
-    """The contractions of the root of Unicode 14, from the candidates in the table of Unicode."""
+    """Returns the contractions of the root of Unicode 14, from the candidates in the table of Unicode."""
     candidates = []
     for line in open(ALLKEYS, encoding="utf-8"):
         codes = line.split(";")[0].split()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes reference data: expressions over the table below on stdin, lines of the data format on stdout.
+"""Makes reference data: reads expressions over the table below from stdin, writes lines of the data format to stdout.
 
 Needs pymysql and a MariaDB server: generate.py HOST PORT < expressions > data.txt
 """
