@@ -1,4 +1,4 @@
--- Addresses and identifiers beside other types where the mode is not strict; doubles in the room of texts.
+-- Addresses and UUIDs with other types without strict mode; doubles stored in text columns.
 create table u (x uuid);
 create table i (x int, y inet6, z uuid, d date, b bit(8), v varchar(40));
 insert into u values ('123e4567-e89b-12d3-a456-426655440000');

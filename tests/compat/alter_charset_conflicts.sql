@@ -1,4 +1,4 @@
--- Options of ALTER TABLE that say different character sets.
+-- Options of ALTER TABLE that name different character sets.
 create table t(a varchar(10));
 alter table t charset=utf8mb4 collate=latin1_bin;
 show create table t;

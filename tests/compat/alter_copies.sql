@@ -1,4 +1,4 @@
--- Which changes of tables are copies, by what they count and whether CHECK constraints are looked at.
+-- Table changes that copy rows: seen in the row counts, and in whether CHECK constraints are checked.
 create table tq2 (a int primary key, b int, c varchar(10)) ;
 insert into tq2 values (1,1,'1'),(2,2,'2'),(3,3,'3');
 set check_constraint_checks=0;

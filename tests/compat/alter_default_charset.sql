@@ -1,4 +1,4 @@
--- Columns that ALTER TABLE makes have the character set that it gives the table, wherever it says it.
+-- Columns added by ALTER TABLE have the table's new character set, wherever the statement names it.
 
 create table t(a varchar(5), b varchar(5) character set latin1, c int) charset utf8mb4;
 

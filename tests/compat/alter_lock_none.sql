@@ -1,4 +1,4 @@
--- What LOCK=NONE cannot be said of, and what changes no rows.
+-- Changes that refuse LOCK=NONE, and changes that touch no rows.
 create table t(id int primary key, p int, q int, s varchar(20), unique u(p), key pq(p,q), key qp(q,p), key k3(s(5)));
 insert into t values(1,1,1,'a'),(2,2,2,'b');
 alter table t add index i4(q), algorithm=instant, lock=none;

@@ -1,4 +1,4 @@
--- Texts that are too long for what a column becomes.
+-- Texts that are too long for a column's new type.
 create table t(a varchar(10));
 insert into t values('abcdef');
 alter table t modify a varchar(3);

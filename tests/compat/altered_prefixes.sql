@@ -1,4 +1,4 @@
--- What becomes of prefixes of keys when their columns change, and of texts that are converted.
+-- Key prefixes whose columns change, and texts that are converted.
 create table a1(t tinytext, x text, b tinyblob, bb blob, m mediumtext, j json, key(t), key(x), key(b), key(bb), key(m), key(j), key(t,b), key(x(10),t));
 show create table a1;
 create table a2(t tinytext character set latin1, u tinytext character set ucs2, key(t), key(u), unique ut(t));

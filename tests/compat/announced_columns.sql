@@ -1,4 +1,4 @@
--- How the columns of statements that show something are announced, and columns of TIMESTAMP.
+-- Column metadata of SHOW statements and of TIMESTAMP columns.
 
 create table a(a timestamp, b timestamp, c timestamp default current_timestamp, d timestamp null, f datetime default current_timestamp, g datetime on update current_timestamp, h timestamp on update current_timestamp default 0);
 

@@ -1,4 +1,4 @@
--- What an explicit value does to the counter when its row is not stored.
+-- The AUTO_INCREMENT counter after an explicit value whose row is not stored.
 create table a(id int auto_increment primary key, u int unique, c int check (c<10));
 insert into a(u) values(1);
 insert into a values(100,1,1);

@@ -1,4 +1,4 @@
--- Values that functions, subqueries and derived tables hand on: what is left of what they were.
+-- Values that pass through functions, subqueries and derived tables: type and digits afterwards.
 CREATE TABLE i (a INT, n INT NOT NULL);
 INSERT INTO i VALUES (65, 1), (5, 2);
 CREATE VIEW v AS SELECT 0x41 AS x, a FROM i;

@@ -1,4 +1,4 @@
--- Whole numbers with and without a sign have a decimal in common, however small they are.
+-- The common type of signed and unsigned integers is DECIMAL, even for small integers.
 CREATE TABLE t (a TINYINT UNSIGNED, b INT NOT NULL, c SMALLINT, d BIGINT, e BIGINT UNSIGNED, f INT UNSIGNED, g TINYINT, m MEDIUMINT UNSIGNED, y YEAR);
 CREATE TABLE r1 AS SELECT COALESCE(a,b) x1, COALESCE(a,b,b) x2, COALESCE(b,a) x3, COALESCE(a,c) x5, COALESCE(f,c) x7, COALESCE(d,e) x10, COALESCE(d,f,d) x12, COALESCE(a,g,g) x14, COALESCE(a,f) x15, COALESCE(a,1) x17, COALESCE(a,-1) x18, COALESCE(a,y) x19, COALESCE(y,m) x20, COALESCE(y,b) x21 FROM t;
 SHOW CREATE TABLE r1;

@@ -1,4 +1,4 @@
--- Columns beside constants that are known when the statement runs, and beside those no key part can hold.
+-- Columns compared with constants known at execution, and with constants that no key part can store.
 CREATE TABLE years (c YEAR, KEY (c));
 INSERT INTO years VALUES (0), (1970), (2000), (2001), (2024);
 SET @number = 1, @text = '1', @bad = 'x', @far = '100', @half = '1.7', @nothing = NULL;

@@ -1,4 +1,4 @@
--- FLOAT(M,D) and DOUBLE(M,D) beside other numbers of fixed digits are equal if they are so up to their digits.
+-- FLOAT(M,D) and DOUBLE(M,D) equal other numbers with fixed digits if they are equal up to their digits.
 CREATE TABLE f (id INT PRIMARY KEY, f FLOAT(8,2), g FLOAT, d DOUBLE(10,2), h DOUBLE, n DECIMAL(10,2), i INT, KEY(f), KEY(d));
 INSERT INTO f VALUES (1, 1.1, 1.1, 1.1, 1.1, 1.1, 1), (2, 2.345, 2.345, 2.345, 2.345, 2.345, 2), (3, 5, 5, 5, 5, 5, 5), (4, NULL, NULL, NULL, NULL, NULL, NULL), (5, 0.1, 0.1, 0.1, 0.1, 0.1, 0);
 SELECT id, f = n, f = d, f = g, f = h, f = 1.1, 1.1 = f, f <=> n, f >= n, f > n, f < n, f <> n, d = n, g = n, h = n, f = i FROM f ORDER BY id;

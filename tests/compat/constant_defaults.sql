@@ -1,4 +1,4 @@
--- Defaults that are expressions, the same for every row.
+-- Defaults that are expressions with the same value for every row.
 create table t(a uuid default (1+1));
 drop table if exists t;
 create table t(a date default (1+1));

@@ -1,4 +1,4 @@
--- A DECIMAL column beside a text that the statement knows compares digit by digit, with an index and without.
+-- A DECIMAL column compares digit by digit with a text known to the statement, with an index and without.
 CREATE TABLE t (id INT PRIMARY KEY, c DECIMAL(20,0) NOT NULL, KEY k (c));
 INSERT INTO t VALUES (10, 18446744073709551616), (11, 18446744073709551615), (12, 5);
 SET @v = '18446744073709551615';

@@ -1,4 +1,4 @@
--- A value chosen among several keeps the digits it was computed with, as one that is not.
+-- A value chosen among several keeps the digits it was computed with, like any other value.
 create table t (i int, d decimal(5,2));
 insert into t values (2, 2.00);
 select 2020/coalesce(i/3,1) a, coalesce(i/3,1) b from t;

@@ -1,4 +1,4 @@
--- Decimals of more digits than their types have: averages and products, and what is stored of them.
+-- Decimals with more digits than their types: averages and products, and their stored values.
 SET sql_mode = '';
 CREATE TABLE wide (id INT, a DECIMAL(65,30), b DECIMAL(65,0), e DECIMAL(65,38));
 INSERT INTO wide VALUES
@@ -26,7 +26,7 @@ CREATE TABLE kept AS SELECT AVG(a) AS x, SUM(b) AS y FROM wide;
 SELECT * FROM kept;
 SET sql_mode = 'STRICT_TRANS_TABLES';
 INSERT INTO kept SELECT AVG(a), 1 FROM wide;
--- A product that has no room with all digits after the point is out of range; MariaDB drops some of them.
+-- A product without room for all digits after the point is out of range; MariaDB drops some of these digits.
 SELECT a * a FROM wide WHERE id = 1;
 SELECT COALESCE(b, e) FROM wide;
 SELECT a + b FROM wide;

@@ -1,4 +1,4 @@
--- DELETE IGNORE ... LIMIT counts the rows that went, not those that foreign keys keep.
+-- DELETE IGNORE ... LIMIT counts deleted rows, not rows kept by foreign keys.
 create table p (a int primary key, b int);
 create table c (a int, foreign key (a) references p (a));
 insert into p values (1,1),(2,2),(3,3),(4,4),(5,5);

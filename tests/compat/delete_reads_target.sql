@@ -1,4 +1,4 @@
--- A DELETE of several tables may not read its targets in subqueries, but in tables that are made before.
+-- A DELETE of several tables may not read its targets in subqueries; it may in materialized derived tables.
 
 create table t(x int, y int);
 

@@ -1,4 +1,4 @@
--- The order a query asks for is made whatever order its tables come in by themselves.
+-- A query's rows have the order of its ORDER BY, whatever the order of its derived tables.
 CREATE TABLE a (x INT);
 INSERT INTO a VALUES (1), (2), (3), (NULL);
 CREATE TABLE t (id INT PRIMARY KEY, msg VARCHAR(10), n INT, KEY (n));

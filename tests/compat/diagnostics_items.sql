@@ -1,4 +1,4 @@
--- What GET DIAGNOSTICS says of where conditions come from, and of conditions that are not there.
+-- GET DIAGNOSTICS: the origin of conditions, and conditions that do not exist.
 
 create table t(id int primary key, v varchar(5));
 

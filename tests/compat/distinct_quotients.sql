@@ -1,4 +1,4 @@
--- AVG and SUM of different values add up what is shown of them.
+-- AVG and SUM of DISTINCT values add up the values as shown.
 CREATE TABLE t (g INT, d DECIMAL(10,2), n INT);
 INSERT INTO t VALUES (1,10,3),(1,20,3),(2,1,7),(2,1,7),(2,NULL,1);
 SELECT AVG(DISTINCT d/n), SUM(DISTINCT d/n), AVG(d/n), SUM(d/n), AVG(DISTINCT 10/3), SUM(DISTINCT 10/3), AVG(DISTINCT d), COUNT(DISTINCT d/n), MAX(DISTINCT d/n), AVG(DISTINCT n/7), SUM(DISTINCT d*d) FROM t;

@@ -15,7 +15,7 @@ REPLACE INTO t VALUES (6, 60, 60) RETURNING a, EXISTS (SELECT 1 FROM u WHERE x =
 DELETE FROM t WHERE a > 4 RETURNING a, (SELECT COUNT(*) FROM u WHERE x < a - 4), a IN (SELECT x + 4 FROM u);
 INSERT INTO t VALUES (1, 0, 0) ON DUPLICATE KEY UPDATE b = (SELECT MAX(x) FROM u), c = (SELECT COUNT(*) FROM u WHERE x = t.a) + VALUES(c);
 SELECT * FROM t;
--- To a statement that says IGNORE a subquery with several rows is NULL.
+-- With IGNORE, a subquery with several rows is NULL.
 UPDATE IGNORE t SET b = (SELECT x FROM u);
 SELECT * FROM t;
 UPDATE IGNORE t SET b = 7 WHERE a > (SELECT x FROM u);
@@ -25,7 +25,7 @@ DELETE IGNORE FROM t WHERE a = (SELECT x FROM u);
 INSERT IGNORE INTO t VALUES ((SELECT 9), (SELECT x FROM u), 9);
 SELECT * FROM t;
 UPDATE t SET b = (SELECT x FROM u);
--- Safe updates ask for a key or a LIMIT.
+-- Safe updates require a key or a LIMIT.
 SET sql_safe_updates = 1;
 UPDATE t SET c = 1;
 UPDATE t SET c = 1 WHERE c = 2;

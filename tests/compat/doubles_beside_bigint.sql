@@ -1,4 +1,4 @@
--- Integers from 2^53 on, of which several are one DOUBLE: an index finds what a scan finds.
+-- Integers from 2^53 on, several of which equal one DOUBLE: an index finds the same rows as a scan.
 CREATE TABLE t (id INT PRIMARY KEY, c BIGINT NOT NULL, n INT, KEY k (n, c));
 INSERT INTO t VALUES (6, 1, 2), (17, 9007199254740993, 2), (18, 9007199254740992, 2), (19, 9007199254740994, 3),
   (20, 9223372036854775807, 2), (21, -9007199254740993, 2);

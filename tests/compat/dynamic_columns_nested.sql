@@ -1,4 +1,4 @@
--- Columns within columns are not looked at by COLUMN_CHECK, however many there are; names given twice are an error.
+-- COLUMN_CHECK does not check nested columns, whatever their number; a repeated name is an error.
 SELECT COLUMN_CHECK(CONCAT(x'04010001000000080031', x'0401'));
 SELECT COLUMN_CHECK(CONCAT(x'04010001000000080031', 'abc'));
 SELECT COLUMN_CHECK(x'04010001000000080031');

@@ -1,4 +1,4 @@
--- What is there in place of a value: members of ENUM columns that become NOT NULL, GROUP_CONCAT of which LIMIT leaves nothing.
+-- Empty values: ENUM columns that become NOT NULL, GROUP_CONCAT with a LIMIT that leaves no rows.
 CREATE TABLE m (id INT PRIMARY KEY, e SET('a','b'), n ENUM('a','b'), i INT, v VARCHAR(5), d DATE, s TIMESTAMP NULL);
 INSERT INTO m (id) VALUES (1);
 ALTER IGNORE TABLE m MODIFY e ENUM('x','a') NOT NULL;

@@ -1,4 +1,4 @@
--- Columns that are equal to one another, several of them in one table: every equality counts.
+-- Equal columns, several of them in one table: every equality is applied.
 CREATE TABLE ad (id INT PRIMARY KEY, c INT);
 CREATE TABLE o (id INT PRIMARY KEY, bill INT, ship INT);
 INSERT INTO ad VALUES (1, 10), (2, 20), (3, 20);

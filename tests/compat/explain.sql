@@ -1,4 +1,4 @@
--- EXPLAIN counts what is read, not what is left by the conditions.
+-- EXPLAIN counts the rows that are read, not the rows that the conditions keep.
 CREATE TABLE e (a INT PRIMARY KEY, b INT, c INT, KEY (b)) ENGINE=MyISAM;
 INSERT INTO e SELECT seq, seq % 7, seq FROM seq_1_to_50;
 EXPLAIN SELECT * FROM e;
@@ -38,7 +38,7 @@ EXPLAIN EXTENDED SELECT * FROM keyed WHERE a = 1 AND e = 'e1';
 EXPLAIN EXTENDED SELECT * FROM keyed WHERE a = 1 AND e = 'e2';
 EXPLAIN EXTENDED SELECT * FROM keyed WHERE a = 9;
 EXPLAIN EXTENDED SELECT keyed.*, three.c FROM keyed, three WHERE keyed.a = 2 AND three.a = keyed.a;
--- What is known of the conditions is said; equalities come first.
+-- EXPLAIN shows simplified conditions; equalities come first.
 EXPLAIN EXTENDED SELECT * FROM three WHERE 1 = 1;
 EXPLAIN EXTENDED SELECT * FROM three WHERE 1 XOR 1;
 EXPLAIN EXTENDED SELECT * FROM three WHERE NULL;
@@ -56,7 +56,7 @@ EXPLAIN SELECT * FROM words WHERE b = 3;
 EXPLAIN SELECT a FROM words WHERE a LIKE 'ab%';
 EXPLAIN SELECT * FROM three JOIN words ON words.b = three.c;
 EXPLAIN SELECT * FROM three JOIN words ON words.a = CONCAT('a', three.c) AND words.b = 1;
--- Of a view that is merged the tables below it are shown.
+-- For a merged view EXPLAIN shows its tables.
 CREATE VIEW v AS SELECT a, c + 1 AS d FROM three WHERE c > 1;
 CREATE VIEW w AS SELECT * FROM v WHERE d < 5 ORDER BY a;
 CREATE VIEW o AS SELECT * FROM one;

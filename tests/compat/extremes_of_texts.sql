@@ -1,4 +1,4 @@
--- GREATEST and LEAST compare texts as numbers where a number is asked for.
+-- GREATEST and LEAST compare texts as numbers where a number is expected.
 select least('10','9') a, greatest('2020','a') b;
 select least('10','9')+0 a, least('10','9')*1.5 b, abs(least('10','9')) c, sum(least('10','9')) d;
 select least('10','9')=9 a, least('10','9')=10 b, least('10','9')='9' c, least('10','9') in (9) d;

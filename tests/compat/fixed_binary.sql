@@ -1,4 +1,4 @@
--- INET4, INET6 and UUID: definitions, what they are read from and written as, what they compare with, what refuses them.
+-- INET4, INET6 and UUID: definitions, input and output, comparisons, refusals.
 CREATE TABLE t (u UUID, i4 INET4, i6 INET6) ENGINE=InnoDB DEFAULT CHARSET=latin1;
 SHOW CREATE TABLE t;
 DESCRIBE t;

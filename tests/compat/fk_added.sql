@@ -1,4 +1,4 @@
--- A foreign key added together with what it is over, or what it refers to.
+-- A foreign key added together with its column, or with the column it refers to.
 create table p (id int primary key, v int);
 create table c (id int primary key);
 insert into c values (1),(2),(3);

@@ -1,4 +1,4 @@
--- A user variable that is given a FLOAT holds the double that it is.
+-- A user variable set to a FLOAT has its exact value as a double.
 CREATE TABLE t (id INT PRIMARY KEY, f FLOAT, g FLOAT(8,2), d DOUBLE(8,2));
 INSERT INTO t VALUES (1, 9999.99, 9999.99, 9999.90), (2, 1.1, 1.1, 1.10);
 SELECT f, g, d INTO @a, @b, @c FROM t WHERE id = 1;

@@ -1,4 +1,4 @@
--- What FLUSH STATUS does with counters: those of the session go to the server's and begin again, nothing of the server is
+-- FLUSH STATUS adds the session's counters to the server's and resets them; no server counter is
 -- lost, other sessions keep theirs.
 CREATE DATABASE flush_status;
 USE flush_status;

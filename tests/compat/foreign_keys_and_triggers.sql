@@ -1,4 +1,4 @@
--- Foreign keys of rows that triggers, duplicates and REPLACE change beside what the statement names.
+-- Foreign keys of rows that triggers, duplicates and REPLACE change in addition to the statement's own rows.
 create table p(id int primary key);
 insert into p values(1);
 create table t(id int primary key, a int, u int, constraint tu foreign key(u) references p(id));
@@ -25,7 +25,7 @@ insert into c3 values(1);
 create trigger a3 before update on p3 for each row set new.id=new.id+50;
 update p3 set v=9;
 select * from p3;
--- An update that IGNORE refuses leaves nothing.
+-- A row update that IGNORE skips has no effect.
 create table p4(id int primary key);
 create table t4(id int primary key, a int, constraint t4a foreign key(a) references p4(id));
 insert into p4 values(2),(6);
@@ -54,7 +54,7 @@ select * from y;
 replace into x values(1,null),(2,1);
 select * from x;
 select * from y;
--- A table under two names: values are computed of what was read, and compared with what is there.
+-- A table under two aliases: values are computed from the row as read, and compared with the stored row.
 create table w(id int primary key, a int);
 insert into w values(1,1),(2,2),(3,3);
 update w a, w b set a.a=1, b.a=2;
@@ -66,7 +66,7 @@ update w a join w b on a.id=b.id set a.a=5, b.a=b.a;
 select * from w;
 update w a join w b on a.id=b.id set a.a=a.a+10, b.a=b.a+1;
 select * from w;
--- A variable that was NULL is what the statement made of it.
+-- A variable that was NULL has the type that the statement gave it.
 create table n(a int);
 insert into n values(1),(2),(3);
 set @k=null;

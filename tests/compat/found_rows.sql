@@ -1,4 +1,4 @@
--- FOUND_ROWS() after statements with a query inside of them, and modes of WEEK that are NULL.
+-- FOUND_ROWS() after statements that contain a query, and NULL as a mode of WEEK.
 
 create table t(a int);
 

@@ -1,4 +1,4 @@
--- Functions at their edges.
+-- Functions with arguments at their limits.
 CREATE TABLE t (id INT, l VARCHAR(10) CHARACTER SET latin1, n INT, b VARBINARY(10), e ENUM('a','B','é'), s SET('x','y','z'), u CHAR(10), i6 INET6, i4 INET4);
 INSERT INTO t VALUES (1,'a1b1',NULL,x'ff','a','x','abc','::ffff:1.2.3.4','1.2.3.4'),(2,'',1,x'61ff62','B','x,z','é','::1.2.3.4','0.0.0.1'),(3,NULL,2,'Robert','é','','Tymczak','::1',NULL);
 SELECT REPLACE('abc','',NULL), REPLACE('abc','b',NULL), REPLACE('abc',NULL,''), REPLACE(NULL,'',''), REPLACE('abc','z',NULL), REPLACE('','',NULL), REPLACE('','a',NULL);

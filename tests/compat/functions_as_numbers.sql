@@ -1,4 +1,4 @@
--- Texts that functions make have no digits after the point in arithmetic.
+-- Texts returned by functions have no digits after the point in arithmetic.
 CREATE TABLE t (id INT, g INT, d DATE, dt DATETIME(2), v VARCHAR(20), c CHAR(5), b VARBINARY(10), j JSON);
 INSERT INTO t VALUES (1,1,'2024-01-05','2024-01-05 10:11:12.25','12.5','3','4.5','{"a":1}'),(2,1,'2024-02-29','2024-02-29 00:00:00','7x','9','1','[1]'),(4,2,NULL,NULL,NULL,NULL,NULL,NULL);
 -- meta

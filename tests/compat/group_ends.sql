@@ -1,5 +1,5 @@
--- Groups of an index of which only the ends are read ("Using index for group-by"): what is NULL, restricted, descending,
--- deleted, changed by others or equal only by collation.
+-- Groups of an index of which only the ends are read ("Using index for group-by"): NULL, conditions, descending order,
+-- rows deleted, changed by other sessions or equal only by collation.
 CREATE TABLE g (id INT PRIMARY KEY, u INT, v INT, w INT NOT NULL, s VARCHAR(10), KEY uv (u, v), KEY sw (s, w), KEY vu (v DESC, u));
 INSERT INTO g SELECT seq, NULLIF(seq % 7, 0), NULLIF(seq % 40, 3), seq % 5, ELT(1 + seq % 6, 'a', 'A', 'b', 'ab', 'AB', NULL) FROM seq_1_to_4000;
 ANALYZE TABLE g;
@@ -43,13 +43,13 @@ PREPARE p FROM 'SELECT a, MAX(b) FROM c WHERE a > ? GROUP BY a';
 EXECUTE p USING 'k6';
 EXECUTE p USING 'k2';
 EXECUTE p USING NULL;
--- a key that holds the start of a text only does not know which text is the least
+-- a prefix key does not know which text is the least
 CREATE TABLE p (a VARCHAR(20), b INT, c INT, PRIMARY KEY (a(3), b, c));
 INSERT INTO p SELECT CONCAT('abc', CHAR(122 - seq % 20)), seq % 3, seq FROM seq_1_to_3000;
 ANALYZE TABLE p;
 SELECT b, MIN(a), MAX(a) FROM p GROUP BY b ORDER BY b;
 SELECT COUNT(DISTINCT b), MAX(a) FROM p;
--- what EXPLAIN says of it; MariaDB thinks of twice as many groups
+-- EXPLAIN; MariaDB estimates twice as many groups
 EXPLAIN SELECT DISTINCT u FROM g;
 EXPLAIN SELECT u, MIN(v), MAX(v) FROM g GROUP BY u;
 EXPLAIN SELECT u, MIN(v), MAX(v) FROM g WHERE u > 2 GROUP BY u;

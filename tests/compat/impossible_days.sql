@@ -1,4 +1,4 @@
--- Days that their month does not have: compared as they are, and found by an index as by a scan.
+-- Days that do not exist in their month: compared unchanged, and an index finds the same rows as a scan.
 SET sql_mode='STRICT_TRANS_TABLES';
 CREATE TABLE t (id INT, d DATE, dt DATETIME(3), ts TIMESTAMP NULL, s VARCHAR(30), KEY(d), KEY(dt), KEY(ts), KEY(s));
 INSERT INTO t VALUES (1,'2024-02-28','2024-02-28 10:00:00.5','2024-02-28 10:00:00','2024-02-28'),(2,'2024-02-29','2024-02-29 23:59:59.999','2024-02-29 23:59:59','2024-02-30'),(3,'2024-03-01','2024-03-01 00:00:00','2024-03-01 00:00:00','2024-02-31'),(4,'2024-03-02','2024-03-01 00:00:00.001','2024-03-01 10:00:00','x'),(5,NULL,NULL,NULL,NULL);

@@ -1,4 +1,4 @@
--- Rows without values are rows for no column, unless columns or a view say which.
+-- Empty VALUES rows set no column, unless the statement or a view lists columns.
 CREATE TABLE t (a INT, b INT NOT NULL, c INT DEFAULT 5, d INT AS (c+1), e TIMESTAMP DEFAULT '2020-01-01 00:00:00');
 CREATE TABLE u (a INT AUTO_INCREMENT PRIMARY KEY, b INT NOT NULL DEFAULT 3, c VARCHAR(10) DEFAULT 'x', d INT DEFAULT (b+1));
 CREATE VIEW v AS SELECT b, c FROM u;

@@ -1,4 +1,4 @@
--- SET insert_id is for the first INSERT that generates a number, be it that of a trigger or a function.
+-- SET insert_id applies to the first INSERT that generates a number, also to one in a trigger or a function.
 CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, v INT);
 CREATE TABLE l (id INT AUTO_INCREMENT PRIMARY KEY, v INT);
 CREATE TRIGGER bi BEFORE INSERT ON t FOR EACH ROW INSERT INTO l (v) VALUES (NEW.v);

@@ -1,4 +1,4 @@
--- What statements that insert rows tell of them.
+-- Info texts of statements that insert rows.
 CREATE TABLE src (a INT);
 INSERT INTO src VALUES (1), (2);
 INSERT INTO src VALUES (3);

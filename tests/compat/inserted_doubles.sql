@@ -1,4 +1,4 @@
--- Doubles among values of other types in a column of texts: each is stored as what it is.
+-- Doubles and values of other types stored in a text column: each is stored by its own type.
 create table v(a varchar(10), n int auto_increment primary key);
 insert into v(a) values(1e10),('x');
 insert into v(a) values(1/3e0),('x');

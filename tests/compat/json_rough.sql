@@ -1,4 +1,4 @@
--- JSON functions on what is no document or no array.
+-- JSON functions on values that are no document or no array.
 SELECT JSON_LENGTH('2024-01-01'), JSON_LENGTH('01'), JSON_LENGTH(DATE'2024-01-01'), JSON_LENGTH('1x'), JSON_LENGTH('x'), JSON_LENGTH(''), JSON_LENGTH(' '), JSON_LENGTH('"a'), JSON_LENGTH('"a"x'), JSON_LENGTH('tru'), JSON_LENGTH('true x'), JSON_LENGTH('-'), JSON_LENGTH('1e');
 SELECT JSON_LENGTH('[1,2]x'), JSON_LENGTH('[1,2'), JSON_LENGTH('[1,]'), JSON_LENGTH('[1 2]'), JSON_LENGTH('{"a":1}}'), JSON_LENGTH('{"a":1'), JSON_LENGTH('{"a"}'), JSON_LENGTH('[1,2] 3'), JSON_LENGTH('[1,[2,3}]'), JSON_LENGTH('[]x');
 SELECT JSON_LENGTH('[1,[1,2,3],4]','$[1]'), JSON_LENGTH('[1,[1,2,3],4','$[1]'), JSON_LENGTH('[1,[1,2','$[1]'), JSON_LENGTH('{"a":01}','$.a'), JSON_LENGTH('{"a":1x}','$.a'), JSON_LENGTH('1x','$');

@@ -1,4 +1,4 @@
--- Documents that come again, and columns of which only some values fit.
+-- JSON_TABLE with repeated documents, and columns for which only some values fit.
 CREATE TABLE t (id INT, j TEXT);
 INSERT INTO t VALUES (1, '[{"a":1,"b":"x"},{"a":"7","b":"abcdef"}]'), (2, '[{"a":1,"b":"x"},{"a":"7","b":"abcdef"}]'), (3, '[{"a":3}]'), (4, NULL), (5, '[{"a":3}]'), (6, '[]');
 SELECT id, x.* FROM t, JSON_TABLE(t.j, '$[*]' COLUMNS (n FOR ORDINALITY, a INT PATH '$.a', b VARCHAR(6) PATH '$.b')) x ORDER BY id, n;

@@ -1,4 +1,4 @@
--- Root paths of JSON_TABLE on what is no array, and ranges.
+-- Root paths of JSON_TABLE on values that are no array, and ranges.
 SELECT * FROM JSON_TABLE('{"a":1}','$[last]' COLUMNS(a INT PATH '$.a')) t;
 SELECT * FROM JSON_TABLE('{"a":1}','$[-1]' COLUMNS(a INT PATH '$.a')) t;
 SELECT * FROM JSON_TABLE('{"a":1}','$[0]' COLUMNS(a INT PATH '$.a')) t;

@@ -1,4 +1,4 @@
--- JSON functions whose value is true or false are that in other documents.
+-- JSON functions that return true or false are booleans in other documents.
 CREATE TABLE j (id INT, d JSON);
 INSERT INTO j VALUES (1,'{"a":1}'),(2,'[1,2]'),(3,NULL);
 -- meta

@@ -1,4 +1,4 @@
--- Statements on MyISAM, Aria and MEMORY tables keep what they did before they failed.
+-- Failed statements on MyISAM, Aria and MEMORY tables keep their changes before the error.
 create table t (a int primary key, b int not null, c varchar(3)) engine=myisam;
 insert into t values (1,1,'a'),(2,2,'b'),(1,3,'c'),(4,4,'d');
 select * from t order by a;

@@ -1,4 +1,4 @@
--- what NULL does to a TIMESTAMP, UPDATE to a counter, and what keys and constraints may be
+-- NULL for a TIMESTAMP, UPDATE of a counter, and allowed forms of keys and constraints
 CREATE TABLE ts (id INT PRIMARY KEY, a TIMESTAMP NOT NULL DEFAULT '2010-10-11 12:34:56', b TIMESTAMP NOT NULL DEFAULT '2001-01-01', c DATETIME DEFAULT '2001-01-01' ON UPDATE NOW(), n INT NOT NULL);
 SET timestamp = 1000000000;
 SET time_zone = '+00:00';

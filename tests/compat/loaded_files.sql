@@ -1,4 +1,4 @@
--- What fields of a file say of NULL, and columns without a field.
+-- NULL in fields of a file, and columns without a field.
 create table f(a varchar(10), b varchar(10));
 insert into f values(null,'5'),('7',null);
 select * from f into outfile '../compat_loads_1';

@@ -1,4 +1,4 @@
--- Rows of a file with fewer fields than are asked for.
+-- Rows of a file with too few fields.
 set timestamp=1600000000;
 create table src(a int, b varchar(10));
 insert into src values(1,'x'),(2,'y');
@@ -54,7 +54,7 @@ delete from au;
 create table nw(a int, k timestamp not null default '2020-01-01', m datetime default now(), o datetime not null default now());
 load data infile '../compat_loads_11' ignore into table nw;
 select * from nw;
--- What encloses, without a character to escape it by.
+-- ENCLOSED BY without an escape character.
 create table q(x varchar(20), y int);
 insert into q values('a"b',1),('a\\b',2),(null,3),('x\ty',4),('a,b',6);
 select * from q into outfile '../compat_loads_13' fields terminated by ',' enclosed by '"' escaped by '';

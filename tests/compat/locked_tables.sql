@@ -1,4 +1,4 @@
--- FOR UPDATE locks what is in FROM: not the tables of subqueries and derived tables.
+-- FOR UPDATE locks only the tables in FROM, not those of subqueries and derived tables.
 CREATE TABLE a (id INT PRIMARY KEY, x INT);
 CREATE TABLE b (id INT PRIMARY KEY, a_id INT, x INT);
 INSERT INTO a VALUES (1, 1), (2, 2);

@@ -1,4 +1,4 @@
--- Without a binary log there are no events, of whatever file.
+-- SHOW BINLOG EVENTS is empty without a binary log, for every file name.
 show binlog events;
 show binlog events limit 0,25;
 show binlog events in 'file';

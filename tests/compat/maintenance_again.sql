@@ -28,7 +28,7 @@ check table t changed;
 check table t fast;
 check table t changed;
 drop table t;
--- Keys that are there already.
+-- Keys that exist already.
 create table t (a int not null primary key, b int);
 alter table t add primary key if not exists (a);
 alter table t add primary key if not exists (b);

@@ -1,4 +1,4 @@
--- Digits of quotients in merged derived tables, views, common tables and in subqueries that are values.
+-- Digits of quotients in merged derived tables, views and common tables, and in scalar subqueries.
 
 create table t(a int,b int, c decimal(10,2));
 

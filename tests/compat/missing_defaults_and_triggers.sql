@@ -1,4 +1,4 @@
--- Columns without a default that triggers see or set.
+-- Columns without a default that triggers read or set.
 create table src(a int);
 insert into src values(1),(2),(3);
 create table t(a int, c int not null, s varchar(5) not null, d date not null, dn int);

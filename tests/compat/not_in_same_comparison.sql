@@ -1,4 +1,4 @@
--- NOT IN whose query asks for the same equality again: where that is NULL, the row is none of the query's.
+-- NOT IN with a subquery that repeats the same equality: where it is NULL, the subquery does not return the row.
 
 create table l(id int primary key, a int, b int);
 

@@ -1,4 +1,4 @@
--- Columns without a default that ON DUPLICATE KEY UPDATE sets need no value, in rows of VALUES.
+-- A column without a default needs no value in VALUES if ON DUPLICATE KEY UPDATE sets it.
 
 CREATE TABLE t1 (id INT PRIMARY KEY, c0 DECIMAL(8,2) NOT NULL, c1 CHAR(5), c2 int not null, e enum('x','y') not null);
 

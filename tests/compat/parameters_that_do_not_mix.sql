@@ -1,4 +1,4 @@
--- Parameters that another character set does not have are no question marks.
+-- Parameters that a character set cannot represent do not become question marks.
 CREATE TABLE t (id INT PRIMARY KEY, a VARCHAR(10) CHARACTER SET ascii, l VARCHAR(10) CHARACTER SET latin1, KEY (a), KEY (l));
 INSERT INTO t VALUES (1,'a','ä'),(2,'?','?'),(3,NULL,NULL);
 EXECUTE IMMEDIATE 'SELECT IFNULL(a, ?) FROM t' USING 'é';

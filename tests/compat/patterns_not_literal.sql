@@ -1,4 +1,4 @@
--- A bad pattern is an error wherever it is from.
+-- A bad pattern is an error wherever it comes from.
 EXECUTE IMMEDIATE 'SELECT "abc" REGEXP ?' USING '[';
 SET @p = '[';
 SELECT 'abc' REGEXP @p;

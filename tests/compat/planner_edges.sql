@@ -1,4 +1,4 @@
--- Plans refuse this, compute it elsewhere or show it otherwise than it is written.
+-- Statements that the planner refuses, moves or shows in another form.
 CREATE TABLE t1 (i1 INT);
 CREATE TABLE t2 (i2 INT);
 CREATE TABLE t3 (i3 INT, d3 DATETIME NOT NULL);

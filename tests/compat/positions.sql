@@ -1,4 +1,4 @@
--- Numbers as positions: UPDATE and DELETE have no list they could be in.
+-- Numbers in ORDER BY: UPDATE and DELETE have no select list, so they are no positions.
 CREATE TABLE p (a INT PRIMARY KEY, b INT);
 INSERT INTO p VALUES (1, 2), (2, 1);
 DELETE FROM p ORDER BY 1 LIMIT 1;

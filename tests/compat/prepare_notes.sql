@@ -1,4 +1,4 @@
--- What PREPARE tells of, and what EXECUTE does.
+-- Notes of PREPARE, and notes of EXECUTE.
 CREATE TABLE t (a INT, b INT, KEY (a));
 INSERT INTO t VALUES (1, 2), (3, 4);
 CREATE VIEW v AS SELECT b FROM t;

@@ -1,4 +1,4 @@
--- Expressions of programs are bound once: what they depend on may change between two evaluations.
+-- Expressions of programs are bound once, but their inputs may change between two evaluations.
 CREATE TABLE t (id INT PRIMARY KEY, v DECIMAL(10,2), s VARCHAR(20), w VARCHAR(40));
 CREATE TRIGGER bi BEFORE INSERT ON t FOR EACH ROW SET NEW.w = CONCAT(@x, '-', NEW.v / 3), @x = CONCAT(@x, 'y');
 SET @x = 'a';

@@ -1,4 +1,4 @@
--- Items of one SET see what those before them have set.
+-- Items of one SET see the values set by earlier items.
 CREATE PROCEDURE several(x INT, OUT y INT) BEGIN DECLARE z INT; SET z = x + 1, y = z; END;
 CALL several(5, @y);
 SELECT @y;

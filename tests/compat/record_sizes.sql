@@ -1,4 +1,4 @@
--- How long rows, columns and parts of keys may be.
+-- Maximum lengths of rows, columns and key parts.
 create table t(a varchar(16383), b int);
 drop table if exists t;
 create table t(a varchar(16383));

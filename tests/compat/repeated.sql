@@ -1,5 +1,5 @@
--- Statements sent again and again as text with other values: the third and later ones are answered
--- from a plan that was kept, and nothing may show it.
+-- Statements sent repeatedly as text with other values: the third and later ones run
+-- from a cached plan, and no result may differ.
 CREATE TABLE item (id INT PRIMARY KEY, code VARCHAR(10), price DECIMAL(8,2), made DATE, kind ENUM('a','b'), KEY code (code));
 INSERT INTO item VALUES (1,'one',1.5,'2024-01-01','a');
 INSERT INTO item VALUES (2,'two',2.5,'2024-01-02','b');

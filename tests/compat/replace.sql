@@ -1,4 +1,4 @@
--- REPLACE of rows that are the same already, that are written over, and that are deleted.
+-- REPLACE of rows that are unchanged, overwritten, or deleted.
 CREATE TABLE a (id INT PRIMARY KEY, v VARCHAR(20)) ENGINE=InnoDB;
 INSERT INTO a VALUES (1, 'x'), (2, 'y');
 REPLACE INTO a VALUES (1, 'x');

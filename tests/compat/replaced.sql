@@ -1,4 +1,4 @@
--- What CREATE OR REPLACE takes the place of, and what it leaves behind when it fails.
+-- Objects that CREATE OR REPLACE replaces, and the state after its failure.
 CREATE TABLE t (a INT);
 INSERT INTO t VALUES (7);
 CREATE OR REPLACE TABLE t (a INT PRIMARY KEY, b INT);
@@ -9,7 +9,7 @@ SELECT * FROM t;
 CREATE TABLE s (x INT UNSIGNED, y INT DEFAULT 4);
 CREATE OR REPLACE TABLE t LIKE s;
 SHOW COLUMNS FROM t;
--- Neither table is left by what is wrong itself.
+-- A statement with an error of its own leaves neither table.
 CREATE OR REPLACE TABLE t (a INT PRIMARY KEY) SELECT 1 AS a UNION ALL SELECT 1;
 SHOW TABLES LIKE 't';
 CREATE TABLE t (a INT);
@@ -22,7 +22,7 @@ CREATE TABLE t (a INT);
 CREATE OR REPLACE TABLE t (a INT, FOREIGN KEY (a) REFERENCES nosuch (x));
 SHOW TABLES LIKE 't';
 CREATE TABLE t (a INT);
--- What is missing or used twice is found before.
+-- Missing or repeated names are found before the old table is dropped.
 CREATE OR REPLACE TABLE t LIKE nosuch;
 CREATE OR REPLACE TABLE t LIKE t;
 CREATE OR REPLACE TABLE nosuch LIKE nosuch;
@@ -82,7 +82,7 @@ SELECT * FROM q;
 CREATE OR REPLACE SEQUENCE q;
 SELECT NEXTVAL(q);
 DROP SEQUENCE q;
--- Under LOCK TABLES it stays locked, or is no longer there.
+-- Under LOCK TABLES the new table is locked, or the table is gone.
 LOCK TABLES t WRITE, s READ;
 CREATE OR REPLACE TABLE t (a INT, b INT);
 INSERT INTO t VALUES (1, 2);
@@ -114,14 +114,14 @@ b: SELECT * FROM t;
 CREATE OR REPLACE TABLE t (a INT PRIMARY KEY) ENGINE = MyISAM;
 b: INSERT INTO t VALUES (2);
 SELECT * FROM t;
--- Not both.
+-- OR REPLACE together with IF NOT EXISTS is an error.
 CREATE OR REPLACE TABLE IF NOT EXISTS both_ways (a INT);
 CREATE OR REPLACE TEMPORARY TABLE IF NOT EXISTS both_ways (a INT);
 CREATE OR REPLACE SEQUENCE IF NOT EXISTS both_ways;
 CREATE OR REPLACE INDEX IF NOT EXISTS both_ways ON both_ways (a);
 CREATE OR REPLACE VIEW IF NOT EXISTS both_ways AS SELECT 1;
 CREATE OR REPLACE PROCEDURE IF NOT EXISTS both_ways() SELECT 1;
--- The DROP privilege is asked for too, but for what only the session sees.
+-- The DROP privilege is required too, except for temporary tables.
 CREATE USER replacer@localhost;
 CREATE DATABASE compat_privileges;
 GRANT EXECUTE, CREATE, CREATE TEMPORARY TABLES, SELECT, INSERT, CREATE VIEW ON compat_privileges.* TO replacer@localhost;

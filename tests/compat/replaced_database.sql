@@ -1,4 +1,4 @@
--- What CREATE OR REPLACE DATABASE takes the place of.
+-- Databases that CREATE OR REPLACE DATABASE replaces.
 CREATE OR REPLACE DATABASE compat_replaced;
 CREATE TABLE compat_replaced.t (a INT);
 CREATE PROCEDURE compat_replaced.p() SELECT 1;
@@ -9,7 +9,7 @@ SHOW TABLES FROM compat_replaced;
 SHOW CREATE DATABASE compat_replaced;
 CALL compat_replaced.p();
 SHOW TABLES;
--- What is wrong leaves the old one.
+-- A failed statement keeps the old database.
 CREATE TABLE compat_replaced.parent (a INT PRIMARY KEY);
 CREATE OR REPLACE DATABASE compat_replaced CHARACTER SET nope;
 CREATE OR REPLACE DATABASE compat_replaced CHARACTER SET latin1 COLLATE utf8mb3_bin;

@@ -11,7 +11,7 @@ SELECT a + 1, COUNT(*) FROM t GROUP BY a + 1 WITH ROLLUP HAVING COUNT(*) > 1;
 SELECT a, COUNT(*) FROM t WHERE id > 100 GROUP BY a WITH ROLLUP;
 SELECT COUNT(*), SUM(n) FROM (SELECT a, b, COUNT(*) AS n FROM t GROUP BY a, b WITH ROLLUP) q;
 SELECT q.b FROM (SELECT a, b, COUNT(*) AS n FROM t GROUP BY a, b WITH ROLLUP) q WHERE q.a IS NULL;
--- More rows than are read or given at once, and groups that go on from one to the next.
+-- More rows than one batch, and groups that continue in the next batch.
 SELECT COUNT(*), SUM(a), SUM(b), SUM(n) FROM (SELECT seq DIV 3 AS a, seq AS b, COUNT(*) AS n FROM seq_1_to_20000 GROUP BY a, b WITH ROLLUP) q;
 SELECT seq DIV 7000 AS a, COUNT(*), MIN(seq), MAX(seq) FROM seq_1_to_20000 GROUP BY a WITH ROLLUP;
 SELECT seq DIV 10000 AS a, seq DIV 5000 AS b, COUNT(*) FROM seq_1_to_20000 GROUP BY a, b WITH ROLLUP;

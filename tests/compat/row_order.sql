@@ -35,7 +35,7 @@ ALTER TABLE h ORDER BY s;
 SELECT * FROM h;
 REPLACE INTO h VALUES (2, 'r');
 SELECT * FROM h ORDER BY n;
--- AUTO_INCREMENT counts within the parts of a key before it.
+-- AUTO_INCREMENT counts separately for each value of the key parts before it.
 CREATE TABLE g (grp INT NOT NULL, sub CHAR(1) NOT NULL, n INT NOT NULL AUTO_INCREMENT, v INT, PRIMARY KEY (grp, sub, n)) ENGINE=MyISAM;
 INSERT INTO g (grp, sub, v) VALUES (1, 'a', 1), (1, 'b', 2), (1, 'A', 3), (2, 'a', 4);
 SELECT LAST_INSERT_ID();
@@ -52,7 +52,7 @@ INSERT INTO g (grp, sub) VALUES (1, 'a');
 SELECT * FROM g WHERE grp = 1 AND sub = 'a';
 CREATE TABLE gi (grp INT NOT NULL, n INT NOT NULL AUTO_INCREMENT, PRIMARY KEY (grp, n)) ENGINE=InnoDB;
 CREATE TABLE gm (grp INT NOT NULL, n INT NOT NULL AUTO_INCREMENT, PRIMARY KEY (grp, n)) ENGINE=MEMORY;
--- A column that says NULL after AUTO_INCREMENT may be NULL.
+-- A column declared NULL after AUTO_INCREMENT may be NULL.
 CREATE TABLE nn (n INT AUTO_INCREMENT NULL, v INT, UNIQUE (n));
 SHOW CREATE TABLE nn;
 INSERT INTO nn (v) VALUES (1);

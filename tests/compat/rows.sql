@@ -1,4 +1,4 @@
--- Rows of values where other rows or values stand.
+-- Row values in places of other rows or single values.
 CREATE TABLE t (a INT, b INT, c INT);
 INSERT INTO t VALUES (1, 2, 3);
 select (1,2) in ((1,2,3));

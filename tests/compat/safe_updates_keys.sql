@@ -1,4 +1,4 @@
--- sql_safe_updates: which conditions name the rows by a key.
+-- sql_safe_updates: conditions that count as using a key.
 
 create table t(a int, b int, c int, key(a), key(b));
 

@@ -1,4 +1,4 @@
--- Columns that CREATE TABLE makes of a UNION's.
+-- Columns that CREATE TABLE makes from the columns of a UNION.
 create table s(a int not null default 5, b varchar(5) not null, c datetime not null, n int, e enum('x','y') not null, y year not null, bi bit(3) not null, f float not null, da date not null, de decimal(5,2) not null, ti time not null, bl blob not null);
 create table t select * from s union select * from s;
 show create table t;

@@ -1,4 +1,4 @@
--- SET STATEMENT in stored programs: the statement inside is planned for itself, with the program's variables.
+-- SET STATEMENT in stored programs: the inner statement is planned separately, with the program's variables.
 create table t (a int);
 begin not atomic set statement max_statement_time=5 for select 1; end;
 begin not atomic declare x int default 3; set statement max_statement_time=5 for select x; end;

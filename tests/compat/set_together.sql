@@ -1,4 +1,4 @@
--- Assignments of one SET see nothing of each other.
+-- Assignments of one SET do not see each other's values.
 set @a=1, @b=@a+1;
 select @a,@b;
 set @a=1, @b=@a;

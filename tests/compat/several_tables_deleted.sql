@@ -1,4 +1,4 @@
--- A DELETE of several tables that cascades reach too.
+-- A DELETE of several tables that cascades also reach.
 create table g(id int primary key);
 create table p(id int primary key, g int, foreign key(g) references g(id) on delete cascade);
 create table c(id int primary key, p int, foreign key(p) references p(id) on delete cascade);

@@ -1,4 +1,4 @@
--- Values of UPDATE and ON DUPLICATE KEY UPDATE that are all computed of the row as it was.
+-- Values of UPDATE and ON DUPLICATE KEY UPDATE are all computed from the old row.
 
 create table t(id int primary key, a int, b int, c int);
 

@@ -1,21 +1,21 @@
--- Answers that were told to differ, one by one.
+-- Single statements whose results once differed.
 CREATE TABLE t (a INT, b INT, KEY (a), KEY (b));
 INSERT INTO t VALUES (1, 2), (1, 3), (2, 3), (NULL, 4);
 -- A correlated subquery on a total row.
 SELECT a, COUNT(*), (SELECT MAX(x.b) FROM t AS x WHERE x.a = t.a) AS m FROM t GROUP BY a WITH ROLLUP;
 SELECT a, (SELECT COUNT(*) FROM t AS x WHERE x.a <=> t.a) AS m FROM t GROUP BY a WITH ROLLUP;
--- A variable of a program is a number, beside a literal and in a row that is stored.
+-- A program's numeric variable, compared with a literal and in a stored row.
 CREATE TABLE j (d TEXT);
 CREATE PROCEDURE p() BEGIN DECLARE i INT DEFAULT 0; INSERT INTO j VALUES (JSON_OBJECT('a', i)), (JSON_ARRAY(i, 'x')); SELECT JSON_OBJECT('a', i); END;
 CALL p();
 SELECT d FROM j;
--- Safe updates ask for a key.
+-- Safe updates require a key.
 SET sql_safe_updates = 1;
 UPDATE t SET b = 5 WHERE a = 1 OR b = 2;
 UPDATE t SET b = 5 WHERE b + 0 = 2;
 DELETE FROM t WHERE a + 0 = 9;
 SET sql_safe_updates = 0;
--- Flushing anything but the status leaves the session's counters.
+-- FLUSH of anything but STATUS does not reset the session's counters.
 SELECT a FROM t WHERE a = 2;
 SELECT variable_value > 0 FROM information_schema.session_status WHERE variable_name = 'Handler_read_key';
 FLUSH TABLES;
@@ -24,7 +24,7 @@ FLUSH LOGS;
 SELECT variable_value > 0 FROM information_schema.session_status WHERE variable_name = 'Handler_read_key';
 FLUSH STATUS;
 SELECT variable_value > 0 FROM information_schema.session_status WHERE variable_name = 'Handler_read_key';
--- Division by zero and overflow of constants, each time a text of one shape comes again.
+-- Division by zero and overflow of constants, in repeated texts of one shape.
 SET sql_mode = 'STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO';
 SELECT 1 / 0, a FROM t WHERE a = 1;
 SELECT 1 / 0, a FROM t WHERE a = 2;

@@ -1,4 +1,4 @@
--- Numbers as members of SET and ENUM are cut; a column without a value and default is told before rows are read.
+-- Numbers stored in SET and ENUM are truncated; a column without value and default is an error before rows are read.
 SET sql_mode='';
 CREATE TABLE s (id INT AUTO_INCREMENT PRIMARY KEY, s SET('a','b','1','x','y'), e ENUM('a','b','1','x','2'));
 INSERT INTO s (s,e) VALUES (1.5,1.5),(1.5e0,1.5e0),(2.5,2.5),(2.5e0,2.5e0),(-1,-1),(-0.5,-0.5),(0.5,0.5),(0.9e0,0.9e0),(99,99),(31.9,5.9),(32,6),(1e30,1e30),(-1e30,-1e30),(-1.5,-1.5);

@@ -1,10 +1,10 @@
--- Strings: how long results are, what the old ciphers take for keys, what is no text.
+-- Strings: lengths of results, keys of the old ciphers, bytes that are no text.
 CREATE TABLE t (a VARCHAR(10) CHARACTER SET latin1, b VARCHAR(3) CHARACTER SET latin1);
 INSERT INTO t VALUES ('', 'x'), (NULL, 'y'), ('b', 'z');
 -- REPLACE may replace every character.
 CREATE TABLE r AS SELECT REPLACE('a', a, b) x, REPLACE('aaaa', 'aa', 'bbbb') y, REPLACE(a, 'b', '') z FROM t;
 SHOW CREATE TABLE r;
--- A pattern beside bytes takes them for text, which they may not be.
+-- A pattern applied to bytes reads them as text, and they may be invalid text.
 SET @latin = _latin1'a';
 SET NAMES latin1;
 SELECT 0xE001 REGEXP @latin, 0x61E001 REGEXP @latin;
@@ -27,7 +27,7 @@ SELECT 0xF4908080 REGEXP @latin;
 SELECT REGEXP_INSTR(0xE001, @latin), REGEXP_SUBSTR(0xE001, @latin);
 SELECT HEX(REGEXP_REPLACE(0xE001, @latin, 'b'));
 SET NAMES utf8mb4;
--- What is longer than a packet is cut to one, and that is said once.
+-- A result longer than a packet is cut to its length, with one warning.
 SELECT LENGTH(CAST('ab' AS BINARY(16777217)));
 SELECT LENGTH(CAST(b AS BINARY(16777217))) FROM t;
 SELECT LENGTH(CAST(b AS CHAR(16777217))) FROM t;
@@ -44,11 +44,11 @@ SELECT HEX(DES_DECRYPT(DES_ENCRYPT('foo', 'a'), 'b'));
 SELECT HEX(DES_DECRYPT(DES_ENCRYPT('foo', 'a'), NULL));
 CREATE TABLE d AS SELECT DES_ENCRYPT('a') x, DES_DECRYPT('abc') y, DES_ENCRYPT(a) z, DES_DECRYPT(a) w FROM t;
 SHOW CREATE TABLE d;
--- How long a result is is computed when the statement is bound, too.
+-- The length of a result is also computed at binding.
 SELECT LEFT('abc', IF('x', 1, 2)), SPACE('1x'), REPEAT('a', '2x');
 SELECT SUBSTR('abc', '2x', IF('y', 1, 2)), ROUND(1.25, '1x'), ROUND(12, '1x');
 SELECT LPAD('abc', '1x', 'x'), FORMAT(1.25, '1x'), REPEAT('a', '1x') FROM t;
--- What cannot be NULL is not computed to see that it is not.
+-- IS NULL of an expression that cannot be NULL does not compute it.
 SELECT ('a' + 1) IS NULL, ISNULL('b' + 1), ('c' + 1) IS NOT NULL, CONCAT('d' + 1) IS NULL;
 SELECT 1 FROM t WHERE ('a' + 1) IS NULL;
 -- Escape characters are those of the pattern's character set.
@@ -66,6 +66,6 @@ SET sql_mode = DEFAULT;
 UPDATE (SELECT 1 LIKE 2 ESCAPE (1 IN (SELECT 1 FROM t))) x, l SET l.a = 1;
 UPDATE (SELECT 1 LIKE 2 ESCAPE (1 IN (SELECT 1))) x, l SET l.a = '2_f';
 SELECT 1 LIKE 2 ESCAPE (1 IN (SELECT 1 FROM t));
--- Bytes cut to a length are shown by their numbers.
+-- Bytes cut to a length are shown in hexadecimal.
 SELECT CAST(0x61E9FF AS CHAR(1));
 SELECT CAST(COMPRESS('bar') AS CHAR(4)) IS NULL;

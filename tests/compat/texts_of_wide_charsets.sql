@@ -1,4 +1,4 @@
--- Functions put their own characters in the character set of their arguments.
+-- Functions write their own characters in the character set of their arguments.
 select soundex('xyz'), soundex('Tymczak'), soundex('Pfister'), soundex('bab'), soundex('bahb'), soundex('abcabc'), soundex('a1b2c'), soundex('éab'), soundex('bébé'), soundex('ßx'), soundex(''), soundex('123'), soundex(null), soundex('x y z'), soundex(' ab'), soundex('b_b'), soundex('ÿb');
 select soundex(_latin1 x'e96162'), hex(soundex(_utf16 x'00610062')), hex(soundex(_ucs2'é')), soundex(_gbk x'd65c61'), soundex(x'616200ff63');
 select quote(_ucs2'a\'b'), hex(quote(_sjis x'955c')), hex(quote(_big5 x'b35c27')), quote(_utf16'\\'), hex(quote(_utf32'a')), quote(_utf16le'é'), hex(quote(x'005c271a')), quote(null);

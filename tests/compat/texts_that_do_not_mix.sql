@@ -1,4 +1,4 @@
--- Texts of other character sets are no question marks.
+-- Texts of other character sets do not become question marks.
 CREATE TABLE t (a VARCHAR(10) CHARACTER SET ascii, l VARCHAR(10) CHARACTER SET latin1, u VARCHAR(10) CHARACTER SET utf8mb4, b VARCHAR(10) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin, d JSON, n INT);
 INSERT INTO t VALUES ('a','ä','日','é','"日"',1),(NULL,NULL,NULL,NULL,NULL,NULL);
 SELECT IFNULL(a,'é') FROM t;

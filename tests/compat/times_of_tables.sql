@@ -1,4 +1,4 @@
--- When tables were created and changed, and in which time zone that is said.
+-- Creation and update times of tables, and their time zone.
 
 create table a(id int primary key, b int);
 

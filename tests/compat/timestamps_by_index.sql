@@ -1,4 +1,4 @@
--- Instants compared with local times: where the clocks are put forward or back, and at the ends of the range.
+-- Timestamps compared with local times: when clocks go forward or back, and at the ends of the range.
 -- Recorded from a MariaDB whose time zone Europe/Berlin is loaded. Its index finds only the first of two instants that
 -- are one local time, its scan both.
 

@@ -1,4 +1,4 @@
--- The error of a sequence that is not there: 4091 if it is the statement's first table, else 1146.
+-- The error of a missing sequence: 4091 if it is the statement's first table, else 1146.
 CREATE TABLE t (a INT);
 SELECT NEXTVAL(x);
 SELECT LASTVAL(x);

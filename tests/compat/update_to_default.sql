@@ -1,4 +1,4 @@
--- DEFAULT of a column that has none.
+-- DEFAULT of a column without a default.
 create table src(a int);
 insert into src values(1);
 create table e(id int primary key, d int not null, n int, en enum('a','b') not null, ts timestamp not null, x int not null default 5, g int as (d+1), ai int not null auto_increment, key(ai));

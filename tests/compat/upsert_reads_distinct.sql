@@ -1,4 +1,4 @@
--- ON DUPLICATE KEY UPDATE reads tables of a query of distinct rows.
+-- ON DUPLICATE KEY UPDATE reads tables of a SELECT DISTINCT.
 create table t3 (a int primary key, b int, c int);
 create table s3 (a int, b int, c int, d int);
 insert into s3 values (1,10,100,1000),(2,20,200,2000),(1,10,101,1001),(1,10,102,1002);

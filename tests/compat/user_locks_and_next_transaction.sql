@@ -7,7 +7,7 @@ select is_free_lock(repeat('x',193));
 select is_used_lock(repeat('x',193));
 select release_lock(repeat('x',193));
 select is_free_lock('a'), is_free_lock('C'), release_all_locks();
--- SET TRANSACTION is about the next transaction, which a statement without tables is not.
+-- SET TRANSACTION applies to the next transaction; a statement without tables is none.
 create table t(id int primary key, a int);
 insert into t values(1,1);
 set transaction read only;

@@ -1,4 +1,4 @@
--- A user variable is read as what it was before the statement, and holds a number or a text.
+-- A user variable is read with its type before the statement; it holds a number or a text.
 SET @k = 1;
 SELECT @k := CONCAT_WS(',', @k, seq) FROM seq_1_to_3;
 SELECT @k;
@@ -13,13 +13,13 @@ SET @f = 1.5e0;
 SELECT @f := 7, @f, @f + 1, @f DIV 2, @f % 2 FROM seq_1_to_2;
 SET @x = 18446744073709551615;
 SELECT @x, @x := 1, @x - 2;
--- One that was nothing is a text.
+-- A variable that was never set is a text.
 SELECT @r := @r + 1 FROM seq_1_to_3, (SELECT @r := 0) x;
 SELECT @u1 := seq, @u1 + 1, @u1 FROM seq_1_to_2;
 SELECT @u4 := 10, @u4 + 1;
 SELECT @u5, @u5 := 5, @u5;
 
--- Running sums keep the decimals of what is added.
+-- Running sums keep the decimals of the added values.
 SET @t = 0;
 SELECT @t := @t + seq * 1.25 FROM seq_1_to_3;
 SELECT @t;
@@ -59,7 +59,7 @@ SELECT @a, @b, @o;
 SET @dt = CAST('2024-01-01' AS DATE);
 SELECT @dt, @dt := @dt + INTERVAL 1 DAY FROM seq_1_to_3;
 
--- A statement that is kept reads a variable as what it is now.
+-- A cached statement reads a variable with its current type.
 SET @x = 1.5;
 PREPARE q FROM 'SELECT @x, @x * 2';
 EXECUTE q;
@@ -70,7 +70,7 @@ EXECUTE q;
 SET @x = 3;
 EXECUTE q;
 
--- INSERT IGNORE leaves out rows that no automatic value is left for.
+-- INSERT IGNORE skips rows for which no AUTO_INCREMENT value is left.
 CREATE TABLE ai (a TINYINT AUTO_INCREMENT PRIMARY KEY, b INT);
 INSERT INTO ai VALUES (126, 1);
 INSERT IGNORE INTO ai (b) VALUES (2), (3), (4);
@@ -78,7 +78,7 @@ SELECT * FROM ai;
 INSERT INTO ai (b) VALUES (5);
 INSERT IGNORE INTO ai (b) VALUES (5);
 
--- REAL is FLOAT where the mode says so.
+-- REAL is FLOAT in mode REAL_AS_FLOAT.
 SET sql_mode = 'REAL_AS_FLOAT';
 CREATE TABLE rf (a REAL, b DOUBLE, c REAL(10,3), d DOUBLE PRECISION);
 SHOW CREATE TABLE rf;
@@ -89,7 +89,7 @@ SET @s = '12.7abc';
 SELECT @s + 1, @s * 2, @s DIV 1, -@s, @s | 0, @s = 12, @s > 3, @s % 5, ROUND(@s), SUM(@s), IF(@s, 'y', 'n'), LEFT('abcdefghijklmnopq', @s) FROM seq_1_to_2;
 SELECT CAST(@s AS SIGNED), CAST(@s AS DECIMAL(5,2)), CAST(@s AS DOUBLE);
 
--- Read as a date, a text has the decimals that it shows, unless the statement assigns to the variable.
+-- A text in a variable, read as a date, has the decimals it shows, unless the statement assigns to the variable.
 SET @t = CAST('2011-01-02 12:13:14' AS DATETIME), @f = '2011-01-02 12:13:14.5', @d = '2011-01-02';
 SELECT @t + INTERVAL 1 MINUTE, @f + INTERVAL 1 MINUTE, @d + INTERVAL 1 HOUR, @t + INTERVAL 1 MICROSECOND;
 SELECT TIMESTAMP(@t), TIMESTAMP(@f), TIME(@t), TIME(@f), TIMEDIFF(@t, @t), TIMEDIFF(@f, @t);

@@ -14,7 +14,7 @@ SELECT FORMAT(-0.4e0, 0), FORMAT(-0.01e0, 1), FIND_IN_SET('b ', 'a,b'), FIND_IN_
 -- an aggregate over columns of an outer query only, in its WHERE
 SELECT a.id FROM t a WHERE (SELECT MAX(a.tt) FROM t b WHERE a.id = b.id) < 0;
 SELECT a.id FROM t a WHERE (SELECT SUM(a.id) FROM t b) = 6;
--- what is stored
+-- stored values
 CREATE TABLE s (n INT AUTO_INCREMENT PRIMARY KEY, s SET('a','b','c'));
 INSERT IGNORE INTO s (s) VALUES ('12'), ('8'), ('100'), ('-1'), ('9abc'), ('a,12'), ('18446744073709551615'), ('99999999999999999999'), ('012');
 SELECT s, s + 0 FROM s ORDER BY n;
@@ -41,7 +41,7 @@ SELECT ADDTIME(JSON_OBJECT('a', 1), dt6) FROM t;
 SELECT EXTRACT(DAY FROM JSON_ARRAY(1));
 SELECT JSON_ARRAY(1) + INTERVAL 1 DAY;
 SELECT nothing FROM t WHERE nowhere;
--- what clients are told of columns that pass through temporary tables, and of derived tables
+-- metadata of columns from temporary tables and derived tables
 -- meta
 SELECT w.x1 AS q, w.x2, w.x3 FROM (SELECT id AS x1, CONCAT(vt, 'a') AS x2, tt + 1 AS x3 FROM t) w;
 -- meta
@@ -67,7 +67,7 @@ SELECT FIRST_VALUE(z) OVER (ORDER BY id), LAG(z) OVER (ORDER BY id) FROM t WHERE
 SELECT STR_TO_DATE(JSON_ARRAY(id, 1), '%Y') FROM t;
 SELECT ADDTIME(JSON_EXTRACT('{}', '$.a'), dt6) FROM t;
 SELECT HEX(0.5e0), HEX(1.5e0), HEX(2.5e0), HEX(-0.5e0), HEX(-1e30), HEX(1e30), HEX(CAST(-9223372036854775808 AS FLOAT));
--- all digits a quotient is computed with: kept inside of expressions and in columns, cut where it is shown or compared
+-- all digits of a quotient: kept inside expressions and in columns, cut where it is shown or compared
 CREATE TABLE quotient (id INT PRIMARY KEY AUTO_INCREMENT, d DOUBLE, f FLOAT, x DECIMAL(20,15), y DECIMAL(10,2), i INT, c VARCHAR(30), t TIME(6));
 SET sql_mode = '';
 INSERT INTO quotient (d, f, x, y, i, c, t) VALUES (5/3, 5/3, 5/3, 5/3, 5/3, 5/3, 5/3);

@@ -1,4 +1,4 @@
--- What columns are called that a constructor of rows gives, and constants of digits.
+-- Names of columns of a row constructor, and of numeric constants.
 VALUES (1, 'a', NULL, TRUE, +1, 'x' 'y', x'41', 0x41, 1.50, DATE'2024-01-01'), (2, 'b', 3, FALSE, 4, 'c', 'd', 'e', 'f', 'g');
 VALUES ('  a', 1 + 1, CONCAT('a', 'b'));
 SELECT * FROM (VALUES (1, 'a'), (2, 'b')) AS v;
@@ -7,13 +7,13 @@ CREATE TABLE t AS VALUES (1, 'a');
 SHOW CREATE TABLE t;
 VALUES (1, 'a') UNION SELECT 2, 'b';
 SELECT _latin1 x'e9', _latin1 0xe9, _utf8mb4 b'1100001', _latin1'a';
--- A sequence that is not there is called one.
+-- The error for a missing sequence calls it a sequence.
 SELECT NEXTVAL(nosuch);
 SELECT NEXT VALUE FOR nosuch;
 SELECT SETVAL(nosuch, 1);
 SELECT LASTVAL(nosuch);
 SELECT NEXTVAL(t);
--- A generated column that may be NULL has the default NULL, one that may not has none.
+-- A nullable generated column has the default NULL, one that is NOT NULL has none.
 CREATE TABLE g (a INT NOT NULL, b INT AS (a + 1), c INT AS (a + 1) STORED, d INT);
 SELECT column_name, column_default FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = 'g'
 ORDER BY 1;

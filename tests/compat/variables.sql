@@ -1,4 +1,4 @@
--- A variable that is selected is as wide as anything of its kind, and so is a column made of it.
+-- A selected variable has the maximum width of its type, and so has a column made from it.
 SET @i = 1, @d = 1.5, @t = 'abc', @r = 1e0;
 -- meta
 SELECT @i, @d, @t, @r;

@@ -1,4 +1,4 @@
--- A value that a view does not show is told to the client only.
+-- LAST_INSERT_ID of a column that a view does not show is reported to the client only.
 create table v(id int auto_increment primary key, n int, unique(n));
 create view vv as select n from v;
 insert into vv(n) values(5);

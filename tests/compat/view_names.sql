@@ -1,4 +1,4 @@
--- Names in a view stand for shared tables, whatever temporary tables the session has.
+-- Names in a view mean shared tables, whatever temporary tables the session has.
 create table b(a int);
 insert into b values(1);
 create view v as select * from b;

@@ -74,7 +74,7 @@ SELECT NTILE(SUM(a) OVER ()) OVER (ORDER BY a) FROM (SELECT 1 a UNION SELECT 2) 
 SELECT SUM(SUM(SUM(a)) OVER ()) OVER () FROM (SELECT 1 a UNION SELECT 2) t;
 SELECT SUM(SUM(a) OVER ()) OVER () FROM (SELECT 1 a UNION SELECT 2) t GROUP BY a;
 SELECT a FROM (SELECT 1 a UNION SELECT 2) t ORDER BY MIN(SUM(a) OVER ()) OVER ();
--- One in a subquery or a derived table has a block of its own.
+-- A window function in a subquery or a derived table belongs to that query.
 SELECT SUM((SELECT SUM(t.a) OVER () LIMIT 1)) OVER () FROM (SELECT 1 a UNION SELECT 2) t;
 SELECT SUM(x) OVER () FROM (SELECT SUM(a) OVER () x FROM (SELECT 1 a UNION SELECT 2) t) y;
 SELECT SUM(SUM(a)) OVER (), SUM(SUM(a)) OVER (ORDER BY a) FROM (SELECT 1 a UNION SELECT 2) t GROUP BY a;

@@ -1,4 +1,4 @@
--- YEAR beside constants and columns in BETWEEN and CASE.
+-- YEAR compared with constants and columns in BETWEEN and CASE.
 CREATE TABLE yy (y YEAR, y2 YEAR, i INT, v VARCHAR(5));
 INSERT INTO yy VALUES (1999,2005,9,'9'),(2024,1999,99,'99'),(0,1970,24,'1999'),(NULL,2001,0,'0');
 -- meta
