@@ -1,4 +1,5 @@
-//! Feeds arbitrary bytes to the parser, the digest and, for what parses, the way back to text.
+//! Arbitrary bytes as a statement: parser, digest, and the text made again of what was parsed.
+//! A text may be refused; nothing may panic, and a text made again must mean the same.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,5 @@
 //! Any bytes in place of a command.
+//! A decoder gives a value or an error: it must not panic.
 
 #![no_main]
 

@@ -1,4 +1,5 @@
 //! Any bytes in place of the parameters of a prepared statement, sent once or in bulk.
+//! A decoder gives a value or an error: it must not panic.
 
 #![no_main]
 

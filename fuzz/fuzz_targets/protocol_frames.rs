@@ -1,4 +1,5 @@
 //! Any byte stream, in any pieces, gives packets or an error.
+//! A decoder gives a value or an error: it must not panic.
 
 #![no_main]
 

@@ -1,4 +1,5 @@
 //! Any bytes in place of a login, a TLS request, a greeting or a change of user.
+//! A decoder gives a value or an error: it must not panic.
 
 #![no_main]
 

@@ -1,4 +1,5 @@
-//! Feeds arbitrary bytes to what reads the records of the log.
+//! Arbitrary bytes in place of log records.
+//! A decoder gives a value or an error: it must not panic.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

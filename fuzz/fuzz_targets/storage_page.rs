@@ -1,4 +1,5 @@
-//! Feeds arbitrary bytes to what reads a page's header and node.
+//! Arbitrary bytes in place of a page's header and node.
+//! A decoder gives a value or an error: it must not panic.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,5 @@
-//! Feeds arbitrary bytes to what reads a checkpoint's undo snapshot.
+//! Arbitrary bytes in place of a checkpoint's undo snapshot.
+//! A decoder gives a value or an error: it must not panic.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -473,6 +473,7 @@ impl Draft {
 
 /// Common tables that a plan reads.
 fn tables_read(plan: &Logical) -> Vec<usize> {
+    stack::ensure();
     match plan {
         Logical::CommonScan { table, .. } => vec![*table],
         other => other.inputs().into_iter().flat_map(tables_read).collect(),

@@ -77,7 +77,12 @@ const UNFINISHED: [&str; 4] = [
 /// Maximum width of a comment, which the formatter does not wrap.
 const COMMENT_COLUMNS_MAX: usize = 100;
 
-/// Findings: files without a purpose, unfinished code, and comments wider than the code.
+/// Words that begin a relative clause without its noun: "How long a waiter sleeps" is "Time a
+/// waiter sleeps".
+const HEADLESS: [&str; 6] = ["What", "Where", "How", "Who", "Whose", "Whom"];
+
+/// Findings: files without a purpose or with one line about it, unfinished code, comments that
+/// begin without their subject, and comments wider than the code.
 pub(crate) fn check(files: &[Source]) -> Vec<String> {
     let mut findings = Vec::new();
     for file in files {
@@ -85,12 +90,20 @@ pub(crate) fn check(files: &[Source]) -> Vec<String> {
         if !first.starts_with("//!") && !first.starts_with("#![no_main]") {
             findings.push(format!("{}: does not begin with //! and what it is", file.path));
         }
+        if first.starts_with("//!") && !file.lines.get(1).is_some_and(|l| l.starts_with("//!")) {
+            findings.push(format!("{}: says in one line what it is: say its rules too", file.path));
+        }
         // A format or a table in a comment is not prose and is not wrapped.
         let mut is_format = false;
         for (number, line) in file.lines.iter().enumerate() {
             is_format ^= is_fence(line);
             if let Some(word) = UNFINISHED.iter().find(|word| line.contains(**word)) {
                 findings.push(format!("{}:{}: {word} is left over", file.path, number + 1));
+            }
+            let above = number.checked_sub(1).and_then(|above| file.lines.get(above));
+            if let Some(word) = headless(line, above) {
+                let place = format!("{}:{}", file.path, number + 1);
+                findings.push(format!("{place}: a comment begins with '{word}', not its subject"));
             }
             if !is_format && has_comment(line) && line.chars().count() > COMMENT_COLUMNS_MAX {
                 let most = COMMENT_COLUMNS_MAX;
@@ -100,6 +113,24 @@ pub(crate) fn check(files: &[Source]) -> Vec<String> {
         }
     }
     findings
+}
+
+fn is_comment(line: &str) -> bool {
+    !comment(line).unwrap_or_default().is_empty()
+}
+
+/// The text of a line that is a comment and nothing else.
+fn comment(line: &str) -> Option<&str> {
+    line.trim_start().strip_prefix("//").map(|text| text.trim_start_matches(['/', '!']).trim())
+}
+
+/// The word a comment begins with in place of its subject. A line that goes on the one above is not
+/// a beginning.
+fn headless(line: &str, above: Option<&String>) -> Option<&'static str> {
+    let goes_on = above.is_some_and(|above| is_comment(above));
+    let text = comment(line).filter(|_| !goes_on)?;
+    let first = text.split(' ').next()?;
+    HEADLESS.into_iter().find(|word| *word == first)
 }
 
 /// Whether a line starts or ends a preformatted block in a comment.
@@ -121,7 +152,7 @@ mod tests {
     use super::*;
 
     fn findings(line: &str) -> usize {
-        check(&[Source::of("a.rs", &format!("//! A file.\n\n{line}"))]).len()
+        check(&[Source::of("a.rs", &format!("//! A file.\n//! No rules.\n\n{line}"))]).len()
     }
 
     #[test]
@@ -135,8 +166,20 @@ mod tests {
     }
 
     #[test]
+    fn comments_without_their_subject_are_found() {
+        assert_eq!(findings("    /// How long a waiter sleeps."), 1);
+        assert_eq!(findings("//! What it is."), 1);
+        assert_eq!(
+            findings("    /// Time a waiter sleeps, in microseconds.\n    /// Where is it?"),
+            0
+        );
+        assert_eq!(findings("let how = \"How\";"), 0);
+    }
+
+    #[test]
     fn files_without_a_purpose_and_unfinished_code_are_found() {
         assert_eq!(check(&[Source::of("a.rs", "fn f() {}")]).len(), 1);
+        assert_eq!(check(&[Source::of("a.rs", "//! A file.\n\nfn f() {}")]).len(), 1);
         assert_eq!(findings(UNFINISHED[0]), 1);
     }
 }

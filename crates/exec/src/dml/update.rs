@@ -1,5 +1,5 @@
-//! UPDATE of one or several tables: new values of a batch are computed a column at a time, or row by
-//! row where triggers, side effects or conditions can tell.
+//! UPDATE of one or several tables: new values of a batch are computed a column at a time, or row
+//! by row where triggers, side effects or conditions can tell.
 //!
 //! Must not meet a row again that it moved in the index it reads ([`moves_rows`]).
 

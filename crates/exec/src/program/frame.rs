@@ -1,4 +1,6 @@
 //! The variables of one run of a program, and the conversion of values to their types.
+//!
+//! Must not evaluate expressions.
 
 use std::sync::Arc;
 

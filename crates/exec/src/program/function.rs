@@ -1,4 +1,6 @@
 //! Stored functions called from expressions, each in the sub-session of the statement around.
+//!
+//! Must not commit: the transaction is the statement's.
 
 use selkie_expr::{EvalContext, StoredCall};
 use selkie_types::error::catalogue::{ER_SP_DOES_NOT_EXIST, ER_SP_NO_RECURSION, ER_SP_NORETURNEND};

@@ -1,6 +1,6 @@
 //! Bodies of stored programs: scopes of variable names, and the dispatch of steps.
 //!
-//! Where a variable is in scope, its name never means a column, so names are resolved here. This
+//! The name of a variable in scope never means a column, so names are resolved here. This
 //! file also checks which statements may stand where, because MariaDB does so when a program is
 //! created.
 
