@@ -1,4 +1,4 @@
-"""Random INSERTs into tables with random triggers: rows that are stored together do the same as rows stored one by one.
+"""Random INSERT, UPDATE and DELETE of tables with random triggers: rows that are stored together do the same as rows stored one by one.
 
 usage: trigger_batches.py PORT [--seconds S] [--seed N] [--beside PORT]
 
@@ -23,6 +23,7 @@ LOG = ["INSERT INTO log (a, b) VALUES ({e}, {f})", "INSERT IGNORE INTO log (a, b
 
 
 def step(random, before, depth=0):
+    """A statement of a trigger that has NEW."""
     pure = random.random() < 0.7
     e, f = random.choice(SIMPLE if pure else EXPRS), random.choice(SIMPLE if pure else EXPRS)
     kind = random.random()
@@ -60,9 +61,25 @@ def tables(random):
         yield f"CREATE TRIGGER b{number} BEFORE INSERT ON t FOR EACH ROW {step(random, True)}"
     for number in range(random.choice([0, 1, 1, 2]) if before else random.choice([1, 2])):
         yield f"CREATE TRIGGER a{number} AFTER INSERT ON t FOR EACH ROW {step(random, False)}"
+    for time in ("BEFORE", "AFTER"):
+        if random.random() < 0.6:
+            yield f"CREATE TRIGGER u{time} {time} UPDATE ON t FOR EACH ROW {step(random, time == 'BEFORE')}"
+        if random.random() < 0.6:
+            yield f"CREATE TRIGGER d{time} {time} DELETE ON t FOR EACH ROW {step(random, False).replace('NEW.', 'OLD.')}"
+
+
+def change(random):
+    limit = random.choice(["", "", " WHERE v > 3", " ORDER BY id", " WHERE id > 4", " ORDER BY w DESC LIMIT 3"])
+    if random.random() < 0.4:
+        return f"DELETE FROM t{limit}"
+    value = random.choice(["v + 1", "v", "NULL", "5", "@n", "(@n := @n + 1)", "id * 3", "10 / (w - 3)"])
+    ignore = random.choice(["", "", "", "IGNORE "])
+    return f"UPDATE {ignore}t SET {random.choice(['v', 'w', 'w', 'b', 'id'])} = {value}{limit}"
 
 
 def statement(random):
+    if random.random() < 0.4:
+        return change(random)
     columns = random.sample(["id", "v", "w", "s", "b"], random.randint(1, 5))
     values = {"id": lambda: random.choice(["NULL", "NULL", "0", "DEFAULT", str(random.randint(1, 40))]),
               "v": lambda: random.choice(["NULL", "DEFAULT", "'x'"] + [str(random.randint(0, 12))] * 20),
@@ -101,7 +118,8 @@ class Side:
         self.run(f"SET sql_mode = '{mode}', @n = 0, @h = ''")
         made = [self.run(sql) for sql in definitions]
         if self.slow:
-            self.run("CREATE TRIGGER unknown AFTER INSERT ON t FOR EACH ROW DO (SELECT 1)")
+            for event in ("INSERT", "UPDATE", "DELETE"):
+                self.run(f"CREATE TRIGGER unknown_{event} AFTER {event} ON t FOR EACH ROW DO (SELECT 1)")
         return made
 
     def state(self):
@@ -129,7 +147,7 @@ def main():
         definitions = list(tables(generator))
         made = one.begin(definitions, mode), other.begin(definitions, mode)
         done = []
-        for _ in range(4):
+        for _ in range(6):
             done.append(statement(generator))
             results = [(side.run(done[-1]), side.state()) for side in (one, other)]
             succeeded += len(results[0][0]) == 3

@@ -10,6 +10,7 @@ mod keeps;
 mod on_duplicate;
 mod row;
 mod safe;
+mod undo;
 mod update;
 
 use std::sync::Arc;

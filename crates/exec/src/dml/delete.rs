@@ -10,6 +10,8 @@ use selkie_types::{Batch, ByteRows, Column, Condition, Level, SqlError, SqlResul
 
 use super::Returning;
 use super::foreign::{ForeignKeys, Rows, is_foreign, undone_on_error};
+use super::keeps::keeps_changes;
+use super::undo::Undo;
 use super::update::has_join;
 use crate::Outcome;
 use crate::op::{drain, open as open_node, row_count};
@@ -132,12 +134,47 @@ impl Target<'_> {
         if self.triggers.is_none() {
             return self.delete_rows(&keys, &batch.gather(&rows));
         }
+        let together = rows.len() > 1 && self.takes_batches();
+        if together && self.delete_together(&keys, &batch.gather(&rows))? {
+            return Ok(());
+        }
         for (at, row) in rows.iter().enumerate() {
             let mut key = ByteRows::with_capacity(1);
             key.push(keys.get(at));
             self.delete_triggered(&key, &batch.gather(&[*row]))?;
         }
         Ok(())
+    }
+
+    /// Whether triggers cannot tell if rows are deleted together (TRIGGER-1): an error ends the
+    /// statement, which is rolled back, and no rows of other tables go with them.
+    fn takes_batches(&self) -> bool {
+        self.triggers.as_ref().is_some_and(|triggers| triggers.take_batches())
+            && !self.ignore
+            && !keeps_changes(&self.plan.table)
+            && self.foreign.is_none()
+    }
+
+    /// Deletes rows after the BEFORE triggers of them all, before the AFTER triggers of the first.
+    /// False, with nothing done, if something is wrong with one: triggers run row by row then.
+    fn delete_together(&mut self, keys: &ByteRows, rows: &Batch) -> SqlResult<bool> {
+        let Some(triggers) = &self.triggers else { return Ok(false) };
+        let columns = self.plan.columns.clone().unwrap_or_default();
+        let old = &rows.columns()[columns];
+        let undo = Undo::begin(self.open)?;
+        let result =
+            triggers.before(old, &mut [], rows.rows()).and_then(|()| self.delete_keys(keys));
+        let all = result.as_ref().is_ok_and(|deleted| *deleted == rows.rows() as u64);
+        if undo.applies(&result) || (result.is_ok() && !all) {
+            undo.run(self.open)?;
+            return Ok(false);
+        }
+        let deleted = result?;
+        self.deleted += deleted;
+        bump(&self.env.counters().handler_delete, deleted);
+        let numbers: Vec<u32> = (0..rows.rows() as u32).collect();
+        triggers.after(old, &[], &numbers).map_err(|failed| failed.error)?;
+        Ok(true)
     }
 
     /// Deletes one row between its triggers.

@@ -18,6 +18,7 @@ use super::foreign::{ForeignKeys, Rows, is_foreign, undone_on_error};
 use super::keeps::keeps_changes;
 use super::on_duplicate::fetch;
 use super::row::{RowMaker, Strictness};
+use super::undo::Undo;
 use crate::op::{Operator, drain, open as open_node};
 use crate::run::scan::unpad;
 use crate::run::{Env, OpenTable};
@@ -210,11 +211,22 @@ impl Target<'_> {
             return self.change_again(batch);
         }
         let together =
-            || self.triggers.is_none() && !has_side_effects(self.plan) && !self.keeps_rows();
+            || self.takes_batches() && !has_side_effects(self.plan) && !self.keeps_rows();
         if batch.rows() > 1 && together() {
             return self.change(batch, batch, None);
         }
         (0..batch.rows()).try_for_each(|row| self.change_one(batch, row))
+    }
+
+    /// Whether triggers cannot tell if rows are changed together (TRIGGER-1): an error ends the
+    /// statement, which is rolled back, and no rows of other tables change with them.
+    fn takes_batches(&self) -> bool {
+        self.triggers.as_ref().is_none_or(|triggers| {
+            triggers.take_batches()
+                && !self.maker.strictness.ignore
+                && !keeps_changes(&self.plan.table)
+                && self.foreign.is_none()
+        })
     }
 
     /// Whether rows before one that fails a CHECK stay changed.
@@ -256,9 +268,9 @@ impl Target<'_> {
         }
     }
 
-    /// Updates rows from what they are now; one, if there are triggers or values with side effects.
+    /// Updates rows from what they are now; one, if triggers or values with side effects can tell.
     /// They are computed a column at a time, unless something is wrong with one: conditions come
-    /// row by row.
+    /// row by row, and so do triggers then.
     fn change(&mut self, batch: &Batch, current: &Batch, number: Option<u64>) -> SqlResult<()> {
         self.maker.refuse_warnings(0)?;
         let attempt = self.env.eval.attempt();
@@ -269,27 +281,53 @@ impl Target<'_> {
             self.env.eval.undo(&attempt);
             return (0..batch.rows()).try_for_each(|row| self.change_one(batch, row));
         }
+        let before = (self.matched, self.changed);
         self.matched += batch.rows() as u64;
         let mut new = new?;
         self.maker.refuse_warnings(0)?;
         let stored = self.unpadded(current, &mut new);
         let current = stored.as_ref().unwrap_or(current);
+        let undo = match &self.triggers {
+            Some(_) if batch.rows() > 1 => Undo::begin(self.open)?,
+            _ => Undo::none(),
+        };
+        let result = self.change_to(current, &mut new, first_row);
+        if undo.applies(&result) || undo.is_possible() && attempt.has_raised(self.env.eval) {
+            undo.run(self.open)?;
+            (self.matched, self.changed) = before;
+            self.env.eval.undo(&attempt);
+            return (0..batch.rows()).try_for_each(|row| self.change_one(batch, row));
+        }
+        let passed = result?;
         let old = &current.columns()[self.plan.columns.clone()];
+        match &self.triggers {
+            // Compat: a row that is a duplicate, or has no parent, is changed to them all the same.
+            Some(triggers) if passed => {
+                let rows: Vec<u32> = (0..batch.rows() as u32).collect();
+                triggers.after(old, &new, &rows).map_err(|failed| failed.error)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Runs the BEFORE triggers and stores the rows; whether all of them passed the checks.
+    fn change_to(
+        &mut self,
+        current: &Batch,
+        new: &mut [Arc<Column>],
+        first_row: u64,
+    ) -> SqlResult<bool> {
         if let Some(triggers) = &self.triggers {
             if self.plan.rules.seen_by_triggers {
-                self.maker.generate(&self.plan.rules, &mut new, batch.rows(), first_row)?;
+                self.maker.generate(&self.plan.rules, new, current.rows(), first_row)?;
             }
-            triggers.before(old, &mut new, 1)?;
+            let old = &current.columns()[self.plan.columns.clone()];
+            triggers.before(old, new, current.rows())?;
             for (at, column) in new.iter_mut().enumerate() {
                 *column = self.maker.refuse_nulls(at, column.clone())?;
             }
         }
-        let passed = self.write(current, &mut new, first_row)?;
-        match &self.triggers {
-            // Compat: a row that is a duplicate, or has no parent, is changed to them all the same.
-            Some(triggers) if passed => triggers.after_one(old, &new),
-            _ => Ok(()),
-        }
+        self.write(current, new, first_row)
     }
 
     /// The rows as they are stored, if they were read with the spaces of CHAR; new values are made

@@ -274,8 +274,9 @@ pub(crate) fn settled<T: Default>(
     settle::<T, LENIENT>(frame, parsed, wanted, text)
 }
 
-/// 1292. The message has the name of the column if the value is from one; otherwise "Incorrect" if
-/// there is no value, "Truncated incorrect" if there is. A note if only the fraction was cut.
+/// Warning 1292. Its message names the column if the value is from one; otherwise it says
+/// "Incorrect" if there is no value, "Truncated incorrect" if there is. A note if only the fraction
+/// was cut.
 #[cold]
 fn complain<T>(
     frame: &Frame<'_>,
