@@ -186,7 +186,22 @@ impl<'a> Ddl<'a> {
 
     fn denied_in_performance_schema(&self, privilege: Privilege, table: &str) -> SqlError {
         let account = &self.session.frame.account;
-        let word = format!("{privilege:?}").to_uppercase();
+        let word = match privilege {
+            Privilege::Select => "SELECT",
+            Privilege::Insert => "INSERT",
+            Privilege::Update => "UPDATE",
+            Privilege::Delete => "DELETE",
+            Privilege::Create => "CREATE",
+            Privilege::Drop => "DROP",
+            Privilege::Alter => "ALTER",
+            Privilege::Index => "INDEX",
+            Privilege::References => "REFERENCES",
+            Privilege::CreateView => "CREATE VIEW",
+            Privilege::ShowView => "SHOW VIEW",
+            Privilege::Trigger => "TRIGGER",
+            Privilege::LockTables => "LOCK TABLES",
+            _ => "ALL",
+        };
         let (user, host, schema) = (&account.user, &account.host, "performance_schema");
         if privilege == Privilege::Alter {
             return SqlError::new(&ER_DBACCESS_DENIED_ERROR, &[user, host, &schema]);

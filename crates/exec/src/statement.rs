@@ -185,7 +185,7 @@ impl Execution<'_> {
             Statement::Help(mask) => help::run(self, mask),
             Statement::Backup(what) => backup::run(self, what),
             Statement::Unsupported { what } => Err(SqlError::not_supported(what)),
-            other => Err(SqlError::not_supported(name_of(other))),
+            _ => Err(SqlError::not_supported("this statement")),
         }
     }
 
@@ -207,20 +207,6 @@ impl Execution<'_> {
         }
         self.run_plan(&plan)
     }
-}
-
-/// Name of a statement in error 1235.
-fn name_of(statement: &Statement) -> String {
-    let debug = format!("{statement:?}");
-    let word = debug.split(['(', ' ', '{']).next().unwrap_or_default();
-    let mut name = String::new();
-    for letter in word.chars() {
-        if letter.is_ascii_uppercase() && !name.is_empty() {
-            name.push(' ');
-        }
-        name.push(letter.to_ascii_uppercase());
-    }
-    name
 }
 
 fn use_schema(execution: &mut Execution<'_>, name: &ast::Ident) -> SqlResult<Outcome> {

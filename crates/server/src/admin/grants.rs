@@ -313,27 +313,52 @@ fn wanted(
     Ok((whole, columns))
 }
 
-/// The bits of a privilege, by its SQL words.
+/// Bits of a privilege.
 pub(super) fn bits(kind: ast::PrivilegeKind) -> Privileges {
     use ast::PrivilegeKind as Kind;
     match kind {
         Kind::Usage => Privileges::NONE,
         Kind::ReplicationClient => Privileges::BINLOG_MONITOR,
+        Kind::Select => Privileges::SELECT,
+        Kind::Insert => Privileges::INSERT,
+        Kind::Update => Privileges::UPDATE,
+        Kind::Delete => Privileges::DELETE,
+        Kind::References => Privileges::REFERENCES,
+        Kind::Index => Privileges::INDEX,
+        Kind::Alter => Privileges::ALTER,
+        Kind::Create => Privileges::CREATE,
+        Kind::Drop => Privileges::DROP,
+        Kind::Execute => Privileges::EXECUTE,
+        Kind::Reload => Privileges::RELOAD,
+        Kind::Shutdown => Privileges::SHUTDOWN,
+        Kind::Process => Privileges::PROCESS,
+        Kind::File => Privileges::FILE,
+        Kind::GrantOption => Privileges::GRANT_OPTION,
+        Kind::ShowDatabases => Privileges::SHOW_DATABASES,
+        Kind::Super => Privileges::SUPER,
+        Kind::CreateTemporaryTables => Privileges::CREATE_TEMPORARY_TABLES,
+        Kind::LockTables => Privileges::LOCK_TABLES,
+        Kind::ReplicationSlave => Privileges::REPLICATION_SLAVE,
+        Kind::BinlogMonitor => Privileges::BINLOG_MONITOR,
+        Kind::BinlogAdmin => Privileges::BINLOG_ADMIN,
+        Kind::BinlogReplay => Privileges::BINLOG_REPLAY,
+        Kind::ReplicationMasterAdmin => Privileges::REPLICATION_MASTER_ADMIN,
+        Kind::ReplicationSlaveAdmin => Privileges::REPLICATION_SLAVE_ADMIN,
+        Kind::SlaveMonitor => Privileges::SLAVE_MONITOR,
+        Kind::ConnectionAdmin => Privileges::CONNECTION_ADMIN,
+        Kind::FederatedAdmin => Privileges::FEDERATED_ADMIN,
         Kind::ReadOnlyAdmin => Privileges::READ_ONLY_ADMIN,
-        other => Privileges::from_name(&words(&format!("{other:?}"))).unwrap_or(Privileges::NONE),
+        Kind::SetUser => Privileges::SET_USER,
+        Kind::CreateView => Privileges::CREATE_VIEW,
+        Kind::ShowView => Privileges::SHOW_VIEW,
+        Kind::CreateRoutine => Privileges::CREATE_ROUTINE,
+        Kind::AlterRoutine => Privileges::ALTER_ROUTINE,
+        Kind::CreateUser => Privileges::CREATE_USER,
+        Kind::Event => Privileges::EVENT,
+        Kind::Trigger => Privileges::TRIGGER,
+        Kind::CreateTablespace => Privileges::CREATE_TABLESPACE,
+        Kind::DeleteHistory => Privileges::DELETE_HISTORY,
     }
-}
-
-/// `CreateTemporaryTables` as `CREATE TEMPORARY TABLES`.
-fn words(camel: &str) -> String {
-    let mut out = String::new();
-    for (at, c) in camel.char_indices() {
-        if at > 0 && c.is_ascii_uppercase() {
-            out.push(' ');
-        }
-        out.push(c.to_ascii_uppercase());
-    }
-    out
 }
 
 #[cfg(test)]

@@ -237,7 +237,6 @@ pub enum PrivilegeKind {
     Trigger,
     CreateTablespace,
     DeleteHistory,
-    ShowCreateRoutine,
 }
 
 /// Level of privileges: global, schema, table or routine.

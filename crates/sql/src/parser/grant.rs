@@ -138,9 +138,6 @@ impl Parser<'_> {
             Kw::LOCK => self.expect(Kw::TABLES).map(|()| P::LockTables)?,
             Kw::SHOW => match self.eat(Kw::DATABASES) {
                 true => P::ShowDatabases,
-                false if self.eat(Kw::CREATE) => {
-                    self.expect(Kw::ROUTINE).map(|()| P::ShowCreateRoutine)?
-                }
                 false => self.expect(Kw::VIEW).map(|()| P::ShowView)?,
             },
             Kw::SET => self.expect(Kw::USER).map(|()| P::SetUser)?,
