@@ -31,6 +31,6 @@ fn bench(arguments: &[String]) -> ExitCode {
 #[cfg(not(feature = "bench"))]
 #[expect(clippy::print_stderr, reason = "a program of the command line")]
 fn bench(_: &[String]) -> ExitCode {
-    eprintln!("selkie: the laboratory is not part of this build; build it with `--features bench`");
+    eprintln!("selkie: `selkie bench` is not part of this build; build it with `--features bench`");
     ExitCode::from(2)
 }

@@ -52,7 +52,7 @@ pub(crate) fn read_chain(
         let here = usize::from(get_u16(&guard[..], OFF_LEN));
         if page.0 == 0 || page_type(&guard[..]) != PageType::Blob as u8 || here == 0 || here > left
         {
-            return Err(StorageError::page(id, "not the page of a long value that belongs here"));
+            return Err(StorageError::page(id, "not the expected page of the long value"));
         }
         out.extend_from_slice(guard.get(HEADER_LEN..HEADER_LEN + here).unwrap_or(&[]));
         left -= here;

@@ -112,7 +112,7 @@ impl Tree {
                     id = self.page_id(node.child(node.child_slot(key)));
                     path.push(id);
                 }
-                _ => return Err(StorageError::page(id, "not a page of the tree")),
+                _ => return Err(StorageError::page(id, "not a tree page")),
             }
         }
     }

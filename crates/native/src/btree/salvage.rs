@@ -33,7 +33,7 @@ impl Tree {
         if !self.storage.salvages() || !self.stand_in(seek, bad)? {
             return Err(error);
         }
-        tracing::warn!("passed over: {error}");
+        tracing::warn!("unreadable, skipped: {error}");
         Ok(())
     }
 

@@ -124,7 +124,7 @@ impl Control {
             (true, _) => disk.open(NAME, Access::Buffered),
             (false, None) => disk.create(NAME, Access::Buffered),
             (false, Some(other)) => {
-                let lost = format!("the file control is missing, but there is {other}");
+                let lost = format!("the file control is missing, but the directory has {other}");
                 return Err(StorageError::corrupt(lost));
             }
         };
@@ -139,14 +139,16 @@ impl Control {
         file.read_at(&mut bytes, 0).map_err(|e| StorageError::io("read of the control file", e))?;
         if let Some(other) = bytes.chunks(SLOT).find_map(other_version) {
             return Err(StorageError::corrupt(format!(
-                "the database has format {other}, this server reads {VERSION}; dump it with the server that wrote it"
+                "the database has format {other}, this server reads {VERSION}; dump it with the version \
+                 that wrote it, and load the dump"
             )));
         }
         let valid: Vec<_> = bytes.chunks(SLOT).filter_map(CheckpointRecord::decode).collect();
         let newest = valid.iter().max_by_key(|record| record.seq).copied();
         match (newest, other) {
             (None, Some(other)) => {
-                let lost = format!("the file control has no valid record, but there is {other}");
+                let lost =
+                    format!("the file control has no valid record, but the directory has {other}");
                 return Err(StorageError::corrupt(lost));
             }
             // An interrupted write leaves only one valid record. So may damage, which `recovery`
@@ -154,11 +156,12 @@ impl Control {
             (Some(record), _)
                 if record.seq == 1 && names.iter().any(|n| n.starts_with("data.")) =>
             {
-                let lost = "the file control has the first record of a database only, but there are data files";
+                let lost = "the file control has only the first record of a new database, but the directory \
+                            has data files";
                 return Err(StorageError::corrupt(lost));
             }
             (Some(record), _) if valid.len() < 2 && record.seq > 1 => tracing::warn!(
-                "one of the two records of the file control is unreadable; going on from record {}",
+                "one of the two records of the file control is unreadable; using record {}",
                 record.seq
             ),
             _ => {}

@@ -94,7 +94,7 @@ fn settle_files(shared: &Arc<Shared>, recovered: &Recovered) -> Result<()> {
         let identity = if unwanted { Ok(None) } else { FileIdentity::read(storage, file) };
         let identity = match identity {
             Err(e) if storage.salvages() => {
-                tracing::warn!("nothing in the file is looked at: {e}");
+                tracing::warn!("the whole file is skipped: {e}");
                 continue;
             }
             identity => identity?,
@@ -136,7 +136,7 @@ fn remove_unknown(storage: &Arc<Storage>, file: FileId, unwanted: bool) -> Resul
     }
     if !unwanted && !storage.is_remains(file)? {
         return Err(StorageError::corrupt(format!(
-            "{} has pages, but its first one does not say whose they are",
+            "{} has pages, but page 0 does not name the table they belong to",
             data_file_name(file)
         )));
     }
@@ -162,7 +162,7 @@ pub(super) fn start_rollback(shared: &Arc<Shared>) -> Option<JoinHandle<()>> {
                 Ok(false) if shared.losers.len() > 0 => return,
                 Ok(false) => {
                     let undone = shared.losers.undone.load(Ordering::Relaxed);
-                    tracing::info!("{undone} changes of unfinished transactions were taken back");
+                    tracing::info!("{undone} changes of unfinished transactions were rolled back");
                     return;
                 }
                 Err(e) => {

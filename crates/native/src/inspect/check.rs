@@ -47,7 +47,7 @@ pub(super) fn all(directory: &Directory, out: &mut Vec<u8>) -> Findings {
     }
     wrong.iter().try_for_each(|what| writeln!(out, "WRONG: {what}"))?;
     let (files, found) = (files.len(), wrong.len());
-    writeln!(out, "{files} files, {pages} pages, {tables} tables looked at; {found} found wrong")?;
+    writeln!(out, "{files} files, {pages} pages, {tables} tables checked; {found} errors")?;
     Ok(found)
 }
 
@@ -92,7 +92,8 @@ fn check_table(table: &TableFiles, wrong: &mut Vec<String>) -> Result<()> {
             let (file, id, entries) = (tree.file.0, table.id, keys.count);
             let rows = rows.count;
             wrong.push(format!(
-                "index in file {file} of table {id} has {entries} entries for {rows} rows, or other ones"
+                "index in file {file} of table {id} has {entries} entries for {rows} rows, or entries that \
+                 do not match the rows"
             ));
         }
     }

@@ -19,14 +19,14 @@ use std::time::Duration;
 const USAGE: &str = "\
 Usage: selkie inspect WHAT DATADIR [ARGUMENTS]
 
-  files DATADIR                what each data file holds, and how much
+  files DATADIR                table, index and size of each data file
   pages DATADIR FILE [PAGE]    headers of a file's pages, or a page with its entries
   tree DATADIR FILE            shape and fill of the tree in a file
   log DATADIR [LSN]            segments, then groups and records from the checkpoint (or LSN) on
-  undo DATADIR                 what the last checkpoint and the log know of unfinished transactions
+  undo DATADIR                 unfinished transactions by the last checkpoint and the log
   check DATADIR                checksums of all pages, trees, agreement of indexes with rows
 
-Nothing is written. A directory in use is read as it is, again if it changed meanwhile.
+Nothing is written. A directory in use is read again if it changes meanwhile.
 Exit codes: 0 nothing wrong, 1 something wrong, 2 not readable.
 ";
 
@@ -90,7 +90,10 @@ pub fn inspect(arguments: &[String], out: &mut dyn Write) -> u8 {
         }
     }
     if attempts > 1 && code == 1 {
-        let _ = writeln!(text, "a server is using the directory: stop it to be sure");
+        let _ = writeln!(
+            text,
+            "a server is using the directory, so this may be no damage: stop the server and repeat"
+        );
     }
     match out.write_all(&text) {
         Ok(()) => code,

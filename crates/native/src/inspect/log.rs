@@ -86,13 +86,13 @@ fn transaction(payload: &[u8]) -> String {
         None => "undecodable transaction record".to_owned(),
         Some(TrxRecord::Committed { seqs, created, dropped }) => {
             let files = created.len() + dropped.len();
-            format!("commit of segments {seqs:?}, {files} files come or go")
+            format!("commit of segments {seqs:?}, {files} files created or dropped")
         }
         Some(TrxRecord::RolledBack { seqs }) => format!("rollback of segments {seqs:?}"),
         Some(TrxRecord::Unprepared { seqs }) => {
-            format!("end of the preparedness of segments {seqs:?}")
+            format!("rollback begins of prepared segments {seqs:?}")
         }
-        Some(TrxRecord::Created(file)) => format!("file {} made by a transaction", file.0),
+        Some(TrxRecord::Created(file)) => format!("file {} created by a transaction", file.0),
         Some(TrxRecord::Counter(file, next)) => {
             format!("AUTO_INCREMENT of file {} continues with {next}", file.0)
         }

@@ -22,7 +22,7 @@ pub(super) fn show(directory: &Directory, out: &mut Vec<u8>) -> Findings {
     for (version, record) in recovered.unfinished() {
         let segment = seq_of(version);
         if last.replace(segment) != Some(segment) {
-            writeln!(out, "segment {segment} has not ended")?;
+            writeln!(out, "segment {segment} of an unfinished transaction")?;
         }
         writeln!(out, "  {}", row(record))?;
     }
@@ -36,7 +36,7 @@ pub(super) fn show(directory: &Directory, out: &mut Vec<u8>) -> Findings {
     recovered
         .created
         .iter()
-        .try_for_each(|f| writeln!(out, "file {}: made, not committed", f.0))?;
+        .try_for_each(|f| writeln!(out, "file {}: created by an unfinished transaction", f.0))?;
     recovered.dropped.iter().try_for_each(|f| writeln!(out, "file {}: dropped", f.0))?;
     Ok(0)
 }

@@ -289,7 +289,7 @@ impl Segments {
     pub(super) fn write(&self, lsn: Lsn, mut bytes: &[u8], durable: bool) {
         let mut lsn = lsn;
         if let Err(e) = self.prepare(Lsn(lsn.0 + bytes.len() as u64 + BLOCK)) {
-            self.disk.fatal(&format!("no log segment for what must be written: {e}"));
+            self.disk.fatal(&format!("no log segment for the next write: {e}"));
         }
         while !bytes.is_empty() {
             let (index, at) = self.place(lsn);

@@ -146,7 +146,7 @@ fn look_ahead(
 fn pages_of(group: &Group<'_>, scan: &LogScan, pool: &Pool) -> Result<Vec<PageId>> {
     let mut pages = Vec::new();
     for record in RecordReader::new(group.payload) {
-        let record = record.map_err(|_| StorageError::corrupt("undecodable log group"))?;
+        let record = record.map_err(|_| StorageError::corrupt("invalid log group"))?;
         let (Record::Write { page, .. } | Record::Op { page, .. }) = record else { continue };
         if !pages.contains(&page) && !is_moot(scan, group, page) && !pool.is_resident(page) {
             pages.push(page);

@@ -72,9 +72,8 @@ fn redo_group(
 ) -> Result<()> {
     let mut touched: SmallVec<[Touched<'_>; 8]> = SmallVec::new();
     for record in RecordReader::new(group.payload) {
-        let record = record.map_err(|_| {
-            StorageError::corrupt(format!("undecodable log group at {}", group.start))
-        })?;
+        let record = record
+            .map_err(|_| StorageError::corrupt(format!("invalid log group at {}", group.start)))?;
         let (id, first_is_init) = match record {
             Record::Init { page, .. } => (page, true),
             Record::Write { page, .. } | Record::Op { page, .. } => (page, false),
@@ -91,7 +90,7 @@ fn redo_group(
                 match touch(pool, id, group, first_is_init) {
                     Ok(page) => touched.push(page),
                     Err(e @ StorageError::Corrupt { .. }) if salvages => {
-                        tracing::warn!("passed over by redo: {e}");
+                        tracing::warn!("unreadable, skipped by redo: {e}");
                         continue;
                     }
                     Err(e) => return Err(e),

@@ -45,7 +45,7 @@ pub(crate) fn repair_torn_pages(
     let newest = newest_copies(&*copies, checkpoint)?;
     if let Some((id, (lsn, _))) = newest.iter().find(|(_, (lsn, _))| *lsn > end) {
         return Err(StorageError::corrupt(format!(
-            "the log ends at {end}, but {id} was written with changes up to {lsn}: log segments or the file control \
+            "the log ends at {end}, but {id} has changes up to {lsn}: log segments or the file control \
              are older than the data"
         )));
     }

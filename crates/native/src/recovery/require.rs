@@ -20,7 +20,7 @@ pub(crate) fn require_log(segments: &Segments, from: &CheckpointRecord) -> Resul
     for index in first..=last.unwrap_or(first).max(first) {
         if let Some(what) = segments.lacks(index)? {
             return Err(StorageError::corrupt(format!(
-                "{what}; the log is needed from {} on",
+                "{what}; recovery needs the log from {} on",
                 from.lsn
             )));
         }

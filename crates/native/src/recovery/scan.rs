@@ -48,7 +48,7 @@ pub(crate) fn scan_log(
 fn refuse_lost_end(reader: &mut LogReader<'_>, from: &CheckpointRecord, end: Lsn) -> Result<()> {
     if reader.leaves_segments()? && from.seq > 1 {
         return Err(StorageError::corrupt(format!(
-            "the log goes on at {end}, but the segment is missing"
+            "the log continues at {end}, but the next log segment is missing"
         )));
     }
     let behind = reader.behind_end()?;
@@ -62,7 +62,7 @@ fn refuse_lost_end(reader: &mut LogReader<'_>, from: &CheckpointRecord, end: Lsn
     let durable = from.durable.max(behind.durable);
     if end < durable {
         return Err(StorageError::corrupt(format!(
-            "the log is unreadable at {end} although it was durable up to {durable}"
+            "the log ends at {end}, but it was durable up to {durable}: log data was lost"
         )));
     }
     Ok(())
@@ -72,7 +72,7 @@ impl LogScan {
     fn group(&mut self, group: &Group<'_>, visitor: &mut dyn RecoveryVisitor) -> Result<()> {
         for record in RecordReader::new(group.payload) {
             let record = record.map_err(|_| {
-                StorageError::corrupt(format!("undecodable log group at {}", group.start))
+                StorageError::corrupt(format!("invalid log group at {}", group.start))
             })?;
             match record {
                 Record::Init { page, .. } => {

@@ -153,7 +153,7 @@ impl Space {
 
     /// Refills the stock of spare files for a full disk.
     pub(crate) fn refill_spares(&self) -> Result<()> {
-        self.spares.refill().map_err(|e| StorageError::io("making of spare files", e))
+        self.spares.refill().map_err(|e| StorageError::io("creation of spare files", e))
     }
 
     /// Removes a file for good. No thread may use it, and the decision to remove it must be
@@ -208,7 +208,7 @@ fn read_state(storage: &Storage, id: FileId, pages: u32) -> Result<FileState> {
                 return Ok(FileState::new(pages, if region == 0 { pages } else { used }));
             }
             Err(e @ StorageError::Corrupt { .. }) if storage.salvages() => {
-                tracing::warn!("no page of the file is given out: {e}");
+                tracing::warn!("no new pages are allocated in the file: {e}");
                 return Ok(FileState::new(pages, pages));
             }
             Err(e) => return Err(e),

@@ -193,7 +193,7 @@ fn flush_duty(storage: &Storage, signals: &Signals) {
     }
     storage.checkpoint_step();
     if let Err(e) = storage.space().grow_ahead(storage) {
-        tracing::warn!("cannot lengthen data files: {e}");
+        tracing::warn!("cannot extend data files: {e}");
     }
     if let Err(e) = storage.space().refill_spares() {
         tracing::warn!("cannot keep spare files: {e}");

@@ -333,7 +333,7 @@ fn show_snapshot(
 ) -> Result<()> {
     match control.read_snapshot(from).and_then(|bytes| visitor.snapshot(&bytes)) {
         Err(e) if options.force_recovery >= WITHOUT_UNDO => {
-            tracing::warn!("passed over: {e}");
+            tracing::warn!("unreadable, skipped: {e}");
             Ok(())
         }
         outcome => outcome,

@@ -62,7 +62,8 @@ impl NativeTable {
             })?;
             if found != expected[at] {
                 wrong.push(format!(
-                    "index {} of table {} has {} entries for {} rows, or other ones",
+                    "index {} of table {} has {} entries for {} rows, or entries that do not match \
+                     the rows",
                     self.def.indexes[at].name, self.def.name, found.entries, expected[at].entries
                 ));
             }

@@ -108,7 +108,7 @@ impl NativeTable {
     /// Whether a whole row can be read, for scans that skip unreadable rows.
     pub(super) fn is_readable(&self, value: &[u8]) -> bool {
         let read = self.whole_row(value, &mut Vec::new());
-        read.inspect_err(|e| tracing::warn!("a row is passed over: {e}")).is_ok()
+        read.inspect_err(|e| tracing::warn!("unreadable row skipped: {e}")).is_ok()
     }
 
     /// The entry of `row` in the index at `at`.

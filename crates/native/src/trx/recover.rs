@@ -169,7 +169,7 @@ impl RecoveryVisitor for Recovered {
         if bytes.is_empty() {
             return Ok(());
         }
-        self.load(bytes).ok_or_else(|| StorageError::corrupt("undecodable undo snapshot"))
+        self.load(bytes).ok_or_else(|| StorageError::corrupt("invalid undo snapshot"))
     }
 
     fn row(&mut self, _: Lsn, payload: &[u8]) -> Result<()> {
@@ -183,12 +183,12 @@ impl RecoveryVisitor for Recovered {
                 Kind::Delete => rows.saturating_sub(1),
             };
         }
-        self.add(payload).ok_or_else(|| StorageError::corrupt("undecodable row record"))
+        self.add(payload).ok_or_else(|| StorageError::corrupt("invalid row record"))
     }
 
     fn trx(&mut self, _: Lsn, payload: &[u8]) -> Result<()> {
         let record = TrxRecord::decode(payload)
-            .ok_or_else(|| StorageError::corrupt("undecodable transaction record"))?;
+            .ok_or_else(|| StorageError::corrupt("invalid transaction record"))?;
         match record {
             TrxRecord::Committed { seqs, created, dropped } => {
                 self.end(seqs);

@@ -127,7 +127,7 @@ impl UndoStore {
             slots.free = (0..slots.next).filter(|slot| !slots.used.contains_key(slot)).collect();
         } else if !live.is_empty() {
             let lost = io::ErrorKind::NotFound.into();
-            return Err(StorageError::lost(NAME, "undo of transactions that had not ended", lost));
+            return Err(StorageError::lost(NAME, "undo of unfinished transactions", lost));
         }
         let bytes = live.iter().map(|place| u64::from(place.len)).sum();
         Ok(Arc::new(UndoStore {
@@ -201,7 +201,7 @@ impl UndoStore {
     pub(super) fn read_all(&self, place: &Place) -> Result<Vec<u8>> {
         let mut bytes = vec![0; place.len()];
         let read = self.file().and_then(|file| file.read_at(&mut bytes, place.at));
-        let what = "undo of transactions that had not ended";
+        let what = "undo of unfinished transactions";
         read.map_err(|e| StorageError::lost(NAME, what, e))?;
         if crc32c::crc32c(&bytes) != place.crc {
             let fault = format!("checksum mismatch in the file {NAME} at {}", place.at);

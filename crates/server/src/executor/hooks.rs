@@ -77,7 +77,7 @@ impl Shared {
     fn routine_changed(&self, function: bool, (schema, name): (&str, &str), made: bool) {
         let kind = if function { RoutineKind::Function } else { RoutineKind::Procedure };
         if let Err(error) = admin::routine_changed(self, kind, (schema, name), made) {
-            tracing::warn!("privileges on {schema}.{name} stay as they are: {error}");
+            tracing::warn!("privileges on {schema}.{name} could not be updated: {error}");
         }
     }
 }

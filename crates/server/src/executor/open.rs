@@ -69,7 +69,7 @@ pub(crate) fn open_backend(
     let logs = LogTables::open(&instance).map_err(|e| format!("Can't open the log tables: {e}"))?;
     let force = number(settings, "innodb_force_recovery");
     if force > 0 {
-        tracing::warn!("InnoDB: innodb_force_recovery={force}: what cannot be read is passed over");
+        tracing::warn!("InnoDB: innodb_force_recovery={force}: unreadable data is skipped");
     }
     if force >= READ_ONLY_FROM {
         native.set_variable("innodb_read_only", 1);

@@ -23,7 +23,7 @@ Starts the server. Without arguments: data in ./selkie-data, TCP on 127.0.0.1:33
 socket in the data directory. Every system variable of MariaDB 10.11 that has a startup option can
 be given, here or in an option file.
 
-`selkie inspect` tells what lies in a data directory, `selkie inspect --help` how.
+`selkie inspect` shows the contents of a data directory; see `selkie inspect --help`.
 ";
 
 /// Runs the program and returns its exit code.
@@ -80,7 +80,7 @@ fn serve<B: SessionFactory>(
     }
     let without_effect = settings.without_effect();
     if !without_effect.is_empty() {
-        tracing::info!("Accepted without effect: {}", without_effect.join(", "));
+        tracing::info!("Options without effect: {}", without_effect.join(", "));
     }
     let running = start(Start { settings, backend })?;
     signals::watch(&running.server).map_err(|e| format!("Can't watch signals: {e}"))?;

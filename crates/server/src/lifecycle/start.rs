@@ -189,7 +189,7 @@ fn announce(server: &Server, endpoints: &Endpoints) {
     );
     if let Some(account) = server.accounts.current().open_account() {
         tracing::warn!(
-            "Account {} has no password; only clients of this machine can connect",
+            "Account {} has no password; only clients on this machine can connect",
             account.name.quoted()
         );
     }

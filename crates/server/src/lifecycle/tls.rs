@@ -16,7 +16,7 @@ pub(super) fn set_up(settings: &mut Settings, data_dir: &Path) -> Result<Offers,
     let options = options(settings, data_dir);
     let offers = match settings.tls_wanted {
         true if options.versions == (false, false) => {
-            tracing::error!("TLS is off: TLSv1.2 and TLSv1.3 are there, tls_version has neither");
+            tracing::error!("TLS is off: tls_version names neither TLSv1.2 nor TLSv1.3");
             Offers::default()
         }
         true => Offers::load(options).map_err(|error| {

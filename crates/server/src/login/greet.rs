@@ -73,7 +73,7 @@ pub(crate) fn new_scramble() -> [u8; SCRAMBLE] {
     let mut bytes = [0u8; SCRAMBLE];
     if getrandom::fill(&mut bytes).is_err() {
         // Without random numbers an old answer could be replayed: refuse to run.
-        tracing::error!("the system gives no random bytes");
+        tracing::error!("the operating system returned no random bytes");
         std::process::abort();
     }
     // 93 printable characters, without '$', which separates parts of stored hashes.

@@ -38,7 +38,9 @@ impl AccountTables {
             let [host, user, json] = &row[..] else { continue };
             match from_json(host, user, json) {
                 Some(account) => acl.insert(account),
-                None => tracing::warn!("mysql.global_priv: '{user}'@'{host}' is ignored"),
+                None => tracing::warn!(
+                    "mysql.global_priv: '{user}'@'{host}' has an invalid Priv and is ignored"
+                ),
             }
         }
         self.load_databases(&mut acl)?;
