@@ -20,11 +20,12 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("plan", &["types", "meter", "engine", "sql", "expr", "catalog"]),
     ("exec", &["types", "meter", "engine", "sql", "expr", "catalog", "plan"]),
     ("protocol", &["types"]),
+    ("replication", &["types"]),
     (
         "server",
         &[
             "types", "meter", "engine", "memory", "native", "sql", "expr", "catalog", "plan",
-            "exec", "protocol",
+            "exec", "protocol", "replication",
         ],
     ),
     ("bench", &[]),

@@ -1,0 +1,11 @@
+//! Numbers of groups: one, lists of them, what a log has had, what a replica has applied.
+//!
+//! Must not know events or files.
+
+mod binlog_state;
+mod id;
+mod position;
+
+pub use binlog_state::{BinlogState, OutOfOrder};
+pub use id::{Gtid, ParseError};
+pub use position::Position;

@@ -1,0 +1,81 @@
+//! One number of a group: domain, server, sequence.
+//!
+//! Must not know what came before it.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// The number of a group, written `domain-server-seq`.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Gtid {
+    /// Stream of groups that keep their order.
+    pub domain: u32,
+    /// Server that logged the group first.
+    pub server: u32,
+    /// Number in the domain.
+    pub seq: u64,
+}
+
+/// Why a text is no number or no list of numbers.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum ParseError {
+    /// It is not written like one.
+    Malformed,
+    /// Two numbers of a list have one domain.
+    DuplicateDomain(Gtid, Gtid),
+}
+
+impl fmt::Display for Gtid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}-{}", self.domain, self.server, self.seq)
+    }
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Malformed => write!(f, "not a list of domain-server-seq"),
+            Self::DuplicateDomain(a, b) => write!(f, "{a} and {b} have the same domain"),
+        }
+    }
+}
+
+impl std::error::Error for ParseError {}
+
+impl FromStr for Gtid {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let mut parts = text.split('-');
+        let mut part = || {
+            let digits = parts.next().filter(|part| part.bytes().all(|b| b.is_ascii_digit()));
+            digits.ok_or(ParseError::Malformed)
+        };
+        let malformed = |_| ParseError::Malformed;
+        let domain = part()?.parse().map_err(malformed)?;
+        let server = part()?.parse().map_err(malformed)?;
+        let seq = part()?.parse().map_err(malformed)?;
+        let ends = parts.next().is_none();
+        if ends { Ok(Self { domain, server, seq }) } else { Err(ParseError::Malformed) }
+    }
+}
+
+/// The numbers of a list with commas, and spaces around them.
+pub(super) fn parse_list(text: &str) -> Result<Vec<Gtid>, ParseError> {
+    if text.trim().is_empty() {
+        return Ok(Vec::new());
+    }
+    text.split(',').map(|part| part.trim().parse()).collect()
+}
+
+/// Writes numbers with commas between them.
+pub(super) fn write_list(
+    gtids: impl Iterator<Item = Gtid>,
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
+    for (at, gtid) in gtids.enumerate() {
+        let comma = if at == 0 { "" } else { "," };
+        write!(f, "{comma}{gtid}")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,32 @@
+//! The files of the corpus, recorded from MariaDB 10.11 by `tests/replication/record_corpus.py`.
+
+use std::fs;
+use std::path::PathBuf;
+
+/// A file of the corpus.
+pub(crate) struct Recorded {
+    /// What was recorded.
+    pub(crate) name: String,
+    /// The binary log.
+    pub(crate) log: Vec<u8>,
+    /// What `mariadb-binlog -vv` shows of its rows.
+    #[allow(dead_code, reason = "not all tests compare texts")]
+    pub(crate) rows: Vec<u8>,
+}
+
+/// All files of the corpus.
+pub(crate) fn corpus() -> Vec<Recorded> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "binlog") {
+            let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+            let rows = fs::read(path.with_extension("rows")).unwrap();
+            found.push(Recorded { name, log: fs::read(&path).unwrap(), rows });
+        }
+    }
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    assert!(found.len() > 10, "the corpus is not there");
+    found
+}
