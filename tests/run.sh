@@ -163,6 +163,8 @@ ddl() {
 visible() {
   say visible
   "$python" tests/visible/visible.py "$binary"
+  # Events of binary logs as MariaDB's own tool shows them. 1 s.
+  "$python" tests/replication/inspect_beside_mariadb.py "$binary"
 }
 
 connections() {

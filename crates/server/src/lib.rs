@@ -10,6 +10,7 @@ mod admin;
 pub mod backend;
 mod executor;
 mod innodb;
+mod inspect_binlog;
 mod key_caches;
 pub mod lifecycle;
 mod locks;

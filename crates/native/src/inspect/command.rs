@@ -25,6 +25,7 @@ Usage: selkie inspect WHAT DATADIR [ARGUMENTS]
   log DATADIR [LSN]            segments, then groups and records from the checkpoint (or LSN) on
   undo DATADIR                 unfinished transactions by the last checkpoint and the log
   check DATADIR                checksums of all pages, trees, agreement of indexes with rows
+  binlog FILE                  events of a binary log, in the form of mariadb-binlog -vv
 
 Nothing is written. A directory in use is read again if it changes meanwhile.
 Exit codes: 0 nothing wrong, 1 something wrong, 2 not readable.

@@ -97,9 +97,13 @@ fn create_system_schema(instance: &Instance, settings: &Settings) -> selkie_type
     execute_text(instance, &mut session, text.as_bytes(), &mut NullSink).map(drop)
 }
 
-/// `selkie inspect`: prints the content of a data directory without a server.
+/// `selkie inspect`: prints the content of a data directory or a binary log without a server.
 pub fn inspect(arguments: &[String]) -> std::process::ExitCode {
-    selkie_native::inspect(arguments, &mut std::io::stdout().lock()).into()
+    let out = &mut std::io::stdout().lock();
+    match arguments {
+        [what, file] if what == "binlog" => crate::inspect_binlog::run(file, out).into(),
+        arguments => selkie_native::inspect(arguments, out).into(),
+    }
 }
 
 fn number(settings: &Settings, name: &str) -> u64 {
