@@ -35,7 +35,7 @@ def main():
     if not shutil.which("mariadb-binlog"):
         print("mariadb-binlog is not there: nothing compared")
         return
-    binary, files = sys.argv[1], sys.argv[2:] or sorted(map(str, CORPUS.glob("*.binlog")))
+    binary, files = sys.argv[1], sys.argv[2:] or sorted(str(rows.with_suffix(".binlog")) for rows in CORPUS.glob("*.rows"))
     failed = 0
     for file in files:
         mine, my_places = lines([binary, "inspect", "binlog", file])

@@ -23,7 +23,7 @@ LARGEST = 30 * 1024
 class Server:
     """A MariaDB with a binary log in a directory of its own."""
 
-    def __init__(self, work, port):
+    def __init__(self, work, port, options=()):
         self.work, self.port = pathlib.Path(work), port
         shutil.rmtree(self.work, ignore_errors=True)
         (self.work / "data").mkdir(parents=True)
@@ -36,7 +36,7 @@ class Server:
                  f"--datadir={self.work}/data", f"--port={port}", f"--socket={self.work}/s.sock",
                  "--bind-address=127.0.0.1", "--local-infile=1", "--secure-file-priv=", "--log-bin=binlog",
                  "--server-id=1", "--binlog-format=ROW", "--default-time-zone=+00:00", "--lc-messages-dir=/usr/share/mysql",
-                 "--character-set-server=utf8mb4", "--innodb-buffer-pool-size=64M"],
+                 "--character-set-server=utf8mb4", "--innodb-buffer-pool-size=64M", *options],
                 stdout=log, stderr=log, start_new_session=True)
         for _ in range(100):
             if self.run("SELECT 1;").returncode == 0:
@@ -90,6 +90,22 @@ def record(server, name, scenario):
     print(f"{name}: {len(log)} bytes, {len(lines)} row lines")
 
 
+def record_encrypted(arguments):
+    """A file of which all but the first events are encrypted, which no tool without the key can show."""
+    keys = pathlib.Path(arguments.work + ".keys")
+    keys.write_text("1;770A8A65DA156D24EE2A093277530142\n")
+    options = ["--plugin-load-add=file_key_management", f"--file-key-management-filename={keys}", "--encrypt-binlog=1"]
+    server = Server(arguments.work, arguments.port, options)
+    try:
+        server.run("RESET MASTER; CREATE DATABASE d; FLUSH BINARY LOGS;")
+        log = (server.work / "data/binlog.000001").read_bytes()
+        (CORPUS / "encrypted.binlog").write_bytes(log)
+        print(f"encrypted: {len(log)} bytes")
+    finally:
+        server.stop()
+        keys.unlink()
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--port", type=int, default=13950)
@@ -108,6 +124,8 @@ def main():
                 record(server, name, scenario)
     finally:
         server.stop()
+    if not arguments.names or "encrypted" in arguments.names:
+        record_encrypted(arguments)
 
 
 if __name__ == "__main__":

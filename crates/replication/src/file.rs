@@ -3,6 +3,7 @@
 //! Must not do I/O: callers hand over the bytes from a place on, and more when asked.
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::codec::{Event, EventKind, Format, Frame, HEADER_BYTES, Header, flags};
 use crate::error::DecodeError;
@@ -89,7 +90,7 @@ impl std::error::Error for FileError {}
 pub struct FileReader {
     offset: u64,
     /// The format; none before the first event.
-    format: Option<Format>,
+    format: Option<Arc<Format>>,
     /// Whether events keep the places of another file.
     is_relay: bool,
     is_encrypted: bool,
@@ -108,7 +109,7 @@ impl FileReader {
 
     /// The format of what comes next.
     pub fn format(&self) -> Option<&Format> {
-        self.format.as_ref()
+        self.format.as_deref()
     }
 
     /// The next event, from the bytes at [`FileReader::offset`] on.
@@ -125,7 +126,7 @@ impl FileReader {
 
     /// The event that `bytes` begin with, which lie `before` bytes behind the place.
     fn event<'a>(&mut self, bytes: &'a [u8], before: usize) -> Result<Step<'a>, FileError> {
-        if self.is_encrypted {
+        if self.is_encrypted && !bytes.is_empty() {
             return Err(self.error(Damage::Encrypted));
         }
         let Ok(header) = Header::decode(bytes) else {
@@ -148,16 +149,14 @@ impl FileReader {
     /// The event that `bytes` are, checked.
     fn placed<'a>(&mut self, bytes: &'a [u8], offset: u64) -> Result<Placed<'a>, FileError> {
         let kind = Header::decode(bytes).map_err(|e| self.error(Damage::Event(e)))?.kind;
-        let own = match (&self.format, kind) {
-            (_, EventKind::FORMAT_DESCRIPTION) => None,
-            (Some(format), _) => Some(format),
+        let format = match (&self.format, kind) {
+            (_, EventKind::FORMAT_DESCRIPTION) => {
+                let read = Format::decode(bytes.get(HEADER_BYTES..).unwrap_or_default());
+                Arc::new(read.map_err(|error| self.error(Damage::Event(error)))?)
+            }
+            (Some(format), _) => Arc::clone(format),
             (None, kind) => return Err(self.error(Damage::NoFormat(kind))),
         };
-        let read = match own {
-            Some(format) => Ok(format.clone()),
-            None => Format::decode(bytes.get(HEADER_BYTES..).unwrap_or_default()),
-        };
-        let format = read.map_err(|error| self.error(Damage::Event(error)))?;
         let frame = Frame::split(bytes, &format).and_then(|frame| {
             frame.verify()?;
             Ok(frame)
@@ -168,9 +167,7 @@ impl FileReader {
         let event = Event::decode(&frame, &format);
         let event = event.map_err(|error| self.error(Damage::Event(error)))?;
         self.is_encrypted |= matches!(event, Event::StartEncryption(_));
-        if let Event::FormatDescription(format) = &event {
-            self.format = Some(format.clone());
-        }
+        self.format = Some(format);
         Ok(Placed { offset, frame, event })
     }
 

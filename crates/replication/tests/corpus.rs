@@ -205,6 +205,17 @@ fn a_file_that_was_cut_is_torn_but_between_events() {
 }
 
 #[test]
+fn an_encrypted_file_is_read_to_where_encryption_starts() {
+    let log = include_bytes!("corpus/encrypted.binlog");
+    let mut events = Events::new(log);
+    let first: Vec<EventKind> =
+        events.by_ref().take(2).map(|placed| placed.unwrap().event.kind()).collect();
+    assert_eq!(first, [EventKind::FORMAT_DESCRIPTION, EventKind::START_ENCRYPTION]);
+    assert_eq!(events.next().unwrap().unwrap_err().damage, Damage::Encrypted);
+    assert!(events.next().is_none());
+}
+
+#[test]
 fn damages_are_told_apart() {
     let log = corpus().remove(0).log;
     let damage = |log: &[u8]| Events::new(log).find_map(|placed| placed.err()).map(|e| e.damage);

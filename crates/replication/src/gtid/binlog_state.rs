@@ -116,15 +116,9 @@ impl FromIterator<Gtid> for BinlogState {
 impl FromStr for BinlogState {
     type Err = ParseError;
 
+    /// A server may be there twice in a domain: the last number counts.
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        let mut state = Self::default();
-        for gtid in parse_list(text)? {
-            if let Some(other) = state.last_of(gtid.domain, gtid.server) {
-                return Err(ParseError::DuplicateDomain(other, gtid));
-            }
-            state.add(gtid);
-        }
-        Ok(state)
+        parse_list(text).map(Self::from_iter)
     }
 }
 

@@ -45,12 +45,10 @@ impl std::error::Error for ParseError {}
 impl FromStr for Gtid {
     type Err = ParseError;
 
+    /// Each integer may have space and a plus sign before it, and nothing behind it.
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        let mut parts = text.split('-');
-        let mut part = || {
-            let digits = parts.next().filter(|part| part.bytes().all(|b| b.is_ascii_digit()));
-            digits.ok_or(ParseError::Malformed)
-        };
+        let mut parts = text.split('-').map(|part| part.trim_start_matches(SPACES));
+        let mut part = || parts.next().ok_or(ParseError::Malformed);
         let malformed = |_| ParseError::Malformed;
         let domain = part()?.parse().map_err(malformed)?;
         let server = part()?.parse().map_err(malformed)?;
@@ -60,12 +58,15 @@ impl FromStr for Gtid {
     }
 }
 
-/// The numbers of a list with commas, and spaces around them.
+/// What may stand before an integer.
+const SPACES: [char; 6] = [' ', '\t', '\n', '\x0b', '\x0c', '\r'];
+
+/// The numbers of a list with commas between them; an empty text is an empty list.
 pub(super) fn parse_list(text: &str) -> Result<Vec<Gtid>, ParseError> {
-    if text.trim().is_empty() {
+    if text.is_empty() {
         return Ok(Vec::new());
     }
-    text.split(',').map(|part| part.trim().parse()).collect()
+    text.split(',').map(str::parse).collect()
 }
 
 /// Writes numbers with commas between them.

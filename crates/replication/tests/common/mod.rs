@@ -22,7 +22,8 @@ pub(crate) fn corpus() -> Vec<Recorded> {
         let path = entry.unwrap().path();
         if path.extension().is_some_and(|extension| extension == "binlog") {
             let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-            let rows = fs::read(path.with_extension("rows")).unwrap();
+            // No tool shows the rows of an encrypted file.
+            let Ok(rows) = fs::read(path.with_extension("rows")) else { continue };
             found.push(Recorded { name, log: fs::read(&path).unwrap(), rows });
         }
     }
