@@ -5,7 +5,7 @@ usage: inspect_beside_mariadb.py SELKIE [FILE ...]     without a FILE: those of 
 
 All lines have to be equal but those that belong to the tool and not to an event. Rows are compared by themselves, and
 places (`# at N`) as a set: MariaDB's tool shows all events of a statement before its rows, and places of annotations
-early. Without mariadb-binlog nothing is compared.
+early. Without mariadb-binlog nothing is compared. A damaged and an encrypted file have to end with their exit codes.
 """
 import os
 import pathlib
@@ -31,7 +31,19 @@ def lines(command):
     return rows + [line for line in shown if not line.startswith((b"# at ", b"###"))], places
 
 
+def check_codes(binary):
+    """Exit codes of files that cannot be shown to their ends."""
+    torn = subprocess.run([binary, "inspect", "binlog", "/dev/stdin"], capture_output=True, check=False,
+                          input=(CORPUS / "strings.binlog").read_bytes()[:5000])
+    encrypted = subprocess.run([binary, "inspect", "binlog", str(CORPUS / "encrypted.binlog")], capture_output=True, check=False)
+    absent = subprocess.run([binary, "inspect", "binlog", "/nonexistent"], capture_output=True, check=False)
+    codes = [torn.returncode, encrypted.returncode, absent.returncode]
+    if codes != [1, 2, 2] or b"ends inside an event" not in torn.stdout or b"encrypted" not in encrypted.stdout:
+        sys.exit(f"exit codes are {codes}: {torn.stdout[-200:]} {encrypted.stdout[-200:]}")
+
+
 def main():
+    check_codes(sys.argv[1])
     if not shutil.which("mariadb-binlog"):
         print("mariadb-binlog is not there: nothing compared")
         return

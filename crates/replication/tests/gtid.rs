@@ -2,7 +2,6 @@
 
 use selkie_replication::Gtid;
 use selkie_replication::gtid::{BinlogState, OutOfOrder, ParseError, Position};
-use selkie_replication::images::{ColumnFacts, RowImage};
 
 fn gtid(text: &str) -> Gtid {
     text.parse().unwrap()
@@ -118,22 +117,4 @@ fn the_current_position_has_groups_of_the_server_itself() {
     let logged: BinlogState = "0-7-9,1-3-4,2-7-1".parse().unwrap();
     let current = applied.current(logged.position().gtids(), 7);
     assert_eq!(current.to_string(), "0-7-9,1-1-2,2-7-1");
-}
-
-#[test]
-fn images_have_the_columns_that_matter() {
-    let none = ColumnFacts::default();
-    let key = ColumnFacts { in_key: true, ..none };
-    let set = ColumnFacts { is_assigned: true, ..none };
-    let blob = ColumnFacts { is_blob: true, ..none };
-    let virtual_one = ColumnFacts { is_virtual: true, is_assigned: true, ..none };
-    let changed_blob = ColumnFacts { is_blob: true, is_assigned: true, ..none };
-    let columns = [key, set, none, blob, virtual_one, changed_blob, none, none, none];
-    assert_eq!(RowImage::Full.before(&columns), [0xff, 1]);
-    assert_eq!(RowImage::Full.after(&columns), [0xff, 1]);
-    assert_eq!(RowImage::Minimal.before(&columns), [0b1, 0]);
-    assert_eq!(RowImage::Minimal.after(&columns), [0b10_0010, 0]);
-    assert_eq!(RowImage::NoBlob.before(&columns), [0b1101_0111, 1]);
-    assert_eq!(RowImage::NoBlob.after(&columns), [0b1111_0111, 1]);
-    assert_eq!(RowImage::Minimal.before(&columns[1..]), [0xff]);
 }

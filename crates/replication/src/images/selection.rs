@@ -23,25 +23,35 @@ pub struct ColumnFacts {
     pub is_blob: bool,
     /// Generated and not stored.
     pub is_virtual: bool,
-    /// Given by the statement, counted up, or stored and generated from what is.
+    /// Given by the statement, counted up, set by ON UPDATE, or generated and stored.
     pub is_assigned: bool,
 }
 
 impl RowImage {
     /// Bits of the columns of the image of before, from the lowest on.
     pub fn before(self, columns: &[ColumnFacts]) -> Vec<u8> {
-        let has_key = columns.iter().any(|column| column.in_key);
-        let is_whole = self == Self::Full || !has_key;
-        bits(columns, |column| is_whole || column.in_key || self == Self::NoBlob && !column.is_blob)
+        let image = self.with_key(columns);
+        bits(columns, |column| match image {
+            Self::Full => true,
+            Self::Minimal => column.in_key,
+            Self::NoBlob => column.in_key || !column.is_blob,
+        })
     }
 
     /// Bits of the columns of the image of after, from the lowest on.
     pub fn after(self, columns: &[ColumnFacts]) -> Vec<u8> {
-        bits(columns, |column| match self {
+        let image = self.with_key(columns);
+        bits(columns, |column| match image {
             Self::Full => true,
             Self::Minimal => column.is_assigned && !column.is_virtual,
             Self::NoBlob => !column.is_blob || column.is_assigned,
         })
+    }
+
+    /// What holds for a table: without a key, rows are found by all columns, and both images have
+    /// them all.
+    fn with_key(self, columns: &[ColumnFacts]) -> Self {
+        if columns.iter().any(|column| column.in_key) { self } else { Self::Full }
     }
 }
 
