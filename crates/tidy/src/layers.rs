@@ -11,6 +11,7 @@ use std::path::Path;
 const LAYERS: &[(&str, &[&str])] = &[
     ("types", &[]),
     ("meter", &["types"]),
+    ("replication", &["types"]),
     ("engine", &["types"]),
     ("memory", &["types", "engine"]),
     ("native", &["types", "engine"]),
@@ -20,7 +21,6 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("plan", &["types", "meter", "engine", "sql", "expr", "catalog"]),
     ("exec", &["types", "meter", "engine", "sql", "expr", "catalog", "plan"]),
     ("protocol", &["types"]),
-    ("replication", &["types"]),
     (
         "server",
         &[
