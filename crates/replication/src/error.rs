@@ -1,23 +1,23 @@
-//! What a decoder says about bytes it cannot read.
+//! Errors of decoders: reasons why bytes cannot be read.
 //!
 //! Must not carry text for clients: callers decide which SQL error bad bytes become.
 
 use std::fmt;
 
-/// Why an event or a part of one could not be decoded.
+/// Reason why an event or a part of one cannot be decoded.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum DecodeError {
     /// The event ends before the named field is complete.
     Truncated(&'static str),
     /// The named field has a value that has no meaning.
     Invalid(&'static str),
-    /// A column has a type that is not understood.
+    /// A column has an unknown type.
     UnknownType(u8),
-    /// The checksum stored is not that of the bytes.
+    /// The stored checksum differs from the one computed over the bytes.
     Checksum {
-        /// The event's own.
+        /// Checksum stored in the event.
         stored: u32,
-        /// That of its bytes.
+        /// Checksum computed over the event's bytes.
         computed: u32,
     },
 }

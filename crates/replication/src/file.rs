@@ -8,59 +8,59 @@ use std::sync::Arc;
 use crate::codec::{Event, EventKind, Format, Frame, HEADER_BYTES, Header, flags};
 use crate::error::DecodeError;
 
-/// What a file begins with.
+/// First bytes of every file.
 pub const MAGIC: [u8; 4] = *b"\xfebin";
 
 /// An event at its place.
 #[derive(Clone, Debug)]
 pub struct Placed<'a> {
-    /// Where it begins.
+    /// Offset in the file at which the event begins.
     pub offset: u64,
-    /// Its parts.
+    /// Header, body and checksum.
     pub frame: Frame<'a>,
-    /// What it says.
+    /// The decoded event.
     pub event: Event<'a>,
 }
 
-/// What a step through a file gives.
+/// Result of one step through a file.
 #[derive(Clone, Debug)]
 pub enum Step<'a> {
     /// The next event.
     Event(Box<Placed<'a>>),
-    /// So many bytes from [`FileReader::offset`] on are needed to go on.
+    /// The next step needs at least so many bytes from [`FileReader::offset`] on.
     Need(usize),
 }
 
-/// What is wrong with a file.
+/// Kind of damage of a file.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Damage {
-    /// It does not begin as a binary log does.
+    /// The file does not begin with [`MAGIC`].
     Magic,
-    /// An event says a length that none can have.
+    /// An event claims a length that is shorter than a header.
     Length(u32),
-    /// It ends inside an event, of so many bytes.
+    /// The file ends inside an event of so many bytes.
     Torn(u32),
-    /// An event says that it ends elsewhere than it does.
+    /// An event claims an end position that is not its own.
     Place {
-        /// What it says.
+        /// End position in the header.
         says: u32,
-        /// Where it does.
+        /// Real end position, modulo 2^32.
         ends: u32,
     },
-    /// The first event says nothing of the format.
+    /// The first event is of this type, not FORMAT_DESCRIPTION.
     NoFormat(EventKind),
-    /// An event cannot be decoded, or has another checksum.
+    /// An event cannot be decoded, or its checksum is wrong.
     Event(DecodeError),
-    /// What follows is encrypted.
+    /// The rest of the file is encrypted.
     Encrypted,
 }
 
-/// What is wrong with a file, and where.
+/// Damage of a file and its place.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct FileError {
-    /// Where the event begins.
+    /// Offset of the damaged event.
     pub offset: u64,
-    /// What is wrong.
+    /// Kind of damage.
     pub damage: Damage,
 }
 
@@ -85,29 +85,29 @@ impl fmt::Display for FileError {
 
 impl std::error::Error for FileError {}
 
-/// What a reader has come to know of a file.
+/// State of a reader between two events of a file.
 #[derive(Clone, Debug, Default)]
 pub struct FileReader {
     offset: u64,
     /// The format; none before the first event.
     format: Option<Arc<Format>>,
-    /// Whether events keep the places of another file.
+    /// Whether end positions are not checked: events of a relay log keep those of the primary.
     is_relay: bool,
     is_encrypted: bool,
 }
 
 impl FileReader {
-    /// Before the first byte.
+    /// A reader at the first byte of a file.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Where the next bytes lie.
+    /// Offset from which the next step needs bytes.
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// The format of what comes next.
+    /// The format of the next event.
     pub fn format(&self) -> Option<&Format> {
         self.format.as_deref()
     }
@@ -124,7 +124,7 @@ impl FileReader {
         self.event(bytes, 0)
     }
 
-    /// The event that `bytes` begin with, which lie `before` bytes behind the place.
+    /// The event at the front of `bytes`, which begin `before` bytes behind the offset.
     fn event<'a>(&mut self, bytes: &'a [u8], before: usize) -> Result<Step<'a>, FileError> {
         if self.is_encrypted && !bytes.is_empty() {
             return Err(self.error(Damage::Encrypted));
@@ -146,7 +146,7 @@ impl FileReader {
         Ok(Step::Event(Box::new(placed)))
     }
 
-    /// The event that `bytes` are, checked.
+    /// Checks and decodes one event, which is all of `bytes`.
     fn placed<'a>(&mut self, bytes: &'a [u8], offset: u64) -> Result<Placed<'a>, FileError> {
         let kind = Header::decode(bytes).map_err(|e| self.error(Damage::Event(e)))?.kind;
         let format = match (&self.format, kind) {
@@ -171,7 +171,7 @@ impl FileReader {
         Ok(Placed { offset, frame, event })
     }
 
-    /// Compares where an event says it ends with where it does.
+    /// Compares the end position in a header with the real one.
     fn check_place(&self, header: &Header, offset: u64) -> Result<(), FileError> {
         let ends = (offset + u64::from(header.event_length)) as u32;
         let says = header.end_log_pos;
@@ -181,13 +181,13 @@ impl FileReader {
         Err(self.error(Damage::Place { says, ends }))
     }
 
-    /// What is wrong at the place.
+    /// The error for damage at the reader's offset.
     pub fn error(&self, damage: Damage) -> FileError {
         FileError { offset: self.offset, damage }
     }
 }
 
-/// The events of a file that is in memory. Nothing comes behind an error.
+/// The events of a file in memory. The iterator ends after an error.
 #[derive(Clone, Debug)]
 pub struct Events<'a> {
     reader: FileReader,
@@ -196,12 +196,12 @@ pub struct Events<'a> {
 }
 
 impl<'a> Events<'a> {
-    /// Of a whole file.
+    /// All events of a whole file.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self { reader: FileReader::new(), bytes, has_failed: false }
     }
 
-    /// The format of what comes next.
+    /// The format of the next event.
     pub fn format(&self) -> Option<&Format> {
         self.reader.format()
     }
@@ -226,7 +226,7 @@ impl<'a> Iterator for Events<'a> {
     }
 }
 
-/// What a file lacks that ends before `bytes` more.
+/// Damage of a file that ends although the step at `offset` needs `bytes` bytes.
 pub fn torn(bytes: usize, offset: usize) -> Damage {
     let is_magic = offset == 0 && bytes <= MAGIC.len();
     if is_magic { Damage::Magic } else { Damage::Torn(bytes as u32) }

@@ -1,4 +1,6 @@
 //! Events as seen on a real server, byte for byte, and the values they stand for.
+//!
+//! Expected bytes must not come from this crate's encoder: it could have the decoder's error too.
 
 use selkie_replication::codec::{
     Change, Checksum, GtidEvent, GtidExtra, HEADER_BYTES, Incident, Intvar, Rand, Rotate, Rows,
@@ -16,7 +18,7 @@ fn bytes(hex: &str) -> Vec<u8> {
     (0..digits.len()).step_by(2).map(pair).collect()
 }
 
-/// The format without checksums, as examples leave them off.
+/// The format without checksums, which the examples do not have.
 fn format() -> Format {
     Format::new("10.11.19-MariaDB-0+deb12u1-log", 0x6b04_2f4f, Checksum::None)
 }
@@ -31,7 +33,7 @@ fn event(kind: EventKind, body: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Checks that a body is an event, and that it is encoded as that body.
+/// Checks that a body is decoded as an event, and that the event is encoded as that body.
 fn is(kind: EventKind, body: &[u8], expected: Event<'_>) {
     let whole = event(kind, body);
     let frame = Frame::split(&whole, &format()).unwrap();
@@ -192,7 +194,7 @@ fn rows<'a>(
     }
 }
 
-/// Checks that images of a shape are these values, both ways.
+/// Checks that images are decoded as these values, and the values encoded as these images.
 fn has(present: u8, images: &[u8], expected: &[&[Value<'_>]]) {
     let shape = Shape::new(&table(), &[present]).unwrap();
     let (mut reader, mut again) = (Images::new(images), Vec::new());

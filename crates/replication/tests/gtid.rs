@@ -1,4 +1,6 @@
-//! Rules about the numbers of groups.
+//! Rules about the numbers of groups: their texts, strict mode, counting, positions.
+//!
+//! Expected results must be those of MariaDB 10.11, also where they look odd.
 
 use selkie_replication::Gtid;
 use selkie_replication::gtid::{BinlogState, OutOfOrder, ParseError, Position};

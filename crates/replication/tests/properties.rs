@@ -1,5 +1,7 @@
-//! What holds for any bytes and any values: decoders give a value or an error, and what is encoded
-//! is decoded as it was.
+//! Properties of any bytes and any values: a decoder gives a value or an error (REPL-1), and an
+//! encoded value is decoded as the same value.
+//!
+//! Must not need a server: changed bytes come from the corpus or from the strategies below.
 
 mod common;
 
@@ -32,13 +34,13 @@ fn framed(kind: u8, body: &[u8], format: &Format) -> Vec<u8> {
     out
 }
 
-/// Types that have a meaning, more often than others.
+/// Types of events; most of them are known types.
 fn kinds() -> impl Strategy<Value = u8> {
     let known = prop::sample::select((2..=42u8).chain(160..=168).collect::<Vec<_>>());
     prop_oneof![9 => known, 1 => any::<u8>()]
 }
 
-/// Checks that an event that can be decoded is the same one after it was encoded.
+/// Checks that a decodable event is encoded and decoded as the same event.
 fn stays(bytes: &[u8], format: &Format) {
     let Ok(frame) = Frame::split(bytes, format) else { return };
     let Ok(event) = Event::decode(&frame, format) else { return };
@@ -49,7 +51,7 @@ fn stays(bytes: &[u8], format: &Format) {
     assert_eq!(Event::decode(&frame, format).unwrap(), event);
 }
 
-/// Looks at all that an event has inside.
+/// Decodes the inner parts of an event, which must not panic.
 fn look_inside(event: &Event<'_>) {
     match event {
         Event::Query(query) | Event::QueryCompressed(query) => {
@@ -174,7 +176,7 @@ proptest! {
     }
 }
 
-/// All types, and each of their lengths that makes a difference.
+/// All types of columns, with each length that has a form of its own.
 fn column_kinds() -> impl Strategy<Value = ColumnKind> {
     use ColumnKind::*;
     let plain = vec![

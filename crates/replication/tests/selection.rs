@@ -1,4 +1,7 @@
-//! Which columns images have, beside those of images that MariaDB wrote.
+//! Columns of images for each `binlog_row_image`, compared with images that MariaDB wrote.
+//!
+//! Relies on the order of statements in `image_minimal` and `image_noblob` of the corpus: their
+//! facts are listed in it.
 
 mod common;
 
@@ -31,7 +34,7 @@ fn images_have_the_columns_that_matter() {
     }
 }
 
-/// Facts about columns, a letter for each: k key, a assigned, b blob, v virtual.
+/// Facts about columns, a letter for each fact: k key, a assigned, b blob, v virtual.
 fn facts(text: &str) -> Vec<ColumnFacts> {
     let column = |letters: &str| ColumnFacts {
         in_key: letters.contains('k'),
@@ -42,7 +45,7 @@ fn facts(text: &str) -> Vec<ColumnFacts> {
     text.split(' ').map(column).collect()
 }
 
-/// Compares the images of a recorded file with what is selected for each of its statements.
+/// Compares the columns in the images of a recorded file with those selected for each event.
 fn compare(name: &str, image: RowImage, statements: &[&str]) {
     let files = corpus();
     let file = files.iter().find(|file| file.name == name).unwrap();

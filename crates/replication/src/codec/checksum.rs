@@ -5,14 +5,14 @@
 use crate::codec::header::flags;
 use crate::codec::kind::EventKind;
 
-/// How the events of a file are protected.
+/// Checksum algorithm of the events of a file.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Checksum {
-    /// Events end with their bodies.
+    /// No checksum: an event ends with its body.
     None,
-    /// Four bytes follow: zlib's CRC-32 of what lies before them.
+    /// Four bytes behind the body: zlib's CRC-32 of all bytes before them.
     Crc32,
-    /// A number without a meaning yet; nothing follows bodies.
+    /// An unknown algorithm number; an event ends with its body.
     Other(u8),
 }
 
@@ -35,18 +35,18 @@ impl Checksum {
         }
     }
 
-    /// Bytes it takes at the end of an event.
+    /// Bytes of the checksum at the end of an event.
     pub fn bytes(self) -> usize {
         if self == Self::Crc32 { 4 } else { 0 }
     }
 }
 
-/// Place of the flags in a header.
+/// Offset of the flags in a header.
 const FLAGS_AT: usize = 17;
 const KIND_AT: usize = 4;
 
-/// The checksum of an event without its last four bytes. It does not cover the flag that the file
-/// is open, which is cleared in place later.
+/// The checksum of `event`, which comes without its last four bytes. The checksum does not cover
+/// [`flags::IN_USE`]: the server clears this flag in place when it closes the file.
 pub(crate) fn of(event: &[u8]) -> u32 {
     let is_format = event.get(KIND_AT) == Some(&EventKind::FORMAT_DESCRIPTION.0);
     match event.get(FLAGS_AT) {

@@ -1,18 +1,19 @@
 //! Compressed blocks in QUERY_COMPRESSED and compressed rows events.
 //!
-//! Must not allocate what a block merely claims: the claim is held against what zlib can reach.
+//! Must not trust the size that a block claims: zlib's best ratio bounds it before memory is
+//! allocated.
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 
 use crate::bytes::{Reader, put_be};
 use crate::error::{DecodeError, DecodeResult};
 
-/// Most bytes that one compressed byte can become.
+/// Most plain bytes that zlib makes of one compressed byte.
 const MOST_RATIO: usize = 1032;
-/// Most bytes that a call hands to the compressor's output at once.
+/// Bytes reserved for the compressor's output before each call.
 const STEP: usize = 16 * 1024;
 
-/// What a block holds, if that is at most `most` bytes.
+/// Plain bytes of a block; an error if they are more than `most`.
 pub fn unpack(block: &[u8], most: usize) -> DecodeResult<Vec<u8>> {
     let mut reader = Reader::new(block);
     let head = reader.u8("compressed block")?;
@@ -50,7 +51,7 @@ pub fn pack(plain: &[u8], out: &mut Vec<u8>) {
         match zlib.compress_vec(rest, out, FlushCompress::Finish) {
             Ok(Status::StreamEnd) => break,
             Ok(_) => {}
-            // Not reached with a stream that just began; a block of zero bytes is no valid one.
+            // Not reached with a new stream. A head without a stream is an invalid block.
             Err(_) => {
                 out.truncate(begin);
                 break;

@@ -36,19 +36,19 @@ pub enum Event<'a> {
     Rand(Rand),
     /// A user variable.
     UserVar(UserVar<'a>),
-    /// The format of what follows.
+    /// The format of the events behind it.
     FormatDescription(Format),
     /// A commit.
     Xid(Xid),
-    /// A branch prepared.
+    /// A prepared XA branch.
     XaPrepare(XaPrepare<'a>),
-    /// The first part of a file that is loaded.
+    /// The first part of a file for LOAD DATA.
     BeginLoadQuery(LoadBlock<'a>),
-    /// A further part of it.
+    /// A further part of such a file.
     AppendBlock(LoadBlock<'a>),
     /// The LOAD DATA statement.
     ExecuteLoadQuery(ExecuteLoad<'a>),
-    /// A file, by its number, that was not loaded after all.
+    /// The number of a file whose LOAD DATA did not take place.
     DeleteFile(u32),
     /// A table and its columns.
     TableMap(TableMap<'a>),
@@ -56,7 +56,7 @@ pub enum Event<'a> {
     Rows(Rows<'a>),
     /// Something went wrong on the primary.
     Incident(Incident<'a>),
-    /// Nothing happened behind the header's position in the file named.
+    /// The name of a file: it has no event behind the header's position yet.
     Heartbeat(&'a [u8]),
     /// The statement of the rows behind it.
     AnnotateRows(&'a [u8]),
@@ -66,9 +66,9 @@ pub enum Event<'a> {
     Gtid(GtidEvent<'a>),
     /// The last groups before this place.
     GtidList(GtidListEvent),
-    /// What follows is encrypted.
+    /// The events behind it are encrypted.
     StartEncryption(StartEncryption),
-    /// An event that is only carried.
+    /// An event whose body is kept as bytes.
     Unknown(EventKind, &'a [u8]),
 }
 
@@ -119,7 +119,7 @@ impl<'a> Event<'a> {
         })
     }
 
-    /// Its type.
+    /// The event's type.
     pub fn kind(&self) -> EventKind {
         match self {
             Event::Query(_) => EventKind::QUERY,
@@ -153,7 +153,7 @@ impl<'a> Event<'a> {
     pub fn encode(&self, header: &Header, format: &Format, out: &mut Vec<u8>) {
         let header = Header { kind: self.kind(), ..*header };
         let checksum = match self {
-            // It has one whatever the others have, as soon as its writer knows them.
+            // It has a checksum even if other events have none, unless its writer is too old.
             Event::FormatDescription(own) if own.knows_checksums => Checksum::Crc32,
             Event::FormatDescription(_) => Checksum::None,
             _ => format.checksum,
@@ -165,7 +165,7 @@ impl<'a> Event<'a> {
     fn encode_body(&self, format: &Format, out: &mut Vec<u8>) {
         let begin = out.len();
         let post = format.post_header(self.kind());
-        // A post-header longer than what is known of it is filled up with zeros.
+        // Zeros fill a post-header that is longer than its known fields.
         let fill = |out: &mut Vec<u8>| out.resize(out.len().max(begin + post), 0);
         match self {
             Event::Query(query) | Event::QueryCompressed(query) => {
@@ -204,7 +204,7 @@ impl<'a> Event<'a> {
     }
 }
 
-/// Whether events of a type are more than carried.
+/// Whether this crate decodes the bodies of a type.
 fn is_decoded(kind: EventKind) -> bool {
     let numbers = [2..=5, 9..=9, 11..=11, 13..=19, 23..=27, 30..=32, 38..=38, 160..=168];
     numbers.iter().any(|range| range.contains(&kind.0))

@@ -1,6 +1,6 @@
-//! FORMAT_DESCRIPTION: what a file's first event says of those behind it.
+//! FORMAT_DESCRIPTION: the first event of a file, which describes the events behind it.
 //!
-//! Must not assume this crate's own lengths for what others wrote.
+//! Must not assume this crate's own lengths for the events of other writers.
 
 use crate::bytes::{Reader, put_u16, put_u32};
 use crate::codec::checksum::Checksum;
@@ -13,12 +13,12 @@ const VERSION_BYTES: usize = 50;
 /// The version of the format of all servers since MySQL 5.0.
 const BINLOG_VERSION: u16 = 4;
 
-/// Lengths of post-headers as MariaDB 10.11 has them, for types from 1 on: those of MySQL first.
+/// Lengths of post-headers in MariaDB 10.11: the types from 1 on, which MySQL shares.
 const MYSQL_LENGTHS: [u8; 42] = [
     56, 13, 0, 8, 0, 18, 0, 4, 4, 4, 4, 18, 0, 0, 228, 0, 4, 26, 8, 0, 0, 0, 8, 8, 8, 2, 0, 0, 0,
     10, 10, 10, 0, 0, 0, 0, 0, 0, 10, 10, 10, 0,
 ];
-/// Those of types from 160 on.
+/// Lengths of post-headers in MariaDB 10.11: the types from 160 on, which MariaDB alone has.
 const MARIADB_LENGTHS: [u8; 12] = [0, 4, 19, 4, 0, 13, 8, 8, 8, 10, 10, 10];
 /// Types that MariaDB 10.11 has lengths for.
 const TYPES: usize = 171;
@@ -30,15 +30,15 @@ pub struct Format {
     pub binlog_version: u16,
     /// The writer's version, filled up with zeros.
     pub server_version: [u8; VERSION_BYTES],
-    /// Seconds since 1970 at which the writer began; zero in files it goes on with.
+    /// Seconds since 1970 at which the writer started; zero in the files after its first.
     pub created: u32,
     /// Bytes of a header; 19.
     pub header_length: u8,
     /// Lengths of post-headers, for types from 1 on.
     pub lengths: Vec<u8>,
-    /// How events are protected.
+    /// Checksum algorithm of the events.
     pub checksum: Checksum,
-    /// Whether the writer says how: servers before MariaDB 5.3 and MySQL 5.6 do not.
+    /// Whether the event names the algorithm: servers before MariaDB 5.3 and MySQL 5.6.1 do not.
     pub knows_checksums: bool,
 }
 
@@ -63,7 +63,7 @@ impl Format {
         }
     }
 
-    /// From what lies behind the header, the checksum's four bytes included.
+    /// Decodes the bytes behind the header, the checksum's four bytes included.
     pub fn decode(bytes: &[u8]) -> DecodeResult<Self> {
         let mut reader = Reader::new(bytes);
         let binlog_version = reader.u16("binlog version")?;
@@ -105,7 +105,7 @@ impl Format {
         }
     }
 
-    /// Bytes of the post-header of a type; none for a type the writer did not know.
+    /// Bytes of the post-header of a type; 0 for a type that the writer does not know.
     pub fn post_header(&self, kind: EventKind) -> usize {
         let at = usize::from(kind.0).wrapping_sub(1);
         self.lengths.get(at).map_or(0, |length| usize::from(*length))

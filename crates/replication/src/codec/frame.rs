@@ -12,17 +12,17 @@ use crate::error::{DecodeError, DecodeResult};
 /// The parts of one event.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Frame<'a> {
-    /// Its header.
+    /// The header.
     pub header: Header,
-    /// What lies between header and checksum.
+    /// The bytes between header and checksum.
     pub body: &'a [u8],
-    /// The checksum stored.
+    /// The stored checksum.
     pub checksum: Option<u32>,
     whole: &'a [u8],
 }
 
 impl<'a> Frame<'a> {
-    /// Takes apart the event that `bytes` are.
+    /// Takes apart one event, which is all of `bytes`.
     pub fn split(bytes: &'a [u8], format: &Format) -> DecodeResult<Self> {
         let header = Header::decode(bytes)?;
         if header.event_length as usize != bytes.len() || bytes.len() < HEADER_BYTES {
@@ -30,7 +30,7 @@ impl<'a> Frame<'a> {
         }
         let behind = bytes.get(HEADER_BYTES..).unwrap_or_default();
         let tail = if header.kind == EventKind::FORMAT_DESCRIPTION {
-            // Four bytes are there whatever the algorithm is.
+            // This event has four bytes of checksum with every algorithm.
             if Format::decode(behind)?.knows_checksums { Checksum::Crc32.bytes() } else { 0 }
         } else {
             format.checksum.bytes()
@@ -41,7 +41,7 @@ impl<'a> Frame<'a> {
         Ok(Self { header, body, checksum, whole: bytes })
     }
 
-    /// All its bytes.
+    /// All bytes of the event.
     pub fn bytes(&self) -> &'a [u8] {
         self.whole
     }

@@ -1,4 +1,4 @@
-//! GTID, which begins a group, and GTID_LIST, which says what came before a place.
+//! GTID, which begins a group, and GTID_LIST, which names the last groups before a place.
 //!
 //! Must not compare numbers; the crate's `gtid` has the rules.
 
@@ -6,7 +6,7 @@ use crate::bytes::{Reader, put_u32, put_u64};
 use crate::error::{DecodeError, DecodeResult};
 use crate::gtid::Gtid;
 
-/// The beginning of a group. The server of its GTID is that of the header.
+/// The beginning of a group. The header has the server of its GTID.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct GtidEvent<'a> {
     /// Number in the domain.
@@ -15,41 +15,41 @@ pub struct GtidEvent<'a> {
     pub domain: u32,
     /// [`GtidEvent::STANDALONE`] and others.
     pub flags: u8,
-    /// Groups with one number were committed together; with [`GtidEvent::GROUP_COMMIT_ID`].
+    /// Number shared by groups that were committed together; with [`GtidEvent::GROUP_COMMIT_ID`].
     pub commit_id: u64,
-    /// Format of the branch's identifier; with [`GtidEvent::PREPARED_XA`] or
+    /// Format of the XA branch's identifier; with [`GtidEvent::PREPARED_XA`] or
     /// [`GtidEvent::COMPLETED_XA`].
     pub xa_format: u32,
-    /// Its global part.
+    /// Global part of the identifier.
     pub gtrid: &'a [u8],
-    /// The branch.
+    /// Branch part of the identifier.
     pub bqual: &'a [u8],
-    /// What newer servers add.
+    /// Fields that newer servers add.
     pub extra: Option<GtidExtra<'a>>,
 }
 
-/// What newer servers add to a GTID event.
+/// Fields that newer servers add to a GTID event.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct GtidExtra<'a> {
     /// [`GtidExtra::MULTI_ENGINE`] and others.
     pub flags: u8,
-    /// How many engines took part, less one; with [`GtidExtra::MULTI_ENGINE`].
+    /// Engines that took part, less one; with [`GtidExtra::MULTI_ENGINE`].
     pub engines: u8,
     /// Number of the group that began the ALTER; with [`GtidExtra::COMMIT_ALTER`] or
     /// [`GtidExtra::ROLLBACK_ALTER`].
     pub start: u64,
-    /// What flags that are not known belong to.
+    /// Bytes behind the known fields; they belong to unknown flags.
     pub rest: &'a [u8],
 }
 
 impl GtidExtra<'_> {
-    /// Engines are counted.
+    /// The count of engines is there.
     pub const MULTI_ENGINE: u8 = 1;
-    /// An ALTER that was split begins.
+    /// A split ALTER begins.
     pub const START_ALTER: u8 = 2;
-    /// It ends.
+    /// The split ALTER is committed.
     pub const COMMIT_ALTER: u8 = 4;
-    /// It failed.
+    /// The split ALTER is rolled back.
     pub const ROLLBACK_ALTER: u8 = 8;
 }
 
@@ -61,17 +61,17 @@ impl<'a> GtidEvent<'a> {
     pub const STANDALONE: u8 = 1;
     /// A commit id is there.
     pub const GROUP_COMMIT_ID: u8 = 2;
-    /// All it changes can be rolled back.
+    /// All changes of the group can be rolled back.
     pub const TRANSACTIONAL: u8 = 4;
-    /// It may be applied beside others.
+    /// A replica may apply the group in parallel with others.
     pub const ALLOW_PARALLEL: u8 = 8;
-    /// It waited for a row lock.
+    /// The group waited for a row lock on the primary.
     pub const WAITED: u8 = 16;
-    /// It changes definitions.
+    /// The group changes definitions.
     pub const DDL: u8 = 32;
-    /// It prepares a branch.
+    /// The group prepares an XA branch.
     pub const PREPARED_XA: u8 = 64;
-    /// It ends a branch that was prepared.
+    /// The group ends a prepared XA branch.
     pub const COMPLETED_XA: u8 = 128;
 
     /// A group without a branch, a commit id and extras.
@@ -124,14 +124,14 @@ impl<'a> GtidEvent<'a> {
         out.resize(out.len().max(begin + LEAST_BYTES), 0);
     }
 
-    /// Whether one of some flags is set.
+    /// Whether at least one of `flags` is set.
     pub fn has(&self, flags: u8) -> bool {
         self.flags & flags != 0
     }
 }
 
 impl<'a> GtidExtra<'a> {
-    /// From what lies behind the other parts.
+    /// Decodes the bytes behind the other fields.
     fn decode(reader: &mut Reader<'a>) -> DecodeResult<Self> {
         let flags = reader.u8("extra flags")?;
         let mut extra = Self { flags, engines: 0, start: 0, rest: &[] };
@@ -157,18 +157,18 @@ impl<'a> GtidExtra<'a> {
     }
 }
 
-/// Without the zeros that fill up a short event.
+/// `bytes` without the zeros at its end, which fill up a short event.
 fn without_zeros(bytes: &[u8]) -> &[u8] {
     let zeros = bytes.iter().rev().take_while(|byte| **byte == 0).count();
     bytes.get(..bytes.len() - zeros).unwrap_or_default()
 }
 
-/// The last groups of domains and servers.
+/// The last group of each pair of domain and server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GtidListEvent {
     /// [`GtidListEvent::UNTIL_REACHED`] and others.
     pub flags: u32,
-    /// The groups; in a domain the one written last comes last.
+    /// The groups. In each domain the newest one comes last.
     pub gtids: Vec<Gtid>,
 }
 
@@ -180,9 +180,9 @@ const GTID_BYTES: usize = 16;
 const EMPTY_FILL: [u8; 2] = [0; 2];
 
 impl GtidListEvent {
-    /// The end that was asked for is reached.
+    /// The replica's UNTIL position is reached.
     pub const UNTIL_REACHED: u32 = 1 << 28;
-    /// Groups up to here were left out.
+    /// The replica ignored the groups up to these.
     pub const IGNORED: u32 = 1 << 29;
 
     pub(super) fn decode(body: &[u8]) -> DecodeResult<Self> {

@@ -11,17 +11,18 @@ pub const HEADER_BYTES: usize = 19;
 
 /// Flags of a header.
 pub mod flags {
-    /// The file is open, or was when its server ended; of a FORMAT_DESCRIPTION event.
+    /// The file is open, or its server crashed before it closed the file. Only a
+    /// FORMAT_DESCRIPTION event has this flag.
     pub const IN_USE: u16 = 0x1;
     /// The statement depends on the session's temporary tables.
     pub const THREAD_SPECIFIC: u16 = 0x4;
-    /// No `USE` belongs to the statement.
+    /// The statement needs no `USE` before it.
     pub const SUPPRESS_USE: u16 = 0x8;
-    /// The event was made for the reader and lies in no file.
+    /// The server made the event for a reader: no file has it.
     pub const ARTIFICIAL: u16 = 0x20;
     /// The replica made the event for its relay log.
     pub const RELAY_LOG: u16 = 0x40;
-    /// Readers who do not know the event may ignore it.
+    /// A reader that does not know the event may ignore it.
     pub const IGNORABLE: u16 = 0x80;
     /// The session asked replicas to skip it.
     pub const SKIP_REPLICATION: u16 = 0x8000;
@@ -32,13 +33,13 @@ pub mod flags {
 pub struct Header {
     /// Seconds since 1970 at which the statement began.
     pub timestamp: u32,
-    /// What the event is.
+    /// Type of the event.
     pub kind: EventKind,
     /// The server that first logged it.
     pub server_id: u32,
     /// Bytes of the event with header and checksum.
     pub event_length: u32,
-    /// Place behind the event in its file, modulo 2^32.
+    /// Offset in the file at which the event ends, modulo 2^32.
     pub end_log_pos: u32,
     /// See [`flags`].
     pub flags: u16,

@@ -1,8 +1,8 @@
 //! Types of events: their numbers, and their names in `SHOW BINLOG EVENTS`.
 //!
-//! Must not know what the events hold.
+//! Must not know the contents of events.
 
-/// The type of an event. Any byte is one; those without a name here are carried as bytes.
+/// The type of an event. Every byte is a type; bodies of unnamed types are kept as bytes.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventKind(pub u8);
 
@@ -15,19 +15,19 @@ impl EventKind {
     pub const ROTATE: Self = Self(4);
     /// A value of LAST_INSERT_ID or of an AUTO_INCREMENT column.
     pub const INTVAR: Self = Self(5);
-    /// A further part of a file that is loaded.
+    /// A further part of a file for LOAD DATA.
     pub const APPEND_BLOCK: Self = Self(9);
-    /// A file that was not loaded after all.
+    /// A file whose LOAD DATA did not take place.
     pub const DELETE_FILE: Self = Self(11);
     /// Seeds of RAND.
     pub const RAND: Self = Self(13);
     /// A user variable.
     pub const USER_VAR: Self = Self(14);
-    /// The format of what follows.
+    /// The format of the events behind it.
     pub const FORMAT_DESCRIPTION: Self = Self(15);
     /// A commit.
     pub const XID: Self = Self(16);
-    /// The first part of a file that is loaded.
+    /// The first part of a file for LOAD DATA.
     pub const BEGIN_LOAD_QUERY: Self = Self(17);
     /// A LOAD DATA statement.
     pub const EXECUTE_LOAD_QUERY: Self = Self(18);
@@ -39,11 +39,11 @@ impl EventKind {
     pub const UPDATE_ROWS_V1: Self = Self(24);
     /// Rows deleted.
     pub const DELETE_ROWS_V1: Self = Self(25);
-    /// Something went wrong.
+    /// An incident on the primary.
     pub const INCIDENT: Self = Self(26);
-    /// Nothing happens.
+    /// The primary is alive but has no event.
     pub const HEARTBEAT: Self = Self(27);
-    /// Something to ignore.
+    /// An event to ignore.
     pub const IGNORABLE: Self = Self(28);
     /// The statement of rows, as MySQL writes it.
     pub const ROWS_QUERY: Self = Self(29);
@@ -53,35 +53,35 @@ impl EventKind {
     pub const UPDATE_ROWS: Self = Self(31);
     /// Rows deleted, as MySQL writes them.
     pub const DELETE_ROWS: Self = Self(32);
-    /// The number of MySQL's group.
+    /// The number of a MySQL group.
     pub const MYSQL_GTID: Self = Self(33);
-    /// A group of MySQL without a number.
+    /// A MySQL group without a number.
     pub const ANONYMOUS_GTID: Self = Self(34);
-    /// Groups of MySQL in files before.
+    /// MySQL groups in the files before.
     pub const PREVIOUS_GTIDS: Self = Self(35);
-    /// A certificate of MySQL.
+    /// Certification data of MySQL's group replication.
     pub const TRANSACTION_CONTEXT: Self = Self(36);
-    /// A change of a group of MySQL.
+    /// A change of the members in MySQL's group replication.
     pub const VIEW_CHANGE: Self = Self(37);
-    /// A branch prepared.
+    /// A prepared XA branch.
     pub const XA_PREPARE: Self = Self(38);
-    /// Rows updated in parts.
+    /// Rows with values updated in part, as MySQL writes them.
     pub const PARTIAL_UPDATE_ROWS: Self = Self(39);
     /// A compressed transaction of MySQL.
     pub const TRANSACTION_PAYLOAD: Self = Self(40);
-    /// Nothing happens, as MySQL says it.
+    /// MySQL's second form of [`Self::HEARTBEAT`].
     pub const HEARTBEAT_V2: Self = Self(41);
-    /// The number of MySQL's group with a tag.
+    /// The number of a MySQL group, with a tag.
     pub const GTID_TAGGED: Self = Self(42);
-    /// The statement of rows.
+    /// The statement of the rows behind it.
     pub const ANNOTATE_ROWS: Self = Self(160);
     /// The oldest file that recovery needs.
     pub const BINLOG_CHECKPOINT: Self = Self(161);
     /// The number of a group.
     pub const GTID: Self = Self(162);
-    /// Last groups before the file.
+    /// The last groups before the file.
     pub const GTID_LIST: Self = Self(163);
-    /// What follows is encrypted.
+    /// The events behind it are encrypted.
     pub const START_ENCRYPTION: Self = Self(164);
     /// A statement, compressed.
     pub const QUERY_COMPRESSED: Self = Self(165);
@@ -140,7 +140,7 @@ const NAMES: &[(EventKind, &str)] = &[
 ];
 
 impl EventKind {
-    /// The name that `SHOW BINLOG EVENTS` has for it.
+    /// The type's name in `SHOW BINLOG EVENTS`.
     pub fn name(self) -> &'static str {
         NAMES.iter().find(|(kind, _)| *kind == self).map_or("Unknown", |(_, name)| name)
     }

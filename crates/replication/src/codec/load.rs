@@ -34,11 +34,11 @@ pub struct ExecuteLoad<'a> {
     pub query: Query<'a>,
     /// Number of the file.
     pub file_id: u32,
-    /// Where in the text the name of the file begins, with `LOCAL` and `INFILE` before it.
+    /// Offset in the text, behind `LOAD DATA`, of the part like `LOCAL INFILE 'name' IGNORE INTO`.
     pub name_start: u32,
-    /// Where it ends.
+    /// Offset at which that part ends.
     pub name_end: u32,
-    /// What becomes of duplicates: 0 error, 1 ignored, 2 replaced.
+    /// Handling of duplicates: 0 error, 1 ignore, 2 replace.
     pub duplicates: u8,
 }
 

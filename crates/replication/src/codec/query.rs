@@ -1,40 +1,40 @@
-//! QUERY and QUERY_COMPRESSED: a statement and what it was executed with.
+//! QUERY and QUERY_COMPRESSED: a statement and the settings it was executed with.
 //!
-//! Must not parse statements, or unpack compressed ones unasked.
+//! Must not parse statements. Must not unpack compressed ones: callers do.
 
 use crate::bytes::{Reader, put_short, put_u16, put_u32};
 use crate::codec::status::StatusVars;
 use crate::error::{DecodeError, DecodeResult};
 
-/// Bytes of the post-header; the length of the status variables, the last two, is new in format 4.
+/// Bytes of the post-header. The last two, the length of the status variables, came with format 4.
 const POST_HEADER_BYTES: usize = 13;
 
 /// A statement.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Query<'a> {
-    /// The connection that executed it.
+    /// Number of the connection that executed the statement.
     pub thread_id: u32,
-    /// Seconds it took.
+    /// Seconds that the statement took.
     pub exec_time: u32,
-    /// The error it ended with, or 0.
+    /// The error that the statement ended with, or 0.
     pub error_code: u16,
-    /// What it was executed with.
+    /// The session's settings, as status variables.
     pub status: StatusVars<'a>,
     /// The default database.
     pub database: &'a [u8],
-    /// The text, or the compressed block of it.
+    /// The text, or the compressed block that holds it.
     pub text: &'a [u8],
 }
 
 impl<'a> Query<'a> {
-    /// From a post-header and what follows it.
+    /// Decodes a post-header and the bytes behind it.
     pub(crate) fn decode(post: &[u8], rest: Reader<'a>) -> DecodeResult<Self> {
         let mut post = Reader::new(post);
         let (query, fixed) = Self::fixed(&mut post)?;
         query.with_rest(fixed, rest)
     }
 
-    /// The fixed part, and the lengths of database and status variables.
+    /// The query with the fixed fields alone, and the lengths of database and status variables.
     pub(super) fn fixed(post: &mut Reader<'_>) -> DecodeResult<(Self, (u8, u16))> {
         let thread_id = post.u32("thread id")?;
         let exec_time = post.u32("execution time")?;
@@ -47,7 +47,7 @@ impl<'a> Query<'a> {
         Ok((query, (database, status)))
     }
 
-    /// With what lies behind the post-header.
+    /// The query with the fields behind the post-header added.
     pub(super) fn with_rest(self, fixed: (u8, u16), mut rest: Reader<'a>) -> DecodeResult<Self> {
         let (database, status) = fixed;
         let status = StatusVars(rest.bytes(usize::from(status), "status variables")?);
@@ -73,7 +73,7 @@ impl<'a> Query<'a> {
         out.extend_from_slice(self.text);
     }
 
-    /// The database as far as its length fits into a byte, which that of any name does.
+    /// The database, cut at 255 bytes because its length is one byte; no name is longer.
     fn short_database(&self) -> &'a [u8] {
         self.database.get(..255).unwrap_or(self.database)
     }

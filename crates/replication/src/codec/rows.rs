@@ -1,6 +1,6 @@
 //! Rows events in their three versions: MariaDB's, MariaDB's compressed, MySQL's.
 //!
-//! Must not read the rows themselves, for which the table's TABLE_MAP event is needed.
+//! Must not read the rows themselves: that needs the table's TABLE_MAP event.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use crate::error::{DecodeError, DecodeResult};
 
 /// Flags of a rows event.
 pub mod row_flags {
-    /// The statement's last.
+    /// The event is the last of its statement.
     pub const STMT_END: u16 = 1;
     /// Foreign keys are not checked.
     pub const NO_FOREIGN_KEYS: u16 = 2;
@@ -22,18 +22,18 @@ pub mod row_flags {
     pub const COMPLETE: u16 = 8;
 }
 
-/// What is done with rows.
+/// Kind of change that the rows had.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// One image for each row, of after.
+    /// One image for each row: the after image.
     Write,
-    /// Two images for each row, of before and after.
+    /// Two images for each row: the before image, then the after image.
     Update,
-    /// One image for each row, of before.
+    /// One image for each row: the before image.
     Delete,
 }
 
-/// How an event says it.
+/// Form of a rows event.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum RowsVersion {
     /// As MariaDB writes it.
@@ -60,9 +60,9 @@ const KINDS: [(EventKind, Change, RowsVersion); 9] = [
 /// Rows of one table.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Rows<'a> {
-    /// What is done with them.
+    /// Kind of change.
     pub change: Change,
-    /// How the event says it.
+    /// Form of the event.
     pub version: RowsVersion,
     /// The number of the table.
     pub table_id: u64,
@@ -70,13 +70,13 @@ pub struct Rows<'a> {
     pub flags: u16,
     /// MySQL's extra data.
     pub extra: &'a [u8],
-    /// How many columns the table has.
+    /// Columns of the table.
     pub columns: u64,
-    /// Columns of the first image of a row, a bit for each from the lowest on.
+    /// Columns in the first image of a row, a bit for each from the lowest on.
     pub present: &'a [u8],
-    /// Columns of the image of after in an update; otherwise empty.
+    /// Columns in the after image of an update; otherwise empty.
     pub present_after: &'a [u8],
-    /// The images, or the compressed block of them.
+    /// The images, or the compressed block that holds them.
     pub images: &'a [u8],
 }
 
@@ -140,7 +140,7 @@ impl<'a> Rows<'a> {
         out.extend_from_slice(self.images);
     }
 
-    /// The images, unpacked if they are compressed to at most `most` bytes.
+    /// The images, unpacked if they are compressed; an error if that gives more than `most` bytes.
     pub fn plain_images(&self, most: usize) -> DecodeResult<Cow<'a, [u8]>> {
         match self.version {
             RowsVersion::V1Compressed => unpack(self.images, most).map(Cow::Owned),

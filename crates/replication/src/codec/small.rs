@@ -1,17 +1,17 @@
 //! Events of a few fixed fields: ROTATE, INTVAR, RAND, XID, XA_PREPARE, INCIDENT,
 //! BINLOG_CHECKPOINT, START_ENCRYPTION.
 //!
-//! Must not say what a server does about them.
+//! Must not decide how a server reacts to them.
 
 use crate::bytes::{Reader, put_long, put_short, put_u16, put_u32, put_u64};
 use crate::error::DecodeResult;
 
-/// Where a file goes on, and in which.
+/// The file that follows this one.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Rotate<'a> {
-    /// Place of the first event in it.
+    /// Offset of the first event in the next file.
     pub position: u64,
-    /// Its name.
+    /// Name of the next file.
     pub file: &'a [u8],
 }
 
@@ -37,7 +37,7 @@ pub struct Intvar {
 }
 
 impl Intvar {
-    /// What LAST_INSERT_ID() gives.
+    /// The value of LAST_INSERT_ID().
     pub const LAST_INSERT_ID: u8 = 1;
     /// The first value of an AUTO_INCREMENT column.
     pub const INSERT_ID: u8 = 2;
@@ -86,16 +86,16 @@ impl Xid {
     }
 }
 
-/// A branch that is prepared.
+/// A prepared XA branch.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct XaPrepare<'a> {
-    /// Whether it is committed at once; 0 or 1.
+    /// Whether the branch is committed in one phase: 0 or 1.
     pub one_phase: u8,
-    /// The format of its identifier.
+    /// Format of the branch's identifier.
     pub format: u32,
-    /// The global part of its identifier.
+    /// Global part of the identifier.
     pub gtrid: &'a [u8],
-    /// The branch.
+    /// Branch part of the identifier.
     pub bqual: &'a [u8],
 }
 
@@ -119,12 +119,12 @@ impl<'a> XaPrepare<'a> {
     }
 }
 
-/// Something that went wrong on the primary.
+/// An incident on the primary.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Incident<'a> {
-    /// What; 1 is that events were lost.
+    /// Number of the incident; 1 says that events were lost.
     pub incident: u16,
-    /// In words.
+    /// Description of the incident.
     pub message: &'a [u8],
 }
 
@@ -151,14 +151,14 @@ pub(super) fn put_checkpoint(name: &[u8], out: &mut Vec<u8>) {
     put_long(out, name);
 }
 
-/// How events behind it are encrypted.
+/// Encryption of the events behind it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct StartEncryption {
-    /// The scheme; 1.
+    /// Number of the scheme; always 1.
     pub scheme: u8,
     /// Version of the key.
     pub key_version: u32,
-    /// What counters begin with.
+    /// First bytes of the counter blocks.
     pub nonce: [u8; 12],
 }
 

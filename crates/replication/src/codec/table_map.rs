@@ -1,4 +1,4 @@
-//! TABLE_MAP: the table that rows events behind it mean by a number, and its columns.
+//! TABLE_MAP: a table and its columns. Rows events behind it name the table by a number.
 //!
 //! Must not interpret types and their metadata; `images` does.
 
@@ -10,25 +10,25 @@ use crate::error::DecodeResult;
 /// A table.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct TableMap<'a> {
-    /// The number that rows events have for it.
+    /// Number of the table in rows events.
     pub table_id: u64,
     /// 1: lengths of BIT columns are exact.
     pub flags: u16,
-    /// Its database.
+    /// Database of the table.
     pub database: &'a [u8],
-    /// Its name.
+    /// Name of the table.
     pub table: &'a [u8],
-    /// A type for each column.
+    /// Type of each column, a byte each.
     pub types: &'a [u8],
-    /// What types say besides, for all columns together.
+    /// Metadata of the types, of all columns one after the other.
     pub metadata: &'a [u8],
-    /// Which columns may be NULL, a bit for each from the lowest on.
+    /// Columns that may be NULL, a bit for each from the lowest on.
     pub nullable: &'a [u8],
-    /// What `binlog_row_metadata` adds.
+    /// Fields that `binlog_row_metadata` adds.
     pub optional: OptionalFields<'a>,
 }
 
-/// Bytes of the number of a table: four where post-headers are of six bytes, as in MySQL 5.1.
+/// Bytes of a table's number: 4 if the post-header has 6 bytes, as in MySQL 5.1, otherwise 6.
 pub(super) fn id_bytes(post: usize) -> usize {
     if post == 6 { 4 } else { 6 }
 }

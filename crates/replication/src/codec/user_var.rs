@@ -1,6 +1,6 @@
 //! USER_VAR: a user variable that the next statement reads.
 //!
-//! Must not convert values; they stay as the event has them.
+//! Must not convert values: they keep the bytes of the event.
 
 use crate::bytes::{Reader, put_long, put_u32};
 use crate::error::DecodeResult;
@@ -8,24 +8,24 @@ use crate::error::DecodeResult;
 /// A user variable.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct UserVar<'a> {
-    /// Its name.
+    /// Name of the variable.
     pub name: &'a [u8],
-    /// Its value; none is NULL.
+    /// Value of the variable; none stands for NULL.
     pub value: Option<UserValue<'a>>,
-    /// What lies behind NULL: nothing, but where the event stands in for a longer one.
+    /// Bytes behind a NULL: empty, unless the event replaces a longer one and fills its length.
     pub behind_null: &'a [u8],
 }
 
 /// A value that is not NULL.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct UserValue<'a> {
-    /// [`UserValue::STRING`] and so on.
+    /// Type of the value, such as [`UserValue::STRING`].
     pub kind: u8,
-    /// Number of its collation.
+    /// Number of the value's collation.
     pub collation: u32,
     /// Text, eight bytes of a float or an integer, or precision, scale and digits of a decimal.
     pub bytes: &'a [u8],
-    /// What lies behind: the byte of flags of an integer.
+    /// Bytes behind the value: an integer has one byte of flags.
     pub flags: &'a [u8],
 }
 
@@ -39,7 +39,7 @@ impl UserValue<'_> {
     /// A decimal.
     pub const DECIMAL: u8 = 4;
 
-    /// Whether an integer has no sign.
+    /// Whether an integer is unsigned.
     pub fn is_unsigned(&self) -> bool {
         self.flags.first().is_some_and(|flags| flags & 1 != 0)
     }

@@ -1,6 +1,6 @@
-//! What a binary log has had: for each domain the last group of each server, and the last of all.
+//! State of a binary log: for each domain the last group of each server, and the last of all.
 //!
-//! Must not lock or count by itself: callers take numbers under their own lock.
+//! Must not lock, and must not count by itself: callers take numbers under their own lock.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,12 +9,12 @@ use std::str::FromStr;
 use crate::gtid::id::{Gtid, ParseError, parse_list, write_list};
 use crate::gtid::position::Position;
 
-/// A group that may not follow what the log has had, in strict mode (error 1950).
+/// A group that strict mode refuses, as its number is not above its domain's last (error 1950).
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct OutOfOrder {
-    /// The group.
+    /// The refused group.
     pub gtid: Gtid,
-    /// The last one of its domain.
+    /// The last group of its domain.
     pub existing: Gtid,
 }
 
@@ -25,7 +25,7 @@ struct Domain {
     servers: BTreeMap<u32, u64>,
     /// Server of the last group.
     last: Option<u32>,
-    /// Highest number seen.
+    /// Highest number of all servers.
     highest: u64,
 }
 
@@ -56,7 +56,8 @@ impl BinlogState {
         highest.checked_add(1)
     }
 
-    /// Whether a group may follow in strict mode: its number is above that of its domain's last.
+    /// Refuses a group that may not follow in strict mode, where its number must be above the last
+    /// one of its domain.
     pub fn check_strict(&self, gtid: Gtid) -> Result<(), OutOfOrder> {
         match self.last(gtid.domain) {
             Some(existing) if existing.seq >= gtid.seq => Err(OutOfOrder { gtid, existing }),
@@ -64,7 +65,7 @@ impl BinlogState {
         }
     }
 
-    /// Takes note of a group, whatever its number.
+    /// Adds a group as the last one of its domain, even if its number is lower.
     pub fn add(&mut self, gtid: Gtid) {
         let domain = self.domains.entry(gtid.domain).or_default();
         domain.servers.insert(gtid.server, gtid.seq);
@@ -83,7 +84,8 @@ impl BinlogState {
         Some(Gtid { domain, server, seq })
     }
 
-    /// All groups it knows, as a GTID_LIST event has them: the last of a domain is its last one.
+    /// All groups of the state in the order of a GTID_LIST event: the newest of a domain is its
+    /// last.
     pub fn gtids(&self) -> impl Iterator<Item = Gtid> {
         self.domains.iter().flat_map(|(number, domain)| domain.gtids(*number))
     }
@@ -93,19 +95,19 @@ impl BinlogState {
         self.domains.keys().filter_map(|domain| self.last(*domain)).collect()
     }
 
-    /// Forgets a domain; whether it was known.
+    /// Removes a domain. The result says whether the state had it.
     pub fn forget(&mut self, domain: u32) -> bool {
         self.domains.remove(&domain).is_some()
     }
 
-    /// Whether the log had a group: its server reached its number.
+    /// Whether the log has had a group: its server has reached the group's number.
     pub fn has(&self, gtid: Gtid) -> bool {
         self.last_of(gtid.domain, gtid.server).is_some_and(|last| last.seq >= gtid.seq)
     }
 }
 
 impl FromIterator<Gtid> for BinlogState {
-    /// From groups as a GTID_LIST event has them.
+    /// The state of groups in the order of a GTID_LIST event.
     fn from_iter<I: IntoIterator<Item = Gtid>>(gtids: I) -> Self {
         let mut state = Self::default();
         gtids.into_iter().for_each(|gtid| state.add(gtid));
@@ -116,7 +118,7 @@ impl FromIterator<Gtid> for BinlogState {
 impl FromStr for BinlogState {
     type Err = ParseError;
 
-    /// A server may be there twice in a domain: the last number counts.
+    /// A domain may have a server twice: the last number counts.
     fn from_str(text: &str) -> Result<Self, ParseError> {
         parse_list(text).map(Self::from_iter)
     }

@@ -1,6 +1,6 @@
 //! One number of a group: domain, server, sequence.
 //!
-//! Must not know what came before it.
+//! Must not know the groups before it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use std::str::FromStr;
 /// The number of a group, written `domain-server-seq`.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Gtid {
-    /// Stream of groups that keep their order.
+    /// Stream of groups; groups of one domain keep their order.
     pub domain: u32,
     /// Server that logged the group first.
     pub server: u32,
@@ -16,12 +16,12 @@ pub struct Gtid {
     pub seq: u64,
 }
 
-/// Why a text is no number or no list of numbers.
+/// Reason why a text is not a number or a list of numbers.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum ParseError {
-    /// It is not written like one.
+    /// The text does not have the form of one.
     Malformed,
-    /// Two numbers of a list have one domain.
+    /// Two numbers of a list have the same domain.
     DuplicateDomain(Gtid, Gtid),
 }
 
@@ -45,7 +45,7 @@ impl std::error::Error for ParseError {}
 impl FromStr for Gtid {
     type Err = ParseError;
 
-    /// Each integer may have space and a plus sign before it, and nothing behind it.
+    /// Spaces and a plus sign may stand before each integer, and nothing may stand behind it.
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let mut parts = text.split('-').map(|part| part.trim_start_matches(SPACES));
         let mut part = || parts.next().ok_or(ParseError::Malformed);
@@ -58,7 +58,7 @@ impl FromStr for Gtid {
     }
 }
 
-/// What may stand before an integer.
+/// Characters that are skipped before an integer.
 const SPACES: [char; 6] = [' ', '\t', '\n', '\x0b', '\x0c', '\r'];
 
 /// The numbers of a list with commas between them; an empty text is an empty list.

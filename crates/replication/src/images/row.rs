@@ -1,16 +1,16 @@
-//! Images one behind the other: which of them are NULL, then the values of the others.
+//! Images one behind the other. Each has bits for its NULL columns, then the other values.
 //!
-//! Must not know what the rows are for.
+//! Must not know the purpose of the rows: the kind of change is not seen here.
 
 use crate::bytes::Reader;
 use crate::error::{DecodeError, DecodeResult};
 use crate::images::column::Column;
 use crate::images::value::Value;
 
-/// What the images of an event look like: the columns that are present in them.
+/// Shape of the images of an event: the columns that are present in them.
 #[derive(Clone, Debug)]
 pub struct Shape {
-    /// Place in the table, and type, of each column that is present.
+    /// Position in the table and type of each present column.
     present: Vec<(usize, Column)>,
 }
 
@@ -25,19 +25,19 @@ impl Shape {
         Ok(Self { present: all.filter(|(at, _)| is_present(*at)).collect() })
     }
 
-    /// The columns that are present, with their places in the table.
+    /// The present columns, with their positions in the table.
     pub fn columns(&self) -> &[(usize, Column)] {
         &self.present
     }
 
-    /// Appends an image of one value for each column that is present; nothing, and false, if they
-    /// are not as many or not of the columns' types.
+    /// Appends an image of one value for each present column. Appends nothing and returns false if
+    /// count or types of the values do not fit.
     pub fn put(&self, values: &[Value<'_>], out: &mut Vec<u8>) -> bool {
         if values.len() != self.present.len() {
             return false;
         }
         let begin = out.len();
-        // Bits of no column are set.
+        // The unused bits of the last byte are set.
         let bits = |part: &[Value<'_>]| {
             let bit = |byte: u8, (at, value): (usize, &Value<'_>)| match value {
                 Value::Null => byte,
@@ -65,17 +65,17 @@ pub struct Images<'a> {
 }
 
 impl<'a> Images<'a> {
-    /// Over the bytes of all images.
+    /// The images in `bytes`.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self { reader: Reader::new(bytes) }
     }
 
-    /// Whether all were read.
+    /// Whether all images are read.
     pub fn is_empty(&self) -> bool {
         self.reader.is_empty()
     }
 
-    /// Reads the next image of a shape into `values`, which is cleared before.
+    /// Clears `values` and reads the next image of a shape into it.
     pub fn next(&mut self, shape: &Shape, values: &mut Vec<Value<'a>>) -> DecodeResult<()> {
         values.clear();
         if shape.present.is_empty() {

@@ -1,34 +1,34 @@
-//! Which columns an image has, by `binlog_row_image`.
+//! Selection of the columns of an image, by `binlog_row_image`.
 //!
-//! Must not know tables: what matters of a column is told.
+//! Must not know tables: callers give the facts about each column.
 
 /// `binlog_row_image`.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum RowImage {
     /// All columns.
     Full,
-    /// The key of before, what is assigned of after.
+    /// Before image: the key. After image: the assigned columns.
     Minimal,
-    /// All columns but BLOB and TEXT that are neither key nor changed.
+    /// All columns but some BLOB and TEXT ones: the before image has those of the key, the after
+    /// image the assigned ones.
     NoBlob,
 }
 
-/// What matters of a column.
+/// Facts about a column that decide whether an image has it.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct ColumnFacts {
-    /// Part of the key by which rows are found: the primary key, or else one that is unique and
-    /// without NULL.
+    /// Part of the key by which rows are found: the primary key, or else a unique key without NULL.
     pub in_key: bool,
-    /// BLOB or TEXT; a geometry is none.
+    /// BLOB or TEXT; a geometry does not count as one.
     pub is_blob: bool,
     /// Generated and not stored.
     pub is_virtual: bool,
-    /// Given by the statement, counted up, set by ON UPDATE, or generated and stored.
+    /// Assigned by the statement, AUTO_INCREMENT, ON UPDATE, or generated and stored.
     pub is_assigned: bool,
 }
 
 impl RowImage {
-    /// Bits of the columns of the image of before, from the lowest on.
+    /// Bits of the columns in the before image, from the lowest on.
     pub fn before(self, columns: &[ColumnFacts]) -> Vec<u8> {
         let image = self.with_key(columns);
         bits(columns, |column| match image {
@@ -38,7 +38,7 @@ impl RowImage {
         })
     }
 
-    /// Bits of the columns of the image of after, from the lowest on.
+    /// Bits of the columns in the after image, from the lowest on.
     pub fn after(self, columns: &[ColumnFacts]) -> Vec<u8> {
         let image = self.with_key(columns);
         bits(columns, |column| match image {
@@ -48,8 +48,8 @@ impl RowImage {
         })
     }
 
-    /// What holds for a table: without a key, rows are found by all columns, and both images have
-    /// them all.
+    /// The setting that applies to a table. Without a key, rows are found by all columns, so both
+    /// images have all columns.
     fn with_key(self, columns: &[ColumnFacts]) -> Self {
         if columns.iter().any(|column| column.in_key) { self } else { Self::Full }
     }

@@ -1,4 +1,4 @@
-//! Dates and times in images, in the form of MySQL 5.6 and in the one before it.
+//! Dates and times in images, in the form of MySQL 5.6 and in the form before it.
 //!
 //! Must not check calendars: zero dates and dates that do not exist are values of columns.
 
@@ -19,7 +19,7 @@ pub struct DateValue {
 /// A time, which may be longer than a day.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct TimeValue {
-    /// Whether it is below zero.
+    /// Whether the time is below zero.
     pub is_negative: bool,
     /// 0 to 838.
     pub hours: u16,
@@ -60,7 +60,7 @@ fn fraction_bytes(digits: u8) -> usize {
     usize::from(digits.div_ceil(2))
 }
 
-/// Millionths that the unit of a fraction stands for; fractions have an even count of digits.
+/// Microseconds of one unit of a stored fraction, which has an even count of digits.
 fn unit(digits: u8) -> u32 {
     10u32.pow(6 - 2 * (fraction_bytes(digits) as u32).min(3))
 }
@@ -73,7 +73,7 @@ fn micros(fraction: u64, digits: u8) -> DecodeResult<u32> {
     Ok(fraction as u32 * unit(digits))
 }
 
-/// Bits of the date in three bytes: five of the day, four of the month.
+/// A date has three bytes: the year above four bits of month and five bits of day.
 impl DateValue {
     pub(super) fn read(reader: &mut Reader<'_>) -> DecodeResult<Self> {
         let bits = reader.le(3, "date")? as u32;
@@ -87,12 +87,12 @@ impl DateValue {
     }
 }
 
-/// What stands for zero in the three bytes of a time.
+/// The three bytes of the time zero.
 const TIME_ZERO: u64 = 0x80_0000;
 
 impl TimeValue {
-    /// The integer part and the fraction are one number with the fraction as its low bytes, and
-    /// what is below zero borrows from both.
+    /// Integer part and fraction form one number, the fraction in its low bytes. A negative time
+    /// is subtracted from zero as such a number.
     pub(super) fn read(reader: &mut Reader<'_>, digits: u8) -> DecodeResult<Self> {
         let low = 8 * fraction_bytes(digits);
         let bits = reader.be(3 + fraction_bytes(digits), "time")?;
@@ -118,7 +118,7 @@ impl TimeValue {
         put_be(out, bits, 3 + fraction_bytes(digits));
     }
 
-    /// As one decimal number of hours, minutes and seconds.
+    /// Reads the old form: a decimal number `hhmmss`.
     pub(super) fn read_old(reader: &mut Reader<'_>) -> DecodeResult<Self> {
         let bits = reader.le(3, "time")? as u32;
         let number = ((bits << 8) as i32) >> 8;
@@ -140,7 +140,7 @@ impl TimeValue {
     }
 }
 
-/// The highest of the five bytes' bits, which is set for dates of our era.
+/// The highest bit of the five bytes. It is the sign, and set for all valid dates.
 const DATETIME_ZERO: u64 = 0x80_0000_0000;
 
 impl DateTimeValue {
@@ -173,7 +173,7 @@ impl DateTimeValue {
         put_be(out, u64::from(self.micros / unit(digits)), fraction_bytes(digits));
     }
 
-    /// As one decimal number of fourteen digits.
+    /// Reads the old form: a decimal number `yyyymmddhhmmss`.
     pub(super) fn read_old(reader: &mut Reader<'_>) -> DecodeResult<Self> {
         let number = reader.u64("datetime")?;
         let part = |at: u64| (number / at % 100) as u8;

@@ -1,6 +1,6 @@
-//! The settings of QUERY events as SET statements, those that differ from the statement before.
+//! SET statements for the settings of QUERY events that differ from the statement before.
 //!
-//! Must not show a setting twice while it stays the same.
+//! Must not show a setting again while its value stays the same.
 
 use std::collections::BTreeMap;
 
@@ -10,14 +10,14 @@ use crate::codec::{Query, StatusVar, flags2};
 use crate::error::DecodeResult;
 use crate::show::rows::put_line;
 
-/// What is known of the session that executes what is shown.
+/// Settings of a session that executes the shown statements.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Context {
     /// Last shown value of each setting.
     shown: BTreeMap<&'static str, String>,
 }
 
-/// Settings that are bits: name, bit, and the value that the bit stands for.
+/// Settings that are bits: name, bit, and the value of the setting while the bit is set.
 const BITS: [(&str, u32, bool); 8] = [
     ("foreign_key_checks", flags2::NO_FOREIGN_KEYS, false),
     ("sql_auto_is_null", flags2::AUTO_IS_NULL, true),
@@ -42,7 +42,7 @@ struct Settings {
     micros: u32,
 }
 
-/// What an event says in its status variables, and defaults for what it does not.
+/// Settings in the status variables of an event, with defaults for absent ones.
 fn settings(query: &Query<'_>) -> DecodeResult<Settings> {
     let mut all = Settings {
         flags2: None,
@@ -74,7 +74,7 @@ fn settings(query: &Query<'_>) -> DecodeResult<Settings> {
     Ok(all)
 }
 
-/// The number of a transaction that a definition was changed in, or 0.
+/// The number of the transaction that changed a definition, or 0.
 pub(super) fn xid(query: &Query<'_>) -> u64 {
     let xid = |found| if let Ok(StatusVar::Xid(xid)) = found { Some(xid) } else { None };
     query.status.iter().find_map(xid).unwrap_or(0)
@@ -87,7 +87,7 @@ pub(super) fn charset(collation: u16) -> String {
 }
 
 impl Context {
-    /// Whether a setting is shown, which it is if it differs from what was shown last.
+    /// Whether the value of a setting differs from its last shown one, which it becomes.
     pub(super) fn changes(&mut self, name: &'static str, value: &str) -> bool {
         if self.shown.get(name).is_some_and(|shown| shown == value) {
             return false;
@@ -96,7 +96,7 @@ impl Context {
         true
     }
 
-    /// Appends what a statement needs.
+    /// Appends the SET statements that a statement needs.
     pub(super) fn put(
         &mut self,
         query: &Query<'_>,

@@ -1,6 +1,6 @@
 //! Rows as lines of comments: a pseudo-statement, its columns, their types.
 //!
-//! Must not keep what it showed.
+//! Must not keep state between events.
 
 use std::io::Write;
 
@@ -10,7 +10,7 @@ use crate::images::{Column, ColumnKind, Images, Shape, Value};
 use crate::show::number::general;
 use crate::show::text::{put_name, put_string};
 
-/// A table that rows events mean.
+/// A table that rows events refer to.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     pub(super) database: Vec<u8>,
@@ -22,7 +22,7 @@ pub(super) struct Table {
 const MOST_UNPACKED: usize = 1 << 30;
 
 impl Table {
-    /// Appends all rows of an event; how many there are.
+    /// Appends all rows of an event and returns their count.
     pub(super) fn put_rows(&self, rows: &Rows<'_>, out: &mut Vec<u8>) -> DecodeResult<u64> {
         if rows.columns != self.columns.len() as u64 {
             return Err(DecodeError::Invalid("count of columns"));
@@ -58,7 +58,7 @@ impl Table {
     }
 }
 
-/// Appends a line for each column that is present.
+/// Appends a line for each present column.
 fn put_image(shape: &Shape, values: &[Value<'_>], out: &mut Vec<u8>) {
     for ((at, column), value) in shape.columns().iter().zip(values) {
         out.extend_from_slice(format!("###   @{}=", at + 1).as_bytes());
@@ -72,7 +72,7 @@ fn put_image(shape: &Shape, values: &[Value<'_>], out: &mut Vec<u8>) {
     }
 }
 
-/// What lines call a type.
+/// Name of a type in the lines of columns.
 fn type_name(kind: ColumnKind) -> String {
     let name = match kind {
         ColumnKind::Tiny => "TINYINT",
@@ -136,7 +136,7 @@ fn put_value(kind: ColumnKind, value: &Value<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(text.as_bytes());
 }
 
-/// A negative integer as one without a sign.
+/// The unsigned integer with the bits of a negative one.
 fn unsigned(kind: ColumnKind, number: i64) -> u64 {
     let bits = match kind {
         ColumnKind::Tiny => 8,
@@ -160,7 +160,7 @@ fn set(members: u64, bytes: u8) -> String {
     format!("b'{}'", bytes.map(|byte| format!("{byte:08b}")).collect::<String>())
 }
 
-/// Digits of the fraction of a type.
+/// Digits of the fraction that a type has.
 fn digits(kind: ColumnKind) -> usize {
     match kind {
         ColumnKind::Time(digits) | ColumnKind::DateTime(digits) | ColumnKind::Timestamp(digits) => {
@@ -196,6 +196,6 @@ fn temporal(kind: ColumnKind, value: &Value<'_>) -> String {
 
 /// Appends a formatted line.
 pub(super) fn put_line(out: &mut Vec<u8>, line: std::fmt::Arguments<'_>) {
-    // A buffer in memory takes everything.
+    // A write to a buffer in memory does not fail.
     let _ = writeln!(out, "{line}");
 }

@@ -1,6 +1,6 @@
 //! The texts of GTID events, user variables and branches.
 //!
-//! Must not keep what it showed.
+//! Must not keep state between events.
 
 use crate::codec::{GtidEvent, GtidExtra, UserValue, UserVar};
 use crate::images::read_decimal;
@@ -9,7 +9,7 @@ use crate::show::number::general;
 use crate::show::text::{hex, put_name};
 use selkie_types::CollationId;
 
-/// What the head of a GTID event says behind its number.
+/// Words behind the number in the head of a GTID event.
 pub(super) fn gtid_words(gtid: &GtidEvent<'_>) -> String {
     let mut words = String::new();
     if gtid.has(GtidEvent::GROUP_COMMIT_ID) {
@@ -41,7 +41,7 @@ pub(super) fn gtid_words(gtid: &GtidEvent<'_>) -> String {
     words
 }
 
-/// The identifier of a branch.
+/// The identifier of an XA branch.
 pub(super) fn branch(gtrid: &[u8], bqual: &[u8], format: u32) -> String {
     format!("X'{}',X'{}',{format}", hex(gtrid).to_lowercase(), hex(bqual).to_lowercase())
 }

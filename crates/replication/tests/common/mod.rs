@@ -1,20 +1,22 @@
 //! The files of the corpus, recorded from MariaDB 10.11 by `tests/replication/record_corpus.py`.
+//!
+//! Must not change a recorded byte. A missing corpus fails a test: it does not pass for empty.
 
 use std::fs;
 use std::path::PathBuf;
 
 /// A file of the corpus.
 pub(crate) struct Recorded {
-    /// What was recorded.
+    /// Name of the recorded scenario.
     pub(crate) name: String,
     /// The binary log.
     pub(crate) log: Vec<u8>,
-    /// What `mariadb-binlog -vv` shows of its rows.
+    /// Lines that `mariadb-binlog -vv` prints for the rows.
     #[allow(dead_code, reason = "not all tests compare texts")]
     pub(crate) rows: Vec<u8>,
 }
 
-/// All files of the corpus.
+/// All files of the corpus with lines of rows, by name.
 pub(crate) fn corpus() -> Vec<Recorded> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
     let mut found = Vec::new();
