@@ -113,7 +113,6 @@ pub(crate) fn fold_literal(e: &mut Expr, types: &TypeContext) {
 /// Compat: each function asks a variable for the type it needs. So a value that the statement
 /// assigned before is not cut to the variable's old type, and a text that is no number gives no
 /// warning.
-/// warned of.
 fn read_variable(e: &mut Expr, ty: SqlType) -> bool {
     let is_one = matches!(e.kind, ExprKind::UserVariable(_))
         && (e.ty.is_numeric() || e.ty.is_string() && ty.is_numeric());

@@ -67,7 +67,6 @@ impl Parser<'_> {
             if !pending.is_empty() && self.at_any(&[Kw::ON, Kw::USING]) {
                 // Compat: USING of an outer join must follow a table, not another join; ON may
                 // follow either.
-                // either.
                 let outer = pending.last().is_some_and(Pending::is_outer);
                 if outer && current.spine > 0 && self.at_any(&[Kw::USING]) {
                     return Err(self.error());
