@@ -57,7 +57,7 @@ pub(crate) fn run(execution: &mut Execution<'_>, load: &ast::LoadData) -> SqlRes
     // types first.
     for target in &fields {
         if let Target::Variable(name) = target {
-            selkie_expr::Session::set_user_variable(session, name, Value::Null, &types[0]);
+            session.set_variable(name, Value::Null, &types[0]);
         }
     }
     let text = execution.running.text;
@@ -379,11 +379,11 @@ impl<'r> Loader<'r> {
 
     /// Source row of one line; its fields are put into user variables and placeholders first.
     fn computed(&self, fields: &[Arc<Column>]) -> SqlResult<Batch> {
-        let session: &dyn selkie_expr::Session = self.env.rt.session;
+        let session = self.env.rt.session;
         for (at, field) in self.job.fields.iter().enumerate() {
             let value = fields[at].value(0);
             if let Target::Variable(name) = field {
-                session.set_user_variable(name, value.clone(), &self.job.types[at]);
+                session.set_variable(name, value.clone(), &self.job.types[at]);
             }
             self.env.eval.set_parameter(at, value);
         }

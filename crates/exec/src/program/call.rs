@@ -51,8 +51,7 @@ pub(crate) fn call_statement(
     for (at, (value, ty)) in values {
         match call.args[at].kind {
             ExprKind::UserVar(ref name) => {
-                let view: &dyn selkie_expr::Session = &*execution.session;
-                view.set_user_variable(&name.to_lowercase(), value, &ty);
+                execution.session.set_variable(name, value, &ty);
             }
             ExprKind::Param(number) => {
                 let column = parameter_column(&program, at, ty);
@@ -288,8 +287,7 @@ impl<'p> Machine<'p> {
             match (&call.args[at].kind, target(&call.args[at])) {
                 (_, Some(local)) => self.assign(local, value)?,
                 (ExprKind::UserVar(name), _) => {
-                    let view: &dyn selkie_expr::Session = &*self.session;
-                    view.set_user_variable(&name.to_lowercase(), value.0, &value.1);
+                    self.session.set_variable(name, value.0, &value.1);
                 }
                 _ => {}
             }

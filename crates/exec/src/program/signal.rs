@@ -132,8 +132,7 @@ pub(crate) fn get_diagnostics(
 ) -> SqlResult<Outcome> {
     for (target, (value, ty)) in found(execution, what)? {
         if let DiagnosticsTarget::User(name) = target {
-            let view: &dyn selkie_expr::Session = &*execution.session;
-            view.set_user_variable(&name.to_lowercase(), value, &ty);
+            execution.session.set_variable(name, value, &ty);
         }
     }
     Ok(Outcome::ok())
@@ -149,8 +148,7 @@ impl Machine<'_> {
             match target {
                 DiagnosticsTarget::Local(local) => self.assign(local, (value, ty))?,
                 DiagnosticsTarget::User(name) => {
-                    let view: &dyn selkie_expr::Session = &*self.session;
-                    view.set_user_variable(&name.to_lowercase(), value, &ty);
+                    self.session.set_variable(name, value, &ty);
                 }
             }
         }

@@ -66,7 +66,7 @@ fn variables(
         return Ok(0);
     };
     let local = crate::run::local_times::to_client(env.eval, &plan.output, batch.clone());
-    let session: &dyn selkie_expr::Session = env.rt.session;
+    let session = env.rt.session;
     if is_local {
         for (at, column) in plan.output.iter().enumerate() {
             env.rt.session.programs.keep_into(batch.value(at, 0), column.ty.clone());
@@ -78,7 +78,7 @@ fn variables(
         match name {
             IntoVariable::User(name) => {
                 let ty = crate::run::local_times::local_type(ty.clone());
-                session.set_user_variable(&name.to_lowercase(), local.value(at, 0), &ty);
+                session.set_variable(name, local.value(at, 0), &ty);
             }
             IntoVariable::Local { .. } => {
                 env.rt.session.programs.keep_into(batch.value(at, 0), ty.clone());

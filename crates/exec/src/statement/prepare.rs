@@ -151,8 +151,7 @@ fn execute_with(
     for given in given_back {
         match using[given.placeholder].kind {
             ExprKind::UserVar(ref name) => {
-                let view: &dyn selkie_expr::Session = &**session;
-                view.set_user_variable(&name.to_lowercase(), given.value, &given.column.ty);
+                session.set_variable(name, given.value, &given.column.ty);
             }
             ExprKind::Param(number) => {
                 inner

@@ -41,8 +41,7 @@ pub(crate) fn run(execution: &mut Execution<'_>, items: &[SetItem]) -> SqlResult
     for assignment in pending {
         match assignment {
             Pending::User(name, (value, ty)) => {
-                let view: &dyn selkie_expr::Session = session;
-                view.set_user_variable(&name.to_lowercase(), value, &ty);
+                session.set_variable(name, value, &ty);
             }
             Pending::Transaction(isolation, read_only) => {
                 next_transaction(session, isolation, read_only)?;

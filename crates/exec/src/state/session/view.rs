@@ -29,6 +29,13 @@ fn folded(name: &str) -> Cow<'_, str> {
     }
 }
 
+impl Session {
+    /// Sets the user variable `name`, in any case.
+    pub(crate) fn set_variable(&self, name: &str, value: Value, ty: &SqlType) {
+        selkie_expr::Session::set_user_variable(self, name, value, ty);
+    }
+}
+
 impl selkie_expr::Session for Session {
     fn user_variable(&self, name: &str) -> Option<(Value, SqlType)> {
         self.core.variables.lock().get(&*folded(name)).cloned()
@@ -54,7 +61,11 @@ impl selkie_expr::Session for Session {
             // FLOAT.
             ty = SqlType::double();
         }
-        self.core.variables.lock().insert((*folded(name)).into(), (value, ty));
+        let mut variables = self.core.variables.lock();
+        match variables.get_mut(&*folded(name)) {
+            Some(known) => *known = (value, ty),
+            None => drop(variables.insert((*folded(name)).into(), (value, ty))),
+        }
     }
 
     fn system_variable(&self, scope: VariableScope, name: &str) -> SqlResult<Value> {
