@@ -19,7 +19,7 @@ use selkie_types::{ByteRows, CollationId, SqlType, TypeKind, Value};
 use serde::{Deserialize, Serialize};
 
 use crate::table::StoredTable;
-use crate::{ColumnInfo, DefaultValue, Routine, Schema, Snapshot, Statistics, TableInfo, Trigger};
+use crate::{ColumnInfo, Routine, Schema, Snapshot, Statistics, TableInfo, Trigger};
 
 /// Ids below this one belong to the dictionary's own tables.
 const FIRST_TABLE_ID: u64 = 100;
@@ -408,19 +408,7 @@ fn json_type() -> SqlType {
 }
 
 fn dictionary_def(id: TableId, name: &str, columns: &[(&str, SqlType)]) -> TableDef {
-    let column = |(name, ty): &(&str, SqlType)| ColumnInfo {
-        name: (*name).into(),
-        ty: ty.clone(),
-        nullable: false,
-        default: DefaultValue::Implicit,
-        on_update_now: false,
-        auto_increment: false,
-        generated: None,
-        check: None,
-        invisible: false,
-        comment: String::new(),
-        options: Vec::new(),
-    };
+    let column = |(name, ty): &(&str, SqlType)| ColumnInfo::not_null(name, ty.clone());
     let columns: Vec<ColumnInfo> = columns.iter().map(column).collect();
     let primary = IndexDef {
         id: IndexId(0),

@@ -6,7 +6,7 @@
 
 use selkie_types::{SqlType, TypeKind, Value};
 
-use crate::{ColumnInfo, DefaultValue, TableInfo};
+use crate::{ColumnInfo, TableInfo};
 
 /// Numbers in a block when the definition has no `CACHE`.
 const CACHE: i64 = 1000;
@@ -300,19 +300,7 @@ pub fn sequence_columns() -> Vec<ColumnInfo> {
         let (kind, width) = if *flag { (TypeKind::TinyInt, 1) } else { (TypeKind::BigInt, 21) };
         let mut ty = SqlType::new(kind, width, 0);
         ty.unsigned = *unsigned;
-        ColumnInfo {
-            name: (*name).into(),
-            ty,
-            nullable: false,
-            default: DefaultValue::Implicit,
-            on_update_now: false,
-            auto_increment: false,
-            generated: None,
-            check: None,
-            invisible: false,
-            comment: (*comment).to_owned(),
-            options: Vec::new(),
-        }
+        ColumnInfo { comment: (*comment).to_owned(), ..ColumnInfo::not_null(name, ty) }
     };
     COLUMNS.iter().map(column).collect()
 }

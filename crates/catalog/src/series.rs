@@ -9,7 +9,7 @@ use std::sync::Arc;
 use selkie_engine::{Personality, TableId};
 use selkie_types::{CollationId, SqlType};
 
-use crate::{ColumnInfo, DefaultValue, TableInfo, TableKind, TableOptions};
+use crate::{ColumnInfo, TableInfo, TableKind, TableOptions};
 
 /// The engine name shown for these tables.
 pub static SERIES_ENGINE: Personality = Personality {
@@ -58,19 +58,7 @@ impl Series {
 
     /// The definition of the table.
     pub fn table(schema: &str, name: &str) -> Arc<TableInfo> {
-        let columns = vec![ColumnInfo {
-            name: "seq".into(),
-            ty: SqlType::bigint_unsigned(),
-            nullable: false,
-            default: DefaultValue::Implicit,
-            on_update_now: false,
-            auto_increment: false,
-            generated: None,
-            check: None,
-            invisible: false,
-            comment: String::new(),
-            options: Vec::new(),
-        }];
+        let columns = vec![ColumnInfo::not_null("seq", SqlType::bigint_unsigned())];
         Arc::new(TableInfo {
             def: Arc::new(TableInfo::make_def(TableId(0), schema, name, &columns, Vec::new())),
             kind: TableKind::System,

@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 use selkie_engine::{Personality, RowFormats, Shown, TableId};
 use selkie_types::{CollationId, NOT_FIXED_DECIMALS, SqlType, TypeKind};
 
-use crate::{ColumnInfo, DefaultValue, TableInfo, TableKind, TableOptions};
+use crate::{ColumnInfo, TableInfo, TableKind, TableOptions};
 
 /// The engine shown for tables of `performance_schema`.
 pub static PERFORMANCE_ENGINE: Personality =
@@ -79,19 +79,7 @@ fn read(schema: &'static str, definitions: &str) -> SystemSchema {
 }
 
 fn column(name: &str, ty: &str, nullable: bool) -> ColumnInfo {
-    ColumnInfo {
-        name: name.into(),
-        ty: parse_type(ty),
-        nullable,
-        default: DefaultValue::Implicit,
-        on_update_now: false,
-        auto_increment: false,
-        generated: None,
-        check: None,
-        invisible: false,
-        comment: String::new(),
-        options: Vec::new(),
-    }
+    ColumnInfo { nullable, ..ColumnInfo::not_null(name, parse_type(ty)) }
 }
 
 /// Compat: MariaDB keeps rows with long values in a temporary table of another engine.

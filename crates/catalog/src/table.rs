@@ -121,6 +121,25 @@ pub struct ColumnInfo {
     pub options: Vec<(String, String)>,
 }
 
+impl ColumnInfo {
+    /// A NOT NULL column with no clause beside its type.
+    pub fn not_null(name: &str, ty: SqlType) -> Self {
+        Self {
+            name: name.into(),
+            ty,
+            nullable: false,
+            default: DefaultValue::Implicit,
+            on_update_now: false,
+            auto_increment: false,
+            generated: None,
+            check: None,
+            invisible: false,
+            comment: String::new(),
+            options: Vec::new(),
+        }
+    }
+}
+
 /// SQL attributes of an index beyond the engine's definition.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct IndexInfo {

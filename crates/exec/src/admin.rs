@@ -10,13 +10,14 @@ use std::sync::Arc;
 use selkie_catalog::{TableInfo, TableKind, View};
 use selkie_engine::Optimizes;
 use selkie_expr::VariableScope;
+use selkie_plan::physical::OutputColumn;
 use selkie_sql::ast::{MaintenanceAction, TableMaintenance};
 use selkie_types::error::catalogue::ER_VIEW_INVALID;
 use selkie_types::{Privileges, SqlError, SqlResult, TypeKind, Value};
 
 use crate::query::execution::Execution;
 use crate::run::open_table;
-use crate::run::rows_out::{output_column, send, text};
+use crate::run::rows_out::{send, text};
 use crate::state::error::from_engine;
 use crate::state::metadata::LockMode;
 use crate::state::session::{Access, Privilege};
@@ -58,7 +59,7 @@ pub(crate) fn run(
         execution.session.commit()?;
     }
     let columns = [("Table", 128), ("Op", 10), ("Msg_type", 10), ("Msg_text", 131_072)];
-    let mut columns = columns.map(|(name, length)| output_column(name, text(length)));
+    let mut columns = columns.map(|(name, length)| OutputColumn::computed(name, text(length)));
     columns[3].ty.kind = TypeKind::MediumText;
     send(execution.sink, &columns, &rows)
 }

@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 use selkie_catalog::{TableInfo, TableKind};
 use selkie_plan::explain::{ExplainRow, json, rows};
-use selkie_plan::physical::Plan;
+use selkie_plan::physical::{OutputColumn, Plan};
 use selkie_plan::{Permissions, is_planned};
 use selkie_sql::ast;
 use selkie_types::error::catalogue::{ER_VIEW_NO_EXPLAIN, ER_YES};
 use selkie_types::{Condition, Level, Privileges, SqlError, SqlResult, SqlType, Value};
 
 use crate::query::execution::{Execution, Scope};
-use crate::run::rows_out::{output_column, send, text};
+use crate::run::rows_out::{send, text};
 use crate::state::guard::guarded;
 use crate::{Instance, Outcome, ResultSink, Session, query};
 
@@ -49,7 +49,7 @@ fn show(execution: &mut Execution<'_>, what: &ast::Explain, plan: &Plan) -> SqlR
         plan.conditions.iter().for_each(|c| session.diagnostics.push(c.clone(), max));
     }
     if what.json {
-        let column = output_column("EXPLAIN", text(0x00FF_FFFF));
+        let column = OutputColumn::computed("EXPLAIN", text(0x00FF_FFFF));
         return send(execution.sink, &[column], &[vec![Value::bytes(json(plan))]]);
     }
     let instance = execution.instance;
@@ -109,21 +109,21 @@ fn table(lines: &[ExplainRow], extended: bool, sink: &mut dyn ResultSink) -> Sql
     let mut number = SqlType::new(selkie_types::TypeKind::BigInt, 3, 0);
     number.unsigned = true;
     let mut columns = vec![
-        output_column("id", number),
-        output_column("select_type", text(19)),
-        output_column("table", text(64)),
-        output_column("type", text(10)),
-        output_column("possible_keys", text(4096)),
-        output_column("key", text(64)),
-        output_column("key_len", text(4096)),
-        output_column("ref", text(2048)),
+        OutputColumn::computed("id", number),
+        OutputColumn::computed("select_type", text(19)),
+        OutputColumn::computed("table", text(64)),
+        OutputColumn::computed("type", text(10)),
+        OutputColumn::computed("possible_keys", text(4096)),
+        OutputColumn::computed("key", text(64)),
+        OutputColumn::computed("key_len", text(4096)),
+        OutputColumn::computed("ref", text(2048)),
         // Compat: the type is text, because ANALYZE may put two numbers there.
-        output_column("rows", text(64)),
-        output_column("Extra", text(255)),
+        OutputColumn::computed("rows", text(64)),
+        OutputColumn::computed("Extra", text(255)),
     ];
     if extended {
         let share = SqlType::new(selkie_types::TypeKind::Double, 4, 2);
-        columns.insert(9, output_column("filtered", share));
+        columns.insert(9, OutputColumn::computed("filtered", share));
         columns[8].nullable = false;
     }
     for column in columns.iter_mut().filter(|c| matches!(&*c.name, "select_type" | "Extra")) {

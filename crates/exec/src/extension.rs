@@ -3,13 +3,12 @@
 
 use selkie_plan::physical::OutputColumn;
 use selkie_sql::ast::Statement;
-use selkie_types::{Batch, Column, SqlResult};
-use std::sync::Arc;
+use selkie_types::SqlResult;
 
 use crate::ddl::Ddl;
 use crate::query::execution::Execution;
+use crate::run::rows_out;
 use crate::show::{ShownRows, describe_query, show_query, show_rows};
-use crate::state::columns::column_of;
 use crate::{Outcome, ResultSink, execute_text};
 
 /// Runs `statement`; `None` if it is not a statement about definitions.
@@ -49,39 +48,14 @@ fn shown(execution: &mut Execution<'_>, query: &str) -> SqlResult<Outcome> {
 }
 
 fn send(shown: ShownRows, sink: &mut dyn ResultSink) -> SqlResult<Outcome> {
-    let empty: Arc<str> = "".into();
     let output: Vec<OutputColumn> = shown
         .columns
         .iter()
         .map(|(name, ty)| OutputColumn {
-            name: (*name).into(),
-            ty: ty.clone(),
             nullable: false,
-            schema: empty.clone(),
-            table: empty.clone(),
-            org_table: empty.clone(),
-            org_name: empty.clone(),
-            kept: false,
-            whole: false,
-            primary_key: false,
-            unique_key: false,
-            multiple_key: false,
-            part_of_key: false,
-            auto_increment: false,
-            no_default: false,
-            on_update_now: false,
-            sets_itself: false,
+            ..OutputColumn::computed(name, ty.clone())
         })
         .collect();
-    sink.columns(&output)?;
-    if !shown.rows.is_empty() {
-        let mut columns: Vec<Column> =
-            shown.columns.iter().map(|(_, ty)| column_of(ty, shown.rows.len())).collect();
-        for row in &shown.rows {
-            columns.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
-        }
-        let columns = columns.into_iter().map(Arc::new).collect();
-        sink.batch(&Batch::new(columns, shown.rows.len()))?;
-    }
+    rows_out::send(sink, &output, &shown.rows)?;
     Ok(Outcome::rows())
 }

@@ -6,10 +6,11 @@
 
 use selkie_catalog::TableInfo;
 use selkie_engine::{RowSet, Scan};
+use selkie_plan::physical::OutputColumn;
 use selkie_types::{BATCH_ROWS, CollationId, SqlError, SqlResult, Value};
 
 use crate::query::execution::Execution;
-use crate::run::rows_out::{output_column, send, text};
+use crate::run::rows_out::{send, text};
 use crate::state::control::Control;
 use crate::state::error::{corrupt, from_engine};
 use crate::state::own_transaction::begin_in;
@@ -28,7 +29,11 @@ pub(crate) fn run(execution: &mut Execution<'_>, mask: &str) -> SqlResult<Outcom
         [topic] => {
             let columns = [("name", 64), ("description", 1000), ("example", 1000)];
             let row = vec![topic[1].clone(), topic[3].clone(), topic[4].clone()];
-            send(sink, &columns.map(|(name, length)| output_column(name, text(length))), &[row])
+            send(
+                sink,
+                &columns.map(|(name, length)| OutputColumn::computed(name, text(length))),
+                &[row],
+            )
         }
         _ => {
             let categories = shelf.find("help_category", &CATEGORY, |row| like(&row[1], mask))?;
@@ -67,10 +72,12 @@ fn send_names(
     rows: &[Vec<Value>],
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
-    let mut columns =
-        vec![output_column("name", text(64)), output_column("is_it_category", text(1))];
+    let mut columns = vec![
+        OutputColumn::computed("name", text(64)),
+        OutputColumn::computed("is_it_category", text(1)),
+    ];
     if of_category {
-        columns.insert(0, output_column("source_category_name", text(64)));
+        columns.insert(0, OutputColumn::computed("source_category_name", text(64)));
     }
     send(sink, &columns, rows)
 }

@@ -7,13 +7,14 @@ mod image;
 
 use selkie_catalog::{TableInfo, TableKind};
 use selkie_engine::{RowSet, Scan};
+use selkie_plan::physical::OutputColumn;
 use selkie_sql::ast::TableMaintenance;
 use selkie_types::{Condition, Level, Privileges, SqlResult, SqlType, TypeKind, Value};
 
 use crate::Outcome;
 use crate::query::execution::Execution;
 use crate::run::open_table;
-use crate::run::rows_out::{output_column, send, text};
+use crate::run::rows_out::{send, text};
 use crate::state::error::from_engine;
 use crate::state::metadata::LockMode;
 
@@ -54,7 +55,8 @@ pub(super) fn run(
         rows.push(vec![Value::bytes(shown), sum.map_or(Value::Null, |sum| Value::Int(sum.into()))]);
     }
     let number = SqlType::new(TypeKind::BigInt, 21, 0);
-    let columns = [output_column("Table", text(128)), output_column("Checksum", number)];
+    let columns =
+        [OutputColumn::computed("Table", text(128)), OutputColumn::computed("Checksum", number)];
     send(execution.sink, &columns, &rows)
 }
 

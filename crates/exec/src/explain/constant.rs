@@ -13,7 +13,6 @@ use selkie_types::{Batch, Charset, SqlResult, SqlType, TypeKind, Value, stack};
 
 use crate::ResultSink;
 use crate::query::execution::Execution;
-use crate::run::rows_out::output_column;
 
 /// Scans of `plan` whose row was read, and the facts known from these rows.
 pub(super) fn read<'p>(
@@ -149,7 +148,8 @@ fn whole_row(plan: &Plan, scan: &TableScan) -> (Plan, Vec<usize>) {
     let types = columns.iter().map(of);
     let types = types.map(|c| ColumnType { ty: c.ty.clone(), nullable: c.nullable }).collect();
     let node = PlanNode::new(Operator::TableScan(Box::new(row)), types, 1.0, 0.0);
-    let output = columns.iter().map(of).map(|c| output_column(&c.name, c.ty.clone())).collect();
+    let output =
+        columns.iter().map(of).map(|c| OutputColumn::computed(&c.name, c.ty.clone())).collect();
     (Plan { output, ..alone(plan, &node) }, columns)
 }
 

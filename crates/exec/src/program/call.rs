@@ -17,7 +17,6 @@ use super::frame::{Frame, Slot, stored};
 use super::machine::Machine;
 use crate::query::execution::{Execution, Scope};
 use crate::query::running::Running;
-use crate::run::rows_out::output_column;
 use crate::state::guard::guarded;
 use crate::state::programs::{Compiled, Origin, ProgramSetting};
 use crate::state::session::{NewValue, Privilege};
@@ -73,7 +72,7 @@ fn parameter_column(program: &Compiled, at: usize, ty: SqlType) -> OutputColumn 
         _ => Arc::from(""),
     };
     let name = &program.body.variables[at].name.value;
-    OutputColumn { table, kept: true, ..output_column(name, ty) }
+    OutputColumn { table, kept: true, ..OutputColumn::computed(name, ty) }
 }
 
 fn not_variable(at: usize, program: &Compiled) -> SqlError {

@@ -9,30 +9,6 @@ use selkie_types::{Batch, CollationId, SqlResult, SqlType, Value};
 use crate::state::columns::column_of;
 use crate::{Outcome, ResultSink};
 
-/// A column of such a result set.
-pub(crate) fn output_column(name: &str, ty: SqlType) -> OutputColumn {
-    let nothing: Arc<str> = "".into();
-    OutputColumn {
-        name: name.into(),
-        ty,
-        nullable: true,
-        schema: nothing.clone(),
-        table: nothing.clone(),
-        org_table: nothing.clone(),
-        org_name: nothing,
-        kept: false,
-        whole: false,
-        primary_key: false,
-        unique_key: false,
-        multiple_key: false,
-        part_of_key: false,
-        auto_increment: false,
-        no_default: false,
-        on_update_now: false,
-        sets_itself: false,
-    }
-}
-
 /// String type of metadata columns.
 pub(crate) fn text(characters: u32) -> SqlType {
     SqlType::varchar(characters, CollationId::UTF8MB3_GENERAL_CI)

@@ -10,7 +10,7 @@ use selkie_types::error::catalogue::{
 use selkie_types::{CollationId, SqlError, SqlResult, SqlType, TypeKind, Value};
 
 use crate::query::execution::Execution;
-use crate::run::rows_out::{output_column, send, text};
+use crate::run::rows_out::{send, text};
 use crate::state::branches::{Branch, BranchState, Branches, refusal_in, rolled_back};
 use crate::{Outcome, ResultSink, Session};
 
@@ -197,7 +197,7 @@ fn recover(branches: &Branches, sql_format: bool, sink: &mut dyn ResultSink) -> 
         vec![Value::Int(xid.format.into()), gtrid, bqual, Value::bytes(data(xid))]
     };
     let rows: Vec<_> = branches.list().iter().map(row).collect();
-    let not_null = |name, ty| OutputColumn { nullable: false, ..output_column(name, ty) };
+    let not_null = |name, ty| OutputColumn { nullable: false, ..OutputColumn::computed(name, ty) };
     let number = SqlType::new(TypeKind::BigInt, 10, 0);
     let data_type = if sql_format { text(276) } else { SqlType::varchar(128, CollationId::BINARY) };
     let columns = [

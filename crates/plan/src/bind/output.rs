@@ -2,7 +2,6 @@
 //! a temporary table like those of a table.
 
 use selkie_types::TypeKind;
-use std::sync::Arc;
 
 use crate::logical::{ColumnId, Columns};
 use crate::physical::{ColumnType, OutputColumn};
@@ -33,23 +32,13 @@ impl Named {
     /// Metadata for clients.
     pub(crate) fn output(&self, columns: &Columns, ty: &ColumnType) -> OutputColumn {
         let mut output = OutputColumn {
-            name: self.name.as_str().into(),
-            ty: ty.ty.clone(),
             nullable: ty.nullable,
             schema: (*self.schema).into(),
             table: (*self.table).into(),
-            org_table: Arc::default(),
             org_name: (*self.column).into(),
             kept: columns.get(self.id).kept,
             whole: columns.get(self.id).whole,
-            primary_key: false,
-            unique_key: false,
-            multiple_key: false,
-            part_of_key: false,
-            auto_increment: false,
-            no_default: false,
-            on_update_now: false,
-            sets_itself: false,
+            ..OutputColumn::computed(&self.name, ty.ty.clone())
         };
         if self.table.is_empty() {
             return output;

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use selkie_catalog::{
-    CheckInfo, ColumnInfo, DefaultValue, ForeignKey, IndexInfo, TableInfo, TableKind, TableOptions,
+    CheckInfo, ColumnInfo, ForeignKey, IndexInfo, TableInfo, TableKind, TableOptions,
     sequence_columns,
 };
 use selkie_engine::{Personality, TableId};
@@ -316,17 +316,5 @@ pub fn selected_column(name: &str, mut ty: selkie_types::SqlType, nullable: bool
     ty.json = selkie_types::JsonRole::Plain;
     ty.non_negative = false;
     ty.zerofill |= ty.kind == TypeKind::Year;
-    ColumnInfo {
-        name: name.into(),
-        ty,
-        nullable,
-        default: DefaultValue::Implicit,
-        on_update_now: false,
-        auto_increment: false,
-        generated: None,
-        check: None,
-        invisible: false,
-        comment: String::new(),
-        options: Vec::new(),
-    }
+    ColumnInfo { nullable, ..ColumnInfo::not_null(name, ty) }
 }

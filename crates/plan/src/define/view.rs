@@ -261,16 +261,9 @@ fn column(context: &DefineContext<'_>, name: Box<str>, column: ViewColumn) -> Co
         None => DefaultValue::Implicit,
     };
     ColumnInfo {
-        name,
-        ty: selkie_types::SqlType { non_negative: false, ..column.ty },
         nullable: column.nullable,
         default,
-        on_update_now: false,
-        auto_increment: false,
-        generated: None,
-        check: None,
-        invisible: false,
         comment: origin.map(|o| o.comment).unwrap_or_default(),
-        options: Vec::new(),
+        ..ColumnInfo::not_null(&name, selkie_types::SqlType { non_negative: false, ..column.ty })
     }
 }

@@ -44,3 +44,28 @@ pub struct OutputColumn {
     /// TIMESTAMP column that is set to the current time by itself.
     pub sets_itself: bool,
 }
+
+impl OutputColumn {
+    /// A column of no table, which may be NULL.
+    pub fn computed(name: &str, ty: SqlType) -> Self {
+        Self {
+            name: name.into(),
+            ty,
+            nullable: true,
+            schema: Arc::default(),
+            table: Arc::default(),
+            org_table: Arc::default(),
+            org_name: Arc::default(),
+            kept: false,
+            whole: false,
+            primary_key: false,
+            unique_key: false,
+            multiple_key: false,
+            part_of_key: false,
+            auto_increment: false,
+            no_default: false,
+            on_update_now: false,
+            sets_itself: false,
+        }
+    }
+}

@@ -369,7 +369,8 @@ fn send_rows(
     rows: &[Vec<Value>],
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
-    let definitions: Vec<OutputColumn> = columns.iter().map(|(n, ty)| output(n, ty)).collect();
+    let definitions: Vec<OutputColumn> =
+        columns.iter().map(|(n, ty)| OutputColumn::computed(n, ty.clone())).collect();
     sink.columns(&definitions)?;
     let column = |at: usize| {
         let ty = &columns[at].1;
@@ -381,27 +382,4 @@ fn send_rows(
         sink.batch(&Batch::new((0..columns.len()).map(column).collect(), rows.len()))?;
     }
     Ok(Outcome::rows())
-}
-
-fn output(name: &str, ty: &SqlType) -> OutputColumn {
-    let empty: Arc<str> = Arc::from("");
-    OutputColumn {
-        name: Arc::from(name),
-        ty: ty.clone(),
-        nullable: true,
-        schema: empty.clone(),
-        table: empty.clone(),
-        org_table: empty.clone(),
-        org_name: empty,
-        kept: false,
-        whole: false,
-        primary_key: false,
-        unique_key: false,
-        multiple_key: false,
-        part_of_key: false,
-        auto_increment: false,
-        no_default: false,
-        on_update_now: false,
-        sets_itself: false,
-    }
 }

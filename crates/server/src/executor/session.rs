@@ -493,18 +493,14 @@ fn describe(info: &TableInfo, at: usize) -> OutputColumn {
     let first_of = |is: fn(IndexKind) -> bool| {
         info.def.indexes.iter().any(|i| is(i.kind) && i.parts.iter().any(|p| p.column == at))
     };
-    let name: Arc<str> = Arc::from(&*column.name);
     let table: Arc<str> = Arc::from(info.name());
     OutputColumn {
-        name: name.clone(),
-        ty: column.ty.clone(),
         nullable: column.nullable,
         schema: Arc::from(info.schema()),
         table: table.clone(),
         org_table: table,
-        org_name: name,
+        org_name: Arc::from(&*column.name),
         kept: true,
-        whole: false,
         primary_key: first_of(IndexKind::is_primary),
         unique_key: first_of(|kind| kind == IndexKind::Unique),
         multiple_key: first_of(|kind| kind == IndexKind::Plain),
@@ -513,6 +509,6 @@ fn describe(info: &TableInfo, at: usize) -> OutputColumn {
         no_default: !column.nullable
             && matches!(column.default, selkie_catalog::DefaultValue::Implicit),
         on_update_now: column.on_update_now,
-        sets_itself: false,
+        ..OutputColumn::computed(&column.name, column.ty.clone())
     }
 }

@@ -60,81 +60,52 @@ fn some(timeout: Duration) -> Option<Duration> {
     Some(timeout.max(Duration::from_millis(1)))
 }
 
-impl Transport for TcpStream {
-    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        Read::read(self, buf)
-    }
+/// The two kinds of sockets have equal methods, which no trait of `std` names.
+macro_rules! transport {
+    ($stream:ty, $socket:path, secure: $secure:literal) => {
+        impl Transport for $stream {
+            fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+                Read::read(self, buf)
+            }
 
-    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        Write::write_all(self, bytes)
-    }
+            fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+                Write::write_all(self, bytes)
+            }
 
-    fn read_now(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        receive_now(&*self, buf)
-    }
+            fn read_now(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+                receive_now(&*self, buf)
+            }
 
-    fn write_now(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        send_now(&*self, bytes)
-    }
+            fn write_now(&mut self, bytes: &[u8]) -> io::Result<usize> {
+                send_now(&*self, bytes)
+            }
 
-    fn socket(&self) -> BorrowedFd<'_> {
-        self.as_fd()
-    }
+            fn socket(&self) -> BorrowedFd<'_> {
+                self.as_fd()
+            }
 
-    fn set_read_timeout(&mut self, timeout: Duration) -> io::Result<()> {
-        TcpStream::set_read_timeout(self, some(timeout))
-    }
+            fn set_read_timeout(&mut self, timeout: Duration) -> io::Result<()> {
+                <$stream>::set_read_timeout(self, some(timeout))
+            }
 
-    fn set_write_timeout(&mut self, timeout: Duration) -> io::Result<()> {
-        TcpStream::set_write_timeout(self, some(timeout))
-    }
+            fn set_write_timeout(&mut self, timeout: Duration) -> io::Result<()> {
+                <$stream>::set_write_timeout(self, some(timeout))
+            }
 
-    fn is_secure(&self) -> bool {
-        false
-    }
+            fn is_secure(&self) -> bool {
+                $secure
+            }
 
-    fn closer(&self) -> io::Result<Closer> {
-        Ok(Closer(Some(Arc::new(Socket::Tcp(self.try_clone()?)))))
-    }
+            fn closer(&self) -> io::Result<Closer> {
+                Ok(Closer(Some(Arc::new($socket(self.try_clone()?)))))
+            }
+        }
+    };
 }
 
-impl Transport for UnixStream {
-    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        Read::read(self, buf)
-    }
-
-    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        Write::write_all(self, bytes)
-    }
-
-    fn read_now(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        receive_now(&*self, buf)
-    }
-
-    fn write_now(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        send_now(&*self, bytes)
-    }
-
-    fn socket(&self) -> BorrowedFd<'_> {
-        self.as_fd()
-    }
-
-    fn set_read_timeout(&mut self, timeout: Duration) -> io::Result<()> {
-        UnixStream::set_read_timeout(self, some(timeout))
-    }
-
-    fn set_write_timeout(&mut self, timeout: Duration) -> io::Result<()> {
-        UnixStream::set_write_timeout(self, some(timeout))
-    }
-
-    fn is_secure(&self) -> bool {
-        true
-    }
-
-    fn closer(&self) -> io::Result<Closer> {
-        Ok(Closer(Some(Arc::new(Socket::Unix(self.try_clone()?)))))
-    }
-}
+transport!(TcpStream, Socket::Tcp, secure: false);
+// Compat: a local socket counts as secure, as in MariaDB.
+transport!(UnixStream, Socket::Unix, secure: true);
 
 #[derive(Debug)]
 enum Socket {
