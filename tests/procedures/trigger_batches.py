@@ -38,19 +38,20 @@ def step(random, before, depth=0):
     if before and kind < 0.85:
         return f"SET NEW.{random.choice(['v', 'w', 's', 'w', 'id', 'b'])} = {e}"
     if kind < 0.6:
-        return random.choice([f"SET @n = {e}", "SET @n = @n + 1", "SET @h = CONCAT(@h, NEW.id)"])
+        return random.choice(["SET @n = NEW.id", f"SET @n = {e}", "SET @n = @n + 1", "SET @h = CONCAT(@h, NEW.id)"])
     return random.choice(LOG).format(e=e, f=f)
 
 
 def tables(random):
     """A table with triggers, and the tables they use."""
     default = random.choice(["", " NOT NULL", " NOT NULL DEFAULT 4", " DEFAULT 5"])
-    checks = random.choice(["", "", ", CHECK (w < 60)", ", UNIQUE (v)", ", g INT AS (w + 1) STORED"])
+    checks = random.choice(["", "", ", CHECK (w < 60)", ", UNIQUE (v)", ", g INT AS (w + 1) STORED", ", g TINYINT AS (100 DIV v) STORED"])
+    id = random.choice(["INT", "INT", "TINYINT"])
     engine = random.choice(["InnoDB"] * 5 + ["MyISAM"])
-    yield f"CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, v INT{default}, w INT, s VARCHAR(6), b TINYINT NOT NULL DEFAULT 1{checks}) ENGINE={engine}"
+    yield f"CREATE TABLE t (id {id} AUTO_INCREMENT PRIMARY KEY, v INT{default}, w INT, s VARCHAR(6), b TINYINT NOT NULL DEFAULT 1{checks}) ENGINE={engine} AUTO_INCREMENT={random.choice([1, 1, 118])}"
     yield "CREATE TABLE log (n INT AUTO_INCREMENT PRIMARY KEY, a INT, b VARCHAR(30)) ENGINE=InnoDB"
     yield "CREATE TABLE kept (a INT) ENGINE=MyISAM"
-    parent = ", FOREIGN KEY (a) REFERENCES t (id)" if engine == "InnoDB" else ""
+    parent = ", FOREIGN KEY (a) REFERENCES t (id)" if engine == "InnoDB" and id == "INT" else ""
     yield f"CREATE TABLE child (a INT{parent}) ENGINE=InnoDB"
     yield "CREATE VIEW shown AS SELECT n, b FROM log WHERE a < (SELECT COUNT(*) FROM t)"
     yield "CREATE FUNCTION rows_of_t() RETURNS INT READS SQL DATA RETURN (SELECT COUNT(*) FROM t)"
@@ -70,9 +71,10 @@ def tables(random):
 
 def change(random):
     limit = random.choice(["", "", " WHERE v > 3", " ORDER BY id", " WHERE id > 4", " ORDER BY w DESC LIMIT 3"])
-    if random.random() < 0.4:
+    if random.random() < 0.3:
         return f"DELETE FROM t{limit}"
-    value = random.choice(["v + 1", "v", "NULL", "5", "@n", "(@n := @n + 1)", "id * 3", "10 / (w - 3)"])
+    value = random.choice(["v + 1", "v", "NULL", "5", "@n", "@n + id", "(SELECT @n)", "(@n := @n + 1)", "id * 3", "10 / (w - 3)",
+                           "(SELECT COUNT(*) FROM log)", "rows_of_t()"])
     ignore = random.choice(["", "", "", "IGNORE "])
     return f"UPDATE {ignore}t SET {random.choice(['v', 'w', 'w', 'b', 'id'])} = {value}{limit}"
 

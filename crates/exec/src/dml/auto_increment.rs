@@ -217,6 +217,17 @@ impl<'r> AutoIncrement<'r> {
         }
     }
 
+    /// Whether each row of `column` that asks is sure to get a value, whatever values the others
+    /// give. Unknown, and so false, where values count within groups.
+    pub(super) fn has_room(&self, column: &Column) -> bool {
+        let counter = self.open.handle.table.statistics().auto_increment.unwrap_or(0);
+        let given = (0..column.len()).filter_map(|row| positive(&column.value(row)));
+        let highest = given.fold(counter.max(self.reserved.end), u64::max);
+        let (step, offset) = self.series();
+        let most = step.saturating_mul(column.len() as u64).saturating_add(offset);
+        self.group.is_none() && highest.saturating_add(most) < self.max()
+    }
+
     /// Splits rows so that within each part the rows that ask come before those that have a value:
     /// the counter has passed the values of one part before the next one reserves.
     pub(super) fn parts(&self, column: &Column) -> Vec<Range<usize>> {
@@ -384,15 +395,19 @@ impl<'r> AutoIncrement<'r> {
         value.map(|value| positive(&value).unwrap_or(0)).map_err(|e| error(e.into()))
     }
 
-    fn as_value(&self, value: u64, row: usize) -> SqlResult<Value> {
+    /// The highest value of the column's type.
+    fn max(&self) -> u64 {
         let bits = self.ty.fixed_width().unwrap_or(8) as u32 * 8;
-        let max = match (self.ty.physical(), self.ty.kind) {
+        match (self.ty.physical(), self.ty.kind) {
             (Physical::Double, TypeKind::Float) => 1 << 24,
             (Physical::Double, _) => 1 << 53,
             (Physical::UInt, _) => u64::MAX >> (64 - bits),
             _ => u64::MAX >> (65 - bits),
-        };
-        if value > max || value == u64::MAX {
+        }
+    }
+
+    fn as_value(&self, value: u64, row: usize) -> SqlResult<Value> {
+        if value > self.max() || value == u64::MAX {
             return Err(self.exhausted(value, row));
         }
         Ok(match self.ty.physical() {

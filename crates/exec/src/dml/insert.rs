@@ -263,8 +263,11 @@ impl<'r> Inserter<'r> {
         let passing = self
             .run_before(&mut columns, source.rows())
             .and_then(|()| self.passing(&columns, source.rows(), first_row));
-        let triggered = self.has_before_triggers() && attempt.has_raised(self.env.eval);
-        if source.rows() > 1 && (passing.is_err() || triggered) {
+        let unsure = || {
+            self.has_before_triggers() && attempt.has_raised(self.env.eval)
+                || !self.numbers_suffice(&columns)
+        };
+        if source.rows() > 1 && (passing.is_err() || unsure()) {
             // Rows before the one that fails take automatic values, and may be duplicates.
             self.records -= source.rows() as u64;
             self.env.eval.undo(&attempt);

@@ -21,6 +21,16 @@ pub(crate) fn reads_row_by_row(plan: &Plan) -> bool {
     super::changes_rows(plan) && (keeps() || ordered()) && may_fail(&plan.root)
 }
 
+/// Whether a value depends on nothing that a statement between two rows can change: no variable, no
+/// other row, no function that gives a new value each time.
+pub(super) fn reads_only_its_row(e: &Expr) -> bool {
+    let reads_more = |e: &Expr| {
+        use ExprKind::{Stored, Subquery, SystemVariable};
+        matches!(e.kind, Subquery(_) | Stored(_) | SystemVariable(..))
+    };
+    e.is_deterministic() && !e.any(&mut { reads_more })
+}
+
 /// Whether defaults of columns have side effects.
 pub(super) fn has_ordered_defaults(insert: &Insert) -> bool {
     let ordered = |value: &InsertValue| match value {

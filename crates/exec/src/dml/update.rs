@@ -15,7 +15,7 @@ use selkie_types::{Batch, Bitmap, ByteRows, Column, SqlMode, SqlResult, stack};
 
 use super::duplicate_error;
 use super::foreign::{ForeignKeys, Rows, is_foreign, undone_on_error};
-use super::keeps::keeps_changes;
+use super::keeps::{keeps_changes, reads_only_its_row};
 use super::on_duplicate::fetch;
 use super::row::{RowMaker, Strictness};
 use super::undo::Undo;
@@ -219,13 +219,22 @@ impl Target<'_> {
     }
 
     /// Whether triggers cannot tell if rows are changed together (TRIGGER-1): an error ends the
-    /// statement, which is rolled back, and no rows of other tables change with them.
+    /// statement, which is rolled back, no rows of other tables change with them, nothing computed
+    /// for a row reads what triggers change, and no row moves the counter of automatic values,
+    /// which is not rolled back.
     fn takes_batches(&self) -> bool {
+        let columns = &self.plan.table.columns;
+        let is_fixed = |a: &selkie_plan::physical::Assignment| {
+            !columns[a.column].auto_increment && a.value.as_ref().is_none_or(reads_only_its_row)
+        };
         self.triggers.as_ref().is_none_or(|triggers| {
             triggers.take_batches()
                 && !self.maker.strictness.ignore
                 && !keeps_changes(&self.plan.table)
                 && self.foreign.is_none()
+                && self.plan.view.is_none()
+                && self.plan.assignments.iter().all(is_fixed)
+                && !triggers.assigned().iter().any(|at| columns[*at].auto_increment)
         })
     }
 

@@ -67,7 +67,7 @@ impl Machine<'_> {
         let program = self.program;
         let declared = &program.body.cursors[cursor];
         for (parameter, argument) in declared.parameters.iter().zip(arguments) {
-            let value = self.evaluate(argument)?;
+            let value = self.evaluate_to_store(argument)?;
             self.declare_one(*parameter)?;
             self.assign(&Local::Variable(*parameter), value)?;
         }

@@ -285,7 +285,7 @@ impl<'p> Machine<'p> {
     fn enter_loop(&mut self, inner: &'p Loop) -> SqlResult<Option<Flow>> {
         let entered = match &inner.kind {
             LoopKind::Range { variable, bound, reverse, first, last } => self.guarded(|m| {
-                let (first, last) = (m.evaluate(first)?, m.evaluate(last)?);
+                let (first, last) = (m.evaluate_to_store(first)?, m.evaluate_to_store(last)?);
                 let (from, to) = if *reverse { (last, first) } else { (first, last) };
                 for (at, value) in [(*variable, from), (*bound, to)] {
                     m.declare_one(at)?;
@@ -395,7 +395,7 @@ impl<'p> Machine<'p> {
     }
 
     /// As [`Self::evaluate`], for a variable or a result.
-    fn evaluate_to_store(&mut self, term: &Term) -> SqlResult<(Value, SqlType)> {
+    pub(super) fn evaluate_to_store(&mut self, term: &Term) -> SqlResult<(Value, SqlType)> {
         self.at = term.expr.span;
         let values = self.values(&term.locals)?;
         let running = self.program.running(&values);

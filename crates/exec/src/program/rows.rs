@@ -57,7 +57,7 @@ impl Machine<'_> {
     fn row_of(&mut self, items: &[Expr], locals: &[Local]) -> SqlResult<Vec<(Value, SqlType)>> {
         let values = self.scalars(locals)?;
         let running = self.program.running(&values);
-        items.iter().map(|e| self.execution(running).evaluate(e)).collect()
+        items.iter().map(|e| self.execution(running).evaluate_to_store(e)).collect()
     }
 
     fn row_in(&self, local: Option<&Local>) -> Option<Vec<(Value, SqlType)>> {

@@ -8,7 +8,7 @@ use selkie_plan::physical::InsertValue;
 use selkie_types::{Column, SqlResult, Value};
 
 use super::{Inserter, NewRows};
-use crate::dml::keeps::keeps_changes;
+use crate::dml::keeps::{keeps_changes, reads_only_its_row};
 use crate::run::defaults::{default_of_column, implicit_default};
 use crate::state::around::Triggers;
 use crate::state::columns::column_of;
@@ -19,19 +19,38 @@ impl Inserter<'_> {
     }
 
     /// Whether rows may be stored together in spite of triggers: they cannot tell (TRIGGER-1), a
-    /// duplicate ends the statement, what it did is rolled back then, and nothing is sent between
-    /// the rows. Compat: rows after the first get NULL in place of a default that is missing.
+    /// duplicate ends the statement, what it did is rolled back then, nothing is sent between the
+    /// rows, and nothing computed for a row reads what triggers change. Generated columns may raise
+    /// conditions between the triggers of two rows. Compat: rows after the first get NULL in place
+    /// of a default that is missing.
+    ///
+    /// Of an error of the engine, such as a lock wait timeout, the row is not known: the AFTER
+    /// triggers of the rows before it in the batch do not run, which their user variables show.
     pub(super) fn takes_batches(&self, triggers: &dyn Triggers) -> bool {
-        let omitted = |(at, value): (usize, &InsertValue)| {
-            matches!(value, InsertValue::Default)
-                && !self.plan.table.columns[at].auto_increment
-                && default_of_column(self.env.eval, &self.plan.table.columns[at]).is_none()
+        let is_fixed = |(at, value): (usize, &InsertValue)| match value {
+            InsertValue::Expr(e) => reads_only_its_row(e),
+            InsertValue::Default if triggers.has_before() => {
+                let column = &self.plan.table.columns[at];
+                column.auto_increment || default_of_column(self.env.eval, column).is_some()
+            }
+            _ => true,
         };
         triggers.take_batches()
             && self.is_plain()
             && !keeps_changes(&self.plan.table)
             && self.plan.returning.is_empty()
-            && !(triggers.has_before() && self.plan.values.iter().enumerate().any(omitted))
+            && self.plan.view.is_none()
+            && self.plan.rules.generated.is_empty()
+            && self.plan.values.iter().enumerate().all(is_fixed)
+    }
+
+    /// Whether all rows of a batch that ask for an automatic value are sure to get one: the row
+    /// that gets none would be known too late for the triggers of the rows before it.
+    pub(super) fn numbers_suffice(&self, columns: &[Arc<Column>]) -> bool {
+        let Some(auto) = self.auto.as_ref().filter(|_| self.triggers.is_some()) else {
+            return true;
+        };
+        auto.has_room(&columns[auto.column])
     }
 
     /// Runs the BEFORE triggers, then judges the NULLs of the rows. Compat: an automatic value

@@ -124,10 +124,10 @@ impl Diagnostics {
         new.map(|(_, condition)| condition.clone()).collect()
     }
 
-    /// Takes the first warning raised since `mark`, which is to be an error: all conditions raised
-    /// since are forgotten. `None` leaves the list as it is.
+    /// Takes the first warning raised since `mark` that a strict mode makes an error: all
+    /// conditions raised since are forgotten. `None` leaves the list as it is.
     pub fn take_warning_since(&self, mark: u64) -> Option<Condition> {
-        let found = self.since(mark).into_iter().find(|c| c.level == Level::Warning)?;
+        let found = self.since(mark).into_iter().find(|c| c.level == Level::Warning && !c.soft)?;
         let mut list = self.list.borrow_mut();
         let before = list.len();
         list.retain(|(number, _)| *number <= mark);
