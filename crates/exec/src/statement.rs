@@ -185,6 +185,7 @@ impl Execution<'_> {
             Statement::Help(mask) => help::run(self, mask),
             Statement::Backup(what) => backup::run(self, what),
             Statement::Unsupported { what } => Err(SqlError::not_supported(what)),
+            Statement::Show(_) => Err(SqlError::not_supported("SHOW")),
             _ => Err(SqlError::not_supported("this statement")),
         }
     }
