@@ -66,7 +66,7 @@ pub enum LockWait {
     Upto(Duration),
 }
 
-/// Why a statement waits.
+/// Reason that a statement waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitKind {
     /// Another transaction holds the row.

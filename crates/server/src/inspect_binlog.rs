@@ -11,7 +11,7 @@ use selkie_replication::show::Printer;
 /// Bytes that are read at once, unless an event is longer.
 const CHUNK: usize = 256 * 1024;
 
-/// Why not all of a file is shown.
+/// Reason that the rest of a file is not shown.
 enum Failure {
     /// It is damaged.
     File(FileError),

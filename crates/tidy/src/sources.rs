@@ -79,7 +79,7 @@ const COMMENT_COLUMNS_MAX: usize = 100;
 
 /// Words that begin a relative clause without its noun: "How long a waiter sleeps" is "Time a
 /// waiter sleeps".
-const HEADLESS: [&str; 6] = ["What", "Where", "How", "Who", "Whose", "Whom"];
+const HEADLESS: [&str; 8] = ["What", "Where", "Which", "Why", "How", "Who", "Whose", "Whom"];
 
 /// Findings: files without a purpose or with one line about it, unfinished code, comments that
 /// begin without their subject, and comments wider than the code.

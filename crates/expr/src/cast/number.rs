@@ -1,5 +1,5 @@
 //! Conversions to numbers: the kernels.
-//! Which of them a conversion uses is decided in `cast.rs`.
+//! Must not choose the kernel of a conversion: `cast.rs` does.
 
 use selkie_types::error::catalogue::{ER_DATA_OVERFLOW, ER_TRUNCATED_WRONG_VALUE};
 use selkie_types::number::{Rest, f64_to_i64, f64_to_u64, parse_f64, parse_integer};

@@ -30,7 +30,7 @@ pub struct HandlerRead {
     pub key: Vec<Option<Expr>>,
     /// Columns that are not stored, with their expressions over the table's row.
     pub computed: Vec<(usize, Expr)>,
-    /// Which rows are wanted, over the positions of the table's row.
+    /// Condition on the rows, over the positions of the table's row.
     pub filter: Vec<Expr>,
 }
 

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use selkie_catalog::{
-    ColumnInfo, ColumnStatistics, DefaultValue, IndexInfo, IndexStatistics, Namespace, Schema,
-    Snapshot, Statistics, TableInfo, TableKind, TableOptions, TemporaryTables,
+    ColumnInfo, ColumnStatistics, IndexInfo, IndexStatistics, Namespace, Schema, Snapshot,
+    Statistics, TableInfo, TableKind, TableOptions, TemporaryTables,
 };
 use selkie_engine::{IndexDef, IndexId, IndexKind, IndexPart, TableId};
 use selkie_expr::TypeContext;
@@ -72,19 +72,7 @@ impl Draft {
             max: end(4),
             ..ColumnStatistics::default()
         }));
-        self.columns.push(ColumnInfo {
-            name: words[0].into(),
-            ty,
-            nullable,
-            default: DefaultValue::Implicit,
-            on_update_now: false,
-            auto_increment: false,
-            generated: None,
-            check: None,
-            invisible: false,
-            comment: String::new(),
-            options: Vec::new(),
-        });
+        self.columns.push(ColumnInfo { nullable, ..ColumnInfo::not_null(words[0], ty) });
     }
 
     fn index(&mut self, words: &[&str]) {

@@ -37,25 +37,7 @@ pub(crate) struct DoubleSession {
 }
 
 pub(crate) fn column(name: &str, ty: SqlType) -> OutputColumn {
-    OutputColumn {
-        name: name.into(),
-        ty,
-        nullable: false,
-        schema: "".into(),
-        table: "".into(),
-        org_table: "".into(),
-        org_name: "".into(),
-        kept: false,
-        whole: false,
-        primary_key: false,
-        unique_key: false,
-        multiple_key: false,
-        part_of_key: false,
-        auto_increment: false,
-        no_default: false,
-        on_update_now: false,
-        sets_itself: false,
-    }
+    OutputColumn { nullable: false, ..OutputColumn::computed(name, ty) }
 }
 
 fn one_column(
