@@ -115,8 +115,10 @@ pub(crate) fn check(files: &[Source]) -> Vec<String> {
     findings
 }
 
-fn is_comment(line: &str) -> bool {
-    !comment(line).unwrap_or_default().is_empty()
+/// Whether a line is a comment whose sentence goes on in the next line.
+fn goes_on(line: &str) -> bool {
+    let text = comment(line).unwrap_or_default();
+    !text.is_empty() && !text.ends_with('.')
 }
 
 /// The text of a line that is a comment and nothing else.
@@ -124,10 +126,9 @@ fn comment(line: &str) -> Option<&str> {
     line.trim_start().strip_prefix("//").map(|text| text.trim_start_matches(['/', '!']).trim())
 }
 
-/// The word a comment begins with in place of its subject. A line that goes on the one above is not
-/// a beginning.
+/// The word a sentence of a comment begins with in place of its subject.
 fn headless(line: &str, above: Option<&String>) -> Option<&'static str> {
-    let goes_on = above.is_some_and(|above| is_comment(above));
+    let goes_on = above.is_some_and(|above| goes_on(above));
     let text = comment(line).filter(|_| !goes_on)?;
     let first = text.split(' ').next()?;
     HEADLESS.into_iter().find(|word| *word == first)
@@ -169,10 +170,8 @@ mod tests {
     fn comments_without_their_subject_are_found() {
         assert_eq!(findings("    /// How long a waiter sleeps."), 1);
         assert_eq!(findings("//! What it is."), 1);
-        assert_eq!(
-            findings("    /// Time a waiter sleeps, in microseconds.\n    /// Where is it?"),
-            0
-        );
+        assert_eq!(findings("/// A time.\n/// Which of them sleeps."), 1);
+        assert_eq!(findings("    /// Time that tells\n    /// How it is."), 0);
         assert_eq!(findings("let how = \"How\";"), 0);
     }
 
