@@ -9,9 +9,9 @@ use selkie_plan::physical::{Delete as Plan, DeleteTarget};
 use selkie_types::{Batch, ByteRows, Column, Condition, Level, SqlError, SqlResult};
 
 use super::Returning;
-use super::foreign::{ForeignKeys, Rows, is_foreign, undone_on_error};
+use super::foreign::{ForeignKeys, Rows, is_foreign};
 use super::keeps::keeps_changes;
-use super::undo::Undo;
+use super::undo::{Undo, undone_on_error};
 use super::update::has_join;
 use crate::Outcome;
 use crate::op::{drain, open as open_node, row_count};

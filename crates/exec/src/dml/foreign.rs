@@ -23,7 +23,6 @@ use selkie_types::error::catalogue::{ER_NO_REFERENCED_ROW_2, ER_ROW_IS_REFERENCE
 use selkie_types::{Column, SqlError, SqlResult};
 
 use crate::run::{Env, OpenTable};
-use crate::state::error::from_engine_commit;
 
 pub(super) use change::Rows;
 
@@ -93,19 +92,6 @@ impl<'r> ForeignKeys<'r> {
     pub(super) fn orphan_error(link: &ForeignLink) -> SqlError {
         SqlError::new(&ER_NO_REFERENCED_ROW_2, &[&link.text()])
     }
-}
-
-/// Runs `change` so that it leaves nothing behind if it fails.
-pub(super) fn undone_on_error<T>(
-    open: &OpenTable<'_>,
-    change: impl FnOnce() -> SqlResult<T>,
-) -> SqlResult<T> {
-    let mark = open.trx.savepoint().map_err(from_engine_commit)?;
-    let result = change();
-    if result.is_err() {
-        open.trx.rollback_to(mark).map_err(from_engine_commit)?;
-    }
-    result
 }
 
 /// Whether a row failed for the sake of a foreign key, which IGNORE forgives.

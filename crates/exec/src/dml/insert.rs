@@ -22,10 +22,11 @@ use selkie_types::{
 use self::outcome::Updates;
 use self::replace::Fate;
 use super::auto_increment::{AutoIncrement, is_exhausted};
-use super::foreign::{ForeignKeys, undone_on_error};
+use super::foreign::ForeignKeys;
 use super::keeps::{has_ordered_defaults, keeps_changes};
 use super::on_duplicate::OnDuplicate;
 use super::row::{RowMaker, Strictness};
+use super::undo::undone_on_error;
 use super::{Returning, duplicate_error};
 use crate::Outcome;
 use crate::op::{Operator, open_limited};

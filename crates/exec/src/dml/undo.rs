@@ -1,6 +1,7 @@
-//! A batch of rows that is taken back and tried again row by row when something is wrong with one.
+//! Changes that are taken back when something is wrong with a row: those of one row, or those of a
+//! batch, which is then tried again row by row.
 //!
-//! Must be used where a statement that fails is rolled back: what it did is nobody else's to see.
+//! Must not take back more than the statement's own changes: nobody else has seen them.
 
 use selkie_types::error::catalogue::{ER_LOCK_DEADLOCK, ER_LOCK_WAIT_TIMEOUT};
 use selkie_types::{SqlError, SqlResult};
@@ -39,4 +40,17 @@ impl Undo {
             None => Ok(()),
         }
     }
+}
+
+/// Runs `change` so that it leaves nothing behind if it fails.
+pub(super) fn undone_on_error<T>(
+    open: &OpenTable<'_>,
+    change: impl FnOnce() -> SqlResult<T>,
+) -> SqlResult<T> {
+    let mark = open.trx.savepoint().map_err(from_engine_commit)?;
+    let result = change();
+    if result.is_err() {
+        open.trx.rollback_to(mark).map_err(from_engine_commit)?;
+    }
+    result
 }

@@ -14,11 +14,11 @@ use selkie_types::error::catalogue::ER_DUP_ENTRY;
 use selkie_types::{Batch, Bitmap, ByteRows, Column, SqlMode, SqlResult, stack};
 
 use super::duplicate_error;
-use super::foreign::{ForeignKeys, Rows, is_foreign, undone_on_error};
+use super::foreign::{ForeignKeys, Rows, is_foreign};
 use super::keeps::{keeps_changes, reads_only_its_row};
 use super::on_duplicate::fetch;
 use super::row::{RowMaker, Strictness};
-use super::undo::Undo;
+use super::undo::{Undo, undone_on_error};
 use crate::op::{Operator, drain, open as open_node};
 use crate::run::scan::unpad;
 use crate::run::{Env, OpenTable};
