@@ -112,14 +112,14 @@ impl Store {
         self.table.def().layout.encode_values(values, &mut bytes);
         let mut row = ByteRows::default();
         row.push(&bytes);
-        if self.table.update(trx, &Unattended, &self.key(&values[0]), &row)? == 0 {
+        if self.table.update(trx, &Unattended, &self.key(&values[0]), &row, None)? == 0 {
             self.table.insert(trx, &Unattended, &row)?;
         }
         Ok(())
     }
 
     fn remove(&self, trx: &dyn EngineTrx, key: &Value) -> EngineResult<()> {
-        self.table.delete(trx, &Unattended, &self.key(key)).map(drop)
+        self.table.delete(trx, &Unattended, &self.key(key), None).map(drop)
     }
 
     fn for_each(
@@ -355,7 +355,7 @@ fn create_missing(engine: &dyn Engine) -> Result<()> {
             engine.create_table(&*trx, def)?;
         }
     }
-    if let Some(lsn) = trx.commit()? {
+    if let Some(lsn) = trx.commit(None)? {
         engine.wait_durable(lsn)?;
     }
     if !fresh {
@@ -365,7 +365,7 @@ fn create_missing(engine: &dyn Engine) -> Result<()> {
     let trx = engine.begin(Isolation::ReadCommitted, false)?;
     trx.statement_begin(Isolation::ReadCommitted, false)?;
     tables.set_auto_increment(&*trx, FIRST_TABLE_ID)?;
-    if let Some(lsn) = trx.commit()? {
+    if let Some(lsn) = trx.commit(None)? {
         engine.wait_durable(lsn)?;
     }
     Ok(())

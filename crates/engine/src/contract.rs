@@ -10,7 +10,8 @@ use std::time::Duration;
 use selkie_types::ByteRows;
 
 use crate::{
-    EngineObserver, EngineResult, IndexId, Inspection, LockDetail, Personality, TableDef, TableId,
+    EngineError, EngineObserver, EngineResult, IndexId, Inspection, LockDetail, Personality, Rider,
+    TableDef, TableId,
 };
 
 /// A byte position in an engine's log; commits are ordered by it.
@@ -141,7 +142,7 @@ impl StatementContext for NoWait {
         _: Waker,
         _: &mut dyn FnMut(Duration) -> bool,
     ) -> EngineResult<()> {
-        Err(crate::EngineError::LockWaitTimeout)
+        Err(EngineError::LockWaitTimeout)
     }
 
     fn lock_wait_timeout(&self) -> Duration {
@@ -251,10 +252,37 @@ pub trait Engine: Send + Sync {
         self.is_durable(lsn)
     }
 
-    /// Called once at start: returns the transactions that were prepared and have not ended. Their
-    /// rows are locked.
+    /// Returns when everything up to `lsn` survives a loss of power, whatever the flush setting is.
+    fn wait_synced(&self, lsn: Lsn) -> EngineResult<()> {
+        self.wait_durable(lsn)
+    }
+
+    /// Whether [`Self::wait_synced`] would return at once.
+    fn is_synced(&self, lsn: Lsn) -> bool {
+        self.is_durable(lsn)
+    }
+
+    /// Returns the prepared transactions that nobody has: at start those that have not ended, later
+    /// those whose commit failed. Their rows are locked.
     fn take_prepared(&self) -> EngineResult<Vec<PreparedTrx>> {
         Ok(Vec::new())
+    }
+
+    /// Whether commits and prepared transactions can carry a [`Rider`].
+    fn carries_riders(&self) -> bool {
+        false
+    }
+
+    /// The most bytes that a rider may bring: more than this must not be the answer of
+    /// [`Rider::place`].
+    fn most_rider_bytes(&self) -> usize {
+        0
+    }
+
+    /// Makes a rider's bytes part of the log by themselves, at its place among the commits. Returns
+    /// the LSN to wait for. If [`Rider::place`] refuses, the result is [`EngineError::Refused`].
+    fn append(&self, _rider: &mut dyn Rider) -> EngineResult<Lsn> {
+        Err(EngineError::Unsupported("a rider"))
     }
 
     /// Writes a checkpoint; `sharp` leaves nothing to redo.
@@ -295,8 +323,9 @@ pub trait EngineTrx: Send + Sync {
     /// [`crate::EngineError::SnapshotConflict`] and ends the transaction.
     fn statement_begin(&self, isolation: Isolation, snapshot_isolation: bool) -> EngineResult<()>;
 
-    /// Takes the transaction's snapshot now (`WITH CONSISTENT SNAPSHOT`).
-    fn take_snapshot(&self) -> EngineResult<()>;
+    /// Takes the transaction's snapshot now (`WITH CONSISTENT SNAPSHOT`). Returns the LSN up to
+    /// which it sees commits; `None` if the engine has no such order.
+    fn take_snapshot(&self) -> EngineResult<Option<Lsn>>;
 
     /// Returns a point to roll back to. The executor also undoes a failed statement this way.
     fn savepoint(&self) -> EngineResult<u64>;
@@ -311,7 +340,11 @@ pub trait EngineTrx: Send + Sync {
     /// durable the transaction survives under the name `xid`, and dropping this object does not
     /// undo it. The transaction must not change anything any more. `None` if there is nothing to
     /// keep.
-    fn prepare(&self, _xid: &Xid) -> EngineResult<Option<Lsn>> {
+    ///
+    /// `rider` goes with the promise; it is left out if there is nothing to keep. If it refuses,
+    /// the result is [`EngineError::Refused`]. After an error the transaction is not prepared and
+    /// can only be rolled back.
+    fn prepare(&self, _xid: &Xid, _rider: Option<&mut dyn Rider>) -> EngineResult<Option<Lsn>> {
         Ok(None)
     }
 
@@ -329,7 +362,11 @@ pub trait EngineTrx: Send + Sync {
     fn restart(&self, _read_only: bool) {}
 
     /// Publishes the changes. Returns the LSN to wait for, `None` if nothing was changed.
-    fn commit(self: Box<Self>) -> EngineResult<Option<Lsn>>;
+    ///
+    /// `rider` goes with the changes, and also if there are none. If it refuses, the result is
+    /// [`EngineError::Refused`]. After an error everything is undone; but a prepared transaction
+    /// stays prepared, and [`Engine::take_prepared`] gives it again.
+    fn commit(self: Box<Self>, rider: Option<&mut dyn Rider>) -> EngineResult<Option<Lsn>>;
 
     /// Undoes everything.
     fn rollback(self: Box<Self>) -> EngineResult<()>;
@@ -509,20 +546,26 @@ pub trait Table: Send + Sync {
 
     /// Replaces the rows with clustered keys `at` by `new`, one each; a row whose clustered key
     /// changed moves. A key that no longer exists is skipped. Returns the number of rows changed.
+    ///
+    /// `before` is extended by the old row of each key, in the table's layout and in order of `at`;
+    /// by an empty row for a key that was skipped. After an error its new rows have no meaning.
     fn update(
         &self,
         trx: &dyn EngineTrx,
         context: &dyn StatementContext,
         at: &ByteRows,
         new: &ByteRows,
+        before: Option<&mut ByteRows>,
     ) -> EngineResult<u64>;
 
-    /// Deletes the rows with clustered keys `at`; returns how many existed.
+    /// Deletes the rows with clustered keys `at`; returns how many existed. `before` is as for
+    /// [`Self::update`].
     fn delete(
         &self,
         trx: &dyn EngineTrx,
         context: &dyn StatementContext,
         at: &ByteRows,
+        before: Option<&mut ByteRows>,
     ) -> EngineResult<u64>;
 
     /// Reserves `count` values of the AUTO_INCREMENT counter at `offset + n * step`. Returns the

@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use selkie_types::SqlError;
+
 /// Result of an engine's operation.
 pub type EngineResult<T> = Result<T, EngineError>;
 
@@ -44,6 +46,8 @@ pub enum EngineError {
     ReadOnlyMode,
     /// The engine does not support this.
     Unsupported(&'static str),
+    /// A [`crate::Rider`] refused the commit with this error.
+    Refused(Box<SqlError>),
     /// Stored data is damaged.
     Corrupt(String),
     /// The operating system refused.
@@ -68,6 +72,7 @@ impl fmt::Display for EngineError {
             Self::ReadOnly => f.write_str("read only"),
             Self::ReadOnlyMode => f.write_str("running in read-only mode"),
             Self::Unsupported(what) => write!(f, "the engine does not support {what}"),
+            Self::Refused(error) => write!(f, "the commit was refused: {error}"),
             Self::Corrupt(what) => write!(f, "corrupt data: {what}"),
             Self::Io(error) => write!(f, "{error}"),
         }

@@ -32,6 +32,7 @@ mod moment;
 mod named;
 mod personality;
 mod range;
+mod rider;
 mod stripe;
 #[cfg(feature = "testing")]
 pub mod testing;
@@ -58,4 +59,5 @@ pub use personality::{
     Personality, RowFormats, RowHabits, Shown, StatementLimits,
 };
 pub use range::KeyRange;
+pub use rider::{Refusal, Rider, RiderFiles};
 pub use stripe::{OwnLines, Parts};

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use crate::{
-    Capabilities, Engine, EngineResult, EngineTrx, IndexId, Isolation, Lsn, Personality,
+    Capabilities, Engine, EngineResult, EngineTrx, IndexId, Isolation, Lsn, Personality, Rider,
     StatementContext, Table, TableDef, TableId,
 };
 
@@ -82,6 +82,26 @@ impl Engine for NamedEngine {
 
     fn is_durable(&self, lsn: Lsn) -> bool {
         self.storage.is_written(lsn)
+    }
+
+    fn wait_synced(&self, lsn: Lsn) -> EngineResult<()> {
+        self.storage.wait_synced(lsn)
+    }
+
+    fn is_synced(&self, lsn: Lsn) -> bool {
+        self.storage.is_synced(lsn)
+    }
+
+    fn carries_riders(&self) -> bool {
+        self.storage.carries_riders()
+    }
+
+    fn most_rider_bytes(&self) -> usize {
+        self.storage.most_rider_bytes()
+    }
+
+    fn append(&self, rider: &mut dyn Rider) -> EngineResult<Lsn> {
+        self.storage.append(rider)
     }
 
     fn checkpoint(&self, _: bool) -> EngineResult<()> {

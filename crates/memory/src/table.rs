@@ -81,9 +81,12 @@ impl MemoryTable {
         storage: &Arc<Storage>,
         number: usize,
         (at, row): (&[u8], &[u8]),
+        before: Option<&mut ByteRows>,
     ) -> EngineResult<bool> {
         let mut data = storage.data.write();
-        if !data.rows.contains_key(at) {
+        let old = data.rows.get(at);
+        note_row(old, before);
+        if old.is_none() {
             return Ok(false);
         }
         let key = self.shape.primary_key(row)?.unwrap_or_else(|| at.to_vec());
@@ -120,6 +123,13 @@ impl MemoryTable {
             }
         }
         Ok(())
+    }
+}
+
+/// Appends a row that is about to change, or an empty one if there is none.
+fn note_row(row: Option<&Vec<u8>>, before: Option<&mut ByteRows>) {
+    if let Some(before) = before {
+        before.push(row.map_or(&[], Vec::as_slice));
     }
 }
 
@@ -173,12 +183,14 @@ impl Table for MemoryTable {
         context: &dyn StatementContext,
         at: &ByteRows,
         new: &ByteRows,
+        mut before: Option<&mut ByteRows>,
     ) -> EngineResult<u64> {
         context.check_killed()?;
         let (trx, storage) = (own_trx(trx)?, self.storage()?);
         let mut changed = 0;
         for (number, change) in at.iter().zip(new.iter()).enumerate() {
-            changed += u64::from(self.update_row(trx, &storage, number, change)?);
+            let before = before.as_deref_mut();
+            changed += u64::from(self.update_row(trx, &storage, number, change, before)?);
         }
         Ok(changed)
     }
@@ -188,13 +200,16 @@ impl Table for MemoryTable {
         trx: &dyn EngineTrx,
         context: &dyn StatementContext,
         at: &ByteRows,
+        mut before: Option<&mut ByteRows>,
     ) -> EngineResult<u64> {
         context.check_killed()?;
         let (trx, storage) = (own_trx(trx)?, self.storage()?);
         let mut data = storage.data.write();
         let mut deleted = 0;
-        for key in at.iter().filter(|key| !key.is_empty()) {
-            if data.rows.contains_key(key) {
+        for key in at.iter() {
+            let old = data.rows.get(key).filter(|_| !key.is_empty());
+            note_row(old, before.as_deref_mut());
+            if old.is_some() {
                 self.change(trx, &storage, &mut data, key, None)?;
                 deleted += 1;
             }

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
-use selkie_engine::{EngineResult, EngineTrx, IndexId, Isolation, Lsn, TableId};
+use selkie_engine::{
+    EngineError, EngineResult, EngineTrx, IndexId, Isolation, Lsn, Rider, TableId,
+};
 
 use crate::data::{Entries, Shape};
 use crate::engine::{Shared, Storage};
@@ -82,8 +84,8 @@ impl EngineTrx for MemoryTrx {
         Ok(())
     }
 
-    fn take_snapshot(&self) -> EngineResult<()> {
-        Ok(())
+    fn take_snapshot(&self) -> EngineResult<Option<Lsn>> {
+        Ok(None)
     }
 
     fn savepoint(&self) -> EngineResult<u64> {
@@ -98,7 +100,10 @@ impl EngineTrx for MemoryTrx {
         self.changed.load(Ordering::Relaxed) || !self.undo.lock().is_empty()
     }
 
-    fn commit(self: Box<Self>) -> EngineResult<Option<Lsn>> {
+    fn commit(self: Box<Self>, rider: Option<&mut dyn Rider>) -> EngineResult<Option<Lsn>> {
+        if rider.is_some() {
+            return Err(EngineError::Unsupported("a rider"));
+        }
         let changed = self.has_changes();
         self.undo.lock().clear();
         Ok(changed.then_some(Lsn(0)))

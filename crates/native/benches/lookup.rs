@@ -60,7 +60,7 @@ fn fill(engine: &NativeEngine, def: &Arc<selkie_engine::TableDef>) {
         let rows = rows_of(ids.map(|id| item_row(def, id, Some(id), id % 1000, &name)));
         table.insert(&*trx, &NoContext::default(), &rows).expect("inserted");
     }
-    trx.commit().expect("committed");
+    trx.commit(None).expect("committed");
 }
 
 /// Random keys.

@@ -52,11 +52,11 @@ fn measure(engine: &NativeEngine, count: i64) {
         table.insert(&*trx, &context, rows).expect("inserted");
         if table.statistics().rows.is_multiple_of(100_000) {
             let next = engine.begin(Isolation::RepeatableRead, false).expect("trx");
-            std::mem::replace(&mut trx, next).commit().expect("committed");
+            std::mem::replace(&mut trx, next).commit(None).expect("committed");
         }
     }
     report("insert in key order", count as usize, start);
-    trx.commit().expect("committed");
+    trx.commit(None).expect("committed");
 
     let trx = engine.begin(Isolation::RepeatableRead, false).expect("trx");
     for fixed_only in [false, true] {
@@ -98,10 +98,10 @@ fn measure(engine: &NativeEngine, count: i64) {
             continue;
         };
         let row = item_row(&plain, id, Some(n as i64), 5, &name);
-        table.update(&*trx, &context, key, &rows_of([row])).expect("updated");
+        table.update(&*trx, &context, key, &rows_of([row]), None).expect("updated");
     }
     report("update, one random row", 200_000, start);
-    trx.commit().expect("committed");
+    trx.commit(None).expect("committed");
 
     let trx = engine.begin(Isolation::RepeatableRead, false).expect("trx");
     let mut def = (*plain).clone();
@@ -112,7 +112,7 @@ fn measure(engine: &NativeEngine, count: i64) {
     let start = Instant::now();
     engine.create_index(&*trx, &context, &def, 1).expect("built");
     report("index build", count as usize, start);
-    trx.commit().expect("committed");
+    trx.commit(None).expect("committed");
 
     let trx = engine.begin(Isolation::RepeatableRead, false).expect("trx");
     let table = engine.open_table(&def).expect("opened");
@@ -123,7 +123,7 @@ fn measure(engine: &NativeEngine, count: i64) {
         table.insert(&*trx, &context, &rows_of([row])).expect("inserted");
     }
     report("insert one row, one index", 200_000, start);
-    trx.commit().expect("committed");
+    trx.commit(None).expect("committed");
     let trx = engine.begin(Isolation::RepeatableRead, true).expect("trx");
     let start = Instant::now();
     let wrong = table.check(&*trx, &context).expect("checked");

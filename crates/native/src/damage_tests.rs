@@ -111,7 +111,7 @@ fn database() -> SimDisk {
         table.insert(&*trx, &NoContext::default(), &rows_of(&rows)).unwrap();
         trx
     };
-    insert(0..600).commit().unwrap();
+    insert(0..600).commit(None).unwrap();
     let open = insert(1000..1020);
     engine.checkpoint(true).unwrap();
     disk.power_off();

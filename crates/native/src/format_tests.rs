@@ -4,7 +4,9 @@
 use crate::ids::{FileId, Lsn, PAGE_SIZE, PageId};
 use crate::log::{BLOCK, GROUP_HEADER_LEN, Record, RecordWriter, SEGMENT_HEADER_LEN};
 use crate::page::*;
+use crate::recovery::RecoveryVisitor;
 use crate::space::{EXTENT, FILE_META_OFFSET, REGION_PAGES};
+use crate::trx::{FORMAT, FORMAT_WITHOUT_RIDERS, FORMAT_WITHOUT_RUNS, Recovered};
 
 const DOCUMENT: &str = include_str!("../../../docs/format.md");
 
@@ -77,6 +79,7 @@ fn records_have_these_bytes() {
         Record::Trx(b"t"),
         Record::FileCreated(FileId(6)),
         Record::FileDropped(FileId(7)),
+        Record::Rider(b"b"),
     ] {
         writer.push(record);
     }
@@ -84,6 +87,28 @@ fn records_have_these_bytes() {
     expected.extend_from_slice(&[0x82, 100, 0, 2, 0, b'a', b'b']);
     expected.extend_from_slice(&[0x83, 3, 1, 0, b'x']);
     expected.extend_from_slice(&[4, 1, 0, 0, 0, b'r', 5, 1, 0, 0, 0, b't']);
-    expected.extend_from_slice(&[6, 6, 0, 0, 0, 7, 7, 0, 0, 0]);
+    expected.extend_from_slice(&[6, 6, 0, 0, 0, 7, 7, 0, 0, 0, 8, 1, 0, 0, 0, b'b']);
     assert_eq!(writer.bytes(), expected);
+    expect("| 8 | rider | length u32, bytes |".to_owned());
+}
+
+#[test]
+fn snapshots_of_earlier_formats_are_read() {
+    // Next sequence 9, six empty lists, and the state of the riders' owner.
+    let mut bytes = [&[FORMAT, 9][..], &[0; 7 + 6 * 4], &[3, 0, 0, 0], b"abc"].concat();
+    expect(format!("The undo snapshot beside a checkpoint: format {FORMAT} (1 byte)"));
+    let load = |bytes: &[u8]| {
+        let mut recovered = Recovered::default();
+        recovered.snapshot(bytes).map(|()| (recovered.next_seq, recovered.riders.found().to_vec()))
+    };
+    assert_eq!(load(&bytes).expect("read"), (9, b"abc".to_vec()));
+    assert!(load(&bytes[..bytes.len() - 1]).is_err(), "the state is cut short");
+    bytes.truncate(bytes.len() - 7);
+    assert!(load(&bytes).is_err(), "the state is missing");
+    for earlier in [FORMAT_WITHOUT_RIDERS, FORMAT_WITHOUT_RUNS] {
+        bytes[0] = earlier;
+        assert_eq!(load(&bytes).expect("read"), (9, Vec::new()), "format {earlier}");
+    }
+    bytes[0] = FORMAT_WITHOUT_RUNS - 1;
+    assert!(load(&bytes).is_err());
 }

@@ -29,7 +29,7 @@ impl<'e> Desk<'e> {
 
     fn commit(&mut self) {
         let next = self.engine.begin(Isolation::RepeatableRead, false).unwrap();
-        let lsn = std::mem::replace(&mut self.trx, next).commit().unwrap();
+        let lsn = std::mem::replace(&mut self.trx, next).commit(None).unwrap();
         lsn.into_iter().for_each(|lsn| self.engine.wait_durable(lsn).unwrap());
         self.trx.statement_begin(Isolation::RepeatableRead, false).unwrap();
     }
@@ -174,7 +174,7 @@ fn unique_keys(engine: &dyn Engine) {
     assert_eq!(desk.ids(&Scan::default()).len(), 7);
     let at = rows_of([key_of(&desk.def, 0, Value::Int(1))]);
     let context = NoContext::default();
-    let outcome = desk.table.update(&*desk.trx, &context, &at, &rows_of([row(1, Some(50))]));
+    let outcome = desk.table.update(&*desk.trx, &context, &at, &rows_of([row(1, Some(50))]), None);
     assert!(matches!(outcome, Err(EngineError::DuplicateKey { index: 1, row: 0, .. })));
     desk.commit();
     desk.sound();
@@ -190,10 +190,17 @@ fn changes(engine: &dyn Engine) {
         item_row(&desk.def, 77, None, 9, "nobody"),
         item_row(&desk.def, 44, None, 9, "moved"),
     ]);
-    assert_eq!(desk.table.update(&*desk.trx, &context, &at, &new).unwrap(), 2);
+    let old = |id| item_row(&desk.def, id, Some(id * 10), id % 3, &format!("name {id}"));
+    let mut before = rows_of(["kept"]);
+    let changed = desk.table.update(&*desk.trx, &context, &at, &new, Some(&mut before));
+    assert_eq!(changed.unwrap(), 2);
+    assert!(before.iter().eq([&b"kept"[..], &old(2), &[], &old(4)]), "{before:?}");
     assert_eq!(desk.ids(&Scan::default()), [1, 2, 3, 5, 6, 7, 8, 9, 10, 44]);
     let at = rows_of([key(1), key(99), key(10)]);
-    assert_eq!(desk.table.delete(&*desk.trx, &context, &at).unwrap(), 2);
+    before.clear();
+    let deleted = desk.table.delete(&*desk.trx, &context, &at, Some(&mut before));
+    assert_eq!(deleted.unwrap(), 2);
+    assert!(before.iter().eq([&old(1)[..], &[], &old(10)]), "{before:?}");
     let nine = key_of(&desk.def, 2, Value::Int(9));
     let scan = Scan { index: Some(2), lower: Bound::Included(nine), ..Scan::default() };
     assert_eq!(desk.ids(&scan), [2, 44]);
@@ -221,9 +228,12 @@ fn no_primary_key(engine: &dyn Engine) {
     assert_eq!(names, [b"a", b"b", b"b"]);
     let context = NoContext::default();
     let at = rows_of([by_name.keys.get(1)]);
-    assert_eq!(desk.table.update(&*desk.trx, &context, &at, &rows_of([row("c")])).unwrap(), 1);
+    assert_eq!(
+        desk.table.update(&*desk.trx, &context, &at, &rows_of([row("c")]), None).unwrap(),
+        1
+    );
     let at = rows_of([by_name.keys.get(2)]);
-    assert_eq!(desk.table.delete(&*desk.trx, &context, &at).unwrap(), 1);
+    assert_eq!(desk.table.delete(&*desk.trx, &context, &at, None).unwrap(), 1);
     assert_eq!(desk.read(&Scan::default()).rows.len(), 2);
     desk.sound();
     desk.commit();
@@ -296,12 +306,16 @@ fn long_values(engine: &dyn Engine) {
     let context = NoContext::default();
     let shrunk = rows_of([letter(&desk.def, "short", Value::Null)]);
     let at = rows_of([found.keys.get(5)]);
-    assert_eq!(desk.table.update(&*desk.trx, &context, &at, &shrunk).unwrap(), 1);
+    let mut before = rows_of([""; 0]);
+    let shrinks = desk.table.update(&*desk.trx, &context, &at, &shrunk, Some(&mut before));
+    assert_eq!(shrinks.unwrap(), 1);
     let at = rows_of([found.keys.get(4)]);
-    assert_eq!(desk.table.delete(&*desk.trx, &context, &at).unwrap(), 1);
+    let deletes = desk.table.delete(&*desk.trx, &context, &at, Some(&mut before));
+    assert_eq!(deletes.unwrap(), 1);
+    assert!(before.iter().eq([found.rows.get(5), found.rows.get(4)]));
     let grown = rows_of([letter(&desk.def, "grown", body(300_000))]);
     let at = rows_of([found.keys.get(0)]);
-    assert_eq!(desk.table.update(&*desk.trx, &context, &at, &grown).unwrap(), 1);
+    assert_eq!(desk.table.update(&*desk.trx, &context, &at, &grown, None).unwrap(), 1);
     desk.commit();
     let found = desk.read(&Scan { index: Some(0), ..Scan::default() });
     assert!(Value::bytes(desk.def.layout.string(found.rows.get(0), 1).unwrap()) == body(300_000));
@@ -318,17 +332,17 @@ fn rolling_back(engine: &dyn Engine) {
     assert!(desk.trx.has_changes());
     let inner = desk.trx.savepoint().unwrap();
     let at = rows_of([key(&desk.def, 6), key(&desk.def, 1)]);
-    desk.table.delete(&*desk.trx, &context, &at).unwrap();
+    desk.table.delete(&*desk.trx, &context, &at, None).unwrap();
     desk.trx.rollback_to(inner).unwrap();
     assert_eq!(desk.ids(&Scan::default()), [1, 2, 3, 4, 5, 6]);
     let new =
         rows_of([item_row(&desk.def, 60, Some(1), 1, "y"), item_row(&desk.def, 1, None, 1, "z")]);
-    desk.table.update(&*desk.trx, &context, &at, &new).unwrap();
+    desk.table.update(&*desk.trx, &context, &at, &new, None).unwrap();
     desk.trx.rollback_to(savepoint).unwrap();
     assert_eq!(desk.ids(&Scan::default()), [1, 2, 3, 4, 5]);
     desk.insert(&[item_row(&desk.def, 7, None, 0, "x")]).unwrap();
     let at = rows_of([key(&desk.def, 1)]);
-    desk.table.delete(&*desk.trx, &context, &at).unwrap();
+    desk.table.delete(&*desk.trx, &context, &at, None).unwrap();
     desk.insert(&[item_row(&desk.def, 1, Some(4), 2, "again")]).unwrap();
     desk.rollback();
     assert_eq!(desk.ids(&Scan::default()), [1, 2, 3, 4, 5]);
@@ -349,7 +363,7 @@ fn tables_come_and_go(engine: &dyn Engine) {
     assert_eq!(desk.ids(&Scan::default()), [1, 2, 3]);
     let trx = engine.begin(Isolation::RepeatableRead, false).unwrap();
     engine.drop_table(&*trx, desk.def.id).unwrap();
-    if let Some(lsn) = trx.commit().unwrap() {
+    if let Some(lsn) = trx.commit(None).unwrap() {
         engine.wait_durable(lsn).unwrap();
     }
     assert!(!engine.table_exists(desk.def.id));

@@ -24,7 +24,7 @@ impl<'e> Twin<'e> {
         if !engine.table_exists(def.id) {
             engine.create_table(&*trx, def).unwrap();
         }
-        trx.commit().unwrap();
+        trx.commit(None).unwrap();
         let table = engine.open_table(def).unwrap();
         Self { engine, table, trx: engine.begin(Isolation::RepeatableRead, false).unwrap() }
     }
@@ -33,7 +33,7 @@ impl<'e> Twin<'e> {
         let next = self.engine.begin(Isolation::RepeatableRead, false).unwrap();
         let trx = std::mem::replace(&mut self.trx, next);
         match commit {
-            true => assert!(trx.commit().is_ok()),
+            true => assert!(trx.commit(None).is_ok()),
             false => trx.rollback().unwrap(),
         }
     }
@@ -45,9 +45,9 @@ impl<'e> Twin<'e> {
                 outcome(table.insert(trx, &context, &rows_of(rows)).map(|info| info.rows))
             }
             Work::Update(at, new) => {
-                outcome(table.update(trx, &context, &rows_of(at), &rows_of(new)))
+                outcome(table.update(trx, &context, &rows_of(at), &rows_of(new), None))
             }
-            Work::Delete(at) => outcome(table.delete(trx, &context, &rows_of(at))),
+            Work::Delete(at) => outcome(table.delete(trx, &context, &rows_of(at), None)),
             Work::Read(scan) => {
                 let found = table.scan(trx, &context, scan).and_then(drain);
                 outcome(found.map(|set| listing(&set)))

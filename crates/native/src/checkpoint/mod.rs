@@ -11,6 +11,9 @@ pub(crate) use control::{CheckpointRecord, Control};
 pub(crate) use run::Checkpointer;
 pub(crate) use throttle::{Brake, Throttle};
 
+use crate::error::Result;
+use crate::ids::Lsn;
+
 /// A part of the engine whose memory must survive although it is not in pages: the undo of active
 /// transactions.
 pub(crate) trait CheckpointParticipant: Send + Sync {
@@ -22,7 +25,10 @@ pub(crate) trait CheckpointParticipant: Send + Sync {
     /// `lsn` on again, and the receiver drops those it already has (I16: records carry their undo
     /// position). Transactions whose commit was published may be left out: the log up to here
     /// becomes durable before the checkpoint counts.
-    fn snapshot(&self, lsn: crate::ids::Lsn) -> Vec<u8>;
+    ///
+    /// Whatever else is to be there after recovery without the log before `lsn` must be durable
+    /// when this returns. If it fails, no checkpoint is taken, and the log stays.
+    fn snapshot(&self, lsn: Lsn) -> Result<Vec<u8>>;
 
     /// Approximate length of the snapshot now: a long one is not worth taking every second.
     fn snapshot_len(&self) -> usize;

@@ -1,12 +1,12 @@
 //! Takes a checkpoint. The order is the invariant: log tail, in-flight slots, dirty pages (I4);
-//! data files durable; undo snapshot durable; log durable; record durable; only then are log
-//! segments recycled (I9).
+//! data files durable; riders' files durable; undo snapshot durable; log durable; record durable;
+//! only then are log segments recycled (I9).
 
 use super::CheckpointParticipant;
 use super::control::{CheckpointRecord, Control};
 use crate::error::Result;
 use crate::ids::Lsn;
-use crate::log::Log;
+use crate::log::{Log, assert_no_order_lock};
 use crate::pool::Pool;
 use crate::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use crate::sync::{Mutex, RwLock};
@@ -68,6 +68,7 @@ impl Checkpointer {
     /// Moves the redo start forward as far as the dirty pages allow. Returns whether a record was
     /// written.
     pub(crate) fn run(&self, log: &Log, pool: &Pool) -> Result<bool> {
+        assert_no_order_lock();
         let mut last = self.last.lock();
         let Some(participant) = self.participant.read().clone() else {
             // Without it, the undo of active transactions is only in the log since the last record.
@@ -80,15 +81,16 @@ impl Checkpointer {
         }
         pool.sync_files();
         crate::failpoint::reached("checkpoint files synced");
-        let snapshot = participant.snapshot(lsn);
         let snapshot_file = 1 - last.snapshot_file.min(1);
-        let saved = self.control.write_snapshot(snapshot_file, &snapshot);
+        let saved = self.save_snapshot(snapshot_file, &*participant, lsn);
         self.blocked.store(saved.is_err(), Ordering::Relaxed);
         self.attempts.fetch_add(1, Ordering::Relaxed);
-        let snapshot_crc = saved?;
+        let (snapshot_len, snapshot_crc) = saved?;
         crate::failpoint::reached("checkpoint snapshot saved");
         // The snapshot leaves out transactions that have committed, so their commit records must be
-        // durable first.
+        // durable first. It may know riders that have only their places yet: those must be durable
+        // too.
+        log.wait_for_order();
         let durable = log.flush_all();
         let record = CheckpointRecord {
             seq: last.seq + 1,
@@ -98,7 +100,7 @@ impl Checkpointer {
             epoch: log.epoch(),
             next_file: self.next_file.load(Ordering::SeqCst),
             snapshot_file,
-            snapshot_len: snapshot.len() as u64,
+            snapshot_len,
             snapshot_crc,
             segment_size: last.segment_size,
         };
@@ -110,5 +112,17 @@ impl Checkpointer {
         self.last_lsn.store(lsn.0, Ordering::Release);
         self.count.fetch_add(1, Ordering::Relaxed);
         Ok(true)
+    }
+
+    /// Writes the participant's snapshot durably to file `number`; returns its length and checksum.
+    fn save_snapshot(
+        &self,
+        number: u32,
+        participant: &dyn CheckpointParticipant,
+        lsn: Lsn,
+    ) -> Result<(u64, u32)> {
+        let snapshot = participant.snapshot(lsn)?;
+        let crc = self.control.write_snapshot(number, &snapshot)?;
+        Ok((snapshot.len() as u64, crc))
     }
 }

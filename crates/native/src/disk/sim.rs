@@ -403,6 +403,7 @@ impl SimDisk {
 
 impl State {
     fn step(&mut self) -> Step {
+        crate::log::assert_no_order_lock();
         if self.down {
             return Step::Crash;
         }

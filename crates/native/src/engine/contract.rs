@@ -11,10 +11,10 @@ use crate::ids;
 use crate::sync::Mutex;
 use crate::sync::atomic::Ordering;
 use crate::table::{NativeTable, own_trx};
-use crate::trx::{NativeTrx, purge_step, take_prepared};
+use crate::trx::{NativeTrx, append_rider, purge_step, take_prepared};
 use selkie_engine::{
     Capabilities, Engine, EngineObserver, EngineResult, EngineTrx, IndexId, Inspection, Isolation,
-    LockDetail, Lsn, Personality, PreparedTrx, StatementContext, Table, TableDef, TableId,
+    LockDetail, Lsn, Personality, PreparedTrx, Rider, StatementContext, Table, TableDef, TableId,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -169,8 +169,29 @@ impl Engine for NativeEngine {
         self.shared.storage.log().written() >= ids::Lsn(lsn.0)
     }
 
+    fn wait_synced(&self, lsn: Lsn) -> EngineResult<()> {
+        self.shared.storage.log().flush_upto(ids::Lsn(lsn.0));
+        Ok(())
+    }
+
+    fn is_synced(&self, lsn: Lsn) -> bool {
+        self.shared.storage.log().durable() >= ids::Lsn(lsn.0)
+    }
+
     fn take_prepared(&self) -> EngineResult<Vec<PreparedTrx>> {
         Ok(take_prepared(&self.shared))
+    }
+
+    fn carries_riders(&self) -> bool {
+        self.shared.riders.are_taken()
+    }
+
+    fn most_rider_bytes(&self) -> usize {
+        self.shared.storage.log().most_rider_bytes()
+    }
+
+    fn append(&self, rider: &mut dyn Rider) -> EngineResult<Lsn> {
+        append_rider(&self.shared, rider)
     }
 
     fn checkpoint(&self, sharp: bool) -> EngineResult<()> {
@@ -202,6 +223,10 @@ impl Engine for NativeEngine {
         match name {
             "innodb_flush_log_at_trx_commit" => {
                 self.set_flush_at_commit(FlushAtCommit::of_setting(value));
+                value
+            }
+            "sync_binlog" => {
+                self.shared.storage.log().sync_riders_each(value);
                 value
             }
             "innodb_read_only" => {

@@ -1,12 +1,15 @@
 //! Crashes of the whole engine on the simulated disk. After each, the tables must hold exactly the
 //! state of some commit, not an earlier one than the last acknowledged, and every index must agree
-//! with the rows.
+//! with the rows. Each commit has a rider with its number: the riders' file must end with the
+//! commit that the tables show.
 
 use super::contract::NativeEngine;
 use super::options::NativeOptions;
+use super::rider_model::RiderLog;
 use crate::disk::Disk;
 use crate::disk::sim::{Rng, SimDisk};
 use crate::ids::PAGE_SIZE;
+use crate::page::get_u64;
 use crate::storage::testing::{process, quiet_process_ends};
 use selkie_engine::testing::{NoContext, contents, item_row, items, rows_of};
 use selkie_engine::{
@@ -37,8 +40,10 @@ fn options() -> NativeOptions {
     }
 }
 
-fn open(disk: &SimDisk) -> EngineResult<NativeEngine> {
-    NativeEngine::open_on(Arc::new(disk.clone()), &options())
+fn open(disk: &SimDisk) -> EngineResult<(NativeEngine, Arc<RiderLog>)> {
+    let log = RiderLog::new(Arc::new(disk.clone()));
+    let options = NativeOptions { rider_files: Some(log.clone()), ..options() };
+    Ok((NativeEngine::open_on(Arc::new(disk.clone()), &options)?, log))
 }
 
 fn key(def: &TableDef, id: i64) -> Vec<u8> {
@@ -51,6 +56,7 @@ fn key(def: &TableDef, id: i64) -> Vec<u8> {
 /// A session that does random work and records the expected rows.
 struct Session<'e> {
     engine: &'e NativeEngine,
+    log: &'e RiderLog,
     def: Arc<TableDef>,
     table: Arc<dyn Table>,
     rng: Rng,
@@ -78,14 +84,14 @@ impl Session<'_> {
                 Err(EngineError::DuplicateKey { .. }) => {}
                 Err(e) => return Err(e),
             },
-            5..8 => match self.table.update(trx, &context, &at, &rows_of([&row])) {
+            5..8 => match self.table.update(trx, &context, &at, &rows_of([&row]), None) {
                 Ok(0) => assert!(!rows.contains_key(&id)),
                 Ok(_) => drop(rows.insert(id, row)),
                 Err(EngineError::DuplicateKey { .. }) => {}
                 Err(e) => return Err(e),
             },
             _ => {
-                let gone = self.table.delete(trx, &context, &at)?;
+                let gone = self.table.delete(trx, &context, &at, None)?;
                 assert_eq!(gone == 1, rows.remove(&id).is_some());
             }
         }
@@ -112,14 +118,14 @@ impl Session<'_> {
         }
         history.states.push(rows);
         let state = history.states.len();
-        if let Some(lsn) = trx.commit()? {
-            if self.rng.below(3) > 0 {
-                self.engine.wait_durable(lsn)?;
-                history.acked = state;
-                history.auto = self.table.statistics().auto_increment.unwrap_or(0);
-            }
-        } else if history.acked == state - 1 {
+        let mut rider = self.log.rider(&(state as u64).to_le_bytes());
+        if let Some(lsn) = trx.commit(Some(&mut rider))?
+            && self.rng.below(3) > 0
+        {
+            self.engine.wait_durable(lsn)?;
             history.acked = state;
+            history.auto = self.table.statistics().auto_increment.unwrap_or(0);
+            self.log.write_upto(lsn);
         }
         if self.rng.below(10) == 0 { self.unfinished_ddl() } else { Ok(()) }
     }
@@ -133,36 +139,42 @@ impl Session<'_> {
 }
 
 /// Opens after a crash and checks. The state found becomes the current one.
-fn recover(disk: &SimDisk, history: &mut History, rng: &mut Rng) -> NativeEngine {
+fn recover(disk: &SimDisk, history: &mut History, rng: &mut Rng) -> (NativeEngine, Arc<RiderLog>) {
     for _ in 0..rng.below(3) {
         disk.crash_after(1 + rng.below(40));
         let _ = process(|| open(disk).map(drop));
         disk.crash();
     }
     disk.kill_process();
-    let engine = open(disk).unwrap_or_else(|e| panic!("recovery failed: {e}"));
+    let (engine, log) = open(disk).unwrap_or_else(|e| panic!("recovery failed: {e}"));
     let def = items(1);
+    let riders: Vec<u64> = log.contents().iter().map(|rider| get_u64(rider, 0)).collect();
+    assert!(riders.iter().copied().eq(1..=riders.len() as u64), "{riders:?}");
     if !engine.table_exists(TableId(1)) {
         assert_eq!(history.acked, 0, "an acknowledged table is lost");
         *history = History { states: Vec::new(), acked: 0, auto: 0 };
-        return engine;
+        return (engine, log);
     }
     assert!(!engine.table_exists(TableId(77)));
     let found = contents(&engine, &def);
-    let same = |rows: &Rows| rows.len() == found.len() && rows.values().eq(found.iter());
+    let state = riders.len();
+    assert!((history.acked..=history.states.len()).contains(&state), "{state} commits are left");
     let empty = Rows::new();
-    let state = (history.acked..=history.states.len())
-        .rev()
-        .find(|&n| same(n.checked_sub(1).map_or(&empty, |n| &history.states[n])));
-    let Some(state) = state else { panic!("no commit left what recovery found") };
+    let rows = state.checked_sub(1).map_or(&empty, |n| &history.states[n]);
+    assert!(rows.values().eq(found.iter()), "the rows are not those after commit {state}");
     let auto = engine.open_table(&def).unwrap().statistics().auto_increment.unwrap_or(0);
     assert!(auto >= history.auto, "the counter went back from {} to {auto}", history.auto);
     history.states.truncate(state);
     history.acked = state;
-    engine
+    (engine, log)
 }
 
-fn life(disk: &SimDisk, engine: NativeEngine, history: &mut History, rng: &mut Rng) {
+fn life(
+    disk: &SimDisk,
+    (engine, log): (NativeEngine, Arc<RiderLog>),
+    history: &mut History,
+    rng: &mut Rng,
+) {
     disk.crash_after(1 + rng.below(400));
     let seed = rng.next();
     let _ = process(|| -> EngineResult<()> {
@@ -170,11 +182,12 @@ fn life(disk: &SimDisk, engine: NativeEngine, history: &mut History, rng: &mut R
         if !engine.table_exists(TableId(1)) {
             let trx = engine.begin(Isolation::RepeatableRead, false)?;
             engine.create_table(&*trx, &def)?;
-            let lsn = trx.commit()?;
+            let lsn = trx.commit(None)?;
             lsn.map_or(Ok(()), |lsn| engine.wait_durable(lsn))?;
         }
         let table = engine.open_table(&def)?;
-        let mut session = Session { engine: &engine, def, table, rng: Rng::new(seed) };
+        let (engine, log) = (&engine, &*log);
+        let mut session = Session { engine, log, def, table, rng: Rng::new(seed) };
         (0..60).try_for_each(|_| session.transaction(history))
     });
     let _ = process(|| drop(engine));
@@ -183,10 +196,10 @@ fn life(disk: &SimDisk, engine: NativeEngine, history: &mut History, rng: &mut R
 #[test]
 fn a_damaged_file_is_refused_and_kept() {
     let disk = SimDisk::new(5);
-    let engine = open(&disk).unwrap();
+    let (engine, _) = open(&disk).unwrap();
     let trx = engine.begin(Isolation::RepeatableRead, false).unwrap();
     engine.create_table(&*trx, &items(1)).unwrap();
-    trx.commit().unwrap();
+    trx.commit(None).unwrap();
     engine.shutdown().unwrap();
     drop(engine);
     let files = |disk: &SimDisk| {
@@ -198,7 +211,8 @@ fn a_damaged_file_is_refused_and_kept() {
         for page in 0..3 {
             let fork = disk.fork(page);
             fork.flip(file, page * PAGE_SIZE as u64 + 5000, 2);
-            let outcome = open(&fork).and_then(|engine| engine.open_table(&items(1)).map(drop));
+            let outcome =
+                open(&fork).and_then(|(engine, _)| engine.open_table(&items(1)).map(drop));
             assert!(page == 2 || matches!(outcome, Err(EngineError::Corrupt(_))), "{file} {page}");
             assert_eq!(files(&fork), before, "a damaged file was deleted");
         }

@@ -9,6 +9,13 @@ mod ddl;
 mod open;
 mod options;
 mod personality;
+#[cfg(test)]
+mod rider_kill_tests;
+#[cfg(test)]
+mod rider_model;
+#[cfg(test)]
+mod rider_tests;
+mod riders;
 mod shared;
 #[cfg(test)]
 mod sim;
@@ -25,4 +32,5 @@ mod undo_tests;
 pub use contract::NativeEngine;
 pub(crate) use open::{open_on, undo_losers};
 pub use options::{FlushAtCommit, NativeOptions};
+pub(crate) use riders::{IgnoredRiders, Riders};
 pub(crate) use shared::Shared;

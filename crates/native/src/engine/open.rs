@@ -39,8 +39,10 @@ impl CheckpointParticipant for Participant {
         self.0.upgrade().map_or(0, |shared| shared.undo.active_bytes())
     }
 
-    fn snapshot(&self, _: Lsn) -> Vec<u8> {
-        self.0.upgrade().map_or_else(Vec::new, |shared| encode_snapshot(&shared))
+    fn snapshot(&self, lsn: Lsn) -> Result<Vec<u8>> {
+        let Some(shared) = self.0.upgrade() else { return Ok(Vec::new()) };
+        let riders = shared.riders.checkpoint(shared.storage.log(), lsn)?;
+        Ok(encode_snapshot(&shared, &riders))
     }
 }
 
@@ -66,15 +68,17 @@ fn is_no_data(name: &str) -> bool {
 /// Opens the database on a disk. Changes of losers are present, and their rows are locked, until
 /// they are rolled back.
 pub(crate) fn open_on(disk: Arc<dyn Disk>, options: &NativeOptions) -> Result<Arc<Shared>> {
-    let mut recovered = Recovered::default();
+    let mut recovered = Recovered::for_riders(options.riders());
     let storage = Storage::open_on(disk, options.storage(), Box::new(TreeRedo), &mut recovered)?;
+    recovered.riders.replayed()?;
     storage.log().set_mode(options.flush_at_commit.into());
     if options.force_recovery >= WITHOUT_UNDO {
         recovered.forget_undo();
     }
     let undo = Undo::new(recovered.next_seq.max(1), &storage, &recovered.stored())?;
     undo.set_budget(options.undo_memory());
-    let shared = Arc::new(Shared::new(storage.clone(), undo));
+    let riders = std::mem::take(&mut recovered.riders);
+    let shared = Arc::new(Shared::new(storage.clone(), undo, riders));
     if options.background {
         shared.snapshots.set_young(YOUNG);
     }

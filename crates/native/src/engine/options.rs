@@ -2,8 +2,11 @@
 //!
 //! They are fixed while it is open, except those that `set_variable` or a setter can change.
 
+use super::riders::Riders;
 use crate::log::FlushMode;
-use crate::storage::StorageOptions;
+use crate::storage::{StorageOptions, WITHOUT_UNDO};
+use selkie_engine::RiderFiles;
+use std::sync::Arc;
 
 /// The event after which a commit is acknowledged: `innodb_flush_log_at_trx_commit`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,7 +45,7 @@ impl From<FlushAtCommit> for FlushMode {
 const MIN_LOG_BUFFER: usize = 512 << 10;
 
 /// Sizes and switches of an engine.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct NativeOptions {
     /// `innodb_buffer_pool_size`.
     pub buffer_pool_bytes: usize,
@@ -66,6 +69,9 @@ pub struct NativeOptions {
     /// 5 takes unfinished transactions for committed, 6 ignores the log; 5 and 6 change nothing on
     /// disk.
     pub force_recovery: u8,
+    /// The owner of the files that are written from riders. Without one no commit carries a rider,
+    /// and a log with riders since the last checkpoint is refused.
+    pub rider_files: Option<Arc<dyn RiderFiles>>,
 }
 
 impl Default for NativeOptions {
@@ -81,6 +87,7 @@ impl Default for NativeOptions {
             doublewrite: storage.doublewrite,
             background: storage.background,
             force_recovery: storage.force_recovery,
+            rider_files: None,
         }
     }
 }
@@ -91,6 +98,14 @@ impl NativeOptions {
             0 => (self.buffer_pool_bytes / 8).max(8 << 20),
             bytes => bytes,
         }
+    }
+
+    /// The riders' owner. Where nothing may change on disk, its files must not either.
+    pub(super) fn riders(&self) -> Riders {
+        if self.force_recovery >= WITHOUT_UNDO {
+            return Riders::ignored();
+        }
+        Riders::of(self.rider_files.clone())
     }
 
     pub(super) fn storage(&self) -> StorageOptions {

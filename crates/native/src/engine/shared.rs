@@ -2,6 +2,7 @@
 //!
 //! Background threads refer to it weakly, so that they do not keep the database open.
 
+use super::riders::Riders;
 use crate::btree::Tree;
 use crate::error::Result;
 use crate::ids::{FileId, Lsn};
@@ -43,6 +44,19 @@ struct PendingFiles {
     dropped: Vec<(Lsn, FileId)>,
 }
 
+/// Mutexes for unique keys.
+struct Stripes {
+    locks: Box<[Mutex<()>]>,
+    hasher: foldhash::fast::RandomState,
+}
+
+impl Stripes {
+    fn new() -> Stripes {
+        let locks = (0..STRIPES).map(|_| Mutex::default()).collect();
+        Stripes { locks, hasher: foldhash::fast::RandomState::default() }
+    }
+}
+
 /// A tree and the table it belongs to.
 type OwnedTree = (Arc<Tree>, Arc<TableFiles>);
 
@@ -59,11 +73,11 @@ pub(crate) struct Shared {
     pub(crate) abandoned: Abandoned,
     pub(crate) counters: RowCounters,
     pub(crate) wait_times: WaitTimes,
+    pub(crate) riders: Riders,
     pub(super) tables: RwLock<HashMap<TableId, Arc<TableFiles>>>,
     trees: RwLock<HashMap<FileId, OwnedTree>>,
     files: Mutex<PendingFiles>,
-    stripes: Box<[Mutex<()>]>,
-    hasher: foldhash::fast::RandomState,
+    stripes: Stripes,
     next_trx: AtomicU64,
     pub(super) purger: Purger,
     /// Statements must not change anything.
@@ -96,7 +110,7 @@ impl Purger {
 }
 
 impl Shared {
-    pub(super) fn new(storage: Arc<Storage>, undo: Undo) -> Shared {
+    pub(super) fn new(storage: Arc<Storage>, undo: Undo, riders: Riders) -> Shared {
         Shared {
             storage,
             undo,
@@ -109,11 +123,11 @@ impl Shared {
             abandoned: Abandoned::default(),
             counters: RowCounters::default(),
             wait_times: WaitTimes::default(),
+            riders,
             tables: RwLock::default(),
             trees: RwLock::default(),
             files: Mutex::default(),
-            stripes: (0..STRIPES).map(|_| Mutex::default()).collect(),
-            hasher: foldhash::fast::RandomState::default(),
+            stripes: Stripes::new(),
             next_trx: AtomicU64::new(1),
             purger: Purger::default(),
             read_only: AtomicBool::new(false),
@@ -165,7 +179,7 @@ impl Shared {
 
     /// Returns the mutex under which a unique key is checked and inserted (I26).
     pub(crate) fn stripe(&self, file: FileId, key: &[u8]) -> &Mutex<()> {
-        &self.stripes[self.hasher.hash_one((file, key)) as usize % STRIPES]
+        &self.stripes.locks[self.stripes.hasher.hash_one((file, key)) as usize % STRIPES]
     }
 
     /// The table and index whose tree is in a file.

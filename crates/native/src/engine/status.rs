@@ -59,6 +59,7 @@ impl Shared {
             ("Innodb_lsn_flushed", log.durable().0),
             ("Innodb_lsn_last_checkpoint", storage.checkpoint_lsn().0),
             ("Innodb_os_log_fsyncs", load(&log.syncs)),
+            ("Binlog_group_commits", log.rider_flushes()),
             ("Innodb_log_write_requests", log.groups.sum()),
             ("Innodb_log_waits", load(&log.waits)),
         ];

@@ -54,7 +54,7 @@ impl Bank {
         let table = engine.open_table(&def).unwrap();
         let rows = (0..ACCOUNTS).map(|id| item_row(&def, id, None, 100, "account"));
         table.insert(&*trx, &NoContext::default(), &rows_of(rows)).unwrap();
-        trx.commit().unwrap();
+        trx.commit(None).unwrap();
         Bank { engine, def, table }
     }
 
@@ -68,7 +68,7 @@ impl Bank {
     fn set(&self, trx: &dyn EngineTrx, id: i64, balance: i64) -> EngineResult<u64> {
         let at = rows_of([key(&self.def, 0, id)]);
         let row = item_row(&self.def, id, Some(id), balance, &"m".repeat(balance as usize));
-        self.table.update(trx, &NoContext::default(), &at, &rows_of([row]))
+        self.table.update(trx, &NoContext::default(), &at, &rows_of([row]), None)
     }
 
     /// Moves money between accounts, or moves an account to another number.
@@ -81,7 +81,7 @@ impl Bank {
         self.set(trx, to, b + amount)?;
         if rng.below(4) == 0 {
             let at = rows_of([key(&self.def, 0, from)]);
-            self.table.delete(trx, &NoContext::default(), &at)?;
+            self.table.delete(trx, &NoContext::default(), &at, None)?;
             let row = item_row(&self.def, from, Some(from), a - amount, "again");
             self.table.insert(trx, &NoContext::default(), &rows_of([row]))?;
         }
@@ -102,7 +102,7 @@ impl Bank {
             let trx = self.engine.begin(Isolation::RepeatableRead, false).unwrap();
             match self.transfer(&*trx, &mut rng) {
                 Ok(()) if rng.below(5) == 0 => trx.rollback().unwrap(),
-                Ok(()) => assert!(trx.commit().is_ok()),
+                Ok(()) => assert!(trx.commit(None).is_ok()),
                 Err(EngineError::Deadlock) => trx.rollback().unwrap(),
                 Err(e) => panic!("{e}"),
             }
@@ -144,7 +144,7 @@ fn threads_fill_a_table_side_by_side() {
     let (engine, def) = (engine(&disk), items(1));
     let trx = engine.begin(Isolation::RepeatableRead, false).unwrap();
     engine.create_table(&*trx, &def).unwrap();
-    trx.commit().unwrap();
+    trx.commit(None).unwrap();
     let table = engine.open_table(&def).unwrap();
     std::thread::scope(|scope| {
         for thread in 0..4i64 {
@@ -158,7 +158,7 @@ fn threads_fill_a_table_side_by_side() {
                     if batch % 7 == 6 {
                         trx.rollback().unwrap()
                     } else {
-                        assert!(trx.commit().is_ok())
+                        assert!(trx.commit(None).is_ok())
                     }
                 }
             });
@@ -187,7 +187,7 @@ fn waiting_skipping_and_refusing() {
     assert!(matches!(refused, Err(EngineError::LockWaitTimeout)));
     let timed_out = read(&*two, LockMode::Shared, LockWait::Default);
     assert!(matches!(timed_out, Err(EngineError::LockWaitTimeout)));
-    one.commit().unwrap();
+    one.commit(None).unwrap();
     assert_eq!(bank.total(&*two, None), ACCOUNTS * 100, "the snapshot stands");
     assert_eq!(read(&*two, LockMode::Shared, LockWait::NoWait).unwrap(), 2);
     let three = begin();
@@ -196,6 +196,7 @@ fn waiting_skipping_and_refusing() {
         &*three,
         &NoContext(Duration::from_millis(30)),
         &rows_of([key(&bank.def, 0, 2)]),
+        None,
     );
     assert!(matches!(blocked, Err(EngineError::LockWaitTimeout)));
     two.rollback().unwrap();
@@ -231,7 +232,7 @@ fn what_a_panic_leaves_open_is_taken_back() {
         std::thread::sleep(Duration::from_millis(10));
     }
     bank.engine.create_table(&*trx, &other).unwrap();
-    trx.commit().unwrap();
+    trx.commit(None).unwrap();
     bank.engine.shutdown().unwrap();
 }
 
@@ -249,7 +250,7 @@ fn a_deadlock_has_one_victim() {
                 barrier.wait();
                 let outcome = bank.set(&*trx, second, 1);
                 match outcome {
-                    Ok(_) => assert!(trx.commit().is_ok()),
+                    Ok(_) => assert!(trx.commit(None).is_ok()),
                     Err(_) => trx.rollback().unwrap(),
                 }
                 matches!(outcome, Err(EngineError::Deadlock))
@@ -277,7 +278,9 @@ fn a_scan_does_not_meet_what_its_statement_does() {
                     // Every row moves ahead of the scan, in both orders.
                     let (id, kind) = (number(def, row, 0), number(def, row, 2));
                     let moved = item_row(def, next + id, None, kind + 1, "moved");
-                    table.update(&*trx, &context, &rows_of([key]), &rows_of([moved])).unwrap();
+                    table
+                        .update(&*trx, &context, &rows_of([key]), &rows_of([moved]), None)
+                        .unwrap();
                     rows += 1;
                     next += 1;
                 }

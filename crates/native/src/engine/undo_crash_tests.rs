@@ -80,10 +80,10 @@ impl Session<'_> {
             self.table.insert(trx, &context, &rows_of([&row]))?;
             rows.insert(id, row);
         } else if self.rng.below(4) == 0 {
-            self.table.delete(trx, &context, &at)?;
+            self.table.delete(trx, &context, &at, None)?;
             rows.remove(&id);
         } else {
-            self.table.update(trx, &context, &at, &rows_of([&row]))?;
+            self.table.update(trx, &context, &at, &rows_of([&row]), None)?;
             rows.insert(id, row);
         }
         Ok(())
@@ -120,7 +120,7 @@ impl Session<'_> {
         }
         model.states.push(rows);
         let state = model.states.len();
-        if let Some(lsn) = trx.commit()? {
+        if let Some(lsn) = trx.commit(None)? {
             self.engine.wait_durable(lsn)?;
             model.acked = state;
         }
@@ -133,7 +133,7 @@ impl Session<'_> {
         let mut rows = model.high.clone();
         self.changes(&*trx, &mut rows, HIGH, 40)?;
         model.branch = Branch::Prepared(rows.clone(), false);
-        let Some(lsn) = trx.prepare(&name())? else {
+        let Some(lsn) = trx.prepare(&name(), None)? else {
             model.branch = Branch::None;
             return trx.rollback();
         };
@@ -156,7 +156,7 @@ impl Session<'_> {
         let commits = self.rng.below(2) == 0;
         model.branch = Branch::Ended(after.clone(), commits, false);
         if commits {
-            let lsn = trx.commit()?;
+            let lsn = trx.commit(None)?;
             lsn.map_or(Ok(()), |lsn| self.engine.wait_durable(lsn))?;
             model.high = after;
         } else {
@@ -280,7 +280,7 @@ fn life(disk: &SimDisk, engine: NativeEngine, model: &mut Model, rng: &mut Rng) 
         if !engine.table_exists(TableId(1)) {
             let trx = engine.begin(Isolation::RepeatableRead, false)?;
             engine.create_table(&*trx, &items(1))?;
-            let lsn = trx.commit()?;
+            let lsn = trx.commit(None)?;
             lsn.map_or(Ok(()), |lsn| engine.wait_durable(lsn))?;
         }
         let mut session = session(&engine, seed);

@@ -65,7 +65,7 @@ impl<'e> World<'e> {
         let def = items(1);
         let trx = engine.begin(Isolation::RepeatableRead, false).unwrap();
         engine.create_table(&*trx, &def).unwrap();
-        trx.commit().unwrap();
+        trx.commit(None).unwrap();
         let table = engine.open_table(&def).unwrap();
         let rng = Rng::new(seed);
         World { engine, def, table, rng, rows: Rows::new(), readers: Vec::new() }
@@ -87,10 +87,10 @@ impl<'e> World<'e> {
             self.table.insert(trx, &context, &rows_of([&row])).unwrap();
             rows.insert(id, row);
         } else if self.rng.below(4) == 0 {
-            assert_eq!(self.table.delete(trx, &context, &at).unwrap(), 1);
+            assert_eq!(self.table.delete(trx, &context, &at, None).unwrap(), 1);
             rows.remove(&id);
         } else {
-            assert_eq!(self.table.update(trx, &context, &at, &rows_of([&row])).unwrap(), 1);
+            assert_eq!(self.table.update(trx, &context, &at, &rows_of([&row]), None).unwrap(), 1);
             rows.insert(id, row);
         }
     }
@@ -109,7 +109,7 @@ impl<'e> World<'e> {
         if self.rng.below(6) == 0 {
             trx.rollback().unwrap();
         } else {
-            trx.commit().unwrap();
+            trx.commit(None).unwrap();
             self.rows = rows;
         }
     }
@@ -218,7 +218,7 @@ fn a_large_transaction_leaves_memory_and_comes_back() {
     let trx = engine.begin(Isolation::RepeatableRead, false).unwrap();
     let mut rows = world.rows.clone();
     (0..800).for_each(|_| world.change(&*trx, &mut rows, 400));
-    trx.commit().unwrap();
+    trx.commit(None).unwrap();
     world.check();
     world.rows = rows;
     world.reader();

@@ -6,7 +6,7 @@
 use super::overlay::Overlay;
 use super::{check, files, log, pages, tree, undo};
 use crate::disk::Disk;
-use crate::engine::NativeOptions;
+use crate::engine::{IgnoredRiders, NativeOptions};
 use crate::error::StorageError;
 use rustix::fs::FlockOperation;
 use std::fs;
@@ -103,8 +103,12 @@ pub fn inspect(arguments: &[String], out: &mut dyn Write) -> u8 {
 }
 
 fn look(what: &str, dir: &Path, rest: &[String], out: &mut Vec<u8>) -> u8 {
-    let options =
-        NativeOptions { background: false, doublewrite: false, ..NativeOptions::default() };
+    let options = NativeOptions {
+        background: false,
+        doublewrite: false,
+        rider_files: Some(Arc::new(IgnoredRiders)),
+        ..NativeOptions::default()
+    };
     let directory = Directory { disk: Arc::new(Overlay::new(dir)), options };
     let answer = match what {
         "files" => files::list(&directory, out),

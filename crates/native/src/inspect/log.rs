@@ -70,6 +70,7 @@ fn describe(record: Record<'_>) -> String {
         Record::Trx(payload) => transaction(payload),
         Record::FileCreated(file) => format!("file {} created", file.0),
         Record::FileDropped(file) => format!("file {} dropped", file.0),
+        Record::Rider(payload) => format!("{} bytes of a rider", payload.len()),
     }
 }
 

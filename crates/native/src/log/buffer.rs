@@ -14,6 +14,7 @@
 //! (snapshots and the binlog would need a new order to merge them).
 
 use super::group::{BLOCK, GROUP_HEADER_LEN, group_header, group_len};
+use super::order::{OrderLock, assert_no_order_lock};
 use super::segment::Segments;
 use crate::error::{Result, StorageError};
 use crate::ids::Lsn;
@@ -30,13 +31,48 @@ const FREE: u64 = u64::MAX;
 #[repr(align(64))]
 struct Padded<T>(T);
 
+/// The in-flight slots: a lower bound of the position of each committer between reservation and end
+/// of copy.
+struct Slots {
+    bounds: Box<[Padded<AtomicU64>]>,
+    /// Number of slots that have ever been occupied.
+    used: AtomicUsize,
+}
+
+impl Slots {
+    fn new() -> Slots {
+        let bounds = (0..SLOTS).map(|_| Padded(AtomicU64::new(FREE))).collect();
+        Slots { bounds, used: AtomicUsize::new(0) }
+    }
+
+    fn set(&self, slot: usize, bound: u64) {
+        self.bounds[slot].0.store(bound, Ordering::SeqCst);
+    }
+
+    /// Occupies a slot unless it is not free.
+    fn occupy(&self, slot: usize, bound: impl FnOnce() -> u64) -> bool {
+        if self.used.load(Ordering::Relaxed) <= slot {
+            self.used.fetch_max(slot + 1, Ordering::SeqCst);
+        }
+        let (cell, bound) = (&self.bounds[slot].0, bound());
+        cell.compare_exchange(FREE, bound, Ordering::SeqCst, Ordering::Relaxed).is_ok()
+    }
+
+    /// The lowest bound of all.
+    fn lowest(&self) -> u64 {
+        let used = self.used.load(Ordering::SeqCst);
+        let bounds = self.bounds[..used].iter().map(|bound| bound.0.load(Ordering::SeqCst));
+        bounds.min().unwrap_or(FREE)
+    }
+}
+
 /// The write-ahead log of one engine.
 pub(crate) struct Log {
     pub(super) segments: Segments,
     ring: Arena,
     tail: Padded<AtomicU64>,
-    slots: Box<[Padded<AtomicU64>]>,
-    slots_used: AtomicUsize,
+    pub(super) order: OrderLock,
+    slots: Slots,
     /// The highest value of `completed` returned so far.
     completed: AtomicU64,
     pub(super) epoch: u32,
@@ -54,6 +90,9 @@ pub(crate) struct Log {
     pub(crate) waits: AtomicU64,
 }
 
+/// Most bytes of a rider, however large the log buffer is: more would delay other commits.
+const MOST_RIDER_BYTES: usize = 1 << 20;
+
 /// A reserved piece of the stream. It counts as in flight until dropped.
 pub(crate) struct Reserved<'l> {
     log: &'l Log,
@@ -66,7 +105,7 @@ pub(crate) struct Reserved<'l> {
 
 impl Drop for Reserved<'_> {
     fn drop(&mut self) {
-        self.log.slots[self.slot].0.store(FREE, Ordering::SeqCst);
+        self.log.slots.set(self.slot, FREE);
     }
 }
 
@@ -81,8 +120,8 @@ impl Log {
             segments,
             ring: ring.map_err(|e| StorageError::io("log buffer", e))?,
             tail: Padded(AtomicU64::new(start.0)),
-            slots: (0..SLOTS).map(|_| Padded(AtomicU64::new(FREE))).collect(),
-            slots_used: AtomicUsize::new(0),
+            order: OrderLock::default(),
+            slots: Slots::new(),
             completed: AtomicU64::new(start.0),
             epoch,
             written: AtomicU64::new(start.0),
@@ -131,6 +170,11 @@ impl Log {
         self.ring.len() / 4 - GROUP_HEADER_LEN - 8
     }
 
+    /// The most bytes a rider may bring. The rest of its group is for the commit's own record.
+    pub(crate) fn most_rider_bytes(&self) -> usize {
+        MOST_RIDER_BYTES.min(self.max_payload() / 4)
+    }
+
     /// Everything below this is complete: reserved, copied, and its effects published. Never
     /// decreases, so it can serve as a snapshot. The tail is read before the slots (I4): a group
     /// below that tail published its slot before it moved the tail.
@@ -147,9 +191,7 @@ impl Log {
 
     fn scan_completed(&self) -> Lsn {
         let tail = self.tail();
-        let used = self.slots_used.load(Ordering::SeqCst);
-        let in_flight = self.slots[..used].iter().map(|s| s.0.load(Ordering::SeqCst)).min();
-        Lsn(in_flight.unwrap_or(FREE).min(tail.0))
+        Lsn(self.slots.lowest().min(tail.0))
     }
 
     /// Publishes a slot whose bound, the tail, is not above the position reserved next.
@@ -158,22 +200,27 @@ impl Log {
         let mut backoff = Backoff::new();
         loop {
             for slot in (0..SLOTS).map(|n| (first + n) % SLOTS) {
-                if self.slots_used.load(Ordering::Relaxed) <= slot {
-                    self.slots_used.fetch_max(slot + 1, Ordering::SeqCst);
-                }
-                let bound = self.tail().0;
-                let cell = &self.slots[slot].0;
-                if cell.compare_exchange(FREE, bound, Ordering::SeqCst, Ordering::Relaxed).is_ok() {
+                if self.slots.occupy(slot, || self.tail().0) {
                     return slot;
                 }
             }
+            assert_no_order_lock();
             backoff.wait();
         }
     }
 
     fn reserved(&self, slot: usize, start: u64, end: u64) -> Reserved<'_> {
-        self.slots[slot].0.store(start, Ordering::SeqCst);
+        self.slots.set(slot, start);
         Reserved { log: self, slot, start: Lsn(start), end: Lsn(end) }
+    }
+
+    /// Takes the next place in the stream for a thread that has entered.
+    fn take(&self, slot: usize, payload: usize) -> (Lsn, Lsn) {
+        let len = group_len(payload) as u64;
+        self.groups.add_about(1);
+        let start = self.tail.0.fetch_add(len, Ordering::SeqCst);
+        self.slots.set(slot, start);
+        (Lsn(start), Lsn(start + len))
     }
 
     /// Reserves the place of a group. Called with the page latches held, so that log order is page
@@ -183,13 +230,34 @@ impl Log {
             payload <= self.max_payload(),
             "a mini-transaction larger than the log buffer allows"
         );
-        let len = group_len(payload) as u64;
-        self.groups.add_about(1);
         let slot = self.enter();
-        let start = self.tail.0.fetch_add(len, Ordering::SeqCst);
-        let reserved = self.reserved(slot, start, start + len);
-        self.wait_for_room(reserved.end);
+        let (start, end) = self.take(slot, payload);
+        let reserved = Reserved { log: self, slot, start, end };
+        self.wait_for_room(end);
         reserved
+    }
+
+    /// Reserves the place of a group whose payload is as long as `place` says. No other call of
+    /// this function comes between `place` and the reservation, so the order of places is the order
+    /// of groups. If `place` fails, nothing is reserved. The caller waits for room.
+    pub(crate) fn reserve_in_order<E>(
+        &self,
+        place: impl FnOnce() -> std::result::Result<usize, E>,
+    ) -> std::result::Result<Reserved<'_>, E> {
+        // A slot may be a while in coming, so it is there before the lock is taken.
+        let mut reserved = Reserved { log: self, slot: self.enter(), start: Lsn(0), end: Lsn(0) };
+        self.order.under(|| {
+            let payload = place()?;
+            assert!(payload <= self.max_payload(), "a commit larger than the log buffer allows");
+            (reserved.start, reserved.end) = self.take(reserved.slot, payload);
+            self.order.end.store(reserved.end.0, Ordering::Relaxed);
+            Ok(reserved)
+        })
+    }
+
+    /// Returns when every rider that has its place by now has its place in the log too.
+    pub(crate) fn wait_for_order(&self) {
+        self.order.under(|| ());
     }
 
     /// Copies a group into its place.
@@ -218,7 +286,7 @@ impl Log {
         loop {
             let end = tail.next_multiple_of(BLOCK);
             if end == tail {
-                self.slots[slot].0.store(FREE, Ordering::SeqCst);
+                self.slots.set(slot, FREE);
                 return None;
             }
             match self.tail.0.compare_exchange(tail, end, Ordering::SeqCst, Ordering::SeqCst) {
@@ -230,7 +298,8 @@ impl Log {
 
     /// Waits until the ring can take bytes below `end`. The log's writer needs no page latch, so
     /// waiting here under latches cannot deadlock; `Mtr::begin` makes it rare.
-    fn wait_for_room(&self, end: Lsn) {
+    pub(crate) fn wait_for_room(&self, end: Lsn) {
+        assert_no_order_lock();
         if self.has_room(end) {
             return;
         }

@@ -7,6 +7,7 @@
 
 use super::buffer::Log;
 use super::group::{BLOCK, pad_header};
+use super::order::assert_no_order_lock;
 use crate::error::Result;
 use crate::ids::Lsn;
 use crate::pool::Backoff;
@@ -42,9 +43,25 @@ impl Log {
         self.mode.store(mode as u8, Ordering::Relaxed);
     }
 
+    /// Lets commits with riders wait for durability in every mode if `commits` is 1: each of them
+    /// is synced then (`sync_binlog`).
+    pub(crate) fn sync_riders_each(&self, commits: u64) {
+        self.order.syncs.store(commits == 1, Ordering::Relaxed);
+    }
+
+    /// The mode for a commit. One without a rider counts as one with a rider if a rider has come
+    /// after it.
+    fn mode_of(&self, lsn: Lsn) -> FlushMode {
+        let mode = self.mode();
+        let syncs = mode != FlushMode::AtCommit
+            && self.order.syncs.load(Ordering::Relaxed)
+            && lsn.0 <= self.order.end.load(Ordering::Relaxed);
+        if syncs { FlushMode::AtCommit } else { mode }
+    }
+
     /// Waits, according to the mode, until a commit may be acknowledged. Hold no latch.
     pub(crate) fn settle_commit(&self, lsn: Lsn) {
-        match self.mode() {
+        match self.mode_of(lsn) {
             FlushMode::EverySecond => {}
             FlushMode::AtCommit => self.flush_upto(lsn),
             FlushMode::WriteAtCommit => self.write_upto(lsn),
@@ -53,7 +70,7 @@ impl Log {
 
     /// Whether [`Self::settle_commit`] would return at once.
     pub(crate) fn is_settled(&self, lsn: Lsn) -> bool {
-        match self.mode() {
+        match self.mode_of(lsn) {
             FlushMode::EverySecond => true,
             FlushMode::AtCommit => self.durable() >= lsn,
             FlushMode::WriteAtCommit => self.written() >= lsn,
@@ -90,6 +107,7 @@ impl Log {
     }
 
     fn lead_until(&self, done: impl Fn() -> bool, sync: bool) {
+        assert_no_order_lock();
         if done() {
             return;
         }
@@ -151,7 +169,16 @@ impl Log {
         complete > from
     }
 
+    /// Flushes with a rider among what they made durable. A rider that came during a flush without
+    /// one may count too.
+    pub(crate) fn rider_flushes(&self) -> u64 {
+        self.order.flushes.load(Ordering::Relaxed)
+    }
+
     fn advance_durable(&self, end: Lsn) {
+        if self.order.end.load(Ordering::Relaxed) > self.durable().0 {
+            self.order.flushes.fetch_add(1, Ordering::Relaxed);
+        }
         self.durable.store(end.0, Ordering::Release);
         self.syncs.fetch_add(1, Ordering::Relaxed);
     }

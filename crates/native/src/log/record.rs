@@ -10,6 +10,7 @@
 //! transaction   05 | len u32 | payload
 //! file created  06 | file u32
 //! file dropped  07 | file u32
+//! rider         08 | len u32 | payload
 //! ```
 
 use crate::ids::{FileId, PageId};
@@ -21,7 +22,10 @@ const ROW: u8 = 4;
 const TRX: u8 = 5;
 const FILE_CREATED: u8 = 6;
 const FILE_DROPPED: u8 = 7;
+const RIDER: u8 = 8;
 const SAME_PAGE: u8 = 0x80;
+/// Bytes before the payload of a record with a long payload.
+const SIZED_HEADER: usize = 5;
 
 /// One record, borrowing from its group.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -59,6 +63,8 @@ pub(crate) enum Record<'a> {
     FileCreated(FileId),
     /// A data file is gone from this position on.
     FileDropped(FileId),
+    /// Bytes of a rider, opaque here: its owner's files are written from them.
+    Rider(&'a [u8]),
 }
 
 /// Appends records to a buffer.
@@ -102,9 +108,13 @@ impl RecordWriter {
     }
 
     fn sized(&mut self, kind: u8, payload: &[u8]) {
-        self.buf.push(kind);
-        self.buf.extend_from_slice(&(payload.len() as u32).to_le_bytes());
+        self.sized_header(kind, payload.len());
         self.buf.extend_from_slice(payload);
+    }
+
+    fn sized_header(&mut self, kind: u8, len: usize) {
+        self.buf.push(kind);
+        self.buf.extend_from_slice(&(len as u32).to_le_bytes());
     }
 
     /// Appends one record. Payloads of page records are shorter than 64 KiB, as pages are.
@@ -130,7 +140,22 @@ impl RecordWriter {
             Record::Trx(payload) => self.sized(TRX, payload),
             Record::FileCreated(file) => self.file_record(FILE_CREATED, file),
             Record::FileDropped(file) => self.file_record(FILE_DROPPED, file),
+            Record::Rider(payload) => self.sized(RIDER, payload),
         }
+    }
+
+    /// Length of all records together with a rider's record of `len` bytes.
+    pub(crate) fn len_with_rider(&self, len: usize) -> usize {
+        self.buf.len() + SIZED_HEADER + len
+    }
+
+    /// Appends a rider's record, whose `len` bytes `fill` appends.
+    pub(crate) fn rider(&mut self, len: usize, fill: impl FnOnce(&mut Vec<u8>)) {
+        let end = self.len_with_rider(len);
+        self.buf.reserve(end - self.buf.len());
+        self.sized_header(RIDER, len);
+        fill(&mut self.buf);
+        assert_eq!(self.buf.len(), end, "a rider has not brought as many bytes as it said");
     }
 
     fn file_record(&mut self, kind: u8, file: FileId) {
@@ -202,6 +227,7 @@ impl<'a> RecordReader<'a> {
             TRX => self.u32().and_then(|len| self.take(len as usize)).map(Record::Trx),
             FILE_CREATED => Ok(Record::FileCreated(FileId(self.u32()?))),
             FILE_DROPPED => Ok(Record::FileDropped(FileId(self.u32()?))),
+            RIDER => self.u32().and_then(|len| self.take(len as usize)).map(Record::Rider),
             _ => Err(BadRecord),
         }
     }
@@ -239,9 +265,12 @@ mod tests {
             Record::Trx(b"commit"),
             Record::FileCreated(FileId(5)),
             Record::FileDropped(FileId(4)),
+            Record::Rider(b"events"),
+            Record::Rider(b"more"),
         ];
         let mut writer = RecordWriter::default();
-        records.iter().for_each(|r| writer.push(*r));
+        records[..9].iter().for_each(|r| writer.push(*r));
+        writer.rider(4, |out| out.extend_from_slice(b"more"));
         let back: Vec<_> = RecordReader::new(writer.bytes()).map(|r| r.expect("valid")).collect();
         assert_eq!(back, records);
         assert_eq!(writer.bytes().iter().filter(|b| **b == WRITE | SAME_PAGE).count(), 1);

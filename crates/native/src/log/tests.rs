@@ -88,6 +88,28 @@ fn modes_decide_what_a_commit_waits_for() {
 }
 
 #[test]
+fn riders_are_synced_in_every_mode_if_they_have_to_be() {
+    let disk = SimDisk::new(2);
+    let log = new_log(&disk, 64 << 10);
+    log.set_mode(super::FlushMode::EverySecond);
+    let with_rider = || {
+        let reserved = log.reserve_in_order(|| Ok::<_, ()>(4)).expect("placed");
+        log.fill(&reserved, b"abcd", crc32c::crc32c(b"abcd"));
+        reserved.end
+    };
+    let first = with_rider();
+    log.settle_commit(first);
+    assert!(log.durable() < first && log.is_settled(first));
+    log.sync_riders_each(1);
+    assert!(!log.is_settled(first));
+    let second = with_rider();
+    log.settle_commit(second);
+    assert!(log.durable() >= second);
+    let without = log.append(b"efgh");
+    assert!(log.durable() < without && log.is_settled(without));
+}
+
+#[test]
 fn recycled_segments_do_not_resurrect_old_groups() {
     let disk = SimDisk::new(3);
     let log = new_log(&disk, 64 << 10);

@@ -5,6 +5,7 @@ use super::pages::{Change, FILE, Pages, id};
 use super::{Body, Explore, run};
 use crate::checkpoint::{CheckpointParticipant, CheckpointRecord, Checkpointer, Control};
 use crate::disk::{Access, Disk};
+use crate::error::Result;
 use crate::ids::{Lsn, PAGE_SIZE};
 use crate::log::BLOCK;
 use crate::page;
@@ -16,8 +17,8 @@ use std::sync::Arc;
 struct NoUndo;
 
 impl CheckpointParticipant for NoUndo {
-    fn snapshot(&self, _: Lsn) -> Vec<u8> {
-        Vec::new()
+    fn snapshot(&self, _: Lsn) -> Result<Vec<u8>> {
+        Ok(Vec::new())
     }
 
     fn snapshot_len(&self) -> usize {

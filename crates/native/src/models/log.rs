@@ -1,12 +1,15 @@
 //! Model of group commit: a position reported as durable has everything before it on a disk that
 //! loses all it may lose. No thread waits for ever. A failed write ends the process before any
-//! commit is acknowledged.
+//! commit is acknowledged. The places of riders have the order of the log, and a checkpoint that
+//! knows a place has its rider in the durable log.
 
 use super::disk::SteppingDisk;
 use super::{Body, Explore, run};
 use crate::disk::sim::SimDisk;
 use crate::ids::Lsn;
 use crate::log::{BLOCK, FlushMode, Log, LogReader, Segments};
+use crate::sync::atomic::{AtomicU64, Ordering};
+use parking_lot::Mutex;
 use std::sync::Arc;
 
 const SEGMENT: u64 = 64 << 10;
@@ -122,6 +125,96 @@ fn nobody_hears_of_a_commit_whose_write_failed() {
             run(vec![write, committer(&model, 40, 1), committer(&model, 40, 1)]);
         });
     }
+}
+
+/// The places of riders.
+#[derive(Default)]
+struct Places {
+    /// Number of places given.
+    given: AtomicU64,
+    /// Each place with the end of its group. Not a step.
+    ends: Mutex<Vec<(u64, Lsn)>>,
+}
+
+impl Places {
+    /// Takes a place in two steps, which only the order lock keeps together.
+    fn take(&self) -> u64 {
+        let place = self.given.load(Ordering::SeqCst);
+        self.given.store(place + 1, Ordering::SeqCst);
+        place
+    }
+
+    /// Tries to commit with a rider that refuses.
+    fn refuse(&self, log: &Log) {
+        let nothing = log.reserve_in_order(|| Err(self.given.load(Ordering::SeqCst)));
+        assert!(nothing.is_err(), "a refusal reserves nothing");
+    }
+
+    /// Commits with a rider.
+    fn commit(&self, log: &Log) {
+        let mut place = 0;
+        let reserved = log.reserve_in_order(|| {
+            place = self.take();
+            Ok::<_, ()>(40)
+        });
+        let reserved = reserved.expect("not refused");
+        self.ends.lock().push((place, reserved.end));
+        log.wait_for_room(reserved.end);
+        log.fill(&reserved, &[9; 40], crc32c::crc32c(&[9; 40]));
+    }
+
+    /// Checks that the log has the riders in the order of their places.
+    fn check_order(&self) {
+        let mut ends = self.ends.lock().clone();
+        ends.sort_unstable();
+        let places = ends.iter().map(|(place, _)| *place);
+        assert!(places.eq(0..ends.len() as u64), "a place was given twice: {ends:?}");
+        assert!(ends.is_sorted_by_key(|(_, end)| *end), "another order in the log: {ends:?}");
+    }
+
+    /// Checks that the first `known` riders are in a log that ends at `end`.
+    fn check_known(&self, known: u64, end: Lsn) {
+        let there = self.ends.lock().iter().filter(|(_, lsn)| *lsn <= end).count();
+        assert!(there as u64 >= known, "{known} riders are known, {there} are in the log");
+    }
+}
+
+#[test]
+fn riders_have_the_order_of_their_places() {
+    Explore::schedules(300).run(|| {
+        let (model, places) = (Model::new(), Arc::new(Places::default()));
+        let rider = || -> Body<()> {
+            let (model, places) = (model.clone(), places.clone());
+            Box::new(move || {
+                places.commit(&model.log);
+                places.refuse(&model.log);
+                places.commit(&model.log);
+            })
+        };
+        run(vec![rider(), rider(), committer(&model, 40, 2)]);
+        places.check_order();
+        assert_eq!(model.log.completed(), model.log.tail());
+    });
+}
+
+#[test]
+fn a_checkpoint_has_the_riders_that_it_knows() {
+    Explore::schedules(300).run(|| {
+        let (model, places) = (Model::new(), Arc::new(Places::default()));
+        let rider = || -> Body<()> {
+            let (model, places) = (model.clone(), places.clone());
+            Box::new(move || (0..2).for_each(|_| places.commit(&model.log)))
+        };
+        let (observed, known) = (model.clone(), places.clone());
+        let checkpoint: Body<()> = Box::new(move || {
+            let known_places = known.given.load(Ordering::SeqCst);
+
+            observed.log.wait_for_order();
+            observed.log.flush_all();
+            known.check_known(known_places, observed.end_after_crash());
+        });
+        run(vec![rider(), rider(), checkpoint]);
+    });
 }
 
 thread_local! { static FAIL_AT: std::cell::Cell<u64> = const { std::cell::Cell::new(0) } }

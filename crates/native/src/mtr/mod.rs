@@ -4,6 +4,7 @@
 
 mod commit;
 mod edit;
+mod ride;
 
 pub(crate) use edit::{Mtr, PageSlot};
 

@@ -1,6 +1,8 @@
-//! Second pass over the log: brings pages up to its end. A group is applied to a page iff the page
-//! is older than the group (I5); all pages of the group stay latched until it is complete.
+//! Second pass over the log: brings pages up to its end, and passes on the riders. A group is
+//! applied to a page iff the page is older than the group (I5); all pages of the group stay latched
+//! until it is complete.
 
+use super::RecoveryVisitor;
 use super::prefetch::{Ahead, with_prefetch};
 use super::scan::LogScan;
 use crate::checkpoint::CheckpointRecord;
@@ -30,37 +32,27 @@ pub(crate) fn redo(
     pool: &Pool,
     apply: &dyn PageRedo,
     options: &StorageOptions,
+    visitor: &mut dyn RecoveryVisitor,
 ) -> Result<u64> {
+    let mut redo = |ahead: &Ahead| {
+        let mut reader = LogReader::new(segments, from.lsn, from.epoch_at_lsn, from.epoch)?;
+        let mut groups = 0;
+        while reader.position() < scan.end
+            && let Some(group) = reader.next_group()?
+        {
+            ahead.note(group.start.0);
+            redo_group(&group, scan, pool, apply, visitor, ahead.salvages)?;
+            groups += 1;
+        }
+        Ok(groups)
+    };
     if options.force_recovery > 0 {
-        let redone = redo_all(segments, from, scan, pool, apply, &Ahead::salvaging())?;
-        return Ok(redone);
+        return redo(&Ahead::salvaging());
     }
     if options.background && from.lsn < scan.end {
-        return with_prefetch(segments, from, scan, pool, |ahead| {
-            redo_all(segments, from, scan, pool, apply, ahead)
-        });
+        return with_prefetch(segments, from, scan, pool, redo);
     }
-    redo_all(segments, from, scan, pool, apply, &Ahead::default())
-}
-
-fn redo_all(
-    segments: &Segments,
-    from: &CheckpointRecord,
-    scan: &LogScan,
-    pool: &Pool,
-    apply: &dyn PageRedo,
-    ahead: &Ahead,
-) -> Result<u64> {
-    let mut reader = LogReader::new(segments, from.lsn, from.epoch_at_lsn, from.epoch)?;
-    let mut groups = 0;
-    while reader.position() < scan.end
-        && let Some(group) = reader.next_group()?
-    {
-        ahead.note(group.start.0);
-        redo_group(&group, scan, pool, apply, ahead.salvages)?;
-        groups += 1;
-    }
-    Ok(groups)
+    redo(&Ahead::default())
 }
 
 fn redo_group(
@@ -68,6 +60,7 @@ fn redo_group(
     scan: &LogScan,
     pool: &Pool,
     apply: &dyn PageRedo,
+    visitor: &mut dyn RecoveryVisitor,
     salvages: bool,
 ) -> Result<()> {
     let mut touched: SmallVec<[Touched<'_>; 8]> = SmallVec::new();
@@ -77,6 +70,11 @@ fn redo_group(
         let (id, first_is_init) = match record {
             Record::Init { page, .. } => (page, true),
             Record::Write { page, .. } | Record::Op { page, .. } => (page, false),
+            Record::Rider(payload) => {
+                visitor.rider(group.end, payload)?;
+                crate::failpoint::reached("rider given back");
+                continue;
+            }
             Record::Row(_) | Record::Trx(_) | Record::FileCreated(_) | Record::FileDropped(_) => {
                 continue;
             }
@@ -141,6 +139,7 @@ fn apply_record(to: &mut Touched<'_>, record: Record<'_>, apply: &dyn PageRedo) 
         }
         Record::Op { op, payload, .. } => apply.apply(id, op, &mut page[..PAGE_SIZE], payload)?,
         Record::Row(_) | Record::Trx(_) | Record::FileCreated(_) | Record::FileDropped(_) => {}
+        Record::Rider(_) => {}
     }
     Ok(())
 }

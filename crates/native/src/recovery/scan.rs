@@ -25,6 +25,8 @@ pub(crate) struct LogScan {
     pub(crate) dropped: HashSet<FileId>,
     /// First file id that is unused as far as the log tells.
     pub(crate) next_file: u32,
+    /// The first group with a rider since the checkpoint.
+    pub(crate) first_rider: Option<Lsn>,
 }
 
 /// Reads the log from the checkpoint to its end.
@@ -81,6 +83,7 @@ impl LogScan {
                 }
                 Record::FileCreated(file) => self.next_file = self.next_file.max(file.0 + 1),
                 Record::FileDropped(file) => drop(self.dropped.insert(file)),
+                Record::Rider(_) => drop(self.first_rider.get_or_insert(group.start)),
                 Record::Row(payload) => visitor.row(group.end, payload)?,
                 Record::Trx(payload) => visitor.trx(group.end, payload)?,
                 Record::Write { page, .. } | Record::Op { page, .. } => {

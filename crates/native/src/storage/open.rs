@@ -80,6 +80,7 @@ impl Storage {
         let scan = recovery::scan_log(&segments, &from, visitor)?;
         let epoch = from.epoch + 1;
         let start = recovery::close_log(&segments, from.lsn, scan.end, epoch)?;
+        visitor.scanned(scan.first_rider)?;
 
         let space = Space::open(disk.clone())?;
         for file in &scan.dropped {
@@ -101,13 +102,11 @@ impl Storage {
         let pool = Arc::new(Pool::new(disk.clone(), log.clone(), frames, doublewrite)?);
         handles.into_iter().for_each(|(id, handle)| pool.attach(id, handle));
         pool.set_newest_valid(Some(scan.end));
-        let redone_groups = recovery::redo(log.segments(), &from, &scan, &pool, &*redo, &options)?;
+        let segments = log.segments();
+        let redone_groups =
+            recovery::redo(segments, &from, &scan, &pool, &*redo, &options, visitor)?;
         pool.set_newest_valid(None);
-        if redone_groups > 0 {
-            tracing::info!(
-                "redo of {redone_groups} log groups; {repaired_pages} torn pages repaired"
-            );
-        }
+        report_redo(redone_groups, repaired_pages);
 
         let checkpointer = Checkpointer::new(control, record, start);
         let background = Mutex::new(Background::default());
@@ -323,6 +322,12 @@ fn create_database(
     };
     control.write(&record);
     Ok(record)
+}
+
+fn report_redo(groups: u64, repaired_pages: usize) {
+    if groups > 0 {
+        tracing::info!("redo of {groups} log groups; {repaired_pages} torn pages repaired");
+    }
 }
 
 fn show_snapshot(

@@ -62,6 +62,14 @@ impl RecoveryVisitor for Seen {
         self.trx += 1;
         Ok(())
     }
+
+    fn scanned(&mut self, _: Option<Lsn>) -> Result<()> {
+        Ok(())
+    }
+
+    fn rider(&mut self, _: Lsn, _: &[u8]) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// Stores the number of the last step as the engine's state.
@@ -74,11 +82,11 @@ impl CheckpointParticipant for StepCounter {
 
     /// The number, with a length that changes from step to step: some are longer than the reserve
     /// of the files.
-    fn snapshot(&self, _: Lsn) -> Vec<u8> {
+    fn snapshot(&self, _: Lsn) -> Result<Vec<u8>> {
         let number = self.0.load(Ordering::SeqCst);
         let mut bytes = number.to_le_bytes().to_vec();
         bytes.resize(8 + (number * 997 % 40_000) as usize, number as u8);
-        bytes
+        Ok(bytes)
     }
 }
 

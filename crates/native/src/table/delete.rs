@@ -15,14 +15,17 @@ impl NativeTable {
         trx: &NativeTrx,
         context: &dyn StatementContext,
         at: &ByteRows,
+        mut old: Option<&mut ByteRows>,
     ) -> EngineResult<u64> {
         let writer = Writer::new(trx, context);
         let mut tools = Tools::new(self);
         let mut deleted = 0;
         for key in at.iter() {
             let mark = trx.mark();
-            let done =
-                self.delete_row(&writer, &mut tools, key).or_else(|e| undo_row(trx, mark, e))?;
+            let old = old.as_deref_mut();
+            let done = self
+                .delete_row(&writer, &mut tools, key, old)
+                .or_else(|e| undo_row(trx, mark, e))?;
             deleted += u64::from(done);
         }
         self.shared.counters.deleted.add(deleted);
@@ -32,18 +35,28 @@ impl NativeTable {
         Ok(deleted)
     }
 
-    fn delete_row(&self, writer: &Writer<'_>, tools: &mut Tools, key: &[u8]) -> EngineResult<bool> {
+    fn delete_row(
+        &self,
+        writer: &Writer<'_>,
+        tools: &mut Tools,
+        key: &[u8],
+        old: Option<&mut ByteRows>,
+    ) -> EngineResult<bool> {
         let clustered = &self.files.clustered;
         let outcome = writer.change(clustered, &mut tools.row, key, Action::Delete, true)?;
-        let Outcome::Done(before) = outcome else { return Ok(false) };
+        let Outcome::Done(before) = outcome else {
+            old.into_iter().for_each(|old| old.push(&[]));
+            return Ok(false);
+        };
         self.files.add_rows(-1);
-        if self.secondary().is_empty() {
+        if self.secondary().is_empty() && old.is_none() {
             return Ok(true);
         }
-        let mut row = Vec::new();
-        self.whole_row(&before, &mut row)?;
+        tools.old.clear();
+        self.whole_row(&before, &mut tools.old)?;
+        old.into_iter().for_each(|old| old.push(&tools.old));
         for at in self.secondary() {
-            self.index_entry(at, key, &row, &mut tools.entry)?;
+            self.index_entry(at, key, &tools.old, &mut tools.entry)?;
             let (tree, hint) = (&self.trees[at], &mut tools.indexes[at]);
             writer.change(tree, hint, &tools.entry.key, Action::Delete, false)?;
         }

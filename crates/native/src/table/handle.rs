@@ -141,10 +141,11 @@ impl Table for NativeTable {
         context: &dyn StatementContext,
         at: &ByteRows,
         new: &ByteRows,
+        before: Option<&mut ByteRows>,
     ) -> EngineResult<u64> {
         context.check_killed()?;
         self.shared.check_grows()?;
-        self.update_rows(own_trx(trx)?, context, at, new)
+        self.update_rows(own_trx(trx)?, context, (at, new), before)
     }
 
     fn delete(
@@ -152,10 +153,11 @@ impl Table for NativeTable {
         trx: &dyn EngineTrx,
         context: &dyn StatementContext,
         at: &ByteRows,
+        before: Option<&mut ByteRows>,
     ) -> EngineResult<u64> {
         context.check_killed()?;
         self.shared.check_writable()?;
-        self.delete_rows(own_trx(trx)?, context, at)
+        self.delete_rows(own_trx(trx)?, context, at, before)
     }
 
     fn reserve_auto_increment(&self, count: u64, step: u64, offset: u64) -> EngineResult<u64> {

@@ -26,6 +26,8 @@ pub(super) struct Tools {
     pub(super) body: Vec<u8>,
     pub(super) entry: IndexEntry,
     pub(super) old_entry: IndexEntry,
+    /// The row before its change.
+    pub(super) old: Vec<u8>,
 }
 
 impl Tools {
@@ -36,6 +38,7 @@ impl Tools {
             body: Vec::new(),
             entry: IndexEntry::default(),
             old_entry: IndexEntry::default(),
+            old: Vec::new(),
         }
     }
 }

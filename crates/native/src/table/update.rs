@@ -14,8 +14,8 @@ impl NativeTable {
         &self,
         trx: &NativeTrx,
         context: &dyn StatementContext,
-        at: &ByteRows,
-        new: &ByteRows,
+        (at, new): (&ByteRows, &ByteRows),
+        mut old: Option<&mut ByteRows>,
     ) -> EngineResult<u64> {
         let writer = Writer::new(trx, context);
         let mut tools = Tools::new(self);
@@ -26,6 +26,9 @@ impl NativeTable {
                 .update_row(&writer, &mut tools, key, row)
                 .or_else(|e| undo_row(trx, mark, numbered(e, number)))?;
             changed += u64::from(done);
+            if let Some(old) = old.as_deref_mut() {
+                old.push(if done { &tools.old } else { &[] });
+            }
         }
         self.shared.counters.updated.add(changed);
         trx.state().notes.count_rows(changed);
@@ -61,11 +64,11 @@ impl NativeTable {
                 None => return Ok(false),
             }
         };
-        let mut old = Vec::new();
-        self.whole_row(&before, &mut old)?;
+        tools.old.clear();
+        self.whole_row(&before, &mut tools.old)?;
         auto.iter().for_each(|auto| self.pass_auto(*auto));
         for index in self.secondary() {
-            self.update_index_entry(writer, tools, index, (at, &old), (key, row))?;
+            self.update_index_entry(writer, tools, index, at, (key, row))?;
         }
         Ok(true)
     }
@@ -100,10 +103,10 @@ impl NativeTable {
         writer: &Writer<'_>,
         tools: &mut Tools,
         at: usize,
-        (old_key, old_row): (&[u8], &[u8]),
+        old_key: &[u8],
         (new_key, new_row): (&[u8], &[u8]),
     ) -> EngineResult<()> {
-        self.index_entry(at, old_key, old_row, &mut tools.old_entry)?;
+        self.index_entry(at, old_key, &tools.old, &mut tools.old_entry)?;
         self.index_entry(at, new_key, new_row, &mut tools.entry)?;
         let (tree, hint) = (&self.trees[at], &mut tools.indexes[at]);
         if tools.old_entry.key == tools.entry.key {

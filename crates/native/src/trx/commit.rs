@@ -1,16 +1,24 @@
 //! Commit: one log record that makes all changes count, then the release of locks and waiters.
 //!
 //! The outcome is published before the log counts the record as completed (I18). Does not wait
-//! until the record is durable (ENG-2).
+//! until the record is durable (ENG-2). A rider refuses before the outcome is decided.
 
 use super::record::TrxRecord;
 use super::transaction::{Body, DdlStep, NativeTrx};
-use crate::ids::FileId;
+use crate::engine::Shared;
+use crate::ids::{self, FileId};
 use crate::mtr::Mtr;
-use selkie_engine::{EngineResult, Lsn, TransactionPhase};
+use selkie_engine::{EngineError, EngineResult, Lsn, Rider, TransactionPhase};
+
+/// Appends a log group with nothing but a rider.
+pub(crate) fn append_rider(shared: &Shared, rider: &mut dyn Rider) -> EngineResult<Lsn> {
+    shared.riders.check_taken()?;
+    let lsn = Mtr::begin(&shared.storage)?.commit_riding(rider, |_| {})?;
+    Ok(Lsn(lsn.0))
+}
 
 impl NativeTrx {
-    pub(super) fn commit_all(&self) -> EngineResult<Option<Lsn>> {
+    pub(super) fn commit_all(&self, rider: Option<&mut dyn Rider>) -> EngineResult<Option<Lsn>> {
         let mut body = std::mem::take(&mut *self.body.lock());
         self.release_snapshot(&mut body);
         let state = self.state();
@@ -18,21 +26,30 @@ impl NativeTrx {
         if body.segments.is_empty() && body.ddl.is_empty() {
             state.set_rolled_back();
             self.end(&body);
-            return Ok(None);
+            return rider.map(|rider| append_rider(&self.shared, rider)).transpose();
         }
         let (created, dropped) = files_of(&body.ddl);
         let seqs = body.segments.iter().map(|segment| segment.seq).collect();
         let record =
             TrxRecord::Committed { seqs, created: created.clone(), dropped: dropped.clone() };
-        let mut mtr = Mtr::begin_reserved(&self.shared.storage);
-        mtr.trx(&record.encode());
         // Must be published before the log counts as complete up to here. Otherwise a checkpoint
         // would take the transaction for an active one, and a snapshot would see half of it.
-        let lsn = mtr.commit_with(|lsn| {
+        let publish = |lsn: ids::Lsn| {
             state.set_committed(lsn.0);
             self.shared.prepared.ended(state.id);
             self.shared.files_committed(&created, &dropped, lsn);
-        });
+        };
+        let lsn = match rider {
+            None => {
+                let mut mtr = Mtr::begin_reserved(&self.shared.storage);
+                mtr.trx(&record.encode());
+                mtr.commit_with(publish)
+            }
+            Some(rider) => match self.ride(&record, rider, publish) {
+                Ok(lsn) => lsn,
+                Err(e) => return self.not_committed(body, e),
+            },
+        };
         crate::failpoint::reached("commit published");
         self.shared.snapshots.committed(lsn.0);
         self.finish_ddl(&mut body);
@@ -41,6 +58,35 @@ impl NativeTrx {
         self.shared.purge.push(lsn.0, segments);
         self.shared.after_commit();
         Ok(Some(Lsn(lsn.0)))
+    }
+
+    /// Logs a transaction's record together with a rider. Refused without log space, unlike other
+    /// ends of transactions: riders may be many and long.
+    pub(super) fn ride(
+        &self,
+        record: &TrxRecord,
+        rider: &mut dyn Rider,
+        publish: impl FnOnce(ids::Lsn),
+    ) -> EngineResult<ids::Lsn> {
+        self.shared.riders.check_taken()?;
+        let mut mtr = Mtr::begin(&self.shared.storage)?;
+        mtr.trx(&record.encode());
+        mtr.commit_riding(rider, publish)
+    }
+
+    /// Ends a transaction whose commit failed before anything was logged, as if the commit had
+    /// never been called. A prepared one stays prepared and is handed out again.
+    #[cold]
+    fn not_committed(&self, body: Body, error: EngineError) -> EngineResult<Option<Lsn>> {
+        if body.prepared {
+            self.state().notes.set_phase(TransactionPhase::Prepared);
+            self.shared.prepared.give_back(self.state(), body);
+            self.body.lock().ended = true;
+            return Err(error);
+        }
+        *self.body.lock() = body;
+        self.roll_back_all()?;
+        Err(error)
     }
 
     /// Releases locks and wakes waiters, after the outcome is published (I18).

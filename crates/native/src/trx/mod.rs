@@ -26,12 +26,15 @@ mod view;
 mod weight;
 
 pub(crate) use abandoned::{Abandoned, roll_back_abandoned};
+pub(crate) use commit::append_rider;
 pub(crate) use inspect::{Request, TrxList, WaitTimes};
 pub(crate) use losers::{Losers, undo_losers_step};
 pub(crate) use prepared::{PreparedTransactions, take_prepared};
 pub(crate) use purge::{PurgeQueue, purge_step, remove_marked};
 pub(crate) use record::{Kind, RowRecord, TrxRecord};
 pub(crate) use recover::{Counters, Recovered, adopt_unfinished, encode_snapshot};
+#[cfg(test)]
+pub(crate) use recover::{FORMAT, FORMAT_WITHOUT_RIDERS, FORMAT_WITHOUT_RUNS};
 pub(crate) use snapshots::{Snapshot, Snapshots, YOUNG};
 pub(crate) use state::{TrxState, Waiter};
 pub(crate) use transaction::{DdlStep, NativeTrx};

@@ -10,17 +10,16 @@ use crate::mtr::Mtr;
 use crate::sync::Mutex;
 use crate::sync::atomic::Ordering;
 use selkie_engine::{
-    EngineError, EngineResult, Isolation, LockMode, Lsn, PreparedTrx, TableId, TransactionPhase,
-    Xid,
+    EngineError, EngineResult, LockMode, Lsn, PreparedTrx, Rider, TableId, TransactionPhase, Xid,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// A prepared transaction that a restart found.
-pub(super) struct PreparedSegments {
+/// A prepared transaction without a session.
+pub(super) struct PreparedBody {
     pub(super) prepared: Prepared,
     pub(super) owner: Arc<TrxState>,
-    pub(super) segments: Vec<Arc<Segment>>,
+    pub(super) body: Body,
 }
 
 /// All prepared transactions.
@@ -28,8 +27,8 @@ pub(super) struct PreparedSegments {
 pub(crate) struct PreparedTransactions {
     /// All of them, by the id of their state.
     live: Mutex<BTreeMap<u64, Prepared>>,
-    /// Prepared transactions found by a restart and not handed out yet.
-    found: Mutex<Vec<PreparedSegments>>,
+    /// Prepared transactions found by a restart, or whose commit failed, and not handed out yet.
+    found: Mutex<Vec<PreparedBody>>,
 }
 
 impl PreparedTransactions {
@@ -46,15 +45,22 @@ impl PreparedTransactions {
         out
     }
 
-    pub(super) fn found(&self, found: PreparedSegments) {
-        self.live.lock().insert(found.owner.id, found.prepared.clone());
-        self.found.lock().push(found);
+    /// Adds a transaction that a restart found.
+    pub(super) fn found(&self, prepared: Prepared, owner: Arc<TrxState>, body: Body) {
+        self.live.lock().insert(owner.id, prepared.clone());
+        self.found.lock().push(PreparedBody { prepared, owner, body });
+    }
+
+    /// Takes a transaction back from its session.
+    pub(super) fn give_back(&self, owner: Arc<TrxState>, body: Body) {
+        let Some(prepared) = self.live.lock().get(&owner.id).cloned() else { return };
+        self.found.lock().push(PreparedBody { prepared, owner, body });
     }
 
     /// Marks rollbacks to savepoints in the restored undo; the log has no record of them.
     pub(super) fn mark_undone(&self) {
         for found in self.found.lock().iter() {
-            for segment in &found.segments {
+            for segment in &found.body.segments {
                 segment.leaves_work.store(true, Ordering::Relaxed);
                 segment.mark_undone_runs(&found.prepared.undone);
             }
@@ -67,12 +73,12 @@ impl PreparedTransactions {
     }
 }
 
-/// Hands out the transactions that a restart found prepared.
+/// Hands out the prepared transactions that no session has.
 pub(crate) fn take_prepared(shared: &Arc<Shared>) -> Vec<PreparedTrx> {
     let found = std::mem::take(&mut *shared.prepared.found.lock());
-    let trx = |found: PreparedSegments| PreparedTrx {
+    let trx = |found: PreparedBody| PreparedTrx {
         xid: found.prepared.xid.clone(),
-        tables: tables_of(shared, &found.segments),
+        tables: tables_of(shared, &found.body.segments),
         trx: Box::new(NativeTrx::prepared(shared.clone(), found)),
     };
     found.into_iter().map(trx).collect()
@@ -89,12 +95,10 @@ fn tables_of(shared: &Shared, segments: &[Arc<Segment>]) -> Vec<TableId> {
 }
 
 impl NativeTrx {
-    fn prepared(shared: Arc<Shared>, found: PreparedSegments) -> NativeTrx {
-        let isolation = Isolation::default();
-        shared.running.enter(&found.owner, isolation);
+    fn prepared(shared: Arc<Shared>, found: PreparedBody) -> NativeTrx {
+        shared.running.enter(&found.owner, found.body.isolation);
         found.owner.notes.set_phase(TransactionPhase::Prepared);
-        let body = Body { isolation, segments: found.segments, prepared: true, ..Body::default() };
-        NativeTrx::with_state(shared, found.owner, body)
+        NativeTrx::with_state(shared, found.owner, found.body)
     }
 
     /// Compat: a prepared transaction keeps only its exclusive row locks, as after a restart.
@@ -114,7 +118,11 @@ impl NativeTrx {
         state.wake();
     }
 
-    pub(super) fn prepare_as(&self, xid: &Xid) -> EngineResult<Option<Lsn>> {
+    pub(super) fn prepare_as(
+        &self,
+        xid: &Xid,
+        rider: Option<&mut dyn Rider>,
+    ) -> EngineResult<Option<Lsn>> {
         let mut body = self.body.lock();
         if !body.ddl.is_empty() {
             return Err(EngineError::Unsupported("XA PREPARE after a change of definitions"));
@@ -131,11 +139,19 @@ impl NativeTrx {
             undone: body.segments.iter().flat_map(|segment| segment.undone_runs()).collect(),
         };
         let id = self.state().id;
-        let mut mtr = Mtr::begin(&self.shared.storage)?;
-        mtr.trx(&TrxRecord::Prepared(prepared.clone()).encode());
+        let record = TrxRecord::Prepared(prepared.clone());
         // A checkpoint after the record must include it (I18).
-        let lsn = mtr.commit_with(|_| drop(self.shared.prepared.live.lock().insert(id, prepared)));
-        Ok(Some(Lsn(lsn.0)))
+        let publish = |_| drop(self.shared.prepared.live.lock().insert(id, prepared));
+        let logged = match rider {
+            Some(rider) => self.ride(&record, rider, publish),
+            None => Mtr::begin(&self.shared.storage).map_err(EngineError::from).map(|mut mtr| {
+                mtr.trx(&record.encode());
+                mtr.commit_with(publish)
+            }),
+        };
+        // Without the record its end need not be decided outside.
+        body.prepared = logged.is_ok();
+        Ok(Some(Lsn(logged?.0)))
     }
 }
 

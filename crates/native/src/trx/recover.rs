@@ -7,24 +7,27 @@
 //!           | tables u32 { file u32 | auto u64 | rows u64 }
 //!           | created u32 { file u32 } | dropped u32 { file u32 }
 //!           | prepared u32 { as in the record of a prepared transaction }
+//!           | riders u32, bytes: the state of the riders' files
 //! ```
 
-use super::prepared::PreparedSegments;
 use super::record::{Kind, Prepared, RowRecord, TrxRecord};
 use super::segment::Segment;
 use super::store::Place;
+use super::transaction::Body;
 use super::undo::seq_of;
 use crate::btree::VER_OFFSET_BITS;
-use crate::engine::Shared;
+use crate::engine::{Riders, Shared};
 use crate::error::{Result, StorageError};
 use crate::ids::{FileId, Lsn};
 use crate::recovery::RecoveryVisitor;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-const FORMAT: u8 = 4;
-/// The format before, with the old form of prepared transactions.
-const FORMAT_WITHOUT_RUNS: u8 = 3;
+pub(crate) const FORMAT: u8 = 5;
+/// The format before, which has no riders.
+pub(crate) const FORMAT_WITHOUT_RIDERS: u8 = 4;
+/// The format before that, with the old form of prepared transactions.
+pub(crate) const FORMAT_WITHOUT_RUNS: u8 = 3;
 
 /// Counters of a table that are not stored in its pages.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
@@ -50,9 +53,16 @@ pub(crate) struct Recovered {
     pub(crate) created: BTreeSet<FileId>,
     /// Files dropped by committed transactions.
     pub(crate) dropped: BTreeSet<FileId>,
+    /// The riders go to their owner at once.
+    pub(crate) riders: Riders,
 }
 
 impl Recovered {
+    /// Nothing yet; riders will be passed on to their owner.
+    pub(crate) fn for_riders(riders: Riders) -> Recovered {
+        Recovered { riders, ..Recovered::default() }
+    }
+
     fn add(&mut self, payload: &[u8]) -> Option<()> {
         let record = RowRecord::decode(payload)?;
         let seq = seq_of(record.ver);
@@ -110,7 +120,7 @@ impl Recovered {
     fn load(&mut self, mut bytes: &[u8]) -> Option<()> {
         let rest = &mut bytes;
         let format = u8_of(rest)?;
-        if ![FORMAT, FORMAT_WITHOUT_RUNS].contains(&format) {
+        if !(FORMAT_WITHOUT_RUNS..=FORMAT).contains(&format) {
             return None;
         }
         self.next_seq = u64_of(rest)?;
@@ -139,8 +149,12 @@ impl Recovered {
             self.dropped.insert(FileId(u32_of(rest)?));
         }
         for _ in 0..u32_of(rest)? {
-            let prepared = Prepared::decode(rest, format == FORMAT)?;
+            let prepared = Prepared::decode(rest, format > FORMAT_WITHOUT_RUNS)?;
             self.prepare(prepared);
+        }
+        if format > FORMAT_WITHOUT_RIDERS {
+            let len = u32_of(rest)? as usize;
+            self.riders.set_found(rest.get(..len)?);
         }
         Some(())
     }
@@ -205,10 +219,19 @@ impl RecoveryVisitor for Recovered {
         }
         Ok(())
     }
+
+    fn scanned(&mut self, rider: Option<Lsn>) -> Result<()> {
+        self.riders.restore(rider)
+    }
+
+    fn rider(&mut self, lsn: Lsn, payload: &[u8]) -> Result<()> {
+        self.riders.replay(lsn, payload)
+    }
 }
 
-/// Encodes for a checkpoint everything that must survive beside the pages.
-pub(crate) fn encode_snapshot(shared: &Shared) -> Vec<u8> {
+/// Encodes for a checkpoint everything that must survive beside the pages. `riders` is the state of
+/// the riders' files.
+pub(crate) fn encode_snapshot(shared: &Shared, riders: &[u8]) -> Vec<u8> {
     // Files first: if a transaction ends meanwhile, the list has a file too many, never one too
     // few, and the end of the transaction is logged after the checkpoint.
     let (created, dropped) = shared.pending_files();
@@ -246,6 +269,8 @@ pub(crate) fn encode_snapshot(shared: &Shared) -> Vec<u8> {
         files.iter().for_each(|file| out.extend_from_slice(&file.0.to_le_bytes()));
     }
     out.extend_from_slice(&prepared);
+    put_u32(&mut out, riders.len());
+    out.extend_from_slice(riders);
     out
 }
 
@@ -257,7 +282,8 @@ pub(crate) fn adopt_unfinished(shared: &Shared, recovered: &mut Recovered) -> Re
         let owner = shared.new_state();
         let own: Vec<_> = prepared.seqs.iter().map(|seq| shared.undo.adopt(*seq, &owner)).collect();
         own.iter().for_each(|segment| drop(segments.insert(segment.seq, segment.clone())));
-        shared.prepared.found(PreparedSegments { prepared, owner, segments: own });
+        let body = Body { segments: own, prepared: true, ..Body::default() };
+        shared.prepared.found(prepared, owner, body);
     }
     let mut losers = Vec::new();
     let mut segment = |seq| {

@@ -16,7 +16,7 @@ use crate::sync::Mutex;
 use crate::sync::atomic::Ordering;
 use crate::table::TableFiles;
 use selkie_engine::{
-    EngineError, EngineResult, EngineTrx, IndexId, Isolation, LockMode, LockWait, Lsn,
+    EngineError, EngineResult, EngineTrx, IndexId, Isolation, LockMode, LockWait, Lsn, Rider,
     StatementContext, WaitKind, Xid,
 };
 use std::any::Any;
@@ -384,9 +384,9 @@ impl EngineTrx for NativeTrx {
         Ok(())
     }
 
-    fn take_snapshot(&self) -> EngineResult<()> {
+    fn take_snapshot(&self) -> EngineResult<Option<Lsn>> {
         self.view();
-        Ok(())
+        Ok(self.body.lock().snapshot.map(|snapshot| Lsn(snapshot.lsn)))
     }
 
     fn savepoint(&self) -> EngineResult<u64> {
@@ -403,8 +403,8 @@ impl EngineTrx for NativeTrx {
         (!body.segments.is_empty() && !undone) || !body.ddl.is_empty()
     }
 
-    fn prepare(&self, xid: &Xid) -> EngineResult<Option<Lsn>> {
-        self.prepare_as(xid)
+    fn prepare(&self, xid: &Xid, rider: Option<&mut dyn Rider>) -> EngineResult<Option<Lsn>> {
+        self.prepare_as(xid, rider)
     }
 
     fn end_reading(&self) -> bool {
@@ -426,8 +426,8 @@ impl EngineTrx for NativeTrx {
         self.state.lock().notes.set_read_only(read_only);
     }
 
-    fn commit(self: Box<Self>) -> EngineResult<Option<Lsn>> {
-        self.commit_all()
+    fn commit(self: Box<Self>, rider: Option<&mut dyn Rider>) -> EngineResult<Option<Lsn>> {
+        self.commit_all(rider)
     }
 
     fn rollback(self: Box<Self>) -> EngineResult<()> {

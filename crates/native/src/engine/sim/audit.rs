@@ -2,6 +2,7 @@
 //! page is used once and allocated, no extra file exists, counters do not decrease.
 
 use super::super::contract::NativeEngine;
+use super::super::rider_model::RiderLog;
 use super::model::{Db, Model, Overlay, TableState};
 use crate::btree::{Seek, Tree};
 use crate::disk::{Disk, sim::SimDisk};
@@ -36,20 +37,30 @@ pub(super) fn same_rows(found: &BTreeSet<Vec<u8>>, table: &TableState, overlay: 
 pub(super) struct Found {
     tables: BTreeSet<selkie_engine::TableId>,
     prepared: BTreeSet<u32>,
+    riders: Vec<Vec<u8>>,
 }
 
 impl Found {
-    pub(super) fn new(engine: &NativeEngine, model: &Model, prepared: BTreeSet<u32>) -> Found {
+    pub(super) fn new(
+        engine: &NativeEngine,
+        log: &RiderLog,
+        model: &Model,
+        prepared: BTreeSet<u32>,
+    ) -> Found {
         let tables = model.all_tables().into_iter().filter(|id| engine.table_exists(*id)).collect();
-        Found { tables, prepared }
+        Found { tables, prepared, riders: log.contents() }
     }
 
     /// Describes a difference from the state `db`; `None` if there is none.
     pub(super) fn difference(
         &self,
         engine: &NativeEngine,
+        model: &Model,
         db: &Db,
     ) -> EngineResult<Option<String>> {
+        if self.riders != model.riders[..db.riders] {
+            return Ok(Some(format!("{} riders for {}", self.riders.len(), db.riders)));
+        }
         if !self.tables.iter().eq(db.tables.keys()) {
             return Ok(Some(format!("tables {:?} for {:?}", self.tables, db.tables.keys())));
         }

@@ -30,6 +30,8 @@ pub(super) struct Db {
     pub(super) tables: BTreeMap<TableId, TableState>,
     /// Prepared transactions by number.
     pub(super) prepared: BTreeMap<u32, Arc<Overlay>>,
+    /// Number of riders so far.
+    pub(super) riders: usize,
 }
 
 impl Db {
@@ -71,6 +73,8 @@ impl Db {
 pub(super) struct Model {
     /// The states; the first is the empty database.
     pub(super) states: Vec<Arc<Db>>,
+    /// Payloads of the riders of all states, in order.
+    pub(super) riders: Vec<Vec<u8>>,
     /// Number of the last state that is known to be durable.
     pub(super) acked: usize,
     /// Highest AUTO_INCREMENT value whose insertion was logged, and the highest known to be
@@ -86,6 +90,7 @@ impl Model {
     pub(super) fn new() -> Model {
         Model {
             states: vec![Arc::default()],
+            riders: Vec::new(),
             acked: 0,
             auto: BTreeMap::new(),
             auto_acked: BTreeMap::new(),
@@ -98,9 +103,18 @@ impl Model {
         &self.states[self.states.len() - 1]
     }
 
-    /// Adds a state that is about to become durable, before the engine can write it.
-    pub(super) fn push(&mut self, state: Db) {
+    /// Adds a state that is about to become durable, before the engine can write it. `rider` comes
+    /// with it.
+    pub(super) fn push(&mut self, mut state: Db, rider: Option<Vec<u8>>) {
+        self.riders.extend(rider);
+        state.riders = self.riders.len();
         self.states.push(Arc::new(state));
+    }
+
+    /// Takes the last state back: the engine has refused it.
+    pub(super) fn pop(&mut self) {
+        self.states.pop();
+        self.riders.truncate(self.now().riders);
     }
 
     /// Notes that all states so far are durable.
@@ -112,6 +126,7 @@ impl Model {
     /// Continues from state `n`, which recovery found.
     pub(super) fn cut(&mut self, n: usize) {
         self.states.truncate(n + 1);
+        self.riders.truncate(self.now().riders);
         self.acked = n;
         self.auto = self.auto_acked.clone();
     }

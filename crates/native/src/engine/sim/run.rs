@@ -3,6 +3,7 @@
 
 use super::super::contract::NativeEngine;
 use super::super::options::NativeOptions;
+use super::super::rider_model::{NAME as RIDERS, RiderLog};
 use super::audit::{self, Found};
 use super::model::Model;
 use super::needs;
@@ -19,7 +20,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 /// Places in the code where the process can end, see `failpoint`.
-const PLACES: [&str; 23] = [
+const PLACES: [&str; 29] = [
     "mtr reserved",
     "mtr copied",
     "mtr published",
@@ -34,6 +35,12 @@ const PLACES: [&str; 23] = [
     "checkpoint before record",
     "checkpoint recorded",
     "commit published",
+    "rider placed",
+    "rider reserved",
+    "rider filled",
+    "rider copied",
+    "checkpoint before riders",
+    "checkpoint riders synced",
     "rollback before record",
     "rollback of a record",
     "losers before record",
@@ -45,11 +52,15 @@ const PLACES: [&str; 23] = [
     "long value partly written",
 ];
 
+/// Places that only a start reaches.
+const AT_START: [&str; 2] = ["riders restored", "rider given back"];
+
 /// Number of histories in a run of the unit tests.
 const SEEDS: u64 = 25;
 
-fn options() -> NativeOptions {
+fn options(log: &Arc<RiderLog>) -> NativeOptions {
     NativeOptions {
+        rider_files: Some(log.clone()),
         buffer_pool_bytes: 40 * PAGE_SIZE,
         log_capacity_bytes: 1 << 20,
         log_buffer_bytes: 512 << 10,
@@ -60,13 +71,16 @@ fn options() -> NativeOptions {
     }
 }
 
-fn open(disk: &SimDisk) -> EngineResult<NativeEngine> {
-    NativeEngine::open_unfinished(Arc::new(disk.clone()), &options())
+fn open(disk: &SimDisk) -> EngineResult<(NativeEngine, Arc<RiderLog>)> {
+    let log = RiderLog::new(Arc::new(disk.clone()));
+    let engine = NativeEngine::open_unfinished(Arc::new(disk.clone()), &options(&log))?;
+    Ok((engine, log))
 }
 
 /// An engine and the open transactions of its sessions.
 struct Running {
     engine: NativeEngine,
+    log: Arc<RiderLog>,
     open: BTreeMap<usize, Open>,
 }
 
@@ -84,15 +98,15 @@ impl Running {
 
 /// The number of the model's state, from `from` on, that the engine is in; or its differences.
 fn state_of(
-    engine: &NativeEngine,
+    (engine, log): (&NativeEngine, &RiderLog),
     model: &Model,
     prepared: &BTreeSet<u32>,
     from: usize,
 ) -> EngineResult<Result<usize, String>> {
-    let found = Found::new(engine, model, prepared.clone());
+    let found = Found::new(engine, log, model, prepared.clone());
     let mut differences = String::new();
     for n in (from..model.states.len()).rev() {
-        match found.difference(engine, &model.states[n])? {
+        match found.difference(engine, model, &model.states[n])? {
             None => return Ok(Ok(n)),
             Some(difference) => differences += &format!("\n{n}: {difference}"),
         }
@@ -120,21 +134,26 @@ fn recover(disk: &SimDisk, model: &mut Model, rng: &mut Rng) -> Running {
     for _ in 0..rng.below(4) {
         needs::declare(disk);
         disk.crash_after(1 + rng.below(60));
+        if rng.chance(30) {
+            let place = AT_START[rng.below(AT_START.len() as u64) as usize];
+            failpoint::arm(place, 1 + rng.below(4), disk);
+        }
         let _ = process(|| -> EngineResult<()> {
-            let engine = open(disk)?;
+            let (engine, _) = open(disk)?;
             while undo_losers_step(engine.shared())? {}
             Ok(())
         });
+        failpoint::disarm();
         if rng.chance(20) { disk.kill_process() } else { disk.crash() }
     }
     disk.kill_process();
     needs::declare(disk);
-    let engine = open(disk).unwrap_or_else(|e| panic!("recovery failed: {e}"));
+    let (engine, log) = open(disk).unwrap_or_else(|e| panic!("recovery failed: {e}"));
     needs::assert_read(disk);
     let running = (|| -> EngineResult<Running> {
         let open = prepared(&engine, model)?;
         let names: BTreeSet<u32> = open.values().filter_map(|open| open.branch).collect();
-        let n = match state_of(&engine, model, &names, model.acked)? {
+        let n = match state_of((&engine, &log), model, &names, model.acked)? {
             Ok(n) => n,
             Err(differences) => panic!("no commit left what recovery found:{differences}"),
         };
@@ -146,7 +165,7 @@ fn recover(disk: &SimDisk, model: &mut Model, rng: &mut Rng) -> Running {
             while purge_step(engine.shared())? {}
         }
         audit::deep(&engine, model.now())?;
-        Ok(Running { engine, open })
+        Ok(Running { engine, log, open })
     })();
     running.unwrap_or_else(|e| panic!("after recovery: {e}"))
 }
@@ -183,7 +202,7 @@ fn live(disk: &SimDisk, mut running: Running, model: &mut Model, rng: &mut Rng) 
     let cause = arm(disk, rng);
     let (seed, steps) = (rng.next(), 20 + rng.below(200));
     let (engine, open) = (&running.engine, std::mem::take(&mut running.open));
-    let mut sessions = Sessions { engine, model, open, rng: Rng::new(seed) };
+    let mut sessions = Sessions { engine, model, log: &running.log, open, rng: Rng::new(seed) };
     let outcome = process(|| (0..steps).try_for_each(|_| sessions.step()));
     let ended = disk.is_down();
     failpoint::disarm();
@@ -206,15 +225,15 @@ fn damage(disk: &SimDisk, model: &Model, rng: &mut Rng) {
     let Some(len) = fork.length(name).filter(|len| *len > 0) else { return };
     fork.flip(name, rng.below(len), rng.below(8) as u8);
     let outcome = process(|| -> EngineResult<()> {
-        let engine = open(&fork)?;
+        let (engine, log) = open(&fork)?;
         let open = prepared(&engine, model)?;
         let names = open.values().filter_map(|open| open.branch).collect();
-        let state = state_of(&engine, model, &names, 0)?;
+        let state = state_of((&engine, &log), model, &names, 0)?;
         // A page of data may come back from an older copy in the doublewrite file, see
-        // `docs/durability.md`.
-        let told = name.starts_with("data.") || state.is_ok();
+        // `docs/durability.md`. The riders' file has no checksums.
+        let told = name.starts_with("data.") || name == RIDERS || state.is_ok();
         assert!(told, "a flipped bit in {name} made a state that never was: {state:?}");
-        Running { engine, open }.end(&fork);
+        Running { engine, log, open }.end(&fork);
         Ok(())
     });
     drop(outcome);
@@ -261,8 +280,8 @@ fn ends_at(place: &'static str) -> bool {
         for life in 0..3 {
             let mut running = recover(&disk, &mut model, &mut rng);
             let (engine, open) = (&running.engine, std::mem::take(&mut running.open));
-            let mut sessions =
-                Sessions { engine, model: &mut model, open, rng: Rng::new(seed + life) };
+            let (log, rng_of_life) = (&*running.log, Rng::new(seed + life));
+            let mut sessions = Sessions { engine, model: &mut model, log, open, rng: rng_of_life };
             if life > 0 {
                 failpoint::arm(place, 1 + rng.below(3), &disk);
             }

@@ -2,6 +2,7 @@
 //! a definition.
 
 use super::super::contract::NativeEngine;
+use super::super::rider_model::{RiderLog, TestRider};
 use super::audit::{read, same_rows};
 use super::model::{BY_NAME, Db, Model, Overlay, TableState, is_keyed, new_def, toggled};
 use super::work::{Statement, new_row};
@@ -9,7 +10,8 @@ use crate::disk::sim::Rng;
 use crate::trx::undo_losers_step;
 use selkie_engine::testing::rows_of;
 use selkie_engine::{
-    Engine, EngineError, EngineResult, EngineTrx, Isolation, Lsn, NoWait, TableDef, TableId, Xid,
+    Engine, EngineError, EngineResult, EngineTrx, Isolation, Lsn, NoWait, Rider, TableDef, TableId,
+    Xid,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -33,6 +35,7 @@ pub(super) struct Open {
 pub(super) struct Sessions<'a> {
     pub(super) engine: &'a NativeEngine,
     pub(super) model: &'a mut Model,
+    pub(super) log: &'a RiderLog,
     pub(super) open: BTreeMap<usize, Open>,
     pub(super) rng: Rng,
 }
@@ -46,11 +49,11 @@ pub(super) fn branch_of(xid: &Xid) -> u32 {
     xid.gtrid.first_chunk().map_or(0, |b| u32::from_le_bytes(*b))
 }
 
-impl Sessions<'_> {
-    /// Does one step. `DiskFull` is an allowed answer; other errors end the life.
+impl<'a> Sessions<'a> {
+    /// Does one step. `DiskFull` and `Refused` are allowed answers; other errors end the life.
     pub(super) fn step(&mut self) -> EngineResult<()> {
         match self.any_step() {
-            Err(EngineError::DiskFull) => Ok(()),
+            Err(EngineError::DiskFull | EngineError::Refused(_)) => Ok(()),
             other => other,
         }
     }
@@ -58,6 +61,9 @@ impl Sessions<'_> {
     fn any_step(&mut self) -> EngineResult<()> {
         if self.rng.chance(2) {
             return self.engine.checkpoint(self.rng.chance(20));
+        }
+        if self.rng.chance(3) {
+            return self.append();
         }
         if self.rng.chance(10) {
             undo_losers_step(self.engine.shared())?;
@@ -166,25 +172,69 @@ impl Sessions<'_> {
         if let Some(lsn) = lsn.filter(|_| self.rng.chance(60)) {
             self.engine.wait_durable(lsn)?;
             self.model.acknowledge();
+            if self.rng.chance(50) {
+                self.log.write_upto(lsn);
+            }
         }
         Ok(())
     }
 
+    /// Adds the state `next`. Returns its rider, which it has with a probability of `percent`, and
+    /// which may refuse.
+    fn announce(&mut self, next: Db, percent: u64) -> Option<TestRider<'a>> {
+        if !self.rng.chance(percent) {
+            self.model.push(next, None);
+            return None;
+        }
+        let longest = if self.rng.chance(5) { self.engine.most_rider_bytes() - 20 } else { 300 };
+        let mut payload = (self.model.riders.len() as u64).to_le_bytes().to_vec();
+        payload.resize(8 + self.rng.below(longest as u64) as usize, payload[0]);
+        let refuses = self.rng.chance(4);
+        let rider = if refuses { self.log.refusing() } else { self.log.rider(&payload) };
+        self.model.push(next, Some(payload));
+        Some(rider)
+    }
+
     fn commit(&mut self, who: usize) -> EngineResult<()> {
         let Some(open) = self.open.remove(&who) else { return Ok(()) };
-        if open.branch.is_some() || !open.overlay.is_empty() || open.trx.has_changes() {
-            let mut next = Db::clone(self.model.now());
-            open.branch.iter().for_each(|branch| drop(next.prepared.remove(branch)));
-            next.apply(&open.overlay);
-            self.model.push(next);
-        }
         let changed = open.branch.is_some() || !open.overlay.is_empty();
         if self.rng.chance(50) && open.trx.end_reading() {
             assert!(!changed, "a transaction with changes ended as one that only read");
             return Ok(());
         }
-        let lsn = open.trx.commit()?;
-        self.settle(lsn)
+        let mut next = Db::clone(self.model.now());
+        open.branch.iter().for_each(|branch| drop(next.prepared.remove(branch)));
+        next.apply(&open.overlay);
+        let Open { trx, overlay, uses, branch, .. } = open;
+        let committed = self.commit_as(trx, next);
+        if branch.is_some() && committed.is_err() {
+            let mut again = self.engine.take_prepared()?;
+            assert_eq!(again.len(), 1, "a refused branch stays prepared");
+            let trx = again.remove(0).trx;
+            self.open.insert(who, Open { trx, overlay, snapshot: None, uses, branch });
+        }
+        self.settle(committed?)
+    }
+
+    /// Commits `trx`, which leads to the state `next`, perhaps with a rider.
+    fn commit_as(&mut self, trx: Box<dyn EngineTrx>, next: Db) -> EngineResult<Option<Lsn>> {
+        let mut rider = self.announce(next, 60);
+        let committed = trx.commit(rider.as_mut().map(|rider| rider as &mut dyn Rider));
+        if committed.is_err() {
+            self.model.pop();
+        }
+        committed
+    }
+
+    /// Brings a rider alone.
+    fn append(&mut self) -> EngineResult<()> {
+        let next = Db::clone(self.model.now());
+        let Some(mut rider) = self.announce(next, 100) else { return Ok(()) };
+        let appended = self.engine.append(&mut rider);
+        if appended.is_err() {
+            self.model.pop();
+        }
+        self.settle(Some(appended?))
     }
 
     fn rollback(&mut self, who: usize) -> EngineResult<()> {
@@ -192,14 +242,15 @@ impl Sessions<'_> {
         if let Some(branch) = open.branch {
             let mut next = Db::clone(self.model.now());
             next.prepared.remove(&branch);
-            self.model.push(next);
+            self.model.push(next, None);
         }
         open.trx.rollback()
     }
 
     fn prepare(&mut self, who: usize) -> EngineResult<()> {
-        let Some(open) = self.open.get_mut(&who) else { return Ok(()) };
+        let Some(mut open) = self.open.remove(&who) else { return Ok(()) };
         if !open.trx.has_changes() {
+            self.open.insert(who, open);
             return Ok(());
         }
         let branch = self.model.next_branch;
@@ -207,16 +258,16 @@ impl Sessions<'_> {
         let mut next = Db::clone(self.model.now());
         next.prepared.insert(branch, Arc::new(open.overlay.clone()));
         open.snapshot = None;
-        self.model.push(next);
-        let outcome = open.trx.prepare(&xid(branch));
-        match outcome {
+        let mut rider = self.announce(next, 60);
+        let rider = rider.as_mut().map(|rider| rider as &mut dyn Rider);
+        match open.trx.prepare(&xid(branch), rider) {
             Ok(lsn) => {
                 open.branch = Some(branch);
+                self.open.insert(who, open);
                 self.settle(lsn)
             }
             Err(e) => {
-                self.model.states.pop();
-                let Some(open) = self.open.remove(&who) else { return Ok(()) };
+                self.model.pop();
                 open.trx.rollback()?;
                 Err(e)
             }
@@ -244,8 +295,7 @@ impl Sessions<'_> {
             trx.rollback()?;
             return done;
         }
-        self.model.push(next);
-        let lsn = trx.commit()?;
+        let lsn = self.commit_as(trx, next)?;
         self.settle(lsn)
     }
 

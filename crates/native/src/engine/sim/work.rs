@@ -160,7 +160,7 @@ impl<'a> Statement<'a> {
         let owner = new.code.and_then(|c| self.db.with_code(self.overlay, self.def.id, c));
         let taken = owner.is_some_and(|owner| owner != id);
         let rows = (rows_of([at]), rows_of([&new.bytes[..]]));
-        match self.table.update(self.trx, &NoWait, &rows.0, &rows.1) {
+        match self.table.update(self.trx, &NoWait, &rows.0, &rows.1, None) {
             Ok(0) => assert!(self.newest(id).is_none(), "row {id} was not found"),
             Ok(_) => {
                 assert!(self.newest(id).is_some(), "row {id} should not be there");
@@ -176,7 +176,7 @@ impl<'a> Statement<'a> {
     fn delete(&mut self) -> EngineResult<()> {
         let id = self.rng.below(IDS) as i64;
         let Some(at) = self.clustered_key(id)? else { return Ok(()) };
-        let gone = self.table.delete(self.trx, &NoWait, &rows_of([at]))?;
+        let gone = self.table.delete(self.trx, &NoWait, &rows_of([at]), None)?;
         assert_eq!(gone == 1, self.newest(id).is_some(), "delete of row {id}");
         if gone == 1 {
             self.overlay.insert((self.def.id, id), None);
