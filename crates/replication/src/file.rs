@@ -112,6 +112,11 @@ impl FileReader {
         self.format.as_deref()
     }
 
+    /// Goes to the event that begins at `offset`; the format stays.
+    pub fn skip_to(&mut self, offset: u64) {
+        self.offset = offset;
+    }
+
     /// The next event, from the bytes at [`FileReader::offset`] on.
     pub fn step<'a>(&mut self, bytes: &'a [u8]) -> Result<Step<'a>, FileError> {
         if self.offset == 0 {

@@ -6,6 +6,7 @@ mod column;
 mod decimal;
 mod row;
 mod selection;
+mod stored;
 mod temporal;
 mod value;
 
@@ -13,5 +14,6 @@ pub use column::{Column, ColumnKind, columns};
 pub use decimal::{decimal_bytes, put_decimal, read_decimal};
 pub use row::{Images, Shape};
 pub use selection::{ColumnFacts, RowImage};
+pub use stored::{StoredRows, kind_of};
 pub use temporal::{DateTimeValue, DateValue, TimeValue, TimestampValue};
 pub use value::Value;

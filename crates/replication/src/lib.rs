@@ -1,4 +1,5 @@
-//! The binary log as values: events, row images, GTIDs, files of events, and their text.
+//! The binary log: events, row images, GTIDs, files of events and their text, and a log that is
+//! written.
 //!
 //! # What it is
 //! A codec of MariaDB's binary log, both ways, and the rules about the numbers of groups. What
@@ -16,18 +17,23 @@
 //! * REPL-3: lengths of fixed parts come from the format received, never from this crate's own.
 //!
 //! # Not here
-//! No sockets, no threads, no clock, no files, no SQL: callers hand over bytes and get bytes.
+//! No sockets, no threads, no clock, no `std::fs`, no SQL: callers hand over bytes and get bytes.
+//! `log` writes files through a trait.
 
 #![forbid(unsafe_code)]
 
 mod bytes;
 pub mod codec;
+pub mod cursor;
 mod error;
 pub mod file;
+mod filter;
 pub mod gtid;
 pub mod images;
+pub mod log;
 pub mod show;
 
 pub use codec::{Event, EventKind, Format, Frame, Header};
 pub use error::{DecodeError, DecodeResult};
+pub use filter::DatabaseFilter;
 pub use gtid::Gtid;

@@ -162,7 +162,7 @@ impl<'a> Event<'a> {
     }
 
     /// Appends the body with post-headers as the format has them.
-    fn encode_body(&self, format: &Format, out: &mut Vec<u8>) {
+    pub(crate) fn encode_body(&self, format: &Format, out: &mut Vec<u8>) {
         let begin = out.len();
         let post = format.post_header(self.kind());
         // Zeros fill a post-header that is longer than its known fields.

@@ -81,7 +81,7 @@ pub struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    pub(super) fn is(kind: EventKind) -> bool {
+    pub(crate) fn is(kind: EventKind) -> bool {
         KINDS.iter().any(|(of, _, _)| *of == kind)
     }
 

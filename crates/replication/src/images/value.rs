@@ -47,7 +47,7 @@ pub enum Value<'a> {
 const FIRST_YEAR: u16 = 1900;
 
 /// Bytes before a string of at most `most` bytes.
-fn string_length_bytes(most: u16) -> usize {
+pub(super) fn string_length_bytes(most: u16) -> usize {
     if most > 255 { 2 } else { 1 }
 }
 

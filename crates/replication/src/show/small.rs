@@ -72,7 +72,7 @@ fn user_value(value: &UserValue<'_>) -> String {
 }
 
 /// A decimal behind its precision and scale.
-fn decimal(bytes: &[u8]) -> Option<String> {
+pub(super) fn decimal(bytes: &[u8]) -> Option<String> {
     let (&[precision, scale], digits) = bytes.split_first_chunk()?;
     let fits = scale <= precision && scale <= selkie_types::decimal::MAX_SCALE;
     let number = fits.then(|| read_decimal(digits, precision, scale).ok()).flatten()?;

@@ -14,6 +14,9 @@ pub(crate) struct Recorded {
     /// Lines that `mariadb-binlog -vv` prints for the rows.
     #[allow(dead_code, reason = "not all tests compare texts")]
     pub(crate) rows: Vec<u8>,
+    /// Rows of `SHOW BINLOG EVENTS`, recorded by `tests/replication/record_events.py`.
+    #[allow(dead_code, reason = "not all tests compare texts")]
+    pub(crate) events: String,
 }
 
 /// All files of the corpus with lines of rows, by name.
@@ -26,7 +29,8 @@ pub(crate) fn corpus() -> Vec<Recorded> {
             let name = path.file_stem().unwrap().to_string_lossy().into_owned();
             // No tool shows the rows of an encrypted file.
             let Ok(rows) = fs::read(path.with_extension("rows")) else { continue };
-            found.push(Recorded { name, log: fs::read(&path).unwrap(), rows });
+            let events = fs::read_to_string(path.with_extension("events")).unwrap();
+            found.push(Recorded { name, log: fs::read(&path).unwrap(), rows, events });
         }
     }
     found.sort_by(|a, b| a.name.cmp(&b.name));

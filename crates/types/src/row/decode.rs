@@ -42,6 +42,17 @@ impl RowLayout {
         }
     }
 
+    /// Bytes of column `column` of `row` as they are stored; zeros or empty if NULL.
+    #[inline]
+    pub fn stored<'r>(&self, row: &'r [u8], column: usize) -> Decoded<&'r [u8]> {
+        match self.columns()[column].place {
+            Place::Variable { rank } => self.variable(row, rank),
+            Place::Fixed { offset, width } => {
+                row.get(offset as usize..offset as usize + usize::from(width)).ok_or(RowCorrupt)
+            }
+        }
+    }
+
     /// Decodes column `column` of all of `rows`.
     pub fn decode(&self, rows: &ByteRows, column: usize) -> Decoded<Column> {
         self.decode_iter(rows.iter(), column)
