@@ -6,6 +6,7 @@ mod clock;
 mod compress;
 mod crypt;
 pub use crypt::old_password_hash;
+pub use encode::password_hash;
 pub(crate) mod date_format;
 mod date_make;
 mod date_part;

@@ -83,6 +83,26 @@ pub struct Plan {
     pub windowed_blocks: u64,
     /// Whether it calls stored functions.
     pub calls_functions: bool,
+    /// Triggers, and columns that only the binary log has.
+    pub changes: RowChanges,
+}
+
+/// Things that changes of rows bring with them.
+#[derive(Clone, Debug, Default)]
+pub struct RowChanges {
     /// Triggers of the changed tables that the statement may run.
     pub triggers: Vec<Arc<selkie_catalog::Trigger>>,
+    /// The changed tables that have columns which are computed when rows are read: the binary log
+    /// has their values.
+    pub computed: Vec<ComputedColumns>,
+}
+
+/// Columns of a table that are computed when its rows are read, and their expressions over its
+/// columns, in order of computation.
+#[derive(Clone, Debug)]
+pub struct ComputedColumns {
+    /// The table.
+    pub table: Arc<TableInfo>,
+    /// Position and expression.
+    pub columns: Vec<(usize, selkie_expr::Expr)>,
 }

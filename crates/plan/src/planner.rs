@@ -54,6 +54,7 @@ pub fn is_planned(statement: &ast::Statement) -> bool {
 /// The plan for a query, INSERT, REPLACE, UPDATE, DELETE or DO.
 pub fn plan(statement: &ast::Statement, context: &PlanContext<'_>) -> SqlResult<Plan> {
     let mut plan = interruptible(|| plan_whole(statement, context))??;
+    plan.changes.computed = dml::computed(&plan, context)?;
     tell_scans(&mut plan);
     Ok(plan)
 }
@@ -548,7 +549,7 @@ impl Done {
             conditions: self.draft.conditions,
             windowed_blocks: self.draft.windowed_blocks,
             calls_functions: self.draft.calls_functions,
-            triggers: Vec::new(),
+            changes: Default::default(),
         }
     }
 }

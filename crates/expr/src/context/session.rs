@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use selkie_types::error::catalogue::ER_NO_BINARY_LOGGING;
 use selkie_types::{SqlError, SqlResult, SqlType, Value};
 
 use super::{EvalContext, SubqueryRows};
@@ -86,6 +87,12 @@ pub trait Session {
     /// `GET_LOCK`: whether the lock was granted in time, `None` on error.
     fn get_lock(&self, _name: &[u8], _timeout: f64) -> SqlResult<Option<bool>> {
         Err(SqlError::not_supported("GET_LOCK"))
+    }
+
+    /// `BINLOG_GTID_POS`: the last groups before an offset of a file of the binary log; `None` if
+    /// there is no event at it.
+    fn binlog_gtid_pos(&self, _file: &str, _offset: u64) -> SqlResult<Option<String>> {
+        Err(SqlError::new(&ER_NO_BINARY_LOGGING, &[]))
     }
 
     /// `RELEASE_LOCK`: whether this session held the lock; `None` if nobody did.

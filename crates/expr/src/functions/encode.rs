@@ -328,6 +328,13 @@ fn password(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
+/// The text that `PASSWORD()` makes of a password.
+pub fn password_hash(password_text: &[u8]) -> String {
+    let mut out = Vec::new();
+    password(password_text, &mut out);
+    String::from_utf8_lossy(&out).into_owned()
+}
+
 fn bind_sha2(mut b: Binding<'_>) -> SqlResult<Expr> {
     b.text(0);
     b.int(1);

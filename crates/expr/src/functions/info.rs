@@ -58,6 +58,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("RANDOM_BYTES", 1, 1, random_bytes).nature(Nature::Volatile),
     effect("SLEEP", 1, sleep),
     Function::new("BENCHMARK", 2, 2, benchmark).nature(Nature::Effect),
+    effect("BINLOG_GTID_POS", 2, binlog_gtid_pos),
     effect("GET_LOCK", 2, get_lock),
     effect("RELEASE_LOCK", 1, |b| lock(b, 1)),
     effect("IS_FREE_LOCK", 1, |b| lock(b, 1)),
@@ -181,6 +182,31 @@ fn benchmark(mut b: Binding<'_>) -> SqlResult<Expr> {
                 }
             }
             out.push(count.map(|_| 0i64));
+        }
+        Ok(out.finish())
+    })
+}
+
+/// The longest text that is a position.
+const MOST_POSITION: u64 = 16_777_216;
+
+fn binlog_gtid_pos(mut b: Binding<'_>) -> SqlResult<Expr> {
+    b.utf8_text(0);
+    b.int(1);
+    b.connection_collation();
+    let ty = b.string_type(MOST_POSITION);
+    b.maybe(ty, |frame| {
+        let (files, offsets) = (frame.bytes(0), frame.view::<i64>(1));
+        let mut out = BytesOut::new(frame.rows);
+        for row in 0..frame.rows {
+            let (Some(file), Some(offset)) = (files.get(row), offsets.get(row)) else {
+                out.push(None);
+                continue;
+            };
+            // Compat: a negative offset is a very large one.
+            let file = String::from_utf8_lossy(file);
+            let found = frame.ctx.session.binlog_gtid_pos(&file, offset as u64)?;
+            out.push(found.as_ref().map(String::as_bytes));
         }
         Ok(out.finish())
     })

@@ -73,7 +73,7 @@ impl Binder<'_> {
     }
 
     /// Columns of a table that are computed when its rows are read.
-    pub(super) fn computed_columns(&mut self, table: &TableInfo) -> SqlResult<Vec<(usize, Expr)>> {
+    pub(crate) fn computed_columns(&mut self, table: &TableInfo) -> SqlResult<Vec<(usize, Expr)>> {
         let mut computed = Vec::new();
         for (at, column) in table.columns.iter().enumerate() {
             if let Some(generated) = column.generated.as_ref().filter(|_| table.is_computed(at)) {

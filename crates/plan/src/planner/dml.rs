@@ -9,12 +9,16 @@ use selkie_types::{SqlMode, SqlResult, Value};
 
 use super::foreign::{Changes, foreign_tables, with_generated};
 use super::{Draft, PlanContext};
-use crate::bind::{BoundDelete, BoundInsert, BoundTarget, BoundUpdate, BoundView, Named, resolve};
+use crate::bind::Names;
+use crate::bind::{
+    Binder, BoundDelete, BoundInsert, BoundTarget, BoundUpdate, BoundView, Named, resolve,
+};
 use crate::build::place;
 use crate::logical::{ColumnId, ColumnSet, Logical, RelationId};
 use crate::physical::{
-    Access, Assignment, ColumnType, Delete, DeleteTarget, DuplicateUpdate, ForeignTables, Insert,
-    InsertMode, Operator, OutputColumn, Plan, PlanNode, Update, UpdateTarget, ViewRules,
+    Access, Assignment, ColumnType, ComputedColumns, Delete, DeleteTarget, DuplicateUpdate,
+    ForeignTables, Insert, InsertMode, Operator, OutputColumn, Plan, PlanNode, RowChanges, Update,
+    UpdateTarget, ViewRules,
 };
 
 pub(super) fn insert(
@@ -81,7 +85,8 @@ pub(super) fn insert(
         _ => &["INSERT"],
     };
     let triggers = triggers(&table, events, context);
-    Ok(Plan { foreign, triggers, ..wrap(done, operator, rows, cost, output) })
+    let changes = with_triggers(triggers);
+    Ok(Plan { foreign, changes, ..wrap(done, operator, rows, cost, output) })
 }
 
 impl Draft {
@@ -133,6 +138,31 @@ impl Draft {
 }
 
 /// Triggers of a table for the given events.
+/// Changes of rows with these triggers.
+fn with_triggers(triggers: Vec<Arc<Trigger>>) -> RowChanges {
+    RowChanges { triggers, computed: Vec::new() }
+}
+
+/// The changed tables that have columns which are computed when rows are read.
+pub(super) fn computed(plan: &Plan, context: &PlanContext<'_>) -> SqlResult<Vec<ComputedColumns>> {
+    let tables: Vec<&Arc<TableInfo>> = match &plan.root.operator {
+        Operator::Insert(insert) => vec![&insert.table],
+        Operator::Update(update) => update.targets.iter().map(|t| &t.table).collect(),
+        Operator::Delete(delete) => delete.targets.iter().map(|t| &t.table).collect(),
+        _ => return Ok(Vec::new()),
+    };
+    let is_computed =
+        |table: &&Arc<TableInfo>| (0..table.columns.len()).any(|at| table.is_computed(at));
+    let names =
+        Names { tables: context.tables, environment: context.environment, text: context.text };
+    let of = |table: &Arc<TableInfo>| {
+        let mut binder = Binder::new(names, context.settings, context.types, 0);
+        let columns = binder.computed_columns(table)?;
+        Ok(ComputedColumns { table: Arc::clone(table), columns })
+    };
+    tables.into_iter().filter(is_computed).map(of).collect()
+}
+
 fn triggers(table: &TableInfo, events: &[&str], context: &PlanContext<'_>) -> Vec<Arc<Trigger>> {
     if table.kind != TableKind::Base {
         return Vec::new();
@@ -297,11 +327,11 @@ pub(super) fn update(
     let targets: Vec<UpdateTarget> = made.collect();
     let foreign = foreign_tables(targets.iter().map(|t| updates(t, context)).collect(), context)?;
     let set_off = targets.iter().flat_map(|t| triggers(&t.table, &["UPDATE"], context));
-    let triggers = set_off.collect();
+    let changes = with_triggers(set_off.collect());
     let (rows, cost) = (node.rows, node.cost);
     let update = Update { source: node, targets, ignore, simultaneous };
     let operator = Operator::Update(Box::new(update));
-    Ok(Plan { foreign, triggers, ..wrap(done, operator, rows, cost, Vec::new()) })
+    Ok(Plan { foreign, changes, ..wrap(done, operator, rows, cost, Vec::new()) })
 }
 
 fn updates(target: &UpdateTarget, context: &PlanContext<'_>) -> (Arc<TableInfo>, Changes) {
@@ -451,10 +481,10 @@ pub(super) fn delete(
         None => Default::default(),
     };
     let set_off = made.iter().flat_map(|t| triggers(&t.table, &["DELETE"], context));
-    let triggers = set_off.collect();
+    let changes = with_triggers(set_off.collect());
     let (rows, cost) = (node.rows, node.cost);
     let (source, returning, targets) = (node, exprs, made);
     let delete = Delete { source, targets, ignore, multiple, limit, returning, all_rows };
     let operator = Operator::Delete(Box::new(delete));
-    Ok(Plan { foreign, triggers, ..wrap(done, operator, rows, cost, output) })
+    Ok(Plan { foreign, changes, ..wrap(done, operator, rows, cost, output) })
 }

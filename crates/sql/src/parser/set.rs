@@ -22,7 +22,8 @@ impl Parser<'_> {
         if let Some(item) = self.lone_item()? {
             return Ok(Statement::Set(vec![item]));
         }
-        Ok(Statement::Set(self.list(Self::set_item)?))
+        let mut scope = None;
+        Ok(Statement::Set(self.list(|p| p.set_item(&mut scope))?))
     }
 
     /// Forms of SET that must stand alone.
@@ -83,7 +84,9 @@ impl Parser<'_> {
         })
     }
 
-    fn set_item(&mut self) -> PResult<SetItem> {
+    /// One assignment. `said` is the last GLOBAL or SESSION before it, which holds for all plain
+    /// names behind it.
+    fn set_item(&mut self, said: &mut Option<VarScope>) -> PResult<SetItem> {
         match self.tok.kind {
             T::UserVar => {
                 let name = self.user_var()?;
@@ -98,7 +101,8 @@ impl Parser<'_> {
             _ => {}
         }
         if let Some(scope) = self.var_scope() {
-            return self.assigned_variable(Some(scope));
+            *said = Some(scope);
+            return self.assigned_variable(*said);
         }
         if let Some(item) = self.local_item()? {
             return Ok(item);
@@ -112,7 +116,7 @@ impl Parser<'_> {
         if !matches!(self.peek(), T::Eq | T::Assign | T::Dot) && self.eat_charset() {
             return Ok(SetItem::CharacterSet(self.charset_or_default()?));
         }
-        self.assigned_variable(None)
+        self.assigned_variable(*said)
     }
 
     /// An assignment to a variable of the enclosing program.
