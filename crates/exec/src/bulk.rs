@@ -116,7 +116,7 @@ impl<'p> Bulk<'p> {
                     }
                     session.diagnostics.begin_statement();
                     let values: Vec<_> = row.into_iter().map(Argument::into_value).collect();
-                    sum.add(execute_prepared(instance, session, statement, &values, sink)?);
+                    sum.add(execute_prepared(instance, session, (statement, None), &values, sink)?);
                 }
                 Ok(sum.outcome(&prepared.statement))
             }

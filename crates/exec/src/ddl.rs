@@ -12,6 +12,7 @@
 //!   complete; a crash before leaves an orphan that the next start removes.
 
 mod alter;
+mod binlog;
 mod change;
 mod copy;
 mod create;
@@ -41,6 +42,7 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{Condition, SqlError, SqlResult, Value, filename};
 
+use self::binlog::Said;
 use crate::query::execution::{Execution, Scope};
 use crate::query::keep_conditions;
 use crate::query::running::Running;
@@ -66,6 +68,8 @@ pub(crate) struct Ddl<'a> {
     wait: Option<LockWait>,
     /// Locks that keep the schemas of changed objects from being dropped.
     schemas: RefCell<Vec<LockTicket>>,
+    /// The statement in the binary log.
+    said: Said,
 }
 
 impl<'a> Ddl<'a> {
@@ -73,7 +77,8 @@ impl<'a> Ddl<'a> {
     pub(crate) fn new(execution: &'a mut Execution<'_>) -> Self {
         let Execution { instance, session, control, running, .. } = execution;
         let (running, schemas) = (*running, RefCell::default());
-        Self { instance, session, control, running, wait: None, schemas }
+        let said = Said::default();
+        Self { instance, session, control, running, wait: None, schemas, said }
     }
 
     fn scope(&self) -> Scope<'_> {
@@ -85,6 +90,7 @@ impl<'a> Ddl<'a> {
         self.check_form(statement)?;
         required::check(self.session, statement)?;
         self.wait = wait_of(statement);
+        self.said.header = binlog::header_of(statement);
         let outcome = match statement {
             Statement::CreateDatabase(create) => self.create_database(create)?,
             Statement::AlterDatabase(alter) => self.alter_database(alter)?,
@@ -109,6 +115,9 @@ impl<'a> Ddl<'a> {
             Statement::AlterSequence(alter) => self.alter_sequence(alter)?,
             _ => return Ok(None),
         };
+        self.log_without_change(statement)?;
+        let head = self.session.headline();
+        self.session.forget_seq_no(head.as_ref());
         Ok(Some(outcome))
     }
 

@@ -57,7 +57,7 @@ pub use state::prepared::Prepared;
 pub use state::session::Session;
 pub use state::sink::{NullSink, OutParameter, Outcome, ResultSink, RowCounts, Told};
 pub use state::transaction::{Mark, Transaction, Unsettled};
-pub use state::{control, error, gate, metadata, session};
+pub use state::{binlog, control, error, gate, metadata, session};
 pub use statement::prepared::{execute_prepared, prepare, prepare_shared, prepare_statement};
 pub use statement::{execute_statement, execute_text};
 pub use system::register_system_tables;

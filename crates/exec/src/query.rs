@@ -135,7 +135,7 @@ fn check_lock_list(session: &Session, table: &TableInfo, written: bool) -> SqlRe
 /// Lets the engines of a plan's tables join the transaction.
 fn join_engines(instance: &Instance, session: &mut Session, plan: &Plan) -> SqlResult<()> {
     let related = || plan.foreign.touched().map(|(table, _)| table);
-    let calls = plan.calls_functions || !plan.triggers.is_empty();
+    let calls = plan.calls_functions || !plan.changes.triggers.is_empty();
     let stored = calls || plan.tables.iter().chain(related()).any(|table| table.has_storage());
     if !stored && !session.in_transaction() {
         // A statement without stored tables begins no transaction: SET TRANSACTION applies to a
@@ -175,6 +175,10 @@ impl Execution<'_> {
         if dml::changes_rows(plan) || plan.calls_functions {
             return self.run_changes(plan, &mut |execution| execution.run_operators(plan));
         }
+        if !plan.takes_numbers.is_empty() {
+            // The row of a sequence is logged at once.
+            self.session.begin_logging(self.running.own_text());
+        }
         check_read_only(self.session, plan)?;
         join_engines(self.instance, self.session, plan)?;
         self.run_operators(plan)
@@ -197,12 +201,31 @@ impl Execution<'_> {
         check_read_only(self.session, plan)?;
         join_engines(self.instance, self.session, plan)?;
         dml::targets(plan).for_each(|table| self.instance.maintained.changed(table));
+        let outer = self.session.begin_logging(self.running.own_text());
+        self.expect_changes(plan)?;
         let mark = self.session.transaction.mark()?;
         let result = guarded(|| change(self));
+        self.session.end_logging(outer);
         if result.is_err() {
             self.session.transaction.undo(&mark)?;
         }
         result
+    }
+
+    /// Tells the binary log which tables the plan changes, if it may be more than one.
+    fn expect_changes(&self, plan: &Plan) -> SqlResult<()> {
+        let related = || plan.foreign.touched().filter(|(_, changed)| *changed);
+        let is_many = || {
+            plan.calls_functions
+                || !plan.changes.triggers.is_empty()
+                || dml::targets(plan).nth(1).is_some()
+                || related().next().is_some()
+        };
+        if self.session.log().is_none() || !is_many() {
+            return Ok(());
+        }
+        let mut tables = dml::targets(plan).chain(related().map(|(table, _)| table));
+        tables.try_for_each(|table| self.session.expect_changes(self.instance, table))
     }
 
     fn run_operators(&mut self, plan: &Plan) -> SqlResult<Outcome> {
@@ -278,6 +301,9 @@ pub(crate) fn end_statement(
     if session.transaction.is_nested() {
         return result;
     }
+    if let Some(log) = session.transaction.log() {
+        log.end_statement();
+    }
     let result = end_in_transaction(session, result);
     if session.inside.as_ref().is_some_and(|inside| inside.work() == Work::Rows) {
         session.leave();
@@ -289,7 +315,7 @@ fn end_in_transaction(session: &mut Session, result: SqlResult<Outcome>) -> SqlR
     match result {
         Ok(outcome) => {
             match session.in_transaction() {
-                true => session.transaction.end_immediate()?,
+                true => session.end_immediate()?,
                 false => session.commit()?,
             }
             Ok(outcome)
@@ -301,7 +327,7 @@ fn end_in_transaction(session: &mut Session, result: SqlResult<Outcome>) -> SqlR
             let whole = error.severity() != Severity::Statement || !session.in_transaction();
             match whole {
                 true => session.rollback_for(&error)?,
-                false => session.transaction.end_immediate()?,
+                false => session.end_immediate()?,
             }
             Err(error)
         }

@@ -4,6 +4,7 @@
 pub(crate) mod defaults;
 pub(crate) mod examined;
 pub(crate) mod local_times;
+mod open_table;
 pub(crate) mod row_filter;
 pub(crate) mod rows_out;
 pub(crate) mod scan;
@@ -14,27 +15,21 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use selkie_catalog::TableInfo;
-use selkie_engine::{EngineTrx, TableId};
+use selkie_engine::TableId;
 use selkie_expr::EvalContext;
 use selkie_plan::physical::Plan;
 use selkie_types::{Batch, SqlError, SqlResult};
 
 use crate::run::examined::Examined;
+pub(crate) use crate::run::open_table::{OpenTable, TableMark, open_table};
 use crate::run::subquery_cache::SubqueryCache;
 use crate::state::around::{Around, Triggers};
 use crate::state::bulk::BulkRows;
 use crate::state::control::Control;
-use crate::state::instance::OwnHandle;
 use crate::{Instance, Session};
 
 /// Rows kept in memory for several readers.
 pub(crate) type SharedRows = Arc<Vec<Batch>>;
-
-/// An open table with the transaction that reads it.
-pub(crate) struct OpenTable<'a> {
-    pub(crate) handle: Arc<OwnHandle>,
-    pub(crate) trx: &'a dyn EngineTrx,
-}
 
 /// Open tables by id; the first one needs no allocation.
 #[derive(Default)]
@@ -93,7 +88,8 @@ impl<'a> Runtime<'a> {
         let related = plan.foreign.touched().map(|(info, _)| info);
         for info in plan.tables.iter().filter(|info| info.has_storage()).chain(related) {
             if tables.find(info.def.id).is_none() {
-                tables.push(info.def.id, open_table(instance, session, info)?);
+                let open = open_table(instance, session, info)?;
+                tables.push(info.def.id, open.with_computed(session, info, plan));
             }
         }
         Ok(Self {
@@ -136,18 +132,6 @@ impl<'a> Runtime<'a> {
             SqlError::internal(format_args!("table {} is not among the plan's", info.name()))
         })
     }
-}
-
-pub(crate) fn open_table<'a>(
-    instance: &Instance,
-    session: &'a Session,
-    info: &TableInfo,
-) -> SqlResult<OpenTable<'a>> {
-    let handle = instance.open_own(info)?;
-    let trx = session.transaction.part(&handle.engine);
-    let trx =
-        trx.ok_or_else(|| SqlError::internal("an engine takes no part in the transaction"))?;
-    Ok(OpenTable { handle, trx })
 }
 
 /// Context passed to every operator.

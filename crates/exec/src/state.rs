@@ -4,6 +4,7 @@
 //! The lowest layer of the executor: must not know how plans run or what a statement means.
 
 pub(crate) mod around;
+pub mod binlog;
 pub(crate) mod branches;
 pub(crate) mod bulk;
 pub(crate) mod columns;

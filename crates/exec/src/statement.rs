@@ -5,6 +5,7 @@
 mod backup;
 mod flush_tables;
 mod lock_tables;
+mod logged;
 mod names_tables;
 mod prepare;
 pub(crate) mod prepared;
@@ -74,6 +75,7 @@ pub(crate) fn execute(
 ) -> SqlResult<Outcome> {
     stack::check()?;
     session.core.files.get_or_init(|| FilePlaces::of(instance));
+    session.join_binlog(instance);
     session.values.statement_start.set(query::now_micros(session));
     session.start_clock();
     session.explicit_insert_id.set(None);
@@ -130,7 +132,10 @@ impl Execution<'_> {
         match statement {
             Statement::Transaction(what) => transaction::run(self, what),
             Statement::Xa(what) => xa::run(self, what),
-            Statement::Set(items) => set::run(self, items),
+            Statement::Set(items) => {
+                let outcome = set::run(self, items)?;
+                logged::after(self, statement).map(|()| outcome)
+            }
             Statement::SetStatement { items, statement } => {
                 set::for_statement(self, items, statement)
             }
@@ -160,6 +165,7 @@ impl Execution<'_> {
         let entered = read_only::changes_shared(self.session, statement)
             && self.session.enter(self.control, Work::Definition)?;
         let result = self.definition(statement);
+        let result = result.and_then(|outcome| logged::after(self, statement).map(|()| outcome));
         if entered {
             self.session.leave();
         }

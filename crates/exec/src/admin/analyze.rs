@@ -37,7 +37,7 @@ pub(super) fn analyze(execution: &mut Execution<'_>, table: &TableInfo) -> SqlRe
     if let Some(trx) = trx {
         instance.dictionary.put_statistics(trx, table.def.id, &statistics).map_err(internal)?;
     }
-    session.transaction.commit()?;
+    session.transaction.commit(None)?;
     instance.catalog.publish(|snapshot| snapshot.put_table(Arc::new(info)));
     Ok(())
 }

@@ -153,7 +153,7 @@ impl Ddl<'_> {
             self.session.frame.temporary.put(Arc::new(table));
             return Ok(nothing_copied());
         }
-        let mut change = Change::begin(self.instance)?;
+        let mut change = self.begin_change()?;
         self.change_indexes(&change, old, &table, &plan)?;
         set_auto_increment(self.instance, &table, plan.auto_increment)?;
         let _readers = self.lock_out_readers(old)?;
@@ -277,7 +277,7 @@ impl Ddl<'_> {
             self.session.frame.temporary.put(Arc::new(new));
             return Ok(());
         }
-        let mut change = Change::begin(self.instance)?;
+        let mut change = self.begin_change()?;
         change.remove_table(old.def.id)?;
         change.put_table(&new)?;
         change.drop_storage(old)?;

@@ -12,6 +12,7 @@ use selkie_engine::{Engine, EngineTrx, TableId};
 use selkie_types::{SqlError, SqlResult};
 
 use crate::Instance;
+use crate::state::binlog::Definition;
 use crate::state::error::{from_engine, from_engine_commit};
 use crate::state::own_transaction::{begin, commit_now};
 
@@ -25,10 +26,13 @@ pub(super) struct Change<'a> {
     stale: Vec<TableId>,
     /// Tables that have new storage.
     new: RefCell<Vec<(Arc<dyn Engine>, TableId)>>,
+    /// The statement's group of the binary log.
+    log: Option<Definition>,
 }
 
 impl<'a> Change<'a> {
-    pub(super) fn begin(instance: &'a Instance) -> SqlResult<Self> {
+    /// A change that commits with `log`.
+    pub(super) fn begin(instance: &'a Instance, log: Option<Definition>) -> SqlResult<Self> {
         let trx = begin(&**instance.dictionary.engine())?;
         Ok(Self {
             instance,
@@ -36,6 +40,7 @@ impl<'a> Change<'a> {
             drop_later: Vec::new(),
             stale: Vec::new(),
             new: RefCell::default(),
+            log,
         })
     }
 
@@ -124,7 +129,11 @@ impl<'a> Change<'a> {
     /// Makes the change durable, then visible (DDL-1).
     pub(super) fn commit(self, publish: impl FnOnce(&mut Snapshot)) -> SqlResult<()> {
         let engine = self.instance.dictionary.engine();
-        if let Some(lsn) = self.trx.commit().map_err(from_engine_commit)? {
+        let committed = match self.log {
+            Some(log) => log.commit(&**engine, self.trx),
+            None => self.trx.commit(None),
+        };
+        if let Some(lsn) = committed.map_err(from_engine_commit)? {
             engine.wait_durable(lsn).map_err(from_engine_commit)?;
         }
         // Nobody can read the new tables yet, and all rows copied into them are committed.

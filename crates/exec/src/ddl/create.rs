@@ -20,7 +20,7 @@ use selkie_types::error::catalogue::{
 use selkie_types::{CollationId, Condition, SqlError, SqlResult, SqlType, TypeKind};
 
 use super::Ddl;
-use super::change::{Change, create_storage_now, drop_storage_now, is_temporary, with_new_id};
+use super::change::{create_storage_now, drop_storage_now, is_temporary, with_new_id};
 use crate::query::running::Running;
 use crate::run::defaults::implicit_default;
 use crate::state::error::from_engine;
@@ -102,11 +102,15 @@ impl Ddl<'_> {
             let table = self.explain_foreign(name, table)?;
             let columns = output.iter().map(|c| ColumnRef::bare(Ident::new(&*c.name))).collect();
             return self.create_filled((table, next), old, |ddl, table| {
-                let outcome = ddl.insert_selected(table, columns, select)?;
+                let outcome = ddl.insert_selected(create, table, (columns, select))?;
                 // Return AUTO_INCREMENT values that were reserved and not used.
                 set_auto_increment(ddl.instance, table, next.or(Some(1)))?;
                 Ok(outcome)
             });
+        }
+        if source.is_some_and(is_temporary) && !create.temporary {
+            // No replica has the temporary table.
+            self.say(self.text_of_new(create, &table));
         }
         self.create_filled((table, next), old, |ddl, table| {
             ddl.begin_sequence(table, source).map(|()| Outcome::ok())
@@ -204,7 +208,7 @@ impl Ddl<'_> {
             self.session.frame.temporary.put(Arc::new(table));
             return Ok(());
         }
-        let mut change = Change::begin(self.instance)?;
+        let mut change = self.begin_change()?;
         if let Some(old) = old {
             self.remove(&mut change, old)?;
         }
@@ -284,9 +288,9 @@ impl Ddl<'_> {
     /// Inserts the query's rows into the new table, which only this session knows meanwhile.
     fn insert_selected(
         &mut self,
+        create: &CreateTable,
         table: &TableInfo,
-        columns: Vec<ColumnRef>,
-        select: &CreateSelect,
+        (columns, select): (Vec<ColumnRef>, &CreateSelect),
     ) -> SqlResult<Outcome> {
         // The table gets a name that the query cannot use: the query may read another table of the
         // real name.
@@ -304,6 +308,11 @@ impl Ddl<'_> {
             on_duplicate: Vec::new(),
             returning: Vec::new(),
         }));
+        let logs = !is_temporary(table);
+        if logs {
+            let text = self.text_of_new(create, table);
+            self.session.begin_filling(table.def.id, text.as_bytes())?;
+        }
         let own = TableInfo { kind: TableKind::Temporary, ..table.clone() };
         self.session.frame.temporary.put_as(&key, Arc::new(own));
         let (instance, Running { text, values, .. }) = (self.instance, self.running);
@@ -312,8 +321,10 @@ impl Ddl<'_> {
         let result = execute_statement(instance, self.session, &insert, text, values, sink);
         self.session.diagnostics.put_first(said, self.session.frame.settings.notes.max_error_count);
         self.session.frame.temporary.remove(table.schema(), &key);
+        let filled = self.session.filled(table.engine).filter(|_| result.is_ok());
         let outcome = result.inspect_err(|_| self.session.diagnostics.take_error())?;
-        if !is_temporary(table) {
+        if logs {
+            self.said.group.replace(filled);
             self.session.commit()?;
         }
         Ok(outcome)

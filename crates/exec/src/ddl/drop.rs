@@ -1,5 +1,5 @@
-//! DROP TABLE and TRUNCATE. DROP TABLE commits each table on its own: an error leaves the tables
-//! before it dropped. TRUNCATE swaps in new, empty storage under a new table id.
+//! DROP TABLE and TRUNCATE. DROP TABLE locks all its tables and drops them in one change, but for
+//! temporary ones, which go at once. TRUNCATE swaps in new, empty storage under a new table id.
 
 use std::sync::Arc;
 
@@ -12,8 +12,19 @@ use selkie_types::error::catalogue::{
 use selkie_types::{Condition, SqlError, SqlResult};
 
 use super::Ddl;
-use super::change::{Change, create_storage_now, drop_storage_now, is_temporary, with_new_id};
+use super::change::{create_storage_now, drop_storage_now, is_temporary, with_new_id};
 use crate::Outcome;
+use crate::state::metadata::LockTicket;
+
+/// Result of the search for the tables of DROP TABLE.
+#[derive(Default)]
+pub(super) struct Dropping {
+    locks: Vec<LockTicket>,
+    pub(super) tables: Vec<Arc<TableInfo>>,
+    /// Schema and name of those not found.
+    pub(super) missing: Vec<(Box<str>, Box<str>)>,
+    pub(super) has_temporary: bool,
+}
 
 /// Warning 1347 for the object `schema.name`.
 fn not_a_view(name: &str) -> Condition {
@@ -32,18 +43,23 @@ impl Ddl<'_> {
         }
         let mut missing = Vec::new();
         let mut needed = None;
+        let mut dropping = Dropping::default();
         for name in &drop.names {
             selkie_meter::spend(2048)?;
             let (schema, table) = self.resolve(name)?;
-            match self.drop_named(drop, &schema, table) {
+            match self.find_to_drop(drop, (&schema, table), &mut dropping) {
                 Ok(true) => {}
-                Ok(false) => missing.push(format!("{schema}.{table}")),
+                Ok(false) => {
+                    dropping.missing.push((schema.clone(), table.into()));
+                    missing.push(format!("{schema}.{table}"));
+                }
                 // Compat: a table that a foreign key refers to stays; the other tables of the list
                 // are dropped.
                 Err(error) if error.code() == ER_ROW_IS_REFERENCED_2.code => needed = Some(error),
                 Err(error) => return Err(error),
             }
         }
+        self.drop_found(drop, dropping)?;
         self.end_lock_tables_without_tables();
         if let Some(error) = needed {
             return Err(error);
@@ -119,12 +135,19 @@ impl Ddl<'_> {
         snapshot.table(schema, table).is_some_and(|t| matches!(t.kind, TableKind::View(_)))
     }
 
-    /// Drops a table or view by name; false if there is none of the kind.
-    fn drop_named(&mut self, drop: &DropTables, schema: &str, table: &str) -> SqlResult<bool> {
+    /// Locks a table or view to be dropped; false if there is none of the kind. A temporary table
+    /// is dropped at once.
+    fn find_to_drop(
+        &mut self,
+        drop: &DropTables,
+        (schema, table): (&str, &str),
+        dropping: &mut Dropping,
+    ) -> SqlResult<bool> {
         let snapshot = self.instance.catalog.snapshot();
         let temporary = self.session.frame.temporary.get(schema, table).is_some();
         let view = drop.kind == ast::TableKind::View;
         if temporary && !view {
+            dropping.has_temporary = true;
             self.drop_one(schema, table, true)?;
             return Ok(true);
         }
@@ -132,20 +155,43 @@ impl Ddl<'_> {
         match snapshot.table(schema, table) {
             Some(found) if !drop.temporary && is_view(found) == view => {
                 // A referenced table fails at once, not after waiting for its users.
-                self.check_unreferenced((schema, table), None)?;
-                let _lock = self.lock(schema, table)?;
+                self.check_unreferenced((schema, table), &dropping.tables)?;
+                dropping.locks.push(self.lock(schema, table)?);
                 // The table may have been dropped while this waited for the lock.
                 let snapshot = self.instance.catalog.snapshot();
-                if snapshot.table(schema, table).is_none_or(|t| is_view(t) != view) {
+                let Some(found) = snapshot.table(schema, table).filter(|t| is_view(t) == view)
+                else {
                     return Ok(false);
-                }
-                self.check_unreferenced((schema, table), None)?;
-                self.drop_one(schema, table, false)?;
-                self.unlist(schema, table);
+                };
+                self.check_unreferenced((schema, table), &dropping.tables)?;
+                dropping.tables.push(Arc::clone(found));
                 Ok(true)
             }
             _ => Ok(false),
         }
+    }
+
+    /// Drops the tables or views that were found, in one change.
+    fn drop_found(&mut self, drop: &DropTables, dropping: Dropping) -> SqlResult<()> {
+        self.say_drop(drop, &dropping);
+        let tables = dropping.tables;
+        if tables.is_empty() {
+            return Ok(());
+        }
+        let mut change = self.begin_change()?;
+        tables.iter().try_for_each(|table| self.remove(&mut change, table))?;
+        change.commit(|snapshot| {
+            for table in &tables {
+                snapshot.remove_table(table.schema(), table.name());
+                snapshot.set_triggers(table.schema(), table.name(), Vec::new());
+            }
+        })?;
+        for table in &tables {
+            let (schema, name) = (table.schema(), table.name());
+            self.session.frame.hooks.dropped(self.session, schema, name);
+            self.unlist(schema, name);
+        }
+        Ok(())
     }
 
     /// Drops an existing table whose name is locked.
@@ -160,7 +206,7 @@ impl Ddl<'_> {
         }
         let snapshot = self.instance.catalog.snapshot();
         let Some(table) = snapshot.table(schema, name) else { return Ok(()) };
-        let mut change = Change::begin(self.instance)?;
+        let mut change = self.begin_change()?;
         self.remove(&mut change, table)?;
         change.commit(|snapshot| {
             snapshot.remove_table(schema, name);
@@ -196,7 +242,7 @@ impl Ddl<'_> {
             self.session.frame.temporary.put(Arc::new(new));
             return Ok(Outcome::ok());
         }
-        let mut change = Change::begin(self.instance)?;
+        let mut change = self.begin_change()?;
         change.create_storage(&new)?;
         change.remove_table(old.def.id)?;
         change.put_table(&new)?;

@@ -171,11 +171,11 @@ impl Ddl<'_> {
         result
     }
 
-    /// Fails with 1451 if another table refers to this one; tables of `schema_gone` do not count.
+    /// Fails with 1451 if another table refers to this one; those of `going` do not count.
     pub(super) fn check_unreferenced(
         &self,
         (schema, table): (&str, &str),
-        schema_gone: Option<&str>,
+        going: &[Arc<TableInfo>],
     ) -> SqlResult<()> {
         if !self.session.frame.settings.planning.foreign_key_checks {
             return Ok(());
@@ -184,7 +184,7 @@ impl Ddl<'_> {
         let mut children = snapshot.children(schema, table);
         let stays = |child: &Arc<TableInfo>| {
             (child.schema(), child.name()) != (schema, table)
-                && schema_gone.is_none_or(|gone| gone != child.schema())
+                && !going.iter().any(|gone| gone.def.id == child.def.id)
         };
         if children.any(stays) { Err(is_referenced()) } else { Ok(()) }
     }

@@ -48,7 +48,7 @@ impl Ddl<'_> {
         // Each rename sees those before it, so they work on copies.
         let mut draft = Snapshot::clone(&self.instance.catalog.snapshot());
         let mut own = self.session.frame.temporary.clone();
-        let mut change = Change::begin(self.instance)?;
+        let mut change = self.begin_change()?;
         let mut renamed = Vec::new();
         for (from, to) in &rename.pairs {
             if self.rename_temporary(&mut own, from, to)? {

@@ -41,7 +41,7 @@ impl Ddl<'_> {
         if let TableKind::View(_) = old.kind {
             return Err(SqlError::new(&ER_IT_IS_A_VIEW, &[&format!("{schema}.{name}")]));
         }
-        self.check_unreferenced((schema, name), None)
+        self.check_unreferenced((schema, name), &[])
     }
 
     /// Runs `create`, which replaces `old`.

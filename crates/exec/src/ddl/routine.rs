@@ -15,7 +15,7 @@ use selkie_types::error::catalogue::{
 use selkie_types::{CollationId, Condition, SqlError, SqlResult, SqlType, TypeKind};
 
 use super::Ddl;
-use super::change::Change;
+use crate::state::session::LoggedProgram;
 use crate::state::session::Privilege;
 use crate::{Outcome, program, query};
 
@@ -30,6 +30,20 @@ fn data_access(access: DataAccess) -> &'static str {
         DataAccess::NoSql => "NO SQL",
         DataAccess::ReadsSqlData => "READS SQL DATA",
         DataAccess::ModifiesSqlData => "MODIFIES SQL DATA",
+    }
+}
+
+/// Whether a function with this use of data may change something.
+fn may_change(access: DataAccess) -> bool {
+    matches!(access, DataAccess::ContainsSql | DataAccess::ModifiesSqlData)
+}
+
+/// A function as the binary log sees it.
+fn logged(options: &RoutineOptions) -> LoggedProgram {
+    let access = options.data_access.unwrap_or(DataAccess::ContainsSql);
+    match options.deterministic == Some(true) || !may_change(access) {
+        true => LoggedProgram::SafeFunction,
+        false => LoggedProgram::UnsafeFunction,
     }
 }
 
@@ -73,14 +87,20 @@ impl Ddl<'_> {
         if function && selkie_expr::function_named(name).is_some() {
             self.note(Condition::note(&ER_NATIVE_FCT_NAME_COLLISION, &[&name]));
         }
+        if function {
+            self.session.frame.hooks.check_logged(self.session, logged(&create.options))?;
+        }
         let routine = self.routine(create, &schema, name, context)?;
+        let (definer, rest) = (&routine.context.definer, routine.definition());
+        let verb = if create.or_replace { "CREATE OR REPLACE" } else { "CREATE" };
+        self.say_create(verb, definer, rest.as_bytes());
         self.publish_routine(routine)?;
         self.session.frame.hooks.routine_created(self.session, function, &schema, name);
         Ok(Outcome::ok())
     }
 
     fn publish_routine(&self, routine: Routine) -> SqlResult<()> {
-        let change = Change::begin(self.instance)?;
+        let change = self.begin_change()?;
         change.put_routine(&routine)?;
         change.commit(|snapshot| snapshot.put_routine(routine))
     }
@@ -203,6 +223,10 @@ impl Ddl<'_> {
         let old = self.existing(&schema, alter.kind, name)?;
         let mut routine = (*old).clone();
         let RoutineOptions { comment, data_access: access, security, .. } = &alter.options;
+        if old.function && !old.deterministic && access.is_some_and(may_change) {
+            let unsafe_function = LoggedProgram::UnsafeFunction;
+            self.session.frame.hooks.check_logged(self.session, unsafe_function)?;
+        }
         if let Some(comment) = comment {
             routine.comment = comment.to_string();
         }
@@ -236,7 +260,7 @@ impl Ddl<'_> {
             }
             Err(error) => return Err(error),
         };
-        let change = Change::begin(self.instance)?;
+        let change = self.begin_change()?;
         change.remove_routine(&old)?;
         change.commit(|snapshot| snapshot.remove_routine(&schema, old.function, name))?;
         self.session.frame.hooks.routine_dropped(self.session, old.function, &schema, &old.name);

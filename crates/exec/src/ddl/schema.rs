@@ -12,7 +12,6 @@ use selkie_types::error::catalogue::{
 use selkie_types::{CollationId, Condition, SqlError, SqlResult, Value};
 
 use super::Ddl;
-use super::change::Change;
 use crate::Outcome;
 
 /// Fails with 1102 if `name` cannot name a schema.
@@ -67,7 +66,7 @@ impl Ddl<'_> {
     }
 
     fn publish_schema(&self, schema: Schema) -> SqlResult<()> {
-        let change = Change::begin(self.instance)?;
+        let change = self.begin_change()?;
         change.put_schema(&schema)?;
         change.commit(|snapshot| snapshot.put_schema(schema))
     }
@@ -115,9 +114,9 @@ impl Ddl<'_> {
         let locks: SqlResult<Vec<_>> = tables.iter().map(|t| self.lock(name, t.name())).collect();
         let _locks = locks?;
         for table in &tables {
-            self.check_unreferenced((name, table.name()), Some(name))?;
+            self.check_unreferenced((name, table.name()), &tables)?;
         }
-        let mut change = Change::begin(self.instance)?;
+        let mut change = self.begin_change()?;
         for table in &tables {
             change.remove_table(table.def.id)?;
             if table.has_storage() {

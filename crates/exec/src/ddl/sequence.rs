@@ -149,7 +149,7 @@ impl Ddl<'_> {
         }
         let change = change_of(&alter.options);
         let (instance, session) = (self.instance, &*self.session);
-        sequence::replace_row(instance, session, self.control, &table, &mut |def| {
+        sequence::alter_row(instance, session, self.control, &table, &mut |def| {
             def.altered(&change)
         })?;
         Ok(Outcome::ok())
@@ -208,6 +208,7 @@ impl Ddl<'_> {
             drop(lock);
             return self.drop_sequence(temporary, schema, name);
         }
+        self.say_drop_sequence(schema, name);
         self.drop_one(schema, name, false)?;
         self.unlist(schema, name);
         Ok(Found::Sequence)

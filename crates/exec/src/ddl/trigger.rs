@@ -15,6 +15,7 @@ use selkie_types::{Condition, SqlError, SqlResult};
 use super::Ddl;
 use super::change::Change;
 use crate::state::metadata::LockTicket;
+use crate::state::session::LoggedProgram;
 use crate::state::session::Privilege;
 use crate::{Outcome, program};
 
@@ -71,6 +72,7 @@ impl Ddl<'_> {
     }
 
     pub(super) fn create_trigger(&mut self, create: &CreateTrigger) -> SqlResult<Outcome> {
+        self.session.frame.hooks.check_logged(self.session, LoggedProgram::Trigger)?;
         let named = table_of(create);
         let (schema, table) = self.resolve(&named)?;
         let name = &*create.name.name.value;
@@ -92,6 +94,9 @@ impl Ddl<'_> {
             return Err(SqlError::new(&ER_TRG_ALREADY_EXISTS, &[&full]));
         }
         program::check_trigger(self.session, &create.body, &info)?;
+        let rest = self.running.text.get(create.head_span.start as usize..).unwrap_or_default();
+        let verb = if create.or_replace { "CREATE OR REPLACE" } else { "CREATE" };
+        self.say_create(verb, &context.definer, rest);
         let trigger = self.trigger(create, &schema, table, context);
         let mut list = snapshot.triggers(&schema, table).to_vec();
         list.retain(|t| t.name != name);
@@ -153,7 +158,7 @@ impl Ddl<'_> {
         gone: Option<&Trigger>,
         list: Vec<Arc<Trigger>>,
     ) -> SqlResult<Outcome> {
-        let change = Change::begin(self.instance)?;
+        let change = self.begin_change()?;
         if let Some(gone) = gone {
             change.remove_trigger(gone)?;
         }
@@ -183,6 +188,7 @@ impl Ddl<'_> {
     }
 
     pub(super) fn drop_trigger(&mut self, drop: &DropStored) -> SqlResult<Outcome> {
+        self.session.frame.hooks.check_logged(self.session, LoggedProgram::Trigger)?;
         let (schema, name) = self.resolve(&drop.name)?;
         self.session.commit()?;
         let _name = self.lock_trigger(&schema, name)?;

@@ -13,7 +13,7 @@ use selkie_types::error::catalogue::{
 use selkie_types::{Condition, SqlError, SqlResult};
 
 use super::Ddl;
-use super::change::{Change, with_new_id};
+use super::change::with_new_id;
 use crate::Outcome;
 use crate::state::session::Privilege;
 
@@ -43,7 +43,10 @@ impl Ddl<'_> {
             return Err(SqlError::no_such_table(&schema, name));
         }
         let view = self.view(create, old, &snapshot, &schema)?;
-        let change = Change::begin(self.instance)?;
+        if let TableKind::View(stored) = &view.kind {
+            self.say_view(create, &stored.definer);
+        }
+        let change = self.begin_change()?;
         if let Some(old) = old {
             change.remove_table(old.def.id)?;
         }

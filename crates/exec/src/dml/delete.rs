@@ -204,8 +204,8 @@ impl Target<'_> {
     }
 
     fn delete_keys(&self, keys: &ByteRows) -> SqlResult<u64> {
-        let (table, control) = (&self.open.handle.table, self.env.rt.control);
-        table.delete(self.open.trx, control, keys).map_err(|e| from_engine(e, &self.plan.table.def))
+        let deleted = self.open.delete(self.env.rt.control, keys);
+        deleted.map_err(|e| from_engine(e, &self.plan.table.def))
     }
 
     /// Deletes rows that others may refer to. Under IGNORE those that cannot go stay, with a

@@ -447,7 +447,7 @@ impl<'r> Inserter<'r> {
             let values: Vec<Value> = columns.iter().map(|c| c.value(row)).collect();
             let def = SequenceDef::from_row(&values);
             let (instance, session) = (rt.instance, rt.session);
-            crate::run::sequence::replace_row(instance, session, rt.control, table, &mut |_| def)?;
+            crate::run::sequence::replace_row(instance, session, rt.control, table, def)?;
             self.affected += 1;
         }
         Ok(())
@@ -596,9 +596,8 @@ impl<'r> Inserter<'r> {
             part = some;
             &part
         };
-        let (table, control) = (&self.open.handle.table, self.env.rt.control);
         let counter = self.counter_before();
-        let (done, failed) = match table.insert(self.open.trx, control, rows) {
+        let (done, failed) = match self.open.insert(self.env.rt.control, rows) {
             Ok(_) => (to, None),
             Err(EngineError::DuplicateKey { index, row, existing }) => {
                 self.forget_explicit(new, from..from + row + 1, counter);

@@ -153,8 +153,7 @@ impl<'r> OnDuplicate<'r> {
             bump(&self.env.counters().handler_update, 1);
             return Ok(Written::Changed);
         }
-        let (table, control) = (&self.open.handle.table, self.env.rt.control);
-        match table.update(self.open.trx, control, &at, &after) {
+        match self.open.update(self.env.rt.control, &at, &after) {
             Ok(_) => {}
             Err(EngineError::DuplicateKey { index, .. }) => {
                 let zone = &self.env.eval.types.time_zone;

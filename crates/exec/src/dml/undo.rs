@@ -6,16 +6,16 @@
 use selkie_types::error::catalogue::{ER_LOCK_DEADLOCK, ER_LOCK_WAIT_TIMEOUT};
 use selkie_types::{SqlError, SqlResult};
 
-use crate::run::OpenTable;
+use crate::run::{OpenTable, TableMark};
 use crate::state::error::from_engine_commit;
 
 /// The state before a batch, if it can be taken back.
-pub(super) struct Undo(Option<u64>);
+pub(super) struct Undo(Option<TableMark>);
 
 impl Undo {
     /// Marks the state before a batch.
     pub(super) fn begin(open: &OpenTable<'_>) -> SqlResult<Self> {
-        open.trx.savepoint().map(|mark| Self(Some(mark))).map_err(from_engine_commit)
+        open.mark().map(|mark| Self(Some(mark))).map_err(from_engine_commit)
     }
 
     /// For rows that are not tried again.
@@ -36,7 +36,7 @@ impl Undo {
     /// Takes the batch back.
     pub(super) fn run(self, open: &OpenTable<'_>) -> SqlResult<()> {
         match self.0 {
-            Some(mark) => open.trx.rollback_to(mark).map_err(from_engine_commit),
+            Some(mark) => open.undo(mark).map_err(from_engine_commit),
             None => Ok(()),
         }
     }
@@ -47,10 +47,10 @@ pub(super) fn undone_on_error<T>(
     open: &OpenTable<'_>,
     change: impl FnOnce() -> SqlResult<T>,
 ) -> SqlResult<T> {
-    let mark = open.trx.savepoint().map_err(from_engine_commit)?;
+    let mark = open.mark().map_err(from_engine_commit)?;
     let result = change();
     if result.is_err() {
-        open.trx.rollback_to(mark).map_err(from_engine_commit)?;
+        open.undo(mark).map_err(from_engine_commit)?;
     }
     result
 }

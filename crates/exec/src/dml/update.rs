@@ -503,8 +503,7 @@ impl Target<'_> {
 
     fn store(&mut self, mut at: ByteRows, mut rows: ByteRows) -> SqlResult<()> {
         while !at.is_empty() {
-            let (table, control) = (&self.open.handle.table, self.env.rt.control);
-            let done = match table.update(self.open.trx, control, &at, &rows) {
+            let done = match self.open.update(self.env.rt.control, &at, &rows) {
                 Ok(changed) => {
                     self.note(changed);
                     return Ok(());

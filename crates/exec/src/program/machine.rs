@@ -444,7 +444,8 @@ impl<'p> Machine<'p> {
         let values = self.values(&operation.locals)?;
         let prepared = self.program.prepared(operation);
         let bare = self.program.running(&values);
-        let running = Running { prepared: Some(&prepared), ..bare };
+        let part = Some(operation.span.text(bare.text));
+        let running = Running { prepared: Some(&prepared), part, ..bare };
         match &operation.statement {
             Statement::Call(call) => return self.call(call, operation, bare),
             Statement::Signal(what) => {

@@ -122,7 +122,7 @@ pub(super) fn of_table<'r>(
         *t.table == *table.name() && *t.schema == *table.schema() && t.event == event
     };
     let (mut before, mut after) = (Vec::new(), Vec::new());
-    for trigger in around.plan.triggers.iter().filter(is_it) {
+    for trigger in around.plan.changes.triggers.iter().filter(is_it) {
         let program = compile::trigger(around.session, trigger)?;
         if around.session.programs.active.contains(&program.key) {
             return Err(SqlError::new(&ER_SP_NO_RECURSION, &[]));
@@ -135,9 +135,26 @@ pub(super) fn of_table<'r>(
     if before.is_empty() && after.is_empty() {
         return Ok(None);
     }
+    for program in before.iter().chain(&after) {
+        expect_changes(around, program)?;
+    }
     let take_batches = before.iter().all(|program| program.reach == Reach::Row)
         && after.iter().all(|program| stands_apart(around, program, table));
     Ok(Some(Box::new(TableTriggers { around, table, before, after, take_batches })))
+}
+
+/// Tells the binary log which tables a program may change.
+fn expect_changes(around: Around<'_>, program: &Compiled) -> SqlResult<()> {
+    let (Some(setting), Some(_)) = (&program.setting, around.session.log()) else { return Ok(()) };
+    let scope = Scope { instance: around.instance, session: around.session };
+    for name in &program.changes {
+        let schema = name.schema.as_ref().map_or(&*setting.schema, |schema| &*schema.value);
+        // A table that is not there is an error only if the trigger comes to it.
+        if let Ok(table) = scope.table(schema, &name.name.value) {
+            around.session.expect_changes(around.instance, &table)?;
+        }
+    }
+    Ok(())
 }
 
 /// Whether a program neither sees nor touches rows of `table`: not by itself, and not by triggers,

@@ -12,6 +12,8 @@ use crate::state::terms::Terms;
 pub(crate) struct Running<'a> {
     /// Text that the tree's spans point into.
     pub(crate) text: &'a [u8],
+    /// Text of the statement alone, if it is a part of `text`.
+    pub(crate) part: Option<&'a [u8]>,
     /// Values of its placeholders.
     pub(crate) values: &'a [(Value, SqlType)],
     /// The prepared statement that caches its plan, if there is one.
@@ -25,7 +27,12 @@ pub(crate) struct Running<'a> {
 impl<'a> Running<'a> {
     /// A statement that is neither prepared nor part of a program.
     pub(crate) fn new(text: &'a [u8], values: &'a [(Value, SqlType)]) -> Self {
-        Self { text, values, prepared: None, terms: None, bulk: None }
+        Self { text, part: None, values, prepared: None, terms: None, bulk: None }
+    }
+
+    /// Text of the statement alone, for logs.
+    pub(crate) fn own_text(&self) -> &'a [u8] {
+        self.part.unwrap_or(self.text)
     }
 
     /// The types of its values.

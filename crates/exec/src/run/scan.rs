@@ -1,7 +1,7 @@
 //! Finding and decoding rows of tables. Must not know a session, so that any thread may use it.
 //! Shared by table scans, lookups and HANDLER.
 
-mod computed;
+pub(crate) mod computed;
 mod decode;
 mod fit;
 mod like;

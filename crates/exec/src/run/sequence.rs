@@ -3,10 +3,12 @@
 //! A sequence's row is changed in a transaction of its own, which must be durable before a number
 //! of the reserved block is given out: no rollback and no crash gives a number out again.
 
+use std::sync::Arc;
+
 use selkie_catalog::{
     Namespace, NextValue, SequenceDef, SequenceState, TableInfo, sequence_columns,
 };
-use selkie_engine::{LockMode, RowSet, Scan};
+use selkie_engine::{Engine, EngineTrx, LockMode, RowSet, Scan};
 use selkie_expr::{SequenceAsk, SequenceCall, SubqueryRunner};
 use selkie_types::error::catalogue::{
     ER_NOT_SEQUENCE, ER_SEQUENCE_ACCESS_ERROR, ER_SEQUENCE_INVALID_DATA, ER_SEQUENCE_RUN_OUT,
@@ -15,7 +17,7 @@ use selkie_types::{ByteRows, Column, SqlError, SqlResult, Value};
 
 use crate::state::columns::column_of;
 use crate::state::control::Control;
-use crate::state::error::{corrupt, from_engine};
+use crate::state::error::{corrupt, from_engine, from_engine_commit};
 use crate::state::own_transaction::{begin_in, commit_now};
 use crate::{Instance, Session};
 
@@ -73,8 +75,8 @@ pub(crate) fn create_row(
     Place { instance, session, control, table }.store(def)
 }
 
-/// Replaces the row of a sequence; reserved numbers are discarded.
-pub(crate) fn replace_row(
+/// Changes the row of a sequence for ALTER SEQUENCE; reserved numbers are discarded.
+pub(crate) fn alter_row(
     instance: &Instance,
     session: &Session,
     control: &Control,
@@ -90,6 +92,23 @@ pub(crate) fn replace_row(
     place.store(&def)
 }
 
+/// Replaces the row of a sequence for INSERT; reserved numbers are discarded.
+pub(crate) fn replace_row(
+    instance: &Instance,
+    session: &Session,
+    control: &Control,
+    table: &TableInfo,
+    def: Option<SequenceDef>,
+) -> SqlResult<()> {
+    let place = Place { instance, session, control, table };
+    let slot = instance.sequences.slot(table.def.id);
+    let mut state = slot.lock();
+    let invalid = || SqlError::new(&ER_SEQUENCE_INVALID_DATA, &[&table.schema(), &table.name()]);
+    let def = def.filter(SequenceDef::is_valid).ok_or_else(invalid)?;
+    *state = None;
+    place.reserve(&def)
+}
+
 /// Reads the row of a sequence.
 pub(crate) fn read_row(
     instance: &Instance,
@@ -99,6 +118,9 @@ pub(crate) fn read_row(
 ) -> SqlResult<SequenceDef> {
     Place { instance, session, control, table }.read()
 }
+
+/// A transaction of the server's own in an engine, and the row it has stored.
+type OwnChange = (Arc<dyn Engine>, Box<dyn EngineTrx>, ByteRows);
 
 /// A sequence, with the session that uses it.
 struct Place<'a> {
@@ -118,7 +140,7 @@ impl Place<'_> {
         let value = match next {
             NextValue::Reserved(value) => value,
             NextValue::ToStore(value) => {
-                self.store(&state.def)?;
+                self.reserve(&state.def)?;
                 value
             }
             NextValue::RunOut => {
@@ -138,7 +160,7 @@ impl Place<'_> {
         let mut state = self.state(&slot)?;
         let Some(changed) = state.set_value(value, is_used, round) else { return Ok(false) };
         if changed {
-            self.store(&state.def)?;
+            self.reserve(&state.def)?;
         }
         *slot = Some(state);
         Ok(true)
@@ -188,18 +210,37 @@ impl Place<'_> {
         Ok(SequenceDef::from_row(&values.map_err(corrupt)?))
     }
 
-    /// Replaces the row by `def`, durably.
+    /// Replaces the row by `def`, durably. Its statement is logged, not the row.
     fn store(&self, def: &SequenceDef) -> SqlResult<()> {
+        let (engine, trx, _) = self.replace(def)?;
+        commit_now(&*engine, trx)
+    }
+
+    /// Replaces the row by `def`, durably. Compat: the row is logged at once, whatever becomes of
+    /// the transaction.
+    fn reserve(&self, def: &SequenceDef) -> SqlResult<()> {
+        let (engine, trx, rows) = self.replace(def)?;
+        let handle = self.instance.open_table(self.table)?;
+        let change = (&*engine, trx);
+        let lsn = self.session.commit_sequence_row(self.table, &handle, change, rows.get(0));
+        match lsn.map_err(from_engine_commit)? {
+            Some(lsn) => engine.wait_durable(lsn).map_err(from_engine_commit),
+            None => Ok(()),
+        }
+    }
+
+    /// Replaces the row in a transaction, which is not committed yet.
+    fn replace(&self, def: &SequenceDef) -> SqlResult<OwnChange> {
         let row = self.encode(def);
         let (engine, trx) = begin_in(self.instance, self.table)?;
         let set = self.rows(&*trx, LockMode::Exclusive)?;
         let handle = self.instance.open_table(self.table)?;
         let done = match set.keys.is_empty() {
             true => handle.table.insert(&*trx, self.control, &row).map(|_| ()),
-            false => handle.table.update(&*trx, self.control, &set.keys, &row).map(|_| ()),
+            false => handle.table.update(&*trx, self.control, &set.keys, &row, None).map(|_| ()),
         };
         done.map_err(|e| from_engine(e, &self.table.def))?;
-        commit_now(&*engine, trx)
+        Ok((engine, trx, row))
     }
 
     fn encode(&self, def: &SequenceDef) -> ByteRows {

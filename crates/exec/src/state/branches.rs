@@ -178,7 +178,8 @@ pub fn recover_branches(instance: &Instance) -> SqlResult<()> {
             }
             owner += 1;
             tracing::info!("found a prepared transaction, waiting for XA COMMIT or XA ROLLBACK");
-            let transaction = Transaction::recovered(engine.clone(), found.trx, locks);
+            let transaction =
+                Transaction::recovered(engine.clone(), (found.xid.clone(), found.trx), locks);
             instance.branches.detach(&found.xid, transaction);
         }
     }

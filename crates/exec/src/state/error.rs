@@ -26,6 +26,7 @@ pub fn from_engine(error: EngineError, table: &TableDef) -> SqlError {
         EngineError::ReadOnly => SqlError::new(&ER_OPEN_AS_READONLY, &[&table.name]),
         EngineError::ReadOnlyMode => SqlError::new(&ER_READ_ONLY_MODE, &[]),
         EngineError::Unsupported(what) => SqlError::not_supported(what),
+        EngineError::Refused(error) => *error,
         EngineError::Corrupt(what) => {
             tracing::error!(table = %table.name, "corrupt data: {what}");
             SqlError::new(&ER_NOT_KEYFILE, &[&table.name])
@@ -45,6 +46,7 @@ pub fn from_engine_commit(error: EngineError) -> SqlError {
         EngineError::LockWaitTimeout => SqlError::lock_wait_timeout(),
         EngineError::Killed => SqlError::interrupted(),
         EngineError::Unsupported(what) => SqlError::not_supported(what),
+        EngineError::Refused(error) => *error,
         EngineError::DiskFull => SqlError::new(&ER_ERROR_DURING_COMMIT, &[&28]),
         EngineError::ReadOnly | EngineError::ReadOnlyMode => SqlError::new(&ER_READ_ONLY_MODE, &[]),
         other => {

@@ -4,8 +4,8 @@
 mod handles;
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use hashbrown::HashMap;
 use parking_lot::RwLock;
@@ -16,6 +16,7 @@ use selkie_types::{SqlError, SqlResult, Value};
 
 use super::around::Programs;
 use crate::Session;
+use crate::state::binlog::{Binlog, TableImages};
 use crate::state::branches::Branches;
 use crate::state::error::from_engine;
 use crate::state::gate::Gate;
@@ -107,9 +108,16 @@ pub struct TableHandle {
     pub engine: Arc<dyn Engine>,
     /// Time of the last change of rows in seconds since 1970; 0 if none since the table was opened.
     changed: AtomicU64,
+    /// Description of the table for the binary log, made with the first change that is logged.
+    images: OnceLock<Arc<TableImages>>,
 }
 
 impl TableHandle {
+    /// Description of the table, whose definition is `info`, for the binary log.
+    pub(crate) fn images(&self, info: &TableInfo) -> Arc<TableImages> {
+        Arc::clone(self.images.get_or_init(|| Arc::new(TableImages::of(info))))
+    }
+
     /// Records a change of rows at a time in microseconds since 1970.
     pub(crate) fn note_change(&self, micros: i64) {
         let seconds = u64::try_from(micros / 1_000_000).unwrap_or(0);
@@ -146,6 +154,8 @@ pub struct Instance {
     pub sequences: Sequences,
     /// Branches of distributed transactions.
     pub branches: Branches,
+    /// The binary log, if the server has one.
+    pub binlog: Option<Arc<Binlog>>,
     /// Computed tables by upper-case name.
     pub system_tables: RwLock<HashMap<Box<str>, Arc<dyn SystemTable>>>,
     /// `secure_file_priv`: `None` allows any directory.
@@ -180,6 +190,7 @@ impl Instance {
             gate: Arc::default(),
             sequences: Sequences::default(),
             branches: Branches::default(),
+            binlog: None,
             system_tables: RwLock::default(),
             secure_file_priv: None,
             data_dir: PathBuf::from("."),
@@ -249,5 +260,6 @@ fn unknown_engine(name: &str) -> SqlError {
 fn open(engine: &Arc<dyn Engine>, info: &TableInfo) -> EngineResult<TableHandle> {
     let table = engine.open_table(&info.def)?;
     let codecs = info.def.indexes.iter().map(|i| IndexCodec::new(&info.def, i)).collect();
-    Ok(TableHandle { table, codecs, engine: engine.clone(), changed: AtomicU64::new(0) })
+    let (changed, images) = (AtomicU64::new(0), OnceLock::new());
+    Ok(TableHandle { table, codecs, engine: engine.clone(), changed, images })
 }

@@ -18,7 +18,7 @@ pub(crate) fn begin(engine: &dyn Engine) -> SqlResult<Box<dyn EngineTrx>> {
 
 /// Commits and waits for durability.
 pub(crate) fn commit_now(engine: &dyn Engine, trx: Box<dyn EngineTrx>) -> SqlResult<()> {
-    match trx.commit().map_err(from_engine_commit)? {
+    match trx.commit(None).map_err(from_engine_commit)? {
         Some(lsn) => engine.wait_durable(lsn).map_err(from_engine_commit),
         None => Ok(()),
     }

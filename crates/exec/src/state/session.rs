@@ -29,10 +29,12 @@ pub use counters::{Counter, Counters, Reported, bump};
 pub use diagnostics::Diagnostics;
 pub use frame::{StatementFrame, StatementValues};
 pub use hooks::{
-    Access, CheckedSet, NewValue, NoHooks, PreparedTicket, Privilege, SavedVariables, SessionHooks,
+    Access, CheckedSet, LoggedProgram, NewValue, NoHooks, PreparedTicket, Privilege,
+    SavedVariables, SessionHooks,
 };
 pub use settings::{
-    Charsets, Completion, DefaultEngines, Dml, Locks, Notes, Queries, Settings, Show, Transactions,
+    BinlogSettings, Charsets, Completion, DefaultEngines, Dml, Locks, Notes, Queries, Settings,
+    Show, Transactions,
 };
 pub(crate) use work::Backup;
 

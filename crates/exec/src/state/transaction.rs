@@ -9,12 +9,13 @@
 
 use std::sync::Arc;
 
-use selkie_engine::{Engine, EngineTrx, Isolation, Lsn, Personality, WaitKind, blocking};
+use selkie_engine::{Engine, EngineTrx, Isolation, Lsn, Personality, WaitKind, Xid, blocking};
 use selkie_types::error::catalogue::{
     ER_COMMIT_NOT_ALLOWED_IN_SF_OR_TRG, ER_SP_DOES_NOT_EXIST, ER_WARNING_NOT_COMPLETE_ROLLBACK,
 };
 use selkie_types::{Condition, SqlError, SqlResult};
 
+use crate::state::binlog::{Binlog, GroupHeadline, LogMark, SessionLog};
 use crate::state::branches::{Branch, BranchState};
 use crate::state::error::from_engine_commit;
 use crate::state::metadata::LockTicket;
@@ -53,6 +54,7 @@ struct Savepoint {
     name: Box<str>,
     /// One mark per part, in order; `None` for a part that joined later.
     marks: Vec<Option<u64>>,
+    log: Option<LogMark>,
 }
 
 /// A transaction, or none.
@@ -70,9 +72,7 @@ pub struct Transaction {
     read_only: bool,
     /// `innodb_snapshot_isolation`.
     snapshot_isolation: bool,
-    /// `SET TRANSACTION` for the next transaction.
-    next_isolation: Option<Isolation>,
-    next_read_only: Option<bool>,
+    next: Next,
     parts: Vec<Part>,
     /// Part of a finished read-only transaction, reused by the next one: no counter or allocator
     /// shared with other sessions is touched.
@@ -92,6 +92,23 @@ pub struct Transaction {
     branch: Option<Branch>,
     /// Whether this is the view of a function or trigger in its caller's transaction.
     nested: bool,
+    logged: Logged,
+}
+
+/// `SET TRANSACTION` for the next transaction.
+#[derive(Default)]
+struct Next {
+    isolation: Option<Isolation>,
+    read_only: Option<bool>,
+}
+
+/// The transaction in the binary log.
+#[derive(Default)]
+struct Logged {
+    /// The session's part of the log, if the server has one.
+    log: Option<Arc<SessionLog>>,
+    /// Name of the branch, if the log has the group that prepared it.
+    prepared: Option<Xid>,
 }
 
 /// A commit that may not be durable yet.
@@ -113,8 +130,11 @@ impl Unsettled {
     }
 }
 
-/// Start of a statement in each engine, to undo it.
-pub struct Mark(Vec<u64>);
+/// Start of a statement in each engine and in the binary log, to undo it.
+pub struct Mark {
+    engines: Vec<u64>,
+    log: Option<LogMark>,
+}
 
 impl Transaction {
     /// A session without a transaction.
@@ -134,12 +154,13 @@ impl Transaction {
             snapshot_isolation: self.snapshot_isolation,
             parts: self.parts.iter().map(part).collect(),
             nested: true,
+            logged: Logged { log: self.logged.log.clone(), prepared: None },
             ..Self::default()
         }
     }
 
     /// Whether this is the view of a function or trigger.
-    pub(crate) fn is_nested(&self) -> bool {
+    pub fn is_nested(&self) -> bool {
         self.nested
     }
 
@@ -173,7 +194,7 @@ impl Transaction {
         if self.is_open() {
             return self.read_only;
         }
-        self.next_read_only.unwrap_or(settings.transactions.tx_read_only)
+        self.next.read_only.unwrap_or(settings.transactions.tx_read_only)
     }
 
     /// Whether rows that a statement does not want are unlocked again.
@@ -185,18 +206,18 @@ impl Transaction {
         if self.is_open() || !self.parts.is_empty() {
             return self.isolation;
         }
-        self.next_isolation.unwrap_or(settings.transactions.isolation)
+        self.next.isolation.unwrap_or(settings.transactions.isolation)
     }
 
     /// `SET TRANSACTION` without a scope: for the next transaction only.
     pub fn set_next(&mut self, isolation: Option<Isolation>, read_only: Option<bool>) {
-        self.next_isolation = isolation.or(self.next_isolation);
-        self.next_read_only = read_only.or(self.next_read_only);
+        self.next.isolation = isolation.or(self.next.isolation);
+        self.next.read_only = read_only.or(self.next.read_only);
     }
 
     fn start(&mut self, settings: &Settings, read_only: Option<bool>) {
-        self.isolation = self.next_isolation.take().unwrap_or(settings.transactions.isolation);
-        let next = self.next_read_only.take().unwrap_or(settings.transactions.tx_read_only);
+        self.isolation = self.next.isolation.take().unwrap_or(settings.transactions.isolation);
+        let next = self.next.read_only.take().unwrap_or(settings.transactions.tx_read_only);
         self.read_only = read_only.unwrap_or(next);
     }
 
@@ -270,20 +291,32 @@ impl Transaction {
         self.parts.iter().find(|part| part.is_of(engine)).map(Part::trx)
     }
 
-    /// Takes the engines' snapshots now.
+    /// Takes the engines' snapshots now, and notes the place in the binary log that they belong to.
     pub fn take_snapshots(&self) -> SqlResult<()> {
-        self.parts.iter().try_for_each(|p| p.trx().take_snapshot()).map_err(from_engine_commit)
+        for part in &self.parts {
+            let lsn = part.trx().take_snapshot().map_err(from_engine_commit)?;
+            if let (Some(lsn), Some(log)) = (lsn, &self.logged.log)
+                && part.engine.carries_riders()
+            {
+                log.note_snapshot(lsn);
+            }
+        }
+        Ok(())
     }
 
     /// Marks the start of a statement that changes rows.
     pub fn mark(&self) -> SqlResult<Mark> {
         let marks = self.parts.iter().map(|p| p.trx().savepoint());
-        marks.collect::<Result<_, _>>().map(Mark).map_err(from_engine_commit)
+        let engines = marks.collect::<Result<_, _>>().map_err(from_engine_commit)?;
+        Ok(Mark { engines, log: self.logged.log.as_ref().map(|log| log.mark()) })
     }
 
     /// Undoes the statement that began at `mark` (TRX-1).
     pub fn undo(&self, mark: &Mark) -> SqlResult<()> {
-        for (part, at) in self.parts.iter().zip(&mark.0) {
+        if let (Some(log), Some(mark)) = (&self.logged.log, &mark.log) {
+            log.cut(mark)?;
+        }
+        for (part, at) in self.parts.iter().zip(&mark.engines) {
             if part.engine.personality().transactional {
                 part.trx().rollback_to(*at).map_err(from_engine_commit)?;
             }
@@ -326,20 +359,31 @@ impl Transaction {
     /// A transaction that was prepared before the server's restart.
     pub(crate) fn recovered(
         engine: Arc<dyn Engine>,
-        trx: Box<dyn EngineTrx>,
+        prepared: (Xid, Box<dyn EngineTrx>),
         locks: Vec<LockTicket>,
     ) -> Self {
-        Self { parts: vec![Part::new(engine, trx)], locks, ..Self::default() }
+        let (xid, trx) = prepared;
+        let parts = vec![Part::new(engine, trx)];
+        let logged = Logged { log: None, prepared: Some(xid) };
+        Self { parts, locks, logged, ..Self::default() }
     }
 
     /// Makes the engines guarantee, durably, that a commit will succeed.
-    pub(crate) fn prepare(&mut self, xid: &selkie_engine::Xid) -> SqlResult<()> {
+    pub(crate) fn prepare(&mut self, xid: &Xid, head: Option<&GroupHeadline>) -> SqlResult<()> {
         let mut waits = Vec::new();
+        let mut is_logged = false;
         for part in &self.parts {
-            if let Some(lsn) = part.trx().prepare(xid).map_err(from_engine_commit)? {
+            let prepared = match (&self.logged.log, head) {
+                (Some(log), Some(head)) if part.engine.personality().transactional => {
+                    log.prepare(&*part.engine, part.trx(), (xid, head), &mut is_logged)
+                }
+                _ => part.trx().prepare(xid, None),
+            };
+            if let Some(lsn) = prepared.map_err(from_engine_commit)? {
                 waits.push((&part.engine, lsn));
             }
         }
+        self.logged.prepared = is_logged.then(|| xid.clone());
         self.savepoints.clear();
         let wait = |(engine, lsn): (&Arc<dyn Engine>, _)| engine.wait_durable(lsn);
         waits.into_iter().try_for_each(wait).map_err(from_engine_commit)
@@ -366,9 +410,13 @@ impl Transaction {
     }
 
     /// Rolls back, but keeps the branch until its owner ends it.
-    pub(crate) fn fail_branch(&mut self, error: &SqlError) -> SqlResult<bool> {
+    pub(crate) fn fail_branch(
+        &mut self,
+        error: &SqlError,
+        head: Option<&GroupHeadline>,
+    ) -> SqlResult<bool> {
         let branch = self.branch.take();
-        let incomplete = self.rollback();
+        let incomplete = self.rollback(head);
         if let Some(branch) = branch {
             let state = BranchState::RollbackOnly(BranchState::reason(error));
             self.branch = Some(Branch { state, ..branch });
@@ -377,8 +425,43 @@ impl Transaction {
         incomplete
     }
 
-    /// Commits and waits until the commit is durable (TRX-2).
-    pub fn commit(&mut self) -> SqlResult<()> {
+    /// Makes changes of the transaction go to the binary log too.
+    pub(crate) fn join_binlog(&mut self, binlog: &Arc<Binlog>) {
+        if self.logged.log.is_none() {
+            self.logged.log = Some(Arc::new(SessionLog::new(Arc::clone(binlog))));
+        }
+    }
+
+    /// The session's part of the binary log.
+    pub(crate) fn log(&self) -> Option<&Arc<SessionLog>> {
+        self.logged.log.as_ref()
+    }
+
+    /// Commits one part, with its group of the binary log if it has one.
+    fn commit_part(&mut self, part: Part, head: Option<&GroupHeadline>) -> SqlResult<Option<Lsn>> {
+        let engine = part.engine.clone();
+        let is_immediate = !engine.personality().transactional;
+        let has_changes = self.logged.prepared.is_some() && part.trx().has_changes();
+        let prepared = self.logged.prepared.take_if(|_| has_changes && !is_immediate);
+        let trx = part.into_trx()?;
+        let committed = match (&self.logged.log, head) {
+            (Some(log), Some(head)) => match prepared {
+                Some(xid) => log.commit_prepared(&*engine, trx, (&xid, head)),
+                None => log.commit(&*engine, trx, head),
+            },
+            _ => trx.commit(None),
+        };
+        committed.map_err(from_engine_commit)
+    }
+
+    /// Logs the end of a branch, which may be another session's, as `other` logs.
+    pub(crate) fn use_log_of(&mut self, other: &Self) {
+        self.logged.log.clone_from(&other.logged.log);
+    }
+
+    /// Commits and waits until the commit is durable (TRX-2). `head` is for the group in the binary
+    /// log.
+    pub fn commit(&mut self, head: Option<&GroupHeadline>) -> SqlResult<()> {
         if self.end_reading() {
             return Ok(());
         }
@@ -388,10 +471,10 @@ impl Transaction {
         let mut result = Ok(());
         for part in parts {
             let engine = part.engine.clone();
-            match part.into_trx()?.commit() {
+            match self.commit_part(part, head) {
                 Ok(Some(lsn)) => waits.push((engine, lsn)),
                 Ok(None) => {}
-                Err(error) => result = Err(from_engine_commit(error)),
+                Err(error) => result = Err(error),
             }
         }
         for (engine, lsn) in waits {
@@ -443,7 +526,7 @@ impl Transaction {
 
     /// Commits the changes in engines without transactions at the end of a statement: they stay
     /// whatever happens to the transaction. The answer waits as after a commit.
-    pub(crate) fn end_immediate(&mut self) -> SqlResult<()> {
+    pub(crate) fn end_immediate(&mut self, head: Option<&GroupHeadline>) -> SqlResult<()> {
         if self.nested {
             return Ok(());
         }
@@ -454,7 +537,7 @@ impl Transaction {
             }
             let engine = part.engine.clone();
             self.unsafe_changes |= part.trx().has_changes();
-            if let Some(lsn) = part.into_trx()?.commit().map_err(from_engine_commit)? {
+            if let Some(lsn) = self.commit_part(part, head)? {
                 self.settle(Unsettled { engine, lsn })?;
             }
         }
@@ -470,9 +553,10 @@ impl Transaction {
     }
 
     /// Rolls back; true if some changes could not be undone beside others that could.
-    pub fn rollback(&mut self) -> SqlResult<bool> {
+    pub fn rollback(&mut self, head: Option<&GroupHeadline>) -> SqlResult<bool> {
         let together = self.is_open() || self.can_roll_back || self.outlasting().is_some();
-        self.end_immediate()?;
+        self.end_immediate(head)?;
+        self.logged.log.iter().for_each(|log| log.clear());
         let incomplete = self.unsafe_changes && together;
         let mut result = Ok(incomplete);
         self.finish();
@@ -480,6 +564,11 @@ impl Transaction {
             if let Err(error) = part.into_trx()?.rollback() {
                 result = Err(from_engine_commit(error));
             }
+        }
+        if let (Some(xid), Some(log), Some(head)) =
+            (self.logged.prepared.take(), &self.logged.log, head)
+        {
+            log.rolled_back(&xid, head).map_err(from_engine_commit)?;
         }
         result
     }
@@ -491,6 +580,7 @@ impl Transaction {
         self.unsafe_changes = false;
         self.can_roll_back = false;
         self.shared_changes = false;
+        self.logged.log.iter().for_each(|log| log.forget_snapshot());
         self.branch = None;
         self.savepoints.clear();
     }
@@ -503,10 +593,12 @@ impl Transaction {
     /// `SAVEPOINT name`: replaces a savepoint of the same name.
     pub fn savepoint(&mut self, name: &str) -> SqlResult<()> {
         self.check_branch_active()?;
-        let Mark(marks) = self.mark()?;
+        // The log keeps the savepoint's own event when the transaction goes back to it.
+        self.logged.log.iter().try_for_each(|log| log.savepoint(name))?;
+        let Mark { engines, log } = self.mark()?;
         self.savepoints.retain(|s| !s.name.eq_ignore_ascii_case(name));
-        let marks = marks.into_iter().map(Some).collect();
-        self.savepoints.push(Savepoint { name: name.into(), marks });
+        let marks = engines.into_iter().map(Some).collect();
+        self.savepoints.push(Savepoint { name: name.into(), marks, log });
         Ok(())
     }
 
@@ -523,6 +615,9 @@ impl Transaction {
         self.savepoints.truncate(at + 1);
         let joined = self.savepoints[at].marks.iter().take_while(|mark| mark.is_some()).count();
         self.savepoints.iter_mut().for_each(|s| s.marks.truncate(joined));
+        if let (Some(log), Some(mark)) = (&self.logged.log, &self.savepoints[at].log) {
+            log.cut(mark)?;
+        }
         for part in self.parts.drain(joined..) {
             part.into_trx()?.rollback().map_err(from_engine_commit)?;
         }
@@ -562,7 +657,9 @@ impl Session {
         if !self.transaction.parts.is_empty() {
             bump(&self.core.counters.handler_commit, 1);
         }
-        let result = self.transaction.commit();
+        let head = self.headline();
+        let result = self.transaction.commit(head.as_ref());
+        self.forget_seq_no(head.as_ref());
         self.transaction.release_locks();
         result
     }
@@ -572,7 +669,8 @@ impl Session {
         let incomplete = match self.transaction.branch {
             None => self.undo_transaction()?,
             Some(_) => {
-                let incomplete = self.transaction.fail_branch(error);
+                let head = self.headline();
+                let incomplete = self.transaction.fail_branch(error, head.as_ref());
                 self.transaction.release_locks();
                 incomplete?
             }
@@ -598,8 +696,17 @@ impl Session {
         if !self.transaction.parts.is_empty() {
             bump(&self.core.counters.handler_rollback, 1);
         }
-        let result = self.transaction.rollback();
+        let head = self.headline();
+        let result = self.transaction.rollback(head.as_ref());
         self.transaction.release_locks();
+        result
+    }
+
+    /// Ends the changes of a statement that no rollback can undo.
+    pub(crate) fn end_immediate(&mut self) -> SqlResult<()> {
+        let head = self.headline();
+        let result = self.transaction.end_immediate(head.as_ref());
+        self.forget_seq_no(head.as_ref());
         result
     }
 

@@ -146,7 +146,7 @@ fn execute_with(
     let values: Vec<_> = arguments.into_iter().map(Argument::into_value).collect();
     let (values, Execution { instance, session, sink, .. }) = (&values, execution);
     let mut sink = UsingSink { inner: *sink, using, given_back: Vec::new() };
-    let outcome = execute_prepared(instance, session, prepared, values, &mut sink)?;
+    let outcome = execute_prepared(instance, session, (prepared, None), values, &mut sink)?;
     let UsingSink { inner, given_back, .. } = sink;
     for given in given_back {
         match using[given.placeholder].kind {

@@ -112,17 +112,19 @@ fn tell_of_preparing(session: &Session, statement: &Statement, plan: &Plan) {
     }
 }
 
-/// Runs a prepared statement with values for its placeholders.
+/// Runs a prepared statement with values for its placeholders. `said` is the client's text, if it
+/// differs from the one that was prepared.
 pub fn execute_prepared(
     instance: &Instance,
     session: &mut Session,
-    prepared: &Prepared,
+    (prepared, said): (&Prepared, Option<&[u8]>),
     values: &[(Value, SqlType)],
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
     if values.len() != prepared.parameters {
         return Err(SqlError::new(&ER_WRONG_ARGUMENTS, &[&"EXECUTE"]));
     }
-    let running = Running { prepared: Some(prepared), ..Running::new(&prepared.text, values) };
+    let bare = Running::new(&prepared.text, values);
+    let running = Running { prepared: Some(prepared), part: said, ..bare };
     super::execute(instance, session, &prepared.statement, running, sink)
 }

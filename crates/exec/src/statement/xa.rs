@@ -10,6 +10,7 @@ use selkie_types::error::catalogue::{
 use selkie_types::{CollationId, SqlError, SqlResult, SqlType, TypeKind, Value};
 
 use crate::query::execution::Execution;
+use crate::recover_branches;
 use crate::run::rows_out::{send, text};
 use crate::state::branches::{Branch, BranchState, Branches, refusal_in, rolled_back};
 use crate::{Outcome, ResultSink, Session};
@@ -23,7 +24,14 @@ pub(super) fn run(execution: &mut Execution<'_>, what: &ast::Xa) -> SqlResult<Ou
         }
         ast::Xa::End { xid, suspend, .. } => end(session, &name(xid), *suspend)?,
         ast::Xa::Prepare(xid) => prepare(branches, session, &name(xid))?,
-        ast::Xa::Commit { xid, one_phase } => commit(branches, session, &name(xid), *one_phase)?,
+        ast::Xa::Commit { xid, one_phase } => {
+            let committed = commit(branches, session, &name(xid), *one_phase);
+            if committed.is_err() {
+                // A prepared branch stays prepared if its commit is refused.
+                recover_branches(execution.instance)?;
+            }
+            committed?;
+        }
         ast::Xa::Rollback(xid) => rollback(branches, session, &name(xid))?,
         ast::Xa::Recover { sql_format } => return recover(branches, *sql_format, execution.sink),
     }
@@ -107,7 +115,8 @@ fn prepare(branches: &Branches, session: &mut Session, xid: &Xid) -> SqlResult<(
     if branch.xid != *xid {
         return Err(unknown());
     }
-    if let Err(error) = session.transaction.prepare(xid) {
+    let head = session.headline();
+    if let Err(error) = session.transaction.prepare(xid, head.as_ref()) {
         tracing::error!("XA PREPARE failed: {error}");
         session.rollback()?;
         branches.end(xid);
@@ -153,7 +162,9 @@ fn commit_other(
         return Err(invalid());
     }
     let mut transaction = branches.take(xid).ok_or_else(unknown)?;
-    let result = transaction.commit();
+    let head = session.headline();
+    transaction.use_log_of(&session.transaction);
+    let result = transaction.commit(head.as_ref());
     branches.end(xid);
     transaction.release_locks();
     result.map_err(|_| SqlError::new(&ER_XAER_RMERR, &[]))
@@ -177,7 +188,9 @@ fn rollback_other(branches: &Branches, session: &Session, xid: &Xid) -> SqlResul
         return Err(outside());
     }
     let mut transaction = branches.take(xid).ok_or_else(unknown)?;
-    let result = transaction.rollback();
+    let head = session.headline();
+    transaction.use_log_of(&session.transaction);
+    let result = transaction.rollback(head.as_ref());
     branches.end(xid);
     transaction.release_locks();
     match result {

@@ -129,7 +129,8 @@ impl World {
     ) -> SqlResult<Vec<String>> {
         let session = session_of(&mut self.sessions, session);
         let mut lines = Lines::default();
-        let outcome = execute_prepared(&self.instance, session, prepared, values, &mut lines)?;
+        let outcome =
+            execute_prepared(&self.instance, session, (prepared, None), values, &mut lines)?;
         Ok(shown(outcome, lines))
     }
 }
@@ -186,7 +187,7 @@ fn create_table(
         let table = engine.open_table(&info.def).expect("the table");
         table.set_auto_increment(&*trx, next).expect("a counter");
     }
-    trx.commit().expect("a commit");
+    trx.commit(None).expect("a commit");
     instance.catalog.publish(|snapshot| snapshot.put_table(Arc::new(info)));
     Ok(())
 }

@@ -61,7 +61,7 @@ impl ForeignKeys<'_> {
             for row in 0..rows.keys.len() {
                 children.iter().try_for_each(|link| self.refuse_child(link, rows.columns, row))?;
             }
-            return self.remove(rows.keys);
+            return self.remove(rows.keys, chain);
         }
         let mut deleted = 0;
         for row in 0..rows.keys.len() {
@@ -77,7 +77,7 @@ impl ForeignKeys<'_> {
             self.keys.children.iter().partition(|link| link.is_own() && refuses(link));
         // Compat: a row that refers to itself is in its own way.
         own.into_iter().try_for_each(|link| self.refuse_child(link, rows.columns, row))?;
-        if self.remove(&one(rows.keys, row))? == 0 {
+        if self.remove(&one(rows.keys, row), chain)? == 0 {
             return Ok(0);
         }
         for link in others {
@@ -90,11 +90,15 @@ impl ForeignKeys<'_> {
         Ok(1)
     }
 
-    fn remove(&self, keys: &ByteRows) -> SqlResult<u64> {
-        let table = &self.open.handle.table;
-        table
-            .delete(self.open.trx, self.env.rt.control, keys)
-            .map_err(|e| from_engine(e, table.def()))
+    /// Deletes rows. The binary log does not have those that go with others: a replica deletes them
+    /// by itself.
+    fn remove(&self, keys: &ByteRows, chain: &Chain) -> SqlResult<u64> {
+        let (table, control) = (&self.open.handle.table, self.env.rt.control);
+        let deleted = match chain.level {
+            0 => self.open.delete(control, keys),
+            _ => table.delete(self.open.trx, control, keys, None),
+        };
+        deleted.map_err(|e| from_engine(e, table.def()))
     }
 
     fn refuse_child(
@@ -151,9 +155,14 @@ impl ForeignKeys<'_> {
         Ok(changed)
     }
 
+    /// Replaces rows. The binary log does not have those that change with others.
     fn store(&self, keys: &ByteRows, rows: &ByteRows, via: Option<&ForeignLink>) -> SqlResult<u64> {
-        let table = &self.open.handle.table;
-        match table.update(self.open.trx, self.env.rt.control, keys, rows) {
+        let (table, control) = (&self.open.handle.table, self.env.rt.control);
+        let updated = match via {
+            None => self.open.update(control, keys, rows),
+            Some(_) => table.update(self.open.trx, control, keys, rows, None),
+        };
+        match updated {
             Ok(changed) => Ok(changed),
             Err(EngineError::DuplicateKey { index, row, .. }) => match via {
                 Some(link) => Err(self.duplicate_child(link, index, rows, row)),

@@ -82,8 +82,7 @@ impl Inserter<'_> {
                 new.columns.iter().map(|c| Arc::new(c.gather(&[row as u32]))).collect();
             return foreign.update(old, &columns, bytes).map(drop);
         }
-        let (table, control) = (&self.open.handle.table, self.env.rt.control);
-        let updated = table.update(self.open.trx, control, old.keys, &bytes);
+        let updated = self.open.update(self.env.rt.control, old.keys, &bytes);
         updated.map(drop).map_err(|e| from_engine(e, &self.plan.table.def))
     }
 
@@ -96,14 +95,14 @@ impl Inserter<'_> {
         if let (Some(triggers), Some(old)) = (&self.delete_triggers, &old) {
             triggers.before(old, &mut [], 1)?;
         }
-        let (table, control) = (&self.open.handle.table, self.env.rt.control);
         let deleted = match self.foreign.filter(ForeignKeys::has_children) {
             Some(foreign) => match fetch(self.env, self.open, existing)? {
                 Some(columns) => foreign.delete(&Rows { keys: &at, columns: &columns })?,
                 None => 0,
             },
-            None => table
-                .delete(self.open.trx, control, &at)
+            None => self
+                .open
+                .delete(self.env.rt.control, &at)
                 .map_err(|e| from_engine(e, &self.plan.table.def))?,
         };
         bump(&self.env.counters().handler_delete, deleted);

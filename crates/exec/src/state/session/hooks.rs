@@ -9,7 +9,8 @@ use selkie_catalog::TableInfo;
 use selkie_expr::VariableScope;
 use selkie_sql::ast;
 use selkie_types::error::catalogue::{
-    ER_DBACCESS_DENIED_ERROR, ER_TABLEACCESS_DENIED_ERROR, ER_UNKNOWN_SYSTEM_VARIABLE,
+    ER_DBACCESS_DENIED_ERROR, ER_NO_BINARY_LOGGING, ER_TABLEACCESS_DENIED_ERROR,
+    ER_UNKNOWN_SYSTEM_VARIABLE,
 };
 use selkie_types::{Privileges, SqlError, SqlResult, SqlType, Value};
 
@@ -70,6 +71,17 @@ pub struct Access<'a> {
     pub table: &'a str,
     /// Columns that need it; empty for the whole table.
     pub columns: &'a [&'a str],
+}
+
+/// A stored program whose effects come into the binary log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoggedProgram {
+    /// A trigger.
+    Trigger,
+    /// A function that says it is deterministic or changes nothing.
+    SafeFunction,
+    /// A function that does not say so.
+    UnsafeFunction,
 }
 
 /// Value that `SET` assigns to a system variable.
@@ -276,6 +288,20 @@ pub trait SessionHooks: Send + Sync {
     /// Called after a table was dropped or renamed; with an empty `table`, after a schema was
     /// dropped.
     fn dropped(&self, _session: &Session, _schema: &str, _table: &str) {}
+
+    /// The number that `gtid_seq_no` had for one group is used up.
+    fn seq_no_used(&self) {}
+
+    /// Fails (1418, 1419) if a program must not be made or changed because its effects are logged.
+    fn check_logged(&self, _session: &Session, _program: LoggedProgram) -> SqlResult<()> {
+        Ok(())
+    }
+
+    /// `BINLOG_GTID_POS`: the last groups before an offset of a file of the binary log; `None` if
+    /// there is no event at it.
+    fn binlog_gtid_pos(&self, _file: &str, _offset: u64) -> SqlResult<Option<String>> {
+        Err(SqlError::new(&ER_NO_BINARY_LOGGING, &[]))
+    }
 
     /// `GET_LOCK`.
     fn get_lock(

@@ -7,7 +7,8 @@
 use selkie_engine::Isolation;
 use selkie_expr::TypeContext;
 use selkie_plan::PlanVariables;
-use selkie_types::Charset;
+use selkie_replication::images::RowImage;
+use selkie_types::{Charset, CollationId};
 
 /// Default of AND CHAIN and RELEASE for COMMIT and ROLLBACK.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -41,6 +42,8 @@ pub struct Settings {
     pub charsets: Charsets,
     /// Default engines of new tables.
     pub engines: DefaultEngines,
+    /// Variables of the binary log.
+    pub binlog: BinlogSettings,
     /// Variables of SHOW CREATE.
     pub show: Show,
     /// `SET timestamp`, in microseconds since 1970.
@@ -130,6 +133,31 @@ pub struct DefaultEngines {
     pub enforced: Option<Box<str>>,
 }
 
+/// Variables of the binary log.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BinlogSettings {
+    /// `sql_log_bin`; false for the server's own sessions.
+    pub is_enabled: bool,
+    /// `server_id`.
+    pub server_id: u32,
+    /// `gtid_domain_id`.
+    pub domain_id: u32,
+    /// `gtid_seq_no`: number of the next group only, if it is set.
+    pub seq_no: Option<u64>,
+    /// Not `skip_parallel_replication`.
+    pub is_parallel: bool,
+    /// `binlog_row_image`.
+    pub row_image: RowImage,
+    /// `binlog_annotate_row_events`.
+    pub annotates: bool,
+    /// `unique_checks`.
+    pub unique_checks: bool,
+    /// `collation_server`.
+    pub collation_server: CollationId,
+    /// `collation_database`.
+    pub collation_database: CollationId,
+}
+
 /// Variables of SHOW CREATE.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Show {
@@ -187,6 +215,23 @@ impl Default for Notes {
 impl Default for Charsets {
     fn default() -> Self {
         Self { client: Charset::Utf8mb4, database: Charset::Utf8mb4 }
+    }
+}
+
+impl Default for BinlogSettings {
+    fn default() -> Self {
+        Self {
+            is_enabled: false,
+            server_id: 1,
+            domain_id: 0,
+            seq_no: None,
+            is_parallel: true,
+            row_image: RowImage::Full,
+            annotates: true,
+            unique_checks: true,
+            collation_server: CollationId::UTF8MB4_GENERAL_CI,
+            collation_database: CollationId::UTF8MB4_GENERAL_CI,
+        }
     }
 }
 

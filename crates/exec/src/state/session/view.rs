@@ -133,6 +133,10 @@ impl selkie_expr::Session for Session {
         self.frame.hooks.get_lock(self, name, Duration::from_secs_f64(seconds))
     }
 
+    fn binlog_gtid_pos(&self, file: &str, offset: u64) -> SqlResult<Option<String>> {
+        self.frame.hooks.binlog_gtid_pos(file, offset)
+    }
+
     fn release_lock(&self, name: &[u8]) -> SqlResult<Option<bool>> {
         self.frame.hooks.release_lock(self, name)
     }

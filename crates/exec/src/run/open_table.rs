@@ -1,0 +1,176 @@
+//! A table that a statement uses, in its transaction. Changes of rows go through here, so that the
+//! binary log gets them.
+//!
+//! Must not log rows that a foreign key changes with others: callers use the engine's table for
+//! those.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use selkie_catalog::TableInfo;
+use selkie_engine::{EngineError, EngineResult, EngineTrx, InsertInfo, StatementContext};
+use selkie_expr::EvalContext;
+use selkie_plan::physical::{ComputedColumns, Plan};
+use selkie_types::{Batch, ByteRows, Column, SqlError, SqlResult};
+
+use crate::run::scan::computed::computed;
+use crate::state::binlog::{EventsMark, RowLog};
+use crate::state::error::corrupt;
+use crate::state::instance::OwnHandle;
+use crate::{Instance, Session};
+
+/// An open table with the transaction that reads it.
+pub(crate) struct OpenTable<'a> {
+    pub(crate) handle: Arc<OwnHandle>,
+    pub(crate) trx: &'a dyn EngineTrx,
+    /// Receiver of the changed rows; none if they are not logged.
+    log: Option<RowLog<'a>>,
+    /// Columns that the log has and rows as they are stored have not.
+    computed: Option<Computed<'a>>,
+}
+
+/// Columns that are computed when rows are read.
+struct Computed<'a> {
+    session: &'a Session,
+    columns: &'a ComputedColumns,
+}
+
+/// A point in the changes of a table's engine.
+pub(crate) struct TableMark {
+    engine: u64,
+    log: Option<EventsMark>,
+}
+
+/// Opens a table in the session's transaction, which its engine must have joined.
+pub(crate) fn open_table<'a>(
+    instance: &Instance,
+    session: &'a Session,
+    info: &TableInfo,
+) -> SqlResult<OpenTable<'a>> {
+    let handle = instance.open_own(info)?;
+    let trx = session.transaction.part(&handle.engine);
+    let trx =
+        trx.ok_or_else(|| SqlError::internal("an engine takes no part in the transaction"))?;
+    let log = session.row_log(info, &handle);
+    Ok(OpenTable { handle, trx, log, computed: None })
+}
+
+impl<'a> OpenTable<'a> {
+    /// The same table, as a plan changes it.
+    pub(crate) fn with_computed(
+        self,
+        session: &'a Session,
+        info: &TableInfo,
+        plan: &'a Plan,
+    ) -> Self {
+        let of_table = |c: &&ComputedColumns| c.table.def.id == info.def.id;
+        let columns = plan.changes.computed.iter().find(of_table).filter(|_| self.log.is_some());
+        Self { computed: columns.map(|columns| Computed { session, columns }), ..self }
+    }
+}
+
+impl Computed<'_> {
+    /// The rows with the values that are computed when they are read; an empty row stays empty.
+    fn whole(&self, rows: &ByteRows) -> SqlResult<ByteRows> {
+        let (table, session) = (&*self.columns.table, self.session);
+        let layout = &table.def.layout;
+        let there: Vec<u32> =
+            (0..rows.len() as u32).filter(|row| !rows.get(*row as usize).is_empty()).collect();
+        let decode = |at| layout.decode_selected(rows, at, &there).map(Arc::new).map_err(corrupt);
+        let columns: SqlResult<Vec<Arc<Column>>> = (0..table.columns.len()).map(decode).collect();
+        let mut columns = columns?;
+        let now = session.values.statement_start.get();
+        let eval = EvalContext::new(session.type_context(), session, now);
+        for (at, e) in &self.columns.columns {
+            let input = Batch::new(columns.clone(), there.len());
+            columns[*at] = computed(&eval, table, *at, e, &input)?;
+        }
+        let views: Vec<&Column> = columns.iter().map(|column| &**column).collect();
+        let (mut out, mut next) = (ByteRows::with_capacity(rows.len()), 0);
+        for row in rows.iter() {
+            if !row.is_empty() {
+                layout.encode(&views, next, out.buffer());
+                next += 1;
+            }
+            out.end_row();
+        }
+        Ok(out)
+    }
+}
+
+impl OpenTable<'_> {
+    /// Rows as the log has them.
+    fn logged<'r>(&self, rows: &'r ByteRows) -> EngineResult<Cow<'r, ByteRows>> {
+        let Some(computed) = &self.computed else { return Ok(Cow::Borrowed(rows)) };
+        let whole = computed.whole(rows);
+        whole.map(Cow::Owned).map_err(|error| EngineError::Refused(Box::new(error)))
+    }
+
+    /// Inserts rows.
+    pub(crate) fn insert(
+        &self,
+        context: &dyn StatementContext,
+        rows: &ByteRows,
+    ) -> EngineResult<InsertInfo> {
+        let result = self.handle.table.insert(self.trx, context, rows);
+        if let Some(log) = &self.log {
+            log.inserted(&*self.logged(rows)?, stored(&result, rows.len()))?;
+        }
+        result
+    }
+
+    /// Replaces the rows with the clustered keys `at` by `new`. Returns the number of rows changed.
+    pub(crate) fn update(
+        &self,
+        context: &dyn StatementContext,
+        at: &ByteRows,
+        new: &ByteRows,
+    ) -> EngineResult<u64> {
+        let Some(log) = &self.log else {
+            return self.handle.table.update(self.trx, context, at, new, None);
+        };
+        let mut before = ByteRows::with_capacity(at.len());
+        let result = self.handle.table.update(self.trx, context, at, new, Some(&mut before));
+        let (before, new) = (self.logged(&before)?, self.logged(new)?);
+        log.updated(&before, &new, stored(&result, at.len()))?;
+        result
+    }
+
+    /// Deletes the rows with the clustered keys `at`; returns how many existed.
+    pub(crate) fn delete(
+        &self,
+        context: &dyn StatementContext,
+        at: &ByteRows,
+    ) -> EngineResult<u64> {
+        let Some(log) = &self.log else {
+            return self.handle.table.delete(self.trx, context, at, None);
+        };
+        let mut before = ByteRows::with_capacity(at.len());
+        let result = self.handle.table.delete(self.trx, context, at, Some(&mut before));
+        log.deleted(&*self.logged(&before)?, stored(&result, at.len()))?;
+        result
+    }
+
+    /// Marks the current state of the table's engine.
+    pub(crate) fn mark(&self) -> EngineResult<TableMark> {
+        let engine = self.trx.savepoint()?;
+        Ok(TableMark { engine, log: self.log.as_ref().map(RowLog::mark) })
+    }
+
+    /// Undoes the changes since `mark` in the table's engine.
+    pub(crate) fn undo(&self, mark: TableMark) -> EngineResult<()> {
+        if let (Some(log), Some(mark)) = (&self.log, mark.log) {
+            log.cut(&mark)?;
+        }
+        self.trx.rollback_to(mark.engine)
+    }
+}
+
+/// Number of rows of a batch of `all` that are stored: those before a duplicate stay.
+fn stored<T>(result: &EngineResult<T>, all: usize) -> usize {
+    match result {
+        Ok(_) => all,
+        Err(EngineError::DuplicateKey { row, .. }) => *row,
+        Err(_) => 0,
+    }
+}

@@ -1,0 +1,139 @@
+//! Statements in the log: those that change definitions or accounts are groups of one QUERY event
+//! with the settings that they depend on.
+//!
+//! Must not choose which statements are logged, or in which form: callers do.
+
+use std::sync::Arc;
+
+use selkie_engine::{Engine, EngineResult, EngineTrx, Lsn, Personality, TableId};
+use selkie_replication::codec::{Event, Query, StatusVar, StatusVars, flags, flags2};
+use selkie_replication::log::Cache;
+use selkie_types::{Locale, SqlResult};
+
+use super::rider::{GroupEnd, GroupHeadline};
+use super::session_log::{SessionLog, Target, cache_error};
+use crate::Session;
+use crate::state::error::from_engine_commit;
+
+/// A group of one statement, ready to ride with the transaction that makes it true.
+pub(crate) struct Definition {
+    log: Arc<SessionLog>,
+    cache: Cache,
+    head: GroupHeadline,
+    end: GroupEnd<'static>,
+}
+
+/// The only catalog there is.
+const CATALOG: &[u8] = b"std";
+
+impl Session {
+    /// The group of a statement, if it is logged. `header` has flags of the event.
+    pub(crate) fn definition(&self, text: &[u8], header: u16) -> SqlResult<Option<Definition>> {
+        let (Some(log), Some(head)) = (self.log(), self.headline()) else { return Ok(None) };
+        let schema = self.frame.schema.as_deref().unwrap_or_default();
+        if !log.binlog.logs_schema(schema) {
+            return Ok(None);
+        }
+        let mut status = Vec::new();
+        self.status(log.binlog.next_xid()).iter().for_each(|var| var.encode(&mut status));
+        let query = Query {
+            thread_id: head.thread,
+            exec_time: 0,
+            error_code: 0,
+            status: StatusVars(&status),
+            database: schema.as_bytes(),
+            text,
+        };
+        let mut cache = log.binlog.log.cache();
+        let added = cache.add(&Event::Query(query), head.timestamp, head.server_id, header);
+        added.map_err(|error| cache_error(error, Target::Transaction))?;
+        let (log, end) = (Arc::clone(log), GroupEnd::Definition);
+        Ok(Some(Definition { log, cache, head, end }))
+    }
+
+    /// Begins to log the rows of a new table behind its definition.
+    pub(crate) fn begin_filling(&self, table: TableId, text: &[u8]) -> SqlResult<()> {
+        if let Some(definition) = self.definition(text, 0)? {
+            definition.log.begin_filling(table, definition.cache);
+        }
+        Ok(())
+    }
+
+    /// The group of a new table and its rows.
+    pub(crate) fn filled(&self, engine: &Personality) -> Option<Definition> {
+        let (log, head) = (self.log()?, self.headline()?);
+        let cache = log.take_filling()?;
+        let end = if engine.transactional { GroupEnd::Xid } else { GroupEnd::Commit };
+        Some(Definition { log: Arc::clone(log), cache, head, end })
+    }
+
+    /// The settings that a statement depends on, in MariaDB's order.
+    fn status(&self, xid: u64) -> Vec<StatusVar<'static>> {
+        let settings = &self.frame.settings;
+        let dml = &settings.dml;
+        let mut vars = vec![
+            StatusVar::Flags2(self.flags2()),
+            StatusVar::SqlMode(settings.expressions.sql_mode.bits()),
+            StatusVar::Catalog(CATALOG),
+        ];
+        if (dml.auto_increment_increment, dml.auto_increment_offset) != (1, 1) {
+            let (increment, offset) = (dml.auto_increment_increment, dml.auto_increment_offset);
+            vars.push(StatusVar::AutoIncrement(increment as u16, offset as u16));
+        }
+        let client = settings.charsets.client.default_collation();
+        let (connection, server) =
+            (settings.expressions.collation_connection, settings.binlog.collation_server);
+        vars.push(StatusVar::Charset(client.0, connection.0, server.0));
+        let locale = settings.expressions.time_locale;
+        if locale != Locale::english() {
+            vars.push(StatusVar::LcTimeNames(locale.number as u16));
+        }
+        if settings.binlog.collation_database != server {
+            vars.push(StatusVar::CollationDatabase(settings.binlog.collation_database.0));
+        }
+        vars.push(StatusVar::Xid(xid));
+        vars
+    }
+
+    fn flags2(&self) -> u32 {
+        let settings = &self.frame.settings;
+        let bit = |set: bool, flag: u32| if set { flag } else { 0 };
+        bit(settings.expressions.explicit_timestamps, flags2::EXPLICIT_DEFAULTS)
+            | bit(!settings.dml.check_constraint_checks, flags2::NO_CHECK_CONSTRAINTS)
+            | bit(!settings.planning.foreign_key_checks, flags2::NO_FOREIGN_KEYS)
+            | bit(!settings.binlog.unique_checks, flags2::NO_UNIQUE_CHECKS)
+    }
+
+    /// Logs a statement whose change has been committed already, or that changed nothing.
+    pub(crate) fn log_definition(&self, text: &[u8], header: u16) -> SqlResult<()> {
+        match self.definition(text, header)? {
+            Some(definition) => definition.append().map_err(from_engine_commit),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Definition {
+    /// Commits the transaction that makes the statement true, with the group (LOG-1).
+    pub(crate) fn commit(
+        mut self,
+        engine: &dyn Engine,
+        trx: Box<dyn EngineTrx>,
+    ) -> EngineResult<Option<Lsn>> {
+        let group = (&mut self.cache, &self.head, self.end);
+        let (lsn, gtid) = self.log.binlog.commit(engine, trx, group)?;
+        self.log.note_group(gtid);
+        Ok(lsn)
+    }
+
+    /// Appends the group, durably.
+    fn append(mut self) -> EngineResult<()> {
+        let binlog = &self.log.binlog;
+        let (lsn, gtid) = binlog.append(&mut self.cache, &self.head, self.end)?;
+        self.log.note_group(gtid);
+        binlog.engine.wait_durable(lsn)
+    }
+}
+
+/// Header flags of a statement about a whole schema: its default database need not exist.
+pub(crate) const ABOUT_SCHEMA: u16 = flags::SUPPRESS_USE;

@@ -1,0 +1,356 @@
+//! The caches of a session: of changes that its transaction may undo, and of changes that stand
+//! when their statement ends.
+//!
+//! A transaction shares them with the functions and triggers of its statements. Must not outlive
+//! the session.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use parking_lot::{Mutex, MutexGuard};
+use selkie_engine::{Engine, EngineError, EngineResult, EngineTrx, Lsn, TableId, Xid};
+use selkie_replication::Gtid;
+use selkie_replication::codec::Change;
+use selkie_replication::log::{Cache, CacheError, Place};
+use selkie_types::error::catalogue::{ER_ERROR_ON_WRITE, ER_STMT_CACHE_FULL, ER_TRANS_CACHE_FULL};
+use selkie_types::{RowCorrupt, SqlError, SqlResult};
+use smallvec::SmallVec;
+
+use super::events::{Events, EventsMark, NewRows, RowSpace, Stamp};
+use super::images::TableImages;
+use super::rider::{Binlog, GroupEnd, GroupHeadline};
+use super::row_log::RowLog;
+
+/// Changes that a session has not handed to the binary log yet.
+pub(crate) struct SessionLog {
+    pub(super) binlog: Arc<Binlog>,
+    state: Mutex<LogState>,
+    /// Whether the state has the place of a snapshot: a transaction that ends need not lock it.
+    has_snapshot: AtomicBool,
+}
+
+/// The cache that gets a table's rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Target {
+    /// Of changes that the transaction may undo.
+    Transaction,
+    /// Of changes that stand.
+    Immediate,
+    /// Of the rows of a new table, which are logged with its definition.
+    NewTable,
+}
+
+/// The rows of a new table, behind its definition.
+struct Filling {
+    table: TableId,
+    events: Events,
+}
+
+/// The caches and the running statement.
+pub(super) struct LogState {
+    /// Changes that the transaction may undo.
+    pub(super) transaction: Events,
+    /// Changes that stand.
+    pub(super) immediate: Events,
+    filling: Option<Filling>,
+    /// Texts of the running statement and of those of its functions and triggers, one behind the
+    /// other.
+    texts: Vec<u8>,
+    /// Begin of the innermost text.
+    text_at: usize,
+    has_text: bool,
+    /// Tables that the statement may change, beside the first one that it does.
+    expected: SmallVec<[(Target, Arc<TableImages>); 2]>,
+    pub(super) stamp: Stamp,
+    /// End of what the transaction's snapshot sees, if it was taken for a copy.
+    snapshot: Option<Place>,
+    /// Last group of the session.
+    pub(super) last: Option<Gtid>,
+}
+
+/// A state of the transaction's cache.
+pub(crate) struct LogMark(EventsMark);
+
+impl SessionLog {
+    pub(crate) fn new(binlog: Arc<Binlog>) -> Self {
+        let state = LogState {
+            transaction: Events::new(binlog.log.transaction_cache()),
+            immediate: Events::new(binlog.log.statement_cache()),
+            filling: None,
+            texts: Vec::new(),
+            text_at: 0,
+            has_text: false,
+            expected: SmallVec::new(),
+            stamp: Stamp::default(),
+            snapshot: None,
+            last: None,
+        };
+        Self { binlog, state: Mutex::new(state), has_snapshot: AtomicBool::new(false) }
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, LogState> {
+        self.state.lock()
+    }
+
+    /// Begins a statement at `micros` since 1970, whose text is logged with its rows if it is
+    /// given.
+    pub(crate) fn begin_statement(&self, text: Option<&[u8]>, server_id: u32, micros: i64) {
+        let mut state = self.state.lock();
+        state.texts.clear();
+        state.texts.extend_from_slice(text.unwrap_or_default());
+        (state.text_at, state.expected) = (0, SmallVec::new());
+        state.has_text = text.is_some();
+        let timestamp = (micros / 1_000_000) as u32;
+        state.stamp = Stamp { timestamp, server_id };
+    }
+
+    /// Begins a statement of a function or trigger. Compat: the log has the text of the statement
+    /// that changes the first row. Returns the place of the outer one's text.
+    pub(crate) fn enter(&self, text: &[u8]) -> usize {
+        let mut state = self.state.lock();
+        let outer = state.text_at;
+        state.text_at = state.texts.len();
+        state.texts.extend_from_slice(text);
+        outer
+    }
+
+    /// Ends a statement of a function or trigger.
+    pub(crate) fn leave(&self, outer: usize) {
+        let mut state = self.state.lock();
+        let inner = state.text_at;
+        state.texts.truncate(inner);
+        state.text_at = outer;
+    }
+
+    /// Tells that the statement may change a table. Compat: its tables are named before its first
+    /// row.
+    pub(super) fn expect(&self, target: Target, images: Arc<TableImages>) {
+        let mut state = self.state.lock();
+        if !state.expected.iter().any(|(_, known)| known.id == images.id) {
+            state.expected.push((target, images));
+        }
+    }
+
+    /// Ends the running statement.
+    pub(crate) fn end_statement(&self) {
+        let mut state = self.state.lock();
+        state.transaction.end_statement();
+        state.immediate.end_statement();
+        state.filling.iter_mut().for_each(|filling| filling.events.end_statement());
+    }
+
+    /// Marks the changes that the transaction may undo.
+    pub(crate) fn mark(&self) -> LogMark {
+        LogMark(self.state.lock().transaction.mark())
+    }
+
+    /// Cuts the undone changes off (LOG-2).
+    pub(crate) fn cut(&self, mark: &LogMark) -> SqlResult<()> {
+        self.state.lock().transaction.cut(&mark.0).map_err(SqlError::internal)
+    }
+
+    /// Forgets all changes that the transaction may undo.
+    pub(crate) fn clear(&self) {
+        self.state.lock().transaction.clear();
+    }
+
+    /// Adds a savepoint, if the transaction has changes.
+    pub(crate) fn savepoint(&self, name: &str) -> SqlResult<()> {
+        let mut state = self.state.lock();
+        let stamp = state.stamp;
+        let added = state.transaction.savepoint(name, stamp);
+        added.map_err(|error| cache_error(error, Target::Transaction))
+    }
+
+    /// Commits a transaction with the group of its events, if there are any (LOG-1).
+    pub(crate) fn commit(
+        &self,
+        engine: &dyn Engine,
+        trx: Box<dyn EngineTrx>,
+        head: &GroupHeadline,
+    ) -> EngineResult<Option<Lsn>> {
+        let mut state = self.state.lock();
+        let (target, end) = match engine.personality().transactional {
+            true => (Target::Transaction, GroupEnd::Xid),
+            false => (Target::Immediate, GroupEnd::Commit),
+        };
+        let events = state.events(target);
+        if events.cache.is_empty() {
+            return trx.commit(None);
+        }
+        let committed = self.binlog.commit(engine, trx, (&mut events.cache, head, end));
+        events.clear();
+        let (lsn, gtid) = committed?;
+        state.last = Some(gtid);
+        Ok(lsn)
+    }
+
+    /// Prepares a branch with the group of its events, if there are any.
+    pub(crate) fn prepare(
+        &self,
+        engine: &dyn Engine,
+        trx: &dyn EngineTrx,
+        (xid, head): (&Xid, &GroupHeadline),
+        is_logged: &mut bool,
+    ) -> EngineResult<Option<Lsn>> {
+        let mut state = self.state.lock();
+        let events = &mut state.transaction;
+        if events.cache.is_empty() {
+            return trx.prepare(xid, None);
+        }
+        let prepared = self.binlog.prepare(engine, trx, (xid, &mut events.cache, head));
+        events.clear();
+        let (lsn, gtid) = prepared?;
+        (state.last, *is_logged) = (Some(gtid), true);
+        Ok(lsn)
+    }
+
+    /// Commits a branch that a group has prepared.
+    pub(crate) fn commit_prepared(
+        &self,
+        engine: &dyn Engine,
+        trx: Box<dyn EngineTrx>,
+        (xid, head): (&Xid, &GroupHeadline),
+    ) -> EngineResult<Option<Lsn>> {
+        let group = (&mut self.binlog.log.cache(), head, GroupEnd::XaCommit(xid));
+        let (lsn, gtid) = self.binlog.commit(engine, trx, group)?;
+        self.note_group(gtid);
+        Ok(lsn)
+    }
+
+    /// Logs the rollback of a branch that a group has prepared.
+    pub(crate) fn rolled_back(&self, xid: &Xid, head: &GroupHeadline) -> EngineResult<()> {
+        let end = GroupEnd::XaRollback(xid);
+        let (lsn, gtid) = self.binlog.append(&mut self.binlog.log.cache(), head, end)?;
+        self.note_group(gtid);
+        self.binlog.engine.wait_durable(lsn)
+    }
+
+    /// Begins to log the rows of a new table behind the events of `cache`, which define it.
+    pub(super) fn begin_filling(&self, table: TableId, cache: Cache) {
+        self.state.lock().filling = Some(Filling { table, events: Events::new(cache) });
+    }
+
+    /// Whether a table is new, so that its rows are logged with its definition.
+    pub(super) fn is_filling(&self, table: TableId) -> bool {
+        self.state.lock().filling.as_ref().is_some_and(|filling| filling.table == table)
+    }
+
+    /// The definition and the rows of the new table.
+    pub(super) fn take_filling(&self) -> Option<Cache> {
+        self.state.lock().filling.take().map(|filling| filling.events.cache)
+    }
+
+    /// Commits a transaction of the server's own that has changed one row.
+    pub(super) fn commit_row(
+        &self,
+        (engine, trx): (&dyn Engine, Box<dyn EngineTrx>),
+        head: &GroupHeadline,
+        images: &TableImages,
+        image: impl FnOnce(&mut Vec<u8>) -> Result<bool, RowCorrupt>,
+    ) -> EngineResult<Option<Lsn>> {
+        let mut state = self.state.lock();
+        let text = state.has_text.then(|| &state.texts[state.text_at..]);
+        let (change, present) = (Change::Write, (&images.full.present[..], &[][..]));
+        let (expected, stamp) = (&[][..], state.stamp);
+        let new = NewRows { images, change, present, flags: 0, text, stamp, expected };
+        let mut events = Events::new(self.binlog.log.cache());
+        let refused = |error| EngineError::Refused(Box::new(cache_error(error, Target::Immediate)));
+        events.rows(&new).map_err(refused)?.row(image)?;
+        events.end_statement();
+        let group = (&mut events.cache, head, GroupEnd::Commit);
+        let (lsn, gtid) = self.binlog.commit(engine, trx, group)?;
+        state.last = Some(gtid);
+        Ok(lsn)
+    }
+
+    /// Notes that the transaction's snapshot sees the commits up to `lsn`.
+    pub(crate) fn note_snapshot(&self, lsn: Lsn) {
+        let place = self.binlog.log.end_at(lsn.0);
+        self.has_snapshot.store(true, Ordering::Relaxed);
+        self.state.lock().snapshot = place;
+    }
+
+    /// Forgets the snapshot, as the transaction has ended.
+    pub(crate) fn forget_snapshot(&self) {
+        if self.has_snapshot.load(Ordering::Relaxed) {
+            self.has_snapshot.store(false, Ordering::Relaxed);
+            self.state.lock().snapshot = None;
+        }
+    }
+
+    /// End of what the transaction's snapshot sees.
+    pub(super) fn snapshot(&self) -> Option<Place> {
+        self.state.lock().snapshot
+    }
+
+    /// Remembers the session's last group.
+    pub(super) fn note_group(&self, gtid: Gtid) {
+        self.state.lock().last = Some(gtid);
+    }
+
+    /// The last group that the session has committed.
+    pub(crate) fn last_group(&self) -> Option<Gtid> {
+        self.state.lock().last
+    }
+}
+
+impl LogState {
+    /// One of the caches. Rows of a new table that is not new any more go with the transaction's.
+    pub(super) fn events(&mut self, target: Target) -> &mut Events {
+        match (target, &mut self.filling) {
+            (Target::Immediate, _) => &mut self.immediate,
+            (Target::NewTable, Some(filling)) => &mut filling.events,
+            (Target::Transaction | Target::NewTable, _) => &mut self.transaction,
+        }
+    }
+
+    /// Begins an event of a table's rows.
+    fn begin_rows(
+        &mut self,
+        log: &RowLog<'_>,
+        change: Change,
+        present: (&[u8], &[u8]),
+    ) -> SqlResult<()> {
+        let (texts, all) = (std::mem::take(&mut self.texts), std::mem::take(&mut self.expected));
+        let (images, stamp, flags) = (&*log.images, self.stamp, log.flags);
+        let text = self.has_text.then(|| &texts[self.text_at..]);
+        let of_target = all.iter().filter(|(target, _)| *target == log.target);
+        let expected: Vec<&TableImages> = of_target.map(|(_, images)| &**images).collect();
+        let new = NewRows { images, change, present, flags, text, stamp, expected: &expected };
+        let begun = self.events(log.target).begin(&new);
+        drop(expected);
+        (self.texts, self.expected) = (texts, all);
+        begun.map_err(|error| cache_error(error, log.target))
+    }
+
+    /// Space for a row of a table.
+    pub(super) fn rows(
+        &mut self,
+        log: &RowLog<'_>,
+        change: Change,
+        present: (&[u8], &[u8]),
+    ) -> SqlResult<RowSpace<'_>> {
+        if !self.events(log.target).takes((log.images.id, change, log.flags)) {
+            self.begin_rows(log, change, present)?;
+        }
+        Ok(self.events(log.target).space())
+    }
+}
+
+/// Error of a cache that has reached its limit, or cannot be written.
+pub(super) fn cache_error(error: CacheError, target: Target) -> SqlError {
+    match error {
+        CacheError::TooLarge if target == Target::Immediate => {
+            SqlError::new(&ER_STMT_CACHE_FULL, &[])
+        }
+        CacheError::TooLarge => SqlError::new(&ER_TRANS_CACHE_FULL, &[]),
+        CacheError::Io(error) => write_error(&error),
+    }
+}
+
+/// Error 1026 of the log's files.
+pub(super) fn write_error(error: &std::io::Error) -> SqlError {
+    let number = error.raw_os_error().unwrap_or_default();
+    SqlError::new(&ER_ERROR_ON_WRITE, &[&"binlog", &number, error])
+}
