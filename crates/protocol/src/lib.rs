@@ -17,6 +17,7 @@ pub mod login;
 pub mod output;
 pub mod packet;
 pub mod reader;
+pub mod replica;
 pub mod row;
 pub mod status;
 pub mod stmt;

@@ -13,8 +13,10 @@ mod set;
 mod show;
 mod statement;
 
-pub(crate) use answer::{Answer, Notes};
+pub(crate) use answer::{Answer, Notes, text as answer_text};
 pub(crate) use grants::{check_may_grant, check_may_grant_columns, routine_changed};
-pub(crate) use set::{Checked, Target, check_item, linked_to, set_item};
-pub(crate) use show::engine_rows;
+pub(crate) use set::{
+    Checked, Target, check_item, check_item_inside_function, linked_to, parsed, set_item,
+};
+pub(crate) use show::{check_binlog_events, engine_rows};
 pub(crate) use statement::run;

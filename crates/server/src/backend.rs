@@ -146,6 +146,11 @@ pub trait BackendSession: Send {
         None
     }
 
+    /// A user variable as text; none if it is not set or NULL.
+    fn user_variable(&self, _name: &str) -> Option<String> {
+        None
+    }
+
     /// Flags and number of warnings.
     fn status(&self) -> SessionStatus;
 

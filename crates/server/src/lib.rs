@@ -8,6 +8,8 @@
 pub mod accounts;
 mod admin;
 pub mod backend;
+mod binlog;
+mod dumps;
 mod executor;
 mod innodb;
 mod inspect_binlog;

@@ -4,9 +4,11 @@
 
 mod apply;
 mod file;
+mod logs;
 mod other;
 mod source;
 
 pub use apply::{Settings, apply};
 pub use file::GROUPS;
+pub use logs::BinlogOptions;
 pub use source::{Sources, collect};

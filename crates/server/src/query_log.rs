@@ -113,9 +113,12 @@ pub(crate) fn log_general(shared: &Shared, command: &'static str, argument: &[u8
         shared.server.backend.log_general(&entry);
     }
     if outputs & output::FILE != 0 {
-        write(&shared.server, &shared.server.query_logs.general, ids().general_log_file, |file| {
-            file.general(&entry)
-        });
+        write(
+            &shared.server,
+            &shared.server.logs.queries.general,
+            ids().general_log_file,
+            |file| file.general(&entry),
+        );
     }
 }
 

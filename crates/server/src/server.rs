@@ -17,6 +17,8 @@ use selkie_types::{SqlError, SqlResult};
 
 use crate::accounts::{AccountName, AclStore, Usage};
 use crate::backend::Backend;
+use crate::binlog::Binlog;
+use crate::dumps::Replicas;
 use crate::innodb::Monitor;
 use crate::key_caches::KeyCaches;
 use crate::locks::UserLocks;
@@ -26,6 +28,17 @@ use crate::sessions::{Door, Sessions};
 use crate::status::{Gauges, counter};
 use crate::thread_pool::ThreadPool;
 use crate::variables::{Globals, VarId, ids};
+
+/// Logs of statements.
+#[derive(Default)]
+pub(crate) struct Logs {
+    /// The general and the slow query log.
+    pub(crate) queries: QueryLogs,
+    /// The binary log, if there is one.
+    binary: Option<Arc<Binlog>>,
+    /// Replicas that have registered for the binary log.
+    pub(crate) replicas: Replicas,
+}
 
 /// State shared by all sessions.
 pub struct Server {
@@ -47,8 +60,8 @@ pub struct Server {
     pub(crate) innodb: Monitor,
     /// Key caches except the default one.
     pub(crate) key_caches: KeyCaches,
-    /// The general and the slow query log.
-    pub(crate) query_logs: QueryLogs,
+    /// The logs of statements.
+    pub(crate) logs: Logs,
     /// The TLS offer to clients.
     pub(crate) tls: Offers,
     /// User locks.
@@ -88,7 +101,7 @@ impl Server {
             password_cache: RwLock::default(),
             innodb: Monitor::default(),
             key_caches: KeyCaches::default(),
-            query_logs: QueryLogs::default(),
+            logs: Logs::default(),
             tls: Offers::default(),
             user_locks: Arc::default(),
             prepared: Arc::default(),
@@ -105,6 +118,16 @@ impl Server {
     /// This server with an offer of TLS.
     pub(crate) fn with_tls(self, tls: Offers) -> Self {
         Self { tls, ..self }
+    }
+
+    /// This server with a binary log, or without.
+    pub(crate) fn with_binlog(self, binlog: Option<Arc<Binlog>>) -> Self {
+        Self { logs: Logs { binary: binlog, ..self.logs }, ..self }
+    }
+
+    /// The binary log, if there is one.
+    pub(crate) fn binlog(&self) -> Option<&Binlog> {
+        self.logs.binary.as_deref()
     }
 
     /// Seconds since the start.
@@ -182,12 +205,15 @@ impl Server {
         put("threadpool_threads", threads.to_string());
         put("threadpool_idle_threads", idle.to_string());
         put("prepared_stmt_count", self.prepared.load(Ordering::Relaxed).to_string());
+        put("slaves_connected", self.logs.replicas.count().to_string());
+        put("slaves_running", "0".to_owned());
         for (name, count) in self.accounts.current().counts() {
             put(name, count.to_string());
         }
         put("max_used_connections_time", crate::time::local_datetime(*self.max_used_at.lock()));
         crate::memory::status(&mut gauges);
         self.backend.status(&mut gauges);
+        crate::binlog::status(self, &mut gauges);
         gauges
     }
 
@@ -204,7 +230,7 @@ impl Server {
         let general = id == ids.general_log || id == ids.general_log_file;
         let slow = [ids.slow_query_log, ids.log_slow_query].contains(&id)
             || [ids.slow_query_log_file, ids.log_slow_query_file].contains(&id);
-        self.query_logs.reopen(general, slow);
+        self.logs.queries.reopen(general, slow);
         if id == ids.selkie_memory_limit || id == ids.selkie_statement_memory {
             crate::memory::apply(&self.globals);
         }

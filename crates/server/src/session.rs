@@ -6,6 +6,7 @@ mod bulk;
 mod connection;
 mod cursor;
 mod dispatch;
+mod dump;
 mod habits;
 mod head;
 mod metadata;

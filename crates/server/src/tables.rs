@@ -53,7 +53,7 @@ pub(crate) fn rows(table: &str, shared: &Shared, pseudo: Pseudo<'_>) -> SqlResul
         "PROCESSLIST" => processes::processlist(shared),
         "PROFILING" => crate::profiles::rows(shared),
         "SCHEMA_PRIVILEGES" => privileges::schema_privileges(shared),
-        "SESSION_STATUS" => variables::session_status(shared),
+        "SESSION_STATUS" => variables::session_status(shared, pseudo),
         "SESSION_VARIABLES" => variables::session_variables(shared, pseudo),
         "SYSTEM_VARIABLES" => variables::system_variables(shared, pseudo),
         "TABLE_PRIVILEGES" => privileges::table_privileges(shared),

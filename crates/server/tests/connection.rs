@@ -32,7 +32,8 @@ impl TestServer {
         let mut all = vec![format!("--datadir={}", dir.display()), "--port=0".to_owned()];
         all.extend(options.iter().map(|o| (*o).to_owned()));
         let settings = apply(startup_values(), &Sources { options: all }).unwrap();
-        let running = start(Start { settings, backend: &|_, _, _| Ok(Arc::new(Double)) }).unwrap();
+        let running =
+            start(Start { settings, backend: &|_, _, _, _| Ok(Arc::new(Double)) }).unwrap();
         let at = running.addresses()[0];
         Self { running: Some(running), dir, at }
     }
@@ -269,7 +270,7 @@ fn open_accounts_confine_the_server_to_this_machine() {
         "--bind-address=0.0.0.0".to_owned(),
     ];
     let settings = apply(startup_values(), &Sources { options }).unwrap();
-    let error = start(Start { settings, backend: &|_, _, _| Ok(Arc::new(Double)) }).unwrap_err();
+    let error = start(Start { settings, backend: &|_, _, _, _| Ok(Arc::new(Double)) }).unwrap_err();
     assert!(error.contains("'root'@'127.0.0.1' has no password"), "{error}");
     let _ = std::fs::remove_dir_all(dir);
 }

@@ -19,7 +19,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("expr", &["types", "meter"]),
     ("catalog", &["types", "meter", "engine", "sql", "expr"]),
     ("plan", &["types", "meter", "engine", "sql", "expr", "catalog"]),
-    ("exec", &["types", "meter", "engine", "sql", "expr", "catalog", "plan"]),
+    ("exec", &["types", "meter", "engine", "sql", "expr", "catalog", "plan", "replication"]),
     ("protocol", &["types"]),
     (
         "server",

@@ -22,7 +22,7 @@ pub(crate) enum Answer {
 }
 
 /// A string type of at most so many characters.
-pub(super) fn text(characters: u32) -> SqlType {
+pub(crate) fn text(characters: u32) -> SqlType {
     SqlType::varchar(characters, CollationId::UTF8MB3_GENERAL_CI)
 }
 

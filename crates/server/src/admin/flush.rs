@@ -6,29 +6,33 @@ use selkie_sql::ast::{Flush, FlushTarget, LogKind, Plugin};
 use selkie_types::error::catalogue::*;
 use selkie_types::{SqlError, SqlResult};
 
+use super::answer::Notes;
 use crate::accounts::Privileges;
+use crate::binlog;
 use crate::session::Shared;
 use crate::thread_pool::ThreadPool;
 
 /// Runs FLUSH.
-pub(super) fn flush(shared: &Shared, statement: &Flush) -> SqlResult<()> {
+pub(super) fn flush(shared: &Shared, statement: &Flush, notes: &mut Notes) -> SqlResult<()> {
     for target in &statement.targets {
         let status_of_session = matches!(target, FlushTarget::Status(Some(_)));
         if !status_of_session {
             shared.access.lock().check_global(Privileges::RELOAD)?;
         }
-        flush_one(shared, target)?;
+        flush_one(shared, target, notes)?;
     }
     Ok(())
 }
 
-fn flush_one(shared: &Shared, target: &FlushTarget) -> SqlResult<()> {
+fn flush_one(shared: &Shared, target: &FlushTarget, notes: &mut Notes) -> SqlResult<()> {
     match target {
         FlushTarget::Status(_) => {
             shared.server.flush_status(&shared.handle.counters);
             Ok(())
         }
-        FlushTarget::DeleteDomainIds(_) => Err(SqlError::new(&ER_NO_BINARY_LOGGING, &[])),
+        FlushTarget::DeleteDomainIds(domains) => {
+            binlog::delete_domains(&shared.server, domains, notes)
+        }
         FlushTarget::Privileges => {
             shared.server.password_cache.write().clear();
             shared.server.usage.forgive_all();
@@ -36,8 +40,11 @@ fn flush_one(shared: &Shared, target: &FlushTarget) -> SqlResult<()> {
         }
         FlushTarget::Logs(which) => {
             let chosen = |kind: LogKind| which.is_none_or(|w| w == kind);
-            shared.server.query_logs.reopen(chosen(LogKind::General), chosen(LogKind::Slow));
-            Ok(())
+            shared.server.logs.queries.reopen(chosen(LogKind::General), chosen(LogKind::Slow));
+            match chosen(LogKind::Binary) {
+                true => binlog::flush(&shared.server),
+                false => Ok(()),
+            }
         }
         // These have no cached state that could be out of date.
         FlushTarget::Tables { .. }

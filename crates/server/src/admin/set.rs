@@ -3,6 +3,7 @@
 //! Must not evaluate expressions: values come evaluated. [`Target`] tells the session which of its
 //! variables have changed.
 
+mod binlog;
 mod charset;
 mod combination;
 mod variable;
@@ -16,6 +17,7 @@ use crate::accounts::Privileges;
 use crate::session::Shared;
 use crate::variables::{SetValue, VarScope, VarValue, ids};
 
+pub(crate) use binlog::parsed;
 pub(crate) use variable::{Assignment, linked_to};
 
 /// Target of an assignment that was made, for the session to follow.
@@ -52,6 +54,22 @@ pub(crate) fn check_item(
                 .map(Checked::Variable)
         }
         _ => Ok(Checked::Other),
+    }
+}
+
+/// Checks one assignment inside of a function or trigger.
+pub(crate) fn check_item_inside_function(
+    shared: &Shared,
+    item: &SetItem,
+    value: Option<SetValue>,
+    notes: &mut Notes,
+) -> SqlResult<Checked> {
+    let checked = check_item(shared, item, value, notes);
+    match item {
+        SetItem::SystemVar { scope, name, .. } if scope_of(*scope) != VarScope::Global => {
+            binlog::inside_function(&name.value.to_ascii_lowercase(), checked)
+        }
+        _ => checked,
     }
 }
 

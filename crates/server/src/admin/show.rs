@@ -1,5 +1,5 @@
-//! SHOW statements about state that only the server has: accounts, privileges, replication (always
-//! empty).
+//! SHOW statements about state that only the server has: accounts, privileges, the binary log,
+//! replicas (always empty).
 //!
 //! Must not answer a SHOW that is a query over `information_schema`.
 
@@ -10,6 +10,8 @@ use selkie_types::{SqlError, SqlResult, SqlType, TypeKind, Value};
 use super::answer::{Answer, long_text, no_rows, text_rows};
 use super::names;
 use crate::accounts::{Identity, Privileges, Shown, show_create_user, show_grants};
+use crate::binlog;
+use crate::dumps::show_replicas;
 use crate::session::Shared;
 
 /// Answers a SHOW statement if it belongs to the server; otherwise `None`.
@@ -21,15 +23,13 @@ pub(super) fn show(shared: &Shared, statement: &Show) -> SqlResult<Option<Answer
         ShowWhat::Grants(name) => grants(shared, name.as_ref())?,
         ShowWhat::CreateUser(name) => create_user(shared, name.as_ref())?,
         ShowWhat::Privileges => privileges(),
-        ShowWhat::MasterStatus => {
-            no_rows(&["File", "Position", "Binlog_Do_DB", "Binlog_Ignore_DB"])
-        }
+        ShowWhat::MasterStatus => binlog::show_status(&shared.server)?,
         ShowWhat::SlaveStatus(_) | ShowWhat::AllSlavesStatus => no_rows(SLAVE_STATUS),
-        ShowWhat::SlaveHosts => no_rows(&["Server_id", "Host", "Port", "Master_id"]),
-        ShowWhat::BinaryLogs => return Err(SqlError::new(&ER_NO_BINARY_LOGGING, &[])),
-        // Compat: without a log every log file has no events. Errors are only the list of the logs,
-        // and the events of a named connection.
-        ShowWhat::BinlogEvents { .. } | ShowWhat::RelaylogEvents { name: None, .. } => log_events(),
+        ShowWhat::SlaveHosts => show_replicas(&shared.server),
+        ShowWhat::BinaryLogs => binlog::show_logs(&shared.server)?,
+        // Compat: without a relay log every file has no events. Only a named connection is an
+        // error.
+        ShowWhat::RelaylogEvents { name: None, .. } => log_events(),
         ShowWhat::RelaylogEvents { name: Some(name), .. } => {
             let name = String::from_utf8_lossy(&name.bytes);
             return Err(SqlError::new(&WARN_NO_MASTER_INFO, &[&name]));
@@ -53,7 +53,6 @@ fn replication_privileges(what: &ShowWhat) -> Option<Privileges> {
         ShowWhat::MasterStatus | ShowWhat::BinaryLogs => {
             Privileges::SUPER | Privileges::BINLOG_MONITOR
         }
-        ShowWhat::BinlogEvents { .. } => Privileges::BINLOG_MONITOR,
         _ => return None,
     })
 }
@@ -78,24 +77,15 @@ const SLAVE_STATUS: &[&str] = &[
     "Seconds_Behind_Master",
 ];
 
-/// SHOW BINLOG EVENTS and SHOW RELAYLOG EVENTS: always empty, because there is no log.
+/// SHOW RELAYLOG EVENTS: always empty, because there is no relay log.
 fn log_events() -> Answer {
-    let name = || super::answer::text(20);
-    let number = |kind, length| {
-        let mut ty = SqlType::new(kind, length, 0);
-        ty.unsigned = true;
-        ty
-    };
-    let columns = [
-        ("Log_name", name()),
-        ("Pos", number(TypeKind::BigInt, 21)),
-        ("Event_type", name()),
-        ("Server_id", number(TypeKind::Int, 10)),
-        ("End_log_pos", number(TypeKind::BigInt, 21)),
-        ("Info", name()),
-    ];
-    let columns = columns.into_iter().map(|(name, ty)| (name.to_owned(), ty)).collect();
-    Answer::Rows { columns, rows: Vec::new() }
+    let columns = binlog::event_columns().into_iter().map(|(name, ty)| (name.to_owned(), ty));
+    Answer::Rows { columns: columns.collect(), rows: Vec::new() }
+}
+
+/// Fails unless the session may see the events of the binary log.
+pub(crate) fn check_binlog_events(shared: &Shared) -> SqlResult<()> {
+    shared.access.lock().check_global(Privileges::BINLOG_MONITOR)
 }
 
 /// Fails (1044) unless the account is the session's own or the session may read the account tables.

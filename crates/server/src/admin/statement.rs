@@ -2,20 +2,23 @@
 //!
 //! Must not contain their implementation.
 
-use selkie_sql::ast::{PurgeLogs, ResetTarget, Statement};
+use selkie_sql::ast::{
+    Expr, ExprKind, FunctionCall, Ident, PurgeLogs, ResetTarget, Span, Statement,
+};
 use selkie_types::error::catalogue::ER_SUBQUERIES_NOT_SUPPORTED;
 use selkie_types::{SqlError, SqlResult};
 
 use super::answer::{Answer, Notes};
 use super::{accounts, flush, grants, kill, roles, show};
 use crate::accounts::Privileges;
+use crate::binlog;
 use crate::session::Shared;
 
 /// Runs `statement` if it is one of the server's. `number` evaluates an expression to a number.
 pub(crate) fn run(
     shared: &Shared,
     statement: &Statement,
-    number: &mut dyn FnMut(&selkie_sql::ast::Expr) -> SqlResult<u64>,
+    number: &mut dyn FnMut(&Expr) -> SqlResult<u64>,
     notes: &mut Notes,
 ) -> SqlResult<Option<Answer>> {
     match statement {
@@ -25,7 +28,7 @@ pub(crate) fn run(
         Statement::RenameUsers(pairs) => accounts::rename(shared, pairs)?,
         Statement::Grant(s) => grants::grant(shared, s, notes)?,
         Statement::Kill(s) => kill::kill(shared, s, number)?,
-        Statement::Flush(s) => flush::flush(shared, s)?,
+        Statement::Flush(s) => flush::flush(shared, s, notes)?,
         Statement::Shutdown { .. } => {
             shared.access.lock().check_global(Privileges::SHUTDOWN)?;
             shared.server.stop();
@@ -34,19 +37,43 @@ pub(crate) fn run(
         Statement::Reset(targets) => {
             let reload = shared.access.lock().check_global(Privileges::RELOAD);
             reload?;
-            if targets.iter().any(|t| !matches!(t, ResetTarget::QueryCache)) {
-                return Err(SqlError::not_supported("replication"));
-            }
+            targets.iter().try_for_each(|target| reset(shared, target))?;
         }
         Statement::Plugin(s) => return Err(flush::plugin_error(shared, s)),
         Statement::PurgeLogs(purge) => {
             if matches!(&**purge, PurgeLogs::Before(time) if time.has_subquery()) {
                 return Err(SqlError::new(&ER_SUBQUERIES_NOT_SUPPORTED, &[&"PURGE..BEFORE"]));
             }
-            // Compat: without a binary log there is nothing to purge, and that is not an error.
             shared.access.lock().check_global(Privileges::SUPER | Privileges::BINLOG_ADMIN)?;
+            binlog::purge(&shared.server, &upto(purge, number)?, notes)?;
         }
         _ => return Ok(None),
     }
     Ok(Some(Answer::Done))
+}
+
+/// RESET of one thing.
+fn reset(shared: &Shared, target: &ResetTarget) -> SqlResult<()> {
+    match target {
+        ResetTarget::QueryCache => Ok(()),
+        ResetTarget::Master(to) => binlog::reset(&shared.server, *to),
+        ResetTarget::Slave { .. } => Err(SqlError::not_supported("replication")),
+    }
+}
+
+/// The files that PURGE removes.
+fn upto(
+    purge: &PurgeLogs,
+    number: &mut dyn FnMut(&Expr) -> SqlResult<u64>,
+) -> SqlResult<binlog::Upto> {
+    Ok(match purge {
+        PurgeLogs::To(name) => {
+            binlog::Upto::File(String::from_utf8_lossy(&name.bytes).into_owned())
+        }
+        PurgeLogs::Before(time) => {
+            let call = FunctionCall::plain(Ident::new("unix_timestamp"), vec![time.clone()]);
+            let kind = ExprKind::Call(Box::new(call));
+            binlog::Upto::Time(number(&Expr { kind, span: Span::default() })?)
+        }
+    })
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use selkie_catalog::TableInfo;
 use selkie_exec::session::{NewValue, Session};
-use selkie_exec::{Instance, Outcome, ResultSink, execute_statement};
+use selkie_exec::{Instance, Killed, Outcome, ResultSink, execute_statement};
 use selkie_plan::physical::OutputColumn;
 use selkie_sql::ast::{
     EngineReport, Expr, Grant, Granted, Ident, PrivilegeKind, PrivilegeLevel, Query, QueryBody,
@@ -16,6 +16,7 @@ use selkie_types::error::catalogue::*;
 use selkie_types::{Batch, Charset, Column, Condition, SqlError, SqlResult, SqlType, Value};
 
 use crate::admin::{self, Answer, Checked, Notes, Target};
+use crate::binlog;
 use crate::innodb;
 use crate::session::Shared;
 use crate::variables::{SetValue, VarId, VarValue, lookup};
@@ -43,7 +44,11 @@ pub(super) fn check_set(
         session.transaction.check_no_branch()?;
     }
     let mut notes = Notes::new();
-    let checked = admin::check_item(shared, item, value, &mut notes);
+    let check = match session.transaction.is_nested() {
+        true => admin::check_item_inside_function,
+        false => admin::check_item,
+    };
+    let checked = check(shared, item, value, &mut notes);
     keep(session, notes);
     Ok(Ready { checked: checked?, is_default })
 }
@@ -231,6 +236,25 @@ pub(super) fn statement(
         let Answer::Rows { columns, rows } = answer else { return Ok(Some(Outcome::ok())) };
         return send_rows(&columns, &rows, sink).map(Some);
     }
+    if let Statement::Show(show) = statement
+        && let ShowWhat::BinlogEvents { file, position, limit } = &show.what
+    {
+        admin::check_binlog_events(shared)?;
+        let mut bound = |expr: Option<&Expr>| expr.map(&mut number).transpose();
+        let limit = limit.as_deref();
+        let asked = binlog::Asked {
+            file: file.as_ref().map(|name| String::from_utf8_lossy(&name.bytes).into_owned()),
+            position: *position,
+            skip: bound(limit.and_then(|limit| limit.offset.as_ref()))?.unwrap_or(0),
+            count: bound(limit.and_then(|limit| limit.count.as_ref()))?,
+        };
+        let check = || match session.frame.kill.get() {
+            Killed::No => Ok(()),
+            _ => Err(SqlError::interrupted()),
+        };
+        let binlog = shared.server.binlog();
+        return binlog::show_events(binlog, &asked, &check, sink).map(Some);
+    }
     let answer = admin::run(shared, statement, &mut number, &mut notes);
     keep(session, notes);
     match answer? {
@@ -364,13 +388,18 @@ impl ResultSink for OneNumber {
     }
 }
 
+/// A column of an answer about the server, none of which has NULLs.
+fn never_null(name: &str, ty: &SqlType) -> OutputColumn {
+    OutputColumn { nullable: false, ..OutputColumn::computed(name, ty.clone()) }
+}
+
 fn send_rows(
     columns: &[(String, SqlType)],
     rows: &[Vec<Value>],
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
     let definitions: Vec<OutputColumn> =
-        columns.iter().map(|(n, ty)| OutputColumn::computed(n, ty.clone())).collect();
+        columns.iter().map(|(name, ty)| never_null(name, ty)).collect();
     sink.columns(&definitions)?;
     let column = |at: usize| {
         let ty = &columns[at].1;

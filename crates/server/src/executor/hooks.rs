@@ -7,12 +7,16 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use selkie_catalog::TableInfo;
 use selkie_exec::session::{
-    Access, CheckedSet, NewValue, PreparedTicket, Privilege, SavedVariables, Session, SessionHooks,
+    Access, CheckedSet, LoggedProgram, NewValue, PreparedTicket, Privilege, SavedVariables,
+    Session, SessionHooks,
 };
 use selkie_exec::{Instance, Outcome, ResultSink};
 use selkie_expr::VariableScope;
 use selkie_sql::ast;
-use selkie_types::error::catalogue::{ER_NO_SUCH_USER, ER_OPTION_PREVENTS_STATEMENT};
+use selkie_types::error::catalogue::{
+    ER_BINLOG_CREATE_ROUTINE_NEED_SUPER, ER_BINLOG_UNSAFE_ROUTINE, ER_NO_BINARY_LOGGING,
+    ER_NO_SUCH_USER, ER_OPTION_PREVENTS_STATEMENT,
+};
 use selkie_types::{SqlError, SqlResult, SqlType, Value};
 
 use super::administration;
@@ -271,6 +275,30 @@ impl SessionHooks for Shared {
         administration::statement(self, instance, session, statement, sink)
     }
 
+    fn seq_no_used(&self) {
+        self.set_var(ids().gtid_seq_no, VarValue::Uint(0));
+    }
+
+    fn check_logged(&self, _: &Session, program: LoggedProgram) -> SqlResult<()> {
+        let trusts = ids().log_bin_trust_function_creators;
+        if self.server.binlog().is_none() || self.server.globals.get(trusts).as_bool() {
+            return Ok(());
+        }
+        if program == LoggedProgram::UnsafeFunction {
+            return Err(SqlError::new(&ER_BINLOG_UNSAFE_ROUTINE, &[]));
+        }
+        match self.access.lock().has_global(Privileges::SUPER) {
+            true => Ok(()),
+            false => Err(SqlError::new(&ER_BINLOG_CREATE_ROUTINE_NEED_SUPER, &[])),
+        }
+    }
+
+    fn binlog_gtid_pos(&self, file: &str, offset: u64) -> SqlResult<Option<String>> {
+        let binlog = self.server.binlog();
+        let binlog = binlog.ok_or_else(|| SqlError::new(&ER_NO_BINARY_LOGGING, &[]))?;
+        binlog.position_at(file, offset)
+    }
+
     fn get_lock(
         &self,
         session: &Session,
@@ -405,6 +433,9 @@ fn value_of(
         return Ok((def, shared.server.key_caches.read(&shared.server.globals, cache, def)?));
     }
     let is_global = scope == VarScope::Global && def.has_global_value();
+    if let Some(value) = crate::binlog::value(&shared.server, def.name) {
+        return shared.vars.lock().read(&shared.server.globals, scope, def).map(|_| (def, value));
+    }
     if let Some(value) = pseudo_value(session, def.name).filter(|_| !is_global) {
         // The variables decide whether this one exists in the scope.
         return shared.vars.lock().read(&shared.server.globals, scope, def).map(|_| (def, value));
@@ -417,6 +448,9 @@ pub(super) fn pseudo_value(session: &Session, name: &str) -> Option<VarValue> {
     Some(match name {
         "last_insert_id" | "identity" => VarValue::Uint(session.values.last_insert_id.get()),
         "insert_id" => VarValue::Uint(session.core.next_insert_id.lock().unwrap_or(0)),
+        "last_gtid" => {
+            VarValue::text(session.last_group().map_or(String::new(), |gtid| gtid.to_string()))
+        }
         "warning_count" => VarValue::Uint(session.diagnostics.warning_count()),
         "error_count" => VarValue::Uint(session.diagnostics.error_count()),
         "in_transaction" => VarValue::Uint(session.in_transaction().into()),

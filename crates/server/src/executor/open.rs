@@ -19,6 +19,7 @@ use super::session::ExecutorSession;
 use super::system::{Registered, register};
 use crate::accounts::AclStore;
 use crate::backend::{Backend, SessionFactory};
+use crate::binlog::Binlog;
 use crate::innodb::DeadlockWatcher;
 use crate::options::Settings;
 use crate::query_log::{GeneralEntry, SlowEntry};
@@ -41,10 +42,14 @@ pub(crate) fn open_backend(
     settings: &Settings,
     data_dir: &Path,
     accounts: &Arc<AclStore>,
+    binlog: Option<&Arc<Binlog>>,
 ) -> Result<Arc<impl SessionFactory + use<>>, String> {
-    let native = NativeEngine::open(data_dir, &native_options(settings))
-        .map_err(|e| format!("InnoDB: {e}"))?;
+    let rider_files = binlog.map(|binlog| binlog.rider_files());
+    let options = NativeOptions { rider_files, ..native_options(settings) };
+    let native = NativeEngine::open(data_dir, &options).map_err(|e| format!("InnoDB: {e}"))?;
     let native: Arc<dyn Engine> = Arc::new(native);
+    native.set_variable("sync_binlog", number(settings, "sync_binlog"));
+    binlog.map_or(Ok(()), |binlog| binlog.begin(&native))?;
     let engines = engines(&native);
     let named = |name: &str| engines.personality(name);
     let (dictionary, snapshot) =
@@ -52,6 +57,7 @@ pub(crate) fn open_backend(
     let mut instance = Instance::new(Catalog::new(snapshot), dictionary, engines);
     instance.data_dir = data_dir.to_owned();
     instance.secure_file_priv = secure_directory(settings);
+    instance.binlog = binlog.map(|binlog| logged_by(binlog, &native));
     selkie_exec::register_system_tables(&instance);
     let sessions = Registered::default();
     register(&instance, &sessions);
@@ -75,6 +81,13 @@ pub(crate) fn open_backend(
         native.set_variable("innodb_read_only", 1);
     }
     Ok(Arc::new(ExecutorBackend { instance, sessions, logs }))
+}
+
+/// The binary log as the executor uses it: its groups ride in the log of `engine`.
+fn logged_by(binlog: &Arc<Binlog>, engine: &Arc<dyn Engine>) -> Arc<selkie_exec::binlog::Binlog> {
+    let (log, engine) = (Arc::clone(binlog.log()), Arc::clone(engine));
+    let strict = Arc::clone(&binlog.strict);
+    Arc::new(selkie_exec::binlog::Binlog::new(log, engine, binlog.filter.clone(), strict))
 }
 
 /// The directory in which statements may read and write files. Compat: an empty name means no

@@ -117,6 +117,16 @@ impl ExecutorSession {
             self.session.core.counters.reset();
         }
         self.report();
+        self.logged(statement);
+    }
+
+    /// Lets the binary log take notice of what a statement may have logged.
+    fn logged(&self, statement: &Statement) {
+        let is_reading =
+            matches!(statement, Statement::Query(_) | Statement::Show(_) | Statement::Set(_));
+        if let Some(binlog) = self.shared.server.binlog().filter(|_| !is_reading) {
+            binlog.after_statement();
+        }
     }
 
     fn entered_schema(&mut self) {
@@ -174,12 +184,12 @@ impl ExecutorSession {
 
     fn run_prepared(
         &mut self,
-        prepared: &Prepared,
+        (prepared, said): (&Prepared, Option<&[u8]>),
         values: &[(Value, SqlType)],
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Outcome> {
         self.noted(&prepared.statement, &prepared.text, |this| {
-            execute_prepared(&this.instance, &mut this.session, prepared, values, sink)
+            execute_prepared(&this.instance, &mut this.session, (prepared, said), values, sink)
         })
     }
 
@@ -253,6 +263,9 @@ impl ExecutorSession {
             }
         }
         self.shared.server.user_locks.release_all(self.shared.handle.id);
+        if let Some(binlog) = self.shared.server.binlog() {
+            binlog.after_statement();
+        }
     }
 
     fn quietly(&mut self, text: &[u8]) -> SqlResult<Outcome> {
@@ -347,7 +360,9 @@ impl BackendSession for ExecutorSession {
     ) -> SqlResult<Outcome> {
         match statement {
             Read::Statement(statement) => self.run(&statement, text, sink),
-            Read::Planned(plan) => self.run_prepared(&plan.statement, &plan.values, sink),
+            Read::Planned(plan) => {
+                self.run_prepared((&plan.statement, Some(text)), &plan.values, sink)
+            }
             // Compat: a text with only comments is a statement without effect.
             Read::Nothing => {
                 self.session.diagnostics.clear();
@@ -380,7 +395,7 @@ impl BackendSession for ExecutorSession {
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Outcome> {
         self.refresh();
-        self.run_prepared(prepared, parameters, sink)
+        self.run_prepared((prepared, None), parameters, sink)
     }
 
     fn execute_bulk(
@@ -399,6 +414,11 @@ impl BackendSession for ExecutorSession {
                 [com, counter().com_stmt_execute].into_iter().for_each(|id| counters.bump(id));
             })
         })
+    }
+
+    fn user_variable(&self, name: &str) -> Option<String> {
+        let (value, ty) = selkie_expr::Session::user_variable(&self.session, name)?;
+        (!value.is_null()).then(|| selkie_expr::text::display(&value, &ty))
     }
 
     fn memory(&self, note: &mut dyn FnMut(usize, usize)) {

@@ -6,11 +6,13 @@
 use selkie_engine::Isolation;
 use selkie_exec::Session;
 use selkie_exec::session::{
-    Charsets, Completion, DefaultEngines, Dml, Locks, Notes, Queries, Settings, Show, Transactions,
+    BinlogSettings, Charsets, Completion, DefaultEngines, Dml, Locks, Notes, Queries, Settings,
+    Show, Transactions,
 };
 use selkie_expr::{TimeZone, TypeContext};
 use selkie_plan::PlanVariables;
 use selkie_protocol::Capabilities;
+use selkie_replication::images::RowImage;
 use selkie_types::{Charset, CollationId, Locale, SqlMode};
 
 use crate::session::Shared;
@@ -73,6 +75,7 @@ impl Values<'_> {
             notes: self.notes(),
             charsets: self.charsets(),
             engines: self.engines(),
+            binlog: self.binlog(),
             show: Show { quote_show_create: self.flag(self.ids.sql_quote_show_create) },
             timestamp_micros: None,
             version: 0,
@@ -168,6 +171,28 @@ impl Values<'_> {
         }
     }
 
+    fn binlog(&self) -> BinlogSettings {
+        let ids = self.ids;
+        let collation =
+            |id| CollationId::from_name(self.text(id)).unwrap_or(CollationId::UTF8MB4_GENERAL_CI);
+        BinlogSettings {
+            is_enabled: self.flag(ids.sql_log_bin),
+            server_id: self.number(ids.server_id) as u32,
+            domain_id: self.number(ids.gtid_domain_id) as u32,
+            seq_no: Some(self.number(ids.gtid_seq_no)).filter(|seq| *seq > 0),
+            is_parallel: !self.flag(ids.skip_parallel_replication),
+            row_image: match self.number(ids.binlog_row_image) {
+                0 => RowImage::Minimal,
+                1 => RowImage::NoBlob,
+                _ => RowImage::Full,
+            },
+            annotates: self.flag(ids.binlog_annotate_row_events),
+            unique_checks: self.flag(ids.unique_checks),
+            collation_server: collation(ids.collation_server),
+            collation_database: collation(ids.collation_database),
+        }
+    }
+
     fn engines(&self) -> DefaultEngines {
         let enforced = Some(self.text(self.ids.enforce_storage_engine));
         DefaultEngines {
@@ -196,7 +221,8 @@ mod tests {
         let vars = SessionVars::new(&Globals::new(startup_values()));
         let elsewhere = Elsewhere { lower_case_names: false, found_rows: false };
         let settings = Values { vars: &vars, ids: ids() }.settings(&elsewhere);
-        // Only values that depend on the machine or on the connection's character sets differ.
+        // Only values that depend on the machine or on the connection's character sets differ, and
+        // that sessions of the server's own are not logged.
         let default = Settings::default();
         let expressions = TypeContext {
             time_zone: settings.expressions.time_zone.clone(),
@@ -205,6 +231,8 @@ mod tests {
         };
         let engines = DefaultEngines { default: settings.engines.default.clone(), enforced: None };
         let charsets = settings.charsets.clone();
-        assert_eq!(settings, Settings { expressions, engines, charsets, ..default });
+        let binlog = settings.binlog.clone();
+        assert!(binlog.is_enabled && !default.binlog.is_enabled);
+        assert_eq!(settings, Settings { expressions, engines, charsets, binlog, ..default });
     }
 }

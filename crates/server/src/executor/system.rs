@@ -50,6 +50,12 @@ impl SystemTable for ServerTable {
             return rows.try_for_each(|row| emit(&arrange(request.table, row)));
         }
         let pseudo = |name: &str| {
+            let place = request.session.snapshot_place();
+            match name {
+                "binlog_snapshot_file" => return place.map(|place| place.file.to_string()),
+                "binlog_snapshot_position" => return place.map(|place| place.offset.to_string()),
+                _ => {}
+            }
             let value = pseudo_value(request.session, name)?;
             Some(value.show(lookup(name).ok()?))
         };

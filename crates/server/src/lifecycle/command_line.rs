@@ -105,7 +105,7 @@ fn switch_log(settings: &mut Settings, log: &LogTarget) -> Result<bool, String> 
     }
     let mut name = shown("log_error");
     if name.is_empty() {
-        name = shown("hostname");
+        name = settings.binlog.base.clone().unwrap_or_else(|| shown("hostname"));
     }
     let mut path = PathBuf::from(name);
     if path.extension().is_none() {

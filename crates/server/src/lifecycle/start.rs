@@ -10,7 +10,8 @@ use super::data_dir::DataDir;
 use super::tls;
 use crate::accounts::{Acl, AclStore};
 use crate::backend::SessionFactory;
-use crate::net::{Acceptors, Endpoints, bind_all};
+use crate::binlog::{self, Binlog};
+use crate::net::{Acceptors, Endpoints, Listeners, bind_all};
 use crate::options::Settings;
 use crate::scheduler;
 use crate::server::Server;
@@ -20,7 +21,8 @@ use crate::variables::{Globals, VarValue, registry};
 const GRACE: Duration = Duration::from_secs(10);
 
 /// Opens the backend over a locked data directory.
-pub type OpenBackend<B> = dyn Fn(&Settings, &Path, &Arc<AclStore>) -> Result<Arc<B>, String>;
+pub type OpenBackend<B> =
+    dyn Fn(&Settings, &Path, &Arc<AclStore>, Option<&Arc<Binlog>>) -> Result<Arc<B>, String>;
 
 /// Input of a start.
 pub struct Start<'a, B> {
@@ -50,16 +52,18 @@ pub fn start<B: SessionFactory>(start: Start<'_, B>) -> Result<Running, String> 
     let tls = tls::set_up(&mut settings, &path)?;
     let accounts = Arc::new(AclStore::new(Acl::initial(&text(&settings, "hostname"))));
     let endpoints = |accounts: &AclStore| endpoints(&settings, accounts, &path);
-    let backend = (start.backend)(&settings, &path, &accounts)?;
+    let binlog = binlog::set_up(&settings, &path)?;
+    let backend = (start.backend)(&settings, &path, &accounts, binlog.as_ref())?;
     let endpoints = endpoints(&accounts);
     let skip_name_resolve = number(&settings, "skip_name_resolve") != 0;
     let pid_file = PathBuf::from(text(&settings, "pid_file"));
+    let port_wait = settings.port_wait;
     let globals = Globals::new(settings.values);
     crate::memory::apply(&globals);
     crate::memory::note_start();
-    let server = Server::new(globals, accounts, Arc::clone(&backend) as _, path).with_tls(tls);
-    let server = Arc::new(server);
-    let listeners = bind_all(&endpoints)?;
+    let server = Server::new(globals, accounts, Arc::clone(&backend) as _, path);
+    let server = Arc::new(server.with_tls(tls).with_binlog(binlog));
+    let listeners = bind_in_time(&endpoints, port_wait)?;
     if let Some(bound) = listeners.addresses().first() {
         server.globals.set(definition("port").id, VarValue::Uint(bound.port().into()));
     }
@@ -77,6 +81,17 @@ pub fn start<B: SessionFactory>(start: Start<'_, B>) -> Result<Running, String> 
     let pid_file = write_pid(&pid_file);
     announce(&server, &endpoints);
     Ok(Running { server, acceptors, extra, pid_file, data_dir })
+}
+
+/// Binds the addresses; another program may leave one of them within `wait`.
+fn bind_in_time(endpoints: &Endpoints, wait: Duration) -> Result<Listeners, String> {
+    let deadline = Instant::now() + wait;
+    loop {
+        match bind_all(endpoints) {
+            Err(_) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(100)),
+            bound => return bound,
+        }
+    }
 }
 
 fn definition(name: &str) -> &'static crate::variables::VarDef {
@@ -100,7 +115,8 @@ fn derive(settings: &mut Settings, data_dir: &Path) {
         settings.derive("socket", VarValue::text(socket.to_string_lossy()));
     }
     if text(settings, "pid_file").is_empty() {
-        let name = format!("{}.pid", text(settings, "hostname"));
+        let base = settings.binlog.base.clone();
+        let name = format!("{}.pid", base.unwrap_or_else(|| text(settings, "hostname")));
         settings.derive("pid_file", VarValue::text(data_dir.join(name).to_string_lossy()));
     }
     if !settings.is_given("bind_address") {
@@ -123,6 +139,7 @@ fn derive(settings: &mut Settings, data_dir: &Path) {
     let engine = text(settings, "default_storage_engine");
     settings.derive("storage_engine", VarValue::text(engine));
     derive_charsets(settings);
+    binlog::derive_names(settings, data_dir);
 }
 
 /// `--character-set-server` alone also sets the collation; `--collation-server` alone the character
@@ -235,6 +252,9 @@ impl Running {
         }
         if let Some(pool) = self.server.pool() {
             pool.stop();
+        }
+        if let Some(binlog) = self.server.binlog() {
+            binlog.end();
         }
         self.server.backend.shutdown();
         if let Some(path) = &self.pid_file {

@@ -277,6 +277,14 @@ impl Wire {
         Ok(out.is_empty())
     }
 
+    /// Writes as much of `bytes` as possible without waiting; returns how much that was. The caller
+    /// passes the rest again before anything else.
+    pub fn send_now(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.write_now(bytes)?;
+        self.sent += written as u64;
+        Ok(written)
+    }
+
     fn write_now(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if bytes.is_empty() {
             return Ok(0);

@@ -2,6 +2,9 @@
 //!
 //! Must not read files.
 
+use std::time::Duration;
+
+use super::logs::{self, BinlogOptions};
 use super::other::{Meaning, meaning};
 use super::source::Sources;
 use crate::variables::{Kind, Link, OptionArgument, VarDef, VarValue, parse_option, registry};
@@ -13,8 +16,15 @@ pub struct Settings {
     pub values: Vec<VarValue>,
     /// Whether an option set the variable, by variable.
     pub given: Vec<bool>,
-    /// Whether TLS is on, by `--ssl` or by another TLS option.
+    /// Whether TLS is on, by `--ssl` or by another TLS option. Compat: a later TLS option switches
+    /// TLS on again.
     pub tls_wanted: bool,
+    /// Time to wait for a port that is in use.
+    pub port_wait: Duration,
+    /// Whether an option may be named by the start of its name.
+    pub takes_prefixes: bool,
+    /// The binary log's options.
+    pub binlog: BinlogOptions,
     /// Warnings for the log.
     pub warnings: Vec<String>,
 }
@@ -22,7 +32,16 @@ pub struct Settings {
 /// Applies the options to `values` in order; the error is the sentence to refuse the start with.
 pub fn apply(values: Vec<VarValue>, sources: &Sources) -> Result<Settings, String> {
     let given = vec![false; values.len()];
-    let mut settings = Settings { values, given, tls_wanted: false, warnings: Vec::new() };
+    let binlog = BinlogOptions::default();
+    let mut settings = Settings {
+        values,
+        given,
+        tls_wanted: false,
+        port_wait: Duration::ZERO,
+        takes_prefixes: true,
+        binlog,
+        warnings: Vec::new(),
+    };
     let plugins = named_plugins(&sources.options);
     settings.warnings.extend(plugins.iter().map(|plugin| {
         format!(
@@ -56,12 +75,13 @@ fn belongs_to(plugin: &str, option: &str) -> bool {
 }
 
 /// A parsed option.
-struct Parsed<'a> {
-    text: &'a str,
+pub(super) struct Parsed<'a> {
+    pub(super) text: &'a str,
     name: String,
-    value: Option<&'a str>,
+    pub(super) value: Option<&'a str>,
     loose: bool,
-    switch: Option<bool>,
+    /// False for `--skip-name`, true for `--enable-name`.
+    pub(super) switch: Option<bool>,
     maximum: bool,
 }
 
@@ -110,7 +130,7 @@ impl Settings {
         match meaning(&parsed.name) {
             Meaning::Unknown if plugins.iter().any(|p| belongs_to(p, &parsed.name)) => Ok(()),
             Meaning::Variable(name) => self.set(name, &parsed),
-            Meaning::Prefix(name) => {
+            Meaning::Prefix(name) if self.takes_prefixes => {
                 self.warnings.push(format!(
                     "Using unique option prefix '{}' is error-prone and can break in the \
                      future. Please use the full name '{}' instead.",
@@ -120,7 +140,19 @@ impl Settings {
                 self.set(name, &parsed)
             }
             Meaning::Accepted => Ok(()),
-            Meaning::Tls => self.switch_tls(&parsed),
+            Meaning::Tls => {
+                self.tls_wanted = is_on(&parsed)?;
+                Ok(())
+            }
+            Meaning::PortWait => {
+                let seconds = parsed.value.and_then(|seconds| seconds.parse().ok());
+                self.port_wait = Duration::from_secs(seconds.ok_or_else(|| unknown(&parsed))?);
+                Ok(())
+            }
+            Meaning::Prefixes => {
+                self.takes_prefixes = is_on(&parsed)?;
+                Ok(())
+            }
             Meaning::Removed => {
                 self.warnings.push(format!(
                     "'{}' was removed. It does nothing now and exists only \
@@ -129,35 +161,17 @@ impl Settings {
                 ));
                 Ok(())
             }
-            Meaning::LogBin if parsed.switch == Some(false) => Ok(()),
-            Meaning::LogBin => {
-                self.warnings.push(
-                    "log-bin: the binary log is not available; the option has no effect".into(),
-                );
-                Ok(())
-            }
-            Meaning::Unknown | Meaning::Ambiguous(_) if parsed.loose => {
+            Meaning::Log(option) => logs::apply(self, option, &parsed),
+            Meaning::Unknown | Meaning::Prefix(_) | Meaning::Ambiguous(_) if parsed.loose => {
                 self.warnings.push(unknown(&parsed));
                 Ok(())
             }
-            Meaning::Unknown => Err(unknown(&parsed)),
+            Meaning::Unknown | Meaning::Prefix(_) => Err(unknown(&parsed)),
+            Meaning::Ambiguous(_) if !self.takes_prefixes => Err(unknown(&parsed)),
             Meaning::Ambiguous(names) => {
                 Err(format!("ambiguous option '--{}' ({})", parsed.text, names.join(", ")))
             }
         }
-    }
-
-    /// `--ssl`, `--ssl=0`, `--skip-ssl`. Compat: a later TLS option switches TLS on again.
-    fn switch_tls(&mut self, parsed: &Parsed<'_>) -> Result<(), String> {
-        self.tls_wanted = match (parsed.switch, parsed.value) {
-            (Some(on), None) => on,
-            (None, value) => {
-                let off = ["0", "off", "false"];
-                !value.is_some_and(|v| off.iter().any(|o| v.eq_ignore_ascii_case(o)))
-            }
-            (Some(_), Some(_)) => return Err(unknown(parsed)),
-        };
-        Ok(())
     }
 
     fn set(&mut self, name: &'static str, parsed: &Parsed<'_>) -> Result<(), String> {
@@ -208,6 +222,18 @@ impl Settings {
     /// Whether an option set the variable.
     pub fn is_given(&self, name: &str) -> bool {
         registry().find(name).is_some_and(|d| self.given[usize::from(d.id.0)])
+    }
+}
+
+/// The value of a switch that is no variable: `--ssl`, `--ssl=0`, `--skip-ssl`.
+fn is_on(parsed: &Parsed<'_>) -> Result<bool, String> {
+    match (parsed.switch, parsed.value) {
+        (Some(on), None) => Ok(on),
+        (None, value) => {
+            let off = ["0", "off", "false"];
+            Ok(!value.is_some_and(|v| off.iter().any(|o| v.eq_ignore_ascii_case(o))))
+        }
+        (Some(_), Some(_)) => Err(unknown(parsed)),
     }
 }
 
@@ -262,10 +288,32 @@ mod tests {
     }
 
     #[test]
+    fn logs_are_named_by_their_options() {
+        let name = |options: &[&str]| applied(options).unwrap().binlog.name;
+        assert_eq!(name(&[]), None);
+        assert_eq!(name(&["--log-bin"]), Some(String::new()));
+        assert_eq!(name(&["--log-bin=0"]), Some("0".to_owned()));
+        assert_eq!(name(&["--log-bin=a", "--skip-log-bin"]), None);
+        assert_eq!(name(&["--skip-log-bin", "--log-bin=a"]), Some("a".to_owned()));
+        assert_eq!(name(&["--log-bin=a", "--log-basename=b"]), Some("b-bin".to_owned()));
+        assert_eq!(name(&["--log-basename=b"]), None);
+        assert_eq!(shown(&["--log-basename=b"], "general_log_file"), "b.log");
+        assert_eq!(shown(&["--log-basename=b"], "relay_log"), "b-relay-bin");
+        assert!(applied(&["--log-basename=b.c"]).is_err());
+        assert!(applied(&["--binlog-do-db"]).is_err());
+        let given = applied(&["--binlog-do-db=a", "--binlog-do-db=b"]).unwrap();
+        assert_eq!(given.binlog.databases, ["a", "b"]);
+    }
+
+    #[test]
     fn unknown_options_are_named() {
         assert_eq!(applied(&["--foo=1"]).unwrap_err(), "unknown variable 'foo=1'");
         assert_eq!(applied(&["--foo"]).unwrap_err(), "unknown option '--foo'");
         assert!(applied(&["--loose-foo=1"]).unwrap().warnings[0].contains("foo=1"));
         assert!(applied(&["--max-con=5"]).unwrap_err().starts_with("ambiguous option"));
+        assert!(applied(&["--max-connection=50"]).is_ok());
+        let whole = |option| applied(&["--disable-getopt-prefix-matching", option]).unwrap_err();
+        assert_eq!(whole("--max-connection=50"), "unknown variable 'max-connection=50'");
+        assert_eq!(whole("--max-con=5"), "unknown variable 'max-con=5'");
     }
 }

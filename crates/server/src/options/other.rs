@@ -2,6 +2,7 @@
 //!
 //! Must not have options of its own: each of these exists in MariaDB 10.11.
 
+use super::logs::LogOption;
 use crate::variables::{OptionArgument, registry};
 
 /// Aliases of variables.
@@ -20,23 +21,23 @@ const ALIASES: &[(&str, &str)] = &[
 /// not have or need not switch.
 const ACCEPTED: &[&str] = &[
     "allow_suspicious_udfs",
-    "binlog_do_db",
-    "binlog_ignore_db",
     "character_set_client_handshake",
     "chroot",
     "console",
     "core_file",
     "debug_gdb",
+    "debug_no_sync",
     "des_key_file",
     "disconnect_slave_event_count",
     "external_locking",
     "feedback",
     "gdb",
+    "init_rpl_role",
     "innodb",
+    "innodb_cmp_per_index",
+    "innodb_cmpmem",
     "language",
     "lc_messages_dir",
-    "log_basename",
-    "log_bin_index",
     "log_ddl_recovery",
     "log_isam",
     "log_tc",
@@ -54,7 +55,6 @@ const ACCEPTED: &[&str] = &[
     "performance_schema_instrument",
     "plugin_load",
     "plugin_load_add",
-    "relay_log_index",
     "replicate_same_server_id",
     "safe_user_create",
     "show_slave_auth_info",
@@ -133,8 +133,12 @@ pub(super) enum Meaning {
     Removed,
     /// The switch of TLS.
     Tls,
-    /// The switch of the binary log; not available.
-    LogBin,
+    /// Seconds to wait for a port that is in use.
+    PortWait,
+    /// The switch of prefixes of names.
+    Prefixes,
+    /// An option about the name of a log.
+    Log(LogOption),
     /// An unknown name.
     Unknown,
     /// A prefix of several options.
@@ -145,11 +149,14 @@ pub(super) enum Meaning {
 
 /// The meaning of `name`, in lower case with underscores.
 pub(super) fn meaning(name: &str) -> Meaning {
-    if name == "log_bin" {
-        return Meaning::LogBin;
+    if let Some(option) = LogOption::of(name) {
+        return Meaning::Log(option);
     }
-    if name == "ssl" {
-        return Meaning::Tls;
+    match name {
+        "ssl" => return Meaning::Tls,
+        "port_open_timeout" => return Meaning::PortWait,
+        "getopt_prefix_matching" => return Meaning::Prefixes,
+        _ => {}
     }
     if let Some(found) = exact(name) {
         return Meaning::Variable(found);
@@ -183,7 +190,10 @@ pub(super) fn takes_value(argument: &str) -> bool {
     let name = argument.trim_start_matches("--").replace('-', "_").to_ascii_lowercase();
     match exact(&name).and_then(|n| registry().find(n)) {
         Some(def) => def.argument == OptionArgument::Required,
-        None => matches!(name.as_str(), "user" | "plugin_load" | "plugin_load_add"),
+        None => match LogOption::of(&name) {
+            Some(option) => option != LogOption::Bin,
+            None => matches!(name.as_str(), "user" | "plugin_load" | "plugin_load_add"),
+        },
     }
 }
 

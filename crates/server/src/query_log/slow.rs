@@ -117,9 +117,12 @@ pub(crate) fn log_slow(shared: &Shared, watch: &Stopwatch, text: &[u8], ran: Ran
         shared.server.backend.log_slow(&entry);
     }
     if outputs & output::FILE != 0 {
-        write(&shared.server, &shared.server.query_logs.slow, ids().slow_query_log_file, |file| {
-            file.slow(&entry)
-        });
+        write(
+            &shared.server,
+            &shared.server.logs.queries.slow,
+            ids().slow_query_log_file,
+            |file| file.slow(&entry),
+        );
     }
 }
 

@@ -55,6 +55,7 @@ pub(super) struct Registration {
 
 impl Drop for Registration {
     fn drop(&mut self) {
+        self.server.logs.replicas.leave(self.id);
         self.server.sessions.remove(self.id);
     }
 }
@@ -376,6 +377,9 @@ fn run<S: BackendSession>(session: &mut Session<S>) {
         match session.wire.read_packet(session.patience.idle) {
             Ok(packet) => session.command(&packet),
             Err(error) => return session.lost(&error),
+        }
+        if session.wants_dump() {
+            return session.run_dump();
         }
         session.send();
     }

@@ -20,6 +20,7 @@ use super::statements::{Prepared, Statements};
 use super::timeouts::{self, Patience};
 use crate::accounts::{Place, Privileges};
 use crate::backend::{BackendSession, SessionStatus};
+use crate::dumps::Wishes;
 use crate::login::{Claim, Exchange, authenticate, check_expired, check_limits};
 use crate::net::{Peer, Wire};
 use crate::profiles::Recorder;
@@ -33,6 +34,8 @@ use selkie_exec::{Outcome, ResultSink};
 pub(super) enum Next {
     /// The next command is read.
     Continue,
+    /// The session sends the binary log from now on.
+    Dump,
     /// The connection ends.
     Close,
 }
@@ -53,6 +56,8 @@ pub(super) struct Session<S: BackendSession> {
     pub(super) place: Option<Place>,
     /// Number of failed changes of user.
     failed_changes: u8,
+    /// The dump that the session is to become.
+    pub(super) dump: Option<Box<Wishes>>,
 }
 
 impl<S: BackendSession> Session<S> {
@@ -79,6 +84,7 @@ impl<S: BackendSession> Session<S> {
             statements,
             place: None,
             failed_changes,
+            dump: None,
         }
     }
 
@@ -170,20 +176,33 @@ impl<S: BackendSession> Session<S> {
                 self.reset_session();
                 self.answer(Ok(()));
             }
-            Command::Refresh(_) => {
-                let result = self.shared.access.lock().check_global(Privileges::RELOAD);
+            Command::Refresh(options) => {
+                let result = self.refresh(options);
                 self.answer(result);
             }
             Command::Ping => self.answer(Ok(())),
-            Command::CreateDb(_)
-            | Command::DropDb(_)
-            | Command::BinlogDump(_)
-            | Command::RegisterSlave(_)
-            | Command::Internal(_) => {
+            Command::BinlogDump(payload) => return self.ask_for_dump(payload),
+            Command::RegisterSlave(payload) => {
+                let result = self.register_replica(payload);
+                self.answer(result);
+            }
+            Command::CreateDb(_) | Command::DropDb(_) | Command::Internal(_) => {
                 self.answer(Err(SqlError::new(&ER_UNKNOWN_COM_ERROR, &[])));
             }
         }
         Next::Continue
+    }
+
+    /// COM_REFRESH: logs are begun anew, as by FLUSH LOGS; nothing else has to be refreshed.
+    fn refresh(&self, options: u8) -> SqlResult<()> {
+        /// The bit for all logs.
+        const LOGS: u8 = 2;
+        self.shared.access.lock().check_global(Privileges::RELOAD)?;
+        if options & LOGS == 0 {
+            return Ok(());
+        }
+        self.shared.server.logs.queries.reopen(true, true);
+        crate::binlog::flush(&self.shared.server)
     }
 
     fn note_begin(&self, command: &Command<'_>, begun: Moment) {

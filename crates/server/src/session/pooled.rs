@@ -86,6 +86,21 @@ impl<B: SessionFactory> Client for PooledSession<B> {
         }
     }
 
+    fn leave(&mut self) {
+        let stage = std::mem::replace(&mut self.stage, Stage::Over);
+        let Stage::Commands { mut session, _registration } = stage else { return };
+        let thread = std::thread::Builder::new().name("dump".to_owned());
+        let spawned = thread.spawn(move || {
+            session.run_dump();
+            // The session ends before it leaves the process list.
+            drop(session);
+            drop(_registration);
+        });
+        if let Err(error) = spawned {
+            tracing::error!("Can't create a thread: {error}");
+        }
+    }
+
     fn memory(&self, note: &mut dyn FnMut(usize, usize)) {
         if let Stage::Commands { session, .. } = &self.stage {
             session.memory(note);
@@ -129,6 +144,9 @@ impl<S: BackendSession> Session<S> {
 
     fn run_command(&mut self, packet: &[u8]) -> Progress {
         self.command(packet);
+        if self.wants_dump() {
+            return Progress::Leaving;
+        }
         if let Some(commit) = self.backend.take_unsettled() {
             return Progress::Unsettled(commit);
         }

@@ -17,10 +17,13 @@ fn pair(name: &str, value: &str) -> Row {
 pub(super) fn global_variables(shared: &Shared) -> Vec<Row> {
     let values = shared.server.globals.snapshot();
     let global = registry().all().iter().filter(|d| d.has_global_value());
-    global.map(|d| pair(d.name, &shown(&values, d))).collect()
+    global.map(|d| pair(d.name, &shown(shared, &values, d))).collect()
 }
 
-fn shown(values: &[VarValue], def: &VarDef) -> String {
+fn shown(shared: &Shared, values: &[VarValue], def: &VarDef) -> String {
+    if let Some(value) = crate::binlog::value(&shared.server, def.name) {
+        return value.show(def);
+    }
     values.get(usize::from(def.id.0)).map_or(String::new(), |v| v.show(def))
 }
 
@@ -31,7 +34,7 @@ fn session_value(
     pseudo: Pseudo<'_>,
 ) -> String {
     if def.scope == Scope::Global {
-        return shown(globals, def);
+        return shown(shared, globals, def);
     }
     pseudo(def.name).unwrap_or_else(|| shared.vars.lock().get(def.id).show(def))
 }
@@ -59,9 +62,10 @@ pub(super) fn global_status(shared: &Shared) -> Vec<Row> {
     rows.iter().map(|(name, value)| pair(name, value)).collect()
 }
 
-pub(super) fn session_status(shared: &Shared) -> Vec<Row> {
+pub(super) fn session_status(shared: &Shared, pseudo: Pseudo<'_>) -> Vec<Row> {
     let totals = shared.server.sessions.totals();
     let mut gauges = gauges(shared);
+    crate::binlog::snapshot_status(&shared.server, pseudo, &mut gauges);
     let account = shared.handle.kill.account();
     gauges.insert("memory_used".to_owned(), account.used().to_string());
     gauges.insert("max_memory_used".to_owned(), account.most().to_string());
@@ -84,7 +88,7 @@ fn definition(shared: &Shared, globals: &[VarValue], def: &VarDef, pseudo: Pseud
             "SESSION_VALUE",
             optional(def.has_session_value(), session_value(shared, globals, def, pseudo)),
         ),
-        ("GLOBAL_VALUE", optional(def.has_global_value(), shown(globals, def))),
+        ("GLOBAL_VALUE", optional(def.has_global_value(), shown(shared, globals, def))),
         ("GLOBAL_VALUE_ORIGIN", text("COMPILE-TIME")),
         ("DEFAULT_VALUE", def.default.map_or(Value::Null, text)),
         ("VARIABLE_SCOPE", text(scope_word(def.scope))),

@@ -18,6 +18,8 @@ pub(crate) enum Progress {
     Answered,
     /// A commit: the answer must not be sent before it is durable.
     Unsettled(Unsettled),
+    /// Nothing: it goes on by itself, in a thread of its own ([`Client::leave`]).
+    Leaving,
     /// Nothing; the connection has ended.
     Ended,
 }
@@ -39,6 +41,9 @@ pub(crate) trait Client: Send {
 
     /// Sends the answer that is ready or was held back, as far as possible without waiting.
     fn answer(&mut self) -> Progress;
+
+    /// Goes on without the pool, after [`Progress::Leaving`]: the socket is not watched any more.
+    fn leave(&mut self) {}
 
     /// Priority when it is queued next.
     fn priority(&self) -> Priority;

@@ -79,6 +79,10 @@ pub(super) fn go_on(
         Progress::Answered => answers::keep(connection),
         Progress::Ready => group.enqueue(shared, connection),
         Progress::Unsettled(commit) => group.hold(connection, commit),
+        Progress::Leaving => {
+            group.remove(&connection);
+            connection.client.lock().leave();
+        }
         Progress::Ended => group.remove(&connection),
     }
 }

@@ -24,19 +24,21 @@ macro_rules! ids {
 
 ids! {
     auto_increment_increment auto_increment_offset autocommit automatic_sp_privileges basedir bind_address
+    binlog_annotate_row_events binlog_checksum binlog_expire_logs_seconds binlog_format binlog_row_image
     character_set_client character_set_connection character_set_database character_set_filesystem
     character_set_results character_set_server character_set_system check_constraint_checks
     collation_connection collation_database collation_server completion_type connect_timeout
     datadir default_password_lifetime default_regex_flags default_storage_engine default_tmp_storage_engine default_week_format
-    disconnect_on_expired_password div_precision_increment enforce_storage_engine error_count
+    disconnect_on_expired_password div_precision_increment enforce_storage_engine error_count expire_logs_days
     explicit_defaults_for_timestamp external_user extra_max_connections
-    extra_port foreign_key_checks general_log general_log_file group_concat_max_len hostname
+    extra_port foreign_key_checks general_log general_log_file group_concat_max_len
+    gtid_binlog_state gtid_domain_id gtid_seq_no gtid_slave_pos gtid_strict_mode hostname
     identity in_transaction init_connect init_file innodb_lock_wait_timeout
     innodb_print_all_deadlocks innodb_snapshot_isolation innodb_status_output_locks insert_id
     interactive_timeout last_insert_id lc_messages lc_time_names local_infile lock_wait_timeout
-    log_error log_output log_queries_not_using_indexes log_slow_admin_statements log_slow_filter
+    log_bin_trust_function_creators log_error log_output log_queries_not_using_indexes log_slow_admin_statements log_slow_filter
     log_slow_query log_slow_query_file log_slow_rate_limit log_warnings long_query_time
-    lower_case_table_names max_allowed_packet max_connections max_delayed_threads max_error_count
+    lower_case_table_names max_allowed_packet max_binlog_size max_connections max_delayed_threads max_error_count
     max_password_errors max_prepared_stmt_count max_recursive_iterations max_session_mem_used
     max_sort_length max_statement_time
     max_user_connections min_examined_row_limit net_buffer_length net_read_timeout
@@ -46,7 +48,7 @@ ids! {
     selkie_memory_limit selkie_statement_memory server_id
     server_uid session_track_schema session_track_state_change session_track_system_variables
     session_track_transaction_info skip_grant_tables skip_name_resolve skip_networking
-    slow_query_log slow_query_log_file socket sql_big_selects sql_buffer_result
+    skip_parallel_replication skip_replication slow_query_log slow_query_log_file socket sql_big_selects sql_buffer_result
     sql_log_bin sql_log_off sql_mode sql_notes sql_quote_show_create sql_safe_updates
     sql_select_limit sql_warnings standard_compliant_cte storage_engine system_time_zone
     thread_handling thread_pool_idle_timeout thread_pool_max_threads thread_pool_oversubscribe

@@ -50,6 +50,8 @@ rules! {
     Engine = "engine";
     /// A storage engine or NULL.
     EngineOrNull = "engine_or_null";
+    /// Any text except NULL, which is a wrong argument and not a wrong value.
+    GtidState = "gtid_state";
     /// A locale.
     Locale = "locale";
     /// A file that a log can be written to.

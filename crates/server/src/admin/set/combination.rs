@@ -6,6 +6,7 @@ use selkie_types::error::catalogue::*;
 use selkie_types::{Condition, Level, SqlError, SqlResult};
 
 use super::super::answer::Notes;
+use super::binlog;
 use crate::session::Shared;
 use crate::variables::{OLD_LOCALE, SetValue, VarDef, VarId, VarScope, VarValue, ids, shown};
 
@@ -42,12 +43,7 @@ pub(super) fn check(
             notes.extend(packet_below_buffer(shared, def, value));
             Ok(())
         }
-        "sql_log_bin" | "binlog_format" | "binlog_direct_non_transactional_updates"
-            if !is_global =>
-        {
-            inside_transaction(shared, def)
-        }
-        _ => Ok(()),
+        _ => binlog::check(shared, def, scope, value, given),
     }
 }
 
@@ -69,13 +65,16 @@ pub(super) fn implied(
             let modes = if value.as_bool() { modes | OLD_MODES } else { modes & !OLD_MODES };
             vec![(id, VarValue::Uint(modes))]
         }
-        _ => Vec::new(),
+        _ => binlog::age(def, value).into_iter().collect(),
     }
 }
 
 /// The variable to which [`implied`] may give a value.
 pub(super) fn implied_by(def: &VarDef) -> Option<VarId> {
-    (def.name == "old").then(|| ids().old_mode)
+    match def.name {
+        "old" => Some(ids().old_mode),
+        _ => binlog::age(def, &VarValue::Uint(0)).map(|(other, _)| other),
+    }
 }
 
 /// Compat: variables whose new global value is also the value of the session that sets it.
@@ -169,16 +168,4 @@ fn packet_below_buffer(shared: &Shared, def: &VarDef, value: &VarValue) -> Optio
         let (packet, buffer) = ("max_allowed_packet", "net_buffer_length");
         Condition::warning(&WARN_OPTION_BELOW_LIMIT, &[&packet, &buffer])
     })
-}
-
-fn inside_transaction(shared: &Shared, def: &VarDef) -> SqlResult<()> {
-    if !shared.handle.in_transaction() {
-        return Ok(());
-    }
-    let error = match def.name {
-        "sql_log_bin" => &ER_INSIDE_TRANSACTION_PREVENTS_SWITCH_SQL_LOG_BIN,
-        "binlog_format" => &ER_INSIDE_TRANSACTION_PREVENTS_SWITCH_BINLOG_FORMAT,
-        _ => &ER_INSIDE_TRANSACTION_PREVENTS_SWITCH_BINLOG_DIRECT,
-    };
-    Err(SqlError::new(error, &[]))
 }

@@ -8,6 +8,7 @@ use selkie_types::{Charset, CollationId, Condition, Level, SqlError, SqlResult, 
 use super::super::answer::Notes;
 use super::{Target, combination};
 use crate::accounts::Privileges;
+use crate::binlog;
 use crate::session::Shared;
 use crate::variables::{
     Access, Before, Kind, Link, Rule, Scope, SetValue, VarDef, VarId, VarScope, VarValue,
@@ -168,7 +169,10 @@ pub(super) fn assign(
         return Ok(Target::Other);
     }
     let value = match scope {
-        VarScope::Global => take_effect(shared, def, value, notes),
+        VarScope::Global => {
+            let value = binlog::apply(&shared.server, def, value)?;
+            take_effect(shared, def, value, notes)
+        }
         _ => value,
     };
     for (id, value) in linked(shared, def, scope, &value) {

@@ -41,10 +41,11 @@ pub(super) fn assign(def: &VarDef, given: &Value) -> SqlResult<VarValue> {
 }
 
 fn null(def: &VarDef) -> SqlResult<VarValue> {
-    use Rule::{Directory, Networks, NeverNull, Rewrites, StopWords, TableList};
+    use Rule::{Directory, GtidState, Networks, NeverNull, Rewrites, StopWords, TableList};
     match def.rule {
         None | Some(Directory | StopWords | Networks) => Ok(VarValue::null()),
         Some(NeverNull | TableList | Rewrites) => Ok(VarValue::text("")),
+        Some(GtidState) => Err(SqlError::new(&ER_WRONG_ARGUMENTS, &[&"SET"])),
         Some(_) => Err(wrong_value(def, "NULL")),
     }
 }
