@@ -24,9 +24,10 @@ PATH = os.environ["PATH"] + ":/usr/sbin:/usr/local/sbin"
 
 
 class MariaDb:
-    """A MariaDB server process."""
+    """A MariaDB server process. `options` are passed to it unchanged."""
 
-    def __init__(self):
+    def __init__(self, options=()):
+        self.options = list(options)
         self.root = tempfile.mkdtemp(prefix="mariadb-test-")
         self.port, self.process = free_port(), None
 
@@ -41,7 +42,8 @@ class MariaDb:
                 [tool("mariadbd"), "--no-defaults", *user, f"--datadir={data}", f"--port={self.port}",
                  "--bind-address=127.0.0.1", f"--socket={self.root}/s.sock", f"--pid-file={self.root}/pid",
                  "--character-set-server=utf8mb4", "--collation-server=utf8mb4_general_ci",
-                 "--innodb-buffer-pool-size=64M", "--innodb-flush-log-at-trx-commit=2"],
+                 "--innodb-buffer-pool-size=64M", "--innodb-flush-log-at-trx-commit=2",
+                 *self.options],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline and self.process.poll() is None:

