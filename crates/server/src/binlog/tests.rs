@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use selkie_engine::{Engine, EngineResult, Lsn, Refusal, Rider};
+use selkie_exec::Killed;
 use selkie_native::{NativeEngine, NativeOptions};
 use selkie_replication::codec::{Checksum, GtidEvent, Xid};
+use selkie_replication::gtid::Position;
 use selkie_replication::log::{Group, GroupHead, Settings};
 use selkie_replication::{DatabaseFilter, Event};
 use selkie_types::{SqlError, SqlResult};
@@ -16,6 +18,8 @@ use super::files::DiskLogFiles;
 use super::life::Binlog;
 use super::names::LogNames;
 use super::rider::engine_error;
+use crate::net::Closer;
+use crate::sessions::{Door, SessionHandle};
 
 /// A group as a session's commit carries it.
 struct GroupRider<'a>(Group<'a>);
@@ -189,4 +193,59 @@ fn files_go_from_the_front() {
     assert_eq!(life.groups(), [1]);
     life.end();
     assert_eq!(Life::begin(&directory.0).names(), ["bl.000007", "bl.000008"]);
+}
+
+#[test]
+fn readers_get_what_is_durable_and_no_more() {
+    let directory = Directory::new("served");
+    let life = Life::begin(&directory.0);
+    for mode in [1, 2, 0] {
+        life.engine.set_variable("innodb_flush_log_at_trx_commit", mode);
+        life.group(0, 10);
+        let is_durable = || life.engine.is_synced(Lsn(life.binlog.log().end_lsn()));
+        let (found, upto) = life.binlog.found(1, Position::default()).unwrap();
+        assert_eq!((found.upto, upto), (upto, life.binlog.log().end()), "mode {mode}");
+        assert!(is_durable() && life.binlog.log().written() >= upto, "mode {mode}");
+        life.group(0, 10);
+        let later = life.binlog.served(upto).unwrap();
+        assert_eq!(later, life.binlog.log().end());
+        assert!(later > upto && is_durable(), "mode {mode}");
+    }
+    life.end();
+}
+
+#[test]
+fn a_file_that_is_read_is_not_purged() {
+    let directory = Directory::new("readers");
+    let life = Life::begin(&directory.0);
+    life.binlog.rotate().unwrap();
+    life.binlog.rotate().unwrap();
+    let session =
+        |id| Arc::new(SessionHandle::new(id, String::new(), Closer::default(), Door::Main));
+    let handles = [session(1), session(2)];
+    let first = life.binlog.readers.enter(5, &handles[0]).unwrap();
+    let purge = || {
+        let mut notes = Vec::new();
+        life.binlog.purge_to("bl.000003", &mut notes).unwrap();
+        (life.names().len(), notes.first().map(|note| note.message.clone()))
+    };
+    // Nobody knows yet which file it will read.
+    assert_eq!(purge().0, 3);
+    first.at(2);
+    let note = "file bl.000002 was not purged because it was being read by 1 thread(s), purged only \
+                1 out of 2 files";
+    assert_eq!(purge(), (2, Some(note.to_owned())));
+    let second = life.binlog.readers.enter(5, &handles[1]).unwrap();
+    assert!(first.is_replaced() && !second.is_replaced());
+    assert_eq!(
+        handles.each_ref().map(|handle| handle.kill.get()),
+        [Killed::Connection, Killed::No]
+    );
+    life.binlog.readers.leave(&first);
+    second.at(3);
+    assert_eq!(purge(), (1, None));
+    let age = life.binlog.readers.age();
+    life.binlog.reset(None).unwrap();
+    assert!(life.binlog.readers.age() > age);
+    life.end();
 }
