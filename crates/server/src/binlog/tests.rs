@@ -231,19 +231,20 @@ fn a_file_that_is_read_is_not_purged() {
     };
     // Nobody knows yet which file it will read.
     assert_eq!(purge().0, 3);
-    first.at(2);
+    first.reader.at(2);
     let note = "file bl.000002 was not purged because it was being read by 1 thread(s), purged only \
                 1 out of 2 files";
     assert_eq!(purge(), (2, Some(note.to_owned())));
     let second = life.binlog.readers.enter(5, &handles[1]).unwrap();
-    assert!(first.is_replaced() && !second.is_replaced());
+    assert!(first.reader.is_replaced() && !second.reader.is_replaced());
     assert_eq!(
         handles.each_ref().map(|handle| handle.kill.get()),
         [Killed::Connection, Killed::No]
     );
-    life.binlog.readers.leave(&first);
-    second.at(3);
+    drop(first);
+    second.reader.at(3);
     assert_eq!(purge(), (1, None));
+    drop(second);
     let age = life.binlog.readers.age();
     life.binlog.reset(None).unwrap();
     assert!(life.binlog.readers.age() > age);

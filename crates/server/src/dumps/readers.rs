@@ -36,6 +36,20 @@ impl Reader {
     }
 }
 
+/// A reader among the others, until the value is dropped.
+#[derive(Debug)]
+pub(crate) struct Entered<'a> {
+    readers: &'a Readers,
+    /// The reader.
+    pub(crate) reader: Arc<Reader>,
+}
+
+impl Drop for Entered<'_> {
+    fn drop(&mut self) {
+        self.readers.leave(&self.reader);
+    }
+}
+
 /// The readers of a log.
 #[derive(Debug, Default)]
 pub(crate) struct Readers {
@@ -52,7 +66,7 @@ impl Readers {
         &self,
         server_id: u32,
         session: &Arc<SessionHandle>,
-    ) -> io::Result<Arc<Reader>> {
+    ) -> io::Result<Entered<'_>> {
         let reader = Arc::new(Reader {
             bell: Arc::new(Bell::new()?),
             server_id,
@@ -70,11 +84,10 @@ impl Readers {
             other.is_replaced.store(true, Ordering::Relaxed);
             other.session.kill_connection();
         }
-        Ok(reader)
+        Ok(Entered { readers: self, reader })
     }
 
-    /// Removes a reader.
-    pub(crate) fn leave(&self, reader: &Arc<Reader>) {
+    fn leave(&self, reader: &Arc<Reader>) {
         let mut all = self.all.lock();
         all.retain(|other| !Arc::ptr_eq(other, reader));
         self.count.store(all.len(), Ordering::SeqCst);

@@ -25,6 +25,8 @@ use crate::variables::ids;
 
 /// Bytes that are sent together.
 const BATCH: usize = 128 << 10;
+/// Events that are read before the dump looks whether it is killed.
+const EVENTS: usize = 4096;
 /// Longest wait between two looks at the log.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -128,11 +130,7 @@ impl<S: BackendSession> Session<S> {
         let server = Arc::clone(&self.shared.server);
         let Some(binlog) = server.binlog() else { return };
         let end = match binlog.readers.enter(wishes.server_id, &self.shared.handle) {
-            Ok(reader) => {
-                let end = self.read_log(binlog, &wishes, &reader);
-                binlog.readers.leave(&reader);
-                end
-            }
+            Ok(entered) => self.read_log(binlog, &wishes, &entered.reader),
             Err(error) => SqlError::internal(error.to_string()).into(),
         };
         self.tell_end(end);
@@ -192,16 +190,15 @@ impl<S: BackendSession> Sending<'_, S> {
         let mut dump = begun.map_err(|refusal| self.before(refusal))?;
         loop {
             self.reader.at(dump.file());
-            match self.fill(&mut dump, upto)? {
-                Step::Ended => return self.send(&dump),
-                Step::Went => self.send(&dump)?,
-                Step::CaughtUp => {
-                    self.send(&dump)?;
-                    upto = match self.more(&dump, upto)? {
-                        Some(upto) => upto,
-                        None => return Ok(()),
-                    };
-                }
+            let step = self.fill(&mut dump, upto)?;
+            self.send(&dump)?;
+            match step {
+                Step::Ended => return Ok(()),
+                Step::Went => self.check_kill(&dump)?,
+                Step::CaughtUp => match self.more(&dump, upto)? {
+                    Some(end) => upto = end,
+                    None => return Ok(()),
+                },
             }
         }
     }
@@ -218,7 +215,10 @@ impl<S: BackendSession> Sending<'_, S> {
     fn fill(&mut self, dump: &mut Dump<'_>, upto: Place) -> Result<Step, End> {
         let out = &mut self.session.out;
         let file = dump.file();
-        while out.len() < BATCH && dump.file() == file {
+        for _ in 0..EVENTS {
+            if out.len() >= BATCH || dump.file() != file {
+                break;
+            }
             match dump.step(upto, &mut |event| put(out, event)) {
                 Ok(Step::Went) => {}
                 Ok(step) => return Ok(step),
@@ -231,9 +231,13 @@ impl<S: BackendSession> Sending<'_, S> {
         Ok(Step::Went)
     }
 
-    /// Sends what is in the buffer, unless the log has begun anew: then it may be another log's.
+    /// Sends what is in the buffer, unless the log has begun anew: then it may be another log's. A
+    /// reader that has got nothing for too long gets a heartbeat.
     fn send(&mut self, dump: &Dump<'_>) -> Result<(), End> {
         self.check(dump)?;
+        if self.session.out.is_empty() && self.until_heartbeat() == Some(Duration::ZERO) {
+            put(&mut self.session.out, &dump.heartbeat());
+        }
         if !self.session.out.is_empty() {
             self.session.shared.handle.set_state(SENDING);
             self.flush()?;
@@ -299,16 +303,16 @@ impl<S: BackendSession> Sending<'_, S> {
         }
     }
 
+    /// Time until a heartbeat is due; none if the reader wants none.
+    fn until_heartbeat(&self) -> Option<Duration> {
+        self.wishes.heartbeat.map(|period| period.saturating_sub(self.last_sent.elapsed()))
+    }
+
     /// Waits a while for the log or the client, and sends a heartbeat if it is time for one.
     fn wait(&mut self, dump: &Dump<'_>) -> Result<(), End> {
+        self.send(dump)?;
         self.session.shared.handle.set_state(WAITING);
-        let silence = self.last_sent.elapsed();
-        let heartbeat = self.wishes.heartbeat.map(|period| period.saturating_sub(silence));
-        if heartbeat == Some(Duration::ZERO) {
-            put(&mut self.session.out, &dump.heartbeat());
-            return self.send(dump);
-        }
-        let at_most = heartbeat.unwrap_or(LOOK).min(LOOK);
+        let at_most = self.until_heartbeat().unwrap_or(LOOK).min(LOOK);
         let socket = self.session.wire.socket();
         if self.reader.bell.wait(socket, at_most) == Woken::Client {
             self.listen()?;
