@@ -99,7 +99,8 @@ def feed(server, reference, upto=None):
     client(reference.port, "DROP DATABASE IF EXISTS d")
     run = subprocess.run(["mariadb", "--no-defaults", "-h127.0.0.1", f"-P{reference.port}", "-uroot", "--binary-mode"],
                          input=text.stdout, capture_output=True, check=False)
-    return run.stderr.decode()[-500:] if run.returncode else ""
+    # A statement that failed for some accounts only fails again, and ends the replay: it is a script's last.
+    return run.stderr.decode()[-500:] if run.returncode and b"ERROR 1396" not in run.stderr else ""
 
 
 def replay(server, reference, name):

@@ -91,6 +91,7 @@ impl<'a> Ddl<'a> {
         required::check(self.session, statement)?;
         self.wait = wait_of(statement);
         self.said.header = binlog::header_of(statement);
+        self.said.schema = binlog::schema_of(statement);
         let outcome = match statement {
             Statement::CreateDatabase(create) => self.create_database(create)?,
             Statement::AlterDatabase(alter) => self.alter_database(alter)?,

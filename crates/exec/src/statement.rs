@@ -165,7 +165,13 @@ impl Execution<'_> {
         let entered = read_only::changes_shared(self.session, statement)
             && self.session.enter(self.control, Work::Definition)?;
         let result = self.definition(statement);
-        let result = result.and_then(|outcome| logged::after(self, statement).map(|()| outcome));
+        let result = match result {
+            Ok(outcome) => logged::after(self, statement).map(|()| outcome),
+            Err(error) => {
+                logged::after_failure(self, statement, &error)?;
+                Err(error)
+            }
+        };
         if entered {
             self.session.leave();
         }

@@ -4,7 +4,7 @@
 
 use std::cell::{Cell, RefCell};
 
-use selkie_catalog::{ShowStyle, TableInfo, TableKind, show_create_table};
+use selkie_catalog::{Routine, ShowStyle, TableInfo, TableKind, show_create_table};
 use selkie_sql::ast::{
     self, CreateTable, CreateView, DropTables, SqlSecurity, Statement, ViewAlgorithm,
 };
@@ -13,7 +13,7 @@ use selkie_types::{SqlMode, SqlResult};
 use super::change::Change;
 use super::drop::Dropping;
 use super::{Ddl, definer_clause};
-use crate::state::binlog::{ABOUT_SCHEMA, Definition};
+use crate::state::binlog::{ABOUT_SCHEMA, Definition, Form};
 
 /// A statement's form in the binary log.
 #[derive(Default)]
@@ -22,10 +22,22 @@ pub(super) struct Said {
     text: Option<Vec<u8>>,
     /// Flags of the event.
     pub(super) header: u16,
+    /// The schema that the statement is about.
+    pub(super) schema: Option<Box<str>>,
     /// The group to log in place of the statement's.
     pub(super) group: RefCell<Option<Definition>>,
     /// Whether the statement is logged already.
     is_logged: Cell<bool>,
+}
+
+/// The schema that a statement is about.
+pub(super) fn schema_of(statement: &Statement) -> Option<Box<str>> {
+    match statement {
+        Statement::CreateDatabase(create) => Some(create.name.value.clone()),
+        Statement::DropDatabase { name, .. } => Some(name.value.clone()),
+        Statement::AlterDatabase(alter) => alter.name.as_ref().map(|name| name.value.clone()),
+        _ => None,
+    }
 }
 
 /// Flags of a statement's event.
@@ -44,7 +56,7 @@ impl<'a> Ddl<'a> {
         let text = self.said.text.as_deref().unwrap_or(self.running.own_text());
         let log = match self.said.group.take() {
             Some(group) => Some(group),
-            None => self.session.definition(text, self.said.header)?,
+            None => self.session.definition(text, &self.said.form())?,
         };
         self.said.is_logged.set(true);
         Change::begin(self.instance, log)
@@ -74,6 +86,16 @@ impl<'a> Ddl<'a> {
         }
     }
 
+    /// Chooses the text for the end of a table that could not be replaced.
+    pub(super) fn say_not_replaced(&mut self, schema: &str, name: &str) {
+        if self.session.log().is_some() {
+            let name = format!("{}.{}", quoted(schema), quoted(name));
+            self.say(format!(
+                "DROP TABLE IF EXISTS {name}/* Generated to handle failed CREATE OR REPLACE */"
+            ));
+        }
+    }
+
     /// Chooses the text of DROP SEQUENCE for one of its sequences.
     pub(super) fn say_drop_sequence(&mut self, schema: &str, name: &str) {
         if self.session.log().is_some() {
@@ -90,6 +112,17 @@ impl<'a> Ddl<'a> {
         let mut text = format!("{verb} {} ", definer_clause(definer)).into_bytes();
         text.extend_from_slice(rest);
         self.say(text);
+    }
+
+    /// A routine as the rest of CREATE, with its schema unless that is the default one.
+    pub(super) fn routine_text(&self, routine: &Routine) -> String {
+        let (kind, text) = (routine.kind(), routine.definition());
+        let shown = format!("{kind} {}", quoted(&routine.name));
+        text.replacen(
+            &shown,
+            &format!("{kind} {}", self.in_text(&routine.schema, &routine.name)),
+            1,
+        )
     }
 
     /// Chooses the text of a view: algorithm, definer and security are part of it.
@@ -126,7 +159,7 @@ impl<'a> Ddl<'a> {
             false => format!(" ({})", columns.join(", ")),
         };
         let behind = create.name.name.span.end as usize;
-        let query = query_behind(self.running.text.get(behind..).unwrap_or_default());
+        let query = query_behind(self.running.behind(behind));
         let mut text = format!("{head}{columns} AS ").into_bytes();
         text.extend_from_slice(query);
         self.say(text);
@@ -141,11 +174,25 @@ impl<'a> Ddl<'a> {
         let usual = snapshot.schema(table.schema()).map(|schema| schema.collation);
         let is_usual = create.options.is_empty() && usual == Some(table.collation);
         let mode = if is_usual { SqlMode::NO_TABLE_OPTIONS } else { SqlMode::default() };
-        let mut text = show_create_table(&table, None, ShowStyle::of(mode), zone);
+        let text = show_create_table(&table, None, ShowStyle::of(mode), zone);
+        let verb = if create.or_replace { "CREATE OR REPLACE TABLE" } else { "CREATE TABLE" };
+        let shown = format!("CREATE TABLE {}", quoted(table.name()));
+        let named = format!("{verb} {}", self.in_text(table.schema(), table.name()));
+        let mut text = text.replacen(&shown, &named, 1);
         if is_usual && create.select.is_none() {
             text += &format!(" ENGINE={}", table.engine.name);
         }
         text
+    }
+
+    /// Logs DROP TABLE IF EXISTS that found nothing.
+    pub(super) fn log_absent(&self, drop: &DropTables) -> SqlResult<()> {
+        if self.said.is_logged.get() || !drop.if_exists || drop.temporary {
+            return Ok(());
+        }
+        self.said.is_logged.set(true);
+        let text = self.said.text.as_deref().unwrap_or(self.running.own_text());
+        self.session.log_definition(text, &self.said.form())
     }
 
     /// Sets the text to be logged in place of the client's.
@@ -161,7 +208,14 @@ impl<'a> Ddl<'a> {
             return Ok(());
         }
         let text = self.said.text.as_deref().unwrap_or(self.running.own_text());
-        self.session.log_definition(text, self.said.header)
+        self.session.log_definition(text, &self.said.form())
+    }
+}
+
+impl Said {
+    /// The event's form.
+    fn form(&self) -> Form<'_> {
+        Form { header: self.header, schema: self.schema.as_deref(), ..Form::default() }
     }
 }
 

@@ -311,7 +311,7 @@ impl Ddl<'_> {
         let logs = !is_temporary(table);
         if logs {
             let text = self.text_of_new(create, table);
-            self.session.begin_filling(table.def.id, text.as_bytes())?;
+            self.session.begin_filling(table, text.as_bytes())?;
         }
         let own = TableInfo { kind: TableKind::Temporary, ..table.clone() };
         self.session.frame.temporary.put_as(&key, Arc::new(own));

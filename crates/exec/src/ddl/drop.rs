@@ -167,16 +167,26 @@ impl Ddl<'_> {
                 dropping.tables.push(Arc::clone(found));
                 Ok(true)
             }
-            _ => Ok(false),
+            _ => {
+                if drop.if_exists && !drop.temporary && self.session.log().is_some() {
+                    // Nobody must create it before the statement has its place in the log.
+                    dropping.locks.push(self.lock(schema, table)?);
+                    let snapshot = self.instance.catalog.snapshot();
+                    if snapshot.table(schema, table).is_some_and(|t| is_view(t) == view) {
+                        return self.find_to_drop(drop, (schema, table), dropping);
+                    }
+                }
+                Ok(false)
+            }
         }
     }
 
     /// Drops the tables or views that were found, in one change.
     fn drop_found(&mut self, drop: &DropTables, dropping: Dropping) -> SqlResult<()> {
         self.say_drop(drop, &dropping);
-        let tables = dropping.tables;
+        let Dropping { tables, locks: _locks, .. } = dropping;
         if tables.is_empty() {
-            return Ok(());
+            return self.log_absent(drop);
         }
         let mut change = self.begin_change()?;
         tables.iter().try_for_each(|table| self.remove(&mut change, table))?;

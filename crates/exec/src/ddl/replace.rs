@@ -70,6 +70,7 @@ impl Ddl<'_> {
         if now.is_none_or(|now| now.def.id != old.def.id) {
             return Ok(());
         }
+        self.say_not_replaced(schema, name);
         self.drop_one(schema, name, temporary)?;
         if !temporary {
             self.unlist(schema, name);

@@ -91,7 +91,7 @@ impl Ddl<'_> {
             self.session.frame.hooks.check_logged(self.session, logged(&create.options))?;
         }
         let routine = self.routine(create, &schema, name, context)?;
-        let (definer, rest) = (&routine.context.definer, routine.definition());
+        let (definer, rest) = (&routine.context.definer, self.routine_text(&routine));
         let verb = if create.or_replace { "CREATE OR REPLACE" } else { "CREATE" };
         self.say_create(verb, definer, rest.as_bytes());
         self.publish_routine(routine)?;

@@ -94,7 +94,7 @@ impl Ddl<'_> {
             return Err(SqlError::new(&ER_TRG_ALREADY_EXISTS, &[&full]));
         }
         program::check_trigger(self.session, &create.body, &info)?;
-        let rest = self.running.text.get(create.head_span.start as usize..).unwrap_or_default();
+        let rest = self.running.behind(create.head_span.start as usize);
         let verb = if create.or_replace { "CREATE OR REPLACE" } else { "CREATE" };
         self.say_create(verb, &context.definer, rest);
         let trigger = self.trigger(create, &schema, table, context);

@@ -35,6 +35,15 @@ impl<'a> Running<'a> {
         self.part.unwrap_or(self.text)
     }
 
+    /// The statement's text from offset `at` of `text` on.
+    pub(crate) fn behind(&self, at: usize) -> &'a [u8] {
+        let part = self.part.unwrap_or(self.text);
+        // A part that is no piece of the text ends with it.
+        let end = (part.as_ptr().addr() + part.len()).wrapping_sub(self.text.as_ptr().addr());
+        let end = if end <= self.text.len() { end } else { self.text.len() };
+        self.text.get(at..end).unwrap_or_default()
+    }
+
     /// The types of its values.
     pub(crate) fn types(&self) -> Vec<SqlType> {
         self.values.iter().map(|(_, ty)| ty.clone()).collect()

@@ -7,10 +7,10 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use selkie_catalog::TableInfo;
+use selkie_catalog::{DefaultValue, TableInfo};
 use selkie_engine::{EngineError, EngineResult, EngineTrx, InsertInfo, StatementContext};
 use selkie_expr::EvalContext;
-use selkie_plan::physical::{ComputedColumns, Plan};
+use selkie_plan::physical::{Assignment, ComputedColumns, InsertValue, Operator, Plan};
 use selkie_types::{Batch, ByteRows, Column, SqlError, SqlResult};
 
 use crate::run::scan::computed::computed;
@@ -51,21 +51,43 @@ pub(crate) fn open_table<'a>(
     let trx = session.transaction.part(&handle.engine);
     let trx =
         trx.ok_or_else(|| SqlError::internal("an engine takes no part in the transaction"))?;
-    let log = session.row_log(info, &handle);
-    Ok(OpenTable { handle, trx, log, computed: None })
+    Ok(OpenTable { handle, trx, log: None, computed: None })
 }
 
 impl<'a> OpenTable<'a> {
-    /// The same table, as a plan changes it.
-    pub(crate) fn with_computed(
-        self,
-        session: &'a Session,
-        info: &TableInfo,
-        plan: &'a Plan,
-    ) -> Self {
+    /// The same table, whose rows are logged as a plan changes them.
+    pub(crate) fn with_log(self, session: &'a Session, info: &TableInfo, plan: &'a Plan) -> Self {
+        if session.log().is_none() {
+            return self;
+        }
+        let log = session.row_log(info, &self.handle, |at| is_assigned(plan, info, at));
         let of_table = |c: &&ComputedColumns| c.table.def.id == info.def.id;
-        let columns = plan.changes.computed.iter().find(of_table).filter(|_| self.log.is_some());
-        Self { computed: columns.map(|columns| Computed { session, columns }), ..self }
+        let columns = plan.changes.computed.iter().find(of_table).filter(|_| log.is_some());
+        Self { log, computed: columns.map(|columns| Computed { session, columns }), ..self }
+    }
+}
+
+/// Whether a plan gives a column of its target a value that a replica does not find by itself: all
+/// but literal defaults of columns that an INSERT leaves out. Triggers may assign any column.
+fn is_assigned(plan: &Plan, info: &TableInfo, at: usize) -> bool {
+    let is_in = |list: &[Assignment]| list.iter().any(|assigned| assigned.column == at);
+    match &plan.root.operator {
+        _ if !plan.changes.triggers.is_empty() => true,
+        Operator::Insert(insert) => {
+            let column = &info.columns[at];
+            let is_left_out = matches!(insert.values.get(at), Some(InsertValue::Default))
+                && matches!(column.default, DefaultValue::Literal(_) | DefaultValue::Implicit)
+                && !column.auto_increment;
+            let on_duplicate = insert.on_duplicate.as_ref();
+            let is_updated = on_duplicate
+                .is_some_and(|rule| is_in(&rule.assignments) || insert.on_update_now.contains(&at));
+            !is_left_out || is_updated
+        }
+        Operator::Update(update) => {
+            let mut targets = update.targets.iter().filter(|t| t.table.def.id == info.def.id);
+            targets.any(|t| is_in(&t.assignments) || t.on_update_now.contains(&at))
+        }
+        _ => true,
     }
 }
 

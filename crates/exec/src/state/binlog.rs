@@ -19,7 +19,7 @@ mod session_log;
 
 pub(crate) use self::events::EventsMark;
 pub(crate) use self::images::TableImages;
-pub(crate) use self::query::{ABOUT_SCHEMA, Definition};
+pub(crate) use self::query::{ABOUT_SCHEMA, Definition, Form};
 pub use self::rider::{Binlog, GroupHeadline};
 pub(crate) use self::row_log::RowLog;
 pub(crate) use self::session_log::{LogMark, SessionLog};

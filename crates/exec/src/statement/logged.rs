@@ -7,9 +7,11 @@
 use selkie_sql::ast::{
     AccountName, Flush, FlushTarget, MaintenanceAction, PasswordValue, SetItem, Statement,
 };
-use selkie_types::{SqlResult, quote_string};
+use selkie_types::error::catalogue::{ER_CANNOT_USER, ER_REVOKE_GRANTS};
+use selkie_types::{SqlError, SqlResult, quote_string};
 
 use crate::query::execution::Execution;
+use crate::state::binlog::Form;
 
 /// Logs a statement that has succeeded, if it is one of these.
 pub(super) fn after(execution: &Execution<'_>, statement: &Statement) -> SqlResult<()> {
@@ -22,14 +24,39 @@ pub(super) fn after(execution: &Execution<'_>, statement: &Statement) -> SqlResu
             SetItem::Password { account, password } => {
                 let account = text_of(account.as_ref(), &session.frame.account.account);
                 let text = format!("SET PASSWORD FOR {account}={}", password_text(password));
-                session.log_definition(text.as_bytes(), 0)
+                session.log_definition(text.as_bytes(), &Form::default())
             }
-            SetItem::DefaultRole { .. } => session.log_definition(running.own_text(), 0),
+            SetItem::DefaultRole { role, account } => {
+                let role = match role {
+                    Some(AccountName::Named { user, .. }) => quote_string(user),
+                    _ => "NONE".to_owned(),
+                };
+                let account = text_of(account.as_ref(), &session.frame.account.account);
+                let text = format!("SET DEFAULT ROLE {role} FOR {account}");
+                session.log_definition(text.as_bytes(), &Form::default())
+            }
             _ => Ok(()),
         }),
-        statement if is_logged(statement) => session.log_definition(running.own_text(), 0),
+        statement if is_logged(statement) => {
+            session.log_definition(running.own_text(), &Form::default())
+        }
         _ => Ok(()),
     }
+}
+
+/// Logs a statement about accounts that has failed for some of them: the others are changed.
+pub(super) fn after_failure(
+    execution: &Execution<'_>,
+    statement: &Statement,
+    error: &SqlError,
+) -> SqlResult<()> {
+    let (session, running) = (&*execution.session, execution.running);
+    let is_partial = error.is(&ER_CANNOT_USER) || error.is(&ER_REVOKE_GRANTS);
+    if !is_partial || session.log().is_none() || !is_logged(statement) {
+        return Ok(());
+    }
+    let form = Form { error: error.code(), ..Form::default() };
+    session.log_definition(running.own_text(), &form)
 }
 
 fn is_logged(statement: &Statement) -> bool {

@@ -122,6 +122,7 @@ fn prepare(branches: &Branches, session: &mut Session, xid: &Xid) -> SqlResult<(
         branches.end(xid);
         return Err(SqlError::new(&ER_XA_RBROLLBACK, &[]));
     }
+    session.forget_seq_no(head.as_ref());
     session.transaction.set_branch_state(BranchState::Prepared);
     branches.prepared(xid);
     Ok(())

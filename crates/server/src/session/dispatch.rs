@@ -296,7 +296,7 @@ impl<S: BackendSession> Session<S> {
                     if let Some(place) = place {
                         place.count(|| backend.is_update(&step.statement))?;
                     }
-                    backend.query(step.statement, rest, reply)
+                    backend.query(step.statement, text, reply)
                 });
                 if let Some(mut profile) = profile {
                     profile.mark("Executing");

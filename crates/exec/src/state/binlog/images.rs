@@ -106,7 +106,7 @@ fn facts(info: &TableInfo) -> Vec<ColumnFacts> {
                 TypeKind::TinyText | TypeKind::Text | TypeKind::MediumText | TypeKind::LongText
             ),
             is_virtual: generated.is_some_and(|g| !g.stored),
-            is_assigned: column.auto_increment || generated.is_some_and(|g| g.stored),
+            is_assigned: generated.is_some_and(|g| g.stored),
         }
     };
     info.columns.iter().enumerate().map(of).collect()

@@ -5,10 +5,11 @@
 
 use std::sync::Arc;
 
-use selkie_engine::{Engine, EngineResult, EngineTrx, Lsn, Personality, TableId};
+use selkie_catalog::TableInfo;
+use selkie_engine::{Engine, EngineResult, EngineTrx, Lsn, Personality};
 use selkie_replication::codec::{Event, Query, StatusVar, StatusVars, flags, flags2};
 use selkie_replication::log::Cache;
-use selkie_types::{Locale, SqlResult};
+use selkie_types::{CollationId, Locale, SqlResult};
 
 use super::rider::{GroupEnd, GroupHeadline};
 use super::session_log::{SessionLog, Target, cache_error};
@@ -23,15 +24,26 @@ pub(crate) struct Definition {
     end: GroupEnd<'static>,
 }
 
+/// Form of a statement's event beside its text.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Form<'f> {
+    /// Flags of the header.
+    pub(crate) header: u16,
+    /// The schema that decides whether it is logged, if that is not the default one.
+    pub(crate) schema: Option<&'f str>,
+    /// Number of the error that the statement ends with; 0 if it succeeds.
+    pub(crate) error: u16,
+}
+
 /// The only catalog there is.
 const CATALOG: &[u8] = b"std";
 
 impl Session {
-    /// The group of a statement, if it is logged. `header` has flags of the event.
-    pub(crate) fn definition(&self, text: &[u8], header: u16) -> SqlResult<Option<Definition>> {
+    /// The group of a statement, if it is logged.
+    pub(crate) fn definition(&self, text: &[u8], form: &Form<'_>) -> SqlResult<Option<Definition>> {
         let (Some(log), Some(head)) = (self.log(), self.headline()) else { return Ok(None) };
         let schema = self.frame.schema.as_deref().unwrap_or_default();
-        if !log.binlog.logs_schema(schema) {
+        if !log.binlog.logs_schema(form.schema.unwrap_or(schema)) {
             return Ok(None);
         }
         let mut status = Vec::new();
@@ -39,22 +51,23 @@ impl Session {
         let query = Query {
             thread_id: head.thread,
             exec_time: 0,
-            error_code: 0,
+            error_code: form.error,
             status: StatusVars(&status),
             database: schema.as_bytes(),
             text,
         };
         let mut cache = log.binlog.log.cache();
-        let added = cache.add(&Event::Query(query), head.timestamp, head.server_id, header);
+        let added = cache.add(&Event::Query(query), head.timestamp, head.server_id, form.header);
         added.map_err(|error| cache_error(error, Target::Transaction))?;
         let (log, end) = (Arc::clone(log), GroupEnd::Definition);
         Ok(Some(Definition { log, cache, head, end }))
     }
 
     /// Begins to log the rows of a new table behind its definition.
-    pub(crate) fn begin_filling(&self, table: TableId, text: &[u8]) -> SqlResult<()> {
-        if let Some(definition) = self.definition(text, 0)? {
-            definition.log.begin_filling(table, definition.cache);
+    pub(crate) fn begin_filling(&self, table: &TableInfo, text: &[u8]) -> SqlResult<()> {
+        let form = Form { schema: Some(table.schema()), ..Form::default() };
+        if let Some(definition) = self.definition(text, &form)? {
+            definition.log.begin_filling(table.def.id, definition.cache);
         }
         Ok(())
     }
@@ -68,7 +81,7 @@ impl Session {
     }
 
     /// The settings that a statement depends on, in MariaDB's order.
-    fn status(&self, xid: u64) -> Vec<StatusVar<'static>> {
+    fn status(&self, xid: u64) -> Vec<StatusVar<'_>> {
         let settings = &self.frame.settings;
         let dml = &settings.dml;
         let mut vars = vec![
@@ -80,10 +93,15 @@ impl Session {
             let (increment, offset) = (dml.auto_increment_increment, dml.auto_increment_offset);
             vars.push(StatusVar::AutoIncrement(increment as u16, offset as u16));
         }
-        let client = settings.charsets.client.default_collation();
+        // Texts are UTF-8 here, whatever the client sent.
+        let client = CollationId::UTF8MB4_GENERAL_CI;
         let (connection, server) =
             (settings.expressions.collation_connection, settings.binlog.collation_server);
         vars.push(StatusVar::Charset(client.0, connection.0, server.0));
+        let zone = settings.expressions.time_zone.name();
+        if &**zone != "SYSTEM" {
+            vars.push(StatusVar::TimeZone(zone.as_bytes()));
+        }
         let locale = settings.expressions.time_locale;
         if locale != Locale::english() {
             vars.push(StatusVar::LcTimeNames(locale.number as u16));
@@ -105,8 +123,8 @@ impl Session {
     }
 
     /// Logs a statement whose change has been committed already, or that changed nothing.
-    pub(crate) fn log_definition(&self, text: &[u8], header: u16) -> SqlResult<()> {
-        match self.definition(text, header)? {
+    pub(crate) fn log_definition(&self, text: &[u8], form: &Form<'_>) -> SqlResult<()> {
+        match self.definition(text, form)? {
             Some(definition) => definition.append().map_err(from_engine_commit),
             None => Ok(()),
         }

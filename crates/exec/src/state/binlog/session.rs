@@ -31,18 +31,20 @@ impl Session {
         self.transaction.log().filter(|_| self.frame.settings.binlog.is_enabled)
     }
 
-    /// Receiver of a table's changed rows, if they are logged. Rows of a temporary table are not:
+    /// Receiver of a table's changed rows, if they are logged. `is_assigned` says which columns the
+    /// statement gives values. Rows of a temporary table are not:
     /// no replica has it.
     pub(crate) fn row_log<'a>(
         &'a self,
         info: &TableInfo,
         handle: &Arc<OwnHandle>,
+        is_assigned: impl Fn(usize) -> bool,
     ) -> Option<RowLog<'a>> {
         let log = self.log()?;
         let target = target_of(log, info)?;
         let images = handle.images(info);
         let settings = &self.frame.settings;
-        let shapes = shapes_of(&images, info, settings.binlog.row_image, |_| true);
+        let shapes = shapes_of(&images, info, settings.binlog.row_image, is_assigned);
         Some(RowLog {
             log,
             handle: Arc::clone(handle),
@@ -111,7 +113,10 @@ impl Session {
         (engine, trx): (&dyn Engine, Box<dyn EngineTrx>),
         row: &[u8],
     ) -> EngineResult<Option<Lsn>> {
-        let log = self.log().filter(|_| info.kind == TableKind::Base);
+        let is_logged = |log: &&Arc<SessionLog>| {
+            info.kind == TableKind::Base && log.binlog.logs_schema(info.schema())
+        };
+        let log = self.log().filter(is_logged);
         let (Some(log), Some(head)) = (log, self.headline()) else { return trx.commit(None) };
         let images = handle.images(info);
         let layout = &info.def.layout;
