@@ -318,6 +318,26 @@ def check_names(server):
     check_files(server)
 
 
+def check_refused_rollback(binary):
+    """A rollback ends the transaction even if the log refuses the group of rows that stand."""
+    server = Server(binary, options=["--log-bin=binlog", "--server-id=1"])
+    server.start()
+    try:
+        client, other = (Client(server, autocommit=True) for _ in range(2))
+        for text in ("CREATE DATABASE a", "CREATE TABLE a.t (id INT PRIMARY KEY)", "INSERT INTO a.t VALUES (1), (2)",
+                     "CREATE TABLE a.stays (id INT) ENGINE=MEMORY",
+                     "CREATE TRIGGER a.r BEFORE UPDATE ON a.t FOR EACH ROW INSERT INTO a.stays VALUES (OLD.id)"):
+            client.rows(text)
+        client.rows("SET gtid_seq_no=1")
+        client.rows("SET GLOBAL gtid_strict_mode=1")
+        same("refused", client.error("UPDATE a.t SET id = 2 WHERE id = 1"), 1950)
+        client.rows("SET GLOBAL gtid_strict_mode=0")
+        other.rows("SET innodb_lock_wait_timeout=1")
+        same("unlocked", other.error("DELETE FROM a.t"), 0)
+    finally:
+        server.remove()
+
+
 def check_expiry(server):
     client = Client(server)
     client.rows("SET GLOBAL binlog_expire_logs_seconds=1")
@@ -351,6 +371,7 @@ def main():
     finally:
         server.remove()
     check_refused(binary)
+    check_refused_rollback(binary)
     print(f"{len(failed)} differences")
     sys.exit(bool(failed))
 

@@ -530,6 +530,7 @@ impl Transaction {
         if self.nested {
             return Ok(());
         }
+        let mut result = Ok(());
         while let Some(at) = self.parts.iter().position(|p| !p.engine.personality().transactional) {
             let part = self.parts.remove(at);
             for savepoint in &mut self.savepoints {
@@ -537,11 +538,13 @@ impl Transaction {
             }
             let engine = part.engine.clone();
             self.unsafe_changes |= part.trx().has_changes();
-            if let Some(lsn) = self.commit_part(part, head)? {
-                self.settle(Unsettled { engine, lsn })?;
-            }
+            let settled = match self.commit_part(part, head) {
+                Ok(Some(lsn)) => self.settle(Unsettled { engine, lsn }),
+                other => other.map(drop),
+            };
+            result = result.and(settled);
         }
-        Ok(())
+        result
     }
 
     /// The engine that joins transactions but cannot roll back, if the statement has changed its
@@ -555,10 +558,12 @@ impl Transaction {
     /// Rolls back; true if some changes could not be undone beside others that could.
     pub fn rollback(&mut self, head: Option<&GroupHeadline>) -> SqlResult<bool> {
         let together = self.is_open() || self.can_roll_back || self.outlasting().is_some();
-        self.end_immediate(head)?;
+        // The binary log may refuse changes that stand. The others are undone all the same, or their
+        // locks would outlast the transaction.
+        let ended = self.end_immediate(head);
         self.logged.log.iter().for_each(|log| log.clear());
         let incomplete = self.unsafe_changes && together;
-        let mut result = Ok(incomplete);
+        let mut result = ended.map(|()| incomplete);
         self.finish();
         for part in std::mem::take(&mut self.parts) {
             if let Err(error) = part.into_trx()?.rollback() {
