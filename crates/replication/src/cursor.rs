@@ -24,6 +24,6 @@ mod refusal;
 mod start;
 
 pub use ask::{Annotations, Ask, Capability, Known, MarkedEvents, Start};
-pub use dump::{Dump, Step};
+pub use dump::{Dump, Passed, Step};
 pub use refusal::{Reason, Refusal};
 pub use start::Found;

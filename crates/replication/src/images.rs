@@ -4,6 +4,7 @@
 
 mod column;
 mod decimal;
+mod received;
 mod row;
 mod selection;
 mod stored;
@@ -12,6 +13,7 @@ mod value;
 
 pub use column::{Column, ColumnKind, columns};
 pub use decimal::{decimal_bytes, put_decimal, read_decimal};
+pub use received::{Place, ReceivedRows, date, datetime, is_same, time, timestamp};
 pub use row::{Images, Shape};
 pub use selection::{ColumnFacts, RowImage};
 pub use stored::{StoredRows, kind_of};

@@ -31,6 +31,7 @@ mod filter;
 pub mod gtid;
 pub mod images;
 pub mod log;
+pub mod replica;
 pub mod show;
 
 pub use codec::{Event, EventKind, Format, Frame, Header};

@@ -43,13 +43,23 @@ pub fn write_bytes(bytes: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Compat: after six groups of zeros, the rest is written as an IPv4 address, unless it begins with
-/// another group of zeros.
+/// another group of zeros. A single group of zeros is left out too.
 fn write_v6(octets: [u8; 16], out: &mut Vec<u8>) -> std::io::Result<()> {
     let address = Ipv6Addr::from(octets);
-    match address.segments() {
+    let groups = address.segments();
+    let first_zero = groups.iter().position(|group| *group == 0);
+    let has_run = groups.windows(2).any(|pair| pair == [0, 0]);
+    match groups {
         [0, 0, 0, 0, 0, 0, high, _] if high > 0 => {
             let [.., a, b, c, d] = octets;
             write!(out, "::{a}.{b}.{c}.{d}")
+        }
+        _ if let (Some(at), false) = (first_zero, has_run) => {
+            let written = |groups: &[u16]| {
+                groups.iter().map(|group| format!("{group:x}")).collect::<Vec<_>>().join(":")
+            };
+            let (before, behind) = groups.split_at(at);
+            write!(out, "{}::{}", written(before), written(behind.get(1..).unwrap_or_default()))
         }
         _ => write!(out, "{address}"),
     }
@@ -74,6 +84,15 @@ mod tests {
         assert_eq!(v6("::01.2.3.4").as_deref(), Some("::1.2.3.4"));
         assert_eq!(v6("::FFFF:1.2.3.4").as_deref(), Some("::ffff:1.2.3.4"));
         assert_eq!(v6("::2").as_deref(), Some("::2"));
+        for (text, shown) in [
+            ("1:2:3:4:5:6:7:0", "1:2:3:4:5:6:7::"),
+            ("0:2:3:4:5:6:7:8", "::2:3:4:5:6:7:8"),
+            ("1:2:3:4:5:6:0:8", "1:2:3:4:5:6::8"),
+            ("1:0:3:4:5:6:7:0", "1::3:4:5:6:7:0"),
+            ("1:0:0:4:5:6:0:0", "1::4:5:6:0:0"),
+        ] {
+            assert_eq!(v6(text).as_deref(), Some(shown));
+        }
         for wrong in ["", "1.2.3.4", ":", ":::", "1:2:3:4:5:6:7:8:9", "::12345", "::1.2.3"] {
             assert_eq!(v6(wrong), None);
         }

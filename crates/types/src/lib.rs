@@ -44,7 +44,9 @@ pub use filename::filename;
 pub use fixed_binary::FixedBinary;
 pub use locale::Locale;
 pub use privileges::Privileges;
-pub use row::{ByteRows, FLAG_WIDE, RowColumn, RowCorrupt, RowLayout, RowSource, RowVersion};
+pub use row::{
+    ByteRows, FLAG_WIDE, RowColumn, RowCorrupt, RowDraft, RowLayout, RowSource, RowVersion,
+};
 pub use sql_mode::SqlMode;
 pub use sql_type::{JsonRole, NOT_FIXED_DECIMALS, Physical, SqlType, TypeKind, decimal_width};
 pub use temporal::{Date, DateTime, Time};

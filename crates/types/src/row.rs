@@ -14,11 +14,13 @@
 
 mod byte_rows;
 mod decode;
+mod draft;
 mod encode;
 mod layout;
 mod upgrade;
 
 pub use byte_rows::ByteRows;
+pub use draft::RowDraft;
 pub use layout::{FLAG_WIDE, RowColumn, RowLayout};
 pub use upgrade::{RowSource, RowVersion};
 

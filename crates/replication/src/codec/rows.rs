@@ -81,7 +81,8 @@ pub struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    pub(crate) fn is(kind: EventKind) -> bool {
+    /// Whether events of a type are rows events.
+    pub fn is(kind: EventKind) -> bool {
         KINDS.iter().any(|(of, _, _)| *of == kind)
     }
 

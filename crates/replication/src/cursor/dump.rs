@@ -22,6 +22,17 @@ pub enum Step {
     Ended,
 }
 
+/// A group that a dump has gone past.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Passed {
+    /// Its last event was handed over.
+    Sent,
+    /// The reader has it.
+    Known,
+    /// The reader does not want it.
+    Unwanted,
+}
+
 /// Reader's view of the file under way.
 struct Reading<'a> {
     scan: FileScan<'a>,
@@ -44,6 +55,8 @@ pub struct Dump<'a> {
     /// File and offset at which the reader wanted to begin.
     first: (String, u64),
     reading: Reading<'a>,
+    /// The group whose last event came with the last step.
+    passed: Option<(Place, Passed)>,
 }
 
 impl<'a> Dump<'a> {
@@ -66,6 +79,7 @@ impl<'a> Dump<'a> {
             maker: Maker { server_id: found.server_id, checksum },
             first: (first_name(ask).unwrap_or(&reading.name).to_owned(), place.offset),
             reading,
+            passed: None,
         };
         let form = match (place.offset, dump.groups.is_within()) {
             (FIRST, false) => FirstEvent::Whole,
@@ -84,6 +98,17 @@ impl<'a> Dump<'a> {
         self.reading.file
     }
 
+    /// Place at which the dump is.
+    pub fn place(&self) -> Place {
+        Place { file: self.reading.file, offset: self.reading.scan.offset() }
+    }
+
+    /// The group that the last step has gone past, and the place behind it. Its last event was the
+    /// first one that the step handed over.
+    pub fn passed(&self) -> Option<(Place, Passed)> {
+        self.passed
+    }
+
     /// An event that says that there is no further one yet.
     pub fn heartbeat(&self) -> Vec<u8> {
         self.maker.heartbeat(&self.reading.name, self.reading.scan.offset())
@@ -100,6 +125,7 @@ impl<'a> Dump<'a> {
     /// Goes on by one event, or to the next file. `upto` is the end of what the reader may get; it
     /// never goes back.
     pub fn step(&mut self, upto: Place, send: &mut dyn FnMut(&[u8])) -> Result<Step, Refusal> {
+        self.passed = None;
         if let Some(step) = self.event(send)? {
             return Ok(step);
         }
@@ -180,11 +206,21 @@ impl<'a> Dump<'a> {
         reading.last = (placed.offset, end);
         let is_marked = placed.frame.header.has(flags::SKIP_REPLICATION);
         let is_unwanted = is_marked && self.marked == MarkedEvents::Unwanted;
-        let result = groups.take(&placed, || log.gtid_state()).and_then(|fate| match fate {
+        let fate = groups.take(&placed, || log.gtid_state());
+        let is_skipped = fate == Ok(Fate::Skipped);
+        let result = fate.and_then(|fate| match fate {
             Fate::Sent if is_unwanted => Ok(Form::Nothing),
             Fate::Sent => form(&placed, self.capability, self.annotations),
             Fate::Skipped => Ok(Form::Nothing),
         });
+        let passed = match &result {
+            Ok(Form::Nothing) if is_skipped && groups.skips_known() => Passed::Known,
+            Ok(Form::Nothing) => Passed::Unwanted,
+            _ => Passed::Sent,
+        };
+        if groups.passes(&placed.event) {
+            self.passed = Some((Place { file: reading.file, offset: end }, passed));
+        }
         match result {
             Ok(Form::Same) => send(placed.frame.bytes()),
             Ok(Form::Other(event)) => send(&event),

@@ -45,6 +45,8 @@ pub(super) struct Groups {
     last: Option<Ending>,
     /// The reader has to hear of what was skipped.
     owes_list: bool,
+    /// The group under way.
+    current: Option<Ending>,
 }
 
 /// An event's fate.
@@ -78,6 +80,7 @@ impl Groups {
             skipped: None,
             last: is_over.then_some(Ending::Statement),
             owes_list: false,
+            current: None,
         }
     }
 
@@ -176,6 +179,19 @@ impl Groups {
         if gtid.seq > end.seq {
             self.skipped = Some(ending);
         }
+    }
+
+    /// Whether an event, which is the next one of the log, ends a group.
+    pub(super) fn passes(&mut self, event: &Event<'_>) -> bool {
+        if let Event::Gtid(begin) = event {
+            self.current = Some(ending(begin));
+        }
+        self.current.take_if(|ending| ends(event, *ending)).is_some()
+    }
+
+    /// Whether groups that are skipped are groups that the reader has.
+    pub(super) fn skips_known(&self) -> bool {
+        self.until.is_none()
     }
 
     /// Whether the reader has to get a list of the groups seen, now that an event was taken.

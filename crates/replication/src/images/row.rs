@@ -70,6 +70,10 @@ impl<'a> Images<'a> {
         Self { reader: Reader::new(bytes) }
     }
 
+    pub(super) fn reader(&mut self) -> &mut Reader<'a> {
+        &mut self.reader
+    }
+
     /// Whether all images are read.
     pub fn is_empty(&self) -> bool {
         self.reader.is_empty()

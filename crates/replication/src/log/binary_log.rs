@@ -3,7 +3,7 @@
 //! Must not hold the state's lock over I/O. Locks are taken in this order: checkpoint, writer,
 //! room, state.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::io;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use std::sync::atomic::AtomicU64;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::codec::Checksum;
-use crate::gtid::{BinlogState, OutOfOrder};
+use crate::gtid::{BinlogState, Gtid, OutOfOrder};
 use crate::log::cache::Cache;
 use crate::log::counts::Counts;
 use crate::log::files::{FileNumber, LogFiles, Place};
@@ -102,6 +102,8 @@ pub(super) struct State {
     pub(super) tip: Tip,
     /// The records that the writer has not taken; the last one has number `tip.next - 1`.
     pub(super) queue: VecDeque<Entry>,
+    /// The highest numbers of domains that were seen elsewhere: new groups get higher ones.
+    pub(super) seen: BTreeMap<u32, u64>,
     pub(super) taken: Taken,
     /// Bytes that a record may have.
     pub(super) most_record: usize,
@@ -175,6 +177,16 @@ impl State {
     }
 
     /// Takes another tip for both ends: at start, when nothing is queued.
+    /// The number of the next group of a domain.
+    pub(super) fn next_seq(&self, domain: u32) -> Option<u64> {
+        let next = self.tip.gtids.next_seq(domain)?;
+        match self.seen.get(&domain) {
+            Some(seen) => seen.checked_add(1).map(|behind| behind.max(next)),
+            None => Some(next),
+        }
+    }
+
+    /// At start: a state without queue.
     pub(super) fn restart(&mut self, tip: &Tip) {
         self.queue.clear();
         (self.pending, self.room, self.made, self.blind) = (0, 0, None, 0);
@@ -206,6 +218,7 @@ impl BinaryLog {
             settings,
             tip: Tip::default(),
             queue: VecDeque::with_capacity(QUEUE),
+            seen: BTreeMap::new(),
             taken: Taken::default(),
             most_record: MOST_RECORD,
             durable: 0,
@@ -251,6 +264,15 @@ impl BinaryLog {
     /// Says how many bytes a rider may bring, before the first cache is made.
     pub fn set_most_record(&self, bytes: usize) {
         self.state().most_record = bytes;
+    }
+
+    /// Says that groups were seen elsewhere: new groups of their domains get higher numbers.
+    pub fn note_seen(&self, gtids: impl IntoIterator<Item = Gtid>) {
+        let mut state = self.state();
+        for gtid in gtids {
+            let seen = state.seen.entry(gtid.domain).or_default();
+            *seen = gtid.seq.max(*seen);
+        }
     }
 
     /// The settings.

@@ -170,6 +170,23 @@ impl Cache {
         Ok(())
     }
 
+    /// Appends the events of another cache, which is empty then. False, and nothing is changed, if
+    /// they would not stay in memory.
+    pub fn take_small(&mut self, other: &mut Cache) -> bool {
+        let is_large = self.spilled() + other.spilled() > 0
+            || self.memory.len() + other.memory.len() > self.spill_at;
+        if is_large || self.checksum != other.checksum {
+            return false;
+        }
+        self.finished = None;
+        let base = self.memory.len() as u64;
+        self.memory.append(&mut other.memory);
+        self.last = other.last.map(|at| at + base).or(self.last);
+        self.last_rows = other.last_rows.map(|at| at + base).or(self.last_rows);
+        (other.last, other.last_rows, other.finished) = (None, None, None);
+        true
+    }
+
     /// Bytes of the last event, without the room for its checksum; 0 if there is none.
     pub fn last_event_len(&self) -> usize {
         let begin = self.last.unwrap_or(self.len());

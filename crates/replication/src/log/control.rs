@@ -121,6 +121,7 @@ impl Control<'_> {
         if is_reset {
             // The file made for the old numbers goes with all others.
             state.made = None;
+            state.seen.clear();
         }
         if begins_file {
             state.began_file();

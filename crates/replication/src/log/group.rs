@@ -111,7 +111,7 @@ impl Group<'_> {
         let gtids = &state.tip.gtids;
         let seq = match self.head.seq {
             Some(seq) => seq,
-            None => gtids.next_seq(domain).ok_or(Refused::SequenceEnd)?,
+            None => state.next_seq(domain).ok_or(Refused::SequenceEnd)?,
         };
         let gtid = Gtid { domain, server, seq };
         if self.head.strict && self.head.seq.is_some() {

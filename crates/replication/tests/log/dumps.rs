@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use selkie_replication::codec::{Checksum, Format, Frame, HEADER_BYTES};
 use selkie_replication::cursor::{
-    Annotations, Ask, Capability, Dump, Found, Known, MarkedEvents, Reason, Refusal, Start, Step,
+    Annotations, Ask, Capability, Dump, Found, Known, MarkedEvents, Passed, Reason, Refusal, Start,
+    Step,
 };
 use selkie_replication::gtid::Position;
 use selkie_replication::log::{BinaryLog, Place};
@@ -195,6 +196,38 @@ fn groups_that_the_reader_has_are_left_out() {
     // Another primary may have a domain that the log does not have.
     assert_eq!(from("0-1-9,1-1-2,7-7-7"), FROM_2);
     assert_eq!(from("0-1-5,1-1-1"), format!("binlog.000002:4 later 1-2 0-9 {FROM_2}"));
+}
+
+#[test]
+fn a_dump_tells_the_groups_it_has_passed() {
+    let life = Life::new(Checksum::Crc32);
+    let passed = |ask: &Ask| {
+        let mut dump = Dump::begin(&life.found(), ask, &mut |_| {}).unwrap();
+        let (mut word, mut last) = (String::new(), Place::default());
+        loop {
+            let step = dump.step(life.log.end(), &mut |_| {}).unwrap();
+            if let Some((place, how)) = dump.passed() {
+                assert!(place > last && place == dump.place());
+                last = place;
+                word.push(match how {
+                    Passed::Sent => 'S',
+                    Passed::Known => 'K',
+                    Passed::Unwanted => 'U',
+                });
+            }
+            if step != Step::Went {
+                return (word, last);
+            }
+        }
+    };
+    let all = |word: &str| (word.to_owned(), life.log.end());
+    assert_eq!(passed(&at("", 4)), all("SSSSSSS"));
+    assert_eq!(passed(&behind(known("0-1-1"))), all("KSSSSSS"));
+    assert_eq!(passed(&behind(known("0-1-3,1-1-1"))), all("KSSS"));
+    assert_eq!(passed(&behind(known("0-1-10,1-1-2"))), all("K"));
+    // A reader that wants a last group may not have those that it does not get.
+    let until = Some("0-1-12".parse().unwrap());
+    assert_eq!(passed(&behind(Known { until, ..known("0-1-10,1-1-2") })), all("U"));
 }
 
 #[test]

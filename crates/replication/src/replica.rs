@@ -1,0 +1,20 @@
+//! The rules of a replica: what it has applied, which tables it takes, how it reads what it
+//! received.
+//!
+//! No sockets, threads, files or SQL here: the server has those.
+
+mod course;
+mod ends;
+mod filter;
+mod note;
+mod relay;
+mod stream;
+mod tracker;
+
+pub use course::Course;
+pub use ends::GroupEnds;
+pub use filter::{BadRule, FilterRule, ReplicaFilter};
+pub use note::{Applied, Note, Place};
+pub use relay::RelayWriter;
+pub use stream::{Stream, StreamError, Taken, Wants};
+pub use tracker::{MOST_NOTE, Tracker};
