@@ -2,6 +2,7 @@
 //!
 //! Must not look up accounts, and must not keep secrets longer than a call.
 
+pub mod ed25519;
 pub mod native;
 pub mod sha2;
 pub mod switch;

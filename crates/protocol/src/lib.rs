@@ -7,6 +7,7 @@
 
 pub mod auth;
 pub mod capabilities;
+pub mod client;
 pub mod command;
 pub mod compressed;
 pub mod error;

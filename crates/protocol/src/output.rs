@@ -57,6 +57,32 @@ impl Output {
         }
     }
 
+    /// Sets a byte of a packet's payload; `packet` is the number of bytes before the packet.
+    pub fn patch(&mut self, packet: usize, at: usize, byte: u8) {
+        if let Some(place) = self.buf.get_mut(packet + HEADER + at) {
+            *place = byte;
+        }
+    }
+
+    /// Numbers the packets behind the one that has `packet` bytes before it from `sequence` on, as
+    /// if an exchange had begun behind it.
+    pub fn renumber_behind(&mut self, packet: usize, sequence: u8) {
+        self.sequence = sequence;
+        let mut at = packet;
+        let mut is_behind = false;
+        while let Some(header) = self.buf.get_mut(at..at + HEADER) {
+            let length =
+                usize::from(header[0]) | usize::from(header[1]) << 8 | usize::from(header[2]) << 16;
+            if is_behind {
+                header[3] = self.sequence;
+                self.sequence = self.sequence.wrapping_add(1);
+            }
+            // A full frame is continued by the next one.
+            is_behind |= length < MAX_FRAME;
+            at += HEADER + length;
+        }
+    }
+
     /// Removes the first `count` bytes, which were sent.
     pub fn drop_front(&mut self, count: usize) {
         if count == self.buf.len() {
@@ -142,5 +168,32 @@ impl Output {
             self.put_header(at, chunk.len());
             self.buf.extend_from_slice(chunk);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_behind_one_get_new_numbers() {
+        let mut out = Output::new(7);
+        out.packet(|b| b.extend_from_slice(b"first"));
+        let at = out.len();
+        out.packet(|b| b.resize(b.len() + MAX_FRAME + 2, 0));
+        out.packet(|b| b.extend_from_slice(b"x"));
+        out.packet(|b| b.extend_from_slice(b"y"));
+        out.patch(at, 1, 9);
+        out.renumber_behind(at, 1);
+        let bytes = out.bytes();
+        let (first, second) = (at, at + HEADER + MAX_FRAME);
+        let third = second + HEADER + 2;
+        let numbers = [0, first, second, third, third + HEADER + 1].map(|at| bytes[at + 3]);
+        assert_eq!(numbers, [7, 8, 9, 1, 2]);
+        assert_eq!((bytes[at + HEADER + 1], out.sequence()), (9, 3));
+        let mut last = Output::new(200);
+        last.packet(|b| b.push(1));
+        last.renumber_behind(0, 1);
+        assert_eq!((last.bytes()[3], last.sequence()), (200, 1));
     }
 }

@@ -4,6 +4,7 @@
 
 use crate::error::{DecodeError, DecodeResult};
 use crate::reader::Reader;
+use crate::writer::{put_u16, put_u32};
 
 /// Longest host of a replica, in bytes.
 const HOST: usize = 60;
@@ -11,6 +12,9 @@ const HOST: usize = 60;
 const USER: usize = 48;
 /// Longest password of a replica, in bytes.
 const PASSWORD: usize = 48;
+
+/// Longest name of a file, in bytes.
+const FILE: usize = 512;
 
 /// A replica as it describes itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +44,21 @@ impl<'a> RegisterSlave<'a> {
         let port = r.u16("report-port")?;
         let _rank = r.u32("rank")?;
         Ok(Self { server_id, host, user, password, port, master_id: r.u32("master id")? })
+    }
+}
+
+impl RegisterSlave<'_> {
+    /// Appends the payload behind the command. Texts that are too long are cut.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        put_u32(out, self.server_id);
+        for (text, most) in [(self.host, HOST), (self.user, USER), (self.password, PASSWORD)] {
+            let text = text.get(..most).unwrap_or(text);
+            out.push(text.len() as u8);
+            out.extend_from_slice(text);
+        }
+        put_u16(out, self.port);
+        put_u32(out, 0);
+        put_u32(out, self.master_id);
     }
 }
 
@@ -81,9 +100,46 @@ impl<'a> BinlogDump<'a> {
         Ok(Self { offset, flags, server_id, file })
     }
 
+    /// Appends the payload behind the command.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        put_u32(out, self.offset);
+        put_u16(out, self.flags);
+        put_u32(out, self.server_id);
+        out.extend_from_slice(self.file);
+    }
+
     /// Whether a flag is set.
     pub fn has(&self, flag: u16) -> bool {
         self.flags & flag != 0
+    }
+}
+
+/// Word of a replica that it has the log up to a place, on its disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ack<'a> {
+    /// Offset in the file.
+    pub offset: u64,
+    /// Name of the file.
+    pub file: &'a [u8],
+}
+
+impl<'a> Ack<'a> {
+    /// The first byte of such a packet, and of the two before each event for such a replica.
+    pub const MAGIC: u8 = 0xef;
+
+    /// Decodes a packet.
+    pub fn decode(payload: &'a [u8]) -> DecodeResult<Self> {
+        let mut r = Reader::new(payload);
+        if r.u8("magic")? != Self::MAGIC {
+            return Err(DecodeError::Invalid("magic"));
+        }
+        let offset = r.u64("offset")?;
+        let file = r.take_rest();
+        match file.len() {
+            0 => Err(DecodeError::Truncated("file")),
+            1..=FILE => Ok(Self { offset, file }),
+            _ => Err(DecodeError::Invalid("file")),
+        }
     }
 }
 
@@ -97,6 +153,9 @@ mod tests {
         let plain = b"\x02\0\0\0\0\0\0\xce\x10\0\0\0\0\0\0\0\0";
         let decoded = RegisterSlave::decode(plain).unwrap();
         assert_eq!((decoded.server_id, decoded.port, decoded.host), (2, 4302, &b""[..]));
+        let mut out = Vec::new();
+        decoded.encode(&mut out);
+        assert_eq!(out, plain);
         let cut = RegisterSlave::decode(b"\x02\0\0\0\x04hos");
         assert_eq!(cut, Err(DecodeError::Truncated("report-host")));
         let by_gtid = BinlogDump::decode(b"\x04\0\0\0\x02\0\x02\0\0\0").unwrap();
@@ -104,12 +163,34 @@ mod tests {
         assert!(by_gtid.has(BinlogDump::ANNOTATE) && !by_gtid.has(BinlogDump::NON_BLOCK));
         let by_name = BinlogDump::decode(b"\x04\0\0\0\x01\0\x02\0\0\0b.000001\0").unwrap();
         assert_eq!(by_name.file, b"b.000001");
+        let mut out = Vec::new();
+        by_name.encode(&mut out);
+        assert_eq!(BinlogDump::decode(&out), Ok(by_name));
+        let ack = Ack::decode(b"\xef\x76\x02\0\0\0\0\0\0binlog.000001").unwrap();
+        assert_eq!((ack.offset, ack.file), (0x276, &b"binlog.000001"[..]));
     }
 
     proptest! {
         #[test]
         fn garbage_never_panics(bytes in prop::collection::vec(any::<u8>(), 0..90)) {
             let _ = (RegisterSlave::decode(&bytes), BinlogDump::decode(&bytes));
+        }
+
+        #[test]
+        fn bytes_are_an_acknowledgement_only_as_a_whole(
+            mut bytes in prop::collection::vec(any::<u8>(), 0..600),
+            is_marked: bool,
+        ) {
+            if let (true, Some(first)) = (is_marked, bytes.first_mut()) {
+                *first = Ack::MAGIC;
+            }
+            let is_whole = bytes.first() == Some(&Ack::MAGIC) && (10..=9 + FILE).contains(&bytes.len());
+            let decoded = Ack::decode(&bytes);
+            prop_assert_eq!(decoded.is_ok(), is_whole);
+            if let Ok(ack) = decoded {
+                prop_assert_eq!(ack.offset.to_le_bytes(), &bytes[1..9]);
+                prop_assert_eq!(ack.file, &bytes[9..]);
+            }
         }
     }
 }
