@@ -38,6 +38,7 @@ mod prepare;
 mod primary;
 mod program;
 mod query;
+mod replication;
 mod routine;
 mod select;
 mod sequence;

@@ -65,9 +65,12 @@ pub enum FlushTarget {
         /// `FOR EXPORT`.
         export: bool,
     },
-    /// `[kind] LOGS`; the kind (`BINARY`, `ERROR`, `ENGINE`, `GENERAL`, `SLOW`, `RELAY`) or `None`
-    /// for all.
+    /// `[kind] LOGS`; the kind (`BINARY`, `ERROR`, `ENGINE`, `GENERAL`, `SLOW`) or `None` for all.
     Logs(Option<LogKind>),
+    /// `RELAY LOGS ['name']`.
+    RelayLogs(Option<StringLiteral>),
+    /// `SLAVE ['name']`, which is RESET SLAVE.
+    Slave(Option<StringLiteral>),
     /// `BINARY LOGS DELETE_DOMAIN_ID = (..)`.
     DeleteDomainIds(Vec<u64>),
     /// `PRIVILEGES`.

@@ -270,3 +270,12 @@ pub enum LockMode {
     /// `WRITE CONCURRENT`.
     WriteConcurrent,
 }
+
+/// The events of BINLOG, as base64.
+#[derive(Clone, Debug, PartialEq)]
+pub enum BinlogText {
+    /// `'text'`.
+    Text(Box<str>),
+    /// `@first, @second`: the names of the variables with its parts.
+    Variables(Box<str>, Box<str>),
+}

@@ -70,6 +70,8 @@ pub enum Statement {
     Use(Ident),
     /// `HELP`.
     Help(Box<str>),
+    /// `BINLOG`.
+    Binlog(BinlogText),
 
     /// Transaction control.
     Transaction(Transaction),
@@ -118,6 +120,10 @@ pub enum Statement {
     Backup(Box<Backup>),
     /// `RESET`.
     Reset(Vec<ResetTarget>),
+    /// `CHANGE MASTER`.
+    ChangeMaster(Box<ChangeMaster>),
+    /// `START SLAVE`, `STOP SLAVE`, `START ALL SLAVES`, `STOP ALL SLAVES`.
+    StartStopSlave(Box<StartStopSlave>),
     /// `PURGE BINARY LOGS`.
     PurgeLogs(Box<PurgeLogs>),
     /// `INSTALL`, `UNINSTALL`.

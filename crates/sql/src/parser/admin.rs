@@ -6,7 +6,7 @@ use selkie_types::error::catalogue::ER_NO_TABLES_USED;
 use super::{PResult, Parser};
 use crate::ast::{
     Backup, Flush, FlushTarget, LogKind, MaintenanceAction, PersistentFor, Plugin, PurgeLogs,
-    ResetTarget, Statement, StringLiteral, TableMaintenance,
+    ResetTarget, Statement, TableMaintenance,
 };
 use crate::lexer::{Kw, T};
 
@@ -143,8 +143,9 @@ impl Parser<'_> {
                 self.parens(|p| if p.at(T::RParen) { Ok(Vec::new()) } else { p.list(Self::u64) })?;
             return Ok(FlushTarget::DeleteDomainIds(ids));
         }
-        if kind == Some(LogKind::Relay) && self.at(T::Str) {
-            self.string()?;
+        if kind == Some(LogKind::Relay) {
+            let name = self.connection_name()?;
+            return self.for_channel(name).map(FlushTarget::RelayLogs);
         }
         Ok(FlushTarget::Logs(kind))
     }
@@ -165,6 +166,11 @@ impl Parser<'_> {
                 self.next();
                 self.expect(Kw::CACHE)?;
                 return Ok(FlushTarget::QueryCache);
+            }
+            Kw::SLAVE | Kw::REPLICA => {
+                self.next();
+                let name = self.connection_name()?;
+                return self.for_channel(name).map(FlushTarget::Slave);
             }
             _ => return self.ident().map(FlushTarget::Other),
         };
@@ -192,24 +198,13 @@ impl Parser<'_> {
                     ResetTarget::QueryCache
                 }
                 _ => {
-                    let name = if p.at(T::Str) { Some(p.string()?) } else { None };
+                    let name = p.connection_name()?;
                     let all = p.eat(Kw::ALL);
                     ResetTarget::Slave { name: p.for_channel(name)?, all }
                 }
             })
         })?;
         Ok(Statement::Reset(targets))
-    }
-
-    /// `FOR CHANNEL 'name'`, if present and no name was given before.
-    pub(super) fn for_channel(
-        &mut self,
-        name: Option<StringLiteral>,
-    ) -> PResult<Option<StringLiteral>> {
-        if name.is_none() && self.eat2(Kw::FOR, Kw::CHANNEL) {
-            return self.string().map(Some);
-        }
-        Ok(name)
     }
 
     pub(super) fn purge(&mut self) -> PResult<Statement> {

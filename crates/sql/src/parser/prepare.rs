@@ -1,10 +1,10 @@
-//! Prepared statements, KILL, LOCK TABLES, CALL, DO, USE, HELP.
+//! Prepared statements, KILL, LOCK TABLES, CALL, DO, USE, HELP, BINLOG.
 //! The text of a prepared statement is not parsed here: it is a value.
 
 use super::{PResult, Parser};
 use crate::ast::{
-    Call, Do, Execute, ExecuteImmediate, Kill, KillTarget, KillWhat, LockMode, LockTable,
-    LockTables, Prepare, Statement,
+    BinlogText, Call, Do, Execute, ExecuteImmediate, Kill, KillTarget, KillWhat, LockMode,
+    LockTable, LockTables, Prepare, Statement,
 };
 use crate::lexer::{Kw, T};
 
@@ -122,5 +122,16 @@ impl Parser<'_> {
     pub(super) fn help(&mut self) -> PResult<Statement> {
         self.next();
         Ok(Statement::Help(self.ident_or_text()?))
+    }
+
+    pub(super) fn binlog(&mut self) -> PResult<Statement> {
+        self.next();
+        if !self.at(T::UserVar) {
+            return Ok(Statement::Binlog(BinlogText::Text(self.text()?)));
+        }
+        let first = self.user_var()?;
+        self.expect(T::Comma)?;
+        let second = self.user_var()?;
+        Ok(Statement::Binlog(BinlogText::Variables(first, second)))
     }
 }

@@ -137,17 +137,18 @@ impl Parser<'_> {
             }
             Kw::RELAYLOG => {
                 self.next();
-                let name = if self.at(T::Str) { Some(self.string()?) } else { None };
+                let name = self.connection_name()?;
                 self.expect(Kw::EVENTS)?;
                 let (file, position) = self.log_position()?;
-                ShowWhat::RelaylogEvents { name, file, position, limit: self.limit_opt()? }
+                let limit = self.limit_opt()?;
+                ShowWhat::RelaylogEvents { name: self.for_channel(name)?, file, position, limit }
             }
             Kw::SLAVE | Kw::REPLICA => {
                 self.next();
                 if self.eat(Kw::HOSTS) {
                     return Ok(ShowWhat::SlaveHosts);
                 }
-                let name = if self.at(T::Str) { Some(self.string()?) } else { None };
+                let name = self.connection_name()?;
                 self.expect(Kw::STATUS)?;
                 ShowWhat::SlaveStatus(self.for_channel(name)?)
             }

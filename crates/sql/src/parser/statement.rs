@@ -97,10 +97,16 @@ impl Parser<'_> {
             Kw::BACKUP => self.backup(),
             Kw::RESET => self.reset(),
             Kw::PURGE => self.purge(),
+            Kw::CHANGE => self.change_master(),
+            Kw::STOP => {
+                self.next();
+                self.start_stop_slave(false)
+            }
             Kw::INSTALL => self.install(),
             Kw::UNINSTALL => self.uninstall(),
             Kw::SHUTDOWN => self.shutdown(),
             Kw::HELP => self.help(),
+            Kw::BINLOG => self.binlog(),
             Kw::SIGNAL | Kw::RESIGNAL => self.signal(),
             Kw::GET => self.get_diagnostics(),
             Kw::IF | Kw::CASE | Kw::LOOP | Kw::WHILE | Kw::REPEAT | Kw::FOR => {

@@ -24,7 +24,7 @@ impl Parser<'_> {
     pub(super) fn start(&mut self) -> PResult<Statement> {
         self.next();
         if !self.at(Kw::TRANSACTION) {
-            return self.unsupported_replication("START SLAVE");
+            return self.start_stop_slave(true);
         }
         self.next();
         let (mut consistent_snapshot, mut read_only) = (false, None);

@@ -67,25 +67,9 @@ impl Parser<'_> {
         self.swallow_one(what)
     }
 
-    /// Replication statements; the next token is the word after START or STOP.
-    pub(super) fn unsupported_replication(&mut self, what: &'static str) -> PResult<Statement> {
-        self.expect_any(&[Kw::SLAVE, Kw::REPLICA, Kw::ALL])?;
-        self.swallow_one(what)
-    }
-
     /// Statements that are recognised by their first word.
     pub(super) fn unsupported_statement(&mut self, kw: Kw) -> PResult<Statement> {
         let what = match kw {
-            Kw::CHANGE => {
-                self.next();
-                self.expect(Kw::MASTER)?;
-                "CHANGE MASTER"
-            }
-            Kw::STOP => {
-                self.next();
-                return self.unsupported_replication("STOP SLAVE");
-            }
-            Kw::BINLOG => "BINLOG",
             Kw::CACHE => {
                 self.next();
                 self.expect(Kw::INDEX)?;
