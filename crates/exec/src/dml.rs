@@ -9,6 +9,7 @@ mod insert;
 mod keeps;
 mod on_duplicate;
 mod row;
+mod rows;
 mod safe;
 mod undo;
 mod update;
@@ -24,6 +25,7 @@ pub(crate) use duplicate::duplicate_error;
 pub(crate) use insert::Inserter;
 pub(crate) use keeps::reads_row_by_row;
 pub(crate) use row::{check_error, is_false, is_zero};
+pub(crate) use rows::RowChanger;
 
 use crate::run::Env;
 use crate::{Outcome, ResultSink};

@@ -26,6 +26,7 @@
 #![forbid(unsafe_code)]
 
 mod admin;
+pub mod apply;
 pub mod bulk;
 mod ddl;
 mod dml;
@@ -59,7 +60,7 @@ pub use state::sink::{NullSink, OutParameter, Outcome, ResultSink, RowCounts, To
 pub use state::transaction::{Mark, Transaction, Unsettled};
 pub use state::{binlog, control, error, gate, metadata, session};
 pub use statement::prepared::{execute_prepared, prepare, prepare_shared, prepare_statement};
-pub use statement::{execute_statement, execute_text};
+pub use statement::{execute_statement, execute_text, prepare_transaction_as};
 pub use system::register_system_tables;
 
 impl Instance {

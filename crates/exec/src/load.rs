@@ -168,7 +168,7 @@ fn open_file<'s>(
     job: &Job<'_>,
     sink: &'s mut dyn ResultSink,
 ) -> SqlResult<Box<dyn Read + 's>> {
-    if job.load.local {
+    if job.load.local || sink.has_infile() {
         return sink.local_infile(&job.name);
     }
     let path = server_path(instance, &job.name)?;

@@ -133,7 +133,11 @@ fn check_lock_list(session: &Session, table: &TableInfo, written: bool) -> SqlRe
 }
 
 /// Lets the engines of a plan's tables join the transaction.
-fn join_engines(instance: &Instance, session: &mut Session, plan: &Plan) -> SqlResult<()> {
+pub(crate) fn join_engines(
+    instance: &Instance,
+    session: &mut Session,
+    plan: &Plan,
+) -> SqlResult<()> {
     let related = || plan.foreign.touched().map(|(table, _)| table);
     let calls = plan.calls_functions || !plan.changes.triggers.is_empty();
     let stored = calls || plan.tables.iter().chain(related()).any(|table| table.has_storage());

@@ -83,6 +83,7 @@ kinds! {
     Explain Inner "explain";
     Use Found "use";
     Help Nothing "help";
+    Binlog Found "binlog";
     Transaction Nothing "transaction";
     Xa Nothing "xa";
     Set Server "set";
@@ -104,6 +105,8 @@ kinds! {
     Backup Found "backup";
     Reset Server "reset";
     PurgeLogs Server "purge logs";
+    ChangeMaster Server "change master";
+    StartStopSlave Server "slave";
     Plugin Server "plugin";
     Shutdown Server "shutdown";
     CreateRoutine Found "create routine";
@@ -144,6 +147,15 @@ struct Required<'s> {
     first: Vec<Need<'s>>,
     /// Whether it counts against MAX_UPDATES_PER_HOUR.
     is_update: bool,
+}
+
+fn kind_about_logs(statement: &Statement) -> Kind {
+    match statement {
+        Statement::Reset(_) => Kind::Reset,
+        Statement::PurgeLogs(_) => Kind::PurgeLogs,
+        Statement::ChangeMaster(_) => Kind::ChangeMaster,
+        _ => Kind::StartStopSlave,
+    }
 }
 
 /// Requirements of a statement: the table itself.
@@ -205,6 +217,7 @@ fn required(statement: &Statement) -> Required<'_> {
         Statement::Explain(explain) => of(Kind::Explain, Vec::new(), is_update(&explain.statement)),
         Statement::Use(_) => reads(Kind::Use),
         Statement::Help(_) => reads(Kind::Help),
+        Statement::Binlog(_) => reads(Kind::Binlog),
         Statement::Transaction(_) => reads(Kind::Transaction),
         Statement::Xa(_) => reads(Kind::Xa),
         Statement::Set(_) => reads(Kind::Set),
@@ -230,8 +243,10 @@ fn required(statement: &Statement) -> Required<'_> {
         }
         Statement::Flush(_) => reads(Kind::Flush),
         Statement::Backup(_) => reads(Kind::Backup),
-        Statement::Reset(_) => reads(Kind::Reset),
-        Statement::PurgeLogs(_) => reads(Kind::PurgeLogs),
+        Statement::Reset(_)
+        | Statement::PurgeLogs(_)
+        | Statement::ChangeMaster(_)
+        | Statement::StartStopSlave(_) => reads(kind_about_logs(statement)),
         Statement::Plugin(_) => writes(Kind::Plugin),
         Statement::Shutdown { .. } => reads(Kind::Shutdown),
         Statement::CreateRoutine(create) => {
@@ -245,8 +260,7 @@ fn required(statement: &Statement) -> Required<'_> {
         Statement::Signal(_) => reads(Kind::Signal),
         Statement::GetDiagnostics(_) => reads(Kind::GetDiagnostics),
         Statement::DropStored(drop) => {
-            let is_update = !matches!(drop.kind, StoredKind::Server);
-            of(Kind::DropStored, Vec::new(), is_update)
+            of(Kind::DropStored, Vec::new(), !matches!(drop.kind, StoredKind::Server))
         }
         Statement::Unsupported { .. } => reads(Kind::Unsupported),
     }

@@ -23,6 +23,7 @@ use selkie_types::{SqlError, SqlResult, SqlType, Value, stack};
 
 use self::names_tables::names_tables;
 pub(crate) use self::prepare::refuse_nested;
+pub use self::xa::prepare_transaction_as;
 use crate::extension::extension;
 use crate::query::execution::Execution;
 use crate::query::planning;
@@ -32,8 +33,8 @@ use crate::state::gate::Work;
 use crate::state::guard::{self, guarded};
 use crate::state::session::{Access, FilePlaces, Privilege, bump};
 use crate::{
-    Instance, NullSink, Outcome, ResultSink, Session, admin, explain, handler, help, load, program,
-    query,
+    Instance, NullSink, Outcome, ResultSink, Session, admin, apply, explain, handler, help, load,
+    program, query,
 };
 
 /// Runs a parsed statement; `text` is its source.
@@ -147,6 +148,10 @@ impl Execution<'_> {
             Statement::LockTables(lock) => lock_tables::lock(self, lock),
             Statement::UnlockTables => lock_tables::unlock(self.session),
             Statement::Handler(what) => handler::run(self, what),
+            Statement::Binlog(text) => {
+                let result = apply::statement::run(self, text);
+                query::end_statement(self.session, result)
+            }
             Statement::LoadData(load) => {
                 let result = load::run(self, load);
                 query::end_statement(self.session, result)

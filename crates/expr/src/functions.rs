@@ -6,7 +6,7 @@ mod clock;
 mod compress;
 mod crypt;
 pub use crypt::old_password_hash;
-pub use encode::password_hash;
+pub use encode::{decode_base64, password_hash};
 pub(crate) mod date_format;
 mod date_make;
 mod date_part;
@@ -32,6 +32,7 @@ pub(crate) mod string_make;
 pub(crate) mod string_part;
 mod to_char;
 mod uuid;
+mod waits;
 pub(crate) mod xml;
 
 use std::sync::OnceLock;
@@ -67,6 +68,7 @@ static FAMILIES: &[&[Function]] = &[
     string_part::FUNCTIONS,
     to_char::FUNCTIONS,
     uuid::FUNCTIONS,
+    waits::FUNCTIONS,
     xml::FUNCTIONS,
 ];
 

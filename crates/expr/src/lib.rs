@@ -40,5 +40,5 @@ pub use expr::{
     NamedTable, Origin, SequenceAsk, SequenceCall, StoredCall, Subquery, SubqueryId, SubqueryKind,
     VariableScope,
 };
-pub use functions::{function_named, old_password_hash, password_hash};
+pub use functions::{decode_base64, function_named, old_password_hash, password_hash};
 pub use timezone::TimeZone;

@@ -37,7 +37,10 @@ mod star;
 mod updatable;
 
 pub use bind::{HandlerRead, HandlerSyntax};
-pub use planner::{PlanContext, bind_constant, handler_read, is_planned, late_into, plan};
+pub use planner::{
+    PlanContext, RowsChange, RowsPlan, bind_constant, handler_read, is_planned, late_into, plan,
+    rows_plan,
+};
 pub use settings::{
     Environment, NoEnvironment, Permissions, PlanVariables, Settings, StatisticsSource,
     StoredFunction, StoredStatistics, Unrestricted,

@@ -3,6 +3,7 @@
 
 mod dml;
 mod foreign;
+mod rows;
 
 use std::sync::Arc;
 
@@ -16,6 +17,7 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{SqlError, SqlResult, stack};
 
+pub use self::rows::{RowsChange, RowsPlan, rows_plan};
 use crate::bind::{Binder, HandlerRead, HandlerSyntax, Named, Names, Query};
 use crate::build::{Builder, Built, CommonEstimate, Goal, SubplanCost, tell_scans};
 use crate::logical::{ColumnId, ColumnSet, Columns, Logical, SubqueryState};

@@ -59,7 +59,8 @@ impl<'a> Ddl<'a> {
             None => self.session.definition(text, &self.said.form())?,
         };
         self.said.is_logged.set(true);
-        Change::begin(self.instance, log)
+        let change = Change::begin(self.instance, log)?;
+        Ok(change.with_note(self.session.transaction.note()))
     }
 
     /// Chooses the text of DROP TABLE. Compat: the server names the tables, those that do not exist

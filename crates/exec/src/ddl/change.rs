@@ -12,7 +12,7 @@ use selkie_engine::{Engine, EngineTrx, TableId};
 use selkie_types::{SqlError, SqlResult};
 
 use crate::Instance;
-use crate::state::binlog::Definition;
+use crate::state::binlog::{Definition, Noted, commit_with_note};
 use crate::state::error::{from_engine, from_engine_commit};
 use crate::state::own_transaction::{begin, commit_now};
 
@@ -28,6 +28,8 @@ pub(super) struct Change<'a> {
     new: RefCell<Vec<(Arc<dyn Engine>, TableId)>>,
     /// The statement's group of the binary log.
     log: Option<Definition>,
+    /// The note of a replica that has applied the statement.
+    note: Option<Arc<Noted>>,
 }
 
 impl<'a> Change<'a> {
@@ -41,7 +43,13 @@ impl<'a> Change<'a> {
             stale: Vec::new(),
             new: RefCell::default(),
             log,
+            note: None,
         })
+    }
+
+    /// The same change, whose commit has a note too.
+    pub(super) fn with_note(self, note: Option<Arc<Noted>>) -> Self {
+        Self { note, ..self }
     }
 
     /// The transaction, for changes of storage in the dictionary's engine.
@@ -131,7 +139,7 @@ impl<'a> Change<'a> {
         let engine = self.instance.dictionary.engine();
         let committed = match self.log {
             Some(log) => log.commit(&**engine, self.trx),
-            None => self.trx.commit(None),
+            None => commit_with_note(self.trx, self.note.as_deref()),
         };
         if let Some(lsn) = committed.map_err(from_engine_commit)? {
             engine.wait_durable(lsn).map_err(from_engine_commit)?;

@@ -10,8 +10,8 @@ use selkie_expr::{Expr, VariableScope};
 use selkie_plan::explain::Known;
 use selkie_plan::physical::Plan;
 use selkie_plan::{
-    Environment, HandlerRead, HandlerSyntax, Permissions, PlanContext, StatisticsSource,
-    StoredFunction,
+    Environment, HandlerRead, HandlerSyntax, Permissions, PlanContext, RowsChange, RowsPlan,
+    StatisticsSource, StoredFunction,
 };
 use selkie_sql::ast::{self, Statement};
 use selkie_sql::{ClientText, ParseOptions, Parsed};
@@ -146,6 +146,15 @@ impl Scope<'_> {
         self.with_context(text, parameters, |context| {
             selkie_plan::handler_read(table, syntax, context)
         })
+    }
+
+    /// Plans a change of whole rows of a table.
+    pub(crate) fn rows_plan(
+        self,
+        table: &Arc<TableInfo>,
+        change: RowsChange,
+    ) -> SqlResult<RowsPlan> {
+        self.with_context(&[], (&[], 0), |context| selkie_plan::rows_plan(table, change, context))
     }
 
     /// Plans the view's query and fails with its error.

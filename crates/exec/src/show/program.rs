@@ -1,7 +1,7 @@
 //! SHOW CREATE of procedures, functions and triggers. A routine's body is shown only to its definer
 //! and to accounts with the privilege for it; others get NULL.
 
-use selkie_catalog::{ProgramContext, Routine};
+use selkie_catalog::{ProgramContext, Routine, quote_identifier};
 use selkie_sql::ast::{RoutineKind, TableName};
 use selkie_types::error::catalogue::{
     ER_FEATURE_DISABLED, ER_SP_DOES_NOT_EXIST, ER_SPECIFIC_ACCESS_DENIED_ERROR,
@@ -15,9 +15,9 @@ use crate::ddl::definer_clause;
 use crate::query::execution::Scope;
 use crate::state::session::Privilege;
 
-/// `sql_mode` as text.
-fn mode_text(bits: u64) -> String {
-    SqlMode::from_bits(bits).map(|mode| mode.to_string()).unwrap_or_default()
+/// `sql_mode` of a program.
+fn mode_of(context: &ProgramContext) -> SqlMode {
+    SqlMode::from_bits(context.sql_mode).unwrap_or_default()
 }
 
 fn context_columns() -> [(&'static str, SqlType); 3] {
@@ -91,18 +91,33 @@ pub(super) fn create_routine(
             .is_ok();
     let text = sees_body.then(|| {
         let definer = definer_clause(&routine.context.definer);
-        Value::bytes(format!("CREATE {definer} {}", routine.definition()))
+        let mode = mode_of(&routine.context);
+        let head = format!("{} {}", routine.kind(), quote_identifier(&routine.name));
+        let text = routine.definition();
+        let rest = text.strip_prefix(&head).unwrap_or_default();
+        let head = in_quotes_of(mode, format!("CREATE {definer} {head}"));
+        Value::bytes(format!("{head}{rest}"))
     });
     let mut columns =
         vec![(first, text_type(64)), ("sql_mode", text_type(256)), (second, definition_type())];
     columns.extend(context_columns());
     let mut row = vec![
         Value::bytes(&routine.name),
-        Value::bytes(mode_text(routine.context.sql_mode)),
+        Value::bytes(mode_of(&routine.context).to_string()),
         text.unwrap_or_default(),
     ];
     row.extend(context_values(&routine.context));
     Ok(ShownRows { columns, rows: vec![row] })
+}
+
+/// Names in backticks as the mode of a program has them. Compat: with ANSI_QUOTES that is in double
+/// quotes; a name with either quote in it stays as it is.
+fn in_quotes_of(mode: SqlMode, names: String) -> String {
+    let is_plain = !names.contains("``") && !names.contains('"');
+    match mode.contains(SqlMode::ANSI_QUOTES) && is_plain {
+        true => names.replace('`', "\""),
+        false => names,
+    }
 }
 
 fn definer_is(session: &Session, definer: &str) -> bool {
@@ -124,7 +139,7 @@ pub(super) fn create_trigger(
         .hooks
         .check_needs(session, schema, &trigger.table, Privileges::TRIGGER)
         .map_err(denied)?;
-    let definer = definer_clause(&trigger.context.definer);
+    let definer = in_quotes_of(mode_of(&trigger.context), definer_clause(&trigger.context.definer));
     let mut columns = vec![
         ("Trigger", text_type(64)),
         ("sql_mode", text_type(256)),
@@ -134,7 +149,7 @@ pub(super) fn create_trigger(
     columns.push(("Created", SqlType::new(selkie_types::TypeKind::Timestamp, 22, 2)));
     let mut row = vec![
         Value::bytes(&trigger.name),
-        Value::bytes(mode_text(trigger.context.sql_mode)),
+        Value::bytes(mode_of(&trigger.context).to_string()),
         Value::bytes(format!("CREATE {definer} {}", trigger.definition())),
     ];
     row.extend(context_values(&trigger.context));

@@ -11,6 +11,7 @@
 
 mod events;
 mod images;
+mod noted;
 mod query;
 mod rider;
 mod row_log;
@@ -19,6 +20,7 @@ mod session_log;
 
 pub(crate) use self::events::EventsMark;
 pub(crate) use self::images::TableImages;
+pub(crate) use self::noted::{Noted, commit_with_note};
 pub(crate) use self::query::{ABOUT_SCHEMA, Definition, Form};
 pub use self::rider::{Binlog, GroupHeadline};
 pub(crate) use self::row_log::RowLog;

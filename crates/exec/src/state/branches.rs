@@ -196,7 +196,8 @@ impl Session {
     pub fn end_transaction(&mut self, instance: &Instance) -> SqlResult<()> {
         let Some(branch) = self.transaction.branch().cloned() else { return self.rollback() };
         if branch.state == BranchState::Prepared {
-            let transaction = std::mem::take(&mut self.transaction);
+            let next = self.transaction.next();
+            let transaction = std::mem::replace(&mut self.transaction, next);
             instance.branches.detach(&branch.xid, transaction);
             return Ok(());
         }

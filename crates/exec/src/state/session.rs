@@ -13,6 +13,7 @@ mod settings;
 mod view;
 mod work;
 
+use std::any::Any;
 use std::cell::Cell;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -111,6 +112,8 @@ pub struct Session {
     pub(crate) locks_reads: bool,
     /// Whether the running query belongs to a SHOW, which sees temporary tables.
     pub(crate) shows: bool,
+    /// State of BINLOG statements: theirs to read.
+    pub(crate) replay: Option<Box<dyn Any + Send + Sync>>,
     /// Stored programs being run.
     pub(crate) programs: crate::state::programs::ProgramState,
 }
@@ -175,6 +178,7 @@ impl Session {
             space: Cell::new(None),
             locks_reads: false,
             shows: false,
+            replay: None,
             programs: Default::default(),
         }
     }

@@ -49,6 +49,12 @@ pub trait ResultSink {
         Ok(())
     }
 
+    /// Whether [`Self::local_infile`] gives the file of LOAD DATA without LOCAL too: a primary has
+    /// sent it.
+    fn has_infile(&self) -> bool {
+        false
+    }
+
     /// Asks the client for a file (`LOAD DATA LOCAL INFILE`).
     fn local_infile(&mut self, _file: &str) -> SqlResult<Box<dyn Read + '_>> {
         Err(SqlError::new(&ER_NOT_ALLOWED_COMMAND, &[]))

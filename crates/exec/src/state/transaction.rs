@@ -7,6 +7,8 @@
 //!   the caller delays the answer until [`Transaction::take_unsettled`] is settled.
 //! - TRX-3 Metadata locks are held until the transaction ends.
 
+mod replica;
+
 use std::sync::Arc;
 
 use selkie_engine::{Engine, EngineTrx, Isolation, Lsn, Personality, WaitKind, Xid, blocking};
@@ -15,7 +17,7 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{Condition, SqlError, SqlResult};
 
-use crate::state::binlog::{Binlog, GroupHeadline, LogMark, SessionLog};
+use crate::state::binlog::{Binlog, GroupHeadline, LogMark, Noted, SessionLog, commit_with_note};
 use crate::state::branches::{Branch, BranchState};
 use crate::state::error::from_engine_commit;
 use crate::state::metadata::LockTicket;
@@ -109,6 +111,10 @@ struct Logged {
     log: Option<Arc<SessionLog>>,
     /// Name of the branch, if the log has the group that prepared it.
     prepared: Option<Xid>,
+    /// The note of a replica that has applied this transaction, to ride with its commit.
+    note: Option<Arc<Noted>>,
+    /// Whether changes in engines without rollback wait for the transaction's end.
+    is_deferred: bool,
 }
 
 /// A commit that may not be durable yet.
@@ -154,7 +160,7 @@ impl Transaction {
             snapshot_isolation: self.snapshot_isolation,
             parts: self.parts.iter().map(part).collect(),
             nested: true,
-            logged: Logged { log: self.logged.log.clone(), prepared: None },
+            logged: Logged { log: self.logged.log.clone(), ..Logged::default() },
             ..Self::default()
         }
     }
@@ -349,6 +355,12 @@ impl Transaction {
         self.branch = Some(branch);
     }
 
+    /// Makes the open transaction a branch.
+    pub(crate) fn become_branch(&mut self, branch: Branch) {
+        self.explicit = true;
+        self.branch = Some(branch);
+    }
+
     /// Moves the branch to another state.
     pub(crate) fn set_branch_state(&mut self, state: BranchState) {
         if let Some(branch) = &mut self.branch {
@@ -364,7 +376,7 @@ impl Transaction {
     ) -> Self {
         let (xid, trx) = prepared;
         let parts = vec![Part::new(engine, trx)];
-        let logged = Logged { log: None, prepared: Some(xid) };
+        let logged = Logged { prepared: Some(xid), ..Logged::default() };
         Self { parts, locks, logged, ..Self::default() }
     }
 
@@ -372,12 +384,16 @@ impl Transaction {
     pub(crate) fn prepare(&mut self, xid: &Xid, head: Option<&GroupHeadline>) -> SqlResult<()> {
         let mut waits = Vec::new();
         let mut is_logged = false;
+        let head = head.map(|head| GroupHeadline { note: self.note(), ..head.clone() });
         for part in &self.parts {
-            let prepared = match (&self.logged.log, head) {
+            let prepared = match (&self.logged.log, &head) {
                 (Some(log), Some(head)) if part.engine.personality().transactional => {
                     log.prepare(&*part.engine, part.trx(), (xid, head), &mut is_logged)
                 }
-                _ => part.trx().prepare(xid, None),
+                _ => match self.note().filter(|_| part.engine.carries_riders()) {
+                    Some(noted) => noted.ride(None, |rider| part.trx().prepare(xid, Some(rider))),
+                    None => part.trx().prepare(xid, None),
+                },
             };
             if let Some(lsn) = prepared.map_err(from_engine_commit)? {
                 waits.push((&part.engine, lsn));
@@ -438,18 +454,26 @@ impl Transaction {
     }
 
     /// Commits one part, with its group of the binary log if it has one.
-    fn commit_part(&mut self, part: Part, head: Option<&GroupHeadline>) -> SqlResult<Option<Lsn>> {
+    fn commit_part(
+        &mut self,
+        part: Part,
+        head: Option<&GroupHeadline>,
+        note: Option<Arc<Noted>>,
+    ) -> SqlResult<Option<Lsn>> {
         let engine = part.engine.clone();
         let is_immediate = !engine.personality().transactional;
         let has_changes = self.logged.prepared.is_some() && part.trx().has_changes();
         let prepared = self.logged.prepared.take_if(|_| has_changes && !is_immediate);
         let trx = part.into_trx()?;
         let committed = match (&self.logged.log, head) {
-            (Some(log), Some(head)) => match prepared {
-                Some(xid) => log.commit_prepared(&*engine, trx, (&xid, head)),
-                None => log.commit(&*engine, trx, head),
-            },
-            _ => trx.commit(None),
+            (Some(log), Some(head)) => {
+                let head = &GroupHeadline { note, ..head.clone() };
+                match prepared {
+                    Some(xid) => log.commit_prepared(&*engine, trx, (&xid, head)),
+                    None => log.commit(&*engine, trx, (head, self.logged.is_deferred)),
+                }
+            }
+            _ => commit_with_note(trx, note.as_deref()),
         };
         committed.map_err(from_engine_commit)
     }
@@ -457,21 +481,29 @@ impl Transaction {
     /// Logs the end of a branch, which may be another session's, as `other` logs.
     pub(crate) fn use_log_of(&mut self, other: &Self) {
         self.logged.log.clone_from(&other.logged.log);
+        self.logged.note.clone_from(&other.logged.note);
     }
 
     /// Commits and waits until the commit is durable (TRX-2). `head` is for the group in the binary
     /// log.
     pub fn commit(&mut self, head: Option<&GroupHeadline>) -> SqlResult<()> {
-        if self.end_reading() {
+        if !self.logged.is_deferred && self.end_reading() {
             return Ok(());
         }
         self.finish();
         let parts = std::mem::take(&mut self.parts);
         let mut waits = Vec::new();
         let mut result = Ok(());
-        for part in parts {
+        // The last commit takes the note: when it is durable, so are the others.
+        let note = self.note();
+        let taker = parts.iter().rposition(|part| part.engine.carries_riders());
+        for (at, part) in parts.into_iter().enumerate() {
             let engine = part.engine.clone();
-            match self.commit_part(part, head) {
+            let is_taker = Some(at) == taker;
+            let note = note.clone().filter(|_| is_taker);
+            // The group of a replica is logged once, with the commit that takes its note.
+            let head = head.filter(|_| is_taker || !self.logged.is_deferred);
+            match self.commit_part(part, head, note) {
                 Ok(Some(lsn)) => waits.push((engine, lsn)),
                 Ok(None) => {}
                 Err(error) => result = Err(error),
@@ -480,7 +512,7 @@ impl Transaction {
         for (engine, lsn) in waits {
             self.settle(Unsettled { engine, lsn })?;
         }
-        result
+        result.and_then(|()| self.append_rest(head))
     }
 
     /// Ends a read-only transaction in one engine; false if this is not one.
@@ -527,9 +559,17 @@ impl Transaction {
     /// Commits the changes in engines without transactions at the end of a statement: they stay
     /// whatever happens to the transaction. The answer waits as after a commit.
     pub(crate) fn end_immediate(&mut self, head: Option<&GroupHeadline>) -> SqlResult<()> {
-        if self.nested {
+        if self.nested || self.logged.is_deferred {
             return Ok(());
         }
+        self.commit_immediate(head, None)
+    }
+
+    fn commit_immediate(
+        &mut self,
+        head: Option<&GroupHeadline>,
+        note: Option<Arc<Noted>>,
+    ) -> SqlResult<()> {
         let mut result = Ok(());
         while let Some(at) = self.parts.iter().position(|p| !p.engine.personality().transactional) {
             let part = self.parts.remove(at);
@@ -538,7 +578,8 @@ impl Transaction {
             }
             let engine = part.engine.clone();
             self.unsafe_changes |= part.trx().has_changes();
-            let settled = match self.commit_part(part, head) {
+            let note = note.clone().filter(|note| !note.is_taken() && engine.carries_riders());
+            let settled = match self.commit_part(part, head, note) {
                 Ok(Some(lsn)) => self.settle(Unsettled { engine, lsn }),
                 other => other.map(drop),
             };
@@ -558,8 +599,8 @@ impl Transaction {
     /// Rolls back; true if some changes could not be undone beside others that could.
     pub fn rollback(&mut self, head: Option<&GroupHeadline>) -> SqlResult<bool> {
         let together = self.is_open() || self.can_roll_back || self.outlasting().is_some();
-        // The binary log may refuse changes that stand. The others are undone all the same, or their
-        // locks would outlast the transaction.
+        // The binary log may refuse changes that stand. The others are undone all the same, or
+        // their locks would outlast the transaction.
         let ended = self.end_immediate(head);
         self.logged.log.iter().for_each(|log| log.clear());
         let incomplete = self.unsafe_changes && together;
@@ -573,7 +614,8 @@ impl Transaction {
         if let (Some(xid), Some(log), Some(head)) =
             (self.logged.prepared.take(), &self.logged.log, head)
         {
-            log.rolled_back(&xid, head).map_err(from_engine_commit)?;
+            let head = GroupHeadline { note: self.note(), ..head.clone() };
+            log.rolled_back(&xid, &head).map_err(from_engine_commit)?;
         }
         result
     }
@@ -620,14 +662,23 @@ impl Transaction {
         self.savepoints.truncate(at + 1);
         let joined = self.savepoints[at].marks.iter().take_while(|mark| mark.is_some()).count();
         self.savepoints.iter_mut().for_each(|s| s.marks.truncate(joined));
+        let stands = |part: &Part| !part.engine.personality().transactional;
         if let (Some(log), Some(mark)) = (&self.logged.log, &self.savepoints[at].log) {
             log.cut(mark)?;
         }
-        for part in self.parts.drain(joined..) {
+        for part in self.parts.split_off(joined) {
+            if stands(&part) {
+                // It waits for the transaction's end, and is not undone.
+                self.parts.push(part);
+                self.savepoints.iter_mut().for_each(|s| s.marks.push(None));
+                continue;
+            }
             part.into_trx()?.rollback().map_err(from_engine_commit)?;
         }
         for (part, mark) in self.parts.iter().zip(self.savepoints[at].marks.iter().flatten()) {
-            part.trx().rollback_to(*mark).map_err(from_engine_commit)?;
+            if !stands(part) {
+                part.trx().rollback_to(*mark).map_err(from_engine_commit)?;
+            }
         }
         Ok(self.unsafe_changes)
     }

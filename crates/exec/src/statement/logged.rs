@@ -79,7 +79,10 @@ fn is_logged(statement: &Statement) -> bool {
 fn is_flush_logged(flush: &Flush) -> bool {
     let is_about_logs = |target: &FlushTarget| match target {
         FlushTarget::Tables { read_lock, export, .. } => *read_lock || *export,
-        FlushTarget::Logs(_) | FlushTarget::DeleteDomainIds(_) => true,
+        FlushTarget::Logs(_)
+        | FlushTarget::RelayLogs(_)
+        | FlushTarget::Slave(_)
+        | FlushTarget::DeleteDomainIds(_) => true,
         _ => false,
     };
     !flush.local && !flush.targets.iter().any(is_about_logs)

@@ -2,6 +2,7 @@
 //! are here. A name must be released on every path that ends a branch (XA-1).
 
 use selkie_engine::Xid;
+use selkie_expr::VariableScope;
 use selkie_plan::physical::OutputColumn;
 use selkie_sql::ast::{self, Statement};
 use selkie_types::error::catalogue::{
@@ -13,7 +14,7 @@ use crate::query::execution::Execution;
 use crate::recover_branches;
 use crate::run::rows_out::{send, text};
 use crate::state::branches::{Branch, BranchState, Branches, refusal_in, rolled_back};
-use crate::{Outcome, ResultSink, Session};
+use crate::{Instance, Outcome, ResultSink, Session};
 
 /// Runs an XA statement.
 pub(super) fn run(execution: &mut Execution<'_>, what: &ast::Xa) -> SqlResult<Outcome> {
@@ -23,7 +24,13 @@ pub(super) fn run(execution: &mut Execution<'_>, what: &ast::Xa) -> SqlResult<Ou
             start(branches, session, &name(xid), *join, *resume)?;
         }
         ast::Xa::End { xid, suspend, .. } => end(session, &name(xid), *suspend)?,
-        ast::Xa::Prepare(xid) => prepare(branches, session, &name(xid))?,
+        ast::Xa::Prepare(xid) => {
+            prepare(branches, session, &name(xid))?;
+            if replays(session) {
+                // The branch is anybody's to end, as if the session had gone.
+                session.end_transaction(execution.instance)?;
+            }
+        }
         ast::Xa::Commit { xid, one_phase } => {
             let committed = commit(branches, session, &name(xid), *one_phase);
             if committed.is_err() {
@@ -36,6 +43,13 @@ pub(super) fn run(execution: &mut Execution<'_>, what: &ast::Xa) -> SqlResult<Ou
         ast::Xa::Recover { sql_format } => return recover(branches, *sql_format, execution.sink),
     }
     Ok(Outcome::ok())
+}
+
+/// Whether the session replays a binary log: `pseudo_slave_mode`.
+fn replays(session: &Session) -> bool {
+    let variable = (VariableScope::Session, "pseudo_slave_mode");
+    let value = session.frame.hooks.variable(session, variable.0, variable.1);
+    matches!(value, Ok(Value::Int(1) | Value::UInt(1)))
 }
 
 fn name(xid: &ast::Xid) -> Xid {
@@ -126,6 +140,22 @@ fn prepare(branches: &Branches, session: &mut Session, xid: &Xid) -> SqlResult<(
     session.transaction.set_branch_state(BranchState::Prepared);
     branches.prepared(xid);
     Ok(())
+}
+
+/// Prepares the session's open transaction as a branch, which then belongs to no session: a replica
+/// learns the name only where the primary has prepared it.
+pub fn prepare_transaction_as(
+    instance: &Instance,
+    session: &mut Session,
+    xid: &Xid,
+) -> SqlResult<()> {
+    session.transaction.check_no_branch()?;
+    if !instance.branches.start(xid) {
+        return Err(SqlError::new(&ER_XAER_DUPID, &[]));
+    }
+    session.transaction.become_branch(Branch { xid: xid.clone(), state: BranchState::Idle });
+    prepare(&instance.branches, session, xid)?;
+    session.end_transaction(instance)
 }
 
 fn commit(branches: &Branches, session: &mut Session, xid: &Xid, one_phase: bool) -> SqlResult<()> {

@@ -111,7 +111,12 @@ impl World {
 impl World {
     /// The session called `name`.
     pub(crate) fn session(&mut self, name: &str) -> &mut Session {
-        session_of(&mut self.sessions, name)
+        self.parts(name).1
+    }
+
+    /// The instance, and the session called `name`.
+    pub(crate) fn parts(&mut self, name: &str) -> (&Instance, &mut Session) {
+        (&self.instance, session_of(&mut self.sessions, name))
     }
 
     /// Prepares a statement as a client does.

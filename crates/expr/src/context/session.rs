@@ -95,6 +95,24 @@ pub trait Session {
         Err(SqlError::new(&ER_NO_BINARY_LOGGING, &[]))
     }
 
+    /// `MASTER_GTID_WAIT`: whether a replica has applied all groups of a list before `longest` is
+    /// over; without it the wait has no end.
+    fn master_gtid_wait(&self, _list: &str, _longest: Option<Duration>) -> SqlResult<bool> {
+        Err(SqlError::not_supported("MASTER_GTID_WAIT"))
+    }
+
+    /// `MASTER_POS_WAIT`: how many events were waited for until a replica had applied a place of
+    /// its primary's log, -1 if `longest` is over before; `None` if the replica does not apply.
+    fn master_pos_wait(
+        &self,
+        _file: &str,
+        _offset: i64,
+        _longest: Option<Duration>,
+        _connection: Option<&str>,
+    ) -> SqlResult<Option<i64>> {
+        Err(SqlError::not_supported("MASTER_POS_WAIT"))
+    }
+
     /// `RELEASE_LOCK`: whether this session held the lock; `None` if nobody did.
     fn release_lock(&self, _name: &[u8]) -> SqlResult<Option<bool>> {
         Err(SqlError::not_supported("RELEASE_LOCK"))

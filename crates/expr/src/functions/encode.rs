@@ -262,7 +262,7 @@ fn to_base64(bytes: &[u8], out: &mut Vec<u8>) {
 }
 
 fn from_base64(frame: &Frame<'_>) -> SqlResult<Column> {
-    bytes_to_bytes(frame, |text, out| match decode_base64(text, out) {
+    bytes_to_bytes(frame, |text, out| match decode_base64(text, false, out) {
         Ok(()) => true,
         Err(at) => {
             frame.ctx.warn(&ER_BAD_BASE64_DATA, &[&at]);
@@ -271,7 +271,21 @@ fn from_base64(frame: &Frame<'_>) -> SqlResult<Column> {
     })
 }
 
-fn decode_base64(text: &[u8], out: &mut Vec<u8>) -> Result<(), usize> {
+/// The value of each letter of base64; others have [`NO_LETTER`].
+const LETTERS: [u8; 256] = {
+    let mut letters = [NO_LETTER; 256];
+    let mut at = 0;
+    while at < BASE64.len() {
+        letters[BASE64[at] as usize] = at as u8;
+        at += 1;
+    }
+    letters
+};
+const NO_LETTER: u8 = 64;
+
+/// Appends the bytes that `text` is the base64 of; the error is the offset of what is none. With
+/// `joined`, several such texts may follow each other.
+pub fn decode_base64(text: &[u8], joined: bool, out: &mut Vec<u8>) -> Result<(), usize> {
     let (mut word, mut count, mut pads) = (0u32, 0, 0);
     demand(text.len() / 4 * 3);
     for (at, &b) in text.iter().enumerate() {
@@ -285,13 +299,19 @@ fn decode_base64(text: &[u8], out: &mut Vec<u8>) -> Result<(), usize> {
                 0
             }
             _ if pads > 0 => return Err(at),
-            _ => BASE64.iter().position(|&c| c == b).ok_or(at)? as u32,
+            _ => match LETTERS[usize::from(b)] {
+                NO_LETTER => return Err(at),
+                six => u32::from(six),
+            },
         };
         word = word << 6 | six;
         count += 1;
         if count == 4 {
             out.extend_from_slice(&word.to_be_bytes()[1..4 - pads]);
             (word, count) = (0, 0);
+            if joined {
+                pads = 0;
+            }
         }
     }
     if count == 0 { Ok(()) } else { Err(text.len()) }

@@ -137,7 +137,6 @@ impl Draft {
     }
 }
 
-/// Triggers of a table for the given events.
 /// Changes of rows with these triggers.
 fn with_triggers(triggers: Vec<Arc<Trigger>>) -> RowChanges {
     RowChanges { triggers, computed: Vec::new() }
@@ -151,6 +150,14 @@ pub(super) fn computed(plan: &Plan, context: &PlanContext<'_>) -> SqlResult<Vec<
         Operator::Delete(delete) => delete.targets.iter().map(|t| &t.table).collect(),
         _ => return Ok(Vec::new()),
     };
+    computed_columns(&tables, context)
+}
+
+/// Those of `tables` that have columns which are computed when rows are read.
+pub(super) fn computed_columns(
+    tables: &[&Arc<TableInfo>],
+    context: &PlanContext<'_>,
+) -> SqlResult<Vec<ComputedColumns>> {
     let is_computed =
         |table: &&Arc<TableInfo>| (0..table.columns.len()).any(|at| table.is_computed(at));
     let names =
@@ -160,10 +167,15 @@ pub(super) fn computed(plan: &Plan, context: &PlanContext<'_>) -> SqlResult<Vec<
         let columns = binder.computed_columns(table)?;
         Ok(ComputedColumns { table: Arc::clone(table), columns })
     };
-    tables.into_iter().filter(is_computed).map(of).collect()
+    tables.iter().copied().filter(is_computed).map(of).collect()
 }
 
-fn triggers(table: &TableInfo, events: &[&str], context: &PlanContext<'_>) -> Vec<Arc<Trigger>> {
+/// Triggers of a table for the given events.
+pub(super) fn triggers(
+    table: &TableInfo,
+    events: &[&str],
+    context: &PlanContext<'_>,
+) -> Vec<Arc<Trigger>> {
     if table.kind != TableKind::Base {
         return Vec::new();
     }

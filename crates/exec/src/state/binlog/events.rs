@@ -7,7 +7,7 @@
 //!
 //! Must not know tables' values.
 
-use selkie_replication::codec::{Change, Event, Rows, RowsVersion, flags, row_flags};
+use selkie_replication::codec::{Change, Event, Query, Rows, RowsVersion, flags, row_flags};
 use selkie_replication::log::{Cache, CacheError, CacheMark};
 use selkie_types::RowCorrupt;
 use smallvec::SmallVec;
@@ -180,6 +180,12 @@ impl Events {
         self.open = None;
         let query = plain(0, &text);
         self.cache.add(&Event::Query(query), stamp.timestamp, stamp.server_id, flags::SUPPRESS_USE)
+    }
+
+    /// Adds a statement.
+    pub(super) fn statement(&mut self, query: Query<'_>, stamp: Stamp) -> Result<(), CacheError> {
+        self.open = None;
+        self.cache.add(&Event::Query(query), stamp.timestamp, stamp.server_id, 0)
     }
 
     pub(super) fn mark(&self) -> EventsMark {

@@ -11,6 +11,7 @@ use selkie_replication::codec::{Event, Query, StatusVar, StatusVars, flags, flag
 use selkie_replication::log::Cache;
 use selkie_types::{CollationId, Locale, SqlResult};
 
+use super::events::Stamp;
 use super::rider::{GroupEnd, GroupHeadline};
 use super::session_log::{SessionLog, Target, cache_error};
 use crate::Session;
@@ -60,7 +61,30 @@ impl Session {
         let added = cache.add(&Event::Query(query), head.timestamp, head.server_id, form.header);
         added.map_err(|error| cache_error(error, Target::Transaction))?;
         let (log, end) = (Arc::clone(log), GroupEnd::Definition);
+        let head = GroupHeadline { note: self.transaction.note(), ..head };
         Ok(Some(Definition { log, cache, head, end }))
+    }
+
+    /// Logs a definition as part of the transaction's group, whose rows follow.
+    pub fn log_in_group(&self, text: &[u8]) -> SqlResult<()> {
+        let (Some(log), Some(head)) = (self.log(), self.headline()) else { return Ok(()) };
+        let schema = self.frame.schema.as_deref().unwrap_or_default();
+        if !log.binlog.logs_schema(schema) {
+            return Ok(());
+        }
+        let mut status = Vec::new();
+        self.status(log.binlog.next_xid()).iter().for_each(|var| var.encode(&mut status));
+        let query = Query {
+            thread_id: head.thread,
+            exec_time: 0,
+            error_code: 0,
+            status: StatusVars(&status),
+            database: schema.as_bytes(),
+            text,
+        };
+        let stamp = Stamp { timestamp: head.timestamp, server_id: head.server_id };
+        let added = log.lock().transaction.statement(query, stamp);
+        added.map_err(|error| cache_error(error, Target::Transaction))
     }
 
     /// Begins to log the rows of a new table behind its definition.
@@ -77,6 +101,7 @@ impl Session {
         let (log, head) = (self.log()?, self.headline()?);
         let cache = log.take_filling()?;
         let end = if engine.transactional { GroupEnd::Xid } else { GroupEnd::Commit };
+        let head = GroupHeadline { note: self.transaction.note(), ..head };
         Some(Definition { log: Arc::clone(log), cache, head, end })
     }
 
@@ -98,10 +123,8 @@ impl Session {
         let (connection, server) =
             (settings.expressions.collation_connection, settings.binlog.collation_server);
         vars.push(StatusVar::Charset(client.0, connection.0, server.0));
-        let zone = settings.expressions.time_zone.name();
-        if &**zone != "SYSTEM" {
-            vars.push(StatusVar::TimeZone(zone.as_bytes()));
-        }
+        // A replica keeps the zone of an earlier event if this one names none.
+        vars.push(StatusVar::TimeZone(settings.expressions.time_zone.name().as_bytes()));
         let locale = settings.expressions.time_locale;
         if locale != Locale::english() {
             vars.push(StatusVar::LcTimeNames(locale.number as u16));
@@ -139,16 +162,16 @@ impl Definition {
         trx: Box<dyn EngineTrx>,
     ) -> EngineResult<Option<Lsn>> {
         let group = (&mut self.cache, &self.head, self.end);
-        let (lsn, gtid) = self.log.binlog.commit(engine, trx, group)?;
-        self.log.note_group(gtid);
+        let (lsn, logged) = self.log.binlog.commit(engine, trx, group)?;
+        self.log.note_group(logged);
         Ok(lsn)
     }
 
     /// Appends the group, durably.
     fn append(mut self) -> EngineResult<()> {
         let binlog = &self.log.binlog;
-        let (lsn, gtid) = binlog.append(&mut self.cache, &self.head, self.end)?;
-        self.log.note_group(gtid);
+        let (lsn, logged) = binlog.append(&mut self.cache, &self.head, self.end)?;
+        self.log.note_group(logged);
         binlog.engine.wait_durable(lsn)
     }
 }

@@ -6,13 +6,14 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use super::noted::Noted;
 use super::session_log::{Target, cache_error, write_error};
 use selkie_engine::{
     Engine, EngineError, EngineResult, EngineTrx, Lsn, Refusal, Rider, Xid as BranchName,
 };
-use selkie_replication::DatabaseFilter;
 use selkie_replication::codec::{Event, GtidEvent, Query, StatusVars, XaPrepare, Xid, flags};
-use selkie_replication::log::{BinaryLog, Cache, Group, GroupHead, Refused};
+use selkie_replication::log::{BinaryLog, Cache, Group, GroupHead, Place, Refused};
+use selkie_replication::{DatabaseFilter, Gtid};
 use selkie_types::SqlError;
 use selkie_types::error::catalogue::{
     ER_GTID_OPEN_TABLE_FAILED, ER_GTID_STRICT_OUT_OF_ORDER, ER_TRANS_CACHE_FULL,
@@ -32,8 +33,17 @@ pub struct Binlog {
     xids: AtomicU64,
 }
 
+/// A group that is in the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Logged {
+    /// Its number.
+    pub(crate) gtid: Gtid,
+    /// The place behind it.
+    pub(crate) end: Place,
+}
+
 /// Values of a session that a group's header has.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct GroupHeadline {
     /// Seconds since 1970.
     pub timestamp: u32,
@@ -49,6 +59,8 @@ pub struct GroupHeadline {
     pub is_parallel: bool,
     /// Number of the connection.
     pub thread: u32,
+    /// The note of a replica that has applied the group.
+    pub(crate) note: Option<Arc<Noted>>,
 }
 
 /// Ends of groups.
@@ -115,15 +127,15 @@ impl Binlog {
         self.xids.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Ends the events of `cache` as a group and hands it to `commit` as a rider. Returns the
-    /// group's number if the commit succeeded.
+    /// Ends the events of `cache` as a group and hands it to `commit` as a rider. Returns what was
+    /// logged if the commit succeeded.
     fn ride<T>(
         &self,
         cache: &mut Cache,
         head: &GroupHeadline,
         end: GroupEnd<'_>,
         commit: impl FnOnce(&mut dyn Rider) -> EngineResult<T>,
-    ) -> EngineResult<(T, selkie_replication::Gtid)> {
+    ) -> EngineResult<(T, Logged)> {
         self.terminate(cache, head, end)?;
         let parallel = if head.is_parallel { GtidEvent::ALLOW_PARALLEL } else { 0 };
         let group_head = GroupHead {
@@ -136,8 +148,11 @@ impl Binlog {
             strict: head.is_strict,
         };
         let mut rider = GroupRider { group: self.log.group(group_head, cache) };
-        let result = commit(&mut rider)?;
-        Ok((result, rider.group.gtid()))
+        let result = match &head.note {
+            Some(noted) => noted.ride(Some(&mut rider), commit)?,
+            None => commit(&mut rider)?,
+        };
+        Ok((result, Logged { gtid: rider.group.gtid(), end: rider.group.end() }))
     }
 
     /// Appends the events of `cache` as a group of its own.
@@ -146,7 +161,7 @@ impl Binlog {
         cache: &mut Cache,
         head: &GroupHeadline,
         end: GroupEnd<'_>,
-    ) -> EngineResult<(Lsn, selkie_replication::Gtid)> {
+    ) -> EngineResult<(Lsn, Logged)> {
         self.ride(cache, head, end, |rider| self.engine.append(rider))
     }
 
@@ -156,15 +171,15 @@ impl Binlog {
         engine: &dyn Engine,
         trx: Box<dyn EngineTrx>,
         group: (&mut Cache, &GroupHeadline, GroupEnd<'_>),
-    ) -> EngineResult<(Option<Lsn>, selkie_replication::Gtid)> {
+    ) -> EngineResult<(Option<Lsn>, Logged)> {
         let (cache, head, end) = group;
         if engine.carries_riders() {
             return self.ride(cache, head, end, |rider| trx.commit(Some(rider)));
         }
         trx.commit(None)?;
-        let (lsn, gtid) = self.append(cache, head, end)?;
+        let (lsn, logged) = self.append(cache, head, end)?;
         self.engine.wait_durable(lsn)?;
-        Ok((None, gtid))
+        Ok((None, logged))
     }
 
     /// Adds the events that end a group.
@@ -212,7 +227,7 @@ impl Binlog {
         engine: &dyn Engine,
         trx: &dyn EngineTrx,
         (xid, cache, head): (&BranchName, &mut Cache, &GroupHeadline),
-    ) -> EngineResult<(Option<Lsn>, selkie_replication::Gtid)> {
+    ) -> EngineResult<(Option<Lsn>, Logged)> {
         if !engine.carries_riders() {
             return Err(EngineError::Unsupported("a branch in the binary log"));
         }

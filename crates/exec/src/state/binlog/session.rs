@@ -3,6 +3,7 @@
 //! Must not change variables: the server resets those that count for one group.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use selkie_catalog::{TableInfo, TableKind};
 use selkie_engine::{Engine, EngineResult, EngineTrx, Lsn};
@@ -91,6 +92,12 @@ impl Session {
         self.transaction.log()?.last_group()
     }
 
+    /// End of the last group that the session has logged since the last call, whatever
+    /// `sql_log_bin` is now.
+    pub fn take_group_end(&self) -> Option<Place> {
+        self.transaction.log()?.take_end()
+    }
+
     /// End of the binary log as the snapshot of START TRANSACTION WITH CONSISTENT SNAPSHOT sees it.
     pub fn snapshot_place(&self) -> Option<Place> {
         self.transaction.log()?.snapshot()
@@ -136,7 +143,8 @@ impl Session {
             seq: settings.seq_no,
             is_strict: log.binlog.is_strict(),
             is_parallel: settings.is_parallel,
-            thread: self.core.id as u32,
+            note: None,
+            thread: self.core.shown_id.load(Ordering::Relaxed) as u32,
         })
     }
 }

@@ -18,7 +18,8 @@ use smallvec::SmallVec;
 
 use super::events::{Events, EventsMark, NewRows, RowSpace, Stamp};
 use super::images::TableImages;
-use super::rider::{Binlog, GroupEnd, GroupHeadline};
+use super::noted::commit_with_note;
+use super::rider::{Binlog, GroupEnd, GroupHeadline, Logged};
 use super::row_log::RowLog;
 
 /// Changes that a session has not handed to the binary log yet.
@@ -65,7 +66,9 @@ pub(super) struct LogState {
     /// End of what the transaction's snapshot sees, if it was taken for a copy.
     snapshot: Option<Place>,
     /// Last group of the session.
-    pub(super) last: Option<Gtid>,
+    last: Option<Gtid>,
+    /// End of the last group, until somebody takes it.
+    end: Option<Place>,
 }
 
 /// A state of the transaction's cache.
@@ -84,6 +87,7 @@ impl SessionLog {
             stamp: Stamp::default(),
             snapshot: None,
             last: None,
+            end: None,
         };
         Self { binlog, state: Mutex::new(state), has_snapshot: AtomicBool::new(false) }
     }
@@ -167,22 +171,38 @@ impl SessionLog {
         &self,
         engine: &dyn Engine,
         trx: Box<dyn EngineTrx>,
-        head: &GroupHeadline,
+        (head, is_deferred): (&GroupHeadline, bool),
     ) -> EngineResult<Option<Lsn>> {
         let mut state = self.state.lock();
-        let (target, end) = match engine.personality().transactional {
-            true => (Target::Transaction, GroupEnd::Xid),
-            false => (Target::Immediate, GroupEnd::Commit),
+        let (target, end) = match (is_deferred, engine.personality().transactional) {
+            (true, _) => state.whole_group(),
+            (false, true) => (Target::Transaction, GroupEnd::Xid),
+            (false, false) => (Target::Immediate, GroupEnd::Commit),
         };
         let events = state.events(target);
         if events.cache.is_empty() {
-            return trx.commit(None);
+            return commit_with_note(trx, head.note.as_deref());
         }
         let committed = self.binlog.commit(engine, trx, (&mut events.cache, head, end));
         events.clear();
-        let (lsn, gtid) = committed?;
-        state.last = Some(gtid);
+        let (lsn, logged) = committed?;
+        state.note(logged);
         Ok(lsn)
+    }
+
+    /// Appends the events that no commit has taken, as a group.
+    pub(crate) fn append_rest(&self, head: &GroupHeadline) -> EngineResult<()> {
+        let mut state = self.state.lock();
+        let (target, end) = state.whole_group();
+        let events = state.events(target);
+        if events.cache.is_empty() {
+            return Ok(());
+        }
+        let appended = self.binlog.append(&mut events.cache, head, end);
+        events.clear();
+        let (_, logged) = appended?;
+        state.note(logged);
+        Ok(())
     }
 
     /// Prepares a branch with the group of its events, if there are any.
@@ -196,12 +216,16 @@ impl SessionLog {
         let mut state = self.state.lock();
         let events = &mut state.transaction;
         if events.cache.is_empty() {
-            return trx.prepare(xid, None);
+            return match head.note.as_deref().filter(|_| engine.carries_riders()) {
+                Some(noted) => noted.ride(None, |rider| trx.prepare(xid, Some(rider))),
+                None => trx.prepare(xid, None),
+            };
         }
         let prepared = self.binlog.prepare(engine, trx, (xid, &mut events.cache, head));
         events.clear();
-        let (lsn, gtid) = prepared?;
-        (state.last, *is_logged) = (Some(gtid), true);
+        let (lsn, logged) = prepared?;
+        state.note(logged);
+        *is_logged = true;
         Ok(lsn)
     }
 
@@ -213,16 +237,16 @@ impl SessionLog {
         (xid, head): (&Xid, &GroupHeadline),
     ) -> EngineResult<Option<Lsn>> {
         let group = (&mut self.binlog.log.cache(), head, GroupEnd::XaCommit(xid));
-        let (lsn, gtid) = self.binlog.commit(engine, trx, group)?;
-        self.note_group(gtid);
+        let (lsn, logged) = self.binlog.commit(engine, trx, group)?;
+        self.note_group(logged);
         Ok(lsn)
     }
 
     /// Logs the rollback of a branch that a group has prepared.
     pub(crate) fn rolled_back(&self, xid: &Xid, head: &GroupHeadline) -> EngineResult<()> {
         let end = GroupEnd::XaRollback(xid);
-        let (lsn, gtid) = self.binlog.append(&mut self.binlog.log.cache(), head, end)?;
-        self.note_group(gtid);
+        let (lsn, logged) = self.binlog.append(&mut self.binlog.log.cache(), head, end)?;
+        self.note_group(logged);
         self.binlog.engine.wait_durable(lsn)
     }
 
@@ -259,8 +283,8 @@ impl SessionLog {
         events.rows(&new).map_err(refused)?.row(image)?;
         events.end_statement();
         let group = (&mut events.cache, head, GroupEnd::Commit);
-        let (lsn, gtid) = self.binlog.commit(engine, trx, group)?;
-        state.last = Some(gtid);
+        let (lsn, logged) = self.binlog.commit(engine, trx, group)?;
+        state.note(logged);
         Ok(lsn)
     }
 
@@ -285,17 +309,42 @@ impl SessionLog {
     }
 
     /// Remembers the session's last group.
-    pub(super) fn note_group(&self, gtid: Gtid) {
-        self.state.lock().last = Some(gtid);
+    pub(super) fn note_group(&self, logged: Logged) {
+        self.state.lock().note(logged);
     }
 
     /// The last group that the session has committed.
     pub(crate) fn last_group(&self) -> Option<Gtid> {
         self.state.lock().last
     }
+
+    /// Takes the end of the last group since the last call.
+    pub(crate) fn take_end(&self) -> Option<Place> {
+        self.state.lock().end.take()
+    }
 }
 
 impl LogState {
+    /// The cache with all events of a replica's group. A definition comes before the rows of its
+    /// table, also if that is of an engine without rollback.
+    fn whole_group(&mut self) -> (Target, GroupEnd<'static>) {
+        if self.immediate.cache.is_empty() {
+            return (Target::Transaction, GroupEnd::Xid);
+        }
+        if self.transaction.cache.is_empty() {
+            return (Target::Immediate, GroupEnd::Commit);
+        }
+        // Events that do not fit into memory become a group of their own.
+        if self.transaction.cache.take_small(&mut self.immediate.cache) {
+            self.immediate.clear();
+        }
+        (Target::Transaction, GroupEnd::Xid)
+    }
+
+    fn note(&mut self, logged: Logged) {
+        (self.last, self.end) = (Some(logged.gtid), Some(logged.end));
+    }
+
     /// One of the caches. Rows of a new table that is not new any more go with the transaction's.
     pub(super) fn events(&mut self, target: Target) -> &mut Events {
         match (target, &mut self.filling) {

@@ -23,6 +23,9 @@ pub type UserVariables = HashMap<Box<str>, (Value, SqlType)>;
 pub struct SessionCore {
     /// Connection number.
     pub id: u64,
+    /// Number that statements see, such as `CONNECTION_ID()`: its own, or that of the primary's
+    /// connection whose statement it applies.
+    pub shown_id: AtomicU64,
     /// Status counters.
     pub counters: Counters,
     /// `@name` variables.
@@ -45,6 +48,7 @@ impl SessionCore {
     pub(super) fn new(id: u64) -> Self {
         Self {
             id,
+            shown_id: AtomicU64::new(id),
             counters: Counters::default(),
             variables: Mutex::default(),
             next_insert_id: Mutex::default(),
@@ -73,6 +77,11 @@ impl RandomSeeds {
         }
         let both = self.both.load(Ordering::Relaxed);
         Some(((both >> 32) as u32, both as u32))
+    }
+
+    /// Forgets both: the next sequence begins anywhere.
+    pub fn forget(&self) {
+        self.known.store(false, Ordering::Relaxed);
     }
 
     /// Sets both.

@@ -52,6 +52,8 @@ pub enum Privilege {
     Federated,
     Event,
     SetUser,
+    /// BINLOG REPLAY: to apply events of a binary log.
+    Replay,
     /// SELECT and INSERT on a sequence, to use its numbers.
     TakeNumbers,
     /// Any privilege on the object.
@@ -301,6 +303,30 @@ pub trait SessionHooks: Send + Sync {
     /// there is no event at it.
     fn binlog_gtid_pos(&self, _file: &str, _offset: u64) -> SqlResult<Option<String>> {
         Err(SqlError::new(&ER_NO_BINARY_LOGGING, &[]))
+    }
+
+    /// `MASTER_GTID_WAIT`: whether a replica has applied all groups of a list before `longest` is
+    /// over; without it the wait has no end.
+    fn master_gtid_wait(
+        &self,
+        _session: &Session,
+        _list: &str,
+        _longest: Option<Duration>,
+    ) -> SqlResult<bool> {
+        Err(SqlError::not_supported("MASTER_GTID_WAIT"))
+    }
+
+    /// `MASTER_POS_WAIT`: how many events were waited for until a replica had applied a place of
+    /// its primary's log, -1 if `longest` is over before; `None` if the replica does not apply.
+    fn master_pos_wait(
+        &self,
+        _session: &Session,
+        _file: &str,
+        _offset: i64,
+        _longest: Option<Duration>,
+        _connection: Option<&str>,
+    ) -> SqlResult<Option<i64>> {
+        Err(SqlError::not_supported("MASTER_POS_WAIT"))
     }
 
     /// `GET_LOCK`.

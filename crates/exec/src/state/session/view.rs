@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::io::Read;
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::task::Wake;
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
@@ -92,7 +93,7 @@ impl selkie_expr::Session for Session {
     }
 
     fn connection_id(&self) -> u64 {
-        self.core.id
+        self.core.shown_id.load(Ordering::Relaxed)
     }
 
     fn version(&self) -> String {
@@ -135,6 +136,20 @@ impl selkie_expr::Session for Session {
 
     fn binlog_gtid_pos(&self, file: &str, offset: u64) -> SqlResult<Option<String>> {
         self.frame.hooks.binlog_gtid_pos(file, offset)
+    }
+
+    fn master_gtid_wait(&self, list: &str, longest: Option<Duration>) -> SqlResult<bool> {
+        self.frame.hooks.master_gtid_wait(self, list, longest)
+    }
+
+    fn master_pos_wait(
+        &self,
+        file: &str,
+        offset: i64,
+        longest: Option<Duration>,
+        connection: Option<&str>,
+    ) -> SqlResult<Option<i64>> {
+        self.frame.hooks.master_pos_wait(self, file, offset, longest, connection)
     }
 
     fn release_lock(&self, name: &[u8]) -> SqlResult<Option<bool>> {
