@@ -18,5 +18,5 @@ pub(crate) use grants::{check_may_grant, check_may_grant_columns, routine_change
 pub(crate) use set::{
     Checked, Target, check_item, check_item_inside_function, linked_to, parsed, set_item,
 };
-pub(crate) use show::{check_binlog_events, engine_rows};
+pub(crate) use show::{check_log_events, engine_rows};
 pub(crate) use statement::run;

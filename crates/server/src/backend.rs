@@ -9,12 +9,17 @@ use selkie_exec::bulk::Argument;
 use selkie_exec::{Outcome, ResultSink, Unsettled};
 use selkie_plan::physical::OutputColumn;
 use selkie_protocol::Status;
+use selkie_replication::log::Place;
+use selkie_replication::replica::{Note, ReplicaFilter};
+use selkie_replication::{Event, Gtid, Header};
 use selkie_sql::ClientText;
 use selkie_types::error::catalogue::ER_UNSUPPORTED_PS;
 use selkie_types::{SqlError, SqlResult, SqlType, Value};
 
 use crate::query_log::{GeneralEntry, SlowEntry};
+use crate::server::Server;
 use crate::session::Shared;
+use crate::sessions::SessionHandle;
 use crate::status::Gauges;
 
 /// Operations of the backend for the whole server.
@@ -31,6 +36,52 @@ pub trait Backend: Send + Sync {
     fn log_slow(&self, _entry: &SlowEntry) {}
     /// Stops the backend. No session is left.
     fn shutdown(&self) {}
+    /// A session that applies what a primary sent, as far as `filter` takes it.
+    fn replica_session(
+        &self,
+        _server: &Arc<Server>,
+        _filter: Arc<ReplicaFilter>,
+    ) -> SqlResult<Box<dyn ReplicaSession>> {
+        Err(SqlError::not_supported("replication"))
+    }
+}
+
+/// A session that applies what a primary sent.
+pub trait ReplicaSession: Send {
+    /// Begins a group. Groups of a primary without GTIDs get a number of this server. `flags` are
+    /// those of the GTID event, `header` is the header of the group's
+    /// first event.
+    fn begin(&mut self, gtid: Option<Gtid>, flags: u8, header: &Header) -> Result<(), Failed>;
+
+    /// Applies an event of the group, in order: statements and what belongs to them, rows, and the
+    /// event that ends the group.
+    fn apply(&mut self, header: &Header, event: &Event<'_>) -> Result<(), Failed>;
+
+    /// Ends the group: everything is committed together with the note. A group of a single
+    /// statement runs only here, because its note is part of what it commits.
+    fn end(&mut self, note: Note) -> Result<(), Failed>;
+
+    /// Rolls back what is open of the group.
+    fn give_up(&mut self);
+
+    /// Makes what was applied durable.
+    fn settle(&mut self) -> SqlResult<()>;
+
+    /// The session in the process list.
+    fn handle(&self) -> &Arc<SessionHandle>;
+}
+
+/// The failure to apply an event or a group.
+#[derive(Clone, Debug)]
+pub struct Failed {
+    /// The error.
+    pub error: SqlError,
+    /// Last_SQL_Error, without the place in the log.
+    pub text: String,
+    /// Whether the group may succeed if it is tried again.
+    pub is_transient: bool,
+    /// Whether Last_SQL_Error ends with the place in the primary's log.
+    pub shows_place: bool,
 }
 
 /// A backend that opens sessions. Connections are generic over it, so that a statement passes
@@ -143,6 +194,11 @@ pub trait BackendSession: Send {
 
     /// The commit that must become durable before the answer to the last command leaves.
     fn take_unsettled(&mut self) -> Option<Unsettled> {
+        None
+    }
+
+    /// End of the last group of the binary log that the session has committed since the last call.
+    fn take_group_end(&mut self) -> Option<Place> {
         None
     }
 

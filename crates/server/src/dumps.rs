@@ -22,5 +22,5 @@ mod wishes;
 pub(crate) use bell::Woken;
 pub(crate) use readers::{Reader, Readers};
 pub(crate) use replicas::{Replicas, show_replicas};
-pub(crate) use served::Served;
+pub(crate) use served::{Haste, Served};
 pub(crate) use wishes::{Wishes, wishes};

@@ -9,6 +9,7 @@ mod engines;
 mod hooks;
 mod log_tables;
 mod open;
+mod replica;
 mod session;
 mod settings;
 mod system;

@@ -16,6 +16,6 @@ pub use address::Peer;
 pub(crate) use listener::{Accepted, Acceptors, Endpoints, bind_all};
 pub use listener::{Listeners, bind};
 pub use tls::Negotiated;
-pub(crate) use tls::{HandshakeError, Offer, Offers, TlsOptions};
+pub(crate) use tls::{HandshakeError, Holder, Offer, Offers, TlsOptions, client_config};
 pub use transport::{Closer, Transport};
 pub use wire::{ReadError, Wire};

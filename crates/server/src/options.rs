@@ -6,9 +6,11 @@ mod apply;
 mod file;
 mod logs;
 mod other;
+mod replica;
 mod source;
 
 pub use apply::{Settings, apply};
 pub use file::GROUPS;
 pub use logs::BinlogOptions;
+pub use replica::ReplicaOptions;
 pub use source::{Sources, collect};

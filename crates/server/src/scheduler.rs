@@ -50,7 +50,12 @@ pub(crate) fn limits(server: &Server) -> Limits {
 
 fn pooled<B: SessionFactory>(server: &Arc<Server>, backend: &Arc<B>) -> io::Result<Accepted> {
     let shared = Arc::downgrade(server);
-    let current = move || shared.upgrade().map(|server| limits(&server));
+    let current = move || {
+        let server = shared.upgrade()?;
+        // The pool's timer is the only thread that is always there for parked sessions.
+        server.binlog().iter().for_each(|binlog| binlog.semi.look());
+        Some(limits(&server))
+    };
     let pool = ThreadPool::new(limits(server), Box::new(current))?;
     server.set_pool(pool);
     let (server, backend) = (Arc::clone(server), Arc::clone(backend));

@@ -24,6 +24,7 @@ use crate::key_caches::KeyCaches;
 use crate::locks::UserLocks;
 use crate::net::Offers;
 use crate::query_log::QueryLogs;
+use crate::replica::{AppliedState, Connections, Riders};
 use crate::sessions::{Door, Sessions};
 use crate::status::{Gauges, counter};
 use crate::thread_pool::ThreadPool;
@@ -62,6 +63,10 @@ pub struct Server {
     pub(crate) key_caches: KeyCaches,
     /// The logs of statements.
     pub(crate) logs: Logs,
+    /// Its state as a replica.
+    applied: Arc<AppliedState>,
+    /// Connections to primaries.
+    pub(crate) replica: Connections,
     /// The TLS offer to clients.
     pub(crate) tls: Offers,
     /// User locks.
@@ -102,6 +107,8 @@ impl Server {
             innodb: Monitor::default(),
             key_caches: KeyCaches::default(),
             logs: Logs::default(),
+            applied: Arc::default(),
+            replica: Connections::default(),
             tls: Offers::default(),
             user_locks: Arc::default(),
             prepared: Arc::default(),
@@ -120,9 +127,20 @@ impl Server {
         Self { tls, ..self }
     }
 
-    /// This server with a binary log, or without.
-    pub(crate) fn with_binlog(self, binlog: Option<Arc<Binlog>>) -> Self {
-        Self { logs: Logs { binary: binlog, ..self.logs }, ..self }
+    /// This server with a binary log, or without, and with what it has applied.
+    pub(crate) fn with_riders(self, riders: Riders) -> Self {
+        let logs = Logs { binary: riders.binlog, ..self.logs };
+        Self { logs, applied: riders.applied, ..self }
+    }
+
+    /// The state of this server as a replica.
+    pub(crate) fn applied(&self) -> &AppliedState {
+        &self.applied
+    }
+
+    /// This server with these connections to primaries.
+    pub(crate) fn with_replica(self, replica: Connections) -> Self {
+        Self { replica, ..self }
     }
 
     /// The binary log, if there is one.
@@ -184,13 +202,15 @@ impl Server {
     pub fn flush_status(&self, session: &crate::status::Counters) {
         self.sessions.ended.absorb_session(session);
         session.reset_session();
+        self.binlog().iter().for_each(|binlog| binlog.semi.flush_status());
         *self.flushed.lock() = Instant::now();
     }
 
     /// Values of status variables that are measured and not counted.
     pub fn gauges(&self) -> Gauges {
         let mut gauges = Gauges::new();
-        let live = self.sessions.list();
+        let mut live = self.sessions.list();
+        live.retain(|session| session.door != Door::System);
         let running = live.iter().filter(|s| s.activity().command != "Sleep").count();
         let mut put = |name: &str, value: String| {
             gauges.insert(name.to_owned(), value);
@@ -206,7 +226,6 @@ impl Server {
         put("threadpool_idle_threads", idle.to_string());
         put("prepared_stmt_count", self.prepared.load(Ordering::Relaxed).to_string());
         put("slaves_connected", self.logs.replicas.count().to_string());
-        put("slaves_running", "0".to_owned());
         for (name, count) in self.accounts.current().counts() {
             put(name, count.to_string());
         }
@@ -241,6 +260,7 @@ impl Server {
         let id = match door {
             Door::Main => ids().max_connections,
             Door::Extra => ids().extra_max_connections,
+            Door::System => return usize::MAX,
         };
         self.globals.get(id).as_u64() as usize
     }

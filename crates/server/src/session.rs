@@ -2,9 +2,11 @@
 //!
 //! Must not run SQL itself; a [`crate::backend::BackendSession`] does.
 
+mod acks;
 mod bulk;
 mod connection;
 mod cursor;
+mod debt;
 mod dispatch;
 mod dump;
 mod habits;

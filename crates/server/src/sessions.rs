@@ -76,6 +76,8 @@ pub enum Door {
     Main,
     /// `extra_port`.
     Extra,
+    /// None: it is a thread of the server, and no connection.
+    System,
 }
 
 impl SessionHandle {
@@ -143,6 +145,14 @@ impl SessionHandle {
         since: Moment,
     ) {
         *self.activity.lock() = Activity { command, state: "starting", info, query_id, since };
+    }
+
+    /// Shows a thread of the server that waits for work.
+    pub fn serve(&self, command: &'static str) {
+        let mut activity = self.activity.lock();
+        activity.command = command;
+        activity.info = None;
+        activity.state = "";
     }
 
     /// Marks the session as idle.

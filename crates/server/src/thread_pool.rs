@@ -4,8 +4,9 @@
 //! the connections with new data into the group's queue, and serves them, statement by statement.
 //! Another thread takes over when this one waits for anything but its own work
 //! ([`selkie_engine::blocking`]) or takes too long. The group holds back an answer whose commit is
-//! not durable yet, until a thread has time to wait for the log ([`held`]). Other short answers are
-//! sent together when a thread has served the queue ([`answers`]).
+//! not durable yet, until a thread has time to wait for the log ([`held`]). A client that waits for
+//! something outside of the pool needs no thread until that comes ([`parked`]). Other short answers
+//! are sent together when a thread has served the queue ([`answers`]).
 //!
 //! With very many connections, each takes a turn of several statements ([`turn`]). Connections
 //! without an open transaction wait while enough transactions are at work ([`transactions`]).
@@ -26,6 +27,7 @@ mod connection;
 mod footprint;
 mod group;
 mod held;
+mod parked;
 mod poller;
 mod pool;
 mod queue;

@@ -9,6 +9,7 @@ use selkie_types::{SqlError, SqlResult};
 use super::answer::Notes;
 use crate::accounts::Privileges;
 use crate::binlog;
+use crate::replica;
 use crate::session::Shared;
 use crate::thread_pool::ThreadPool;
 
@@ -46,6 +47,8 @@ fn flush_one(shared: &Shared, target: &FlushTarget, notes: &mut Notes) -> SqlRes
                 false => Ok(()),
             }
         }
+        FlushTarget::RelayLogs(name) => replica::check_name(shared, name.as_ref()),
+        FlushTarget::Slave(name) => replica::reset(shared, name.as_ref(), false, notes),
         // These have no cached state that could be out of date.
         FlushTarget::Tables { .. }
         | FlushTarget::Hosts

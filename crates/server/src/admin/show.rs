@@ -1,5 +1,5 @@
 //! SHOW statements about state that only the server has: accounts, privileges, the binary log,
-//! replicas (always empty).
+//! replication.
 //!
 //! Must not answer a SHOW that is a query over `information_schema`.
 
@@ -12,6 +12,7 @@ use super::names;
 use crate::accounts::{Identity, Privileges, Shown, show_create_user, show_grants};
 use crate::binlog;
 use crate::dumps::show_replicas;
+use crate::replica;
 use crate::session::Shared;
 
 /// Answers a SHOW statement if it belongs to the server; otherwise `None`.
@@ -24,16 +25,10 @@ pub(super) fn show(shared: &Shared, statement: &Show) -> SqlResult<Option<Answer
         ShowWhat::CreateUser(name) => create_user(shared, name.as_ref())?,
         ShowWhat::Privileges => privileges(),
         ShowWhat::MasterStatus => binlog::show_status(&shared.server)?,
-        ShowWhat::SlaveStatus(_) | ShowWhat::AllSlavesStatus => no_rows(SLAVE_STATUS),
+        ShowWhat::SlaveStatus(name) => replica::show_status(shared, name.as_ref())?,
+        ShowWhat::AllSlavesStatus => replica::show_all(shared),
         ShowWhat::SlaveHosts => show_replicas(&shared.server),
         ShowWhat::BinaryLogs => binlog::show_logs(&shared.server)?,
-        // Compat: without a relay log every file has no events. Only a named connection is an
-        // error.
-        ShowWhat::RelaylogEvents { name: None, .. } => log_events(),
-        ShowWhat::RelaylogEvents { name: Some(name), .. } => {
-            let name = String::from_utf8_lossy(&name.bytes);
-            return Err(SqlError::new(&WARN_NO_MASTER_INFO, &[&name]));
-        }
         ShowWhat::PluginsSoname(_) => no_rows(&["Name", "Status", "Type", "Library", "License"]),
         ShowWhat::Profiles => profiles(shared),
         ShowWhat::Authors => no_rows(&["Name", "Location", "Comment"]),
@@ -49,7 +44,6 @@ fn replication_privileges(what: &ShowWhat) -> Option<Privileges> {
         ShowWhat::SlaveStatus(_) | ShowWhat::AllSlavesStatus => {
             Privileges::SUPER | Privileges::SLAVE_MONITOR
         }
-        ShowWhat::RelaylogEvents { .. } => Privileges::SLAVE_MONITOR,
         ShowWhat::MasterStatus | ShowWhat::BinaryLogs => {
             Privileges::SUPER | Privileges::BINLOG_MONITOR
         }
@@ -57,35 +51,13 @@ fn replication_privileges(what: &ShowWhat) -> Option<Privileges> {
     })
 }
 
-/// Columns of SHOW SLAVE STATUS that tools read first.
-const SLAVE_STATUS: &[&str] = &[
-    "Slave_IO_State",
-    "Master_Host",
-    "Master_User",
-    "Master_Port",
-    "Connect_Retry",
-    "Master_Log_File",
-    "Read_Master_Log_Pos",
-    "Relay_Log_File",
-    "Relay_Log_Pos",
-    "Relay_Master_Log_File",
-    "Slave_IO_Running",
-    "Slave_SQL_Running",
-    "Last_Errno",
-    "Last_Error",
-    "Exec_Master_Log_Pos",
-    "Seconds_Behind_Master",
-];
-
-/// SHOW RELAYLOG EVENTS: always empty, because there is no relay log.
-fn log_events() -> Answer {
-    let columns = binlog::event_columns().into_iter().map(|(name, ty)| (name.to_owned(), ty));
-    Answer::Rows { columns: columns.collect(), rows: Vec::new() }
-}
-
-/// Fails unless the session may see the events of the binary log.
-pub(crate) fn check_binlog_events(shared: &Shared) -> SqlResult<()> {
-    shared.access.lock().check_global(Privileges::BINLOG_MONITOR)
+/// Fails unless the session may see the events of the binary log, or of relay files.
+pub(crate) fn check_log_events(shared: &Shared, what: &ShowWhat) -> SqlResult<()> {
+    let needed = match what {
+        ShowWhat::RelaylogEvents { .. } => Privileges::SLAVE_MONITOR,
+        _ => Privileges::BINLOG_MONITOR,
+    };
+    shared.access.lock().check_global(needed)
 }
 
 /// Fails (1044) unless the account is the session's own or the session may read the account tables.

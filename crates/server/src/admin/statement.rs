@@ -12,6 +12,7 @@ use super::answer::{Answer, Notes};
 use super::{accounts, flush, grants, kill, roles, show};
 use crate::accounts::Privileges;
 use crate::binlog;
+use crate::replica;
 use crate::session::Shared;
 
 /// Runs `statement` if it is one of the server's. `number` evaluates an expression to a number.
@@ -37,8 +38,10 @@ pub(crate) fn run(
         Statement::Reset(targets) => {
             let reload = shared.access.lock().check_global(Privileges::RELOAD);
             reload?;
-            targets.iter().try_for_each(|target| reset(shared, target))?;
+            targets.iter().try_for_each(|target| reset(shared, target, notes))?;
         }
+        Statement::ChangeMaster(s) => replica::change(shared, s, notes)?,
+        Statement::StartStopSlave(s) => replica::start_stop(shared, s, notes)?,
         Statement::Plugin(s) => return Err(flush::plugin_error(shared, s)),
         Statement::PurgeLogs(purge) => {
             if matches!(&**purge, PurgeLogs::Before(time) if time.has_subquery()) {
@@ -53,11 +56,11 @@ pub(crate) fn run(
 }
 
 /// RESET of one thing.
-fn reset(shared: &Shared, target: &ResetTarget) -> SqlResult<()> {
+fn reset(shared: &Shared, target: &ResetTarget, notes: &mut Notes) -> SqlResult<()> {
     match target {
         ResetTarget::QueryCache => Ok(()),
         ResetTarget::Master(to) => binlog::reset(&shared.server, *to),
-        ResetTarget::Slave { .. } => Err(SqlError::not_supported("replication")),
+        ResetTarget::Slave { name, all } => replica::reset(shared, name.as_ref(), *all, notes),
     }
 }
 

@@ -38,17 +38,17 @@ pub(crate) struct Asked {
 }
 
 /// Error 1220 with a reason.
-fn failed(reason: &str) -> SqlError {
+pub(crate) fn failed_events(reason: &str) -> SqlError {
     SqlError::new(&ER_ERROR_WHEN_EXECUTING_COMMAND, &[&"SHOW BINLOG EVENTS", &reason])
 }
 
 /// The error of a place at which there is no readable event.
-fn unreadable<E>(_: E) -> SqlError {
-    failed("Wrong offset or I/O error")
+pub(crate) fn unreadable_event<E>(_: E) -> SqlError {
+    failed_events("Wrong offset or I/O error")
 }
 
 /// Columns of the answer.
-pub(crate) fn event_columns() -> Vec<(&'static str, SqlType)> {
+fn event_columns() -> Vec<(&'static str, SqlType)> {
     let number = |kind, length| {
         let mut ty = SqlType::new(kind, length, 0);
         ty.unsigned = true;
@@ -71,7 +71,7 @@ pub(crate) fn show_events(
     check: &dyn Fn() -> SqlResult<()>,
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
-    let mut rows = Rows { sink, rows: Vec::new(), is_open: false };
+    let mut rows = EventRows::new(sink);
     if let Some(binlog) = binlog {
         send(binlog, asked, check, &mut rows)?;
     }
@@ -82,21 +82,21 @@ fn send(
     binlog: &Binlog,
     asked: &Asked,
     check: &dyn Fn() -> SqlResult<()>,
-    rows: &mut Rows<'_>,
+    rows: &mut EventRows<'_>,
 ) -> SqlResult<()> {
     let file = target(binlog, asked)?;
     let name = binlog.files().names().file(file);
-    let mut scan = binlog.log().scan(file).ok_or_else(no_file)?;
+    let mut scan = binlog.log().scan(file).ok_or_else(no_event_file)?;
     if let Some(position) = asked.position.filter(|position| *position > FIRST) {
         go_to(&mut scan, position, check)?;
     }
     // Compat: at least one event is looked at, even with a limit of zero.
     let end = asked.count.map_or(u64::MAX, |count| asked.skip.saturating_add(count));
     let mut number = 0;
-    while let Some(placed) = scan.next_event().map_err(unreadable)? {
+    while let Some(placed) = scan.next_event().map_err(unreadable_event)? {
         check()?;
         if number >= asked.skip {
-            rows.push(row(&name, &placed)?)?;
+            rows.push(&name, &placed)?;
         }
         number += 1;
         if number >= end {
@@ -112,7 +112,7 @@ fn go_to(
     position: u64,
     check: &dyn Fn() -> SqlResult<()>,
 ) -> SqlResult<()> {
-    let first = scan.next_event().map_err(unreadable)?;
+    let first = scan.next_event().map_err(unreadable_event)?;
     let is_summed = matches!(
         first.map(|placed| placed.event),
         Some(Event::FormatDescription(format)) if format.checksum == Checksum::Crc32
@@ -121,15 +121,15 @@ fn go_to(
         // The checksum of the event there says whether it is one.
         scan.skip_to(position);
     }
-    while scan.offset() < position && scan.next_event().map_err(unreadable)?.is_some() {
+    while scan.offset() < position && scan.next_event().map_err(unreadable_event)?.is_some() {
         check()?;
     }
-    if scan.offset() == position { Ok(()) } else { Err(unreadable(())) }
+    if scan.offset() == position { Ok(()) } else { Err(unreadable_event(())) }
 }
 
 /// The error of a file that is not there.
-fn no_file() -> SqlError {
-    failed("Could not find target log")
+pub(crate) fn no_event_file() -> SqlError {
+    failed_events("Could not find target log")
 }
 
 /// The file to show.
@@ -141,10 +141,10 @@ fn target(binlog: &Binlog, asked: &Asked) -> SqlResult<FileNumber> {
         Some(name) => files.find(|(file, _)| names.file(*file) == *name),
         None => files.next(),
     };
-    let (file, offset) = found.ok_or_else(no_file)?;
+    let (file, offset) = found.ok_or_else(no_event_file)?;
     match asked.position.filter(|position| *position > offset) {
         None => Ok(file),
-        Some(position) => Err(failed(&format!(
+        Some(position) => Err(failed_events(&format!(
             "Invalid pos specified. Requested from pos:{position} is greater than actual file \
              size:{offset}"
         ))),
@@ -153,7 +153,7 @@ fn target(binlog: &Binlog, asked: &Asked) -> SqlResult<FileNumber> {
 
 fn row(name: &str, placed: &Placed<'_>) -> SqlResult<[Value; 6]> {
     let header = &placed.frame.header;
-    let text = info(header, &placed.event, MOST_TEXT).map_err(unreadable)?;
+    let text = info(header, &placed.event, MOST_TEXT).map_err(unreadable_event)?;
     Ok([
         Value::bytes(name),
         Value::UInt(placed.offset),
@@ -165,15 +165,21 @@ fn row(name: &str, placed: &Placed<'_>) -> SqlResult<[Value; 6]> {
 }
 
 /// Rows on their way.
-struct Rows<'s> {
+pub(crate) struct EventRows<'s> {
     sink: &'s mut dyn ResultSink,
     rows: Vec<[Value; 6]>,
     is_open: bool,
 }
 
-impl Rows<'_> {
-    fn push(&mut self, row: [Value; 6]) -> SqlResult<()> {
-        self.rows.push(row);
+impl<'s> EventRows<'s> {
+    /// No row yet.
+    pub(crate) fn new(sink: &'s mut dyn ResultSink) -> Self {
+        Self { sink, rows: Vec::new(), is_open: false }
+    }
+
+    /// Adds the row of an event.
+    pub(crate) fn push(&mut self, file: &str, placed: &Placed<'_>) -> SqlResult<()> {
+        self.rows.push(row(file, placed)?);
         if self.rows.len() < BATCH { Ok(()) } else { self.send() }
     }
 
@@ -201,7 +207,8 @@ impl Rows<'_> {
         self.sink.batch(&Batch::new(columns, rows.len()))
     }
 
-    fn finish(mut self) -> SqlResult<Outcome> {
+    /// Sends what is left.
+    pub(crate) fn finish(mut self) -> SqlResult<Outcome> {
         match self.rows.is_empty() {
             true => self.open()?,
             false => self.send()?,

@@ -14,6 +14,7 @@ use selkie_engine::{Engine, EngineError, EngineResult, Lsn, RiderFiles};
 use selkie_replication::DatabaseFilter;
 use selkie_replication::gtid::BinlogState;
 use selkie_replication::log::{BinaryLog, Control, FileNumber, LogFiles, Place, Settings};
+use selkie_replication::replica::MOST_NOTE;
 use selkie_types::error::catalogue::*;
 use selkie_types::{SqlError, SqlResult};
 
@@ -22,6 +23,7 @@ use super::rider::{ControlRider, Riding, engine_error};
 use super::writer::Writer;
 use crate::admin::Notes;
 use crate::dumps::{Readers, Served};
+use crate::semi_sync::SemiSync;
 
 /// Bytes waiting for the files beyond which sessions write too.
 const MOST_PENDING: u64 = 16 << 20;
@@ -31,7 +33,7 @@ const MOST_PENDING: u64 = 16 << 20;
 const LARGEST_NUMBER: u64 = 0x7fff_ffff;
 
 /// The binary log.
-pub struct Binlog {
+pub(crate) struct Binlog {
     log: Arc<BinaryLog>,
     files: Arc<DiskLogFiles>,
     /// The databases that are logged.
@@ -48,6 +50,8 @@ pub struct Binlog {
     /// Those to whom the log is sent.
     pub(crate) readers: Readers,
     pub(super) served: Served,
+    /// Waits for replicas.
+    pub(crate) semi: SemiSync,
 }
 
 impl fmt::Debug for Binlog {
@@ -82,6 +86,7 @@ impl Binlog {
             writer: Writer::default(),
             readers: Readers::default(),
             served: Served::default(),
+            semi: SemiSync::default(),
         }
     }
 
@@ -107,7 +112,8 @@ impl Binlog {
     pub(crate) fn begin(self: &Arc<Self>, engine: &Arc<dyn Engine>) -> Result<(), String> {
         // The server starts once, so no engine is set yet.
         let _ = self.engine.set(Arc::clone(engine));
-        self.log.set_most_record(engine.most_rider_bytes());
+        // A replica's note may stand before a record.
+        self.log.set_most_record(engine.most_rider_bytes().saturating_sub(MOST_NOTE));
         let begun = self.append(self.log.begin_life(now()));
         begun.map_err(|error| format!("Can't begin the binary log: {error}"))?;
         self.expire();
@@ -260,6 +266,7 @@ impl Binlog {
         let change = self.log.reset_with(number, state, now());
         let done = self.append(change);
         self.served.forget();
+        self.semi.begin_anew();
         self.readers.end_all();
         done.map_err(|error| self.statement_error(error))
     }

@@ -13,13 +13,13 @@ const DIGITS: usize = 6;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LogNames {
     /// Directory of the files.
-    pub(super) directory: PathBuf,
+    pub(crate) directory: PathBuf,
     /// Start of the files' names.
-    pub(super) base: String,
+    pub(crate) base: String,
     /// The index file.
-    pub(super) index: PathBuf,
+    pub(crate) index: PathBuf,
     /// The directory as lines of the index have it, with a slash.
-    pub(super) prefix: String,
+    pub(crate) prefix: String,
     /// `log_bin_basename`.
     pub(crate) shown_base: String,
     /// `log_bin_index`.

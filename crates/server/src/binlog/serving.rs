@@ -10,6 +10,7 @@ use selkie_types::error::catalogue::ER_WARN_PURGE_LOG_IN_USE;
 use selkie_types::{Condition, SqlResult};
 
 use super::life::Binlog;
+use crate::dumps::Haste;
 
 impl Binlog {
     /// The log for a reader who has entered, and its end.
@@ -17,7 +18,7 @@ impl Binlog {
         // A purge under way has not seen the reader; the next one will.
         drop(self.lock_files());
         let now = self.log().end();
-        let upto = self.durable_end(|end| end >= now);
+        let upto = self.durable_end(Haste::None, |end| end >= now);
         let upto = upto.map_err(|error| self.statement_error(error))?;
         // Groups behind the end may be in the state, which makes no difference: they are in the log
         // too, and come.
@@ -26,13 +27,13 @@ impl Binlog {
     }
 
     /// The end of the log, durable and in the files; `after` is the end that a reader has.
-    pub(crate) fn served(&self, after: Place) -> SqlResult<Place> {
-        let end = self.durable_end(|end| end > after);
+    pub(crate) fn served(&self, after: Place, haste: Haste) -> SqlResult<Place> {
+        let end = self.durable_end(haste, |end| end > after);
         end.map_err(|error| self.statement_error(error))
     }
 
-    fn durable_end(&self, suffices: impl Fn(Place) -> bool) -> EngineResult<Place> {
-        self.served.end(self.log(), self.engine()?.as_ref(), suffices)
+    fn durable_end(&self, haste: Haste, suffices: impl Fn(Place) -> bool) -> EngineResult<Place> {
+        self.served.end(self.log(), self.engine()?.as_ref(), haste, suffices)
     }
 
     /// The lowest file to keep: `lowest`, or one before it that is read. Then the condition says

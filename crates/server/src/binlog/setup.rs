@@ -5,10 +5,11 @@
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use selkie_replication::DatabaseFilter;
 use selkie_replication::codec::Checksum;
-use selkie_replication::log::{CacheLimits, Settings as LogSettings};
+use selkie_replication::log::{CacheLimits, Place, Settings as LogSettings};
 
 use super::files::DiskLogFiles;
 use super::life::Binlog;
@@ -100,6 +101,11 @@ pub(crate) fn set_up(settings: &Settings, data_dir: &Path) -> Result<Option<Arc<
     binlog.strict.store(is_strict, Ordering::Relaxed);
     binlog.log().set_cache_limits(limits);
     binlog.set_expiry(value(settings, "binlog_expire_logs_seconds").as_u64());
+    binlog.semi.set(semi_sync(&|name| value(settings, name).clone()));
+    if value(settings, "rpl_semi_sync_master_enabled").as_bool() {
+        // Nobody waits for groups of the server's last life, wherever they end.
+        binlog.semi.enable(Place::default());
+    }
     Ok(Some(Arc::new(binlog)))
 }
 
@@ -108,6 +114,14 @@ pub(super) fn cache_limits(number: &dyn Fn(&str) -> u64) -> CacheLimits {
     CacheLimits {
         transaction: number("max_binlog_cache_size").max(number("binlog_cache_size")),
         statement: number("max_binlog_stmt_cache_size").max(number("binlog_stmt_cache_size")),
+    }
+}
+
+/// The variables of semi-synchronous replication.
+pub(super) fn semi_sync(value: &dyn Fn(&str) -> VarValue) -> crate::semi_sync::Settings {
+    crate::semi_sync::Settings {
+        timeout: Duration::from_millis(value("rpl_semi_sync_master_timeout").as_u64()),
+        waits_alone: value("rpl_semi_sync_master_wait_no_slave").as_bool(),
     }
 }
 

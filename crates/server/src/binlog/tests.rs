@@ -18,6 +18,7 @@ use super::files::DiskLogFiles;
 use super::life::Binlog;
 use super::names::LogNames;
 use super::rider::engine_error;
+use crate::dumps::Haste;
 use crate::net::Closer;
 use crate::sessions::{Door, SessionHandle};
 
@@ -207,7 +208,7 @@ fn readers_get_what_is_durable_and_no_more() {
         assert_eq!((found.upto, upto), (upto, life.binlog.log().end()), "mode {mode}");
         assert!(is_durable() && life.binlog.log().written() >= upto, "mode {mode}");
         life.group(0, 10);
-        let later = life.binlog.served(upto).unwrap();
+        let later = life.binlog.served(upto, Haste::None).unwrap();
         assert_eq!(later, life.binlog.log().end());
         assert!(later > upto && is_durable(), "mode {mode}");
     }

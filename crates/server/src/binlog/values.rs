@@ -4,10 +4,9 @@
 
 use std::sync::atomic::Ordering;
 
-use selkie_replication::gtid::Position;
 use selkie_types::SqlResult;
 
-use super::setup::{cache_limits, checksum};
+use super::setup::{cache_limits, checksum, semi_sync};
 use crate::server::Server;
 use crate::status::Gauges;
 use crate::variables::{VarDef, VarValue, ids, registry};
@@ -29,8 +28,7 @@ pub(crate) fn value(server: &Server, name: &str) -> Option<VarValue> {
         "gtid_binlog_state" => state.to_string(),
         "gtid_binlog_pos" => state.position().to_string(),
         _ => {
-            let applied = server.globals.get(ids().gtid_slave_pos);
-            let applied: Position = applied.as_str().parse().unwrap_or_default();
+            let applied = server.applied().state().gtids().clone();
             let own = server.globals.get(ids().server_id).as_u64() as u32;
             applied.current(state.position().gtids(), own).to_string()
         }
@@ -40,11 +38,11 @@ pub(crate) fn value(server: &Server, name: &str) -> Option<VarValue> {
 /// Carries out an assignment to a global variable, before its value is stored. Returns the value to
 /// store.
 pub(crate) fn apply(server: &Server, def: &VarDef, value: VarValue) -> SqlResult<VarValue> {
-    if def.name == "gtid_slave_pos" {
-        let position = crate::admin::parsed::<Position>(value.as_str())?;
-        return Ok(VarValue::text(position.to_string()));
-    }
     let Some(binlog) = server.binlog() else { return Ok(value) };
+    let stored = |name: &str| {
+        let def = registry().find(name);
+        def.map_or(VarValue::Uint(0), |def| server.globals.get(def.id))
+    };
     match def.name {
         "gtid_binlog_state" => binlog.begin_with(crate::admin::parsed(value.as_str())?)?,
         "binlog_checksum" => binlog.set_checksum(checksum(&value))?,
@@ -54,16 +52,25 @@ pub(crate) fn apply(server: &Server, def: &VarDef, value: VarValue) -> SqlResult
         | "max_binlog_stmt_cache_size"
         | "binlog_cache_size"
         | "binlog_stmt_cache_size" => {
-            let stored = |name: &str| registry().find(name).map(|def| server.globals.get(def.id));
             let number = |name: &str| match name == def.name {
                 true => value.as_u64(),
-                false => stored(name).map_or(0, |value| value.as_u64()),
+                false => stored(name).as_u64(),
             };
             binlog.log().set_cache_limits(cache_limits(&number));
         }
         "server_id" => binlog.set_server_id(value.as_u64() as u32),
         "binlog_expire_logs_seconds" => binlog.set_expiry(value.as_u64()),
         "expire_logs_days" => binlog.set_expiry((value.as_f64() * 86_400.0) as u64),
+        "rpl_semi_sync_master_enabled" => match value.as_bool() {
+            true => binlog.semi.enable(binlog.log().end()),
+            false => binlog.semi.disable(),
+        },
+        "rpl_semi_sync_master_timeout" | "rpl_semi_sync_master_wait_no_slave" => {
+            binlog.semi.set(semi_sync(&|name| match name == def.name {
+                true => value.clone(),
+                false => stored(name),
+            }));
+        }
         _ => {}
     }
     Ok(value)
@@ -94,6 +101,7 @@ pub(crate) fn snapshot_status(
 pub(crate) fn status(server: &Server, gauges: &mut Gauges) {
     let Ok(Some((file, offset))) = position(server) else { return };
     gauges.insert("binlog_snapshot_file".to_owned(), file);
+    server.binlog().iter().for_each(|binlog| binlog.semi.status(gauges));
     let counts = server.binlog().map(|binlog| binlog.log().counts()).unwrap_or_default();
     // The engine also counts flushes for groups that are no commits.
     let flushes = gauges.get("binlog_group_commits").and_then(|flushes| flushes.parse().ok());

@@ -15,6 +15,8 @@ use crate::server::Server;
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Replica {
     host: String,
+    user: String,
+    password: String,
     port: u16,
     master_id: u32,
     /// Its connection.
@@ -29,8 +31,11 @@ impl Replicas {
     /// Registers a replica. It takes the place of another one with its number. `own` is the number
     /// of this server.
     pub(crate) fn register(&self, said: &RegisterSlave<'_>, connection: u64, own: u32) {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let replica = Replica {
-            host: String::from_utf8_lossy(said.host).into_owned(),
+            host: text(said.host),
+            user: text(said.user),
+            password: text(said.password),
             port: said.port,
             master_id: if said.master_id == 0 { own } else { said.master_id },
             connection,
@@ -56,20 +61,29 @@ pub(crate) fn show_replicas(server: &Server) -> Answer {
         ty.unsigned = true;
         ty
     };
-    let columns = [
+    let shows_accounts = crate::replica::shows_accounts(server);
+    let mut columns = vec![
         ("Server_id", number(10)),
         ("Host", answer_text(64)),
         ("Port", number(7)),
         ("Master_id", number(10)),
     ];
+    if shows_accounts {
+        columns.splice(2..2, [("User", answer_text(20)), ("Password", answer_text(20))]);
+    }
     let replicas = server.logs.replicas.0.lock();
     let rows = replicas.iter().map(|(server_id, replica)| {
-        vec![
+        let mut row = vec![
             Value::UInt(u64::from(*server_id)),
             Value::bytes(replica.host.clone()),
             Value::UInt(u64::from(replica.port)),
             Value::UInt(u64::from(replica.master_id)),
-        ]
+        ];
+        if shows_accounts {
+            let account = [&replica.user, &replica.password];
+            row.splice(2..2, account.map(|text| Value::bytes(text.clone())));
+        }
+        row
     });
     let rows = rows.collect();
     Answer::Rows { columns: columns.into_iter().map(|(n, ty)| (n.to_owned(), ty)).collect(), rows }

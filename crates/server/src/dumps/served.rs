@@ -1,8 +1,9 @@
 //! The end of what readers get: places are told to one reader after the other, and each time the
 //! engine's log is made durable up to the place first.
 //!
-//! Must not flush for a single reader what others have flushed, and must not flush more often than
-//! every few milliseconds: with `innodb_flush_log_at_trx_commit=1` those who commit do it.
+//! Must not flush for a single reader what others have flushed. Must not flush more often than
+//! every few milliseconds, unless sessions wait for the reader: with
+//! `innodb_flush_log_at_trx_commit=1` those who commit do it.
 
 use std::time::{Duration, Instant};
 
@@ -14,6 +15,15 @@ use crate::binlog::engine_error;
 
 /// Shortest time between two flushes that only readers need.
 const PAUSE: Duration = Duration::from_millis(5);
+/// Whether somebody waits for what a reader gets.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Haste {
+    /// Nobody: the reader may be behind by some milliseconds.
+    None,
+    /// Sessions wait for the reader's acknowledgement.
+    Awaited,
+}
+
 /// Time between two looks whether somebody else has flushed.
 const LOOK: Duration = Duration::from_micros(500);
 
@@ -39,6 +49,7 @@ impl Served {
         &self,
         log: &BinaryLog,
         engine: &dyn Engine,
+        haste: Haste,
         suffices: impl Fn(Place) -> bool,
     ) -> EngineResult<Place> {
         let mut last = self.0.lock();
@@ -48,7 +59,10 @@ impl Served {
         let (end, _, lsn) = log.snapshot();
         let lsn = Lsn(lsn);
         let allowed = last.flushed.map(|at| at + PAUSE);
-        while !engine.is_synced(lsn) && allowed.is_some_and(|at| Instant::now() < at) {
+        while haste == Haste::None
+            && !engine.is_synced(lsn)
+            && allowed.is_some_and(|at| Instant::now() < at)
+        {
             std::thread::sleep(LOOK);
         }
         if !engine.is_synced(lsn) {

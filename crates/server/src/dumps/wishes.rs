@@ -27,11 +27,18 @@ pub(crate) struct Wishes {
     pub(crate) server_id: u32,
     /// Whether it waits.
     pub(crate) patience: Patience,
+    /// Whether it acknowledges what it has got.
+    pub(crate) acknowledges: bool,
     /// Time without an event after which it wants a sign of life; none for never.
     pub(crate) heartbeat: Option<Duration>,
 }
 
 impl Wishes {
+    /// Whether it wants a last group, and so has less than what it is not sent.
+    pub(crate) fn has_end(&self) -> bool {
+        matches!(&self.ask.start, Start::Behind(known) if known.until.is_some())
+    }
+
     /// Whether the dump ends where the log does.
     pub(crate) fn ends_with_log(&self) -> bool {
         self.patience == Patience::Leaves
@@ -60,6 +67,7 @@ pub(crate) fn wishes(
             true => Patience::Leaves,
             false => Patience::Waits,
         },
+        acknowledges: number("rpl_semi_sync_slave") != 0,
         heartbeat: (nanoseconds > 0).then(|| Duration::from_nanos(nanoseconds)),
     })
 }
@@ -112,12 +120,14 @@ mod tests {
         );
         assert_eq!((plain.ask.checksum, plain.ask.capability), (None, Capability(0)));
         assert_eq!((plain.heartbeat, plain.ends_with_log()), (None, false));
+        assert!(!plain.acknowledges);
         let set = [
             ("slave_connect_state", "0-1-2,1-1-3"),
             ("slave_gtid_strict_mode", "1"),
             ("master_binlog_checksum", "CRC32"),
             ("mariadb_slave_capability", "4"),
             ("master_heartbeat_period", "1.5e9"),
+            ("rpl_semi_sync_slave", "1"),
         ];
         let known = with(&set, payload).unwrap();
         let Start::Behind(behind) = &known.ask.start else { panic!() };
@@ -125,6 +135,7 @@ mod tests {
         assert!(behind.is_strict && !behind.ignores_duplicates && behind.until.is_none());
         assert_eq!(known.ask.checksum, Some(Checksum::Crc32));
         assert_eq!(known.heartbeat, Some(Duration::from_millis(1500)));
+        assert!(known.acknowledges);
         assert_eq!(with(&[("slave_connect_state", "x")], payload).unwrap_err().code(), 1941);
     }
 }

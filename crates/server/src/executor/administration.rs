@@ -18,6 +18,7 @@ use selkie_types::{Batch, Charset, Column, Condition, SqlError, SqlResult, SqlTy
 use crate::admin::{self, Answer, Checked, Notes, Target};
 use crate::binlog;
 use crate::innodb;
+use crate::replica;
 use crate::session::Shared;
 use crate::variables::{SetValue, VarId, VarValue, lookup};
 
@@ -227,6 +228,13 @@ pub(super) fn statement(
         // session.
         session.commit()?;
     }
+    // The applier may wait for what this session has locked.
+    if let Statement::StartStopSlave(wanted) = statement
+        && !wanted.start
+        && session.locked_tables.is_some()
+    {
+        return Err(SqlError::new(&ER_LOCK_OR_ACTIVE_TRANSACTION, &[]));
+    }
     let mut notes = Notes::new();
     let mut number = |expr: &Expr| evaluate(instance, session, expr);
     if let Statement::Show(show) = statement
@@ -237,9 +245,10 @@ pub(super) fn statement(
         return send_rows(&columns, &rows, sink).map(Some);
     }
     if let Statement::Show(show) = statement
-        && let ShowWhat::BinlogEvents { file, position, limit } = &show.what
+        && let ShowWhat::BinlogEvents { file, position, limit }
+        | ShowWhat::RelaylogEvents { file, position, limit, .. } = &show.what
     {
-        admin::check_binlog_events(shared)?;
+        admin::check_log_events(shared, &show.what)?;
         let mut bound = |expr: Option<&Expr>| expr.map(&mut number).transpose();
         let limit = limit.as_deref();
         let asked = binlog::Asked {
@@ -252,8 +261,13 @@ pub(super) fn statement(
             Killed::No => Ok(()),
             _ => Err(SqlError::interrupted()),
         };
-        let binlog = shared.server.binlog();
-        return binlog::show_events(binlog, &asked, &check, sink).map(Some);
+        let shown = match &show.what {
+            ShowWhat::RelaylogEvents { name, .. } => {
+                replica::show_relay_events(shared, name.as_ref(), &asked, &check, sink)
+            }
+            _ => binlog::show_events(shared.server.binlog(), &asked, &check, sink),
+        };
+        return shown.map(Some);
     }
     let answer = admin::run(shared, statement, &mut number, &mut notes);
     keep(session, notes);

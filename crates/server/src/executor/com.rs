@@ -3,8 +3,8 @@
 //! Must not run statements.
 
 use selkie_sql::ast::{
-    Backup, Granted, HandlerAction, Insert, InsertSource, MaintenanceAction, RoutineKind, ShowWhat,
-    Statement, StoredKind, Transaction,
+    Backup, Grant, Granted, HandlerAction, Insert, InsertSource, MaintenanceAction, RoutineKind,
+    ShowWhat, Slaves, StartStopSlave, Statement, StoredKind, Transaction,
 };
 
 use crate::status::{StatusId, com_counter, counter as counters};
@@ -87,6 +87,7 @@ fn word(statement: &Statement) -> &'static str {
         Statement::Explain(_) => "select",
         Statement::Use(_) => "change_db",
         Statement::Help(_) => "help",
+        Statement::Binlog(_) => "binlog",
         Statement::Transaction(t) => transaction_word(t),
         Statement::Set(_) | Statement::SetStatement { .. } => "set_option",
         Statement::Prepare(_) => "prepare_sql",
@@ -102,24 +103,36 @@ fn word(statement: &Statement) -> &'static str {
         Statement::DropAccounts(s) if s.roles => "drop_role",
         Statement::DropAccounts(_) => "drop_user",
         Statement::RenameUsers(_) => "rename_user",
-        Statement::Grant(s) => match (&s.what, s.revoke) {
-            (Granted::Roles(_), false) => "grant_role",
-            (Granted::Roles(_), true) => "revoke_role",
-            (Granted::Everything, _) => "revoke_all",
-            (_, false) => "grant",
-            (_, true) => "revoke",
-        },
+        Statement::Grant(s) => grant_word(s),
         Statement::TableMaintenance(s) => maintenance_word(s.action),
-        Statement::Backup(backup) => match **backup {
-            Backup::Stage(_) => "backup",
-            Backup::Lock(_) | Backup::Unlock => "backup_lock",
-        },
+        Statement::Backup(backup) => backup_word(backup),
         Statement::Flush(_) => "flush",
         Statement::Reset(_) => "reset",
         Statement::PurgeLogs(_) => "purge",
+        Statement::ChangeMaster(_) => "change_master",
+        Statement::StartStopSlave(s) => replica_word(s),
         Statement::Plugin(_) => "install_plugin",
         Statement::Shutdown { .. } => "shutdown",
         Statement::Xa(_) | Statement::Unsupported { .. } => "admin_commands",
+    }
+}
+
+fn grant_word(grant: &Grant) -> &'static str {
+    match (&grant.what, grant.revoke) {
+        (Granted::Roles(_), false) => "grant_role",
+        (Granted::Roles(_), true) => "revoke_role",
+        (Granted::Everything, _) => "revoke_all",
+        (_, false) => "grant",
+        (_, true) => "revoke",
+    }
+}
+
+fn replica_word(statement: &StartStopSlave) -> &'static str {
+    match (statement.start, matches!(statement.which, Slaves::All)) {
+        (true, false) => "start_slave",
+        (true, true) => "start_all_slaves",
+        (false, false) => "stop_slave",
+        (false, true) => "stop_all_slaves",
     }
 }
 
@@ -141,6 +154,13 @@ pub(super) fn state(statement: &Statement) -> &'static str {
         Statement::Transaction(Transaction::Rollback { .. }) => "Rollback",
         Statement::Kill(_) | Statement::Set(_) => "starting",
         _ => "init",
+    }
+}
+
+fn backup_word(backup: &Backup) -> &'static str {
+    match backup {
+        Backup::Stage(_) => "backup",
+        Backup::Lock(_) | Backup::Unlock => "backup_lock",
     }
 }
 
@@ -198,6 +218,12 @@ fn show_word(what: &ShowWhat) -> &'static str {
         ShowWhat::Privileges => "show_privileges",
         ShowWhat::Grants(_) => "show_grants",
         ShowWhat::OpenTables { .. } => "show_open_tables",
+        ShowWhat::SlaveStatus(_) | ShowWhat::AllSlavesStatus => "show_slave_status",
+        ShowWhat::SlaveHosts => "show_slave_hosts",
+        ShowWhat::MasterStatus => "show_binlog_status",
+        ShowWhat::BinaryLogs => "show_binlogs",
+        ShowWhat::BinlogEvents { .. } => "show_binlog_events",
+        ShowWhat::RelaylogEvents { .. } => "show_relaylog_events",
         ShowWhat::Triggers { .. } => "show_triggers",
         ShowWhat::Events { .. } => "show_events",
         _ => "show_generic",

@@ -12,6 +12,7 @@ use selkie_exec::session::{
 };
 use selkie_exec::{Instance, Outcome, ResultSink};
 use selkie_expr::VariableScope;
+use selkie_replication::replica::Place;
 use selkie_sql::ast;
 use selkie_types::error::catalogue::{
     ER_BINLOG_CREATE_ROUTINE_NEED_SUPER, ER_BINLOG_UNSAFE_ROUTINE, ER_NO_BINARY_LOGGING,
@@ -299,6 +300,32 @@ impl SessionHooks for Shared {
         binlog.position_at(file, offset)
     }
 
+    fn master_gtid_wait(
+        &self,
+        _: &Session,
+        list: &str,
+        longest: Option<Duration>,
+    ) -> SqlResult<bool> {
+        crate::replica::wait_for_groups(self, list, longest)
+    }
+
+    fn master_pos_wait(
+        &self,
+        session: &Session,
+        file: &str,
+        offset: i64,
+        longest: Option<Duration>,
+        connection: Option<&str>,
+    ) -> SqlResult<Option<i64>> {
+        let mut notes = Vec::new();
+        let place = Place { file: file.to_owned(), offset: u64::try_from(offset).unwrap_or(0) };
+        let waited = crate::replica::wait_for_place(self, &place, longest, connection, &mut notes);
+        for note in notes {
+            session.diagnostics.push(note, session.frame.settings.notes.max_error_count);
+        }
+        waited
+    }
+
     fn get_lock(
         &self,
         session: &Session,
@@ -405,6 +432,7 @@ fn privileges(wanted: Privilege) -> Option<Privileges> {
         Privilege::Federated => Privileges::SUPER | Privileges::FEDERATED_ADMIN,
         Privilege::ShowRoutine => Privileges::SELECT,
         Privilege::Event => Privileges::EVENT,
+        Privilege::Replay => Privileges::SUPER | Privileges::BINLOG_REPLAY,
         Privilege::SetUser => Privileges::SUPER | Privileges::SET_USER,
         Privilege::TakeNumbers => Privileges::SELECT | Privileges::INSERT,
         Privilege::Any => return None,
@@ -429,11 +457,23 @@ fn value_of(
         None => (None, name),
     };
     let def = lookup(name)?;
-    if let Some(cache) = cache {
+    let mut notes = Vec::new();
+    let found = match cache {
+        Some(connection) if crate::replica::is_of_connection(def.name) => {
+            Some(crate::replica::of_connection(shared, connection, def.name, &mut notes))
+        }
+        Some(_) => None,
+        None => crate::binlog::value(&shared.server, def.name)
+            .or_else(|| crate::replica::variable(shared, def.name, &mut notes)),
+    };
+    for note in notes {
+        session.diagnostics.push(note, session.frame.settings.notes.max_error_count);
+    }
+    if let Some(cache) = cache.filter(|_| found.is_none()) {
         return Ok((def, shared.server.key_caches.read(&shared.server.globals, cache, def)?));
     }
     let is_global = scope == VarScope::Global && def.has_global_value();
-    if let Some(value) = crate::binlog::value(&shared.server, def.name) {
+    if let Some(value) = found {
         return shared.vars.lock().read(&shared.server.globals, scope, def).map(|_| (def, value));
     }
     if let Some(value) = pseudo_value(session, def.name).filter(|_| !is_global) {

@@ -11,18 +11,23 @@ use selkie_engine::{Engine, EngineObserver};
 use selkie_exec::session::{Account, NoHooks, Session};
 use selkie_exec::{Instance, NullSink, execute_text};
 use selkie_native::{FlushAtCommit, NativeEngine, NativeOptions};
+use selkie_replication::replica::ReplicaFilter;
+use selkie_types::SqlResult;
 
 use super::account_tables::AccountTables;
 use super::engines::engines;
 use super::log_tables::LogTables;
+use super::replica::Replica;
 use super::session::ExecutorSession;
 use super::system::{Registered, register};
 use crate::accounts::AclStore;
-use crate::backend::{Backend, SessionFactory};
+use crate::backend::{Backend, ReplicaSession, SessionFactory};
 use crate::binlog::Binlog;
 use crate::innodb::DeadlockWatcher;
 use crate::options::Settings;
 use crate::query_log::{GeneralEntry, SlowEntry};
+use crate::replica::Riders;
+use crate::server::Server;
 use crate::session::Shared;
 use crate::status::Gauges;
 use crate::variables::registry;
@@ -42,14 +47,19 @@ pub(crate) fn open_backend(
     settings: &Settings,
     data_dir: &Path,
     accounts: &Arc<AclStore>,
-    binlog: Option<&Arc<Binlog>>,
+    riders: &Riders,
 ) -> Result<Arc<impl SessionFactory + use<>>, String> {
-    let rider_files = binlog.map(|binlog| binlog.rider_files());
+    let binlog = riders.binlog.as_ref();
+    let rider_files = Some(riders.owner());
     let options = NativeOptions { rider_files, ..native_options(settings) };
     let native = NativeEngine::open(data_dir, &options).map_err(|e| format!("InnoDB: {e}"))?;
     let native: Arc<dyn Engine> = Arc::new(native);
     native.set_variable("sync_binlog", number(settings, "sync_binlog"));
-    binlog.map_or(Ok(()), |binlog| binlog.begin(&native))?;
+    riders.applied.begin(&native);
+    if let Some(binlog) = binlog {
+        binlog.begin(&native)?;
+        binlog.log().note_seen(riders.applied.state().gtids().gtids());
+    }
     let engines = engines(&native);
     let named = |name: &str| engines.personality(name);
     let (dictionary, snapshot) =
@@ -171,6 +181,14 @@ impl Backend for ExecutorBackend {
 
     fn log_slow(&self, entry: &SlowEntry) {
         self.logs.slow(entry);
+    }
+
+    fn replica_session(
+        &self,
+        server: &Arc<Server>,
+        filter: Arc<ReplicaFilter>,
+    ) -> SqlResult<Box<dyn ReplicaSession>> {
+        Ok(Box::new(Replica::open(&self.instance, &self.sessions, server, filter)))
     }
 
     fn shutdown(&self) {

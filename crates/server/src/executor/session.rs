@@ -17,6 +17,7 @@ use selkie_exec::{
 };
 use selkie_plan::physical::OutputColumn;
 use selkie_protocol::Status;
+use selkie_replication::log::Place;
 use selkie_sql::ast::{FlushTarget, Ident, Statement};
 use selkie_sql::{ClientText, ParseOptions, Parsed};
 use selkie_types::error::catalogue::*;
@@ -40,11 +41,22 @@ pub(super) enum Read {
     Planned(TextPlan),
 }
 
+impl Read {
+    /// The statement, if there is one.
+    pub(super) fn statement(&self) -> Option<&Statement> {
+        match self {
+            Self::Nothing => None,
+            Self::Statement(statement) => Some(statement),
+            Self::Planned(plan) => Some(&plan.statement.statement),
+        }
+    }
+}
+
 /// A session.
 pub(super) struct ExecutorSession {
-    instance: Arc<Instance>,
-    session: Session,
-    shared: Arc<Shared>,
+    pub(super) instance: Arc<Instance>,
+    pub(super) session: Session,
+    pub(super) shared: Arc<Shared>,
     registered: Registered,
     /// Version of the system variables from which the settings were made.
     settings_version: u64,
@@ -63,7 +75,8 @@ impl ExecutorSession {
         this
     }
 
-    fn refresh(&mut self) {
+    /// Makes the settings those of the variables.
+    pub(super) fn refresh(&mut self) {
         let version = self.shared.settings_version();
         if self.settings_version != version {
             settings::refresh(&self.shared, &mut self.session);
@@ -152,7 +165,7 @@ impl ExecutorSession {
     }
 
     /// Copies counters and transaction state to the place where other sessions see them.
-    fn report(&self) {
+    pub(super) fn report(&self) {
         // Rows sent are counted where they are sent.
         static COUNTERS: LazyLock<Vec<Option<StatusId>>> = LazyLock::new(|| {
             let ids = Counters::NAMES.iter().map(|name| find_status(name));
@@ -251,20 +264,25 @@ impl ExecutorSession {
 
     /// Releases everything that ends with the session.
     fn end(&mut self) {
-        let tables: Vec<Arc<TableInfo>> = self.session.frame.temporary.iter().cloned().collect();
         // After a failed rollback there is nothing to try again.
         let _ = self.session.end_transaction(&self.instance);
         let _ = self.quietly(b"UNLOCK TABLES");
+        self.drop_temporary_tables();
+        self.shared.server.user_locks.release_all(self.shared.handle.id);
+        if let Some(binlog) = self.shared.server.binlog() {
+            binlog.after_statement();
+        }
+    }
+
+    /// Drops all temporary tables.
+    pub(super) fn drop_temporary_tables(&mut self) {
+        let tables: Vec<Arc<TableInfo>> = self.session.frame.temporary.iter().cloned().collect();
         for table in tables {
             let (schema, name) = (quote_identifier(table.schema()), quote_identifier(table.name()));
             let text = format!("DROP TEMPORARY TABLE IF EXISTS {schema}.{name}");
             if let Err(error) = self.quietly(text.as_bytes()) {
                 tracing::error!(connection = self.shared.handle.id, "{}: {error}", text);
             }
-        }
-        self.shared.server.user_locks.release_all(self.shared.handle.id);
-        if let Some(binlog) = self.shared.server.binlog() {
-            binlog.after_statement();
         }
     }
 
@@ -433,6 +451,10 @@ impl BackendSession for ExecutorSession {
 
     fn take_unsettled(&mut self) -> Option<Unsettled> {
         self.session.transaction.take_unsettled().filter(|commit| !commit.is_settled())
+    }
+
+    fn take_group_end(&mut self) -> Option<Place> {
+        self.session.take_group_end()
     }
 
     fn field_list(&mut self, table: &str, pattern: &[u8]) -> SqlResult<Vec<OutputColumn>> {

@@ -10,9 +10,10 @@ use super::data_dir::DataDir;
 use super::tls;
 use crate::accounts::{Acl, AclStore};
 use crate::backend::SessionFactory;
-use crate::binlog::{self, Binlog};
+use crate::binlog;
 use crate::net::{Acceptors, Endpoints, Listeners, bind_all};
 use crate::options::Settings;
+use crate::replica::{self, Riders};
 use crate::scheduler;
 use crate::server::Server;
 use crate::variables::{Globals, VarValue, registry};
@@ -22,7 +23,7 @@ const GRACE: Duration = Duration::from_secs(10);
 
 /// Opens the backend over a locked data directory.
 pub type OpenBackend<B> =
-    dyn Fn(&Settings, &Path, &Arc<AclStore>, Option<&Arc<Binlog>>) -> Result<Arc<B>, String>;
+    dyn Fn(&Settings, &Path, &Arc<AclStore>, &Riders) -> Result<Arc<B>, String>;
 
 /// Input of a start.
 pub struct Start<'a, B> {
@@ -53,20 +54,24 @@ pub fn start<B: SessionFactory>(start: Start<'_, B>) -> Result<Running, String> 
     let accounts = Arc::new(AclStore::new(Acl::initial(&text(&settings, "hostname"))));
     let endpoints = |accounts: &AclStore| endpoints(&settings, accounts, &path);
     let binlog = binlog::set_up(&settings, &path)?;
-    let backend = (start.backend)(&settings, &path, &accounts, binlog.as_ref())?;
+    let riders = Riders { binlog, applied: Arc::default() };
+    let backend = (start.backend)(&settings, &path, &accounts, &riders)?;
     let endpoints = endpoints(&accounts);
     let skip_name_resolve = number(&settings, "skip_name_resolve") != 0;
     let pid_file = PathBuf::from(text(&settings, "pid_file"));
     let port_wait = settings.port_wait;
+    let connections = replica::set_up(&settings);
     let globals = Globals::new(settings.values);
     crate::memory::apply(&globals);
     crate::memory::note_start();
     let server = Server::new(globals, accounts, Arc::clone(&backend) as _, path);
-    let server = Arc::new(server.with_tls(tls).with_binlog(binlog));
+    let server = server.with_tls(tls).with_riders(riders).with_replica(connections);
+    let server = Arc::new(server);
     let listeners = bind_in_time(&endpoints, port_wait)?;
     if let Some(bound) = listeners.addresses().first() {
         server.globals.set(definition("port").id, VarValue::Uint(bound.port().into()));
     }
+    replica::begin(&server);
     let thread_error = |e| format!("Can't create a thread: {e}");
     let door = scheduler::main_door(&server, &backend).map_err(thread_error)?;
     let acceptors = listeners.run(skip_name_resolve, &door).map_err(thread_error)?;
@@ -139,7 +144,20 @@ fn derive(settings: &mut Settings, data_dir: &Path) {
     let engine = text(settings, "default_storage_engine");
     settings.derive("storage_engine", VarValue::text(engine));
     derive_charsets(settings);
+    derive_skipped_errors(settings);
     binlog::derive_names(settings, data_dir);
+}
+
+/// Compat: the numbers of `slave_skip_errors` are shown in their order.
+fn derive_skipped_errors(settings: &mut Settings) {
+    let list = text(settings, "slave_skip_errors");
+    let numbers = list.split(',').map(|number| number.trim().parse::<u16>());
+    if let Ok(mut numbers) = numbers.collect::<Result<Vec<_>, _>>() {
+        numbers.sort_unstable();
+        numbers.dedup();
+        let shown: Vec<String> = numbers.iter().map(u16::to_string).collect();
+        settings.derive("slave_skip_errors", VarValue::text(shown.join(",")));
+    }
 }
 
 /// `--character-set-server` alone also sets the collation; `--collation-server` alone the character
@@ -240,6 +258,7 @@ impl Running {
         self.server.stop();
         self.acceptors.stop();
         self.extra.into_iter().for_each(Acceptors::stop);
+        replica::end(&self.server);
         for session in self.server.sessions.list() {
             session.kill_connection();
         }

@@ -4,6 +4,7 @@
 
 mod certificate;
 mod ciphers;
+mod connect;
 mod handshake;
 mod negotiated;
 mod offer;
@@ -12,6 +13,7 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use connect::{Holder, client_config};
 pub(crate) use handshake::HandshakeError;
 pub use negotiated::Negotiated;
 pub(crate) use offer::{Offer, Offers, TlsOptions};

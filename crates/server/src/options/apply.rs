@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::logs::{self, BinlogOptions};
 use super::other::{Meaning, meaning};
+use super::replica::{self, ReplicaOptions};
 use super::source::Sources;
 use crate::variables::{Kind, Link, OptionArgument, VarDef, VarValue, parse_option, registry};
 
@@ -25,6 +26,8 @@ pub struct Settings {
     pub takes_prefixes: bool,
     /// The binary log's options.
     pub binlog: BinlogOptions,
+    /// Options of a replica.
+    pub replica: ReplicaOptions,
     /// Warnings for the log.
     pub warnings: Vec<String>,
 }
@@ -40,6 +43,7 @@ pub fn apply(values: Vec<VarValue>, sources: &Sources) -> Result<Settings, Strin
         port_wait: Duration::ZERO,
         takes_prefixes: true,
         binlog,
+        replica: ReplicaOptions::default(),
         warnings: Vec::new(),
     };
     let plugins = named_plugins(&sources.options);
@@ -162,6 +166,7 @@ impl Settings {
                 Ok(())
             }
             Meaning::Log(option) => logs::apply(self, option, &parsed),
+            Meaning::Replica(option) => replica::apply(self, option, &parsed),
             Meaning::Unknown | Meaning::Prefix(_) | Meaning::Ambiguous(_) if parsed.loose => {
                 self.warnings.push(unknown(&parsed));
                 Ok(())

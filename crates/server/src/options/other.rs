@@ -3,6 +3,7 @@
 //! Must not have options of its own: each of these exists in MariaDB 10.11.
 
 use super::logs::LogOption;
+use super::replica::ReplicaOption;
 use crate::variables::{OptionArgument, registry};
 
 /// Aliases of variables.
@@ -41,8 +42,6 @@ const ACCEPTED: &[&str] = &[
     "log_ddl_recovery",
     "log_isam",
     "log_tc",
-    "master_info_file",
-    "master_retry_count",
     "memlock",
     "old_style_user_limits",
     "performance_schema_consumer_events_stages_current",
@@ -55,12 +54,8 @@ const ACCEPTED: &[&str] = &[
     "performance_schema_instrument",
     "plugin_load",
     "plugin_load_add",
-    "replicate_same_server_id",
     "safe_user_create",
-    "show_slave_auth_info",
     "skip_bdb",
-    "skip_slave_start",
-    "slave_start",
     "stack_trace",
     "symbolic_links",
     "tc_heuristic_recover",
@@ -139,6 +134,8 @@ pub(super) enum Meaning {
     Prefixes,
     /// An option about the name of a log.
     Log(LogOption),
+    /// An option of a replica.
+    Replica(ReplicaOption),
     /// An unknown name.
     Unknown,
     /// A prefix of several options.
@@ -151,6 +148,9 @@ pub(super) enum Meaning {
 pub(super) fn meaning(name: &str) -> Meaning {
     if let Some(option) = LogOption::of(name) {
         return Meaning::Log(option);
+    }
+    if let Some(option) = ReplicaOption::of(name) {
+        return Meaning::Replica(option);
     }
     match name {
         "ssl" => return Meaning::Tls,
@@ -192,7 +192,10 @@ pub(super) fn takes_value(argument: &str) -> bool {
         Some(def) => def.argument == OptionArgument::Required,
         None => match LogOption::of(&name) {
             Some(option) => option != LogOption::Bin,
-            None => matches!(name.as_str(), "user" | "plugin_load" | "plugin_load_add"),
+            None => match ReplicaOption::of(&name) {
+                Some(option) => option.takes_value(),
+                None => matches!(name.as_str(), "user" | "plugin_load" | "plugin_load_add"),
+            },
         },
     }
 }

@@ -381,6 +381,9 @@ fn run<S: BackendSession>(session: &mut Session<S>) {
         if session.wants_dump() {
             return session.run_dump();
         }
+        if !session.wait_for_replica() {
+            return;
+        }
         session.send();
     }
 }

@@ -11,6 +11,7 @@ use selkie_sql::ClientText;
 use selkie_types::error::catalogue::*;
 use selkie_types::{Charset, CollationId, SqlError, SqlResult};
 
+use super::debt::Answer;
 use super::params::{Charsets, Parameters, to_value};
 use super::reply::{Reply, RowForm};
 use super::rows::to_utf8;
@@ -58,6 +59,8 @@ pub(super) struct Session<S: BackendSession> {
     failed_changes: u8,
     /// The dump that the session is to become.
     pub(super) dump: Option<Box<Wishes>>,
+    /// Whether the answer has to wait for a replica.
+    pub(super) owed: Answer,
 }
 
 impl<S: BackendSession> Session<S> {
@@ -85,6 +88,7 @@ impl<S: BackendSession> Session<S> {
             place: None,
             failed_changes,
             dump: None,
+            owed: Answer::Free,
         }
     }
 
@@ -314,6 +318,9 @@ impl<S: BackendSession> Session<S> {
             // The next statement may fill the output buffer, which would send this answer.
             if let Some(Err(error)) = self.backend.take_unsettled().map(|commit| commit.settle()) {
                 self.answer(Err(error));
+                return Next::Close;
+            }
+            if !self.wait_for_replica() {
                 return Next::Close;
             }
             self.shared.handle.kill.account().begin_command();

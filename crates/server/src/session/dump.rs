@@ -15,11 +15,12 @@ use selkie_replication::log::Place;
 use selkie_types::error::catalogue::*;
 use selkie_types::{SqlError, SqlResult};
 
+use super::acks::{Acks, head, put};
 use super::dispatch::{Next, Session, malformed};
 use crate::accounts::Privileges;
 use crate::backend::BackendSession;
 use crate::binlog::Binlog;
-use crate::dumps::{Reader, Wishes, Woken, wishes};
+use crate::dumps::{Haste, Reader, Wishes, Woken, wishes};
 use crate::query_log::log_general;
 use crate::variables::ids;
 
@@ -158,6 +159,7 @@ impl<S: BackendSession> Session<S> {
         let _wakes = handle.kill.wakes(waker);
         let mut sending = Sending {
             age: binlog.readers.age(),
+            acks: wishes.acknowledges.then(|| Acks::new(binlog, wishes.server_id)),
             session: self,
             binlog,
             wishes,
@@ -180,18 +182,27 @@ struct Sending<'s, S: BackendSession> {
     /// Age of the log that is read.
     age: u64,
     last_sent: Instant,
+    /// Acknowledgements, if the reader sends any.
+    acks: Option<Acks<'s>>,
 }
 
 impl<S: BackendSession> Sending<'_, S> {
     fn run(&mut self) -> Result<(), End> {
         let (found, mut upto) = self.binlog.found(self.server_id(), self.applied())?;
-        let out = &mut self.session.out;
-        let begun = Dump::begin(&found, &self.wishes.ask, &mut |event| put(out, event));
+        let (out, head) = (&mut self.session.out, head(self.wishes));
+        let mut send = |event: &[u8]| put(out, head, event);
+        let begun = Dump::begin(&found, &self.wishes.ask, &mut send);
         let mut dump = begun.map_err(|refusal| self.before(refusal))?;
+        if !self.wishes.has_end() {
+            self.acks.iter().for_each(|acks| acks.begin(dump.place()));
+        }
         loop {
             self.reader.at(dump.file());
             let step = self.fill(&mut dump, upto)?;
             self.send(&dump)?;
+            if self.acks.as_ref().is_some_and(Acks::is_asked) {
+                self.listen()?;
+            }
             match step {
                 Step::Ended => return Ok(()),
                 Step::Went => self.check_kill(&dump)?,
@@ -213,13 +224,16 @@ impl<S: BackendSession> Sending<'_, S> {
 
     /// Puts events into the buffer until it is full, a file is over, or there is no more.
     fn fill(&mut self, dump: &mut Dump<'_>, upto: Place) -> Result<Step, End> {
-        let out = &mut self.session.out;
+        let (out, head) = (&mut self.session.out, head(self.wishes));
         let file = dump.file();
         for _ in 0..EVENTS {
             if out.len() >= BATCH || dump.file() != file {
                 break;
             }
-            match dump.step(upto, &mut |event| put(out, event)) {
+            let before = out.len();
+            let step = dump.step(upto, &mut |event| put(out, head, event));
+            self.acks.iter_mut().for_each(|acks| acks.note(dump.passed(), before));
+            match step {
                 Ok(Step::Went) => {}
                 Ok(step) => return Ok(step),
                 Err(refusal) => {
@@ -236,8 +250,9 @@ impl<S: BackendSession> Sending<'_, S> {
     fn send(&mut self, dump: &Dump<'_>) -> Result<(), End> {
         self.check(dump)?;
         if self.session.out.is_empty() && self.until_heartbeat() == Some(Duration::ZERO) {
-            put(&mut self.session.out, &dump.heartbeat());
+            put(&mut self.session.out, head(self.wishes), &dump.heartbeat());
         }
+        self.acks.iter_mut().for_each(|acks| acks.ask(&mut self.session.out));
         if !self.session.out.is_empty() {
             self.session.shared.handle.set_state(SENDING);
             self.flush()?;
@@ -259,9 +274,11 @@ impl<S: BackendSession> Sending<'_, S> {
 
     /// Writes the buffer, and waits as long as the client reads at all.
     fn flush(&mut self) -> Result<(), End> {
-        let session = &mut *self.session;
         let (mut sent, mut since) = (0, Instant::now());
-        while let Some(rest) = session.out.bytes().get(sent..).filter(|rest| !rest.is_empty()) {
+        loop {
+            let session = &mut *self.session;
+            let rest = session.out.bytes().get(sent..).filter(|rest| !rest.is_empty());
+            let Some(rest) = rest else { break };
             match session.wire.send_now(rest) {
                 Ok(0) => {}
                 Ok(count) => {
@@ -271,6 +288,7 @@ impl<S: BackendSession> Sending<'_, S> {
                 Err(_) => return Err(End::Gone),
             }
             session.shared.handle.set_state(WRITING);
+            let is_asked = self.acks.as_ref().is_some_and(Acks::is_asked);
             self.reader.bell.wait_to_write(session.wire.socket(), LOOK);
             let is_killed = session.shared.handle.kill.get() != Killed::No;
             let is_over = is_killed || session.shared.server.is_stopping();
@@ -278,9 +296,13 @@ impl<S: BackendSession> Sending<'_, S> {
                 // A part of a packet may be on its way: nothing can follow it.
                 return Err(End::Gone);
             }
+            if is_asked {
+                // A reader that waits until its answers are read would not read on.
+                self.listen()?;
+            }
         }
-        session.out.clear();
-        session.count_bytes();
+        self.session.out.clear();
+        self.session.count_bytes();
         Ok(())
     }
 
@@ -291,7 +313,9 @@ impl<S: BackendSession> Sending<'_, S> {
             self.check_kill(dump)?;
             self.reader.bell.doze();
             if self.binlog.log().end() != upto {
-                let end = self.binlog.served(upto)?;
+                let is_awaited = self.acks.is_some() && self.binlog.semi.is_enabled();
+                let haste = if is_awaited { Haste::Awaited } else { Haste::None };
+                let end = self.binlog.served(upto, haste)?;
                 if end > upto {
                     return Ok(Some(end));
                 }
@@ -320,14 +344,17 @@ impl<S: BackendSession> Sending<'_, S> {
         Ok(())
     }
 
-    /// Takes what the client has sent. Compat: commands are ignored while the log is sent.
+    /// Takes what the client has sent. Compat: commands are ignored while the log is sent, and so
+    /// are packets that should be acknowledgements.
     fn listen(&mut self) -> Result<(), End> {
         let mut packet = Vec::new();
         loop {
             packet.clear();
             self.session.wire.begin_command();
             match self.session.wire.packet_now(&mut packet) {
-                Ok(true) if packet.first() != Some(&1) => {}
+                Ok(true) if packet.first() != Some(&1) => {
+                    self.acks.iter_mut().for_each(|acks| acks.take(&packet));
+                }
                 Ok(false) => return Ok(()),
                 // A kill makes the client look as if it had gone.
                 Err(_) if self.is_killed() => return Ok(()),
@@ -356,15 +383,7 @@ impl<S: BackendSession> Sending<'_, S> {
 
     /// The groups that this server has applied as a replica.
     fn applied(&self) -> selkie_replication::gtid::Position {
-        let text = self.session.shared.server.globals.get(ids().gtid_slave_pos);
-        text.as_str().parse().unwrap_or_default()
+        let applied = self.session.shared.server.applied().state();
+        applied.gtids().clone()
     }
-}
-
-/// Appends an event as a packet.
-fn put(out: &mut selkie_protocol::Output, event: &[u8]) {
-    out.packet(|b| {
-        b.push(0);
-        b.extend_from_slice(event);
-    });
 }

@@ -125,6 +125,9 @@ impl<B: SessionFactory> Client for PooledSession<B> {
 
 impl<S: BackendSession> Session<S> {
     fn serve(&mut self, timed_out: bool) -> Progress {
+        if self.has_waited() && self.is_answerless() {
+            return Progress::Ended;
+        }
         if !self.out.is_empty() {
             // Sends the rest of an answer that could not be sent without waiting.
             self.send();
@@ -147,14 +150,28 @@ impl<S: BackendSession> Session<S> {
         if self.wants_dump() {
             return Progress::Leaving;
         }
+        self.note_debt();
         if let Some(commit) = self.backend.take_unsettled() {
             return Progress::Unsettled(commit);
+        }
+        if let Some(parked) = self.park() {
+            return parked;
         }
         if self.out.len() <= SHORT && !self.ended {
             return Progress::Answered;
         }
         self.send();
         self.after_answer()
+    }
+
+    /// Lets the answer wait for a replica, if it must.
+    fn park(&mut self) -> Option<Progress> {
+        let debt = self.begin_wait()?;
+        let (server, handle) = (Arc::clone(&self.shared.server), Arc::clone(&self.shared.handle));
+        Some(Progress::Parked(Box::new(move |waker| match server.binlog() {
+            Some(binlog) => binlog.semi.wake_after(debt, handle.kill.clone(), waker),
+            None => waker.wake(),
+        })))
     }
 
     fn left(&mut self, error: &ReadError) -> Progress {
@@ -164,6 +181,9 @@ impl<S: BackendSession> Session<S> {
 
     /// Sends an answer that was held back, until its commit was durable or to leave with others.
     fn release_answer(&mut self) -> Progress {
+        if let Some(parked) = self.park() {
+            return parked;
+        }
         match self.wire.flush_now(&mut self.out) {
             // A worker sends the rest.
             Ok(false) => return Progress::Ready,

@@ -21,7 +21,10 @@ pub(super) fn global_variables(shared: &Shared) -> Vec<Row> {
 }
 
 fn shown(shared: &Shared, values: &[VarValue], def: &VarDef) -> String {
-    if let Some(value) = crate::binlog::value(&shared.server, def.name) {
+    let kept = crate::binlog::value(&shared.server, def.name);
+    if let Some(value) =
+        kept.or_else(|| crate::replica::variable(shared, def.name, &mut Vec::new()))
+    {
         return value.show(def);
     }
     values.get(usize::from(def.id.0)).map_or(String::new(), |v| v.show(def))
@@ -36,7 +39,9 @@ fn session_value(
     if def.scope == Scope::Global {
         return shown(shared, globals, def);
     }
-    pseudo(def.name).unwrap_or_else(|| shared.vars.lock().get(def.id).show(def))
+    let kept = || crate::replica::variable(shared, def.name, &mut Vec::new());
+    let own = || kept().unwrap_or_else(|| shared.vars.lock().get(def.id).clone()).show(def);
+    pseudo(def.name).unwrap_or_else(own)
 }
 
 pub(super) fn session_variables(shared: &Shared, pseudo: Pseudo<'_>) -> Vec<Row> {
@@ -49,6 +54,7 @@ pub(super) fn session_variables(shared: &Shared, pseudo: Pseudo<'_>) -> Vec<Row>
 /// the server's values too.
 fn gauges(shared: &Shared) -> Gauges {
     let mut gauges = shared.server.gauges();
+    crate::replica::status_variables(shared, &mut gauges);
     if shared.capabilities().has(Capabilities::COMPRESS) {
         gauges.insert("compression".to_owned(), "ON".to_owned());
     }

@@ -4,6 +4,7 @@
 //! waits.
 
 use std::os::fd::BorrowedFd;
+use std::task::Waker;
 use std::time::Duration;
 
 use selkie_exec::Unsettled;
@@ -18,6 +19,8 @@ pub(crate) enum Progress {
     Answered,
     /// A commit: the answer must not be sent before it is durable.
     Unsettled(Unsettled),
+    /// Something outside of the pool: the waker makes the pool serve it again.
+    Parked(Box<dyn FnOnce(Waker) + Send>),
     /// Nothing: it goes on by itself, in a thread of its own ([`Client::leave`]).
     Leaving,
     /// Nothing; the connection has ended.

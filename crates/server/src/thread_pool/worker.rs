@@ -12,6 +12,7 @@ use super::answers;
 use super::client::Progress;
 use super::connection::Connection;
 use super::group::{Group, Thread, Work};
+use super::parked;
 use super::pool::Shared;
 use super::waits::GroupObserver;
 
@@ -79,6 +80,7 @@ pub(super) fn go_on(
         Progress::Answered => answers::keep(connection),
         Progress::Ready => group.enqueue(shared, connection),
         Progress::Unsettled(commit) => group.hold(connection, commit),
+        Progress::Parked(park) => park(parked::waker(shared, group, connection)),
         Progress::Leaving => {
             group.remove(&connection);
             connection.client.lock().leave();

@@ -36,6 +36,8 @@ macro_rules! rules {
 }
 
 rules! {
+    /// AFTER_COMMIT, the second member.
+    AfterCommit = "after_commit";
     /// A time of SYSTEM_TIME, or DEFAULT.
     AsOf = "as_of";
     /// A character set.
@@ -126,6 +128,8 @@ pub(super) fn is_good(def: &VarDef, value: &VarValue) -> bool {
         (Some(Rule::LogOutput), VarValue::Uint(bits)) => *bits != 0,
         // Compat: only a startup option can set the event scheduler to DISABLED.
         (Some(Rule::OnOrOff), VarValue::Enum(at)) => *at < 2,
+        // No reader of tables waits for replicas yet, so that the other member would be a lie.
+        (Some(Rule::AfterCommit), VarValue::Enum(at)) => *at == 1,
         _ => true,
     }
 }

@@ -3,7 +3,7 @@
 //! Must not change the log; `crate::binlog` does, when the assignment is made.
 
 use selkie_replication::Gtid;
-use selkie_replication::gtid::{BinlogState, ParseError, Position};
+use selkie_replication::gtid::{BinlogState, ParseError};
 use selkie_types::error::catalogue::*;
 use selkie_types::{SqlError, SqlResult};
 
@@ -73,9 +73,11 @@ pub(super) fn check(
         return Err(SqlError::not_supported(what));
     }
     match def.name {
+        "gtid_ignore_duplicates" if value.as_bool() => {
+            Err(SqlError::not_supported("gtid_ignore_duplicates=ON"))
+        }
         "gtid_seq_no" => explicit_number(shared, value.as_u64(), given),
         "gtid_binlog_state" => state_assignment(shared, value),
-        "gtid_slave_pos" => slave_position(shared, value),
         _ => Ok(()),
     }
 }
@@ -102,13 +104,6 @@ fn state_assignment(shared: &Shared, value: &VarValue) -> SqlResult<()> {
         return Err(SqlError::new(&ER_CANT_DO_THIS_DURING_AN_TRANSACTION, &[]));
     }
     parsed::<BinlogState>(value.as_str()).map(drop)
-}
-
-fn slave_position(shared: &Shared, value: &VarValue) -> SqlResult<()> {
-    if shared.handle.in_transaction() {
-        return Err(SqlError::new(&ER_CANT_DO_THIS_DURING_AN_TRANSACTION, &[]));
-    }
-    parsed::<Position>(value.as_str()).map(drop)
 }
 
 /// A list of numbers of groups.

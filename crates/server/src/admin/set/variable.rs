@@ -9,6 +9,7 @@ use super::super::answer::Notes;
 use super::{Target, combination};
 use crate::accounts::Privileges;
 use crate::binlog;
+use crate::replica;
 use crate::session::Shared;
 use crate::variables::{
     Access, Before, Kind, Link, Rule, Scope, SetValue, VarDef, VarId, VarScope, VarValue,
@@ -21,8 +22,9 @@ pub(crate) struct Assignment {
     def: &'static VarDef,
     scope: VarScope,
     value: VarValue,
-    /// Name of the key cache it belongs to; `None` for the default one.
-    cache: Option<String>,
+    /// Name of the key cache or of the connection to a primary whose variable it is; `None` for
+    /// the default one.
+    instance: Option<String>,
 }
 
 /// Checks an assignment, in the order of MariaDB's checks.
@@ -36,7 +38,8 @@ pub(super) fn check(
 ) -> SqlResult<Assignment> {
     let def = lookup(name)?;
     let instance = instance.filter(|i| !i.eq_ignore_ascii_case("default"));
-    if instance.is_some() && !def.component {
+    let is_of_connection = replica::is_of_connection(def.name);
+    if instance.is_some() && !def.component && !is_of_connection {
         return Err(SqlError::new(&ER_VARIABLE_IS_NOT_STRUCT, &[&def.name]));
     }
     note_deprecated(def, notes);
@@ -55,10 +58,11 @@ pub(super) fn check(
         let what = "SESSION";
         return Err(SqlError::new(&ER_INCORRECT_GLOBAL_LOCAL_VAR, &[&def.name, &what]));
     }
+    replica::check_variable(shared, def, instance, &value, notes)?;
     if instance.is_none() {
         combination::check(shared, def, scope, &value, &given, notes)?;
     }
-    Ok(Assignment { def, scope, value, cache: instance.map(str::to_lowercase) })
+    Ok(Assignment { def, scope, value, instance: instance.map(str::to_lowercase) })
 }
 
 fn note_deprecated(def: &VarDef, notes: &mut Notes) {
@@ -162,9 +166,12 @@ pub(super) fn assign(
     assignment: Assignment,
     notes: &mut Notes,
 ) -> SqlResult<Target> {
-    let Assignment { def, scope, value, cache } = assignment;
+    let Assignment { def, scope, value, instance } = assignment;
     let value = if def.momentary { VarValue::Bool(false) } else { value };
-    if let Some(cache) = cache {
+    if replica::assign_variable(shared, def, instance.as_deref(), &value, notes)? {
+        return Ok(Target::Other);
+    }
+    if let Some(cache) = instance.filter(|_| def.component) {
         shared.server.key_caches.set(&cache, def, value);
         return Ok(Target::Other);
     }

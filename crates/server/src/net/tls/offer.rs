@@ -175,7 +175,7 @@ fn client_verifier(
     verifier.map(Some).map_err(|_| SetupError::Paths)
 }
 
-fn authorities(options: &TlsOptions) -> Result<RootCertStore, SetupError> {
+pub(super) fn authorities(options: &TlsOptions) -> Result<RootCertStore, SetupError> {
     let mut roots = RootCertStore::empty();
     let mut add = |path: &Path| {
         for certificate in pem::certificates(path)? {
@@ -193,7 +193,7 @@ fn authorities(options: &TlsOptions) -> Result<RootCertStore, SetupError> {
     Ok(roots)
 }
 
-fn revocations(
+pub(super) fn revocations(
     options: &TlsOptions,
 ) -> Result<Vec<rustls_pki_types::CertificateRevocationListDer<'static>>, SetupError> {
     let mut lists = Vec::new();

@@ -1,0 +1,55 @@
+//! Rows: which tables are taken, and the errors of rows events.
+//!
+//! Must not read images; `selkie_exec::apply` does.
+
+use selkie_exec::apply::Failure;
+use selkie_exec::guarded;
+use selkie_replication::Header;
+use selkie_replication::codec::{Rows, TableMap};
+
+use super::{Replica, failures};
+use crate::backend::Failed;
+
+impl Replica {
+    /// Keeps the text of the statement that the rows behind it are of.
+    pub(super) fn annotate(&mut self, text: &[u8]) {
+        if self.options.annotates {
+            self.applier.annotate(text);
+        }
+    }
+
+    pub(super) fn table_map(&mut self, map: &TableMap<'_>) -> Result<(), Failed> {
+        let (schema, name) =
+            (String::from_utf8_lossy(map.database), String::from_utf8_lossy(map.table));
+        let schema = self.filter.rewritten(&schema);
+        let target = self.filter.takes_table(schema, &name).then_some((schema, &*name));
+        let Self { inner, applier, .. } = self;
+        inner.refresh();
+        let mapped = applier.table_map(&inner.instance, &mut inner.session, map, target);
+        mapped.or_else(|failure| self.rows_failed("Table_map", failure))
+    }
+
+    pub(super) fn rows(&mut self, header: &Header, rows: &Rows<'_>) -> Result<(), Failed> {
+        let seconds = i64::from(header.timestamp);
+        self.inner.session.frame.settings.timestamp_micros = Some(seconds * 1_000_000);
+        self.inner.session.values.statement_start.set(seconds * 1_000_000);
+        self.group.begin_again(&mut self.inner);
+        let Self { inner, applier, options, .. } = self;
+        let mut applied = Ok(());
+        let ended = guarded(|| {
+            applied = applier.rows(&inner.instance, &mut inner.session, &options.rules, rows);
+            Ok(())
+        });
+        let applied =
+            ended.map_err(|error| Failure { error, table: None, handler: None }).and(applied);
+        applied.or_else(|failure| self.rows_failed(header.kind.name(), failure))
+    }
+
+    fn rows_failed(&self, event: &str, failure: Failure) -> Result<(), Failed> {
+        if self.options.skipped.has(failure.error.code()) {
+            self.count_skipped();
+            return Ok(());
+        }
+        Err(failures::of_rows(event, failure, &self.options))
+    }
+}

@@ -1,0 +1,147 @@
+//! Temporary tables, which belong to the primary's threads: statements of one thread must not see
+//! those of another.
+//!
+//! Must not drop tables; the session does.
+
+use hashbrown::HashMap;
+use selkie_catalog::TemporaryTables;
+use selkie_exec::Session;
+use selkie_sql::ast::{AlterAction, DeleteTarget, Statement, TableFactor, TableName, TableRef};
+
+/// Temporary tables of the threads that have some and that do not run a statement now.
+#[derive(Debug, Default)]
+pub(super) struct TemporaryOfThreads {
+    /// The thread whose tables the session has.
+    thread: u32,
+    others: HashMap<u32, TemporaryTables>,
+}
+
+impl TemporaryOfThreads {
+    /// Gives the session the tables of a thread; false if it has them already.
+    pub(super) fn switch(&mut self, session: &mut Session, thread: u32) -> bool {
+        let before = std::mem::replace(&mut self.thread, thread);
+        if before == thread {
+            return false;
+        }
+        let own = &mut session.frame.temporary;
+        let is_empty = own.iter().next().is_none();
+        if is_empty && self.others.is_empty() {
+            return true;
+        }
+        let mut next = self.others.remove(&thread).unwrap_or_default();
+        // A plan over tables of the one thread must not serve the other.
+        next.version = next.version.max(own.version) + 1;
+        let old = std::mem::replace(own, next);
+        if !is_empty {
+            self.others.insert(before, old);
+        }
+        session.frame.settings.version += 1;
+        true
+    }
+
+    /// Gives the session the tables of some thread that has any; false if none is left.
+    pub(super) fn next(&mut self, session: &mut Session) -> bool {
+        match self.others.keys().next().copied() {
+            Some(thread) => {
+                self.switch(session, thread);
+                true
+            }
+            None => false,
+        }
+    }
+}
+
+/// The objects that a statement changes, for the filter.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Changed<'s> {
+    /// The database that rules about databases are asked of.
+    pub(super) schema: &'s str,
+    /// Schemas and names.
+    pub(super) tables: Vec<(String, String)>,
+}
+
+/// The tables that a statement in the default database `schema` changes.
+pub(super) fn changed_tables<'s>(statement: &'s Statement, schema: &'s str) -> Changed<'s> {
+    let mut names = Vec::new();
+    let about = match statement {
+        Statement::CreateDatabase(create) => &*create.name.value,
+        Statement::AlterDatabase(alter) => alter.name.as_ref().map_or(schema, |name| &name.value),
+        Statement::DropDatabase { name, .. } => &name.value,
+        other => {
+            collect(other, &mut names);
+            schema
+        }
+    };
+    let of = |name: &TableName| {
+        let own = name.schema.as_ref().map_or(schema, |schema| &schema.value);
+        (own.to_owned(), name.name.value.to_string())
+    };
+    Changed { schema: about, tables: names.into_iter().map(of).collect() }
+}
+
+fn collect<'s>(statement: &'s Statement, names: &mut Vec<&'s TableName>) {
+    match statement {
+        Statement::Insert(insert) => names.push(&insert.table),
+        // Only its columns would tell which of the tables it changes.
+        Statement::Update(update) => {
+            let mut all = Vec::new();
+            update.tables.iter().for_each(|table| factors(table, &mut all));
+            names.extend(all.into_iter().map(|table| &table.name));
+        }
+        Statement::Delete(delete) => match &delete.target {
+            DeleteTarget::Single(table) => names.push(&table.name),
+            DeleteTarget::History { table, .. } => names.push(table),
+            DeleteTarget::Multi { targets, from } => {
+                let mut all = Vec::new();
+                from.iter().for_each(|table| factors(table, &mut all));
+                names.extend(targets.iter().map(|target| behind(target, &all)));
+            }
+        },
+        Statement::LoadData(load) => names.push(&load.table),
+        Statement::Truncate { table, .. } => names.push(table),
+        Statement::CreateTable(create) => names.push(&create.name),
+        Statement::AlterTable(alter) => {
+            names.push(&alter.table);
+            for action in &alter.actions {
+                if let AlterAction::RenameTable(to) = action {
+                    names.push(to);
+                }
+            }
+        }
+        Statement::CreateIndex(create) => names.push(&create.table),
+        Statement::DropIndex(drop) => names.push(&drop.table),
+        Statement::DropTables(drop) => names.extend(&drop.names),
+        Statement::RenameTables(rename) => {
+            rename.pairs.iter().for_each(|(from, to)| names.extend([from, to]));
+        }
+        Statement::CreateView(create) => names.push(&create.name),
+        Statement::CreateSequence(create) => names.push(&create.name),
+        Statement::AlterSequence(alter) => names.push(&alter.name),
+        Statement::CreateTrigger(create) => names.push(&create.table),
+        Statement::TableMaintenance(what) => names.extend(&what.tables),
+        Statement::SetStatement { statement, .. } => collect(statement, names),
+        _ => {}
+    }
+}
+
+/// The tables of a FROM.
+fn factors<'s>(table: &'s TableRef, all: &mut Vec<&'s TableFactor>) {
+    match table {
+        TableRef::Table(table) => all.push(table),
+        TableRef::Join(join) => {
+            factors(&join.left, all);
+            factors(&join.right, all);
+        }
+        TableRef::Derived(_) | TableRef::JsonTable(_) => {}
+    }
+}
+
+/// The table that a target of DELETE stands for: it may be an alias.
+fn behind<'s>(target: &'s TableName, all: &[&'s TableFactor]) -> &'s TableName {
+    let is_alias = |table: &&&TableFactor| {
+        let alias = table.alias.as_ref();
+        target.schema.is_none()
+            && alias.is_some_and(|alias| alias.value.eq_ignore_ascii_case(&target.name.value))
+    };
+    all.iter().find(is_alias).map_or(target, |table| &table.name)
+}

@@ -1,0 +1,131 @@
+//! When a group is applied: a delay, the end that START SLAVE UNTIL names, groups to be skipped,
+//! another try.
+//!
+//! Must not apply anything.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use selkie_replication::codec::{Event, Header};
+use selkie_replication::replica::Place;
+
+use super::{Applying, End, LOOK, Trouble};
+use crate::replica::applier::group::Group;
+use crate::replica::connection::Until;
+use crate::variables::ids;
+
+const DELAYING: &str = "Waiting until MASTER_DELAY seconds after master executed event";
+
+impl Applying {
+    /// Ends the applier if it has reached what START SLAVE UNTIL named.
+    pub(super) fn check_until(&self) -> Result<(), End> {
+        let progress = self.connection.progress.lock();
+        let is_reached = match &progress.until {
+            Until::None => return Ok(()),
+            Until::Primary(place) => is_at_or_behind(&progress.applied, place),
+            Until::Relay(place) => is_at_or_behind(&progress.relay, place),
+            Until::Gtid(position) => self.position().reaches(position),
+        };
+        if is_reached { Err(End::Stopped) } else { Ok(()) }
+    }
+
+    /// Waits until a group of this time may be applied.
+    pub(super) fn delay(&self, timestamp: u32) -> Result<(), End> {
+        let delay = self.connection.config.lock().delay;
+        if delay == 0 || timestamp == 0 {
+            return Ok(());
+        }
+        let difference = self.connection.progress.lock().clock_difference;
+        // The difference is what the primary's clock is ahead.
+        let due = i64::from(timestamp) + i64::from(delay) - difference;
+        loop {
+            let left = due - now();
+            let mut progress = self.connection.progress.lock();
+            if left <= 0 {
+                progress.remaining_delay = None;
+                return Ok(());
+            }
+            progress.remaining_delay = Some(left.clamp(0, i64::from(u32::MAX)) as u32);
+            drop(progress);
+            self.set_state(DELAYING);
+            if self.connection.applier.should_stop() {
+                return Err(End::Stopped);
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+
+    /// Whether the next group is to be skipped.
+    pub(super) fn skips(&self) -> bool {
+        self.connection.progress.lock().skip_counter > 0
+    }
+
+    /// Goes behind a group without applying it. Compat: its events count, but a group is never
+    /// skipped in part.
+    pub(super) fn skip(
+        &mut self,
+        mut group: Group,
+        header: &Header,
+        event: &Event<'_>,
+    ) -> Result<(), End> {
+        let mut events = 1;
+        let mut ends = group.take(header.kind, event);
+        while !ends {
+            let bytes = self.within_group().map_err(|trouble| match trouble {
+                Trouble::End(end) => end,
+                Trouble::Failed(failed) => End::Failed(failed.error),
+            })?;
+            let frame = self.frame(&bytes)?;
+            ends = group.take(frame.header.kind, &self.event(&frame)?);
+            events += 1;
+        }
+        let end = self.reader.course().place().clone();
+        self.server.applied().note_later(&self.note(group.gtid, end.clone()))?;
+        let mut progress = self.connection.progress.lock();
+        progress.skip_counter = progress.skip_counter.saturating_sub(events);
+        drop(progress);
+        self.applied(&group, end);
+        Ok(())
+    }
+
+    /// Whether a group that failed is tried again; waits before that.
+    pub(super) fn may_retry(&self, tries: &mut u64) -> Result<bool, End> {
+        let number = |id| self.server.globals.get(id).as_u64();
+        if *tries >= number(ids().slave_transaction_retries) {
+            return Ok(false);
+        }
+        *tries += 1;
+        self.connection.progress.lock().retried_transactions += 1;
+        // Compat: a second more each time, five at most.
+        let pause = Duration::from_secs(number(ids().slave_transaction_retry_interval))
+            .max(Duration::from_secs((*tries).min(5)) - Duration::from_secs(1));
+        match self.connection.applier.pause(pause) {
+            true => Err(End::Stopped),
+            false => Ok(true),
+        }
+    }
+}
+
+fn now() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs() as i64)
+}
+
+/// Whether a place is at or behind another one. Names of files end with their numbers.
+fn is_at_or_behind(place: &Place, other: &Place) -> bool {
+    let number = |name: &str| name.rsplit('.').next().and_then(|digits| digits.parse::<u64>().ok());
+    let (here, there) = (number(&place.file), number(&other.file));
+    here.is_some() && (here, place.offset) >= (there, other.offset)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_in_the_order_of_files() {
+        let at = |file: &str, offset| Place { file: file.to_owned(), offset };
+        assert!(is_at_or_behind(&at("b.000010", 4), &at("b.000009", 900)));
+        assert!(is_at_or_behind(&at("b.000009", 900), &at("b.000009", 900)));
+        assert!(!is_at_or_behind(&at("b.000009", 899), &at("b.000009", 900)));
+        assert!(!is_at_or_behind(&at("", 0), &at("b.000001", 0)));
+    }
+}

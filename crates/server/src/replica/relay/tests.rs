@@ -1,0 +1,262 @@
+//! Relay files beside a model: what was published is read, once and in order.
+//!
+//! Must not need a primary: the events are made here.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use selkie_replication::codec::{
+    Checksum, Event, Format, GtidEvent, Header, Query, Rotate, StatusVars, Xid, flags,
+};
+use selkie_replication::file::Events;
+
+use super::*;
+
+const NOW: Duration = Duration::ZERO;
+const SETTINGS: RelaySettings = RelaySettings { server_id: 2, max_size: 4096, verify: true };
+
+/// A directory that goes with its test.
+struct Directory(PathBuf);
+
+impl Directory {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("selkie-relay-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn names(&self) -> LogNames {
+        LogNames::new("relay", None, "", &self.0)
+    }
+
+    fn bytes(&self, number: u32) -> Vec<u8> {
+        std::fs::read(self.0.join(self.names().file(number))).unwrap()
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A primary that writes.
+struct Primary {
+    format: Format,
+    end: u64,
+}
+
+impl Primary {
+    fn new() -> Self {
+        Self { format: Format::new("10.11.19-MariaDB", 7, Checksum::Crc32), end: 4 }
+    }
+
+    fn event(&mut self, event: &Event<'_>) -> Vec<u8> {
+        let mut header = Header::new(event.kind(), 9, 1);
+        let mut out = Vec::new();
+        event.encode(&header, &self.format, &mut out);
+        self.end += out.len() as u64;
+        header.end_log_pos = self.end as u32;
+        out.clear();
+        event.encode(&header, &self.format, &mut out);
+        out
+    }
+
+    /// The name of its file, and the format.
+    fn begin(&mut self) -> Vec<Vec<u8>> {
+        let mut header = Header::new(selkie_replication::EventKind::ROTATE, 0, 1);
+        header.flags = flags::ARTIFICIAL;
+        let rotate = Event::Rotate(Rotate { position: 4, file: b"binlog.000003" });
+        let mut out = Vec::new();
+        rotate.encode(&header, &self.format, &mut out);
+        let format = Event::FormatDescription(self.format.clone());
+        vec![out, self.event(&format)]
+    }
+
+    fn group(&mut self, seq: u64, filler: usize) -> Vec<Vec<u8>> {
+        let text = "x".repeat(filler);
+        let query = Query {
+            thread_id: 1,
+            exec_time: 0,
+            error_code: 0,
+            status: StatusVars(&[]),
+            database: b"d",
+            text: text.as_bytes(),
+        };
+        vec![
+            self.event(&Event::Gtid(GtidEvent::new(seq, 0, 0))),
+            self.event(&Event::Query(query)),
+            self.event(&Event::Xid(Xid(seq))),
+        ]
+    }
+}
+
+fn all(reader: &mut RelayReader) -> Vec<Vec<u8>> {
+    std::iter::from_fn(|| reader.next(NOW).unwrap()).collect()
+}
+
+/// Events that the primary wrote, without those made for a file's beginning.
+fn of_primary(events: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+    let is_made = |event: &Vec<u8>| Header::decode(event).unwrap().has(flags::ARTIFICIAL);
+    events.into_iter().filter(|event| !is_made(event)).collect()
+}
+
+#[test]
+fn events_are_read_as_they_came_over_the_ends_of_files() {
+    let directory = Directory::new("read");
+    let relay = RelayLog::open(directory.names(), SETTINGS).unwrap();
+    assert!(relay.is_fresh());
+    relay.begin_stream(Checksum::Crc32).unwrap();
+    let mut reader = relay.reader();
+    assert!(reader.next(NOW).unwrap().is_none());
+    let mut primary = Primary::new();
+    let mut sent = primary.begin();
+    relay.append(&sent.concat()).unwrap();
+    assert_eq!(all(&mut reader), sent);
+    assert_eq!(reader.course().place().offset, primary.end);
+    let mut read = of_primary(sent.clone());
+    let mut places = vec![(reader.place(), 2)];
+    for seq in 1..30 {
+        let group = primary.group(seq, 600);
+        relay.append(&group.concat()).unwrap();
+        sent.extend(group);
+        read.extend(of_primary(all(&mut reader)));
+        assert_eq!(reader.course().place().offset, primary.end);
+        places.push((reader.place(), sent.len()));
+        assert!(reader.is_at_end());
+    }
+    assert_eq!(read, of_primary(sent.clone()));
+    let files = relay.files();
+    assert!(files.len() > 3, "{files:?}");
+    assert_eq!(relay.last(), reader.place());
+    assert_eq!(of_primary(all(&mut relay.reader())), of_primary(sent.clone()));
+    // Every file is whole, and each but the last says which one follows.
+    for (at, (name, length)) in files.iter().enumerate() {
+        let bytes = directory.bytes(at as u32 + 1);
+        assert_eq!(bytes.len() as u64, *length);
+        let last = Events::new(&bytes).map(|event| event.unwrap().event).last().unwrap();
+        if let Some((next, _)) = files.get(at + 1) {
+            let rotate = Rotate { position: 4, file: next.as_bytes() };
+            assert_eq!(last, Event::Rotate(rotate), "{name}");
+        }
+    }
+    // A reader that begins in the middle gets the format and the place first.
+    for (place, behind) in places {
+        let mut reader = relay.reader_at(&place).unwrap();
+        let format = reader.next(NOW).unwrap().unwrap();
+        assert!(Header::decode(&format).unwrap().has(flags::ARTIFICIAL));
+        assert_eq!(of_primary(all(&mut reader)), sent[behind..]);
+    }
+}
+
+#[test]
+fn what_is_not_published_is_cut() {
+    let directory = Directory::new("cut");
+    let relay = RelayLog::open(directory.names(), SETTINGS).unwrap();
+    let mut primary = Primary::new();
+    relay.begin_stream(Checksum::Crc32).unwrap();
+    relay.append(&primary.begin().concat()).unwrap();
+    let mut reader = relay.reader();
+    assert_eq!(all(&mut reader).len(), 2);
+    let group = primary.group(1, 10_000);
+    relay.push(&group[0]).unwrap();
+    relay.push(&group[1]).unwrap();
+    assert!(reader.next(NOW).unwrap().is_none());
+    relay.cut();
+    relay.push(&group[0]).unwrap();
+    relay.push(&group[1]).unwrap();
+    assert!(reader.next(NOW).unwrap().is_none());
+    relay.append(&group[2]).unwrap();
+    assert_eq!(all(&mut reader), group);
+    // A new stream ends the rest of a group, and begins a file.
+    relay.push(&primary.group(2, 5)[0]).unwrap();
+    relay.begin_stream(Checksum::None).unwrap();
+    assert!(of_primary(all(&mut reader)).is_empty());
+    assert_eq!(relay.files().len(), 4);
+    assert!(relay.push(b"no event").is_err());
+}
+
+#[test]
+fn files_below_the_applied_one_go() {
+    let directory = Directory::new("purge");
+    std::fs::write(directory.0.join("relay.000009"), b"an earlier life").unwrap();
+    std::fs::write(directory.0.join("relay-b.000009"), b"another connection").unwrap();
+    let relay = RelayLog::open(directory.names(), SETTINGS).unwrap();
+    assert!(!directory.0.join("relay.000009").exists());
+    let mut primary = Primary::new();
+    relay.begin_stream(Checksum::Crc32).unwrap();
+    relay.append(&primary.begin().concat()).unwrap();
+    (1..20).for_each(|seq| relay.append(&primary.group(seq, 900).concat()).unwrap());
+    let before = relay.space();
+    let mut reader = relay.reader();
+    let place = relay.files()[2].0.clone();
+    relay.purge_below(&place).unwrap();
+    assert!(relay.space() < before);
+    assert_eq!(relay.files()[0].0, place);
+    let index = std::fs::read_to_string(directory.0.join("relay.index")).unwrap();
+    let lines: Vec<String> = relay.files().iter().map(|(name, _)| format!("./{name}")).collect();
+    assert_eq!(index.lines().collect::<Vec<_>>(), lines);
+    assert!(reader.next(NOW).is_err());
+    let mut reader = relay.reader();
+    assert!(reader.next(NOW).unwrap().is_some());
+    relay.reset().unwrap();
+    assert!(reader.next(NOW).is_err());
+    assert!(relay.is_fresh());
+    assert_eq!(relay.files().len(), 1);
+    assert!(Path::new(&directory.0).join("relay-b.000009").exists());
+}
+
+#[test]
+fn damage_is_noticed() {
+    let directory = Directory::new("damage");
+    let relay = RelayLog::open(directory.names(), SETTINGS).unwrap();
+    let mut primary = Primary::new();
+    relay.begin_stream(Checksum::Crc32).unwrap();
+    relay.append(&primary.begin().concat()).unwrap();
+    let at = relay.last();
+    relay.append(&primary.group(1, 100).concat()).unwrap();
+    let path = directory.0.join(&at.file);
+    let whole = std::fs::read(&path).unwrap();
+    let mut flipped = whole.clone();
+    flipped[at.offset as usize + 25] ^= 1;
+    std::fs::write(&path, &flipped).unwrap();
+    let error = relay.reader_at(&at).unwrap().next_behind_format().unwrap_err();
+    assert!(is_bad_checksum(&error));
+    relay.set(RelaySettings { verify: false, ..SETTINGS });
+    assert!(relay.reader_at(&at).unwrap().next_behind_format().is_ok());
+    std::fs::write(&path, &whole[..at.offset as usize + 30]).unwrap();
+    assert!(relay.reader_at(&at).and_then(RelayReader::next_behind_format).is_err());
+    std::fs::write(&path, &whole).unwrap();
+    assert!(relay.reader_at(&Place { offset: at.offset + 1, ..at }).is_err());
+}
+
+#[test]
+fn a_reader_waits_for_more() {
+    let directory = Directory::new("wait");
+    let relay = RelayLog::open(directory.names(), SETTINGS).unwrap();
+    let mut primary = Primary::new();
+    relay.begin_stream(Checksum::Crc32).unwrap();
+    let (mut reader, other) = (relay.reader(), relay.clone());
+    let waiting = std::thread::spawn(move || {
+        let first = reader.next(Duration::from_secs(60)).unwrap();
+        (first, all(&mut reader), reader.next(Duration::from_secs(60)).unwrap())
+    });
+    std::thread::sleep(Duration::from_millis(20));
+    let events = primary.begin();
+    other.append(&events.concat()).unwrap();
+    while !waiting.is_finished() {
+        other.wake();
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let (first, rest, last) = waiting.join().unwrap();
+    assert_eq!((first, rest.len(), last), (Some(events[0].clone()), 1, None));
+}
+
+impl RelayReader {
+    /// The next event that is not made for the reader.
+    fn next_behind_format(mut self) -> io::Result<Option<Vec<u8>>> {
+        self.before.clear();
+        self.next(NOW)
+    }
+}

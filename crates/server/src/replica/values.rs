@@ -1,0 +1,198 @@
+//! Variables that each connection has a value of: rules about tables, `sql_slave_skip_counter`,
+//! `max_relay_log_size`; and `gtid_slave_pos`, which all connections share.
+//!
+//! Must not check privileges: that was done before.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use selkie_replication::Gtid;
+use selkie_replication::gtid::Position;
+use selkie_replication::replica::{FilterRule, Note};
+use selkie_types::error::catalogue::*;
+use selkie_types::{Condition, Level, SqlError, SqlResult};
+
+use super::change::must_stop;
+use super::connection::Connection;
+use super::{names, threads};
+use crate::admin::Notes;
+use crate::session::Shared;
+use crate::variables::{VarDef, VarValue};
+
+/// Whether `name.variable` is a value of the connection called `name`.
+pub(crate) fn is_of_connection(variable: &str) -> bool {
+    FilterRule::of(variable).is_some()
+}
+
+/// Whether the variable's value is kept here.
+fn is_own(variable: &str) -> bool {
+    is_of_connection(variable)
+        || matches!(variable, "sql_slave_skip_counter" | "max_relay_log_size" | "gtid_slave_pos")
+}
+
+/// The value of a variable that is kept here. Compat: without a connection's name, rules are those
+/// of the default connection, the other values those of the session's.
+pub(crate) fn value(shared: &Shared, variable: &str, notes: &mut Notes) -> Option<VarValue> {
+    if !is_own(variable) {
+        return None;
+    }
+    if variable == "gtid_slave_pos" {
+        return Some(VarValue::text(shared.server.applied().state().gtids().to_string()));
+    }
+    let name = match is_of_connection(variable) {
+        true => String::new(),
+        false => names::default_name(shared),
+    };
+    Some(match shared.server.replica.find(&name) {
+        Some(connection) => of(&connection, variable),
+        None => {
+            notes.push(warning(&names::unknown(&name)));
+            VarValue::Uint(0)
+        }
+    })
+}
+
+/// `@@name.variable`. Compat: of a connection that is not there it is NULL, with a warning.
+pub(crate) fn of_connection(
+    shared: &Shared,
+    name: &str,
+    variable: &str,
+    notes: &mut Notes,
+) -> VarValue {
+    match shared.server.replica.find(name) {
+        Some(connection) => of(&connection, variable),
+        None => {
+            notes.push(warning(&names::unknown(name)));
+            VarValue::null()
+        }
+    }
+}
+
+fn of(connection: &Connection, variable: &str) -> VarValue {
+    match FilterRule::of(variable) {
+        Some(rule) => VarValue::text(connection.filter().text(rule)),
+        None if variable == "max_relay_log_size" => {
+            VarValue::Uint(connection.max_relay_log_size.load(Ordering::Relaxed))
+        }
+        None => VarValue::Uint(connection.progress.lock().skip_counter),
+    }
+}
+
+fn warning(error: &SqlError) -> Condition {
+    Condition::from_error(Level::Warning, error)
+}
+
+/// The connection that an assignment is about.
+fn target(shared: &Shared, name: Option<&str>, notes: &mut Notes) -> SqlResult<Arc<Connection>> {
+    match name {
+        // Compat: a name before the variable is treated unlike the session's name.
+        Some(name) => names::find(&shared.server, name).map_err(|error| {
+            notes.push(warning(&error));
+            SqlError::new(&ER_WRONG_ARGUMENTS, &[&"SET"])
+        }),
+        None => names::find(&shared.server, &names::default_name(shared)),
+    }
+}
+
+/// Checks an assignment to a variable that is kept here.
+pub(crate) fn check(
+    shared: &Shared,
+    def: &VarDef,
+    name: Option<&str>,
+    value: &VarValue,
+    notes: &mut Notes,
+) -> SqlResult<()> {
+    if !is_own(def.name) {
+        return Ok(());
+    }
+    if def.name == "gtid_slave_pos" {
+        return check_position(shared, value, notes);
+    }
+    let connection = target(shared, name, notes)?;
+    match def.name {
+        "max_relay_log_size" => Ok(()),
+        "sql_slave_skip_counter" if connection.applier.is_running() => {
+            Err(must_stop(&connection.name))
+        }
+        _ if is_of_connection(def.name) && connection.applier.is_running() => {
+            Err(must_stop(&connection.name))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// SET GLOBAL gtid_slave_pos: no thread may run. What the binary log has and the position has not
+/// gives warnings.
+fn check_position(shared: &Shared, value: &VarValue, notes: &mut Notes) -> SqlResult<()> {
+    let server = &shared.server;
+    if let Some(running) = server.replica.list().iter().find(|c| c.is_running()) {
+        return Err(must_stop(&running.name));
+    }
+    if shared.handle.in_transaction() {
+        return Err(SqlError::new(&ER_CANT_DO_THIS_DURING_AN_TRANSACTION, &[]));
+    }
+    let position = crate::admin::parsed::<Position>(value.as_str())?;
+    let Some(binlog) = server.binlog() else { return Ok(()) };
+    for logged in binlog.log().gtid_state().position().gtids() {
+        notes.extend(conflict(&position, logged));
+    }
+    Ok(())
+}
+
+/// The warning about a group of the binary log that is newer than a position.
+fn conflict(position: &Position, logged: Gtid) -> Option<Condition> {
+    let Gtid { domain, server, seq } = logged;
+    match position.last(domain) {
+        None => Some(Condition::warning(
+            &ER_MASTER_GTID_POS_MISSING_DOMAIN,
+            &[&domain, &domain, &server, &seq],
+        )),
+        Some(said) if said.seq < seq => Some(Condition::warning(
+            &ER_MASTER_GTID_POS_CONFLICTS_WITH_BINLOG,
+            &[&said.domain, &said.server, &said.seq, &domain, &server, &seq],
+        )),
+        Some(_) => None,
+    }
+}
+
+/// Makes a checked assignment. Returns whether the value is a connection's alone.
+pub(crate) fn assign(
+    shared: &Shared,
+    def: &VarDef,
+    name: Option<&str>,
+    value: &VarValue,
+    notes: &mut Notes,
+) -> SqlResult<bool> {
+    if !is_own(def.name) {
+        return Ok(false);
+    }
+    let server = &shared.server;
+    if def.name == "gtid_slave_pos" {
+        let _admin = server.replica.admin.lock();
+        if let Some(running) = server.replica.list().iter().find(|c| c.is_running()) {
+            return Err(must_stop(&running.name));
+        }
+        let position = crate::admin::parsed::<Position>(value.as_str())?;
+        server.applied().note(&Note::Position(position.gtids().collect()))?;
+        if let Some(binlog) = server.binlog() {
+            binlog.log().note_seen(position.gtids());
+        }
+        // Received events follow what was applied before.
+        server.replica.list().iter().for_each(|connection| threads::drop_relay_files(connection));
+        return Ok(false);
+    }
+    let connection = target(shared, name, notes)?;
+    match FilterRule::of(def.name) {
+        Some(rule) => {
+            let mut filter = (*connection.filter()).clone();
+            let wrong = |_| SqlError::new(&ER_WRONG_ARGUMENTS, &[&"SET"]);
+            filter.set(rule, value.as_str()).map_err(wrong)?;
+            connection.set_filter(filter);
+        }
+        None if def.name == "max_relay_log_size" => {
+            connection.max_relay_log_size.store(value.as_u64(), Ordering::Relaxed);
+        }
+        None => connection.progress.lock().skip_counter = value.as_u64(),
+    }
+    Ok(!connection.name.is_empty())
+}
