@@ -24,22 +24,28 @@ PATH = os.environ["PATH"] + ":/usr/sbin:/usr/local/sbin"
 
 
 class MariaDb:
-    """A MariaDB server process. `options` are passed to it unchanged."""
+    """A MariaDB server process. `options` are passed to it unchanged. It may be started again after its end."""
 
     def __init__(self, options=()):
         self.options = list(options)
         self.root = tempfile.mkdtemp(prefix="mariadb-test-")
+        self.datadir = os.path.join(self.root, "data")
         self.port, self.process = free_port(), None
 
-    def start(self, seconds=120):
-        data = os.path.join(self.root, "data")
+    def install(self, options=()):
+        """Makes the data directory."""
         user = ["--user=root"] if os.geteuid() == 0 else []
-        subprocess.run([tool("mariadb-install-db"), "--no-defaults", *user, f"--datadir={data}", "--skip-test-db",
-                        "--auth-root-authentication-method=normal"], check=True, stdout=subprocess.DEVNULL,
+        subprocess.run([tool("mariadb-install-db"), "--no-defaults", *user, f"--datadir={self.datadir}", "--skip-test-db",
+                        "--auth-root-authentication-method=normal", *options], check=True, stdout=subprocess.DEVNULL,
                        stderr=subprocess.DEVNULL)
-        with open(os.path.join(self.root, "log"), "wb") as log:
+
+    def start(self, seconds=120):
+        user = ["--user=root"] if os.geteuid() == 0 else []
+        if not os.path.exists(self.datadir):
+            self.install()
+        with open(os.path.join(self.root, "log"), "ab") as log:
             self.process = subprocess.Popen(
-                [tool("mariadbd"), "--no-defaults", *user, f"--datadir={data}", f"--port={self.port}",
+                [tool("mariadbd"), "--no-defaults", *user, f"--datadir={self.datadir}", f"--port={self.port}",
                  "--bind-address=127.0.0.1", f"--socket={self.root}/s.sock", f"--pid-file={self.root}/pid",
                  "--character-set-server=utf8mb4", "--collation-server=utf8mb4_general_ci",
                  "--innodb-buffer-pool-size=64M", "--innodb-flush-log-at-trx-commit=2",
@@ -56,6 +62,20 @@ class MariaDb:
     def log(self):
         with open(os.path.join(self.root, "log"), errors="replace") as log:
             return "".join(log.readlines()[-20:])
+
+    def connect(self, **options):
+        options = {"user": "root", "charset": "utf8mb4", "autocommit": True, **options}
+        return pymysql.connect(host="127.0.0.1", port=self.port, connect_timeout=10, **options)
+
+    def kill(self):
+        """kill -9, without a clean shutdown."""
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self, seconds=60):
+        """A clean shutdown."""
+        self.process.terminate()
+        self.process.wait(seconds)
 
     def remove(self):
         if self.process and self.process.poll() is None:

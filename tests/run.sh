@@ -174,9 +174,18 @@ replication() {
   "$python" tests/replication/binlog_statements.py "$binary"
   # A MariaDB replica and other readers of the binary log. 1 min.
   "$python" tests/replication/serve.py "$binary"
+  # Commits that wait for a MariaDB replica, in both ways to serve connections. 2 min.
+  "$python" tests/replication/semi.py "$binary"
+  SEMI_OPTIONS=--thread-handling=one-thread-per-connection "$python" tests/replication/semi.py "$binary" waits crash
   "$python" tests/replication/binlog_beside_mariadb.py "$binary"
+  # Logs of MariaDB replayed by BINLOG, and its rows in columns of other types. 4 min.
+  "$python" tests/replication/replay.py "$binary"
+  "$python" tests/replication/conversions.py "$binary"
   "$python" tests/replication/binlog_random.py "$binary" --rounds 4 --seed 1
   "$python" tests/replication/binlog_random.py "$binary" --rounds 6 --seed 100 --kill
+  "$python" tests/replication/recovery.py "$binary"
+  # Replicas and primaries of both makes, killed now and then. 3 min.
+  timeout 900 "$python" tests/replication/replica.py "$binary" --seed 1
 }
 
 connections() {
@@ -193,6 +202,7 @@ compat() {
   with_server --port-first "$python" tests/scripts.py
   with_server --port-first "$python" tests/compat/run.py
   with_server --port-first "$python" tests/bulk/bulk.py
+  with_server --port-first "$python" tests/replication/replica_statements.py
   with_server --port-first "$python" tests/procedures/out_parameters.py
   with_server --port-first "$python" tests/procedures/trigger_batches.py
 }

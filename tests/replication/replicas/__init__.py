@@ -1,0 +1,1 @@
+"""The checks of replica.py, one module for each topic."""
