@@ -184,6 +184,8 @@ replication() {
   "$python" tests/replication/binlog_random.py "$binary" --rounds 4 --seed 1
   "$python" tests/replication/binlog_random.py "$binary" --rounds 6 --seed 100 --kill
   "$python" tests/replication/recovery.py "$binary"
+  # Three primaries into one, and a ring. 30 s.
+  "$python" tests/replication/sources.py "$binary"
   # Replicas and primaries of both makes, killed now and then. 3 min.
   timeout 900 "$python" tests/replication/replica.py "$binary" --seed 1
 }

@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""Selkie with several primaries at once, and in a ring.
+
+usage: sources.py SELKIE
+
+Two MariaDB servers and a Selkie write into one Selkie by named connections, in domains of their own, while that one is
+killed; another Selkie replicates all from it. Then the first MariaDB becomes its replica too, and both write. In the end all
+have the same rows, and every group once.
+"""
+import pathlib
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from replicas.nodes import Node, gtids  # noqa: E402
+
+PATIENCE = 60
+
+
+def follow(node, primary, name="", how="slave_pos"):
+    node.rows(f"CHANGE MASTER '{name}' TO MASTER_HOST='127.0.0.1', MASTER_PORT={primary.port}, MASTER_USER='root', MASTER_CONNECT_RETRY=1, "
+              f"MASTER_USE_GTID={how}", f"START SLAVE '{name}'")
+
+
+def wait(nodes, expected):
+    """Waits until all have applied or written these groups."""
+    deadline = time.monotonic() + PATIENCE
+    for node in nodes:
+        while (found := gtids(node.variable("gtid_current_pos"))) != expected:
+            states = [(row[0], row[12], row[13], row[21], row[39]) for row in node.rows("SHOW ALL SLAVES STATUS")]
+            if time.monotonic() > deadline:
+                sys.exit(f"{node}: expected {expected}, got {found}; {states}")
+            time.sleep(0.05)
+
+
+def position(*primaries):
+    """The last group of each domain that the servers have written themselves."""
+    found = {}
+    for node in primaries:
+        found.update({domain: gtid for domain, gtid in gtids(node.variable("gtid_binlog_pos")).items() if gtid[0] == node.number})
+    return found
+
+
+def same_rows(nodes, tables):
+    for table in tables:
+        first, *others = [node.rows(f"SELECT * FROM {table} ORDER BY i") for node in nodes]
+        for node, rows in zip(nodes[1:], others):
+            if rows != first or not first:
+                sys.exit(f"{table}: {nodes[0]} has {len(first)} rows, {node} has {len(rows)}, or others")
+
+
+def into_one(primaries, one, last):
+    for domain, node in enumerate(primaries, 1):
+        node.rows(f"SET GLOBAL gtid_domain_id={domain}")
+        follow(one, node, f"from {domain}")
+    follow(last, one)
+    for domain, node in enumerate(primaries, 1):
+        node.rows(f"CREATE DATABASE d{domain}", f"CREATE TABLE d{domain}.t (i INT PRIMARY KEY AUTO_INCREMENT, x VARCHAR(50))")
+    for turn in range(150):
+        for domain, node in enumerate(primaries, 1):
+            node.rows(f"INSERT INTO d{domain}.t (x) VALUES ('{turn}'), ('z')", f"UPDATE d{domain}.t SET x = CONCAT(x, 'u') WHERE i = {turn + 1}")
+        if turn in (50, 100):
+            one.kill()
+            one.start(list(one.more))
+    wait([one, last], position(*primaries))
+    same_rows([one, last], [f"d{domain}.t" for domain in range(1, len(primaries) + 1)])
+    for domain, node in enumerate(primaries, 1):
+        same_rows([node, one], [f"d{domain}.t"])
+    print(f"{len(primaries)} primaries into one: ok")
+
+
+def ring(first, second, last):
+    """`second` is a replica of `first` already."""
+    first.rows(f"SET GLOBAL gtid_slave_pos='{second.variable('gtid_slave_pos')}'")
+    follow(first, second, how="current_pos")
+    for number in range(100):
+        second.rows("SET gtid_domain_id=9", f"INSERT INTO d1.t (i, x) VALUES ({10_000 + 2 * number}, 'second')")
+        first.rows(f"INSERT INTO d1.t (i, x) VALUES ({20_001 + 2 * number}, 'first')")
+    expected = {**gtids(second.variable("gtid_current_pos")), **position(first, second)}
+    wait([first, second, last], expected)
+    same_rows([first, second, last], ["d1.t"])
+    print("ring of two: ok")
+
+
+def main():
+    makes = "MMSSS"
+    nodes = [Node(make, number, sys.argv[1]) for number, make in enumerate(makes, 1)]
+    try:
+        for node in nodes:
+            node.start()
+        *primaries, one, last = nodes
+        into_one(primaries, one, last)
+        ring(primaries[0], one, last)
+    finally:
+        for node in nodes:
+            node.remove()
+
+
+if __name__ == "__main__":
+    main()
