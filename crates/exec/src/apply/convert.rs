@@ -82,24 +82,13 @@ fn fit(kind: ColumnKind, to: &SqlType) -> Option<Fit> {
         (K::OldTime, K::Time(_))
         | (K::OldDateTime, K::DateTime(_))
         | (K::OldTimestamp, K::Timestamp(_)) => Some(Fit::Wider),
-        _ => match (integer_bytes(kind), integer_bytes(own)) {
+        _ => match (kind.integer_bytes(), own.integer_bytes()) {
             (Some(bytes), Some(own)) => by_size(bytes, own),
             // An address or a UUID is no string.
             _ if to.fixed_binary().is_some() => None,
             _ => by_size(most_bytes(kind)?, most_bytes(own)?),
         },
     }
-}
-
-fn integer_bytes(kind: ColumnKind) -> Option<u8> {
-    Some(match kind {
-        ColumnKind::Tiny => 1,
-        ColumnKind::Small => 2,
-        ColumnKind::Medium => 3,
-        ColumnKind::Int => 4,
-        ColumnKind::Big => 8,
-        _ => return None,
-    })
 }
 
 /// The most bytes of a string.
@@ -164,7 +153,7 @@ pub(super) fn value(value: &ImageValue<'_>, kind: ColumnKind, ty: &SqlType) -> A
     Ok(match *value {
         ImageValue::Null => Value::Null,
         ImageValue::Int(number) if ty.unsigned => {
-            let bits = 8 * u32::from(integer_bytes(kind).unwrap_or(8));
+            let bits = 8 * kind.integer_bytes().unwrap_or(8) as u32;
             Value::UInt(number as u64 & u64::MAX >> (64 - bits))
         }
         ImageValue::Int(number) => Value::Int(number),

@@ -96,6 +96,18 @@ const SET: u8 = 0xf8;
 const LENGTH_BITS: u8 = 0x30;
 
 impl ColumnKind {
+    /// Bytes of an integer; none for other types.
+    pub fn integer_bytes(self) -> Option<usize> {
+        Some(match self {
+            Self::Tiny => 1,
+            Self::Small => 2,
+            Self::Medium => 3,
+            Self::Int => 4,
+            Self::Big => 8,
+            _ => return None,
+        })
+    }
+
     /// From a type and the metadata of this and later columns.
     fn decode(code: u8, metadata: &mut Reader<'_>) -> DecodeResult<Self> {
         let field = "metadata of a type";

@@ -51,18 +51,6 @@ pub(super) fn string_length_bytes(most: u16) -> usize {
     if most > 255 { 2 } else { 1 }
 }
 
-/// Bytes of an integer.
-fn integer_bytes(kind: ColumnKind) -> Option<usize> {
-    Some(match kind {
-        ColumnKind::Tiny => 1,
-        ColumnKind::Small => 2,
-        ColumnKind::Medium => 3,
-        ColumnKind::Int => 4,
-        ColumnKind::Big => 8,
-        _ => return None,
-    })
-}
-
 /// Bytes of the length before a value that has one.
 fn length_bytes(kind: ColumnKind) -> Option<usize> {
     Some(match kind {
@@ -81,7 +69,7 @@ fn length_bytes(kind: ColumnKind) -> Option<usize> {
 impl<'a> Value<'a> {
     /// The next value, which is not NULL.
     pub(crate) fn read(kind: ColumnKind, reader: &mut Reader<'a>) -> DecodeResult<Self> {
-        if let Some(bytes) = integer_bytes(kind) {
+        if let Some(bytes) = kind.integer_bytes() {
             let unused = 64 - 8 * bytes as u32;
             let bits = reader.le(bytes, "integer")?;
             return Ok(Value::Int(((bits << unused) as i64) >> unused));
@@ -132,7 +120,7 @@ impl<'a> Value<'a> {
     pub fn put(&self, kind: ColumnKind, out: &mut Vec<u8>) -> bool {
         match (*self, kind) {
             (Value::Int(number), kind) => {
-                let Some(bytes) = integer_bytes(kind) else { return false };
+                let Some(bytes) = kind.integer_bytes() else { return false };
                 put_le(out, number as u64, bytes);
             }
             (Value::Bytes(value), kind) => {

@@ -5,14 +5,13 @@
 use crate::bytes::{Reader, put_long, put_u32, put_u64};
 use crate::codec::Checksum;
 use crate::error::{DecodeError, DecodeResult};
-use crate::gtid::Gtid;
+use crate::gtid::{GTID_BYTES, Gtid, gtid, gtids, put_gtid, put_gtids};
 use crate::log::files::{FileNumber, Place};
 use crate::log::spill::GroupFile;
 
 /// Bytes of a group's record before the events.
 pub(super) const GROUP_HEADER: u64 = 1 + 8 + PLACE_BYTES + GTID_BYTES;
 const PLACE_BYTES: u64 = 4 + 8;
-const GTID_BYTES: u64 = 16;
 
 /// An operation and its number. Records are numbered from 1 on, without gap.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -195,30 +194,4 @@ pub(super) fn place(reader: &mut Reader<'_>) -> DecodeResult<Place> {
 fn long<'a>(reader: &mut Reader<'a>) -> DecodeResult<&'a [u8]> {
     let length = reader.u32("length")?;
     reader.counted(u64::from(length), "events")
-}
-
-fn put_gtid(out: &mut Vec<u8>, gtid: Gtid) {
-    put_u32(out, gtid.domain);
-    put_u32(out, gtid.server);
-    put_u64(out, gtid.seq);
-}
-
-fn gtid(reader: &mut Reader<'_>) -> DecodeResult<Gtid> {
-    let (domain, server) = (reader.u32("domain")?, reader.u32("server")?);
-    Ok(Gtid { domain, server, seq: reader.u64("seq")? })
-}
-
-/// Appends groups and their count.
-pub(super) fn put_gtids(out: &mut Vec<u8>, gtids: &[Gtid]) {
-    put_u32(out, gtids.len() as u32);
-    gtids.iter().for_each(|gtid| put_gtid(out, *gtid));
-}
-
-/// Reads groups and their count.
-pub(super) fn gtids(reader: &mut Reader<'_>) -> DecodeResult<Vec<Gtid>> {
-    let count = reader.u32("count of groups")? as usize;
-    if count > reader.remaining() / GTID_BYTES as usize {
-        return Err(DecodeError::Truncated("groups"));
-    }
-    (0..count).map(|_| gtid(reader)).collect()
 }

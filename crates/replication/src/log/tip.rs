@@ -7,9 +7,9 @@ use std::collections::VecDeque;
 use crate::bytes::{Reader, put_u32, put_u64};
 use crate::codec::Checksum;
 use crate::error::{DecodeError, DecodeResult};
-use crate::gtid::{BinlogState, Gtid};
+use crate::gtid::{BinlogState, Gtid, gtids, put_gtids};
 use crate::log::files::{FileNumber, Place};
-use crate::log::record::{FileHead, Op, gtids, place, put_gtids, put_place};
+use crate::log::record::{FileHead, Op, place, put_place};
 
 /// Version of the encoded form.
 const VERSION: u8 = 1;

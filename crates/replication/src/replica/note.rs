@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::bytes::{Reader, put_u16, put_u32, put_u64};
 use crate::error::{DecodeError, DecodeResult};
-use crate::gtid::{Gtid, Position};
+use crate::gtid::{Gtid, Position, gtid, gtids, put_gtid, put_gtids};
 
 /// A place in the binary log of a primary.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -70,7 +70,7 @@ impl Note {
             }
             Self::Position(gtids) => {
                 out.push(POSITION);
-                put_gtids(out, gtids.iter().copied());
+                put_gtids(out, gtids);
             }
             Self::Begin { connection, at } => {
                 out.push(BEGIN);
@@ -146,7 +146,7 @@ impl Applied {
     /// The state as bytes.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = vec![VERSION];
-        put_gtids(&mut out, self.gtids.gtids());
+        put_gtids(&mut out, &self.gtids.gtids().collect::<Vec<_>>());
         put_u32(&mut out, self.places.len() as u32);
         for (connection, at) in &self.places {
             put_text(&mut out, connection);
@@ -192,31 +192,6 @@ fn put_place(out: &mut Vec<u8>, place: &Place) {
 
 fn place(reader: &mut Reader<'_>) -> DecodeResult<Place> {
     Ok(Place { file: text(reader)?, offset: reader.u64("offset")? })
-}
-
-fn put_gtid(out: &mut Vec<u8>, gtid: Gtid) {
-    put_u32(out, gtid.domain);
-    put_u32(out, gtid.server);
-    put_u64(out, gtid.seq);
-}
-
-fn gtid(reader: &mut Reader<'_>) -> DecodeResult<Gtid> {
-    let (domain, server) = (reader.u32("domain")?, reader.u32("server")?);
-    Ok(Gtid { domain, server, seq: reader.u64("seq")? })
-}
-
-fn put_gtids(out: &mut Vec<u8>, gtids: impl Iterator<Item = Gtid>) {
-    let all: Vec<Gtid> = gtids.collect();
-    put_u32(out, all.len() as u32);
-    all.into_iter().for_each(|gtid| put_gtid(out, gtid));
-}
-
-fn gtids(reader: &mut Reader<'_>) -> DecodeResult<Vec<Gtid>> {
-    let count = reader.u32("count of groups")? as usize;
-    if count > reader.remaining() / 16 {
-        return Err(DecodeError::Truncated("groups"));
-    }
-    (0..count).map(|_| gtid(reader)).collect()
 }
 
 #[cfg(test)]

@@ -12,7 +12,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use selkie_replication::codec::{Event, EventKind, Frame, GtidListEvent, flags};
-use selkie_replication::gtid::Position;
 use selkie_replication::replica::{Note, Place};
 use selkie_types::error::catalogue::{
     ER_BINLOG_READ_EVENT_CHECKSUM_FAILURE, ER_SLAVE_RELAY_LOG_READ_FAILURE, ER_SLAVE_THREAD,
@@ -163,7 +162,7 @@ impl Applying {
             return self.skip(group, &header, &event);
         }
         self.delay(header.timestamp)?;
-        let mut first = Some(bytes.clone());
+        let mut first = Some(bytes);
         let mut tries = 0;
         loop {
             match self.apply(&mut group, first.take()) {
@@ -349,11 +348,6 @@ impl Applying {
     fn takes(&self, header: u16) -> bool {
         let marked = self.server.globals.get(ids().replicate_events_marked_for_skip);
         header & flags::SKIP_REPLICATION == 0 || marked.as_u64() == 0
-    }
-
-    /// The last groups that all connections have applied.
-    fn position(&self) -> Position {
-        self.server.applied().tracker().look(|applied| applied.gtids().clone())
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use selkie_catalog::TableInfo;
 use selkie_engine::{Engine, EngineResult, EngineTrx, Lsn, Personality};
 use selkie_replication::codec::{Event, Query, StatusVar, StatusVars, flags, flags2};
-use selkie_replication::log::Cache;
+use selkie_replication::log::{Cache, CacheError};
 use selkie_types::{CollationId, Locale, SqlResult};
 
 use super::events::Stamp;
@@ -42,6 +42,32 @@ const CATALOG: &[u8] = b"std";
 impl Session {
     /// The group of a statement, if it is logged.
     pub(crate) fn definition(&self, text: &[u8], form: &Form<'_>) -> SqlResult<Option<Definition>> {
+        self.with_query(text, form, |log, head, query| {
+            let mut cache = log.binlog.log.cache();
+            let (time, server) = (head.timestamp, head.server_id);
+            cache.add(&Event::Query(query), time, server, form.header)?;
+            let (log, end) = (Arc::clone(log), GroupEnd::Definition);
+            let head = GroupHeadline { note: self.transaction.note(), ..head };
+            Ok(Definition { log, cache, head, end })
+        })
+    }
+
+    /// Logs a definition as part of the transaction's group, whose rows follow.
+    pub fn log_in_group(&self, text: &[u8]) -> SqlResult<()> {
+        let added = self.with_query(text, &Form::default(), |log, head, query| {
+            let stamp = Stamp { timestamp: head.timestamp, server_id: head.server_id };
+            log.lock().transaction.statement(query, stamp)
+        });
+        added.map(drop)
+    }
+
+    /// Calls `add` with the event of a statement, if it is logged.
+    fn with_query<T>(
+        &self,
+        text: &[u8],
+        form: &Form<'_>,
+        add: impl FnOnce(&Arc<SessionLog>, GroupHeadline, Query<'_>) -> Result<T, CacheError>,
+    ) -> SqlResult<Option<T>> {
         let (Some(log), Some(head)) = (self.log(), self.headline()) else { return Ok(None) };
         let schema = self.frame.schema.as_deref().unwrap_or_default();
         if !log.binlog.logs_schema(form.schema.unwrap_or(schema)) {
@@ -57,34 +83,8 @@ impl Session {
             database: schema.as_bytes(),
             text,
         };
-        let mut cache = log.binlog.log.cache();
-        let added = cache.add(&Event::Query(query), head.timestamp, head.server_id, form.header);
-        added.map_err(|error| cache_error(error, Target::Transaction))?;
-        let (log, end) = (Arc::clone(log), GroupEnd::Definition);
-        let head = GroupHeadline { note: self.transaction.note(), ..head };
-        Ok(Some(Definition { log, cache, head, end }))
-    }
-
-    /// Logs a definition as part of the transaction's group, whose rows follow.
-    pub fn log_in_group(&self, text: &[u8]) -> SqlResult<()> {
-        let (Some(log), Some(head)) = (self.log(), self.headline()) else { return Ok(()) };
-        let schema = self.frame.schema.as_deref().unwrap_or_default();
-        if !log.binlog.logs_schema(schema) {
-            return Ok(());
-        }
-        let mut status = Vec::new();
-        self.status(log.binlog.next_xid()).iter().for_each(|var| var.encode(&mut status));
-        let query = Query {
-            thread_id: head.thread,
-            exec_time: 0,
-            error_code: 0,
-            status: StatusVars(&status),
-            database: schema.as_bytes(),
-            text,
-        };
-        let stamp = Stamp { timestamp: head.timestamp, server_id: head.server_id };
-        let added = log.lock().transaction.statement(query, stamp);
-        added.map_err(|error| cache_error(error, Target::Transaction))
+        let added = add(log, head, query);
+        added.map(Some).map_err(|error| cache_error(error, Target::Transaction))
     }
 
     /// Begins to log the rows of a new table behind its definition.

@@ -23,7 +23,10 @@ impl Applying {
             Until::None => return Ok(()),
             Until::Primary(place) => is_at_or_behind(&progress.applied, place),
             Until::Relay(place) => is_at_or_behind(&progress.relay, place),
-            Until::Gtid(position) => self.position().reaches(position),
+            Until::Gtid(position) => {
+                let tracker = self.server.applied().tracker();
+                tracker.look(|applied| applied.gtids().reaches(position))
+            }
         };
         if is_reached { Err(End::Stopped) } else { Ok(()) }
     }
