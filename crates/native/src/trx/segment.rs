@@ -10,6 +10,7 @@ use super::store::{Place, UndoStore};
 use crate::btree::VER_OFFSET_BITS;
 use crate::sync::RwLock;
 use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Bytes of a full segment: the range that a version word can address.
@@ -79,21 +80,28 @@ impl Records {
         self.starts.binary_search(&offset_of(ver)).ok()
     }
 
-    /// The form in the store: index, then the bytes of the records.
-    fn payload(&self) -> Vec<u8> {
+    /// The index in the store: number of records and end, then position and length of each.
+    fn index(&self) -> Vec<u8> {
         let count = self.starts.len();
-        let mut out = Vec::with_capacity(8 + 8 * count + self.bytes.len());
+        let mut out = Vec::with_capacity(8 + 8 * count);
         out.extend_from_slice(&(count as u32).to_le_bytes());
         out.extend_from_slice(&self.end.to_le_bytes());
         for at in 0..count {
             out.extend_from_slice(&self.starts[at].to_le_bytes());
             out.extend_from_slice(&(self.range(at).1 as u32).to_le_bytes());
         }
-        for at in 0..count {
-            let (from, len) = self.range(at);
-            out.extend_from_slice(self.bytes.get(from..from + len).unwrap_or(&[]));
-        }
         out
+    }
+
+    /// The bytes of the records without gaps, which follow the index in the store.
+    fn packed(&self) -> Cow<'_, [u8]> {
+        let Some(ranges) = &self.ranges else { return Cow::Borrowed(&self.bytes) };
+        let mut out = Vec::with_capacity(self.bytes.len());
+        for (from, len) in ranges {
+            let range = *from as usize..(*from + *len) as usize;
+            out.extend_from_slice(self.bytes.get(range).unwrap_or(&[]));
+        }
+        Cow::Owned(out)
     }
 
     /// Moves the records together and removes the pruned ones.
@@ -148,6 +156,13 @@ impl Segment {
             counted: AtomicUsize::new(0),
             store,
         }
+    }
+
+    /// Gives the empty segment a buffer for all records that it can get.
+    pub(super) fn reserve(&self, mut buffer: Vec<u8>) {
+        buffer.clear();
+        buffer.reserve_exact(FULL_BYTES);
+        self.records.write().bytes = buffer;
     }
 
     /// Appends a record with a new version word and leaves its encoding in `out`; `None` if it does
@@ -388,15 +403,11 @@ impl Segment {
         }
     }
 
-    /// Moves the bytes to the store. Returns whether it did: a full disk leaves them in memory.
-    pub(super) fn spill(&self) -> bool {
-        if self.save().is_none() {
-            return false;
-        }
+    /// Moves the bytes to the store and returns their buffer. A full disk leaves them in memory.
+    pub(super) fn spill(&self) -> Option<Vec<u8>> {
+        self.save()?;
         let mut records = self.records.write();
-        if records.place.is_none() {
-            return false;
-        }
+        records.place?;
         if records.ranges.is_some() {
             // The store has the records without gaps.
             let mut from = 0;
@@ -405,8 +416,8 @@ impl Segment {
                 from += range.1;
             }
         }
-        (records.bytes, records.resident) = (Vec::new(), false);
-        true
+        records.resident = false;
+        Some(std::mem::take(&mut records.bytes))
     }
 
     /// Writes the bytes to the store, unless they are there or more may come. The caller syncs.
@@ -415,7 +426,7 @@ impl Segment {
         if records.place.is_some() || !self.sealed.load(Ordering::Acquire) {
             return records.place;
         }
-        let place = self.store.write(&records.payload())?;
+        let place = self.store.write(&[&records.index(), &records.packed()])?;
         drop(records);
         self.records.write().place = Some(place);
         Some(place)

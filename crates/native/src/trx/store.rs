@@ -151,9 +151,10 @@ impl UndoStore {
         Ok(self.file.get_or_init(|| file))
     }
 
-    /// Writes `bytes` to a new place, not yet durably. `None` if there is no room.
-    pub(super) fn write(&self, bytes: &[u8]) -> Option<Place> {
-        let len = bytes.len() as u64;
+    /// Writes the parts one behind the other to a new place, not yet durably. `None` if there is no
+    /// room.
+    pub(super) fn write(&self, parts: &[&[u8]]) -> Option<Place> {
+        let len = parts.iter().map(|part| part.len() as u64).sum();
         if len > SLOT {
             return None;
         }
@@ -163,11 +164,11 @@ impl UndoStore {
         let at = slots.reserve(len, durable, tail);
         drop(slots);
         self.dirty.store(true, Ordering::Release);
-        match opened.and_then(|file| file.write_at(bytes, at)) {
-            Ok(()) => {
+        match opened.and_then(|file| write_parts(file.as_ref(), parts, at)) {
+            Ok(crc) => {
                 self.bytes.fetch_add(len, Ordering::Relaxed);
                 self.written.fetch_add(len, Ordering::Relaxed);
-                Some(Place { at, len: len as u32, crc: crc32c::crc32c(bytes) })
+                Some(Place { at, len: len as u32, crc })
             }
             Err(e) if e.kind() == io::ErrorKind::StorageFull => {
                 self.slots.lock().release(at / SLOT, tail);
@@ -216,6 +217,17 @@ impl UndoStore {
         let tail = self.storage.log().tail().0;
         self.slots.lock().release(place.slot(), tail);
     }
+}
+
+/// Writes the parts from `at` on and returns their checksum.
+fn write_parts(file: &dyn File, parts: &[&[u8]], mut at: u64) -> io::Result<u32> {
+    let mut crc = 0;
+    for part in parts {
+        file.write_at(part, at)?;
+        at += part.len() as u64;
+        crc = crc32c::crc32c_append(crc, part);
+    }
+    Ok(crc)
 }
 
 #[cfg(test)]

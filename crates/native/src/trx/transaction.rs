@@ -168,10 +168,14 @@ impl NativeTrx {
                 }
                 return ver;
             }
-            if let Some(full) = body.segments.last() {
-                self.shared.undo.seal(full);
-            }
-            let segment = self.shared.undo.allocate(&state);
+            let undo = &self.shared.undo;
+            let segment = match body.segments.last() {
+                Some(full) => {
+                    undo.seal(full);
+                    undo.allocate_next(&state)
+                }
+                None => undo.allocate(&state),
+            };
             body.segments.push(segment);
         }
     }

@@ -39,6 +39,9 @@ pub(crate) struct Undo {
     /// Bytes in memory of segments of history and of transactions with more than one segment.
     memory: AtomicUsize,
     budget: AtomicUsize,
+    /// Buffer of the segment that was spilled last: a transaction that spills its segments fills
+    /// one buffer again and again, and the system need not clear pages for each.
+    spare: Mutex<Vec<u8>>,
     /// Number of versions dropped between snapshots.
     pub(crate) pruned: AtomicU64,
     /// Number of segments removed.
@@ -60,6 +63,7 @@ impl Undo {
             store: UndoStore::open(storage.clone(), stored)?,
             memory: AtomicUsize::new(0),
             budget: AtomicUsize::new(usize::MAX),
+            spare: Mutex::default(),
             pruned: AtomicU64::new(0),
             removed: AtomicU64::new(0),
             spilled: AtomicU64::new(0),
@@ -77,6 +81,13 @@ impl Undo {
         let segment = Arc::new(Segment::new(seq, owner.clone(), self.store.clone()));
         self.shard(seq).write().insert(seq, segment.clone());
         live.insert(seq);
+        segment
+    }
+
+    /// Creates a segment for `owner`, which has filled others: more is to be expected.
+    pub(crate) fn allocate_next(&self, owner: &Arc<TrxState>) -> Arc<Segment> {
+        let segment = self.allocate(owner);
+        segment.reserve(std::mem::take(&mut self.spare.lock()));
         segment
     }
 
@@ -206,8 +217,12 @@ impl Undo {
 
     /// Moves a segment out of memory.
     pub(super) fn spill(&self, segment: &Segment) {
-        if segment.spill() {
+        if let Some(buffer) = segment.spill() {
             self.spilled.fetch_add(1, Ordering::Relaxed);
+            let mut spare = self.spare.lock();
+            if buffer.capacity() > spare.capacity() {
+                *spare = buffer;
+            }
         }
         self.count(segment);
     }
