@@ -6,15 +6,19 @@
 mod course;
 mod ends;
 mod filter;
+mod flight;
 mod note;
 mod relay;
+mod schedule;
 mod stream;
 mod tracker;
 
 pub use course::Course;
 pub use ends::GroupEnds;
 pub use filter::{BadRule, FilterRule, ReplicaFilter};
+pub use flight::{Entry, Flights};
 pub use note::{Applied, Note, Place};
 pub use relay::RelayWriter;
+pub use schedule::{Facts, Front, Lane, ParallelMode, Ticket, Touch};
 pub use stream::{Stream, StreamError, Taken, Wants};
 pub use tracker::{MOST_NOTE, Tracker};

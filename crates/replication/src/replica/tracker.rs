@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use parking_lot::{Condvar, Mutex};
 
+use crate::replica::flight::Entry;
 use crate::replica::note::{Applied, Note};
 
 /// First byte of a rider that begins with a note. No record of the binary log begins so.
@@ -40,7 +41,8 @@ impl Tracker {
 
     /// Takes a note that is part of a commit, in the order of commits. Returns its bytes, which
     /// stand before the rest of the rider.
-    pub fn place(&self, note: &Note) -> Vec<u8> {
+    pub fn place(&self, entry: &Entry) -> Vec<u8> {
+        let note = &entry.placed();
         self.placed.lock().apply(note);
         let mut out = vec![MARK, 0, 0];
         note.encode(&mut out);
@@ -50,8 +52,11 @@ impl Tracker {
     }
 
     /// The commit of a note is visible.
-    pub fn publish(&self, note: &Note) {
-        self.visible.lock().apply(note);
+    pub fn publish(&self, entry: &Entry) {
+        // The lock comes first, so that places are told in their order.
+        let mut visible = self.visible.lock();
+        visible.apply(&entry.visible());
+        drop(visible);
         self.changed.notify_all();
     }
 
@@ -115,12 +120,12 @@ mod tests {
     use crate::gtid::Gtid;
     use crate::replica::Place;
 
-    fn group(seq: u64) -> Note {
-        Note::Group {
+    fn group(seq: u64) -> Entry {
+        Entry::from(Note::Group {
             connection: "a".to_owned(),
             gtid: Some(Gtid { domain: 0, server: 1, seq }),
             end: Place { file: "binlog.000001".to_owned(), offset: seq * 100 },
-        }
+        })
     }
 
     #[test]

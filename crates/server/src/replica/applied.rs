@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use parking_lot::Mutex;
 use selkie_engine::{Engine, EngineError, EngineResult, Lsn, Refusal, Rider, RiderFiles};
 use selkie_exec::error::from_engine_commit;
-use selkie_replication::replica::{Applied, Note, Tracker};
+use selkie_replication::replica::{Applied, Entry, Note, Tracker};
 use selkie_types::error::catalogue::ER_WRONG_ARGUMENTS;
 use selkie_types::{SqlError, SqlResult};
 
@@ -68,26 +68,26 @@ impl AppliedState {
 
     /// Makes a change that belongs to no commit, durably.
     pub(crate) fn note(&self, note: &Note) -> SqlResult<()> {
-        let lsn = self.append(note).map_err(from_engine_commit)?;
+        let lsn = self.append(&note.clone().into()).map_err(from_engine_commit)?;
         let engine = self.engine().map_err(from_engine_commit)?;
         engine.wait_durable(lsn).map_err(from_engine_commit)
     }
 
     /// Makes a change that belongs to no commit. It is durable with the next commit that is.
-    pub(crate) fn note_later(&self, note: &Note) -> SqlResult<()> {
-        self.append(note).map(drop).map_err(from_engine_commit)
+    pub(crate) fn note_later(&self, entry: &Entry) -> SqlResult<()> {
+        self.append(entry).map(drop).map_err(from_engine_commit)
     }
 
-    fn append(&self, note: &Note) -> EngineResult<Lsn> {
+    fn append(&self, entry: &Entry) -> EngineResult<Lsn> {
         let mut bytes = Vec::new();
-        note.encode(&mut bytes);
+        entry.note().encode(&mut bytes);
         if bytes.len() > usize::from(u16::MAX) {
             let error = SqlError::new(&ER_WRONG_ARGUMENTS, &[&"SET"]);
             return Err(EngineError::Refused(Box::new(error)));
         }
-        let mut rider = NoteAlone { tracker: &self.tracker, note, bytes: Vec::new() };
+        let mut rider = NoteAlone { tracker: &self.tracker, entry, bytes: Vec::new() };
         let lsn = self.engine()?.append(&mut rider)?;
-        self.tracker.publish(note);
+        self.tracker.publish(entry);
         Ok(lsn)
     }
 
@@ -99,13 +99,13 @@ impl AppliedState {
 /// A note without a commit.
 struct NoteAlone<'a> {
     tracker: &'a Tracker,
-    note: &'a Note,
+    entry: &'a Entry,
     bytes: Vec<u8>,
 }
 
 impl Rider for NoteAlone<'_> {
     fn place(&mut self) -> Result<usize, Refusal> {
-        self.bytes = self.tracker.place(self.note);
+        self.bytes = self.tracker.place(self.entry);
         Ok(self.bytes.len())
     }
 

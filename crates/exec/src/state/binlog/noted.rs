@@ -6,19 +6,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use selkie_engine::{EngineResult, EngineTrx, Lsn, Refusal, Rider};
-use selkie_replication::replica::{Note, Tracker};
+use selkie_replication::replica::{Entry, Tracker};
 
 /// A note that rides with a commit. One commit takes it.
 #[derive(Debug)]
 pub(crate) struct Noted {
     tracker: Arc<Tracker>,
-    note: Note,
+    entry: Entry,
     is_taken: AtomicBool,
 }
 
 impl Noted {
-    pub(crate) fn new(tracker: Arc<Tracker>, note: Note) -> Self {
-        Self { tracker, note, is_taken: AtomicBool::new(false) }
+    pub(crate) fn new(tracker: Arc<Tracker>, entry: Entry) -> Self {
+        Self { tracker, entry, is_taken: AtomicBool::new(false) }
     }
 
     /// Whether a commit has the note.
@@ -28,7 +28,7 @@ impl Noted {
 
     /// Tells others that the note's commit is visible.
     pub(crate) fn publish(&self) {
-        self.tracker.publish(&self.note);
+        self.tracker.publish(&self.entry);
     }
 
     /// Calls `commit` with a rider that has the note before the bytes of `rest`.
@@ -62,7 +62,7 @@ impl Rider for NoteRider<'_> {
     fn place(&mut self) -> Result<usize, Refusal> {
         let behind = self.rest.as_mut().map_or(Ok(0), |rest| rest.place())?;
         // Nothing can be refused any more.
-        self.bytes = self.noted.tracker.place(&self.noted.note);
+        self.bytes = self.noted.tracker.place(&self.noted.entry);
         self.noted.is_taken.store(true, Ordering::Release);
         Ok(self.bytes.len() + behind)
     }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use selkie_replication::replica::{Note, Tracker};
+use selkie_replication::replica::{Entry, Tracker};
 use selkie_types::SqlResult;
 
 use super::Transaction;
@@ -60,9 +60,9 @@ impl Transaction {
 }
 
 impl Session {
-    /// Makes the next commit carry `note`, also that of a change of definitions.
-    pub fn ride_note(&mut self, tracker: Arc<Tracker>, note: Note) {
-        self.transaction.logged.note = Some(Arc::new(Noted::new(tracker, note)));
+    /// Makes the next commit carry a note, also that of a change of definitions.
+    pub fn ride_note(&mut self, tracker: Arc<Tracker>, entry: Entry) {
+        self.transaction.logged.note = Some(Arc::new(Noted::new(tracker, entry)));
     }
 
     /// Ends what [`Self::ride_note`] has begun: true if a commit has the note. Others see it from
