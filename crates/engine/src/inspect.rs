@@ -170,4 +170,8 @@ pub struct Deadlock {
 pub trait EngineObserver: Send + Sync {
     /// A deadlock was found; its victim has not been woken yet.
     fn deadlock(&self, deadlock: &Deadlock);
+
+    /// A session begins to wait for a row that another transaction has. Called without any locks:
+    /// it may ask who waits for whom.
+    fn row_wait(&self, _session: u64) {}
 }

@@ -17,6 +17,7 @@ mod find;
 mod shape;
 pub(crate) mod statement;
 mod table;
+mod touch;
 
 use std::sync::Arc;
 
@@ -31,6 +32,7 @@ use self::change::Changes;
 use self::failure::{Applied, Broken, guarded};
 use self::shape::{Prepared, Side};
 use self::table::MappedTable;
+pub use self::touch::{Sight, Toucher};
 use crate::query::execution::{Execution, Scope};
 use crate::query::running::Running;
 use crate::query::{join_engines, keep_conditions, now_micros};

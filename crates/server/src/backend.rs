@@ -5,12 +5,16 @@
 
 use std::sync::Arc;
 
+use hashbrown::HashMap;
+use parking_lot::Mutex;
+use selkie_catalog::TemporaryTables;
+use selkie_exec::apply::Sight;
 use selkie_exec::bulk::Argument;
 use selkie_exec::{Outcome, ResultSink, Unsettled};
 use selkie_plan::physical::OutputColumn;
 use selkie_protocol::Status;
 use selkie_replication::log::Place;
-use selkie_replication::replica::{Note, ReplicaFilter};
+use selkie_replication::replica::{Entry, ReplicaFilter};
 use selkie_replication::{Event, Gtid, Header};
 use selkie_sql::ClientText;
 use selkie_types::error::catalogue::ER_UNSUPPORTED_PS;
@@ -36,18 +40,51 @@ pub trait Backend: Send + Sync {
     fn log_slow(&self, _entry: &SlowEntry) {}
     /// Stops the backend. No session is left.
     fn shutdown(&self) {}
-    /// A session that applies what a primary sent, as far as `filter` takes it.
+    /// A session that applies what a primary sent to the connection of `scope`. `command` is shown
+    /// in the process list.
     fn replica_session(
         &self,
         _server: &Arc<Server>,
-        _filter: Arc<ReplicaFilter>,
+        _scope: Arc<ReplicaScope>,
+        _command: &'static str,
     ) -> SqlResult<Box<dyn ReplicaSession>> {
         Err(SqlError::not_supported("replication"))
     }
 }
 
+/// What the sessions that apply for one connection share.
+#[derive(Debug, Default)]
+pub struct ReplicaScope {
+    /// The tables that are taken.
+    pub filter: Arc<ReplicaFilter>,
+    /// Temporary tables of the primary's threads, unless a session has them now.
+    pub(crate) temporary: Mutex<HashMap<u32, TemporaryTables>>,
+}
+
+impl ReplicaScope {
+    /// A connection without temporary tables.
+    pub fn new(filter: Arc<ReplicaFilter>) -> Self {
+        Self { filter, temporary: Mutex::default() }
+    }
+}
+
 /// A session that applies what a primary sent.
 pub trait ReplicaSession: Send {
+    /// Applies for another connection from the next group on.
+    fn serve(&mut self, scope: &Arc<ReplicaScope>);
+
+    /// Looks at an event of a group that is not applied yet, in order.
+    fn look(&mut self, event: &Event<'_>);
+
+    /// What is known of the group whose events were looked at.
+    fn seen(&mut self) -> Sight;
+
+    /// Whether errors of rows or statements may be passed over.
+    fn hides_errors(&self) -> bool;
+
+    /// Runs `wait`, in which this session waits for the commit of another one.
+    fn wait_behind(&self, session: u64, wait: &mut dyn FnMut());
+
     /// Begins a group. Groups of a primary without GTIDs get a number of this server. `flags` are
     /// those of the GTID event, `header` is the header of the group's
     /// first event.
@@ -59,13 +96,16 @@ pub trait ReplicaSession: Send {
 
     /// Ends the group: everything is committed together with the note. A group of a single
     /// statement runs only here, because its note is part of what it commits.
-    fn end(&mut self, note: Note) -> Result<(), Failed>;
+    fn end(&mut self, entry: Entry) -> Result<(), Failed>;
 
     /// Rolls back what is open of the group.
     fn give_up(&mut self);
 
     /// Makes what was applied durable.
     fn settle(&mut self) -> SqlResult<()>;
+
+    /// The last commit that [`Self::settle`] has not made durable yet. The caller does.
+    fn take_unsettled(&mut self) -> Option<Unsettled>;
 
     /// The session in the process list.
     fn handle(&self) -> &Arc<SessionHandle>;

@@ -24,6 +24,7 @@ mod start;
 mod threads;
 mod values;
 mod wait;
+mod workers;
 
 pub(crate) use applied::{AppliedState, Riders};
 pub(crate) use change::change;

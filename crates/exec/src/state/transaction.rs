@@ -136,6 +136,12 @@ impl Unsettled {
     }
 }
 
+impl std::fmt::Debug for Unsettled {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Unsettled").field("lsn", &self.lsn).finish_non_exhaustive()
+    }
+}
+
 /// Start of a statement in each engine and in the binary log, to undo it.
 pub struct Mark {
     engines: Vec<u64>,

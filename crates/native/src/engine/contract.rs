@@ -8,6 +8,7 @@ use super::personality::PERSONALITY;
 use super::shared::Shared;
 use crate::disk::Disk;
 use crate::ids;
+use crate::lock::CycleObserver;
 use crate::sync::Mutex;
 use crate::sync::atomic::Ordering;
 use crate::table::{NativeTable, own_trx};
@@ -258,13 +259,15 @@ impl Engine for NativeEngine {
 
     fn observe(&self, observer: Arc<dyn EngineObserver>) {
         let weak = Arc::downgrade(&self.shared);
-        self.shared.locks.observe(Box::new(move |parties, victim| {
+        let waits = Arc::clone(&observer);
+        let cycles: CycleObserver = Box::new(move |parties, victim| {
             let Some(shared) = weak.upgrade() else { return };
             let place = |file| shared.place_of(file);
             if let Some(deadlock) = shared.locks.describe_cycle(parties, victim, &place) {
                 observer.deadlock(&deadlock);
             }
-        }));
+        });
+        self.shared.locks.observe(cycles, Box::new(move |session| waits.row_wait(session)));
     }
 
     fn status(&self, report: &mut dyn FnMut(&str, u64)) {

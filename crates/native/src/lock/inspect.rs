@@ -3,7 +3,7 @@
 //! Nothing here may influence the granting of locks. The description of a deadlock is made while
 //! the wait-for graph is locked.
 
-use super::{CycleObserver, LockTable};
+use super::{CycleObserver, LockTable, WaitObserver};
 use crate::btree::{Seek, Tree};
 use crate::engine::Shared;
 use crate::ids::FileId;
@@ -41,9 +41,10 @@ fn requested(trx: &TrxState, request: &Request, place: PlaceOf<'_>) -> Option<Lo
 }
 
 impl LockTable {
-    /// Sets the observer of deadlocks.
-    pub(crate) fn observe(&self, observer: CycleObserver) {
-        *self.waits.observer.write() = Some(observer);
+    /// Sets the observers of deadlocks and of waits.
+    pub(crate) fn observe(&self, cycles: CycleObserver, waits: WaitObserver) {
+        *self.waits.observer.write() = Some(cycles);
+        *self.waits.wait_observer.write() = Some(waits);
     }
 
     /// Shows each waiting session with each session it waits for.

@@ -14,4 +14,4 @@ mod wait;
 pub(crate) use gaps::Covered;
 pub(crate) use table::LockTable;
 pub(crate) use turn::{Behind, Locked, Wanted};
-pub(crate) use wait::CycleObserver;
+pub(crate) use wait::{CycleObserver, WaitObserver};

@@ -21,6 +21,9 @@ struct Wait {
 /// Function that receives each deadlock while the graph is locked.
 pub(crate) type CycleObserver = Box<dyn Fn(&[Arc<TrxState>], usize) + Send + Sync>;
 
+/// Function that receives the session of each transaction that begins to wait, without locks.
+pub(crate) type WaitObserver = Box<dyn Fn(u64) + Send + Sync>;
+
 /// The wait-for graph, by transaction id.
 #[derive(Default)]
 pub(super) struct Waits {
@@ -28,6 +31,7 @@ pub(super) struct Waits {
     /// Observer of deadlocks: receives the transactions, each waiting for the next, and the
     /// victim's position.
     pub(super) observer: RwLock<Option<CycleObserver>>,
+    pub(super) wait_observer: RwLock<Option<WaitObserver>>,
     pub(super) waits: AtomicU64,
     pub(super) deadlocks: AtomicU64,
 }
@@ -98,6 +102,9 @@ impl Waits {
         sleep: impl FnOnce(&Arc<Waiter>) -> EngineResult<()>,
     ) -> EngineResult<()> {
         self.enter(me, holders, waiter)?;
+        if let Some(observer) = &*self.wait_observer.read() {
+            observer(me.notes.session());
+        }
         let slept = sleep(waiter);
         let wait = self.graph.lock().remove(&me.id);
         if wait.is_some_and(|wait| wait.victim) {

@@ -6,7 +6,7 @@ use crate::bytes::{Reader, put_be, put_le, put_u32};
 use crate::error::{DecodeError, DecodeResult};
 
 /// A date.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct DateValue {
     /// 0 to 9999.
     pub year: u16,
@@ -17,7 +17,7 @@ pub struct DateValue {
 }
 
 /// A time, which may be longer than a day.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct TimeValue {
     /// Whether the time is below zero.
     pub is_negative: bool,
@@ -32,7 +32,7 @@ pub struct TimeValue {
 }
 
 /// A date and the time of the day.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct DateTimeValue {
     /// The day.
     pub date: DateValue,
@@ -47,7 +47,7 @@ pub struct DateTimeValue {
 }
 
 /// A point in time; zero stands for the zero date.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct TimestampValue {
     /// Seconds since 1970.
     pub seconds: u32,

@@ -11,7 +11,6 @@ use selkie_engine::{Engine, EngineObserver};
 use selkie_exec::session::{Account, NoHooks, Session};
 use selkie_exec::{Instance, NullSink, execute_text};
 use selkie_native::{FlushAtCommit, NativeEngine, NativeOptions};
-use selkie_replication::replica::ReplicaFilter;
 use selkie_types::SqlResult;
 
 use super::account_tables::AccountTables;
@@ -21,7 +20,7 @@ use super::replica::Replica;
 use super::session::ExecutorSession;
 use super::system::{Registered, register};
 use crate::accounts::AclStore;
-use crate::backend::{Backend, ReplicaSession, SessionFactory};
+use crate::backend::{Backend, ReplicaScope, ReplicaSession, SessionFactory};
 use crate::binlog::Binlog;
 use crate::innodb::DeadlockWatcher;
 use crate::options::Settings;
@@ -186,9 +185,10 @@ impl Backend for ExecutorBackend {
     fn replica_session(
         &self,
         server: &Arc<Server>,
-        filter: Arc<ReplicaFilter>,
+        scope: Arc<ReplicaScope>,
+        command: &'static str,
     ) -> SqlResult<Box<dyn ReplicaSession>> {
-        Ok(Box::new(Replica::open(&self.instance, &self.sessions, server, filter)))
+        Ok(Box::new(Replica::open((&self.instance, &self.sessions), server, scope, command)))
     }
 
     fn shutdown(&self) {

@@ -26,26 +26,27 @@ mod tests;
 
 use std::sync::Arc;
 
-use selkie_exec::apply::Applier;
-use selkie_exec::{Instance, guarded};
+use selkie_exec::apply::{Applier, Sight, Toucher};
+use selkie_exec::{Instance, Unsettled, guarded};
 use selkie_protocol::Capabilities;
 use selkie_replication::codec::flags;
-use selkie_replication::replica::{Note, ReplicaFilter};
+use selkie_replication::replica::{Entry, Note};
 use selkie_replication::{Event, EventKind, Gtid, Header};
 use selkie_types::error::catalogue::ER_SLAVE_INCIDENT;
 use selkie_types::{SqlError, SqlResult};
 
 use self::context::Held;
+use self::failures::SkippedErrors;
 use self::group::Group;
 use self::load::LoadFiles;
 use self::once::Once;
 use self::options::Options;
 use self::statement::{Deferred, Text};
-use self::tables::TemporaryOfThreads;
+use self::tables::TemporaryOfThread;
 use super::session::ExecutorSession;
 use super::system::Registered;
 use crate::accounts::{AccessControl, AccountName, Identity};
-use crate::backend::{Failed, ReplicaSession};
+use crate::backend::{Failed, ReplicaScope, ReplicaSession};
 use crate::net::Closer;
 use crate::server::Server;
 use crate::session::Shared;
@@ -54,8 +55,6 @@ use crate::variables::{VarValue, ids};
 
 /// Name in the process list.
 const SHOWN_USER: &str = "system user";
-/// Command in the process list.
-const COMMAND: &str = "Slave_SQL";
 /// Answer of `USER()`.
 const USER: &str = "<replication_slave>";
 /// Answer of `CURRENT_USER()`.
@@ -65,14 +64,19 @@ const ACCOUNT: &str = "@";
 pub(super) struct Replica {
     inner: ExecutorSession,
     server: Arc<Server>,
-    filter: Arc<ReplicaFilter>,
+    /// The connection that it applies for now, and the one that it was opened for.
+    scope: Arc<ReplicaScope>,
+    home: Arc<ReplicaScope>,
+    /// Command in the process list.
+    command: &'static str,
     options: Options,
     applier: Applier,
+    toucher: Toucher,
     group: Group,
     held: Held,
     once: Once,
     files: LoadFiles,
-    temporary: TemporaryOfThreads,
+    temporary: TemporaryOfThread,
     /// Removes the session from the process list at the very end.
     listed: Listed,
 }
@@ -91,16 +95,16 @@ impl Drop for Listed {
 
 impl Replica {
     pub(super) fn open(
-        instance: &Arc<Instance>,
-        registered: &Registered,
+        (instance, registered): (&Arc<Instance>, &Registered),
         server: &Arc<Server>,
-        filter: Arc<ReplicaFilter>,
+        scope: Arc<ReplicaScope>,
+        command: &'static str,
     ) -> Self {
         let id = server.sessions.next_id();
         let closer = Closer::default();
         let handle = Arc::new(SessionHandle::new(id, String::new(), closer, Door::System));
         handle.set_user(SHOWN_USER);
-        handle.serve(COMMAND);
+        handle.serve(command);
         let account = AccountName::new("", "");
         let identity = Identity {
             user: USER.to_owned(),
@@ -126,14 +130,17 @@ impl Replica {
         Self {
             inner,
             server: Arc::clone(server),
-            filter,
+            home: Arc::clone(&scope),
+            scope,
+            command,
             options,
             applier: Applier::new(),
+            toucher: Toucher::default(),
             group: Group::default(),
             held: Held::default(),
             once: Once::default(),
             files: LoadFiles::new(server),
-            temporary: TemporaryOfThreads::default(),
+            temporary: TemporaryOfThread::default(),
             listed: Listed { server: Arc::clone(server), handle },
         }
     }
@@ -230,10 +237,10 @@ impl Replica {
         ended.map_err(|error| failures::of_commit(error, &self.options))
     }
 
-    /// Drops the temporary tables of all threads.
+    /// Drops the temporary tables of all threads of the primary.
     fn drop_temporary_tables(&mut self) {
         self.inner.drop_temporary_tables();
-        while self.temporary.next(&mut self.inner.session) {
+        while self.temporary.next(&mut self.inner.session, &self.scope) {
             self.inner.drop_temporary_tables();
         }
     }
@@ -249,6 +256,7 @@ impl Replica {
     fn after_group(&mut self) {
         self.group = Group::default();
         self.applier.clear();
+        self.temporary.give_back(&mut self.inner.session, &self.scope);
         self.once = Once::default();
         self.inner.session.frame.settings.timestamp_micros = None;
         self.inner.shared.drop_changes();
@@ -260,6 +268,38 @@ impl Replica {
 }
 
 impl ReplicaSession for Replica {
+    fn serve(&mut self, scope: &Arc<ReplicaScope>) {
+        if !Arc::ptr_eq(&self.scope, scope) {
+            self.temporary.give_back(&mut self.inner.session, &self.scope);
+            self.scope = Arc::clone(scope);
+        }
+    }
+
+    fn look(&mut self, event: &Event<'_>) {
+        match event {
+            Event::TableMap(map) => {
+                let scope = Arc::clone(&self.scope);
+                rows::with_target(&scope.filter, map, |target| self.toucher.table_map(map, target));
+            }
+            Event::Rows(rows) => self.toucher.rows(&self.inner.instance, rows),
+            Event::Query(query) if group::is_bracket(query.text) => {}
+            Event::Gtid(_) | Event::AnnotateRows(_) | Event::Xid(_) => {}
+            _ => self.toucher.statement(),
+        }
+    }
+
+    fn seen(&mut self) -> Sight {
+        self.toucher.end()
+    }
+
+    fn hides_errors(&self) -> bool {
+        self.options.rules.is_idempotent || self.options.skipped != SkippedErrors::None
+    }
+
+    fn wait_behind(&self, session: u64, wait: &mut dyn FnMut()) {
+        self.inner.instance.locks.waiting_for(self.listed.handle.id, session, wait);
+    }
+
     fn begin(&mut self, gtid: Option<Gtid>, flags: u8, header: &Header) -> Result<(), Failed> {
         self.listed.handle.kill.statement_is_over();
         self.listed.handle.kill.account().begin_command();
@@ -276,16 +316,16 @@ impl ReplicaSession for Replica {
         self.apply_event(header, event)
     }
 
-    fn end(&mut self, note: Note) -> Result<(), Failed> {
+    fn end(&mut self, entry: Entry) -> Result<(), Failed> {
         let tracker = Arc::clone(self.server.applied().tracker());
-        self.inner.session.ride_note(tracker, note.clone());
+        self.inner.session.ride_note(tracker, entry.clone());
         self.end_group()?;
         if !self.inner.session.end_note() {
             // Nothing was committed by the session itself.
-            let noted = self.server.applied().note_later(&note);
+            let noted = self.server.applied().note_later(&entry);
             noted.map_err(|error| failures::of_commit(error, &self.options))?;
         }
-        self.note_seen(&note);
+        self.note_seen(entry.note());
         self.after_group();
         Ok(())
     }
@@ -300,8 +340,12 @@ impl ReplicaSession for Replica {
         self.after_group();
     }
 
+    fn take_unsettled(&mut self) -> Option<Unsettled> {
+        self.inner.session.transaction.take_unsettled()
+    }
+
     fn settle(&mut self) -> SqlResult<()> {
-        match self.inner.session.transaction.take_unsettled() {
+        match self.take_unsettled() {
             Some(commit) => commit.settle(),
             None => Ok(()),
         }
@@ -317,6 +361,7 @@ impl Drop for Replica {
         if self.group.is_begun() {
             self.give_up();
         }
+        self.serve(&Arc::clone(&self.home));
         self.drop_temporary_tables();
         if let Err(error) = self.settle() {
             tracing::error!("The log of what is applied: {error}");

@@ -1,7 +1,8 @@
 //! Receives deadlocks from the engine, keeps the latest as text, and logs it if
 //! `innodb_print_all_deadlocks` is on.
 //!
-//! Must not call the engine: the engine waits during the report.
+//! Must not call the engine in a report of a deadlock: the engine waits meanwhile. Waits of sessions
+//! are handed on to the replica.
 
 use std::fmt::Write;
 use std::sync::Weak;
@@ -36,6 +37,14 @@ impl DeadlockWatcher {
 }
 
 impl EngineObserver for DeadlockWatcher {
+    fn row_wait(&self, session: u64) {
+        let shared = self.sessions.read().get(&session).and_then(std::sync::Weak::upgrade);
+        if let Some(shared) = shared {
+            let server = &shared.server;
+            server.replica.workers.row_wait(&|show| server.applied().row_waits(show));
+        }
+    }
+
     fn deadlock(&self, deadlock: &Deadlock) {
         let Some(instance) = self.instance.upgrade() else { return };
         let Some(server) = self.server(deadlock) else { return };

@@ -3,9 +3,13 @@
 //!
 //! Must not know connections; they take their rules from here when they begin.
 
-use selkie_replication::replica::{FilterRule, ReplicaFilter};
+use selkie_replication::replica::{FilterRule, ParallelMode, ReplicaFilter};
 
 use super::apply::{Parsed, Settings};
+use crate::variables::{parse_option, registry};
+
+/// Name of the variable that connections have each a value of.
+const PARALLEL_MODE: &str = "slave_parallel_mode";
 
 /// Options of a replica.
 #[derive(Clone, Debug)]
@@ -24,6 +28,8 @@ pub struct ReplicaOptions {
     pub ignores_case: bool,
     /// Rules with the names of their connections in lower case; the default one's are for all.
     filters: Vec<(String, FilterRule, String)>,
+    /// `slave_parallel_mode` by the names of connections in lower case.
+    modes: Vec<(String, ParallelMode)>,
 }
 
 impl Default for ReplicaOptions {
@@ -36,6 +42,7 @@ impl Default for ReplicaOptions {
             retry_count: 100_000,
             ignores_case: false,
             filters: Vec::new(),
+            modes: Vec::new(),
         }
     }
 }
@@ -51,6 +58,13 @@ impl ReplicaOptions {
         }
         filter
     }
+
+    /// The parallel mode that options give for a connection.
+    pub(crate) fn parallel_mode(&self, connection: &str) -> ParallelMode {
+        let connection = connection.to_lowercase();
+        let of = |name: &str| self.modes.iter().rev().find(|(of, _)| of == name);
+        of(&connection).or_else(|| of("")).map(|(_, mode)| *mode).unwrap_or_default()
+    }
 }
 
 /// An option of a replica.
@@ -61,6 +75,8 @@ pub(super) enum ReplicaOption {
     SameServerId,
     InfoFile,
     RetryCount,
+    /// `slave_parallel_mode` of a connection.
+    ParallelMode,
     /// A rule for a connection.
     Filter(FilterRule),
 }
@@ -75,6 +91,7 @@ impl ReplicaOption {
             "replicate_same_server_id" => Self::SameServerId,
             "master_info_file" => Self::InfoFile,
             "master_retry_count" => Self::RetryCount,
+            _ if rule == PARALLEL_MODE => Self::ParallelMode,
             _ => Self::Filter(FilterRule::of(rule)?),
         })
     }
@@ -127,18 +144,27 @@ fn apply_value(
             replica.retry_count =
                 value.parse().map_err(|_| format!("Unknown suffix used for '{text}'"))?;
         }
+        ReplicaOption::ParallelMode => {
+            let def = registry().find(PARALLEL_MODE).ok_or("no variable")?;
+            let (mode, _) = parse_option(def, value)?;
+            replica.modes.push((connection_of(text), ParallelMode::of(mode.as_u64())));
+        }
         ReplicaOption::Filter(rule) => {
-            let name = text.split_once('=').map_or(text, |(name, _)| name);
-            let connection = name.rsplit_once('.').map_or("", |(connection, _)| connection);
             let mut checked = ReplicaFilter::new(false);
             if checked.add(rule, value).is_err() {
                 return Err(format!("Bad syntax in {}: '{value}'", rule.variable()));
             }
-            replica.filters.push((connection.to_lowercase(), rule, value.to_owned()));
+            replica.filters.push((connection_of(text), rule, value.to_owned()));
         }
         _ => {}
     }
     Ok(())
+}
+
+/// The name of the connection that an option is for, in lower case.
+fn connection_of(text: &str) -> String {
+    let name = text.split_once('=').map_or(text, |(name, _)| name);
+    name.rsplit_once('.').map_or("", |(connection, _)| connection).to_lowercase()
 }
 
 #[cfg(test)]
@@ -168,6 +194,16 @@ mod tests {
         assert_eq!(applied(&["--master-info-file=m.info"]).unwrap().info_file, "m.info");
         assert!(applied(&["--master-info-file"]).is_err());
         assert!(applied(&["--master-retry-count=x"]).is_err());
+    }
+
+    #[test]
+    fn parallel_modes_of_connections() {
+        let options = applied(&["--slave-parallel-mode=minimal", "--X.slave_parallel_mode=none"]);
+        let options = options.unwrap();
+        assert_eq!(options.parallel_mode("x"), ParallelMode::None);
+        assert_eq!(options.parallel_mode(""), ParallelMode::Minimal);
+        assert_eq!(ReplicaOptions::default().parallel_mode("y"), ParallelMode::Optimistic);
+        assert!(applied(&["--slave-parallel-mode=some"]).is_err());
     }
 
     #[test]

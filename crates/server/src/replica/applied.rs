@@ -78,6 +78,13 @@ impl AppliedState {
         self.append(entry).map(drop).map_err(from_engine_commit)
     }
 
+    /// Shows each session that waits for a row with each one it waits for.
+    pub(crate) fn row_waits(&self, show: &mut dyn FnMut(u64, u64)) {
+        if let Some(engine) = self.engine.get() {
+            engine.row_waits(show);
+        }
+    }
+
     fn append(&self, entry: &Entry) -> EngineResult<Lsn> {
         let mut bytes = Vec::new();
         entry.note().encode(&mut bytes);

@@ -4,15 +4,20 @@
 //! Must not know SQL. Must not apply a part of a group (REPLICA-2): relay files show whole groups
 //! only, and a group that fails is rolled back.
 
+mod beside;
 mod group;
 mod pace;
+mod parcel;
 
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use selkie_replication::codec::{Event, EventKind, Frame, GtidListEvent, flags};
-use selkie_replication::replica::{Note, Place};
+use selkie_replication::Gtid;
+use selkie_replication::codec::{Event, EventKind, Format, Frame, GtidListEvent, flags};
+use selkie_replication::gtid::Position;
+use selkie_replication::replica::{Note, ParallelMode, Place};
 use selkie_types::error::catalogue::{
     ER_BINLOG_READ_EVENT_CHECKSUM_FAILURE, ER_SLAVE_RELAY_LOG_READ_FAILURE, ER_SLAVE_THREAD,
 };
@@ -20,11 +25,16 @@ use selkie_types::{SqlError, SqlResult};
 
 use super::connection::Connection;
 use super::relay::{RelayLog, RelayReader, is_bad_checksum};
-use crate::backend::{Failed, ReplicaSession};
+use super::workers::{Membership, Workers};
+use crate::backend::{Failed, ReplicaScope, ReplicaSession};
 use crate::server::Server;
 use crate::variables::ids;
 use group::Group;
+pub(super) use pace::retry_pause;
+pub(super) use parcel::Parcel;
 
+/// Command in the process list.
+const COMMAND: &str = "Slave_SQL";
 /// Longest wait between two looks at a stop.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -48,18 +58,30 @@ pub(super) fn start(
 }
 
 fn begin(server: &Arc<Server>, connection: &Arc<Connection>, relay: RelayLog) -> SqlResult<()> {
-    let session = server.backend.replica_session(server, connection.filter())?;
+    let scope = Arc::new(ReplicaScope::new(connection.filter()));
+    let session = server.backend.replica_session(server, Arc::clone(&scope), COMMAND)?;
     let place = connection.progress.lock().relay.clone();
     let reader = match place.file.is_empty() {
         true => Ok(relay.reader()),
         false => relay.reader_at(&place),
     };
+    let reader = reader.map_err(|error| relay_error(&error))?;
+    let threads = server.globals.get(ids().slave_parallel_threads).as_u64();
+    let membership = match threads > 0 && connection.parallel_mode() != ParallelMode::None {
+        true => Some(Workers::enlist(server, connection, &scope)?),
+        false => None,
+    };
     let applying = Applying {
-        reader: reader.map_err(|error| relay_error(&error))?,
+        format: Arc::new(reader.course().format().clone()),
+        handed: server.applied().state().gtids().clone(),
+        ahead: connection.progress.lock().ahead.clone(),
+        membership,
+        reader,
         server: Arc::clone(server),
         connection: Arc::clone(connection),
         relay,
         session,
+        purged: place.file,
         settled: Instant::now(),
     };
     let mut progress = connection.progress.lock();
@@ -104,6 +126,16 @@ struct Applying {
     relay: RelayLog,
     session: Box<dyn ReplicaSession>,
     reader: RelayReader,
+    /// Its part in the workers, if they apply the groups.
+    membership: Option<Membership>,
+    /// The last groups of each domain that the workers were given.
+    handed: Position,
+    /// The last group of each domain that was applied before others which come again.
+    ahead: BTreeMap<u32, Gtid>,
+    /// Format of the last group for the workers.
+    format: Arc<Format>,
+    /// The relay file before which all are removed.
+    purged: String,
     /// Last time at which all that is applied was made durable.
     settled: Instant,
 }
@@ -114,18 +146,17 @@ impl Applying {
         let end = selkie_exec::guarded(|| Ok(self.read_groups()));
         self.session.give_up();
         // All that was applied is durable when STOP SLAVE returns.
-        let settled = self.session.settle();
-        let error = match (end, settled) {
-            (Ok(End::Failed(error)) | Err(error), _) | (Ok(End::Stopped), Err(error)) => {
-                Some(error)
-            }
-            (Ok(End::Stopped), Ok(())) => None,
+        let (others, settled) = (self.leave_workers(), self.session.settle());
+        let error = match end {
+            Ok(End::Failed(error)) | Err(error) => Some(error),
+            Ok(End::Stopped) => others.or(settled.err()),
         };
         let mut progress = self.connection.progress.lock();
         if let Some(error) = &error {
             tracing::error!("Slave SQL: {}, Internal MariaDB error code: {}", error, error.code());
         }
         progress.applier_error = error;
+        progress.ahead = std::mem::take(&mut self.ahead);
         progress.is_applying = false;
         progress.applier_state = "";
         progress.applying_since = None;
@@ -153,16 +184,32 @@ impl Applying {
         let frame = self.frame(&bytes)?;
         let header = frame.header;
         if is_outside(header.kind) {
+            self.drain()?;
             self.pass_outside(&frame)?;
             return Ok(());
         }
         let event = self.event(&frame)?;
         let mut group = Group::begin(&header, &event, begin);
+        if self.was_ahead(group.gtid) {
+            self.rest_of(&mut group, &header, &event)?;
+            let end = self.reader.course().place().clone();
+            self.reached(None, &end);
+            return Ok(());
+        }
         if self.skips() {
+            self.drain()?;
             return self.skip(group, &header, &event);
         }
         self.delay(header.timestamp)?;
         let mut first = Some(bytes);
+        if self.membership.is_some() {
+            let again = group.again();
+            if let Some(bytes) = first.take()
+                && self.hands_over(again, bytes)?
+            {
+                return self.settle_sometimes();
+            }
+        }
         let mut tries = 0;
         loop {
             match self.apply(&mut group, first.take()) {
@@ -213,51 +260,43 @@ impl Applying {
             }
         }
         let end = self.reader.course().place().clone();
-        self.session
-            .end(self.note(group.gtid, end.clone()))
-            .map_err(|failed| self.at_place(failed, end.offset as u32))?;
+        let entry = self.entry(group, end.clone());
+        self.session.end(entry).map_err(|failed| self.at_place(failed, end.offset as u32))?;
         self.applied(group, end);
         // Nobody waits for a group. What a crash takes is asked for again.
-        if self.settled.elapsed() >= LOOK {
-            self.session.settle().map_err(Trouble::of)?;
-            self.settled = Instant::now();
-        }
-        Ok(())
+        self.settle_sometimes().map_err(Trouble::End)
     }
 
-    /// Tells the place of an event of rows that failed.
     fn at_place(&self, failed: Failed, end: u32) -> Failed {
-        if !failed.shows_place {
-            return failed;
-        }
-        let file = &self.reader.course().place().file;
-        let text = format!("{}; the event's master log {file}, end_log_pos {end}", failed.text);
-        Failed { text, ..failed }
+        at_place(failed, &self.reader.course().place().file, end)
     }
 
-    fn note(&self, gtid: Option<selkie_replication::Gtid>, end: Place) -> Note {
+    fn note(&self, gtid: Option<Gtid>, end: Place) -> Note {
         Note::Group { connection: self.connection.name.clone(), gtid, end }
     }
 
     /// Notes that a group is applied.
     fn applied(&mut self, group: &Group, end: Place) {
-        let mut progress = self.connection.progress.lock();
-        group.count(&mut progress);
-        progress.applied = end;
-        drop(progress);
-        self.went_on();
+        group.count(&mut self.connection.progress.lock());
+        self.reached(Some(group), &end);
         if let Some(binlog) = self.server.binlog() {
             binlog.after_statement();
         }
     }
 
     /// Notes the place in the relay files, and removes those before it.
-    fn went_on(&self) {
-        let relay = self.reader.place();
-        let mut progress = self.connection.progress.lock();
-        let is_next_file = progress.relay.file != relay.file;
-        progress.relay.clone_from(&relay);
-        drop(progress);
+    fn went_on(&mut self) {
+        self.connection.progress.lock().relay = self.reader.place();
+        self.purge();
+    }
+
+    /// Removes the relay files that are not needed any more.
+    fn purge(&mut self) {
+        let relay = self.connection.progress.lock().relay.clone();
+        let is_next_file = self.purged != relay.file;
+        if is_next_file {
+            self.purged.clone_from(&relay.file);
+        }
         if is_next_file && self.server.globals.get(ids().relay_log_purge).as_bool() {
             // A file that stays is removed at the next start.
             let _ = self.relay.purge_below(&relay.file);
@@ -272,7 +311,8 @@ impl Applying {
             && list.flags & GtidListEvent::IGNORED != 0
         {
             for gtid in list.gtids {
-                self.server.applied().note_later(&self.note(Some(gtid), end.clone()))?;
+                self.server.applied().note_later(&self.note(Some(gtid), end.clone()).into())?;
+                self.handed.set(gtid);
             }
         }
         if frame.header.kind == EventKind::FORMAT_DESCRIPTION {
@@ -280,10 +320,10 @@ impl Applying {
             let applied = self.session.apply(&frame.header, &event);
             applied.map_err(|failed| End::Failed(with_text(&failed)))?;
         }
-        if !end.file.is_empty() {
-            self.connection.progress.lock().applied = end;
+        match end.file.is_empty() {
+            true => self.went_on(),
+            false => self.reached(None, &end),
         }
-        self.went_on();
         Ok(())
     }
 
@@ -292,16 +332,22 @@ impl Applying {
         if self.connection.applier.should_stop() {
             return Err(End::Stopped);
         }
+        if let Some(error) = self.membership.as_ref().and_then(Membership::failure) {
+            return Err(End::Failed(error));
+        }
         let is_idle = self.reader.is_at_end();
         if is_idle {
-            self.session.settle()?;
+            self.settle()?;
+            self.purge();
         }
         self.set_state(if is_idle { WAITING } else { READING });
-        if is_idle {
+        if is_idle && self.membership.as_ref().is_none_or(Membership::is_idle) {
             self.connection.progress.lock().applying_since = None;
         }
         let next = self.reader.next(LOOK).map_err(|error| relay_error(&error))?;
-        if next.is_none() && self.connection.progress.lock().relay.file != self.reader.place().file
+        if next.is_none()
+            && self.connection.progress.lock().relay.file != self.reader.place().file
+            && self.membership.as_ref().is_none_or(Membership::is_idle)
         {
             // The receiver may wait for the space of the files before.
             self.went_on();
@@ -369,6 +415,15 @@ impl From<Failed> for Trouble {
     }
 }
 
+/// Tells the place of an event of rows that failed.
+fn at_place(failed: Failed, file: &str, end: u32) -> Failed {
+    if !failed.shows_place {
+        return failed;
+    }
+    let text = format!("{}; the event's master log {file}, end_log_pos {end}", failed.text);
+    Failed { text, ..failed }
+}
+
 /// Whether events of a type belong to no group.
 fn is_outside(kind: EventKind) -> bool {
     matches!(
@@ -384,13 +439,13 @@ fn is_outside(kind: EventKind) -> bool {
 }
 
 /// The error of a group that failed, in the words of Last_SQL_Error.
-fn with_text(failed: &Failed) -> SqlError {
+pub(super) fn with_text(failed: &Failed) -> SqlError {
     let sqlstate = failed.error.sqlstate_bytes();
     SqlError::raw(failed.error.code(), sqlstate, failed.text.clone())
 }
 
 /// The error of an applier that cannot read its relay files.
-fn relay_error(error: &io::Error) -> SqlError {
+pub(super) fn relay_error(error: &io::Error) -> SqlError {
     if is_bad_checksum(error) {
         return SqlError::new(&ER_BINLOG_READ_EVENT_CHECKSUM_FAILURE, &[]);
     }

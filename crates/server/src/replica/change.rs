@@ -103,7 +103,8 @@ pub(super) fn new_connection(server: &Server, name: &str) -> Connection {
     let mut config = Config::new(default_heartbeat(server));
     config.retry_count = replica.options.retry_count;
     let relay_size = server.globals.at_start(ids().max_relay_log_size).as_u64();
-    Connection::new(name, config, filter, relay_size)
+    let mode = replica.options.parallel_mode(name);
+    Connection::new(name, config, filter, relay_size).with_mode(mode)
 }
 
 /// The heartbeat period of a connection that is configured without one.

@@ -10,11 +10,13 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
+use selkie_replication::Gtid;
 use selkie_replication::gtid::Position;
-use selkie_replication::replica::{Place, ReplicaFilter};
+use selkie_replication::replica::{ParallelMode, Place, ReplicaFilter};
 use selkie_types::SqlError;
 
 use super::relay::RelayLog;
+use super::workers::Workers;
 use crate::options::ReplicaOptions;
 
 /// Port of a primary for which none is said.
@@ -168,6 +170,9 @@ pub(crate) struct Progress {
     pub(crate) ddl_groups: u64,
     pub(crate) retried_transactions: u64,
     pub(crate) executed_entries: u64,
+    /// The last groups of domains that are applied though an earlier one of another domain, from
+    /// which on groups are read again, is not.
+    pub(crate) ahead: BTreeMap<u32, Gtid>,
 }
 
 /// A thread of a connection: whether it runs, and whether it should stop.
@@ -262,6 +267,8 @@ pub(crate) struct Connection {
     pub(crate) receiver: Running,
     pub(crate) applier: Running,
     filter: Mutex<Arc<ReplicaFilter>>,
+    /// `slave_parallel_mode`.
+    parallel_mode: Mutex<ParallelMode>,
 }
 
 impl Connection {
@@ -276,7 +283,24 @@ impl Connection {
             receiver: Running::default(),
             applier: Running::default(),
             filter: Mutex::new(Arc::new(filter)),
+            parallel_mode: Mutex::default(),
         }
+    }
+
+    /// This connection with a parallel mode.
+    pub(crate) fn with_mode(self, mode: ParallelMode) -> Self {
+        self.set_parallel_mode(mode);
+        self
+    }
+
+    /// Which groups it applies beside each other.
+    pub(crate) fn parallel_mode(&self) -> ParallelMode {
+        *self.parallel_mode.lock()
+    }
+
+    /// Sets which groups it applies beside each other; a running applier has its own mode.
+    pub(crate) fn set_parallel_mode(&self, mode: ParallelMode) {
+        *self.parallel_mode.lock() = mode;
     }
 
     /// The filter of the tables that it applies.
@@ -326,6 +350,8 @@ pub(crate) struct Connections {
     /// threads themselves must not take it.
     pub(crate) admin: Mutex<()>,
     pub(super) options: ReplicaOptions,
+    /// The sessions that apply groups beside each other.
+    pub(crate) workers: Arc<Workers>,
 }
 
 impl Default for Connections {
@@ -339,11 +365,13 @@ impl Connections {
     /// heartbeat period and `max_relay_log_size`.
     pub(crate) fn new(options: ReplicaOptions, heartbeat: Duration, relay_size: u64) -> Self {
         let config = Config { retry_count: options.retry_count, ..Config::new(heartbeat) };
-        let first = Connection::new("", config, options.filter(""), relay_size);
+        let first = Connection::new("", config, options.filter(""), relay_size)
+            .with_mode(options.parallel_mode(""));
         Self {
             all: Mutex::new(BTreeMap::from([(String::new(), Arc::new(first))])),
             admin: Mutex::default(),
             options,
+            workers: Arc::default(),
         }
     }
 

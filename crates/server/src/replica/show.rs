@@ -16,7 +16,7 @@ use super::{names, threads};
 use crate::admin::{Answer, answer_text};
 use crate::server::Server;
 use crate::session::Shared;
-use crate::variables::registry;
+use crate::variables::{VarValue, registry};
 
 /// A column with its value in one row.
 type Cell = (&'static str, SqlType, Value);
@@ -24,7 +24,7 @@ type Cell = (&'static str, SqlType, Value);
 /// SHOW SLAVE ['name'] STATUS. Compat: without a primary there is no row.
 pub(crate) fn status(shared: &Shared, name: Option<&StringLiteral>) -> SqlResult<Answer> {
     let connection = names::find(&shared.server, &names::said(shared, name)?)?;
-    let row = cells(&shared.server, &connection);
+    let row = cells(&connection);
     let is_shown = connection.has_primary();
     Ok(answer(vec![row], |_| is_shown))
 }
@@ -81,7 +81,7 @@ fn all_cells(server: &Server, connection: &Connection) -> Vec<Cell> {
         text("Connection_name", 192, connection.name.clone()),
         text("Slave_SQL_State", 30, applier_state(&progress)),
     ];
-    row.extend(cells(server, connection));
+    row.extend(cells(connection));
     row.extend([
         int("Retried_transactions", 10, progress.retried_transactions),
         big("Max_relay_log_size", 10, relay_size),
@@ -97,7 +97,7 @@ fn applier_state(progress: &Progress) -> String {
     if progress.is_applying { progress.applier_state.to_owned() } else { String::new() }
 }
 
-fn cells(server: &Server, connection: &Connection) -> Vec<Cell> {
+fn cells(connection: &Connection) -> Vec<Cell> {
     let config = connection.config.lock().clone();
     let progress = connection.progress.lock().clone();
     let mut row = places(connection, &config, &progress);
@@ -107,7 +107,7 @@ fn cells(server: &Server, connection: &Connection) -> Vec<Cell> {
     row.extend(security(&config, &progress));
     row.extend(errors("Last_IO_Errno", "Last_IO_Error", progress.receiver_error.as_ref()));
     row.extend(errors("Last_SQL_Errno", "Last_SQL_Error", progress.applier_error.as_ref()));
-    row.extend(groups(server, &config, &progress));
+    row.extend(groups(connection, &config, &progress));
     row.push(text("Replicate_Rewrite_DB", 23, connection.filter().text(FilterRule::RewriteDb)));
     row
 }
@@ -201,11 +201,12 @@ fn seconds_behind(progress: &Progress) -> Option<u64> {
     Some(u64::try_from(behind).unwrap_or(0))
 }
 
-fn groups(server: &Server, config: &Config, progress: &Progress) -> Vec<Cell> {
+fn groups(connection: &Connection, config: &Config, progress: &Progress) -> Vec<Cell> {
     let list =
         |numbers: &[u32]| numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let value = VarValue::Enum(connection.parallel_mode() as u16);
     let mode = registry().find("slave_parallel_mode");
-    let mode = mode.map(|def| server.globals.get(def.id).show(def)).unwrap_or_default();
+    let mode = mode.map(|def| value.show(def)).unwrap_or_default();
     let remaining = progress.remaining_delay.map(u64::from);
     // Compat: groups count for a connection that asks by them.
     let received_gtids = match config.using_gtid {

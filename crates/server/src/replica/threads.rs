@@ -56,7 +56,9 @@ pub(super) fn drop_relay_files(connection: &Connection) {
     if let Some(Err(error)) = connection.relay().map(RelayLog::reset) {
         tracing::error!("The relay files could not begin anew: {error}");
     }
-    connection.progress.lock().relay = Place::default();
+    let mut progress = connection.progress.lock();
+    progress.relay = Place::default();
+    progress.ahead.clear();
 }
 
 /// The relay files.

@@ -1,5 +1,5 @@
-//! Variables that each connection has a value of: rules about tables, `sql_slave_skip_counter`,
-//! `max_relay_log_size`; and `gtid_slave_pos`, which all connections share.
+//! Variables that each connection has a value of: rules about tables, `slave_parallel_mode`,
+//! `sql_slave_skip_counter`, `max_relay_log_size`; and `gtid_slave_pos`, which all connections share.
 //!
 //! Must not check privileges: that was done before.
 
@@ -8,21 +8,28 @@ use std::sync::atomic::Ordering;
 
 use selkie_replication::Gtid;
 use selkie_replication::gtid::Position;
-use selkie_replication::replica::{FilterRule, Note};
+use selkie_replication::replica::{FilterRule, Note, ParallelMode};
 use selkie_types::error::catalogue::*;
 use selkie_types::{Condition, Level, SqlError, SqlResult};
 
 use super::change::must_stop;
-use super::connection::Connection;
+use super::connection::{Connection, UsingGtid};
 use super::{names, threads};
 use crate::admin::Notes;
+use crate::server::Server;
 use crate::session::Shared;
-use crate::variables::{VarDef, VarValue};
+use crate::variables::{VarDef, VarValue, ids};
 
 /// Whether `name.variable` is a value of the connection called `name`.
 pub(crate) fn is_of_connection(variable: &str) -> bool {
-    FilterRule::of(variable).is_some()
+    variable == PARALLEL_MODE || FilterRule::of(variable).is_some()
 }
+
+const PARALLEL_MODE: &str = "slave_parallel_mode";
+
+/// Variables of the workers of all connections: none of these may run when they change.
+const OF_WORKERS: [&str; 3] =
+    ["slave_domain_parallel_threads", "slave_parallel_threads", "slave_parallel_workers"];
 
 /// Whether the variable's value is kept here.
 fn is_own(variable: &str) -> bool {
@@ -39,7 +46,7 @@ pub(crate) fn value(shared: &Shared, variable: &str, notes: &mut Notes) -> Optio
     if variable == "gtid_slave_pos" {
         return Some(VarValue::text(shared.server.applied().state().gtids().to_string()));
     }
-    let name = match is_of_connection(variable) {
+    let name = match FilterRule::of(variable).is_some() {
         true => String::new(),
         false => names::default_name(shared),
     };
@@ -71,6 +78,7 @@ pub(crate) fn of_connection(
 fn of(connection: &Connection, variable: &str) -> VarValue {
     match FilterRule::of(variable) {
         Some(rule) => VarValue::text(connection.filter().text(rule)),
+        None if variable == PARALLEL_MODE => VarValue::Enum(connection.parallel_mode() as u16),
         None if variable == "max_relay_log_size" => {
             VarValue::Uint(connection.max_relay_log_size.load(Ordering::Relaxed))
         }
@@ -102,11 +110,20 @@ pub(crate) fn check(
     value: &VarValue,
     notes: &mut Notes,
 ) -> SqlResult<()> {
+    if OF_WORKERS.contains(&def.name) {
+        return check_none_runs(&shared.server);
+    }
     if !is_own(def.name) {
         return Ok(());
     }
     if def.name == "gtid_slave_pos" {
         return check_position(shared, value, notes);
+    }
+    // Compat: the mode of an unknown connection may be set, which does nothing.
+    let is_lax =
+        def.name == PARALLEL_MODE && name.is_some_and(|n| shared.server.replica.find(n).is_none());
+    if is_lax {
+        return Ok(());
     }
     let connection = target(shared, name, notes)?;
     match def.name {
@@ -114,6 +131,7 @@ pub(crate) fn check(
         "sql_slave_skip_counter" if connection.applier.is_running() => {
             Err(must_stop(&connection.name))
         }
+        "sql_slave_skip_counter" if value.as_u64() > 0 => check_skip(shared, &connection),
         _ if is_of_connection(def.name) && connection.applier.is_running() => {
             Err(must_stop(&connection.name))
         }
@@ -121,13 +139,30 @@ pub(crate) fn check(
     }
 }
 
+/// Fails (1198) if a thread of a connection runs.
+fn check_none_runs(server: &Server) -> SqlResult<()> {
+    match server.replica.list().iter().find(|connection| connection.is_running()) {
+        Some(running) => Err(must_stop(&running.name)),
+        None => Ok(()),
+    }
+}
+
+/// Fails (1966) if nobody can say which groups would be skipped.
+fn check_skip(shared: &Shared, connection: &Connection) -> SqlResult<()> {
+    let server = &shared.server;
+    let is_beside = server.globals.get(ids().slave_parallel_threads).as_u64() > 0;
+    let by_gtid = connection.config.lock().using_gtid != UsingGtid::No;
+    match is_beside && by_gtid && server.applied().state().gtids().gtids().count() > 1 {
+        true => Err(SqlError::new(&ER_SLAVE_SKIP_NOT_IN_GTID, &[])),
+        false => Ok(()),
+    }
+}
+
 /// SET GLOBAL gtid_slave_pos: no thread may run. What the binary log has and the position has not
 /// gives warnings.
 fn check_position(shared: &Shared, value: &VarValue, notes: &mut Notes) -> SqlResult<()> {
     let server = &shared.server;
-    if let Some(running) = server.replica.list().iter().find(|c| c.is_running()) {
-        return Err(must_stop(&running.name));
-    }
+    check_none_runs(server)?;
     if shared.handle.in_transaction() {
         return Err(SqlError::new(&ER_CANT_DO_THIS_DURING_AN_TRANSACTION, &[]));
     }
@@ -169,9 +204,7 @@ pub(crate) fn assign(
     let server = &shared.server;
     if def.name == "gtid_slave_pos" {
         let _admin = server.replica.admin.lock();
-        if let Some(running) = server.replica.list().iter().find(|c| c.is_running()) {
-            return Err(must_stop(&running.name));
-        }
+        check_none_runs(server)?;
         let position = crate::admin::parsed::<Position>(value.as_str())?;
         server.applied().note(&Note::Position(position.gtids().collect()))?;
         if let Some(binlog) = server.binlog() {
@@ -181,6 +214,12 @@ pub(crate) fn assign(
         server.replica.list().iter().for_each(|connection| threads::drop_relay_files(connection));
         return Ok(false);
     }
+    if let Some(name) = name.filter(|_| def.name == PARALLEL_MODE)
+        && server.replica.find(name).is_none()
+    {
+        notes.push(warning(&names::unknown(name)));
+        return Ok(true);
+    }
     let connection = target(shared, name, notes)?;
     match FilterRule::of(def.name) {
         Some(rule) => {
@@ -188,6 +227,9 @@ pub(crate) fn assign(
             let wrong = |_| SqlError::new(&ER_WRONG_ARGUMENTS, &[&"SET"]);
             filter.set(rule, value.as_str()).map_err(wrong)?;
             connection.set_filter(filter);
+        }
+        None if def.name == PARALLEL_MODE => {
+            connection.set_parallel_mode(ParallelMode::of(value.as_u64()));
         }
         None if def.name == "max_relay_log_size" => {
             connection.max_relay_log_size.store(value.as_u64(), Ordering::Relaxed);

@@ -51,7 +51,8 @@ ids! {
     require_secure_transport selkie_memory_limit selkie_statement_memory server_id server_uid
     session_track_schema session_track_state_change session_track_system_variables
     session_track_transaction_info skip_grant_tables skip_name_resolve skip_networking
-    skip_parallel_replication skip_replication slave_net_timeout slave_transaction_retries
+    skip_parallel_replication skip_replication slave_domain_parallel_threads slave_net_timeout slave_parallel_max_queued
+    slave_parallel_threads slave_transaction_retries
     slave_transaction_retry_interval slow_query_log slow_query_log_file socket sql_big_selects
     sql_buffer_result sql_log_bin sql_log_off sql_mode sql_notes sql_quote_show_create
     sql_safe_updates sql_select_limit sql_warnings standard_compliant_cte storage_engine

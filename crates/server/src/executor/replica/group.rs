@@ -14,6 +14,11 @@ use super::options::Options;
 use super::statement::Deferred;
 use crate::variables::{VarValue, ids};
 
+/// Whether a statement only begins or ends a transaction, or marks a place in it.
+pub(super) fn is_bracket(text: &[u8]) -> bool {
+    matches!(text, b"BEGIN" | b"COMMIT") || text.starts_with(b"SAVEPOINT ")
+}
+
 /// The group that is being applied.
 #[derive(Debug, Default)]
 pub(super) struct Group {

@@ -6,9 +6,22 @@ use selkie_exec::apply::Failure;
 use selkie_exec::guarded;
 use selkie_replication::Header;
 use selkie_replication::codec::{Rows, TableMap};
+use selkie_replication::replica::ReplicaFilter;
 
 use super::{Replica, failures};
 use crate::backend::Failed;
+
+/// Calls `take` with the schema and name here of the table of a map; none if it is left out.
+pub(super) fn with_target<R>(
+    filter: &ReplicaFilter,
+    map: &TableMap<'_>,
+    take: impl FnOnce(Option<(&str, &str)>) -> R,
+) -> R {
+    let (schema, name) =
+        (String::from_utf8_lossy(map.database), String::from_utf8_lossy(map.table));
+    let schema = filter.rewritten(&schema);
+    take(filter.takes_table(schema, &name).then_some((schema, &*name)))
+}
 
 impl Replica {
     /// Keeps the text of the statement that the rows behind it are of.
@@ -19,13 +32,11 @@ impl Replica {
     }
 
     pub(super) fn table_map(&mut self, map: &TableMap<'_>) -> Result<(), Failed> {
-        let (schema, name) =
-            (String::from_utf8_lossy(map.database), String::from_utf8_lossy(map.table));
-        let schema = self.filter.rewritten(&schema);
-        let target = self.filter.takes_table(schema, &name).then_some((schema, &*name));
-        let Self { inner, applier, .. } = self;
+        let Self { inner, applier, scope, .. } = self;
         inner.refresh();
-        let mapped = applier.table_map(&inner.instance, &mut inner.session, map, target);
+        let mapped = with_target(&scope.filter, map, |target| {
+            applier.table_map(&inner.instance, &mut inner.session, map, target)
+        });
         mapped.or_else(|failure| self.rows_failed("Table_map", failure))
     }
 

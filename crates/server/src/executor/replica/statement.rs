@@ -20,7 +20,7 @@ use super::context::Context;
 use super::failures::{self, Named, Verdict};
 use super::once::Once;
 use super::tables::changed_tables;
-use super::{ACCOUNT, COMMAND, Replica, adapt};
+use super::{ACCOUNT, Replica, adapt};
 use crate::backend::{BackendSession, Failed};
 use crate::status::{StatusId, find_status};
 use crate::variables::{VarValue, ids};
@@ -87,15 +87,15 @@ impl Replica {
             // The ALTER runs where it is committed.
             return Ok(());
         }
-        let filter = Arc::clone(&self.filter);
-        let schema = filter.rewritten(&text.database);
+        let scope = Arc::clone(&self.scope);
+        let schema = scope.filter.rewritten(&text.database);
         let named = Named { schema, text: &text.text, expected: text.error_code };
         let handle = Arc::clone(&self.listed.handle);
         let shown = String::from_utf8_lossy(&text.text);
         let id = self.server.sessions.next_query_id();
-        handle.begin(COMMAND, Some(shown.into()), id, Moment::now());
+        handle.begin(self.command, Some(shown.into()), id, Moment::now());
         let ended = self.in_context(text, &context, &named);
-        handle.serve(COMMAND);
+        handle.serve(self.command);
         self.take_back(&context);
         let actual = match ended {
             Ok(Ended::Ran(result)) => result.err().filter(|error| !is_over(error, &text.text)),
@@ -126,7 +126,7 @@ impl Replica {
     ) -> Result<Ended, Failed> {
         let inner = &mut self.inner;
         let id = text.thread_id;
-        if self.temporary.switch(&mut inner.session, id) {
+        if self.temporary.switch(&mut inner.session, &self.scope, id) {
             inner.session.core.shown_id.store(id.into(), Ordering::Relaxed);
             inner.shared.vars.lock().set(ids().pseudo_thread_id, VarValue::Uint(id.into()));
         }
@@ -200,12 +200,12 @@ impl Replica {
         let is_free = |statement: &Statement| {
             matches!(statement, Statement::Transaction(_) | Statement::Xa(_))
         };
-        if self.filter.is_empty() || read.statement().is_some_and(is_free) {
+        if self.scope.filter.is_empty() || read.statement().is_some_and(is_free) {
             return true;
         }
         let changed = read.statement().map(|statement| changed_tables(statement, schema));
         match changed {
-            Some(changed) => self.filter.takes_statement(changed.schema, &changed.tables),
+            Some(changed) => self.scope.filter.takes_statement(changed.schema, &changed.tables),
             None => true,
         }
     }

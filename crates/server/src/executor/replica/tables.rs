@@ -3,52 +3,62 @@
 //!
 //! Must not drop tables; the session does.
 
-use hashbrown::HashMap;
 use selkie_catalog::TemporaryTables;
 use selkie_exec::Session;
 use selkie_sql::ast::{AlterAction, DeleteTarget, Statement, TableFactor, TableName, TableRef};
 
-/// Temporary tables of the threads that have some and that do not run a statement now.
+use crate::backend::ReplicaScope;
+
+/// The temporary tables that the session has now. Those of other threads are the connection's.
 #[derive(Debug, Default)]
-pub(super) struct TemporaryOfThreads {
+pub(super) struct TemporaryOfThread {
     /// The thread whose tables the session has.
-    thread: u32,
-    others: HashMap<u32, TemporaryTables>,
+    thread: Option<u32>,
 }
 
-impl TemporaryOfThreads {
+impl TemporaryOfThread {
     /// Gives the session the tables of a thread; false if it has them already.
-    pub(super) fn switch(&mut self, session: &mut Session, thread: u32) -> bool {
-        let before = std::mem::replace(&mut self.thread, thread);
-        if before == thread {
+    pub(super) fn switch(
+        &mut self,
+        session: &mut Session,
+        scope: &ReplicaScope,
+        thread: u32,
+    ) -> bool {
+        if self.thread == Some(thread) {
             return false;
         }
-        let own = &mut session.frame.temporary;
-        let is_empty = own.iter().next().is_none();
-        if is_empty && self.others.is_empty() {
-            return true;
+        self.give_back(session, scope);
+        self.thread = Some(thread);
+        if let Some(tables) = scope.temporary.lock().remove(&thread) {
+            exchange(session, tables);
         }
-        let mut next = self.others.remove(&thread).unwrap_or_default();
-        // A plan over tables of the one thread must not serve the other.
-        next.version = next.version.max(own.version) + 1;
-        let old = std::mem::replace(own, next);
-        if !is_empty {
-            self.others.insert(before, old);
-        }
-        session.frame.settings.version += 1;
         true
     }
 
-    /// Gives the session the tables of some thread that has any; false if none is left.
-    pub(super) fn next(&mut self, session: &mut Session) -> bool {
-        match self.others.keys().next().copied() {
-            Some(thread) => {
-                self.switch(session, thread);
-                true
-            }
-            None => false,
+    /// Gives the session's tables back to the connection, for other sessions.
+    pub(super) fn give_back(&mut self, session: &mut Session, scope: &ReplicaScope) {
+        let Some(thread) = self.thread.take() else { return };
+        if session.frame.temporary.iter().next().is_some() {
+            let tables = exchange(session, TemporaryTables::default());
+            scope.temporary.lock().insert(thread, tables);
         }
     }
+
+    /// Gives the session the tables of some thread that has any; false if none is left.
+    pub(super) fn next(&mut self, session: &mut Session, scope: &ReplicaScope) -> bool {
+        let thread = scope.temporary.lock().keys().next().copied();
+        thread.is_some_and(|thread| self.switch(session, scope, thread))
+    }
+}
+
+/// Gives the session other tables; returns those that it had.
+fn exchange(session: &mut Session, mut next: TemporaryTables) -> TemporaryTables {
+    let own = &mut session.frame.temporary;
+    // A plan over tables of the one thread must not serve the other.
+    next.version = next.version.max(own.version) + 1;
+    let old = std::mem::replace(own, next);
+    session.frame.settings.version += 1;
+    old
 }
 
 /// The objects that a statement changes, for the filter.

@@ -21,7 +21,7 @@ use selkie_types::{Batch, SqlResult, SqlType};
 
 use super::super::open::open_backend;
 use crate::accounts::{AccessControl, AccountName, Acl, AclStore, Identity};
-use crate::backend::{BackendSession, Failed, ReplicaSession, SessionFactory};
+use crate::backend::{BackendSession, Failed, ReplicaScope, ReplicaSession, SessionFactory};
 use crate::binlog;
 use crate::net::Closer;
 use crate::options::{Sources, apply};
@@ -119,7 +119,10 @@ impl Life {
         let server = Server::new(globals, accounts, Arc::clone(&backend) as _, directory.clone());
         let server = Arc::new(server.with_riders(riders));
         let mut client = backend.open(&Arc::new(shared_of_root(&server)));
-        let replica = server.backend.replica_session(&server, Arc::new(filter)).unwrap();
+        let replica = server
+            .backend
+            .replica_session(&server, Arc::new(ReplicaScope::new(Arc::new(filter))), "Slave_SQL")
+            .unwrap();
         let client = Box::new(move |text: &str| run(&mut client, text));
         let mut life = Self { directory, server, client, replica, seq: 0 };
         life.ask("SET sql_log_bin = 0");
@@ -170,7 +173,7 @@ impl Life {
     fn end_group(&mut self) -> Result<(), Failed> {
         let gtid = Some(Gtid { domain: 0, server: PRIMARY, seq: self.seq });
         let end = Place { file: "binlog.000001".to_owned(), offset: self.seq };
-        self.replica.end(Note::Group { connection: String::new(), gtid, end })
+        self.replica.end(Note::Group { connection: String::new(), gtid, end }.into())
     }
 
     /// A transaction of one statement.

@@ -2,22 +2,27 @@
 //!
 //! Must not read relay files or run events.
 
+use std::sync::Arc;
+
 use selkie_replication::codec::{Event, EventKind, GtidEvent, Header};
 use selkie_replication::gtid::Gtid;
-use selkie_replication::replica::{GroupEnds, Place};
+use selkie_replication::replica::{Flights, GroupEnds, Place};
 
 use crate::replica::connection::Progress;
 
 /// A group.
-pub(super) struct Group {
+#[derive(Debug)]
+pub(in crate::replica) struct Group {
     /// Its number; none if the primary gives none.
-    pub(super) gtid: Option<Gtid>,
+    pub(in crate::replica) gtid: Option<Gtid>,
     /// Flags of its GTID event.
-    pub(super) flags: u8,
+    pub(in crate::replica) flags: u8,
     /// Seconds since 1970 at which the primary ran it.
-    pub(super) timestamp: Option<u32>,
+    pub(in crate::replica) timestamp: Option<u32>,
     /// Place at which it begins in the relay files.
     pub(super) begin: Place,
+    /// Its number among the groups of the workers, if the coordinator applies it beside them.
+    pub(super) order: Option<(u64, Arc<Flights>)>,
     ends: GroupEnds,
     /// The same at the group's begin.
     first: GroupEnds,
@@ -36,7 +41,13 @@ impl Group {
             _ => (None, 0, GroupEnds::default()),
         };
         let timestamp = (header.timestamp != 0).then_some(header.timestamp);
-        Self { gtid, flags, timestamp, begin, ends, first: ends, taken: 0 }
+        Self { gtid, flags, timestamp, begin, order: None, ends, first: ends, taken: 0 }
+    }
+
+    /// The group before its first event.
+    pub(super) fn again(&self) -> Self {
+        let (begin, first) = (self.begin.clone(), self.first);
+        Self { begin, order: None, ends: first, taken: 0, ..*self }
     }
 
     /// Begins anew, because the group is tried again.
@@ -60,7 +71,7 @@ impl Group {
     }
 
     /// Counts the group as SHOW SLAVE STATUS does.
-    pub(super) fn count(&self, progress: &mut Progress) {
+    pub(in crate::replica) fn count(&self, progress: &mut Progress) {
         let count = match self.flags {
             flags if flags & GtidEvent::DDL != 0 => &mut progress.ddl_groups,
             flags if flags & GtidEvent::TRANSACTIONAL != 0 => &mut progress.transactional_groups,

@@ -11,6 +11,7 @@ use selkie_replication::replica::Place;
 use super::{Applying, End, LOOK, Trouble};
 use crate::replica::applier::group::Group;
 use crate::replica::connection::Until;
+use crate::server::Server;
 use crate::variables::ids;
 
 const DELAYING: &str = "Waiting until MASTER_DELAY seconds after master executed event";
@@ -19,10 +20,17 @@ impl Applying {
     /// Ends the applier if it has reached what START SLAVE UNTIL named.
     pub(super) fn check_until(&self) -> Result<(), End> {
         let progress = self.connection.progress.lock();
+        let course = self.reader.course().place();
+        // What the workers were given will be applied.
+        let (applied, relay) = match self.membership.is_some() && !course.file.is_empty() {
+            true => (course, &self.reader.place()),
+            false => (&progress.applied, &progress.relay),
+        };
         let is_reached = match &progress.until {
             Until::None => return Ok(()),
-            Until::Primary(place) => is_at_or_behind(&progress.applied, place),
-            Until::Relay(place) => is_at_or_behind(&progress.relay, place),
+            Until::Primary(place) => is_at_or_behind(applied, place),
+            Until::Relay(place) => is_at_or_behind(relay, place),
+            Until::Gtid(position) if self.membership.is_some() => self.handed.reaches(position),
             Until::Gtid(position) => {
                 let tracker = self.server.applied().tracker();
                 tracker.look(|applied| applied.gtids().reaches(position))
@@ -70,6 +78,25 @@ impl Applying {
         header: &Header,
         event: &Event<'_>,
     ) -> Result<(), End> {
+        let events = self.rest_of(&mut group, header, event)?;
+        let end = self.reader.course().place().clone();
+        let entry = self.entry(&mut group, end.clone());
+        self.server.applied().note_later(&entry)?;
+        group.gtid.iter().for_each(|gtid| self.handed.set(*gtid));
+        let mut progress = self.connection.progress.lock();
+        progress.skip_counter = progress.skip_counter.saturating_sub(events);
+        drop(progress);
+        self.applied(&group, end);
+        Ok(())
+    }
+
+    /// Reads over a group whose first event is `event`. Returns its number of events.
+    pub(super) fn rest_of(
+        &mut self,
+        group: &mut Group,
+        header: &Header,
+        event: &Event<'_>,
+    ) -> Result<u64, End> {
         let mut events = 1;
         let mut ends = group.take(header.kind, event);
         while !ends {
@@ -81,31 +108,30 @@ impl Applying {
             ends = group.take(frame.header.kind, &self.event(&frame)?);
             events += 1;
         }
-        let end = self.reader.course().place().clone();
-        self.server.applied().note_later(&self.note(group.gtid, end.clone()))?;
-        let mut progress = self.connection.progress.lock();
-        progress.skip_counter = progress.skip_counter.saturating_sub(events);
-        drop(progress);
-        self.applied(&group, end);
-        Ok(())
+        Ok(events)
     }
 
     /// Whether a group that failed is tried again; waits before that.
     pub(super) fn may_retry(&self, tries: &mut u64) -> Result<bool, End> {
-        let number = |id| self.server.globals.get(id).as_u64();
-        if *tries >= number(ids().slave_transaction_retries) {
-            return Ok(false);
-        }
-        *tries += 1;
+        let Some(pause) = retry_pause(&self.server, tries) else { return Ok(false) };
         self.connection.progress.lock().retried_transactions += 1;
-        // Compat: a second more each time, five at most.
-        let pause = Duration::from_secs(number(ids().slave_transaction_retry_interval))
-            .max(Duration::from_secs((*tries).min(5)) - Duration::from_secs(1));
         match self.connection.applier.pause(pause) {
             true => Err(End::Stopped),
             false => Ok(true),
         }
     }
+}
+
+/// The pause before another try of a group; none if it was tried often enough.
+pub(in crate::replica) fn retry_pause(server: &Server, tries: &mut u64) -> Option<Duration> {
+    let number = |id| server.globals.get(id).as_u64();
+    if *tries >= number(ids().slave_transaction_retries) {
+        return None;
+    }
+    *tries += 1;
+    // Compat: a second more each time, five at most.
+    let longer = Duration::from_secs((*tries).min(5) - 1);
+    Some(Duration::from_secs(number(ids().slave_transaction_retry_interval)).max(longer))
 }
 
 fn now() -> i64 {

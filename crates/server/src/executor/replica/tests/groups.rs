@@ -127,7 +127,8 @@ fn the_session_is_in_the_process_list_and_no_connection() {
     assert_eq!(life.ask(row), "system user,,NULL,Slave_SQL,NULL");
     assert_eq!(life.server.sessions.count_by(Door::Main), 0);
     let id = life.replica.handle().id;
-    life.replica = life.server.backend.replica_session(&life.server, Arc::default()).unwrap();
+    life.replica =
+        life.server.backend.replica_session(&life.server, Arc::default(), "Slave_SQL").unwrap();
     assert!(life.server.sessions.find(id).is_none());
 }
 

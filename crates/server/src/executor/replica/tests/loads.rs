@@ -37,7 +37,8 @@ fn begin() -> Life {
     let loads = life.directory.join("loads");
     std::fs::create_dir_all(&loads).unwrap();
     life.set_global("slave_load_tmpdir", VarValue::text(loads.to_string_lossy()));
-    life.replica = life.server.backend.replica_session(&life.server, Arc::default()).unwrap();
+    life.replica =
+        life.server.backend.replica_session(&life.server, Arc::default(), "Slave_SQL").unwrap();
     life
 }
 
@@ -75,6 +76,7 @@ fn files_that_are_not_loaded_are_removed() {
     life.event(&Event::DeleteFile(4)).unwrap();
     assert_eq!(files(&life), 0);
     life.event(&Event::BeginLoadQuery(block)).unwrap();
-    life.replica = life.server.backend.replica_session(&life.server, Arc::default()).unwrap();
+    life.replica =
+        life.server.backend.replica_session(&life.server, Arc::default(), "Slave_SQL").unwrap();
     assert_eq!(files(&life), 0);
 }
