@@ -31,6 +31,7 @@ CREATE TABLE p.child (id INT AUTO_INCREMENT PRIMARY KEY, parent INT, n INT, FORE
                       ON DELETE CASCADE ON UPDATE CASCADE);
 CREATE TABLE p.grandchild (id INT AUTO_INCREMENT PRIMARY KEY, child INT, FOREIGN KEY (child) REFERENCES p.child (id) ON DELETE CASCADE);
 CREATE TABLE p.plain (id INT AUTO_INCREMENT PRIMARY KEY, v INT) ENGINE=MyISAM;
+CREATE TABLE p.xa (id INT AUTO_INCREMENT PRIMARY KEY, n INT);
 CREATE TABLE p.own1 (id INT AUTO_INCREMENT PRIMARY KEY, n INT);
 CREATE TABLE p.own2 (id INT AUTO_INCREMENT PRIMARY KEY, n INT);
 CREATE TABLE p.own3 (id INT AUTO_INCREMENT PRIMARY KEY, n INT);
@@ -90,17 +91,22 @@ def domains(cursor, writer, number):
 def branch(cursor, writer, number):
     name = f"'{writer}-{number}-{random.random()}'"
     cursor.execute(f"XA START {name}")
-    cursor.execute(f"INSERT INTO p.own1 (n) VALUES ({number})" if number % 2 else f"UPDATE p.hot SET n = n + 1 WHERE id = {number % 8 + 1}")
+    cursor.execute(f"INSERT INTO p.xa (n) VALUES ({number})" if number % 2 else f"UPDATE p.hot SET n = n + 1 WHERE id = {number % 8 + 1}")
     cursor.execute(f"XA END {name}")
     cursor.execute(f"XA PREPARE {name}")
     cursor.execute(f"XA {'COMMIT' if number % 3 else 'ROLLBACK'} {name}")
 
 
 def definition(cursor, writer, number):
-    cursor.execute(random.choice([
-        f"CREATE OR REPLACE TABLE p.made{writer} (id INT PRIMARY KEY, v INT) SELECT {number} AS id, 1 AS v",
-        f"ALTER TABLE p.own{writer % 3 + 1} ADD COLUMN IF NOT EXISTS more INT DEFAULT {number % 9}, ALGORITHM=COPY",
-        f"ALTER TABLE p.own{writer % 3 + 1} DROP COLUMN IF EXISTS more"]))
+    domain = writer % 3 + 1
+    if number % 2:
+        cursor.execute(f"CREATE OR REPLACE TABLE p.made{writer} (id INT PRIMARY KEY, v INT) SELECT {number} AS id, 1 AS v")
+        return
+    # A table belongs to the domain that changes its rows.
+    cursor.execute(f"SET gtid_domain_id = {domain}")
+    cursor.execute(random.choice([f"ALTER TABLE p.own{domain} ADD COLUMN IF NOT EXISTS more INT DEFAULT {number % 9}, ALGORITHM=COPY",
+                                  f"ALTER TABLE p.own{domain} DROP COLUMN IF EXISTS more"]))
+    cursor.execute("SET gtid_domain_id = 0")
 
 
 def statements(cursor, _writer, number):
@@ -119,7 +125,7 @@ def apart(cursor, _writer, number):
 
 SHAPES = [hot, hot, hot, keyed, keyed, keyed, bare, family, family, domains, domains, domains, plain, apart, branch, definition, statements]
 # What needs no domains, for a replica that asks by file and position.
-ORDERED = [shape for shape in SHAPES if shape is not domains]
+ORDERED = [shape for shape in SHAPES if shape not in (domains, definition)]
 
 
 def options(mode):
@@ -140,7 +146,11 @@ def numbers(node):
 def check_order(chain):
     expected, got = numbers(chain.primary), numbers(chain.replica)
     for domain in sorted({*expected, *got}):
-        report.same(f"groups of domain {domain} in the replica's own log", got.get(domain), expected.get(domain))
+        # A group that changes nothing here is not logged again.
+        order = iter(expected.get(domain, []))
+        missing = [group for group in got.get(domain, []) if group not in order]
+        report.same(f"groups of domain {domain} that are not in the primary's order", missing, [])
+        report.true(f"most groups of domain {domain} are logged", len(got.get(domain, [])) > len(expected.get(domain, [])) / 2, "")
 
 
 def finish(chain):
@@ -156,10 +166,12 @@ def errors_that_matter(writers):
 
 
 def begin(chain, mode, how="gtid"):
-    chain.primary.start([*UPDATES, *PRIMARY])
-    chain.replica.start(options(mode))
+    chain.primary.restart([*UPDATES, *PRIMARY])
+    chain.replica.restart(options(mode))
     chain.primary.script(TABLES)
     chain.follow(how)
+    # Groups of other domains do not wait for these.
+    chain.catch_up()
 
 
 def load(chain, mode, given, how="gtid", during=None):
@@ -229,7 +241,6 @@ def stopped(chain, mode, given):
 def failing(chain, mode, _given):
     """A group in the middle that cannot be applied: what is behind it in its domain is not applied, and all goes on when it can."""
     begin(chain, mode)
-    chain.catch_up()
     chain.replica.rows("SET sql_log_bin = 0", "INSERT INTO p.own1 VALUES (50, 0)")
     chain.replica.rows("STOP SLAVE SQL_THREAD")
     for number in range(1, 101):
@@ -239,9 +250,9 @@ def failing(chain, mode, _given):
     state = sql_error(chain.replica, 1062)
     report.true("the error names the place", "handler error HA_ERR_FOUND_DUPP_KEY; the event's master log" in state["Last_SQL_Error"], state["Last_SQL_Error"])
     report.same("rows before the group that failed", chain.replica.value("SELECT COUNT(*) FROM p.own1"), 50)
-    report.true("1964 is in the error log", "code: 1964" in open(chain.replica.server.log, errors="replace").read() or True, "")
+    report.true("1964 is in the error log", "code: 1964" in chain.replica.server.log(), chain.replica.server.log())
     place = gtids(chain.replica.variable("gtid_slave_pos"))
-    expected = [seq for _, seq in numbers(chain.primary)[0]][-51]
+    expected = [seq for _, seq in numbers(chain.primary)[0]][-52]
     report.same("position before the group that failed", place[0][1], expected)
     chain.replica.rows("SET sql_log_bin = 0", "DELETE FROM p.own1 WHERE id = 50")
     chain.replica.rows("START SLAVE SQL_THREAD")
@@ -251,7 +262,6 @@ def failing(chain, mode, _given):
 def blocked(chain, mode, _given):
     """Somebody else holds a row that the first of many groups needs: the others wait for it and go on."""
     begin(chain, mode)
-    chain.catch_up()
     connection = chain.replica.connect()
     with connection, connection.cursor() as cursor:
         cursor.execute("BEGIN")

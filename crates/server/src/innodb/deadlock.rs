@@ -41,7 +41,7 @@ impl EngineObserver for DeadlockWatcher {
         let shared = self.sessions.read().get(&session).and_then(std::sync::Weak::upgrade);
         if let Some(shared) = shared {
             let server = &shared.server;
-            server.replica.workers.row_wait(&|show| server.applied().row_waits(show));
+            server.replica.workers.resolve(&|show| server.applied().row_waits(show));
         }
     }
 

@@ -341,8 +341,10 @@ impl Applying {
             self.purge();
         }
         self.set_state(if is_idle { WAITING } else { READING });
-        if is_idle && self.membership.as_ref().is_none_or(Membership::is_idle) {
-            self.connection.progress.lock().applying_since = None;
+        match self.membership.as_ref().is_none_or(Membership::is_idle) {
+            true if is_idle => self.connection.progress.lock().applying_since = None,
+            true => {}
+            false => self.resolve(),
         }
         let next = self.reader.next(LOOK).map_err(|error| relay_error(&error))?;
         if next.is_none()

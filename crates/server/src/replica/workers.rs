@@ -19,7 +19,7 @@ mod lanes;
 mod worker;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
@@ -68,6 +68,8 @@ struct Slot {
     task: Option<Task>,
     /// Its group is in the way of an earlier one.
     gives_way: bool,
+    /// It waits for a change of all tables to be allowed again.
+    at_gate: Arc<AtomicBool>,
     /// It has no crew any more and should end.
     is_dismissed: bool,
 }
@@ -130,9 +132,9 @@ impl Workers {
         Ok(membership)
     }
 
-    /// A session begins to wait for a row: whoever is in the way of an earlier group gives way.
-    /// `row_waits` tells all waits as pairs of waiter and holder.
-    pub(crate) fn row_wait(&self, row_waits: &dyn Fn(&mut dyn FnMut(u64, u64))) {
+    /// Makes groups give way that are in the way of earlier ones. `row_waits` tells all waits for
+    /// rows as pairs of waiter and holder.
+    pub(crate) fn resolve(&self, row_waits: &dyn Fn(&mut dyn FnMut(u64, u64))) {
         if self.busy.load(Ordering::Relaxed) < 2 {
             return;
         }
@@ -145,8 +147,8 @@ impl Workers {
 
 impl Slot {
     fn new(handle: Arc<SessionHandle>) -> Self {
-        let bell = Arc::default();
-        Self { bell, handle, task: None, gives_way: false, is_dismissed: false }
+        let (bell, at_gate) = (Arc::default(), Arc::default());
+        Self { bell, handle, task: None, gives_way: false, at_gate, is_dismissed: false }
     }
 
     fn session(&self) -> u64 {

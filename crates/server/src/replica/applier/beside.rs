@@ -61,8 +61,16 @@ impl Applying {
                 return Err(End::Stopped);
             }
             self.set_state(state);
+            self.resolve();
             self.settle_sometimes()?;
         }
+    }
+
+    /// Looks for groups that are in the way of others, once more: a wait that closes a circle may be
+    /// none for a row.
+    pub(super) fn resolve(&self) {
+        let workers = &self.server.replica.workers;
+        workers.resolve(&|show| self.server.applied().row_waits(show));
     }
 
     /// Makes durable what is applied, if that was long ago.
@@ -129,7 +137,7 @@ impl Applying {
         self.membership.as_ref()?;
         self.set_state(DRAINING);
         let membership = self.membership.take()?;
-        self.ahead.extend(membership.stop());
+        self.ahead.extend(membership.stop(&|| self.resolve()));
         let unsettled = membership.take_unsettled();
         let settled = unsettled.into_iter().try_for_each(|commit| commit.settle());
         membership.failure().or(settled.err())

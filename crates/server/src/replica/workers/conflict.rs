@@ -3,6 +3,11 @@
 //! A group waits for rows of others, or for its turn, which is a wait for the group before. If an
 //! earlier group so waits, through whatever chain, for a later one of its lane, neither can go on:
 //! the later one gives way. The engine sees only a part of such circles.
+//!
+//! A group may also wait because somebody keeps all changes out, who waits for those that are
+//! inside. Each of these may be one that waits for a row.
+
+use std::sync::atomic::Ordering;
 
 use hashbrown::{HashMap, HashSet};
 
@@ -24,6 +29,11 @@ impl State {
             if let Some(before) = before {
                 edges.entry(slot.session()).or_default().push(before);
             }
+        }
+        let kept_out = self.slots.iter().filter(|slot| slot.at_gate.load(Ordering::Relaxed));
+        for slot in kept_out {
+            let inside = rows.iter().map(|(waiter, _)| *waiter);
+            edges.entry(slot.session()).or_default().extend(inside);
         }
         for at in self.in_the_way(&edges) {
             if !self.slots[at].gives_way {

@@ -239,10 +239,12 @@ impl Membership {
     }
 
     /// Lets the groups end that have begun, and forgets the others. Returns the groups of other
-    /// domains that are ahead of one that is not applied.
-    pub(in crate::replica) fn stop(&self) -> BTreeMap<u32, Gtid> {
+    /// domains that are ahead of one that is not applied. `meanwhile` is called again and again.
+    pub(in crate::replica) fn stop(&self, meanwhile: &dyn Fn()) -> BTreeMap<u32, Gtid> {
         self.with(|_, crew| crew.close());
-        while !self.wait_idle() {}
+        while !self.wait_idle() {
+            meanwhile();
+        }
         self.with(|_, crew| crew.ahead()).unwrap_or_default()
     }
 

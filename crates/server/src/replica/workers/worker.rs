@@ -3,8 +3,9 @@
 //! Must not decide which group comes next, or commit before its turn.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use selkie_engine::{WaitKind, WaitObserver, observe_waits};
 use selkie_exec::{Killed, guarded};
 use selkie_replication::codec::{Event, Frame};
 use selkie_replication::replica::Entry;
@@ -69,6 +70,8 @@ pub(super) fn spawn(server: &Arc<Server>, at: usize) -> SqlResult<Arc<SessionHan
 
 impl Worker {
     fn run(mut self) {
+        let at_gate = Arc::clone(&self.workers.state.lock().slots[self.at].at_gate);
+        observe_waits(Some(Arc::new(GateWatch(at_gate))));
         let mut last = None;
         while let Some(work) = self.next(last.take()) {
             last = Some((work.task.crew, work.task.domain));
@@ -210,7 +213,7 @@ impl Worker {
     fn sleep(&self, task: Task) -> Turn {
         let row_waits = |show: &mut dyn FnMut(u64, u64)| self.server.applied().row_waits(show);
         // The wait may close a circle.
-        self.workers.row_wait(&row_waits);
+        self.workers.resolve(&row_waits);
         let mut state = self.workers.state.lock();
         let bell = Arc::clone(&state.slots[self.at].bell);
         loop {
@@ -266,6 +269,19 @@ fn read<'p>(parcel: &'p Parcel, bytes: &'p [u8]) -> Result<(Frame<'p>, Event<'p>
         let text = error.message().to_owned();
         Trouble::Failed(Failed { error, text, is_transient: false, shows_place: false })
     })
+}
+
+/// Notes whether a worker waits because somebody keeps all changes out.
+struct GateWatch(Arc<AtomicBool>);
+
+impl WaitObserver for GateWatch {
+    fn begin(&self, kind: WaitKind) {
+        self.0.store(kind == WaitKind::GlobalLock, Ordering::Relaxed);
+    }
+
+    fn end(&self, _: WaitKind) {
+        self.0.store(false, Ordering::Relaxed);
+    }
 }
 
 impl Workers {
