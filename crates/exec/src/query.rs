@@ -6,6 +6,8 @@ pub(crate) mod bulk;
 pub(crate) mod execution;
 pub(crate) mod file_format;
 pub(crate) mod into;
+mod log_form;
+mod log_text;
 pub(crate) mod plan_cache;
 pub(crate) mod planning;
 pub(crate) mod prepared;
@@ -139,7 +141,7 @@ pub(crate) fn join_engines(
     plan: &Plan,
 ) -> SqlResult<()> {
     let related = || plan.foreign.touched().map(|(table, _)| table);
-    let calls = plan.calls_functions || !plan.changes.triggers.is_empty();
+    let calls = plan.calls_functions() || !plan.changes.triggers.is_empty();
     let stored = calls || plan.tables.iter().chain(related()).any(|table| table.has_storage());
     if !stored && !session.in_transaction() {
         // A statement without stored tables begins no transaction: SET TRANSACTION applies to a
@@ -176,7 +178,7 @@ impl Execution<'_> {
     /// Runs a plan whose tables are locked. [`end_statement`] then ends the statement: commit under
     /// autocommit, rollback after an error.
     pub(crate) fn run_plan(&mut self, plan: &Plan) -> SqlResult<Outcome> {
-        if dml::changes_rows(plan) || plan.calls_functions {
+        if dml::changes_rows(plan) || plan.calls_functions() {
             return self.run_changes(plan, &mut |execution| execution.run_operators(plan));
         }
         if !plan.takes_numbers.is_empty() {
@@ -208,11 +210,19 @@ impl Execution<'_> {
         let outer = self.session.begin_logging(self.running.own_text());
         self.expect_changes(plan)?;
         let mark = self.session.transaction.mark()?;
-        let result = guarded(|| change(self));
-        self.session.end_logging(outer);
+        let has_form = self.begin_log_form(plan)?;
+        let mut result = guarded(|| change(self));
         if result.is_err() {
             self.session.transaction.undo(&mark)?;
         }
+        if has_form {
+            let logged = self.end_log_form(result.as_ref().err());
+            result = result.and_then(|outcome| logged.map(|()| outcome));
+            if result.is_err() {
+                self.session.transaction.undo(&mark)?;
+            }
+        }
+        self.session.end_logging(outer);
         result
     }
 
@@ -220,7 +230,7 @@ impl Execution<'_> {
     fn expect_changes(&self, plan: &Plan) -> SqlResult<()> {
         let related = || plan.foreign.touched().filter(|(_, changed)| *changed);
         let is_many = || {
-            plan.calls_functions
+            plan.calls_functions()
                 || !plan.changes.triggers.is_empty()
                 || dml::targets(plan).nth(1).is_some()
                 || related().next().is_some()

@@ -59,6 +59,7 @@ pub(crate) use update::{BoundTarget, BoundUpdate};
 pub(crate) use view::resolve;
 
 use crate::logical::{ColumnId, Columns, Logical, RelationId, SubqueryState};
+use crate::safety::Uses;
 use crate::settings::{Environment, Settings};
 use scope::Scope;
 
@@ -105,8 +106,8 @@ pub(crate) struct Binder<'a> {
     pub(crate) tables: Vec<Arc<TableInfo>>,
     /// Sequences from which the statement takes numbers.
     pub(crate) takes_numbers: Vec<Arc<TableInfo>>,
-    /// Whether a stored function is called.
-    pub(crate) calls_functions: bool,
+    /// Things that the statement uses beside literals and rows.
+    pub(crate) uses: Uses,
     /// Columns whose defaults are currently bound, outermost first.
     pub(crate) defaulted: Vec<Box<str>>,
     /// Table instances with columns that the account may not use, or not in every way.
@@ -187,7 +188,7 @@ impl<'a> Binder<'a> {
             parameters,
             tables: Vec::new(),
             takes_numbers: Vec::new(),
-            calls_functions: false,
+            uses: Uses::default(),
             defaulted: Vec::new(),
             guards: Vec::new(),
             scopes: Vec::new(),

@@ -32,6 +32,7 @@ mod parse;
 pub mod physical;
 mod planner;
 mod rewrite;
+pub mod safety;
 mod settings;
 mod star;
 mod updatable;

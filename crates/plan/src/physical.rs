@@ -81,10 +81,17 @@ pub struct Plan {
     pub conditions: Vec<selkie_types::Condition>,
     /// Number of query blocks with window functions, for a status counter.
     pub windowed_blocks: u64,
-    /// Whether it calls stored functions.
-    pub calls_functions: bool,
+    /// Things that it uses beside literals and rows.
+    pub uses: crate::safety::Uses,
     /// Triggers, and columns that only the binary log has.
     pub changes: RowChanges,
+}
+
+impl Plan {
+    /// Whether it calls stored functions.
+    pub fn calls_functions(&self) -> bool {
+        self.uses.has(crate::safety::Uses::STORED_FUNCTION)
+    }
 }
 
 /// Things that changes of rows bring with them.

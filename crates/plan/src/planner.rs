@@ -280,7 +280,7 @@ pub(crate) struct Draft {
     pub rows_examined: Option<Expr>,
     /// Expressions over rows that the plan makes; their subqueries become subplans.
     pub row_exprs: RowExprs,
-    pub calls_functions: bool,
+    pub uses: crate::safety::Uses,
 }
 
 /// Expressions over the new or existing rows of INSERT, UPDATE and DELETE.
@@ -329,7 +329,7 @@ impl Draft {
             windowed_blocks: binder.windowed_blocks,
             rows_examined: binder.rows_examined,
             row_exprs: RowExprs::default(),
-            calls_functions: binder.calls_functions,
+            uses: binder.uses,
         }
     }
 
@@ -550,7 +550,7 @@ impl Done {
             foreign: Default::default(),
             conditions: self.draft.conditions,
             windowed_blocks: self.draft.windowed_blocks,
-            calls_functions: self.draft.calls_functions,
+            uses: self.draft.uses,
             changes: Default::default(),
         }
     }

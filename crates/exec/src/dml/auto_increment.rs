@@ -335,7 +335,10 @@ impl<'r> AutoIncrement<'r> {
         }
         let value = self.reserved.next;
         self.reserved.next = value.saturating_add(self.reserved.step);
-        self.first.get_or_insert(value);
+        if self.first.is_none() {
+            self.first = Some(value);
+            self.env.rt.session.log().into_iter().for_each(|log| log.generated(value));
+        }
         Ok(value)
     }
 

@@ -18,7 +18,7 @@ use super::handlers::Active;
 use super::output::ProgramSink;
 use super::trigger::TriggerRow;
 use crate::query::execution::{Execution, Scope};
-use crate::query::running::Running;
+use crate::query::running::{Fill, Running};
 use crate::state::control::Control;
 use crate::state::programs::Compiled;
 use crate::statement::set;
@@ -445,7 +445,8 @@ impl<'p> Machine<'p> {
         let prepared = self.program.prepared(operation);
         let bare = self.program.running(&values);
         let part = Some(operation.span.text(bare.text));
-        let running = Running { prepared: Some(&prepared), part, ..bare };
+        let fill = if values.is_empty() { Fill::Literals } else { Fill::Locals };
+        let running = Running { prepared: Some(&prepared), part, fill, ..bare };
         match &operation.statement {
             Statement::Call(call) => return self.call(call, operation, bare),
             Statement::Signal(what) => {

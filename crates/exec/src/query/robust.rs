@@ -18,7 +18,7 @@ pub(crate) fn is_robust(general: &Plan, special: &Plan) -> bool {
             && plan.conditions.is_empty()
             && plan.takes_numbers.is_empty()
             && plan.changes.triggers.is_empty()
-            && !plan.calls_functions
+            && !plan.calls_functions()
     };
     is_plain(general) && is_plain(special) && same_nodes(&general.root, &special.root)
 }

@@ -7,6 +7,17 @@ use crate::state::bulk::BulkRows;
 use crate::state::prepared::Prepared;
 use crate::state::terms::Terms;
 
+/// Meaning of the placeholders in the text of a statement alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fill {
+    /// There are none: the text has literals in their places.
+    Literals,
+    /// Values in the places of question marks.
+    Values,
+    /// Variables of a stored program.
+    Locals,
+}
+
 /// Input of a running statement besides its tree. Copied freely; it only borrows.
 #[derive(Clone, Copy)]
 pub(crate) struct Running<'a> {
@@ -20,6 +31,8 @@ pub(crate) struct Running<'a> {
     pub(crate) prepared: Option<&'a Prepared>,
     /// Expressions of the stored program that the statement is part of, if any.
     pub(crate) terms: Option<&'a Terms>,
+    /// Meaning of the placeholders in its text.
+    pub(crate) fill: Fill,
     /// Rows of parameters, for an INSERT; `values` have their types.
     pub(crate) bulk: Option<BulkRows<'a>>,
 }
@@ -27,7 +40,7 @@ pub(crate) struct Running<'a> {
 impl<'a> Running<'a> {
     /// A statement that is neither prepared nor part of a program.
     pub(crate) fn new(text: &'a [u8], values: &'a [(Value, SqlType)]) -> Self {
-        Self { text, part: None, values, prepared: None, terms: None, bulk: None }
+        Self { text, part: None, values, prepared: None, terms: None, fill: Fill::Literals, bulk: None }
     }
 
     /// Text of the statement alone, for logs.

@@ -9,6 +9,7 @@
 //!
 //! Must not write files or give numbers: the log itself does.
 
+mod by_text;
 mod events;
 mod images;
 mod noted;
@@ -18,6 +19,7 @@ mod row_log;
 mod session;
 mod session_log;
 
+pub(crate) use self::by_text::{ByText, Place};
 pub(crate) use self::events::EventsMark;
 pub(crate) use self::images::TableImages;
 pub(crate) use self::noted::{Noted, commit_with_note};

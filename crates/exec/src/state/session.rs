@@ -34,7 +34,7 @@ pub use hooks::{
     SavedVariables, SessionHooks,
 };
 pub use settings::{
-    BinlogSettings, Charsets, Completion, DefaultEngines, Dml, Locks, Notes, Queries, Settings,
+    BinlogFormat, BinlogSettings, Charsets, Completion, DefaultEngines, Dml, Locks, Notes, Queries, Settings,
     Show, Transactions,
 };
 pub(crate) use work::Backup;

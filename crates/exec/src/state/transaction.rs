@@ -493,7 +493,8 @@ impl Transaction {
     /// Commits and waits until the commit is durable (TRX-2). `head` is for the group in the binary
     /// log.
     pub fn commit(&mut self, head: Option<&GroupHeadline>) -> SqlResult<()> {
-        if !self.logged.is_deferred && self.end_reading() {
+        let holds_text = self.logged.log.as_ref().is_some_and(|log| log.holds_text());
+        if !self.logged.is_deferred && !holds_text && self.end_reading() {
             return Ok(());
         }
         self.finish();
@@ -602,15 +603,26 @@ impl Transaction {
         self.parts.iter().find(changed).map(|part| part.engine.personality())
     }
 
+    /// Whether the statement has changed something in an engine without rollback.
+    pub(crate) fn has_immediate_changes(&self) -> bool {
+        let changed =
+            |part: &Part| !part.engine.personality().transactional && part.trx().has_changes();
+        self.parts.iter().any(changed)
+    }
+
     /// Rolls back; true if some changes could not be undone beside others that could.
     pub fn rollback(&mut self, head: Option<&GroupHeadline>) -> SqlResult<bool> {
         let together = self.is_open() || self.can_roll_back || self.outlasting().is_some();
         // The binary log may refuse changes that stand. The others are undone all the same, or
         // their locks would outlast the transaction.
         let ended = self.end_immediate(head);
+        let logged = match (&self.logged.log, head) {
+            (Some(log), Some(head)) => log.append_standing(head).map_err(from_engine_commit),
+            _ => Ok(()),
+        };
         self.logged.log.iter().for_each(|log| log.clear());
         let incomplete = self.unsafe_changes && together;
-        let mut result = ended.map(|()| incomplete);
+        let mut result = ended.and(logged).map(|()| incomplete);
         self.finish();
         for part in std::mem::take(&mut self.parts) {
             if let Err(error) = part.into_trx()?.rollback() {
@@ -670,7 +682,7 @@ impl Transaction {
         self.savepoints.iter_mut().for_each(|s| s.marks.truncate(joined));
         let stands = |part: &Part| !part.engine.personality().transactional;
         if let (Some(log), Some(mark)) = (&self.logged.log, &self.savepoints[at].log) {
-            log.cut(mark)?;
+            log.rollback_to(mark, name)?;
         }
         for part in self.parts.split_off(joined) {
             if stands(&part) {

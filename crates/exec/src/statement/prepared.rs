@@ -21,7 +21,7 @@ use selkie_types::{Level, SqlError, SqlResult, SqlType, Value};
 use crate::query::execution::Scope;
 use crate::query::planning;
 use crate::query::prepared::{forget_text, keys};
-use crate::query::running::Running;
+use crate::query::running::{Fill, Running};
 use crate::state::plan_key::PlanKey;
 use crate::state::prepared::{CachedPlan, Plans, Prepared};
 use crate::{Instance, Outcome, ResultSink, Session, handler};
@@ -125,6 +125,10 @@ pub fn execute_prepared(
         return Err(SqlError::new(&ER_WRONG_ARGUMENTS, &[&"EXECUTE"]));
     }
     let bare = Running::new(&prepared.text, values);
-    let running = Running { prepared: Some(prepared), part: said, ..bare };
+    let fill = match said {
+        None if prepared.parameters > 0 => Fill::Values,
+        _ => Fill::Literals,
+    };
+    let running = Running { prepared: Some(prepared), part: said, fill, ..bare };
     super::execute(instance, session, &prepared.statement, running, sink)
 }

@@ -13,6 +13,7 @@ use selkie_types::{
 use super::Binder;
 use super::literal::charset_collation;
 use crate::define::charset::named_collation;
+use crate::safety::Uses;
 
 /// Maximum precision of DECIMAL.
 const DECIMAL_DIGITS: u32 = 65;
@@ -38,6 +39,7 @@ impl Binder<'_> {
                 self.note_computed(&call.name.value, &args);
                 let made = build::function_call_naming(&call.name.value, args, named, self.types);
                 self.note_deprecated(&call.name.value);
+                self.uses.add(Uses::of_function(&call.name.value, call.args.len()));
                 return made;
             }
         }
@@ -173,7 +175,7 @@ impl Binder<'_> {
                 &[&"FUNCTION", &full, &wanted, &given],
             ));
         }
-        self.calls_functions = true;
+        self.uses.add(Uses::STORED_FUNCTION);
         let stored = StoredCall {
             schema,
             name: call.name.value.clone(),

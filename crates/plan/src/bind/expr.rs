@@ -12,6 +12,7 @@ use selkie_types::{
 use super::Binder;
 use super::literal::charset_collation;
 use crate::define::charset::named_collation;
+use crate::safety::Uses;
 
 impl Binder<'_> {
     /// An expression that must be a single value.
@@ -119,6 +120,7 @@ impl Binder<'_> {
                     false => CollationId::LATIN1_SWEDISH_CI,
                 };
                 self.assigned.push((name.clone(), collation));
+                self.uses.add(Uses::ASSIGNMENT);
                 Ok(Expr::assign(name, value))
             }
             Syntax::SystemVar(variable) => self.system_variable(variable),
@@ -238,7 +240,7 @@ impl Binder<'_> {
         }
     }
 
-    fn system_variable(&self, variable: &ast::SystemVar) -> SqlResult<Expr> {
+    fn system_variable(&mut self, variable: &ast::SystemVar) -> SqlResult<Expr> {
         let mut name = variable.name.value.to_ascii_lowercase();
         if let Some(instance) = &variable.instance {
             name = format!("{}.{name}", instance.value);
@@ -249,6 +251,7 @@ impl Binder<'_> {
             Some(_) => VariableScope::Session,
         };
         let ty = self.names.environment.system_variable(scope, &name)?;
+        self.uses.add(Uses::of_variable(&name, scope == VariableScope::Global));
         Ok(Expr::system_variable(scope, &name, ty))
     }
 

@@ -14,6 +14,7 @@ use super::select::{Tail, limited, position_of, sorted};
 use super::{Binder, Named, Query};
 use crate::logical::{ColumnId, Logical, SetNode, SortItem};
 use crate::physical::SetOperator;
+use crate::safety::Uses;
 
 /// Maximum nesting of set operations.
 const MOST_LEVELS: usize = 400;
@@ -38,6 +39,9 @@ impl Binder<'_> {
         // A locking clause applies to the tables in FROM, including those of merged views, but not
         // to other queries.
         self.locking = query.locking.map(lock_of).or(around);
+        if matches!(self.locking, Some((_, LockWait::SkipLocked))) {
+            self.uses.add(Uses::SKIP_LOCKED);
+        }
         let tail = Tail { order_by: &query.order_by, limit: query.limit.as_deref(), outermost };
         let bound = self.body(&query.body, tail)?;
         self.locking = None;

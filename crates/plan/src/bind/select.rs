@@ -14,6 +14,7 @@ use super::group::Grouping;
 use super::scope::{Clause, SourceColumns};
 use super::{Binder, Named, Query};
 use crate::logical::{AggregateNode, ColumnId, ColumnSet, Cut, Logical, SortItem};
+use crate::safety::Uses;
 
 /// ORDER BY and LIMIT of the query around a SELECT.
 #[derive(Clone, Copy, Default)]
@@ -425,6 +426,7 @@ impl Binder<'_> {
         if limit.with_ties && tail.order_by.is_empty() {
             return Err(SqlError::new(&ER_WITH_TIES_NEEDS_ORDER, &[]));
         }
+        self.uses.add(Uses::LIMIT);
         let mut number =
             |e: &Option<ast::Expr>| e.as_ref().map(|e| self.limit_value(e)).transpose();
         let (count, offset) = (number(&limit.count)?, number(&limit.offset)?);

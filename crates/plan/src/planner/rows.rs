@@ -74,7 +74,7 @@ pub fn rows_plan(
         foreign: foreign_tables(vec![(Arc::clone(table), changes)], context)?,
         conditions: Vec::new(),
         windowed_blocks: 0,
-        calls_functions: false,
+        uses: Default::default(),
         changes: Default::default(),
     };
     plan.changes.computed = computed_columns(&[table], context)?;

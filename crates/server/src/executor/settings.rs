@@ -6,7 +6,7 @@
 use selkie_engine::Isolation;
 use selkie_exec::Session;
 use selkie_exec::session::{
-    BinlogSettings, Charsets, Completion, DefaultEngines, Dml, Locks, Notes, Queries, Settings,
+    BinlogFormat, BinlogSettings, Charsets, Completion, DefaultEngines, Dml, Locks, Notes, Queries, Settings,
     Show, Transactions,
 };
 use selkie_expr::{TimeZone, TypeContext};
@@ -181,6 +181,12 @@ impl Values<'_> {
             domain_id: self.number(ids.gtid_domain_id) as u32,
             seq_no: Some(self.number(ids.gtid_seq_no)).filter(|seq| *seq > 0),
             is_parallel: !self.flag(ids.skip_parallel_replication),
+            format: match self.number(ids.binlog_format) {
+                0 => BinlogFormat::Mixed,
+                1 => BinlogFormat::Statement,
+                _ => BinlogFormat::Row,
+            },
+            is_direct: self.flag(ids.binlog_direct_non_transactional_updates),
             row_image: match self.number(ids.binlog_row_image) {
                 0 => RowImage::Minimal,
                 1 => RowImage::NoBlob,

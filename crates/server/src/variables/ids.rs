@@ -24,8 +24,8 @@ macro_rules! ids {
 
 ids! {
     auto_increment_increment auto_increment_offset autocommit automatic_sp_privileges basedir
-    bind_address binlog_annotate_row_events binlog_checksum binlog_expire_logs_seconds
-    binlog_format binlog_row_image character_set_client character_set_connection
+    bind_address binlog_annotate_row_events binlog_checksum
+    binlog_direct_non_transactional_updates binlog_expire_logs_seconds binlog_format binlog_row_image character_set_client character_set_connection
     character_set_database character_set_filesystem character_set_results character_set_server
     character_set_system check_constraint_checks collation_connection collation_database
     collation_server completion_type connect_timeout datadir default_master_connection

@@ -171,21 +171,31 @@ impl Events {
         self.end_statement();
     }
 
-    /// Adds a savepoint, unless there is nothing to go back from.
-    pub(super) fn savepoint(&mut self, name: &str, stamp: Stamp) -> Result<(), CacheError> {
+    /// Adds a savepoint, or the way back to one, unless there is nothing to go back from.
+    pub(super) fn savepoint(
+        &mut self,
+        verb: &str,
+        name: &str,
+        stamp: Stamp,
+    ) -> Result<(), CacheError> {
         if self.cache.is_empty() {
             return Ok(());
         }
-        let text = format!("SAVEPOINT `{}`", name.replace('`', "``"));
+        let text = format!("{verb} `{}`", name.replace('`', "``"));
         self.open = None;
         let query = plain(0, &text);
         self.cache.add(&Event::Query(query), stamp.timestamp, stamp.server_id, flags::SUPPRESS_USE)
     }
 
+    /// Adds an event that belongs to the next statement.
+    pub(super) fn add(&mut self, event: &Event<'_>, stamp: Stamp) -> Result<(), CacheError> {
+        self.open = None;
+        self.cache.add(event, stamp.timestamp, stamp.server_id, 0)
+    }
+
     /// Adds a statement.
     pub(super) fn statement(&mut self, query: Query<'_>, stamp: Stamp) -> Result<(), CacheError> {
-        self.open = None;
-        self.cache.add(&Event::Query(query), stamp.timestamp, stamp.server_id, 0)
+        self.add(&Event::Query(query), stamp)
     }
 
     pub(super) fn mark(&self) -> EventsMark {

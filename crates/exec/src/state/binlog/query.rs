@@ -74,7 +74,7 @@ impl Session {
             return Ok(None);
         }
         let mut status = Vec::new();
-        self.status(log.binlog.next_xid()).iter().for_each(|var| var.encode(&mut status));
+        self.status(Some(log.binlog.next_xid())).iter().for_each(|var| var.encode(&mut status));
         let query = Query {
             thread_id: head.thread,
             exec_time: 0,
@@ -105,8 +105,9 @@ impl Session {
         Some(Definition { log: Arc::clone(log), cache, head, end })
     }
 
-    /// The settings that a statement depends on, in MariaDB's order.
-    fn status(&self, xid: u64) -> Vec<StatusVar<'_>> {
+    /// The settings that a statement depends on, in MariaDB's order. A definition has the number
+    /// of its transaction, other statements the microseconds of their time.
+    pub(super) fn status(&self, xid: Option<u64>) -> Vec<StatusVar<'_>> {
         let settings = &self.frame.settings;
         let dml = &settings.dml;
         let mut vars = vec![
@@ -132,7 +133,13 @@ impl Session {
         if settings.binlog.collation_database != server {
             vars.push(StatusVar::CollationDatabase(settings.binlog.collation_database.0));
         }
-        vars.push(StatusVar::Xid(xid));
+        match xid {
+            Some(xid) => vars.push(StatusVar::Xid(xid)),
+            None => {
+                let micros = self.values.statement_start.get() % 1_000_000;
+                vars.extend((micros > 0).then_some(StatusVar::HrNow(micros as u32)));
+            }
+        }
         vars
     }
 

@@ -70,6 +70,8 @@ pub(crate) enum GroupEnd<'x> {
     Xid,
     /// Changes that no transaction can undo.
     Commit,
+    /// A transaction that was rolled back, some of whose changes stand.
+    Rollback,
     /// One event, which changes definitions or accounts.
     Definition,
     /// A branch that waits for its outcome.
@@ -84,7 +86,7 @@ impl<'x> GroupEnd<'x> {
     fn flags(self) -> u8 {
         match self {
             Self::Xid => GtidEvent::TRANSACTIONAL,
-            Self::Commit => 0,
+            Self::Commit | Self::Rollback => 0,
             Self::Definition => GtidEvent::STANDALONE | GtidEvent::DDL,
             Self::XaPrepare(_) => GtidEvent::PREPARED_XA | GtidEvent::TRANSACTIONAL,
             Self::XaCommit(_) | Self::XaRollback(_) => {
@@ -96,7 +98,7 @@ impl<'x> GroupEnd<'x> {
     fn branch(self) -> Option<&'x BranchName> {
         match self {
             Self::XaPrepare(xid) | Self::XaCommit(xid) | Self::XaRollback(xid) => Some(xid),
-            Self::Xid | Self::Commit | Self::Definition => None,
+            Self::Xid | Self::Commit | Self::Rollback | Self::Definition => None,
         }
     }
 }
@@ -200,6 +202,7 @@ impl Binlog {
         let text = match end {
             GroupEnd::Xid | GroupEnd::Definition => None,
             GroupEnd::Commit => Some("COMMIT".to_owned()),
+            GroupEnd::Rollback => Some("ROLLBACK".to_owned()),
             GroupEnd::XaCommit(xid) => Some(format!("XA COMMIT {}", in_statement(xid))),
             GroupEnd::XaRollback(xid) => Some(format!("XA ROLLBACK {}", in_statement(xid))),
             GroupEnd::XaPrepare(xid) => Some(format!("XA END {}", in_statement(xid))),

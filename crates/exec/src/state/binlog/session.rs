@@ -41,7 +41,7 @@ impl Session {
         handle: &Arc<OwnHandle>,
         is_assigned: impl Fn(usize) -> bool,
     ) -> Option<RowLog<'a>> {
-        let log = self.log()?;
+        let log = self.log().filter(|log| !log.is_by_text())?;
         let target = target_of(log, info)?;
         let images = handle.images(info);
         let settings = &self.frame.settings;

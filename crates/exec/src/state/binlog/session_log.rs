@@ -16,6 +16,7 @@ use selkie_types::error::catalogue::{ER_ERROR_ON_WRITE, ER_STMT_CACHE_FULL, ER_T
 use selkie_types::{RowCorrupt, SqlError, SqlResult};
 use smallvec::SmallVec;
 
+use super::by_text::ByText;
 use super::events::{Events, EventsMark, NewRows, RowSpace, Stamp};
 use super::images::TableImages;
 use super::noted::commit_with_note;
@@ -28,6 +29,11 @@ pub(crate) struct SessionLog {
     state: Mutex<LogState>,
     /// Whether the state has the place of a snapshot: a transaction that ends need not lock it.
     has_snapshot: AtomicBool,
+    /// Whether the running statement is logged as its text, so that rows are not.
+    is_by_text: AtomicBool,
+    /// Whether the transaction's cache may have texts: its commit writes them even if the
+    /// transaction has changed nothing.
+    holds_text: AtomicBool,
 }
 
 /// The cache that gets a table's rows.
@@ -63,6 +69,10 @@ pub(super) struct LogState {
     /// Tables that the statement may change, beside the first one that it does.
     expected: SmallVec<[(Target, Arc<TableImages>); 2]>,
     pub(super) stamp: Stamp,
+    /// The running statement, if its text is logged in place of its rows.
+    pub(super) by_text: Option<Box<ByText>>,
+    /// Texts in the transaction's cache whose changes stand, in part at least.
+    pub(super) standing: u32,
     /// End of what the transaction's snapshot sees, if it was taken for a copy.
     snapshot: Option<Place>,
     /// Last group of the session.
@@ -72,7 +82,10 @@ pub(super) struct LogState {
 }
 
 /// A state of the transaction's cache.
-pub(crate) struct LogMark(EventsMark);
+pub(crate) struct LogMark {
+    events: EventsMark,
+    standing: u32,
+}
 
 impl SessionLog {
     pub(crate) fn new(binlog: Arc<Binlog>) -> Self {
@@ -85,15 +98,49 @@ impl SessionLog {
             has_text: false,
             expected: SmallVec::new(),
             stamp: Stamp::default(),
+            by_text: None,
+            standing: 0,
             snapshot: None,
             last: None,
             end: None,
         };
-        Self { binlog, state: Mutex::new(state), has_snapshot: AtomicBool::new(false) }
+        Self {
+            binlog,
+            state: Mutex::new(state),
+            has_snapshot: AtomicBool::new(false),
+            is_by_text: AtomicBool::new(false),
+            holds_text: AtomicBool::new(false),
+        }
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, LogState> {
         self.state.lock()
+    }
+
+    /// Whether the running statement is logged as its text.
+    pub(crate) fn is_by_text(&self) -> bool {
+        self.is_by_text.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_by_text(&self, is_by_text: bool) {
+        self.is_by_text.store(is_by_text, Ordering::Relaxed);
+    }
+
+    /// Whether a commit must look for texts.
+    pub(crate) fn holds_text(&self) -> bool {
+        self.holds_text.load(Ordering::Relaxed)
+    }
+
+    /// A text was added to one of the caches.
+    pub(super) fn note_text(&self, target: Target) {
+        if target == Target::Transaction {
+            self.holds_text.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether the transaction has changes to roll back so far.
+    pub(crate) fn has_transaction(&self) -> bool {
+        !self.state.lock().transaction.cache.is_empty()
     }
 
     /// Begins a statement at `micros` since 1970, whose text is logged with its rows if it is
@@ -104,6 +151,8 @@ impl SessionLog {
         state.texts.extend_from_slice(text.unwrap_or_default());
         (state.text_at, state.expected) = (0, SmallVec::new());
         state.has_text = text.is_some();
+        state.by_text = None;
+        self.set_by_text(false);
         let timestamp = (micros / 1_000_000) as u32;
         state.stamp = Stamp { timestamp, server_id };
     }
@@ -145,24 +194,78 @@ impl SessionLog {
 
     /// Marks the changes that the transaction may undo.
     pub(crate) fn mark(&self) -> LogMark {
-        LogMark(self.state.lock().transaction.mark())
+        let state = self.state.lock();
+        LogMark { events: state.transaction.mark(), standing: state.standing }
     }
 
     /// Cuts the undone changes off (LOG-2).
     pub(crate) fn cut(&self, mark: &LogMark) -> SqlResult<()> {
-        self.state.lock().transaction.cut(&mark.0).map_err(SqlError::internal)
+        let mut state = self.state.lock();
+        state.standing = mark.standing;
+        state.transaction.cut(&mark.events).map_err(SqlError::internal)
+    }
+
+    /// Goes back to a savepoint. What stands is not cut off: the log says that the rest is undone.
+    pub(crate) fn rollback_to(&self, mark: &LogMark, name: &str) -> SqlResult<()> {
+        let mut state = self.state.lock();
+        if state.standing == mark.standing {
+            drop(state);
+            return self.cut(mark);
+        }
+        let stamp = state.stamp;
+        let added = state.transaction.savepoint("ROLLBACK TO", name, stamp);
+        added.map_err(|error| cache_error(error, Target::Transaction))
     }
 
     /// Forgets all changes that the transaction may undo.
     pub(crate) fn clear(&self) {
-        self.state.lock().transaction.clear();
+        let mut state = self.state.lock();
+        state.standing = 0;
+        self.holds_text.store(false, Ordering::Relaxed);
+        state.transaction.clear();
+    }
+
+    /// Logs a transaction that is rolled back if some of its changes stand: all of it, with its
+    /// end.
+    pub(crate) fn append_standing(&self, head: &GroupHeadline) -> EngineResult<()> {
+        let is_needed = self.holds_text() && self.state.lock().standing > 0;
+        if is_needed { self.append_as(Target::Transaction, GroupEnd::Rollback, head) } else { Ok(()) }
+    }
+
+    /// Logs the texts of a transaction that has changed nothing.
+    pub(crate) fn append_texts(&self, head: &GroupHeadline) -> EngineResult<()> {
+        match self.holds_text() {
+            true => self.append_as(Target::Transaction, GroupEnd::Commit, head),
+            false => Ok(()),
+        }
+    }
+
+    fn append_as(
+        &self,
+        target: Target,
+        end: GroupEnd<'_>,
+        head: &GroupHeadline,
+    ) -> EngineResult<()> {
+        let mut state = self.state.lock();
+        state.standing = 0;
+        self.holds_text.store(false, Ordering::Relaxed);
+        let events = state.events(target);
+        if events.cache.is_empty() {
+            return Ok(());
+        }
+        let appended = self.binlog.append(&mut events.cache, head, end);
+        events.clear();
+        let (lsn, logged) = appended?;
+        state.note(logged);
+        drop(state);
+        self.binlog.engine.wait_durable(lsn)
     }
 
     /// Adds a savepoint, if the transaction has changes.
     pub(crate) fn savepoint(&self, name: &str) -> SqlResult<()> {
         let mut state = self.state.lock();
         let stamp = state.stamp;
-        let added = state.transaction.savepoint(name, stamp);
+        let added = state.transaction.savepoint("SAVEPOINT", name, stamp);
         added.map_err(|error| cache_error(error, Target::Transaction))
     }
 
@@ -183,8 +286,14 @@ impl SessionLog {
         if events.cache.is_empty() {
             return commit_with_note(trx, head.note.as_deref());
         }
+        // Compat: texts that have changed nothing do not end as a transaction.
+        let end = if end == GroupEnd::Xid && !trx.has_changes() { GroupEnd::Commit } else { end };
         let committed = self.binlog.commit(engine, trx, (&mut events.cache, head, end));
         events.clear();
+        if target == Target::Transaction {
+            state.standing = 0;
+            self.holds_text.store(false, Ordering::Relaxed);
+        }
         let (lsn, logged) = committed?;
         state.note(logged);
         Ok(lsn)
@@ -215,6 +324,9 @@ impl SessionLog {
     ) -> EngineResult<Option<Lsn>> {
         let mut state = self.state.lock();
         let events = &mut state.transaction;
+        if !trx.has_changes() {
+            events.clear();
+        }
         if events.cache.is_empty() {
             return match head.note.as_deref().filter(|_| engine.carries_riders()) {
                 Some(noted) => noted.ride(None, |rider| trx.prepare(xid, Some(rider))),

@@ -146,6 +146,10 @@ pub struct BinlogSettings {
     pub seq_no: Option<u64>,
     /// Not `skip_parallel_replication`.
     pub is_parallel: bool,
+    /// `binlog_format`.
+    pub format: BinlogFormat,
+    /// `binlog_direct_non_transactional_updates`.
+    pub is_direct: bool,
     /// `binlog_row_image`.
     pub row_image: RowImage,
     /// `binlog_annotate_row_events`.
@@ -156,6 +160,17 @@ pub struct BinlogSettings {
     pub collation_server: CollationId,
     /// `collation_database`.
     pub collation_database: CollationId,
+}
+
+/// Values of `binlog_format`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BinlogFormat {
+    /// The text of statements that do the same everywhere, else rows.
+    Mixed,
+    /// The text of statements.
+    Statement,
+    /// Rows.
+    Row,
 }
 
 /// Variables of SHOW CREATE.
@@ -226,6 +241,8 @@ impl Default for BinlogSettings {
             domain_id: 0,
             seq_no: None,
             is_parallel: true,
+            format: BinlogFormat::Row,
+            is_direct: false,
             row_image: RowImage::Full,
             annotates: true,
             unique_checks: true,

@@ -39,7 +39,13 @@ impl Session {
 
 impl selkie_expr::Session for Session {
     fn user_variable(&self, name: &str) -> Option<(Value, SqlType)> {
-        self.core.variables.lock().get(&*folded(name)).cloned()
+        let found = self.core.variables.lock().get(&*folded(name)).cloned();
+        if self.transaction.is_nested()
+            && let Some(log) = self.log()
+        {
+            log.read(name, found.as_ref());
+        }
+        found
     }
 
     fn set_user_variable(&self, name: &str, value: Value, ty: &SqlType) {

@@ -35,14 +35,17 @@ impl Transaction {
     }
 
     /// Appends the group of a replica whose commit has changed nothing in an engine that carries
-    /// riders.
+    /// riders, or of texts that no commit has taken.
     pub(super) fn append_rest(&mut self, head: Option<&GroupHeadline>) -> SqlResult<()> {
         if let (true, Some(log), Some(head)) = (self.logged.is_deferred, &self.logged.log, head) {
             let note = self.note();
             // A commit may have the number already.
             let seq = head.seq.filter(|_| note.is_some());
             let head = GroupHeadline { note, seq, ..head.clone() };
-            log.append_rest(&head).map_err(from_engine_commit)?;
+            return log.append_rest(&head).map_err(from_engine_commit);
+        }
+        if let (Some(log), Some(head)) = (&self.logged.log, head) {
+            log.append_texts(head).map_err(from_engine_commit)?;
         }
         Ok(())
     }

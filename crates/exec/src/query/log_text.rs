@@ -1,0 +1,157 @@
+//! The text of a statement with the values of its placeholders in it, as the binary log has it.
+//!
+//! Must not change the statement's meaning: without a text that says the same there is none.
+
+use std::borrow::Cow;
+
+use selkie_sql::ast::Statement;
+use selkie_sql::{ParameterPlace, parameter_places};
+use selkie_types::{Charset, SqlMode, SqlType, TypeKind, Value};
+
+use crate::query::running::{Fill, Running};
+
+/// The text of a statement that changes rows.
+pub(super) fn logged_text<'r>(
+    statement: Option<&Statement>,
+    running: &Running<'r>,
+    mode: SqlMode,
+) -> Option<Cow<'r, [u8]>> {
+    if running.bulk.is_some() {
+        return None;
+    }
+    if running.fill == Fill::Literals {
+        return Some(Cow::Borrowed(running.own_text()));
+    }
+    let own = running.own_text();
+    let begin = own.as_ptr().addr().checked_sub(running.text.as_ptr().addr())?;
+    let places = parameter_places(statement?);
+    let mut numbers: Vec<u32> = places.iter().map(|place| place.number).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    if numbers.len() != running.values.len() {
+        return None;
+    }
+    let mut text = Vec::with_capacity(own.len() + 16 * places.len());
+    let mut copied = 0;
+    for place in &places {
+        let (from, to) = (place.span.start as usize, place.span.end as usize);
+        let (from, to) = (from.checked_sub(begin)?, to.checked_sub(begin)?);
+        let (before, name) = (own.get(copied..from)?, own.get(from..to)?);
+        text.extend_from_slice(before);
+        put(running.fill, (place, name), running.values.get(place.number as usize)?, mode, &mut text)?;
+        copied = to;
+    }
+    text.extend_from_slice(own.get(copied..)?);
+    Some(Cow::Owned(text))
+}
+
+/// Appends what stands for one placeholder, whose text is `name`.
+fn put(
+    fill: Fill,
+    (place, name): (&ParameterPlace, &[u8]),
+    (value, ty): &(Value, SqlType),
+    mode: SqlMode,
+    out: &mut Vec<u8>,
+) -> Option<()> {
+    match fill {
+        Fill::Values if name != b"?" => None,
+        Fill::Locals if !place.is_limit => {
+            let name: Vec<u8> = name.iter().copied().filter(|byte| *byte != b'`').collect();
+            out.extend_from_slice(b" NAME_CONST(");
+            put_quoted(&name, mode, out);
+            out.push(b',');
+            put_literal(value, ty, Some(()), mode, out)?;
+            out.push(b')');
+            Some(())
+        }
+        _ => put_literal(value, ty, None, mode, out),
+    }
+}
+
+/// Appends a literal; with its collation if it is `exact`.
+fn put_literal(
+    value: &Value,
+    ty: &SqlType,
+    exact: Option<()>,
+    mode: SqlMode,
+    out: &mut Vec<u8>,
+) -> Option<()> {
+    let kind = match (value, ty.kind) {
+        (Value::Date(_), _) => "DATE",
+        (Value::Time(_), _) => "TIME",
+        (Value::DateTime(_), TypeKind::Timestamp) => return None,
+        (Value::DateTime(_), _) => "TIMESTAMP",
+        (Value::Null, _) => {
+            out.extend_from_slice(b"NULL");
+            return Some(());
+        }
+        (Value::UInt(_), _) if ty.members.is_some() || ty.kind == TypeKind::Bit => return None,
+        (Value::Bytes(bytes), _) => {
+            put_string(bytes, ty, exact, mode, out);
+            return Some(());
+        }
+        _ => {
+            out.extend_from_slice(selkie_expr::text::display(value, ty).as_bytes());
+            return Some(());
+        }
+    };
+    out.extend_from_slice(kind.as_bytes());
+    put_quoted(selkie_expr::text::display(value, ty).as_bytes(), mode, out);
+    Some(())
+}
+
+/// Appends a text literal. Bytes that are no plain letters are written as digits, which no
+/// character set can change.
+fn put_string(bytes: &[u8], ty: &SqlType, exact: Option<()>, mode: SqlMode, out: &mut Vec<u8>) {
+    let charset = ty.collation.charset();
+    let is_plain = bytes.is_ascii() && charset.is_ascii_compatible();
+    let is_utf8 = matches!(charset, Charset::Utf8mb4 | Charset::Utf8mb3)
+        && std::str::from_utf8(bytes).is_ok();
+    if exact.is_none() && (is_plain || is_utf8) && charset != Charset::Binary {
+        return put_quoted(bytes, mode, out);
+    }
+    out.extend_from_slice(format!("_{}", charset.name()).as_bytes());
+    if is_plain {
+        put_quoted(bytes, mode, out);
+    } else {
+        out.extend_from_slice(b" X'");
+        let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        out.extend_from_slice(digits.as_bytes());
+        out.push(b'\'');
+    }
+    if exact.is_some() {
+        let collation = format!(" COLLATE '{}'", ty.collation.name());
+        out.extend_from_slice(collation.as_bytes());
+    }
+}
+
+/// Appends bytes between quotes.
+fn put_quoted(bytes: &[u8], mode: SqlMode, out: &mut Vec<u8>) {
+    let escapes = !mode.contains(SqlMode::NO_BACKSLASH_ESCAPES);
+    out.push(b'\'');
+    for byte in bytes {
+        match byte {
+            b'\'' if !escapes => out.push(b'\''),
+            b'\'' | b'\\' if escapes => out.push(b'\\'),
+            0 if escapes => {
+                out.extend_from_slice(b"\\0");
+                continue;
+            }
+            b'\n' if escapes => {
+                out.extend_from_slice(b"\\n");
+                continue;
+            }
+            b'\r' if escapes => {
+                out.extend_from_slice(b"\\r");
+                continue;
+            }
+            0x1a if escapes => {
+                out.extend_from_slice(b"\\Z");
+                continue;
+            }
+            _ => {}
+        }
+        out.push(*byte);
+    }
+    out.push(b'\'');
+}
