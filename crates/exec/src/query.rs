@@ -179,15 +179,34 @@ impl Execution<'_> {
     /// autocommit, rollback after an error.
     pub(crate) fn run_plan(&mut self, plan: &Plan) -> SqlResult<Outcome> {
         if dml::changes_rows(plan) || plan.calls_functions() {
-            return self.run_changes(plan, &mut |execution| execution.run_operators(plan));
+            return self.run_logged(plan);
         }
         if !plan.takes_numbers.is_empty() {
+            self.check_numbers_logged()?;
             // The row of a sequence is logged at once.
             self.session.begin_logging(self.running.own_text());
         }
         check_read_only(self.session, plan)?;
         join_engines(self.instance, self.session, plan)?;
         self.run_operators(plan)
+    }
+
+    /// Runs a plan whose changes may be logged as the statement's text.
+    fn run_logged(&mut self, plan: &Plan) -> SqlResult<Outcome> {
+        let mut has_form = false;
+        let result = self.run_changes(plan, &mut |execution| {
+            has_form = execution.begin_log_form(plan)?;
+            let outcome = execution.run_operators(plan)?;
+            if has_form {
+                execution.end_log_form(None)?;
+            }
+            Ok(outcome)
+        });
+        if let (true, Err(error)) = (has_form, &result) {
+            // The text of what stands comes after the undone rest was cut off.
+            self.end_log_form(Some(error))?;
+        }
+        result
     }
 
     /// Begins a statement that uses one table and has no plan.
@@ -210,19 +229,11 @@ impl Execution<'_> {
         let outer = self.session.begin_logging(self.running.own_text());
         self.expect_changes(plan)?;
         let mark = self.session.transaction.mark()?;
-        let has_form = self.begin_log_form(plan)?;
-        let mut result = guarded(|| change(self));
+        let result = guarded(|| change(self));
+        self.session.end_logging(outer);
         if result.is_err() {
             self.session.transaction.undo(&mark)?;
         }
-        if has_form {
-            let logged = self.end_log_form(result.as_ref().err());
-            result = result.and_then(|outcome| logged.map(|()| outcome));
-            if result.is_err() {
-                self.session.transaction.undo(&mark)?;
-            }
-        }
-        self.session.end_logging(outer);
         result
     }
 

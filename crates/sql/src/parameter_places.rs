@@ -162,10 +162,10 @@ mod tests {
 
     #[test]
     fn all_placeholders_are_found() {
-        assert_eq!(places("INSERT INTO t VALUES (?, '?', 1 + ?)"), [
-            (0, 22, false),
-            (1, 34, false)
-        ]);
+        assert_eq!(
+            places("INSERT INTO t VALUES (?, '?', 1 + ?)"),
+            [(0, 22, false), (1, 34, false)]
+        );
         let text = "DELETE FROM t WHERE a IN (SELECT b FROM u WHERE c = ? LIMIT ?) LIMIT ?";
         assert_eq!(places(text), [(0, 52, false), (1, 60, true), (2, 69, true)]);
         assert_eq!(places("UPDATE t JOIN (SELECT ? x) d ON x = ? SET a = ?").len(), 3);

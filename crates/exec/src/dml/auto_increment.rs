@@ -337,7 +337,9 @@ impl<'r> AutoIncrement<'r> {
         self.reserved.next = value.saturating_add(self.reserved.step);
         if self.first.is_none() {
             self.first = Some(value);
-            self.env.rt.session.log().into_iter().for_each(|log| log.generated(value));
+            if let (None, Some(log)) = (&self.group, self.env.rt.session.log()) {
+                log.generated(value);
+            }
         }
         Ok(value)
     }

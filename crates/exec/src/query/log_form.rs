@@ -11,18 +11,19 @@
 use std::borrow::Cow;
 
 use selkie_catalog::{TableInfo, TableKind};
+use selkie_expr::EvalContext;
 use selkie_plan::physical::{Operator, Plan};
-use selkie_plan::safety::{Reason, Reasons, depends_on_order, reasons};
+use selkie_plan::safety::{Reason, Reasons, Uses, depends_on_order, reasons};
 use selkie_types::error::catalogue::{
     ER_BINLOG_STMT_MODE_AND_ROW_ENGINE, ER_BINLOG_UNSAFE_STATEMENT,
 };
 use selkie_types::{Charset, Condition, SqlError, SqlResult};
 
-use crate::{Instance, dml};
 use crate::query::execution::Execution;
 use crate::query::log_text::logged_text;
 use crate::state::binlog::{ByText, Place};
 use crate::state::session::{BinlogFormat, Session};
+use crate::{Instance, dml};
 
 /// Changes that a statement may make, by their way through a transaction.
 #[derive(Clone, Copy, Debug, Default)]
@@ -100,6 +101,23 @@ fn decide(facts: &Facts) -> SqlResult<LogForm> {
     Ok(LogForm::Text(place, reasons))
 }
 
+/// Fails if a statement of a function or trigger does what the text of the calling statement cannot
+/// repeat.
+fn check_inside(facts: &Facts) -> SqlResult<()> {
+    decide(&Facts { format: BinlogFormat::Statement, ..*facts }).map(drop)
+}
+
+/// The reasons for which a statement of a function or trigger makes the calling statement unsafe.
+fn reasons_inside(plan: &Plan) -> Reasons {
+    let mut found = reasons(plan);
+    if let Operator::Insert(insert) = &plan.root.operator
+        && insert.table.def.auto_increment.is_some()
+    {
+        found.add(Reason::AutoIncrementInside);
+    }
+    found
+}
+
 fn facts(instance: &Instance, session: &Session, plan: &Plan, lacks_text: bool) -> Facts {
     let settings = &session.frame.settings;
     let mut changed = Changed::default();
@@ -120,7 +138,9 @@ fn facts(instance: &Instance, session: &Session, plan: &Plan, lacks_text: bool) 
         format: settings.binlog.format,
         changed,
         reasons: reasons(plan),
-        lacks_text: lacks_text || plan.tables.iter().any(|table| is_temporary(&table.kind)),
+        lacks_text: lacks_text
+            || plan.tables.iter().any(|table| is_temporary(&table.kind))
+            || calls && session.frame.temporary.iter().next().is_some(),
         is_doubtful: calls
             || depends_on_order(plan)
             || !matches!(settings.charsets.client, Charset::Utf8mb4 | Charset::Utf8mb3)
@@ -146,6 +166,14 @@ fn reads_unlocked(instance: &Instance, plan: &Plan, locks: bool) -> bool {
     !is_plain && !plan.tables.iter().all(|table| has_locks(table))
 }
 
+/// Makes the seeds of `RAND()` known, unless the session has set them.
+fn begin_random(session: &Session) {
+    if session.core.random_seeds.get().is_none() {
+        let eval = EvalContext::new(session.type_context(), session, 0);
+        session.core.random_seeds.set(eval.random_seeds());
+    }
+}
+
 impl Execution<'_> {
     /// Chooses how the changes of a statement are logged. True if [`Self::end_log_form`] must
     /// follow.
@@ -153,7 +181,10 @@ impl Execution<'_> {
         let session = &*self.session;
         let Some(log) = session.log() else { return Ok(false) };
         if session.transaction.is_nested() {
-            log.runs(plan.uses, reasons(plan));
+            if log.is_by_text() {
+                check_inside(&facts(self.instance, session, plan, false))?;
+                log.runs(plan.uses, reasons_inside(plan));
+            }
             return Ok(false);
         }
         if session.frame.settings.binlog.format == BinlogFormat::Row {
@@ -163,10 +194,24 @@ impl Execution<'_> {
         match decide(&facts(self.instance, session, plan, lacks_text))? {
             LogForm::Rows => Ok(false),
             LogForm::Text(place, reasons) => {
+                let calls = plan.calls_functions() || !plan.changes.triggers.is_empty();
+                if calls || plan.uses.has(Uses::RANDOM) {
+                    begin_random(session);
+                }
                 let names = plan.user_variables.iter().map(|(name, _)| name.clone());
                 log.begin_text(ByText::new(session, place, (plan.uses, reasons), names));
                 Ok(true)
             }
+        }
+    }
+
+    /// Fails if numbers are taken from sequences where only texts are logged.
+    pub(crate) fn check_numbers_logged(&self) -> SqlResult<()> {
+        let session = &*self.session;
+        let format = session.frame.settings.binlog.format;
+        match session.log().is_some() && format == BinlogFormat::Statement {
+            true => Err(SqlError::new(&ER_BINLOG_STMT_MODE_AND_ROW_ENGINE, &[&""])),
+            false => Ok(()),
         }
     }
 

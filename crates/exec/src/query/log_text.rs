@@ -38,7 +38,13 @@ pub(super) fn logged_text<'r>(
         let (from, to) = (from.checked_sub(begin)?, to.checked_sub(begin)?);
         let (before, name) = (own.get(copied..from)?, own.get(from..to)?);
         text.extend_from_slice(before);
-        put(running.fill, (place, name), running.values.get(place.number as usize)?, mode, &mut text)?;
+        put(
+            running.fill,
+            (place, name),
+            running.values.get(place.number as usize)?,
+            mode,
+            &mut text,
+        )?;
         copied = to;
     }
     text.extend_from_slice(own.get(copied..)?);

@@ -40,7 +40,15 @@ pub(crate) struct Running<'a> {
 impl<'a> Running<'a> {
     /// A statement that is neither prepared nor part of a program.
     pub(crate) fn new(text: &'a [u8], values: &'a [(Value, SqlType)]) -> Self {
-        Self { text, part: None, values, prepared: None, terms: None, fill: Fill::Literals, bulk: None }
+        Self {
+            text,
+            part: None,
+            values,
+            prepared: None,
+            terms: None,
+            fill: Fill::Literals,
+            bulk: None,
+        }
     }
 
     /// Text of the statement alone, for logs.

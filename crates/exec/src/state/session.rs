@@ -34,8 +34,8 @@ pub use hooks::{
     SavedVariables, SessionHooks,
 };
 pub use settings::{
-    BinlogFormat, BinlogSettings, Charsets, Completion, DefaultEngines, Dml, Locks, Notes, Queries, Settings,
-    Show, Transactions,
+    BinlogFormat, BinlogSettings, Charsets, Completion, DefaultEngines, Dml, Locks, Notes, Queries,
+    Settings, Show, Transactions,
 };
 pub(crate) use work::Backup;
 

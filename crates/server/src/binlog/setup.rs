@@ -20,7 +20,6 @@ use crate::variables::{VERSION, VarDef, VarValue, registry};
 /// Values of variables that this server's log does not do, by variable and name or ON.
 const UNBUILT: &[(&str, &str)] = &[
     ("binlog_alter_two_phase", "ON"),
-    ("binlog_format", "STATEMENT"),
     ("binlog_row_metadata", "MINIMAL"),
     ("binlog_row_metadata", "FULL"),
     ("encrypt_binlog", "ON"),

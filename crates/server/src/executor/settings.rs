@@ -6,8 +6,8 @@
 use selkie_engine::Isolation;
 use selkie_exec::Session;
 use selkie_exec::session::{
-    BinlogFormat, BinlogSettings, Charsets, Completion, DefaultEngines, Dml, Locks, Notes, Queries, Settings,
-    Show, Transactions,
+    BinlogFormat, BinlogSettings, Charsets, Completion, DefaultEngines, Dml, Locks, Notes, Queries,
+    Settings, Show, Transactions,
 };
 use selkie_expr::{TimeZone, TypeContext};
 use selkie_plan::PlanVariables;

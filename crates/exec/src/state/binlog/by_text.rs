@@ -91,6 +91,13 @@ impl ByText {
         self.insert_id.get_or_insert(id);
     }
 
+    /// Some of its changes have another fate than the others.
+    fn changes(&mut self, target: Target) {
+        if self.place.target() != target {
+            self.place = Place::InOrder;
+        }
+    }
+
     /// Reasons for which the text is unsafe.
     pub(crate) fn reasons(&self) -> Reasons {
         self.reasons
@@ -181,6 +188,11 @@ impl SessionLog {
     /// The statement has generated a value for an AUTO_INCREMENT column.
     pub(crate) fn generated(&self, id: u64) {
         self.with_text(|statement| statement.generated(id));
+    }
+
+    /// The statement may change rows that would go to a cache.
+    pub(super) fn changes(&self, target: Target) {
+        self.with_text(|statement| statement.changes(target));
     }
 
     /// A function or trigger of the statement has read a user variable.

@@ -41,8 +41,12 @@ impl Session {
         handle: &Arc<OwnHandle>,
         is_assigned: impl Fn(usize) -> bool,
     ) -> Option<RowLog<'a>> {
-        let log = self.log().filter(|log| !log.is_by_text())?;
+        let log = self.log()?;
         let target = target_of(log, info)?;
+        if log.is_by_text() {
+            log.changes(target);
+            return None;
+        }
         let images = handle.images(info);
         let settings = &self.frame.settings;
         let shapes = shapes_of(&images, info, settings.binlog.row_image, is_assigned);

@@ -229,7 +229,11 @@ impl SessionLog {
     /// end.
     pub(crate) fn append_standing(&self, head: &GroupHeadline) -> EngineResult<()> {
         let is_needed = self.holds_text() && self.state.lock().standing > 0;
-        if is_needed { self.append_as(Target::Transaction, GroupEnd::Rollback, head) } else { Ok(()) }
+        if is_needed {
+            self.append_as(Target::Transaction, GroupEnd::Rollback, head)
+        } else {
+            Ok(())
+        }
     }
 
     /// Logs the texts of a transaction that has changed nothing.
