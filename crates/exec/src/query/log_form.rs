@@ -144,11 +144,22 @@ fn facts(instance: &Instance, session: &Session, plan: &Plan, lacks_text: bool) 
         is_doubtful: calls
             || depends_on_order(plan)
             || !matches!(settings.charsets.client, Charset::Utf8mb4 | Charset::Utf8mb3)
+            || changed.immediate && stops_anywhere(plan)
             || reads_unlocked(instance, plan, locks),
         takes_numbers: !plan.takes_numbers.is_empty(),
         unlocked,
         is_after_changes: session.log().is_some_and(|log| log.has_transaction()),
         is_direct: settings.binlog.is_direct,
+    }
+}
+
+/// Whether a statement that fails may have changed any of its rows before: which ones follows from
+/// the order in which an engine gives them.
+fn stops_anywhere(plan: &Plan) -> bool {
+    match &plan.root.operator {
+        Operator::Insert(insert) => insert.is_query,
+        Operator::Update(_) => true,
+        _ => false,
     }
 }
 
