@@ -6,7 +6,7 @@ pub(crate) mod bulk;
 pub(crate) mod execution;
 pub(crate) mod file_format;
 pub(crate) mod into;
-mod log_form;
+pub(crate) mod log_form;
 mod log_text;
 pub(crate) mod plan_cache;
 pub(crate) mod planning;
@@ -193,18 +193,18 @@ impl Execution<'_> {
 
     /// Runs a plan whose changes may be logged as the statement's text.
     fn run_logged(&mut self, plan: &Plan) -> SqlResult<Outcome> {
-        let mut has_form = false;
+        let mut text = None;
         let result = self.run_changes(plan, &mut |execution| {
-            has_form = execution.begin_log_form(plan)?;
+            text = execution.begin_log_form(plan)?;
             let outcome = execution.run_operators(plan)?;
-            if has_form {
-                execution.end_log_form(None)?;
+            if let Some(text) = &text {
+                execution.end_log_form(text, None)?;
             }
             Ok(outcome)
         });
-        if let (true, Err(error)) = (has_form, &result) {
+        if let (Some(text), Err(error)) = (&text, &result) {
             // The text of what stands comes after the undone rest was cut off.
-            self.end_log_form(Some(error))?;
+            self.end_log_form(text, Some(error))?;
         }
         result
     }

@@ -9,7 +9,7 @@ use selkie_catalog::{TableInfo, TableKind};
 use selkie_engine::{IndexDef, IndexKind};
 use selkie_types::error::catalogue::*;
 
-use crate::physical::{InsertMode, Operator, Plan};
+use crate::physical::{Insert, InsertMode, Operator, Plan, PlanNode};
 
 /// Things that a statement uses beside literals and rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -69,7 +69,8 @@ impl Uses {
     }
 }
 
-/// Variables of the session that the log has the values of.
+/// Variables of the session that the log has the values of. Compat: `sql_mode` is not one of them
+/// here, although the log has it.
 const LOGGED_VARIABLES: &[&str] = &[
     "auto_increment_increment",
     "auto_increment_offset",
@@ -77,15 +78,15 @@ const LOGGED_VARIABLES: &[&str] = &[
     "character_set_connection",
     "character_set_database",
     "character_set_server",
+    "check_constraint_checks",
     "collation_connection",
     "collation_database",
     "collation_server",
+    "explicit_defaults_for_timestamp",
     "foreign_key_checks",
-    "insert_id",
     "lc_time_names",
     "pseudo_thread_id",
     "sql_auto_is_null",
-    "sql_mode",
     "time_zone",
     "timestamp",
     "unique_checks",
@@ -96,7 +97,7 @@ const LOGGED_VARIABLES: &[&str] = &[
 pub enum Reason {
     /// LIMIT.
     Limit,
-    /// A table of the server itself.
+    /// A table with what the server says of its own work.
     SystemTable,
     /// A trigger or function that generates values of an AUTO_INCREMENT column.
     AutoIncrementInside,
@@ -209,7 +210,7 @@ impl Reasons {
 /// The reasons for which the text of a statement with this plan is unsafe to repeat.
 pub fn reasons(plan: &Plan) -> Reasons {
     let mut found = Reasons::of_uses(plan.uses);
-    if plan.tables.iter().any(|table| is_of_server(table)) {
+    if plan.tables.iter().any(|table| is_log_of_server(table)) {
         found.add(Reason::SystemTable);
     }
     match &plan.root.operator {
@@ -226,14 +227,10 @@ pub fn reasons(plan: &Plan) -> Reasons {
                     found.add(Reason::InsertSelectUpdate);
                 }
             }
-            let is_target = |table: &&Arc<TableInfo>| {
-                table.def.id == insert.table.def.id || matches!(table.kind, TableKind::View(_))
-            };
-            let reads = insert.is_query || !plan.tables.iter().all(|table| is_target(&table));
-            if is_generated && reads && !plan.tables.is_empty() {
+            if is_generated && (reads_others(plan, insert) || reads_tables(&insert.source)) {
                 found.add(Reason::AutoIncrementSelect);
             }
-            if has_duplicates && unique_keys(&insert.table) > 1 {
+            if has_duplicates && !insert.is_query && unique_keys(&insert.table) > 1 {
                 found.add(Reason::TwoKeys);
             }
             if is_generated && !leads_a_key(&insert.table) {
@@ -246,9 +243,37 @@ pub fn reasons(plan: &Plan) -> Reasons {
     found
 }
 
+/// Whether an INSERT names another table than the one that gets the rows.
+fn reads_others(plan: &Plan, insert: &Insert) -> bool {
+    let is_target = |table: &Arc<TableInfo>| {
+        table.def.id == insert.table.def.id || matches!(table.kind, TableKind::View(_))
+    };
+    !plan.tables.iter().all(is_target)
+}
+
+/// Whether rows come from any table.
+fn reads_tables(source: &PlanNode) -> bool {
+    let mut found = false;
+    source.visit(&mut |node| {
+        let makes_rows = matches!(
+            node.operator,
+            Operator::Values(_)
+                | Operator::Empty
+                | Operator::Project { .. }
+                | Operator::Filter { .. }
+        );
+        found |= !makes_rows;
+    });
+    found
+}
+
 /// Whether a statement needs its rows logged though no reason is told: the order in which it visits
-/// rows decides what it assigns to a variable.
-pub fn depends_on_order(plan: &Plan) -> bool {
+/// rows decides what it assigns to a variable, or it reads what another server has not.
+pub fn is_doubtful(plan: &Plan) -> bool {
+    depends_on_order(plan) || plan.tables.iter().any(|table| is_of_server(table))
+}
+
+fn depends_on_order(plan: &Plan) -> bool {
     let visits = match &plan.root.operator {
         Operator::Insert(insert) => insert.is_query || insert.on_duplicate.is_some(),
         _ => true,
@@ -262,6 +287,16 @@ fn is_of_server(table: &TableInfo) -> bool {
     is_system || table.schema().eq_ignore_ascii_case("mysql")
 }
 
+/// Whether a table has what the server says of its own work.
+fn is_log_of_server(table: &TableInfo) -> bool {
+    let is_log = || matches!(table.name(), "general_log" | "slow_log");
+    match table.schema() {
+        "performance_schema" => true,
+        "mysql" => is_log(),
+        _ => false,
+    }
+}
+
 fn unique_keys(table: &TableInfo) -> usize {
     let is_unique = |index: &&IndexDef| index.kind != IndexKind::Plain;
     table.def.indexes.iter().filter(is_unique).count()
@@ -273,6 +308,3 @@ fn leads_a_key(table: &TableInfo) -> bool {
     let begins = |index: &IndexDef| index.parts.first().is_some_and(|p| p.column == column);
     table.def.indexes.iter().any(begins)
 }
-
-#[cfg(test)]
-mod tests;

@@ -21,6 +21,7 @@ use selkie_types::{CollationId, Condition, SqlError, SqlResult, SqlType, TypeKin
 
 use super::Ddl;
 use super::change::{create_storage_now, drop_storage_now, is_temporary, with_new_id};
+use crate::query::log_form::creates_by_text;
 use crate::query::running::Running;
 use crate::run::defaults::implicit_default;
 use crate::state::error::from_engine;
@@ -285,6 +286,18 @@ impl Ddl<'_> {
         Ok(plan.output)
     }
 
+    /// Whether the log gets the statement in place of the new table's rows.
+    fn is_created_by_text(&mut self, table: &TableInfo, select: &CreateSelect) -> SqlResult<bool> {
+        if self.session.log().is_none() {
+            return Ok(false);
+        }
+        let plan = self.query_plan(&select.query)?;
+        let is_plain =
+            select.duplicates == OnDuplicate::Error && table.def.auto_increment.is_none();
+        let planned = (&plan, self.running);
+        Ok(creates_by_text(self.instance, self.session, planned, is_plain))
+    }
+
     /// Inserts the query's rows into the new table, which only this session knows meanwhile.
     fn insert_selected(
         &mut self,
@@ -309,7 +322,7 @@ impl Ddl<'_> {
             returning: Vec::new(),
         }));
         let logs = !is_temporary(table);
-        if logs {
+        if logs && !self.is_created_by_text(table, select)? {
             let text = self.text_of_new(create, table);
             self.session.begin_filling(table, text.as_bytes())?;
         }

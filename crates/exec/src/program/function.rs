@@ -14,6 +14,7 @@ use super::output::NoResults;
 use super::sub;
 use crate::Session;
 use crate::query::execution::Execution;
+use crate::query::log_form::{begin_call, end_call};
 use crate::state::around::Around;
 
 /// The result of a function for some arguments.
@@ -41,7 +42,9 @@ pub(super) fn call_function(
     let args: Vec<(Value, SqlType)> =
         args.into_iter().zip(&call.args).map(|(value, e)| (value, e.ty.clone())).collect();
     let mut nowhere = NoResults("function");
-    sub::with_sub_session(around, &mut nowhere, |execution| {
+    outer.end_random(ctx);
+    let text = begin_call(outer, around.plan, (&call.schema, &call.name), &args);
+    let result = sub::with_sub_session(around, &mut nowhere, |execution| {
         let before = execution.session.diagnostics.mark();
         let mut frame = Frame::new(&program);
         frame.pass(execution.scope(), &program, &args, 1)?;
@@ -66,7 +69,11 @@ pub(super) fn call_function(
                 run(execution)
             }),
         }
-    })
+    });
+    if let Some(text) = text {
+        end_call(outer, &text, result.as_ref().err())?;
+    }
+    result
 }
 
 /// Moves the conditions of a function's session to the statement that calls it.

@@ -11,18 +11,19 @@
 use std::borrow::Cow;
 
 use selkie_catalog::{TableInfo, TableKind};
-use selkie_expr::EvalContext;
+use selkie_expr::{EvalContext, TypeContext};
 use selkie_plan::physical::{Operator, Plan};
-use selkie_plan::safety::{Reason, Reasons, Uses, depends_on_order, reasons};
+use selkie_plan::safety::{Reason, Reasons, Uses, is_doubtful, reasons};
 use selkie_types::error::catalogue::{
     ER_BINLOG_STMT_MODE_AND_ROW_ENGINE, ER_BINLOG_UNSAFE_STATEMENT,
 };
-use selkie_types::{Charset, Condition, SqlError, SqlResult};
+use selkie_types::{Charset, Condition, SqlError, SqlResult, SqlType, Value};
 
 use crate::query::execution::Execution;
-use crate::query::log_text::logged_text;
+use crate::query::log_text::{call_text, logged_text};
+use crate::query::running::{Fill, Running};
 use crate::state::binlog::{ByText, Place};
-use crate::state::session::{BinlogFormat, Session};
+use crate::state::session::{BinlogFormat, Session, Settings};
 use crate::{Instance, dml};
 
 /// Changes that a statement may make, by their way through a transaction.
@@ -142,7 +143,8 @@ fn facts(instance: &Instance, session: &Session, plan: &Plan, lacks_text: bool) 
             || plan.tables.iter().any(|table| is_temporary(&table.kind))
             || calls && session.frame.temporary.iter().next().is_some(),
         is_doubtful: calls
-            || depends_on_order(plan)
+            || is_doubtful(plan)
+            || !is_usual(settings)
             || !matches!(settings.charsets.client, Charset::Utf8mb4 | Charset::Utf8mb3)
             || changed.immediate && stops_anywhere(plan)
             || reads_unlocked(instance, plan, locks),
@@ -153,11 +155,26 @@ fn facts(instance: &Instance, session: &Session, plan: &Plan, lacks_text: bool) 
     }
 }
 
+/// Whether the settings that expressions depend on and that the log has not are as on any server.
+fn is_usual(settings: &Settings) -> bool {
+    let (own, usual) = (&settings.expressions, TypeContext::default());
+    own.div_precision_increment == usual.div_precision_increment
+        && own.default_week_format == usual.default_week_format
+        && own.group_concat_max_len == usual.group_concat_max_len
+        && own.regex_flags == usual.regex_flags
+        && settings.planning.sql_select_limit == u64::MAX
+}
+
 /// Whether a statement that fails may have changed any of its rows before: which ones follows from
 /// the order in which an engine gives them.
 fn stops_anywhere(plan: &Plan) -> bool {
     match &plan.root.operator {
-        Operator::Insert(insert) => insert.is_query,
+        Operator::Insert(insert) => {
+            // Values of an AUTO_INCREMENT column are reserved batch by batch here.
+            let is_long =
+                matches!(&insert.source.operator, Operator::Values(rows) if rows.len() > 1000);
+            insert.is_query || is_long
+        }
         Operator::Update(_) => true,
         _ => false,
     }
@@ -185,35 +202,33 @@ fn begin_random(session: &Session) {
     }
 }
 
-impl Execution<'_> {
-    /// Chooses how the changes of a statement are logged. True if [`Self::end_log_form`] must
-    /// follow.
-    pub(crate) fn begin_log_form(&self, plan: &Plan) -> SqlResult<bool> {
+impl<'e> Execution<'e> {
+    /// Chooses how the changes of a statement are logged. [`Self::end_log_form`] must follow if
+    /// there is a text.
+    pub(crate) fn begin_log_form(&self, plan: &Plan) -> SqlResult<Option<Cow<'e, [u8]>>> {
         let session = &*self.session;
-        let Some(log) = session.log() else { return Ok(false) };
+        let Some(log) = session.log() else { return Ok(None) };
         if session.transaction.is_nested() {
             if log.is_by_text() {
                 check_inside(&facts(self.instance, session, plan, false))?;
                 log.runs(plan.uses, reasons_inside(plan));
             }
-            return Ok(false);
+            return Ok(None);
         }
-        if session.frame.settings.binlog.format == BinlogFormat::Row {
-            return Ok(false);
+        let format = session.frame.settings.binlog.format;
+        if format == BinlogFormat::Row {
+            return Ok(None);
         }
-        let lacks_text = self.logged_text().is_none();
-        match decide(&facts(self.instance, session, plan, lacks_text))? {
-            LogForm::Rows => Ok(false),
-            LogForm::Text(place, reasons) => {
-                let calls = plan.calls_functions() || !plan.changes.triggers.is_empty();
-                if calls || plan.uses.has(Uses::RANDOM) {
-                    begin_random(session);
-                }
-                let names = plan.user_variables.iter().map(|(name, _)| name.clone());
-                log.begin_text(ByText::new(session, place, (plan.uses, reasons), names));
-                Ok(true)
-            }
+        let text = logged_text(self.running, session.frame.settings.expressions.sql_mode);
+        let form = decide(&facts(self.instance, session, plan, text.is_none()))?;
+        let calls = plan.calls_functions() || !plan.changes.triggers.is_empty();
+        if format == BinlogFormat::Statement && (calls || plan.uses.has(Uses::RANDOM)) {
+            begin_random(session);
         }
+        let LogForm::Text(place, reasons) = form else { return Ok(None) };
+        let names = plan.user_variables.iter().map(|(name, _)| name.clone());
+        log.begin_text(ByText::new(session, place, (plan.uses, reasons), names));
+        Ok(text)
     }
 
     /// Fails if numbers are taken from sequences where only texts are logged.
@@ -226,28 +241,164 @@ impl Execution<'_> {
         }
     }
 
-    /// Logs the text of a statement that ends, unless it has changed nothing that stands.
-    pub(crate) fn end_log_form(&self, error: Option<&SqlError>) -> SqlResult<()> {
-        let session = &*self.session;
-        let Some(statement) = session.log().and_then(|log| log.end_text()) else { return Ok(()) };
-        if error.is_some() && !session.transaction.has_immediate_changes() {
-            return Ok(());
+    /// Logs the text of a statement that ends.
+    pub(crate) fn end_log_form(&self, text: &[u8], error: Option<&SqlError>) -> SqlResult<()> {
+        let statement = self.session.log().and_then(|log| log.end_text());
+        statement.map_or(Ok(()), |ended| end_text(self.session, &ended, text, error))
+    }
+}
+
+/// Begins the call of a stored function by a statement that changes no rows by itself. Compat: the
+/// log gets the call alone. None if the function's rows are logged.
+pub(crate) fn begin_call(
+    session: &Session,
+    plan: &Plan,
+    name: (&str, &str),
+    args: &[(Value, SqlType)],
+) -> Option<Vec<u8>> {
+    let settings = &session.frame.settings;
+    let log = session.log().filter(|_| settings.binlog.format == BinlogFormat::Statement)?;
+    let is_inside = session.transaction.is_nested() || dml::changes_rows(plan);
+    if is_inside || session.frame.temporary.iter().next().is_some() {
+        return None;
+    }
+    let text = call_text(name, args, settings.expressions.sql_mode)?;
+    let nothing = (Uses::default(), Reasons::default());
+    log.begin_text(ByText::new(session, Place::Unchanged, nothing, std::iter::empty()));
+    Some(text)
+}
+
+/// Logs the call of a stored function that ends, if it has changed anything.
+pub(crate) fn end_call(session: &Session, text: &[u8], error: Option<&SqlError>) -> SqlResult<()> {
+    let ended = session.log().and_then(|log| log.end_text());
+    ended.map_or(Ok(()), |ended| end_text(session, &ended, text, error))
+}
+
+/// Logs a text, unless it has changed nothing that stands.
+fn end_text(
+    session: &Session,
+    statement: &ByText,
+    text: &[u8],
+    error: Option<&SqlError>,
+) -> SqlResult<()> {
+    let stands = error.is_none() || session.transaction.has_immediate_changes();
+    if !stands || statement.place() == Place::Unchanged {
+        return Ok(());
+    }
+    session.log_text(text, statement, error.map_or(0, SqlError::code))?;
+    if error.is_none() {
+        tell(session, statement.reasons());
+    }
+    Ok(())
+}
+
+/// Notes why a logged text is unsafe.
+fn tell(session: &Session, reasons: Reasons) {
+    let notes = &session.frame.settings.notes;
+    for reason in reasons.iter().filter(|_| notes.sql_notes) {
+        let why = SqlError::new(reason.message(), &[]);
+        let note = Condition::note(&ER_BINLOG_UNSAFE_STATEMENT, &[&why.message()]);
+        session.diagnostics.push(note, notes.max_error_count);
+    }
+}
+
+/// Whether CREATE TABLE ... SELECT is logged as its text, `plan` being the query's. It must depend
+/// on nothing that would have to come before the text.
+pub(crate) fn creates_by_text(
+    instance: &Instance,
+    session: &Session,
+    (plan, running): (&Plan, Running<'_>),
+    is_plain: bool,
+) -> bool {
+    let settings = &session.frame.settings;
+    let format = settings.binlog.format;
+    if session.log().is_none() || format == BinlogFormat::Row {
+        return false;
+    }
+    let values = [Uses::STORED_FUNCTION, Uses::RANDOM, Uses::LAST_INSERT_ID];
+    let has_values = !plan.user_variables.is_empty() || values.iter().any(|v| plan.uses.has(*v));
+    let lacks_text = running.fill != Fill::Literals || running.bulk.is_some();
+    let mut facts = facts(instance, session, plan, lacks_text);
+    facts.changed.transactional = true;
+    facts.is_doubtful |= !is_plain;
+    let locks = session.transaction.locks_sources(settings);
+    let is_text = locks && !has_values && matches!(decide(&facts), Ok(LogForm::Text(..)));
+    if is_text {
+        tell(session, facts.reasons);
+    }
+    is_text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts(format: BinlogFormat, transactional: bool, immediate: bool) -> Facts {
+        Facts {
+            format,
+            changed: Changed { transactional, immediate },
+            reasons: Reasons::default(),
+            lacks_text: false,
+            is_doubtful: false,
+            takes_numbers: false,
+            unlocked: None,
+            is_after_changes: false,
+            is_direct: false,
         }
-        let Some(text) = self.logged_text() else { return Ok(()) };
-        session.log_text(&text, &statement, error.map_or(0, SqlError::code))?;
-        let notes = &session.frame.settings.notes;
-        for reason in statement.reasons().iter().filter(|_| notes.sql_notes && error.is_none()) {
-            let why = SqlError::new(reason.message(), &[]);
-            let note = Condition::note(&ER_BINLOG_UNSAFE_STATEMENT, &[&why.message()]);
-            session.diagnostics.push(note, notes.max_error_count);
-        }
-        Ok(())
     }
 
-    /// The statement's text with its values in it, if there is one.
-    fn logged_text(&self) -> Option<Cow<'_, [u8]>> {
-        let mode = self.session.frame.settings.expressions.sql_mode;
-        let statement = self.running.prepared.map(|prepared| &prepared.statement);
-        logged_text(statement, &self.running, mode)
+    fn unsafe_facts(format: BinlogFormat) -> Facts {
+        let mut facts = facts(format, true, false);
+        facts.reasons.add(Reason::Limit);
+        facts
+    }
+
+    fn is_rows(facts: &Facts) -> bool {
+        decide(facts).unwrap() == LogForm::Rows
+    }
+
+    fn place(facts: &Facts) -> Place {
+        match decide(facts).unwrap() {
+            LogForm::Text(place, _) => place,
+            LogForm::Rows => panic!("rows"),
+        }
+    }
+
+    #[test]
+    fn mixed_logs_texts_that_are_safe() {
+        use BinlogFormat::{Mixed, Row, Statement};
+        assert_eq!(place(&facts(Mixed, true, false)), Place::Transaction);
+        assert_eq!(place(&facts(Mixed, false, true)), Place::Immediate);
+        assert!(is_rows(&unsafe_facts(Mixed)));
+        assert!(!is_rows(&unsafe_facts(Statement)));
+        assert!(is_rows(&facts(Row, true, false)));
+        assert!(is_rows(&facts(Mixed, true, true)), "both kinds of tables");
+        for format in [Mixed, Statement] {
+            assert!(is_rows(&facts(format, false, false)), "nothing that is logged");
+            assert!(is_rows(&Facts { lacks_text: true, ..facts(format, true, false) }));
+        }
+        assert!(is_rows(&Facts { is_doubtful: true, ..facts(Mixed, true, false) }));
+        assert!(!is_rows(&Facts { is_doubtful: true, ..facts(Statement, true, false) }));
+        assert!(is_rows(&Facts { takes_numbers: true, ..facts(Mixed, true, false) }));
+        assert!(is_rows(&Facts { unlocked: Some("E"), ..facts(Mixed, true, false) }));
+        assert!(is_rows(&Facts { is_after_changes: true, ..facts(Mixed, false, true) }));
+    }
+
+    #[test]
+    fn statement_refuses_what_no_text_repeats() {
+        let facts = facts(BinlogFormat::Statement, true, false);
+        let refused = |facts: &Facts| decide(facts).unwrap_err().code();
+        assert_eq!(refused(&Facts { takes_numbers: true, ..facts }), 1665);
+        assert_eq!(refused(&Facts { unlocked: Some("E"), ..facts }), 1665);
+    }
+
+    #[test]
+    fn a_text_of_what_stands_keeps_its_order_in_the_transaction() {
+        let alone = facts(BinlogFormat::Statement, false, true);
+        assert_eq!(place(&alone), Place::Immediate);
+        let behind = Facts { is_after_changes: true, ..alone };
+        assert_eq!(place(&behind), Place::InOrder);
+        assert_eq!(place(&Facts { is_direct: true, ..behind }), Place::Immediate);
+        assert_eq!(place(&facts(BinlogFormat::Statement, true, true)), Place::InOrder);
     }
 }

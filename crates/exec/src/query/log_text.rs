@@ -4,18 +4,13 @@
 
 use std::borrow::Cow;
 
-use selkie_sql::ast::Statement;
-use selkie_sql::{ParameterPlace, parameter_places};
+use selkie_sql::ParameterPlace;
 use selkie_types::{Charset, SqlMode, SqlType, TypeKind, Value};
 
 use crate::query::running::{Fill, Running};
 
 /// The text of a statement that changes rows.
-pub(super) fn logged_text<'r>(
-    statement: Option<&Statement>,
-    running: &Running<'r>,
-    mode: SqlMode,
-) -> Option<Cow<'r, [u8]>> {
+pub(super) fn logged_text<'r>(running: Running<'r>, mode: SqlMode) -> Option<Cow<'r, [u8]>> {
     if running.bulk.is_some() {
         return None;
     }
@@ -24,7 +19,7 @@ pub(super) fn logged_text<'r>(
     }
     let own = running.own_text();
     let begin = own.as_ptr().addr().checked_sub(running.text.as_ptr().addr())?;
-    let places = parameter_places(statement?);
+    let places = running.prepared?.places();
     let mut numbers: Vec<u32> = places.iter().map(|place| place.number).collect();
     numbers.sort_unstable();
     numbers.dedup();
@@ -33,7 +28,7 @@ pub(super) fn logged_text<'r>(
     }
     let mut text = Vec::with_capacity(own.len() + 16 * places.len());
     let mut copied = 0;
-    for place in &places {
+    for place in places {
         let (from, to) = (place.span.start as usize, place.span.end as usize);
         let (from, to) = (from.checked_sub(begin)?, to.checked_sub(begin)?);
         let (before, name) = (own.get(copied..from)?, own.get(from..to)?);
@@ -72,6 +67,22 @@ fn put(
         }
         _ => put_literal(value, ty, None, mode, out),
     }
+}
+
+/// The call of a stored function for some values, as a statement.
+pub(crate) fn call_text(
+    (schema, name): (&str, &str),
+    args: &[(Value, SqlType)],
+    mode: SqlMode,
+) -> Option<Vec<u8>> {
+    let quoted = |name: &str| format!("`{}`", name.replace('`', "``"));
+    let mut text = format!("SELECT {}.{}(", quoted(schema), quoted(name)).into_bytes();
+    for (at, (value, ty)) in args.iter().enumerate() {
+        text.extend_from_slice(if at > 0 { b"," } else { b"" });
+        put_literal(value, ty, Some(()), mode, &mut text)?;
+    }
+    text.push(b')');
+    Some(text)
 }
 
 /// Appends a literal; with its collation if it is `exact`.
@@ -138,7 +149,7 @@ fn put_quoted(bytes: &[u8], mode: SqlMode, out: &mut Vec<u8>) {
     for byte in bytes {
         match byte {
             b'\'' if !escapes => out.push(b'\''),
-            b'\'' | b'\\' if escapes => out.push(b'\\'),
+            b'\'' | b'"' | b'\\' if escapes => out.push(b'\\'),
             0 if escapes => {
                 out.extend_from_slice(b"\\0");
                 continue;
@@ -160,4 +171,64 @@ fn put_quoted(bytes: &[u8], mode: SqlMode, out: &mut Vec<u8>) {
         out.push(*byte);
     }
     out.push(b'\'');
+}
+
+#[cfg(test)]
+mod tests {
+    use selkie_sql::{ParseOptions, parse};
+    use selkie_types::{CollationId, Date, Decimal};
+
+    use super::*;
+    use crate::state::prepared::Prepared;
+
+    fn filled(fill: Fill, text: &str, values: &[(Value, SqlType)]) -> Option<String> {
+        let parsed = parse(text.as_bytes(), &ParseOptions::default()).unwrap();
+        let prepared = Prepared::unplanned(parsed.statement, text.as_bytes().into(), values.len());
+        let prepared = Some(&prepared);
+        let running = Running { fill, prepared, ..Running::new(text.as_bytes(), values) };
+        let made = logged_text(running, SqlMode::default())?;
+        Some(String::from_utf8(made.into_owned()).unwrap())
+    }
+
+    fn text(bytes: &[u8], collation: CollationId) -> (Value, SqlType) {
+        (Value::bytes(bytes), SqlType::varchar(20, collation))
+    }
+
+    #[test]
+    fn values_stand_for_question_marks() {
+        let values = [
+            (Value::Int(-5), SqlType::bigint()),
+            text(b"it's \"a\" \\", CollationId::UTF8MB4_GENERAL_CI),
+            (Value::Null, SqlType::null()),
+            (Value::Decimal(Decimal::parse(b"1.50").value), SqlType::decimal(3, 2)),
+            (
+                Value::Date(Date::parse(b"2024-02-03", Default::default()).value.unwrap()),
+                SqlType::date(),
+            ),
+        ];
+        assert_eq!(
+            filled(Fill::Values, "INSERT INTO t VALUES (?, ?, ?, ?, ?, '?')", &values).unwrap(),
+            r#"INSERT INTO t VALUES (-5, 'it\'s \"a\" \\', NULL, 1.50, DATE'2024-02-03', '?')"#
+        );
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_digits() {
+        let sql = "DELETE FROM t WHERE a = ?";
+        let binary = [text(b"\x00\xff", CollationId::BINARY)];
+        let with = |value: &str| Some(format!("DELETE FROM t WHERE a = {value}"));
+        assert_eq!(filled(Fill::Values, sql, &binary), with("_binary X'00ff'"));
+        let letter = [text(b"\xe9", CollationId::LATIN1_SWEDISH_CI)];
+        assert_eq!(filled(Fill::Values, sql, &letter), with("_latin1 X'e9'"));
+        let utf8 = [text("é".as_bytes(), CollationId::UTF8MB4_GENERAL_CI)];
+        assert_eq!(filled(Fill::Values, sql, &utf8), with("'é'"));
+    }
+
+    #[test]
+    fn a_text_without_all_values_is_none() {
+        let two = [(Value::Int(1), SqlType::int()), (Value::Int(2), SqlType::int())];
+        assert_eq!(filled(Fill::Values, "DELETE FROM t WHERE a = ?", &two), None);
+        let literal = filled(Fill::Literals, "DELETE FROM t WHERE a = 7", &two[..1]);
+        assert_eq!(literal.unwrap(), "DELETE FROM t WHERE a = 7");
+    }
 }

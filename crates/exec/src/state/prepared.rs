@@ -2,13 +2,13 @@
 //! it.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 use selkie_plan::Environment;
 use selkie_plan::physical::{OutputColumn, Plan};
 use selkie_sql::ast::Statement;
-use selkie_sql::of_any_length;
+use selkie_sql::{ParameterPlace, of_any_length, parameter_places};
 use selkie_types::{SqlType, TypeKind, Value};
 use smallvec::SmallVec;
 
@@ -33,6 +33,8 @@ pub struct Prepared {
     /// Columns of its result, as known without the parameters' types.
     pub output: Vec<OutputColumn>,
     pub(crate) plans: Mutex<Plans>,
+    /// Placeholders in its text, once the binary log has asked for them.
+    pub(crate) places: OnceLock<Box<[ParameterPlace]>>,
     /// Shape of the rows of parameters, for a bulk INSERT.
     pub(crate) shape: Option<BulkShape>,
     /// The bulk INSERT made last for this statement.
@@ -154,6 +156,7 @@ impl Prepared {
             numbers_columns: false,
             output: Vec::new(),
             plans: Mutex::default(),
+            places: OnceLock::new(),
             shape: None,
             bulk: Mutex::default(),
         }
@@ -169,6 +172,11 @@ impl Prepared {
         let of_any_length = of_any_length(&statement, parameters);
         let unplanned = Self::unplanned(statement, text, parameters);
         Self { of_any_length, shape: Some(shape), ..unplanned }
+    }
+
+    /// Placeholders in its text, if it changes rows.
+    pub(crate) fn places(&self) -> &[ParameterPlace] {
+        self.places.get_or_init(|| parameter_places(&self.statement).into())
     }
 
     pub(crate) fn is_of_any_length(&self, parameter: usize) -> bool {

@@ -15,6 +15,8 @@ use crate::Session;
 /// The place of a statement's text among the changes of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
+    /// None so far: nothing was changed.
+    Unchanged,
     /// Among changes that the transaction may undo, which are all that the statement makes.
     Transaction,
     /// Among changes that the transaction may undo, though some of its own stand.
@@ -26,7 +28,7 @@ pub(crate) enum Place {
 impl Place {
     fn target(self) -> Target {
         match self {
-            Self::Transaction | Self::InOrder => Target::Transaction,
+            Self::Unchanged | Self::Transaction | Self::InOrder => Target::Transaction,
             Self::Immediate => Target::Immediate,
         }
     }
@@ -93,9 +95,17 @@ impl ByText {
 
     /// Some of its changes have another fate than the others.
     fn changes(&mut self, target: Target) {
-        if self.place.target() != target {
-            self.place = Place::InOrder;
-        }
+        self.place = match (self.place, target) {
+            (Place::Unchanged, Target::Immediate) => Place::Immediate,
+            (Place::Unchanged, _) => Place::Transaction,
+            (place, target) if place.target() == target => place,
+            _ => Place::InOrder,
+        };
+    }
+
+    /// Its place.
+    pub(crate) fn place(&self) -> Place {
+        self.place
     }
 
     /// Reasons for which the text is unsafe.

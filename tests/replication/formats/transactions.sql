@@ -1,0 +1,16 @@
+create table t (a int primary key, b varchar(20)); create table m (a int primary key, b varchar(20)) engine=MyISAM;
+begin; insert into t values (1, 'a'); update t set b = 'b'; commit;
+begin; insert into t values (2, 'a'); rollback;
+begin; insert into t values (3, 'a'); insert into t values (3, 'again'); insert into t values (4, 'b'); commit;
+begin; insert into t values (5, 'a'); savepoint s; insert into t values (6, 'b'); rollback to s; insert into t values (7, 'c'); commit;
+begin; insert into t values (8, 'a'); insert into m values (8, 'a'); insert into t values (9, 'b'); commit;
+begin; insert into t values (10, 'a'); insert into m values (10, 'a'); rollback;
+begin; insert into t values (11, 'a'); savepoint s; insert into t values (12, 'a'); insert into m values (11, 'a'); rollback to s; commit;
+insert into m values (12, 'a'), (13, 'b'); insert into m values (14, 'a'), (13, 'x'), (15, 'b'); delete from m where a = 14;
+update t set b = 'none' where a = 1000; begin; update t set b = 'none' where a = 1000; commit;
+set autocommit = 0; insert into t values (20, 'a'); insert into t values (21, 'a'); commit; set autocommit = 1;
+set binlog_direct_non_transactional_updates = 1; begin; insert into t values (30, 'a'); insert into m values (30, 'a'); rollback; set binlog_direct_non_transactional_updates = 0;
+begin; insert into t values (31, 'a'); create table x (a int); drop table x;
+set sql_log_bin = 0; insert into t values (40, 'a'); delete from t where a = 40; set sql_log_bin = 1;
+xa start 'x'; insert into t values (50, 'a'); xa end 'x'; xa prepare 'x'; xa commit 'x';
+insert into t values (60, 'a') returning a; replace into t values (60, 'b'); delete from t where a = 60 returning b;

@@ -1,0 +1,25 @@
+create table t (id int auto_increment primary key, a int, b varchar(40), c datetime(6), d decimal(20,5), e double);
+create table k (a int primary key, b varchar(40));
+insert into t (a, b, c) values (1, 'x', now());
+insert into t (a, b) values (1, 'it''s \\ a "text" é'), (2, 'y');
+set @u = 'abc', @v = 5, @w = 1.50, @x = 2e0, @z = null, @n = -7, @big = 18446744073709551615, @h = x'00ff41', @l = _latin1'\xe9' collate latin1_bin;
+insert into t (a, b) values (@v, @u);
+update t set a = @v + @w + @x + @n, b = @z;
+insert into k values (1, @h), (2, @l), (3, @never), (4, @big);
+update t set a = 99 where id = 12345;
+insert into t (a) values (last_insert_id());
+insert into t (a) select last_insert_id() from k where a = 1;
+insert into t (id, a) values (50, 1), (null, 2), (0, 3);
+set timestamp = 1700000000.123456; insert into t (c) values (now(6)), (sysdate() is null); set timestamp = default;
+set insert_id = 77; insert into t (a) values (1), (2);
+set auto_increment_increment = 5, auto_increment_offset = 3; insert into t (a) values (1), (2); set auto_increment_increment = 1, auto_increment_offset = 1;
+set time_zone = '+05:00'; insert into k values (10, now() > '2000-01-01'); set time_zone = default;
+set sql_mode = 'ansi_quotes,no_backslash_escapes'; insert into k values (11, 'a\b'); set sql_mode = default;
+set foreign_key_checks = 0, unique_checks = 0; insert into k values (12, 'x'); set foreign_key_checks = 1, unique_checks = 1;
+set lc_time_names = 'de_DE'; insert into k values (13, dayname('2024-01-01')); set lc_time_names = default;
+prepare s from 'insert into t (a, b, d) values (?, ?, ?)'; set @p = 5, @q = 'x\'y', @r = 1.50; execute s using @p, @q, @r; set @p = null; execute s using @p, @p, @p;
+execute immediate 'insert into k values (?, concat(?, ?))' using 20, 'a"b', date'2024-02-03';
+delete from k where a = @v + 15;
+/* a comment */ insert into k /* inside */ values (21, 'x') -- and behind
+;
+set statement sql_mode = '' for insert into k values (22, 'set');
