@@ -183,6 +183,10 @@ replication() {
   "$python" tests/replication/conversions.py "$binary"
   "$python" tests/replication/binlog_random.py "$binary" --rounds 4 --seed 1
   "$python" tests/replication/binlog_random.py "$binary" --rounds 6 --seed 100 --kill
+  # The formats STATEMENT and MIXED, beside MariaDB and at random. 2 min.
+  "$python" tests/replication/formats.py "$binary"
+  "$python" tests/replication/binlog_random.py "$binary" --format MIXED --rounds 4 --seed 300
+  "$python" tests/replication/binlog_random.py "$binary" --format MIXED --rounds 4 --seed 400 --kill
   "$python" tests/replication/recovery.py "$binary"
   # Three primaries into one, and a ring. 30 s.
   "$python" tests/replication/sources.py "$binary"

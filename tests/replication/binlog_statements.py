@@ -160,8 +160,8 @@ def check_variables(server):
     same("days", client.value("binlog_expire_logs_seconds"), 129600)
     client.rows("SET GLOBAL binlog_expire_logs_seconds=10000")
     same("seconds", client.value("expire_logs_days"), 0.115741)
-    for text, code in (("SET GLOBAL binlog_format=STATEMENT", 1235), ("SET binlog_format=STATEMENT", 1235),
-                       ("SET GLOBAL log_bin_compress=ON", 1235), ("SET binlog_format=ROW", 0), ("SET binlog_format=MIXED", 0),
+    for text, code in (("SET binlog_format=STATEMENT", 0), ("SET GLOBAL log_bin_compress=ON", 1235), ("SET binlog_format=MIXED", 0),
+                       ("SET binlog_format=x", 1231), ("SET binlog_format=ROW", 0),
                        ("SET GLOBAL log_bin=0", 1238), ("SET GLOBAL encrypt_binlog=1", 1238), ("SET GLOBAL sql_log_bin=0", 1238),
                        ("SET GLOBAL gtid_slave_pos='1-1'", 1941), ("SET GLOBAL gtid_slave_pos='1-1-1,1-2-2'", 1943),
                        ("SET binlog_checksum=NONE", 1229), ("SET GLOBAL gtid_seq_no=1", 1228)):
@@ -320,7 +320,7 @@ def check_names(server):
 
 def check_refused_rollback(binary):
     """A rollback ends the transaction even if the log refuses the group of rows that stand."""
-    server = Server(binary, options=["--log-bin=binlog", "--server-id=1"])
+    server = Server(binary, options=["--log-bin=binlog", "--binlog-format=ROW", "--server-id=1"])
     server.start()
     try:
         client, other = (Client(server, autocommit=True) for _ in range(2))
@@ -348,7 +348,7 @@ def check_expiry(server):
 
 
 def check_refused(binary):
-    for option in ("--binlog-format=STATEMENT", "--encrypt-binlog", "--log-bin-compress", "--log-bin=/nonexistent/dir/log"):
+    for option in ("--encrypt-binlog", "--log-bin-compress", "--log-bin=/nonexistent/dir/log"):
         server = Server(binary, options=["--log-bin=binlog", option])
         with contextlib.suppress(RuntimeError):
             server.start()
@@ -359,7 +359,7 @@ def check_refused(binary):
 
 def main():
     binary = sys.argv[1]
-    options = ["--log-bin=binlog", "--server-id=1", "--binlog-do-db=a", "--binlog-do-db=b", "--binlog-ignore-db=c"]
+    options = ["--log-bin=binlog", "--binlog-format=ROW", "--server-id=1", "--binlog-do-db=a", "--binlog-do-db=b", "--binlog-ignore-db=c"]
     server = Server(binary, options=options)
     server.start()
     try:

@@ -15,7 +15,7 @@ import threading
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from selkie import Server  # noqa: E402
 
-OPTIONS = ["--log-bin=binlog", "--server-id=1"]
+OPTIONS = ["--log-bin=binlog", "--binlog-format=ROW", "--server-id=1"]
 
 
 def rows(server, text):

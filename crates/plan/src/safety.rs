@@ -258,6 +258,7 @@ fn reads_tables(source: &PlanNode) -> bool {
         let makes_rows = matches!(
             node.operator,
             Operator::Values(_)
+                | Operator::OneRow
                 | Operator::Empty
                 | Operator::Project { .. }
                 | Operator::Filter { .. }

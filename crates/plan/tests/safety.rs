@@ -17,6 +17,7 @@ fn plain_changes_are_safe() {
         "INSERT INTO t (id, b) VALUES (1, NOW()), (2, UNIX_TIMESTAMP())",
         "INSERT INTO t (id, c) VALUES (1, CONCAT(DATABASE(), CONNECTION_ID()))",
         "INSERT INTO t (id, b) SELECT x, y FROM u",
+        "INSERT INTO t (id, b) SELECT 1, 2",
         "INSERT IGNORE INTO t (id, b) VALUES (1, 2)",
         "REPLACE INTO t (id, b) VALUES (1, 2)",
         "INSERT INTO t (id, b) VALUES (1, 2) ON DUPLICATE KEY UPDATE b = 3",

@@ -19,4 +19,7 @@ insert into k values (500, 1), (501, 2);
 create trigger ta after insert on k for each row insert into l values (new.a, 'by trigger');
 insert into k values (600, 1);
 delete from k where a = 600;
+select f(30), f(31) + 1; do f(32); set @a = f(33); select pure(5) into @a; begin; select f(34); rollback; select f(20);
+create table s select a, b from k; create table s2 select length(uuid()) u, a from k; create table s3 (x int auto_increment primary key) select a from k; create table s4 select @a v;
+create or replace table s ignore select a from k; create table if not exists s select 1 as a;
 begin not atomic declare q int default 9; insert into l values (q, q); end;

@@ -6,6 +6,7 @@
 //!   if their engine carries no riders: it is in the log if and only if they are committed.
 //! - LOG-2 What is undone is cut: a cache holds the events of changes that stand.
 //! - LOG-3 A server without a binary log makes no cache and takes no lock for one.
+//! - LOG-4 If a statement is logged as its text, none of its rows is.
 //!
 //! Must not write files or give numbers: the log itself does.
 
