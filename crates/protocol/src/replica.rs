@@ -4,7 +4,7 @@
 
 use crate::error::{DecodeError, DecodeResult};
 use crate::reader::Reader;
-use crate::writer::{put_u16, put_u32};
+use crate::writer::{put_u16, put_u32, put_u64};
 
 /// Longest host of a replica, in bytes.
 const HOST: usize = 60;
@@ -141,6 +141,32 @@ impl<'a> Ack<'a> {
             _ => Err(DecodeError::Invalid("file")),
         }
     }
+
+    /// Appends the packet.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        out.push(Self::MAGIC);
+        put_u64(out, self.offset);
+        out.extend_from_slice(self.file);
+    }
+}
+
+/// An event as the primary sends it to a replica that acknowledges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Marked<'a> {
+    /// Whether the primary wants an acknowledgement when the event is kept.
+    pub is_asked: bool,
+    /// The event.
+    pub event: &'a [u8],
+}
+
+impl<'a> Marked<'a> {
+    /// Takes the two bytes off that stand before the event.
+    pub fn decode(bytes: &'a [u8]) -> DecodeResult<Self> {
+        match bytes {
+            [Ack::MAGIC, asked, event @ ..] => Ok(Self { is_asked: asked & 1 != 0, event }),
+            _ => Err(DecodeError::Invalid("magic")),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -168,6 +194,13 @@ mod tests {
         assert_eq!(BinlogDump::decode(&out), Ok(by_name));
         let ack = Ack::decode(b"\xef\x76\x02\0\0\0\0\0\0binlog.000001").unwrap();
         assert_eq!((ack.offset, ack.file), (0x276, &b"binlog.000001"[..]));
+        let mut out = Vec::new();
+        ack.encode(&mut out);
+        assert_eq!(Ack::decode(&out), Ok(ack));
+        let marked = |bytes| Marked::decode(bytes).map(|marked| (marked.is_asked, marked.event));
+        assert_eq!(marked(b"\xef\x01event"), Ok((true, &b"event"[..])));
+        assert_eq!(marked(b"\xef\x00"), Ok((false, &b""[..])));
+        assert_eq!(marked(b"\xce\x00event"), Err(DecodeError::Invalid("magic")));
     }
 
     proptest! {

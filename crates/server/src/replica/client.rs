@@ -16,7 +16,7 @@ use selkie_protocol::client::{
     Answer, AuthStep, Channel, Credentials, PluginError, ServerError, column_count, full_answer,
     put_login, put_ssl_request, respond, text_row,
 };
-use selkie_protocol::replica::{BinlogDump, RegisterSlave};
+use selkie_protocol::replica::{Ack, BinlogDump, Marked, RegisterSlave};
 use selkie_protocol::{Capabilities, DecodeError, FrameError, FrameReader, Greeting, Output};
 
 use super::connection::Config;
@@ -159,6 +159,10 @@ pub(super) struct Client {
     frames: FrameReader,
     out: Output,
     packet: Vec<u8>,
+    /// Number of the connection, as the primary has it.
+    id: u64,
+    /// Whether the primary marks the events of which it wants an acknowledgement.
+    is_marked: bool,
 }
 
 /// The values of a row.
@@ -177,13 +181,15 @@ impl Client {
         watch(stream.try_clone()?);
         stream.set_read_timeout(Some(limits.timeout))?;
         stream.set_write_timeout(Some(limits.timeout))?;
-        // A packet has a byte before its event.
+        // A packet has bytes before its event.
         let max_packet = usize::try_from(limits.max_packet).unwrap_or(usize::MAX);
         let mut client = Self {
             link: Link::Open(stream),
-            frames: FrameReader::new(max_packet.saturating_add(1)),
+            frames: FrameReader::new(max_packet.saturating_add(3)),
             out: Output::new(0),
             packet: Vec::new(),
+            id: 0,
+            is_marked: false,
         };
         client.log_in(config, limits).map(|()| client)
     }
@@ -194,6 +200,7 @@ impl Client {
             return Err(error.into());
         }
         let greeting = Greeting::decode(&self.packet)?;
+        self.id = greeting.connection_id;
         let password = config.password.as_bytes();
         let mut wanted = Capabilities::CLIENT_MYSQL
             | Capabilities::PROTOCOL_41
@@ -351,6 +358,12 @@ impl Client {
         self.flush()
     }
 
+    /// Ends the connection, so that the primary does not take it for lost.
+    pub(super) fn quit(&mut self) -> ClientResult<()> {
+        const COM_QUIT: u8 = 1;
+        self.command(COM_QUIT, |_| ())
+    }
+
     /// Runs a statement, and returns its rows.
     pub(super) fn query(&mut self, text: &str) -> ClientResult<Vec<Row>> {
         const COM_QUERY: u8 = 3;
@@ -416,10 +429,37 @@ impl Client {
         self.receive()
     }
 
+    /// Number of the connection, as the primary has it.
+    pub(super) fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// The primary marks the events of which it wants an acknowledgement, from now on.
+    pub(super) fn expect_marks(&mut self) {
+        self.is_marked = true;
+        // Primaries of different makes number what is behind such an event differently.
+        self.frames.ignore_numbers();
+    }
+
+    /// Whether the primary marks such events.
+    pub(super) fn is_marked(&self) -> bool {
+        self.is_marked
+    }
+
+    /// Says that everything before a place of the primary's log is kept.
+    pub(super) fn acknowledge(&mut self, ack: &Ack<'_>) -> ClientResult<()> {
+        self.out.set_sequence(0);
+        self.out.packet(|b| ack.encode(b));
+        let sent = self.link.write_all(self.out.bytes());
+        self.out.clear();
+        Ok(sent?)
+    }
+
     /// The event of the packet that was taken last; none at the end of the log.
-    pub(super) fn event(&self) -> ClientResult<Option<&[u8]>> {
+    pub(super) fn event(&self) -> ClientResult<Option<Marked<'_>>> {
         match self.packet.split_first() {
-            Some((0, event)) => Ok(Some(event)),
+            Some((0, event)) if self.is_marked => Ok(Some(Marked::decode(event)?)),
+            Some((0, event)) => Ok(Some(Marked { is_asked: false, event })),
             Some((0xfe, rest)) if rest.len() < 8 => Ok(None),
             _ => match Answer::decode(&self.packet)? {
                 Answer::Err(error) => Err(error.into()),

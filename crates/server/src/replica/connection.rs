@@ -150,6 +150,10 @@ pub(crate) struct Progress {
     /// Clock of the primary minus the replica's, in seconds.
     pub(crate) clock_difference: i64,
     pub(crate) received_heartbeats: u64,
+    /// Whether the receiver acknowledges what it has received.
+    pub(crate) acknowledges: bool,
+    /// Acknowledgements that were sent: Rpl_semi_sync_slave_send_ack.
+    pub(crate) sent_acks: u64,
     // Written by the applier.
     pub(crate) is_applying: bool,
     /// Slave_SQL_Running_State.

@@ -108,6 +108,8 @@ struct Receiver {
     connection: Arc<Connection>,
     relay: RelayLog,
     handle: Arc<SessionHandle>,
+    /// Whether it acknowledges what it keeps: `rpl_semi_sync_slave_enabled` at its begin.
+    acknowledges: bool,
 }
 
 impl Receiver {
@@ -119,7 +121,8 @@ impl Receiver {
         let handle = Arc::new(handle);
         server.sessions.add(Arc::clone(&handle));
         connection.receiver.session.store(id, Ordering::Relaxed);
-        Self { server, connection, relay, handle }
+        let acknowledges = settings::acknowledges(&server);
+        Self { server, connection, relay, handle, acknowledges }
     }
 
     fn update(&self, change: impl FnOnce(&mut Progress)) {
@@ -263,9 +266,32 @@ impl Receiver {
             Err(end) => return end,
         };
         self.update(|progress| progress.receiver = ReceiverState::Connected);
-        match Intake::new(self, client, stream).run(attempts) {
+        let (id, is_marked) = (client.id(), client.is_marked());
+        let end = match Intake::new(self, client, stream).run(attempts) {
             Ok(never) => match never {},
             Err(end) => end,
+        };
+        if is_marked && !matches!(end, End::Lost(..)) {
+            self.kill_dump(config, id);
+        }
+        end
+    }
+
+    /// Ends the session of the primary that has sent events, which otherwise may wait for an
+    /// acknowledgement until it looks at the socket.
+    fn kill_dump(&self, config: &Config, id: u64) {
+        let timeout = settings::kill_timeout(&self.server);
+        let limits = Limits { timeout, max_packet: settings::max_packet(&self.server) };
+        let killed = Client::connect(config, limits, &|| false, &|_| ()).and_then(|mut client| {
+            client.query(&format!("KILL {id}"))?;
+            client.quit()
+        });
+        if let Err(error) = killed {
+            tracing::info!(
+                connection = self.handle.id,
+                "The session that has sent events to this replica could not be ended: {}",
+                error.message()
+            );
         }
     }
 }
@@ -278,6 +304,7 @@ impl Drop for Receiver {
         self.update(|progress| {
             progress.receiver = ReceiverState::Stopped;
             progress.receiver_state = "";
+            progress.acknowledges = false;
         });
         self.server.sessions.remove(self.handle.id);
         self.connection.receiver.end();

@@ -6,7 +6,7 @@
 //!   format, then, in the middle of a stream, with the primary's format and place.
 //!
 //! Only events that are not published may be cut: the rest of a group that did not come. Must not
-//! be needed to know what was applied (REPLICA-1), so nothing here is made durable.
+//! be needed to know what was applied (REPLICA-1).
 
 mod files;
 mod names;
@@ -67,6 +67,8 @@ struct Writer {
     length: u64,
     /// Published bytes of it.
     published: u64,
+    /// Whether its name is durable.
+    is_named: bool,
     /// The stream behind `length`.
     course: Course,
     /// The stream behind `published`.
@@ -189,6 +191,23 @@ impl RelayLog {
         self.0.grown.notify_all();
     }
 
+    /// Makes all that is published durable, with the names of the files.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        let (file, is_named) = {
+            let mut writer = self.0.writer.lock();
+            (Arc::clone(&writer.file), std::mem::replace(&mut writer.is_named, true))
+        };
+        let synced = file.sync_data();
+        if is_named {
+            return synced;
+        }
+        let named = synced.and_then(|()| File::open(&self.0.names.directory)?.sync_all());
+        if named.is_err() {
+            self.0.writer.lock().is_named = false;
+        }
+        named
+    }
+
     /// Removes what is not published.
     pub(crate) fn cut(&self) {
         self.cut_locked(&mut self.0.writer.lock());
@@ -220,8 +239,10 @@ impl RelayLog {
         let last = made.tail(writer.published, &names.file(next), old);
         let (file, length) = files::create(names, next, &first)?;
         let written = writer.file.write_all_at(&last, writer.published);
-        if let Err(error) =
-            written.and_then(|()| files::write_index(names, numbers.iter().copied()))
+        // Of the files, at most the last one has bytes that are not durable.
+        if let Err(error) = written
+            .and_then(|()| writer.file.sync_data())
+            .and_then(|()| files::write_index(names, numbers.iter().copied()))
         {
             let _ = writer.file.set_len(writer.published);
             let _ = std::fs::remove_file(names.directory.join(names.file(next)));
@@ -232,6 +253,7 @@ impl RelayLog {
             file,
             length,
             published: length,
+            is_named: false,
             course: course.clone(),
             published_course: course,
         };
@@ -313,7 +335,8 @@ impl RelayLog {
 impl Writer {
     fn new(file: Arc<File>, length: u64, checksum: Checksum) -> Self {
         let course = Course::new(checksum);
-        Self { file, length, published: length, published_course: course.clone(), course }
+        let published_course = course.clone();
+        Self { file, length, published: length, is_named: false, published_course, course }
     }
 }
 

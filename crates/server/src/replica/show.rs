@@ -241,6 +241,8 @@ pub(crate) fn status_variables(shared: &Shared, gauges: &mut crate::status::Gaug
         progress.receiver == ReceiverState::Connected && connection.applier.is_running()
     };
     let retried: u64 = all.iter().map(|c| c.progress.lock().retried_transactions).sum();
+    let acks: u64 = all.iter().map(|c| c.progress.lock().sent_acks).sum();
+    let acknowledges = all.iter().any(|c| c.progress.lock().acknowledges);
     let appliers = all.iter().filter(|connection| connection.applier.is_running()).count();
     let own = shared.server.replica.find(&names::default_name(shared));
     let of_own =
@@ -248,6 +250,8 @@ pub(crate) fn status_variables(shared: &Shared, gauges: &mut crate::status::Gaug
     let values = [
         ("slaves_running", appliers.to_string()),
         ("slave_retried_transactions", retried.to_string()),
+        ("rpl_semi_sync_slave_status", if acknowledges { "ON" } else { "OFF" }.to_owned()),
+        ("rpl_semi_sync_slave_send_ack", acks.to_string()),
         ("slave_running", of_own(&|c| if is_whole(c) { "ON" } else { "OFF" }.to_owned())),
         (
             "slave_received_heartbeats",

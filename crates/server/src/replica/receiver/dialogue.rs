@@ -70,6 +70,7 @@ impl Dialogue<'_> {
             }
         });
         self.register()?;
+        self.offer_acknowledgements()?;
         self.ask(&from)?;
         self.begin_relay(checksum)?;
         self.log_begin(&from, &gtids);
@@ -206,6 +207,37 @@ impl Dialogue<'_> {
         })
     }
 
+    /// Says that this server acknowledges what it keeps, if it should and the primary knows that.
+    /// Compat: the variable counts when the thread begins, not when it connects again.
+    fn offer_acknowledgements(&mut self) -> Result<(), End> {
+        const WHAT: &str = "set @rpl_semi_sync_slave";
+        if !self.receiver.acknowledges {
+            return Ok(());
+        }
+        let answer = self.client.value("SHOW VARIABLES LIKE 'rpl_semi_sync_master_enabled'");
+        let id = self.receiver.handle.id;
+        match answer.map_err(|error| failed(&error, WHAT))?.as_deref() {
+            None => {
+                tracing::warn!(
+                    connection = id,
+                    "Master server does not support semi-sync, fallback to asynchronous replication"
+                );
+                self.receiver.update(|progress| progress.acknowledges = false);
+                return Ok(());
+            }
+            Some("ON") => {}
+            Some(_) => tracing::info!(
+                connection = id,
+                "Slave has semi-sync enabled but master server does not. Semi-sync will be \
+                 activated when master enables it"
+            ),
+        }
+        self.set("SET @rpl_semi_sync_slave= 1", WHAT)?;
+        self.client.expect_marks();
+        self.receiver.update(|progress| progress.acknowledges = true);
+        Ok(())
+    }
+
     fn ask(&mut self, from: &StartPosition) -> Result<(), End> {
         self.receiver.set_state(state::REQUESTING);
         let server = &self.receiver.server;
@@ -248,9 +280,10 @@ impl Dialogue<'_> {
             ),
         };
         let id = self.receiver.handle.id;
+        let kind = if self.client.is_marked() { "semi-sync" } else { "asynchronous" };
         tracing::info!(
             connection = id,
-            "Slave I/O thread: connected to master '{user}@{host}:{port}',{at}"
+            "Slave I/O thread: connected to master '{user}@{host}:{port}', {kind} {at}"
         );
     }
 }

@@ -8,8 +8,9 @@ use std::io;
 use std::time::Duration;
 
 use rustix::io::Errno;
+use selkie_protocol::replica::{Ack, Marked};
 use selkie_replication::codec::{GtidListEvent, flags};
-use selkie_replication::replica::{Stream, StreamError, Taken};
+use selkie_replication::replica::{Place, Stream, StreamError, Taken};
 use selkie_replication::{Event, EventKind, Header};
 use selkie_types::SqlError;
 use selkie_types::error::catalogue::{
@@ -17,7 +18,7 @@ use selkie_types::error::catalogue::{
     ER_NETWORK_READ_EVENT_CHECKSUM_FAILURE, ER_OUT_OF_RESOURCES, ER_SLAVE_RELAY_LOG_WRITE_FAILURE,
 };
 
-use super::settings::number;
+use super::settings::{number, traces};
 use super::{End, READ, Receiver, relay_settings, state};
 use crate::replica::client::{Client, ClientError, TOO_LARGE};
 
@@ -25,6 +26,8 @@ use crate::replica::client::{Client, ClientError, TOO_LARGE};
 const BATCH: usize = 256 << 10;
 /// Time between two attempts to write to a full disk, and two looks at the relay files' space.
 const LOOK: Duration = Duration::from_secs(1);
+/// Part of `rpl_semi_sync_slave_trace_level`: every acknowledgement.
+const TRACE_DETAIL: u64 = 16;
 /// Attempts between two complaints in the log about a full disk.
 const COMPLAINT: u32 = 600;
 
@@ -41,8 +44,41 @@ pub(super) struct Intake<'r> {
     is_split: bool,
     /// Whether the stream has got on since the last flush.
     is_ahead: bool,
+    /// Events that came since the last flush.
+    events: u64,
+    /// Events in the relay files that are not known to be durable.
+    unsynced: u64,
     /// Bytes at which the batch is written: files do not become much larger than they should.
     most: usize,
+    /// What the primary wants to be told.
+    acks: Acks,
+}
+
+/// Acknowledgements that the primary wants.
+#[derive(Debug, Default)]
+struct Acks {
+    /// Whether it wants one about the running group.
+    is_asked: bool,
+    /// End of the last complete group about which it wants one.
+    place: Option<Place>,
+}
+
+impl Acks {
+    /// Notes an event: whether the primary asks with it, and up to where all is complete if the
+    /// event ends a group.
+    fn note(&mut self, is_asked: bool, complete: Option<&Place>) {
+        self.is_asked |= is_asked;
+        if self.is_asked
+            && let Some(place) = complete
+        {
+            self.is_asked = false;
+            self.place = Some(place.clone());
+        }
+    }
+
+    fn take(&mut self) -> Option<Place> {
+        self.place.take()
+    }
 }
 
 fn relay_failure() -> End {
@@ -60,7 +96,10 @@ impl<'r> Intake<'r> {
             whole: 0,
             is_split: false,
             is_ahead: false,
+            events: 0,
+            unsynced: 0,
             most: 0,
+            acks: Acks::default(),
         }
     }
 
@@ -137,8 +176,8 @@ impl<'r> Intake<'r> {
     /// Takes the event that has arrived. Returns whether it is more than the beginning that every
     /// new connection has.
     fn take(&mut self) -> Result<bool, End> {
-        let event = match self.client.event() {
-            Ok(Some(event)) => event,
+        let (event, is_asked) = match self.client.event() {
+            Ok(Some(Marked { event, is_asked })) => (event, is_asked),
             // The primary ends.
             Ok(None) => return Err(End::Lost(READ, None)),
             Err(error) => return Err(self.ended(&error)),
@@ -170,6 +209,7 @@ impl<'r> Intake<'r> {
             }
         }
         self.is_ahead |= ends;
+        self.acks.note(is_asked, ends.then(|| self.stream.complete()));
         let begins_file = header.kind == EventKind::ROTATE && header.has(flags::ARTIFICIAL);
         if begins_file && !self.stream.course().format_event().is_empty() {
             let event = event.to_vec();
@@ -186,6 +226,7 @@ impl<'r> Intake<'r> {
                 self.whole = self.batch.len();
             }
             self.batch.extend_from_slice(event);
+            self.events += 1;
             if ends {
                 self.whole = self.batch.len();
             }
@@ -234,12 +275,42 @@ impl<'r> Intake<'r> {
             self.write(&events)?;
             relay.publish();
             self.is_split = false;
+            self.unsynced += std::mem::take(&mut self.events);
         }
         let (place, gtids) = (self.stream.complete().clone(), self.stream.gtids().clone());
         self.receiver.update(|progress| {
             progress.received = place;
             progress.received_gtids = gtids;
         });
+        self.sync()?;
+        self.acknowledge()
+    }
+
+    /// Makes the relay files durable as often as `sync_relay_log` says.
+    fn sync(&mut self) -> Result<(), End> {
+        let every = number(&self.receiver.server, "sync_relay_log");
+        let is_due = every > 0 && self.unsynced >= every;
+        if !is_due {
+            return Ok(());
+        }
+        self.unsynced = 0;
+        self.receiver.relay.sync().map_err(|error| {
+            tracing::error!("Relay log: {error}");
+            relay_failure()
+        })
+    }
+
+    /// Tells the primary what it has asked for. All of that is in the relay files.
+    fn acknowledge(&mut self) -> Result<(), End> {
+        let Some(place) = self.acks.take() else { return Ok(()) };
+        let ack = Ack { offset: place.offset, file: place.file.as_bytes() };
+        self.client.acknowledge(&ack).map_err(|error| self.ended(&error))?;
+        self.receiver.update(|progress| progress.sent_acks += 1);
+        if traces(&self.receiver.server, TRACE_DETAIL) {
+            let Place { file, offset } = &place;
+            let id = self.receiver.handle.id;
+            tracing::info!(connection = id, "Semi-sync: acknowledged '{file}', position {offset}");
+        }
         Ok(())
     }
 

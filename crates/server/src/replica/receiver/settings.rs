@@ -48,3 +48,19 @@ pub(crate) fn relay_settings(server: &Server, connection: &Connection) -> RelayS
     let verify = value(server, "slave_sql_verify_checksum").as_bool();
     RelaySettings { server_id: server_id(server), max_size, verify }
 }
+
+/// `rpl_semi_sync_slave_enabled`.
+pub(super) fn acknowledges(server: &Server) -> bool {
+    value(server, "rpl_semi_sync_slave_enabled").as_bool()
+}
+
+/// `rpl_semi_sync_slave_kill_conn_timeout`.
+pub(super) fn kill_timeout(server: &Server) -> Duration {
+    Duration::from_secs(number(server, "rpl_semi_sync_slave_kill_conn_timeout").max(1))
+}
+
+/// Whether a kind of message about acknowledgements goes to the log:
+/// `rpl_semi_sync_slave_trace_level`.
+pub(super) fn traces(server: &Server, kind: u64) -> bool {
+    number(server, "rpl_semi_sync_slave_trace_level") & kind != 0
+}
