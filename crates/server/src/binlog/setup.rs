@@ -70,6 +70,11 @@ pub(crate) fn set_up(settings: &Settings, data_dir: &Path) -> Result<Option<Arc<
         }
         return Ok(None);
     };
+    if value(settings, "log_slave_updates").as_bool() && settings.replica.takes_own_groups {
+        let text = "using --replicate-same-server-id in conjunction with --log-slave-updates is \
+                    impossible, it would lead to infinite loops in this server.";
+        return Err(text.to_owned());
+    }
     for def in registry().all() {
         if let Some(what) = unbuilt(def, settings.get(def)) {
             return Err(format!("The binary log cannot be written with --{what} yet"));

@@ -75,7 +75,7 @@ impl Dialogue<'_> {
         self.begin_relay(checksum)?;
         self.log_begin(&from, &gtids);
         let wants = Wants {
-            own_server: Some(server_id(&self.receiver.server)),
+            own_server: (!takes_own(self.receiver)).then(|| server_id(&self.receiver.server)),
             ignored_servers: self.config.ignore_server_ids.clone(),
             do_domains: self.config.do_domains.clone(),
             ignored_domains: self.config.ignore_domains.clone(),
@@ -109,7 +109,7 @@ impl Dialogue<'_> {
         let answer = answer.map_err(|error| failed(&error, WHAT))?;
         let theirs = answer.and_then(|text| text.parse::<u32>().ok()).unwrap_or_default();
         self.receiver.update(|progress| progress.primary_id = theirs);
-        if theirs != server_id(&self.receiver.server) {
+        if theirs != server_id(&self.receiver.server) || takes_own(self.receiver) {
             return Ok(());
         }
         let text = "The slave I/O thread stops because master and slave have equal MariaDB server \
@@ -286,6 +286,11 @@ impl Dialogue<'_> {
             "Slave I/O thread: connected to master '{user}@{host}:{port}', {kind} {at}"
         );
     }
+}
+
+/// Whether groups with this server's number are applied too.
+fn takes_own(receiver: &Receiver) -> bool {
+    receiver.server.replica.options.takes_own_groups
 }
 
 /// Whether the primary should not send events that its sessions marked:
