@@ -188,6 +188,8 @@ replication() {
   "$python" tests/replication/binlog_random.py "$binary" --format MIXED --rounds 4 --seed 300
   "$python" tests/replication/binlog_random.py "$binary" --format MIXED --rounds 4 --seed 400 --kill
   "$python" tests/replication/recovery.py "$binary"
+  # A killed primary is replaced by a replica, three times; longer: --rounds 20. 40 s.
+  timeout 300 "$python" tests/replication/failover.py "$binary"
   # Three primaries into one, and a ring. 30 s.
   "$python" tests/replication/sources.py "$binary"
   # Replicas and primaries of both makes, killed now and then. 3 min.

@@ -21,13 +21,13 @@ import pymysql
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from replicas import chain as chains  # noqa: E402
-from replicas import crash, errors, filters, load, own_log, read_only, report, statements, stops  # noqa: E402
+from replicas import acks, crash, errors, filters, load, own_log, read_only, report, statements, stops  # noqa: E402
 from replicas.nodes import Node  # noqa: E402
 
-TOPICS = {"load": load, "statements": statements, "stops": stops, "crash": crash, "errors": errors, "filters": filters, "read_only": read_only,
+TOPICS = {"load": load, "statements": statements, "stops": stops, "crash": crash, "acks": acks, "errors": errors, "filters": filters, "read_only": read_only,
           "own_log": own_log}
 DEFAULT = {"MS": list(TOPICS),
-           "SS": ["load_by_position", "random_sessions", "stop_under_load", "primary_restarted", "crash", "own_log"],
+           "SS": ["load_by_position", "random_sessions", "stop_under_load", "primary_restarted", "crash", "acks", "own_log"],
            "SM": ["types_by_gtid", "random_sessions", "change_between_modes"],
            "SSM": ["load_by_gtid", "updates_of_a_load"],
            "MSM": ["images_minimal", "random_sessions", "mixed_format", "kill_middle", "updates_are_logged"]}

@@ -13,6 +13,7 @@ mod applier;
 mod change;
 mod client;
 mod connection;
+mod duplicates;
 mod events;
 mod info_files;
 mod life;
@@ -36,7 +37,7 @@ pub(crate) use show::{
 };
 pub(crate) use start::{reset, start_stop};
 pub(crate) use values::{
-    assign as assign_variable, check as check_variable, is_of_connection, of_connection,
-    value as variable,
+    assign as assign_variable, check as check_variable, check_stopped, is_of_connection,
+    of_connection, value as variable,
 };
 pub(crate) use wait::{wait_for_groups, wait_for_place};

@@ -265,6 +265,11 @@ impl Session {
         self.transaction.is_open()
     }
 
+    /// Whether the session keeps others from changing tables until it says otherwise.
+    pub fn has_locked_tables(&self) -> bool {
+        self.locked_tables.is_some() || !self.read_lock.is_empty()
+    }
+
     /// Whether strict mode is on.
     pub fn is_strict(&self) -> bool {
         self.frame.settings.expressions.sql_mode.is_strict()

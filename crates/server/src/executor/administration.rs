@@ -228,10 +228,11 @@ pub(super) fn statement(
         // session.
         session.commit()?;
     }
-    // The applier may wait for what this session has locked.
+    // The applier may wait for what this session has locked. Compat: a backup's locks do not count;
+    // the statement waits until it is killed.
     if let Statement::StartStopSlave(wanted) = statement
         && !wanted.start
-        && session.locked_tables.is_some()
+        && session.has_locked_tables()
     {
         return Err(SqlError::new(&ER_LOCK_OR_ACTIVE_TRANSACTION, &[]));
     }

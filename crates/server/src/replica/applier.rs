@@ -9,12 +9,12 @@ mod group;
 mod pace;
 mod parcel;
 
-use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use selkie_replication::Gtid;
+use selkie_exec::Killed;
 use selkie_replication::codec::{Event, EventKind, Format, Frame, GtidListEvent, flags};
 use selkie_replication::gtid::Position;
 use selkie_replication::replica::{Note, ParallelMode, Place};
@@ -60,6 +60,7 @@ pub(super) fn start(
 fn begin(server: &Arc<Server>, connection: &Arc<Connection>, relay: RelayLog) -> SqlResult<()> {
     let scope = Arc::new(ReplicaScope::new(connection.filter()));
     let session = server.backend.replica_session(server, Arc::clone(&scope), COMMAND)?;
+    connection.applier.session.store(session.handle().id, Ordering::Relaxed);
     let place = connection.progress.lock().relay.clone();
     let reader = match place.file.is_empty() {
         true => Ok(relay.reader()),
@@ -74,7 +75,6 @@ fn begin(server: &Arc<Server>, connection: &Arc<Connection>, relay: RelayLog) ->
     let applying = Applying {
         format: Arc::new(reader.course().format().clone()),
         handed: server.applied().state().gtids().clone(),
-        ahead: connection.progress.lock().ahead.clone(),
         membership,
         reader,
         server: Arc::clone(server),
@@ -130,8 +130,6 @@ struct Applying {
     membership: Option<Membership>,
     /// The last groups of each domain that the workers were given.
     handed: Position,
-    /// The last group of each domain that was applied before others which come again.
-    ahead: BTreeMap<u32, Gtid>,
     /// Format of the last group for the workers.
     format: Arc<Format>,
     /// The relay file before which all are removed.
@@ -156,7 +154,6 @@ impl Applying {
             tracing::error!("Slave SQL: {}, Internal MariaDB error code: {}", error, error.code());
         }
         progress.applier_error = error;
-        progress.ahead = std::mem::take(&mut self.ahead);
         progress.is_applying = false;
         progress.applier_state = "";
         progress.applying_since = None;
@@ -190,19 +187,20 @@ impl Applying {
         }
         let event = self.event(&frame)?;
         let mut group = Group::begin(&header, &event, begin);
-        if self.was_ahead(group.gtid) {
-            self.rest_of(&mut group, &header, &event)?;
-            let end = self.reader.course().place().clone();
-            self.reached(None, &end);
-            return Ok(());
+        if group.gtid.is_some_and(|gtid| self.is_done(gtid)) {
+            return self.pass(group, &header, &event);
         }
         if self.skips() {
             self.drain()?;
             return self.skip(group, &header, &event);
         }
         self.delay(header.timestamp)?;
+        let Some(owned) = self.offer(&group)? else { return self.pass(group, &header, &event) };
         let mut first = Some(bytes);
-        if self.membership.is_some() {
+        if !owned.is_empty() {
+            // The domain is owned until its group is applied.
+            self.drain()?;
+        } else if self.membership.is_some() {
             let again = group.again();
             if let Some(bytes) = first.take()
                 && self.hands_over(again, bytes)?
@@ -217,6 +215,10 @@ impl Applying {
                 Err(Trouble::End(end)) => return Err(end),
                 Err(Trouble::Failed(failed)) => {
                     self.session.give_up();
+                    // Compat: a kill is no error.
+                    if self.is_killed() {
+                        return Err(End::Stopped);
+                    }
                     if !failed.is_transient || !self.may_retry(&mut tries)? {
                         return Err(End::Failed(with_text(&failed)));
                     }
@@ -290,16 +292,19 @@ impl Applying {
         self.purge();
     }
 
-    /// Removes the relay files that are not needed any more.
+    /// Removes the relay files that are not needed any more. After a crash, what is applied must go
+    /// on where the files begin.
     fn purge(&mut self) {
-        let relay = self.connection.progress.lock().relay.clone();
-        let is_next_file = self.purged != relay.file;
-        if is_next_file {
-            self.purged.clone_from(&relay.file);
+        let file = self.connection.progress.lock().relay.file.clone();
+        if self.purged == file {
+            return;
         }
-        if is_next_file && self.server.globals.get(ids().relay_log_purge).as_bool() {
-            // A file that stays is removed at the next start.
-            let _ = self.relay.purge_below(&relay.file);
+        let is_purged =
+            self.server.globals.get(ids().relay_log_purge).as_bool() && self.settle().is_ok();
+        self.purged.clone_from(&file);
+        if is_purged {
+            // A file that stays is removed with the next ones.
+            let _ = self.relay.purge_below(&file);
         }
     }
 
@@ -310,7 +315,7 @@ impl Applying {
             && let Event::GtidList(list) = self.event(frame)?
             && list.flags & GtidListEvent::IGNORED != 0
         {
-            for gtid in list.gtids {
+            for gtid in list.gtids.into_iter().filter(|gtid| !self.is_done(*gtid)) {
                 self.server.applied().note_later(&self.note(Some(gtid), end.clone()).into())?;
                 self.handed.set(gtid);
             }
@@ -327,9 +332,18 @@ impl Applying {
         Ok(())
     }
 
+    /// Whether somebody wants the applier to end.
+    fn must_end(&self) -> bool {
+        self.connection.applier.should_stop() || self.is_killed()
+    }
+
+    fn is_killed(&self) -> bool {
+        self.session.handle().kill.get() != Killed::No
+    }
+
     /// The next event, outside of a group. None if it is time to look around.
     fn wait_for_event(&mut self) -> Result<Option<Vec<u8>>, End> {
-        if self.connection.applier.should_stop() {
+        if self.must_end() {
             return Err(End::Stopped);
         }
         if let Some(error) = self.membership.as_ref().and_then(Membership::failure) {
@@ -363,7 +377,7 @@ impl Applying {
     /// The next event of a group. All of the group is there.
     fn within_group(&mut self) -> Result<Vec<u8>, Trouble> {
         loop {
-            if self.connection.applier.should_stop() {
+            if self.must_end() {
                 return Err(Trouble::End(End::Stopped));
             }
             let next = self.reader.next(LOOK);

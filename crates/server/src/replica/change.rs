@@ -13,6 +13,7 @@ use selkie_types::error::catalogue::*;
 use selkie_types::{Condition, Level, SqlError, SqlResult};
 
 use super::connection::{Config, Connection, UsingGtid};
+use super::start::check_alive;
 use super::{info_files, names, threads};
 use crate::accounts::Privileges;
 use crate::admin::Notes;
@@ -57,7 +58,7 @@ pub(crate) fn change(
     shared.access.lock().check_global(Privileges::SUPER | Privileges::REPLICATION_SLAVE_ADMIN)?;
     let name = names::said(shared, statement.name.as_ref())?;
     let server = &shared.server;
-    let _admin = server.replica.admin.lock();
+    let _turn = server.replica.turn(&|| check_alive(shared))?;
     let known = server.replica.find(&name);
     check_conflict(server, known.as_deref(), &name, &said)?;
     let connection = match &known {
@@ -86,6 +87,9 @@ pub(crate) fn change(
     // A crash in between must not join the old primary with the new place: until the note at the
     // end, the files say what is applied.
     server.applied().note(&Note::Forget(connection.name.clone()))?;
+    if relay.is_none() {
+        threads::drop_relay_files(server, &connection)?;
+    }
     settle(&connection, config, (&place, is_placed), relay);
     if known.is_none() {
         server.replica.add(Arc::clone(&connection));
@@ -406,9 +410,6 @@ fn settle(
     (place, is_placed): (&Place, bool),
     relay: Option<Place>,
 ) {
-    if relay.is_none() {
-        threads::drop_relay_files(connection);
-    }
     *connection.config.lock() = config;
     let mut progress = connection.progress.lock();
     progress.applied.clone_from(place);

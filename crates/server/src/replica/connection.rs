@@ -9,18 +9,22 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use parking_lot::{Condvar, Mutex};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use selkie_replication::Gtid;
 use selkie_replication::gtid::Position;
-use selkie_replication::replica::{ParallelMode, Place, ReplicaFilter};
-use selkie_types::SqlError;
+use selkie_replication::replica::{Kept, ParallelMode, Place, ReplicaFilter};
+use selkie_types::{SqlError, SqlResult};
 
+use super::duplicates::Domains;
 use super::relay::RelayLog;
 use super::workers::Workers;
+use crate::binlog::LogNames;
 use crate::options::ReplicaOptions;
 
 /// Port of a primary for which none is said.
 pub(crate) const DEFAULT_PORT: u16 = 3306;
+/// Time between two looks of who waits for a thread, or for another statement.
+pub(super) const STEP: Duration = Duration::from_millis(50);
 /// Times to connect before a receiver gives up.
 pub(crate) const DEFAULT_RETRIES: u64 = 100_000;
 
@@ -163,6 +167,8 @@ pub(crate) struct Progress {
     pub(crate) applied: Place,
     /// Relay_Log_File, Relay_Log_Pos.
     pub(crate) relay: Place,
+    /// Groups behind that place that an earlier life has applied: the last one of each domain.
+    pub(crate) done: BTreeMap<u32, Gtid>,
     /// Header's timestamp of the group being applied; none if all received ones are.
     pub(crate) applying_since: Option<u32>,
     /// Seconds until a delayed group is applied: SQL_Remaining_Delay.
@@ -174,9 +180,6 @@ pub(crate) struct Progress {
     pub(crate) ddl_groups: u64,
     pub(crate) retried_transactions: u64,
     pub(crate) executed_entries: u64,
-    /// The last groups of domains that are applied though an earlier one of another domain, from
-    /// which on groups are read again, is not.
-    pub(crate) ahead: BTreeMap<u32, Gtid>,
 }
 
 /// A thread of a connection: whether it runs, and whether it should stop.
@@ -334,6 +337,25 @@ impl Connection {
         }
     }
 
+    /// Goes on with relay files of an earlier life. `asked` is what the connection asks by without
+    /// them.
+    pub(crate) fn go_on_with(&self, kept: Kept, asked: Position, names: &LogNames) {
+        let (number, offset) = kept.first;
+        let mut progress = self.progress.lock();
+        progress.relay = Place { file: names.file(number), offset };
+        progress.received = kept.received;
+        progress.received_gtids = asked;
+        kept.gtids.gtids().for_each(|gtid| progress.received_gtids.raise(gtid));
+        progress.done = kept.done;
+    }
+
+    /// The relay files have begun anew.
+    pub(crate) fn begin_relay_anew(&self) {
+        let mut progress = self.progress.lock();
+        progress.relay = Place::default();
+        progress.done.clear();
+    }
+
     /// Whether one of its threads runs.
     pub(crate) fn is_running(&self) -> bool {
         self.receiver.is_running() || self.applier.is_running()
@@ -353,6 +375,8 @@ pub(crate) struct Connections {
     /// Held by the statement that changes connections or starts and stops their threads. The
     /// threads themselves must not take it.
     pub(crate) admin: Mutex<()>,
+    /// Domains that connections apply groups of, if several receive the same ones.
+    pub(super) domains: Arc<Domains>,
     pub(super) options: ReplicaOptions,
     /// The sessions that apply groups beside each other.
     pub(crate) workers: Arc<Workers>,
@@ -374,8 +398,20 @@ impl Connections {
         Self {
             all: Mutex::new(BTreeMap::from([(String::new(), Arc::new(first))])),
             admin: Mutex::default(),
+            domains: Arc::default(),
             options,
             workers: Arc::default(),
+        }
+    }
+
+    /// Waits for the turn to change connections, or to start and stop threads. `check` fails if
+    /// nobody waits any more.
+    pub(crate) fn turn(&self, check: &dyn Fn() -> SqlResult<()>) -> SqlResult<MutexGuard<'_, ()>> {
+        loop {
+            if let Some(turn) = self.admin.try_lock_for(STEP) {
+                return Ok(turn);
+            }
+            check()?;
         }
     }
 

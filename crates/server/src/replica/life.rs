@@ -4,17 +4,20 @@
 //! Must not fail the server's start: a replica that does not run can be repaired by statements.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::change::{default_heartbeat, new_connection};
 use super::connection::{Config, Connection, Connections};
-use super::{info_files, start};
+use super::{info_files, start, threads};
 use crate::options::Settings;
 use crate::server::Server;
 use crate::variables::registry;
 
 /// Time that the threads have to end.
 const GRACE: Duration = Duration::from_secs(60);
+/// Time that an applier has to end its group.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The connections as options configure them, before the server is there.
 pub(crate) fn set_up(settings: &Settings) -> Connections {
@@ -57,11 +60,15 @@ fn load(server: &Server, name: &str) {
         *connection.config.lock() = saved.config;
         let mut progress = connection.progress.lock();
         let noted = server.applied().state().place(name).cloned();
-        // All that was received in the last life is received again.
         progress.applied = noted.unwrap_or(saved.applied);
+        // Without relay files, all that is not applied is received again.
         progress.received = progress.applied.clone();
     }
-    server.replica.add(connection);
+    server.replica.add(Arc::clone(&connection));
+    if connection.has_primary() && threads::open_relay(server, &connection).is_err() {
+        // It is tried again when the threads start.
+        tracing::error!("Master '{name}': what was received before is not known");
+    }
 }
 
 /// Stops all threads, and writes the files.
@@ -85,6 +92,12 @@ pub(crate) fn end(server: &Server) {
 }
 
 fn end_one(server: &Server, connection: &Connection, deadline: Instant) {
+    let applier = &connection.applier;
+    if !applier.wait_ended(PATIENCE) {
+        // It may wait for a lock of a client, which ends later. The group is rolled back.
+        let session = server.sessions.find(applier.session.load(Ordering::Relaxed));
+        session.iter().for_each(|session| session.kill_connection());
+    }
     for thread in [&connection.applier, &connection.receiver] {
         if !thread.wait_ended(deadline.saturating_duration_since(Instant::now())) {
             tracing::warn!("Master '{}': a slave thread did not exit", connection.name);

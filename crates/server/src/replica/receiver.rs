@@ -37,6 +37,7 @@ use crate::sessions::{Door, SessionHandle};
 use crate::variables::VERSION;
 
 pub(super) use self::settings::relay_settings;
+pub(super) use self::start::applied_gtids;
 
 /// Names of states, as MariaDB has them.
 mod state {

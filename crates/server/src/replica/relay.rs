@@ -9,6 +9,7 @@
 //! be needed to know what was applied (REPLICA-1).
 
 mod files;
+mod kept;
 mod names;
 mod reader;
 #[cfg(test)]
@@ -24,7 +25,7 @@ use std::time::SystemTime;
 use parking_lot::{Condvar, Mutex};
 use selkie_replication::codec::{Checksum, HEADER_BYTES, Header};
 use selkie_replication::log::FileNumber;
-use selkie_replication::replica::{Course, Place, RelayWriter};
+use selkie_replication::replica::{Course, Kept, Known, Place, RelayWriter};
 
 use crate::binlog::LogNames;
 use crate::variables::VERSION;
@@ -95,13 +96,40 @@ impl RelayLog {
         let (file, length) = files::create(&names, 1, &head(settings, Checksum::Crc32))?;
         files::write_index(&names, [1].into_iter())?;
         let public = Public { files: VecDeque::from([(1, length)]), ..Public::default() };
-        Ok(Self(Arc::new(Shared {
+        Ok(Self::new(names, settings, Writer::new(file, length, Checksum::Crc32), public))
+    }
+
+    /// Goes on with what an earlier life has left, as far as it follows what is applied. Returns
+    /// what that is; none if nothing of it is used, so that the first file begins.
+    pub(crate) fn reopen(
+        names: LogNames,
+        settings: RelaySettings,
+        known: Known,
+    ) -> io::Result<(Self, Option<Kept>)> {
+        let found = kept::walk(&names, known)?;
+        let Some(kept) = found.filter(|kept| !kept.received.file.is_empty()) else {
+            return Ok((Self::open(names, settings)?, None));
+        };
+        let (files, file) = kept::cut(&names, &kept)?;
+        let public = Public { files: files.into(), has_events: true, ..Public::default() };
+        // The next event begins a stream, in a file of its own.
+        let writer = Writer::new(file, kept.end.1, Checksum::Crc32);
+        Ok((Self::new(names, settings, writer, public), Some(kept)))
+    }
+
+    fn new(names: LogNames, settings: RelaySettings, writer: Writer, public: Public) -> Self {
+        Self(Arc::new(Shared {
             names,
             settings: Mutex::new(settings),
-            writer: Mutex::new(Writer::new(file, length, Checksum::Crc32)),
+            writer: Mutex::new(writer),
             public: Mutex::new(public),
             grown: Condvar::new(),
-        })))
+        }))
+    }
+
+    /// Removes all files of these names, which nobody uses.
+    pub(crate) fn remove(names: &LogNames) -> io::Result<()> {
+        files::remove_all(names)
     }
 
     /// Changes the settings, from the next event on.

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use selkie_exec::Killed;
 use selkie_replication::gtid::Position;
 use selkie_replication::replica::{Note, Place};
 use selkie_sql::ast::{SlaveUntil, Slaves, StartStopSlave, StringLiteral};
@@ -55,7 +56,7 @@ pub(crate) fn start_stop(
         return Err(SqlError::new(&ER_LOCK_OR_ACTIVE_TRANSACTION, &[]));
     }
     let wanted = Threads::said(statement);
-    let _admin = shared.server.replica.admin.lock();
+    let _turn = shared.server.replica.turn(&|| check_alive(shared))?;
     match &statement.which {
         Slaves::All => all(shared, statement.start, wanted, notes),
         Slaves::One(name) => {
@@ -68,6 +69,14 @@ pub(crate) fn start_stop(
                 false => stop_one(shared, wanted, &connection, notes),
             }
         }
+    }
+}
+
+/// Fails if the statement is killed.
+pub(super) fn check_alive(shared: &Shared) -> SqlResult<()> {
+    match shared.handle.kill.get() {
+        Killed::No => Ok(()),
+        _ => Err(SqlError::interrupted()),
     }
 }
 
@@ -212,17 +221,13 @@ fn stop_one(
 
 /// Stops threads that run, and waits for their end. A killed statement leaves them stopping.
 fn stop_threads(shared: &Shared, connection: &Connection, threads: Threads) -> SqlResult<()> {
-    let check = || match shared.handle.kill.get() {
-        selkie_exec::Killed::No => Ok(()),
-        _ => Err(SqlError::interrupted()),
-    };
     let receiver = threads.receiver.then_some(&connection.receiver);
     let applier = threads.applier.then_some(&connection.applier);
     let threads = || applier.into_iter().chain(receiver);
     threads().for_each(|thread| thread.ask_to_stop());
     // An applier may wait for events.
     connection.relay().into_iter().for_each(|relay| relay.wake());
-    threads().try_for_each(|thread| threads::wait_ended(thread, &check))?;
+    threads().try_for_each(|thread| threads::wait_ended(thread, &|| check_alive(shared)))?;
     info_files::save(&shared.server, connection)
 }
 
@@ -235,15 +240,17 @@ pub(crate) fn reset(
 ) -> SqlResult<()> {
     let server = &shared.server;
     let name = names::said(shared, name)?;
-    let _admin = server.replica.admin.lock();
+    let _turn = server.replica.turn(&|| check_alive(shared))?;
     let connection = names::find(server, &name)?;
     if connection.is_running() {
         return Err(must_stop(&connection.name));
     }
     let using = std::mem::take(&mut connection.config.lock().using_gtid);
     notes.extend(implicit_change("RESET SLAVE", using, UsingGtid::SlavePos));
+    // Not the other way round: after a crash in between, these files would be taken for what
+    // follows the new beginning.
+    threads::drop_relay_files(server, &connection)?;
     forget_progress(server, &connection)?;
-    threads::drop_relay_files(&connection);
     info_files::remove(server, &connection)?;
     if !all {
         return Ok(());

@@ -4,19 +4,15 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
-use selkie_replication::replica::Place;
-use selkie_types::error::catalogue::ER_RELAY_LOG_INIT;
+use selkie_replication::replica::Known;
+use selkie_types::error::catalogue::{ER_RELAY_LOG_FAIL, ER_RELAY_LOG_INIT};
 use selkie_types::{SqlError, SqlResult};
 
-use super::connection::{Connection, Running};
+use super::connection::{Connection, Running, STEP, UsingGtid};
 use super::relay::{RelayLog, relay_names};
 use super::{applier, receiver};
 use crate::server::Server;
-
-/// Time between two looks of who waits for the end of a thread.
-const STEP: Duration = Duration::from_millis(50);
 
 /// A relay file with its length.
 pub(super) type RelayFile = (String, u64);
@@ -33,13 +29,28 @@ pub(super) fn start_applier(server: &Arc<Server>, connection: &Arc<Connection>) 
     applier::start(server, connection, relay)
 }
 
-fn open_relay(server: &Server, connection: &Connection) -> SqlResult<RelayLog> {
+/// The relay files. The first time in a life, those of the one before are used as far as they go on
+/// from what is applied: what this server has acknowledged may be nowhere else.
+pub(super) fn open_relay(server: &Server, connection: &Connection) -> SqlResult<RelayLog> {
     let names = || relay_names(server, &connection.name);
-    let opened = connection
-        .open_relay(|| RelayLog::open(names(), receiver::relay_settings(server, connection)));
+    let opened = connection.open_relay(|| {
+        let settings = receiver::relay_settings(server, connection);
+        let using = connection.config.lock().using_gtid;
+        let state = server.applied().state();
+        let Some(place) = state.place(&connection.name).cloned() else {
+            return RelayLog::open(names(), settings);
+        };
+        let by_gtids = using != UsingGtid::No;
+        let known = Known { gtids: state.gtids().clone(), place, by_gtids };
+        let (relay, kept) = RelayLog::reopen(names(), settings, known)?;
+        if let Some(kept) = kept {
+            connection.go_on_with(kept, receiver::applied_gtids(server, using), &names());
+        }
+        Ok(relay)
+    });
     opened.map_err(|error| {
         tracing::error!("Failed to open the relay log '{}': {error}", names().shown_base);
-        SqlError::new(&ER_RELAY_LOG_INIT, &[])
+        SqlError::new(&ER_RELAY_LOG_INIT, &[&error])
     })
 }
 
@@ -52,13 +63,17 @@ pub(super) fn wait_ended(thread: &Running, check: &dyn Fn() -> SqlResult<()>) ->
 }
 
 /// Removes the relay files. The next ones begin with what the primary sends after this.
-pub(super) fn drop_relay_files(connection: &Connection) {
-    if let Some(Err(error)) = connection.relay().map(RelayLog::reset) {
+pub(super) fn drop_relay_files(server: &Server, connection: &Connection) -> SqlResult<()> {
+    let dropped = match connection.relay() {
+        Some(relay) => relay.reset(),
+        None => RelayLog::remove(&relay_names(server, &connection.name)),
+    };
+    dropped.map_err(|error| {
         tracing::error!("The relay files could not begin anew: {error}");
-    }
-    let mut progress = connection.progress.lock();
-    progress.relay = Place::default();
-    progress.ahead.clear();
+        SqlError::new(&ER_RELAY_LOG_FAIL, &[&error])
+    })?;
+    connection.begin_relay_anew();
+    Ok(())
 }
 
 /// The relay files.

@@ -14,6 +14,7 @@ use selkie_types::{Condition, Level, SqlError, SqlResult};
 
 use super::change::must_stop;
 use super::connection::{Connection, UsingGtid};
+use super::start::check_alive;
 use super::{names, threads};
 use crate::admin::Notes;
 use crate::server::Server;
@@ -111,7 +112,7 @@ pub(crate) fn check(
     notes: &mut Notes,
 ) -> SqlResult<()> {
     if OF_WORKERS.contains(&def.name) {
-        return check_none_runs(&shared.server);
+        return check_stopped(shared);
     }
     if !is_own(def.name) {
         return Ok(());
@@ -139,22 +140,23 @@ pub(crate) fn check(
     }
 }
 
-/// Fails (1198) if a thread of a connection runs.
-fn check_none_runs(server: &Server) -> SqlResult<()> {
-    match server.replica.list().iter().find(|connection| connection.is_running()) {
-        Some(running) => Err(must_stop(&running.name)),
-        None => Ok(()),
+/// Groups of several domains that are applied in parallel have no order to count in.
+fn check_skip(shared: &Shared, connection: &Connection) -> SqlResult<()> {
+    let globals = &shared.server.globals;
+    let is_parallel = globals.get(ids().slave_parallel_threads).as_u64() > 0;
+    let by_gtid = connection.config.lock().using_gtid != UsingGtid::No;
+    let domains = || shared.server.applied().state().gtids().gtids().count();
+    match is_parallel && by_gtid && domains() > 1 {
+        true => Err(SqlError::new(&ER_SLAVE_SKIP_NOT_IN_GTID, &[])),
+        false => Ok(()),
     }
 }
 
-/// Fails (1966) if nobody can say which groups would be skipped.
-fn check_skip(shared: &Shared, connection: &Connection) -> SqlResult<()> {
-    let server = &shared.server;
-    let is_beside = server.globals.get(ids().slave_parallel_threads).as_u64() > 0;
-    let by_gtid = connection.config.lock().using_gtid != UsingGtid::No;
-    match is_beside && by_gtid && server.applied().state().gtids().gtids().count() > 1 {
-        true => Err(SqlError::new(&ER_SLAVE_SKIP_NOT_IN_GTID, &[])),
-        false => Ok(()),
+/// Fails (1198) if a thread of any connection runs.
+pub(crate) fn check_stopped(shared: &Shared) -> SqlResult<()> {
+    match shared.server.replica.list().iter().find(|c| c.is_running()) {
+        Some(running) => Err(must_stop(&running.name)),
+        None => Ok(()),
     }
 }
 
@@ -162,7 +164,7 @@ fn check_skip(shared: &Shared, connection: &Connection) -> SqlResult<()> {
 /// gives warnings.
 fn check_position(shared: &Shared, value: &VarValue, notes: &mut Notes) -> SqlResult<()> {
     let server = &shared.server;
-    check_none_runs(server)?;
+    check_stopped(shared)?;
     if shared.handle.in_transaction() {
         return Err(SqlError::new(&ER_CANT_DO_THIS_DURING_AN_TRANSACTION, &[]));
     }
@@ -203,15 +205,16 @@ pub(crate) fn assign(
     }
     let server = &shared.server;
     if def.name == "gtid_slave_pos" {
-        let _admin = server.replica.admin.lock();
-        check_none_runs(server)?;
+        let _turn = server.replica.turn(&|| check_alive(shared))?;
+        check_stopped(shared)?;
         let position = crate::admin::parsed::<Position>(value.as_str())?;
+        // Received events follow what was applied before.
+        let all = server.replica.list();
+        all.iter().try_for_each(|connection| threads::drop_relay_files(server, connection))?;
         server.applied().note(&Note::Position(position.gtids().collect()))?;
         if let Some(binlog) = server.binlog() {
             binlog.log().note_seen(position.gtids());
         }
-        // Received events follow what was applied before.
-        server.replica.list().iter().for_each(|connection| threads::drop_relay_files(connection));
         return Ok(false);
     }
     if let Some(name) = name.filter(|_| def.name == PARALLEL_MODE)

@@ -34,7 +34,7 @@ ids! {
     div_precision_increment enforce_storage_engine error_count expire_logs_days
     explicit_defaults_for_timestamp external_user extra_max_connections extra_port
     foreign_key_checks general_log general_log_file group_concat_max_len gtid_binlog_state
-    gtid_domain_id gtid_seq_no gtid_slave_pos gtid_strict_mode hostname identity in_transaction
+    gtid_domain_id gtid_ignore_duplicates gtid_seq_no gtid_slave_pos gtid_strict_mode hostname identity in_transaction
     init_connect init_file innodb_lock_wait_timeout innodb_print_all_deadlocks
     innodb_snapshot_isolation innodb_status_output_locks insert_id interactive_timeout
     last_insert_id lc_messages lc_time_names local_infile lock_wait_timeout

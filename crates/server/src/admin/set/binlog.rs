@@ -73,9 +73,7 @@ pub(super) fn check(
         return Err(SqlError::not_supported(what));
     }
     match def.name {
-        "gtid_ignore_duplicates" if value.as_bool() => {
-            Err(SqlError::not_supported("gtid_ignore_duplicates=ON"))
-        }
+        "gtid_ignore_duplicates" => crate::replica::check_stopped(shared),
         "gtid_seq_no" => explicit_number(shared, value.as_u64(), given),
         "gtid_binlog_state" => state_assignment(shared, value),
         _ => Ok(()),

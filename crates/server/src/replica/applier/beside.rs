@@ -3,7 +3,6 @@
 //!
 //! Must not apply groups.
 
-use selkie_replication::Gtid;
 use selkie_replication::replica::{Entry, Place};
 use selkie_types::SqlError;
 
@@ -57,7 +56,7 @@ impl Applying {
                 // One of them may just have failed.
                 return membership.failure().map_or(Ok(()), |error| Err(End::Failed(error)));
             }
-            if self.connection.applier.should_stop() {
+            if self.must_end() {
                 return Err(End::Stopped);
             }
             self.set_state(state);
@@ -120,24 +119,14 @@ impl Applying {
         self.purge();
     }
 
-    /// Whether a group was applied before, ahead of one of another domain that was not. Then it is
-    /// passed over.
-    pub(super) fn was_ahead(&mut self, gtid: Option<Gtid>) -> bool {
-        let Some(gtid) = gtid else { return false };
-        let Some(last) = self.ahead.get(&gtid.domain).copied() else { return false };
-        if last == gtid {
-            self.ahead.remove(&gtid.domain);
-        }
-        true
-    }
-
     /// Ends the workers' part: groups that have begun are applied, the others are forgotten. Returns
     /// the error of the group that has failed.
     pub(super) fn leave_workers(&mut self) -> Option<SqlError> {
         self.membership.as_ref()?;
         self.set_state(DRAINING);
         let membership = self.membership.take()?;
-        self.ahead.extend(membership.stop(&|| self.resolve()));
+        let ahead = membership.stop(&|| self.resolve());
+        self.connection.progress.lock().done.extend(ahead);
         let unsettled = membership.take_unsettled();
         let settled = unsettled.into_iter().try_for_each(|commit| commit.settle());
         membership.failure().or(settled.err())

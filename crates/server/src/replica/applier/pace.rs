@@ -5,6 +5,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use selkie_replication::Gtid;
 use selkie_replication::codec::{Event, Header};
 use selkie_replication::replica::Place;
 
@@ -12,8 +13,11 @@ use super::{Applying, End, LOOK, Trouble};
 use crate::replica::applier::group::Group;
 use crate::replica::connection::Until;
 use crate::server::Server;
+use crate::replica::duplicates::{Offer, Owned};
 use crate::variables::ids;
 
+const OFFERING: &str =
+    "Waiting for other master connection to process GTID received on multiple master connections";
 const DELAYING: &str = "Waiting until MASTER_DELAY seconds after master executed event";
 
 impl Applying {
@@ -58,7 +62,7 @@ impl Applying {
             progress.remaining_delay = Some(left.clamp(0, i64::from(u32::MAX)) as u32);
             drop(progress);
             self.set_state(DELAYING);
-            if self.connection.applier.should_stop() {
+            if self.must_end() {
                 return Err(End::Stopped);
             }
             std::thread::sleep(LOOK);
@@ -78,7 +82,7 @@ impl Applying {
         header: &Header,
         event: &Event<'_>,
     ) -> Result<(), End> {
-        let events = self.rest_of(&mut group, header, event)?;
+        let events = self.go_behind(&mut group, header, event)?;
         let end = self.reader.course().place().clone();
         let entry = self.entry(&mut group, end.clone());
         self.server.applied().note_later(&entry)?;
@@ -90,8 +94,58 @@ impl Applying {
         Ok(())
     }
 
-    /// Reads over a group whose first event is `event`. Returns its number of events.
-    pub(super) fn rest_of(
+    /// Whether an earlier life has applied a group, which the applier goes behind.
+    pub(super) fn is_done(&self, gtid: Gtid) -> bool {
+        let mut progress = self.connection.progress.lock();
+        let last = progress.done.get(&gtid.domain).copied();
+        if last == Some(gtid) {
+            progress.done.remove(&gtid.domain);
+        }
+        last.is_some()
+    }
+
+    /// Goes behind a group that an earlier life, or another connection, has applied.
+    pub(super) fn pass(
+        &mut self,
+        mut group: Group,
+        header: &Header,
+        event: &Event<'_>,
+    ) -> Result<(), End> {
+        self.go_behind(&mut group, header, event)?;
+        let end = self.reader.course().place().clone();
+        // The number is in the position already.
+        let number = group.gtid.take();
+        let entry = self.entry(&mut group, end.clone());
+        self.server.applied().note_later(&entry)?;
+        number.into_iter().for_each(|gtid| self.handed.set(gtid));
+        self.reached(Some(&group), &end);
+        Ok(())
+    }
+
+    /// Offers a group that other connections may have received too. None if the applier goes behind
+    /// it, because it is applied. Without `gtid_ignore_duplicates` nobody is asked.
+    pub(super) fn offer(&self, group: &Group) -> Result<Option<Vec<Owned>>, End> {
+        let ignores = self.server.globals.get(ids().gtid_ignore_duplicates).as_bool();
+        let Some(gtid) = group.gtid.filter(|_| ignores) else { return Ok(Some(Vec::new())) };
+        let tracker = self.server.applied().tracker();
+        let is_applied = || {
+            let last = tracker.look(|applied| applied.gtids().last(gtid.domain));
+            last.is_some_and(|last| last.seq >= gtid.seq)
+        };
+        loop {
+            match self.server.replica.domains.offer(gtid.domain, LOOK, is_applied) {
+                Offer::Owned(owned) => return Ok(Some(vec![owned])),
+                Offer::Applied => return Ok(None),
+                Offer::Busy => self.set_state(OFFERING),
+            }
+            if self.must_end() {
+                return Err(End::Stopped);
+            }
+        }
+    }
+
+    /// Reads up to the end of a group. Returns the number of its events.
+    fn go_behind(
         &mut self,
         group: &mut Group,
         header: &Header,

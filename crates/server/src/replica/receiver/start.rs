@@ -42,7 +42,7 @@ pub(super) fn start_position(
 }
 
 /// The groups that this server has applied, and with `CurrentPos` those that it has logged itself.
-fn applied_gtids(server: &Server, using: UsingGtid) -> Position {
+pub(in crate::replica) fn applied_gtids(server: &Server, using: UsingGtid) -> Position {
     let value = match using {
         UsingGtid::CurrentPos => crate::binlog::value(server, "gtid_current_pos"),
         _ => None,

@@ -13,7 +13,7 @@ use selkie_replication::log::FileNumber;
 use crate::binlog::LogNames;
 
 /// Permissions of new files, as those of the binary log.
-const MODE: u32 = 0o640;
+pub(super) const MODE: u32 = 0o640;
 
 fn path(names: &LogNames, number: FileNumber) -> PathBuf {
     names.directory.join(names.file(number))
@@ -46,13 +46,21 @@ pub(super) fn remove(names: &LogNames, number: FileNumber) -> io::Result<()> {
     gone(fs::remove_file(path(names, number)))
 }
 
-/// Removes all files of these names, and the index.
-pub(super) fn remove_all(names: &LogNames) -> io::Result<()> {
+/// The numbers of the files of these names, in order.
+pub(super) fn numbers(names: &LogNames) -> io::Result<Vec<FileNumber>> {
+    let mut numbers = Vec::new();
     for entry in fs::read_dir(&names.directory)? {
         let name = entry?.file_name();
-        if let Some(number) = name.to_str().and_then(|name| names.number(name)) {
-            remove(names, number)?;
-        }
+        numbers.extend(name.to_str().and_then(|name| names.number(name)));
+    }
+    numbers.sort_unstable();
+    Ok(numbers)
+}
+
+/// Removes all files of these names, and the index.
+pub(super) fn remove_all(names: &LogNames) -> io::Result<()> {
+    for number in numbers(names)? {
+        remove(names, number)?;
     }
     gone(fs::remove_file(&names.index))
 }

@@ -260,3 +260,109 @@ impl RelayReader {
         self.next(NOW)
     }
 }
+
+/// What an applier has done with all groups up to one.
+fn applied(seq: u64, end: u64) -> Known {
+    let gtid = selkie_replication::Gtid { domain: 0, server: 1, seq };
+    let place = match seq {
+        0 => Place::default(),
+        _ => Place { file: "binlog.000003".to_owned(), offset: end },
+    };
+    Known { gtids: (seq > 0).then_some(gtid).into_iter().collect(), place, by_gtids: true }
+}
+
+/// Groups that a reader gives from a place of a walk on.
+fn from(relay: &RelayLog, kept: &Kept) -> Vec<u64> {
+    let (number, offset) = kept.first;
+    let place = Place { file: relay.names().file(number), offset };
+    seqs(&all(&mut relay.reader_at(&place).unwrap()))
+}
+
+fn seqs(events: &[Vec<u8>]) -> Vec<u64> {
+    let of_kind = |event: &&Vec<u8>| event[4] == selkie_replication::EventKind::GTID.0;
+    let seq = |event: &Vec<u8>| u64::from_le_bytes(event[19..27].try_into().unwrap());
+    events.iter().filter(of_kind).map(seq).collect()
+}
+
+/// KEPT-1, KEPT-2: whatever a crash left of the files, the groups behind the applied one are used
+/// up to the last whole one, by both kinds of position.
+#[test]
+fn another_life_goes_on_with_whole_groups_behind_the_applied_one() {
+    const GROUPS: u64 = 24;
+    for (applied_seq, cut) in [(0, 0), (0, 1), (7, 3), (7, 700), (23, 10), (24, 0), (24, 5)] {
+        for by_gtids in [true, false] {
+            let directory = Directory::new("kept");
+            let relay = RelayLog::open(directory.names(), SETTINGS).unwrap();
+            relay.begin_stream(Checksum::Crc32).unwrap();
+            let mut primary = Primary::new();
+            relay.append(&primary.begin().concat()).unwrap();
+            let mut ends = vec![primary.end];
+            for seq in 1..=GROUPS {
+                relay.append(&primary.group(seq, 500).concat()).unwrap();
+                ends.push(primary.end);
+            }
+            // A group that did not come whole.
+            let rest = primary.group(GROUPS + 1, 500);
+            relay.push(&rest[0]).unwrap();
+            let (name, length) = relay.files().pop().unwrap();
+            let path = directory.0.join(&name);
+            drop(relay);
+            let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+            file.set_len(length + rest[0].len() as u64 - cut).unwrap();
+
+            let known = Known { by_gtids, ..applied(applied_seq, ends[applied_seq as usize]) };
+            let (relay, kept) = RelayLog::reopen(directory.names(), SETTINGS, known).unwrap();
+            let lost = u64::from(cut > rest[0].len() as u64);
+            if applied_seq > GROUPS - lost {
+                // The files end before what is applied.
+                assert_eq!(kept, None);
+                assert!(relay.is_fresh());
+                continue;
+            }
+            let kept = kept.unwrap();
+            let last = GROUPS - lost;
+            assert_eq!(from(&relay, &kept), (applied_seq + 1..=last).collect::<Vec<_>>());
+            assert_eq!(kept.received.offset, ends[last as usize]);
+            assert_eq!(kept.gtids.to_string(), format!("0-1-{last}"));
+            assert!(!relay.is_fresh());
+            // The next stream goes on.
+            relay.begin_stream(Checksum::Crc32).unwrap();
+            relay.append(&primary.begin()[0]).unwrap();
+            let mut next = Primary { end: ends[last as usize], ..Primary::new() };
+            relay.append(&next.group(last + 1, 500).concat()).unwrap();
+            assert_eq!(from(&relay, &kept), (applied_seq + 1..=last + 1).collect::<Vec<_>>());
+        }
+    }
+}
+
+#[test]
+fn files_that_do_not_follow_what_is_applied_are_not_used() {
+    let directory = Directory::new("gap");
+    let relay = RelayLog::open(directory.names(), SETTINGS).unwrap();
+    relay.begin_stream(Checksum::Crc32).unwrap();
+    let mut primary = Primary::new();
+    relay.append(&primary.begin().concat()).unwrap();
+    for seq in 5..40 {
+        relay.append(&primary.group(seq, 500).concat()).unwrap();
+    }
+    let numbers: Vec<_> = relay.0.public.lock().files.iter().map(|(number, _)| *number).collect();
+    drop(relay);
+    let reopened = |known| {
+        let walked = super::kept::walk(&directory.names(), known).unwrap();
+        walked.map(|kept| kept.gtids.to_string())
+    };
+    // Lower numbers may come later in a domain, so it is not known where 0-1-20 from elsewhere is.
+    let other = selkie_replication::Gtid { domain: 0, server: 9, seq: 20 };
+    let elsewhere = Known { gtids: [other].into_iter().collect(), ..applied(20, 0) };
+    assert_eq!(reopened(elsewhere), None);
+    assert_eq!(reopened(applied(50, 0)), None);
+    assert_eq!(reopened(Known { by_gtids: false, ..applied(4, 9) }), None);
+    assert_eq!(reopened(applied(4, 0)).unwrap(), "0-1-39");
+    // A file in the middle is gone: those behind it are not used.
+    let gone = numbers[2];
+    std::fs::remove_file(directory.0.join(directory.names().file(gone))).unwrap();
+    let (relay, kept) = RelayLog::reopen(directory.names(), SETTINGS, applied(4, 0)).unwrap();
+    assert_eq!(kept.unwrap().end.0, gone - 1);
+    assert_eq!(relay.files().len(), 2);
+    assert!(!directory.0.join(directory.names().file(gone + 1)).exists());
+}
