@@ -4,7 +4,8 @@
 usage: sources.py SELKIE
 
 Two MariaDB servers and a Selkie write into one Selkie by named connections, in domains of their own, while that one is
-killed; another Selkie replicates all from it. Then the first MariaDB becomes its replica too, and both write. In the end all
+killed; another Selkie replicates all from it. Then the groups of the first MariaDB come by the second one too, and are ignored
+once (gtid_ignore_duplicates). Then the first MariaDB becomes its replica too, and both write. In the end all
 have the same rows, and every group once.
 """
 import pathlib
@@ -69,6 +70,26 @@ def into_one(primaries, one, last):
     print(f"{len(primaries)} primaries into one: ok")
 
 
+def triangle(primaries, one, last):
+    """The second primary becomes a replica of the first one too, so that `one` receives each group of that twice."""
+    first, second, *_ = primaries
+    one.rows("STOP ALL SLAVES")
+    one.stop()
+    one.start([*one.more, "--gtid-ignore-duplicates=1"])
+    follow(second, first)
+    for turn in range(150):
+        first.rows(f"INSERT INTO d1.t (x) VALUES ('{turn}'), ('triangle')")
+        second.rows(f"INSERT INTO d2.t (x) VALUES ('{turn}')")
+        if turn in (50, 100):
+            one.kill()
+            one.start(list(one.more))
+    wait([one, last], position(*primaries))
+    same_rows([first, second, one, last], ["d1.t"])
+    same_rows([second, one, last], ["d2.t"])
+    second.rows("STOP SLAVE ''", "RESET SLAVE '' ALL")
+    print("one group by two ways: ok")
+
+
 def ring(first, second, last):
     """`second` is a replica of `first` already."""
     first.rows(f"SET GLOBAL gtid_slave_pos='{second.variable('gtid_slave_pos')}'")
@@ -90,6 +111,7 @@ def main():
             node.start()
         *primaries, one, last = nodes
         into_one(primaries, one, last)
+        triangle(primaries, one, last)
         ring(primaries[0], one, last)
     finally:
         for node in nodes:

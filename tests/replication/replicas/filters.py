@@ -7,7 +7,7 @@ from .nodes import gtids, until
 # One replica is looked at.
 WANTS = two
 CHECKS = ["do_db", "ignore_db", "do_table", "ignore_table", "wild_do_table", "wild_ignore_table", "rewrite_db", "filters_together", "filters_of_statements",
-          "ignore_server_ids", "do_domain_ids", "marked_for_skip", "filters_at_the_start", "filters_of_the_primary"]
+          "ignore_server_ids", "do_domain_ids", "marked_for_skip", "filters_at_the_start", "filters_of_the_primary", "filtered_branch"]
 LOAD = ("CREATE DATABASE da", "CREATE DATABASE db", "CREATE TABLE da.t1 (a INT PRIMARY KEY)", "CREATE TABLE da.t2 (a INT PRIMARY KEY)",
         "CREATE TABLE db.t1 (a INT PRIMARY KEY)", "CREATE TABLE db.t_x (a INT PRIMARY KEY)",
         "INSERT INTO da.t1 VALUES (1), (2)", "INSERT INTO da.t2 VALUES (1)", "INSERT INTO db.t1 VALUES (1), (2), (3)", "INSERT INTO db.t_x VALUES (1)",
@@ -196,3 +196,17 @@ def filters_of_the_primary(chain):
     primary.rows(*use(LOAD))
     chain.catch_up()
     report.same("tables", has(chain.replica), {**WHOLE, "db.t1": None, "db.t_x": None})
+
+
+def filtered_branch(chain):
+    """The end of a branch whose tables are all filtered finds nothing, and is no error."""
+    node = chain.replica
+    chain.follow(start=False)
+    node.rows("SET GLOBAL replicate_ignore_table='d.x'", "START SLAVE")
+    chain.primary.rows("CREATE DATABASE d", "CREATE TABLE d.x (a INT PRIMARY KEY)", "CREATE TABLE d.t (a INT PRIMARY KEY)")
+    for end in ("COMMIT", "ROLLBACK"):
+        chain.primary.rows(f"XA START '{end}'", f"INSERT INTO d.x VALUES ({len(end)})", f"XA END '{end}'", f"XA PREPARE '{end}'", f"XA {end} '{end}'",
+                           f"INSERT INTO d.t VALUES ({len(end)})")
+    chain.catch_up()
+    report.same("rows", node.value("SELECT COUNT(*) FROM d.t"), 2)
+    report.same("branches", len(node.rows("XA RECOVER")), 0)

@@ -2,7 +2,10 @@
 
 import os
 import subprocess
+import threading
 import time
+
+import pymysql
 
 from . import compare, report
 from .chain import ALL, LEDGER, Writers, branch, lost, only, running, sql_error, wait
@@ -10,7 +13,7 @@ from .nodes import USER, gtids, until
 
 CHECKS = ["stop_under_load", "single_threads", "change_between_modes", "refused_while_running", "reset_slave", "until_position", "until_gtid", "delay",
           "skip_counter_by_position", "skip_counter_by_gtid", "replica_restarted", "primary_restarted", "several_files", "waiting_functions",
-          "set_gtid_slave_pos", "relay_log"]
+          "set_gtid_slave_pos", "relay_log", "kill_idle_applier", "stop_while_locked", "shutdown_while_locked", "skip_counter_refused"]
 TABLE = ("CREATE DATABASE d", "CREATE TABLE d.t (a INT PRIMARY KEY, b INT)")
 
 
@@ -405,3 +408,91 @@ def relay_log(chain):
         return len([path for path in node.relay_files() if path.rsplit(".", 1)[-1].isdigit()]) <= 4
     until(few, "applied relay files are purged")
     report.same("rows", count(node), 83)
+
+
+def applier_session(node):
+    return node.value("SELECT id FROM information_schema.processlist WHERE command = 'Slave_SQL'")
+
+
+def kill_idle_applier(chain):
+    """KILL of an applier that has nothing to do ends it, and is no error."""
+    one_table(chain)
+    node = chain.replica
+    for kill in ("KILL", "KILL QUERY"):
+        time.sleep(0.3)
+        node.rows(f"{kill} {applier_session(node)}")
+        state = until(lambda: (lambda state: state if state["Slave_SQL_Running"] == "No" else None)(node.status()), f"{kill} ends the applier", 3)
+        report.same(f"the error after {kill}", (state["Last_SQL_Errno"], state["Slave_IO_Running"]), (0, "Yes"))
+        node.rows("START SLAVE")
+        chain.primary.rows(f"INSERT INTO d.t VALUES ({len(kill)}, 1)")
+        chain.catch_up()
+
+
+def waiting_applier(chain, lock):
+    """A session of the replica that holds a lock, for which the applier waits."""
+    one_table(chain)
+    holder = chain.replica.connect()
+    cursor = holder.cursor()
+    for text in lock:
+        cursor.execute(text)
+    chain.primary.rows("INSERT INTO d.t VALUES (1, 1)")
+    until(lambda: chain.replica.status()["Read_Master_Log_Pos"] == chain.primary.place()[1], "all is received")
+    time.sleep(0.7)
+    report.same("the applier waits", count(chain.replica), 0)
+    return holder, cursor
+
+
+@only(replica="S", length=2)
+def stop_while_locked(chain):
+    """STOP SLAVE waits for an applier that waits for a lock: not in the session that has it, and it can be killed."""
+    for lock, number in ((["FLUSH TABLES WITH READ LOCK"], 1192), (["LOCK TABLES d.t READ"], 1192)):
+        chain.clean()
+        holder, cursor = waiting_applier(chain, lock)
+        try:
+            cursor.execute("STOP SLAVE")
+            report.true(f"STOP SLAVE under {lock} fails", False)
+        except pymysql.MySQLError as error:
+            report.same(f"STOP SLAVE under {lock}", error.args[0], number)
+        ended = []
+        threads = [threading.Thread(target=lambda text=text: ended.append(chain.replica.error(text))) for text in ("STOP SLAVE", "START SLAVE")]
+        for thread in threads:
+            thread.start()
+            time.sleep(0.3)
+        report.same("statements that have ended", ended, [])
+        for (session,) in chain.replica.rows("SELECT id FROM information_schema.processlist WHERE info IN ('STOP SLAVE', 'START SLAVE') ORDER BY info"):
+            chain.replica.rows(f"KILL QUERY {session}")
+        for thread in threads:
+            thread.join(5)
+        report.same("errors of killed statements", ended, [1317, 1317])
+        cursor.execute("UNLOCK TABLES")
+        holder.close()
+        until(lambda: chain.replica.status()["Slave_SQL_Running"] == "No", "the applier ends once it can")
+        chain.replica.rows("START SLAVE")
+        chain.catch_up()
+
+
+@only(replica="S", length=2)
+def shutdown_while_locked(chain):
+    """A shutdown does not wait for an applier that waits for a client's lock."""
+    holder, _ = waiting_applier(chain, ["LOCK TABLES d.t READ"])
+    begun = time.monotonic()
+    chain.replica.stop()
+    report.true("the server ends soon", time.monotonic() - begun < 15, time.monotonic() - begun)
+    holder.close()
+    chain.replica.start()
+    running(chain.replica)
+    chain.catch_up()
+    report.same("rows", count(chain.replica), 1)
+
+
+@only(length=2)
+def skip_counter_refused(chain):
+    """Groups of several domains in parallel have no order to count in."""
+    one_table(chain)
+    chain.primary.rows("SET gtid_domain_id=7", "INSERT INTO d.t VALUES (1, 1)")
+    chain.catch_up()
+    node = chain.replica
+    node.rows("STOP SLAVE", "SET GLOBAL slave_parallel_threads=2")
+    report.same("several domains", node.error("SET GLOBAL sql_slave_skip_counter=1"), 1966)
+    node.rows("SET GLOBAL sql_slave_skip_counter=0", "SET GLOBAL slave_parallel_threads=0", "SET GLOBAL sql_slave_skip_counter=1",
+              "SET GLOBAL sql_slave_skip_counter=0")

@@ -288,8 +288,10 @@ fn seqs(events: &[Vec<u8>]) -> Vec<u64> {
 /// up to the last whole one, by both kinds of position.
 #[test]
 fn another_life_goes_on_with_whole_groups_behind_the_applied_one() {
-    const GROUPS: u64 = 24;
-    for (applied_seq, cut) in [(0, 0), (0, 1), (7, 3), (7, 700), (23, 10), (24, 0), (24, 5)] {
+    const GROUPS: u64 = 27;
+    for (applied_seq, cut) in
+        [(0, 0), (0, 1), (7, 3), (7, 400), (26, 10), (27, 0), (27, 5), (27, 400)]
+    {
         for by_gtids in [true, false] {
             let directory = Directory::new("kept");
             let relay = RelayLog::open(directory.names(), SETTINGS).unwrap();
@@ -301,7 +303,8 @@ fn another_life_goes_on_with_whole_groups_behind_the_applied_one() {
                 relay.append(&primary.group(seq, 500).concat()).unwrap();
                 ends.push(primary.end);
             }
-            // A group that did not come whole.
+            // A group that did not come whole, in the file of the last one.
+            assert!(relay.files().pop().unwrap().1 < SETTINGS.max_size);
             let rest = primary.group(GROUPS + 1, 500);
             relay.push(&rest[0]).unwrap();
             let (name, length) = relay.files().pop().unwrap();
