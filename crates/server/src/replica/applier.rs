@@ -15,6 +15,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use selkie_exec::Killed;
+use selkie_replication::Gtid;
 use selkie_replication::codec::{Event, EventKind, Format, Frame, GtidListEvent, flags};
 use selkie_replication::gtid::Position;
 use selkie_replication::replica::{Note, ParallelMode, Place};
@@ -315,7 +316,10 @@ impl Applying {
             && let Event::GtidList(list) = self.event(frame)?
             && list.flags & GtidListEvent::IGNORED != 0
         {
-            for gtid in list.gtids.into_iter().filter(|gtid| !self.is_done(*gtid)) {
+            for gtid in list.gtids {
+                if self.is_done(gtid) {
+                    continue;
+                }
                 self.server.applied().note_later(&self.note(Some(gtid), end.clone()).into())?;
                 self.handed.set(gtid);
             }

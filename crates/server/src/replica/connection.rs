@@ -167,7 +167,8 @@ pub(crate) struct Progress {
     pub(crate) applied: Place,
     /// Relay_Log_File, Relay_Log_Pos.
     pub(crate) relay: Place,
-    /// Groups behind that place that an earlier life has applied: the last one of each domain.
+    /// Groups behind that place that are applied, in an earlier life or ahead of those of another
+    /// domain: the last one of each domain.
     pub(crate) done: BTreeMap<u32, Gtid>,
     /// Header's timestamp of the group being applied; none if all received ones are.
     pub(crate) applying_since: Option<u32>,

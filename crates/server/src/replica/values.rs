@@ -17,7 +17,6 @@ use super::connection::{Connection, UsingGtid};
 use super::start::check_alive;
 use super::{names, threads};
 use crate::admin::Notes;
-use crate::server::Server;
 use crate::session::Shared;
 use crate::variables::{VarDef, VarValue, ids};
 

@@ -99,7 +99,7 @@ impl Replica {
         self.take_back(&context);
         let actual = match ended {
             Ok(Ended::Ran(result)) => {
-                let is_filtered = !filter.is_empty();
+                let is_filtered = !scope.filter.is_empty();
                 result.err().filter(|error| !is_over(error, &text.text, is_filtered))
             }
             Ok(Ended::Filtered) => None,

@@ -12,8 +12,8 @@ use selkie_replication::replica::Place;
 use super::{Applying, End, LOOK, Trouble};
 use crate::replica::applier::group::Group;
 use crate::replica::connection::Until;
-use crate::server::Server;
 use crate::replica::duplicates::{Offer, Owned};
+use crate::server::Server;
 use crate::variables::ids;
 
 const OFFERING: &str =
