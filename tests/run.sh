@@ -192,6 +192,8 @@ replication() {
   timeout 300 "$python" tests/replication/failover.py "$binary"
   # Three primaries into one, and a ring. 30 s.
   "$python" tests/replication/sources.py "$binary"
+  # Groups applied beside each other, with kills and stops. 2 min.
+  timeout 900 "$python" tests/replication/parallel.py "$binary" --seed 1
   # Replicas and primaries of both makes, killed now and then. 3 min.
   timeout 900 "$python" tests/replication/replica.py "$binary" --seed 1
 }

@@ -7,6 +7,7 @@ At the end of each check both servers have the same rows, and the replica's own 
 """
 
 import argparse
+import os
 import random
 import re
 import sys
@@ -16,7 +17,7 @@ from replicas import compare, report
 from replicas.chain import Chain, Writers, running, sql_error
 from replicas.nodes import UPDATES, Node, gtids, until
 
-THREADS = 4
+THREADS = int(os.environ.get("THREADS", "4"))
 MODES = ("conservative", "optimistic", "aggressive")
 PRIMARY = ["--binlog-commit-wait-count=3", "--binlog-commit-wait-usec=3000", "--innodb-lock-wait-timeout=3"]
 TABLES = """
@@ -36,6 +37,17 @@ CREATE TABLE p.own1 (id INT AUTO_INCREMENT PRIMARY KEY, n INT);
 CREATE TABLE p.own2 (id INT AUTO_INCREMENT PRIMARY KEY, n INT);
 CREATE TABLE p.own3 (id INT AUTO_INCREMENT PRIMARY KEY, n INT);
 """
+
+
+def having(cursor, before, after, *texts):
+    """Runs statements with a setting that does not stay, whatever happens."""
+    cursor.execute(before)
+    try:
+        for text in texts:
+            cursor.execute(text)
+    finally:
+        cursor.execute("ROLLBACK")
+        cursor.execute(after)
 
 
 def transaction(cursor, *texts):
@@ -83,9 +95,8 @@ def plain(cursor, _writer, number):
 
 def domains(cursor, writer, number):
     domain = writer % 3 + 1
-    cursor.execute(f"SET gtid_domain_id = {domain}")
-    transaction(cursor, f"INSERT INTO p.own{domain} (n) VALUES ({number})", f"UPDATE p.own{domain} SET n = n + 1 ORDER BY id DESC LIMIT 3")
-    cursor.execute("SET gtid_domain_id = 0")
+    having(cursor, f"SET gtid_domain_id = {domain}", "SET gtid_domain_id = 0", "BEGIN", f"INSERT INTO p.own{domain} (n) VALUES ({number})",
+           f"UPDATE p.own{domain} SET n = n + 1 ORDER BY id DESC LIMIT 3", "COMMIT")
 
 
 def branch(cursor, writer, number):
@@ -103,24 +114,20 @@ def definition(cursor, writer, number):
         cursor.execute(f"CREATE OR REPLACE TABLE p.made{writer} (id INT PRIMARY KEY, v INT) SELECT {number} AS id, 1 AS v")
         return
     # A table belongs to the domain that changes its rows.
-    cursor.execute(f"SET gtid_domain_id = {domain}")
-    cursor.execute(random.choice([f"ALTER TABLE p.own{domain} ADD COLUMN IF NOT EXISTS more INT DEFAULT {number % 9}, ALGORITHM=COPY",
-                                  f"ALTER TABLE p.own{domain} DROP COLUMN IF EXISTS more"]))
-    cursor.execute("SET gtid_domain_id = 0")
+    having(cursor, f"SET gtid_domain_id = {domain}", "SET gtid_domain_id = 0", random.choice([
+        f"ALTER TABLE p.own{domain} ADD COLUMN IF NOT EXISTS more INT DEFAULT {number % 9}, ALGORITHM=COPY",
+        f"ALTER TABLE p.own{domain} DROP COLUMN IF EXISTS more"]))
 
 
 def statements(cursor, _writer, number):
-    cursor.execute("SET binlog_format = STATEMENT")
-    transaction(cursor, "CREATE TEMPORARY TABLE IF NOT EXISTS p.t (n INT)", f"INSERT INTO p.t VALUES ({number})",
-                f"UPDATE p.hot SET n = n + {number % 5} WHERE id = {number % 8 + 1}")
-    transaction(cursor, "DROP TEMPORARY TABLE p.t")
-    cursor.execute("SET binlog_format = ROW")
+    having(cursor, "SET binlog_format = STATEMENT", "SET binlog_format = ROW", "CREATE TEMPORARY TABLE p.t (n INT)", "BEGIN",
+           f"INSERT INTO p.t VALUES ({number})", f"UPDATE p.hot SET n = n + {number % 5} WHERE id = {number % 8 + 1}", "COMMIT",
+           "DROP TEMPORARY TABLE p.t")
 
 
 def apart(cursor, _writer, number):
-    cursor.execute("SET skip_parallel_replication = 1")
-    hot(cursor, 0, number)
-    cursor.execute("SET skip_parallel_replication = 0")
+    one, other = random.sample(range(1, 9), 2)
+    having(cursor, "SET skip_parallel_replication = 1", "SET skip_parallel_replication = 0", f"UPDATE p.hot SET n = n + {one} WHERE id = {other}")
 
 
 SHAPES = [hot, hot, hot, keyed, keyed, keyed, bare, family, family, domains, domains, domains, plain, apart, branch, definition, statements]
@@ -154,7 +161,7 @@ def check_order(chain):
 
 
 def finish(chain):
-    chain.catch_up(90)
+    chain.catch_up(150)
     compare.same_everything(chain, "p")
     check_order(chain)
     report.same("panics of the replica", chain.replica.panics(), [])
@@ -179,7 +186,7 @@ def load(chain, mode, given, how="gtid", during=None):
     begin(chain, mode, how)
     shapes = ORDERED if how == "position" else SHAPES
     deadline = time.monotonic() + given.seconds
-    with Writers(chain.primary, shapes, 6) as writers:
+    with Writers(chain.primary, shapes, 5) as writers:
         while time.monotonic() < deadline:
             time.sleep(0.05 if during is None else given.random.uniform(0.02, 0.5))
             if during is not None:
@@ -204,7 +211,7 @@ def backlog(chain, mode, given):
     """Groups that wait already when the applier starts."""
     begin(chain, mode)
     chain.replica.rows("STOP SLAVE SQL_THREAD")
-    with Writers(chain.primary, SHAPES, 6) as writers:
+    with Writers(chain.primary, SHAPES, 5) as writers:
         time.sleep(given.seconds / 2)
     report.same("errors of the sessions", errors_that_matter(writers)[:3], [])
     chain.replica.rows("START SLAVE")
@@ -282,7 +289,7 @@ CHECKS = [all_shapes, by_position, backlog, killed, stopped, failing, blocked]
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("selkie")
-    parser.add_argument("--seconds", type=float, default=3)
+    parser.add_argument("--seconds", type=float, default=2)
     parser.add_argument("--mode", action="append", default=[])
     parser.add_argument("--only", action="append", default=[])
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 31))

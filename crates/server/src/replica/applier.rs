@@ -30,7 +30,7 @@ use super::workers::{Membership, Workers};
 use crate::backend::{Failed, ReplicaScope, ReplicaSession};
 use crate::server::Server;
 use crate::variables::ids;
-use group::Group;
+pub(super) use group::Group;
 pub(super) use pace::retry_pause;
 pub(super) use parcel::Parcel;
 

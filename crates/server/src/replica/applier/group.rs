@@ -32,7 +32,7 @@ pub(in crate::replica) struct Group {
 
 impl Group {
     /// The group whose first event this is.
-    pub(super) fn begin(header: &Header, event: &Event<'_>, begin: Place) -> Self {
+    pub(in crate::replica) fn begin(header: &Header, event: &Event<'_>, begin: Place) -> Self {
         let (gtid, flags, ends) = match event {
             Event::Gtid(gtid) => {
                 let id = Gtid { domain: gtid.domain, server: header.server_id, seq: gtid.seq };

@@ -106,3 +106,96 @@ impl Queue {
         direct.copied().or_else(|| first().map(|(_, worker)| *worker))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use selkie_replication::codec::{Checksum, Event, EventKind, Format, GtidEvent, Header};
+    use selkie_replication::replica::{Place, Touch};
+
+    use super::*;
+    use crate::replica::applier::Group;
+
+    fn parcel(seq: u64) -> Arc<Parcel> {
+        let header = Header::new(EventKind::GTID, 0, 1);
+        let event = Event::Gtid(GtidEvent::new(seq, 0, GtidEvent::TRANSACTIONAL));
+        Arc::new(Parcel {
+            group: Group::begin(&header, &event, Place::default()),
+            header,
+            commit_id: 0,
+            events: Vec::new(),
+            bytes: 1,
+            format: Arc::new(Format::new("", 0, Checksum::None)),
+            end: Place::default(),
+            relay_end: Place::default(),
+        })
+    }
+
+    /// A queue whose groups touch one key each; 0 stands for a group that is alone.
+    fn queue(keys: &[u64]) -> Queue {
+        let mut queue = Queue::default();
+        for (at, key) in keys.iter().enumerate() {
+            let touches = [Touch::Key { space: 1, key: *key }];
+            let (is_alone, touches) = (*key == 0, Some(&touches[..]));
+            let facts = Facts { commit_id: None, is_alone, has_waited: false, touches };
+            queue.add(ParallelMode::Optimistic, facts, (parcel(at as u64 + 1), at as u64));
+        }
+        queue
+    }
+
+    fn commit(queue: &mut Queue) {
+        let (first, _) = queue.running.pop_first().expect("a group runs");
+        assert!(queue.lane.is_next(first));
+        queue.lane.commit();
+    }
+
+    #[test]
+    fn some_turn_always_comes() {
+        let mut draw = 7_u64;
+        for workers in 1..5 {
+            let keys: Vec<u64> = (0..300).map(|at| at * 7919 % 11 % 5).collect();
+            let mut queue = queue(&keys);
+            while !queue.is_idle() {
+                draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                let has_room = queue.running.len() < workers;
+                if has_room && draw >> 40 & 1 == 0 && queue.take_any(0, usize::MAX).is_some() {
+                    continue;
+                }
+                if queue.running.is_empty() {
+                    continue;
+                }
+                commit(&mut queue);
+                // The worker that has committed goes on with the lane.
+                queue.take_next(0);
+            }
+            assert_eq!(queue.lane.committed(), keys.len() as u64);
+        }
+    }
+
+    #[test]
+    fn groups_before_one_that_has_begun_are_kept() {
+        let mut queue = queue(&[1, 1, 2, 3, 3]);
+        let numbers = |queue: &mut Queue| {
+            std::iter::from_fn(|| queue.take_any(0, 3)).map(|job| job.ticket.number).collect()
+        };
+        let begun: Vec<u64> = numbers(&mut queue);
+        assert_eq!(begun, [1, 3, 4]);
+        assert_eq!(queue.close(), 1);
+        assert!((queue.before(3), queue.before(1)) == (Some(0), None));
+        commit(&mut queue);
+        assert_eq!(queue.take_next(0).map(|job| job.ticket.number), Some(2));
+        (0..3).for_each(|_| commit(&mut queue));
+        assert!(queue.is_idle());
+    }
+
+    #[test]
+    fn nothing_begins_behind_a_group_that_has_failed() {
+        let mut queue = queue(&[1, 2, 3, 4]);
+        assert!(queue.take_any(0, 2).is_some() && queue.take_any(1, 2).is_some());
+        assert!(queue.take_any(2, 2).is_none());
+        queue.failed = Some(1);
+        queue.running.clear();
+        assert!(queue.take_any(0, 2).is_none() && queue.take_next(0).is_none());
+        assert_eq!(queue.close(), 2);
+        assert!(queue.is_idle());
+    }
+}
