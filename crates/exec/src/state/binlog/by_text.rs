@@ -34,6 +34,9 @@ impl Place {
     }
 }
 
+/// A user variable with its value and its type, if it has them.
+type KeptVariable = (Box<str>, Option<(Value, SqlType)>);
+
 /// The running statement, whose text is logged in place of its rows.
 #[derive(Debug)]
 pub(crate) struct ByText {
@@ -45,7 +48,7 @@ pub(crate) struct ByText {
     /// State of `RAND()` before it.
     seeds: Option<(u32, u32)>,
     /// User variables that it has read, with their values before it.
-    variables: Vec<(Box<str>, Option<(Value, SqlType)>)>,
+    variables: Vec<KeptVariable>,
     /// Things that it and the statements of its functions and triggers use.
     uses: Uses,
     /// Reasons for which the text is unsafe.
@@ -188,10 +191,10 @@ impl SessionLog {
 
     /// Calls `note` with the running statement if its text is logged.
     fn with_text(&self, note: impl FnOnce(&mut ByText)) {
-        if self.is_by_text() {
-            if let Some(statement) = self.lock().by_text.as_deref_mut() {
-                note(statement);
-            }
+        if self.is_by_text()
+            && let Some(statement) = self.lock().by_text.as_deref_mut()
+        {
+            note(statement);
         }
     }
 
