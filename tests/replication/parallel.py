@@ -248,20 +248,21 @@ def stopped(chain, mode, given):
 def failing(chain, mode, _given):
     """A group in the middle that cannot be applied: what is behind it in its domain is not applied, and all goes on when it can."""
     begin(chain, mode)
-    chain.replica.rows("SET sql_log_bin = 0", "INSERT INTO p.own1 VALUES (50, 0)")
+    chain.replica.rows("SET sql_log_bin = 0", "INSERT INTO p.own1 VALUES (20, 0)")
     chain.replica.rows("STOP SLAVE SQL_THREAD")
-    for number in range(1, 101):
-        chain.primary.rows(f"INSERT INTO p.own1 VALUES ({number}, 1)")
-        chain.primary.rows("SET gtid_domain_id = 7", f"INSERT INTO p.own2 VALUES ({number}, 1)")
+    rows = range(1, 41)
+    chain.primary.rows(*(text for number in rows for text in (
+        "SET gtid_domain_id = 0", f"INSERT INTO p.own1 VALUES ({number}, 1)", "SET gtid_domain_id = 7", f"INSERT INTO p.own2 VALUES ({number}, 1)")))
     chain.replica.rows("START SLAVE SQL_THREAD")
     state = sql_error(chain.replica, 1062)
     report.true("the error names the place", "handler error HA_ERR_FOUND_DUPP_KEY; the event's master log" in state["Last_SQL_Error"], state["Last_SQL_Error"])
-    report.same("rows before the group that failed", chain.replica.value("SELECT COUNT(*) FROM p.own1"), 50)
-    report.true("1964 is in the error log", "code: 1964" in chain.replica.server.log(), chain.replica.server.log())
+    report.same("rows before the group that failed", chain.replica.value("SELECT COUNT(*) FROM p.own1"), 20)
+    # In conservative mode nothing has begun behind it: the primary has committed one after the other.
+    report.true("1964 is in the error log", mode == "conservative" or "code: 1964" in chain.replica.server.log(), chain.replica.server.log())
     place = gtids(chain.replica.variable("gtid_slave_pos"))
-    expected = [seq for _, seq in numbers(chain.primary)[0]][-52]
+    expected = [seq for _, seq in numbers(chain.primary)[0]][-22]
     report.same("position before the group that failed", place[0][1], expected)
-    chain.replica.rows("SET sql_log_bin = 0", "DELETE FROM p.own1 WHERE id = 50")
+    chain.replica.rows("SET sql_log_bin = 0", "DELETE FROM p.own1 WHERE id = 20")
     chain.replica.rows("START SLAVE SQL_THREAD")
     finish(chain)
 

@@ -68,6 +68,8 @@ struct Slot {
     task: Option<Task>,
     /// Its group is in the way of an earlier one.
     gives_way: bool,
+    /// Nothing of its group is applied, so it has no locks.
+    is_empty: bool,
     /// It waits for a change of all tables to be allowed again.
     at_gate: Arc<AtomicBool>,
     /// It has no crew any more and should end.
@@ -148,7 +150,15 @@ impl Workers {
 impl Slot {
     fn new(handle: Arc<SessionHandle>) -> Self {
         let (bell, at_gate) = (Arc::default(), Arc::default());
-        Self { bell, handle, task: None, gives_way: false, at_gate, is_dismissed: false }
+        Self {
+            bell,
+            handle,
+            task: None,
+            gives_way: false,
+            is_empty: true,
+            at_gate,
+            is_dismissed: false,
+        }
     }
 
     fn session(&self) -> u64 {

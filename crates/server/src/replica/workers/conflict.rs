@@ -36,7 +36,7 @@ impl State {
             edges.entry(slot.session()).or_default().extend(inside);
         }
         for at in self.in_the_way(&edges) {
-            if !self.slots[at].gives_way {
+            if !self.slots[at].gives_way && !self.slots[at].is_empty {
                 self.slots[at].give_way();
             }
         }

@@ -144,20 +144,24 @@ impl Worker {
                     if self.session.handle().kill.get() == Killed::Connection {
                         return Err(Some(with_text(&failed)));
                     }
-                    if was_turn {
-                        let pause = failed
-                            .is_transient
-                            .then(|| retry_pause(&self.server, &mut tries))
-                            .flatten();
+                    if was_turn && !(failed.is_transient && self.workers.clear_way(work.task)) {
+                        // Nobody of its lane was in the way.
+                        let transient = failed.is_transient.then_some(());
+                        let pause = transient.and_then(|()| retry_pause(&self.server, &mut tries));
                         let Some(pause) = pause else { return Err(Some(with_text(&failed))) };
-                        self.workers.clear_way(work.task);
                         work.connection.applier.pause(pause);
                     }
                 }
             }
             work.connection.progress.lock().retried_transactions += 1;
-            if self.wait_for_turn(work) == Turn::Lost {
-                return Err(None);
+            loop {
+                // Without any locks it is in nobody's way.
+                self.begin_try(work);
+                match self.wait_for_turn(work) {
+                    Turn::Come => break,
+                    Turn::GivesWay => {}
+                    Turn::Lost => return Err(None),
+                }
             }
         }
     }
@@ -166,6 +170,7 @@ impl Worker {
     fn begin_try(&mut self, work: &Work) -> bool {
         let mut state = self.workers.state.lock();
         state.slots[self.at].gives_way = false;
+        state.slots[self.at].is_empty = true;
         // A later raise is for this try (WORK-2).
         self.session.handle().kill.statement_is_over();
         state.is_turn(work.task)
@@ -174,6 +179,7 @@ impl Worker {
     fn attempt(&mut self, work: &Work) -> Result<(), Trouble> {
         let parcel = &*work.job.parcel;
         let group = &parcel.group;
+        self.workers.state.lock().slots[self.at].is_empty = false;
         self.session.begin(group.gtid, group.flags, &parcel.header)?;
         for bytes in &parcel.events {
             let (frame, event) = read(parcel, bytes)?;
@@ -285,13 +291,21 @@ impl WaitObserver for GateWatch {
 }
 
 impl Workers {
-    /// All later groups of the lane give way.
-    fn clear_way(&self, task: Task) {
+    /// All later groups of the lane give way, but those that wait for their next try; whether there
+    /// are any.
+    fn clear_way(&self, task: Task) -> bool {
         let mut state = self.state.lock();
         let crew = state.crew(task.crew).and_then(|crew| crew.lanes.get(&task.domain));
         let later = crew.into_iter().flat_map(|queue| queue.running.range(task.number + 1..));
         let later: Vec<usize> = later.map(|(_, worker)| *worker).collect();
-        later.into_iter().for_each(|at| state.slots[at].give_way());
+        let mut is_any = false;
+        for at in later {
+            if !state.slots[at].is_empty {
+                state.slots[at].give_way();
+                is_any = true;
+            }
+        }
+        is_any
     }
 
     /// A dismissed worker has ended.
