@@ -19,7 +19,7 @@ use crate::replica::stream::{Stream, StreamError, Wants};
 /// A place in relay files.
 pub type RelayPlace = (FileNumber, u64);
 
-/// What a connection has applied, durably.
+/// The groups that a connection has applied, durably.
 #[derive(Clone, Debug)]
 pub struct Known {
     /// The last group of each domain.
@@ -30,7 +30,7 @@ pub struct Known {
     pub by_gtids: bool,
 }
 
-/// What is used of relay files.
+/// The part of relay files that is used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
     /// Place of the first group that is not applied.
@@ -39,7 +39,7 @@ pub struct Kept {
     pub end: RelayPlace,
     /// The same in the primary's log.
     pub received: Place,
-    /// The last whole group of each domain.
+    /// The last whole group of each domain that has some which are not applied.
     pub gtids: Position,
     /// Groups behind `first` that are applied: the last one of each such domain.
     pub done: BTreeMap<u32, Gtid>,
@@ -150,12 +150,11 @@ impl Walk {
         }
     }
 
-    /// What is used. None if the files do not go on from what is applied.
+    /// The part that is used. None if the files do not go on from what is applied.
     pub fn finish(self) -> Option<Kept> {
         let end = self.end?;
-        let mut gtids = self.known.gtids.clone();
-        let is_new = |domain: &&Domain| domain.first.is_some();
-        self.domains.values().filter(is_new).for_each(|domain| gtids.set(domain.last));
+        let new = self.domains.values().filter(|domain| domain.first.is_some());
+        let gtids = new.map(|domain| domain.last).collect();
         let received = self.stream.complete().clone();
         if !self.known.by_gtids {
             return Some(Kept { first: self.met?, end, received, gtids, done: BTreeMap::new() });

@@ -137,6 +137,15 @@ pub(crate) enum Until {
     Gtid(Position),
 }
 
+/// Acknowledgements of what a receiver has received.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Acks {
+    /// Whether the receiver acknowledges.
+    pub(crate) is_on: bool,
+    /// Number of those sent: Rpl_semi_sync_slave_send_ack.
+    pub(crate) sent: u64,
+}
+
 /// Values of SHOW SLAVE STATUS beside the configuration.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Progress {
@@ -154,10 +163,7 @@ pub(crate) struct Progress {
     /// Clock of the primary minus the replica's, in seconds.
     pub(crate) clock_difference: i64,
     pub(crate) received_heartbeats: u64,
-    /// Whether the receiver acknowledges what it has received.
-    pub(crate) acknowledges: bool,
-    /// Acknowledgements that were sent: Rpl_semi_sync_slave_send_ack.
-    pub(crate) sent_acks: u64,
+    pub(crate) acks: Acks,
     // Written by the applier.
     pub(crate) is_applying: bool,
     /// Slave_SQL_Running_State.
@@ -167,9 +173,6 @@ pub(crate) struct Progress {
     pub(crate) applied: Place,
     /// Relay_Log_File, Relay_Log_Pos.
     pub(crate) relay: Place,
-    /// Groups behind that place that are applied, in an earlier life or ahead of those of another
-    /// domain: the last one of each domain.
-    pub(crate) done: BTreeMap<u32, Gtid>,
     /// Header's timestamp of the group being applied; none if all received ones are.
     pub(crate) applying_since: Option<u32>,
     /// Seconds until a delayed group is applied: SQL_Remaining_Delay.
@@ -277,6 +280,9 @@ pub(crate) struct Connection {
     filter: Mutex<Arc<ReplicaFilter>>,
     /// `slave_parallel_mode`.
     parallel_mode: Mutex<ParallelMode>,
+    /// Groups behind the place in the relay files that are applied, in an earlier life or ahead of
+    /// those of another domain: the last one of each domain.
+    pub(super) done: Mutex<BTreeMap<u32, Gtid>>,
 }
 
 impl Connection {
@@ -292,6 +298,7 @@ impl Connection {
             applier: Running::default(),
             filter: Mutex::new(Arc::new(filter)),
             parallel_mode: Mutex::default(),
+            done: Mutex::default(),
         }
     }
 
@@ -346,15 +353,16 @@ impl Connection {
         progress.relay = Place { file: names.file(number), offset };
         progress.received = kept.received;
         progress.received_gtids = asked;
-        kept.gtids.gtids().for_each(|gtid| progress.received_gtids.raise(gtid));
-        progress.done = kept.done;
+        // A later group of a domain may have a lower number.
+        kept.gtids.gtids().for_each(|gtid| progress.received_gtids.set(gtid));
+        drop(progress);
+        *self.done.lock() = kept.done;
     }
 
     /// The relay files have begun anew.
     pub(crate) fn begin_relay_anew(&self) {
-        let mut progress = self.progress.lock();
-        progress.relay = Place::default();
-        progress.done.clear();
+        self.progress.lock().relay = Place::default();
+        self.done.lock().clear();
     }
 
     /// Whether one of its threads runs.

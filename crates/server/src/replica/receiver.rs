@@ -305,7 +305,7 @@ impl Drop for Receiver {
         self.update(|progress| {
             progress.receiver = ReceiverState::Stopped;
             progress.receiver_state = "";
-            progress.acknowledges = false;
+            progress.acks.is_on = false;
         });
         self.server.sessions.remove(self.handle.id);
         self.connection.receiver.end();

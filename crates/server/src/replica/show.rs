@@ -241,8 +241,8 @@ pub(crate) fn status_variables(shared: &Shared, gauges: &mut crate::status::Gaug
         progress.receiver == ReceiverState::Connected && connection.applier.is_running()
     };
     let retried: u64 = all.iter().map(|c| c.progress.lock().retried_transactions).sum();
-    let acks: u64 = all.iter().map(|c| c.progress.lock().sent_acks).sum();
-    let acknowledges = all.iter().any(|c| c.progress.lock().acknowledges);
+    let acks: u64 = all.iter().map(|c| c.progress.lock().acks.sent).sum();
+    let acknowledges = all.iter().any(|c| c.progress.lock().acks.is_on);
     let appliers = all.iter().filter(|connection| connection.applier.is_running()).count();
     let own = shared.server.replica.find(&names::default_name(shared));
     let of_own =

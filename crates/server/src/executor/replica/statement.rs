@@ -10,6 +10,7 @@ use selkie_engine::Moment;
 use selkie_exec::{NullSink, ResultSink};
 use selkie_replication::Header;
 use selkie_replication::codec::{GtidExtra, Query, StatusVars};
+use selkie_replication::replica::ReplicaFilter;
 use selkie_sql::ClientText;
 use selkie_sql::ast::{Statement, Transaction, Xa};
 use selkie_types::error::catalogue::ER_XAER_NOTA;
@@ -99,8 +100,7 @@ impl Replica {
         self.take_back(&context);
         let actual = match ended {
             Ok(Ended::Ran(result)) => {
-                let is_filtered = !scope.filter.is_empty();
-                result.err().filter(|error| !is_over(error, &text.text, is_filtered))
+                result.err().filter(|error| !is_over(error, &text.text, &scope.filter))
             }
             Ok(Ended::Filtered) => None,
             Err(failed) => return Err(failed),
@@ -267,9 +267,9 @@ fn control(statement: &Statement) -> Option<Control> {
 /// Whether an error says that a branch is not there, and that is no loss. A crash may come between
 /// its rollback and the note of that, and of a branch whose tables are all filtered there is
 /// nothing.
-fn is_over(error: &SqlError, text: &[u8], is_filtered: bool) -> bool {
+fn is_over(error: &SqlError, text: &[u8], filter: &ReplicaFilter) -> bool {
     let begins =
         |with: &[u8]| text.get(..with.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(with));
-    let may_be_gone = begins(b"XA ROLLBACK") || is_filtered && begins(b"XA COMMIT");
+    let may_be_gone = begins(b"XA ROLLBACK") || !filter.is_empty() && begins(b"XA COMMIT");
     may_be_gone && error.is(&ER_XAER_NOTA)
 }

@@ -126,7 +126,7 @@ impl Applying {
         self.set_state(DRAINING);
         let membership = self.membership.take()?;
         let ahead = membership.stop(&|| self.resolve());
-        self.connection.progress.lock().done.extend(ahead);
+        self.connection.done.lock().extend(ahead);
         let unsettled = membership.take_unsettled();
         let settled = unsettled.into_iter().try_for_each(|commit| commit.settle());
         membership.failure().or(settled.err())

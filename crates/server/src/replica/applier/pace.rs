@@ -96,10 +96,10 @@ impl Applying {
 
     /// Whether an earlier life has applied a group, which the applier goes behind.
     pub(super) fn is_done(&self, gtid: Gtid) -> bool {
-        let mut progress = self.connection.progress.lock();
-        let last = progress.done.get(&gtid.domain).copied();
+        let mut done = self.connection.done.lock();
+        let last = done.get(&gtid.domain).copied();
         if last == Some(gtid) {
-            progress.done.remove(&gtid.domain);
+            done.remove(&gtid.domain);
         }
         last.is_some()
     }

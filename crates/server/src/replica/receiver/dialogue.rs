@@ -222,7 +222,7 @@ impl Dialogue<'_> {
                     connection = id,
                     "Master server does not support semi-sync, fallback to asynchronous replication"
                 );
-                self.receiver.update(|progress| progress.acknowledges = false);
+                self.receiver.update(|progress| progress.acks.is_on = false);
                 return Ok(());
             }
             Some("ON") => {}
@@ -234,7 +234,7 @@ impl Dialogue<'_> {
         }
         self.set("SET @rpl_semi_sync_slave= 1", WHAT)?;
         self.client.expect_marks();
-        self.receiver.update(|progress| progress.acknowledges = true);
+        self.receiver.update(|progress| progress.acks.is_on = true);
         Ok(())
     }
 

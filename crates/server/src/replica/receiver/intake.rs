@@ -50,7 +50,7 @@ pub(super) struct Intake<'r> {
     unsynced: u64,
     /// Bytes at which the batch is written: files do not become much larger than they should.
     most: usize,
-    /// What the primary wants to be told.
+    /// Acknowledgements that the primary wants.
     acks: Acks,
 }
 
@@ -64,14 +64,9 @@ struct Acks {
 }
 
 impl Acks {
-    /// Notes an event: whether the primary asks with it, and up to where all is complete if the
-    /// event ends a group.
-    fn note(&mut self, is_asked: bool, complete: Option<&Place>) {
-        self.is_asked |= is_asked;
-        if self.is_asked
-            && let Some(place) = complete
-        {
-            self.is_asked = false;
+    /// All is complete up to a place.
+    fn complete(&mut self, place: &Place) {
+        if std::mem::take(&mut self.is_asked) {
             self.place = Some(place.clone());
         }
     }
@@ -209,7 +204,10 @@ impl<'r> Intake<'r> {
             }
         }
         self.is_ahead |= ends;
-        self.acks.note(is_asked, ends.then(|| self.stream.complete()));
+        self.acks.is_asked |= is_asked;
+        if ends {
+            self.acks.complete(self.stream.complete());
+        }
         let begins_file = header.kind == EventKind::ROTATE && header.has(flags::ARTIFICIAL);
         if begins_file && !self.stream.course().format_event().is_empty() {
             let event = event.to_vec();
@@ -305,7 +303,7 @@ impl<'r> Intake<'r> {
         let Some(place) = self.acks.take() else { return Ok(()) };
         let ack = Ack { offset: place.offset, file: place.file.as_bytes() };
         self.client.acknowledge(&ack).map_err(|error| self.ended(&error))?;
-        self.receiver.update(|progress| progress.sent_acks += 1);
+        self.receiver.update(|progress| progress.acks.sent += 1);
         if traces(&self.receiver.server, TRACE_DETAIL) {
             let Place { file, offset } = &place;
             let id = self.receiver.handle.id;

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use selkie_replication::codec::{HEADER_BYTES, Header};
 use selkie_replication::file::MAGIC;
 use selkie_replication::log::FileNumber;
-use selkie_replication::replica::{Kept, Known, Walk};
+use selkie_replication::replica::{Kept, Known, RelayPlace, Walk};
 
 use super::files;
 use crate::binlog::LogNames;
@@ -70,12 +70,9 @@ fn read(names: &LogNames, number: FileNumber, walk: &mut Walk) -> io::Result<boo
     Ok(true)
 }
 
-/// Removes what is behind the last whole group. Returns the files that stay, with their lengths,
-/// and the last one.
-pub(super) fn cut(
-    names: &LogNames,
-    kept: &Kept,
-) -> io::Result<(Vec<(FileNumber, u64)>, Arc<File>)> {
+/// Removes what is behind the last whole group. Returns the ends of the files that stay, and the
+/// last one.
+pub(super) fn cut(names: &LogNames, kept: &Kept) -> io::Result<(Vec<RelayPlace>, Arc<File>)> {
     let (last, length) = kept.end;
     let mut stay = Vec::new();
     for number in files::numbers(names)? {

@@ -261,7 +261,7 @@ impl RelayReader {
     }
 }
 
-/// What an applier has done with all groups up to one.
+/// State of an applier that has applied all groups up to one.
 fn applied(seq: u64, end: u64) -> Known {
     let gtid = selkie_replication::Gtid { domain: 0, server: 1, seq };
     let place = match seq {
@@ -326,7 +326,8 @@ fn another_life_goes_on_with_whole_groups_behind_the_applied_one() {
             let last = GROUPS - lost;
             assert_eq!(from(&relay, &kept), (applied_seq + 1..=last).collect::<Vec<_>>());
             assert_eq!(kept.received.offset, ends[last as usize]);
-            assert_eq!(kept.gtids.to_string(), format!("0-1-{last}"));
+            let new = if applied_seq < last { format!("0-1-{last}") } else { String::new() };
+            assert!(!by_gtids || kept.gtids.to_string() == new, "{kept:?}");
             assert!(!relay.is_fresh());
             // The next stream goes on.
             relay.begin_stream(Checksum::Crc32).unwrap();
