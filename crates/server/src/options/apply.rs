@@ -274,6 +274,13 @@ mod tests {
     }
 
     #[test]
+    fn plugins_are_options() {
+        for option in ["--innodb-trx", "--skip-innodb-cmp-reset", "--partition=FORCE"] {
+            assert!(applied(&[option]).unwrap().warnings.is_empty(), "{option}");
+        }
+    }
+
+    #[test]
     fn forms_of_a_variable() {
         assert_eq!(shown(&["--max-connections=400"], "max_connections"), "400");
         assert_eq!(

@@ -31,12 +31,8 @@ const ACCEPTED: &[&str] = &[
     "des_key_file",
     "disconnect_slave_event_count",
     "external_locking",
-    "feedback",
     "gdb",
     "init_rpl_role",
-    "innodb",
-    "innodb_cmp_per_index",
-    "innodb_cmpmem",
     "language",
     "lc_messages_dir",
     "log_ddl_recovery",
@@ -45,9 +41,17 @@ const ACCEPTED: &[&str] = &[
     "memlock",
     "old_style_user_limits",
     "performance_schema_consumer_events_stages_current",
+    "performance_schema_consumer_events_stages_history",
+    "performance_schema_consumer_events_stages_history_long",
     "performance_schema_consumer_events_statements_current",
     "performance_schema_consumer_events_statements_history",
+    "performance_schema_consumer_events_statements_history_long",
+    "performance_schema_consumer_events_transactions_current",
+    "performance_schema_consumer_events_transactions_history",
+    "performance_schema_consumer_events_transactions_history_long",
     "performance_schema_consumer_events_waits_current",
+    "performance_schema_consumer_events_waits_history",
+    "performance_schema_consumer_events_waits_history_long",
     "performance_schema_consumer_global_instrumentation",
     "performance_schema_consumer_statements_digest",
     "performance_schema_consumer_thread_instrumentation",
@@ -60,9 +64,51 @@ const ACCEPTED: &[&str] = &[
     "symbolic_links",
     "tc_heuristic_recover",
     "temp_pool",
-    "unix_socket",
     "user",
     "verbose",
+];
+
+/// Plugins of MariaDB, each an option that switches it. What they name is always there, or never.
+const PLUGINS: &[&str] = &[
+    "feedback",
+    "innodb",
+    "innodb_buffer_page",
+    "innodb_buffer_page_lru",
+    "innodb_buffer_pool_stats",
+    "innodb_cmp",
+    "innodb_cmp_per_index",
+    "innodb_cmp_per_index_reset",
+    "innodb_cmp_reset",
+    "innodb_cmpmem",
+    "innodb_cmpmem_reset",
+    "innodb_ft_being_deleted",
+    "innodb_ft_config",
+    "innodb_ft_default_stopword",
+    "innodb_ft_deleted",
+    "innodb_ft_index_cache",
+    "innodb_ft_index_table",
+    "innodb_lock_waits",
+    "innodb_locks",
+    "innodb_metrics",
+    "innodb_sys_columns",
+    "innodb_sys_fields",
+    "innodb_sys_foreign",
+    "innodb_sys_foreign_cols",
+    "innodb_sys_indexes",
+    "innodb_sys_tables",
+    "innodb_sys_tablespaces",
+    "innodb_sys_tablestats",
+    "innodb_sys_virtual",
+    "innodb_tablespaces_encryption",
+    "innodb_trx",
+    "partition",
+    "sequence",
+    "thread_pool_groups",
+    "thread_pool_queues",
+    "thread_pool_stats",
+    "thread_pool_waits",
+    "unix_socket",
+    "user_variables",
 ];
 
 /// Options of older servers. MariaDB warns about them and continues.
@@ -161,7 +207,7 @@ pub(super) fn meaning(name: &str) -> Meaning {
     if let Some(found) = exact(name) {
         return Meaning::Variable(found);
     }
-    if ACCEPTED.contains(&name) {
+    if ACCEPTED.contains(&name) || PLUGINS.contains(&name) {
         return Meaning::Accepted;
     }
     if REMOVED.contains(&name) {
