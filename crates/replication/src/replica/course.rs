@@ -76,9 +76,11 @@ impl Course {
         Ok(())
     }
 
-    /// Takes the end of an event that a file of the primary has.
+    /// Takes the end of an event that a file of the primary has, or of a list that stands for the
+    /// groups before its end.
     fn advance(&mut self, header: &Header) {
-        if header.end_log_pos != 0 && !header.has(flags::ARTIFICIAL) {
+        let is_made = header.has(flags::ARTIFICIAL) && header.kind != EventKind::GTID_LIST;
+        if header.end_log_pos != 0 && !is_made {
             self.place.offset = widened(header.end_log_pos, self.place.offset);
         }
     }
@@ -99,6 +101,25 @@ fn widened(low: u32, before: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lists_of_groups_stand_for_what_is_before_their_end() {
+        let mut course = Course::new(Checksum::None);
+        let header = |kind, end_log_pos, flags| Header {
+            kind,
+            end_log_pos,
+            flags,
+            timestamp: 0,
+            server_id: 1,
+            event_length: 0,
+        };
+        course.advance(&header(EventKind::QUERY, 400, 0));
+        course.advance(&header(EventKind::GTID_LIST, 806, flags::ARTIFICIAL));
+        assert_eq!(course.place.offset, 806);
+        course.advance(&header(EventKind::QUERY, 900, flags::ARTIFICIAL));
+        course.advance(&header(EventKind::GTID_LIST, 0, flags::ARTIFICIAL));
+        assert_eq!(course.place.offset, 806);
+    }
 
     #[test]
     fn offsets_are_wider_than_their_field() {
