@@ -12,8 +12,8 @@ use selkie_expr::{EvalContext, ExprKind};
 use selkie_plan::physical::{Insert, Operator as Op};
 use selkie_sql::ast;
 use selkie_types::error::catalogue::{
-    EE_STAT, ER_FILE_NOT_FOUND, ER_TEXTFILE_NOT_READABLE, ER_WARN_TOO_FEW_RECORDS,
-    ER_WARN_TOO_MANY_RECORDS,
+    EE_STAT, ER_FILE_NOT_FOUND, ER_NO_SUCH_TABLE, ER_TABLE_NOT_LOCKED, ER_TEXTFILE_NOT_READABLE,
+    ER_WARN_TOO_FEW_RECORDS, ER_WARN_TOO_MANY_RECORDS,
 };
 use selkie_types::{
     BATCH_ROWS, Batch, Column, Condition, ErrorDef, Level, Physical, Privileges, SqlError,
@@ -40,7 +40,13 @@ pub(crate) fn run(execution: &mut Execution<'_>, load: &ast::LoadData) -> SqlRes
     let session = &*execution.session;
     check_begin(session, load)?;
     let schema = session.schema_of(&load.table)?;
-    let table = execution.scope().table(schema, &load.table.name.value)?;
+    let table = execution.scope().table(schema, &load.table.name.value);
+    let table = table.map_err(|error| match session.locked_tables.is_some() {
+        true if error.is(&ER_NO_SUCH_TABLE) => {
+            SqlError::new(&ER_TABLE_NOT_LOCKED, &[&load.table.name.value])
+        }
+        _ => error,
+    })?;
     let charset = match &load.charset {
         Some(name) => charset_named(name)?,
         None => session.frame.settings.charsets.database,
