@@ -330,11 +330,16 @@ impl<'r> AutoIncrement<'r> {
 
     /// The value for `row`, the first of `rows` that ask.
     fn next(&mut self, columns: &[Arc<Column>], row: usize, rows: usize) -> SqlResult<u64> {
+        let (step, offset) = self.series();
         if self.reserved.next >= self.reserved.end {
             self.reserve(columns, row, rows)?;
         }
         let value = self.reserved.next;
-        self.reserved.next = value.saturating_add(self.reserved.step);
+        self.reserved.next = match self.reserved.was_told {
+            // One that was told need not be of the series.
+            true => next_in_series(value.saturating_add(1), step, offset),
+            false => value.saturating_add(self.reserved.step),
+        };
         if self.first.is_none() {
             self.first = Some(value);
             if let (None, Some(log)) = (&self.group, self.env.rt.session.log()) {
