@@ -70,8 +70,8 @@ impl Ddl<'_> {
         let temporary = self.session.frame.temporary.get(&schema, name).is_some();
         if !temporary {
             self.check_listed(&schema, name)?;
-            self.session.commit()?;
         }
+        self.session.commit()?;
         let exclusive = alter.actions.contains(&AlterAction::Lock(AlterLock::Exclusive));
         let mode = if exclusive { LockMode::Exclusive } else { LockMode::Upgradable };
         let _lock = (!temporary).then(|| self.lock_as(&schema, name, mode)).transpose()?;

@@ -232,8 +232,8 @@ impl Ddl<'_> {
         let temporary = self.session.frame.temporary.get(&schema, name).is_some();
         if !temporary {
             self.check_listed(&schema, name)?;
-            self.session.commit()?;
         }
+        self.session.commit()?;
         let _lock = (!temporary).then(|| self.lock(&schema, name)).transpose()?;
         let snapshot = self.instance.catalog.snapshot();
         let old = self.base_table(&snapshot, &schema, name)?;
