@@ -66,8 +66,9 @@ pub(super) fn run(env: Env<'_>, plan: &Plan, returning: Returning<'_>) -> SqlRes
     if several {
         let batches = drain(&mut *source)?;
         drop(source);
-        for batch in &batches {
-            targets.iter_mut().try_for_each(|target| target.delete(batch))?;
+        // Compat: table by table, as triggers and the binary log show.
+        for target in &mut targets {
+            batches.iter().try_for_each(|batch| target.delete(batch))?;
         }
     } else {
         while !targets.iter().any(Target::is_full)
