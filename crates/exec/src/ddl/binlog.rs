@@ -8,6 +8,7 @@ use selkie_catalog::{Routine, ShowStyle, TableInfo, TableKind, show_create_table
 use selkie_sql::ast::{
     self, CreateTable, CreateView, DropTables, SqlSecurity, Statement, ViewAlgorithm,
 };
+use selkie_types::error::catalogue::ER_UNKNOWN_VIEW;
 use selkie_types::{SqlMode, SqlResult};
 
 use super::change::Change;
@@ -26,6 +27,8 @@ pub(super) struct Said {
     pub(super) schema: Option<Box<str>>,
     /// The group to log in place of the statement's.
     pub(super) group: RefCell<Option<Definition>>,
+    /// The error that the statement ends with, after a part of its changes.
+    error: u16,
     /// Whether the statement is logged already.
     is_logged: Cell<bool>,
 }
@@ -66,7 +69,12 @@ impl<'a> Ddl<'a> {
     /// Chooses the text of DROP TABLE. Compat: the server names the tables, those that do not exist
     /// too if that is no error.
     pub(super) fn say_drop(&mut self, drop: &DropTables, dropping: &Dropping) {
-        if self.session.log().is_none() || drop.kind == ast::TableKind::View {
+        if self.session.log().is_none() {
+            return;
+        }
+        if drop.kind == ast::TableKind::View {
+            let fails = !drop.if_exists && !dropping.missing.is_empty();
+            self.said.error = if fails { ER_UNKNOWN_VIEW.code } else { 0 };
             return;
         }
         let found = dropping.tables.iter().map(|table| (table.schema(), table.name()));
@@ -216,7 +224,7 @@ impl<'a> Ddl<'a> {
 impl Said {
     /// The event's form.
     fn form(&self) -> Form<'_> {
-        Form { header: self.header, schema: self.schema.as_deref(), ..Form::default() }
+        Form { header: self.header, schema: self.schema.as_deref(), error: self.error }
     }
 }
 
