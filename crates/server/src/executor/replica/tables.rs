@@ -5,7 +5,9 @@
 
 use selkie_catalog::TemporaryTables;
 use selkie_exec::Session;
-use selkie_sql::ast::{AlterAction, DeleteTarget, Statement, TableFactor, TableName, TableRef};
+use selkie_sql::ast::{
+    AlterAction, DeleteTarget, SetItem, Statement, TableFactor, TableName, TableRef,
+};
 
 use crate::backend::ReplicaScope;
 
@@ -86,7 +88,28 @@ pub(super) fn changed_tables<'s>(statement: &'s Statement, schema: &'s str) -> C
         let own = name.schema.as_ref().map_or(schema, |schema| &schema.value);
         (own.to_owned(), name.name.value.to_string())
     };
-    Changed { schema: about, tables: names.into_iter().map(of).collect() }
+    let mut tables: Vec<(String, String)> = names.into_iter().map(of).collect();
+    if is_about_accounts(statement) {
+        tables.extend(GRANT_TABLES.map(|table| ("mysql".to_owned(), table.to_owned())));
+    }
+    Changed { schema: about, tables }
+}
+
+/// Tables that rules are asked of for accounts and privileges.
+const GRANT_TABLES: [&str; 2] = ["global_priv", "db"];
+
+fn is_about_accounts(statement: &Statement) -> bool {
+    match statement {
+        Statement::CreateUser(_)
+        | Statement::CreateRole(_)
+        | Statement::DropAccounts(_)
+        | Statement::RenameUsers(_)
+        | Statement::Grant(_) => true,
+        Statement::Set(items) => items
+            .iter()
+            .any(|item| matches!(item, SetItem::Password { .. } | SetItem::DefaultRole { .. })),
+        _ => false,
+    }
 }
 
 fn collect<'s>(statement: &'s Statement, names: &mut Vec<&'s TableName>) {

@@ -142,3 +142,17 @@ fn what_the_filter_does_not_take_is_passed_over() {
     assert!(done.is_ok());
     assert_eq!(life.ask(COUNT), "0");
 }
+
+#[test]
+fn statements_about_accounts_are_filtered_as_changes_of_their_tables() {
+    let mut filter = ReplicaFilter::default();
+    filter.set(FilterRule::WildIgnoreTable, "mysql.%").unwrap();
+    let mut life = Life::filtered(&[], filter);
+    for text in
+        ["CREATE USER nobody", "CREATE ROLE nobody", "GRANT SELECT ON d.* TO root@localhost"]
+    {
+        assert!(life.one(&PLAIN, text).is_ok());
+    }
+    assert_eq!(life.ask("SELECT COUNT(*) FROM mysql.global_priv WHERE User='nobody'"), "0");
+    assert_eq!(life.ask("SELECT COUNT(*) FROM mysql.db WHERE Db='d'"), "0");
+}
