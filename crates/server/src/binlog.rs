@@ -27,7 +27,7 @@ pub(crate) use domains::delete_domains;
 pub(crate) use events::{
     Asked, EventRows, failed_events, no_event_file, show_events, unreadable_event,
 };
-pub(crate) use life::Binlog;
+pub(crate) use life::{Binlog, now};
 pub(crate) use names::LogNames;
 pub(crate) use rider::{engine_error, out_of_order};
 pub(crate) use setup::{derive_names, set_up, unbuilt};

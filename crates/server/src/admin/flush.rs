@@ -13,19 +13,24 @@ use crate::replica;
 use crate::session::Shared;
 use crate::thread_pool::ThreadPool;
 
-/// Runs FLUSH.
-pub(super) fn flush(shared: &Shared, statement: &Flush, notes: &mut Notes) -> SqlResult<()> {
+/// Runs FLUSH, in second `at`.
+pub(super) fn flush(
+    shared: &Shared,
+    statement: &Flush,
+    at: u32,
+    notes: &mut Notes,
+) -> SqlResult<()> {
     for target in &statement.targets {
         let status_of_session = matches!(target, FlushTarget::Status(Some(_)));
         if !status_of_session {
             shared.access.lock().check_global(Privileges::RELOAD)?;
         }
-        flush_one(shared, target, notes)?;
+        flush_one(shared, target, at, notes)?;
     }
     Ok(())
 }
 
-fn flush_one(shared: &Shared, target: &FlushTarget, notes: &mut Notes) -> SqlResult<()> {
+fn flush_one(shared: &Shared, target: &FlushTarget, at: u32, notes: &mut Notes) -> SqlResult<()> {
     match target {
         FlushTarget::Status(_) => {
             shared.server.flush_status(&shared.handle.counters);
@@ -43,7 +48,7 @@ fn flush_one(shared: &Shared, target: &FlushTarget, notes: &mut Notes) -> SqlRes
             let chosen = |kind: LogKind| which.is_none_or(|w| w == kind);
             shared.server.logs.queries.reopen(chosen(LogKind::General), chosen(LogKind::Slow));
             match chosen(LogKind::Binary) {
-                true => binlog::flush(&shared.server),
+                true => binlog::flush(&shared.server, at),
                 false => Ok(()),
             }
         }

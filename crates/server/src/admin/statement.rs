@@ -29,7 +29,10 @@ pub(crate) fn run(
         Statement::RenameUsers(pairs) => accounts::rename(shared, pairs)?,
         Statement::Grant(s) => grants::grant(shared, s, notes)?,
         Statement::Kill(s) => kill::kill(shared, s, number)?,
-        Statement::Flush(s) => flush::flush(shared, s, notes)?,
+        Statement::Flush(s) => {
+            let at = statement_second(number)?;
+            flush::flush(shared, s, at, notes)?;
+        }
         Statement::Shutdown { .. } => {
             shared.access.lock().check_global(Privileges::SHUTDOWN)?;
             shared.server.stop();
@@ -38,7 +41,8 @@ pub(crate) fn run(
         Statement::Reset(targets) => {
             let reload = shared.access.lock().check_global(Privileges::RELOAD);
             reload?;
-            targets.iter().try_for_each(|target| reset(shared, target, notes))?;
+            let at = statement_second(number)?;
+            targets.iter().try_for_each(|target| reset(shared, target, at, notes))?;
         }
         Statement::ChangeMaster(s) => replica::change(shared, s, notes)?,
         Statement::StartStopSlave(s) => replica::start_stop(shared, s, notes)?,
@@ -56,12 +60,19 @@ pub(crate) fn run(
 }
 
 /// RESET of one thing.
-fn reset(shared: &Shared, target: &ResetTarget, notes: &mut Notes) -> SqlResult<()> {
+fn reset(shared: &Shared, target: &ResetTarget, at: u32, notes: &mut Notes) -> SqlResult<()> {
     match target {
         ResetTarget::QueryCache => Ok(()),
-        ResetTarget::Master(to) => binlog::reset(&shared.server, *to),
+        ResetTarget::Master(to) => binlog::reset(&shared.server, *to, at),
         ResetTarget::Slave { name, all } => replica::reset(shared, name.as_ref(), *all, notes),
     }
+}
+
+/// The statement's time in seconds since 1970, which `SET timestamp` may have chosen.
+fn statement_second(number: &mut dyn FnMut(&Expr) -> SqlResult<u64>) -> SqlResult<u32> {
+    let call = FunctionCall::plain(Ident::new("unix_timestamp"), Vec::new());
+    let kind = ExprKind::Call(Box::new(call));
+    Ok(number(&Expr { kind, span: Span::default() })? as u32)
 }
 
 /// The files that PURGE removes.

@@ -61,7 +61,7 @@ impl fmt::Debug for Binlog {
 }
 
 /// Seconds since 1970.
-fn now() -> u32 {
+pub(crate) fn now() -> u32 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs() as u32)
 }
 
@@ -203,20 +203,20 @@ impl Binlog {
     fn rotate_if_full(&self) {
         let admin = self.admin.lock();
         if self.log.wants_rotation()
-            && let Err(error) = self.rotate_under(&admin)
+            && let Err(error) = self.rotate_under(&admin, now())
         {
             tracing::error!("The binary log could not begin a new file: {error}");
         }
     }
 
-    /// FLUSH BINARY LOGS: a new file.
-    pub(crate) fn rotate(&self) -> SqlResult<()> {
+    /// FLUSH BINARY LOGS: a new file, whose first events are of second `at`.
+    pub(crate) fn rotate(&self, at: u32) -> SqlResult<()> {
         let admin = self.admin.lock();
-        self.rotate_under(&admin).map_err(|error| self.statement_error(error))
+        self.rotate_under(&admin, at).map_err(|error| self.statement_error(error))
     }
 
-    fn rotate_under(&self, _admin: &MutexGuard<'_, ()>) -> EngineResult<()> {
-        self.append(self.log.rotation(now()))?;
+    fn rotate_under(&self, _admin: &MutexGuard<'_, ()>, at: u32) -> EngineResult<()> {
+        self.append(self.log.rotation(at))?;
         self.expire();
         Ok(())
     }
@@ -228,7 +228,7 @@ impl Binlog {
     ) -> SqlResult<()> {
         let admin = self.admin.lock();
         self.log.change_settings(|settings| settings.checksum = checksum);
-        self.rotate_under(&admin).map_err(|error| self.statement_error(error))
+        self.rotate_under(&admin, now()).map_err(|error| self.statement_error(error))
     }
 
     /// Another size at which files end.
@@ -246,8 +246,8 @@ impl Binlog {
         *self.expiry.lock() = (seconds > 0).then(|| Duration::from_secs(seconds));
     }
 
-    /// RESET MASTER [TO n]: the log is one new file.
-    pub(crate) fn reset(&self, to: Option<u64>) -> SqlResult<()> {
+    /// RESET MASTER [TO n]: the log is one new file, whose first events are of second `at`.
+    pub(crate) fn reset(&self, to: Option<u64>, at: u32) -> SqlResult<()> {
         let number = match to.unwrap_or(1) {
             0 => 1,
             number @ 1..LARGEST_NUMBER => number as FileNumber,
@@ -257,13 +257,13 @@ impl Binlog {
             }
         };
         let _admin = self.admin.lock();
-        self.reset_to(number, BinlogState::default())
+        self.reset_to(number, BinlogState::default(), at)
     }
 
-    fn reset_to(&self, number: FileNumber, state: BinlogState) -> SqlResult<()> {
+    fn reset_to(&self, number: FileNumber, state: BinlogState, at: u32) -> SqlResult<()> {
         // The files get the numbers of others: who reads those must not read these.
         self.readers.end_all();
-        let change = self.log.reset_with(number, state, now());
+        let change = self.log.reset_with(number, state, at);
         let done = self.append(change);
         self.served.forget();
         self.semi.begin_anew();
@@ -277,7 +277,7 @@ impl Binlog {
         if self.log.gtid_state().gtids().next().is_some() {
             return Err(SqlError::new(&ER_BINLOG_MUST_BE_EMPTY, &[]));
         }
-        self.reset_to(1, state)
+        self.reset_to(1, state, now())
     }
 
     /// Gives the state of the log to `change`; if that returns another one, it becomes the log's,
@@ -289,7 +289,8 @@ impl Binlog {
         let admin = self.admin.lock();
         self.write_all().map_err(|error| self.statement_error(error))?;
         let Some(state) = change(self.log.gtid_state())? else { return Ok(()) };
-        let set = self.append(self.log.set_state(state)).and_then(|()| self.rotate_under(&admin));
+        let set = self.append(self.log.set_state(state));
+        let set = set.and_then(|()| self.rotate_under(&admin, now()));
         set.map_err(|error| self.statement_error(error))
     }
 

@@ -74,14 +74,14 @@ pub(crate) fn purge(server: &Server, upto: &Upto, notes: &mut Notes) -> SqlResul
     }
 }
 
-/// RESET MASTER [TO n].
-pub(crate) fn reset(server: &Server, to: Option<u64>) -> SqlResult<()> {
+/// RESET MASTER [TO n] by a statement of second `at`.
+pub(crate) fn reset(server: &Server, to: Option<u64>, at: u32) -> SqlResult<()> {
     let binlog = server.binlog();
     let binlog = binlog.ok_or_else(|| SqlError::new(&ER_FLUSH_MASTER_BINLOG_CLOSED, &[]))?;
-    binlog.reset(to)
+    binlog.reset(to, at)
 }
 
-/// FLUSH [BINARY] LOGS. Compat: without a log it does nothing.
-pub(crate) fn flush(server: &Server) -> SqlResult<()> {
-    server.binlog().map_or(Ok(()), |binlog| binlog.rotate())
+/// FLUSH [BINARY] LOGS by a statement of second `at`. Compat: without a log it does nothing.
+pub(crate) fn flush(server: &Server, at: u32) -> SqlResult<()> {
+    server.binlog().map_or(Ok(()), |binlog| binlog.rotate(at))
 }

@@ -147,7 +147,7 @@ fn positions_are_those_of_the_events() {
     let directory = Directory::new("binlog-positions");
     let life = Life::begin(&directory.0);
     life.group(0, 10);
-    life.binlog.rotate().unwrap();
+    life.binlog.rotate(1).unwrap();
     life.group(0, 10);
     life.group(1, 10);
     let at = |offset| life.binlog.position_at("bl.000002", offset).unwrap();
@@ -173,7 +173,7 @@ fn files_go_from_the_front() {
     let life = Life::begin(&directory.0);
     for domain in [0, 1, 0] {
         life.group(domain, 10);
-        life.binlog.rotate().unwrap();
+        life.binlog.rotate(1).unwrap();
     }
     let log = Arc::clone(life.binlog.log());
     let mut notes = Vec::new();
@@ -184,12 +184,12 @@ fn files_go_from_the_front() {
     life.binlog.purge_before(u64::MAX, &mut notes).unwrap();
     assert_eq!(life.names(), ["bl.000004"], "the current file stays");
     assert_eq!(log.gtid_state().to_string(), "0-1-2,1-1-1");
-    life.binlog.reset(Some(7)).unwrap();
+    life.binlog.reset(Some(7), 1).unwrap();
     assert_eq!(
         (life.names(), log.gtid_state().to_string()),
         (vec!["bl.000007".to_owned()], String::new())
     );
-    assert_eq!(code(life.binlog.reset(Some(1 << 32))), 1098);
+    assert_eq!(code(life.binlog.reset(Some(1 << 32), 1)), 1098);
     life.group(0, 10);
     assert_eq!(life.groups(), [1]);
     life.end();
@@ -219,8 +219,8 @@ fn readers_get_what_is_durable_and_no_more() {
 fn a_file_that_is_read_is_not_purged() {
     let directory = Directory::new("readers");
     let life = Life::begin(&directory.0);
-    life.binlog.rotate().unwrap();
-    life.binlog.rotate().unwrap();
+    life.binlog.rotate(1).unwrap();
+    life.binlog.rotate(1).unwrap();
     let session =
         |id| Arc::new(SessionHandle::new(id, String::new(), Closer::default(), Door::Main));
     let handles = [session(1), session(2)];
@@ -247,7 +247,7 @@ fn a_file_that_is_read_is_not_purged() {
     assert_eq!(purge(), (1, None));
     drop(second);
     let age = life.binlog.readers.age();
-    life.binlog.reset(None).unwrap();
+    life.binlog.reset(None, 1).unwrap();
     assert!(life.binlog.readers.age() > age);
     life.end();
 }

@@ -206,7 +206,7 @@ impl<S: BackendSession> Session<S> {
             return Ok(());
         }
         self.shared.server.logs.queries.reopen(true, true);
-        crate::binlog::flush(&self.shared.server)
+        crate::binlog::flush(&self.shared.server, crate::binlog::now())
     }
 
     fn note_begin(&self, command: &Command<'_>, begun: Moment) {
