@@ -4,7 +4,7 @@
 usage: binlog_beside_mariadb.py SELKIE [NAME ...]     without a NAME: all scripts of tests/replication/binlog
 
 Each script runs on both servers in an empty database d. SHOW BINLOG EVENTS has to be equal but for numbers that belong
-to one server; lines of NAME.differs, `# reason` and then a line of the comparison, are expected. Then the files are
+to one server, and so have the settings of statements that mariadb-binlog tells; lines of NAME.differs, `# reason` and then a line of the comparison, are expected. Then the files are
 given to `mariadb-binlog | mariadb`, and the tables of MariaDB have to have the rows of Selkie. 40 s.
 """
 import difflib
@@ -19,6 +19,7 @@ from beside_mariadb import MariaDb  # noqa: E402
 from selkie import Server  # noqa: E402
 
 LOG = ["--log-bin=binlog", "--binlog-format=ROW", "--server-id=1", "--log-bin-trust-function-creators=1"]
+CONTEXT = re.compile(r"SET @@session\.(character_set_client|time_zone|lc_time_names|collation_database)=.*|error_code=\d+")
 MODE = "STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_AUTO_CREATE_USER,NO_ENGINE_SUBSTITUTION"
 
 
@@ -45,7 +46,15 @@ def events(port):
         info = re.sub(r"xid=\d+", "xid=N", info)
         info = re.sub(r"table_id: (\d+)", lambda m: f"table_id: {tables.setdefault(m[1], len(tables))}", info)
         lines.append(f"{kind}\t{info}")
-    return lines
+    return lines + contexts(port)
+
+
+def contexts(port):
+    """What mariadb-binlog says of the character sets, time zones and errors of statements."""
+    run = subprocess.run(["mariadb-binlog", "--no-defaults", "-R", "-h127.0.0.1", f"-P{port}", "-uroot", "binlog.000001"],
+                         capture_output=True, check=False, timeout=120)
+    found = map(CONTEXT.search, run.stdout.decode(errors="replace").splitlines())
+    return [match[0] for match in found if match]
 
 
 def run_script(port, text):

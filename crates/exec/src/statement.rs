@@ -78,6 +78,7 @@ pub(crate) fn execute(
     session.core.files.get_or_init(|| FilePlaces::of(instance));
     session.join_binlog(instance);
     session.values.statement_start.set(query::now_micros(session));
+    session.frame.settings.expressions.time_zone.begin_statement();
     session.start_clock();
     session.explicit_insert_id.set(None);
     match statement {

@@ -6,13 +6,22 @@ use jiff::tz::{Offset, TimeZone as JiffZone};
 use selkie_types::temporal::MICROS_PER_SECOND;
 use selkie_types::{DateTime, SqlError, SqlResult};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A time zone as named in `SET time_zone`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct TimeZone {
     /// Shared by the statements of the session.
     name: Arc<str>,
     zone: Zone,
+    /// A conversion was made since [`TimeZone::begin_statement`]; shared by all clones.
+    used: Arc<AtomicBool>,
+}
+
+impl PartialEq for TimeZone {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name && self.zone == other.zone
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -23,9 +32,29 @@ enum Zone {
 }
 
 impl TimeZone {
+    fn new(name: &str, zone: Zone) -> Self {
+        Self { name: name.into(), zone, used: Arc::default() }
+    }
+
+    /// Forgets what statements before have converted.
+    pub fn begin_statement(&self) {
+        self.used.store(false, Ordering::Relaxed);
+    }
+
+    /// Whether the running statement has converted a time, so that its effect depends on the zone.
+    pub fn is_used(&self) -> bool {
+        self.used.load(Ordering::Relaxed)
+    }
+
+    fn note_use(&self) {
+        if !self.is_used() {
+            self.used.store(true, Ordering::Relaxed);
+        }
+    }
+
     /// UTC, whose name is its offset.
     pub fn utc() -> Self {
-        Self { name: "+00:00".into(), zone: Zone::Fixed(0) }
+        Self::new("+00:00", Zone::Fixed(0))
     }
 
     /// The zone of the machine, named `SYSTEM`.
@@ -35,7 +64,7 @@ impl TimeZone {
             Ok(offset) => Zone::Fixed(offset.seconds()),
             Err(_) => Zone::Named(zone),
         };
-        Self { name: "SYSTEM".into(), zone }
+        Self::new("SYSTEM", zone)
     }
 
     /// The zone for `SYSTEM`, `[+-]hh:mm` or a name of the time zone database.
@@ -44,13 +73,13 @@ impl TimeZone {
             return Some(Self::system());
         }
         if let Some(seconds) = parse_offset(name) {
-            return Some(Self { name: name.into(), zone: Zone::Fixed(seconds) });
+            return Some(Self::new(name, Zone::Fixed(seconds)));
         }
         if !name.bytes().next()?.is_ascii_alphabetic() {
             return None;
         }
         let zone = JiffZone::get(name).ok()?;
-        Some(Self { name: name.into(), zone: Zone::Named(zone) })
+        Some(Self::new(name, Zone::Named(zone)))
     }
 
     /// Like [`TimeZone::parse`], with error 1298 for an unknown name.
@@ -66,11 +95,13 @@ impl TimeZone {
 
     /// Whether local time is UTC.
     pub fn is_utc(&self) -> bool {
+        self.note_use();
         matches!(self.zone, Zone::Fixed(0))
     }
 
     /// The offset from UTC in seconds at an instant.
     pub fn offset_at(&self, unix_micros: i64) -> i64 {
+        self.note_use();
         match &self.zone {
             Zone::Fixed(seconds) => i64::from(*seconds),
             Zone::Named(zone) => match Timestamp::from_microsecond(unix_micros) {
@@ -98,6 +129,7 @@ impl TimeZone {
 
     /// The instants of a local time in microseconds since 1970.
     pub fn instants(&self, local: DateTime) -> Instants {
+        self.note_use();
         let linear = local.unix_micros();
         let Zone::Named(zone) = &self.zone else {
             return Instants::One(linear - self.offset_at(linear) * MICROS_PER_SECOND);

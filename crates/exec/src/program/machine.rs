@@ -154,6 +154,7 @@ impl<'p> Machine<'p> {
     /// A step begins; conditions are counted from here.
     fn begin(&mut self) -> u64 {
         self.session.values.statement_start.set(query::now_micros(self.session));
+        self.session.frame.settings.expressions.time_zone.begin_statement();
         self.session.diagnostics.keep();
         self.session.diagnostics.mark()
     }

@@ -11,7 +11,7 @@ use selkie_types::{Batch, Column, ColumnData, SqlType, TypeKind};
 pub(crate) fn to_client(eval: &EvalContext<'_>, output: &[OutputColumn], batch: Batch) -> Batch {
     let zone = &eval.types.time_zone;
     let is_instant = |c: &OutputColumn| c.ty.kind == TypeKind::Timestamp;
-    if zone.is_utc() || !output.iter().any(is_instant) {
+    if !output.iter().any(is_instant) || zone.is_utc() {
         return batch;
     }
     let rows = batch.rows();

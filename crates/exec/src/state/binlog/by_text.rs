@@ -228,7 +228,7 @@ impl Session {
             return Ok(());
         }
         let mut status = Vec::new();
-        self.status(None).iter().for_each(|var| var.encode(&mut status));
+        self.status(None, text).iter().for_each(|var| var.encode(&mut status));
         let query = Query {
             thread_id: head.thread,
             exec_time: 0,

@@ -74,7 +74,8 @@ impl Session {
             return Ok(None);
         }
         let mut status = Vec::new();
-        self.status(Some(log.binlog.next_xid())).iter().for_each(|var| var.encode(&mut status));
+        let xid = log.binlog.next_xid();
+        self.status(Some(xid), text).iter().for_each(|var| var.encode(&mut status));
         let query = Query {
             thread_id: head.thread,
             exec_time: 0,
@@ -107,7 +108,7 @@ impl Session {
 
     /// The settings that a statement depends on, in MariaDB's order. A definition has the number
     /// of its transaction, other statements the microseconds of their time.
-    pub(super) fn status(&self, xid: Option<u64>) -> Vec<StatusVar<'_>> {
+    pub(super) fn status(&self, xid: Option<u64>, text: &[u8]) -> Vec<StatusVar<'_>> {
         let settings = &self.frame.settings;
         let dml = &settings.dml;
         let mut vars = vec![
@@ -119,13 +120,19 @@ impl Session {
             let (increment, offset) = (dml.auto_increment_increment, dml.auto_increment_offset);
             vars.push(StatusVar::AutoIncrement(increment as u16, offset as u16));
         }
-        // Texts are UTF-8 here, whatever the client sent.
-        let client = CollationId::UTF8MB4_GENERAL_CI;
+        // Texts are UTF-8 here. One of ASCII letters is the same in the client's character set.
+        let client = match text.is_ascii() {
+            true => settings.charsets.client.default_collation(),
+            false => CollationId::UTF8MB4_GENERAL_CI,
+        };
         let (connection, server) =
             (settings.expressions.collation_connection, settings.binlog.collation_server);
         vars.push(StatusVar::Charset(client.0, connection.0, server.0));
-        // A replica keeps the zone of an earlier event if this one names none.
-        vars.push(StatusVar::TimeZone(settings.expressions.time_zone.name().as_bytes()));
+        let zone = &settings.expressions.time_zone;
+        // A kept plan has converted its constants before.
+        if zone.is_used() || xid.is_none() {
+            vars.push(StatusVar::TimeZone(zone.name().as_bytes()));
+        }
         let locale = settings.expressions.time_locale;
         if locale != Locale::english() {
             vars.push(StatusVar::LcTimeNames(locale.number as u16));
