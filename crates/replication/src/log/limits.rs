@@ -32,6 +32,11 @@ impl BinaryLog {
         self.limited(|limits| limits.transaction)
     }
 
+    /// Gives a cache the limits of one for a session's transactions.
+    pub fn limit(&self, cache: &mut Cache) {
+        cache.set_limits(usize::MAX, self.state().cache_limits.transaction);
+    }
+
     /// An empty cache for a session's changes that no rollback undoes.
     pub fn statement_cache(&self) -> Cache {
         self.limited(|limits| limits.statement)

@@ -91,7 +91,8 @@ impl Session {
     /// Begins to log the rows of a new table behind its definition.
     pub(crate) fn begin_filling(&self, table: &TableInfo, text: &[u8]) -> SqlResult<()> {
         let form = Form { schema: Some(table.schema()), ..Form::default() };
-        if let Some(definition) = self.definition(text, &form)? {
+        if let Some(mut definition) = self.definition(text, &form)? {
+            definition.log.binlog.log.limit(&mut definition.cache);
             definition.log.begin_filling(table.def.id, definition.cache);
         }
         Ok(())
@@ -101,7 +102,7 @@ impl Session {
     pub(crate) fn filled(&self, engine: &Personality) -> Option<Definition> {
         let (log, head) = (self.log()?, self.headline()?);
         let cache = log.take_filling()?;
-        let end = if engine.transactional { GroupEnd::Xid } else { GroupEnd::Commit };
+        let end = if engine.transactional { GroupEnd::Xid } else { GroupEnd::Filled };
         let head = GroupHeadline { note: self.transaction.note(), ..head };
         Some(Definition { log: Arc::clone(log), cache, head, end })
     }

@@ -72,6 +72,8 @@ pub(crate) enum GroupEnd<'x> {
     Commit,
     /// A transaction that was rolled back, some of whose changes stand.
     Rollback,
+    /// A new table of an engine without rollback, and its rows.
+    Filled,
     /// One event, which changes definitions or accounts.
     Definition,
     /// A branch that waits for its outcome.
@@ -86,7 +88,7 @@ impl<'x> GroupEnd<'x> {
     fn flags(self) -> u8 {
         match self {
             Self::Xid => GtidEvent::TRANSACTIONAL,
-            Self::Commit | Self::Rollback => 0,
+            Self::Commit | Self::Rollback | Self::Filled => 0,
             Self::Definition => GtidEvent::STANDALONE | GtidEvent::DDL,
             Self::XaPrepare(_) => GtidEvent::PREPARED_XA | GtidEvent::TRANSACTIONAL,
             Self::XaCommit(_) | Self::XaRollback(_) => {
@@ -98,7 +100,7 @@ impl<'x> GroupEnd<'x> {
     fn branch(self) -> Option<&'x BranchName> {
         match self {
             Self::XaPrepare(xid) | Self::XaCommit(xid) | Self::XaRollback(xid) => Some(xid),
-            Self::Xid | Self::Commit | Self::Rollback | Self::Definition => None,
+            Self::Xid | Self::Commit | Self::Rollback | Self::Filled | Self::Definition => None,
         }
     }
 }
@@ -201,7 +203,7 @@ impl Binlog {
         };
         let text = match end {
             GroupEnd::Xid | GroupEnd::Definition => None,
-            GroupEnd::Commit => Some("COMMIT".to_owned()),
+            GroupEnd::Commit | GroupEnd::Filled => Some("COMMIT".to_owned()),
             GroupEnd::Rollback => Some("ROLLBACK".to_owned()),
             GroupEnd::XaCommit(xid) => Some(format!("XA COMMIT {}", in_statement(xid))),
             GroupEnd::XaRollback(xid) => Some(format!("XA ROLLBACK {}", in_statement(xid))),
