@@ -202,7 +202,10 @@ impl Server {
     pub fn flush_status(&self, session: &crate::status::Counters) {
         self.sessions.ended.absorb_session(session);
         session.reset_session();
-        self.binlog().iter().for_each(|binlog| binlog.semi.flush_status());
+        if let Some(binlog) = self.binlog() {
+            binlog.semi.flush_status();
+            binlog.log().forget_caches();
+        }
         *self.flushed.lock() = Instant::now();
     }
 

@@ -349,6 +349,12 @@ impl BinaryLog {
         self.state().counts
     }
 
+    /// FLUSH STATUS: counts used caches from here.
+    pub fn forget_caches(&self) {
+        let counts = &mut self.state().counts;
+        (counts.transactions, counts.statements) = Default::default();
+    }
+
     /// Bytes of records that are filled but not in files.
     pub fn pending_bytes(&self) -> u64 {
         self.state().pending
