@@ -10,7 +10,7 @@ use selkie_exec::Killed;
 use selkie_protocol::DecodeError;
 use selkie_protocol::packet::put_err;
 use selkie_protocol::replica::{BinlogDump, RegisterSlave};
-use selkie_replication::cursor::{Dump, MarkedEvents, Reason, Refusal, Step};
+use selkie_replication::cursor::{Dump, MarkedEvents, Reason, Refusal, Start, Step};
 use selkie_replication::log::Place;
 use selkie_types::error::catalogue::*;
 use selkie_types::{SqlError, SqlResult};
@@ -35,6 +35,11 @@ const LOOK: Duration = Duration::from_millis(100);
 const SENDING: &str = "Sending binlog event to slave";
 const WRITING: &str = "Writing to net";
 const WAITING: &str = "Master has sent all binlog to slave; waiting for more updates";
+
+/// The name of a client's host, without its port.
+fn own_host(host: &str) -> &[u8] {
+    host.rsplit_once(':').map_or(host, |(name, _)| name).as_bytes()
+}
 
 /// End of a dump.
 enum End {
@@ -84,7 +89,12 @@ impl<S: BackendSession> Session<S> {
         log_general(&self.shared, "Register Slave", text.as_bytes());
         let server = &self.shared.server;
         let own = server.globals.get(ids().server_id).as_u64() as u32;
-        server.logs.replicas.register(&said, self.shared.handle.id, own);
+        let replica = match said.host.is_empty() {
+            // Compat: a replica that reports no name is known by its client's.
+            true => RegisterSlave { host: own_host(&self.shared.handle.host), ..said },
+            false => said,
+        };
+        server.logs.replicas.register(&replica, self.shared.handle.id, own);
         Ok(())
     }
 
@@ -193,6 +203,7 @@ impl<S: BackendSession> Sending<'_, S> {
         let mut send = |event: &[u8]| put(out, head, event);
         let begun = Dump::begin(&found, &self.wishes.ask, &mut send);
         let mut dump = begun.map_err(|refusal| self.before(refusal))?;
+        self.tell_begin(dump.place());
         if !self.wishes.has_end() {
             self.acks.iter().for_each(|acks| acks.begin(dump.place()));
         }
@@ -212,6 +223,25 @@ impl<S: BackendSession> Sending<'_, S> {
                 },
             }
         }
+    }
+
+    /// Tells the error log of a dump that begins.
+    fn tell_begin(&self, at: Place) {
+        let server = &self.session.shared.server;
+        if server.globals.get(ids().log_warnings).as_u64() <= 1 {
+            return;
+        }
+        let (is_by_gtid, position) = match &self.wishes.ask.start {
+            Start::Behind(known) => (1, known.position.to_string()),
+            Start::At { .. } => (0, String::new()),
+        };
+        tracing::info!(
+            "Start binlog_dump to slave_server({}), pos({}, {}), using_gtid({is_by_gtid}), \
+             gtid('{position}')",
+            self.wishes.server_id,
+            self.binlog.files().names().file(at.file),
+            at.offset,
+        );
     }
 
     /// The end of a dump that has not begun; events made before it are sent.
