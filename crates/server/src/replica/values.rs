@@ -169,7 +169,10 @@ fn check_position(shared: &Shared, value: &VarValue, notes: &mut Notes) -> SqlRe
     }
     let position = crate::admin::parsed::<Position>(value.as_str())?;
     let Some(binlog) = server.binlog() else { return Ok(()) };
-    for logged in binlog.log().gtid_state().position().gtids() {
+    // Compat: groups of other servers do not count.
+    let own = server.globals.get(ids().server_id).as_u64();
+    let logged = binlog.log().gtid_state().position();
+    for logged in logged.gtids().filter(|logged| u64::from(logged.server) == own) {
         notes.extend(conflict(&position, logged));
     }
     Ok(())
