@@ -18,6 +18,7 @@ mod events;
 mod info_files;
 mod life;
 mod names;
+mod order;
 mod receiver;
 mod relay;
 mod show;
@@ -32,10 +33,8 @@ pub(crate) use change::change;
 pub(crate) use connection::Connections;
 pub(crate) use events::show_events as show_relay_events;
 pub(crate) use life::{begin, end, set_up};
-pub(crate) use show::{
-    all as show_all, check_name, shows_accounts, status as show_status, status_variables,
-};
-pub(crate) use start::{reset, start_stop};
+pub(crate) use show::{all as show_all, shows_accounts, status as show_status, status_variables};
+pub(crate) use start::{flush_first_relay, flush_relay, reset, start_stop};
 pub(crate) use values::{
     assign as assign_variable, check as check_variable, check_stopped, is_of_connection,
     of_connection, value as variable,

@@ -47,12 +47,12 @@ fn flush_one(shared: &Shared, target: &FlushTarget, at: u32, notes: &mut Notes) 
         FlushTarget::Logs(which) => {
             let chosen = |kind: LogKind| which.is_none_or(|w| w == kind);
             shared.server.logs.queries.reopen(chosen(LogKind::General), chosen(LogKind::Slow));
-            match chosen(LogKind::Binary) {
-                true => binlog::flush(&shared.server, at),
-                false => Ok(()),
+            if chosen(LogKind::Binary) {
+                binlog::flush(&shared.server, at)?;
             }
+            if which.is_none() { replica::flush_first_relay(shared) } else { Ok(()) }
         }
-        FlushTarget::RelayLogs(name) => replica::check_name(shared, name.as_ref()),
+        FlushTarget::RelayLogs(name) => replica::flush_relay(shared, name.as_ref()),
         FlushTarget::Slave(name) => replica::reset(shared, name.as_ref(), false, notes),
         // These have no cached state that could be out of date.
         FlushTarget::Tables { .. }

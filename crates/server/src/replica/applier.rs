@@ -287,7 +287,7 @@ impl Applying {
         }
     }
 
-    /// Notes the place in the relay files, and removes those before it.
+    /// Notes the place in the relay files, and removes those that are not needed.
     fn went_on(&mut self) {
         self.connection.progress.lock().relay = self.reader.place();
         self.purge();
@@ -300,12 +300,14 @@ impl Applying {
         if self.purged == file {
             return;
         }
-        let is_purged =
-            self.server.globals.get(ids().relay_log_purge).as_bool() && self.settle().is_ok();
-        self.purged.clone_from(&file);
-        if is_purged {
+        let left = std::mem::replace(&mut self.purged, file.clone());
+        let (server, ids) = (Arc::clone(&self.server), ids());
+        if server.globals.get(ids.relay_log_purge).as_bool() && self.settle().is_ok() {
+            // Compat: the last file that was read stays, unless space is short.
+            let is_short = server.globals.get(ids.relay_log_space_limit).as_u64() > 0;
+            let lowest = if is_short { file } else { left };
             // A file that stays is removed with the next ones.
-            let _ = self.relay.purge_below(&file);
+            let _ = self.relay.purge_below(&lowest);
         }
     }
 

@@ -381,17 +381,26 @@ fn relay_place(connection: &Connection, said: &Said) -> SqlResult<Option<Place>>
     if is_ignored || said.relay_file.is_none() && said.relay_pos.is_none() {
         return Ok(None);
     }
-    let old = connection.progress.lock().relay.clone();
-    let place = Place {
-        file: said.relay_file.clone().unwrap_or(old.file),
-        offset: said.relay_pos.unwrap_or(FIRST_OFFSET),
+    let files = threads::relay_files(connection);
+    let Some(file) = said.relay_file.clone().or_else(|| current_file(connection, &files)) else {
+        return Ok(None);
     };
-    match threads::relay_files(connection).iter().any(|(file, _)| *file == place.file) {
+    let place = Place { file, offset: said.relay_pos.unwrap_or(FIRST_OFFSET) };
+    match files.iter().any(|(file, _)| *file == place.file) {
         true => Ok(Some(place)),
         false => {
             let reason = "Could not find target log during relay log initialization";
             Err(SqlError::new(&ER_RELAY_LOG_INIT, &[&reason]))
         }
+    }
+}
+
+/// The relay file that is being applied, of those that are there.
+fn current_file(connection: &Connection, files: &[(String, u64)]) -> Option<String> {
+    let current = connection.progress.lock().relay.file.clone();
+    match files.iter().any(|(file, _)| *file == current) {
+        true => Some(current),
+        false => files.first().map(|(file, _)| file.clone()),
     }
 }
 

@@ -171,6 +171,8 @@ pub(crate) struct Progress {
     pub(crate) applier_error: Option<SqlError>,
     /// End of the last applied group: Relay_Master_Log_File, Exec_Master_Log_Pos.
     pub(crate) applied: Place,
+    /// Whether the applier has run since the place was chosen.
+    pub(crate) has_begun: bool,
     /// Relay_Log_File, Relay_Log_Pos.
     pub(crate) relay: Place,
     /// Header's timestamp of the group being applied; none if all received ones are.

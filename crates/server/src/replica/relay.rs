@@ -74,6 +74,8 @@ struct Writer {
     course: Course,
     /// The stream behind `published`.
     published_course: Course,
+    /// The next event begins a new file.
+    is_ended: bool,
 }
 
 /// The files as readers see them.
@@ -169,6 +171,17 @@ impl RelayLog {
         self.rotate(&mut writer, Course::new(checksum))
     }
 
+    /// FLUSH RELAY LOGS: a new file, at once or with the next group.
+    pub(crate) fn flush(&self) -> io::Result<()> {
+        let mut writer = self.0.writer.lock();
+        if writer.length > writer.published {
+            writer.is_ended = true;
+            return Ok(());
+        }
+        let course = writer.course.clone();
+        self.rotate(&mut writer, course)
+    }
+
     /// Adds whole events that end a group, or belong to none, as they were received.
     #[cfg(test)]
     pub(crate) fn append(&self, events: &[u8]) -> io::Result<()> {
@@ -181,7 +194,8 @@ impl RelayLog {
     pub(crate) fn push(&self, events: &[u8]) -> io::Result<()> {
         let mut writer = self.0.writer.lock();
         let settings = *self.0.settings.lock();
-        if writer.published >= settings.max_size && writer.length == writer.published {
+        let is_full = writer.is_ended || writer.published >= settings.max_size;
+        if is_full && writer.length == writer.published {
             let course = writer.course.clone();
             self.rotate(&mut writer, course)?;
         }
@@ -284,6 +298,7 @@ impl RelayLog {
             is_named: false,
             course: course.clone(),
             published_course: course,
+            is_ended: false,
         };
         let mut public = self.0.public.lock();
         if let Some((_, length)) = public.files.back_mut() {
@@ -364,7 +379,15 @@ impl Writer {
     fn new(file: Arc<File>, length: u64, checksum: Checksum) -> Self {
         let course = Course::new(checksum);
         let published_course = course.clone();
-        Self { file, length, published: length, is_named: false, published_course, course }
+        Self {
+            file,
+            length,
+            published: length,
+            is_named: false,
+            is_ended: false,
+            published_course,
+            course,
+        }
     }
 }
 

@@ -162,9 +162,10 @@ fn position(connection: &Connection, progress: &Progress) -> Vec<Cell> {
         Until::Relay(place) => ("Relay", place.file.clone(), place.offset),
         Until::Gtid(_) => ("Gtid", String::new(), 0),
     };
-    let offset_applied = match progress.applied.file.is_empty() {
-        true => 0,
-        false => progress.applied.offset,
+    let offset_applied = match (progress.applied.file.is_empty(), progress.has_begun) {
+        (true, false) => 0,
+        (true, true) => FIRST_OFFSET,
+        (false, _) => progress.applied.offset,
     };
     vec![
         int("Skip_Counter", 10, progress.skip_counter),
@@ -263,11 +264,6 @@ pub(crate) fn status_variables(shared: &Shared, gauges: &mut crate::status::Gaug
         ),
     ];
     gauges.extend(values.map(|(name, value)| (name.to_owned(), value)));
-}
-
-/// Fails (1617) for a name that no connection has.
-pub(crate) fn check_name(shared: &Shared, name: Option<&StringLiteral>) -> SqlResult<()> {
-    names::find(&shared.server, &names::said(shared, name)?).map(drop)
 }
 
 /// Whether the connection's identity is needed in names of replicas: `--show-slave-auth-info`.

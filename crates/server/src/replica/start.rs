@@ -13,7 +13,8 @@ use selkie_types::{SqlError, SqlResult};
 
 use super::change::{default_heartbeat, implicit_change, must_stop, note_of};
 use super::connection::{Config, Connection, Progress, Until, UsingGtid};
-use super::{info_files, names, threads};
+use super::relay::RelayLog;
+use super::{info_files, names, order, threads};
 use crate::accounts::Privileges;
 use crate::admin::{Notes, parsed};
 use crate::server::Server;
@@ -87,21 +88,23 @@ fn check_may(shared: &Shared) -> SqlResult<()> {
 /// Starts or stops the threads of all connections. Compat: it is allowed to all if there is nothing
 /// to do.
 fn all(shared: &Shared, start: bool, wanted: Threads, notes: &mut Notes) -> SqlResult<()> {
-    for connection in shared.server.replica.list() {
+    let connections = shared.server.replica.list();
+    let names: Vec<&str> = connections.iter().map(|connection| &*connection.name).collect();
+    for connection in order::in_slots(&names).into_iter().map(|at| &connections[at]) {
         if !connection.has_primary() {
             continue;
         }
-        let concerned = wanted.that_run(&connection, !start);
+        let concerned = wanted.that_run(connection, !start);
         if !concerned.any() {
             continue;
         }
         check_may(shared)?;
         let (done, def, verb) = match start {
             true => {
-                forget_until(&connection, concerned);
-                (start_threads(&shared.server, &connection, concerned), &ER_SLAVE_STARTED, "START")
+                forget_until(connection, concerned);
+                (start_threads(&shared.server, connection, concerned), &ER_SLAVE_STARTED, "START")
             }
-            false => (stop_threads(shared, &connection, concerned), &ER_SLAVE_STOPPED, "STOP"),
+            false => (stop_threads(shared, connection, concerned), &ER_SLAVE_STOPPED, "STOP"),
         };
         let name = &connection.name;
         if let Err(error) = done {
@@ -194,7 +197,9 @@ fn start_threads(
         threads::start_receiver(server, connection)?;
     }
     if threads.applier {
-        connection.progress.lock().applier_error = None;
+        let mut progress = connection.progress.lock();
+        (progress.applier_error, progress.has_begun) = (None, true);
+        drop(progress);
         threads::start_applier(server, connection)?;
     }
     Ok(())
@@ -229,6 +234,23 @@ fn stop_threads(shared: &Shared, connection: &Connection, threads: Threads) -> S
     connection.relay().into_iter().for_each(|relay| relay.wake());
     threads().try_for_each(|thread| threads::wait_ended(thread, &|| check_alive(shared)))?;
     info_files::save(&shared.server, connection)
+}
+
+/// Runs FLUSH RELAY LOGS: the relay log of a connection, if it has one, goes on in a new file.
+pub(crate) fn flush_relay(shared: &Shared, name: Option<&StringLiteral>) -> SqlResult<()> {
+    flush_relay_of(&*names::find(&shared.server, &names::said(shared, name)?)?)
+}
+
+/// The part of FLUSH LOGS for replicas. Compat: it is about the connection without a name.
+pub(crate) fn flush_first_relay(shared: &Shared) -> SqlResult<()> {
+    shared.server.replica.find("").map_or(Ok(()), |connection| flush_relay_of(&connection))
+}
+
+fn flush_relay_of(connection: &Connection) -> SqlResult<()> {
+    let flushed = connection.relay().map_or(Ok(()), RelayLog::flush);
+    flushed.map_err(|error| {
+        SqlError::with_message(&ER_SLAVE_RELAY_LOG_WRITE_FAILURE, error.to_string())
+    })
 }
 
 /// Runs RESET SLAVE.

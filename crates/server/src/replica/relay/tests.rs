@@ -178,6 +178,29 @@ fn what_is_not_published_is_cut() {
 }
 
 #[test]
+fn flush_begins_a_file_behind_a_whole_group() {
+    let directory = Directory::new("flush");
+    let relay = RelayLog::open(directory.names(), RelaySettings { max_size: 1 << 20, ..SETTINGS });
+    let relay = relay.unwrap();
+    let mut primary = Primary::new();
+    relay.begin_stream(Checksum::Crc32).unwrap();
+    relay.append(&primary.begin().concat()).unwrap();
+    let files = relay.files().len();
+    relay.flush().unwrap();
+    assert_eq!(relay.files().len(), files + 1);
+    let group = primary.group(1, 100);
+    relay.push(&group[0]).unwrap();
+    relay.flush().unwrap();
+    relay.append(&group[1..].concat()).unwrap();
+    assert_eq!(relay.files().len(), files + 1);
+    let next = primary.group(2, 100);
+    relay.append(&next.concat()).unwrap();
+    assert_eq!(relay.files().len(), files + 2);
+    let groups: Vec<Vec<u8>> = of_primary(all(&mut relay.reader()));
+    assert!(groups.ends_with(&[group, next].concat()));
+}
+
+#[test]
 fn files_below_the_applied_one_go() {
     let directory = Directory::new("purge");
     std::fs::write(directory.0.join("relay.000009"), b"an earlier life").unwrap();
