@@ -175,12 +175,6 @@ def check_variables(server):
     client.rows("CREATE DATABASE of_another")
     same("groups of another server", client.warnings("SET GLOBAL gtid_slave_pos=''"), before)
     client.rows(f"SET server_id={own}")
-    client.rows("SET GLOBAL binlog_cache_size=4096, GLOBAL max_binlog_cache_size=4096")
-    small = Client(server)
-    for engine in ("InnoDB", "MyISAM"):
-        text = f"CREATE TABLE of_another.t ENGINE={engine} SELECT REPEAT('a', 20000) AS a"
-        same(text, small.error(text), 1197)
-    client.rows("SET GLOBAL max_binlog_cache_size=DEFAULT, GLOBAL binlog_cache_size=DEFAULT")
     client.rows("FLUSH STATUS")
     same("caches", [row[1] for row in client.rows("SHOW STATUS LIKE 'Binlog\\_%cache\\_use'")], ["0", "0"])
     client.rows("DROP DATABASE of_another")

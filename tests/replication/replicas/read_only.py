@@ -8,7 +8,7 @@ from .nodes import until
 
 # One replica is looked at.
 WANTS = two
-CHECKS = ["applier_is_not_read_only", "process_list", "read_lock", "table_locks", "row_locks", "kill_of_threads", "readers_beside"]
+CHECKS = ["applier_is_not_read_only", "counts_of_rows", "process_list", "read_lock", "table_locks", "row_locks", "kill_of_threads", "readers_beside"]
 TABLE = ("CREATE DATABASE d", "CREATE TABLE d.t (a INT PRIMARY KEY, b INT)", "INSERT INTO d.t VALUES (1, 1)")
 
 
@@ -22,6 +22,19 @@ def applier_is_not_read_only(chain):
     for node in chain.followers:
         report.same("rows", node.rows("SELECT * FROM d.t"), [(1, 1, None)])
         report.same("an account", node.error("INSERT INTO d.t VALUES (2, 2, 2)", user="plain"), 1290)
+
+
+def counts_of_rows(chain):
+    """Rows count as the statements that they are of."""
+    chain.follow()
+    chain.primary.rows(*TABLE)
+    chain.catch_up()
+    node, names = chain.replica, ("Com_delete", "Com_insert", "Com_update")
+    counts = lambda: [int(row[1]) for row in node.rows(f"SHOW GLOBAL STATUS WHERE Variable_name IN {names}")]
+    before = counts()
+    chain.primary.rows("INSERT INTO d.t VALUES (2, 2), (3, 3)", "UPDATE d.t SET b = 5", "DELETE FROM d.t WHERE a = 3")
+    chain.catch_up()
+    report.same("counts", [after - old for after, old in zip(counts(), before)], [1, 1, 1])
 
 
 def process_list(chain):

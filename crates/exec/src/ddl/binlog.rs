@@ -119,7 +119,7 @@ impl<'a> Ddl<'a> {
             return;
         }
         let mut text = format!("{verb} {} ", definer_clause(definer)).into_bytes();
-        text.extend_from_slice(rest);
+        text.extend_from_slice(without_comment_end(rest));
         self.say(text);
     }
 
@@ -170,7 +170,7 @@ impl<'a> Ddl<'a> {
         let behind = create.name.name.span.end as usize;
         let query = query_behind(self.running.behind(behind));
         let mut text = format!("{head}{columns} AS ").into_bytes();
-        text.extend_from_slice(query);
+        text.extend_from_slice(without_comment_end(query));
         self.say(text);
     }
 
@@ -228,6 +228,17 @@ impl Said {
     }
 }
 
+/// A text without the end of a comment that begins before it, as dumps have: `/*!50001 ... */`.
+fn without_comment_end(text: &[u8]) -> &[u8] {
+    let text = text.trim_ascii_end();
+    let Some(inside) = text.strip_suffix(b"*/") else { return text };
+    let last = |mark: &[u8]| inside.windows(mark.len()).rposition(|found| found == mark);
+    match (last(b"/*"), last(b"*/")) {
+        (Some(begin), end) if end.is_none_or(|end| end < begin) => text,
+        _ => inside.trim_ascii_end(),
+    }
+}
+
 /// The query of a view in the text behind its name: what follows the columns and AS.
 fn query_behind(text: &[u8]) -> &[u8] {
     let text = text.trim_ascii_start();
@@ -263,5 +274,23 @@ fn kind_of(drop: &DropTables) -> &'static str {
     match drop.kind {
         ast::TableKind::Sequence => "SEQUENCE",
         _ => "TABLE",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_comment_end;
+
+    #[test]
+    fn ends_of_comments_around_statements_go() {
+        for (text, kept) in [
+            ("select 1 */", "select 1"),
+            ("select 1*/ ", "select 1"),
+            ("select 1 /* c */", "select 1 /* c */"),
+            ("select /* b */ 1 /* c */ */", "select /* b */ 1 /* c */"),
+            ("select 1 ", "select 1"),
+        ] {
+            assert_eq!(without_comment_end(text.as_bytes()), kept.as_bytes(), "{text}");
+        }
     }
 }
