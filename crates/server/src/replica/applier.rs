@@ -133,7 +133,7 @@ struct Applying {
     handed: Position,
     /// Format of the last group for the workers.
     format: Arc<Format>,
-    /// The relay file before which all are removed.
+    /// The relay file at which files were removed last.
     purged: String,
     /// Last time at which all that is applied was made durable.
     settled: Instant,

@@ -5,11 +5,12 @@
 use selkie_exec::apply::Failure;
 use selkie_exec::guarded;
 use selkie_replication::Header;
-use selkie_replication::codec::{Rows, TableMap};
+use selkie_replication::codec::{Change, Rows, TableMap, row_flags};
 use selkie_replication::replica::ReplicaFilter;
 
 use super::{Replica, failures};
 use crate::backend::Failed;
+use crate::status::com_counter;
 
 /// Calls `take` with the schema and name here of the table of a map; none if it is left out.
 pub(super) fn with_target<R>(
@@ -53,7 +54,22 @@ impl Replica {
         });
         let applied =
             ended.map_err(|error| Failure { error, table: None, handler: None }).and(applied);
+        if applied.is_ok() && rows.flags & row_flags::STMT_END != 0 {
+            self.count_statement(rows.change);
+        }
         applied.or_else(|failure| self.rows_failed(header.kind.name(), failure))
+    }
+
+    /// Counts the statement whose last rows are applied, as if it had run here.
+    fn count_statement(&self, change: Change) {
+        let word = match change {
+            Change::Write => "insert",
+            Change::Update => "update",
+            Change::Delete => "delete",
+        };
+        if let Some(counter) = com_counter(word) {
+            self.inner.shared.handle.counters.bump(counter);
+        }
     }
 
     fn rows_failed(&self, event: &str, failure: Failure) -> Result<(), Failed> {
