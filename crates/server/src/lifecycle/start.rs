@@ -139,8 +139,10 @@ fn derive(settings: &mut Settings, data_dir: &Path) {
     if number(settings, "innodb_force_recovery") >= 6 {
         settings.derive("innodb_read_only", VarValue::Uint(1));
     }
-    let port = VarValue::Uint(number(settings, "port"));
-    settings.derive("report_port", port);
+    if number(settings, "report_port") == 0 {
+        let port = VarValue::Uint(number(settings, "port"));
+        settings.derive("report_port", port);
+    }
     let engine = text(settings, "default_storage_engine");
     settings.derive("storage_engine", VarValue::text(engine));
     derive_charsets(settings);
