@@ -24,6 +24,7 @@
 #![forbid(unsafe_code)]
 
 mod dictionary;
+mod event;
 mod foreign;
 mod information;
 mod names;
@@ -37,6 +38,7 @@ mod system_tables;
 mod table;
 
 pub use dictionary::{Dictionary, DictionaryError, EngineNamed};
+pub use event::{EVENT_COLUMNS, Event, EventStatus, Timing, smallest_unit};
 pub use foreign::{ForeignKey, ForeignKeyAction, action_text};
 pub use information::{InformationRow, InformationSource, information_rows};
 pub use names::{Namespace, TemporaryTables};

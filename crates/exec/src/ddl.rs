@@ -17,6 +17,7 @@ mod change;
 mod copy;
 mod create;
 mod drop;
+mod event;
 mod foreign;
 mod instant;
 mod rename;
@@ -24,6 +25,7 @@ mod replace;
 mod routine;
 pub(crate) mod schema;
 mod sequence;
+mod timing;
 mod trigger;
 mod view;
 
@@ -87,6 +89,9 @@ impl<'a> Ddl<'a> {
 
     /// Runs `statement`; `None` if it is not a DDL statement handled here.
     pub(crate) fn run(&mut self, statement: &Statement) -> SqlResult<Option<Outcome>> {
+        if event::is_about_event(statement) {
+            self.begin_event_statement(statement)?;
+        }
         self.check_form(statement)?;
         required::check(self.session, statement)?;
         self.wait = wait_of(statement);
@@ -107,10 +112,13 @@ impl<'a> Ddl<'a> {
             Statement::CreateRoutine(create) => self.create_routine(create)?,
             Statement::AlterRoutine(alter) => self.alter_routine(alter)?,
             Statement::CreateTrigger(create) => self.create_trigger(create)?,
+            Statement::CreateEvent(create) => self.create_event(create)?,
+            Statement::AlterEvent(alter) => self.alter_event(alter)?,
             Statement::DropStored(drop) => match drop.kind {
                 StoredKind::Procedure | StoredKind::Function => self.drop_routine(drop)?,
                 StoredKind::Trigger => self.drop_trigger(drop)?,
-                _ => return Ok(None),
+                StoredKind::Event => self.drop_event(drop)?,
+                StoredKind::Server => return Ok(None),
             },
             Statement::CreateSequence(create) => self.create_sequence(create)?,
             Statement::AlterSequence(alter) => self.alter_sequence(alter)?,

@@ -30,6 +30,7 @@ pub mod apply;
 pub mod bulk;
 mod ddl;
 mod dml;
+pub mod event;
 mod explain;
 mod extension;
 mod handler;

@@ -11,6 +11,7 @@
 mod call;
 mod compile;
 mod cursor;
+mod event;
 mod frame;
 mod function;
 mod handlers;
@@ -32,6 +33,7 @@ use crate::state::around::{Around, Programs, Triggers};
 
 pub(crate) use call::{call_statement, compound, schema_collation};
 pub(crate) use compile::{check_body, check_trigger, resolve_type};
+pub(crate) use event::run_event;
 pub(crate) use signal::{get_diagnostics, signal};
 
 /// Runs the functions and triggers of statements.

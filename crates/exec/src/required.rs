@@ -112,6 +112,8 @@ kinds! {
     CreateRoutine Found "create routine";
     AlterRoutine Found "alter routine";
     CreateTrigger Found "create trigger";
+    CreateEvent Found "create event";
+    AlterEvent Found "alter event";
     Compound Inner "compound";
     Signal Nothing "signal";
     GetDiagnostics Nothing "get diagnostics";
@@ -256,11 +258,20 @@ fn required(statement: &Statement) -> Required<'_> {
         Statement::CreateTrigger(create) => {
             of(Kind::CreateTrigger, vec![(P::TRIGGER, On::OfTrigger(create))], true)
         }
+        Statement::CreateEvent(create) => on_schema(Kind::CreateEvent, P::EVENT, &create.name),
+        Statement::AlterEvent(alter) => {
+            let names = [&alter.name].into_iter().chain(&alter.rename);
+            let needs = names.map(|name| (P::EVENT, On::SchemaOf(name)));
+            of(Kind::AlterEvent, needs.collect(), true)
+        }
         Statement::Compound(_) => reads(Kind::Compound),
         Statement::Signal(_) => reads(Kind::Signal),
         Statement::GetDiagnostics(_) => reads(Kind::GetDiagnostics),
         Statement::DropStored(drop) => {
-            of(Kind::DropStored, Vec::new(), !matches!(drop.kind, StoredKind::Server))
+            let is_event = drop.kind == StoredKind::Event;
+            let first = is_event.then_some((P::EVENT, On::SchemaOf(&drop.name)));
+            let is_update = !matches!(drop.kind, StoredKind::Server);
+            of(Kind::DropStored, first.into_iter().collect(), is_update)
         }
         Statement::Unsupported { .. } => reads(Kind::Unsupported),
     }

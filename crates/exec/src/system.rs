@@ -12,6 +12,7 @@ use selkie_plan::Permissions;
 use selkie_types::{Condition, Level, Physical, Privileges, SqlResult, Value};
 
 use crate::Instance;
+use crate::event::EventList;
 use crate::state::instance::{SystemRequest, SystemTable};
 use crate::state::session::Privilege;
 
@@ -22,6 +23,7 @@ pub fn register_system_tables(instance: &Instance) {
         instance.add_system_table(table.name(), definitions.clone());
     }
     instance.add_system_table("PROC", definitions);
+    instance.add_system_table("EVENTS", Arc::new(EventList));
     instance.add_system_table("ENGINES", Arc::new(EngineList));
     instance.add_system_table("USER_VARIABLES", Arc::new(UserVariables));
 }

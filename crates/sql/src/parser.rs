@@ -16,6 +16,7 @@ mod create;
 mod data_type;
 mod drop;
 mod dynamic;
+mod event;
 mod explain;
 mod expr;
 mod from;

@@ -222,6 +222,11 @@ impl<'a> Ddl<'a> {
 }
 
 impl Said {
+    /// The statement is not logged: it leaves nothing.
+    pub(super) fn suppress(&self) {
+        self.is_logged.set(true);
+    }
+
     /// The event's form.
     fn form(&self) -> Form<'_> {
         Form { header: self.header, schema: self.schema.as_deref(), error: self.error }
@@ -265,6 +270,7 @@ fn may_find_nothing(statement: &Statement) -> bool {
         Statement::DropStored(drop) => drop.if_exists,
         Statement::CreateRoutine(create) => create.if_not_exists,
         Statement::CreateTrigger(create) => create.if_not_exists,
+        Statement::CreateEvent(create) => create.if_not_exists,
         Statement::AlterSequence(_) => true,
         _ => false,
     }

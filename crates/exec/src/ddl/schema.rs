@@ -13,6 +13,7 @@ use selkie_types::{CollationId, Condition, SqlError, SqlResult, Value};
 
 use super::Ddl;
 use crate::Outcome;
+use crate::state::session::EventChange;
 
 /// Fails with 1102 if `name` cannot name a schema.
 pub(crate) fn check_name(name: &str) -> SqlResult<()> {
@@ -129,6 +130,7 @@ impl Ddl<'_> {
         for trigger in snapshot.all_triggers().filter(|t| t.schema == name) {
             change.remove_trigger(trigger)?;
         }
+        let _events = self.remove_events(&change, name)?;
         change.remove_schema(name)?;
         new.iter().try_for_each(|new| change.put_schema(new))?;
         change.commit(|snapshot| {
@@ -136,6 +138,7 @@ impl Ddl<'_> {
             new.into_iter().for_each(|new| snapshot.put_schema(new));
         })?;
         self.session.frame.hooks.dropped(self.session, name, "");
+        self.session.frame.hooks.event_changed(self.session, EventChange::SchemaDropped(name));
         if self.session.frame.schema.as_deref() == Some(name) {
             self.session.frame.schema = None;
         }

@@ -98,23 +98,35 @@ impl Ddl<'_> {
 
     /// `user@host` of the definer. A definer other than the current user needs a privilege.
     pub(super) fn definer_named(&self, definer: Option<&AccountName>) -> SqlResult<String> {
-        let own = selkie_expr::Session::current_user(&*self.session);
-        let wanted = match definer {
-            Some(AccountName::Named { user, host, .. }) => {
-                format!("{user}@{}", host.as_deref().unwrap_or("%"))
-            }
-            _ => own,
-        };
+        let wanted = self.account_named(definer);
         self.check_definer_named(&wanted)?;
         Ok(wanted)
     }
 
+    /// `user@host` that a DEFINER clause means.
+    pub(super) fn account_named(&self, definer: Option<&AccountName>) -> String {
+        match definer {
+            Some(AccountName::Named { user, host, .. }) => {
+                format!("{user}@{}", host.as_deref().unwrap_or("%"))
+            }
+            _ => selkie_expr::Session::current_user(&*self.session),
+        }
+    }
+
     /// Fails (1227) unless the account may set this definer.
+    pub(super) fn check_may_define(&self, wanted: &str) -> SqlResult<()> {
+        match wanted == selkie_expr::Session::current_user(&*self.session) {
+            true => Ok(()),
+            false => self.check(Privilege::SetUser, "", ""),
+        }
+    }
+
+    /// Fails (1227) unless the account may set this definer; a note if there is none.
     fn check_definer_named(&self, wanted: &str) -> SqlResult<()> {
+        self.check_may_define(wanted)?;
         if wanted == selkie_expr::Session::current_user(&*self.session) {
             return Ok(());
         }
-        self.check(Privilege::SetUser, "", "")?;
         if !self.session.frame.hooks.account_exists(wanted) {
             let (user, host) = wanted.rsplit_once('@').unwrap_or((wanted, ""));
             self.note(Condition::note(&ER_NO_SUCH_USER, &[&user, &host]));

@@ -68,11 +68,11 @@ impl Compiled {
     }
 }
 
-fn collation_named(name: &str) -> CollationId {
+pub(super) fn collation_named(name: &str) -> CollationId {
     CollationId::from_name(name).unwrap_or(CollationId::UTF8MB4_GENERAL_CI)
 }
 
-fn parse(text: &str, sql_mode: u64) -> SqlResult<Statement> {
+pub(super) fn parse(text: &str, sql_mode: u64) -> SqlResult<Statement> {
     let sql_mode = SqlMode::from_bits(sql_mode).unwrap_or(SqlMode::DEFAULT);
     selkie_sql::parse(text.as_bytes(), &ParseOptions { sql_mode }).map(|parsed| parsed.statement)
 }

@@ -1,19 +1,21 @@
-//! SHOW CREATE of procedures, functions and triggers. A routine's body is shown only to its definer
+//! SHOW CREATE of procedures, functions, triggers and events. A routine's body is shown only to its definer
 //! and to accounts with the privilege for it; others get NULL.
 
 use selkie_catalog::{ProgramContext, Routine, quote_identifier};
 use selkie_sql::ast::{RoutineKind, TableName};
 use selkie_types::error::catalogue::{
-    ER_FEATURE_DISABLED, ER_SP_DOES_NOT_EXIST, ER_SPECIFIC_ACCESS_DENIED_ERROR,
-    ER_TRG_DOES_NOT_EXIST,
+    ER_EVENT_DOES_NOT_EXIST, ER_FEATURE_DISABLED, ER_SP_DOES_NOT_EXIST,
+    ER_SPECIFIC_ACCESS_DENIED_ERROR, ER_TRG_DOES_NOT_EXIST,
 };
 use selkie_types::{Privileges, SqlError, SqlMode, SqlResult, SqlType, Value};
 
 use super::rows::{ShownRows, definition_type, text_type};
 use crate::Session;
 use crate::ddl::definer_clause;
+use crate::event::EventTable;
 use crate::query::execution::Scope;
-use crate::state::session::Privilege;
+use crate::state::control::Control;
+use crate::state::session::{Access, Privilege};
 
 /// `sql_mode` of a program.
 fn mode_of(context: &ProgramContext) -> SqlMode {
@@ -154,6 +156,42 @@ pub(super) fn create_trigger(
     ];
     row.extend(context_values(&trigger.context));
     row.push(created(session, trigger.context.created));
+    Ok(ShownRows { columns, rows: vec![row] })
+}
+
+/// `SHOW CREATE EVENT`.
+pub(super) fn create_event(
+    Scope { instance, session }: Scope<'_>,
+    control: &Control,
+    name: &TableName,
+) -> SqlResult<ShownRows> {
+    let schema = session.schema_of(name)?;
+    let access = Access { privilege: Privilege::Event, schema, table: "", columns: &[] };
+    session.frame.hooks.check_access(session, &access)?;
+    let name = &*name.name.value;
+    let found = EventTable::open(instance, control)?.find(instance, schema, name)?;
+    let event = found.ok_or_else(|| SqlError::new(&ER_EVENT_DOES_NOT_EXIST, &[&name]))?;
+    let head = format!(
+        "CREATE {} EVENT {}",
+        definer_clause(&event.context.definer),
+        quote_identifier(&event.name)
+    );
+    // Compat: the quotes are those of the session, not of the event's mode.
+    let head = in_quotes_of(session.frame.settings.expressions.sql_mode, head);
+    let mut columns = vec![
+        ("Event", text_type(64)),
+        ("sql_mode", text_type(256)),
+        ("time_zone", text_type(64)),
+        ("Create Event", definition_type()),
+    ];
+    columns.extend(context_columns());
+    let mut row = vec![
+        Value::bytes(&event.name),
+        Value::bytes(mode_of(&event.context).to_string()),
+        Value::bytes(&event.zone),
+        Value::bytes(format!("{head}{}", event.clauses()?)),
+    ];
+    row.extend(context_values(&event.context));
     Ok(ShownRows { columns, rows: vec![row] })
 }
 

@@ -221,7 +221,12 @@ fn shape(scope: Scope<'_>, what: &ShowWhat) -> SqlResult<Option<Shape>> {
         ShowWhat::Plugins => plugins(),
         ShowWhat::Triggers { schema, .. } => triggers(&schema_of(scope, schema.as_ref())?),
         ShowWhat::Events { schema } => {
-            let schema = schema_of(scope, schema.as_ref())?;
+            // Compat: a database that does not exist has no events.
+            let schema = match schema {
+                Some(schema) => (*schema.value).to_owned(),
+                None => schema_of(scope, None)?,
+            };
+            crate::ddl::schema::check_name(&schema)?;
             let privilege = Privilege::Event;
             let access = Access { privilege, schema: &schema, table: "", columns: &[] };
             scope.session.frame.hooks.check_access(scope.session, &access)?;
@@ -471,7 +476,9 @@ fn events(schema: &str) -> Shape {
         ("collation_connection", "COLLATION_CONNECTION"),
         ("Database Collation", "DATABASE_COLLATION"),
     ];
-    Shape::new("EVENTS", &columns).filtered(format!("EVENT_SCHEMA = {}", literal(schema)))
+    let shape = Shape::new("EVENTS", &columns);
+    let condition = format!("EVENT_SCHEMA = {}", literal(schema));
+    Shape { like: Some("EVENT_NAME"), ..shape.filtered(condition) }
 }
 
 fn routines(kind: RoutineKind) -> Shape {

@@ -75,6 +75,7 @@ pub(crate) fn show_rows(
         }
         ShowWhat::CreateRoutine(kind, name) => program::create_routine(scope, *kind, name)?,
         ShowWhat::CreateTrigger(name) => program::create_trigger(scope, name)?,
+        ShowWhat::CreateEvent(name) => program::create_event(scope, control, name)?,
         ShowWhat::RoutineCode(..) => return Err(program::code()),
         _ => return Ok(None),
     };

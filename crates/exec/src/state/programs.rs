@@ -25,6 +25,8 @@ pub(crate) enum ProgramKey {
     Function(Arc<str>, Arc<str>),
     /// Schema and name.
     Trigger(Arc<str>, Arc<str>),
+    /// Schema and name.
+    Event(Arc<str>, Arc<str>),
     /// An anonymous block.
     Block,
 }

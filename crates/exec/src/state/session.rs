@@ -30,7 +30,7 @@ pub use counters::{Counter, Counters, Reported, bump};
 pub use diagnostics::Diagnostics;
 pub use frame::{StatementFrame, StatementValues};
 pub use hooks::{
-    Access, CheckedSet, LoggedProgram, NewValue, NoHooks, PreparedTicket, Privilege,
+    Access, CheckedSet, EventChange, LoggedProgram, NewValue, NoHooks, PreparedTicket, Privilege,
     SavedVariables, SessionHooks,
 };
 pub use settings::{

@@ -37,6 +37,8 @@ fn program_word(statement: &Statement) -> &'static str {
             _ => "alter_procedure",
         },
         Statement::CreateTrigger(_) => "create_trigger",
+        Statement::CreateEvent(_) => "create_event",
+        Statement::AlterEvent(_) => "alter_event",
         Statement::Signal(signal) if signal.again => "resignal",
         Statement::Signal(_) => "signal",
         Statement::GetDiagnostics(_) => "get_diagnostics",
@@ -72,6 +74,8 @@ fn word(statement: &Statement) -> &'static str {
         | Statement::CreateRoutine(_)
         | Statement::AlterRoutine(_)
         | Statement::CreateTrigger(_)
+        | Statement::CreateEvent(_)
+        | Statement::AlterEvent(_)
         | Statement::Compound(_)
         | Statement::Signal(_)
         | Statement::GetDiagnostics(_) => program_word(statement),

@@ -140,6 +140,10 @@ pub enum Statement {
     AlterRoutine(Box<AlterRoutine>),
     /// `CREATE TRIGGER`.
     CreateTrigger(Box<CreateTrigger>),
+    /// `CREATE EVENT`.
+    CreateEvent(Box<CreateEvent>),
+    /// `ALTER EVENT`.
+    AlterEvent(Box<AlterEvent>),
     /// `BEGIN NOT ATOMIC`, or IF, CASE and loops outside of a routine.
     Compound(Box<Program>),
     /// `SIGNAL`, `RESIGNAL`.
@@ -182,6 +186,8 @@ impl Statement {
             | Self::CreateRoutine(_)
             | Self::AlterRoutine(_)
             | Self::CreateTrigger(_)
+            | Self::CreateEvent(_)
+            | Self::AlterEvent(_)
             | Self::DropStored(_) => true,
             _ => false,
         }

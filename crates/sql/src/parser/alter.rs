@@ -19,6 +19,7 @@ impl Parser<'_> {
             Kw::USER => self.create_user(false, true),
             Kw::VIEW | Kw::ALGORITHM | Kw::SQL | Kw::DEFINER => self.alter_view(),
             Kw::PROCEDURE | Kw::FUNCTION => self.alter_routine(),
+            Kw::EVENT => self.alter_event(None),
             _ => self.unsupported_alter(),
         }
     }

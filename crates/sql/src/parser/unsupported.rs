@@ -32,7 +32,6 @@ impl Parser<'_> {
     pub(super) fn unsupported_create(&mut self) -> PResult<Statement> {
         let T::Word(kw) = self.tok.kind else { return Err(self.error()) };
         match kw {
-            Kw::EVENT => self.swallow("CREATE EVENT"),
             Kw::PACKAGE => self.swallow("CREATE PACKAGE"),
             Kw::SERVER => self.swallow_one("CREATE SERVER"),
             Kw::TABLESPACE => self.swallow_one("CREATE TABLESPACE"),
@@ -44,7 +43,6 @@ impl Parser<'_> {
     pub(super) fn unsupported_alter(&mut self) -> PResult<Statement> {
         let T::Word(kw) = self.tok.kind else { return Err(self.error()) };
         match kw {
-            Kw::EVENT => self.swallow("ALTER EVENT"),
             Kw::SERVER => self.swallow_one("ALTER SERVER"),
             Kw::TABLESPACE => self.swallow_one("ALTER TABLESPACE"),
             Kw::LOGFILE => self.swallow_one("ALTER LOGFILE GROUP"),

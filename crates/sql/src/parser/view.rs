@@ -22,6 +22,7 @@ impl Parser<'_> {
                 return self.create_routine(or_replace, prefix.definer);
             }
             T::Word(Kw::TRIGGER) => return self.create_trigger(or_replace, prefix.definer),
+            T::Word(Kw::EVENT) => return self.create_event(or_replace, prefix.definer),
             _ => return self.unsupported_create(),
         }
         self.view(prefix, or_replace, false)
@@ -30,8 +31,10 @@ impl Parser<'_> {
     /// `ALTER [clauses] VIEW ...`; ALTER is consumed.
     pub(super) fn alter_view(&mut self) -> PResult<Statement> {
         let prefix = self.view_prefix()?;
-        if !self.at(Kw::VIEW) {
-            return self.unsupported_alter();
+        match self.tok.kind {
+            T::Word(Kw::VIEW) => {}
+            T::Word(Kw::EVENT) => return self.alter_event(prefix.definer),
+            _ => return self.unsupported_alter(),
         }
         self.view(prefix, false, true)
     }

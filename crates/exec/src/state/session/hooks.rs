@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use selkie_catalog::TableInfo;
+use selkie_catalog::{Event, TableInfo};
 use selkie_expr::VariableScope;
 use selkie_sql::ast;
 use selkie_types::error::catalogue::{
@@ -84,6 +84,24 @@ pub enum LoggedProgram {
     SafeFunction,
     /// A function that does not say so.
     UnsafeFunction,
+}
+
+/// A change of events.
+#[derive(Clone, Copy, Debug)]
+pub enum EventChange<'a> {
+    /// A new event, or one in place of another.
+    Created(&'a Event),
+    /// Another definition, or another name.
+    Altered {
+        /// Schema and name before.
+        old: (&'a str, &'a str),
+        /// The event as it is now.
+        new: &'a Event,
+    },
+    /// An event (schema, name) is gone.
+    Dropped(&'a str, &'a str),
+    /// All events of a schema are gone.
+    SchemaDropped(&'a str),
 }
 
 /// Value that `SET` assigns to a system variable.
@@ -176,6 +194,9 @@ pub trait SessionHooks: Send + Sync {
 
     /// Called after a procedure or function was dropped.
     fn routine_dropped(&self, _session: &Session, _function: bool, _schema: &str, _name: &str) {}
+
+    /// Called after a change of events.
+    fn event_changed(&self, _session: &Session, _change: EventChange<'_>) {}
 
     /// Whether the account `user@host` exists.
     fn account_exists(&self, _account: &str) -> bool {

@@ -4,6 +4,7 @@
 //! Must not change a statement's text: it is logged as the primary sent it.
 
 use selkie_catalog::Namespace;
+use selkie_sql::ast::EventStatus::{self, Enabled};
 use selkie_sql::ast::{AlterAction, SetItem, Statement, StoredKind, TableKind, TableName};
 
 use super::super::session::ExecutorSession;
@@ -24,6 +25,15 @@ pub(super) fn adapt(statement: &mut Statement, rules: &Rules, inner: &ExecutorSe
         && drop.kind == StoredKind::Trigger
     {
         drop.if_exists = true;
+    }
+    // Compat: an event runs on the primary only.
+    let status = match statement {
+        Statement::CreateEvent(create) => Some(create.options.status.get_or_insert(Enabled)),
+        Statement::AlterEvent(alter) => alter.options.status.as_mut(),
+        _ => None,
+    };
+    if let Some(status @ Enabled) = status {
+        *status = EventStatus::DisabledOnSlave;
     }
     if rules.is_idempotent {
         idempotent(statement, inner);

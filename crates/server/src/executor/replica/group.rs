@@ -68,6 +68,10 @@ impl Group {
     /// Gives the group's number to what is logged again.
     pub(super) fn number(&self, inner: &mut ExecutorSession, options: &Options) {
         if !options.is_logged {
+            // Events tell which server made them.
+            let id = VarValue::Uint(self.server_id.into());
+            inner.shared.vars.lock().set(ids().server_id, id);
+            inner.session.frame.settings.binlog.server_id = self.server_id;
             return;
         }
         inner.refresh();
