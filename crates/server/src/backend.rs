@@ -7,15 +7,16 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 use parking_lot::Mutex;
-use selkie_catalog::TemporaryTables;
+use selkie_catalog::{Event, TemporaryTables};
 use selkie_exec::apply::Sight;
 use selkie_exec::bulk::Argument;
+use selkie_exec::event::Taken;
 use selkie_exec::{Outcome, ResultSink, Unsettled};
 use selkie_plan::physical::OutputColumn;
 use selkie_protocol::Status;
 use selkie_replication::log::Place;
 use selkie_replication::replica::{Entry, ReplicaFilter};
-use selkie_replication::{Event, Gtid, Header};
+use selkie_replication::{Event as LogEvent, Gtid, Header};
 use selkie_sql::ClientText;
 use selkie_types::error::catalogue::ER_UNSUPPORTED_PS;
 use selkie_types::{SqlError, SqlResult, SqlType, Value};
@@ -50,6 +51,24 @@ pub trait Backend: Send + Sync {
     ) -> SqlResult<Box<dyn ReplicaSession>> {
         Err(SqlError::not_supported("replication"))
     }
+    /// The session of the event scheduler.
+    fn event_session(&self, _server: &Arc<Server>) -> SqlResult<Box<dyn EventSession>> {
+        Err(SqlError::not_supported("events"))
+    }
+    /// Runs an event in a session of its own, on this thread.
+    fn run_event(&self, _server: &Arc<Server>, _event: &Event) {}
+}
+
+/// The session of the event scheduler.
+pub trait EventSession: Send {
+    /// The session in the process list.
+    fn handle(&self) -> &Arc<SessionHandle>;
+
+    /// All events.
+    fn load(&mut self) -> SqlResult<Vec<Event>>;
+
+    /// Marks a due time of an event as run. `None` if the event is not to run at it.
+    fn take(&mut self, name: (&str, &str), due: i64, now: i64) -> SqlResult<Option<Taken>>;
 }
 
 /// What the sessions that apply for one connection share.
@@ -74,7 +93,7 @@ pub trait ReplicaSession: Send {
     fn serve(&mut self, scope: &Arc<ReplicaScope>);
 
     /// Looks at an event of a group that is not applied yet, in order.
-    fn look(&mut self, event: &Event<'_>);
+    fn look(&mut self, event: &LogEvent<'_>);
 
     /// What is known of the group whose events were looked at.
     fn seen(&mut self) -> Sight;
@@ -92,7 +111,7 @@ pub trait ReplicaSession: Send {
 
     /// Applies an event of the group, in order: statements and what belongs to them, rows, and the
     /// event that ends the group.
-    fn apply(&mut self, header: &Header, event: &Event<'_>) -> Result<(), Failed>;
+    fn apply(&mut self, header: &Header, event: &LogEvent<'_>) -> Result<(), Failed>;
 
     /// Ends the group: everything is committed together with the note. A group of a single
     /// statement runs only here, because its note is part of what it commits.

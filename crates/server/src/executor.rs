@@ -6,6 +6,7 @@ mod account_tables;
 mod administration;
 mod com;
 mod engines;
+mod events;
 mod hooks;
 mod log_tables;
 mod open;

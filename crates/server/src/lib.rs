@@ -10,6 +10,7 @@ mod admin;
 pub mod backend;
 mod binlog;
 mod dumps;
+mod events;
 mod executor;
 mod innodb;
 mod inspect_binlog;

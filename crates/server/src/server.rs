@@ -19,6 +19,7 @@ use crate::accounts::{AccountName, AclStore, Usage};
 use crate::backend::Backend;
 use crate::binlog::Binlog;
 use crate::dumps::Replicas;
+use crate::events::Scheduler;
 use crate::innodb::Monitor;
 use crate::key_caches::KeyCaches;
 use crate::locks::UserLocks;
@@ -67,6 +68,8 @@ pub struct Server {
     applied: Arc<AppliedState>,
     /// Connections to primaries.
     pub(crate) replica: Connections,
+    /// The event scheduler.
+    pub(crate) events: Scheduler,
     /// The TLS offer to clients.
     pub(crate) tls: Offers,
     /// User locks.
@@ -109,6 +112,7 @@ impl Server {
             logs: Logs::default(),
             applied: Arc::default(),
             replica: Connections::default(),
+            events: Scheduler::default(),
             tls: Offers::default(),
             user_locks: Arc::default(),
             prepared: Arc::default(),

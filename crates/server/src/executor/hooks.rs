@@ -7,8 +7,8 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use selkie_catalog::TableInfo;
 use selkie_exec::session::{
-    Access, CheckedSet, LoggedProgram, NewValue, PreparedTicket, Privilege, SavedVariables,
-    Session, SessionHooks,
+    Access, CheckedSet, EventChange, LoggedProgram, NewValue, PreparedTicket, Privilege,
+    SavedVariables, Session, SessionHooks,
 };
 use selkie_exec::{Instance, Outcome, ResultSink};
 use selkie_expr::VariableScope;
@@ -190,6 +190,10 @@ impl SessionHooks for Shared {
 
     fn routine_dropped(&self, _: &Session, function: bool, schema: &str, name: &str) {
         self.routine_changed(function, (schema, name), false);
+    }
+
+    fn event_changed(&self, _: &Session, change: EventChange<'_>) {
+        self.server.events.follow(change);
     }
 
     fn privileges_version(&self) -> u64 {

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use selkie_catalog::{Catalog, Dictionary};
+use selkie_catalog::{Catalog, Dictionary, Event};
 use selkie_engine::{Engine, EngineObserver};
 use selkie_exec::session::{Account, NoHooks, Session};
 use selkie_exec::{Instance, NullSink, execute_text};
@@ -15,12 +15,13 @@ use selkie_types::SqlResult;
 
 use super::account_tables::AccountTables;
 use super::engines::engines;
+use super::events::{self, SchedulerSession};
 use super::log_tables::LogTables;
 use super::replica::Replica;
 use super::session::ExecutorSession;
 use super::system::{Registered, register};
 use crate::accounts::AclStore;
-use crate::backend::{Backend, ReplicaScope, ReplicaSession, SessionFactory};
+use crate::backend::{Backend, EventSession, ReplicaScope, ReplicaSession, SessionFactory};
 use crate::binlog::Binlog;
 use crate::innodb::DeadlockWatcher;
 use crate::options::Settings;
@@ -189,6 +190,14 @@ impl Backend for ExecutorBackend {
         command: &'static str,
     ) -> SqlResult<Box<dyn ReplicaSession>> {
         Ok(Box::new(Replica::open((&self.instance, &self.sessions), server, scope, command)))
+    }
+
+    fn event_session(&self, server: &Arc<Server>) -> SqlResult<Box<dyn EventSession>> {
+        Ok(Box::new(SchedulerSession::open(&self.instance, &self.sessions, server)))
+    }
+
+    fn run_event(&self, server: &Arc<Server>, event: &Event) {
+        events::run(&self.instance, &self.sessions, server, event);
     }
 
     fn shutdown(&self) {

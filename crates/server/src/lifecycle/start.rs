@@ -11,6 +11,7 @@ use super::tls;
 use crate::accounts::{Acl, AclStore};
 use crate::backend::SessionFactory;
 use crate::binlog;
+use crate::events;
 use crate::net::{Acceptors, Endpoints, Listeners, bind_all};
 use crate::options::Settings;
 use crate::replica::{self, Riders};
@@ -83,6 +84,7 @@ pub fn start<B: SessionFactory>(start: Start<'_, B>) -> Result<Running, String> 
         }
         None => None,
     };
+    events::begin(&server);
     let pid_file = write_pid(&pid_file);
     announce(&server, &endpoints);
     Ok(Running { server, acceptors, extra, pid_file, data_dir })
@@ -138,6 +140,10 @@ fn derive(settings: &mut Settings, data_dir: &Path) {
     // Compat: `innodb_force_recovery` of 6 also shows as `innodb_read_only`.
     if number(settings, "innodb_force_recovery") >= 6 {
         settings.derive("innodb_read_only", VarValue::Uint(1));
+    }
+    // Compat: without accounts nobody has the definers' privileges.
+    if number(settings, "skip_grant_tables") != 0 {
+        settings.derive("event_scheduler", VarValue::Enum(events::DISABLED));
     }
     if number(settings, "report_port") == 0 {
         let port = VarValue::Uint(number(settings, "port"));
@@ -261,6 +267,7 @@ impl Running {
         self.acceptors.stop();
         self.extra.into_iter().for_each(Acceptors::stop);
         replica::end(&self.server);
+        events::end(&self.server);
         for session in self.server.sessions.list() {
             session.kill_connection();
         }

@@ -9,6 +9,7 @@ use super::super::answer::Notes;
 use super::{Target, combination};
 use crate::accounts::Privileges;
 use crate::binlog;
+use crate::events;
 use crate::replica;
 use crate::session::Shared;
 use crate::variables::{
@@ -178,6 +179,7 @@ pub(super) fn assign(
     let value = match scope {
         VarScope::Global => {
             let value = binlog::apply(&shared.server, def, value)?;
+            events::assign_variable(shared, def, &value)?;
             take_effect(shared, def, value, notes)
         }
         _ => value,
