@@ -382,7 +382,7 @@ impl<'p> Machine<'p> {
             }
             Local::Operand(at) => Ok(self.frame.operands[*at].clone()),
             Local::New(name) | Local::Old(name) => match &self.row {
-                Some(row) => row.get(matches!(local, Local::New(_)), &name.value),
+                Some(row) => row.get(self.session, matches!(local, Local::New(_)), &name.value),
                 None => Err(SqlError::internal("a row outside of a trigger")),
             },
         }

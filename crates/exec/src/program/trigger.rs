@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use selkie_catalog::{TableInfo, Trigger};
 use selkie_types::error::catalogue::ER_SP_NO_RECURSION;
-use selkie_types::{Column, SqlError, SqlResult, SqlType, Value};
+use selkie_types::{Column, Privileges, SqlError, SqlResult, SqlType, Value};
 
 use super::call::within;
 use super::compile;
@@ -32,6 +32,8 @@ pub(crate) struct TriggerRow<'r> {
     row: usize,
     /// By column, each once.
     assigned: Vec<(usize, Value)>,
+    /// Whether the definer's privileges on a column are checked where it is used.
+    is_checked: bool,
 }
 
 impl TriggerRow<'_> {
@@ -40,8 +42,24 @@ impl TriggerRow<'_> {
         found.ok_or_else(|| SqlError::unknown_column(name, "NEW"))
     }
 
-    pub(super) fn get(&self, new: bool, name: &str) -> SqlResult<(Value, SqlType)> {
+    /// Fails (1143) unless the definer has a privilege on the column.
+    fn check(&self, session: &Session, at: usize, wanted: Privileges) -> SqlResult<()> {
+        if !self.is_checked {
+            return Ok(());
+        }
+        let column = (self.table.schema(), self.table.name(), &*self.table.columns[at].name);
+        let who = session.frame.acting_as.as_deref();
+        session.frame.hooks.check_column(session, who, column, wanted)
+    }
+
+    pub(super) fn get(
+        &self,
+        session: &Session,
+        new: bool,
+        name: &str,
+    ) -> SqlResult<(Value, SqlType)> {
         let at = self.column(name)?;
+        self.check(session, at, Privileges::SELECT)?;
         let assigned = self.assigned.iter().find(|(column, _)| new && *column == at);
         let value = match assigned {
             Some((_, value)) => value.clone(),
@@ -60,6 +78,7 @@ impl TriggerRow<'_> {
         (value, from): (&Value, &SqlType),
     ) -> SqlResult<()> {
         let at = self.column(name)?;
+        self.check(session, at, Privileges::UPDATE)?;
         let column = &self.table.columns[at];
         let value = stored(session, (value, from), (&column.name, &column.ty), 1)?;
         match self.assigned.iter_mut().find(|(column, _)| *column == at) {
@@ -110,6 +129,8 @@ struct TableTriggers<'r> {
     before: Vec<Arc<Compiled>>,
     after: Vec<Arc<Compiled>>,
     take_batches: bool,
+    /// Those whose definers lack a privilege.
+    restricted: Vec<Arc<Compiled>>,
 }
 
 /// Triggers of a table for an event, `None` without any.
@@ -140,7 +161,23 @@ pub(super) fn of_table<'r>(
     }
     let take_batches = before.iter().all(|program| program.reach == Reach::Row)
         && after.iter().all(|program| stands_apart(around, program, table));
-    Ok(Some(Box::new(TableTriggers { around, table, before, after, take_batches })))
+    let all = before.iter().chain(&after);
+    let restricted = all.filter(|program| is_restricted(around, program, table)).cloned().collect();
+    let triggers = TableTriggers { around, table, before, after, take_batches, restricted };
+    Ok(Some(Box::new(triggers)))
+}
+
+/// Whether the definer lacks a privilege on the trigger's table or on some column of it.
+fn is_restricted(around: Around<'_>, program: &Compiled, table: &TableInfo) -> bool {
+    let frame = &around.session.frame;
+    let definer = program.setting.as_ref().and_then(|setting| setting.definer.as_deref());
+    let who = match definer {
+        Some(definer) if *definer != *frame.account.account => Some(definer),
+        _ => frame.acting_as.as_deref(),
+    };
+    let (schema, name) = (table.schema(), table.name());
+    let wanted = Privileges::TRIGGER | Privileges::SELECT | Privileges::UPDATE;
+    !frame.hooks.granted(around.session, who, schema, name).has(wanted)
 }
 
 /// Tells the binary log which tables a program may change.
@@ -249,6 +286,12 @@ impl TableTriggers<'_> {
         sub::with_sub_session(self.around, &mut NoResults("trigger"), run)
     }
 
+    /// Fails (1142) unless the definer may still have triggers on the table.
+    fn check_definer(&self, session: &Session) -> SqlResult<()> {
+        let (schema, table) = (self.table.schema(), self.table.name());
+        session.frame.hooks.check_needs(session, schema, table, Privileges::TRIGGER)
+    }
+
     /// Runs programs for a row, one after the other; the values they assigned to it.
     fn run_all(
         &self,
@@ -262,10 +305,14 @@ impl TableTriggers<'_> {
         for program in programs {
             let values = std::mem::take(&mut assigned);
             assigned = within(execution, program, |execution| {
+                let is_checked = self.restricted.iter().any(|other| Arc::ptr_eq(other, program));
+                if is_checked {
+                    self.check_definer(execution.session)?;
+                }
                 let frame = Frame::new(program);
                 let mut machine = Machine::new(execution.nested(), program, frame);
-                machine.row =
-                    Some(TriggerRow { table: self.table, old, new, row, assigned: values });
+                let (table, assigned) = (self.table, values);
+                machine.row = Some(TriggerRow { table, old, new, row, assigned, is_checked });
                 machine.run()?;
                 Ok(machine.row.take().map(|row| row.assigned).unwrap_or_default())
             })?;

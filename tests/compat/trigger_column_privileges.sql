@@ -1,0 +1,25 @@
+# A trigger's definer needs privileges on the columns of its rows, where the body uses them.
+CREATE TABLE t (a INT, b INT, c INT);
+CREATE USER trig_definer@localhost;
+CREATE DEFINER = trig_definer@localhost TRIGGER sets BEFORE INSERT ON t FOR EACH ROW IF NEW.a = 1 THEN SET NEW.b = 5; END IF;
+INSERT INTO t VALUES (2, 2, 2);
+GRANT TRIGGER ON t TO trig_definer@localhost;
+INSERT INTO t VALUES (2, 2, 2);
+GRANT SELECT (a) ON t TO trig_definer@localhost;
+INSERT INTO t VALUES (3, 3, 3);
+INSERT INTO t VALUES (1, 1, 1);
+GRANT UPDATE (b) ON t TO trig_definer@localhost;
+INSERT INTO t VALUES (1, 1, 1);
+REVOKE SELECT (a) ON t FROM trig_definer@localhost;
+INSERT INTO t VALUES (4, 4, 4);
+GRANT SELECT, UPDATE ON t TO trig_definer@localhost;
+INSERT INTO t VALUES (1, 2, 3);
+SELECT * FROM t ORDER BY a, b;
+DROP TRIGGER sets;
+CREATE DEFINER = trig_definer@localhost TRIGGER looks BEFORE UPDATE ON t FOR EACH ROW SET @seen = OLD.c;
+REVOKE SELECT, UPDATE ON t FROM trig_definer@localhost;
+UPDATE t SET a = 9;
+GRANT SELECT (c) ON t TO trig_definer@localhost;
+UPDATE t SET a = 9 WHERE a = 1;
+SELECT * FROM t ORDER BY a, b;
+DROP USER trig_definer@localhost;
