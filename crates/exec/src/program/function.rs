@@ -16,6 +16,7 @@ use crate::Session;
 use crate::query::execution::Execution;
 use crate::query::log_form::{begin_call, end_call};
 use crate::state::around::Around;
+use crate::state::programs::ProgramKey;
 
 /// The result of a function for some arguments.
 ///
@@ -41,7 +42,10 @@ pub(super) fn call_function(
     }
     let args: Vec<(Value, SqlType)> =
         args.into_iter().zip(&call.args).map(|(value, e)| (value, e.ty.clone())).collect();
-    let mut nowhere = NoResults("function");
+    // Compat: a function that a trigger calls is part of the trigger.
+    let is_trigger = |key: &ProgramKey| matches!(key, ProgramKey::Trigger(..));
+    let is_in_trigger = outer.programs.active.iter().any(is_trigger);
+    let mut nowhere = NoResults(if is_in_trigger { "trigger" } else { "function" });
     outer.end_random(ctx);
     let text = begin_call(outer, around.plan, (&call.schema, &call.name), &args);
     let result = sub::with_sub_session(around, &mut nowhere, |execution| {

@@ -80,7 +80,7 @@ fn condition_of(state: [u8; 5]) -> Condition {
 
 /// Longest text of an item, in characters.
 fn longest(item: SignalItem) -> usize {
-    if item == SignalItem::MessageText { 128 } else { 64 }
+    if item == SignalItem::MessageText { 512 } else { 64 }
 }
 
 fn set_item(

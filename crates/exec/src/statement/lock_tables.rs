@@ -12,7 +12,7 @@ use selkie_catalog::{Namespace, TableInfo, TableKind};
 use selkie_sql::ast::{self, Statement};
 use selkie_types::error::catalogue::{
     ER_BACKUP_LOCK_IS_ACTIVE, ER_DBACCESS_DENIED_ERROR, ER_LOCK_OR_ACTIVE_TRANSACTION,
-    ER_NONUNIQ_TABLE, ER_TABLEACCESS_DENIED_ERROR, ER_VIEW_INVALID,
+    ER_NONUNIQ_TABLE, ER_TABLEACCESS_DENIED_ERROR, ER_VIEW_INVALID, ER_WRONG_LOCK_OF_SYSTEM_TABLE,
 };
 use selkie_types::{Privileges, SqlError, SqlResult};
 
@@ -115,7 +115,21 @@ fn list_of(
         list.push(named);
         below(execution, &table, (write, purpose), &mut list)?;
     }
-    Ok(list)
+    let (changed, others): (Vec<_>, Vec<_>) =
+        list.iter().partition(|table| table.write && is_system(&table.schema, &table.table));
+    match !changed.is_empty() && !others.is_empty() {
+        true => Err(SqlError::new(&ER_WRONG_LOCK_OF_SYSTEM_TABLE, &[])),
+        false => Ok(list),
+    }
+}
+
+/// Compat: tables that are locked for writing alone, since MariaDB locks them in other statements
+/// too.
+fn is_system(schema: &str, table: &str) -> bool {
+    let names = ["event", "proc", "column_stats", "table_stats", "index_stats"];
+    let families = ["help_", "time_zone"];
+    schema == "mysql"
+        && (names.contains(&table) || families.iter().any(|family| table.starts_with(family)))
 }
 
 fn locked(table: &TableInfo, alias: &str, write: bool) -> LockedTable {
