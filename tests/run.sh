@@ -198,6 +198,12 @@ replication() {
   timeout 900 "$python" tests/replication/replica.py "$binary" --seed 1
 }
 
+# Events under kill -9 and a scheduler that is switched off and on, beside a MariaDB. 30 s.
+events() {
+  say events
+  "$python" tests/events/minute.py "$binary" --seconds 20
+}
+
 connections() {
   say connections
   "$python" tests/connections/connections.py "$binary"
@@ -291,7 +297,7 @@ dbt3() {
   with_server --port-first "$python" tests/dbt3/dbt3.py --load --tables "$tables" --scale 0.01
 }
 
-steps=(install lint deny unit simulate models build compat shapes metamorphic parser differential conformance clients connections privileges oltp isolation crash trx ddl visible replication hostile dbt3 bench suites)
+steps=(install lint deny unit simulate models build compat shapes metamorphic parser differential conformance clients connections privileges oltp isolation crash trx ddl visible events replication hostile dbt3 bench suites)
 [ $# -eq 0 ] || steps=("$@")
 failed=()
 for step in "${steps[@]}"; do

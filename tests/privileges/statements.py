@@ -17,6 +17,7 @@ CREATE TABLE {A}.t (id INT PRIMARY KEY, a INT, b INT); INSERT INTO {A}.t VALUES 
 CREATE TABLE {A}.tt (id INT PRIMARY KEY, a INT); INSERT INTO {A}.tt VALUES (1, 1);
 CREATE TABLE {B}.t (id INT PRIMARY KEY, a INT, b INT); INSERT INTO {B}.t VALUES (1, 1, 1), (3, 3, 3);
 CREATE TRIGGER {A}.tr BEFORE INSERT ON {A}.tt FOR EACH ROW SET NEW.a = 5;
+CREATE EVENT {A}.ev ON SCHEDULE EVERY 1 DAY STARTS '2030-01-01' DO SELECT 1;
 CREATE DEFINER=root@localhost VIEW {A}.vd AS SELECT id, a, b FROM {A}.t;
 CREATE DEFINER=root@localhost SQL SECURITY INVOKER VIEW {A}.vi AS SELECT id, a, b FROM {A}.t;
 CREATE SEQUENCE {A}.s; CREATE FUNCTION {A}.f() RETURNS INT RETURN 1; CREATE PROCEDURE {A}.pr() SELECT 1;
@@ -249,6 +250,18 @@ case("create trigger", f"CREATE TRIGGER {A}.tn BEFORE INSERT ON {t} FOR EACH ROW
 case("create trigger", f"CREATE DEFINER=root@localhost TRIGGER {A}.tn BEFORE INSERT ON {t} FOR EACH ROW SET @x = 1", f"TRIGGER@{t}", "SET USER@*")
 case("create trigger", f"CREATE OR REPLACE TRIGGER {A}.tr BEFORE INSERT ON {A}.tt FOR EACH ROW SET @x = 1", f"TRIGGER@{A}.tt")
 case("create trigger", f"CREATE TRIGGER {A}.tn BEFORE INSERT ON {A}.nosuch FOR EACH ROW SET @x = 1", f"TRIGGER@{A}.nosuch")
+EVERY = "ON SCHEDULE EVERY 1 DAY STARTS '2030-01-01'"
+case("create event", f"CREATE EVENT {A}.en {EVERY} DO SELECT 1", f"EVENT@{A}", undo=[f"DROP EVENT {A}.en"])
+case("create event", f"CREATE DEFINER=root@localhost EVENT {A}.en {EVERY} DO SELECT 1", f"EVENT@{A}", "SET USER@*", undo=[f"DROP EVENT {A}.en"])
+case("create event", f"CREATE EVENT IF NOT EXISTS {A}.ev {EVERY} DO SELECT 1", f"EVENT@{A}")
+case("create event", f"CREATE OR REPLACE EVENT {A}.ev {EVERY} DO SELECT 2", f"EVENT@{A}")
+case("alter event", f"ALTER EVENT {A}.ev DISABLE", f"EVENT@{A}")
+case("alter event", f"ALTER DEFINER=root@localhost EVENT {A}.ev DISABLE", f"EVENT@{A}", "SET USER@*")
+case("alter event", f"ALTER EVENT {A}.ev RENAME TO {B}.ev", f"EVENT@{A}", f"EVENT@{B}")
+case("alter event", f"ALTER EVENT {A}.nosuch DISABLE", f"EVENT@{A}")
+case("drop stored", f"DROP EVENT {A}.ev", f"EVENT@{A}")
+case("drop stored", f"DROP EVENT {A}.nosuch", f"EVENT@{A}")
+case("drop stored", f"DROP EVENT IF EXISTS {A}.nosuch", f"EVENT@{A}")
 read("compound", f"BEGIN NOT ATOMIC SELECT b FROM {t}; END", f"SELECT@{t}", direct=True)
 read("signal", "SIGNAL SQLSTATE '45000'")
 read("get diagnostics", "GET DIAGNOSTICS @n = NUMBER")
@@ -377,7 +390,7 @@ for sql, *needs in [
         ("SHOW ENGINE INNODB STATUS", "PROCESS@*"), ("SHOW MASTER STATUS", "BINLOG MONITOR@*"), ("SHOW BINARY LOGS", "BINLOG MONITOR@*"),
         ("SHOW SLAVE STATUS", "SLAVE MONITOR@*"), ("SHOW SLAVE HOSTS", "REPLICATION MASTER ADMIN@*"), ("SHOW BINLOG EVENTS", "BINLOG MONITOR@*"),
         ("SHOW PRIVILEGES",), ("SHOW STATUS LIKE 'nosuch'",), ("SHOW VARIABLES LIKE 'nosuch'",), ("SHOW WARNINGS",),
-        ("SHOW EVENTS FROM my_a", f"EVENT@{A}"), ("SHOW EXPLAIN FOR 999999", "PROCESS@*"), ("SHOW OPEN TABLES FROM nodb",),
+        ("SHOW EVENTS FROM my_a", f"EVENT@{A}"), (f"SHOW CREATE EVENT {A}.ev", f"EVENT@{A}"), (f"SHOW CREATE EVENT {A}.nosuch", f"EVENT@{A}"), ("SHOW EXPLAIN FOR 999999", "PROCESS@*"), ("SHOW OPEN TABLES FROM nodb",),
         ("SHOW RELAYLOG EVENTS", "REPLICATION SLAVE ADMIN@*"), ("SHOW USER_STATISTICS", "PROCESS@*"), ("SHOW INDEX_STATISTICS",)]:
     rows = not any(w in sql for w in ("ENGINE", "MASTER STATUS", "SHOW CREATE TABLE my_a.v", "BINARY", "SLAVE", "PRIVILEGES", "STATISTICS"))
     case("show", sql, *needs, reads=True, rows=rows)
@@ -426,5 +439,4 @@ read("explain", f"EXPLAIN UPDATE {t} SET a = 1", f"UPDATE@{t}")
 read("explain", f"EXPLAIN DELETE FROM {t}", f"DELETE@{t}")
 read("explain", f"EXPLAIN INSERT INTO {t} (id) VALUES (1)", f"INSERT@{t}")
 case("unsupported", f"ALTER TABLE {t} EXCHANGE PARTITION p0 WITH TABLE {t2}", f"ALTER@{t}", f"INSERT@{t}", f"CREATE@{t}", f"ALTER@{t2}", f"DROP@{t2}")
-case("unsupported", f"CREATE EVENT {A}.e ON SCHEDULE EVERY 1 DAY DO SELECT 1", f"EVENT@{A}")
 case("unsupported", "CREATE SERVER srv FOREIGN DATA WRAPPER mysql OPTIONS (HOST 'x')", "FEDERATED ADMIN@*", undo=["DROP SERVER IF EXISTS srv"])
