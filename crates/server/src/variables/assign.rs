@@ -289,6 +289,9 @@ pub fn parse_option(def: &VarDef, text: &str) -> Result<(VarValue, Option<String
             Ok((assigned_option(def, &Value::Double(v), text)?, None))
         }
         Kind::Enum | Kind::Set => {
+            if let Some(value) = rules::only_by_option(def, text) {
+                return Ok((value, None));
+            }
             // Compat: startup options accept positions as well as names.
             let given = text.parse().map_or_else(|_| Value::bytes(text), Value::Int);
             Ok((assigned_option(def, &given, text)?, None))

@@ -122,11 +122,16 @@ pub(super) fn option_text(def: &VarDef, text: &str) -> Result<VarValue, String> 
     }
 }
 
+/// The value of a text that only an option may give. Compat: SET does not disable the scheduler.
+pub(super) fn only_by_option(def: &VarDef, text: &str) -> Option<VarValue> {
+    let is_disabled = text == "2" || text.eq_ignore_ascii_case("DISABLED");
+    (def.rule == Some(Rule::OnOrOff) && is_disabled).then_some(VarValue::Enum(2))
+}
+
 /// Whether a value of the right kind is allowed for the variable.
 pub(super) fn is_good(def: &VarDef, value: &VarValue) -> bool {
     match (def.rule, value) {
         (Some(Rule::LogOutput), VarValue::Uint(bits)) => *bits != 0,
-        // Compat: only a startup option can set the event scheduler to DISABLED.
         (Some(Rule::OnOrOff), VarValue::Enum(at)) => *at < 2,
         // No reader of tables waits for replicas yet, so that the other member would be a lie.
         (Some(Rule::AfterCommit), VarValue::Enum(at)) => *at == 1,
