@@ -1,6 +1,5 @@
 # Statements that define events. Times that depend on the clock are not shown.
 SET GLOBAL event_scheduler = OFF;
-DELETE FROM mysql.event;
 CREATE TABLE t (a INT);
 CREATE EVENT e ON SCHEDULE EVERY 1 DAY STARTS '2030-01-01 10:00:00' DO INSERT INTO t VALUES (1);
 SHOW CREATE EVENT e;

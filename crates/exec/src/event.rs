@@ -12,6 +12,7 @@ mod run;
 mod shown;
 mod table;
 
+pub(crate) use due::lock_name;
 pub use due::{Taken, load, take};
 pub use run::run;
 pub(crate) use shown::EventList;

@@ -91,7 +91,8 @@ impl Scheduler {
                 Some((event, first_due(event, event.context.created / 1_000_000)))
             }
             EventChange::Altered { new, .. } => {
-                Some((new, due_after(new, new.context.modified / 1_000_000)))
+                // A time that has come was marked before the change.
+                Some((new, due_after(new, now())))
             }
             EventChange::Dropped(..) | EventChange::SchemaDropped(_) => None,
         };

@@ -6,7 +6,8 @@
 use selkie_catalog::{Event, EventStatus, ProgramContext};
 use selkie_expr::VariableScope;
 use selkie_sql::ast::{
-    self, AlterEvent, CreateEvent, DropStored, EventOptions, Statement, StoredKind, TableName,
+    self, AccountName, AlterEvent, CreateEvent, DropStored, EventOptions, Statement, StoredKind,
+    TableName,
 };
 use selkie_types::error::catalogue::{
     ER_EVENT_ALREADY_EXISTS, ER_EVENT_CANNOT_ALTER_IN_THE_PAST, ER_EVENT_CANNOT_CREATE_IN_THE_PAST,
@@ -18,7 +19,7 @@ use selkie_types::{CollationId, Condition, Level, SqlError, SqlResult, Value};
 
 use super::Ddl;
 use super::change::Change;
-use crate::event::{EventTable, TABLE};
+use crate::event::{EventTable, TABLE, lock_name};
 use crate::state::metadata::{LockMode, LockTicket};
 use crate::state::session::EventChange;
 use crate::{Outcome, program};
@@ -68,7 +69,7 @@ impl Ddl<'_> {
 
     pub(super) fn create_event(&mut self, create: &CreateEvent) -> SqlResult<Outcome> {
         let (schema, name) = self.event_name(&create.name)?;
-        let context = self.program_context(&schema, create.definer.as_ref())?;
+        let context = self.event_context(&schema, create.definer.as_ref())?;
         let timing = self.timing(&create.schedule)?;
         let _locks = self.lock_event(&schema, name)?;
         if self.instance.catalog.snapshot().schema(&schema).is_none() {
@@ -128,6 +129,18 @@ impl Ddl<'_> {
         Ok(())
     }
 
+    /// Definer and settings, as of the time that NOW is in the statement: an interval that begins
+    /// now begins at the same time.
+    fn event_context(
+        &self,
+        schema: &str,
+        definer: Option<&AccountName>,
+    ) -> SqlResult<ProgramContext> {
+        let now = self.session.values.statement_start.get();
+        let context = self.program_context(schema, definer)?;
+        Ok(ProgramContext { created: now, modified: now, ..context })
+    }
+
     /// A warning, whether notes are wanted or not.
     fn note_always(&self, condition: Condition) {
         let most = self.session.frame.settings.notes.max_error_count;
@@ -136,7 +149,7 @@ impl Ddl<'_> {
 
     pub(super) fn alter_event(&mut self, alter: &AlterEvent) -> SqlResult<Outcome> {
         let (schema, name) = self.event_name(&alter.name)?;
-        let context = self.program_context(&schema, alter.definer.as_ref())?;
+        let context = self.event_context(&schema, alter.definer.as_ref())?;
         let timing = alter.schedule.as_ref().map(|s| self.timing(s)).transpose()?;
         let to = alter.rename.as_ref().map(|to| self.event_name(to)).transpose()?;
         if let Some((to_schema, to)) = &to
@@ -237,8 +250,7 @@ impl Ddl<'_> {
 
     /// Locks the name of an event, and the table of events against another definition.
     fn lock_event(&self, schema: &str, name: &str) -> SqlResult<[LockTicket; 2]> {
-        let name = format!("event {}", name.to_lowercase());
-        Ok([self.lock(schema, &name)?, self.lock_as(TABLE.0, TABLE.1, LockMode::Write)?])
+        Ok([self.lock(schema, &lock_name(name))?, self.lock_as(TABLE.0, TABLE.1, LockMode::Write)?])
     }
 
     /// Locks the new name of an event, which must not be taken.
@@ -248,7 +260,7 @@ impl Ddl<'_> {
         schema: &str,
         name: &str,
     ) -> SqlResult<LockTicket> {
-        let lock = self.lock(schema, &format!("event {}", name.to_lowercase()))?;
+        let lock = self.lock(schema, &lock_name(name))?;
         if self.instance.catalog.snapshot().schema(schema).is_none() {
             return Err(SqlError::unknown_database(schema));
         }

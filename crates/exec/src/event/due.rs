@@ -44,8 +44,9 @@ pub fn take(
     session.frame.schema = Some(schema.into());
     let control = Control::new(session);
     let entered = session.enter(&control, Work::Definition)?;
-    let taken = lock(instance, session, &control, LockMode::Write)
-        .and_then(|_lock| mark(instance, session, &control, (schema, name), (due, now)));
+    let locks = lock_event(instance, session, &control, (schema, name));
+    let taken =
+        locks.and_then(|_locks| mark(instance, session, &control, (schema, name), (due, now)));
     if entered {
         session.leave();
     }
@@ -106,6 +107,29 @@ fn lock(
     mode: LockMode,
 ) -> SqlResult<LockTicket> {
     instance.locks.lock(control, session.core.id, TABLE, mode, session.lock_wait())
+}
+
+/// Locks that statements about the event hold too: a mark comes before them or after them.
+fn lock_event(
+    instance: &Instance,
+    session: &Session,
+    control: &Control,
+    (schema, name): (&str, &str),
+) -> SqlResult<[LockTicket; 3]> {
+    let lock = |name, mode| {
+        instance.locks.lock(control, session.core.id, (schema, name), mode, session.lock_wait())
+    };
+    let name = lock_name(name);
+    Ok([
+        lock("", LockMode::Read)?,
+        lock(&name, LockMode::Exclusive)?,
+        self::lock(instance, session, control, LockMode::Write)?,
+    ])
+}
+
+/// The name under which an event is locked in its schema.
+pub(crate) fn lock_name(name: &str) -> String {
+    format!("event {}", name.to_lowercase())
 }
 
 fn quoted(name: &str) -> String {
