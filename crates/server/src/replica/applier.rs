@@ -156,7 +156,6 @@ impl Applying {
         }
         progress.applier_error = error;
         progress.is_applying = false;
-        progress.applier_state = "";
         progress.applying_since = None;
         progress.remaining_delay = None;
         drop(progress);

@@ -166,13 +166,11 @@ pub(crate) struct Progress {
     pub(crate) acks: Acks,
     // Written by the applier.
     pub(crate) is_applying: bool,
-    /// Slave_SQL_Running_State.
+    /// Slave_SQL_Running_State while it runs; empty only if it has never run.
     pub(crate) applier_state: &'static str,
     pub(crate) applier_error: Option<SqlError>,
     /// End of the last applied group: Relay_Master_Log_File, Exec_Master_Log_Pos.
     pub(crate) applied: Place,
-    /// Whether the applier has run since the place was chosen.
-    pub(crate) has_begun: bool,
     /// Relay_Log_File, Relay_Log_Pos.
     pub(crate) relay: Place,
     /// Header's timestamp of the group being applied; none if all received ones are.

@@ -162,10 +162,10 @@ fn position(connection: &Connection, progress: &Progress) -> Vec<Cell> {
         Until::Relay(place) => ("Relay", place.file.clone(), place.offset),
         Until::Gtid(_) => ("Gtid", String::new(), 0),
     };
-    let offset_applied = match (progress.applied.file.is_empty(), progress.has_begun) {
-        (true, false) => 0,
-        (true, true) => FIRST_OFFSET,
-        (false, _) => progress.applied.offset,
+    let offset_applied = match &*progress.applied.file {
+        "" if progress.applier_state.is_empty() => 0,
+        "" => FIRST_OFFSET,
+        _ => progress.applied.offset,
     };
     vec![
         int("Skip_Counter", 10, progress.skip_counter),

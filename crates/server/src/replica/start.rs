@@ -197,9 +197,7 @@ fn start_threads(
         threads::start_receiver(server, connection)?;
     }
     if threads.applier {
-        let mut progress = connection.progress.lock();
-        (progress.applier_error, progress.has_begun) = (None, true);
-        drop(progress);
+        connection.progress.lock().applier_error = None;
         threads::start_applier(server, connection)?;
     }
     Ok(())
