@@ -145,7 +145,7 @@ fn derive(settings: &mut Settings, data_dir: &Path) {
     if number(settings, "skip_grant_tables") != 0 {
         settings.derive("event_scheduler", VarValue::Enum(events::DISABLED));
     }
-    if number(settings, "report_port") == 0 {
+    if !settings.is_given("report_port") {
         let port = VarValue::Uint(number(settings, "port"));
         settings.derive("report_port", port);
     }
