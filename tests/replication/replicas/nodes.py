@@ -26,7 +26,8 @@ OF_MARIADB = ["--innodb-flush-method=nosync", "--sync-binlog=0", "--innodb-log-f
 UPDATES = ["--log-slave-updates=1"]
 SYSTEM = ("mysql", "information_schema", "performance_schema", "sys")
 MODE = "STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_AUTO_CREATE_USER,NO_ENGINE_SUBSTITUTION"
-# The account that replicas use, and variables that checks change, with their values before.
+# The account that replicas use, and variables that checks change, with their values before. WORKERS in the environment is the number of
+# workers of replicas.
 USER, PASSWORD = "repl", "secret'1"
 VARIABLES = {"read_only": "0", "slave_exec_mode": "'STRICT'", "slave_type_conversions": "''", "sql_slave_skip_counter": "0",
              "replicate_do_db": "''", "replicate_ignore_db": "''", "replicate_do_table": "''", "replicate_ignore_table": "''",
@@ -35,7 +36,7 @@ VARIABLES = {"read_only": "0", "slave_exec_mode": "'STRICT'", "slave_type_conver
              "gtid_strict_mode": "0", "binlog_format": "'ROW'", "binlog_row_image": "'FULL'", "binlog_row_metadata": "'NO_LOG'",
              "binlog_checksum": "'CRC32'", "log_bin_compress": "0", "time_zone": "'SYSTEM'", "sql_mode": f"'{MODE}'",
              "character_set_server": "'utf8mb4'", "collation_server": "'utf8mb4_general_ci'", "max_relay_log_size": "1073741824",
-             "max_binlog_size": "1073741824", "slave_parallel_threads": "0", "binlog_annotate_row_events": "1"}
+             "max_binlog_size": "1073741824", "slave_parallel_threads": os.environ.get("WORKERS", "0"), "binlog_annotate_row_events": "1"}
 
 
 def install(server, first=[]):  # noqa: B006

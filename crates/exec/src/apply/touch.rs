@@ -306,3 +306,49 @@ fn put(value: Value<'_>, text: Option<CollationId>, out: &mut impl Hasher) {
         Value::Set(members) => out.write_u64(members),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(column: usize, text: Option<CollationId>) -> Part {
+        Part { column, text, is_cut: false }
+    }
+
+    fn touches(space: &Space, row: &Row<'_>, after: Option<&Row<'_>>) -> Vec<Touch> {
+        let mut out = Vec::new();
+        space.touch(row, after, &mut out);
+        out
+    }
+
+    #[test]
+    fn keys_are_equal_as_their_columns_compare() {
+        let text = CollationId::UTF8MB4_GENERAL_CI;
+        let space = Space { id: 1, parts: vec![part(1, Some(text))], has_nulls: false };
+        let row = |name: &'static [u8]| vec![Some(Value::Int(1)), Some(Value::Bytes(name))];
+        let of = |name| touches(&space, &row(name), None);
+        assert_eq!(of(b"Name "), of(b"nAME"));
+        assert_ne!(of(b"Name"), of(b"Nam"));
+        assert_eq!(touches(&space, &vec![None, Some(Value::Null)], None), []);
+        let cut = Space { parts: vec![Part { is_cut: true, ..space.parts[0] }], ..space };
+        assert_eq!(touches(&cut, &row(b"a"), None), touches(&cut, &row(b"b"), None));
+    }
+
+    #[test]
+    fn a_change_touches_both_keys_of_its_row() {
+        let parts = vec![part(0, None), part(1, None)];
+        let space = Space { id: 7, parts, has_nulls: false };
+        let int = |number| Some(Value::Int(number));
+        let whole = |one, other| touches(&space, &vec![int(one), int(other), None], None);
+        let before = vec![int(1), int(2), None];
+        // The image after the change lacks what has not changed.
+        let changed = touches(&space, &before, Some(&vec![None, int(3), None]));
+        assert_eq!(changed, [whole(1, 2), whole(1, 3)].concat());
+        assert_eq!(touches(&space, &before, Some(&vec![None, None, int(9)])), whole(1, 2));
+        let partial = vec![int(1), None, None];
+        assert_eq!(touches(&space, &partial, Some(&vec![None, None, int(9)])), []);
+        assert_eq!(touches(&space, &partial, None), [Touch::Space(7)]);
+        let unknown = touches(&space, &partial, Some(&vec![None, int(3), None]));
+        assert_eq!(unknown, [vec![Touch::Space(7)], whole(1, 3)].concat());
+    }
+}
