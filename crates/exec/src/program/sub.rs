@@ -23,7 +23,9 @@ pub(super) fn with_sub_session<R>(
     let Around { instance, session: outer, control, plan, eval } = around;
     let kept = outer.programs.sub.take();
     let mut sub = kept.unwrap_or_else(|| Box::new(outer.nested()));
-    sub.locks_reads = outer.locks_reads || dml::changes_rows(plan);
+    // A text in the binary log does the same again only if it reads under locks.
+    let by_text = outer.log().is_some_and(|log| log.is_by_text());
+    sub.locks_reads = outer.locks_reads || by_text || dml::changes_rows(plan);
     sub.programs.use_within(&outer.programs, &plan.tables);
     renew(around, &mut sub);
     outer.end_random(eval);
