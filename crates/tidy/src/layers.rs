@@ -12,6 +12,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("types", &[]),
     ("meter", &["types"]),
     ("replication", &["types"]),
+    ("fulltext", &["types"]),
     ("engine", &["types"]),
     ("memory", &["types", "engine"]),
     ("native", &["types", "engine"]),
@@ -19,7 +20,10 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("expr", &["types", "meter"]),
     ("catalog", &["types", "meter", "engine", "sql", "expr"]),
     ("plan", &["types", "meter", "engine", "sql", "expr", "catalog"]),
-    ("exec", &["types", "meter", "engine", "sql", "expr", "catalog", "plan", "replication"]),
+    (
+        "exec",
+        &["types", "meter", "engine", "sql", "expr", "catalog", "plan", "replication", "fulltext"],
+    ),
     ("protocol", &["types"]),
     (
         "server",
@@ -36,6 +40,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "exec",
             "protocol",
             "replication",
+            "fulltext",
         ],
     ),
     ("bench", &[]),

@@ -1,0 +1,126 @@
+//! Boolean queries of the lenient dialect. A document's rank depends on nothing but the query and
+//! the document.
+
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+
+use super::climb::Climb;
+use super::query::{Query, parse};
+use crate::token::Tokens;
+use crate::{Hit, Rules};
+
+/// A search.
+#[derive(Debug)]
+pub(crate) struct Boolean {
+    rules: Arc<Rules>,
+    query: Query,
+    /// Places of the query's whole words, by key.
+    whole: HashMap<Vec<u8>, Vec<usize>>,
+    /// Places of its prefixes.
+    prefixes: Vec<usize>,
+    /// Places of all words: of inner groups first.
+    inner_first: Vec<usize>,
+    hits: Vec<Hit>,
+    documents: usize,
+}
+
+impl Boolean {
+    pub(crate) fn new(rules: Arc<Rules>, query: &[u8]) -> Self {
+        let query = parse(&rules, query);
+        let mut whole: HashMap<Vec<u8>, Vec<usize>> = HashMap::new();
+        let mut prefixes = Vec::new();
+        for (at, word) in query.words.iter().enumerate() {
+            match word.prefix {
+                true => prefixes.push(at),
+                false => whole.entry(word.key.clone()).or_default().push(at),
+            }
+        }
+        let mut inner_first: Vec<usize> = (0..query.words.len()).collect();
+        inner_first.sort_by_key(|at| std::cmp::Reverse(query.words[*at].depth));
+        Self { rules, query, whole, prefixes, inner_first, hits: Vec::new(), documents: 0 }
+    }
+
+    pub(crate) fn add(&mut self, texts: &[&[u8]]) {
+        let document = self.documents;
+        self.documents += 1;
+        let Some(seen) = self.words(texts) else { return };
+        let by_words = self.climb(&seen, self.inner_first.iter().copied(), &|_| true);
+        let Some(by_words) = by_words else { return };
+        if !self.query.rereads {
+            return self.hits.push(Hit { document, rank: by_words });
+        }
+        let sequences = self.sequences(texts);
+        let has_phrase = |group: usize| match &self.query.groups[group].phrase {
+            None => true,
+            Some(phrase) => {
+                let mut windows = sequences.iter().flat_map(|s| s.windows(phrase.len().max(1)));
+                phrase.is_empty() || windows.any(|part| part == phrase)
+            }
+        };
+        if let Some(rank) = self.climb(&seen, seen.order.iter().copied(), &has_phrase) {
+            self.hits.push(Hit { document, rank });
+        }
+    }
+
+    pub(crate) fn hits(self) -> Vec<Hit> {
+        self.hits
+    }
+
+    /// The query's words that a document has; `None` if there are none.
+    fn words(&self, texts: &[&[u8]]) -> Option<Seen> {
+        let mut seen = Seen { has: vec![false; self.query.words.len()], order: Vec::new() };
+        let mut key = Vec::new();
+        let charset = self.rules.collation.charset();
+        for token in texts.iter().flat_map(|text| Tokens::new(charset, text)) {
+            self.rules.put_key(token.text, &mut key);
+            if !self.rules.is_word(token) {
+                continue;
+            }
+            self.whole.get(&key).into_iter().flatten().for_each(|at| seen.add(*at));
+            let begun = |at: &&usize| key.starts_with(&self.query.words[**at].key);
+            self.prefixes.iter().filter(begun).for_each(|at| seen.add(*at));
+        }
+        (!seen.order.is_empty()).then_some(seen)
+    }
+
+    fn climb(
+        &self,
+        seen: &Seen,
+        order: impl Iterator<Item = usize>,
+        has_phrase: &dyn Fn(usize) -> bool,
+    ) -> Option<f32> {
+        let mut climb = Climb::new(&self.query);
+        for word in order.filter(|word| seen.has[*word]) {
+            climb.tell(&self.query, word, has_phrase);
+        }
+        climb.weight(&self.query)
+    }
+
+    /// The keys of all tokens of each text.
+    fn sequences(&self, texts: &[&[u8]]) -> Vec<Vec<Vec<u8>>> {
+        let key_of = |text: &[u8]| {
+            let mut key = Vec::new();
+            self.rules.put_key(text, &mut key);
+            key
+        };
+        let charset = self.rules.collation.charset();
+        let keys = |text: &&[u8]| Tokens::new(charset, text).map(|t| key_of(t.text)).collect();
+        texts.iter().map(keys).collect()
+    }
+}
+
+/// Words of a query that a document has.
+struct Seen {
+    has: Vec<bool>,
+    /// The words in the order of their first occurrence.
+    order: Vec<usize>,
+}
+
+impl Seen {
+    fn add(&mut self, word: usize) {
+        if !std::mem::replace(&mut self.has[word], true) {
+            self.order.push(word);
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Results seen on MariaDB: documents of the table in `search`, hits as number and rank.
+//! Ranks are written with as many digits as tell neighbouring numbers apart.
+
+use crate::rules::testing::rules;
+use crate::{Dialect, Mode, Search};
+
+const DOCUMENTS: &[&str] = &[
+    "apple banana",
+    "apple",
+    "banana cherry",
+    "cherry apple date",
+    "date",
+    "wood craft",
+    "wood",
+    "craft wood",
+    "the cat",
+    "cat dog",
+    "cat-dog",
+    "cat the dog",
+    "don't o'neil",
+    "123 apple",
+    "apple 123 45",
+    "x_y abc",
+    "zz",
+    "",
+    "",
+];
+
+fn search(query: &str, mode: Mode) -> String {
+    let search = Search::new(rules(Dialect::Lenient).into(), query.as_bytes(), mode);
+    let mut search = search.expect("lenient queries are never wrong");
+    DOCUMENTS.iter().for_each(|text| search.add(&[text.as_bytes()]));
+    let hits = search.hits();
+    let hits: Vec<String> = hits.iter().map(|h| format!("{}:{:.8}", h.document, h.rank)).collect();
+    hits.join(" ")
+}
+
+fn boolean(query: &str) -> String {
+    search(query, Mode::Boolean)
+}
+
+#[test]
+fn natural_language() {
+    assert_eq!(
+        search("apple banana", Mode::Natural),
+        "0:3.09842205 2:2.09195137 1:1.01791346 13:1.01791346 14:1.01791346 3:0.99528217"
+    );
+    assert_eq!(
+        search("apple apple", Mode::Natural),
+        "1:2.03582692 13:2.03582692 14:2.03582692 0:2.01294112 3:1.99056435"
+    );
+    assert_eq!(
+        search("date", Mode::Expansion),
+        "3:9.27006626 4:6.34720564 2:2.09195137 1:1.01791346 13:1.01791346 14:1.01791346 \
+         0:1.00647056"
+    );
+}
+
+#[test]
+fn operators() {
+    assert_eq!(boolean("+wood.craft"), "5:1.33333337 6:1.00000000 7:1.33333337");
+    assert_eq!(boolean("~apple banana"), "0:0.50000000 2:1.00000000");
+    assert_eq!(boolean("+(apple banana) +cherry"), "2:1.00000000 3:1.00000000");
+    assert_eq!(
+        boolean("+(>apple <banana) -date -1234"),
+        "0:1.72222221 1:1.50000000 2:0.66666669 13:1.50000000 14:1.50000000"
+    );
+    assert_eq!(
+        boolean("+apple >>cherry"),
+        "0:1.00000000 1:1.00000000 3:1.75000000 13:1.00000000 14:1.00000000"
+    );
+    assert_eq!(boolean("-apple"), "");
+    assert_eq!(boolean("+zz wood -craft"), "6:1.00000000");
+    assert_eq!(boolean("+(the) +apple"), "");
+}
+
+#[test]
+fn phrases() {
+    assert_eq!(boolean("\"craft wood"), "7:1.00000000");
+    assert_eq!(boolean("\"wood* craft\""), "5:1.00000000");
+    assert_eq!(boolean("-\"wood craft\" wood"), "6:1.00000000");
+    assert_eq!(boolean("+\"\" apple"), "");
+}
+
+proptest::proptest! {
+    #[test]
+    fn any_bytes_give_a_result(query: Vec<u8>, text: Vec<u8>) {
+        for mode in [Mode::Natural, Mode::Boolean, Mode::Expansion] {
+            let search = Search::new(rules(Dialect::Lenient).into(), &query, mode);
+            let mut search = search.expect("lenient queries are never wrong");
+            search.add(&[&text, &query]);
+            search.hits();
+        }
+    }
+
+    #[test]
+    fn any_operators_give_a_result(query in "[-+<>()~*@\" a-c]{0,40}") {
+        let search = Search::new(rules(Dialect::Lenient).into(), query.as_bytes(), Mode::Boolean);
+        let mut search = search.expect("lenient queries are never wrong");
+        search.add(&[b"aaaa bbbb", b"cccc"]);
+        search.hits();
+    }
+}

@@ -1,0 +1,73 @@
+//! One search: a query, the documents it looks at, and its hits. Documents are given once, in their
+//! order, and have numbers from 0 in that order.
+
+use std::sync::Arc;
+
+use crate::lenient::{Boolean, Natural};
+use crate::strict::Strict;
+use crate::{Dialect, Rules, SyntaxError};
+
+/// The mode of a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Documents with any of the words.
+    Natural,
+    /// Documents for which a query with operators is true.
+    Boolean,
+    /// As `Natural`, and again with the words of the documents found.
+    Expansion,
+}
+
+/// A document that was found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Hit {
+    /// Its number.
+    pub document: usize,
+    /// Its rank. It may be negative.
+    pub rank: f32,
+}
+
+/// A search.
+#[derive(Debug)]
+pub struct Search(State);
+
+#[derive(Debug)]
+enum State {
+    Strict(Box<Strict>),
+    Natural(Box<Natural>),
+    Boolean(Box<Boolean>),
+}
+
+impl Search {
+    /// A search for `query`, a text in the character set of the index.
+    pub fn new(rules: Arc<Rules>, query: &[u8], mode: Mode) -> Result<Self, SyntaxError> {
+        Ok(Self(match (rules.dialect, mode) {
+            (Dialect::Strict, _) => State::Strict(Box::new(Strict::new(rules, query, mode)?)),
+            (Dialect::Lenient, Mode::Boolean) => {
+                State::Boolean(Box::new(Boolean::new(rules, query)))
+            }
+            (Dialect::Lenient, _) => State::Natural(Box::new(Natural::new(rules, query, mode))),
+        }))
+    }
+
+    /// Looks at the next document, by the texts of its columns.
+    pub fn add(&mut self, texts: &[&[u8]]) {
+        match &mut self.0 {
+            State::Strict(search) => search.add(texts),
+            State::Natural(search) => search.add(texts),
+            State::Boolean(search) => search.add(texts),
+        }
+    }
+
+    /// The documents found, in the order in which an index gives them: the best first, then by
+    /// number. Compat: those of a lenient boolean query come by number.
+    pub fn hits(self) -> Vec<Hit> {
+        let mut hits = match self.0 {
+            State::Strict(search) => search.hits(),
+            State::Natural(search) => search.hits(),
+            State::Boolean(search) => return search.hits(),
+        };
+        hits.sort_by(|a, b| b.rank.total_cmp(&a.rank).then(a.document.cmp(&b.document)));
+        hits
+    }
+}
