@@ -55,5 +55,5 @@ pub use statistics::{ColumnStatistics, IndexStatistics, Statistics};
 pub use system_tables::{PERFORMANCE_ENGINE, information_schema};
 pub use table::{
     CheckInfo, ColumnInfo, DefaultValue, Generated, IndexInfo, TableInfo, TableKind, TableOptions,
-    View, new_version,
+    TextIndex, View, new_version,
 };

@@ -71,6 +71,7 @@ impl Series {
             options: TableOptions::default(),
             created: 0,
             version: 0,
+            fulltext: Vec::new(),
             next_index: 0,
             statistics: None,
         })

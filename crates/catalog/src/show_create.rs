@@ -81,7 +81,8 @@ pub fn show_create_table(
     let columns = table.columns.iter();
     let mut lines: Vec<String> =
         columns.map(|column| format!("  {}", column_clause(table, column, style, zone))).collect();
-    for (index, info) in table.def.indexes.iter().zip(&table.indexes) {
+    let texts = table.fulltext.iter().map(|index| (&index.def, &index.info));
+    for (index, info) in table.def.indexes.iter().zip(&table.indexes).chain(texts) {
         lines.push(format!("  {}", index_clause(table, index, info, style)));
     }
     lines.extend(table.foreign_keys.iter().map(|key| format!("  {}", key.clause(table.schema()))));
@@ -312,6 +313,7 @@ fn index_clause(
         IndexKind::Primary | IndexKind::HeapPrimary => "PRIMARY KEY ".to_owned(),
         IndexKind::Unique => format!("UNIQUE KEY {} ", quote_identifier(&index.name)),
         IndexKind::Plain => format!("KEY {} ", quote_identifier(&index.name)),
+        IndexKind::Fulltext => format!("FULLTEXT KEY {} ", quote_identifier(&index.name)),
     };
     out.push_str(&key_parts(table, index, info));
     if style.mode.contains(SqlMode::NO_KEY_OPTIONS) || style.is_foreign() {

@@ -108,6 +108,7 @@ fn table(schema: &str, name: &str, columns: Vec<ColumnInfo>) -> TableInfo {
         options: TableOptions::default(),
         created: 0,
         version: 0,
+        fulltext: Vec::new(),
         next_index: 0,
         statistics: None,
     }

@@ -157,6 +157,19 @@ pub struct IndexInfo {
     pub key_block_size: u64,
 }
 
+/// A FULLTEXT index: words of texts, which no engine stores.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TextIndex {
+    /// Id, name and columns. The id is never that of another index of the table.
+    pub def: IndexDef,
+    /// SQL attributes.
+    pub info: IndexInfo,
+    /// Whether stopwords are left out.
+    pub stopwords: bool,
+    /// The table of stopwords, `db/table`; none for the built-in list.
+    pub stopword_table: Option<Box<str>>,
+}
+
 /// A table-level CHECK.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CheckInfo {
@@ -191,6 +204,8 @@ pub struct TableInfo {
     pub columns: Vec<ColumnInfo>,
     /// One per index of `def`.
     pub indexes: Vec<IndexInfo>,
+    /// FULLTEXT indexes, which `def` does not have.
+    pub fulltext: Vec<TextIndex>,
     /// Table-level CHECKs.
     pub checks: Vec<CheckInfo>,
     /// Foreign keys of this table.
@@ -268,6 +283,22 @@ impl TableInfo {
         is_virtual && !parts.any(|part| part.column == column)
     }
 
+    /// Position of the FULLTEXT index over columns, in any order. Compat: only their number
+    /// counts, so a column that is named twice stands for another one too.
+    pub fn text_index_over(&self, columns: &[usize]) -> Option<usize> {
+        self.fulltext.iter().position(|index| {
+            let has = |column: &usize| index.def.holds(*column);
+            columns.len() == index.def.parts.len() && columns.iter().all(has)
+        })
+    }
+
+    /// Definitions of all indexes, the FULLTEXT ones last.
+    pub fn all_indexes(&self) -> impl Iterator<Item = (&IndexDef, Option<&IndexInfo>)> {
+        let infos = self.indexes.iter().map(Some).chain(std::iter::repeat(None));
+        let texts = self.fulltext.iter().map(|index| (&index.def, Some(&index.info)));
+        self.def.indexes.iter().zip(infos).chain(texts)
+    }
+
     /// Positions of the columns called `names`; `None` if one is missing.
     pub fn column_positions(&self, names: &[String]) -> Option<Vec<usize>> {
         names.iter().map(|name| self.column_position(name)).collect()
@@ -291,7 +322,8 @@ impl TableInfo {
 
     /// The first id that was never given to an index of the table (CAT-4).
     pub fn first_new_index(&self) -> u32 {
-        let above = self.def.indexes.iter().map(|index| index.id.0 + 1).max();
+        let texts = self.fulltext.iter().map(|index| &index.def);
+        let above = self.def.indexes.iter().chain(texts).map(|index| index.id.0 + 1).max();
         self.next_index.max(above.unwrap_or(0))
     }
 
@@ -303,6 +335,7 @@ impl TableInfo {
             columns: self.columns.clone(),
             index_defs: self.def.indexes.clone(),
             indexes: self.indexes.clone(),
+            fulltext: self.fulltext.clone(),
             checks: self.checks.clone(),
             foreign_keys: self.foreign_keys.clone(),
             collation: self.collation,
@@ -348,6 +381,8 @@ pub struct StoredTable {
     columns: Vec<ColumnInfo>,
     index_defs: Vec<IndexDef>,
     indexes: Vec<IndexInfo>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    fulltext: Vec<TextIndex>,
     checks: Vec<CheckInfo>,
     foreign_keys: Vec<ForeignKey>,
     collation: CollationId,
@@ -384,6 +419,7 @@ impl StoredTable {
             engine,
             columns: self.columns,
             indexes: self.indexes,
+            fulltext: self.fulltext,
             checks: self.checks,
             foreign_keys: self.foreign_keys,
             collation: self.collation,

@@ -43,6 +43,8 @@ pub enum IndexKind {
     Unique,
     /// Keys may repeat.
     Plain,
+    /// Words of texts. Engines store none.
+    Fulltext,
 }
 
 impl IndexKind {
@@ -83,7 +85,7 @@ pub struct IndexDef {
 impl IndexDef {
     /// Whether equal non-null keys are refused.
     pub fn is_unique(&self) -> bool {
-        self.kind != IndexKind::Plain
+        !matches!(self.kind, IndexKind::Plain | IndexKind::Fulltext)
     }
 
     /// Whether a column is a part of it, uncut.

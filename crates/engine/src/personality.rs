@@ -65,6 +65,19 @@ pub struct KeyLimits {
     pub can_be_disabled: bool,
     /// `KEY_BLOCK_SIZE` of a key is shown.
     pub shows_block_size: bool,
+    /// FULLTEXT indexes.
+    pub fulltext: FullText,
+}
+
+/// FULLTEXT indexes of an engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FullText {
+    /// None.
+    Never,
+    /// Queries have a grammar; only committed rows are found; temporary tables have none.
+    Strict,
+    /// Queries are never wrong; boolean queries need no index.
+    Lenient,
 }
 
 /// Statements that tables of an engine support.
@@ -231,6 +244,7 @@ impl KeyLimits {
         unordered: false,
         can_be_disabled: false,
         shows_block_size: true,
+        fulltext: FullText::Never,
     };
 }
 

@@ -36,7 +36,7 @@ use std::time::Duration;
 
 use selkie_catalog::{Namespace, Snapshot, TableInfo};
 use selkie_expr::{EvalContext, VariableScope};
-use selkie_plan::define::DefineContext;
+use selkie_plan::define::{DefineContext, StopwordSettings};
 use selkie_sql::ast::{AlterAlgorithm, LockWait, Statement, StoredKind, TableName};
 use selkie_types::error::catalogue::{
     ER_DBACCESS_DENIED_ERROR, ER_IDENT_CAUSES_TOO_LONG_PATH, ER_LOCK_OR_ACTIVE_TRANSACTION,
@@ -274,6 +274,7 @@ impl<'a> Ddl<'a> {
             after_error: &|condition| self.session.diagnostics.after_error(condition),
             environment: &*self.session,
             alter_algorithm: self.alter_algorithm(),
+            stopwords: self.stopwords()?,
         };
         let result = define(&context);
         keep_conditions(self.session, &eval);
@@ -300,6 +301,21 @@ impl<'a> Ddl<'a> {
             },
             _ => AlterAlgorithm::Default,
         }
+    }
+
+    /// Stopwords of a FULLTEXT index that the session creates.
+    fn stopwords(&self) -> SqlResult<StopwordSettings> {
+        let (hooks, scope) = (&self.session.frame.hooks, VariableScope::Session);
+        let value = |scope, name| hooks.variable(self.session, scope, name);
+        let table = |value: Value| match value {
+            Value::Bytes(name) if !name.is_empty() => Some(String::from_utf8_lossy(&name).into()),
+            _ => None,
+        };
+        let own = table(value(scope, "innodb_ft_user_stopword_table")?);
+        let of_server = table(value(VariableScope::Global, "innodb_ft_server_stopword_table")?);
+        let enabled = value(scope, "innodb_ft_enable_stopword")?;
+        let enabled = enabled != Value::Int(0) && enabled != Value::UInt(0);
+        Ok(StopwordSettings { enabled, table: own.or(of_server) })
     }
 
     /// Adds a note to the warnings list.

@@ -26,6 +26,7 @@ mod project;
 mod recursive;
 mod rollup;
 mod rows;
+mod search_scan;
 mod series;
 mod set;
 mod sliced;

@@ -8,6 +8,8 @@ mod open_table;
 pub(crate) mod row_filter;
 pub(crate) mod rows_out;
 pub(crate) mod scan;
+pub(crate) mod search;
+mod search_rules;
 pub(crate) mod sequence;
 pub(crate) mod subquery_cache;
 
@@ -64,6 +66,8 @@ pub(crate) struct Runtime<'a> {
     /// Rows of the previous round, for recursive common tables.
     pub(crate) work: RefCell<Vec<Option<SharedRows>>>,
     pub(crate) subqueries: RefCell<Vec<SubqueryCache>>,
+    /// Results of full-text searches, by number.
+    searches: RefCell<Vec<Option<Arc<search::Ranks>>>>,
     /// Row numbers in the scan of the last batch that an UPDATE read.
     pub(crate) read: RefCell<Vec<u64>>,
     /// Rows counted for SQL_CALC_FOUND_ROWS.
@@ -101,6 +105,7 @@ impl<'a> Runtime<'a> {
             common: RefCell::new(vec![None; plan.common_tables.len()]),
             work: RefCell::new(vec![None; plan.common_tables.len()]),
             subqueries: RefCell::new(vec![SubqueryCache::default(); plan.subplans.len()]),
+            searches: RefCell::new(vec![None; plan.searches.len()]),
             read: RefCell::default(),
             found: Cell::new(0),
             examined: Examined::default(),
@@ -124,6 +129,7 @@ impl<'a> Runtime<'a> {
         self.subqueries.borrow_mut().fill(SubqueryCache::default());
         self.common.borrow_mut().fill(None);
         self.work.borrow_mut().fill(None);
+        self.searches.borrow_mut().fill(None);
     }
 
     /// The open table of `info`.

@@ -60,6 +60,12 @@ impl Expr {
             }
             ExprKind::Stored(s) => variable::stored(s, &self.ty, ctx, batch)?,
             ExprKind::Sequence(call) => variable::sequence(call, &self.ty, ctx, rows)?,
+            ExprKind::Match(m) => {
+                let keys = m.key.eval(ctx, batch)?;
+                let ranks = ctx.subqueries.ranks(m.search, &keys, ctx)?;
+                let ranks = ranks.into_iter().map(f64::from).collect();
+                Column::from_data(ColumnData::Double(ranks), None)
+            }
             ExprKind::Row(_) => {
                 return Err(selkie_types::SqlError::internal("a row operand was evaluated"));
             }

@@ -105,10 +105,27 @@ pub enum ExprKind {
     SystemVariable(VariableScope, Box<str>),
     /// A call of a stored function.
     Stored(Box<StoredCall>),
+    /// Rank of a row in a full-text search.
+    Match(Box<Match>),
     /// A call of a sequence: next, previous or new number.
     Sequence(Box<SequenceCall>),
     /// Several values: an operand of a row comparison, which is never evaluated itself.
     Row(Vec<Expr>),
+}
+
+/// Identifies a full-text search within a statement; the planner assigns it, the runner knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SearchId(pub u32);
+
+/// `MATCH ... AGAINST`: the rank of a row, 0 if the search does not find it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Match {
+    /// The search.
+    pub search: SearchId,
+    /// The row's clustered key; NULL for a row that an outer join adds.
+    pub key: Expr,
+    /// Its text, for EXPLAIN.
+    pub text: Box<str>,
 }
 
 /// `value IN (items)`.

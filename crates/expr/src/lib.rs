@@ -37,8 +37,8 @@ pub use collate::Coercibility;
 pub use context::{Conditions, EvalContext, NoSession, Session, SubqueryRunner, TypeContext};
 pub use expr::{
     Call, CallOption, Case, Compare, CompareBy, CompareOp, Expr, ExprKind, InList, IntervalUnit,
-    NamedTable, Origin, SequenceAsk, SequenceCall, StoredCall, Subquery, SubqueryId, SubqueryKind,
-    VariableScope,
+    Match, NamedTable, Origin, SearchId, SequenceAsk, SequenceCall, StoredCall, Subquery,
+    SubqueryId, SubqueryKind, VariableScope,
 };
 pub use functions::{decode_base64, function_named, old_password_hash, password_hash};
 pub use timezone::TimeZone;

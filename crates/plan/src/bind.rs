@@ -12,6 +12,7 @@ mod common;
 mod delete;
 mod expr;
 mod from;
+mod fulltext;
 mod group;
 mod handler;
 mod insert;

@@ -19,6 +19,7 @@ mod ordering;
 mod reading;
 mod scan;
 mod sort;
+mod text;
 mod union;
 
 pub(crate) use graph::MOST_LEAVES;

@@ -15,6 +15,7 @@ mod engine;
 mod expressions;
 mod forbidden;
 mod foreign;
+mod fulltext;
 mod indexes;
 mod instant;
 mod mode_dependence;
@@ -70,6 +71,17 @@ pub struct DefineContext<'a> {
     pub environment: &'a dyn Environment,
     /// `alter_algorithm`.
     pub alter_algorithm: AlterAlgorithm,
+    /// Stopwords of new FULLTEXT indexes.
+    pub stopwords: StopwordSettings,
+}
+
+/// Stopwords that a new FULLTEXT index gets.
+#[derive(Clone, Debug, Default)]
+pub struct StopwordSettings {
+    /// `innodb_ft_enable_stopword`.
+    pub enabled: bool,
+    /// `innodb_ft_user_stopword_table`, else `innodb_ft_server_stopword_table`, if one is set.
+    pub table: Option<Box<str>>,
 }
 
 impl DefineContext<'_> {

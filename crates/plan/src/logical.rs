@@ -8,7 +8,7 @@ mod columns;
 mod node;
 mod tree;
 
-pub(crate) use columns::{ColumnSet, Columns, RelationId, RelationInfo};
+pub(crate) use columns::{ColumnSet, Columns, RelationId, RelationInfo, TextColumn};
 pub(crate) use node::{
     AggregateNode, Cut, Join, JsonTableNode, Logical, RecursiveNode, RecursivePart, SetNode,
     SortItem, SubqueryState, WindowItem, WindowNode,

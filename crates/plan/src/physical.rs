@@ -18,6 +18,7 @@ mod join;
 mod json_table;
 mod node;
 mod output;
+mod search;
 mod set;
 mod subplan;
 mod window;
@@ -36,6 +37,7 @@ pub use join::{HashJoin, IndexJoin, JoinKey, JoinKind, NestedLoopJoin};
 pub use json_table::{JsonFallback, JsonTableColumn, JsonTableDef, JsonTableJoin};
 pub use node::{BulkValues, ColumnType, Limit, Operator, PlanNode, Sort, SortKey, TopN};
 pub use output::OutputColumn;
+pub use search::Search;
 pub use set::{CommonTable, RecursivePart, RecursiveUnion, SetOperation, SetOperator};
 pub use subplan::SubPlan;
 pub use window::{FrameBound, FrameUnit, Window, WindowCall, WindowFrame, WindowFunction};
@@ -53,6 +55,8 @@ pub struct Plan {
     pub output: Arc<[OutputColumn]>,
     /// Subqueries evaluated from expressions, by [`selkie_expr::SubqueryId`].
     pub subplans: Vec<SubPlan>,
+    /// Full-text searches, by [`selkie_expr::SearchId`].
+    pub searches: Vec<Search>,
     /// Queries materialised once and read by any number of [`Operator::CommonTableScan`]s.
     pub common_tables: Vec<CommonTable>,
     /// Number of parameter slots, placeholders included.

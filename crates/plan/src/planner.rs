@@ -375,6 +375,7 @@ impl Draft {
 
     fn rewrite(&mut self, plan: Logical, kept: u32) -> (Logical, u32) {
         let mut commons: Vec<Logical> = self.common.iter().map(|c| c.plan.clone()).collect();
+        let mut searches = std::mem::take(&mut self.columns.searches);
         let mut state = Unnest {
             columns: &mut self.columns,
             subqueries: &mut self.subqueries,
@@ -388,7 +389,9 @@ impl Draft {
         }
         let mut plan = unnest(plan, &mut state);
         self.row_exprs.each_mut(&mut |expr| state.finish(expr));
+        searches.iter_mut().for_each(|search| state.finish(&mut search.query));
         let choices = state.choices;
+        self.columns.searches = searches;
         for at in 0..commons.len() {
             let (before, rest) = commons.split_at_mut(at);
             self.inline(&mut rest[0], before);
@@ -538,6 +541,7 @@ impl Done {
             root: self.root.node,
             output: output.into(),
             subplans: self.subplans,
+            searches: self.draft.columns.searches,
             common_tables: self.common,
             slots: self.draft.slots,
             parameters: self.draft.parameters,

@@ -21,7 +21,8 @@ pub(crate) use report::status_report;
 pub(crate) use sections::foreign_key_error;
 
 use selkie_exec::Instance;
-use selkie_types::SqlResult;
+use selkie_fulltext::{Dialect, builtin_stopwords};
+use selkie_types::{SqlResult, Value};
 
 use crate::accounts::Privileges;
 use crate::session::Shared;
@@ -34,6 +35,7 @@ pub(crate) const TABLES: &[&str] = &[
     "INNODB_CMPMEM",
     "INNODB_CMPMEM_RESET",
     "INNODB_CMP_RESET",
+    "INNODB_FT_DEFAULT_STOPWORD",
     "INNODB_LOCKS",
     "INNODB_LOCK_WAITS",
     "INNODB_METRICS",
@@ -65,6 +67,9 @@ pub(crate) fn rows(table: &str, asked: &Asked<'_>) -> SqlResult<Vec<Row>> {
         "INNODB_BUFFER_POOL_STATS" => buffer::pool_stats(asked),
         "INNODB_CMP" | "INNODB_CMP_RESET" => buffer::compression(),
         "INNODB_CMPMEM" | "INNODB_CMPMEM_RESET" => buffer::compression_memory(),
+        "INNODB_FT_DEFAULT_STOPWORD" => builtin_stopwords(Dialect::Strict)
+            .map(|word| vec![("value", Value::Bytes(word.as_bytes().into()))])
+            .collect(),
         "INNODB_LOCKS" => locks::locks(asked),
         "INNODB_LOCK_WAITS" => locks::lock_waits(asked),
         "INNODB_METRICS" => metrics::metrics(asked),

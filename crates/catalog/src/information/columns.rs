@@ -84,7 +84,11 @@ pub(crate) fn column_key(table: &TableInfo, at: usize) -> &'static str {
     if table.shown_primary().is_some_and(|i| i.parts.iter().any(|p| p.column == at)) {
         return "PRI";
     }
-    let leads = || indexes.iter().filter(|i| i.parts.first().is_some_and(|p| p.column == at));
+    let texts = || table.fulltext.iter().map(|index| &index.def);
+    let leads = || {
+        let first = |i: &&selkie_engine::IndexDef| i.parts.first().is_some_and(|p| p.column == at);
+        indexes.iter().chain(texts()).filter(first)
+    };
     let alone = |i: &selkie_engine::IndexDef| i.kind == IndexKind::Unique && i.parts.len() == 1;
     if leads().any(alone) {
         "UNI"

@@ -71,7 +71,7 @@ pub(super) fn table_constraints(source: &InformationSource<'_>) -> Vec<Informati
             match index.kind {
                 IndexKind::Primary | IndexKind::HeapPrimary => add(&index.name, "PRIMARY KEY"),
                 IndexKind::Unique => add(&index.name, "UNIQUE"),
-                IndexKind::Plain => {}
+                IndexKind::Plain | IndexKind::Fulltext => {}
             }
         }
         checks(table).for_each(|(name, _, _)| add(name, "CHECK"));

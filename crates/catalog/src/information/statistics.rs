@@ -1,7 +1,7 @@
 //! STATISTICS: one row for each part of each index. Cardinality is NULL where MariaDB's engine of
 //! the same name reports none.
 
-use selkie_engine::{DistinctKeys, IndexDef, IndexPart};
+use selkie_engine::{DistinctKeys, IndexDef, IndexKind, IndexPart};
 use selkie_types::{Privileges, Value};
 
 use super::{InformationRow, InformationSource, text, yes_no};
@@ -11,7 +11,7 @@ pub(super) fn statistics(source: &InformationSource<'_>) -> Vec<InformationRow> 
     let mut rows = Vec::new();
     for table in source.tables() {
         let table_rows = (source.statistics)(table).rows;
-        for (at, index) in table.def.indexes.iter().enumerate() {
+        for (at, (index, _)) in table.all_indexes().enumerate() {
             for (seq, part) in index.parts.iter().enumerate() {
                 let column = &table.columns[part.column].name;
                 if ((source.on_column)(table, column) & Privileges::TABLE).is_empty() {
@@ -33,7 +33,7 @@ fn part_row(
     table_rows: u64,
 ) -> InformationRow {
     let column = &table.columns[part.column];
-    let info = table.indexes.get(at);
+    let info = table.all_indexes().nth(at).and_then(|(_, info)| info);
     vec![
         text("def"),
         text(table.schema()),
@@ -43,12 +43,12 @@ fn part_row(
         text(&index.name),
         Value::UInt(seq as u64 + 1),
         text(&column.name),
-        direction(table, at, part),
+        if index.kind == IndexKind::Fulltext { Value::Null } else { direction(table, at, part) },
         cardinality(table, at, index, seq, table_rows).map_or(Value::Null, Value::Int),
         part.prefix.map_or(Value::Null, |prefix| Value::Int(prefix.into())),
         Value::Null,
         text(if column.nullable { "YES" } else { "" }),
-        text(algorithm(table, at)),
+        text(if index.kind == IndexKind::Fulltext { "FULLTEXT" } else { algorithm(table, at) }),
         text(if table.options.keys_disabled && !index.is_unique() { "disabled" } else { "" }),
         text(info.map_or("", |i| &i.comment)),
         yes_no(info.is_some_and(|i| i.ignored)),
@@ -81,7 +81,7 @@ fn cardinality(
     seq: usize,
     rows: u64,
 ) -> Option<i64> {
-    if index.hashed {
+    if index.hashed || index.kind == IndexKind::Fulltext {
         return None;
     }
     let whole = seq + 1 == index.parts.len();

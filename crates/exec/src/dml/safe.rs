@@ -57,7 +57,7 @@ fn scans_all(node: &PlanNode, targets: &[&TableInfo], joined: bool) -> bool {
     let whole = match &scan.access {
         Access::Full { .. } => true,
         Access::Index(range) => range.ranges.is_empty(),
-        Access::Union(_) => false,
+        Access::Union(_) | Access::Text(_) => false,
     };
     let is_target = || targets.iter().any(|table| table.def.id == scan.table.def.id);
     whole && (joined || scan.possible_keys.is_empty() && is_target())

@@ -159,7 +159,7 @@ fn moves_rows(target: &UpdateTarget, source: &PlanNode) -> bool {
     let index = match &source.operator {
         Op::TableScan(scan) => match &scan.access {
             // The keys of a union are all known before the first row is given.
-            Access::Full { .. } | Access::Union(_) => target.table.def.primary(),
+            Access::Full { .. } | Access::Union(_) | Access::Text(_) => target.table.def.primary(),
             Access::Index(access) => indexes.get(access.index),
         },
         Op::Filter { input, .. } | Op::Project { input, .. } => return moves_rows(target, input),

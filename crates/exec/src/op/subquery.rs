@@ -4,10 +4,10 @@
 
 use std::sync::Arc;
 
-use selkie_expr::{EvalContext, SequenceCall, StoredCall, SubqueryId, SubqueryRunner};
+use selkie_expr::{EvalContext, SearchId, SequenceCall, StoredCall, SubqueryId, SubqueryRunner};
 use selkie_plan::physical::SubPlan;
 use selkie_types::error::catalogue::ER_SUBQUERY_NO_1_ROW;
-use selkie_types::{Batch, Condition, SqlError, SqlResult, Value};
+use selkie_types::{Batch, Column, Condition, SqlError, SqlResult, Value};
 
 use crate::op::{drain, open};
 use crate::run::subquery_cache::Known;
@@ -105,6 +105,10 @@ impl SubqueryRunner for Runtime<'_> {
 
     fn sequence(&self, call: &SequenceCall) -> SqlResult<Value> {
         crate::run::sequence::evaluate(self.instance, self.session, self.control, call)
+    }
+
+    fn ranks(&self, id: SearchId, keys: &Column, ctx: &EvalContext<'_>) -> SqlResult<Vec<f32>> {
+        self.ranks_of(id, keys, ctx)
     }
 
     fn is_volatile(&self, id: SubqueryId) -> bool {

@@ -11,6 +11,7 @@ use selkie_types::{BATCH_ROWS, Batch, ByteRows, SqlResult};
 use super::buffers::{self, Buffers};
 use super::examined::examine;
 use super::group_scan::GroupScan;
+use super::search_scan::SearchScan;
 use super::union_scan::UnionScan;
 use super::{BoxOperator, Operator, source};
 use crate::run::scan::{Decoder, Keys, Range, put_equal, ranges_of};
@@ -48,6 +49,10 @@ pub(super) fn open<'r>(env: Env<'r>, plan: &'r Plan) -> SqlResult<BoxOperator<'r
         }
         Access::Union(union) => {
             return Ok(Box::new(UnionScan::open(env, open, plan, decoder, (scan, union))?));
+        }
+        Access::Text(search) => {
+            let scan = (scan, *search);
+            return Ok(Box::new(SearchScan::open(env, open, plan, decoder, scan)?));
         }
         Access::Index(access) => access,
     };

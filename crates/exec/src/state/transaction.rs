@@ -214,6 +214,11 @@ impl Transaction {
         matches!(self.isolation, Isolation::ReadCommitted | Isolation::ReadUncommitted)
     }
 
+    /// Whether reads see uncommitted changes of others.
+    pub(crate) fn reads_uncommitted(&self) -> bool {
+        self.isolation == Isolation::ReadUncommitted
+    }
+
     fn effective_isolation(&self, settings: &Settings) -> Isolation {
         if self.is_open() || !self.parts.is_empty() {
             return self.isolation;

@@ -179,6 +179,7 @@ fn create_table(
         foreign_key_checks: true,
         after_error: &|_| (),
         environment: &selkie_plan::NoEnvironment,
+        stopwords: Default::default(),
         alter_algorithm: selkie_sql::ast::AlterAlgorithm::Default,
     };
     let (mut info, auto_increment) = define_table(&context, create, "test")?;

@@ -4,10 +4,10 @@
 use std::time::Duration;
 
 use selkie_types::error::catalogue::ER_NO_BINARY_LOGGING;
-use selkie_types::{SqlError, SqlResult, SqlType, Value};
+use selkie_types::{Column, SqlError, SqlResult, SqlType, Value};
 
 use super::{EvalContext, SubqueryRows};
-use crate::expr::{SequenceCall, StoredCall, SubqueryId, VariableScope};
+use crate::expr::{SearchId, SequenceCall, StoredCall, SubqueryId, VariableScope};
 
 /// Services of the session for functions. Every method has a default for the case without a
 /// session, so that tests and folding need none.
@@ -177,6 +177,11 @@ pub trait SubqueryRunner {
         _: &EvalContext<'_>,
     ) -> SqlResult<Value> {
         Err(SqlError::internal(format_args!("nobody runs {}.{}", call.schema, call.name)))
+    }
+
+    /// The ranks of rows in a full-text search, by their clustered keys.
+    fn ranks(&self, id: SearchId, _keys: &Column, _: &EvalContext<'_>) -> SqlResult<Vec<f32>> {
+        Err(SqlError::internal(format_args!("nobody runs search {}", id.0)))
     }
 
     /// Runs an operation on a sequence.

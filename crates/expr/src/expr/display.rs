@@ -86,6 +86,7 @@ fn write_expr(f: &mut fmt::Formatter<'_>, e: &Expr, names: ColumnNames<'_>) -> f
             SubqueryKind::Exists => write!(f, "exists(subquery#{})", s.id.0),
             _ => write!(f, "(subquery#{})", s.id.0),
         },
+        ExprKind::Match(m) => f.write_str(&m.text),
         ExprKind::UserVariable(name) => write!(f, "@`{name}`"),
         ExprKind::AssignUserVariable(name, e) => {
             write!(f, "@`{name}`:=")?;

@@ -27,6 +27,7 @@ impl Expr {
             }
             ExprKind::Subquery(s) => s.args.iter().chain(&s.operands).map(|(_, e)| e).collect(),
             ExprKind::Stored(s) => s.args.iter().collect(),
+            ExprKind::Match(m) => vec![&m.key],
         }
     }
 
@@ -55,6 +56,7 @@ impl Expr {
                 s.args.iter().any(|(_, e)| test(e)) || s.operands.iter().any(|(_, e)| test(e))
             }
             ExprKind::Stored(s) => s.args.iter().any(test),
+            ExprKind::Match(m) => test(&m.key),
         }
     }
 
@@ -88,6 +90,7 @@ impl Expr {
                 args.iter_mut().chain(operands).map(|(_, e)| e).collect()
             }
             ExprKind::Stored(s) => s.args.iter_mut().collect(),
+            ExprKind::Match(m) => vec![&mut m.key],
         }
     }
 
@@ -217,6 +220,7 @@ impl Expr {
             | ExprKind::Subquery(_)
             | ExprKind::Stored(_)
             | ExprKind::Sequence(_)
+            | ExprKind::Match(_)
             | ExprKind::Row(_) => false,
             _ => true,
         }

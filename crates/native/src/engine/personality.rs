@@ -3,8 +3,8 @@
 //! Compat: as MariaDB's engine of that name.
 
 use selkie_engine::{
-    KeyLimits, Maintenance, Optimizes, OptionValues, OwnOption, Personality, RowFormats, RowHabits,
-    Shown, StatementLimits,
+    FullText, KeyLimits, Maintenance, Optimizes, OptionValues, OwnOption, Personality, RowFormats,
+    RowHabits, Shown, StatementLimits,
 };
 
 /// Properties of this engine's tables.
@@ -16,6 +16,7 @@ pub(super) static PERSONALITY: Personality = Personality {
         reserved: Some("GEN_CLUST_INDEX"),
         clustered: true,
         shows_block_size: false,
+        fulltext: FullText::Strict,
         ..KeyLimits::NONE
     },
     statements: StatementLimits {

@@ -392,7 +392,7 @@ impl Binder<'_> {
             }
             Syntax::Call(call) => self.call(call),
             Syntax::GroupConcat(call) => self.group_concat(call),
-            Syntax::Match { .. } => Err(SqlError::not_supported("MATCH ... AGAINST")),
+            Syntax::Match { columns, query, mode } => self.match_against(columns, query, *mode),
             Syntax::Default(None) | Syntax::Ignore => {
                 Err(SqlError::new(&ER_INVALID_DEFAULT_PARAM, &[]))
             }

@@ -130,6 +130,12 @@ impl Binder<'_> {
             for name in &hint.indexes {
                 let found =
                     info.table.def.indexes.iter().position(|i| identifier_eq(&i.name, &name.value));
+                let is_text =
+                    |i: &selkie_catalog::TextIndex| identifier_eq(&i.def.name, &name.value);
+                // Compat: MATCH uses its index whatever hints say.
+                if found.is_none() && info.table.fulltext.iter().any(is_text) {
+                    continue;
+                }
                 let Some(at) = found else {
                     return Err(SqlError::new(&ER_KEY_DOES_NOT_EXISTS, &[&name, &info.alias]));
                 };
@@ -154,6 +160,7 @@ impl Binder<'_> {
     fn derived(&mut self, derived: &ast::DerivedTable) -> SqlResult<Logical> {
         let mut query = self.closed_query(&derived.query)?;
         self.keep_digits(&mut query, &derived.query);
+        self.let_keys_through(&mut query);
         let ids = query.ids();
         let names = self.derived_names(&query, &[])?;
         self.keep_columns(&query);

@@ -9,7 +9,8 @@ use selkie_expr::Expr;
 use selkie_sql::ast;
 use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::{
-    ER_KEY_DOES_NOT_EXISTS, ER_SUBQUERIES_NOT_SUPPORTED, ER_TOO_MANY_KEY_PARTS, ER_WRONG_ARGUMENTS,
+    ER_KEY_DOES_NOT_EXISTS, ER_KEY_DOESNT_SUPPORT, ER_SUBQUERIES_NOT_SUPPORTED,
+    ER_TOO_MANY_KEY_PARTS, ER_WRONG_ARGUMENTS,
 };
 use selkie_types::{Privileges, SqlError, SqlResult};
 
@@ -116,6 +117,10 @@ impl Binder<'_> {
 
 fn named_index(table: &TableInfo, alias: &str, name: &ast::Ident) -> SqlResult<usize> {
     let found = table.def.indexes.iter().position(|i| identifier_eq(&i.name, &name.value));
+    let mut texts = table.fulltext.iter();
+    if let Some(text) = texts.find(|i| identifier_eq(&i.def.name, &name.value)) {
+        return Err(SqlError::new(&ER_KEY_DOESNT_SUPPORT, &[&"FULLTEXT", &text.def.name]));
+    }
     found.ok_or_else(|| SqlError::new(&ER_KEY_DOES_NOT_EXISTS, &[&name.value, &alias]))
 }
 

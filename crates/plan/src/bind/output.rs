@@ -94,7 +94,7 @@ fn describe(
     output.on_update_now = column.on_update_now;
     output.sets_itself = timestamp
         && (column.on_update_now || matches!(column.default, DefaultValue::CurrentTimestamp));
-    for (number, index) in table.def.indexes.iter().enumerate() {
+    for (number, (index, _)) in table.all_indexes().enumerate() {
         let Some(part) = index.parts.iter().position(|p| p.column == at) else { continue };
         match index.kind {
             _ if number == 0 && table.shown_primary().is_some() => output.primary_key = true,

@@ -97,6 +97,7 @@ impl Binder<'_> {
         let mut query = bound.map_err(|e| invalid_view(e, info))?;
         if merged {
             self.keep_digits(&mut query, &statement);
+            self.let_keys_through(&mut query);
         }
         let names = info.columns.iter().map(|c| c.name.clone()).collect();
         self.keep_columns(&query);

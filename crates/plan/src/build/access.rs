@@ -40,6 +40,8 @@ pub(super) struct Path {
     pub unique: bool,
     /// Reads only the ends of each group of entries.
     pub groups: Option<GroupEnds>,
+    /// Instead of an index: the hits of a search.
+    pub text: Option<selkie_expr::SearchId>,
 }
 
 impl Builder<'_> {
@@ -53,6 +55,9 @@ impl Builder<'_> {
         goal: Goal<'_>,
     ) -> Path {
         let info = self.relation(relation);
+        if let Some(text) = self.text_path(info, conditions) {
+            return text;
+        }
         if let Some(unique) = self.unique_path(info, conditions, read) {
             return unique;
         }
@@ -117,6 +122,7 @@ impl Builder<'_> {
                 cost,
                 unique: true,
                 groups: None,
+                text: None,
                 union: Vec::new(),
             });
         }
@@ -180,6 +186,7 @@ impl Builder<'_> {
             cost,
             unique: false,
             groups: None,
+            text: None,
             union: Vec::new(),
         }
     }
@@ -237,6 +244,7 @@ impl Builder<'_> {
             cost,
             unique: false,
             groups: None,
+            text: None,
             union: Vec::new(),
         })
     }

@@ -355,6 +355,9 @@ impl Builder<'_> {
     ) -> Built {
         let Source::Table(relation, own) = &leaf.source else { return inputs.left };
         let info = self.relation(*relation);
+        let (ranked, own): (Vec<Expr>, Vec<Expr>) =
+            own.iter().cloned().partition(|c| super::text::is_ranked(info, c));
+        conditions.extend(ranked);
         conditions.extend(keys.into_iter().filter(|k| !is_looked_up(k, &lookup)).map(comparison));
         let mut read = inputs.needed.clone();
         own.iter().chain(&conditions).for_each(|c| read.add_expr(c));
@@ -367,7 +370,7 @@ impl Builder<'_> {
             .filter(|c| !self.is_fixed_by(c, &lookup))
             .map(|c| place(c, &right_layout))
             .collect();
-        let row_keys = info.row_key.filter(|id| inputs.needed.contains(*id));
+        let row_keys = info.row_key.filter(|id| read.contains(*id));
         right_layout.extend(row_keys);
         let right_types: Vec<ColumnType> =
             right_layout.iter().map(|id| self.column_type(*id)).collect();

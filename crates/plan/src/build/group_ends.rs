@@ -160,6 +160,7 @@ impl Builder<'_> {
             reverse: false,
             order: Order::asked_for(goal, ordered),
             groups: Some(groups),
+            text: None,
             union: Vec::new(),
             rows: entries,
             examined,

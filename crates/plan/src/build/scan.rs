@@ -6,6 +6,7 @@ use selkie_expr::{CompareOp, Expr, ExprKind};
 
 use super::access::Path;
 use super::bounds::{Bounds, bounds, leaves_out};
+use super::text::is_ranked;
 use super::union::union_keys;
 use super::{Builder, Built, Goal, Order, place};
 use crate::estimate::condition_cost;
@@ -38,7 +39,21 @@ impl Builder<'_> {
             return self.system_scan(relation, conditions, required);
         }
         let path = self.best_path(relation, conditions, &columns, goal);
-        self.scan_by(relation, conditions, required, path)
+        let (ranked, own): (Vec<Expr>, Vec<Expr>) =
+            conditions.iter().cloned().partition(|c| is_ranked(info, c));
+        if ranked.is_empty() {
+            return self.scan_by(relation, conditions, required, path);
+        }
+        let mut required = required.clone();
+        ranked.iter().for_each(|c| required.add_expr(c));
+        let path = match path.text {
+            Some(_) => path,
+            None => self.best_path(relation, &own, &columns, goal),
+        };
+        let rows = path.text.map(|_| path.rows);
+        let mut built = self.filtered(self.scan_by(relation, &own, &required, path), ranked);
+        built.node.rows = rows.unwrap_or(built.node.rows);
+        built
     }
 
     /// A scan of `relation` by `path`.
@@ -170,6 +185,7 @@ fn access_of(path: &Path, info: &RelationInfo) -> Access {
         groups: path.groups,
     };
     match path.index {
+        None if let Some(search) = path.text => Access::Text(search),
         Some(index) => Access::Index(range(index, &path.bounds)),
         None if path.union.is_empty() => Access::Full { reverse: path.reverse },
         None => {

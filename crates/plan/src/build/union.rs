@@ -47,6 +47,7 @@ impl Builder<'_> {
             reverse: false,
             order,
             groups: None,
+            text: None,
             rows: (rows * selectivity).min(found).max(1e-6),
             examined: found,
             cost,

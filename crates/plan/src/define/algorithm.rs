@@ -16,6 +16,7 @@ const TYPE: &str = "Cannot change column type";
 const NO_KEY: &str = "Dropping a primary key is not allowed without also adding a new primary key";
 const COUNTER: &str = "Adding an auto-increment column requires a lock";
 const COPY: &str = "COPY algorithm requires a lock";
+const FULLTEXT: &str = "Fulltext index creation requires a lock";
 const FOREIGN: &str = "Adding foreign keys needs foreign_key_checks=OFF";
 
 /// The properties of a change that decide its algorithm.
@@ -29,6 +30,8 @@ pub(super) struct Work<'a> {
     pub(super) rows: StoredRows,
     /// Indexes are built over existing rows.
     pub(super) adds_index: bool,
+    /// The table gets a FULLTEXT index.
+    pub(super) adds_text: bool,
     pub(super) drops_index: bool,
     /// The table gets a new CHECK, or ORDER BY for its rows. Compat: a CHECK of a column does not
     /// count.
@@ -94,7 +97,9 @@ impl Work<'_> {
             return Err(unsupported(asked, "ALGORITHM=INPLACE"));
         }
         match algorithm {
-            A::Instant if self.adds_index => Err(because(asked, "ADD INDEX", "ALGORITHM=NOCOPY")),
+            A::Instant if self.adds_index || self.adds_text => {
+                Err(because(asked, "ADD INDEX", "ALGORITHM=NOCOPY"))
+            }
             A::Instant if self.drops_index => Err(because(asked, "DROP INDEX", "ALGORITHM=NOCOPY")),
             _ => Ok(()),
         }
@@ -124,6 +129,8 @@ impl Work<'_> {
             FOREIGN
         } else if self.changes_engine() || self.rows == StoredRows::Rewritten {
             COPY
+        } else if self.adds_text {
+            FULLTEXT
         } else if self.adds_index {
             "ADD INDEX"
         } else {
@@ -173,6 +180,7 @@ impl Work<'_> {
         };
         self.rows != StoredRows::Fit
             || self.adds_index
+            || self.adds_text
             || self.drops_index
             || !self.columns.iter().zip(self.sources).all(same)
     }

@@ -9,8 +9,8 @@ mod foreign;
 
 use std::sync::Arc;
 
-use selkie_catalog::{CheckInfo, ColumnInfo, DefaultValue, IndexInfo, TableInfo};
-use selkie_engine::{IndexDef, IndexId, IndexKind, IndexPart};
+use selkie_catalog::{CheckInfo, ColumnInfo, DefaultValue, IndexInfo, TableInfo, TextIndex};
+use selkie_engine::{IndexDef, IndexId, IndexKind, IndexPart, TableDef};
 use selkie_expr::Expr;
 use selkie_meter::interruptible;
 use selkie_sql::ast::{AlterAction, AlterAlgorithm, AlterLock, AlterTable, Ident, TableOption};
@@ -28,7 +28,7 @@ use super::foreign::ForeignSpec;
 use super::indexes::{self, Key, KeySpec};
 use super::instant::{StoredRows, same_primary, stored_rows};
 use super::options::{self, Options};
-use super::{DefineContext, charset, create, engine, expressions, types};
+use super::{DefineContext, charset, create, engine, expressions, fulltext, types};
 use crate::physical::RowRules;
 
 /// Source of the values of a column.
@@ -170,10 +170,10 @@ fn altered(
 
 impl<'a> Draft<'a> {
     fn new(context: &'a DefineContext<'a>, old: &'a TableInfo) -> Self {
-        let key = |(def, info): (&IndexDef, &IndexInfo)| DraftKey {
+        let key = |(def, info): (&IndexDef, Option<&IndexInfo>)| DraftKey {
             columns: def.parts.iter().map(|p| p.column).collect(),
             def: def.clone(),
-            info: info.clone(),
+            info: info.cloned().unwrap_or_default(),
             lost: None,
             changed: false,
             renamed: false,
@@ -190,7 +190,7 @@ impl<'a> Draft<'a> {
             defaulted: Vec::new(),
             added_names: Vec::new(),
             order: Vec::new(),
-            keys: old.def.indexes.iter().zip(&old.indexes).map(key).collect(),
+            keys: old.all_indexes().map(key).collect(),
             added: Vec::new(),
             added_foreign: Vec::new(),
             renamed_columns: Vec::new(),
@@ -356,9 +356,9 @@ impl<'a> Draft<'a> {
     /// name is searched by the name of its first column; for a primary key only its existence
     /// counts.
     fn has_key_of(&self, spec: &KeySpec<'_>) -> bool {
-        let (keys, eval) = (&self.old.def.indexes, self.context.eval);
+        let (keys, eval) = (self.old.all_indexes(), self.context.eval);
         if spec.kind == selkie_sql::ast::IndexKind::Primary {
-            let found = keys.first().is_some_and(|index| index.kind.is_primary());
+            let found = self.old.def.has_primary();
             if found {
                 let text = SqlError::new(&ER_MULTIPLE_PRI_KEY, &[]);
                 let note = Condition::note(&ER_DUP_KEYNAME, &[&""]);
@@ -369,7 +369,8 @@ impl<'a> Draft<'a> {
         let first = spec.parts.first().map(|part| &*part.column.value);
         let Some(name) = spec.name.or(first) else { return false };
         let added = self.added.iter().filter_map(|spec| spec.name);
-        let found = keys.iter().any(|index| identifier_eq(&index.name, name))
+        let mut keys = keys;
+        let found = keys.any(|(index, _)| identifier_eq(&index.name, name))
             || added.into_iter().any(|other| identifier_eq(other, name));
         if found {
             eval.note(&ER_DUP_KEYNAME, &[&name]);
@@ -451,6 +452,11 @@ impl<'a> Draft<'a> {
             for (part, old) in def.parts.iter_mut().zip(&key.columns) {
                 self.keep_part(def.kind, part, *old, (&mut *columns, sources))?;
             }
+            if def.kind == IndexKind::Fulltext {
+                fulltext::check_columns(columns, &def.parts)?;
+                out.push((def, info));
+                continue;
+            }
             self.force |= indexes::hash_texts(self.table.engine, columns, &mut def, &mut info);
             indexes::check_length(self.table.engine, columns, &def)?;
             out.push((def, info));
@@ -474,6 +480,9 @@ impl<'a> Draft<'a> {
         part.column = kept.or_else(again).ok_or_else(missing)?;
         // A primary key makes it NOT NULL, even if MODIFY allowed NULL before the key was dropped.
         columns[part.column].nullable &= !kind.is_primary();
+        if kind == IndexKind::Fulltext {
+            return Ok(());
+        }
         let (prefix, now) = (part.prefix, &columns[part.column].ty);
         match kept {
             Some(_) => {
@@ -534,6 +543,7 @@ impl<'a> Draft<'a> {
     fn settle_rows(&self, mut work: Work<'_>, leaves_out: bool) -> SqlResult<(StoredRows, bool)> {
         let stay = work.rows != StoredRows::Rewritten;
         work.adds_index &= stay;
+        work.adds_text &= stay;
         work.drops_index &= stay;
         let computed = |(column, source): (&ColumnInfo, &ColumnSource)| match &column.default {
             DefaultValue::Expression(text) if *source == ColumnSource::Default => {
@@ -550,10 +560,20 @@ impl<'a> Draft<'a> {
         Ok((if copies { StoredRows::Rewritten } else { work.rows }, copies))
     }
 
+    fn new_def(&self, columns: &[ColumnInfo], defs: Vec<IndexDef>, rows: StoredRows) -> TableDef {
+        let (id, schema, name) = (self.old.def.id, self.old.schema(), self.old.name());
+        let mut def = TableInfo::make_def(id, schema, name, columns, defs);
+        if rows == StoredRows::Fit {
+            def.layout = def.layout.with_earlier(self.old.def.layout.earlier());
+        }
+        def
+    }
+
     fn finish(mut self, ignore: bool) -> SqlResult<AlterPlan> {
         let (mut columns, sources) = self.placed_columns()?;
         let keys = self.settled_keys(&mut columns, &sources)?;
-        let (defs, infos): (Vec<IndexDef>, Vec<IndexInfo>) = keys.into_iter().unzip();
+        let (defs, infos, texts) = fulltext::split(self.context, keys, &self.old.fulltext);
+        fulltext::check_kind(&self.table.kind, self.table.engine, &texts)?;
         let is_new = |def: &IndexDef| self.old.def.index_position(def.id).is_none();
         // Only a copy can skip rows.
         let leaves_out = ignore && defs.iter().any(|def| def.is_unique() && is_new(def));
@@ -573,26 +593,18 @@ impl<'a> Draft<'a> {
             indexes: &defs,
             rows: self.stored_rows(&columns, &sources, &defs),
             adds_index: !added.is_empty(),
-            drops_index: !dropped.is_empty(),
+            adds_text: has_other(&texts, &self.old.fulltext),
+            drops_index: !dropped.is_empty() || has_other(&self.old.fulltext, &texts),
             needs_copy: self.adds_check || self.orders,
             adds_foreign: !self.added_foreign.is_empty() && self.context.foreign_key_checks,
             only_renames: self.only_renames,
         };
         let (rows, copies) = self.settle_rows(work, leaves_out)?;
         let rebuild = rows == StoredRows::Rewritten;
-        let mut def = TableInfo::make_def(
-            self.old.def.id,
-            self.old.schema(),
-            self.old.name(),
-            &columns,
-            defs,
-        );
-        if rows == StoredRows::Fit {
-            def.layout = def.layout.with_earlier(self.old.def.layout.earlier());
-        }
-        self.table.def = Arc::new(def);
+        self.table.def = Arc::new(self.new_def(&columns, defs, rows));
         self.table.columns = columns;
         self.table.indexes = infos;
+        self.table.fulltext = texts;
         if !self.dropped.is_empty() {
             let is_old = |check: &CheckInfo| self.old.checks.contains(check);
             expressions::drop_checks(self.context, &mut self.table.checks, &self.dropped, is_old);
@@ -628,6 +640,11 @@ fn added_name(action: &AlterAction) -> Option<&str> {
         AlterAction::AddColumn { if_not_exists: false, column, .. } => Some(&column.name.value),
         _ => None,
     }
+}
+
+/// Whether one of `these` is not among `those`.
+fn has_other(these: &[TextIndex], those: &[TextIndex]) -> bool {
+    these.iter().any(|index| !those.iter().any(|other| other.def.id == index.def.id))
 }
 
 fn position_of_new(new: &[IndexDef], old: &[IndexDef]) -> Vec<usize> {

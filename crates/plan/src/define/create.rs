@@ -19,7 +19,7 @@ use selkie_types::{CollationId, SqlError, SqlResult, TypeKind};
 use super::foreign::{self, Defined, ForeignSpec};
 use super::indexes::{self, Key, KeySpec};
 use super::options::{self, Options};
-use super::{DefineContext, columns, engine, expressions, types};
+use super::{DefineContext, columns, engine, expressions, fulltext, types};
 
 const COLUMNS_MAX: usize = 4096;
 
@@ -75,6 +75,7 @@ fn table_of(
     };
     options.merge_shown(&mut shown.shown);
     let mut table = assemble(context, schema, name, columns, keys, kind, engine, collation, shown);
+    fulltext::check_kind(&table.kind, engine, &table.fulltext)?;
     if statement.select.is_none() {
         add_constraints(context, elements, &mut table)?;
     }
@@ -157,9 +158,11 @@ fn selected_table(
     indexes::add_keys(context, table.engine, &mut columns, &mut keys, key_specs(elements)?)?;
     indexes::number(&mut keys, 0);
     engine::check_nulls(table.engine, &columns)?;
-    let (defs, infos) = keys.into_iter().unzip();
+    let (defs, indexes, fulltext) = fulltext::split(context, keys, &[]);
+    fulltext::check_kind(&table.kind, table.engine, &fulltext)?;
     let def = TableInfo::make_def(TableId(0), table.schema(), table.name(), &columns, defs);
-    let mut table = TableInfo { def: Arc::new(def), columns, indexes: infos, ..table.clone() };
+    let def = Arc::new(def);
+    let mut table = TableInfo { def, columns, indexes, fulltext, ..table.clone() };
     add_constraints(context, elements, &mut table)?;
     Ok(table)
 }
@@ -175,9 +178,11 @@ pub fn define_like(
     let name = table_name(name)?;
     let indexes = source.def.indexes.clone();
     let def = TableInfo::make_def(TableId(0), schema, name, &source.columns, indexes);
+    let kind = if temporary { TableKind::Temporary } else { TableKind::Base };
+    fulltext::check_kind(&kind, source.engine, &source.fulltext)?;
     Ok(TableInfo {
         def: Arc::new(def),
-        kind: if temporary { TableKind::Temporary } else { TableKind::Base },
+        kind,
         // The engine of a computed table is only a name to show.
         engine: context.engine(source.engine.name).unwrap_or(source.engine),
         foreign_keys: Vec::new(),
@@ -231,7 +236,7 @@ fn assemble(
     collation: CollationId,
     options: TableOptions,
 ) -> TableInfo {
-    let (defs, infos) = keys.into_iter().unzip();
+    let (defs, infos, fulltext) = fulltext::split(context, keys, &[]);
     let def = TableInfo::make_def(TableId(0), schema, name, &columns, defs);
     TableInfo {
         def: Arc::new(def),
@@ -239,6 +244,7 @@ fn assemble(
         engine,
         columns,
         indexes: infos,
+        fulltext,
         checks: Vec::<CheckInfo>::new(),
         foreign_keys: Vec::new(),
         collation,

@@ -8,17 +8,17 @@ use selkie_engine::{IndexDef, IndexId, IndexKind, IndexPart, Personality};
 use selkie_sql::ast;
 use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::{
-    ER_BAD_FT_COLUMN, ER_BLOB_KEY_WITHOUT_LENGTH, ER_DUP_FIELDNAME, ER_DUP_INDEX, ER_DUP_KEYNAME,
+    ER_BLOB_KEY_WITHOUT_LENGTH, ER_DUP_FIELDNAME, ER_DUP_INDEX, ER_DUP_KEYNAME,
     ER_INVISIBLE_NOT_NULL_WITHOUT_DEFAULT, ER_KEY_COLUMN_DOES_NOT_EXIST, ER_KEY_PART_0,
     ER_MULTIPLE_PRI_KEY, ER_PK_INDEX_CANT_BE_IGNORED, ER_PRIMARY_CANT_HAVE_NULL,
     ER_TOO_LONG_INDEX_COMMENT, ER_TOO_LONG_KEY, ER_TOO_MANY_KEY_PARTS, ER_TOO_MANY_KEYS,
-    ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN, ER_WRONG_ARGUMENTS, ER_WRONG_AUTO_KEY,
-    ER_WRONG_KEY_COLUMN, ER_WRONG_NAME_FOR_INDEX, ER_WRONG_SUB_KEY,
+    ER_WRONG_ARGUMENTS, ER_WRONG_AUTO_KEY, ER_WRONG_KEY_COLUMN, ER_WRONG_NAME_FOR_INDEX,
+    ER_WRONG_SUB_KEY,
 };
 use selkie_types::{Condition, SqlError, SqlResult, SqlType, TypeKind};
 
 use super::foreign::ForeignSpec;
-use super::{DefineContext, options, record};
+use super::{DefineContext, fulltext, options, record};
 
 const PARTS_MAX: usize = 32;
 
@@ -160,6 +160,8 @@ fn note_duplicate(context: &DefineContext<'_>, keys: &[Key], (index, info): &Key
         other.kind == index.kind
             && other.parts == index.parts
             && of.algorithm == info.algorithm
+            // Compat: a FULLTEXT key is compared with those of the same statement.
+            && (index.kind != IndexKind::Fulltext || other.id == UNNUMBERED)
             && !of.generated
     };
     if !info.generated && keys.iter().any(|key| is_same(&key)) {
@@ -169,21 +171,6 @@ fn note_duplicate(context: &DefineContext<'_>, keys: &[Key], (index, info): &Key
 
 /// Position of the column, if one has the name, and the prefix length.
 type Part = (Option<usize>, Option<u32>);
-
-/// The error for a full-text index: these are not supported.
-fn no_fulltext(columns: &[ColumnInfo], spec: &KeySpec<'_>) -> SqlError {
-    let find =
-        |part: &ast::IndexPart| columns.iter().find(|c| identifier_eq(&c.name, &part.column.value));
-    let named: Vec<&ColumnInfo> = spec.parts.iter().filter_map(find).collect();
-    let is_text = |c: &&&ColumnInfo| c.ty.is_string() && !c.ty.collation.is_binary();
-    if let Some(column) = named.iter().find(|c| !is_text(c)) {
-        return SqlError::new(&ER_BAD_FT_COLUMN, &[&column.name]);
-    }
-    match named.iter().any(|c| c.generated.as_ref().is_some_and(|g| !g.stored)) {
-        true => SqlError::new(&ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN, &[]),
-        false => SqlError::not_supported("FULLTEXT indexes"),
-    }
-}
 
 /// Removes the generated keys, in `specs` and in `keys`, whose columns are the first columns of
 /// another key. Of two generated keys over the same columns the later one stays.
@@ -253,13 +240,15 @@ fn settle(columns: &[ColumnInfo], keys: &mut [Key], limits: Limits) -> SqlResult
     Ok(())
 }
 
-/// Sort rank of a key. Compat: hashed unique keys are the last of the unique keys.
-fn rank(columns: &[ColumnInfo], index: &IndexDef) -> (bool, bool, bool, bool, bool) {
+/// Sort rank of a key. Compat: hashed unique keys are the last of the unique keys, and FULLTEXT
+/// keys the last of all.
+fn rank(columns: &[ColumnInfo], index: &IndexDef) -> [bool; 6] {
     let unique = index.is_unique();
     let plain = unique && !index.hashed;
     let nullable = index.parts.iter().any(|part| columns[part.column].nullable);
     let cut = index.parts.iter().any(|part| part.prefix.is_some());
-    (index.kind.is_primary(), unique, plain, plain && !nullable, plain && !cut)
+    let ordered = index.kind != IndexKind::Fulltext;
+    [ordered, index.kind.is_primary(), unique, plain, plain && !nullable, plain && !cut]
 }
 
 fn define(
@@ -273,7 +262,7 @@ fn define(
         ast::IndexKind::Primary => limits.primary(),
         ast::IndexKind::Unique => IndexKind::Unique,
         ast::IndexKind::Plain => IndexKind::Plain,
-        ast::IndexKind::Fulltext => return Err(no_fulltext(columns, spec)),
+        ast::IndexKind::Fulltext => IndexKind::Fulltext,
         // There are no columns of spatial types.
         ast::IndexKind::Spatial => {
             return Err(SqlError::new(&ER_WRONG_ARGUMENTS, &[&"SPATIAL INDEX"]));
@@ -289,7 +278,10 @@ fn define(
     if needs_hash(columns, kind, spec, limits) && !hashed {
         return Err(limits.too_long());
     }
-    let parts = parts(context, columns, kind, spec, limits, hashed)?;
+    let parts = match kind {
+        IndexKind::Fulltext => fulltext::parts(columns, spec, limits.engine)?,
+        _ => parts(context, columns, kind, spec, limits, hashed)?,
+    };
     let name = match kind {
         kind if kind.is_primary() => {
             if let Some(name) = spec.name.filter(|n| !n.eq_ignore_ascii_case("PRIMARY")) {
@@ -318,6 +310,9 @@ fn define(
     let mut info = IndexInfo { comment, generated: spec.generated, ..info(&spec.options) };
     if hashed {
         info.algorithm = Some("HASH".to_owned());
+    }
+    if kind == IndexKind::Fulltext {
+        info.algorithm = None;
     }
     Ok((index, info))
 }

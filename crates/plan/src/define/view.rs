@@ -113,6 +113,7 @@ fn view_of(
         options: TableOptions::default(),
         created: context.now_seconds,
         version: 0,
+        fulltext: Vec::new(),
         next_index: 0,
         statistics: None,
     })

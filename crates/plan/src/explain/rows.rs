@@ -8,7 +8,7 @@ use crate::physical::{
     Access, AggregateStrategy, IndexLookup, IndexRange, JoinKind, KeyRange, Limit, Operator, Plan,
     PlanNode, TableScan,
 };
-use selkie_expr::Expr;
+use selkie_expr::{Expr, ExprKind};
 use selkie_types::{Value, stack};
 
 /// One line of EXPLAIN.
@@ -178,12 +178,15 @@ impl Walk<'_> {
                 self.above.most = rows_wanted(limit);
                 self.node(&limit.input, id, ty);
             }
-            Operator::Filter { input, .. } | Operator::Project { input, .. } => {
+            Operator::Filter { input, conditions } => {
+                self.above.tested |= tests_ranks(conditions, input);
                 self.node(input, id, ty);
             }
+            Operator::Project { input, .. } => self.node(input, id, ty),
             other => {
                 self.above.most = None;
                 self.above.remarks.extend(remarks_of(other));
+                self.above.remarks.extend(sorts_by_rank(other).then_some(SORTS_BY_RANK));
                 node.inputs().into_iter().for_each(|input| self.node(input, id, ty));
             }
         }
@@ -237,6 +240,9 @@ impl Walk<'_> {
                 extra.push("Using index");
             }
         }
+        if let Access::Text(search) = &scan.access {
+            self.describe_search(&mut row, *search);
+        }
         let union = describe_union(&mut row, scan);
         let read = self.is_read(scan);
         if std::mem::take(&mut self.above.buffered) && !read {
@@ -255,7 +261,11 @@ impl Walk<'_> {
                 .any(|values| keeps_test(&scan.table, range.index, &values.equal)),
             _ => false,
         };
-        let own = (kept || !scan.filter.is_empty()) && !read;
+        let searches = matches!(scan.access, Access::Text(_));
+        if !searches {
+            self.above.remarks.retain(|remark| *remark != SORTS_BY_RANK);
+        }
+        let own = (kept || searches || !scan.filter.is_empty()) && !read;
         let ranged = matches!(&scan.access, Access::Index(range) if !range.ranges.is_empty());
         let filtered = tested || own || row.access == Some("range") && ranged;
         row.extra = join_remarks(&mut self.above.remarks, filtered, &extra);
@@ -263,6 +273,22 @@ impl Walk<'_> {
             row.extra = format!("{union}; {}", row.extra);
         }
         self.rows.push(row);
+    }
+
+    /// Compat: one row is expected, whatever the search finds.
+    fn describe_search(&self, row: &mut ExplainRow, search: selkie_expr::SearchId) {
+        let Some(search) = self.plan.searches.get(search.0 as usize) else { return };
+        let Some(index) = search.index else { return };
+        let name = search.table.fulltext[index].def.name.clone();
+        row.access = Some("fulltext");
+        row.possible_keys = match row.possible_keys.take() {
+            Some(others) => Some(format!("{others},{name}")),
+            None => Some(name.to_string()),
+        };
+        row.reference = Some(String::new());
+        row.key = Some(name.to_string());
+        row.key_len = Some("0".into());
+        row.rows = Some(1);
     }
 
     /// A lookup value in the `ref` column; columns are shown with schema and table.
@@ -305,7 +331,7 @@ impl Walk<'_> {
         let whole = match &scan.access {
             Access::Full { .. } => true,
             Access::Index(range) => range.ranges.is_empty(),
-            Access::Union(_) => false,
+            Access::Union(_) | Access::Text(_) => false,
         };
         let passed = scan.filter.is_empty() || self.is_read(scan);
         let plain = is_query && whole && passed;
@@ -450,6 +476,25 @@ fn remarks_of(operator: &Operator) -> Option<&'static str> {
     }
 }
 
+/// Compat: ranks of a search that is also the access to its table are kept while they are sorted.
+const SORTS_BY_RANK: &str = "by rank";
+
+/// Whether a filter tests ranks of the rows of a table.
+fn tests_ranks(conditions: &[Expr], input: &PlanNode) -> bool {
+    let reads = matches!(input.operator, Operator::TableScan(_));
+    let ranks = |e: &Expr| e.any(&mut |e| matches!(e.kind, ExprKind::Match(_)));
+    reads && conditions.iter().any(ranks)
+}
+
+fn sorts_by_rank(operator: &Operator) -> bool {
+    let keys = match operator {
+        Operator::Sort(sort) => &sort.keys,
+        Operator::TopN(top) => &top.keys,
+        _ => return false,
+    };
+    keys.iter().any(|key| key.expr.any(&mut |e| matches!(e.kind, ExprKind::Match(_))))
+}
+
 /// The remarks, joined in MariaDB's order.
 fn join_remarks(above: &mut Vec<&'static str>, filtered: bool, own: &[&'static str]) -> String {
     let mut all: Vec<&str> = Vec::new();
@@ -458,7 +503,8 @@ fn join_remarks(above: &mut Vec<&'static str>, filtered: bool, own: &[&'static s
     }
     all.extend(own.iter().filter(|r| r.starts_with("Using index")));
     for remark in ["Using temporary", "Using filesort"] {
-        if above.contains(&remark) {
+        let by_rank = remark == "Using temporary" && above.contains(&SORTS_BY_RANK);
+        if above.contains(&remark) || by_rank {
             all.push(remark);
         }
     }

@@ -200,6 +200,7 @@ fn describe_scan(scan: &TableScan) -> String {
                 union.iter().map(|range| describe_range(scan, range)).collect();
             parts.join(" union")
         }
+        Access::Text(search) => format!(" by search {}", search.0),
     };
     let filter = show_all(&scan.filter, &names, " and ");
     format!("Scan {}{access}{}", scan.alias, prefixed(" where ", &filter))

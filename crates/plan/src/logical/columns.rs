@@ -104,6 +104,22 @@ pub(crate) struct Columns {
     columns: Vec<ColumnInfo>,
     /// Table instances.
     pub relations: Vec<RelationInfo>,
+    /// Full-text searches in them.
+    pub searches: Vec<crate::physical::Search>,
+    /// Columns of derived tables that searches can be in.
+    pub texts: Vec<TextColumn>,
+}
+
+/// A column of a derived table that is a column of a table below, with the keys of that table's
+/// rows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TextColumn {
+    /// The column.
+    pub id: ColumnId,
+    /// The table instance below, and the position of its column.
+    pub of: (RelationId, usize),
+    /// The column of keys.
+    pub key: ColumnId,
 }
 
 impl Columns {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use selkie_catalog::TableInfo;
 use selkie_engine::{LockMode, LockWait};
-use selkie_expr::Expr;
+use selkie_expr::{Expr, SearchId};
 
 /// Reads one table. Output: `columns[output[0]], columns[output[1]], ...`, then, if `row_keys`, the
 /// clustered key as a byte-string column.
@@ -59,6 +59,8 @@ pub enum Access {
     Index(IndexRange),
     /// Ranges of several indexes: each row once, in the order of the clustered key.
     Union(Vec<IndexRange>),
+    /// The hits of a full-text search, in its order.
+    Text(SearchId),
 }
 
 /// Ranges of one index.

@@ -61,6 +61,7 @@ pub fn rows_plan(
         root: PlanNode::new(Operator::Empty, Vec::new(), 0.0, 0.0),
         output: Arc::new([]),
         subplans: Vec::new(),
+        searches: Vec::new(),
         common_tables: Vec::new(),
         slots: 0,
         parameters: 0,

@@ -112,6 +112,7 @@ impl Draft {
             options: TableOptions::default(),
             created: 0,
             version: 1,
+            fulltext: Vec::new(),
             next_index: 0,
             statistics: Some(Arc::new(statistics)),
         }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use selkie_catalog::{PERFORMANCE_ENGINE, SERIES_ENGINE};
 use selkie_engine::{
-    ColumnLimits, DistinctKeys, Engine, KeyLimits, Maintenance, NamedEngine, Optimizes,
+    ColumnLimits, DistinctKeys, Engine, FullText, KeyLimits, Maintenance, NamedEngine, Optimizes,
     Personality, RowFormats, RowHabits, Shown, StatementLimits,
 };
 use selkie_exec::Engines;
@@ -21,6 +21,7 @@ static MYISAM: Personality = Personality {
         bytes: 1000,
         counts_in_groups: true,
         can_be_disabled: true,
+        fulltext: FullText::Lenient,
         ..KeyLimits::NONE
     },
     statements: StatementLimits { handler: true, delayed: true, ..StatementLimits::NONE },
@@ -41,6 +42,7 @@ static ARIA: Personality = Personality {
         hashed: false,
         counts_in_groups: true,
         can_be_disabled: true,
+        fulltext: FullText::Lenient,
         ..KeyLimits::NONE
     },
     statements: StatementLimits { handler: true, ..StatementLimits::NONE },

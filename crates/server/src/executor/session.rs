@@ -533,7 +533,8 @@ fn is_comment(text: &[u8]) -> bool {
 fn describe(info: &TableInfo, at: usize) -> OutputColumn {
     let column = &info.columns[at];
     let first_of = |is: fn(IndexKind) -> bool| {
-        info.def.indexes.iter().any(|i| is(i.kind) && i.parts.iter().any(|p| p.column == at))
+        let mut indexes = info.all_indexes().map(|(index, _)| index);
+        indexes.any(|i| is(i.kind) && i.parts.iter().any(|p| p.column == at))
     };
     let table: Arc<str> = Arc::from(info.name());
     OutputColumn {
@@ -545,7 +546,7 @@ fn describe(info: &TableInfo, at: usize) -> OutputColumn {
         kept: true,
         primary_key: first_of(IndexKind::is_primary),
         unique_key: first_of(|kind| kind == IndexKind::Unique),
-        multiple_key: first_of(|kind| kind == IndexKind::Plain),
+        multiple_key: first_of(|kind| matches!(kind, IndexKind::Plain | IndexKind::Fulltext)),
         part_of_key: first_of(|_| true),
         auto_increment: column.auto_increment,
         no_default: !column.nullable

@@ -4,6 +4,7 @@
 
 use std::path::Path;
 
+use selkie_fulltext::BooleanSyntax;
 use selkie_types::error::catalogue::*;
 use selkie_types::temporal::{DateOptions, DateTime};
 use selkie_types::{SqlError, SqlResult, Value};
@@ -25,7 +26,7 @@ pub(super) fn assign(def: &VarDef, given: &Value) -> SqlResult<VarValue> {
     };
     let good = match def.rule {
         Some(Rule::MasterName) => text.len() <= LONGEST_SOURCE,
-        Some(Rule::Operators) => operators(&text),
+        Some(Rule::Operators) => BooleanSyntax::new(&text).is_some(),
         Some(Rule::LogFile) => log_file(def, &text)?,
         Some(Rule::Directory) => Path::new(&text).is_dir(),
         // Compat: no table of stop words is available.
@@ -68,18 +69,6 @@ fn as_of(def: &VarDef, text: &str) -> SqlResult<VarValue> {
         }
         None => Err(wrong_value(def, text)),
     }
-}
-
-/// Whether the text is fourteen ASCII signs, the first or second of them a space. All differ,
-/// except that the 11th and the 12th may repeat a sign.
-fn operators(text: &str) -> bool {
-    let signs = text.as_bytes();
-    let plain = |sign: &u8| sign.is_ascii() && !sign.is_ascii_alphanumeric();
-    let different = |at: usize| at == 10 || at == 11 || !signs[..at].contains(&signs[at]);
-    signs.len() == 14
-        && (signs[0] == b' ' || signs[1] == b' ')
-        && signs.iter().all(plain)
-        && (0..signs.len()).all(different)
 }
 
 /// Whether a log can be written to this file: a regular file, or a new one in an existing

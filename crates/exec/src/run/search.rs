@@ -1,0 +1,162 @@
+//! Full-text searches of a statement, each made once by reading its table in the statement's
+//! snapshot. Must not know where in a plan their ranks are used.
+
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+use selkie_engine::{EngineTrx, FullText, Isolation, RowSet, Scan};
+use selkie_expr::{EvalContext, SearchId};
+use selkie_fulltext::{Mode, Search, SyntaxError};
+use selkie_plan::physical::Search as Plan;
+use selkie_sql::ast::MatchMode;
+use selkie_types::error::catalogue::ER_PARSE_ERROR;
+use selkie_types::{BATCH_ROWS, ByteRows, Column, SqlError, SqlResult, Value};
+
+use super::search_rules::rules;
+use super::{OpenTable, Runtime};
+use crate::state::error::{corrupt, from_engine};
+
+/// Documents by clustered key.
+type Documents = HashMap<Box<[u8]>, Vec<u8>>;
+
+/// Receiver of the key and the texts of a row.
+type EachDocument<'a> = &'a mut dyn FnMut(&[u8], &[&[u8]]);
+
+/// The result of a search.
+#[derive(Debug, Default)]
+pub(crate) struct Ranks {
+    /// Clustered keys of the hits, in their order.
+    pub(crate) keys: ByteRows,
+    by_key: HashMap<Box<[u8]>, f32>,
+}
+
+impl Ranks {
+    fn of(&self, key: &Value) -> f32 {
+        match key {
+            Value::Bytes(key) => self.by_key.get(&key[..]).copied().unwrap_or(0.0),
+            _ => 0.0,
+        }
+    }
+}
+
+impl Runtime<'_> {
+    /// The ranks of rows by their clustered keys.
+    pub(crate) fn ranks_of(
+        &self,
+        id: SearchId,
+        keys: &Column,
+        eval: &EvalContext<'_>,
+    ) -> SqlResult<Vec<f32>> {
+        let ranks = self.search(id, eval)?;
+        Ok((0..keys.len()).map(|row| ranks.of(&keys.value(row))).collect())
+    }
+
+    /// The result of a search of the statement.
+    pub(crate) fn search(&self, id: SearchId, eval: &EvalContext<'_>) -> SqlResult<Arc<Ranks>> {
+        let at = id.0 as usize;
+        if let Some(Some(known)) = self.searches.borrow().get(at) {
+            return Ok(known.clone());
+        }
+        let missing = || SqlError::internal(format_args!("there is no search {at}"));
+        let plan = self.plan.searches.get(at).ok_or_else(missing)?;
+        let ranks = Arc::new(self.run_search(plan, eval)?);
+        if let Some(place) = self.searches.borrow_mut().get_mut(at) {
+            *place = Some(ranks.clone());
+        }
+        Ok(ranks)
+    }
+
+    fn run_search(&self, plan: &Plan, eval: &EvalContext<'_>) -> SqlResult<Ranks> {
+        let Value::Bytes(query) = plan.query.eval_value(eval)? else {
+            return Ok(Ranks::default());
+        };
+        let mode = match plan.mode {
+            MatchMode::NaturalLanguage => Mode::Natural,
+            MatchMode::Boolean => Mode::Boolean,
+            MatchMode::QueryExpansion => Mode::Expansion,
+        };
+        let rules = Arc::new(rules(self, plan)?);
+        let search = Search::new(rules, &query, mode);
+        let mut search = search
+            .map_err(|SyntaxError(message)| SqlError::with_message(&ER_PARSE_ERROR, message))?;
+        let open = self.table(&plan.table)?;
+        let committed = self.committed(plan, open)?;
+        let mut keys = ByteRows::default();
+        self.read_documents(plan, open, open.trx, &mut |key, texts| {
+            keys.push(key);
+            let is_found = committed
+                .as_ref()
+                .is_none_or(|known| known.get(key).is_some_and(|before| *before == joined(texts)));
+            search.add(if is_found { texts } else { &[] });
+        })?;
+        let mut ranks = Ranks::default();
+        for hit in search.hits() {
+            let key = keys.get(hit.document);
+            ranks.keys.push(key);
+            ranks.by_key.insert(key.into(), hit.rank);
+        }
+        Ok(ranks)
+    }
+
+    /// The committed documents by key, if the statement may see others.
+    ///
+    /// Compat: a row whose text the transaction has changed itself is not found before it commits.
+    fn committed(&self, plan: &Plan, open: &OpenTable<'_>) -> SqlResult<Option<Documents>> {
+        let dirty = self.session.transaction.reads_uncommitted() || open.trx.has_changes();
+        if plan.table.engine.keys.fulltext != FullText::Strict || !dirty {
+            return Ok(None);
+        }
+        let error = |e| from_engine(e, &plan.table.def);
+        let isolation = Isolation::ReadCommitted;
+        let trx = open.handle.engine.begin(isolation, true).map_err(error)?;
+        trx.statement_begin(isolation, false).map_err(error)?;
+        let mut documents = Documents::new();
+        let read = self.read_documents(plan, open, &*trx, &mut |key, texts| {
+            documents.insert(key.into(), joined(texts));
+        });
+        trx.rollback().map_err(error)?;
+        read.map(|()| Some(documents))
+    }
+
+    /// Calls `each` with the key and the texts of every row that `trx` sees.
+    fn read_documents(
+        &self,
+        plan: &Plan,
+        open: &OpenTable<'_>,
+        trx: &dyn EngineTrx,
+        each: EachDocument<'_>,
+    ) -> SqlResult<()> {
+        let error = |e| from_engine(e, &plan.table.def);
+        let scan = Scan { want_keys: true, ..Scan::default() };
+        let mut cursor = open.handle.table.scan(trx, self.control, &scan).map_err(error)?;
+        let layout = &plan.table.def.layout;
+        let mut set = RowSet::default();
+        loop {
+            self.control.check()?;
+            set.clear();
+            if !cursor.next_batch(&mut set, BATCH_ROWS).map_err(error)? {
+                return Ok(());
+            }
+            let columns = plan.columns.iter().map(|at| layout.decode(&set.rows, *at));
+            let columns: Vec<Column> = columns.collect::<Result<_, _>>().map_err(corrupt)?;
+            for row in 0..set.rows.len() {
+                let values: Vec<Value> = columns.iter().map(|column| column.value(row)).collect();
+                let texts = values.iter().map(|value| match value {
+                    Value::Bytes(text) => &text[..],
+                    _ => &[],
+                });
+                each(set.keys.get(row), &texts.collect::<Vec<_>>());
+            }
+        }
+    }
+}
+
+/// The texts of a document as one, so that different documents differ.
+fn joined(texts: &[&[u8]]) -> Vec<u8> {
+    let mut out = Vec::new();
+    for text in texts {
+        out.extend_from_slice(&(text.len() as u64).to_le_bytes());
+        out.extend_from_slice(text);
+    }
+    out
+}

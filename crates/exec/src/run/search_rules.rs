@@ -1,0 +1,95 @@
+//! The rules of a full-text search: lengths of words, stopwords, operators, from the variables of
+//! the server and the settings of the index.
+
+use std::sync::Arc;
+
+use selkie_catalog::TextIndex;
+use selkie_engine::{FullText, Isolation, RowSet, Scan};
+use selkie_expr::VariableScope;
+use selkie_fulltext::{BooleanSyntax, Dialect, Rules, Stopwords};
+use selkie_plan::physical::Search;
+use selkie_types::{BATCH_ROWS, SqlResult, Value};
+
+use super::Runtime;
+use crate::state::error::{corrupt, from_engine};
+
+/// Rules of a search.
+pub(super) fn rules(rt: &Runtime<'_>, search: &Search) -> SqlResult<Rules> {
+    let strict = search.table.engine.keys.fulltext == FullText::Strict;
+    let dialect = if strict { Dialect::Strict } else { Dialect::Lenient };
+    let (least, most) = match strict {
+        true => ("innodb_ft_min_token_size", "innodb_ft_max_token_size"),
+        false => ("ft_min_word_len", "ft_max_word_len"),
+    };
+    let syntax = text(rt, "ft_boolean_syntax")?;
+    let index = search.index.map(|at| &search.table.fulltext[at]);
+    let stopwords = match strict {
+        true => strict_stopwords(rt, index)?,
+        false if text(rt, "ft_stopword_file")?.is_empty() => Stopwords::none(),
+        false => Stopwords::builtin(dialect),
+    };
+    Ok(Rules {
+        dialect,
+        collation: search.table.columns[search.columns[0]].ty.collation,
+        least: number(rt, least)?,
+        most: number(rt, most)?,
+        stopwords: Arc::new(stopwords),
+        syntax: BooleanSyntax::new(&syntax).unwrap_or_default(),
+        expansion: number(rt, "ft_query_expansion_limit")?,
+    })
+}
+
+fn variable(rt: &Runtime<'_>, name: &str) -> SqlResult<Value> {
+    rt.session.frame.hooks.variable(rt.session, VariableScope::Global, name)
+}
+
+fn number(rt: &Runtime<'_>, name: &str) -> SqlResult<usize> {
+    Ok(match variable(rt, name)? {
+        Value::Int(value) => usize::try_from(value).unwrap_or(0),
+        Value::UInt(value) => usize::try_from(value).unwrap_or(usize::MAX),
+        _ => 0,
+    })
+}
+
+fn text(rt: &Runtime<'_>, name: &str) -> SqlResult<String> {
+    Ok(match variable(rt, name)? {
+        Value::Bytes(text) => String::from_utf8_lossy(&text).into_owned(),
+        _ => String::new(),
+    })
+}
+
+/// The stopwords of an index of the strict dialect: none, a table's, or the built-in ones.
+fn strict_stopwords(rt: &Runtime<'_>, index: Option<&TextIndex>) -> SqlResult<Stopwords> {
+    let Some(index) = index.filter(|index| index.stopwords) else { return Ok(Stopwords::none()) };
+    let name = index.stopword_table.as_deref().and_then(|name| name.split_once('/'));
+    let Some((schema, table)) = name else { return Ok(Stopwords::builtin(Dialect::Strict)) };
+    let snapshot = rt.instance.catalog.snapshot();
+    // Compat: a table that is gone leaves the built-in list.
+    let Some(info) = snapshot.table(schema, table) else {
+        return Ok(Stopwords::builtin(Dialect::Strict));
+    };
+    let Some(at) = info.column_position("value").filter(|_| info.has_storage()) else {
+        return Ok(Stopwords::builtin(Dialect::Strict));
+    };
+    let error = |e| from_engine(e, &info.def);
+    let handle = rt.instance.open_own(info)?;
+    let trx = handle.engine.begin(Isolation::ReadCommitted, true).map_err(error)?;
+    trx.statement_begin(Isolation::ReadCommitted, false).map_err(error)?;
+    let mut words = Vec::new();
+    {
+        let scan = Scan::default();
+        let mut cursor = handle.table.scan(&*trx, rt.control, &scan).map_err(error)?;
+        let mut set = RowSet::default();
+        while cursor.next_batch(&mut set, BATCH_ROWS).map_err(error)? {
+            let column = info.def.layout.decode(&set.rows, at).map_err(corrupt)?;
+            words.extend((0..column.len()).filter_map(|row| match column.value(row) {
+                Value::Bytes(word) => Some(word.to_vec()),
+                _ => None,
+            }));
+            set.clear();
+        }
+    }
+    trx.rollback().map_err(error)?;
+    let collation = info.columns[at].ty.collation;
+    Ok(Stopwords::new(collation, words.iter().map(Vec::as_slice)))
+}
