@@ -297,11 +297,27 @@ pub(crate) struct RowExprs {
 }
 
 impl RowExprs {
+    /// An error if one of them is a rank: rows that the plan makes are in no search.
+    fn refuse_ranks(&self) -> SqlResult<()> {
+        let values = self.assigned.iter().filter_map(|(_, value)| value.as_ref());
+        let returned = self.returned.iter().map(|(_, expr)| expr);
+        let own = self.own.iter().flat_map(|own| &own.values);
+        self.checks.iter().chain(values).chain(returned).chain(own).try_for_each(refuse_rank)
+    }
+
     fn each_mut(&mut self, f: &mut dyn FnMut(&mut Expr)) {
         self.checks.iter_mut().for_each(&mut *f);
         self.assigned.iter_mut().filter_map(|(_, value)| value.as_mut()).for_each(&mut *f);
         self.returned.iter_mut().for_each(|(_, expr)| f(expr));
         self.own.iter_mut().flat_map(|own| &mut own.values).for_each(f);
+    }
+}
+
+/// An error if an expression is a rank.
+pub(crate) fn refuse_rank(expr: &Expr) -> SqlResult<()> {
+    match expr.any(&mut |e| matches!(e.kind, selkie_expr::ExprKind::Match(_))) {
+        true => Err(SqlError::not_supported("MATCH in this place")),
+        false => Ok(()),
     }
 }
 

@@ -73,6 +73,7 @@ impl Binder<'_> {
         let output = self.handler_output(relation);
         self.pop_scope();
         let computed = self.computed_columns(table)?;
+        filter.iter().try_for_each(crate::planner::refuse_rank)?;
         Ok(HandlerRead { output, index, key, computed, filter })
     }
 

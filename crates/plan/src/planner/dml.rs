@@ -32,6 +32,7 @@ pub(super) fn insert(
     draft.row_exprs.assigned = std::mem::take(&mut bound.on_duplicate);
     draft.row_exprs.returned = std::mem::take(&mut bound.returning);
     draft.row_exprs.own = std::mem::take(&mut bound.own);
+    draft.row_exprs.refuse_ranks()?;
     let mut done = draft.finish(bound.source, &bound.source_columns, context);
     let made = std::mem::take(&mut done.draft.row_exprs);
     let view = bound.view.map(|view| inserted_view(view, &table, made.checks, &done.draft));
@@ -289,6 +290,7 @@ pub(super) fn update(
     for check in targets.iter().flat_map(|t| &t.check) {
         let mut condition = check.condition.clone();
         resolve(&mut condition, &meaning);
+        super::refuse_rank(&condition)?;
         draft.row_exprs.checks.push(condition.clone());
         let outer = draft.outer_columns(&condition);
         ids.extend(outer.iter().filter(|c| !ids.contains(c)).collect::<Vec<_>>());
@@ -470,6 +472,7 @@ pub(super) fn delete(
     }
     let several = draft.columns.relations.len() > 1;
     draft.row_exprs.returned = returning;
+    draft.row_exprs.refuse_ranks()?;
     let done = draft.finish(source, &ids, context);
     let mut node = done.root.node.clone();
     if several {
