@@ -43,7 +43,7 @@ impl Uses {
         self.0 |= other.0;
     }
 
-    /// What a call of a built-in function uses. `name` may have letters of any case.
+    /// Uses of a call of a built-in function. `name` may have letters of any case.
     pub fn of_function(name: &str, arguments: usize) -> Self {
         match &*name.to_ascii_uppercase() {
             "LOAD_FILE" | "UUID" | "UUID_SHORT" | "SYS_GUID" | "RANDOM_BYTES" | "USER"
@@ -58,7 +58,7 @@ impl Uses {
         }
     }
 
-    /// What the use of a system variable uses. `name` has small letters.
+    /// Uses that come with a system variable. `name` has small letters.
     pub fn of_variable(name: &str, is_global: bool) -> Self {
         match name {
             _ if is_global => Self::SYSTEM_VARIABLE,

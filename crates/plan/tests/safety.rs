@@ -1,4 +1,5 @@
 //! Tests of the reasons for which the text of a statement is unsafe to repeat elsewhere.
+//! A statement that MariaDB calls unsafe must have a reason here too.
 
 mod support;
 
