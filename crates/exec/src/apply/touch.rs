@@ -34,7 +34,7 @@ pub enum Sight {
 pub struct Toucher {
     /// Tables of the running statement.
     tables: Vec<MappedTable>,
-    spaces: HashMap<(Box<str>, Box<str>), (u64, Arc<Spaces>)>,
+    spaces: HashMap<Name, (u64, Arc<Spaces>)>,
     touches: Vec<Touch>,
     is_opaque: bool,
     is_alone: bool,
@@ -63,6 +63,9 @@ struct Part {
     /// Only the value's begin is a part of the key.
     is_cut: bool,
 }
+
+/// Schema and name of a table.
+type Name = (Box<str>, Box<str>);
 
 /// Values of a row's image by column.
 type Row<'a> = Vec<Option<Value<'a>>>;
@@ -145,11 +148,7 @@ impl Toucher {
         Ok(())
     }
 
-    fn spaces_of(
-        &mut self,
-        instance: &Instance,
-        name: (Box<str>, Box<str>),
-    ) -> Option<Arc<Spaces>> {
+    fn spaces_of(&mut self, instance: &Instance, name: Name) -> Option<Arc<Spaces>> {
         let version = instance.catalog.version();
         if let Some((of, spaces)) = self.spaces.get(&name)
             && *of == version
