@@ -71,7 +71,7 @@ pub trait EventSession: Send {
     fn take(&mut self, name: (&str, &str), due: i64, now: i64) -> SqlResult<Option<Taken>>;
 }
 
-/// What the sessions that apply for one connection share.
+/// Shared parts of the sessions that apply for one connection.
 #[derive(Debug, Default)]
 pub struct ReplicaScope {
     /// The tables that are taken.
@@ -95,7 +95,7 @@ pub trait ReplicaSession: Send {
     /// Looks at an event of a group that is not applied yet, in order.
     fn look(&mut self, event: &LogEvent<'_>);
 
-    /// What is known of the group whose events were looked at.
+    /// Knowledge of the group whose events were looked at.
     fn seen(&mut self) -> Sight;
 
     /// Whether errors of rows or statements may be passed over.

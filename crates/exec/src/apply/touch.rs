@@ -18,7 +18,7 @@ use super::MOST_IMAGES;
 use super::table::MappedTable;
 use crate::Instance;
 
-/// What is known of a group from its events.
+/// Knowledge of a group from its events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sight {
     /// The keys that it touches.

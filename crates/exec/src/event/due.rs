@@ -1,4 +1,6 @@
 //! Due times for the queue of the server: all events at its start, and the mark of a run.
+//!
+//! Must not run bodies.
 
 use selkie_catalog::{Event, EventStatus, Timing};
 use selkie_engine::LockMode as RowLock;

@@ -1,4 +1,6 @@
 //! Rows of `information_schema.EVENTS`. Accounts see events of schemas on which they have EVENT.
+//!
+//! Must not show events of other schemas.
 
 use selkie_catalog::Event;
 use selkie_types::{SqlResult, Value};

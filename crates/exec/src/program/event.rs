@@ -1,4 +1,6 @@
 //! The body of an event. Compat: it is a procedure without parameters.
+//!
+//! Must not know when it runs.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! SHOW CREATE of procedures, functions, triggers and events. A routine's body is shown only to its definer
-//! and to accounts with the privilege for it; others get NULL.
+//! SHOW CREATE of procedures, functions, triggers and events. A routine's body is shown only to its
+//! definer and to accounts with the privilege for it; others get NULL.
 
 use selkie_catalog::{ProgramContext, Routine, quote_identifier};
 use selkie_sql::ast::{RoutineKind, TableName};

@@ -55,7 +55,7 @@ impl ParallelMode {
     }
 }
 
-/// What is known of a group before it is applied.
+/// Facts of a group that are known before it is applied.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts<'t> {
     /// Number of the commit on the primary, if several groups had it together.
@@ -64,7 +64,7 @@ pub struct Facts<'t> {
     pub is_alone: bool,
     /// It has waited for a row lock on the primary.
     pub has_waited: bool,
-    /// What it touches; none if that is not known.
+    /// Its touches; none if that is not known.
     pub touches: Option<&'t [Touch]>,
 }
 

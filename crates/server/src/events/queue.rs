@@ -1,4 +1,6 @@
 //! Due times of events, each event with one.
+//!
+//! Must not know clocks, threads or SQL.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,6 @@
 //! The scheduler's thread, and the threads of runs.
+//!
+//! Must not wait for a run, a lock or a disk while it holds the queue.
 
 use std::io;
 use std::sync::Arc;

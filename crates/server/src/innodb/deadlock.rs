@@ -1,8 +1,8 @@
 //! Receives deadlocks from the engine, keeps the latest as text, and logs it if
 //! `innodb_print_all_deadlocks` is on.
 //!
-//! Must not call the engine in a report of a deadlock: the engine waits meanwhile. Waits of sessions
-//! are handed on to the replica.
+//! Must not call the engine in a report of a deadlock: the engine waits meanwhile. Waits of
+//! sessions are handed on to the replica.
 
 use std::fmt::Write;
 use std::sync::Weak;

@@ -308,7 +308,7 @@ impl Connection {
         self
     }
 
-    /// Which groups it applies beside each other.
+    /// Mode in which it applies groups beside each other.
     pub(crate) fn parallel_mode(&self) -> ParallelMode {
         *self.parallel_mode.lock()
     }

@@ -1,5 +1,5 @@
 //! Variables that each connection has a value of: rules about tables, `slave_parallel_mode`,
-//! `sql_slave_skip_counter`, `max_relay_log_size`; and `gtid_slave_pos`, which all connections share.
+//! `sql_slave_skip_counter`, `max_relay_log_size`; and `gtid_slave_pos`, which all share.
 //!
 //! Must not check privileges: that was done before.
 

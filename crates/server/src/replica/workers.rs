@@ -86,7 +86,7 @@ struct Task {
     waits: bool,
 }
 
-/// What comes of the wait for a turn.
+/// Outcome of the wait for a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Turn {
     /// It is there.

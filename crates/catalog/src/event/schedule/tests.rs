@@ -1,4 +1,5 @@
 //! Next due times: examples at changes of the clock, and all units over 20 zones and 30 years.
+//! A time must be a function of definition, zone and clock alone.
 
 use selkie_expr::TimeZone;
 use selkie_types::DateTime;

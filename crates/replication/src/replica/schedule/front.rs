@@ -1,4 +1,6 @@
 //! A row of things that end in any order: how far all of them have ended.
+//!
+//! Must not know what the things are.
 
 use std::collections::VecDeque;
 
@@ -8,7 +10,7 @@ pub struct Front<T> {
     reached: T,
     /// Number of the first thing of `ends`.
     first: u64,
-    /// What is reached with each thing, if it has ended.
+    /// The mark that is reached with each thing, if it has ended.
     ends: VecDeque<Option<T>>,
 }
 
@@ -36,7 +38,7 @@ impl<T> Front<T> {
         }
     }
 
-    /// What is reached.
+    /// The mark that is reached.
     pub fn reached(&self) -> &T {
         &self.reached
     }

@@ -1,3 +1,6 @@
+//! Schedules against a model: every order that tickets allow gives the state of the serial one.
+//! Must not know the rules that it tests.
+
 use std::collections::BTreeMap;
 
 use super::*;

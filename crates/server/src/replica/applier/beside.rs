@@ -65,8 +65,8 @@ impl Applying {
         }
     }
 
-    /// Looks for groups that are in the way of others, once more: a wait that closes a circle may be
-    /// none for a row.
+    /// Looks for groups that are in the way of others, once more: a wait that closes a circle may
+    /// be none for a row.
     pub(super) fn resolve(&self) {
         let workers = &self.server.replica.workers;
         workers.resolve(&|show| self.server.applied().row_waits(show));
@@ -119,8 +119,8 @@ impl Applying {
         self.purge();
     }
 
-    /// Ends the workers' part: groups that have begun are applied, the others are forgotten. Returns
-    /// the error of the group that has failed.
+    /// Ends the workers' part: groups that have begun are applied, the others are forgotten.
+    /// Returns the error of the group that has failed.
     pub(super) fn leave_workers(&mut self) -> Option<SqlError> {
         self.membership.as_ref()?;
         self.set_state(DRAINING);

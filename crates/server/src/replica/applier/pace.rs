@@ -25,7 +25,7 @@ impl Applying {
     pub(super) fn check_until(&self) -> Result<(), End> {
         let progress = self.connection.progress.lock();
         let course = self.reader.course().place();
-        // What the workers were given will be applied.
+        // All that the workers were given will be applied.
         let (applied, relay) = match self.membership.is_some() && !course.file.is_empty() {
             true => (course, &self.reader.place()),
             false => (&progress.applied, &progress.relay),

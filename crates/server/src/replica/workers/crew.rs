@@ -29,7 +29,7 @@ struct Reached {
     relay: Place,
 }
 
-/// What the workers do for one connection.
+/// Work of the workers for one connection.
 #[derive(Debug)]
 pub(in crate::replica) struct Crew {
     pub(super) connection: Arc<Connection>,
@@ -272,7 +272,7 @@ impl Drop for Membership {
     }
 }
 
-/// What is known of a group. `is_new`: a definition may change before it is applied.
+/// Facts of a group. `is_new`: a definition may change before it is applied.
 fn facts<'s>(parcel: &Parcel, sight: &'s Sight, is_new: bool) -> Facts<'s> {
     const XA: u8 = GtidEvent::PREPARED_XA | GtidEvent::COMPLETED_XA;
     let has = |flags: u8| parcel.group.flags & flags != 0;

@@ -362,7 +362,7 @@ impl State {
         queue.is_some_and(|queue| queue.lane.is_next(task.number))
     }
 
-    /// What has come of a group's wait, if anything has.
+    /// Outcome of a group's wait, if there is one.
     fn turn(&mut self, at: usize, task: Task) -> Option<Turn> {
         let gives_way = self.slots[at].gives_way;
         let Some(queue) = self.crew(task.crew).and_then(|crew| crew.lanes.get(&task.domain)) else {
