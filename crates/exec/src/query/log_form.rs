@@ -145,7 +145,6 @@ fn facts(instance: &Instance, session: &Session, plan: &Plan, lacks_text: bool) 
         is_doubtful: calls
             || is_doubtful(plan)
             || !is_usual(settings)
-            || !matches!(settings.charsets.client, Charset::Utf8mb4 | Charset::Utf8mb3)
             || changed.immediate && stops_anywhere(plan)
             || reads_unlocked(instance, plan, locks),
         takes_numbers: !plan.takes_numbers.is_empty(),
@@ -153,6 +152,12 @@ fn facts(instance: &Instance, session: &Session, plan: &Plan, lacks_text: bool) 
         is_after_changes: session.log().is_some_and(|log| log.has_transaction()),
         is_direct: settings.binlog.is_direct,
     }
+}
+
+/// Whether a text is logged with its client's character set.
+fn keeps_charset(session: &Session, text: &[u8]) -> bool {
+    let client = session.frame.settings.charsets.client;
+    text.is_ascii() || matches!(client, Charset::Utf8mb4 | Charset::Utf8mb3)
 }
 
 /// Whether the settings that expressions depend on and that the log has not are as on any server.
@@ -220,7 +225,9 @@ impl<'e> Execution<'e> {
             return Ok(None);
         }
         let text = logged_text(self.running, session.frame.settings.expressions.sql_mode);
-        let form = decide(&facts(self.instance, session, plan, text.is_none()))?;
+        let mut facts = facts(self.instance, session, plan, text.is_none());
+        facts.is_doubtful |= text.as_ref().is_some_and(|text| !keeps_charset(session, text));
+        let form = decide(&facts)?;
         let calls = plan.calls_functions() || !plan.changes.triggers.is_empty();
         if format == BinlogFormat::Statement && (calls || plan.uses.has(Uses::RANDOM)) {
             begin_random(session);
@@ -320,7 +327,7 @@ pub(crate) fn creates_by_text(
     let lacks_text = running.fill != Fill::Literals || running.bulk.is_some();
     let mut facts = facts(instance, session, plan, lacks_text);
     facts.changed.transactional = true;
-    facts.is_doubtful |= !is_plain;
+    facts.is_doubtful |= !is_plain || !keeps_charset(session, running.own_text());
     let locks = session.transaction.locks_sources(settings);
     let is_text = locks && !has_values && matches!(decide(&facts), Ok(LogForm::Text(..)));
     if is_text {
