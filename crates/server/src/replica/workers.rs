@@ -134,9 +134,8 @@ impl Workers {
         Ok(membership)
     }
 
-    /// Makes groups give way that are in the way of earlier ones. `row_waits` tells all waits for
-    /// rows as pairs of waiter and holder.
-    pub(crate) fn resolve(&self, row_waits: &dyn Fn(&mut dyn FnMut(u64, u64))) {
+    /// Makes groups give way that are in the way of earlier ones.
+    pub(crate) fn resolve(&self, row_waits: &RowWaits<'_>) {
         if self.busy.load(Ordering::Relaxed) < 2 {
             return;
         }
@@ -146,6 +145,9 @@ impl Workers {
         state.resolve(&waits);
     }
 }
+
+/// Tells all waits for rows as pairs of waiter and holder.
+pub(crate) type RowWaits<'w> = dyn Fn(&mut dyn FnMut(u64, u64)) + 'w;
 
 impl Slot {
     fn new(handle: Arc<SessionHandle>) -> Self {

@@ -51,7 +51,7 @@ impl Replica {
         let server =
             Arc::new(Server::new(globals, accounts, Arc::new(NoBackend), directory.clone()));
         let applied = gtids("0-1-7").gtids().collect();
-        server.applied().tracker().publish(&Note::Position(applied));
+        server.applied().tracker().publish(&Note::Position(applied).into());
         let config = Config {
             host: "127.0.0.1".to_owned(),
             user: "repl".to_owned(),

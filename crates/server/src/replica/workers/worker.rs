@@ -64,7 +64,7 @@ pub(super) fn spawn(server: &Arc<Server>, at: usize) -> SqlResult<Arc<SessionHan
     let worker = Worker { server, workers, at, session };
     let thread = std::thread::Builder::new().name("slave_worker".to_owned());
     let spawned = thread.spawn(move || worker.run());
-    spawned.map_err(|error| SqlError::internal(error))?;
+    spawned.map_err(SqlError::internal)?;
     Ok(handle)
 }
 
