@@ -19,7 +19,7 @@ from beside_mariadb import MariaDb  # noqa: E402
 from selkie import Server  # noqa: E402
 
 LOG = ["--log-bin=binlog", "--binlog-format=ROW", "--server-id=1", "--log-bin-trust-function-creators=1"]
-CONTEXT = re.compile(r"SET @@session\.(character_set_client|time_zone|lc_time_names|collation_database)=.*|error_code=[1-9].*")
+CONTEXT = re.compile(r"SET @@session\.(character_set_client|time_zone|lc_time_names)=.*|error_code=[1-9]\d*")
 MODE = "STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_AUTO_CREATE_USER,NO_ENGINE_SUBSTITUTION"
 
 

@@ -287,7 +287,9 @@ impl Ddl<'_> {
             if !event.preserve {
                 return Ok(None);
             }
-            if event.status == EventStatus::Enabled {
+            // Compat: without a status in the statement a disabled event counts as an enabled one.
+            let told = options.status.map_or(EventStatus::Enabled, status_of);
+            if told == EventStatus::Enabled {
                 event.status = EventStatus::Disabled;
                 self.note(Condition::note(&ER_EVENT_EXEC_TIME_IN_THE_PAST, &[]));
             }
