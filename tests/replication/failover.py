@@ -82,8 +82,10 @@ def come_back(node, primary):
     node.start(OPTIONS)
     # Its log is what it has.
     node.follow(primary, start=False, more="MASTER_DEMOTE_TO_SLAVE=1")
+    own = node.status()["Gtid_IO_Pos"] or node.variable("gtid_slave_pos")
     node.rows("START SLAVE")
-    state = until(lambda: came(node.status()), f"{node} is taken or refused by {primary}")
+    # The primary goes on, so that a replica that is taken receives more.
+    state = until(lambda: came(node.status(), own), f"{node} is taken or refused by {primary}")
     if not state["Last_IO_Errno"]:
         return False
     report.same(f"error of a primary with more than was acknowledged, {node.variable('gtid_binlog_pos')}", state["Last_IO_Errno"], 1236)
@@ -95,8 +97,8 @@ def come_back(node, primary):
     return True
 
 
-def came(state):
-    return state if state["Last_IO_Errno"] or state["Slave_IO_Running"] == "Yes" and state["Gtid_IO_Pos"] else None
+def came(state, own):
+    return state if state["Last_IO_Errno"] or state["Slave_IO_Running"] == "Yes" and state["Gtid_IO_Pos"] not in ("", own) else None
 
 
 def contents(node):

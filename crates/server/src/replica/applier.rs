@@ -195,7 +195,10 @@ impl Applying {
             return self.skip(group, &header, &event);
         }
         self.delay(header.timestamp)?;
-        let Some(owned) = self.offer(&group)? else { return self.pass(group, &header, &event) };
+        let Some(owned) = self.offer(&group)? else {
+            self.drain()?;
+            return self.pass(group, &header, &event);
+        };
         let mut first = Some(bytes);
         if !owned.is_empty() {
             // The domain is owned until its group is applied.

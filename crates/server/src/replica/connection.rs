@@ -417,10 +417,12 @@ impl Connections {
     /// nobody waits any more.
     pub(crate) fn turn(&self, check: &dyn Fn() -> SqlResult<()>) -> SqlResult<MutexGuard<'_, ()>> {
         loop {
-            if let Some(turn) = self.admin.try_lock_for(STEP) {
+            let turn = self.admin.try_lock_for(STEP);
+            // A statement that was killed meanwhile takes no turn.
+            check()?;
+            if let Some(turn) = turn {
                 return Ok(turn);
             }
-            check()?;
         }
     }
 

@@ -117,8 +117,14 @@ impl Applying {
         let number = group.gtid.take();
         let entry = self.entry(&mut group, end.clone());
         self.server.applied().note_later(&entry)?;
-        number.into_iter().for_each(|gtid| self.handed.set(gtid));
-        self.reached(Some(&group), &end);
+        if let (Some(gtid), Some(membership), Some((order, _))) =
+            (number, &self.membership, &group.order)
+        {
+            self.handed.set(gtid);
+            membership.pass(*order, gtid, &end, &self.reader.place());
+        } else {
+            self.reached(None, &end);
+        }
         Ok(())
     }
 

@@ -40,6 +40,8 @@ pub(in crate::replica) struct Crew {
     /// Most groups of a domain that run at once.
     pub(super) most: usize,
     pub(super) lanes: BTreeMap<u32, Queue>,
+    /// The last group of each domain that was passed over, and its number in `front`.
+    passed: BTreeMap<u32, (u64, Gtid)>,
     /// Bytes of all groups that are here, and from how many on there is no room.
     bytes: usize,
     most_bytes: usize,
@@ -75,6 +77,7 @@ impl Crew {
             most_bytes: number(ids().slave_parallel_max_queued).saturating_mul(threads),
             flights: Arc::new(Flights::new(noted.unwrap_or_else(|| reached.applied.clone()))),
             front: Front::new(reached),
+            passed: BTreeMap::new(),
             failure: None,
         }
     }
@@ -148,7 +151,9 @@ impl Crew {
     /// The last group of each domain that is committed though one before it, of another domain, is
     /// not.
     fn ahead(&self) -> BTreeMap<u32, Gtid> {
+        // Groups of a domain that are passed over come before those that are applied.
         let last = self.lanes.values().filter_map(|queue| queue.last);
+        let last = self.passed.values().copied().chain(last);
         let ahead = last.filter(|(order, _)| !self.front.is_behind(*order));
         ahead.map(|(_, gtid)| (gtid.domain, gtid)).collect()
     }
@@ -186,6 +191,13 @@ impl Membership {
             crew.flights.pass(order, applied);
             crew.reach(order, applied.clone(), relay.clone());
         });
+    }
+
+    /// Ends such a group, which was applied before. If one before it is not applied, it will come
+    /// again, and so do all of its domain up to it.
+    pub(in crate::replica) fn pass(&self, order: u64, gtid: Gtid, applied: &Place, relay: &Place) {
+        self.with(|_, crew| crew.passed.insert(gtid.domain, (order, gtid)));
+        self.end(order, applied, relay);
     }
 
     /// Gives a group to the workers.
