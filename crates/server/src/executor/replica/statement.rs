@@ -9,7 +9,7 @@ use std::sync::{Arc, LazyLock};
 use selkie_engine::Moment;
 use selkie_exec::{NullSink, ResultSink};
 use selkie_replication::Header;
-use selkie_replication::codec::{GtidExtra, Query, StatusVars};
+use selkie_replication::codec::{GtidExtra, Query, StatusVars, flags};
 use selkie_replication::replica::ReplicaFilter;
 use selkie_sql::ClientText;
 use selkie_sql::ast::{Statement, Transaction, Xa};
@@ -129,8 +129,11 @@ impl Replica {
     ) -> Result<Ended, Failed> {
         let inner = &mut self.inner;
         let id = text.thread_id;
-        if self.temporary.switch(&mut inner.session, &self.scope, id) {
-            inner.session.core.shown_id.store(id.into(), Ordering::Relaxed);
+        // A thread may have groups in several domains at once, of which only some use its tables.
+        if text.header.has(flags::THREAD_SPECIFIC) {
+            self.temporary.switch(&mut inner.session, &self.scope, id);
+        }
+        if inner.session.core.shown_id.swap(id.into(), Ordering::Relaxed) != u64::from(id) {
             inner.shared.vars.lock().set(ids().pseudo_thread_id, VarValue::Uint(id.into()));
         }
         let micros = i64::from(text.header.timestamp) * 1_000_000 + i64::from(context.micros);
