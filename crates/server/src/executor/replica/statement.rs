@@ -130,7 +130,8 @@ impl Replica {
         let inner = &mut self.inner;
         let id = text.thread_id;
         // A thread may have groups in several domains at once, of which only some use its tables.
-        if text.header.has(flags::THREAD_SPECIFIC) {
+        // Compat: RENAME TABLE does not tell.
+        if text.header.has(flags::THREAD_SPECIFIC) || begins_with(&text.text, b"RENAME") {
             self.temporary.switch(&mut inner.session, &self.scope, id);
         }
         if inner.session.core.shown_id.swap(id.into(), Ordering::Relaxed) != u64::from(id) {
@@ -271,8 +272,11 @@ fn control(statement: &Statement) -> Option<Control> {
 /// its rollback and the note of that, and of a branch whose tables are all filtered there is
 /// nothing.
 fn is_over(error: &SqlError, text: &[u8], filter: &ReplicaFilter) -> bool {
-    let begins =
-        |with: &[u8]| text.get(..with.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(with));
-    let may_be_gone = begins(b"XA ROLLBACK") || !filter.is_empty() && begins(b"XA COMMIT");
+    let may_be_gone =
+        begins_with(text, b"XA ROLLBACK") || !filter.is_empty() && begins_with(text, b"XA COMMIT");
     may_be_gone && error.is(&ER_XAER_NOTA)
+}
+
+fn begins_with(text: &[u8], word: &[u8]) -> bool {
+    text.get(..word.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(word))
 }
