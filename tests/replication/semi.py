@@ -23,7 +23,7 @@ sys.path.insert(0, str(HERE))
 sys.path.insert(0, str(HERE.parent))
 from beside_mariadb import MariaDb  # noqa: E402
 from binlog_beside_mariadb import client, rows  # noqa: E402
-from serve import LOG, REPLICA, Failed, catch_up, check, connect, dumps, follow, until, write  # noqa: E402
+from serve import LOG, REPLICA, Failed, catch_up, check, connect, dumps, follow, run_parts, until, write  # noqa: E402
 from selkie import Server  # noqa: E402
 
 SEMI = "rpl_semi_sync_master"
@@ -425,26 +425,9 @@ PARTS = {name.removeprefix("part_"): part for name, part in list(globals().items
 
 
 def main():
-    binary, names = sys.argv[1], sys.argv[2:] or list(PARTS)
     more = os.environ.get("SEMI_OPTIONS", "").split()
-    server, replica = Server(binary, options=[*LOG, *more]), MariaDb(options=[*REPLICA, "--rpl-semi-sync-slave-enabled=1"])
-    failed = 0
-    try:
-        replica.start()
-        server.start()
-        for name in names:
-            begun = time.monotonic()
-            try:
-                PARTS[name](server, replica)
-                print(f"{name}: ok, {time.monotonic() - begun:.1f} s", flush=True)
-            except Failed as error:
-                failed += 1
-                print(f"{name}: {error}", flush=True)
-        server.check_panics()
-    finally:
-        server.remove()
-        replica.remove()
-    sys.exit(failed > 0)
+    replica = MariaDb(options=[*REPLICA, "--rpl-semi-sync-slave-enabled=1"])
+    run_parts(PARTS, sys.argv[2:], Server(sys.argv[1], options=[*LOG, *more]), replica)
 
 
 if __name__ == "__main__":

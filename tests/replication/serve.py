@@ -498,17 +498,16 @@ def until(condition, text, seconds=10):
 PARTS = {name.removeprefix("part_"): part for name, part in list(globals().items()) if name.startswith("part_")}
 
 
-def main():
-    binary, names = sys.argv[1], sys.argv[2:] or list(PARTS)
-    server, replica = Server(binary, options=LOG), MariaDb(options=REPLICA)
+def run_parts(parts, names, server, replica):
+    """Runs parts on a Selkie and its MariaDB replica, and removes both; exits with 1 if one fails."""
     failed = 0
     try:
         replica.start()
         server.start()
-        for name in names:
+        for name in names or parts:
             begun = time.monotonic()
             try:
-                PARTS[name](server, replica)
+                parts[name](server, replica)
                 print(f"{name}: ok, {time.monotonic() - begun:.1f} s", flush=True)
             except Failed as error:
                 failed += 1
@@ -518,6 +517,10 @@ def main():
         server.remove()
         replica.remove()
     sys.exit(failed > 0)
+
+
+def main():
+    run_parts(PARTS, sys.argv[2:], Server(sys.argv[1], options=LOG), MariaDb(options=REPLICA))
 
 
 if __name__ == "__main__":

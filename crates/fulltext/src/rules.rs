@@ -77,6 +77,41 @@ impl Rules {
 #[cfg(test)]
 pub(crate) mod testing {
     use super::*;
+    use crate::{Mode, Search};
+
+    const DOCUMENTS: &[&str] = &[
+        "apple banana",
+        "apple",
+        "banana cherry",
+        "cherry apple date",
+        "date",
+        "wood craft",
+        "wood",
+        "craft wood",
+        "the cat",
+        "cat dog",
+        "cat-dog",
+        "cat the dog",
+        "don't o'neil",
+        "123 apple",
+        "apple 123 45",
+        "x_y abc",
+        "zz",
+        "",
+        "",
+    ];
+
+    /// Hits of a query as number of the document and rank, or the error. Ranks have as many digits
+    /// as tell neighbouring numbers apart.
+    pub(crate) fn hits(dialect: Dialect, query: &str, mode: Mode) -> Result<String, String> {
+        let search = Search::new(rules(dialect).into(), query.as_bytes(), mode);
+        let mut search = search.map_err(|error| error.0)?;
+        DOCUMENTS.iter().for_each(|text| search.add(&[text.as_bytes()]));
+        let hits = search.hits();
+        let hits = hits.iter().map(|hit| format!("{}:{:.8}", hit.document, hit.rank));
+        Ok(hits.collect::<Vec<_>>().join(" "))
+    }
+
     /// The rules of a new server for texts of general_ci.
     pub(crate) fn rules(dialect: Dialect) -> Rules {
         let collation = CollationId::from_name("utf8mb4_general_ci").expect("a known collation");

@@ -1,38 +1,11 @@
-//! Results seen on MariaDB: documents of the table in `search`, hits as number and rank.
+//! Results seen on MariaDB: hits in the documents of `testing`.
 //! Ranks are written with as many digits as tell neighbouring numbers apart.
 
-use crate::rules::testing::rules;
+use crate::rules::testing::{hits, rules};
 use crate::{Dialect, Mode, Search};
 
-const DOCUMENTS: &[&str] = &[
-    "apple banana",
-    "apple",
-    "banana cherry",
-    "cherry apple date",
-    "date",
-    "wood craft",
-    "wood",
-    "craft wood",
-    "the cat",
-    "cat dog",
-    "cat-dog",
-    "cat the dog",
-    "don't o'neil",
-    "123 apple",
-    "apple 123 45",
-    "x_y abc",
-    "zz",
-    "",
-    "",
-];
-
 fn search(query: &str, mode: Mode) -> Result<String, String> {
-    let search = Search::new(rules(Dialect::Strict).into(), query.as_bytes(), mode);
-    let mut search = search.map_err(|error| error.0)?;
-    DOCUMENTS.iter().for_each(|text| search.add(&[text.as_bytes()]));
-    let hits = search.hits();
-    let hits: Vec<String> = hits.iter().map(|h| format!("{}:{:.8}", h.document, h.rank)).collect();
-    Ok(hits.join(" "))
+    hits(Dialect::Strict, query, mode)
 }
 
 fn boolean(query: &str) -> String {
