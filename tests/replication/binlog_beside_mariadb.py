@@ -130,28 +130,35 @@ def replay(server, reference, name, fails=()):
     return False
 
 
-def main():
-    binary, names = sys.argv[1], sys.argv[2:] or sorted(path.stem for path in (HERE / "binlog").glob("*.sql"))
+def check(server, reference, name):
+    text = (HERE / "binlog" / f"{name}.sql").read_text()
+    errors = [run_script(port, text) for port in (server.port, reference.port)]
+    if errors[0] != errors[1]:
+        print(f"{name}: the errors differ:\n{errors[0]}---\n{errors[1]}")
+    same = errors[0] == errors[1]
+    same &= compare(name, events(server.port), events(reference.port))
+    same &= replay(server, reference, name)
+    return same
+
+
+def run_scripts(binary, names, check):
+    """Checks scripts on a Selkie and a MariaDB with logs, and removes both; exits with 1 if one fails."""
     server, reference = Server(binary, options=LOG), MariaDb(options=LOG)
-    failed = 0
     try:
         reference.start()
         server.start()
-        for name in names:
-            text = (HERE / "binlog" / f"{name}.sql").read_text()
-            errors = [run_script(port, text) for port in (server.port, reference.port)]
-            if errors[0] != errors[1]:
-                print(f"{name}: the errors differ:\n{errors[0]}---\n{errors[1]}")
-            same = errors[0] == errors[1]
-            same &= compare(name, events(server.port), events(reference.port))
-            same &= replay(server, reference, name)
-            failed += not same
+        failed = sum(not check(server, reference, name) for name in names)
         server.check_panics()
     finally:
         server.remove()
         reference.remove()
     print(f"{len(names)} scripts, {failed} differ")
     sys.exit(failed > 0)
+
+
+def main():
+    names = sys.argv[2:] or sorted(path.stem for path in (HERE / "binlog").glob("*.sql"))
+    run_scripts(sys.argv[1], names, check)
 
 
 if __name__ == "__main__":

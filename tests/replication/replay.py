@@ -16,10 +16,8 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE)]
-from beside_mariadb import MariaDb  # noqa: E402
-from binlog_beside_mariadb import LOG, MODE, client, rows, tables  # noqa: E402
+from binlog_beside_mariadb import MODE, client, rows, run_scripts, tables  # noqa: E402
 from scenarios import SCENARIOS, TYPES  # noqa: E402
-from selkie import Server  # noqa: E402
 
 IMAGES = ("FULL", "MINIMAL", "NOBLOB")
 # Selkie has no geometry.
@@ -133,21 +131,12 @@ def check(reference, server, name, text, image):
 
 
 def main():
-    binary, known = sys.argv[1], scripts()
-    names = sys.argv[2:] or list(known)
-    server, reference = Server(binary, options=LOG), MariaDb(options=LOG)
-    failed = 0
-    try:
-        reference.start()
-        server.start()
-        for name in names:
-            failed += not all([check(reference, server, name, known[name], image) for image in IMAGES])
-        server.check_panics()
-    finally:
-        server.remove()
-        reference.remove()
-    print(f"{len(names)} scripts, {failed} differ")
-    sys.exit(failed > 0)
+    known = scripts()
+
+    def check_all(server, reference, name):
+        return all([check(reference, server, name, known[name], image) for image in IMAGES])
+
+    run_scripts(sys.argv[1], sys.argv[2:] or list(known), check_all)
 
 
 if __name__ == "__main__":
