@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use hashbrown::HashMap;
-use selkie_engine::{EngineTrx, FullText, Isolation, RowSet, Scan};
+use selkie_engine::{EngineTrx, FullText, RowSet, Scan};
 use selkie_expr::{EvalContext, SearchId};
 use selkie_fulltext::{Mode, Search, SyntaxError};
 use selkie_plan::physical::Search as Plan;
@@ -15,6 +15,7 @@ use selkie_types::{BATCH_ROWS, ByteRows, Column, SqlError, SqlResult, Value};
 use super::search_rules::rules;
 use super::{OpenTable, Runtime};
 use crate::state::error::{corrupt, from_engine};
+use crate::state::own_transaction::begin;
 
 /// Documents by clustered key.
 type Documents = HashMap<Box<[u8]>, Vec<u8>>;
@@ -106,16 +107,12 @@ impl Runtime<'_> {
         if plan.table.engine.keys.fulltext != FullText::Strict || !dirty {
             return Ok(None);
         }
-        let error = |e| from_engine(e, &plan.table.def);
-        let isolation = Isolation::ReadCommitted;
-        let trx = open.handle.engine.begin(isolation, true).map_err(error)?;
-        trx.statement_begin(isolation, false).map_err(error)?;
+        let trx = begin(&*open.handle.engine)?;
         let mut documents = Documents::new();
-        let read = self.read_documents(plan, open, &*trx, &mut |key, texts| {
+        self.read_documents(plan, open, &*trx, &mut |key, texts| {
             documents.insert(key.into(), joined(texts));
-        });
-        trx.rollback().map_err(error)?;
-        read.map(|()| Some(documents))
+        })?;
+        Ok(Some(documents))
     }
 
     /// Calls `each` with the key and the texts of every row that `trx` sees.

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use selkie_catalog::TextIndex;
-use selkie_engine::{FullText, Isolation, RowSet, Scan};
+use selkie_engine::{FullText, RowSet, Scan};
 use selkie_expr::VariableScope;
 use selkie_fulltext::{BooleanSyntax, Dialect, Rules, Stopwords};
 use selkie_plan::physical::Search;
@@ -12,6 +12,7 @@ use selkie_types::{BATCH_ROWS, SqlResult, Value};
 
 use super::Runtime;
 use crate::state::error::{corrupt, from_engine};
+use crate::state::own_transaction::begin;
 
 /// Rules of a search.
 pub(super) fn rules(rt: &Runtime<'_>, search: &Search) -> SqlResult<Rules> {
@@ -73,23 +74,19 @@ fn strict_stopwords(rt: &Runtime<'_>, index: Option<&TextIndex>) -> SqlResult<St
     };
     let error = |e| from_engine(e, &info.def);
     let handle = rt.instance.open_own(info)?;
-    let trx = handle.engine.begin(Isolation::ReadCommitted, true).map_err(error)?;
-    trx.statement_begin(Isolation::ReadCommitted, false).map_err(error)?;
+    let trx = begin(&*handle.engine)?;
+    let scan = Scan::default();
+    let mut cursor = handle.table.scan(&*trx, rt.control, &scan).map_err(error)?;
+    let mut set = RowSet::default();
     let mut words = Vec::new();
-    {
-        let scan = Scan::default();
-        let mut cursor = handle.table.scan(&*trx, rt.control, &scan).map_err(error)?;
-        let mut set = RowSet::default();
-        while cursor.next_batch(&mut set, BATCH_ROWS).map_err(error)? {
-            let column = info.def.layout.decode(&set.rows, at).map_err(corrupt)?;
-            words.extend((0..column.len()).filter_map(|row| match column.value(row) {
-                Value::Bytes(word) => Some(word.to_vec()),
-                _ => None,
-            }));
-            set.clear();
-        }
+    while cursor.next_batch(&mut set, BATCH_ROWS).map_err(error)? {
+        let column = info.def.layout.decode(&set.rows, at).map_err(corrupt)?;
+        words.extend((0..column.len()).filter_map(|row| match column.value(row) {
+            Value::Bytes(word) => Some(word.to_vec()),
+            _ => None,
+        }));
+        set.clear();
     }
-    trx.rollback().map_err(error)?;
     let collation = info.columns[at].ty.collation;
     Ok(Stopwords::new(collation, words.iter().map(Vec::as_slice)))
 }
