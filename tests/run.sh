@@ -80,9 +80,10 @@ models() {
   cargo test -q -p selkie-native --features models --lib models::
 }
 
+# With the laboratory, which adds commands and changes nothing of the server: one build serves all steps.
 build() {
   say build
-  cargo build -q --release
+  cargo build -q --release --features bench
 }
 
 # Runs a generator with a fresh seed. Most faults that it finds are older than the change under test, so a failure is
@@ -254,7 +255,6 @@ parser() {
 # The laboratory: small runs of each of its commands, and their behaviour after errors.
 bench() {
   say bench
-  cargo build -q --release --features bench
   "$python" tests/bench/bench.py "$binary"
 }
 
@@ -297,18 +297,41 @@ dbt3() {
   with_server --port-first "$python" tests/dbt3/dbt3.py --load --tables "$tables" --scale 0.01
 }
 
-steps=(install lint deny unit simulate models build compat shapes metamorphic parser differential conformance clients connections privileges oltp isolation crash trx ddl visible events replication hostile dbt3 bench suites)
-[ $# -eq 0 ] || steps=("$@")
-failed=()
-for step in "${steps[@]}"; do
-  # Not in a condition, which would switch -e off inside the step.
-  set +e
-  (set -e; "$step")
-  [ $? -eq 0 ] || failed+=("$step")
-  set -e
-  # The other steps need these two.
-  case " ${failed[*]} " in *" install "* | *" build "*) break ;; esac
-done
+# A run of all steps has two parts, side by side: checks, which compile without optimisation, give way to the steps that
+# measure times. Neither needs debug information or partial builds kept.
+checks=(lint deny unit simulate models)
+served=(build compat shapes metamorphic parser differential conformance clients connections privileges oltp isolation crash
+  trx ddl visible events replication hostile dbt3 bench suites)
+
+run_steps() {
+  failed=()
+  local step
+  for step in "$@"; do
+    # Not in a condition, which would switch -e off inside the step.
+    set +e
+    (set -e; "$step")
+    [ $? -eq 0 ] || failed+=("$step")
+    set -e
+    # The other steps need these two.
+    case " ${failed[*]} " in *" install "* | *" build "*) break ;; esac
+  done
+}
+
+if [ $# -gt 0 ]; then
+  run_steps "$@"
+else
+  export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0 CARGO_PROFILE_TEST_DEBUG=0
+  run_steps install
+  if [ ${#failed[@]} -eq 0 ]; then
+    checked=$(mktemp)
+    nice -n 10 tests/run.sh "${checks[@]}" >"$checked" 2>&1 &
+    checking=$!
+    run_steps "${served[@]}"
+    wait $checking || failed+=("checks")
+    cat "$checked"
+    rm -f "$checked"
+  fi
+fi
 if [ -s "$found" ]; then
   say "fresh seeds found something"
   cat "$found"
