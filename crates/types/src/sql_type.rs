@@ -334,6 +334,48 @@ impl SqlType {
     }
 }
 
+impl SqlType {
+    /// Bytes of a value in MariaDB's record format, which EXPLAIN and statistics show; the most
+    /// that a text can take, without its length.
+    pub fn record_bytes(&self) -> usize {
+        use TypeKind::*;
+        let fraction = usize::from(self.decimals.div_ceil(2).min(3));
+        let members = self.members.as_ref().map_or(0, |m| m.len());
+        match self.kind {
+            Null => 0,
+            TinyInt | Year => 1,
+            SmallInt => 2,
+            MediumInt | Date => 3,
+            Int | Float | Inet4 => 4,
+            BigInt | Double => 8,
+            Inet6 | Uuid => 16,
+            Time => 3 + fraction,
+            Timestamp => 4 + fraction,
+            DateTime => 5 + fraction,
+            Decimal => {
+                let decimals = usize::from(self.decimals);
+                let whole = (self.length as usize).saturating_sub(decimals);
+                record_digits(whole) + record_digits(decimals)
+            }
+            Bit => self.length.div_ceil(8) as usize,
+            Enum => 1 + usize::from(members > 255),
+            Set if members > 32 => 8,
+            Set => match members.div_ceil(8) {
+                3 => 4,
+                bytes => bytes,
+            },
+            Char | VarChar | TinyText | Text | MediumText | LongText => {
+                self.length as usize * self.collation.charset().max_len()
+            }
+        }
+    }
+}
+
+/// Bytes of so many decimal digits: nine digits take four bytes.
+fn record_digits(digits: usize) -> usize {
+    digits / 9 * 4 + (digits % 9).div_ceil(2)
+}
+
 /// Stored bytes of a decimal of `precision` digits: an `i64`, an `i128` or an `I256`.
 pub const fn decimal_width(precision: u32) -> usize {
     match precision {

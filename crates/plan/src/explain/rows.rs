@@ -572,15 +572,13 @@ fn key_length(table: &TableInfo, index: usize, parts: usize) -> usize {
     let part = |part: &selkie_engine::IndexPart| {
         let column = &table.columns[part.column];
         let ty = &column.ty;
-        let bytes = match ty.fixed_width() {
-            _ if ty.kind == selkie_types::TypeKind::Date => 3,
-            _ if let Some(kind) = ty.fixed_binary() => kind.width(),
-            Some(width) => width,
-            None => {
+        let bytes = match ty.physical() {
+            selkie_types::Physical::Bytes if ty.fixed_binary().is_none() => {
                 let characters = part.prefix.unwrap_or(ty.length) as usize;
                 let variable = ty.kind != selkie_types::TypeKind::Char;
                 characters * ty.collation.charset().max_len() + if variable { 2 } else { 0 }
             }
+            _ => ty.record_bytes(),
         };
         bytes + usize::from(column.nullable)
     };

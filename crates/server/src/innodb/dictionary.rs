@@ -244,34 +244,11 @@ fn precise_type(column: &ColumnInfo) -> i64 {
 /// Bytes of a stored value in InnoDB's format.
 fn stored_length(ty: &SqlType) -> i64 {
     use TypeKind::*;
-    let fraction = i64::from(ty.decimals.div_ceil(2).min(3));
-    let members = ty.members.as_ref().map_or(0, |m| m.len()) as i64;
     match ty.kind {
-        TinyInt | Year => 1,
-        SmallInt => 2,
-        MediumInt | Date => 3,
-        Int | Float => 4,
-        BigInt | Double => 8,
-        Time => 3 + fraction,
-        Timestamp => 4 + fraction,
-        DateTime => 5 + fraction,
-        Decimal => {
-            let (digits, decimals) = (i64::from(ty.length), i64::from(ty.decimals));
-            digits_length(digits - decimals) + digits_length(decimals)
-        }
-        Bit => i64::from(ty.length.div_ceil(8)),
-        Enum => 1 + i64::from(members > 255),
-        Set if members > 32 => 8,
-        Set => (members + 7) / 8,
         TinyText => 9,
         Text => 10,
         MediumText => 11,
         LongText => 12,
-        _ => i64::from(ty.length) * ty.collation.charset().max_len() as i64,
+        _ => ty.record_bytes() as i64,
     }
-}
-
-/// Bytes of decimal digits: nine digits take four bytes.
-fn digits_length(digits: i64) -> i64 {
-    digits / 9 * 4 + (digits % 9 + 1) / 2
 }
