@@ -1,0 +1,151 @@
+//! Tables of the schema `mysql` that the server reads and changes itself, by primary key, in
+//! transactions of its own.
+//!
+//! Must not interpret the rows. The table is an ordinary one that anybody may have changed: it is
+//! used only if it has the columns it is to have.
+
+use std::sync::Arc;
+
+use selkie_catalog::TableInfo;
+use selkie_engine::{EngineTrx, IndexCodec, LockMode as RowLock, RowSet, Scan, TableDef};
+use selkie_types::{BATCH_ROWS, ByteRows, SqlResult, TypeKind, Value};
+
+use super::control::Control;
+use super::error::{corrupt, from_engine};
+use crate::{Instance, TableHandle};
+
+/// Name, columns and key that a table is to have.
+pub(crate) struct OwnShape {
+    /// Name of the table in `mysql`.
+    pub name: &'static str,
+    /// Names of the columns.
+    pub columns: &'static [&'static str],
+    /// Their types.
+    pub kinds: &'static [TypeKind],
+    /// Number of columns, from the first, that are the primary key.
+    pub key: usize,
+}
+
+/// An open table.
+pub(crate) struct OwnTable<'a> {
+    control: &'a Control,
+    /// Its definition.
+    pub info: Arc<TableInfo>,
+    handle: Arc<TableHandle>,
+}
+
+impl<'a> OwnTable<'a> {
+    /// Opens a table; nothing without it, or if it is another than it is to be.
+    pub(crate) fn open(
+        instance: &Instance,
+        control: &'a Control,
+        shape: &OwnShape,
+    ) -> SqlResult<Option<Self>> {
+        let snapshot = instance.catalog.snapshot();
+        let Some(info) = snapshot.table("mysql", shape.name) else { return Ok(None) };
+        if !shape.is_of(info) || !is_in_dictionary_engine(instance, info)? {
+            return Ok(None);
+        }
+        let handle = instance.open_table(info)?;
+        Ok(Some(Self { control, info: Arc::clone(info), handle }))
+    }
+
+    fn def(&self) -> &TableDef {
+        &self.info.def
+    }
+
+    /// Shows each row in the order of the primary key.
+    pub(crate) fn each(
+        &self,
+        trx: &dyn EngineTrx,
+        mut show: impl FnMut(&[u8]) -> SqlResult<()>,
+    ) -> SqlResult<()> {
+        let error = |e| from_engine(e, self.def());
+        let scan = Scan { index: Some(0), ..Scan::default() };
+        let mut cursor = self.handle.table.scan(trx, self.control, &scan).map_err(error)?;
+        let mut set = RowSet::default();
+        loop {
+            set.clear();
+            let more = cursor.next_batch(&mut set, BATCH_ROWS).map_err(error)?;
+            set.rows.iter().try_for_each(&mut show)?;
+            if !more {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Rows whose key begins with `key`, with their places in the table.
+    pub(crate) fn rows(
+        &self,
+        trx: &dyn EngineTrx,
+        key: &[Value],
+        lock: RowLock,
+    ) -> SqlResult<RowSet> {
+        let mut set = RowSet::default();
+        let scan = Scan { index: Some(0), want_keys: true, lock, ..Scan::default() };
+        let found = self.handle.table.lookup(trx, self.control, &scan, &self.key(key), &mut set);
+        found.map_err(|e| from_engine(e, self.def()))?;
+        Ok(set)
+    }
+
+    /// Stores a row in place of the one of its key, which is the first `key` values.
+    pub(crate) fn put(&self, trx: &dyn EngineTrx, row: &[Value], key: usize) -> SqlResult<()> {
+        let error = |e| from_engine(e, self.def());
+        let mut bytes = Vec::new();
+        self.def().layout.encode_values(row, &mut bytes);
+        let mut rows = ByteRows::default();
+        rows.push(&bytes);
+        let table = &self.handle.table;
+        let old = self.rows(trx, &row[..key], RowLock::Exclusive)?.keys;
+        if old.is_empty() || table.update(trx, self.control, &old, &rows, None).map_err(error)? == 0
+        {
+            table.insert(trx, self.control, &rows).map_err(error)?;
+        }
+        Ok(())
+    }
+
+    /// Removes the rows whose key begins with `key`.
+    pub(crate) fn remove(&self, trx: &dyn EngineTrx, key: &[Value]) -> SqlResult<()> {
+        let old = self.rows(trx, key, RowLock::Exclusive)?.keys;
+        if old.is_empty() {
+            return Ok(());
+        }
+        let removed = self.handle.table.delete(trx, self.control, &old, None);
+        removed.map(drop).map_err(|e| from_engine(e, self.def()))
+    }
+
+    fn key(&self, values: &[Value]) -> ByteRows {
+        let mut bytes = Vec::new();
+        let codec = IndexCodec::new(self.def(), &self.def().indexes[0]);
+        codec.key_of_values(values, &mut bytes);
+        let mut keys = ByteRows::default();
+        keys.push(&bytes);
+        keys
+    }
+
+    /// One value of a row.
+    pub(crate) fn value(&self, row: &[u8], at: usize) -> SqlResult<Value> {
+        self.def().layout.value(row, at).map_err(corrupt)
+    }
+
+    /// All values of a row.
+    pub(crate) fn values(&self, row: &[u8]) -> SqlResult<Vec<Value>> {
+        (0..self.def().columns.len()).map(|at| self.value(row, at)).collect()
+    }
+}
+
+impl OwnShape {
+    fn is_of(&self, info: &TableInfo) -> bool {
+        let columns = &info.columns;
+        let key = info.def.indexes.first().filter(|index| index.kind.is_primary());
+        columns.len() == self.columns.len()
+            && columns.iter().zip(self.columns).all(|(column, name)| *column.name == **name)
+            && columns.iter().zip(self.kinds).all(|(column, kind)| column.ty.kind == *kind)
+            && key.is_some_and(|key| key.parts.iter().map(|part| part.column).eq(0..self.key))
+    }
+}
+
+/// Whether rows of the table can be changed together with the dictionary.
+fn is_in_dictionary_engine(instance: &Instance, info: &TableInfo) -> SqlResult<bool> {
+    Ok(instance.engine_of(info)?.storage() == instance.dictionary.engine().name())
+}
