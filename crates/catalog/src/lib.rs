@@ -26,6 +26,7 @@
 mod dictionary;
 mod event;
 mod foreign;
+pub mod histogram;
 mod information;
 mod names;
 mod program;

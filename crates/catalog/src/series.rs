@@ -74,6 +74,7 @@ impl Series {
             fulltext: Vec::new(),
             next_index: 0,
             statistics: None,
+            persistent: None,
         })
     }
 }

@@ -111,6 +111,7 @@ fn table(schema: &str, name: &str, columns: Vec<ColumnInfo>) -> TableInfo {
         fulltext: Vec::new(),
         next_index: 0,
         statistics: None,
+        persistent: None,
     }
 }
 

@@ -222,6 +222,8 @@ pub struct TableInfo {
     pub next_index: u32,
     /// Result of ANALYZE, if it ran.
     pub statistics: Option<Arc<Statistics>>,
+    /// Content of `mysql.column_stats` and `mysql.index_stats` when they were last read.
+    pub persistent: Option<Arc<Statistics>>,
 }
 
 impl NamedTable for TableInfo {
@@ -428,6 +430,7 @@ impl StoredTable {
             version: new_version(),
             next_index: self.next_index,
             statistics,
+            persistent: None,
         }
     }
 }

@@ -4,6 +4,7 @@
 
 mod analyze;
 mod checksum;
+mod persistent;
 
 use std::sync::Arc;
 
@@ -139,15 +140,7 @@ fn maintain(
             }
             Ok(found)
         }
-        MaintenanceAction::Analyze => {
-            let known = maintained.is_done(execution.instance, &table, statement.action);
-            analyze::analyze(execution, &table)?;
-            if !known {
-                maintained.done(&table, statement.action);
-            }
-            let asked = statement.persistent.is_some() || always_collects(execution.session);
-            Ok(analyzed(&table, asked, known))
-        }
+        MaintenanceAction::Analyze => analyze_table(execution, &table, statement),
         MaintenanceAction::Optimize
             if maintained.is_done(execution.instance, &table, statement.action) =>
         {
@@ -163,17 +156,45 @@ fn maintain(
     }
 }
 
-/// Messages of ANALYZE. Compat: MariaDB reports engine-independent statistics only when they are
-/// asked for; here they are always collected.
-fn analyzed(table: &TableInfo, asked: bool, known: bool) -> Vec<Message> {
-    let collected = ("status", "Engine-independent statistics collected".to_owned());
-    let done = match table.engine.maintenance.analyzes {
+fn analyze_table(
+    execution: &mut Execution<'_>,
+    table: &TableInfo,
+    statement: &TableMaintenance,
+) -> SqlResult<Vec<Message>> {
+    let maintained = &execution.instance.maintained;
+    let known = maintained.is_done(execution.instance, table, statement.action);
+    analyze::analyze(execution, table)?;
+    if !known {
+        maintained.done(table, statement.action);
+    }
+    if statement.persistent.is_none() && !always_collects(execution.session) {
+        return Ok(vec![analyzed(table, known)]);
+    }
+    if table.kind == TableKind::Temporary {
+        return Ok(vec![invalid_argument()]);
+    }
+    // The statistics above ended the transaction.
+    execution.begin_on(table)?;
+    let whole = persistent::collect(execution, table, statement.persistent.as_ref())?;
+    let last = if whole { analyzed(table, known) } else { invalid_argument() };
+    Ok([collected()].into_iter().chain(uncollected(table)).chain([last]).collect())
+}
+
+/// The last message of ANALYZE.
+fn analyzed(table: &TableInfo, known: bool) -> Message {
+    match table.engine.maintenance.analyzes {
         false => unsupported("analyze"),
         true if known => up_to_date(),
         true => ok(),
-    };
-    let skipped = uncollected(table).filter(|_| asked);
-    asked.then_some(collected).into_iter().chain(skipped).chain([done]).collect()
+    }
+}
+
+fn collected() -> Message {
+    ("status", "Engine-independent statistics collected".to_owned())
+}
+
+fn invalid_argument() -> Message {
+    ("error", "Invalid argument".to_owned())
 }
 
 fn ok() -> Message {

@@ -25,6 +25,7 @@ mod replace;
 mod routine;
 pub(crate) mod schema;
 mod sequence;
+mod statistics;
 mod timing;
 mod trigger;
 mod view;

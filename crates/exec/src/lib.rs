@@ -55,6 +55,7 @@ pub use state::guard::guarded;
 pub use state::instance::{Engines, Instance, SystemRequest, SystemTable, TableHandle};
 pub use state::kill::{KillFlag, Killed};
 pub use state::patience::Patience;
+pub use state::persistent::load_statistics;
 pub use state::prepared::Prepared;
 pub use state::session::Session;
 pub use state::sink::{NullSink, OutParameter, Outcome, ResultSink, RowCounts, Told};

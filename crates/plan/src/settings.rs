@@ -24,6 +24,8 @@ pub struct PlanVariables {
     pub updatable_views_with_limit: bool,
     /// `note_verbosity` has `unusable_keys`.
     pub note_unusable_keys: bool,
+    /// `use_stat_tables` is not NEVER.
+    pub use_stat_tables: bool,
 }
 
 impl PlanVariables {
@@ -35,6 +37,7 @@ impl PlanVariables {
         standard_compliant_cte: true,
         updatable_views_with_limit: true,
         note_unusable_keys: false,
+        use_stat_tables: true,
     };
 }
 
@@ -197,6 +200,11 @@ impl Environment for NoEnvironment {
 pub trait StatisticsSource {
     /// Current number of rows of a table.
     fn table_rows(&self, table: &TableInfo) -> Option<f64>;
+
+    /// Whether engine-independent statistics come before those of ANALYZE.
+    fn uses_stat_tables(&self) -> bool {
+        true
+    }
 
     /// Number of rows in a range of an index with known bounds.
     fn range_rows(

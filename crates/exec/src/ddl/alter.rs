@@ -214,9 +214,10 @@ impl Ddl<'_> {
         &self,
         change: Change<'_>,
         old: &TableInfo,
-        table: TableInfo,
+        mut table: TableInfo,
         plan: &AlterPlan,
     ) -> SqlResult<()> {
+        let followed = self.follow_statistics(old, &mut table, &plan.renamed_columns);
         let (from, to) = ((old.schema(), old.name()), (table.schema(), table.name()));
         let children = self.put_children(&change, from, to, &plan.renamed_columns)?;
         let triggers = match from == to {
@@ -235,7 +236,9 @@ impl Ddl<'_> {
             snapshot.remove_table(old.schema(), old.name());
             snapshot.put_table(Arc::new(table));
             children.into_iter().for_each(|child| snapshot.put_table(child));
-        })
+        })?;
+        self.store_statistics(followed);
+        Ok(())
     }
 
     /// Copies all rows into new storage (DDL-2), then replaces the old storage by it.

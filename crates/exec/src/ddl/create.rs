@@ -222,6 +222,7 @@ impl Ddl<'_> {
             snapshot.put_table(Arc::new(table));
         })?;
         if let Some(old) = old {
+            self.forget_statistics([old]);
             self.session.frame.hooks.dropped(self.session, old.schema(), old.name());
         }
         Ok(())

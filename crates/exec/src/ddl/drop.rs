@@ -196,6 +196,7 @@ impl Ddl<'_> {
                 snapshot.set_triggers(table.schema(), table.name(), Vec::new());
             }
         })?;
+        self.forget_statistics(&tables);
         for table in &tables {
             let (schema, name) = (table.schema(), table.name());
             self.session.frame.hooks.dropped(self.session, schema, name);
@@ -222,6 +223,7 @@ impl Ddl<'_> {
             snapshot.remove_table(schema, name);
             snapshot.set_triggers(schema, name, Vec::new());
         })?;
+        self.forget_statistics([table]);
         self.session.frame.hooks.dropped(self.session, schema, name);
         Ok(())
     }

@@ -14,6 +14,7 @@ use selkie_types::{Condition, SqlError, SqlResult};
 use super::Ddl;
 use super::change::Change;
 use super::foreign::{follow_in_children, follow_own_name};
+use super::statistics::Followed;
 use crate::Outcome;
 use crate::state::metadata::LockTicket;
 
@@ -24,6 +25,7 @@ struct Renamed {
     /// Former name.
     name: String,
     table: Arc<TableInfo>,
+    statistics: Option<Followed>,
     triggers: Vec<Arc<Trigger>>,
     /// Tables whose foreign keys refer to it.
     children: Vec<Arc<TableInfo>>,
@@ -62,6 +64,7 @@ impl Ddl<'_> {
             renamed.push(one);
         }
         change.commit(|snapshot| renamed.iter().for_each(|one| one.publish(snapshot)))?;
+        self.store_statistics(renamed.into_iter().filter_map(|one| one.statistics));
         self.session.frame.temporary = own;
         Ok(Outcome::ok())
     }
@@ -94,13 +97,16 @@ impl Ddl<'_> {
         let (schema, from) = self.resolve(from)?;
         let (to_schema, to) = self.resolve(to)?;
         let (old, new) = ((&*schema, from), (&*to_schema, to));
-        let table = self.renamed(draft, old, new)?;
+        let mut table = self.renamed(draft, old, new)?;
+        let before = draft.table(old.0, old.1);
+        let statistics = before
+            .and_then(|before| self.follow_statistics(before, Arc::make_mut(&mut table), &[]));
         let triggers = self.rename_triggers(change, draft, old, new)?;
         change.put_table(&table)?;
         change.redefine(&table);
         let children = follow_in_children(draft, old, new, &[]);
         children.iter().try_for_each(|child| change.put_table(child))?;
-        Ok(Renamed { name: from.to_owned(), schema, table, triggers, children })
+        Ok(Renamed { name: from.to_owned(), schema, table, statistics, triggers, children })
     }
 
     /// Renames a temporary table in `own`; false if `from` is not one.

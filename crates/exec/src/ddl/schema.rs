@@ -137,6 +137,7 @@ impl Ddl<'_> {
             snapshot.remove_schema(name);
             new.into_iter().for_each(|new| snapshot.put_schema(new));
         })?;
+        self.forget_statistics(&tables);
         self.session.frame.hooks.dropped(self.session, name, "");
         self.session.frame.hooks.event_changed(self.session, EventChange::SchemaDropped(name));
         if self.session.frame.schema.as_deref() == Some(name) {

@@ -36,15 +36,22 @@ pub(crate) fn parse(
 }
 
 /// Row counts and estimates from the engines.
-struct EngineStatistics<'a>(&'a Instance);
+struct EngineStatistics<'a> {
+    instance: &'a Instance,
+    uses_stat_tables: bool,
+}
 
 impl StatisticsSource for EngineStatistics<'_> {
     fn table_rows(&self, table: &TableInfo) -> Option<f64> {
         if !table.has_storage() {
             return None;
         }
-        let handle = self.0.look_into(table)?;
+        let handle = self.instance.look_into(table)?;
         Some(handle.table.statistics().rows as f64)
+    }
+
+    fn uses_stat_tables(&self) -> bool {
+        self.uses_stat_tables
     }
 
     fn range_rows(
@@ -54,7 +61,7 @@ impl StatisticsSource for EngineStatistics<'_> {
         lower: &Bound,
         upper: &Bound,
     ) -> Option<RangeEstimate> {
-        let handle = self.0.look_into(table)?;
+        let handle = self.instance.look_into(table)?;
         handle.table.estimate(Some(index), lower, upper).ok()
     }
 }
@@ -181,7 +188,10 @@ impl Scope<'_> {
             text,
             tables: Namespace { snapshot, temporary: &session.frame.temporary },
             environment: &PlanEnvironment { session, snapshot },
-            statistics: &EngineStatistics(instance),
+            statistics: &EngineStatistics {
+                instance,
+                uses_stat_tables: session.frame.settings.planning.use_stat_tables,
+            },
             settings: &settings,
             types: &type_context,
             parameters,

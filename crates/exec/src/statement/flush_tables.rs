@@ -11,6 +11,7 @@ use super::lock_tables::{self, Purpose};
 use crate::query::execution::{Execution, Scope};
 use crate::state::gate::Work;
 use crate::state::metadata::LockMode;
+use crate::state::persistent;
 use crate::state::session::{Access, LockedTable, Privilege};
 use crate::{Outcome, Session};
 
@@ -93,7 +94,8 @@ fn flush_some(execution: &mut Execution<'_>, tables: &[TableName]) -> SqlResult<
     if session.locked_tables.is_none() {
         session.commit()?;
         session.handlers.give_way(execution.instance);
-        return tables.iter().try_for_each(|table| wait_for_users(execution, table));
+        tables.iter().try_for_each(|table| wait_for_users(execution, table))?;
+        return read_statistics(execution, tables);
     }
     if tables.is_empty() {
         let read = |lock: &&LockedTable| !lock.is_view && !is_written(session, lock);
@@ -110,6 +112,19 @@ fn flush_some(execution: &mut Execution<'_>, tables: &[TableName]) -> SqlResult<
             Some(_) => return Err(SqlError::read_locked(name)),
             None => return Err(SqlError::new(&ER_TABLE_NOT_LOCKED, &[&name])),
         }
+    }
+    Ok(())
+}
+
+/// Compat: statistics that users wrote into the tables of `mysql` are seen from here on.
+fn read_statistics(execution: &Execution<'_>, tables: &[TableName]) -> SqlResult<()> {
+    let (instance, control) = (execution.instance, execution.control);
+    if tables.is_empty() {
+        return persistent::reload(instance, control, None);
+    }
+    for table in tables {
+        let schema = execution.session.schema_of(table)?;
+        persistent::reload(instance, control, Some((schema, &table.name.value)))?;
     }
     Ok(())
 }

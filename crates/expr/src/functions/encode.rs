@@ -11,7 +11,7 @@ use sha2::{Sha224, Sha256, Sha384, Sha512};
 
 use crate::expr::Expr;
 use crate::function::{Binding, Function, Kernel};
-use crate::kernel::{Frame, bytes_to_bytes, map, write_rows};
+use crate::kernel::{BytesOut, Frame, bytes_to_bytes, map, write_rows};
 
 /// Functions called by name.
 pub(super) static FUNCTIONS: &[Function] = &[
@@ -57,6 +57,13 @@ pub(super) static FUNCTIONS: &[Function] = &[
     }),
     Function::new("CRC32", 1, 2, |b| bind_crc(b, |f| crc(f, CRC32))),
     Function::new("CRC32C", 1, 2, |b| bind_crc(b, |f| crc(f, CRC32C))),
+    Function::new("DECODE_HISTOGRAM", 2, 2, |mut b| {
+        b.text(0);
+        b.text(1);
+        b.collation = CollationId::UTF8MB3_GENERAL_CI;
+        let ty = b.string_type(16_777_216);
+        Ok(b.call(ty, true, decode_histogram))
+    }),
     Function::new("BIT_COUNT", 1, 1, |mut b| {
         b.bits(0);
         b.strict(SqlType::new(TypeKind::Int, 2, 0), |f| {
@@ -64,6 +71,40 @@ pub(super) static FUNCTIONS: &[Function] = &[
         })
     }),
 ];
+
+/// The widths of a histogram's buckets; a histogram in JSON as it is. NULL for an unknown kind.
+fn decode_histogram(frame: &Frame<'_>) -> SqlResult<Column> {
+    let (kinds, histograms) = (frame.bytes(0), frame.bytes(1));
+    let mut out = BytesOut::new(frame.rows);
+    for row in 0..frame.rows {
+        out.write(|buffer| {
+            let (Some(kind), Some(bytes)) = (kinds.get(row), histograms.get(row)) else {
+                return false;
+            };
+            let is = |name: &str| kind.eq_ignore_ascii_case(name.as_bytes());
+            if is("JSON_HB") {
+                buffer.extend_from_slice(bytes);
+            } else if is("SINGLE_PREC_HB") {
+                put_widths(bytes.iter().map(|end| f64::from(*end) / 255.0), 3, buffer);
+            } else if is("DOUBLE_PREC_HB") {
+                let ends = bytes.chunks_exact(2).map(|end| u16::from_le_bytes([end[0], end[1]]));
+                put_widths(ends.map(|end| f64::from(end) / 65_535.0), 5, buffer);
+            }
+            is("JSON_HB") || is("SINGLE_PREC_HB") || is("DOUBLE_PREC_HB")
+        });
+    }
+    Ok(out.finish())
+}
+
+/// The differences of the ends of buckets, the last to 1.
+fn put_widths(ends: impl Iterator<Item = f64>, decimals: usize, buffer: &mut Vec<u8>) {
+    let mut last = 0.0;
+    for end in ends {
+        buffer.extend_from_slice(format!("{:.decimals$},", end - last).as_bytes());
+        last = end;
+    }
+    buffer.extend_from_slice(format!("{:.decimals$}", 1.0 - last).as_bytes());
+}
 
 /// A function with an ASCII result, converted to the charset of the result.
 fn ascii_result(frame: &Frame<'_>, write: fn(&[u8], &mut Vec<u8>)) -> SqlResult<Column> {

@@ -270,7 +270,7 @@ impl Builder<'_> {
             return (rows * estimator.all(used)).max(1e-6);
         }
         let alternatives = bounds.ranges.len() as f64;
-        let distinct = prefix_distinct(&info.table, at, bounds.equal_parts, rows);
+        let distinct = prefix_distinct(&info.table, (at, bounds.equal_parts), rows, self.source);
         let by_key = alternatives * rows / distinct;
         let by_value = rows * estimator.all(used);
         let outside = by_value < by_key * 0.01;

@@ -159,7 +159,8 @@ impl Builder<'_> {
                 whole || prefix
             })
             .map(|(i, index)| {
-                prefix_distinct(&info.table, i, columns.len().min(index.parts.len()), rows)
+                let parts = columns.len().min(index.parts.len());
+                prefix_distinct(&info.table, (i, parts), rows, self.source)
             })
             .max_by(f64::total_cmp)
     }

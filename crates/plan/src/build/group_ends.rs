@@ -182,7 +182,8 @@ impl Builder<'_> {
         let rows = table_rows(&info.table, self.source);
         let examined = self.range_rows(info, at, bounds, conditions, rows);
         let share = (examined / rows.max(1.0)).min(1.0);
-        (prefix_distinct(&info.table, at, parts, rows) * share).clamp(1.0, examined.max(1.0))
+        (prefix_distinct(&info.table, (at, parts), rows, self.source) * share)
+            .clamp(1.0, examined.max(1.0))
     }
 }
 

@@ -158,7 +158,10 @@ impl Builder<'_> {
         lookup.entry_locks = entry_suffices(info, index, read);
         let found = match lookup.unique {
             true => 1.0,
-            false => leaf.table_rows / prefix_distinct(&info.table, at, parts, leaf.table_rows),
+            false => {
+                leaf.table_rows
+                    / prefix_distinct(&info.table, (at, parts), leaf.table_rows, self.source)
+            }
         };
         lookup.matches = found;
         let fetch = !clustered && !lookup.covering && !lookup.entry_locks;

@@ -195,6 +195,7 @@ pub fn define_like(
         version: 0,
         next_index: 0,
         statistics: None,
+        persistent: None,
         ..source.clone()
     })
 }
@@ -253,6 +254,7 @@ fn assemble(
         version: 0,
         next_index: 0,
         statistics: None,
+        persistent: None,
     }
 }
 

@@ -116,6 +116,7 @@ fn view_of(
         fulltext: Vec::new(),
         next_index: 0,
         statistics: None,
+        persistent: None,
     })
 }
 

@@ -52,7 +52,7 @@ impl Estimator<'_> {
         match self.columns.table_column(id) {
             Some((relation, at)) if at < relation.table.columns.len() => {
                 let rows = table_rows(&relation.table, self.source);
-                column_distinct(&relation.table, at, rows)
+                column_distinct(&relation.table, at, rows, self.source)
             }
             _ => 1_000.0,
         }
@@ -121,7 +121,7 @@ impl Estimator<'_> {
     /// Share of rows whose value is below `point`; `None` without statistics.
     fn share_below(&self, id: ColumnId, point: f64) -> Option<f64> {
         let (relation, at) = self.columns.table_column(id)?;
-        let statistics = column_statistics(&relation.table, at)?;
+        let statistics = column_statistics(&relation.table, at, self.source)?;
         let not_null = 1.0 - statistics.null_fraction;
         let (min, max) = (position(&statistics.min)?, position(&statistics.max)?);
         if point <= min {
@@ -167,7 +167,7 @@ impl Estimator<'_> {
         }
         let known = inner.as_column().and_then(|id| {
             let (relation, at) = self.columns.table_column(id)?;
-            column_statistics(&relation.table, at)
+            column_statistics(&relation.table, at, self.source)
         });
         known.map_or(0.1, |s| s.null_fraction)
     }
@@ -203,7 +203,7 @@ impl Estimator<'_> {
         let Some((relation, at)) = self.columns.table_column(column) else {
             return 1.0 / self.distinct(column).max(1.0);
         };
-        let Some(statistics) = column_statistics(&relation.table, at) else {
+        let Some(statistics) = column_statistics(&relation.table, at, self.source) else {
             return 1.0 / self.distinct(column).max(1.0);
         };
         let share = (1.0 - statistics.null_fraction) / statistics.distinct.max(1.0);

@@ -1,7 +1,7 @@
 //! Row and distinct counts of tables and their columns. Where no statistics exist, the constants
 //! here are the guess.
 
-use selkie_catalog::{ColumnStatistics, TableInfo};
+use selkie_catalog::{ColumnStatistics, Statistics, TableInfo};
 use selkie_types::TypeKind;
 
 use crate::settings::StatisticsSource;
@@ -17,19 +17,37 @@ pub(crate) fn table_rows(table: &TableInfo, source: &dyn StatisticsSource) -> f6
     source.table_rows(table).or_else(analysed).unwrap_or(UNKNOWN_ROWS).max(1.0)
 }
 
-/// ANALYZE's statistics of a column, if it ran.
-pub(super) fn column_statistics(table: &TableInfo, column: usize) -> Option<&ColumnStatistics> {
-    table.statistics.as_ref()?.columns.get(column)?.as_ref()
+/// Statistics of a table: those of users' tables, if they are used, before those of ANALYZE.
+fn statistics<'t>(
+    table: &'t TableInfo,
+    source: &dyn StatisticsSource,
+) -> impl Iterator<Item = &'t Statistics> + use<'t> {
+    let persistent = table.persistent.as_deref().filter(|_| source.uses_stat_tables());
+    persistent.into_iter().chain(table.statistics.as_deref())
+}
+
+/// Statistics of a column, if there are any.
+pub(super) fn column_statistics<'t>(
+    table: &'t TableInfo,
+    column: usize,
+    source: &dyn StatisticsSource,
+) -> Option<&'t ColumnStatistics> {
+    statistics(table, source).find_map(|found| found.columns.get(column)?.as_ref())
 }
 
 /// Distinct values of a column in a table of `rows` rows.
-pub(crate) fn column_distinct(table: &TableInfo, column: usize, rows: f64) -> f64 {
-    if let Some(statistics) = column_statistics(table, column) {
+pub(crate) fn column_distinct(
+    table: &TableInfo,
+    column: usize,
+    rows: f64,
+    source: &dyn StatisticsSource,
+) -> f64 {
+    if let Some(statistics) = column_statistics(table, column, source) {
         return statistics.distinct.clamp(1.0, rows.max(1.0));
     }
     for (at, index) in table.def.indexes.iter().enumerate() {
         if index.parts[0].column == column {
-            return prefix_distinct(table, at, 1, rows);
+            return prefix_distinct(table, (at, 1), rows, source);
         }
     }
     let guess = rows * UNKNOWN_DISTINCT;
@@ -45,20 +63,26 @@ pub(crate) fn column_distinct(table: &TableInfo, column: usize, rows: f64) -> f6
 }
 
 /// Distinct keys of the first `parts` parts of an index.
-pub(crate) fn prefix_distinct(table: &TableInfo, index: usize, parts: usize, rows: f64) -> f64 {
+pub(crate) fn prefix_distinct(
+    table: &TableInfo,
+    (index, parts): (usize, usize),
+    rows: f64,
+    source: &dyn StatisticsSource,
+) -> f64 {
     let def = &table.def.indexes[index];
     // The clustered key follows the parts.
     let identified = parts > def.parts.len();
     if identified || def.is_unique() && parts == def.parts.len() {
         return rows.max(1.0);
     }
-    let known = table.statistics.as_ref().and_then(|s| s.indexes.get(index));
-    if let Some(distinct) = known.and_then(|i| i.prefix_distinct.get(parts - 1)) {
+    let of_index =
+        |found: &Statistics| found.indexes.get(index)?.prefix_distinct.get(parts - 1).copied();
+    if let Some(distinct) = statistics(table, source).find_map(of_index) {
         return distinct.clamp(1.0, rows.max(1.0));
     }
     let columns = def.parts[..parts].iter();
     let product: f64 = columns
-        .map(|part| match column_statistics(table, part.column) {
+        .map(|part| match column_statistics(table, part.column, source) {
             Some(statistics) => statistics.distinct.max(1.0),
             None => (rows * UNKNOWN_DISTINCT).max(1.0),
         })

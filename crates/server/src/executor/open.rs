@@ -79,6 +79,8 @@ pub(crate) fn open_backend(
     instance.engines.iter().for_each(|engine| engine.observe(Arc::clone(&watcher)));
     create_system_schema(&instance, settings)
         .map_err(|e| format!("Can't create the database mysql: {e}"))?;
+    selkie_exec::load_statistics(&instance)
+        .map_err(|e| format!("Can't read the statistics of tables: {e}"))?;
     AccountTables::open(&instance)
         .and_then(|tables| tables.attach(accounts))
         .map_err(|e| format!("Can't open the privilege tables: {e}"))?;

@@ -109,6 +109,7 @@ impl Values<'_> {
             standard_compliant_cte: self.flag(ids.standard_compliant_cte),
             updatable_views_with_limit: self.flag(ids.updatable_views_with_limit),
             note_unusable_keys: self.number(ids.note_verbosity) & 2 != 0,
+            use_stat_tables: self.number(ids.use_stat_tables) != 0,
         }
     }
 

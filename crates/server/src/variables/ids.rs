@@ -60,7 +60,7 @@ ids! {
     system_time_zone thread_handling thread_pool_idle_timeout thread_pool_max_threads
     thread_pool_oversubscribe thread_pool_prio_kickup_timer thread_pool_priority thread_pool_size
     thread_pool_stall_limit time_zone timestamp tmpdir tx_isolation tx_read_only unique_checks
-    updatable_views_with_limit version version_comment version_compile_machine version_compile_os
+    updatable_views_with_limit use_stat_tables version version_comment version_compile_machine version_compile_os
     wait_timeout warning_count
 }
 

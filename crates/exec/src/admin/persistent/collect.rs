@@ -1,0 +1,320 @@
+//! The exact statistics of ANALYZE ... PERSISTENT: a scan of the table for each column, and one of
+//! each index.
+//!
+//! Must not keep more than one column in memory. A column that is larger than [`MOST_BYTES`] is
+//! thinned: every second of its values is dropped, as often as it takes.
+
+use std::sync::Arc;
+
+use selkie_catalog::TableInfo;
+use selkie_engine::{RowSet, Scan};
+use selkie_expr::EvalContext;
+use selkie_types::{BATCH_ROWS, Batch, ByteRows, Column, ColumnData, SqlResult, SqlType};
+
+use crate::op::{RowBuffer, put_key, sorted};
+use crate::query::execution::Execution;
+use crate::run::open_table;
+use crate::run::scan::Decoder;
+use crate::state::error::{corrupt, from_engine};
+
+/// Bytes of a column's values that are kept whole.
+const MOST_BYTES: usize = 256 << 20;
+
+/// Share of the rows to be read, as `analyze_sample_percentage` says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Sample {
+    /// All rows.
+    All,
+    /// One of so many rows.
+    OneOf(u64),
+}
+
+impl Sample {
+    /// Of a percentage, 0 to 100, and the number of rows. With 0 the server decides: a large table
+    /// is not read whole.
+    pub(super) fn of(percentage: f64, rows: u64) -> Self {
+        const WHOLE: u64 = 50_000;
+        let step = match percentage {
+            p if p <= 0.0 => rows / WHOLE,
+            p => (100.0 / p).round() as u64,
+        };
+        if step > 1 { Self::OneOf(step) } else { Self::All }
+    }
+
+    fn step(self) -> u64 {
+        match self {
+            Self::All => 1,
+            Self::OneOf(step) => step,
+        }
+    }
+}
+
+/// A column's values, sorted.
+pub(super) struct Sorted {
+    /// Rows read, NULL or not.
+    pub(super) rows: u64,
+    /// Those of them that are NULL.
+    pub(super) nulls: u64,
+    /// Bytes of the values that are not NULL, if they vary.
+    pub(super) bytes: u64,
+    /// One of so many values was looked at.
+    pub(super) step: u64,
+    /// The different values, each once, ascending.
+    pub(super) values: Column,
+    /// Number of rows of each, of those looked at.
+    pub(super) counts: Vec<u64>,
+}
+
+impl Sorted {
+    /// Values that are not NULL for each different value, as a numerator and a denominator. Of a
+    /// sample, values met once stand for others that were not met.
+    pub(super) fn frequency(&self) -> (u64, u64) {
+        let (values, different) = (self.rows - self.nulls, self.counts.len() as u64);
+        if self.step == 1 || values == 0 {
+            return (values, different);
+        }
+        let seen: u64 = self.counts.iter().sum();
+        let once = self.counts.iter().filter(|count| **count == 1).count() as f64;
+        let (n, d, all) = (seen as f64, different as f64, (seen * self.step) as f64);
+        let estimate = n * d / (n - once + once * n / all);
+        (seen * self.step, estimate.clamp(d, all).round() as u64)
+    }
+}
+
+/// Number of rows of a table.
+pub(super) fn count(execution: &Execution<'_>, table: &TableInfo) -> SqlResult<u64> {
+    let mut rows = 0;
+    each_batch(execution, table, &Scan { fixed_only: true, ..Scan::default() }, |set| {
+        rows += set.rows.len() as u64;
+        Ok(())
+    })?;
+    Ok(rows)
+}
+
+fn each_batch(
+    execution: &Execution<'_>,
+    table: &TableInfo,
+    scan: &Scan,
+    mut see: impl FnMut(&RowSet) -> SqlResult<()>,
+) -> SqlResult<()> {
+    let Execution { instance, session, control, .. } = execution;
+    let open = open_table(instance, session, table)?;
+    let failed = |e| from_engine(e, &table.def);
+    let mut cursor = open.handle.table.scan(open.trx, *control, scan).map_err(failed)?;
+    let mut set = RowSet::default();
+    loop {
+        set.clear();
+        let more = cursor.next_batch(&mut set, BATCH_ROWS).map_err(failed)?;
+        control.check()?;
+        see(&set)?;
+        if !more {
+            return Ok(());
+        }
+    }
+}
+
+/// Reads a stored column.
+pub(super) fn column(
+    execution: &Execution<'_>,
+    table: &TableInfo,
+    at: usize,
+    sample: Sample,
+) -> SqlResult<Sorted> {
+    let layout = &table.def.layout;
+    let mut found = Found::default();
+    let (mut seen, step) = (0u64, sample.step());
+    let scan = Scan { fixed_only: layout.is_fixed(at), ..Scan::default() };
+    each_batch(execution, table, &scan, |set| {
+        let values = layout.decode(&set.rows, at).map_err(corrupt)?;
+        let is_chosen = |row: &u32| (seen + u64::from(*row)).is_multiple_of(step);
+        let chosen: Vec<u32> = (0..values.len() as u32).filter(is_chosen).collect();
+        seen += values.len() as u64;
+        found.add(&values, &chosen)
+    })?;
+    found.sorted(&table.columns[at].ty, step)
+}
+
+/// Values of a column as far as it is read.
+struct Found {
+    rows: u64,
+    nulls: u64,
+    bytes: u64,
+    /// Values met that are not NULL.
+    present: u64,
+    /// One of so many of them is kept.
+    thinned: u64,
+    kept: RowBuffer,
+}
+
+impl Default for Found {
+    fn default() -> Self {
+        Self { rows: 0, nulls: 0, bytes: 0, present: 0, thinned: 1, kept: RowBuffer::default() }
+    }
+}
+
+impl Found {
+    /// Adds the values at positions `rows`.
+    fn add(&mut self, values: &Column, rows: &[u32]) -> SqlResult<()> {
+        let is_there = |row: &u32| !values.is_null(*row as usize);
+        let mut there: Vec<u32> = rows.iter().copied().filter(is_there).collect();
+        self.rows += rows.len() as u64;
+        self.nulls += (rows.len() - there.len()) as u64;
+        if let ColumnData::Bytes(v) = values.data() {
+            let length = |row: &u32| v.get(values.physical_row(*row as usize)).len() as u64;
+            self.bytes += there.iter().map(length).sum::<u64>();
+        }
+        let before = self.present;
+        self.present += there.len() as u64;
+        if self.thinned > 1 {
+            let mut number = before;
+            there.retain(|_| {
+                number += 1;
+                (number - 1).is_multiple_of(self.thinned)
+            });
+        }
+        if there.is_empty() {
+            return Ok(());
+        }
+        let count = there.len();
+        self.kept.append(&Batch::new(vec![Arc::new(values.gather(&there))], count))?;
+        if self.kept.column_memory(0) > MOST_BYTES {
+            self.thin()?;
+        }
+        Ok(())
+    }
+
+    /// Drops every second value that is kept.
+    fn thin(&mut self) -> SqlResult<()> {
+        self.thinned *= 2;
+        let half: Vec<u32> = (0..self.kept.len() as u32).step_by(2).collect();
+        let column = self.kept.gather_column(0, &half);
+        self.kept = RowBuffer::default();
+        self.kept.append(&Batch::new(vec![column], half.len()))
+    }
+
+    fn sorted(self, ty: &SqlType, step: u64) -> SqlResult<Sorted> {
+        let Self { rows, nulls, bytes, thinned, kept, .. } = self;
+        let empty = || Arc::new(Column::nulls(ty.physical(), 0, 0));
+        let values = kept.batch().columns().first().cloned().unwrap_or_else(empty);
+        let mut keys = ByteRows::with_capacity(values.len());
+        for row in 0..values.len() {
+            selkie_meter::spend(32)?;
+            put_key(ty, false, &values, row, keys.buffer());
+            keys.end_row();
+        }
+        let (mut firsts, mut counts) = (Vec::new(), Vec::<u64>::new());
+        let mut last = None;
+        for row in sorted(&keys)? {
+            let key = keys.get(row as usize);
+            match counts.last_mut() {
+                Some(count) if last == Some(key) => *count += 1,
+                _ => {
+                    firsts.push(row);
+                    counts.push(1);
+                }
+            }
+            last = Some(key);
+        }
+        let step = step * thinned;
+        Ok(Sorted { rows, nulls, bytes, step, values: values.gather(&firsts), counts })
+    }
+}
+
+/// Rows with a key, and different keys among them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Prefix {
+    /// Rows in which no part of the prefix is NULL.
+    pub(super) rows: u64,
+    /// Different keys of them.
+    pub(super) keys: u64,
+}
+
+/// Reads an index in its order: one element for the first part, the first two, and so on, with
+/// the columns `behind`, which follow in its order. Nothing is known from a part on that holds
+/// only a prefix of its column.
+pub(super) fn index(
+    execution: &Execution<'_>,
+    table: &TableInfo,
+    at: usize,
+    behind: Vec<usize>,
+) -> SqlResult<Vec<Option<Prefix>>> {
+    let def = &table.def.indexes[at];
+    let whole = def.parts.iter().take_while(|part| part.prefix.is_none());
+    let mut columns: Vec<usize> = whole.map(|part| part.column).collect();
+    if columns.len() == def.parts.len() {
+        columns.extend(behind);
+    }
+    let mut counter = PrefixCounter::new(table, &columns);
+    if !columns.is_empty() {
+        read_index(execution, table, at, &columns, &mut counter)?;
+    }
+    let missing = def.parts.len().saturating_sub(columns.len());
+    let known = counter.prefixes.into_iter().map(Some);
+    Ok(known.chain(std::iter::repeat_n(None, missing)).collect())
+}
+
+fn read_index(
+    execution: &Execution<'_>,
+    table: &TableInfo,
+    at: usize,
+    columns: &[usize],
+    counter: &mut PrefixCounter<'_>,
+) -> SqlResult<()> {
+    let session = &*execution.session;
+    let open = open_table(execution.instance, session, table)?;
+    let clustered = table.def.primary().is_some() && at == 0;
+    let decoder = match clustered {
+        true => Decoder::new(table, columns),
+        false => Decoder::of_entries(table, &open.handle.codecs, at, columns),
+    };
+    let want_keys = !clustered && decoder.wants_keys();
+    let scan = Scan { index: Some(at), covering: !clustered, want_keys, ..Scan::default() };
+    let now = session.values.statement_start.get();
+    let eval = EvalContext::new(session.type_context(), session, now);
+    each_batch(execution, table, &scan, |set| match decoder.decode(&eval, set)? {
+        Some((batch, _)) => counter.add(&batch),
+        None => Ok(()),
+    })
+}
+
+/// Counts keys that come in order.
+struct PrefixCounter<'t> {
+    types: Vec<&'t SqlType>,
+    prefixes: Vec<Prefix>,
+    /// Key of the row before, and the end of each of its parts.
+    last: (Vec<u8>, Vec<usize>),
+}
+
+impl<'t> PrefixCounter<'t> {
+    fn new(table: &'t TableInfo, columns: &[usize]) -> Self {
+        let types: Vec<&SqlType> = columns.iter().map(|at| &table.columns[*at].ty).collect();
+        let prefixes = vec![Prefix::default(); types.len()];
+        Self { types, prefixes, last: Default::default() }
+    }
+
+    fn add(&mut self, batch: &Batch) -> SqlResult<()> {
+        let (mut key, mut ends) = (Vec::new(), Vec::new());
+        for row in 0..batch.rows() {
+            selkie_meter::spend(64)?;
+            key.clear();
+            ends.clear();
+            let (mut is_null, mut is_new) = (false, false);
+            for (part, (ty, prefix)) in self.types.iter().zip(&mut self.prefixes).enumerate() {
+                let column = batch.column(part);
+                let start = key.len();
+                put_key(ty, false, column, row, &mut key);
+                ends.push(key.len());
+                is_null |= column.is_null(row);
+                let old = self.last.1.get(part).map(|end| &self.last.0[start.min(*end)..*end]);
+                is_new |= old != Some(&key[start..]);
+                if !is_null {
+                    prefix.rows += 1;
+                    prefix.keys += u64::from(is_new);
+                }
+            }
+            std::mem::swap(&mut self.last.0, &mut key);
+            std::mem::swap(&mut self.last.1, &mut ends);
+        }
+        Ok(())
+    }
+}
