@@ -115,7 +115,7 @@ struct Bucket<'a> {
 }
 
 /// The text of a histogram with about `size` buckets; `at` is the time of day that it shows. A
-/// value of as many rows as a bucket may hold has a bucket of its own.
+/// value of more rows than a bucket may hold has a bucket of its own.
 pub fn json(size: usize, at: &str, version: &str, runs: &[Run<Bound>]) -> JsonHistogram {
     let total: u64 = runs.iter().map(|run| run.rows).sum();
     let buckets = buckets(total.div_ceil(size.max(1) as u64).max(1), runs);
@@ -147,7 +147,7 @@ fn buckets(capacity: u64, runs: &[Run<Bound>]) -> Vec<Bucket<'_>> {
     let mut done: Vec<Bucket<'_>> = Vec::new();
     let mut open: Option<Bucket<'_>> = None;
     for run in runs {
-        if run.rows >= capacity {
+        if run.rows > capacity {
             done.extend(open.take());
             done.push(Bucket { start: &run.value, rows: run.rows, distinct: 1 });
             continue;

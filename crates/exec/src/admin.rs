@@ -12,7 +12,7 @@ use selkie_catalog::{TableInfo, TableKind, View};
 use selkie_engine::Optimizes;
 use selkie_expr::VariableScope;
 use selkie_plan::physical::OutputColumn;
-use selkie_sql::ast::{MaintenanceAction, TableMaintenance};
+use selkie_sql::ast::{MaintenanceAction, PersistentFor, TableMaintenance};
 use selkie_types::error::catalogue::ER_VIEW_INVALID;
 use selkie_types::{Privileges, SqlError, SqlResult, TypeKind, Value};
 
@@ -175,9 +175,10 @@ fn analyze_table(
     }
     // The statistics above ended the transaction.
     execution.begin_on(table)?;
-    let whole = persistent::collect(execution, table, statement.persistent.as_ref())?;
+    let only = statement.persistent.as_ref();
+    let whole = persistent::collect(execution, table, only)?;
     let last = if whole { analyzed(table, known) } else { invalid_argument() };
-    Ok([collected()].into_iter().chain(uncollected(table)).chain([last]).collect())
+    Ok([collected()].into_iter().chain(uncollected(table, only)).chain([last]).collect())
 }
 
 /// The last message of ANALYZE.
@@ -226,9 +227,17 @@ fn optimize(execution: &mut Execution<'_>, table: &TableInfo) -> SqlResult<Vec<M
     })
 }
 
-/// Warnings for text and BLOB columns. Compat: MariaDB collects no statistics for them and says so.
-fn uncollected(table: &TableInfo) -> impl Iterator<Item = Message> + '_ {
-    let long = table.columns.iter().filter(|column| column.ty.is_text_or_blob());
+/// Warnings for text and BLOB columns that are asked for. Compat: MariaDB collects no statistics
+/// for them and says so.
+fn uncollected(table: &TableInfo, only: Option<&PersistentFor>) -> impl Iterator<Item = Message> {
+    let only = only.and_then(|only| only.columns.as_deref());
+    let is_asked = move |name: &str| {
+        only.is_none_or(|list| list.iter().any(|asked| asked.value.eq_ignore_ascii_case(name)))
+    };
+    let long = table
+        .columns
+        .iter()
+        .filter(move |column| column.ty.is_text_or_blob() && is_asked(&column.name));
     let say =
         |name: &str| format!("Engine-independent statistics are not collected for column '{name}'");
     long.map(move |column| ("Warning", say(&column.name)))

@@ -13,52 +13,69 @@ const WEIGHTS: usize = 8;
 /// The ends of a column.
 pub(super) struct Places<'t> {
     ty: &'t SqlType,
-    min: f64,
-    max: f64,
+    min: Number,
+    max: Number,
+}
+
+/// A value as a number. Differences of weights are exact, those of other numbers are not.
+#[derive(Clone, Copy)]
+enum Number {
+    Real(f64),
+    Weights(u64),
+}
+
+impl Number {
+    /// The number above `other`, 0 if it is below.
+    fn above(self, other: Self) -> f64 {
+        match (self, other) {
+            (Self::Weights(a), Self::Weights(b)) => a.saturating_sub(b) as f64,
+            (Self::Real(a), Self::Real(b)) => (a - b).max(0.0),
+            _ => 0.0,
+        }
+    }
 }
 
 impl<'t> Places<'t> {
     /// For sorted values, at least one.
     pub(super) fn new(ty: &'t SqlType, values: &Column) -> Self {
         let (first, last) = (values.value(0), values.value(values.len() - 1));
-        let mut places = Self { ty, min: 0.0, max: 0.0 };
-        (places.min, places.max) = (places.number(&first), places.number(&last));
-        places
+        Self { ty, min: number(ty, &first), max: number(ty, &last) }
     }
 
     /// The place of a value.
     pub(super) fn of(&self, value: &Value) -> f64 {
-        if self.max <= self.min {
+        let all = self.max.above(self.min);
+        if all <= 0.0 {
             return 1.0;
         }
-        ((self.number(value) - self.min) / (self.max - self.min)).clamp(0.0, 1.0)
+        (number(self.ty, value).above(self.min) / all).min(1.0)
     }
+}
 
-    fn number(&self, value: &Value) -> f64 {
-        match value {
-            Value::Null => 0.0,
-            Value::Int(v) => *v as f64,
-            Value::UInt(v) => *v as f64,
-            Value::Double(v) => *v,
-            Value::Decimal(v) => v.to_f64(),
-            Value::Date(v) => f64::from(v.to_number()),
-            Value::DateTime(v) => v.to_number() as f64,
-            Value::Time(v) => v.to_number() as f64,
-            Value::Bytes(text) => self.text(text),
-        }
-    }
+fn number(ty: &SqlType, value: &Value) -> Number {
+    Number::Real(match value {
+        Value::Null => 0.0,
+        Value::Int(v) => *v as f64,
+        Value::UInt(v) => *v as f64,
+        Value::Double(v) => *v,
+        Value::Decimal(v) => v.to_f64(),
+        Value::Date(v) => f64::from(v.to_number()),
+        Value::DateTime(v) => v.to_number() as f64,
+        Value::Time(v) => v.to_number() as f64,
+        Value::Bytes(text) => return Number::Weights(weights(ty, text)),
+    })
+}
 
-    fn text(&self, text: &[u8]) -> f64 {
-        let mut weights = Vec::new();
-        if self.ty.collation.is_binary() || self.ty.fixed_binary().is_some() {
-            weights.extend_from_slice(text);
-        } else {
-            let options = WeightOptions { characters: Some(WEIGHTS), ..Default::default() };
-            self.ty.collation.info().weight_string(text, options, &mut weights);
-        }
-        weights.resize(WEIGHTS, 0);
-        weights.iter().fold(0.0, |all, byte| all * 256.0 + f64::from(*byte))
+fn weights(ty: &SqlType, text: &[u8]) -> u64 {
+    let mut weights = Vec::new();
+    if ty.collation.is_binary() || ty.fixed_binary().is_some() {
+        weights.extend_from_slice(text);
+    } else {
+        let options = WeightOptions { characters: Some(WEIGHTS), ..Default::default() };
+        ty.collation.info().weight_string(text, options, &mut weights);
     }
+    weights.resize(WEIGHTS, 0);
+    weights.iter().fold(0, |all, byte| all << 8 | u64::from(*byte))
 }
 
 #[cfg(test)]
