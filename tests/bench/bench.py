@@ -13,7 +13,11 @@ import sys
 import tempfile
 import time
 
+import pymysql
+
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../pages"))
+import library  # noqa: E402
 from selkie import Server, free_port  # noqa: E402
 
 SMALL = ["--tables", "2", "--rows", "1000", "--pool", "64M", "--log", "64M"]
@@ -32,7 +36,7 @@ class Bench:
         return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
     def data(self, command):
-        return [] if command in ("compare", "floor") else ["--data", self.folder]
+        return [] if command in ("compare", "floor", "record") else ["--data", self.folder]
 
     def run(self, *arguments, code=0):
         process = self.start(*arguments)
@@ -104,6 +108,69 @@ def floor(bench):
         assert server.wait(10) == 130
 
 
+def recordings(bench):
+    """What an application sends through the recorder is in the recording, and is played."""
+    folder = os.path.join(os.path.dirname(__file__), "../pages")
+    setup = os.path.join(folder, "library.sql")
+    server = Server(bench.binary).start()
+    try:
+        small = ["--servers", f"a=127.0.0.1:{server.port},b=127.0.0.1:{server.port}", "--repeat", "1", "--warmup", "0"]
+        bench.run("replay", os.path.join(folder, "page-a.txt"), *small, "--setup", setup, "--seconds", "0.1",
+                  "--class-seconds", "0")
+        for page, pages in (("a", 8), ("b", 4)):
+            recorded = record(bench, server, lambda port, page=page, pages=pages: library.drive(port, page, pages))
+            with open(os.path.join(folder, f"page-{page}.txt")) as file:
+                assert file.read() == recorded, f"page-{page}.txt is not what library.py sends"
+        recorded = record(bench, server, prepared)
+        assert "\nprepare SELECT v FROM conf WHERE k = ?\nexecute 1 " in recorded and "\nuse library\n" in recorded, recorded
+        assert recorded.count("\nconnect\n") == 1, recorded
+        path = os.path.join(bench.folder, "recording")
+        for keep in ([], ["--keep"]):
+            text = bench.run("replay", path, *small, "--clients", "1,2", "--seconds", "0.2", "--class-seconds", "0.1", *keep,
+                             "--out", bench.out("replay"))
+            assert "execute: SELECT v FROM conf WHERE k = ?" in text and "a 1146: " in text, text
+        assert {m["name"] for m in bench.report("replay")["measures"]} >= {"replay/pages/2/a", "replay/class/connect and leave/b"}
+    finally:
+        server.kill()
+        server.remove()
+    assert "first line" in bench.run("replay", setup, "--servers", "a=127.0.0.1:1", code=1)
+
+
+def record(bench, server, drive):
+    port, path = free_port(), os.path.join(bench.folder, "recording")
+    recorder = bench.start("record", path, "--port", str(port), "--server", f"127.0.0.1:{server.port}")
+    try:
+        assert "listening" in recorder.stdout.readline()
+        drive(port)
+    finally:
+        recorder.send_signal(signal.SIGINT)
+        assert recorder.wait(10) == 130
+    with open(path) as file:
+        return file.read()
+
+
+def prepared(port):
+    """Prepared statements, an error, and a text that is not ASCII, as bytes of the protocol."""
+    client = Server.connect(type("At", (), {"port": port}))
+    client.select_db("library")
+    for payload in (b"\x16SELECT v FROM conf WHERE k = ?",):
+        client._execute_command(payload[0], payload[1:])
+        answer = [client._read_packet() for _ in range(5)][0]
+        number = answer.get_all_data()[1:5]
+    for key in (b"key_1", b"key_2"):
+        client._execute_command(0x17, number + b"\0\1\0\0\0" + b"\0\1\xfd\0" + bytes([len(key)]) + key)
+        for _ in range(5):
+            client._read_packet()
+    client._execute_command(0x19, number)
+    with client.cursor() as cursor:
+        cursor.execute("SELECT '\u00e9\n\\\\'")
+        try:
+            cursor.execute("SELECT 1 FROM nowhere")
+        except pymysql.MySQLError as error:
+            assert error.args[0] == 1146, error
+    client.close()
+
+
 def what_goes_wrong(bench):
     assert "cannot connect" in bench.run("oltp", "--servers", f"x=127.0.0.1:{free_port()}", code=1)
     assert "neither selkie" in bench.run("oltp", "--servers", "oracle", code=1)
@@ -135,7 +202,7 @@ def what_goes_wrong(bench):
 def main():
     bench = Bench(os.path.abspath(sys.argv[1]))
     try:
-        for test in (commands, open_loop, comparison, floor, what_goes_wrong):
+        for test in (commands, open_loop, comparison, floor, recordings, what_goes_wrong):
             test(bench)
             print(f"bench: {test.__name__} ok", flush=True)
     finally:

@@ -14,6 +14,7 @@ mod floor;
 mod insert;
 mod machine;
 mod oltp;
+mod pages;
 mod report;
 mod server;
 mod stop;

@@ -9,6 +9,8 @@ mod floor;
 mod micro;
 mod oltp;
 mod options;
+mod record;
+mod replay;
 mod stalls;
 mod sweep;
 
@@ -35,6 +37,8 @@ pub fn main(arguments: &[String]) -> ExitCode {
         Some(("stalls", options)) => stalls::run(options),
         Some(("micro", options)) => micro::run(options),
         Some(("dbt3", options)) => dbt3::run(options),
+        Some(("record", options)) => record::run(options),
+        Some(("replay", options)) => replay::run(options),
         Some(("floor", options)) => floor::run(options),
         Some(("compare", options)) => compare::run(options),
         _ => Ok(()),
@@ -67,6 +71,8 @@ fn command() -> Command {
         .subcommand(stalls::command())
         .subcommand(micro::command())
         .subcommand(dbt3::command())
+        .subcommand(record::command())
+        .subcommand(replay::command())
         .subcommand(floor::command())
         .subcommand(compare::command())
 }

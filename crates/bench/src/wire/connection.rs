@@ -2,7 +2,7 @@
 //! login, then only its socket, without waiting.
 
 use std::fmt;
-use std::io::{self, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
@@ -10,7 +10,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::auth::{Greeting, proof};
-use super::packet::{Reader, begin_packet, end_packet, read_packet};
+use super::packet::{LONGEST, Reader, begin_packet, end_packet, read_packet};
+use super::response::{Outcome, Scanner};
 use super::rows::{Answer, ServerError, column_name, text_row};
 use crate::error::{Failure, Result};
 
@@ -98,6 +99,7 @@ impl Read for Socket {
 const CAPABILITIES: u32 = 0x1 | 0x8 | 0x80 | 0x200 | 0x2000 | 0x8000 | 0x2_0000 | 0x8_0000;
 /// utf8mb4_general_ci.
 const CHARSET: u8 = 45;
+const COM_QUIT: u8 = 1;
 const COM_QUERY: u8 = 3;
 const COM_STMT_PREPARE: u8 = 0x16;
 /// First byte of a request for the content of a file.
@@ -197,6 +199,40 @@ impl Connection {
         self.answer()
     }
 
+    /// Sends a command that has an answer, and finds the end of the answer.
+    pub(crate) fn exchange(&mut self, command: u8, argument: &[u8]) -> Result<Outcome> {
+        self.tell(command, argument)?;
+        let mut scanner = Scanner::default();
+        loop {
+            let bytes = self.socket.fill_buf()?;
+            if bytes.is_empty() {
+                return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
+            }
+            let outcome = scanner.feed(bytes).map_err(|_| Failure::malformed())?;
+            let read = bytes.len();
+            self.socket.consume(read);
+            if let Some(outcome) = outcome {
+                return Ok(outcome);
+            }
+        }
+    }
+
+    /// Sends a command that has no answer.
+    pub(crate) fn tell(&mut self, command: u8, argument: &[u8]) -> Result<()> {
+        self.command(command, argument)
+    }
+
+    /// Ends the connection: waits until the server has closed it.
+    pub(crate) fn leave(mut self) -> Result<()> {
+        self.command(COM_QUIT, &[])?;
+        match self.socket.fill_buf() {
+            Ok([]) => Ok(()),
+            Ok(_) => Err(Failure::malformed()),
+            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// Prepares a statement.
     pub(crate) fn prepare(&mut self, text: &str) -> Result<Prepared> {
         self.command(COM_STMT_PREPARE, text.as_bytes())?;
@@ -275,6 +311,9 @@ impl Connection {
     }
 
     fn command(&mut self, command: u8, argument: &[u8]) -> Result<()> {
+        if argument.len() + 1 >= LONGEST {
+            return Err(Failure::unsupported("a command of 16 MiB"));
+        }
         let start = self.begin();
         self.out.push(command);
         self.out.extend_from_slice(argument);

@@ -8,6 +8,7 @@ mod packet;
 mod response;
 mod rows;
 
+pub(crate) use auth::{Login, hide_capabilities};
 pub(crate) use connection::{Address, Connection};
 pub(crate) use packet::{begin_packet, end_packet, put_length_encoded};
 pub(crate) use response::{Outcome, Scanner};
