@@ -184,6 +184,11 @@ impl<'a> Writer<'a> {
         Ok(outcome)
     }
 
+    /// Whether other transactions have locked the gap that a new key belongs into.
+    pub(super) fn is_kept_out(&self, file: FileId, key: &[u8]) -> bool {
+        !self.trx.shared.locks.gaps.blocking(self.state.id, file, key).is_empty()
+    }
+
     /// Checks whether a new key may enter the gap it belongs into (I29).
     fn enter_gap(&self, tree: &Tree, key: &[u8]) -> Outcome {
         let holders = self.trx.shared.locks.gaps.blocking(self.state.id, tree.file, key);

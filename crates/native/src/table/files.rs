@@ -13,7 +13,7 @@ use crate::page::{get_u32, get_u64};
 use crate::space::FILE_META_OFFSET;
 use crate::storage::Storage;
 use crate::sync::RwLock;
-use crate::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use crate::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use crate::trx::TrxRecord;
 use hashbrown::HashMap;
 use selkie_engine::{IndexId, TableId};
@@ -32,6 +32,8 @@ pub(crate) struct TableFiles {
     rows: AtomicI64,
     /// Next row number of a table without a primary key; 0: not read yet.
     next_row: AtomicU64,
+    /// The last row inserted with a duplicate in another index than the clustered one failed.
+    expects_duplicates: AtomicBool,
     /// Log position of the table's publication. Older snapshots must not read it; 0: no limit.
     since: AtomicU64,
 }
@@ -93,6 +95,7 @@ impl TableFiles {
             auto: AtomicU64::new(auto.max(1)),
             rows: AtomicI64::new(rows as i64),
             next_row: AtomicU64::new(0),
+            expects_duplicates: AtomicBool::new(false),
             since: AtomicU64::new(0),
         }
     }
@@ -114,6 +117,24 @@ impl TableFiles {
 
     pub(crate) fn add_rows(&self, rows: i64) {
         self.rows.fetch_add(rows, Ordering::Relaxed);
+    }
+
+    /// Whether the next row is likely to have a duplicate. Only a guess: the rows of one table are
+    /// often all of one kind, such as settings that are written again and again.
+    pub(crate) fn expects_duplicates(&self) -> bool {
+        self.expects_duplicates.load(Ordering::Relaxed)
+    }
+
+    /// A row had a duplicate.
+    pub(crate) fn expect_duplicates(&self) {
+        if !self.expects_duplicates() {
+            self.expects_duplicates.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// A row had none.
+    pub(crate) fn expect_no_duplicates(&self) {
+        self.expects_duplicates.store(false, Ordering::Relaxed);
     }
 
     /// Takes a row number. The first call continues after the highest stored number.

@@ -86,12 +86,55 @@ impl NativeTable {
         };
         let auto = self.auto_value(row)?;
         auto.iter().for_each(|auto| self.pass_auto(*auto));
+        if self.files.expects_duplicates()
+            && let Some((index, existing)) = self.find_duplicate(writer, tools, &key, row)?
+        {
+            return Err(EngineError::DuplicateKey { index, row: number, existing });
+        }
         self.put_row(writer, tools, &key, row, auto).map_err(|e| numbered(e, number))?;
         for at in self.secondary() {
             self.index_entry(at, &key, row, &mut tools.entry)?;
-            self.insert_index_entry(writer, tools, at).map_err(|e| numbered(e, number))?;
+            self.insert_index_entry(writer, tools, at).map_err(|e| {
+                if matches!(e, EngineError::DuplicateKey { .. }) {
+                    self.files.expect_duplicates();
+                }
+                numbered(e, number)
+            })?;
         }
         Ok(())
+    }
+
+    /// The index in which an insert of the row would find a duplicate, and the clustered key of the
+    /// row that has it. `None` if there is none, or if the insert would have to wait before it
+    /// finds it. Changes nothing, so that nothing is logged and undone.
+    fn find_duplicate(
+        &self,
+        writer: &Writer<'_>,
+        tools: &mut Tools,
+        key: &[u8],
+        row: &[u8],
+    ) -> EngineResult<Option<(usize, Box<[u8]>)>> {
+        let clustered = &self.files.clustered;
+        let is_new =
+            clustered.read_near(&mut tools.row, Seek::At(key), |node| node.search(key).is_err())?;
+        if !is_new || writer.is_kept_out(clustered.file, key) {
+            return Ok(None);
+        }
+        for at in self.secondary() {
+            self.index_entry(at, key, row, &mut tools.entry)?;
+            if self.def.indexes[at].is_unique() && !tools.entry.any_null {
+                match self.rival(writer, at, &tools.entry)? {
+                    Rival::Row(existing) => return Ok(Some((at, existing))),
+                    Rival::Locked(..) => return Ok(None),
+                    Rival::Nobody => {}
+                }
+            }
+            if writer.is_kept_out(self.trees[at].file, &tools.entry.key) {
+                return Ok(None);
+            }
+        }
+        self.files.expect_no_duplicates();
+        Ok(None)
     }
 
     /// Moves the counter behind a value.
