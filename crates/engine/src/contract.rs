@@ -589,6 +589,11 @@ pub trait Table: Send + Sync {
     /// Statistics that need no reading.
     fn statistics(&self) -> TableStatistics;
 
+    /// Number of rows, as in [`Self::statistics`]; the planner asks for it at every statement.
+    fn rows(&self) -> u64 {
+        self.statistics().rows
+    }
+
     /// Up to `rows` rows spread evenly over the table, for statistics.
     fn sample(
         &self,

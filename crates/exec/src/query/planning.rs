@@ -47,7 +47,7 @@ impl StatisticsSource for EngineStatistics<'_> {
             return None;
         }
         let handle = self.instance.look_into(table)?;
-        Some(handle.table.statistics().rows as f64)
+        Some(handle.table.rows() as f64)
     }
 
     fn uses_stat_tables(&self) -> bool {

@@ -73,7 +73,7 @@ const GROWTH: u64 = 8;
 /// Row count of each of a plan's tables, as known to the engines.
 fn rows_of<'a>(instance: &'a Instance, plan: &'a Plan) -> impl Iterator<Item = u64> + 'a {
     plan.tables.iter().map(|table| match table.has_storage() {
-        true => instance.look_into(table).map_or(0, |handle| handle.table.statistics().rows),
+        true => instance.look_into(table).map_or(0, |handle| handle.table.rows()),
         false => 0,
     })
 }

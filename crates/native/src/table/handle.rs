@@ -205,6 +205,10 @@ impl Table for NativeTable {
         }
     }
 
+    fn rows(&self) -> u64 {
+        self.files.rows()
+    }
+
     fn sample(
         &self,
         trx: &dyn EngineTrx,
