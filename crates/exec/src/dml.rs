@@ -27,8 +27,9 @@ pub(crate) use keeps::reads_row_by_row;
 pub(crate) use row::{check_error, is_false, is_zero};
 pub(crate) use rows::RowChanger;
 
+use crate::Outcome;
 use crate::run::Env;
-use crate::{Outcome, ResultSink};
+use crate::state::sink::PlanSink;
 
 /// Receiver of the rows of RETURNING.
 pub(crate) type Returning<'a> = &'a mut dyn FnMut(&Batch) -> SqlResult<()>;
@@ -51,14 +52,14 @@ pub(crate) fn targets(plan: &Plan) -> impl Iterator<Item = &Arc<TableInfo>> {
 }
 
 /// Runs a plan that changes rows.
-pub(crate) fn run(env: Env<'_>, plan: &Plan, sink: &mut dyn ResultSink) -> SqlResult<Outcome> {
+pub(crate) fn run(env: Env<'_>, plan: &Plan, mut to: PlanSink<'_>) -> SqlResult<Outcome> {
     let has_rows = !plan.output.is_empty();
     if has_rows {
-        sink.planned_columns(&plan.output)?;
+        to.begin(&plan.output)?;
     }
     let mut returning = |batch: &Batch| {
         let batch = crate::run::local_times::to_client(env.eval, &plan.output, batch.clone());
-        sink.batch(&batch)
+        to.sink.batch(&batch)
     };
     let mut outcome = match &plan.root.operator {
         Op::Insert(insert) => insert::run(env, insert, &mut returning)?,

@@ -35,7 +35,8 @@ use crate::state::gate::{Closing, Work};
 use crate::state::guard::guarded;
 use crate::state::metadata::{LockMode, LockTicket};
 use crate::state::session::bump;
-use crate::{Instance, Outcome, ResultSink, Session, dml, op};
+use crate::state::sink::PlanSink;
+use crate::{Instance, Outcome, Session, dml, op};
 
 /// Current time in microseconds since 1970, or the value of `SET timestamp`.
 pub(crate) fn now_micros(session: &Session) -> i64 {
@@ -266,10 +267,11 @@ impl Execution<'_> {
         session.begin_random(&eval);
         bump(&session.core.counters.feature_window_functions, plan.windowed_blocks);
         let env = Env { rt: &runtime, eval: &eval };
+        let sink = PlanSink { sink: *sink, is_kept: running.prepared.is_some() };
         let result = match (dml::changes_rows(plan), &plan.into) {
-            (true, _) => dml::run(env, plan, *sink),
+            (true, _) => dml::run(env, plan, sink),
             (false, Some(target)) => into::run(env, plan, target),
-            (false, None) => select(env, plan, *sink),
+            (false, None) => select(env, plan, sink),
         };
         session.end_random(&eval);
         let result = result.and_then(|outcome| op::tell_incomplete(env).map(|()| outcome));
@@ -291,17 +293,17 @@ pub(crate) fn keep_conditions(session: &Session, eval: &EvalContext<'_>) {
     session.diagnostics.count_more(hidden);
 }
 
-fn select(env: Env<'_>, plan: &Plan, sink: &mut dyn ResultSink) -> SqlResult<Outcome> {
+fn select(env: Env<'_>, plan: &Plan, mut to: PlanSink<'_>) -> SqlResult<Outcome> {
     let mut op = op::open_limited(env, &plan.root)?;
     // Computed before the header is sent: a statement that fails at once sends only its error.
     let mut next = op.next()?;
-    sink.planned_columns(&plan.output)?;
+    to.begin(&plan.output)?;
     let mut sent = 0;
     while let Some(batch) = next {
         sent += batch.rows() as u64;
         // A row is encoded whole before any of it is sent.
         selkie_meter::ask(batch.memory() / batch.rows().max(1))?;
-        sink.batch(&to_client(env.eval, &plan.output, batch))?;
+        to.sink.batch(&to_client(env.eval, &plan.output, batch))?;
         next = op.next()?;
     }
     let session = env.rt.session;

@@ -61,6 +61,24 @@ pub trait ResultSink {
     }
 }
 
+/// The sink of a plan's rows.
+pub(crate) struct PlanSink<'s> {
+    pub(crate) sink: &'s mut dyn ResultSink,
+    /// The plan outlives the statement. What is cached for another one's columns would never be
+    /// found again.
+    pub(crate) is_kept: bool,
+}
+
+impl PlanSink<'_> {
+    /// Begins the result set of a plan.
+    pub(crate) fn begin(&mut self, columns: &Arc<[OutputColumn]>) -> SqlResult<()> {
+        match self.is_kept {
+            true => self.sink.planned_columns(columns),
+            false => self.sink.columns(columns),
+        }
+    }
+}
+
 /// The value of an OUT or INOUT parameter whose argument is a placeholder.
 #[derive(Clone, Debug)]
 pub struct OutParameter {
