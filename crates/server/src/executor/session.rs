@@ -266,7 +266,9 @@ impl ExecutorSession {
     fn end(&mut self) {
         // After a failed rollback there is nothing to try again.
         let _ = self.session.end_transaction(&self.instance);
-        let _ = self.quietly(b"UNLOCK TABLES");
+        if self.session.has_locked_tables() {
+            let _ = self.quietly(b"UNLOCK TABLES");
+        }
         self.drop_temporary_tables();
         self.shared.server.user_locks.release_all(self.shared.handle.id);
         if let Some(binlog) = self.shared.server.binlog() {
