@@ -229,6 +229,8 @@ shapes() {
   say shapes
   "$python" tests/shapes/shapes.py "$binary" --seconds 27
   fresh "$python" tests/shapes/shapes.py "$binary" --seconds 9 --fresh
+  "$python" tests/shapes/repeats.py "$binary" --seconds 12
+  fresh "$python" tests/shapes/repeats.py "$binary" --seconds 8 --fresh
 }
 
 # Random joins in forms that must agree, with a fixed seed and a fresh one. 75 s.

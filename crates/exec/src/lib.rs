@@ -47,7 +47,7 @@ mod statement;
 mod stored;
 mod system;
 
-pub use query::text_plans::{TextLookup, TextPlan, find_text_plan, keep_text_plan};
+pub use query::text_plans::{Repeated, TextLookup, TextPlan, find_text_plan, keep_text_plan};
 pub use required::is_update;
 pub use state::branches::{Branches, recover_branches};
 pub use state::generations::Generations;

@@ -3,9 +3,10 @@
 //!
 //! A key consists of the settings and schema that a statement's meaning depends on, and of the
 //! text: unchanged for statements that clients prepare ([`Form::Prepared`]), and as a shape without
-//! literals for statements that they send as text ([`Form::Text`]). Each thread has its own cache,
-//! so that a lookup touches no memory that other threads write. Sessions with the same settings
-//! share the entries.
+//! literals for statements that they send as text ([`Form::Text`]). A text whose plan depends on
+//! its values is kept unchanged, too ([`Form::Whole`]). Each thread has its own cache, so that a
+//! lookup touches no memory that other threads write. Sessions with the same settings share the
+//! entries.
 //!
 //! Must not keep a statement that means something else in another session: see [`may_share`].
 
@@ -13,7 +14,9 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use selkie_sql::Shape;
+use smallvec::SmallVec;
 
+use crate::state::generations::hash_of;
 use crate::state::plan_key::PlanKey;
 use crate::{Generations, Instance, Prepared, Session};
 
@@ -21,6 +24,10 @@ use crate::{Generations, Instance, Prepared, Session};
 pub(super) const LONGEST: usize = 8 << 10;
 /// Statements kept in each generation of a thread.
 const GENERATION: usize = 512;
+/// Whole texts kept in each generation. Their plans are those of joins and reports: larger ones.
+const WHOLE_GENERATION: usize = 128;
+/// Whole texts remembered after one use.
+const REMEMBERED: usize = 1 << 10;
 
 /// Way in which a client sends a text.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +36,8 @@ pub(crate) enum Form {
     Text,
     /// Sent to be prepared.
     Prepared,
+    /// Sent to be executed: its literals are part of the key.
+    Whole,
 }
 
 /// A cached statement.
@@ -43,7 +52,7 @@ pub(crate) struct Kept {
 
 impl Kept {
     /// A statement cached for one text only.
-    pub(crate) fn prepared(
+    pub(crate) fn of_one_text(
         instance: &Instance,
         session: &Session,
         statement: Arc<Prepared>,
@@ -61,20 +70,36 @@ pub(crate) enum Entry {
     Refused {
         left: u32,
     },
-    Kept(Arc<Kept>),
+    Kept(Variants),
 }
+
+/// Statements of one key whose fixed literals differ, such as pages of a list with the numbers of
+/// their LIMIT; the newest first.
+pub(crate) type Variants = SmallVec<[Arc<Kept>; 1]>;
+
+/// Most statements of one key.
+const VARIANTS: usize = 4;
 
 /// Cache of one thread.
 pub(crate) struct PlanCache {
     /// Key of the current text, and its literals.
     pub(super) shape: Shape,
+    /// The current text is kept whole.
+    is_whole: bool,
     entries: Generations<Box<[u8]>, Entry>,
+    whole: Generations<Box<[u8]>, Entry>,
+    /// Hashes of whole texts that were used once, each at the place it gives. Most are of texts
+    /// that never come again, and would displace those that do.
+    remembered: Box<[u64]>,
 }
 
 thread_local! {
     static CACHE: RefCell<PlanCache> = RefCell::new(PlanCache {
         shape: Shape::default(),
+        is_whole: false,
         entries: Generations::new(GENERATION),
+        whole: Generations::new(WHOLE_GENERATION),
+        remembered: vec![0; REMEMBERED].into(),
     });
 }
 
@@ -92,6 +117,7 @@ impl PlanCache {
     /// Builds the key of a text; false if it has none.
     fn read(&mut self, session: &Session, form: Form, text: &[u8]) -> bool {
         let key = &mut self.shape.bytes;
+        self.is_whole = matches!(form, Form::Whole);
         key.clear();
         self.shape.literals.clear();
         key.push(form as u8);
@@ -100,7 +126,7 @@ impl PlanCache {
         key.push(0);
         match form {
             Form::Text => self.shape.read(text, session.frame.settings.expressions.sql_mode),
-            Form::Prepared => {
+            Form::Prepared | Form::Whole => {
                 key.extend_from_slice(text);
                 true
             }
@@ -109,12 +135,36 @@ impl PlanCache {
 
     /// The entry of the current key.
     pub(crate) fn find(&mut self) -> Option<&mut Entry> {
-        self.entries.find(&*self.shape.bytes)
+        match self.is_whole {
+            true => self.whole.find(&*self.shape.bytes),
+            false => self.entries.find(&*self.shape.bytes),
+        }
     }
 
     /// Stores the entry of the current key.
     pub(crate) fn put(&mut self, entry: Entry) {
-        self.entries.keep(self.shape.bytes.as_slice().into(), entry);
+        let entries = if self.is_whole { &mut self.whole } else { &mut self.entries };
+        entries.keep(self.shape.bytes.as_slice().into(), entry);
+    }
+
+    /// Stores a statement of the current key, in place of those that no longer hold or that have the
+    /// same fixed literals.
+    pub(crate) fn keep(&mut self, instance: &Instance, session: &Session, kept: Arc<Kept>) {
+        let mut variants = match self.find() {
+            Some(Entry::Kept(variants)) => std::mem::take(variants),
+            _ => Variants::new(),
+        };
+        variants.retain(|one| one.key.holds(instance, session) && one.fixed != kept.fixed);
+        variants.truncate(VARIANTS - 1);
+        variants.insert(0, kept);
+        self.put(Entry::Kept(variants));
+    }
+
+    /// Remembers the current key; true if it was used lately.
+    pub(crate) fn remember(&mut self) -> bool {
+        let hash = hash_of(&*self.shape.bytes);
+        let place = &mut self.remembered[hash as usize % REMEMBERED];
+        std::mem::replace(place, hash) == hash
     }
 }
 

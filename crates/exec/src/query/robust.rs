@@ -23,6 +23,17 @@ pub(crate) fn is_robust(general: &Plan, special: &Plan) -> bool {
     is_plain(general) && is_plain(special) && same_nodes(&general.root, &special.root)
 }
 
+/// Whether a query's plan may run for the same text again: it raises no conditions that only
+/// planning knows, and does nothing but read.
+pub(crate) fn is_repeatable(plan: &Plan) -> bool {
+    plan.conditions.is_empty()
+        && plan.into.is_none()
+        && plan.user_variables.is_empty()
+        && plan.takes_numbers.is_empty()
+        && plan.changes.triggers.is_empty()
+        && !plan.calls_functions()
+}
+
 fn same_nodes(general: &PlanNode, special: &PlanNode) -> bool {
     stack::ensure();
     use std::mem::discriminant;

@@ -4,7 +4,10 @@
 //! its literals as parameters. If this gives the same plan as the values did, and no other values
 //! could give a much better one, texts of that shape are no longer parsed and planned.
 //!
-//! Must not keep a plan that depends on a value: such statements are planned each time.
+//! The plan of any other query is kept for its one text, like that of a prepared statement without
+//! parameters: applications send many joins and reports again and again without a change.
+//!
+//! Must not run a plan that depends on a value for a text with another value.
 
 use std::sync::Arc;
 
@@ -14,8 +17,9 @@ use selkie_types::{SqlType, TypeKind, Value};
 
 use crate::query::execution::Scope;
 use crate::query::plan_cache::{Entry, Form, Kept, LONGEST, PlanCache, may_share};
-use crate::query::robust::is_robust;
+use crate::query::robust::{is_repeatable, is_robust};
 use crate::state::plan_key::PlanKey;
+use crate::state::prepared::CachedPlan;
 use crate::{Instance, Prepared, Session};
 
 /// A cached statement with the values of one text.
@@ -33,9 +37,18 @@ pub enum TextLookup {
     /// The text need not be parsed.
     Found(TextPlan),
     /// Once parsed, it should be passed to [`keep_text_plan`].
-    Repeated,
+    Repeated(Repeated),
     /// The text must be parsed and planned.
     Unknown,
+}
+
+/// Part of a text that was met before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repeated {
+    /// The text without its literals.
+    Shape,
+    /// The whole text.
+    Text,
 }
 
 /// Texts of a refused shape that pass before it is tried again.
@@ -48,46 +61,142 @@ pub fn find_text_plan(instance: &Instance, session: &Session, text: &[u8]) -> Te
     }
     let found =
         PlanCache::with(session, Form::Text, text, |cache| find(cache, instance, session, text));
-    found.unwrap_or(TextLookup::Unknown)
+    match found {
+        Some(Shaped::Found(found)) => TextLookup::Found(found),
+        Some(Shaped::Repeated) => TextLookup::Repeated(Repeated::Shape),
+        Some(Shaped::Met) => TextLookup::Unknown,
+        Some(Shaped::Refused) | None if may_be_query(text) => {
+            let found = PlanCache::with(session, Form::Whole, text, |cache| {
+                find_whole(cache, instance, session)
+            });
+            found.unwrap_or(TextLookup::Unknown)
+        }
+        Some(Shaped::Refused) | None => TextLookup::Unknown,
+    }
 }
 
-/// Plans a repeated text with parameters and caches it; `statement` is the parsed text. `None` if
-/// the plan may depend on the values.
+/// Plans a repeated text and caches it; `statement` is the parsed text. `None` if that cannot be.
 pub fn keep_text_plan(
     instance: &Instance,
     session: &Session,
     statement: &Statement,
     text: &[u8],
+    repeated: Repeated,
 ) -> Option<TextPlan> {
     let scope = Scope { instance, session };
+    match repeated {
+        Repeated::Shape => keep_shape(scope, statement, text).or_else(|| {
+            PlanCache::with(session, Form::Whole, text, PlanCache::remember);
+            None
+        }),
+        Repeated::Text => PlanCache::with(session, Form::Whole, text, |cache| {
+            let made = make_whole(scope, statement, text);
+            let kept = keep(cache, scope, made)?;
+            Some(whole_plan(&kept))
+        })?,
+    }
+}
+
+/// Plans a text with parameters in the places of its literals. `None` if the plan may depend on the
+/// values.
+fn keep_shape(scope: Scope<'_>, statement: &Statement, text: &[u8]) -> Option<TextPlan> {
+    let session = scope.session;
     PlanCache::with(session, Form::Text, text, |cache| {
-        let kept = make(&cache.shape, scope, statement, text).map(Arc::new);
-        cache.put(kept.clone().map_or(Entry::Refused { left: PATIENCE }, Entry::Kept));
-        kept.map(|kept| text_plan(&cache.shape, &kept, session, text))
+        let made = make(&cache.shape, scope, statement, text);
+        let kept = keep(cache, scope, made)?;
+        Some(text_plan(&cache.shape, &kept, session, text))
     })?
 }
 
-fn find(cache: &mut PlanCache, instance: &Instance, session: &Session, text: &[u8]) -> TextLookup {
+/// Caches a statement, or that there is none.
+fn keep(cache: &mut PlanCache, scope: Scope<'_>, made: Option<Kept>) -> Option<Arc<Kept>> {
+    let Some(kept) = made.map(Arc::new) else {
+        cache.put(Entry::Refused { left: PATIENCE });
+        return None;
+    };
+    cache.keep(scope.instance, scope.session, Arc::clone(&kept));
+    Some(kept)
+}
+
+/// Result of looking a shape up.
+enum Shaped {
+    Found(TextPlan),
+    Repeated,
+    /// It was met for the first time.
+    Met,
+    /// There is no plan for this text's values.
+    Refused,
+}
+
+fn find(cache: &mut PlanCache, instance: &Instance, session: &Session, text: &[u8]) -> Shaped {
     let Some(entry) = cache.find() else {
         cache.put(Entry::Seen);
-        return TextLookup::Unknown;
+        return Shaped::Met;
     };
-    let kept = match entry {
-        Entry::Kept(kept) => Arc::clone(kept),
+    let variants = match entry {
+        Entry::Kept(variants) => variants.clone(),
         Entry::Refused { left } if *left > 0 => {
             *left -= 1;
-            return TextLookup::Unknown;
+            return Shaped::Refused;
         }
-        Entry::Seen | Entry::Refused { .. } => return TextLookup::Repeated,
+        Entry::Seen | Entry::Refused { .. } => return Shaped::Repeated,
     };
-    let same = kept.key.holds(instance, session)
-        && kept.fixed.iter().zip(&cache.shape.literals).all(|(fixed, (span, _))| {
+    let literals = &cache.shape.literals;
+    let is_fit = |kept: &&Arc<Kept>| {
+        kept.fixed.iter().zip(literals).all(|(fixed, (span, _))| {
             fixed.as_ref().is_none_or(|bytes| **bytes == *span.text(text))
-        });
-    match same {
-        true => TextLookup::Found(text_plan(&cache.shape, &kept, session, text)),
-        false => TextLookup::Repeated,
+        })
+    };
+    match variants.iter().find(is_fit).filter(|kept| kept.key.holds(instance, session)) {
+        Some(kept) => Shaped::Found(text_plan(&cache.shape, kept, session, text)),
+        None => Shaped::Repeated,
     }
+}
+
+/// Whether a text may be a query, by its first letters. Other texts are not kept whole.
+fn may_be_query(text: &[u8]) -> bool {
+    let text = text.trim_ascii_start();
+    let begins = |word: &str| {
+        text.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word.as_bytes()))
+    };
+    // A user variable has its own type in each session, and a system variable its own length.
+    let begins = begins("select") || begins("with") || begins("(") || begins("/*");
+    begins && !text.contains(&b'@')
+}
+
+fn find_whole(cache: &mut PlanCache, instance: &Instance, session: &Session) -> TextLookup {
+    match cache.find() {
+        Some(Entry::Kept(kept)) if kept[0].key.holds(instance, session) => {
+            kept[0].statement.forget_outgrown(instance);
+            TextLookup::Found(whole_plan(&kept[0]))
+        }
+        Some(Entry::Refused { left }) if *left > 0 => {
+            *left -= 1;
+            TextLookup::Unknown
+        }
+        Some(_) => TextLookup::Repeated(Repeated::Text),
+        None => match cache.remember() {
+            true => TextLookup::Repeated(Repeated::Text),
+            false => TextLookup::Unknown,
+        },
+    }
+}
+
+fn whole_plan(kept: &Kept) -> TextPlan {
+    TextPlan { statement: Arc::clone(&kept.statement), values: Vec::new() }
+}
+
+/// Plans a query with its values. `None` if not every execution may use the plan.
+fn make_whole(scope: Scope<'_>, statement: &Statement, text: &[u8]) -> Option<Kept> {
+    let Scope { instance, session } = scope;
+    if !matches!(statement, Statement::Query(_)) {
+        return None;
+    }
+    let key = PlanKey::new(instance, session);
+    let plan = scope.plan(statement, text, (&[], 0)).ok().filter(is_repeatable)?;
+    let prepared = Prepared::unplanned(statement.clone(), text.into(), 0);
+    prepared.keep(CachedPlan::new(instance, Arc::new(plan), key, Vec::new()));
+    Some(Kept::of_one_text(instance, session, Arc::new(prepared)))
 }
 
 fn text_plan(shape: &Shape, kept: &Kept, session: &Session, text: &[u8]) -> TextPlan {

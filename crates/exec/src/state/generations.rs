@@ -62,7 +62,8 @@ fn make_room<T>(young: &mut HashTable<T>, old: &mut HashTable<T>, size: usize) {
     }
 }
 
-fn hash_of<Q: Hash + ?Sized>(key: &Q) -> u64 {
+/// The hash of a key, the same in each cache.
+pub(crate) fn hash_of<Q: Hash + ?Sized>(key: &Q) -> u64 {
     FixedState::default().hash_one(key)
 }
 

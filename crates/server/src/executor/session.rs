@@ -11,9 +11,9 @@ use selkie_engine::{IndexKind, count_of, note_waits};
 use selkie_exec::bulk::{Argument, Bulk};
 use selkie_exec::session::{Access, Account, Counters, Privilege, Session, SessionHooks};
 use selkie_exec::{
-    Instance, KillFlag, NullSink, Outcome, Prepared, ResultSink, TextLookup, TextPlan, Unsettled,
-    execute_prepared, execute_statement, execute_text, find_text_plan, guarded, is_update,
-    keep_text_plan, prepare_shared,
+    Instance, KillFlag, NullSink, Outcome, Prepared, Repeated, ResultSink, TextLookup, TextPlan,
+    Unsettled, execute_prepared, execute_statement, execute_text, find_text_plan, guarded,
+    is_update, keep_text_plan, prepare_shared,
 };
 use selkie_plan::physical::OutputColumn;
 use selkie_protocol::Status;
@@ -250,8 +250,8 @@ impl ExecutorSession {
         }
     }
 
-    fn keep(&self, statement: &Statement, text: &[u8]) -> Option<TextPlan> {
-        keep_text_plan(&self.instance, &self.session, statement, text)
+    fn keep(&self, statement: &Statement, text: &[u8], repeated: Repeated) -> Option<TextPlan> {
+        keep_text_plan(&self.instance, &self.session, statement, text, repeated)
     }
 
     /// Fails (1820) if the password has expired and the statement is not a SET.
@@ -339,16 +339,21 @@ impl BackendSession for ExecutorSession {
             None => find_text_plan(&self.instance, &self.session, text),
             Some(_) => TextLookup::Unknown,
         };
-        let again = matches!(lookup, TextLookup::Repeated);
-        if let TextLookup::Found(found) = lookup {
-            return Ok(Step { statement: Read::Planned(found), next: None });
-        }
+        let again = match lookup {
+            TextLookup::Found(found) => {
+                return Ok(Step { statement: Read::Planned(found), next: None });
+            }
+            TextLookup::Repeated(repeated) => Some(repeated),
+            TextLookup::Unknown => None,
+        };
         match self.guarded(text, |this| this.parse_first(text, multi, origin)) {
             Ok(parsed) => {
                 let next = Some(parsed.end).filter(|end| *end < text.len());
-                let kept = match again {
-                    true => self.guarded(text, |this| Ok(this.keep(&parsed.statement, text)))?,
-                    false => None,
+                let kept = match again.filter(|_| next.is_none()) {
+                    Some(repeated) => {
+                        self.guarded(text, |this| Ok(this.keep(&parsed.statement, text, repeated)))?
+                    }
+                    None => None,
                 };
                 let statement =
                     kept.map_or_else(|| Read::Statement(parsed.statement), Read::Planned);

@@ -29,15 +29,16 @@ pub fn prepare_shared(
     let prepared = Arc::new(prepare(instance, session, text, origin)?);
     // Warnings of PREPARE must be raised each time, so such a statement is not cached.
     if session.diagnostics.raised() == 0 {
-        let kept = Arc::new(Kept::prepared(instance, session, Arc::clone(&prepared)));
-        PlanCache::with(session, Form::Prepared, text, |cache| cache.put(Entry::Kept(kept)));
+        let kept = Arc::new(Kept::of_one_text(instance, session, Arc::clone(&prepared)));
+        PlanCache::with(session, Form::Prepared, text, |cache| cache.keep(instance, session, kept));
     }
     Ok(prepared)
 }
 
 fn find(instance: &Instance, session: &Session, text: &[u8]) -> Option<Arc<Prepared>> {
     PlanCache::with(session, Form::Prepared, text, |cache| match cache.find()? {
-        Entry::Kept(kept) if kept.key.holds(instance, session) => {
+        Entry::Kept(kept) => {
+            let kept = kept.iter().find(|kept| kept.key.holds(instance, session))?;
             kept.statement.forget_outgrown(instance);
             Some(Arc::clone(&kept.statement))
         }
