@@ -26,6 +26,7 @@ mod routine;
 pub(crate) mod schema;
 mod sequence;
 mod statistics;
+mod temporary;
 mod timing;
 mod trigger;
 mod view;

@@ -184,6 +184,8 @@ impl Execution<'_> {
         }
         if !plan.takes_numbers.is_empty() {
             self.check_numbers_logged()?;
+            // Sequences of the session have other numbers than on replicas then.
+            self.session.frame.temporary.diverge();
             // The row of a sequence is logged at once.
             self.session.begin_logging(self.running.own_text());
         }

@@ -77,13 +77,16 @@ pub struct ReplicaScope {
     /// The tables that are taken.
     pub filter: Arc<ReplicaFilter>,
     /// Temporary tables of the primary's threads, unless a session has them now.
-    pub(crate) temporary: Mutex<HashMap<u32, TemporaryTables>>,
+    pub(crate) temporary: Arc<KeptTables>,
 }
 
+/// Temporary tables of a primary's threads. They outlive the sessions that apply.
+pub type KeptTables = Mutex<HashMap<u32, TemporaryTables>>;
+
 impl ReplicaScope {
-    /// A connection without temporary tables.
-    pub fn new(filter: Arc<ReplicaFilter>) -> Self {
-        Self { filter, temporary: Mutex::default() }
+    /// A connection with a filter and the temporary tables that are left.
+    pub fn new(filter: Arc<ReplicaFilter>, temporary: Arc<KeptTables>) -> Self {
+        Self { filter, temporary }
     }
 }
 
@@ -94,6 +97,9 @@ pub trait ReplicaSession: Send {
 
     /// Looks at an event of a group that is not applied yet, in order.
     fn look(&mut self, event: &LogEvent<'_>);
+
+    /// Drops the temporary tables of all threads of the primary.
+    fn drop_temporary_tables(&mut self);
 
     /// Knowledge of the group whose events were looked at.
     fn seen(&mut self) -> Sight;

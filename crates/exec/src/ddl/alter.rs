@@ -102,7 +102,11 @@ impl Ddl<'_> {
             None => None,
         };
         let is_simple = plan.is_simple;
+        let new = plan.table.clone();
         let mut outcome = self.apply(&old, plan)?;
+        if is_temporary(&old) {
+            self.log_changed(&new)?;
+        }
         if is_simple {
             outcome.told = Told::Nothing;
         }
@@ -149,8 +153,7 @@ impl Ddl<'_> {
             self.final_name(&plan, TableInfo { version: new_version(), ..plan.table.clone() });
         if is_temporary(old) {
             set_auto_increment(self.instance, &table, plan.auto_increment)?;
-            self.session.frame.temporary.remove(old.schema(), old.name());
-            self.session.frame.temporary.put(Arc::new(table));
+            self.session.frame.temporary.replace(old, Arc::new(table));
             return Ok(nothing_copied());
         }
         let mut change = self.begin_change()?;
@@ -276,9 +279,7 @@ impl Ddl<'_> {
 
     fn replace(&mut self, old: &Arc<TableInfo>, new: TableInfo, plan: &AlterPlan) -> SqlResult<()> {
         if is_temporary(old) {
-            self.drop_one(old.schema(), old.name(), true)?;
-            self.session.frame.temporary.put(Arc::new(new));
-            return Ok(());
+            return self.replace_own(old, new);
         }
         let mut change = self.begin_change()?;
         change.remove_table(old.def.id)?;

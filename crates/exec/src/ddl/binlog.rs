@@ -1,6 +1,6 @@
 //! Statements that change definitions, as the binary log has them.
 //!
-//! Must not log temporary tables: no replica has them.
+//! Must not log temporary tables: their own module does.
 
 use std::cell::{Cell, RefCell};
 
@@ -20,7 +20,7 @@ use crate::state::binlog::{ABOUT_SCHEMA, Definition, Form};
 #[derive(Default)]
 pub(super) struct Said {
     /// Text in place of the client's.
-    text: Option<Vec<u8>>,
+    pub(super) text: Option<Vec<u8>>,
     /// Flags of the event.
     pub(super) header: u16,
     /// The schema that the statement is about.
@@ -31,6 +31,8 @@ pub(super) struct Said {
     error: u16,
     /// Whether the statement is logged already.
     is_logged: Cell<bool>,
+    /// Replicas cannot repeat the text.
+    pub(super) lacks_text: bool,
 }
 
 /// The schema that a statement is about.
@@ -88,7 +90,7 @@ impl<'a> Ddl<'a> {
     }
 
     /// A table's name in a text, with its schema unless that is the default one.
-    fn in_text(&self, schema: &str, name: &str) -> String {
+    pub(super) fn in_text(&self, schema: &str, name: &str) -> String {
         match self.session.frame.schema.as_deref() == Some(schema) {
             true => quoted(name),
             false => format!("{}.{}", quoted(schema), quoted(name)),
@@ -257,7 +259,7 @@ fn query_behind(text: &[u8]) -> &[u8] {
     behind.unwrap_or(text).trim_ascii_start()
 }
 
-fn quoted(name: &str) -> String {
+pub(super) fn quoted(name: &str) -> String {
     format!("`{}`", name.replace('`', "``"))
 }
 
@@ -276,7 +278,7 @@ fn may_find_nothing(statement: &Statement) -> bool {
     }
 }
 
-fn kind_of(drop: &DropTables) -> &'static str {
+pub(super) fn kind_of(drop: &DropTables) -> &'static str {
     match drop.kind {
         ast::TableKind::Sequence => "SEQUENCE",
         _ => "TABLE",

@@ -24,6 +24,7 @@ use super::change::{create_storage_now, drop_storage_now, is_temporary, with_new
 use crate::query::log_form::creates_by_text;
 use crate::query::running::Running;
 use crate::run::defaults::implicit_default;
+use crate::state::binlog::WITH_TEMPORARY;
 use crate::state::error::from_engine;
 use crate::state::own_transaction::{begin_in, commit_now};
 use crate::{Instance, NullSink, Outcome, execute_statement};
@@ -50,7 +51,10 @@ impl Ddl<'_> {
             return Err(SqlError::unknown_database(&schema));
         }
         let old = self.existing_table(&snapshot, create.temporary, &schema, name);
-        if old.is_some() && (create.if_not_exists || !create.or_replace) {
+        if let Some(old) = old.as_ref().filter(|_| create.if_not_exists || !create.or_replace) {
+            if create.if_not_exists && create.temporary {
+                self.log_existing(old)?;
+            }
             return self.already(create, name);
         }
         self.define_and_create(create, (&schema, name), old)
@@ -109,9 +113,12 @@ impl Ddl<'_> {
                 Ok(outcome)
             });
         }
-        if source.is_some_and(is_temporary) && !create.temporary {
+        if source.is_some_and(|source| !self.may_say_source(source)) {
             // No replica has the temporary table.
-            self.say(self.text_of_new(create, &table));
+            match create.temporary {
+                true => self.said.lacks_text = true,
+                false => self.say(self.text_of_new(create, &table)),
+            }
         }
         self.create_filled((table, next), old, |ddl, table| {
             ddl.begin_sequence(table, source).map(|()| Outcome::ok())
@@ -203,11 +210,7 @@ impl Ddl<'_> {
     /// Publishes a table whose storage is complete, in place of `old` if there is one.
     fn publish_table(&mut self, table: TableInfo, old: Option<&Arc<TableInfo>>) -> SqlResult<()> {
         if is_temporary(&table) {
-            if let Some(old) = old {
-                self.drop_one(old.schema(), old.name(), true)?;
-            }
-            self.session.frame.temporary.put(Arc::new(table));
-            return Ok(());
+            return self.publish_temporary(table, old);
         }
         let mut change = self.begin_change()?;
         if let Some(old) = old {
@@ -293,6 +296,9 @@ impl Ddl<'_> {
             return Ok(false);
         }
         let plan = self.query_plan(&select.query)?;
+        if plan.tables.iter().any(|table| is_temporary(table)) {
+            self.said.header |= WITH_TEMPORARY;
+        }
         let is_plain =
             select.duplicates == OnDuplicate::Error && table.def.auto_increment.is_none();
         let planned = (&plan, self.running);
@@ -323,7 +329,10 @@ impl Ddl<'_> {
             returning: Vec::new(),
         }));
         let logs = !is_temporary(table);
-        if logs && !self.is_created_by_text(table, select)? {
+        let is_by_text = self.is_created_by_text(table, select)?;
+        if !logs {
+            self.said.lacks_text = !is_by_text;
+        } else if !is_by_text {
             let text = self.text_of_new(create, table);
             self.session.begin_filling(table, text.as_bytes())?;
         }

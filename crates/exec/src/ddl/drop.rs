@@ -13,6 +13,7 @@ use selkie_types::{Condition, SqlError, SqlResult};
 
 use super::Ddl;
 use super::change::{create_storage_now, drop_storage_now, is_temporary, with_new_id};
+use super::temporary::DroppedOwn;
 use crate::Outcome;
 use crate::state::metadata::LockTicket;
 
@@ -23,7 +24,7 @@ pub(super) struct Dropping {
     pub(super) tables: Vec<Arc<TableInfo>>,
     /// Schema and name of those not found.
     pub(super) missing: Vec<(Box<str>, Box<str>)>,
-    pub(super) has_temporary: bool,
+    own: DroppedOwn,
 }
 
 /// Warning 1347 for the object `schema.name`.
@@ -56,9 +57,13 @@ impl Ddl<'_> {
                 // Compat: a table that a foreign key refers to stays; the other tables of the list
                 // are dropped.
                 Err(error) if error.code() == ER_ROW_IS_REFERENCED_2.code => needed = Some(error),
-                Err(error) => return Err(error),
+                Err(error) => {
+                    self.log_dropped_by(drop, &dropping.own)?;
+                    return Err(error);
+                }
             }
         }
+        self.log_dropped_by(drop, &dropping.own)?;
         self.drop_found(drop, dropping)?;
         self.end_lock_tables_without_tables();
         if let Some(error) = needed {
@@ -144,11 +149,10 @@ impl Ddl<'_> {
         dropping: &mut Dropping,
     ) -> SqlResult<bool> {
         let snapshot = self.instance.catalog.snapshot();
-        let temporary = self.session.frame.temporary.get(schema, table).is_some();
+        let own = self.session.frame.temporary.get(schema, table).cloned();
         let view = drop.kind == ast::TableKind::View;
-        if temporary && !view {
-            dropping.has_temporary = true;
-            self.drop_one(schema, table, true)?;
+        if let Some(own) = own.filter(|_| !view) {
+            self.drop_own(&own, &mut dropping.own)?;
             return Ok(true);
         }
         let is_view = |t: &Arc<TableInfo>| matches!(t.kind, TableKind::View(_));
@@ -205,6 +209,13 @@ impl Ddl<'_> {
         Ok(())
     }
 
+    /// Replaces a temporary table by another one, which may have another name.
+    pub(super) fn replace_own(&mut self, old: &TableInfo, new: TableInfo) -> SqlResult<()> {
+        self.session.frame.temporary.replace(old, Arc::new(new));
+        self.instance.close_table(old.def.id);
+        drop_storage_now(&**self.instance.engine_of(old)?, old.def.id)
+    }
+
     /// Drops an existing table whose name is locked.
     pub(super) fn drop_one(&mut self, schema: &str, name: &str, temporary: bool) -> SqlResult<()> {
         if temporary {
@@ -250,8 +261,8 @@ impl Ddl<'_> {
         let new = with_new_id(self.instance, (*old).clone())?;
         if is_temporary(&old) {
             create_storage_now(self.instance, &new)?;
-            self.drop_one(&schema, name, true)?;
-            self.session.frame.temporary.put(Arc::new(new));
+            self.replace_own(&old, new)?;
+            self.log_changed(&old)?;
             return Ok(Outcome::ok());
         }
         let mut change = self.begin_change()?;

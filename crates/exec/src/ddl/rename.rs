@@ -47,6 +47,7 @@ impl Ddl<'_> {
         self.check_no_lock_tables()?;
         self.session.commit()?;
         let _locks = self.lock_renamed(rename)?;
+        let is_of_own = self.say_rename(rename)?;
         // Each rename sees those before it, so they work on copies.
         let mut draft = Snapshot::clone(&self.instance.catalog.snapshot());
         let mut own = self.session.frame.temporary.clone();
@@ -63,7 +64,13 @@ impl Ddl<'_> {
             one.publish(&mut draft);
             renamed.push(one);
         }
-        change.commit(|snapshot| renamed.iter().for_each(|one| one.publish(snapshot)))?;
+        match renamed.is_empty() {
+            true if is_of_own => self.log_renamed_own()?,
+            true => {}
+            false => {
+                change.commit(|snapshot| renamed.iter().for_each(|one| one.publish(snapshot)))?;
+            }
+        }
         self.store_statistics(renamed.into_iter().filter_map(|one| one.statistics));
         self.session.frame.temporary = own;
         Ok(Outcome::ok())
@@ -84,6 +91,32 @@ impl Ddl<'_> {
             }
         }
         Ok(locks)
+    }
+
+    /// Chooses the text: replicas have only some of the temporary tables. True if those are all
+    /// that is renamed.
+    fn say_rename(&mut self, rename: &RenameTables) -> SqlResult<bool> {
+        let mut own = self.session.frame.temporary.clone();
+        let (mut pairs, mut has_shared, mut is_whole) = (Vec::new(), false, true);
+        for (from, to) in &rename.pairs {
+            let (schema, name) = self.resolve(from)?;
+            let logged = own.get(&schema, name).map(|table| own.is_logged(table));
+            self.rename_temporary(&mut own, from, to)?;
+            has_shared |= logged.is_none();
+            match logged {
+                Some(false) => is_whole = false,
+                _ => {
+                    let (to_schema, to) = self.resolve(to)?;
+                    let (from, to) = (self.in_text(&schema, name), self.in_text(&to_schema, to));
+                    pairs.push(format!("{from} TO {to}"));
+                }
+            }
+        }
+        if !is_whole {
+            let condition = if rename.if_exists { " IF EXISTS" } else { "" };
+            self.say(format!("RENAME TABLE{condition} {}", pairs.join(", ")));
+        }
+        Ok(!has_shared && !pairs.is_empty())
     }
 
     /// Stores a table under its new name, with its triggers and children.
@@ -125,8 +158,7 @@ impl Ddl<'_> {
         if own.get(&to_schema, to).is_some() {
             return Err(SqlError::new(&ER_TABLE_EXISTS_ERROR, &[&to]));
         }
-        own.remove(&schema, from);
-        own.put(Arc::new(with_name(&table, (&to_schema, to))));
+        own.replace(&table, Arc::new(with_name(&table, (&to_schema, to))));
         Ok(true)
     }
 

@@ -17,6 +17,7 @@ use selkie_types::{SqlError, SqlResult};
 
 use super::Ddl;
 use super::change::{Change, is_temporary};
+use super::temporary::DroppedOwn;
 use crate::Outcome;
 
 impl Ddl<'_> {
@@ -70,9 +71,13 @@ impl Ddl<'_> {
         if now.is_none_or(|now| now.def.id != old.def.id) {
             return Ok(());
         }
-        self.say_not_replaced(schema, name);
-        self.drop_one(schema, name, temporary)?;
-        if !temporary {
+        if temporary {
+            let mut dropped = DroppedOwn::default();
+            self.drop_own(old, &mut dropped)?;
+            self.log_dropped(("TABLE", " IF EXISTS"), &dropped)?;
+        } else {
+            self.say_not_replaced(schema, name);
+            self.drop_one(schema, name, temporary)?;
             self.unlist(schema, name);
             self.end_lock_tables_without_tables();
         }

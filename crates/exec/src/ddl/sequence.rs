@@ -11,6 +11,7 @@ use selkie_types::error::catalogue::{
 use selkie_types::{Condition, ErrorDef, SqlError, SqlResult};
 
 use super::Ddl;
+use super::temporary::DroppedOwn;
 use crate::Outcome;
 use crate::run::sequence;
 use crate::state::session::Privilege;
@@ -161,16 +162,18 @@ impl Ddl<'_> {
         }
         let mut missing = Vec::new();
         let mut refused = None;
+        let mut own = DroppedOwn::default();
         for name in &drop.names {
             let (schema, name) = self.resolve(name)?;
             let full = format!("{schema}.{name}");
-            match self.drop_sequence(drop.temporary, &schema, name)? {
+            match self.drop_sequence(drop.temporary, (&schema, name), &mut own)? {
                 Found::Sequence => {}
                 Found::Nothing => missing.push(full),
                 Found::Other(def) if drop.if_exists => self.note(Condition::note(def, &[&full])),
                 Found::Other(def) => refused = refused.or(Some(SqlError::new(def, &[&full]))),
             }
         }
+        self.log_dropped_by(drop, &own)?;
         self.end_lock_tables_without_tables();
         if let Some(error) = refused {
             return Err(error);
@@ -187,9 +190,15 @@ impl Ddl<'_> {
     }
 
     /// Drops the object of a name if it is a sequence.
-    fn drop_sequence(&mut self, temporary: bool, schema: &str, name: &str) -> SqlResult<Found> {
-        if self.session.frame.temporary.get(schema, name).is_some_and(|own| own.is_sequence()) {
-            self.drop_one(schema, name, true)?;
+    fn drop_sequence(
+        &mut self,
+        temporary: bool,
+        (schema, name): (&str, &str),
+        dropped: &mut DroppedOwn,
+    ) -> SqlResult<Found> {
+        let own = self.session.frame.temporary.get(schema, name).cloned();
+        if let Some(own) = own.filter(|own| own.is_sequence()) {
+            self.drop_own(&own, dropped)?;
             return Ok(Found::Sequence);
         }
         let snapshot = self.instance.catalog.snapshot();
@@ -206,7 +215,7 @@ impl Ddl<'_> {
         let snapshot = self.instance.catalog.snapshot();
         if !snapshot.table(schema, name).is_some_and(|table| table.is_sequence()) {
             drop(lock);
-            return self.drop_sequence(temporary, schema, name);
+            return self.drop_sequence(temporary, (schema, name), dropped);
         }
         self.say_drop_sequence(schema, name);
         self.drop_one(schema, name, false)?;

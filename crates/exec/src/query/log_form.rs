@@ -4,11 +4,12 @@
 //! - FORM-1 Unless the format is STATEMENT, a text is logged only if it does the same again in the
 //!   order of commits: it reads under locks, it uses nothing that other servers do not know, and it
 //!   is unsafe for no other reason.
+//! - FORM-2 A text that uses temporary tables is logged only if replicas follow them all.
 //!
-//! Temporary tables are in no log, so whatever they take part in is logged as rows. Must not write
-//! events.
+//! Rows of temporary tables are in no log. Must not write events.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use selkie_catalog::{TableInfo, TableKind};
 use selkie_expr::{EvalContext, TypeContext};
@@ -33,6 +34,8 @@ struct Changed {
     transactional: bool,
     /// Of tables that cannot.
     immediate: bool,
+    /// Of temporary tables that cannot: their place in the transaction must be kept.
+    temporary: bool,
 }
 
 /// Everything that decides about a statement.
@@ -65,7 +68,7 @@ enum LogForm {
 /// Decides about a statement.
 fn decide(facts: &Facts) -> SqlResult<LogForm> {
     let Facts { changed, mut reasons, .. } = *facts;
-    let is_none = !changed.transactional && !changed.immediate;
+    let is_none = !changed.transactional && !changed.immediate && !changed.temporary;
     if facts.format == BinlogFormat::Row || is_none || facts.lacks_text {
         return Ok(LogForm::Rows);
     }
@@ -80,8 +83,7 @@ fn decide(facts: &Facts) -> SqlResult<LogForm> {
             && !facts.is_doubtful
             && !facts.takes_numbers
             && facts.unlocked.is_none();
-        let place = if changed.immediate { Place::Immediate } else { Place::Transaction };
-        return Ok(if is_safe { LogForm::Text(place, reasons) } else { LogForm::Rows });
+        return Ok(if is_safe { LogForm::Text(place(facts), reasons) } else { LogForm::Rows });
     }
     if facts.takes_numbers {
         return Err(SqlError::new(&ER_BINLOG_STMT_MODE_AND_ROW_ENGINE, &[&""]));
@@ -93,13 +95,18 @@ fn decide(facts: &Facts) -> SqlResult<LogForm> {
         );
         return Err(SqlError::new(&ER_BINLOG_STMT_MODE_AND_ROW_ENGINE, &[&why]));
     }
-    let place = match (changed.transactional, changed.immediate) {
+    Ok(LogForm::Text(place(facts), reasons))
+}
+
+/// The place of a statement's text.
+fn place(facts: &Facts) -> Place {
+    let Changed { transactional, immediate, temporary } = facts.changed;
+    match (transactional, immediate || temporary) {
         (true, true) => Place::InOrder,
         (true, false) => Place::Transaction,
-        (false, _) if facts.is_after_changes && !facts.is_direct => Place::InOrder,
+        (false, _) if facts.is_after_changes && (temporary || !facts.is_direct) => Place::InOrder,
         (false, _) => Place::Immediate,
-    };
-    Ok(LogForm::Text(place, reasons))
+    }
 }
 
 /// Fails if a statement of a function or trigger does what the text of the calling statement cannot
@@ -124,25 +131,33 @@ fn facts(instance: &Instance, session: &Session, plan: &Plan, lacks_text: bool) 
     let mut changed = Changed::default();
     let mut unlocked = None;
     let locks = session.transaction.locks_sources(settings);
-    for table in dml::targets(plan).filter(|table| table.kind == TableKind::Base) {
+    let temporary = &session.frame.temporary;
+    let is_temporary = |table: &TableInfo| table.kind == TableKind::Temporary;
+    let is_logged = |table: &&Arc<TableInfo>| match table.kind {
+        TableKind::Base => true,
+        TableKind::Temporary => temporary.is_followed(table),
+        _ => false,
+    };
+    for table in dml::targets(plan).filter(is_logged) {
         match table.engine.transactional {
             true => changed.transactional = true,
+            false if is_temporary(table) => changed.temporary = true,
             false => changed.immediate = true,
         }
         if table.engine.transactional && !locks {
             unlocked = Some(table.engine.name);
         }
     }
-    let is_temporary = |kind: &TableKind| *kind == TableKind::Temporary;
     let calls = plan.calls_functions() || !plan.changes.triggers.is_empty();
     Facts {
         format: settings.binlog.format,
         changed,
         reasons: reasons(plan),
         lacks_text: lacks_text
-            || plan.tables.iter().any(|table| is_temporary(&table.kind))
-            || calls && session.frame.temporary.iter().next().is_some(),
+            || plan.tables.iter().any(|t| is_temporary(t) && !temporary.is_followed(t))
+            || calls && !temporary.are_followed(),
         is_doubtful: calls
+            || temporary.has_diverged()
             || is_doubtful(plan)
             || !is_usual(settings)
             || changed.immediate && stops_anywhere(plan)
@@ -228,13 +243,20 @@ impl<'e> Execution<'e> {
         let mut facts = facts(self.instance, session, plan, text.is_none());
         facts.is_doubtful |= text.as_ref().is_some_and(|text| !keeps_charset(session, text));
         let form = decide(&facts)?;
+        if form == LogForm::Rows && format == BinlogFormat::Mixed {
+            follow_no_more(session, &facts);
+        }
         let calls = plan.calls_functions() || !plan.changes.triggers.is_empty();
         if format == BinlogFormat::Statement && (calls || plan.uses.has(Uses::RANDOM)) {
             begin_random(session);
         }
         let LogForm::Text(place, reasons) = form else { return Ok(None) };
         let names = plan.user_variables.iter().map(|(name, _)| name.clone());
-        log.begin_text(ByText::new(session, place, (plan.uses, reasons), names));
+        let mut statement = ByText::new(session, place, (plan.uses, reasons), names);
+        if uses_temporary(session, plan) {
+            statement = statement.with_temporary_tables();
+        }
+        log.begin_text(statement);
         Ok(text)
     }
 
@@ -255,6 +277,21 @@ impl<'e> Execution<'e> {
     }
 }
 
+/// Compat: after a statement that MIXED logs as rows by MariaDB's rules, all are until the last
+/// temporary table is gone.
+fn follow_no_more(session: &Session, facts: &Facts) {
+    if !facts.reasons.is_empty() || facts.takes_numbers || facts.unlocked.is_some() {
+        session.frame.temporary.diverge();
+    }
+}
+
+/// Whether a statement uses temporary tables, as far as that is known.
+fn uses_temporary(session: &Session, plan: &Plan) -> bool {
+    let calls = plan.calls_functions() || !plan.changes.triggers.is_empty();
+    plan.tables.iter().any(|table| table.kind == TableKind::Temporary)
+        || calls && !session.frame.temporary.is_empty()
+}
+
 /// Begins the call of a stored function by a statement that changes no rows by itself. Compat: the
 /// log gets the call alone. None if the function's rows are logged.
 pub(crate) fn begin_call(
@@ -266,12 +303,16 @@ pub(crate) fn begin_call(
     let settings = &session.frame.settings;
     let log = session.log().filter(|_| settings.binlog.format == BinlogFormat::Statement)?;
     let is_inside = session.transaction.is_nested() || dml::changes_rows(plan);
-    if is_inside || session.frame.temporary.iter().next().is_some() {
+    if is_inside || !session.frame.temporary.are_followed() {
         return None;
     }
     let text = call_text(name, args, settings.expressions.sql_mode)?;
     let nothing = (Uses::default(), Reasons::default());
-    log.begin_text(ByText::new(session, Place::Unchanged, nothing, std::iter::empty()));
+    let mut statement = ByText::new(session, Place::Unchanged, nothing, std::iter::empty());
+    if !session.frame.temporary.is_empty() {
+        statement = statement.with_temporary_tables();
+    }
+    log.begin_text(statement);
     Some(text)
 }
 
@@ -343,7 +384,7 @@ mod tests {
     fn facts(format: BinlogFormat, transactional: bool, immediate: bool) -> Facts {
         Facts {
             format,
-            changed: Changed { transactional, immediate },
+            changed: Changed { transactional, immediate, temporary: false },
             reasons: Reasons::default(),
             lacks_text: false,
             is_doubtful: false,

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use selkie_catalog::{DefaultValue, TableInfo};
+use selkie_catalog::{DefaultValue, TableInfo, TableKind};
 use selkie_engine::{EngineError, EngineResult, EngineTrx, InsertInfo, StatementContext};
 use selkie_expr::EvalContext;
 use selkie_plan::physical::{Assignment, ComputedColumns, InsertValue, Operator, Plan};
@@ -57,13 +57,25 @@ pub(crate) fn open_table<'a>(
 impl<'a> OpenTable<'a> {
     /// The same table, whose rows are logged as a plan changes them.
     pub(crate) fn with_log(self, session: &'a Session, info: &TableInfo, plan: &'a Plan) -> Self {
-        if session.log().is_none() {
+        let is_temporary = info.kind == TableKind::Temporary;
+        if session.log().is_none() && !is_temporary || !is_target(plan, info) {
             return self;
         }
         let log = session.row_log(info, &self.handle, |at| is_assigned(plan, info, at));
         let of_table = |c: &&ComputedColumns| c.table.def.id == info.def.id;
         let columns = plan.changes.computed.iter().find(of_table).filter(|_| log.is_some());
         Self { log, computed: columns.map(|columns| Computed { session, columns }), ..self }
+    }
+}
+
+/// Whether a plan changes rows of a table by itself, not by a foreign key.
+fn is_target(plan: &Plan, info: &TableInfo) -> bool {
+    let is_it = |table: &TableInfo| table.def.id == info.def.id;
+    match &plan.root.operator {
+        Operator::Insert(insert) => is_it(&insert.table),
+        Operator::Update(update) => update.targets.iter().any(|target| is_it(&target.table)),
+        Operator::Delete(delete) => delete.targets.iter().any(|target| is_it(&target.table)),
+        _ => false,
     }
 }
 

@@ -24,7 +24,7 @@ pub(crate) use self::by_text::{ByText, Place};
 pub(crate) use self::events::EventsMark;
 pub(crate) use self::images::TableImages;
 pub(crate) use self::noted::{Noted, commit_with_note};
-pub(crate) use self::query::{ABOUT_SCHEMA, Definition, Form};
+pub(crate) use self::query::{ABOUT_SCHEMA, ABOUT_TEMPORARY, Definition, Form, WITH_TEMPORARY};
 pub use self::rider::{Binlog, GroupHeadline};
 pub(crate) use self::row_log::RowLog;
 pub(crate) use self::session_log::{LogMark, SessionLog};

@@ -679,7 +679,7 @@ impl Transaction {
 
     /// `ROLLBACK TO name`: drops later savepoints, and removes engines that joined later, with
     /// their locks and snapshots. True if some changes could not be undone.
-    pub fn rollback_to(&mut self, name: &str) -> SqlResult<bool> {
+    pub fn rollback_to(&mut self, name: &str, head: Option<&GroupHeadline>) -> SqlResult<bool> {
         let at = self.find_savepoint(name)?;
         self.check_branch_active()?;
         self.savepoints.truncate(at + 1);
@@ -687,7 +687,7 @@ impl Transaction {
         self.savepoints.iter_mut().for_each(|s| s.marks.truncate(joined));
         let stands = |part: &Part| !part.engine.personality().transactional;
         if let (Some(log), Some(mark)) = (&self.logged.log, &self.savepoints[at].log) {
-            log.rollback_to(mark, name)?;
+            log.rollback_to(mark, name, head.filter(|_| !self.logged.is_deferred))?;
         }
         for part in self.parts.split_off(joined) {
             if stands(&part) {

@@ -37,7 +37,8 @@ pub(super) fn run(execution: &mut Execution<'_>, what: &Ast) -> SqlResult<Outcom
         }
         Ast::RollbackTo(name) => {
             bump(&session.core.counters.handler_savepoint_rollback, 1);
-            if session.transaction.rollback_to(&name.value)? {
+            let head = session.headline();
+            if session.transaction.rollback_to(&name.value, head.as_ref())? {
                 session.warn_incomplete_rollback();
             }
         }

@@ -31,6 +31,13 @@ pub struct CacheMark {
     last_rows: Option<u64>,
 }
 
+impl CacheMark {
+    /// Whether there were no events.
+    pub fn is_begin(&self) -> bool {
+        self.len == 0
+    }
+}
+
 /// Events of a group.
 pub struct Cache {
     checksum: Checksum,

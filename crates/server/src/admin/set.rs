@@ -38,6 +38,17 @@ pub(crate) enum Checked {
     Other,
 }
 
+impl Checked {
+    /// The number that the session's `binlog_format` gets.
+    pub(crate) fn format_of_session(&self) -> Option<u64> {
+        match self {
+            Self::Variable(assignment) => assignment.of_session("binlog_format"),
+            Self::Other => None,
+        }
+        .map(VarValue::as_u64)
+    }
+}
+
 /// Checks one assignment.
 pub(crate) fn check_item(
     shared: &Shared,

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use selkie_catalog::TableInfo;
-use selkie_exec::session::{NewValue, Session};
+use selkie_exec::session::{BinlogFormat, NewValue, Session};
 use selkie_exec::{Instance, Killed, Outcome, ResultSink, execute_statement};
 use selkie_plan::physical::OutputColumn;
 use selkie_sql::ast::{
@@ -51,7 +51,25 @@ pub(super) fn check_set(
     };
     let checked = check(shared, item, value, &mut notes);
     keep(session, notes);
-    Ok(Ready { checked: checked?, is_default })
+    let checked = checked?;
+    if checked.format_of_session().is_some_and(|format| format == STATEMENT) {
+        check_may_log_texts(shared, session)?;
+    }
+    Ok(Ready { checked, is_default })
+}
+
+/// Number of STATEMENT among the formats of the binary log.
+const STATEMENT: u64 = 1;
+
+/// Fails (1559) if temporary tables are open that replicas have not, as rows are logged.
+fn check_may_log_texts(shared: &Shared, session: &Session) -> SqlResult<()> {
+    let settings = &session.frame.settings.binlog;
+    let temporary = &session.frame.temporary;
+    let is_by_rows = settings.format == BinlogFormat::Row || temporary.has_diverged();
+    if shared.server.binlog().is_some() && is_by_rows && !temporary.is_empty() {
+        return Err(SqlError::new(&ER_TEMP_TABLE_PREVENTS_SWITCH_OUT_OF_RBR, &[]));
+    }
+    Ok(())
 }
 
 /// Makes a checked assignment.
@@ -76,6 +94,10 @@ pub(super) fn set(
     }
     if let Target::Session(name, value) = target {
         follow(session, name, &value, is_default);
+    }
+    if session.frame.settings.binlog.format == BinlogFormat::Row {
+        // Compat: rows are logged until the temporary tables are gone, in every later format.
+        session.frame.temporary.diverge();
     }
     super::settings::refresh(shared, session);
     if !was_autocommit && session.frame.settings.transactions.autocommit {

@@ -25,6 +25,7 @@ mod tables;
 mod tests;
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use selkie_exec::apply::{Applier, Sight, Toucher};
 use selkie_exec::{Instance, Unsettled, guarded};
@@ -64,9 +65,8 @@ const ACCOUNT: &str = "@";
 pub(super) struct Replica {
     inner: ExecutorSession,
     server: Arc<Server>,
-    /// The connection that it applies for now, and the one that it was opened for.
+    /// The connection that it applies for now.
     scope: Arc<ReplicaScope>,
-    home: Arc<ReplicaScope>,
     /// Command in the process list.
     command: &'static str,
     options: Options,
@@ -130,7 +130,6 @@ impl Replica {
         Self {
             inner,
             server: Arc::clone(server),
-            home: Arc::clone(&scope),
             scope,
             command,
             options,
@@ -237,14 +236,6 @@ impl Replica {
         ended.map_err(|error| failures::of_commit(error, &self.options))
     }
 
-    /// Drops the temporary tables of all threads of the primary.
-    fn drop_temporary_tables(&mut self) {
-        self.inner.drop_temporary_tables();
-        while self.temporary.next(&mut self.inner.session, &self.scope) {
-            self.inner.drop_temporary_tables();
-        }
-    }
-
     /// Own groups get higher numbers than a group that is not logged here.
     fn note_seen(&self, note: &Note) {
         if let (Some(binlog), Note::Group { gtid: Some(gtid), .. }) = (self.server.binlog(), note) {
@@ -285,6 +276,15 @@ impl ReplicaSession for Replica {
             Event::Query(query) if group::is_bracket(query.text) => {}
             Event::Gtid(_) | Event::AnnotateRows(_) | Event::Xid(_) => {}
             _ => self.toucher.statement(),
+        }
+    }
+
+    fn drop_temporary_tables(&mut self) {
+        self.inner.drop_temporary_tables();
+        while let Some(thread) = self.temporary.next(&mut self.inner.session, &self.scope) {
+            // The own log has the statements of the thread.
+            self.inner.session.core.shown_id.store(thread.into(), Ordering::Relaxed);
+            self.inner.drop_temporary_tables();
         }
     }
 
@@ -361,8 +361,7 @@ impl Drop for Replica {
         if self.group.is_begun() {
             self.give_up();
         }
-        self.serve(&Arc::clone(&self.home));
-        self.drop_temporary_tables();
+        self.temporary.give_back(&mut self.inner.session, &self.scope);
         if let Err(error) = self.settle() {
             tracing::error!("The log of what is applied: {error}");
         }

@@ -278,6 +278,12 @@ impl ExecutorSession {
 
     /// Drops all temporary tables.
     pub(super) fn drop_temporary_tables(&mut self) {
+        if let Err(error) = self.session.log_end_of_temporary() {
+            tracing::error!(
+                connection = self.shared.handle.id,
+                "The end of temporary tables is not in the binary log: {error}"
+            );
+        }
         let tables: Vec<Arc<TableInfo>> = self.session.frame.temporary.iter().cloned().collect();
         for table in tables {
             let (schema, name) = (quote_identifier(table.schema()), quote_identifier(table.name()));

@@ -59,7 +59,7 @@ pub(super) fn start(
 }
 
 fn begin(server: &Arc<Server>, connection: &Arc<Connection>, relay: RelayLog) -> SqlResult<()> {
-    let scope = Arc::new(ReplicaScope::new(connection.filter()));
+    let scope = Arc::new(ReplicaScope::new(connection.filter(), Arc::clone(&connection.temporary)));
     let session = server.backend.replica_session(server, Arc::clone(&scope), COMMAND)?;
     connection.applier.session.store(session.handle().id, Ordering::Relaxed);
     let place = connection.progress.lock().relay.clone();

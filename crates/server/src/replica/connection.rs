@@ -18,6 +18,7 @@ use selkie_types::{SqlError, SqlResult};
 use super::duplicates::Domains;
 use super::relay::RelayLog;
 use super::workers::Workers;
+use crate::backend::KeptTables;
 use crate::binlog::LogNames;
 use crate::options::ReplicaOptions;
 
@@ -283,6 +284,8 @@ pub(crate) struct Connection {
     /// Groups behind the place in the relay files that are applied, in an earlier life or ahead of
     /// those of another domain: the last one of each domain.
     pub(super) done: Mutex<BTreeMap<u32, Gtid>>,
+    /// Temporary tables of the primary's sessions.
+    pub(super) temporary: Arc<KeptTables>,
 }
 
 impl Connection {
@@ -299,6 +302,7 @@ impl Connection {
             filter: Mutex::new(Arc::new(filter)),
             parallel_mode: Mutex::default(),
             done: Mutex::default(),
+            temporary: Arc::default(),
         }
     }
 

@@ -245,11 +245,15 @@ pub(crate) fn status_variables(shared: &Shared, gauges: &mut crate::status::Gaug
     let acks: u64 = all.iter().map(|c| c.progress.lock().acks.sent).sum();
     let acknowledges = all.iter().any(|c| c.progress.lock().acks.is_on);
     let appliers = all.iter().filter(|connection| connection.applier.is_running()).count();
+    let tables =
+        |c: &Arc<Connection>| -> usize { c.temporary.lock().values().map(|own| own.len()).sum() };
+    let open: usize = all.iter().map(tables).sum();
     let own = shared.server.replica.find(&names::default_name(shared));
     let of_own =
         |value: &dyn Fn(&Arc<Connection>) -> String| own.as_ref().map(value).unwrap_or_default();
     let values = [
         ("slaves_running", appliers.to_string()),
+        ("slave_open_temp_tables", open.to_string()),
         ("slave_retried_transactions", retried.to_string()),
         ("rpl_semi_sync_slave_status", if acknowledges { "ON" } else { "OFF" }.to_owned()),
         ("rpl_semi_sync_slave_send_ack", acks.to_string()),

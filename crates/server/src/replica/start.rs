@@ -17,6 +17,7 @@ use super::relay::RelayLog;
 use super::{info_files, names, order, threads};
 use crate::accounts::Privileges;
 use crate::admin::{Notes, parsed};
+use crate::backend::ReplicaScope;
 use crate::server::Server;
 use crate::session::Shared;
 
@@ -280,8 +281,19 @@ pub(crate) fn reset(
         forget_primary(&mut connection.config.lock());
         return Ok(());
     }
+    drop_temporary_tables(server, &connection)?;
     server.replica.remove(&connection.name);
     info_files::save_names(server)
+}
+
+/// Drops the tables that the primary's sessions have left.
+fn drop_temporary_tables(server: &Arc<Server>, connection: &Connection) -> SqlResult<()> {
+    if connection.temporary.lock().is_empty() {
+        return Ok(());
+    }
+    let scope = ReplicaScope::new(connection.filter(), Arc::clone(&connection.temporary));
+    let session = server.backend.replica_session(server, Arc::new(scope), "Slave_SQL");
+    session.map(|mut session| session.drop_temporary_tables())
 }
 
 /// The connection begins anew with what the primary has.

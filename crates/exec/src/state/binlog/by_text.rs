@@ -2,6 +2,7 @@
 //!
 //! Must not choose the statements that are logged so: `query::log_form` does.
 
+use selkie_catalog::TableKind;
 use selkie_plan::safety::{Reasons, Uses};
 use selkie_replication::codec::{Event, Intvar, Query, Rand, StatusVars, UserValue, UserVar};
 use selkie_replication::images::{decimal_bytes, put_decimal};
@@ -9,6 +10,7 @@ use selkie_replication::log::CacheError;
 use selkie_types::{SqlError, SqlResult, SqlType, Value};
 
 use super::events::{Events, Stamp};
+use super::query::WITH_TEMPORARY;
 use super::session_log::{SessionLog, Target, cache_error};
 use crate::Session;
 
@@ -53,6 +55,8 @@ pub(crate) struct ByText {
     uses: Uses,
     /// Reasons for which the text is unsafe.
     reasons: Reasons,
+    /// Flags of its event.
+    header: u16,
 }
 
 impl ByText {
@@ -75,7 +79,13 @@ impl ByText {
             variables: variables.map(value).collect(),
             uses,
             reasons,
+            header: 0,
         }
+    }
+
+    /// This statement, which may use temporary tables.
+    pub(crate) fn with_temporary_tables(self) -> Self {
+        Self { header: WITH_TEMPORARY, ..self }
     }
 
     /// Adds a user variable with its value, unless it is known.
@@ -136,7 +146,7 @@ impl ByText {
             let name = name.as_bytes();
             events.add(&Event::UserVar(UserVar { name, value, behind_null: &[] }), stamp)?;
         }
-        events.statement(query, stamp)
+        events.statement(query, stamp, self.header)
     }
 }
 
@@ -203,9 +213,18 @@ impl SessionLog {
         self.with_text(|statement| statement.generated(id));
     }
 
-    /// The statement may change rows that would go to a cache.
-    pub(super) fn changes(&self, target: Target) {
-        self.with_text(|statement| statement.changes(target));
+    /// The statement may change rows of a table, which would go to a cache.
+    pub(super) fn changes(&self, target: Target, kind: &TableKind) {
+        let mut state = self.lock();
+        state.has_shared |= *kind == TableKind::Base;
+        if let Some(statement) = state.by_text.as_deref_mut() {
+            statement.changes(target);
+        }
+    }
+
+    /// The statement makes or changes a temporary table, which no rollback undoes.
+    pub(crate) fn changes_temporary(&self) {
+        self.changes(Target::Transaction, &TableKind::Temporary);
     }
 
     /// A function or trigger of the statement has read a user variable.

@@ -53,6 +53,13 @@ pub(crate) struct EventsMark {
     open: Option<OpenRows>,
 }
 
+impl EventsMark {
+    /// Whether there were no events.
+    pub(super) fn is_begin(&self) -> bool {
+        self.cache.is_begin()
+    }
+}
+
 /// A rows event that takes a row.
 pub(super) struct RowSpace<'e> {
     cache: &'e mut Cache,
@@ -119,7 +126,6 @@ impl Events {
         if !self.mapped.contains(&wanted.table) {
             if self.open.is_some() {
                 self.end_rows();
-                self.mapped.clear();
             }
             self.name_tables(new)?;
         }
@@ -152,9 +158,10 @@ impl Events {
     }
 
     /// Marks the last rows event as the last of its statement.
-    fn end_rows(&mut self) {
+    pub(super) fn end_rows(&mut self) {
         if self.open.take().is_some() {
             self.cache.flag_last_rows(row_flags::STMT_END);
+            self.mapped.clear();
         }
     }
 
@@ -193,9 +200,15 @@ impl Events {
         self.cache.add(event, stamp.timestamp, stamp.server_id, 0)
     }
 
-    /// Adds a statement.
-    pub(super) fn statement(&mut self, query: Query<'_>, stamp: Stamp) -> Result<(), CacheError> {
-        self.add(&Event::Query(query), stamp)
+    /// Adds a statement, whose header has some flags.
+    pub(super) fn statement(
+        &mut self,
+        query: Query<'_>,
+        stamp: Stamp,
+        header: u16,
+    ) -> Result<(), CacheError> {
+        self.open = None;
+        self.cache.add(&Event::Query(query), stamp.timestamp, stamp.server_id, header)
     }
 
     pub(super) fn mark(&self) -> EventsMark {

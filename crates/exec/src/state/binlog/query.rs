@@ -56,9 +56,33 @@ impl Session {
     pub fn log_in_group(&self, text: &[u8]) -> SqlResult<()> {
         let added = self.with_query(text, &Form::default(), |log, head, query| {
             let stamp = Stamp { timestamp: head.timestamp, server_id: head.server_id };
-            log.lock().transaction.statement(query, stamp)
+            let mut state = log.lock();
+            state.has_shared = true;
+            state.transaction.statement(query, stamp, 0)
         });
         added.map(drop)
+    }
+
+    /// Logs a statement about temporary tables that has succeeded and committed nothing: as part of
+    /// an open transaction, which does not undo it. False if it is not logged.
+    pub(crate) fn log_temporary(&self, text: &[u8], form: &Form<'_>) -> SqlResult<bool> {
+        if !self.in_transaction() && !self.transaction.is_nested() {
+            let definition = self.definition(text, form)?;
+            let appended = definition.map(|definition| definition.append()).transpose();
+            return Ok(appended.map_err(from_engine_commit)?.is_some());
+        }
+        let added = self.with_query(text, form, |log, head, query| {
+            let stamp = Stamp { timestamp: head.timestamp, server_id: head.server_id };
+            let mut state = log.lock();
+            // Rows of a statement that has called a function come before.
+            state.transaction.end_rows();
+            state.transaction.statement(query, stamp, form.header)?;
+            state.standing += 1;
+            drop(state);
+            log.note_text(Target::Transaction);
+            Ok(())
+        });
+        added.map(|added| added.is_some())
     }
 
     /// Calls `add` with the event of a statement, if it is logged.
@@ -193,3 +217,7 @@ impl Definition {
 
 /// Header flags of a statement about a whole schema: its default database need not exist.
 pub(crate) const ABOUT_SCHEMA: u16 = flags::SUPPRESS_USE;
+/// Header flags of a statement that uses temporary tables, which are its thread's.
+pub(crate) const WITH_TEMPORARY: u16 = flags::THREAD_SPECIFIC;
+/// Header flags of one whose names have their schemas.
+pub(crate) const ABOUT_TEMPORARY: u16 = flags::THREAD_SPECIFIC | flags::SUPPRESS_USE;

@@ -33,18 +33,24 @@ impl Session {
     }
 
     /// Receiver of a table's changed rows, if they are logged. `is_assigned` says which columns the
-    /// statement gives values. Rows of a temporary table are not:
-    /// no replica has it.
+    /// statement gives values. Rows of a temporary table are not: replicas that have it change it
+    /// as the text says.
     pub(crate) fn row_log<'a>(
         &'a self,
         info: &TableInfo,
         handle: &Arc<OwnHandle>,
         is_assigned: impl Fn(usize) -> bool,
     ) -> Option<RowLog<'a>> {
-        let log = self.log()?;
+        let log = self.log();
+        if info.kind == TableKind::Temporary && !log.is_some_and(|log| log.is_filling(info.def.id))
+        {
+            self.change_temporary(info);
+            return None;
+        }
+        let log = log?;
         let target = target_of(log, info)?;
         if log.is_by_text() {
-            log.changes(target);
+            log.changes(target, &info.kind);
             return None;
         }
         let images = handle.images(info);
@@ -58,6 +64,15 @@ impl Session {
             target,
             flags: flags_of(settings),
         })
+    }
+
+    /// Notes that a temporary table is changed, by a statement whose text is logged or not.
+    fn change_temporary(&self, info: &TableInfo) {
+        match self.log().filter(|log| log.is_by_text()) {
+            Some(log) => log.changes(target_in(info), &info.kind),
+            None if self.frame.temporary.is_logged(info) => self.frame.temporary.diverge(),
+            None => {}
+        }
     }
 
     /// Tells the log that the running statement may change a table. A statement that changes one
@@ -158,9 +173,16 @@ fn target_of(log: &SessionLog, info: &TableInfo) -> Option<Target> {
     match info.kind {
         TableKind::Temporary if log.is_filling(info.def.id) => Some(Target::NewTable),
         TableKind::Base if !log.binlog.logs_schema(info.schema()) => None,
-        TableKind::Base if info.engine.transactional => Some(Target::Transaction),
-        TableKind::Base => Some(Target::Immediate),
+        TableKind::Base => Some(target_in(info)),
         _ => None,
+    }
+}
+
+/// The cache that gets the changes of a table's engine.
+fn target_in(info: &TableInfo) -> Target {
+    match info.engine.transactional {
+        true => Target::Transaction,
+        false => Target::Immediate,
     }
 }
 

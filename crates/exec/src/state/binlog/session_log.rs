@@ -22,6 +22,7 @@ use super::images::TableImages;
 use super::noted::commit_with_note;
 use super::rider::{Binlog, GroupEnd, GroupHeadline, Logged};
 use super::row_log::RowLog;
+use crate::state::error::from_engine_commit;
 
 /// Changes that a session has not handed to the binary log yet.
 pub(crate) struct SessionLog {
@@ -73,6 +74,8 @@ pub(super) struct LogState {
     pub(super) by_text: Option<Box<ByText>>,
     /// Texts in the transaction's cache whose changes stand, in part at least.
     pub(super) standing: u32,
+    /// Whether the transaction's cache may have changes of tables that are not temporary.
+    pub(super) has_shared: bool,
     /// End of what the transaction's snapshot sees, if it was taken for a copy.
     snapshot: Option<Place>,
     /// Last group of the session.
@@ -100,6 +103,7 @@ impl SessionLog {
             stamp: Stamp::default(),
             by_text: None,
             standing: 0,
+            has_shared: false,
             snapshot: None,
             last: None,
             end: None,
@@ -206,11 +210,21 @@ impl SessionLog {
     }
 
     /// Goes back to a savepoint. What stands is not cut off: the log says that the rest is undone.
-    pub(crate) fn rollback_to(&self, mark: &LogMark, name: &str) -> SqlResult<()> {
+    /// A savepoint before the first event is not logged, so what stands is a group of its own.
+    pub(crate) fn rollback_to(
+        &self,
+        mark: &LogMark,
+        name: &str,
+        head: Option<&GroupHeadline>,
+    ) -> SqlResult<()> {
         let mut state = self.state.lock();
         if state.standing == mark.standing {
             drop(state);
             return self.cut(mark);
+        }
+        if let Some(head) = head.filter(|_| mark.events.is_begin()) {
+            drop(state);
+            return self.append_standing(head).map_err(from_engine_commit);
         }
         let stamp = state.stamp;
         let added = state.transaction.savepoint("ROLLBACK TO", name, stamp);
@@ -220,9 +234,14 @@ impl SessionLog {
     /// Forgets all changes that the transaction may undo.
     pub(crate) fn clear(&self) {
         let mut state = self.state.lock();
-        state.standing = 0;
-        self.holds_text.store(false, Ordering::Relaxed);
+        self.begin_anew(&mut state);
         state.transaction.clear();
+    }
+
+    /// The transaction's cache has nothing any more.
+    fn begin_anew(&self, state: &mut LogState) {
+        (state.standing, state.has_shared) = (0, false);
+        self.holds_text.store(false, Ordering::Relaxed);
     }
 
     /// Logs a transaction that is rolled back if some of its changes stand: all of it, with its
@@ -251,8 +270,7 @@ impl SessionLog {
         head: &GroupHeadline,
     ) -> EngineResult<()> {
         let mut state = self.state.lock();
-        state.standing = 0;
-        self.holds_text.store(false, Ordering::Relaxed);
+        self.begin_anew(&mut state);
         let events = state.events(target);
         if events.cache.is_empty() {
             return Ok(());
@@ -286,17 +304,19 @@ impl SessionLog {
             (false, true) => (Target::Transaction, GroupEnd::Xid),
             (false, false) => (Target::Immediate, GroupEnd::Commit),
         };
+        let has_shared = state.has_shared;
         let events = state.events(target);
         if events.cache.is_empty() {
             return commit_with_note(trx, head.note.as_deref());
         }
-        // Compat: texts that have changed nothing do not end as a transaction.
-        let end = if end == GroupEnd::Xid && !trx.has_changes() { GroupEnd::Commit } else { end };
+        // Compat: texts that have changed nothing, or temporary tables only, do not end as a
+        // transaction.
+        let is_transaction = trx.has_changes() && has_shared;
+        let end = if end == GroupEnd::Xid && !is_transaction { GroupEnd::Commit } else { end };
         let committed = self.binlog.commit(engine, trx, (&mut events.cache, head, end));
         events.clear();
         if target == Target::Transaction {
-            state.standing = 0;
-            self.holds_text.store(false, Ordering::Relaxed);
+            self.begin_anew(&mut state);
         }
         let (lsn, logged) = committed?;
         state.note(logged);
@@ -313,6 +333,7 @@ impl SessionLog {
         }
         let appended = self.binlog.append(&mut events.cache, head, end);
         events.clear();
+        self.begin_anew(&mut state);
         let (_, logged) = appended?;
         state.note(logged);
         Ok(())
@@ -483,6 +504,7 @@ impl LogState {
         let of_target = all.iter().filter(|(target, _)| *target == log.target);
         let expected: Vec<&TableImages> = of_target.map(|(_, images)| &**images).collect();
         let new = NewRows { images, change, present, flags, text, stamp, expected: &expected };
+        self.has_shared |= log.target == Target::Transaction;
         let begun = self.events(log.target).begin(&new);
         drop(expected);
         (self.texts, self.expected) = (texts, all);

@@ -28,6 +28,14 @@ pub(crate) struct Assignment {
     instance: Option<String>,
 }
 
+impl Assignment {
+    /// The value, if it is for the session's variable `name`.
+    pub(super) fn of_session(&self, name: &str) -> Option<&VarValue> {
+        let is_it = self.scope != VarScope::Global && self.def.name == name;
+        is_it.then_some(&self.value)
+    }
+}
+
 /// Checks an assignment, in the order of MariaDB's checks.
 pub(super) fn check(
     shared: &Shared,

@@ -40,16 +40,16 @@ impl TemporaryOfThread {
     /// Gives the session's tables back to the connection, for other sessions.
     pub(super) fn give_back(&mut self, session: &mut Session, scope: &ReplicaScope) {
         let Some(thread) = self.thread.take() else { return };
-        if session.frame.temporary.iter().next().is_some() {
+        if !session.frame.temporary.is_empty() {
             let tables = exchange(session, TemporaryTables::default());
             scope.temporary.lock().insert(thread, tables);
         }
     }
 
-    /// Gives the session the tables of some thread that has any; false if none is left.
-    pub(super) fn next(&mut self, session: &mut Session, scope: &ReplicaScope) -> bool {
-        let thread = scope.temporary.lock().keys().next().copied();
-        thread.is_some_and(|thread| self.switch(session, scope, thread))
+    /// Gives the session the tables of some thread that has any, and returns the thread.
+    pub(super) fn next(&mut self, session: &mut Session, scope: &ReplicaScope) -> Option<u32> {
+        let thread = scope.temporary.lock().keys().next().copied()?;
+        self.switch(session, scope, thread).then_some(thread)
     }
 }
 

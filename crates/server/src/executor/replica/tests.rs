@@ -121,7 +121,11 @@ impl Life {
         let mut client = backend.open(&Arc::new(shared_of_root(&server)));
         let replica = server
             .backend
-            .replica_session(&server, Arc::new(ReplicaScope::new(Arc::new(filter))), "Slave_SQL")
+            .replica_session(
+                &server,
+                Arc::new(ReplicaScope::new(Arc::new(filter), Arc::default())),
+                "Slave_SQL",
+            )
             .unwrap();
         let client = Box::new(move |text: &str| run(&mut client, text));
         let mut life = Self { directory, server, client, replica, seq: 0 };
