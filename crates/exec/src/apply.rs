@@ -217,9 +217,7 @@ impl Applier {
         session.values.statement_start.set(now_micros(session));
         // Within a function or trigger the changes are the calling statement's.
         if let Some(log) = session.log().filter(|_| !session.transaction.is_nested()) {
-            let settings = &session.frame.settings.binlog;
-            let micros = session.values.statement_start.get();
-            log.begin_statement(self.text.as_deref(), settings.server_id, micros);
+            session.begin_in_log(log, self.text.as_deref());
         }
     }
 

@@ -38,6 +38,12 @@ struct Changed {
     temporary: bool,
 }
 
+impl Changed {
+    fn any(self) -> bool {
+        self.transactional || self.immediate || self.temporary
+    }
+}
+
 /// Everything that decides about a statement.
 #[derive(Clone, Copy, Debug)]
 struct Facts {
@@ -68,8 +74,7 @@ enum LogForm {
 /// Decides about a statement.
 fn decide(facts: &Facts) -> SqlResult<LogForm> {
     let Facts { changed, mut reasons, .. } = *facts;
-    let is_none = !changed.transactional && !changed.immediate && !changed.temporary;
-    if facts.format == BinlogFormat::Row || is_none || facts.lacks_text {
+    if facts.format == BinlogFormat::Row || !changed.any() || facts.lacks_text {
         return Ok(LogForm::Rows);
     }
     if changed.transactional && changed.immediate {
@@ -242,7 +247,15 @@ impl<'e> Execution<'e> {
         let text = logged_text(self.running, session.frame.settings.expressions.sql_mode);
         let mut facts = facts(self.instance, session, plan, text.is_none());
         facts.is_doubtful |= text.as_ref().is_some_and(|text| !keeps_charset(session, text));
-        let form = decide(&facts)?;
+        let form = match format {
+            // Compat: what the log leaves out by the default database is never refused.
+            BinlogFormat::Statement
+                if text.is_some() && facts.changed.any() && !session.logs_statements() =>
+            {
+                LogForm::Text(place(&facts), Reasons::default())
+            }
+            _ => decide(&facts)?,
+        };
         if form == LogForm::Rows && format == BinlogFormat::Mixed {
             follow_no_more(session, &facts);
         }

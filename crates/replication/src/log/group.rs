@@ -32,6 +32,8 @@ pub struct GroupHead {
     pub seq: Option<u64>,
     /// Flags of [`crate::codec::GtidEvent`].
     pub flags: u8,
+    /// Flags of its header beside those that all GTID events have.
+    pub header: u16,
     /// Format and parts of an XA branch's identifier, for a group with one of the XA flags.
     pub xa: Option<(u32, Vec<u8>, Vec<u8>)>,
     /// Whether an explicit number must be above the domain's last.

@@ -83,7 +83,7 @@ pub(super) fn put_gtid(
         (event.xa_format, event.gtrid, event.bqual) = (format, gtrid, bqual);
     }
     let mut header = Header::new(crate::EventKind::GTID, head.timestamp, gtid.server);
-    header.flags = flags::SUPPRESS_USE;
+    header.flags = flags::SUPPRESS_USE | head.header;
     header.end_log_pos = (place.offset + gtid_length(head, checksum)) as u32;
     Event::Gtid(event).encode(&header, format(checksum), out);
 }

@@ -183,6 +183,7 @@ pub(crate) fn head(domain: u32, seq: Option<u64>) -> GroupHead {
         server_id: 1,
         domain,
         seq,
+        header: 0,
         flags: GtidEvent::TRANSACTIONAL,
         xa: None,
         strict: true,

@@ -71,6 +71,7 @@ impl Life {
             server_id: 1,
             domain,
             seq: None,
+            header: 0,
             flags: GtidEvent::TRANSACTIONAL,
             xa: None,
             strict: false,

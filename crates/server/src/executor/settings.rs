@@ -12,6 +12,7 @@ use selkie_exec::session::{
 use selkie_expr::{TimeZone, TypeContext};
 use selkie_plan::PlanVariables;
 use selkie_protocol::Capabilities;
+use selkie_replication::codec::flags;
 use selkie_replication::images::RowImage;
 use selkie_types::{Charset, CollationId, Locale, SqlMode};
 
@@ -182,6 +183,10 @@ impl Values<'_> {
             domain_id: self.number(ids.gtid_domain_id) as u32,
             seq_no: Some(self.number(ids.gtid_seq_no)).filter(|seq| *seq > 0),
             is_parallel: !self.flag(ids.skip_parallel_replication),
+            header: match self.flag(ids.skip_replication) {
+                true => flags::SKIP_REPLICATION,
+                false => 0,
+            },
             format: match self.number(ids.binlog_format) {
                 0 => BinlogFormat::Mixed,
                 1 => BinlogFormat::Statement,

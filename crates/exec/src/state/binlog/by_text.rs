@@ -250,7 +250,7 @@ impl Session {
         self.status(None, text).iter().for_each(|var| var.encode(&mut status));
         let query = Query {
             thread_id: head.thread,
-            exec_time: 0,
+            exec_time: self.exec_time(),
             error_code: error,
             status: StatusVars(&status),
             database: schema.as_bytes(),

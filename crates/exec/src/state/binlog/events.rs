@@ -13,17 +13,26 @@ use selkie_types::RowCorrupt;
 use smallvec::SmallVec;
 
 use super::images::TableImages;
-use super::rider::plain;
+use super::rider::{GroupHeadline, plain};
 
 /// Bytes of an event at which the next row begins another one: `binlog_row_event_max_size`.
 const EVENT_BYTES: usize = 8192;
 
-/// Time and server of events.
+/// Values that the headers of a statement's events have in common.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Stamp {
     /// Seconds since 1970.
     pub(super) timestamp: u32,
     pub(super) server_id: u32,
+    /// Flags.
+    pub(super) header: u16,
+}
+
+impl Stamp {
+    /// That of a group's events.
+    pub(super) fn of(head: &GroupHeadline) -> Self {
+        Self { timestamp: head.timestamp, server_id: head.server_id, header: head.header }
+    }
 }
 
 /// The rows event that the next row may join.
@@ -116,11 +125,10 @@ impl Events {
     }
 
     fn begin_rows(&mut self, new: &NewRows<'_>, wanted: OpenRows) -> Result<(), CacheError> {
-        let Stamp { timestamp, server_id } = new.stamp;
         if !self.annotated {
             self.annotated = true;
             if let Some(text) = new.text {
-                self.cache.add(&Event::AnnotateRows(text), timestamp, server_id, 0)?;
+                self.put(&Event::AnnotateRows(text), new.stamp, 0)?;
             }
         }
         if !self.mapped.contains(&wanted.table) {
@@ -140,7 +148,7 @@ impl Events {
             present_after: new.present.1,
             images: &[],
         };
-        self.cache.add(&Event::Rows(rows), timestamp, server_id, 0)?;
+        self.put(&Event::Rows(rows), new.stamp, 0)?;
         self.open = Some(wanted);
         Ok(())
     }
@@ -149,8 +157,7 @@ impl Events {
     fn name_tables(&mut self, new: &NewRows<'_>) -> Result<(), CacheError> {
         for images in new.expected.iter().copied().chain([new.images]) {
             if !self.mapped.contains(&images.id) {
-                let Stamp { timestamp, server_id } = new.stamp;
-                self.cache.add(&Event::TableMap(images.map()), timestamp, server_id, 0)?;
+                self.put(&Event::TableMap(images.map()), new.stamp, 0)?;
                 self.mapped.push(images.id);
             }
         }
@@ -191,13 +198,18 @@ impl Events {
         let text = format!("{verb} `{}`", name.replace('`', "``"));
         self.open = None;
         let query = plain(0, &text);
-        self.cache.add(&Event::Query(query), stamp.timestamp, stamp.server_id, flags::SUPPRESS_USE)
+        self.put(&Event::Query(query), stamp, flags::SUPPRESS_USE)
+    }
+
+    /// Adds an event whose header has some flags beside those of all events.
+    fn put(&mut self, event: &Event<'_>, stamp: Stamp, header: u16) -> Result<(), CacheError> {
+        self.cache.add(event, stamp.timestamp, stamp.server_id, stamp.header | header)
     }
 
     /// Adds an event that belongs to the next statement.
     pub(super) fn add(&mut self, event: &Event<'_>, stamp: Stamp) -> Result<(), CacheError> {
         self.open = None;
-        self.cache.add(event, stamp.timestamp, stamp.server_id, 0)
+        self.put(event, stamp, 0)
     }
 
     /// Adds a statement, whose header has some flags.
@@ -208,7 +220,7 @@ impl Events {
         header: u16,
     ) -> Result<(), CacheError> {
         self.open = None;
-        self.cache.add(&Event::Query(query), stamp.timestamp, stamp.server_id, header)
+        self.put(&Event::Query(query), stamp, header)
     }
 
     pub(super) fn mark(&self) -> EventsMark {

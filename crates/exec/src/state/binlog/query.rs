@@ -4,6 +4,7 @@
 //! Must not choose which statements are logged, or in which form: callers do.
 
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use selkie_catalog::TableInfo;
 use selkie_engine::{Engine, EngineResult, EngineTrx, Lsn, Personality};
@@ -45,7 +46,7 @@ impl Session {
         self.with_query(text, form, |log, head, query| {
             let mut cache = log.binlog.log.cache();
             let (time, server) = (head.timestamp, head.server_id);
-            cache.add(&Event::Query(query), time, server, form.header)?;
+            cache.add(&Event::Query(query), time, server, form.header | head.header)?;
             let (log, end) = (Arc::clone(log), GroupEnd::Definition);
             let head = GroupHeadline { note: self.transaction.note(), ..head };
             Ok(Definition { log, cache, head, end })
@@ -55,7 +56,7 @@ impl Session {
     /// Logs a definition as part of the transaction's group, whose rows follow.
     pub fn log_in_group(&self, text: &[u8]) -> SqlResult<()> {
         let added = self.with_query(text, &Form::default(), |log, head, query| {
-            let stamp = Stamp { timestamp: head.timestamp, server_id: head.server_id };
+            let stamp = Stamp::of(&head);
             let mut state = log.lock();
             state.has_shared = true;
             state.transaction.statement(query, stamp, 0)
@@ -72,7 +73,7 @@ impl Session {
             return Ok(appended.map_err(from_engine_commit)?.is_some());
         }
         let added = self.with_query(text, form, |log, head, query| {
-            let stamp = Stamp { timestamp: head.timestamp, server_id: head.server_id };
+            let stamp = Stamp::of(&head);
             let mut state = log.lock();
             // Rows of a statement that has called a function come before.
             state.transaction.end_rows();
@@ -102,7 +103,7 @@ impl Session {
         self.status(Some(xid), text).iter().for_each(|var| var.encode(&mut status));
         let query = Query {
             thread_id: head.thread,
-            exec_time: 0,
+            exec_time: self.exec_time(),
             error_code: form.error,
             status: StatusVars(&status),
             database: schema.as_bytes(),
@@ -129,6 +130,12 @@ impl Session {
         let end = if engine.transactional { GroupEnd::Xid } else { GroupEnd::Filled };
         let head = GroupHeadline { note: self.transaction.note(), ..head };
         Some(Definition { log: Arc::clone(log), cache, head, end })
+    }
+
+    /// Seconds since the statement began. Compat: `SET timestamp` moves the begin.
+    pub(super) fn exec_time(&self) -> u32 {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs() as i64);
+        now.wrapping_sub(self.values.statement_start.get() / 1_000_000) as u32
     }
 
     /// The settings that a statement depends on, in MariaDB's order. A definition has the number

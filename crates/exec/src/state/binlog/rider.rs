@@ -57,6 +57,8 @@ pub struct GroupHeadline {
     pub is_strict: bool,
     /// Replicas may apply the group beside others: not `skip_parallel_replication`.
     pub is_parallel: bool,
+    /// Flags that the headers of all events have.
+    pub header: u16,
     /// Number of the connection.
     pub thread: u32,
     /// The note of a replica that has applied the group.
@@ -148,6 +150,7 @@ impl Binlog {
             domain: head.domain,
             seq: head.seq,
             flags: end.flags() | parallel,
+            header: head.header,
             xa: end.branch().map(|x| (x.format, x.gtrid.to_vec(), x.bqual.to_vec())),
             strict: head.is_strict,
         };
@@ -194,7 +197,7 @@ impl Binlog {
         end: GroupEnd<'_>,
     ) -> EngineResult<()> {
         let mut add = |event: &Event<'_>, flags| {
-            let added = cache.add(event, head.timestamp, head.server_id, flags);
+            let added = cache.add(event, head.timestamp, head.server_id, flags | head.header);
             let target = match end {
                 GroupEnd::Commit => Target::Immediate,
                 _ => Target::Transaction,

@@ -11,6 +11,7 @@ use selkie_engine::{Engine, EngineResult, EngineTrx, Lsn};
 use selkie_replication::Gtid;
 use selkie_replication::log::Place;
 
+use super::events::Stamp;
 use super::rider::{Binlog, GroupHeadline};
 use super::row_log::{RowLog, flags_of, shapes_of};
 use super::session_log::{SessionLog, Target};
@@ -66,9 +67,15 @@ impl Session {
         })
     }
 
+    /// Whether statements are logged by the default database.
+    pub(crate) fn logs_statements(&self) -> bool {
+        let schema = self.frame.schema.as_deref().unwrap_or_default();
+        self.log().is_some_and(|log| log.binlog.logs_schema(schema))
+    }
+
     /// Notes that a temporary table is changed, by a statement whose text is logged or not.
     fn change_temporary(&self, info: &TableInfo) {
-        match self.log().filter(|log| log.is_by_text()) {
+        match self.log().filter(|log| log.is_by_text() && self.logs_statements()) {
             Some(log) => log.changes(target_in(info), &info.kind),
             None if self.frame.temporary.is_logged(info) => self.frame.temporary.diverge(),
             None => {}
@@ -93,10 +100,16 @@ impl Session {
         if self.transaction.is_nested() {
             return Some(log.enter(text));
         }
-        let settings = &self.frame.settings.binlog;
-        let micros = self.values.statement_start.get();
-        log.begin_statement(settings.annotates.then_some(text), settings.server_id, micros);
+        self.begin_in_log(log, self.frame.settings.binlog.annotates.then_some(text));
         None
+    }
+
+    /// Begins a statement of the session in the log, with its text if rows are to have it.
+    pub(crate) fn begin_in_log(&self, log: &SessionLog, text: Option<&[u8]>) {
+        let settings = &self.frame.settings.binlog;
+        let timestamp = (self.values.statement_start.get() / 1_000_000) as u32;
+        let (server_id, header) = (settings.server_id, settings.header);
+        log.begin_statement(text, Stamp { timestamp, server_id, header });
     }
 
     /// Ends what [`Self::begin_logging`] has begun.
@@ -162,6 +175,7 @@ impl Session {
             seq: settings.seq_no,
             is_strict: log.binlog.is_strict(),
             is_parallel: settings.is_parallel,
+            header: settings.header,
             note: None,
             thread: self.core.shown_id.load(Ordering::Relaxed) as u32,
         })

@@ -147,9 +147,8 @@ impl SessionLog {
         !self.state.lock().transaction.cache.is_empty()
     }
 
-    /// Begins a statement at `micros` since 1970, whose text is logged with its rows if it is
-    /// given.
-    pub(crate) fn begin_statement(&self, text: Option<&[u8]>, server_id: u32, micros: i64) {
+    /// Begins a statement, whose text is logged with its rows if it is given.
+    pub(super) fn begin_statement(&self, text: Option<&[u8]>, stamp: Stamp) {
         let mut state = self.state.lock();
         state.texts.clear();
         state.texts.extend_from_slice(text.unwrap_or_default());
@@ -157,8 +156,7 @@ impl SessionLog {
         state.has_text = text.is_some();
         state.by_text = None;
         self.set_by_text(false);
-        let timestamp = (micros / 1_000_000) as u32;
-        state.stamp = Stamp { timestamp, server_id };
+        state.stamp = stamp;
     }
 
     /// Begins a statement of a function or trigger. Compat: the log has the text of the statement

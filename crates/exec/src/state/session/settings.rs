@@ -146,6 +146,8 @@ pub struct BinlogSettings {
     pub seq_no: Option<u64>,
     /// Not `skip_parallel_replication`.
     pub is_parallel: bool,
+    /// Flags that the headers of all events have: that of `skip_replication`.
+    pub header: u16,
     /// `binlog_format`.
     pub format: BinlogFormat,
     /// `binlog_direct_non_transactional_updates`.
@@ -241,6 +243,7 @@ impl Default for BinlogSettings {
             domain_id: 0,
             seq_no: None,
             is_parallel: true,
+            header: 0,
             format: BinlogFormat::Row,
             is_direct: false,
             row_image: RowImage::Full,

@@ -5,7 +5,7 @@
 
 use selkie_engine::Xid;
 use selkie_exec::{Session, prepare_transaction_as};
-use selkie_replication::codec::{GtidEvent, XaPrepare};
+use selkie_replication::codec::{GtidEvent, XaPrepare, flags as header_flags};
 use selkie_replication::{Gtid, Header};
 use selkie_types::SqlResult;
 
@@ -27,6 +27,8 @@ pub(super) struct Group {
     flags: u8,
     /// Server of its first event.
     server_id: u32,
+    /// Whether its events are marked by `skip_replication`.
+    is_skipped: bool,
     is_begun: bool,
     /// Whether it is a transaction: what changes before its end is not committed.
     is_transaction: bool,
@@ -48,8 +50,15 @@ enum Ending {
 impl Group {
     pub(super) fn new(gtid: Option<Gtid>, flags: u8, header: &Header) -> Self {
         let is_transaction = gtid.is_some() && flags & GtidEvent::STANDALONE == 0;
-        let server_id = header.server_id;
-        Self { gtid, flags, server_id, is_begun: true, is_transaction, ..Self::default() }
+        Self {
+            gtid,
+            flags,
+            server_id: header.server_id,
+            is_skipped: header.has(header_flags::SKIP_REPLICATION),
+            is_begun: true,
+            is_transaction,
+            ..Self::default()
+        }
     }
 
     pub(super) fn is_begun(&self) -> bool {
@@ -89,12 +98,14 @@ impl Group {
             vars.set(ids().server_id, VarValue::Uint(self.server_id.into()));
             vars.set(ids().gtid_seq_no, VarValue::Uint(seq));
             vars.set(ids().skip_parallel_replication, VarValue::Bool(!is_parallel));
+            vars.set(ids().skip_replication, VarValue::Bool(self.is_skipped));
         }
         let binlog = &mut inner.session.frame.settings.binlog;
         binlog.domain_id = domain as u32;
         binlog.server_id = self.server_id;
         binlog.seq_no = Some(seq).filter(|seq| *seq > 0);
         binlog.is_parallel = is_parallel;
+        binlog.header = if self.is_skipped { header_flags::SKIP_REPLICATION } else { 0 };
     }
 
     /// Opens the group's transaction.
