@@ -13,6 +13,7 @@ use super::connection::Connection;
 use super::names;
 use crate::admin::{Notes, parsed};
 use crate::session::Shared;
+use crate::status::{StatusId, find_status};
 
 /// Time between two looks.
 const STEP: Duration = Duration::from_millis(10);
@@ -24,8 +25,21 @@ pub(crate) fn wait_for_groups(
     longest: Option<Duration>,
 ) -> SqlResult<bool> {
     let position = parsed::<Position>(list)?;
-    wait(shared, longest, &mut |state| state.gtids().reaches(&position).then_some(true))
-        .map(|reached| reached.unwrap_or(false))
+    let counters = &shared.handle.counters;
+    count("Master_gtid_wait_count", |id| counters.bump(id));
+    let begun = Instant::now();
+    let reached =
+        wait(shared, longest, &mut |state| state.gtids().reaches(&position).then_some(true))?;
+    count("Master_gtid_wait_time", |id| counters.add(id, begun.elapsed().as_micros() as u64));
+    if reached.is_none() {
+        count("Master_gtid_wait_timeouts", |id| counters.bump(id));
+    }
+    Ok(reached.unwrap_or(false))
+}
+
+/// Counts something in a status variable.
+fn count(name: &str, add: impl FnOnce(StatusId)) {
+    find_status(name).map(add);
 }
 
 /// Number of events that were applied until the connection was at or behind a place of its
