@@ -7,7 +7,7 @@ from .nodes import gtids, until
 # One replica is looked at.
 WANTS = two
 CHECKS = ["do_db", "ignore_db", "do_table", "ignore_table", "wild_do_table", "wild_ignore_table", "rewrite_db", "filters_together", "filters_of_statements",
-          "ignore_server_ids", "do_domain_ids", "marked_for_skip", "filters_at_the_start", "filters_of_the_primary", "filtered_branch"]
+          "ignore_server_ids", "do_domain_ids", "marked_for_skip", "updates_of_joins", "accounts_left_out", "filters_at_the_start", "filters_of_the_primary", "filtered_branch"]
 LOAD = ("CREATE DATABASE da", "CREATE DATABASE db", "CREATE TABLE da.t1 (a INT PRIMARY KEY)", "CREATE TABLE da.t2 (a INT PRIMARY KEY)",
         "CREATE TABLE db.t1 (a INT PRIMARY KEY)", "CREATE TABLE db.t_x (a INT PRIMARY KEY)",
         "INSERT INTO da.t1 VALUES (1), (2)", "INSERT INTO da.t2 VALUES (1)", "INSERT INTO db.t1 VALUES (1), (2), (3)", "INSERT INTO db.t_x VALUES (1)",
@@ -174,6 +174,32 @@ def marked_for_skip(chain):
     primary.rows("SET skip_replication=1", "INSERT INTO d.t VALUES (3)", "SET skip_replication=0", "INSERT INTO d.t VALUES (4)")
     wait_for(chain, node, 0)
     report.same("rows with FILTER_ON_MASTER", node.rows("SELECT a FROM d.t ORDER BY a"), [(2,), (4,)])
+
+
+def updates_of_joins(chain):
+    """An UPDATE of several tables counts as one of those whose columns it sets, in the order of its FROM."""
+    node, primary = chain.replica, chain.primary
+    node.rows("SET GLOBAL replicate_do_table='d.t1,d.t2'", "SET GLOBAL replicate_ignore_table='d.t4'")
+    node.follow(primary)
+    primary.rows("SET GLOBAL binlog_format=STATEMENT", "CREATE DATABASE d")
+    primary.rows("USE d", *(f"CREATE TABLE t{n} (id INT, c{n} INT)" for n in (1, 2, 4, 7)), *(f"INSERT INTO t{n} VALUES (1, 1), (2, 2)" for n in (1, 2, 4, 7)),
+                 "UPDATE t7 LEFT JOIN t4 ON t4.id = t7.id SET c4 = 0, c7 = 0", "UPDATE t1 LEFT JOIN t4 ON t1.id = t4.id SET c4 = 3 WHERE t1.id = 1",
+                 "UPDATE t1 LEFT JOIN t7 x ON t1.id = x.id SET x.c7 = 3", "UPDATE t4 LEFT JOIN (t1, t2) ON t1.id = t4.id SET c1 = 4, t2.c2 = 4, c4 = 4",
+                 "UPDATE t1 a JOIN t2 ON a.id = t2.id SET c1 = c2 + 7, c2 = 9 WHERE a.id = 2")
+    chain.catch_up()
+    report.same("t1 and t2", node.rows("SELECT * FROM d.t1 JOIN d.t2 USING (id) ORDER BY 1"), [(1, 1, 1), (2, 9, 9)])
+
+
+def accounts_left_out(chain):
+    """Statements about accounts, also those that end with an error, are left out with the tables of mysql."""
+    node, primary = chain.replica, chain.primary
+    node.rows("SET GLOBAL replicate_wild_ignore_table='mysql.%'")
+    node.follow(primary)
+    primary.rows("CREATE USER one@localhost")
+    report.same("REVOKE", primary.error("REVOKE ALL PRIVILEGES, GRANT OPTION FROM nobody@'%'"), 1269)
+    report.same("DROP USER", primary.error("DROP USER one@localhost, nobody@'%'"), 1396)
+    primary.rows("CREATE DATABASE d")
+    chain.catch_up()
 
 
 def filters_at_the_start(chain):

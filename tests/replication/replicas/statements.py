@@ -1,10 +1,13 @@
 """Statements in the log of a MariaDB primary (STATEMENT and MIXED), with all that a statement takes from its session."""
 
+import re
+import subprocess
+
 from . import compare, report
 from .chain import LEDGER, SAFE, Writers, lost, savepoints
 from .load import SCRIPTS, expected_errors, finish, run_script
 
-CHECKS = ["statement_format", "mixed_format", "scripts_in_mixed_format", "session_context", "character_sets", "temporary_tables", "view_in_latin1", "load_in_statements",
+CHECKS = ["statement_format", "mixed_format", "scripts_in_mixed_format", "session_context", "character_sets", "temporary_tables", "events_of_the_primary", "time_of_statements", "view_in_latin1", "load_in_statements",
           "load_of_statements", "formats_change", "bytes_of_files"]
 TEXTS = """-- errors: 1062
 CREATE TABLE t (id INT PRIMARY KEY AUTO_INCREMENT, a VARCHAR(60), b DOUBLE, c INT, d DATETIME(6), e DECIMAL(20,6), KEY (c));
@@ -164,6 +167,28 @@ def temporary_tables(chain):
     chain.catch_up()
     compare.same_everything(chain)
     report.same("Slave_open_temp_tables at the end", node.rows("SHOW GLOBAL STATUS LIKE 'Slave_open_temp_tables'"), [("Slave_open_temp_tables", "0")])
+
+
+def events_of_the_primary(chain):
+    """An event of the primary does not run on replicas, whatever it says."""
+    chain.follow()
+    chain.primary.rows("CREATE DATABASE d", "USE d", "CREATE EVENT a ON SCHEDULE EVERY 1 DAY DO SELECT 1", "CREATE EVENT b ON SCHEDULE EVERY 1 DAY DISABLE DO SELECT 1",
+                       "CREATE EVENT c ON SCHEDULE EVERY 1 DAY DISABLE ON SLAVE DO SELECT 1", "ALTER EVENT c DISABLE")
+    chain.catch_up()
+    status = "SELECT event_name, status FROM information_schema.events WHERE event_schema = 'd' ORDER BY 1"
+    report.same("events", chain.replica.rows(status), [(name, "SLAVESIDE_DISABLED") for name in "abc"])
+
+
+def time_of_statements(chain):
+    """The log says how long a statement has taken."""
+    chain.follow()
+    chain.primary.rows("CREATE DATABASE d", "CREATE TABLE d.t (a INT)", "SET binlog_format=STATEMENT", "INSERT INTO d.t SELECT SLEEP(1.3)")
+    file = f"{chain.primary.datadir}/{chain.primary.rows('SHOW MASTER STATUS')[0][0]}"
+    lines = subprocess.run(["mariadb-binlog", "--no-defaults", file], capture_output=True, check=True, timeout=60).stdout.decode().splitlines()
+    slept = next((at for at, line in enumerate(lines) if "SLEEP" in line), 0)
+    head = next((line for line in reversed(lines[:slept]) if "exec_time=" in line), "")
+    report.true("exec_time of 1 or 2", re.search(r"exec_time=[12]\b", head), head)
+    chain.catch_up()
 
 
 # A MariaDB between two others logs temporary tables wrongly itself.

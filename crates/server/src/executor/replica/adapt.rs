@@ -32,7 +32,7 @@ pub(super) fn adapt(statement: &mut Statement, rules: &Rules, inner: &ExecutorSe
         Statement::AlterEvent(alter) => alter.options.status.as_mut(),
         _ => None,
     };
-    if let Some(status @ Enabled) = status {
+    if let Some(status) = status {
         *status = EventStatus::DisabledOnSlave;
     }
     if rules.is_idempotent {

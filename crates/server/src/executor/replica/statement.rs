@@ -98,14 +98,16 @@ impl Replica {
         let ended = self.in_context(text, &context, &named);
         handle.serve(self.command);
         self.take_back(&context);
-        let actual = match ended {
+        let verdict = match ended {
             Ok(Ended::Ran(result)) => {
-                result.err().filter(|error| !is_over(error, &text.text, &scope.filter))
+                let error = result.err();
+                named.judge(error.filter(|e| !is_over(e, &text.text, &scope.filter)), &self.options)
             }
-            Ok(Ended::Filtered) => None,
+            // The error that it had on the primary is left out too.
+            Ok(Ended::Filtered) => Verdict::Right,
             Err(failed) => return Err(failed),
         };
-        let is_done = match named.judge(actual, &self.options) {
+        let is_done = match verdict {
             Verdict::Right => Ok(()),
             Verdict::Skipped => {
                 self.count_skipped();
@@ -210,7 +212,12 @@ impl Replica {
         if self.scope.filter.is_empty() || read.statement().is_some_and(is_free) {
             return true;
         }
-        let changed = read.statement().map(|statement| changed_tables(statement, schema));
+        let snapshot = self.inner.instance.catalog.snapshot();
+        let known = |schema: &str, table: &str, column: &str| {
+            let table = snapshot.table(schema, table)?;
+            Some(table.column_position(column).is_some())
+        };
+        let changed = read.statement().map(|read| changed_tables(read, schema, &known));
         match changed {
             Some(changed) => self.scope.filter.takes_statement(changed.schema, &changed.tables),
             None => true,

@@ -6,7 +6,8 @@
 use selkie_catalog::TemporaryTables;
 use selkie_exec::Session;
 use selkie_sql::ast::{
-    AlterAction, DeleteTarget, SetItem, Statement, TableFactor, TableName, TableRef,
+    AlterAction, ColumnRef, DeleteTarget, SetItem, Statement, TableFactor, TableName, TableRef,
+    Update,
 };
 
 use crate::backend::ReplicaScope;
@@ -72,15 +73,23 @@ pub(super) struct Changed<'s> {
     pub(super) tables: Vec<(String, String)>,
 }
 
+/// Whether a table has a column; none if there is no such table here. Arguments are its schema, its
+/// name and the column.
+pub(super) type Known<'k> = &'k dyn Fn(&str, &str, &str) -> Option<bool>;
+
 /// The tables that a statement in the default database `schema` changes.
-pub(super) fn changed_tables<'s>(statement: &'s Statement, schema: &'s str) -> Changed<'s> {
+pub(super) fn changed_tables<'s>(
+    statement: &'s Statement,
+    schema: &'s str,
+    known: Known<'_>,
+) -> Changed<'s> {
     let mut names = Vec::new();
     let about = match statement {
         Statement::CreateDatabase(create) => &*create.name.value,
         Statement::AlterDatabase(alter) => alter.name.as_ref().map_or(schema, |name| &name.value),
         Statement::DropDatabase { name, .. } => &name.value,
         other => {
-            collect(other, &mut names);
+            collect(other, (schema, known), &mut names);
             schema
         }
     };
@@ -112,15 +121,42 @@ fn is_about_accounts(statement: &Statement) -> bool {
     }
 }
 
-fn collect<'s>(statement: &'s Statement, names: &mut Vec<&'s TableName>) {
+/// The tables that an UPDATE changes. Compat: a column that no table here has is one of a table
+/// that is not here.
+fn updated<'s>(update: &'s Update, (schema, known): (&str, Known<'_>)) -> Vec<&'s TableName> {
+    let mut all = Vec::new();
+    update.tables.iter().for_each(|table| factors(table, &mut all));
+    let [_, _, ..] = &all[..] else { return all.into_iter().map(|table| &table.name).collect() };
+    let has = |table: &TableFactor, column: &str| {
+        let own = table.name.schema.as_ref().map_or(schema, |schema| &schema.value);
+        known(own, &table.name.name.value, column)
+    };
+    let mut is_changed = vec![false; all.len()];
+    for ColumnRef { table, name, .. } in update.assignments.iter().map(|one| &one.column) {
+        let is_it = |at: &TableFactor| match table {
+            Some(table) => {
+                let said = at.alias.as_ref().unwrap_or(&at.name.name);
+                said.value.eq_ignore_ascii_case(&table.value)
+            }
+            None => has(at, &name.value) == Some(true),
+        };
+        match all.iter().position(|at| is_it(at)) {
+            Some(at) => is_changed[at] = true,
+            None => {
+                let absent = all.iter().map(|at| has(at, &name.value).is_none());
+                is_changed.iter_mut().zip(absent).for_each(|(one, absent)| *one |= absent);
+            }
+        }
+    }
+    let is_none = !is_changed.contains(&true);
+    let changed = all.into_iter().zip(is_changed).filter(|(_, changed)| is_none || *changed);
+    changed.map(|(table, _)| &table.name).collect()
+}
+
+fn collect<'s>(statement: &'s Statement, here: (&str, Known<'_>), names: &mut Vec<&'s TableName>) {
     match statement {
         Statement::Insert(insert) => names.push(&insert.table),
-        // Only its columns would tell which of the tables it changes.
-        Statement::Update(update) => {
-            let mut all = Vec::new();
-            update.tables.iter().for_each(|table| factors(table, &mut all));
-            names.extend(all.into_iter().map(|table| &table.name));
-        }
+        Statement::Update(update) => names.extend(updated(update, here)),
         Statement::Delete(delete) => match &delete.target {
             DeleteTarget::Single(table) => names.push(&table.name),
             DeleteTarget::History { table, .. } => names.push(table),
@@ -152,7 +188,7 @@ fn collect<'s>(statement: &'s Statement, names: &mut Vec<&'s TableName>) {
         Statement::AlterSequence(alter) => names.push(&alter.name),
         Statement::CreateTrigger(create) => names.push(&create.table),
         Statement::TableMaintenance(what) => names.extend(&what.tables),
-        Statement::SetStatement { statement, .. } => collect(statement, names),
+        Statement::SetStatement { statement, .. } => collect(statement, here, names),
         _ => {}
     }
 }
