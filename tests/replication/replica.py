@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Selkie as a replica, and beside it MariaDB as primary, as replica and at both ends of a chain.
 
-usage: replica.py SELKIE [--topology XY ...] [--only NAME ...] [--cycles N] [--seed N] [--limit SECONDS] [--list]
+usage: replica.py SELKIE [--topology XY ...] [--only NAME ...] [--cycles N] [--seconds N] [--seed N] [--limit SECONDS] [--list]
 
 A topology is a row of letters, M for MariaDB and S for Selkie: each server replicates from the one before it. Without
 --topology each of MS, SS, SM, SSM and MSM runs the topics that DEFAULT gives it; with it all topics run. MM and MMM show
 what MariaDB itself answers: all checks pass there. --only takes names of topics and of checks, as --list has them.
+Checks that kill servers do so --cycles times and at least for --seconds; then they wait for replicas longer, too.
 A check that fails says what was expected and what came, one line for each, and the next begins with clean servers.
 All servers listen on loopback, have private directories, and end with the test. About 3 min.
 """
@@ -27,7 +28,7 @@ from replicas.nodes import Node  # noqa: E402
 TOPICS = {"load": load, "statements": statements, "stops": stops, "crash": crash, "acks": acks, "errors": errors, "filters": filters, "read_only": read_only,
           "own_log": own_log}
 DEFAULT = {"MS": list(TOPICS),
-           "SS": ["load_by_position", "random_sessions", "stop_under_load", "primary_restarted", "crash", "acks", "own_log"],
+           "SS": ["load_by_position", "random_sessions", "stop_under_load", "primary_restarted", "crash", "acks", "own_log", "marked_for_skip", "temporary_tables", "time_of_statements"],
            "SM": ["types_by_gtid", "random_sessions", "change_between_modes"],
            "SSM": ["load_by_gtid", "updates_of_a_load"],
            "MSM": ["images_minimal", "random_sessions", "mixed_format", "kill_middle", "updates_are_logged"]}
@@ -100,7 +101,7 @@ def run(chain, name, check, given):
     report.current.begin(f"{chain.name} {name}")
     signal.signal(signal.SIGALRM, out_of_time)
     try:
-        signal.alarm(given.limit)
+        signal.alarm(given.limit + 3 * int(given.seconds))
         clean(chain)
         check(chain, given) if check.__code__.co_argcount > 1 else check(chain)
         for node in chain.nodes:
@@ -121,7 +122,7 @@ def run(chain, name, check, given):
             report.current.line(f"{node} panicked: {panics[0]}")
             remove(node)
     passed = report.current.lines == 0
-    print(f"{chain.name} {name}: {'ok' if passed else 'FAILED'}, {time.monotonic() - begun:.1f} s", flush=True)
+    print(f"{chain.name} {name}: {'ok' if passed else 'FAILED'}, {time.monotonic() - begun:.1f} s{report.current.done}", flush=True)
     return passed
 
 
@@ -131,6 +132,7 @@ def main():
     parser.add_argument("--topology", action="append", default=[])
     parser.add_argument("--only", action="append", default=[])
     parser.add_argument("--cycles", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=0)
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 31))
     parser.add_argument("--limit", type=int, default=120)
     parser.add_argument("--list", action="store_true")

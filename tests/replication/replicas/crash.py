@@ -1,12 +1,13 @@
 """kill -9 at any moment: replicas and primaries go on, nothing is lost and nothing is applied twice."""
 
+import itertools
 import os
 import random
 import shutil
 import time
 
 from . import compare, report
-from .chain import ALL, LEDGER, SAFE, Writers, branch, lost, only, running
+from .chain import ALL, LEDGER, SAFE, WAIT, Writers, branch, lost, only, running
 from .nodes import gtids, until
 
 CHECKS = ["kill_replica_by_gtid", "kill_replica_by_position", "kill_stopped_replica", "kill_primary", "kill_middle", "relay_files_deleted"]
@@ -42,15 +43,25 @@ def kill_and_start(chain, node, rng, deletes_relay_files):
         go_on(follower)
 
 
+def cycles(given):
+    """Numbers of cycles: as many as are asked for, and more until the seconds are over."""
+    end = time.monotonic() + given.seconds
+    for cycle in itertools.count():
+        if cycle >= given.cycles and time.monotonic() >= end:
+            report.current.done = f", {cycle} cycles"
+            return
+        yield cycle
+
+
 def under_load(chain, how, given, victims, count=3):
-    """Kills the victims in turn while sessions write; at the end all are equal."""
+    """Kills the victims in turn while sessions write, for some cycles and some seconds; at the end all are equal."""
     rng = random.Random(given.seed)
     chain.follow(how)
     chain.primary.script(LEDGER)
     deletes = all(node.kind == "S" for node in victims)
     try:
         with Writers(chain.primary, shapes(chain), count) as writers:
-            for cycle in range(given.cycles):
+            for cycle in cycles(given):
                 time.sleep(rng.uniform(0.05, 0.7))
                 if cycle % 3 == 1:
                     chain.primary.script("FLUSH BINARY LOGS")
@@ -58,7 +69,8 @@ def under_load(chain, how, given, victims, count=3):
         report.same("errors of the sessions", writers.errors, [])
         report.same("acknowledged rows that the primary has lost", lost(writers), [])
         report.true("the sessions wrote", len(writers.acknowledged) > 20, len(writers.acknowledged))
-        chain.catch_up()
+        # A replica that was killed often may be far behind.
+        chain.catch_up(WAIT + 2 * given.seconds)
         compare.same_everything(chain, "led")
     finally:
         if report.current.lines:

@@ -9,10 +9,11 @@ class Report:
     """Lines of the check that runs."""
 
     def __init__(self):
-        self.name, self.lines = "", 0
+        self.begin("")
 
     def begin(self, name):
-        self.name, self.lines = name, 0
+        # What the check has done, if a number says it.
+        self.name, self.lines, self.done = name, 0, ""
 
     def line(self, text):
         self.lines += 1
