@@ -29,10 +29,12 @@ mod foreign;
 pub mod histogram;
 mod information;
 mod names;
+mod partition;
 mod program;
 mod sequence;
 mod series;
 mod show_create;
+mod show_partitions;
 mod snapshot;
 mod statistics;
 mod system_tables;
@@ -43,6 +45,10 @@ pub use event::{EVENT_COLUMNS, Event, EventStatus, Timing, smallest_unit};
 pub use foreign::{ForeignKey, ForeignKeyAction, action_text};
 pub use information::{InformationRow, InformationSource, information_rows};
 pub use names::{Namespace, TemporaryTables};
+pub use partition::{
+    Given, Leaf, MethodKind, Partition, PartitionLimit, PartitionMethod, PartitionOptions,
+    PartitionValue, Partitioning, Subpartition,
+};
 pub use program::{ProgramContext, Routine, RoutineParameter, Trigger, quoted_account};
 pub use sequence::{
     NextValue, SequenceChange, SequenceDef, SequenceState, sequence_columns, sequence_fault,

@@ -67,6 +67,7 @@ impl Series {
             indexes: Vec::new(),
             checks: Vec::new(),
             foreign_keys: Vec::new(),
+            partitions: None,
             collation: CollationId::UTF8MB4_GENERAL_CI,
             options: TableOptions::default(),
             created: 0,

@@ -97,6 +97,11 @@ pub fn show_create_table(
     if !style.is_foreign() && !style.mode.contains(SqlMode::NO_TABLE_OPTIONS) {
         table_options(table, auto_increment, style, &mut out);
     }
+    if let Some(partitions) = &table.partitions {
+        let hidden = style.is_foreign() || style.mode.contains(SqlMode::NO_TABLE_OPTIONS);
+        let engine = Some(table.engine.name).filter(|_| !hidden);
+        out.push_str(&crate::show_partitions::partition_clause(partitions, engine));
+    }
     out
 }
 

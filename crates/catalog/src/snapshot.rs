@@ -113,7 +113,7 @@ impl Snapshot {
     /// Ids of all tables that have rows in an engine, of any engine.
     pub fn table_ids(&self) -> Vec<TableId> {
         let tables = self.schemas.values().flat_map(|s| s.tables.values());
-        tables.map(|t| t.def.id).filter(|id| *id != TableId(0)).collect()
+        tables.flat_map(|table| table.storage_ids()).collect()
     }
 
     /// Adds or replaces a schema.

@@ -104,6 +104,7 @@ fn table(schema: &str, name: &str, columns: Vec<ColumnInfo>) -> TableInfo {
         indexes: Vec::new(),
         checks: Vec::new(),
         foreign_keys: Vec::new(),
+        partitions: None,
         collation: CollationId::UTF8MB3_GENERAL_CI,
         options: TableOptions::default(),
         created: 0,

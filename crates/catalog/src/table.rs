@@ -10,7 +10,7 @@ use selkie_expr::NamedTable;
 use selkie_types::{CollationId, RowVersion, SqlType, Value};
 use serde::{Deserialize, Serialize};
 
-use crate::{ForeignKey, SERIES_ENGINE, Statistics};
+use crate::{ForeignKey, Partitioning, SERIES_ENGINE, Statistics};
 
 /// A version for a new definition. It is unique since the server's start, so nothing cached for
 /// another definition, of whatever name, is ever used for this one.
@@ -210,6 +210,8 @@ pub struct TableInfo {
     pub checks: Vec<CheckInfo>,
     /// Foreign keys of this table.
     pub foreign_keys: Vec<ForeignKey>,
+    /// Partitions; with them the table's own id has no storage.
+    pub partitions: Option<Arc<Partitioning>>,
     /// Default collation of new columns.
     pub collation: CollationId,
     /// Other options.
@@ -340,6 +342,7 @@ impl TableInfo {
             fulltext: self.fulltext.clone(),
             checks: self.checks.clone(),
             foreign_keys: self.foreign_keys.clone(),
+            partitions: self.partitions.as_deref().cloned(),
             collation: self.collation,
             options: self.options.clone(),
             created: self.created,
@@ -395,6 +398,8 @@ pub struct StoredTable {
     /// Earlier column lists of rows that may still be stored, by the version number in the row.
     #[serde(default)]
     row_versions: Vec<RowVersion>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    partitions: Option<Partitioning>,
 }
 
 impl StoredTable {
@@ -424,6 +429,7 @@ impl StoredTable {
             fulltext: self.fulltext,
             checks: self.checks,
             foreign_keys: self.foreign_keys,
+            partitions: self.partitions.map(Arc::new),
             collation: self.collation,
             options: self.options,
             created: self.created,

@@ -91,6 +91,8 @@ pub struct StatementLimits {
     pub foreign_keys: bool,
     /// `ALTER TABLE` without a copy of the rows.
     pub in_place: bool,
+    /// `PARTITION BY`.
+    pub partitions: bool,
 }
 
 /// Behaviour of an engine's row storage.
@@ -251,7 +253,13 @@ impl KeyLimits {
 impl StatementLimits {
     /// None of these statements.
     pub const NONE: Self =
-        Self { handler: false, delayed: false, foreign_keys: false, in_place: false };
+        Self {
+            handler: false,
+            delayed: false,
+            foreign_keys: false,
+            in_place: false,
+            partitions: false,
+        };
 }
 
 impl RowHabits {

@@ -14,7 +14,12 @@ pub(crate) static PERSONALITY: Personality = Personality {
     comment: "Hash based, stored in memory, useful for temporary tables",
     columns: ColumnLimits { generated: false, blobs: false, ..ColumnLimits::NONE },
     keys: KeyLimits { hashed: false, unordered: true, can_be_disabled: true, ..KeyLimits::NONE },
-    statements: StatementLimits { handler: true, delayed: true, ..StatementLimits::NONE },
+    statements: StatementLimits {
+        handler: true,
+        delayed: true,
+        partitions: true,
+        ..StatementLimits::NONE
+    },
     rows: RowHabits {
         counted: true,
         insertion_order: true,

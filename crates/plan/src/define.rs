@@ -20,6 +20,7 @@ mod indexes;
 mod instant;
 mod mode_dependence;
 mod options;
+mod partition;
 mod qualify;
 mod record;
 mod types;

@@ -29,6 +29,7 @@ pub mod explain;
 mod fold;
 mod logical;
 mod parse;
+pub mod partition;
 pub mod physical;
 mod planner;
 mod rewrite;

@@ -19,7 +19,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("sql", &["types", "meter"]),
     ("expr", &["types", "meter"]),
     ("catalog", &["types", "meter", "engine", "sql", "expr"]),
-    ("plan", &["types", "meter", "engine", "sql", "expr", "catalog"]),
+    ("plan", &["types", "meter", "engine", "sql", "expr", "catalog", "replication"]),
     (
         "exec",
         &["types", "meter", "engine", "sql", "expr", "catalog", "plan", "replication", "fulltext"],

@@ -17,6 +17,7 @@ mod like;
 mod list;
 mod multibyte;
 mod registry;
+mod sort_hash;
 mod tables;
 mod tailoring;
 #[cfg(test)]
@@ -32,4 +33,5 @@ pub use collation::{Collation, CollationId, Pad};
 pub use identifier::{first_duplicate, identifier_eq, in_one_case};
 pub use like::LikePattern;
 pub use list::Charset;
+pub use sort_hash::SortHash;
 pub use weight_string::WeightOptions;

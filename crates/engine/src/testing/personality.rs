@@ -13,6 +13,7 @@ pub static TRANSACTIONAL: Personality = Personality {
         handler: true,
         foreign_keys: true,
         in_place: true,
+        partitions: true,
         ..StatementLimits::NONE
     },
     rows: RowHabits { spares_equal: true, ..RowHabits::NONE },

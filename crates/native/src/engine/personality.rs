@@ -23,6 +23,7 @@ pub(super) static PERSONALITY: Personality = Personality {
         handler: true,
         foreign_keys: true,
         in_place: true,
+        partitions: true,
         ..StatementLimits::NONE
     },
     rows: RowHabits { spares_equal: true, ..RowHabits::NONE },

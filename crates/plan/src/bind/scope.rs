@@ -43,6 +43,8 @@ pub(crate) enum Clause {
     Default,
     /// Generated column in a table's definition.
     Generated,
+    /// PARTITION BY in a table's definition.
+    Partition,
 }
 
 impl Clause {
@@ -66,6 +68,7 @@ impl Clause {
             Self::Check => "CHECK",
             Self::Default => "DEFAULT",
             Self::Generated => "GENERATED ALWAYS AS",
+            Self::Partition => "PARTITION BY",
         }
     }
 }

@@ -248,6 +248,7 @@ fn assemble(
         fulltext,
         checks: Vec::<CheckInfo>::new(),
         foreign_keys: Vec::new(),
+        partitions: None,
         collation,
         options,
         created: context.now_seconds,

@@ -109,6 +109,7 @@ fn view_of(
         indexes: Vec::new(),
         checks: Vec::new(),
         foreign_keys: Vec::new(),
+        partitions: None,
         collation: context.schema_collation(schema),
         options: TableOptions::default(),
         created: context.now_seconds,

@@ -108,6 +108,7 @@ impl Draft {
             indexes,
             checks: Vec::new(),
             foreign_keys: Vec::new(),
+            partitions: None,
             collation: CollationId::UTF8MB4_GENERAL_CI,
             options: TableOptions::default(),
             created: 0,

@@ -24,7 +24,12 @@ static MYISAM: Personality = Personality {
         fulltext: FullText::Lenient,
         ..KeyLimits::NONE
     },
-    statements: StatementLimits { handler: true, delayed: true, ..StatementLimits::NONE },
+    statements: StatementLimits {
+        handler: true,
+        delayed: true,
+        partitions: true,
+        ..StatementLimits::NONE
+    },
     rows: RowHabits { counted: true, distinct: DistinctKeys::PerKey, ..RowHabits::NONE },
     maintenance: FULL_MAINTENANCE,
     shown: Shown { row_formats: RowFormats::ByColumnsOrAsked, ..Shown::NONE },
@@ -45,7 +50,7 @@ static ARIA: Personality = Personality {
         fulltext: FullText::Lenient,
         ..KeyLimits::NONE
     },
-    statements: StatementLimits { handler: true, ..StatementLimits::NONE },
+    statements: StatementLimits { handler: true, partitions: true, ..StatementLimits::NONE },
     rows: RowHabits { counted: true, distinct: DistinctKeys::PerKey, ..RowHabits::NONE },
     maintenance: FULL_MAINTENANCE,
     shown: Shown {

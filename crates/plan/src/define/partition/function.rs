@@ -1,0 +1,243 @@
+//! The function of a partitioning: the columns it reads, and whether it is allowed. It must give
+//! the same integer for a row in every session.
+
+use hashbrown::HashSet;
+use selkie_catalog::{MethodKind, PartitionMethod, TableInfo};
+use selkie_sql::ast::{self, BinaryOp, Expr, ExprKind, Ident, UnaryOp};
+use selkie_types::charset::in_one_case;
+use selkie_types::error::catalogue::*;
+use selkie_types::temporal::IntervalUnit;
+use selkie_types::{SqlError, SqlResult, SqlType, TypeKind};
+
+use super::{MOST_COLUMNS, MOST_KEY_BYTES, kind_of, not_found};
+use crate::bind::Clause;
+use crate::define::{DefineContext, expressions};
+
+/// The method of a clause, checked.
+pub(super) fn method(
+    context: &DefineContext<'_>,
+    table: &TableInfo,
+    given: &ast::PartitionMethod,
+) -> SqlResult<PartitionMethod> {
+    use ast::PartitionMethod as M;
+    let kind = kind_of(given)?;
+    let (linear, algorithm) = match given {
+        M::Hash { linear, .. } => (*linear, None),
+        M::Key { linear, algorithm, .. } => (*linear, algorithm.map(|number| number as u8)),
+        _ => (false, None),
+    };
+    let out = PartitionMethod {
+        kind,
+        linear,
+        algorithm,
+        expression: String::new(),
+        columns: Vec::new(),
+    };
+    match given {
+        M::Hash { expr, .. } | M::Range(expr) | M::List(expr) => {
+            let columns = of_expression(context, table, expr)?;
+            Ok(PartitionMethod { expression: expressions::text(expr), columns, ..out })
+        }
+        M::Key { columns, .. } | M::RangeColumns(columns) | M::ListColumns(columns) => {
+            let columns = columns.iter().map(|name| own_name(table, name)).collect();
+            let out = PartitionMethod { columns, ..out };
+            check_columns(table, &out)?;
+            Ok(out)
+        }
+        M::SystemTime { .. } => Err(not_found()),
+    }
+}
+
+/// A column's name as the table spells it.
+fn own_name(table: &TableInfo, name: &Ident) -> String {
+    let at = table.column_position(&name.value);
+    at.map_or(&name.value, |at| &table.columns[at].name).to_string()
+}
+
+fn check_columns(table: &TableInfo, method: &PartitionMethod) -> SqlResult<()> {
+    let mut seen = HashSet::new();
+    if let Some(twice) = method.columns.iter().find(|name| !seen.insert(in_one_case(name))) {
+        return Err(SqlError::new(&ER_SAME_NAME_PARTITION_FIELD, &[twice]));
+    }
+    if method.columns.len() > MOST_COLUMNS {
+        let what = "list of partition fields";
+        return Err(SqlError::new(&ER_TOO_MANY_PARTITION_FUNC_FIELDS_ERROR, &[&what]));
+    }
+    let columns = method.columns_of(table).ok_or_else(not_found)?;
+    for at in &columns {
+        let column = &table.columns[*at];
+        if column.ty.is_text_or_blob() {
+            return Err(SqlError::new(&ER_BLOB_FIELD_IN_PART_FUNC_ERROR, &[]));
+        }
+        if method.kind != MethodKind::Key && !is_listable(&column.ty) {
+            return Err(not_allowed_type(&column.name));
+        }
+    }
+    let bytes: usize = columns.iter().map(|at| key_bytes(&table.columns[*at].ty)).sum();
+    match bytes > MOST_KEY_BYTES {
+        true => Err(SqlError::new(&ER_PARTITION_FIELDS_TOO_LONG, &[])),
+        false => Ok(()),
+    }
+}
+
+fn not_allowed_type(name: &str) -> SqlError {
+    SqlError::new(&ER_FIELD_TYPE_NOT_ALLOWED_AS_PARTITION_FIELD, &[&name])
+}
+
+/// Whether RANGE COLUMNS and LIST COLUMNS may read a column.
+fn is_listable(ty: &SqlType) -> bool {
+    let whole = ty.is_integer() && !matches!(ty.kind, TypeKind::Year | TypeKind::Bit);
+    let moment = matches!(ty.kind, TypeKind::Date | TypeKind::DateTime | TypeKind::Time);
+    whole || moment || ty.is_string() || ty.fixed_binary().is_some()
+}
+
+fn key_bytes(ty: &SqlType) -> usize {
+    match ty.fixed_width() {
+        Some(width) => width,
+        None => ty.length as usize * ty.collation.charset().max_len(),
+    }
+}
+
+/// Checks an expression; returns the names of the columns it reads.
+fn of_expression(
+    context: &DefineContext<'_>,
+    table: &TableInfo,
+    expr: &Expr,
+) -> SqlResult<Vec<String>> {
+    let syntax = crate::parse::expression(expressions::text(expr).as_bytes(), context.sql_mode())?;
+    let bound =
+        expressions::with_binder(context, |b| b.row_syntax(table, &syntax, Clause::Partition))?;
+    let columns = bound.columns();
+    if columns.iter().any(|at| table.columns[*at].ty.is_text_or_blob()) {
+        return Err(SqlError::new(&ER_BLOB_FIELD_IN_PART_FUNC_ERROR, &[]));
+    }
+    Check { table }.expr(&syntax)?;
+    if columns.is_empty() {
+        return Err(wrong_expression());
+    }
+    if let Some(at) = bound.as_column() {
+        let column = &table.columns[at];
+        let decimal = column.ty.kind == TypeKind::Decimal && column.ty.decimals == 0;
+        if !column.ty.is_integer() && !decimal {
+            return Err(not_allowed_type(&column.name));
+        }
+    } else if !bound.ty.is_integer() {
+        return Err(SqlError::new(&ER_PARTITION_FUNC_NOT_ALLOWED_ERROR, &[&"PARTITION"]));
+    }
+    let mut names: Vec<String> = Vec::new();
+    for at in columns {
+        let name = &*table.columns[at].name;
+        if !names.iter().any(|other| other == name) {
+            names.push(name.to_owned());
+        }
+    }
+    Ok(names)
+}
+
+/// Whether the values of an expression are unsigned.
+pub(super) fn is_unsigned(
+    context: &DefineContext<'_>,
+    table: &TableInfo,
+    method: &PartitionMethod,
+) -> SqlResult<bool> {
+    let syntax = crate::parse::expression(method.expression.as_bytes(), context.sql_mode())?;
+    let bound =
+        expressions::with_binder(context, |b| b.row_syntax(table, &syntax, Clause::Partition))?;
+    Ok(bound.ty.unsigned)
+}
+
+fn wrong_expression() -> SqlError {
+    SqlError::new(&ER_WRONG_EXPR_IN_PARTITION_FUNC_ERROR, &[])
+}
+
+/// Checks the operators and functions of an expression.
+struct Check<'a> {
+    table: &'a TableInfo,
+}
+
+impl Check<'_> {
+    fn expr(&self, expr: &Expr) -> SqlResult<()> {
+        selkie_types::stack::check()?;
+        match &expr.kind {
+            ExprKind::Literal(_) | ExprKind::Column(_) => Ok(()),
+            ExprKind::Unary { op: UnaryOp::Neg | UnaryOp::Plus, expr } => self.expr(expr),
+            ExprKind::Binary { op, left, right } if is_allowed_operator(*op) => {
+                self.expr(left)?;
+                self.expr(right)
+            }
+            ExprKind::Extract { unit, expr } => self.extract(*unit, expr),
+            ExprKind::Call(call) => self.call(call),
+            ExprKind::UserVar(_) | ExprKind::SystemVar(_) | ExprKind::Default(_) => {
+                Err(wrong_expression())
+            }
+            _ => Err(SqlError::new(&ER_PARTITION_FUNCTION_IS_NOT_ALLOWED, &[])),
+        }
+    }
+
+    fn call(&self, call: &ast::FunctionCall) -> SqlResult<()> {
+        let named = |names: &[&str]| names.iter().any(|name| call.name.is(name));
+        if named(&["rand", "now", "sysdate", "curdate", "uuid", "user", "connection_id"]) {
+            return Err(wrong_expression());
+        }
+        if named(&["abs", "ceiling", "ceil", "floor", "mod"]) {
+            return call.args.iter().try_for_each(|arg| self.expr(arg));
+        }
+        let dates = [
+            "to_days",
+            "to_seconds",
+            "year",
+            "month",
+            "quarter",
+            "day",
+            "dayofmonth",
+            "dayofweek",
+            "dayofyear",
+            "weekday",
+            "yearweek",
+            "datediff",
+        ];
+        let times = ["hour", "minute", "second", "microsecond", "time_to_sec"];
+        let fits = match () {
+            () if named(&["unix_timestamp"]) => self.is_of(&call.args, &[TypeKind::Timestamp]),
+            () if named(&["datediff"]) => {
+                call.args.iter().all(|arg| self.is_of(std::slice::from_ref(arg), DATES))
+            }
+            () if named(&dates) => self.is_of(&call.args, DATES),
+            () if named(&times) => self.is_of(&call.args, TIMES),
+            () => return Err(SqlError::new(&ER_PARTITION_FUNCTION_IS_NOT_ALLOWED, &[])),
+        };
+        if fits { Ok(()) } else { Err(wrong_expression()) }
+    }
+
+    fn extract(&self, unit: IntervalUnit, expr: &Expr) -> SqlResult<()> {
+        use IntervalUnit as U;
+        let types: &[TypeKind] = match unit {
+            U::Year | U::YearMonth | U::Quarter | U::Month | U::Day => DATES,
+            U::DayHour | U::DayMinute | U::DaySecond | U::DayMicrosecond => &[TypeKind::DateTime],
+            // Compat: weeks depend on a variable.
+            U::Week => &[],
+            _ => TIMES,
+        };
+        match self.is_of(std::slice::from_ref(expr), types) {
+            true => Ok(()),
+            false => Err(wrong_expression()),
+        }
+    }
+
+    /// Whether the first argument is a column of one of these types.
+    fn is_of(&self, args: &[Expr], types: &[TypeKind]) -> bool {
+        let Some(ExprKind::Column(column)) = args.first().map(|arg| &arg.kind) else {
+            return false;
+        };
+        let at = self.table.column_position(&column.name.value);
+        at.is_some_and(|at| types.contains(&self.table.columns[at].ty.kind))
+    }
+}
+
+const DATES: &[TypeKind] = &[TypeKind::Date, TypeKind::DateTime];
+const TIMES: &[TypeKind] = &[TypeKind::Time, TypeKind::DateTime];
+
+fn is_allowed_operator(op: BinaryOp) -> bool {
+    use BinaryOp as B;
+    matches!(op, B::Add | B::Sub | B::Mul | B::IntDiv | B::Mod)
+}

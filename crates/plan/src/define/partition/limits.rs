@@ -1,0 +1,291 @@
+//! VALUES LESS THAN and VALUES IN: constants, their types and their order.
+
+use hashbrown::HashSet;
+use selkie_catalog::{
+    MethodKind, PartitionLimit, PartitionMethod, PartitionValue, Partitioning, TableInfo,
+};
+use selkie_expr::{EvalContext, Expr as Bound};
+use selkie_sql::ast::{Expr, PartitionDef, PartitionValues};
+use selkie_types::error::catalogue::*;
+use selkie_types::{Batch, Charset, SqlError, SqlResult, TypeKind, Value};
+
+use super::function::is_unsigned;
+use super::not_found;
+use crate::bind::Clause;
+use crate::define::{DefineContext, constant, expressions};
+use crate::partition::{ColumnKeys, as_signed, number_of};
+
+/// The rows that a partition holds, by its definition.
+pub(super) fn limit(
+    context: &DefineContext<'_>,
+    table: &TableInfo,
+    method: &PartitionMethod,
+    def: &PartitionDef,
+) -> SqlResult<PartitionLimit> {
+    let constants = Constants { context, table, method, part: &def.name.value };
+    let is_range = matches!(method.kind, MethodKind::Range | MethodKind::RangeColumns);
+    let is_list = matches!(method.kind, MethodKind::List | MethodKind::ListColumns);
+    let wrong = |kind: &str, values: &str| {
+        Err(SqlError::new(&ER_PARTITION_WRONG_VALUES_ERROR, &[&kind, &values]))
+    };
+    let missing = |kind: &str, values: &str| {
+        Err(SqlError::new(&ER_PARTITION_REQUIRES_VALUES_ERROR, &[&kind, &values]))
+    };
+    match &def.values {
+        PartitionValues::LessThan(bounds) if is_range => constants.bounds(bounds),
+        PartitionValues::LessThan(_) => wrong("RANGE", "LESS THAN"),
+        PartitionValues::In(tuples) if is_list => constants.tuples(tuples),
+        PartitionValues::In(_) => wrong("LIST", "IN"),
+        PartitionValues::Default if is_list => Ok(PartitionLimit::Default),
+        PartitionValues::Default => wrong("LIST", "DEFAULT"),
+        PartitionValues::History | PartitionValues::Current => {
+            Err(SqlError::not_supported("system-versioned tables"))
+        }
+        PartitionValues::None if is_range => missing("RANGE", "LESS THAN"),
+        PartitionValues::None if is_list => missing("LIST", "IN"),
+        PartitionValues::None => Ok(PartitionLimit::Slot),
+    }
+}
+
+/// Reads the constants of one partition.
+struct Constants<'a> {
+    context: &'a DefineContext<'a>,
+    table: &'a TableInfo,
+    method: &'a PartitionMethod,
+    part: &'a str,
+}
+
+impl Constants<'_> {
+    fn bounds(&self, bounds: &[Option<Expr>]) -> SqlResult<PartitionLimit> {
+        if self.method.kind == MethodKind::Range {
+            return match bounds {
+                [None] => Ok(PartitionLimit::LessThan(Vec::new())),
+                [Some(bound)] => {
+                    let value = self.integer(bound)?;
+                    match value.value.is_null() {
+                        true => Err(SqlError::new(&ER_NULL_IN_VALUES_LESS_THAN, &[])),
+                        false => Ok(PartitionLimit::LessThan(vec![Some(value)])),
+                    }
+                }
+                _ => Err(SqlError::new(&ER_TOO_MANY_VALUES_ERROR, &[&"RANGE"])),
+            };
+        }
+        if bounds.len() != self.method.columns.len() {
+            return Err(SqlError::new(&ER_PARTITION_COLUMN_LIST_ERROR, &[]));
+        }
+        let mut values = Vec::with_capacity(bounds.len());
+        for (at, bound) in bounds.iter().enumerate() {
+            let value = bound.as_ref().map(|bound| self.of_column(at, bound)).transpose()?;
+            if value.as_ref().is_some_and(|value| value.value.is_null()) {
+                return Err(SqlError::new(&ER_NULL_IN_VALUES_LESS_THAN, &[]));
+            }
+            values.push(value);
+        }
+        Ok(PartitionLimit::LessThan(values))
+    }
+
+    fn tuples(&self, tuples: &[Vec<Expr>]) -> SqlResult<PartitionLimit> {
+        let mut out = Vec::with_capacity(tuples.len());
+        for tuple in tuples {
+            if self.method.kind == MethodKind::List {
+                let [value] = &tuple[..] else {
+                    return Err(SqlError::new(&ER_ROW_SINGLE_PARTITION_FIELD_ERROR, &[]));
+                };
+                out.push(vec![self.integer(value)?]);
+                continue;
+            }
+            if tuple.len() != self.method.columns.len() {
+                return Err(SqlError::new(&ER_PARTITION_COLUMN_LIST_ERROR, &[]));
+            }
+            let values = tuple.iter().enumerate().map(|(at, value)| self.of_column(at, value));
+            out.push(values.collect::<SqlResult<Vec<_>>>()?);
+        }
+        if self.method.kind == MethodKind::List {
+            // Compat: NULL is shown first.
+            out.sort_by_key(|tuple| !tuple[0].value.is_null());
+        }
+        Ok(PartitionLimit::In(out))
+    }
+
+    /// A constant that is bound and computed.
+    fn constant(&self, expr: &Expr) -> SqlResult<(Bound, Value)> {
+        let none = TableInfo { columns: Vec::new(), ..self.table.clone() };
+        let bound = expressions::with_binder(self.context, |binder| {
+            binder.row_syntax(&none, expr, Clause::Partition)
+        })?;
+        if !bound.is_deterministic() || bound.has_subquery() {
+            return Err(SqlError::new(&ER_WRONG_EXPR_IN_PARTITION_FUNC_ERROR, &[]));
+        }
+        let value = bound.eval(self.context.eval, &Batch::one_row())?.value(0);
+        Ok((bound, value))
+    }
+
+    /// The value that an integer expression is compared with.
+    fn integer(&self, expr: &Expr) -> SqlResult<PartitionValue> {
+        let (bound, value) = self.constant(expr)?;
+        let text = match &value {
+            Value::Null => "NULL".to_owned(),
+            Value::Int(v) => v.to_string(),
+            Value::UInt(v) => v.to_string(),
+            _ => return Err(SqlError::new(&ER_VALUES_IS_NOT_INT_TYPE_ERROR, &[&self.part])),
+        };
+        let integer = bound.ty.kind == TypeKind::Null || bound.ty.is_integer();
+        if !integer {
+            return Err(SqlError::new(&ER_VALUES_IS_NOT_INT_TYPE_ERROR, &[&self.part]));
+        }
+        if matches!(value, Value::Int(v) if v < 0) && is_unsigned(self.context, self.table, self.method)? {
+            return Err(SqlError::new(&ER_PARTITION_CONST_DOMAIN_ERROR, &[]));
+        }
+        Ok(PartitionValue { value, text })
+    }
+
+    /// The value that a column is compared with.
+    fn of_column(&self, at: usize, expr: &Expr) -> SqlResult<PartitionValue> {
+        let wrong = || SqlError::new(&ER_WRONG_TYPE_COLUMN_VALUE_ERROR, &[]);
+        let at = self.table.column_position(&self.method.columns[at]).ok_or_else(not_found)?;
+        let column = &self.table.columns[at];
+        let (bound, value) = self.constant(expr)?;
+        if value.is_null() {
+            return Ok(PartitionValue { value, text: "NULL".into() });
+        }
+        let ty = &bound.ty;
+        let fits = match () {
+            () if column.ty.is_integer() => ty.is_integer(),
+            () if column.ty.is_temporal() => ty.is_string() || ty.is_temporal(),
+            () => ty.is_string(),
+        };
+        if !fits {
+            return Err(wrong());
+        }
+        let text = self.shown(&bound)?;
+        // Compat: a text that is too long is cut.
+        let stored = match column.ty.is_string() {
+            true => Some(self.cut(&bound, &column.ty)?),
+            false => constant::store(self.context, bound, column),
+        };
+        Ok(PartitionValue { value: stored.ok_or_else(wrong)?, text })
+    }
+
+    fn cut(&self, bound: &Bound, ty: &selkie_types::SqlType) -> SqlResult<Value> {
+        let Value::Bytes(bytes) = bound.eval(self.context.eval, &Batch::one_row())?.value(0) else {
+            return Err(SqlError::new(&ER_WRONG_TYPE_COLUMN_VALUE_ERROR, &[]));
+        };
+        let charset = ty.collation.charset();
+        let (bytes, _) = bound.ty.collation.charset().convert(&bytes, charset);
+        Ok(Value::bytes(charset.prefix(&bytes, ty.length as usize)))
+    }
+
+    /// Compat: the constant as given, in one form.
+    fn shown(&self, bound: &Bound) -> SqlResult<String> {
+        let mut text = bound.clone();
+        let eval = EvalContext::detached(&self.context.eval.types);
+        let is_number = text.ty.is_integer();
+        if bound.ty.is_string() && bound.ty.collation.is_binary() {
+            if let Value::Bytes(bytes) = bound.eval_value(&eval)? {
+                let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+                return Ok(format!("_binary 0x{digits}"));
+            }
+        }
+        selkie_expr::cast::to_text(&mut text, &self.context.eval.types);
+        let charset = text.ty.collation.charset();
+        let Value::Bytes(bytes) = text.eval_value(&eval)? else { return Ok("NULL".into()) };
+        let (bytes, _) = charset.convert(&bytes, Charset::Utf8mb4);
+        let text = String::from_utf8_lossy(&bytes);
+        Ok(if is_number { text.into_owned() } else { quoted(&text) })
+    }
+}
+
+/// Compat: quotes are doubled, other special characters escaped.
+fn quoted(text: &str) -> String {
+    let mut out = String::from("'");
+    for c in text.chars() {
+        match c {
+            '\0' => out.push_str("\\0"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\\' => out.push_str("\\\\"),
+            '\'' => out.push_str("''"),
+            c => out.push(c),
+        }
+    }
+    out.push('\'');
+    out
+}
+
+/// Fails unless the ranges rise, and no value is in two lists.
+pub(super) fn check(
+    context: &DefineContext<'_>,
+    partitioning: &Partitioning,
+    table: &TableInfo,
+) -> SqlResult<()> {
+    let defaults = |part: &&selkie_catalog::Partition| part.limit == PartitionLimit::Default;
+    if partitioning.parts.iter().filter(defaults).count() > 1 {
+        return Err(SqlError::new(&ER_PARTITION_DEFAULT_ERROR, &[]));
+    }
+    let method = &partitioning.method;
+    match method.kind {
+        MethodKind::Hash | MethodKind::Key => Ok(()),
+        MethodKind::Range => check_range(partitioning, is_unsigned(context, table, method)?),
+        MethodKind::List => {
+            let values = listed(partitioning).map(|tuple| as_signed(&tuple[0].value));
+            check_unique(values)
+        }
+        MethodKind::RangeColumns => {
+            let keys = ColumnKeys::new(method, table).ok_or_else(not_found)?;
+            let bounds: Vec<Vec<u8>> = partitioning
+                .parts
+                .iter()
+                .map(|part| match &part.limit {
+                    PartitionLimit::LessThan(bounds) => keys.of_bounds(bounds),
+                    _ => Vec::new(),
+                })
+                .collect();
+            rising(bounds.windows(2).all(|pair| pair[0] < pair[1]))
+        }
+        MethodKind::ListColumns => {
+            let keys = ColumnKeys::new(method, table).ok_or_else(not_found)?;
+            check_unique(listed(partitioning).map(|tuple| keys.of_tuple(tuple)))
+        }
+    }
+}
+
+fn listed(partitioning: &Partitioning) -> impl Iterator<Item = &Vec<PartitionValue>> {
+    partitioning.parts.iter().flat_map(|part| match &part.limit {
+        PartitionLimit::In(tuples) => &tuples[..],
+        _ => &[],
+    })
+}
+
+fn check_unique<T: std::hash::Hash + Eq>(values: impl Iterator<Item = T>) -> SqlResult<()> {
+    let mut seen = HashSet::new();
+    for value in values {
+        if !seen.insert(value) {
+            return Err(SqlError::new(&ER_MULTIPLE_DEF_CONST_IN_LIST_PART_ERROR, &[]));
+        }
+    }
+    Ok(())
+}
+
+fn check_range(partitioning: &Partitioning, unsigned: bool) -> SqlResult<()> {
+    let bounds: Vec<Option<&PartitionValue>> = partitioning
+        .parts
+        .iter()
+        .map(|part| match &part.limit {
+            PartitionLimit::LessThan(bounds) => bounds.first().and_then(Option::as_ref),
+            _ => None,
+        })
+        .collect();
+    if bounds.iter().rev().skip(1).any(Option::is_none) {
+        return Err(SqlError::new(&ER_PARTITION_MAXVALUE_ERROR, &[]));
+    }
+    let number = |bound: &PartitionValue| number_of(&bound.value, unsigned);
+    let numbers: Vec<i128> = bounds.iter().flatten().map(|bound| number(bound)).collect();
+    rising(numbers.windows(2).all(|pair| pair[0] < pair[1]))
+}
+
+fn rising(rises: bool) -> SqlResult<()> {
+    match rises {
+        true => Ok(()),
+        false => Err(SqlError::new(&ER_RANGE_NOT_INCREASING_ERROR, &[])),
+    }
+}

@@ -1,0 +1,262 @@
+//! One dimension of routing: a method with the values of its partitions, ready to be applied.
+
+use hashbrown::HashMap;
+use selkie_catalog::{
+    MethodKind, PartitionLimit, PartitionMethod, PartitionValue, TableInfo,
+};
+use selkie_expr::{EvalContext, Expr};
+use selkie_types::{ByteRows, RowLayout, SqlError, SqlResult, Value};
+
+use super::hash::KeyHash;
+use super::{ColumnKeys, RouteError, as_signed, evaluate, function, number_of};
+
+/// A method with the values of its partitions.
+#[derive(Clone, Debug)]
+pub(super) enum Rule {
+    /// The remainder of a number.
+    Hash(Function, Slots),
+    /// The remainder of a hash of columns.
+    Key(KeyHash, Slots),
+    /// The first bound above a number; `open`: the last partition has no bound.
+    Range { function: Function, bounds: Vec<i128>, open: bool },
+    /// A listed number.
+    List { function: Function, slots: HashMap<Option<i64>, usize>, default: Option<usize> },
+    /// The first bound above a key.
+    RangeColumns { keys: ColumnKeys, bounds: Vec<Vec<u8>> },
+    /// A listed key.
+    ListColumns { keys: ColumnKeys, slots: HashMap<Vec<u8>, usize>, default: Option<usize> },
+}
+
+/// A function over columns of a row.
+#[derive(Clone, Debug)]
+pub(super) struct Function {
+    /// Over `columns`.
+    expr: Expr,
+    /// Positions in the row.
+    columns: Vec<usize>,
+    unsigned: bool,
+}
+
+impl Function {
+    fn new(table: &TableInfo, method: &PartitionMethod) -> SqlResult<Self> {
+        let mut expr = function(table, method)?;
+        let mut columns = expr.columns();
+        columns.sort_unstable();
+        columns.dedup();
+        expr.map_columns(&mut |at| columns.binary_search(&at).unwrap_or(0));
+        let unsigned = expr.ty.unsigned;
+        Ok(Self { expr, columns, unsigned })
+    }
+
+    fn values(
+        &self,
+        eval: &EvalContext<'_>,
+        layout: &RowLayout,
+        rows: &ByteRows,
+    ) -> SqlResult<Vec<Value>> {
+        evaluate(&self.expr, &self.columns, eval, (layout, rows))
+    }
+
+    /// A value as messages show it.
+    fn shown(&self, value: &Value) -> String {
+        match as_signed(value) {
+            None => "NULL".into(),
+            Some(_) => number_of(value, self.unsigned).to_string(),
+        }
+    }
+}
+
+/// Slots of a hash.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slots {
+    count: u64,
+    linear: bool,
+}
+
+impl Slots {
+    /// The slot of a number.
+    fn of(self, number: i64) -> usize {
+        if !self.linear {
+            return (number % self.count as i64).unsigned_abs() as usize;
+        }
+        let mask = self.count.next_power_of_two() - 1;
+        let slot = number as u64 & mask;
+        (if slot < self.count { slot } else { slot & (mask >> 1) }) as usize
+    }
+}
+
+impl Rule {
+    pub(super) fn new(
+        table: &TableInfo,
+        method: &PartitionMethod,
+        limits: &[&PartitionLimit],
+    ) -> SqlResult<Self> {
+        let slots = Slots { count: limits.len().max(1) as u64, linear: method.linear };
+        let missing = || SqlError::internal("a column of a partitioning is missing");
+        let keys = || ColumnKeys::new(method, table).ok_or_else(missing);
+        Ok(match method.kind {
+            MethodKind::Hash => Self::Hash(Function::new(table, method)?, slots),
+            MethodKind::Key => {
+                let columns = method.columns_of(table).ok_or_else(missing)?;
+                Self::Key(KeyHash::new(table, &columns, method.algorithm), slots)
+            }
+            MethodKind::Range => {
+                let function = Function::new(table, method)?;
+                let bounds: Vec<i128> = bounds(limits)
+                    .filter_map(|bounds| bounds.first())
+                    .flatten()
+                    .map(|bound| number_of(&bound.value, function.unsigned))
+                    .collect();
+                let open = bounds.len() < limits.len();
+                Self::Range { function, bounds, open }
+            }
+            MethodKind::List => {
+                let tuples = listed(limits).map(|(at, tuple)| (as_signed(&tuple[0].value), at));
+                let slots = tuples.collect();
+                let function = Function::new(table, method)?;
+                Self::List { function, slots, default: default_of(limits) }
+            }
+            MethodKind::RangeColumns => {
+                let keys = keys()?;
+                let bounds = bounds(limits).map(|bounds| keys.of_bounds(bounds)).collect();
+                Self::RangeColumns { keys, bounds }
+            }
+            MethodKind::ListColumns => {
+                let keys = keys()?;
+                let slots = listed(limits).map(|(at, tuple)| (keys.of_tuple(tuple), at)).collect();
+                Self::ListColumns { keys, slots, default: default_of(limits) }
+            }
+        })
+    }
+
+    /// Positions of the columns that it reads.
+    pub(super) fn columns(&self) -> Vec<usize> {
+        match self {
+            Self::Hash(function, _) | Self::Range { function, .. } | Self::List { function, .. } => {
+                function.columns.clone()
+            }
+            Self::Key(hash, _) => hash.columns(),
+            Self::RangeColumns { keys, .. } | Self::ListColumns { keys, .. } => {
+                keys.columns.clone()
+            }
+        }
+    }
+
+    /// The slot of each row.
+    pub(super) fn slots(
+        &self,
+        eval: &EvalContext<'_>,
+        layout: &RowLayout,
+        rows: &ByteRows,
+    ) -> SqlResult<Vec<Result<usize, RouteError>>> {
+        match self {
+            Self::Hash(function, slots) => {
+                let slot = |value: &Value| Ok(slots.of(as_signed(value).unwrap_or(0)));
+                by_value(function, eval, layout, rows, slot)
+            }
+            Self::Range { function, bounds, open } => {
+                let slot = |value: &Value| {
+                    if as_signed(value).is_none() {
+                        return Ok(0);
+                    }
+                    let number = number_of(value, function.unsigned);
+                    let at = bounds.partition_point(|bound| *bound <= number);
+                    match at < bounds.len() || *open {
+                        true => Ok(at),
+                        false => Err(RouteError::NoPartition(function.shown(value))),
+                    }
+                };
+                by_value(function, eval, layout, rows, slot)
+            }
+            Self::List { function, slots, default } => {
+                let slot = |value: &Value| {
+                    let found = slots.get(&as_signed(value)).copied().or(*default);
+                    found.ok_or_else(|| RouteError::NoPartition(function.shown(value)))
+                };
+                by_value(function, eval, layout, rows, slot)
+            }
+            Self::Key(hash, slots) => each(rows, |row| {
+                Ok(Ok(slots.of(hash.of_row(layout, row)?)))
+            }),
+            Self::RangeColumns { keys, bounds } => by_key(keys, layout, rows, |key| {
+                let at = bounds.partition_point(|bound| &bound[..] <= key);
+                (at < bounds.len()).then_some(at)
+            }),
+            Self::ListColumns { keys, slots, default } => {
+                by_key(keys, layout, rows, |key| slots.get(key).copied().or(*default))
+            }
+        }
+    }
+}
+
+fn bounds<'a>(
+    limits: &'a [&'a PartitionLimit],
+) -> impl Iterator<Item = &'a [Option<PartitionValue>]> {
+    limits.iter().filter_map(|limit| match limit {
+        PartitionLimit::LessThan(bounds) => Some(&bounds[..]),
+        _ => None,
+    })
+}
+
+fn listed<'a>(
+    limits: &'a [&'a PartitionLimit],
+) -> impl Iterator<Item = (usize, &'a [PartitionValue])> {
+    limits.iter().enumerate().flat_map(|(at, limit)| {
+        let tuples = match limit {
+            PartitionLimit::In(tuples) => &tuples[..],
+            _ => &[],
+        };
+        tuples.iter().map(move |tuple| (at, &tuple[..]))
+    })
+}
+
+fn default_of(limits: &[&PartitionLimit]) -> Option<usize> {
+    limits.iter().position(|limit| **limit == PartitionLimit::Default)
+}
+
+fn by_value(
+    function: &Function,
+    eval: &EvalContext<'_>,
+    layout: &RowLayout,
+    rows: &ByteRows,
+    slot: impl Fn(&Value) -> Result<usize, RouteError>,
+) -> SqlResult<Vec<Result<usize, RouteError>>> {
+    match function.values(eval, layout, rows) {
+        Ok(values) => Ok(values.iter().map(slot).collect()),
+        // One row must not fail the others.
+        Err(_) if rows.len() > 1 => {
+            let mut out = Vec::with_capacity(rows.len());
+            for row in rows.iter() {
+                let mut one = ByteRows::with_capacity(1);
+                one.push(row);
+                out.push(match function.values(eval, layout, &one) {
+                    Ok(values) => slot(&values[0]),
+                    Err(error) => Err(RouteError::Function(error)),
+                });
+            }
+            Ok(out)
+        }
+        Err(error) => Ok(vec![Err(RouteError::Function(error))]),
+    }
+}
+
+fn by_key(
+    keys: &ColumnKeys,
+    layout: &RowLayout,
+    rows: &ByteRows,
+    slot: impl Fn(&[u8]) -> Option<usize>,
+) -> SqlResult<Vec<Result<usize, RouteError>>> {
+    let mut key = Vec::new();
+    each(rows, |row| {
+        key.clear();
+        keys.of_row(layout, row, &mut key)?;
+        Ok(slot(&key).ok_or_else(|| RouteError::NoPartition("from column_list".into())))
+    })
+}
+
+fn each(
+    rows: &ByteRows,
+    slot: impl FnMut(&[u8]) -> SqlResult<Result<usize, RouteError>>,
+) -> SqlResult<Vec<Result<usize, RouteError>>> {
+    rows.iter().map(slot).collect()
+}
