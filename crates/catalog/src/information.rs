@@ -29,6 +29,8 @@ pub struct InformationSource<'a> {
     pub names: Namespace<'a>,
     /// Statistics that an engine keeps of a table.
     pub statistics: &'a dyn Fn(&TableInfo) -> TableStatistics,
+    /// The same for each leaf of a partitioned table.
+    pub leaf_statistics: &'a dyn Fn(&TableInfo) -> Vec<TableStatistics>,
     /// Time of the last change to a table's rows, in seconds since 1970, if known.
     pub changed: &'a dyn Fn(&TableInfo) -> Option<u64>,
     /// Whether the session may see anything of a table.

@@ -57,6 +57,7 @@ pub use series::{SERIES_ENGINE, Series};
 pub use show_create::{
     ShowStyle, default_text, quote_identifier, show_create_database, show_create_table,
 };
+pub use show_partitions::partition_clause;
 pub use snapshot::{Catalog, Schema, Snapshot};
 pub use statistics::{ColumnStatistics, IndexStatistics, Statistics};
 pub use system_tables::{PERFORMANCE_ENGINE, information_schema};

@@ -1,6 +1,8 @@
 //! Partitions of a table: the method that tells where a row belongs, and the storage of each part.
 //! Serialized types here are part of the dictionary's stored format. No row is routed here.
 
+use std::sync::Arc;
+
 use selkie_engine::{TableDef, TableId};
 use selkie_types::Value;
 use serde::{Deserialize, Serialize};
@@ -79,7 +81,7 @@ pub struct PartitionMethod {
     /// The expression in canonical text; empty if columns are read.
     #[serde(default)]
     pub expression: String,
-    /// Names of the columns as given; none for `KEY ()`, which reads the primary key.
+    /// Names of the columns that are read; none for `KEY ()`, which reads the primary key.
     #[serde(default)]
     pub columns: Vec<String>,
 }
@@ -213,6 +215,36 @@ impl Partitioning {
         Ok(())
     }
 
+    /// Gives storage to every leaf without; returns what was given.
+    pub fn number_new<E>(
+        &mut self,
+        mut next: impl FnMut() -> Result<TableId, E>,
+    ) -> Result<Vec<TableId>, E> {
+        let mut given = Vec::new();
+        let mut number = |id: &mut TableId| {
+            if *id == TableId(0) {
+                *id = next()?;
+                given.push(*id);
+            }
+            Ok(())
+        };
+        for part in &mut self.parts {
+            if part.subs.is_empty() {
+                number(&mut part.id)?;
+            }
+            for sub in &mut part.subs {
+                number(&mut sub.id)?;
+            }
+        }
+        Ok(given)
+    }
+
+    /// Whether the partition of a row depends on a column.
+    pub fn reads(&self, column: &str) -> bool {
+        let mut methods = std::iter::once(&self.method).chain(&self.sub);
+        methods.any(|method| method.columns.iter().any(|name| name == column))
+    }
+
     /// Numbers of the leaves of the partition or subpartition `name`; `None` if there is none.
     pub fn leaves_of(&self, name: &str) -> Option<std::ops::Range<usize>> {
         let each = self.leaves_each();
@@ -260,6 +292,18 @@ impl TableInfo {
             name.push_str(&sub.name);
         }
         TableDef { id: leaf.id(), name: name.into(), ..(*self.def).clone() }
+    }
+
+    /// The engine's definitions of the table's storage with their numbers: its own, or one for each
+    /// leaf.
+    pub fn storages(&self) -> Vec<(usize, Arc<TableDef>)> {
+        match &self.partitions {
+            None => vec![(0, self.def.clone())],
+            Some(partitions) => {
+                let defs = partitions.leaves().map(|leaf| Arc::new(self.leaf_def(leaf)));
+                defs.enumerate().collect()
+            }
+        }
     }
 
     /// Ids of the table's storage: one, or one for each leaf.

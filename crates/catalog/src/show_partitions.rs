@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// The clause, which begins with a line break. `engine`: the name to show, if it is shown.
-pub(crate) fn partition_clause(partitions: &Partitioning, engine: Option<&str>) -> String {
+pub fn partition_clause(partitions: &Partitioning, engine: Option<&str>) -> String {
     let mut out = format!("\n PARTITION BY {}", method_clause(&partitions.method));
     if let Some(sub) = &partitions.sub {
         let _ = write!(out, "\nSUBPARTITION BY {}", method_clause(sub));

@@ -414,6 +414,8 @@ pub struct Scan {
     /// A row that another transaction has locked is given in its last committed version, without a
     /// lock, and noted in [`RowSet::unlocked`].
     pub semi_consistent: bool,
+    /// Of a table in parts, the numbers of those that are read, rising; all of them if `None`.
+    pub parts: Option<Arc<[u16]>>,
 }
 
 /// Index entries of a covering scan or lookup: each index part's stored value in part order, as a

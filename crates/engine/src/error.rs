@@ -22,6 +22,13 @@ pub enum EngineError {
         /// Clustered key of the row that has the key already.
         existing: Box<[u8]>,
     },
+    /// Row `row` of the batch belongs to no part of its table; those before it are stored.
+    Misplaced {
+        /// Position in the batch given.
+        row: usize,
+        /// What the client is told.
+        error: Box<SqlError>,
+    },
     /// The wait for a lock took too long. The statement is undone, the transaction lives.
     LockWaitTimeout,
     /// The transaction was chosen as a deadlock's victim. The engine has already rolled it back.
@@ -60,6 +67,7 @@ impl fmt::Display for EngineError {
             Self::DuplicateKey { index, row, .. } => {
                 write!(f, "row {row} repeats a key of index {index}")
             }
+            Self::Misplaced { row, error } => write!(f, "row {row} has no place: {error}"),
             Self::LockWaitTimeout => f.write_str("lock wait timeout"),
             Self::Deadlock => f.write_str("deadlock"),
             Self::TableChanged => f.write_str("the table is newer than the snapshot"),

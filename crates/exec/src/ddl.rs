@@ -20,6 +20,7 @@ mod drop;
 mod event;
 mod foreign;
 mod instant;
+mod partition;
 mod rename;
 mod replace;
 mod routine;

@@ -21,6 +21,7 @@ pub(crate) mod maintained;
 pub mod metadata;
 pub(crate) mod own_table;
 pub(crate) mod own_transaction;
+pub(crate) mod parts;
 pub(crate) mod patience;
 pub(crate) mod persistent;
 pub(crate) mod plan_key;

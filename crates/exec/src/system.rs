@@ -83,6 +83,7 @@ impl SystemTable for Definitions {
             routine_body_visible: &routine_body_visible,
             names: Namespace { snapshot: &snapshot, temporary },
             statistics: &statistics,
+            leaf_statistics: &|table| leaf_statistics(request.instance, table),
             changed: &changed,
             visible: &visible,
             on_column: &on_column,
@@ -124,6 +125,12 @@ fn statistics_of(instance: &Instance, table: &TableInfo) -> TableStatistics {
         }
         _ => TableStatistics::default(),
     }
+}
+
+/// The statistics of each leaf of a partitioned table; none if it cannot be opened.
+fn leaf_statistics(instance: &Instance, table: &TableInfo) -> Vec<TableStatistics> {
+    let handle = instance.look_into(table);
+    handle.and_then(|handle| handle.parts.as_ref().map(|p| p.each())).unwrap_or_default()
 }
 
 /// The session's `@name` variables.

@@ -32,6 +32,8 @@ pub use create::{
     NewTable, define_like, define_selected, define_sequence, define_table, selected_column,
 };
 
+pub use partition::{define_partition_change, is_partition_change};
+
 pub(crate) use types::column_type;
 pub use types::variable_type;
 pub use view::{ViewColumn, ViewSession, check_view_query, define_view};

@@ -1,21 +1,47 @@
-//! PARTITIONS. Tables have no partitions here, so each base table has one row, as MariaDB lists a
-//! table without partitions.
+//! PARTITIONS: a row for each leaf of a partitioned table, and one for each other base table.
 
+use selkie_engine::TableStatistics;
 use selkie_types::Value;
 
 use super::{InformationRow, InformationSource, text, time};
-use crate::{TableInfo, TableKind};
+use crate::show_partitions::{description, method_name};
+use crate::{Leaf, Partitioning, TableInfo, TableKind};
 
 pub(super) fn partitions(source: &InformationSource<'_>) -> Vec<InformationRow> {
     let is_base = |table: &&std::sync::Arc<TableInfo>| table.kind == TableKind::Base;
-    source.tables().filter(is_base).map(|table| row(source, table)).collect()
+    let mut out = Vec::new();
+    for table in source.tables().filter(is_base) {
+        let Some(partitions) = &table.partitions else {
+            out.push(row(source, table, &(source.statistics)(table), None));
+            continue;
+        };
+        let statistics = (source.leaf_statistics)(table);
+        for (at, leaf) in partitions.leaves().enumerate() {
+            let own = statistics.get(at).cloned().unwrap_or_default();
+            out.push(row(source, table, &own, Some((partitions, leaf, at))));
+        }
+    }
+    out
 }
 
-fn row(source: &InformationSource<'_>, table: &TableInfo) -> InformationRow {
-    let statistics = (source.statistics)(table);
-    let (data, index, average) = super::tables::sizes(table, &statistics);
+fn row(
+    source: &InformationSource<'_>,
+    table: &TableInfo,
+    statistics: &TableStatistics,
+    leaf: Option<(&Partitioning, Leaf<'_>, usize)>,
+) -> InformationRow {
+    let (data, index, average) = super::tables::sizes(table, statistics);
     let mut row = vec![text("def"), text(table.schema()), text(table.name())];
-    row.resize(12, Value::Null);
+    match leaf {
+        Some(leaf) => row.extend(place(leaf)),
+        None => row.resize(12, Value::Null),
+    }
+    let options = leaf.as_ref().map(|(_, leaf, _)| leaf.options());
+    let comment = options.map_or("", |options| &options.comment);
+    let group = options.map_or("", |options| {
+        let given = options.before.iter().find(|(name, _)| name == "NODEGROUP");
+        given.map_or("default", |(_, value)| value)
+    });
     row.extend([
         Value::UInt(statistics.rows),
         Value::UInt(average),
@@ -27,9 +53,27 @@ fn row(source: &InformationSource<'_>, table: &TableInfo) -> InformationRow {
         (source.changed)(table).map_or(Value::Null, |at| time(source, at)),
         Value::Null,
         Value::Null,
-        text(""),
-        text(""),
+        text(comment),
+        text(group),
         Value::Null,
     ]);
     row
+}
+
+/// The names, methods and values of a leaf.
+fn place((partitions, leaf, at): (&Partitioning, Leaf<'_>, usize)) -> [Value; 9] {
+    let each = partitions.leaves_each();
+    let or_null = |value: Option<Value>| value.unwrap_or(Value::Null);
+    let sub = partitions.sub.as_ref();
+    [
+        text(&leaf.part.name),
+        or_null(leaf.sub.map(|sub| text(&sub.name))),
+        Value::UInt((at / each + 1) as u64),
+        or_null(leaf.sub.map(|_| Value::UInt((at % each + 1) as u64))),
+        text(&method_name(&partitions.method)),
+        or_null(sub.map(|sub| text(&method_name(sub)))),
+        text(&partitions.method.shown_expression()),
+        or_null(sub.map(|sub| text(&sub.shown_expression()))),
+        or_null(description(&partitions.method, &leaf.part.limit).map(|shown| text(&shown))),
+    ]
 }

@@ -123,7 +123,8 @@ fn base_row(
 fn create_options(table: &TableInfo) -> String {
     let shown = table.options.shown.iter().filter(|(name, _)| name != "CONNECTION");
     let shown = shown.map(|(name, value)| format!("{}={value}", name.to_lowercase()));
-    shown.collect::<Vec<_>>().join(" ")
+    let partitioned = table.partitions.is_some().then(|| "partitioned".to_owned());
+    shown.chain(partitioned).collect::<Vec<_>>().join(" ")
 }
 
 /// The row format shown for the table's engine.

@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use selkie_catalog::{TableInfo, TableKind, new_version};
 use selkie_engine::EngineError;
-use selkie_plan::define::{AlterPlan, ColumnSource, define_alter};
+use selkie_plan::define::{AlterPlan, ColumnSource, define_alter, is_partition_change};
 use selkie_sql::ast::{AlterAction, AlterLock, AlterTable, CreateIndex, DropIndex, Ident};
 use selkie_types::error::catalogue::{ER_TABLE_EXISTS_ERROR, ER_WRONG_OBJECT};
 use selkie_types::{Condition, Level, SqlError, SqlResult};
 
-use super::change::{Change, create_storage_now, drop_storage_now, is_temporary, with_new_id};
+use super::change::{Change, create_storage_now, drop_storage_now, is_temporary, with_new_storage};
 use super::create::set_auto_increment;
 use super::rename::with_name;
 use super::{Ddl, copy};
@@ -91,6 +91,11 @@ impl Ddl<'_> {
         if matches!(old.kind, TableKind::View(_) | TableKind::System) {
             let arguments: [&dyn std::fmt::Display; 3] = [&schema, &name, &"BASE TABLE"];
             return Err(SqlError::new(&ER_WRONG_OBJECT, &arguments));
+        }
+        if let [action] = &alter.actions[..]
+            && is_partition_change(&old, action)
+        {
+            return self.change_partitions(&snapshot, &old, action);
         }
         let plan = self.with_context(&snapshot, |context| define_alter(context, &old, alter));
         let plan = self.explain_foreign(name, plan)?;
@@ -186,18 +191,27 @@ impl Ddl<'_> {
             false => Some(begin_in(self.instance, table)?.1),
         };
         let trx = own.as_deref().unwrap_or(change.trx());
-        for id in &plan.dropped_indexes {
-            let dropped = engine.drop_index(trx, table.def.id, *id);
-            dropped.map_err(|e| from_engine(e, &table.def))?;
-        }
-        for position in &plan.added_indexes {
-            let built = engine.create_index(trx, self.control, &table.def, *position);
-            built.map_err(|e| self.index_error(e, old, table))?;
+        for (storage, def) in table.storages() {
+            for id in &plan.dropped_indexes {
+                let dropped = engine.drop_index(trx, def.id, *id);
+                dropped.map_err(|e| from_engine(e, &table.def))?;
+            }
+            for position in &plan.added_indexes {
+                let built = engine.create_index(trx, self.control, &def, *position);
+                built.map_err(|e| self.index_error(e, old, (table, storage)))?;
+            }
         }
         own.map_or(Ok(()), |trx| commit_now(&*engine, trx))
     }
 
-    fn index_error(&self, error: EngineError, old: &TableInfo, new: &TableInfo) -> SqlError {
+    /// The error of an index build in a table's storage number `storage`.
+    fn index_error(
+        &self,
+        error: EngineError,
+        old: &TableInfo,
+        (new, storage): (&TableInfo, usize),
+    ) -> SqlError {
+        let error = crate::state::parts::in_storage(error, new, storage);
         let EngineError::DuplicateKey { index, existing, .. } = error else {
             return from_engine(error, &new.def);
         };
@@ -247,7 +261,7 @@ impl Ddl<'_> {
     /// Copies all rows into new storage (DDL-2), then replaces the old storage by it.
     fn rebuild(&mut self, old: &Arc<TableInfo>, plan: AlterPlan) -> SqlResult<Outcome> {
         let renamed = self.final_name(&plan, plan.table.clone());
-        let new = with_new_id(self.instance, renamed)?;
+        let new = with_new_storage(self.instance, renamed)?;
         create_storage_now(self.instance, &new)?;
         let copied =
             copy::copy_rows(self.scope(), self.control, (old, &new), &plan).and_then(|copied| {
@@ -259,8 +273,7 @@ impl Ddl<'_> {
         let (copied, _readers) = match copied {
             Ok(done) => done,
             Err(error) => {
-                let engine = self.instance.engine_of(&new)?;
-                drop_storage_now(&**engine, new.def.id)?;
+                drop_storage_now(self.instance, &new)?;
                 return Err(error);
             }
         };
@@ -272,7 +285,7 @@ impl Ddl<'_> {
     }
 
     /// Waits until no statement reads the table any more; readers are allowed until then.
-    fn lock_out_readers(&self, table: &TableInfo) -> SqlResult<Option<LockTicket>> {
+    pub(super) fn lock_out_readers(&self, table: &TableInfo) -> SqlResult<Option<LockTicket>> {
         let shared = !is_temporary(table);
         shared.then(|| self.lock(table.schema(), table.name())).transpose()
     }
@@ -290,7 +303,7 @@ impl Ddl<'_> {
 }
 
 /// The outcome of a change that copies no rows.
-fn nothing_copied() -> Outcome {
+pub(super) fn nothing_copied() -> Outcome {
     copy::Copied::default().outcome(0, false)
 }
 

@@ -5,10 +5,11 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
+use hashbrown::HashSet;
 use selkie_catalog::{
     DictionaryError, Routine, Schema, Snapshot, TableInfo, TableKind, Trigger, new_version,
 };
-use selkie_engine::{Engine, EngineTrx, TableId};
+use selkie_engine::{Engine, EngineResult, EngineTrx, TableDef, TableId};
 use selkie_types::{SqlError, SqlResult};
 
 use crate::Instance;
@@ -66,9 +67,7 @@ impl<'a> Change<'a> {
     pub(super) fn create_storage(&self, table: &TableInfo) -> SqlResult<()> {
         let engine = self.instance.engine_of(table)?;
         if self.is_own(&**engine) {
-            return engine
-                .create_table(&*self.trx, &table.def)
-                .map_err(|e| from_engine(e, &table.def));
+            return create_storage_in(&**engine, &*self.trx, table);
         }
         create_storage_now(self.instance, table)
     }
@@ -80,11 +79,18 @@ impl<'a> Change<'a> {
         }
         let engine = self.instance.engine_of(table)?.clone();
         self.stale.push(table.def.id);
-        if !self.is_own(&*engine) {
-            self.drop_later.push((engine, table.def.id));
-            return Ok(());
+        for id in table.storage_ids() {
+            self.drop_one_storage(&engine, id).map_err(|e| from_engine(e, &table.def))?;
         }
-        engine.drop_table(&*self.trx, table.def.id).map_err(|e| from_engine(e, &table.def))
+        Ok(())
+    }
+
+    fn drop_one_storage(&mut self, engine: &Arc<dyn Engine>, id: TableId) -> EngineResult<()> {
+        if self.is_own(&**engine) {
+            return engine.drop_table(&*self.trx, id);
+        }
+        self.drop_later.push((engine.clone(), id));
+        Ok(())
     }
 
     /// Marks open handles of `table` stale.
@@ -92,10 +98,41 @@ impl<'a> Change<'a> {
         self.stale.push(table.def.id);
     }
 
+    /// Creates the storage of some leaves of `table`.
+    pub(super) fn create_leaves(&self, table: &TableInfo, ids: &[TableId]) -> SqlResult<()> {
+        let engine = self.instance.engine_of(table)?;
+        let own = match self.is_own(&**engine) {
+            true => None,
+            false => Some(begin(&**engine)?),
+        };
+        let trx = own.as_deref().unwrap_or(&*self.trx);
+        let new = |(_, def): &(usize, Arc<TableDef>)| ids.contains(&def.id);
+        for (_, def) in table.storages().into_iter().filter(new) {
+            engine.create_table(trx, &def).map_err(|e| from_engine(e, &table.def))?;
+        }
+        own.map_or(Ok(()), |trx| commit_now(&**engine, trx))
+    }
+
+    /// Removes the storage of some leaves of `table` with the commit.
+    pub(super) fn drop_leaves(&mut self, table: &TableInfo, ids: &[TableId]) -> SqlResult<()> {
+        let engine = self.instance.engine_of(table)?.clone();
+        self.stale.push(table.def.id);
+        for id in ids {
+            self.drop_one_storage(&engine, *id).map_err(|e| from_engine(e, &table.def))?;
+        }
+        Ok(())
+    }
+
     pub(super) fn put_table(&self, table: &TableInfo) -> SqlResult<()> {
         if table.has_storage() && !self.is_known(table.def.id) {
             let engine = self.instance.engine_of(table)?.clone();
-            self.new.borrow_mut().push((engine, table.def.id));
+            let known = match table.partitions {
+                Some(_) => self.instance.catalog.snapshot().table_ids(),
+                None => Vec::new(),
+            };
+            let known: HashSet<TableId> = known.into_iter().collect();
+            let ids = table.storage_ids().into_iter().filter(|id| !known.contains(id));
+            self.new.borrow_mut().extend(ids.map(|id| (engine.clone(), id)));
         }
         self.instance.dictionary.put_table(&*self.trx, table).map_err(dictionary_error)
     }
@@ -148,7 +185,7 @@ impl<'a> Change<'a> {
         self.new.take().into_iter().for_each(|(engine, id)| engine.table_published(id));
         self.instance.catalog.publish(publish);
         self.stale.into_iter().for_each(|id| self.instance.close_table(id));
-        self.drop_later.into_iter().try_for_each(|(engine, id)| drop_storage_now(&*engine, id))
+        self.drop_later.into_iter().try_for_each(|(engine, id)| drop_now(&*engine, &[id]))
     }
 }
 
@@ -156,14 +193,27 @@ impl<'a> Change<'a> {
 pub(super) fn create_storage_now(instance: &Instance, table: &TableInfo) -> SqlResult<()> {
     let engine = instance.engine_of(table)?;
     let trx = begin(&**engine)?;
-    engine.create_table(&*trx, &table.def).map_err(|e| from_engine(e, &table.def))?;
+    create_storage_in(&**engine, &*trx, table)?;
     commit_now(&**engine, trx)
 }
 
+fn create_storage_in(engine: &dyn Engine, trx: &dyn EngineTrx, table: &TableInfo) -> SqlResult<()> {
+    for (_, def) in table.storages() {
+        engine.create_table(trx, &def).map_err(|e| from_engine(e, &table.def))?;
+    }
+    Ok(())
+}
+
 /// Removes storage that no definition knows.
-pub(super) fn drop_storage_now(engine: &dyn Engine, id: TableId) -> SqlResult<()> {
+pub(super) fn drop_storage_now(instance: &Instance, table: &TableInfo) -> SqlResult<()> {
+    drop_now(&**instance.engine_of(table)?, &table.storage_ids())
+}
+
+fn drop_now(engine: &dyn Engine, ids: &[TableId]) -> SqlResult<()> {
     let trx = begin(engine)?;
-    engine.drop_table(&*trx, id).map_err(from_engine_commit)?;
+    for id in ids {
+        engine.drop_table(&*trx, *id).map_err(from_engine_commit)?;
+    }
     commit_now(engine, trx)
 }
 
@@ -179,7 +229,29 @@ pub(super) fn is_temporary(table: &TableInfo) -> bool {
     table.kind == TableKind::Temporary
 }
 
-/// `table` with a new id.
+/// `table` with a new id, and new storage for all its parts.
+pub(super) fn with_new_storage(instance: &Instance, table: TableInfo) -> SqlResult<TableInfo> {
+    let Some(partitions) = &table.partitions else { return with_new_id(instance, table) };
+    let mut partitions = (**partitions).clone();
+    partitions.renumber(|| instance.dictionary.new_table_id()).map_err(dictionary_error)?;
+    with_new_id(instance, TableInfo { partitions: Some(Arc::new(partitions)), ..table })
+}
+
+/// `table` with a new id, and storage for the leaves that have none yet; with their ids.
+pub(super) fn with_new_leaves(
+    instance: &Instance,
+    table: TableInfo,
+) -> SqlResult<(TableInfo, Vec<TableId>)> {
+    let Some(partitions) = &table.partitions else { return Ok((table, Vec::new())) };
+    let mut partitions = (**partitions).clone();
+    let added = partitions.number_new(|| instance.dictionary.new_table_id());
+    let added = added.map_err(dictionary_error)?;
+    let table = TableInfo { partitions: Some(Arc::new(partitions)), ..table };
+    Ok((with_new_id(instance, table)?, added))
+}
+
+/// `table` with a new id. The ids of parts must be given before: the dictionary remembers the
+/// highest id of a table, so that none is given twice.
 pub(super) fn with_new_id(instance: &Instance, table: TableInfo) -> SqlResult<TableInfo> {
     let id = instance.dictionary.new_table_id().map_err(dictionary_error)?;
     let def = selkie_engine::TableDef { id, ..(*table.def).clone() };

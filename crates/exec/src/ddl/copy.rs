@@ -93,7 +93,6 @@ pub(super) fn copy_rows(
     eval.subqueries = &sequences;
     let strict = session.is_strict() && !plan.ignore;
     let checked = plan.copies && session.frame.settings.dml.check_constraint_checks;
-    let engine = instance.engine_of(new)?;
     let mut copy = Copy {
         eval: &eval,
         old,
@@ -106,7 +105,7 @@ pub(super) fn copy_rows(
         mode: if strict { StoreMode::Strict } else { StoreMode::Lenient },
         ignore: plan.ignore,
         order: &plan.order,
-        target: engine.open_table(&new.def).map_err(|e| from_engine(e, &new.def))?,
+        target: instance.open_storage(new)?,
         read: 0,
         done: Copied::default(),
     };

@@ -20,7 +20,7 @@ use selkie_types::error::catalogue::{
 use selkie_types::{CollationId, Condition, SqlError, SqlResult, SqlType, TypeKind};
 
 use super::Ddl;
-use super::change::{create_storage_now, drop_storage_now, is_temporary, with_new_id};
+use super::change::{create_storage_now, drop_storage_now, is_temporary, with_new_storage};
 use crate::query::log_form::creates_by_text;
 use crate::query::running::Running;
 use crate::run::defaults::implicit_default;
@@ -133,7 +133,7 @@ impl Ddl<'_> {
         old: Option<&Arc<TableInfo>>,
         fill: impl FnOnce(&mut Self, &TableInfo) -> SqlResult<Outcome>,
     ) -> SqlResult<Outcome> {
-        let table = with_new_id(self.instance, table)?;
+        let table = with_new_storage(self.instance, table)?;
         self.check_sequence(&table)?;
         create_storage_now(self.instance, &table)?;
         let filled = set_auto_increment(self.instance, &table, next);
@@ -144,8 +144,7 @@ impl Ddl<'_> {
             }
             Err(error) => {
                 self.instance.close_table(table.def.id);
-                let engine = self.instance.engine_of(&table)?;
-                drop_storage_now(&**engine, table.def.id)?;
+                drop_storage_now(self.instance, &table)?;
                 Err(error)
             }
         }
@@ -384,7 +383,7 @@ pub(super) fn set_auto_increment(
         return Ok(());
     };
     let (engine, trx) = begin_in(instance, table)?;
-    let handle = engine.open_table(&table.def).map_err(|e| from_engine(e, &table.def))?;
+    let handle = instance.open_storage(table)?;
     handle.set_auto_increment(&*trx, next).map_err(|e| from_engine(e, &table.def))?;
     commit_now(&*engine, trx)
 }

@@ -12,7 +12,7 @@ use selkie_types::error::catalogue::{
 use selkie_types::{Condition, SqlError, SqlResult};
 
 use super::Ddl;
-use super::change::{create_storage_now, drop_storage_now, is_temporary, with_new_id};
+use super::change::{create_storage_now, drop_storage_now, is_temporary, with_new_storage};
 use super::temporary::DroppedOwn;
 use crate::Outcome;
 use crate::state::metadata::LockTicket;
@@ -223,8 +223,7 @@ impl Ddl<'_> {
                 return Ok(());
             };
             self.instance.close_table(table.def.id);
-            let engine = self.instance.engine_of(&table)?;
-            return drop_storage_now(&**engine, table.def.id);
+            return drop_storage_now(self.instance, &table);
         }
         let snapshot = self.instance.catalog.snapshot();
         let Some(table) = snapshot.table(schema, name) else { return Ok(()) };
@@ -258,7 +257,7 @@ impl Ddl<'_> {
             return Err(SqlError::new(&ER_ILLEGAL_HA, &arguments));
         }
         self.check_truncate(&old)?;
-        let new = with_new_id(self.instance, (*old).clone())?;
+        let new = with_new_storage(self.instance, (*old).clone())?;
         if is_temporary(&old) {
             create_storage_now(self.instance, &new)?;
             self.replace_own(&old, new)?;

@@ -608,6 +608,12 @@ impl<'r> Inserter<'r> {
                 }
                 (from + row, Some((index, existing)))
             }
+            Err(EngineError::Misplaced { row, error }) => {
+                self.count_stored(new, from..from + row);
+                stored.extend(from as u32..(from + row) as u32);
+                self.failing = from + row;
+                return self.leave_out(*error).map(|fate| (from + row, Some(fate)));
+            }
             Err(error) => return Err(from_engine(error, &self.plan.table.def)),
         };
         self.count_stored(new, from..done);
@@ -618,6 +624,16 @@ impl<'r> Inserter<'r> {
             None => None,
         };
         Ok((done, fate))
+    }
+
+    /// A row that cannot be stored is left out by IGNORE.
+    fn leave_out(&mut self, error: SqlError) -> SqlResult<Fate> {
+        if !self.maker.strictness.ignore {
+            return Err(error);
+        }
+        self.skipped += 1;
+        self.warn(&error);
+        Ok(Fate::LeftOut)
     }
 
     /// The automatic values' counter, if explicit values of rows that are not stored leave it as it

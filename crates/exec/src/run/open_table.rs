@@ -204,7 +204,7 @@ impl OpenTable<'_> {
 fn stored<T>(result: &EngineResult<T>, all: usize) -> usize {
     match result {
         Ok(_) => all,
-        Err(EngineError::DuplicateKey { row, .. }) => *row,
+        Err(EngineError::DuplicateKey { row, .. } | EngineError::Misplaced { row, .. }) => *row,
         Err(_) => 0,
     }
 }

@@ -14,6 +14,7 @@ pub fn from_engine(error: EngineError, table: &TableDef) -> SqlError {
             let name = table.indexes.get(index).map_or("", |i| &i.name);
             SqlError::duplicate_entry("", name)
         }
+        EngineError::Misplaced { error, .. } => *error,
         EngineError::LockWaitTimeout => SqlError::lock_wait_timeout(),
         EngineError::Deadlock => SqlError::deadlock(),
         EngineError::TableChanged => SqlError::new(&ER_TABLE_DEF_CHANGED, &[]),

@@ -22,6 +22,7 @@ use crate::state::error::from_engine;
 use crate::state::gate::Gate;
 use crate::state::maintained::Maintained;
 use crate::state::metadata::MetadataLocks;
+use crate::state::parts::{PartCounters, PartSet};
 use crate::state::sequences::Sequences;
 use handles::Handles;
 
@@ -106,6 +107,8 @@ pub struct TableHandle {
     pub codecs: Vec<IndexCodec>,
     /// The engine.
     pub engine: Arc<dyn Engine>,
+    /// The same as `table`, if it is in parts.
+    pub(crate) parts: Option<Arc<PartSet>>,
     /// Time of the last change of rows in seconds since 1970; 0 if none since the table was opened.
     changed: AtomicU64,
     /// Description of the table for the binary log, made with the first change that is logged.
@@ -164,6 +167,7 @@ pub struct Instance {
     pub data_dir: PathBuf,
     /// Tables on which maintenance has nothing to do until rows change.
     pub(crate) maintained: Maintained,
+    part_counters: PartCounters,
     handles: Handles,
     /// Runs functions and triggers.
     pub(crate) programs: &'static dyn Programs,
@@ -195,6 +199,7 @@ impl Instance {
             secure_file_priv: None,
             data_dir: PathBuf::from("."),
             maintained: Maintained::default(),
+            part_counters: PartCounters::default(),
             handles: Handles::default(),
             programs,
         }
@@ -218,21 +223,52 @@ impl Instance {
     /// A handle of a table's storage, opened once per version of its definition.
     pub fn open_table(&self, info: &TableInfo) -> SqlResult<Arc<TableHandle>> {
         let engine = self.engine_of(info)?;
-        self.handles.get(info, || open(engine, info)).map_err(|e| from_engine(e, &info.def))
+        self.handles.get(info, || self.open(engine, info)).map_err(|e| from_engine(e, &info.def))
     }
 
     /// The same for a statement that has locked the definition; it writes no memory that other
     /// threads use.
     pub(crate) fn open_own(&self, info: &TableInfo) -> SqlResult<Arc<OwnHandle>> {
         let engine = self.engine_of(info)?;
-        self.handles.own(info, || open(engine, info)).map_err(|e| from_engine(e, &info.def))
+        self.handles.own(info, || self.open(engine, info)).map_err(|e| from_engine(e, &info.def))
     }
 
     /// As [`Self::open_table`], to read the engine's statistics without a metadata lock. The table
     /// may have been replaced meanwhile, which does no harm.
     pub fn look_into(&self, info: &TableInfo) -> Option<Arc<TableHandle>> {
         let engine = self.engine_of(info).ok()?;
-        self.handles.get(info, || open(engine, info)).ok()
+        self.handles.get(info, || self.open(engine, info)).ok()
+    }
+
+    fn open(&self, engine: &Arc<dyn Engine>, info: &TableInfo) -> EngineResult<TableHandle> {
+        let parts = self.open_parts(engine, info)?;
+        let table = match &parts {
+            Some(parts) => parts.clone(),
+            None => engine.open_table(&info.def)?,
+        };
+        let codecs = info.def.indexes.iter().map(|i| IndexCodec::new(&info.def, i)).collect();
+        let (changed, images) = (AtomicU64::new(0), OnceLock::new());
+        Ok(TableHandle { table, codecs, engine: engine.clone(), parts, changed, images })
+    }
+
+    fn open_parts(
+        &self,
+        engine: &Arc<dyn Engine>,
+        info: &TableInfo,
+    ) -> EngineResult<Option<Arc<PartSet>>> {
+        let Some(partitions) = &info.partitions else { return Ok(None) };
+        let counter = self.part_counters.of(info.def.id);
+        PartSet::new(engine, info, partitions, counter).map(|parts| Some(Arc::new(parts)))
+    }
+
+    /// The storage of a table whose definition may not be published yet.
+    pub(crate) fn open_storage(&self, info: &TableInfo) -> SqlResult<Arc<dyn Table>> {
+        let engine = self.engine_of(info)?;
+        let parts = self.open_parts(engine, info).map_err(|e| from_engine(e, &info.def))?;
+        match parts {
+            Some(parts) => Ok(parts),
+            None => engine.open_table(&info.def).map_err(|e| from_engine(e, &info.def)),
+        }
     }
 
     /// Whether a handle of the table is cached.
@@ -250,6 +286,7 @@ impl Instance {
         self.handles.close(id);
         self.sequences.forget(id);
         self.maintained.forget(id);
+        self.part_counters.forget(id);
     }
 }
 
@@ -257,9 +294,3 @@ fn unknown_engine(name: &str) -> SqlError {
     SqlError::new(&ER_UNKNOWN_STORAGE_ENGINE, &[&name])
 }
 
-fn open(engine: &Arc<dyn Engine>, info: &TableInfo) -> EngineResult<TableHandle> {
-    let table = engine.open_table(&info.def)?;
-    let codecs = info.def.indexes.iter().map(|i| IndexCodec::new(&info.def, i)).collect();
-    let (changed, images) = (AtomicU64::new(0), OnceLock::new());
-    Ok(TableHandle { table, codecs, engine: engine.clone(), changed, images })
-}

@@ -28,7 +28,7 @@ use super::foreign::ForeignSpec;
 use super::indexes::{self, Key, KeySpec};
 use super::instant::{StoredRows, same_primary, stored_rows};
 use super::options::{self, Options};
-use super::{DefineContext, charset, create, engine, expressions, fulltext, types};
+use super::{DefineContext, charset, create, engine, expressions, fulltext, partition, types};
 use crate::physical::RowRules;
 
 /// Source of the values of a column.
@@ -126,6 +126,8 @@ struct Draft<'a> {
     only_renames: bool,
     /// Keys are disabled or enabled, and nothing else changes.
     only_keys: bool,
+    /// The action that sets the partitions, if there is one.
+    partitions: Option<&'a AlterAction>,
 }
 
 /// The result of `statement` on `old`.
@@ -205,6 +207,7 @@ impl<'a> Draft<'a> {
             dropped: Vec::new(),
             only_renames: false,
             only_keys: false,
+            partitions: None,
         }
     }
 
@@ -285,7 +288,11 @@ impl<'a> Draft<'a> {
             A::DiscardTablespace | A::ImportTablespace => {
                 Err(SqlError::not_supported("tablespace import"))
             }
-            _ => Err(SqlError::not_supported("partitioned tables")),
+            _ => {
+                self.partitions = Some(action);
+                self.force = true;
+                Ok(())
+            }
         }
     }
 
@@ -569,6 +576,20 @@ impl<'a> Draft<'a> {
         def
     }
 
+    /// Sets the partitions of a table that is otherwise complete.
+    fn set_partitions(&mut self) -> SqlResult<()> {
+        let table = self.table.clone();
+        self.table = match self.partitions {
+            Some(AlterAction::PartitionBy(by)) => partition::partitioned(self.context, table, by)?,
+            Some(action) => {
+                let partitions = partition::moved(self.context, &table, action)?.map(Arc::new);
+                TableInfo { partitions, ..table }
+            }
+            None => partition::again(self.context, self.old, table, &self.renamed_columns)?,
+        };
+        Ok(())
+    }
+
     fn finish(mut self, ignore: bool) -> SqlResult<AlterPlan> {
         let (mut columns, sources) = self.placed_columns()?;
         let keys = self.settled_keys(&mut columns, &sources)?;
@@ -612,6 +633,7 @@ impl<'a> Draft<'a> {
         expressions::name_checks(&mut self.table.checks);
         let added_foreign_keys = self.add_foreign_keys()?;
         expressions::check(self.context, &self.table)?;
+        self.set_partitions()?;
         let rules = expressions::rules(self.context, &self.table)?;
         let defaults = expressions::defaults(self.context, &self.table, &sources)?;
         Ok(AlterPlan {

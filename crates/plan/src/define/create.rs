@@ -19,7 +19,7 @@ use selkie_types::{CollationId, SqlError, SqlResult, TypeKind};
 use super::foreign::{self, Defined, ForeignSpec};
 use super::indexes::{self, Key, KeySpec};
 use super::options::{self, Options};
-use super::{DefineContext, columns, engine, expressions, fulltext, types};
+use super::{DefineContext, columns, engine, expressions, fulltext, partition, types};
 
 const COLUMNS_MAX: usize = 4096;
 
@@ -43,9 +43,6 @@ fn table_of(
     let CreateSource::Elements(elements) = &statement.source else {
         return Err(SqlError::internal("CREATE TABLE LIKE is defined by another table"));
     };
-    if statement.partition_by.is_some() {
-        return Err(SqlError::not_supported("partitioned tables"));
-    }
     let options = Options::read(&statement.options, context.schema_collation(schema))?;
     let collation = options.collation.unwrap_or_else(|| context.schema_collation(schema));
     for element in elements {
@@ -58,7 +55,9 @@ fn table_of(
         return Err(SqlError::new(&ER_TABLE_MUST_HAVE_COLUMNS, &[]));
     }
     let name = table_name(&statement.name.name.value)?;
-    let engine = engine::named(context, options.engine.as_deref(), name)?;
+    let by = statement.partition_by.as_deref();
+    let named = partition::engine_name(options.engine.as_deref(), by)?;
+    let engine = engine::named(context, named, name)?;
     let mut keys = Vec::new();
     // Keys over columns of the query are added when these columns are known.
     if statement.select.is_none() {
@@ -78,8 +77,21 @@ fn table_of(
     fulltext::check_kind(&table.kind, engine, &table.fulltext)?;
     if statement.select.is_none() {
         add_constraints(context, elements, &mut table)?;
+        table = with_partitions(context, statement, table)?;
     }
     Ok((table, options.auto_increment))
+}
+
+/// A table that is otherwise complete, with the statement's partitions.
+fn with_partitions(
+    context: &DefineContext<'_>,
+    statement: &CreateTable,
+    table: TableInfo,
+) -> SqlResult<TableInfo> {
+    match &statement.partition_by {
+        Some(by) => partition::partitioned(context, table, by),
+        None => Ok(table),
+    }
 }
 
 /// Adds the checks and foreign keys in `elements` to a new table that is otherwise complete.
@@ -164,7 +176,7 @@ fn selected_table(
     let def = Arc::new(def);
     let mut table = TableInfo { def, columns, indexes, fulltext, ..table.clone() };
     add_constraints(context, elements, &mut table)?;
-    Ok(table)
+    with_partitions(context, statement, table)
 }
 
 /// A table `schema`.`name` like `source`.
@@ -176,6 +188,9 @@ pub fn define_like(
     temporary: bool,
 ) -> SqlResult<TableInfo> {
     let name = table_name(name)?;
+    if temporary && source.partitions.is_some() {
+        return Err(partition::not_temporary());
+    }
     let indexes = source.def.indexes.clone();
     let def = TableInfo::make_def(TableId(0), schema, name, &source.columns, indexes);
     let kind = if temporary { TableKind::Temporary } else { TableKind::Base };

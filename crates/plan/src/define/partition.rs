@@ -1,6 +1,7 @@
 //! PARTITION BY: from the clause and a table that is otherwise complete to its partitioning. A
 //! clause that MariaDB rejects is rejected with the same error. Leaves have no storage yet.
 
+mod change;
 mod function;
 mod limits;
 mod options;
@@ -19,6 +20,8 @@ use selkie_types::error::catalogue::*;
 use selkie_types::{SqlError, SqlResult};
 
 use super::DefineContext;
+pub use change::{define_partition_change, is_partition_change};
+pub(super) use change::{again, moved};
 
 /// Lengths in bytes of all columns that KEY or COLUMNS may read.
 const MOST_KEY_BYTES: usize = 3072;
@@ -51,6 +54,11 @@ fn check_table(table: &TableInfo) -> SqlResult<()> {
         }
         () => Ok(()),
     }
+}
+
+/// Compat: its own message for CREATE TEMPORARY TABLE .. LIKE.
+pub(super) fn not_temporary() -> SqlError {
+    SqlError::new(&ER_FEATURE_NOT_SUPPORTED_WITH_PARTITIONING, &[&"CREATE TEMPORARY TABLE"])
 }
 
 /// Fails if a partitioned table is not allowed as it is: also after its columns, keys or engine

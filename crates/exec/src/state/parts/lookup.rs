@@ -1,0 +1,97 @@
+//! Looking rows of a table in parts up: by row keys, which tell the leaf, and by keys of an index,
+//! for which each leaf is asked.
+
+use selkie_engine::{EngineResult, EngineTrx, RowSet, Scan, StatementContext};
+use selkie_types::ByteRows;
+
+use super::{PartSet, put_key, split};
+
+impl PartSet {
+    /// Rows by their row keys, in order of the keys.
+    pub(super) fn look_up_rows(
+        &self,
+        (trx, context): (&dyn EngineTrx, &dyn StatementContext),
+        scan: &Scan,
+        keys: &ByteRows,
+        out: &mut RowSet,
+    ) -> EngineResult<()> {
+        let mut from = 0;
+        while from < keys.len() {
+            let (leaf, _) = split(keys.get(from))?;
+            let mut own = ByteRows::default();
+            let mut to = from;
+            while to < keys.len() {
+                let (other, key) = split(keys.get(to))?;
+                if other != leaf {
+                    break;
+                }
+                own.push(key);
+                to += 1;
+            }
+            if scan.parts.as_ref().is_none_or(|parts| parts.contains(&(leaf as u16))) {
+                let mut found = RowSet::default();
+                self.leaf(leaf)?.lookup(trx, context, scan, &own, &mut found)?;
+                let rows = 0..found.count();
+                append(out, leaf, &found, rows, from as u32);
+            }
+            from = to;
+        }
+        Ok(())
+    }
+
+    /// Rows by keys of an index, in order of the keys, then of the leaves.
+    pub(super) fn look_up_keys(
+        &self,
+        (trx, context): (&dyn EngineTrx, &dyn StatementContext),
+        scan: &Scan,
+        keys: &ByteRows,
+        out: &mut RowSet,
+    ) -> EngineResult<()> {
+        let mut found: Vec<(usize, RowSet, usize)> = Vec::new();
+        for leaf in self.read_by(scan) {
+            let leaf = usize::from(leaf);
+            let mut set = RowSet::default();
+            self.leaf(leaf)?.lookup(trx, context, scan, keys, &mut set)?;
+            if set.count() > 0 {
+                found.push((leaf, set, 0));
+            }
+        }
+        if let [(leaf, set, _)] = &found[..] {
+            append(out, *leaf, set, 0..set.count(), 0);
+            return Ok(());
+        }
+        for key in 0..keys.len() as u32 {
+            for (leaf, set, at) in &mut found {
+                let from = *at;
+                while set.found_by.get(*at) == Some(&key) {
+                    *at += 1;
+                }
+                append(out, *leaf, set, from..*at, 0);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Appends rows of a leaf. `offset` is added to the numbers of their keys.
+fn append(out: &mut RowSet, leaf: usize, set: &RowSet, rows: std::ops::Range<usize>, offset: u32) {
+    for row in rows {
+        copy_row(out, leaf, set, row);
+        if let Some(key) = set.found_by.get(row) {
+            out.found_by.push(key + offset);
+        }
+    }
+}
+
+/// Appends a row of a leaf, or the entry in its place.
+pub(super) fn copy_row(out: &mut RowSet, leaf: usize, set: &RowSet, row: usize) {
+    if !set.rows.is_empty() {
+        out.rows.push(set.rows.get(row));
+    }
+    if !set.entries.is_empty() {
+        out.entries.push(set.entries.get(row));
+    }
+    if !set.keys.is_empty() {
+        put_key(&mut out.keys, leaf, set.keys.get(row));
+    }
+}

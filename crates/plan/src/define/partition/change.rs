@@ -1,0 +1,301 @@
+//! ALTER TABLE on partitions: ADD, DROP and TRUNCATE PARTITION, which touch the storage of the
+//! named leaves only, and the changes that move rows between leaves.
+
+use std::sync::Arc;
+
+use hashbrown::HashSet;
+use selkie_catalog::{
+    Given, Partition, PartitionLimit, Partitioning, Subpartition, TableInfo,
+};
+use selkie_engine::TableId;
+use selkie_sql::ast::{AlterAction, Ident, PartitionBy, PartitionDef, PartitionMaintenance};
+use selkie_types::charset::{identifier_eq, in_one_case};
+use selkie_types::error::catalogue::*;
+use selkie_types::{SqlError, SqlResult};
+
+use super::{
+    add_subpartitions, check_count, check_names, defined, is_range, limits, names, partitioned,
+    plain,
+};
+use crate::define::DefineContext;
+
+/// Fails unless the table has partitions.
+fn partitions_of(table: &TableInfo) -> SqlResult<&Arc<Partitioning>> {
+    let none = || SqlError::new(&ER_PARTITION_MGMT_ON_NONPARTITIONED, &[]);
+    table.partitions.as_ref().ok_or_else(none)
+}
+
+/// Whether an action changes leaves and no rows.
+pub fn is_partition_change(old: &TableInfo, action: &AlterAction) -> bool {
+    use AlterAction as A;
+    match action {
+        A::DropPartition { .. } => true,
+        A::MaintainPartitions { action, .. } => *action == PartitionMaintenance::Truncate,
+        A::AddPartition { .. } => old.partitions.as_ref().is_none_or(|partitions| {
+            let default = |part: &Partition| part.limit == PartitionLimit::Default;
+            partitions.method.kind.has_values() && !partitions.parts.iter().any(default)
+        }),
+        _ => false,
+    }
+}
+
+/// The definition after an action for which [`is_partition_change`] holds; leaves that need new
+/// storage have the id 0. `None` if the action has nothing to do.
+pub fn define_partition_change(
+    context: &DefineContext<'_>,
+    old: &TableInfo,
+    action: &AlterAction,
+) -> SqlResult<Option<TableInfo>> {
+    use AlterAction as A;
+    let mut partitions = (**partitions_of(old)?).clone();
+    let goes_on = match action {
+        A::AddPartition { if_not_exists, partitions: defs, count } => {
+            let new = Added { defs, count: *count, if_not_exists: *if_not_exists };
+            add(context, old, &mut partitions, &new)?
+        }
+        A::DropPartition { names, if_exists } => {
+            drop_parts(context, &mut partitions, names, *if_exists)?
+        }
+        A::MaintainPartitions { names, .. } => {
+            empty(old, &mut partitions, names)?;
+            true
+        }
+        _ => false,
+    };
+    let new = TableInfo { partitions: Some(Arc::new(partitions)), ..old.clone() };
+    Ok(goes_on.then_some(new))
+}
+
+/// The partitions after an action that moves rows; all of them get new storage.
+pub(in crate::define) fn moved(
+    context: &DefineContext<'_>,
+    old: &TableInfo,
+    action: &AlterAction,
+) -> SqlResult<Option<Partitioning>> {
+    use AlterAction as A;
+    let mut partitions = (**partitions_of(old)?).clone();
+    match action {
+        A::RemovePartitioning => return Ok(None),
+        A::AddPartition { if_not_exists, partitions: defs, count } => {
+            let new = Added { defs, count: *count, if_not_exists: *if_not_exists };
+            add(context, old, &mut partitions, &new)?;
+        }
+        A::CoalescePartition(count) => coalesce(&mut partitions, *count)?,
+        A::MaintainPartitions { action: PartitionMaintenance::Rebuild, names } => {
+            find(&partitions, names)?;
+        }
+        _ => return Err(SqlError::not_supported("this change of partitions")),
+    }
+    Ok(Some(partitions))
+}
+
+/// What ADD PARTITION adds.
+struct Added<'a> {
+    defs: &'a [PartitionDef],
+    count: Option<u64>,
+    if_not_exists: bool,
+}
+
+/// Adds partitions; false if there is nothing to add.
+fn add(
+    context: &DefineContext<'_>,
+    table: &TableInfo,
+    to: &mut Partitioning,
+    new: &Added<'_>,
+) -> SqlResult<bool> {
+    let kind = to.method.kind;
+    if new.defs.is_empty() && kind.has_values() {
+        let name = if is_range(kind) { "RANGE" } else { "LIST" };
+        return Err(SqlError::new(&ER_PARTITIONS_MUST_BE_DEFINED_ERROR, &[&name]));
+    }
+    if new.defs.is_empty() && new.count.unwrap_or(0) == 0 {
+        return Err(SqlError::new(&ER_ADD_PARTITION_NO_NEW_PARTITION, &[]));
+    }
+    let before = to.parts.len();
+    match new.count {
+        Some(count) => {
+            let most = Partitioning::MOST_LEAVES;
+            let count = usize::try_from(count).unwrap_or(most).min(most);
+            let made = names("p", before + count).skip(before);
+            to.parts.extend(made.map(|name| plain(name, PartitionLimit::Slot)));
+        }
+        None => {
+            to.parts.extend(defined(context, table, &to.method, new.defs)?);
+            to.given = Given::List;
+        }
+    }
+    let each = to.leaves_each();
+    if to.sub.is_some() {
+        let mut only = Partitioning { parts: to.parts.split_off(before), ..to.clone() };
+        add_subpartitions(&mut only, new.defs, each)?;
+        if only.leaves_each() != each {
+            return Err(SqlError::new(&ER_ADD_PARTITION_SUBPART_ERROR, &[]));
+        }
+        if new.defs.iter().any(|def| !def.subpartitions.is_empty()) {
+            to.subs_given = Given::List;
+        }
+        to.parts.append(&mut only.parts);
+    }
+    check_count(to)?;
+    if let Err(error) = check_names(to) {
+        if new.if_not_exists && error.is(&ER_SAME_NAME_PARTITION) {
+            let condition =
+                selkie_types::Condition::from_error(selkie_types::Level::Note, &error);
+            context.eval.push(condition);
+            return Ok(false);
+        }
+        return Err(error);
+    }
+    limits::check(context, to, table)?;
+    Ok(true)
+}
+
+/// Positions of the named partitions; an error if one is missing or named twice. No name: all.
+fn find(partitions: &Partitioning, names: &[Ident]) -> SqlResult<Vec<usize>> {
+    if names.is_empty() {
+        return Ok((0..partitions.parts.len()).collect());
+    }
+    let wrong = || SqlError::new(&ER_PARTITION_DOES_NOT_EXIST, &[]);
+    let mut seen = HashSet::new();
+    let position = |name: &Ident| {
+        let found =
+            partitions.parts.iter().position(|part| identifier_eq(&part.name, &name.value));
+        found.filter(|_| seen.insert(in_one_case(&name.value))).ok_or_else(wrong)
+    };
+    names.iter().map(position).collect()
+}
+
+fn drop_parts(
+    context: &DefineContext<'_>,
+    from: &mut Partitioning,
+    names: &[Ident],
+    if_exists: bool,
+) -> SqlResult<bool> {
+    if !from.method.kind.has_values() {
+        return Err(SqlError::new(&ER_ONLY_ON_RANGE_LIST_PARTITION, &[&"DROP"]));
+    }
+    let found = match find(from, names) {
+        Err(error) if if_exists => {
+            let condition =
+                selkie_types::Condition::from_error(selkie_types::Level::Note, &error);
+            context.eval.push(condition);
+            return Ok(false);
+        }
+        found => found?,
+    };
+    if found.len() >= from.parts.len() {
+        return Err(SqlError::new(&ER_DROP_LAST_PARTITION, &[]));
+    }
+    let mut at = 0;
+    from.parts.retain(|_| {
+        at += 1;
+        !found.contains(&(at - 1))
+    });
+    Ok(true)
+}
+
+/// Gives the named partitions new storage.
+fn empty(table: &TableInfo, partitions: &mut Partitioning, names: &[Ident]) -> SqlResult<()> {
+    let is_sub = |name: &Ident| {
+        let mut subs = partitions.parts.iter().flat_map(|part| &part.subs);
+        subs.any(|sub: &Subpartition| identifier_eq(&sub.name, &name.value))
+    };
+    for name in names {
+        if is_sub(name) {
+            return Err(SqlError::new(&ER_WRONG_PARTITION_NAME, &[]));
+        }
+        if partitions.leaves_of(&name.value).is_none() {
+            return Err(SqlError::new(&ER_UNKNOWN_PARTITION, &[&name.value, &table.name()]));
+        }
+    }
+    for part in &mut partitions.parts {
+        if names.is_empty() || names.iter().any(|name| identifier_eq(&name.value, &part.name)) {
+            part.id = TableId(0);
+            part.subs.iter_mut().for_each(|sub| sub.id = TableId(0));
+        }
+    }
+    Ok(())
+}
+
+fn coalesce(partitions: &mut Partitioning, count: u64) -> SqlResult<()> {
+    if partitions.method.kind.has_values() {
+        return Err(SqlError::new(&ER_COALESCE_ONLY_ON_HASH_PARTITION, &[]));
+    }
+    if count == 0 {
+        return Err(SqlError::new(&ER_COALESCE_PARTITION_NO_PARTITION, &[]));
+    }
+    let left = (partitions.parts.len() as u64).checked_sub(count).filter(|left| *left > 0);
+    let left = left.ok_or_else(|| SqlError::new(&ER_DROP_LAST_PARTITION, &[]))?;
+    partitions.parts.truncate(left as usize);
+    Ok(())
+}
+
+/// The partitions of `old` on its new definition `table`: the clause is read again, since types and
+/// names may have changed. Leaves keep their storage.
+pub(in crate::define) fn again(
+    context: &DefineContext<'_>,
+    old: &TableInfo,
+    table: TableInfo,
+    renamed: &[(String, String)],
+) -> SqlResult<TableInfo> {
+    let Some(partitions) = &old.partitions else { return Ok(table) };
+    let mut by = clause(partitions)?;
+    rename(&mut by, renamed);
+    let table = partitioned(context, table, &by)?;
+    let Some(new) = &table.partitions else { return Ok(table) };
+    let mut new = (**new).clone();
+    (new.given, new.subs_given) = (partitions.given, partitions.subs_given);
+    for (part, old) in new.parts.iter_mut().zip(&partitions.parts) {
+        part.id = old.id;
+        for (sub, old) in part.subs.iter_mut().zip(&old.subs) {
+            sub.id = old.id;
+        }
+    }
+    Ok(TableInfo { partitions: Some(Arc::new(new)), ..table })
+}
+
+/// The syntax of a partitioning, with all its partitions.
+fn clause(partitions: &Partitioning) -> SqlResult<PartitionBy> {
+    let mut listed = partitions.clone();
+    listed.given = Given::List;
+    if listed.sub.is_some() {
+        listed.subs_given = Given::List;
+    }
+    let text = format!("ALTER TABLE t{}", selkie_catalog::partition_clause(&listed, None));
+    let parsed = selkie_sql::parse(text.as_bytes(), &selkie_sql::ParseOptions::default())?;
+    let selkie_sql::ast::Statement::AlterTable(alter) = parsed.statement else {
+        return Err(SqlError::internal("a partitioning that is no ALTER TABLE"));
+    };
+    match alter.actions.into_iter().next() {
+        Some(AlterAction::PartitionBy(by)) => Ok(*by),
+        _ => Err(SqlError::internal("a partitioning that is no PARTITION BY")),
+    }
+}
+
+fn rename(by: &mut PartitionBy, renamed: &[(String, String)]) {
+    use selkie_sql::ast::PartitionMethod as M;
+    let new_name = |name: &str| {
+        let found = renamed.iter().find(|(from, _)| identifier_eq(from, name));
+        found.map(|(_, to)| to.clone())
+    };
+    let sub = by.subpartition.as_mut().map(|sub| &mut sub.method);
+    for method in std::iter::once(&mut by.method).chain(sub) {
+        match method {
+            M::Hash { expr, .. } | M::Range(expr) | M::List(expr) => {
+                expr.for_each_column_mut(&mut |column| {
+                    if let Some(to) = new_name(&column.name.value) {
+                        column.name.value = to.into();
+                    }
+                });
+            }
+            M::Key { columns, .. } | M::RangeColumns(columns) | M::ListColumns(columns) => {
+                for column in columns {
+                    if let Some(to) = new_name(&column.value) {
+                        column.value = to.into();
+                    }
+                }
+            }
+            M::SystemTime { .. } => {}
+        }
+    }
+}
