@@ -93,7 +93,8 @@ impl<'a> Runtime<'a> {
         for info in plan.tables.iter().filter(|info| info.has_storage()).chain(related) {
             if tables.find(info.def.id).is_none() {
                 let open = open_table(instance, session, info)?;
-                tables.push(info.def.id, open.with_log(session, info, plan));
+                let open = open.with_parts(info, plan).with_log(session, info, plan);
+                tables.push(info.def.id, open);
             }
         }
         Ok(Self {

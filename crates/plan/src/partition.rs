@@ -4,6 +4,7 @@
 //! Numbers agree with MariaDB's, since clients see in which partition a row is.
 
 mod hash;
+mod prune;
 mod rule;
 
 use std::sync::Arc;
@@ -17,6 +18,7 @@ use selkie_types::{Batch, ByteRows, RowLayout, SqlError, SqlResult, Value};
 
 use crate::bind::{Binder, Clause, Names};
 use crate::settings::{Environment, NoEnvironment, Settings};
+pub use prune::{Dimension, End};
 use rule::Rule;
 
 /// Reason why a row has no leaf.
@@ -35,7 +37,11 @@ pub struct Router {
     sub: Option<Rule>,
     /// Leaves of each partition.
     each: usize,
+    /// Leaves.
+    count: usize,
     types: TypeContext,
+    /// The layout of rows in which every column may be NULL.
+    loose: RowLayout,
 }
 
 impl Router {
@@ -46,7 +52,9 @@ impl Router {
         let part = Rule::new(table, &partitions.method, &limits)?;
         let slots = vec![&PartitionLimit::Slot; each];
         let sub = partitions.sub.as_ref().map(|sub| Rule::new(table, sub, &slots)).transpose()?;
-        Ok(Self { part, sub, each, types: TypeContext::default() })
+        let loose = RowLayout::new(table.columns.iter().map(|column| (&column.ty, true)));
+        let count = partitions.leaf_count();
+        Ok(Self { part, sub, each, count, types: TypeContext::default(), loose })
     }
 
     /// The number of each row's leaf.
@@ -63,15 +71,6 @@ impl Router {
             Ok(part? * self.each + sub?)
         };
         Ok(parts.into_iter().zip(subs).map(both).collect())
-    }
-
-    /// Positions of the columns that decide.
-    pub fn columns(&self) -> Vec<usize> {
-        let mut columns = self.part.columns();
-        columns.extend(self.sub.iter().flat_map(Rule::columns));
-        columns.sort_unstable();
-        columns.dedup();
-        columns
     }
 }
 

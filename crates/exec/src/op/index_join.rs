@@ -8,7 +8,7 @@ use selkie_types::{BATCH_ROWS, Batch, Bitmap, ByteRows, SqlResult};
 use super::examined::examine;
 use super::join_match::{Matcher, Shape};
 use super::{BoxOperator, Operator, open as open_node};
-use crate::run::scan::{Decoder, keys_of};
+use crate::run::scan::{Decoder, keys_of, parts_read};
 use crate::run::{Env, OpenTable};
 use crate::state::error::from_engine;
 use crate::state::session::bump;
@@ -54,6 +54,7 @@ impl<'r> IndexJoin<'r> {
             want_keys: decoder.wants_keys(),
             lock: lookup.lock,
             wait: lookup.wait,
+            parts: parts_read(env.eval, open, lookup.parts.as_deref())?,
             ..Scan::default()
         };
         Ok(Self {

@@ -14,7 +14,7 @@ use super::group_scan::GroupScan;
 use super::search_scan::SearchScan;
 use super::union_scan::UnionScan;
 use super::{BoxOperator, Operator, source};
-use crate::run::scan::{Decoder, Keys, Range, put_equal, ranges_of};
+use crate::run::scan::{Decoder, Keys, Range, parts_read, put_equal, ranges_of};
 use crate::run::{Env, OpenTable};
 use crate::state::error::from_engine;
 use crate::state::session::bump;
@@ -33,6 +33,7 @@ pub(super) fn open<'r>(env: Env<'r>, plan: &'r Plan) -> SqlResult<BoxOperator<'r
         want_keys: decoder.wants_keys(),
         lock: plan.lock,
         wait: plan.wait,
+        parts: parts_read(env.eval, open, plan.parts.as_deref())?,
         ..Scan::default()
     };
     let access = match &plan.access {

@@ -23,6 +23,8 @@ use crate::{Instance, Session};
 pub(crate) struct OpenTable<'a> {
     pub(crate) handle: Arc<OwnHandle>,
     pub(crate) trx: &'a dyn EngineTrx,
+    /// Leaves to which rows may go, rising; all if `None`.
+    allowed: Option<Arc<[u16]>>,
     /// Receiver of the changed rows; none if they are not logged.
     log: Option<RowLog<'a>>,
     /// Columns that the log has and rows as they are stored have not.
@@ -51,10 +53,37 @@ pub(crate) fn open_table<'a>(
     let trx = session.transaction.part(&handle.engine);
     let trx =
         trx.ok_or_else(|| SqlError::internal("an engine takes no part in the transaction"))?;
-    Ok(OpenTable { handle, trx, log: None, computed: None })
+    Ok(OpenTable { handle, trx, allowed: None, log: None, computed: None })
 }
 
 impl<'a> OpenTable<'a> {
+    /// The same table, whose rows may only go to the leaves that a plan allows.
+    pub(crate) fn with_parts(self, info: &TableInfo, plan: &Plan) -> Self {
+        let allowed = match &plan.root.operator {
+            _ if info.partitions.is_none() => None,
+            Operator::Insert(insert) if insert.table.def.id == info.def.id => insert.parts.clone(),
+            Operator::Update(update) => {
+                let mut targets = update.targets.iter();
+                targets.find(|t| t.table.def.id == info.def.id).and_then(|t| t.parts.clone())
+            }
+            _ => None,
+        };
+        Self { allowed, ..self }
+    }
+
+    /// The error of the first row that must not go to its leaf, with the number of rows before it.
+    fn misplaced(&self, rows: &ByteRows) -> EngineResult<Option<(usize, EngineError)>> {
+        let (Some(allowed), Some(parts)) = (&self.allowed, &self.handle.parts) else {
+            return Ok(None);
+        };
+        match parts.check_within(rows, allowed) {
+            Err(EngineError::Misplaced { row, error }) => {
+                Ok(Some((row, EngineError::Misplaced { row, error })))
+            }
+            other => other.map(|()| None),
+        }
+    }
+
     /// The same table, whose rows are logged as a plan changes them.
     pub(crate) fn with_log(self, session: &'a Session, info: &TableInfo, plan: &'a Plan) -> Self {
         let is_temporary = info.kind == TableKind::Temporary;
@@ -146,6 +175,18 @@ impl OpenTable<'_> {
         context: &dyn StatementContext,
         rows: &ByteRows,
     ) -> EngineResult<InsertInfo> {
+        if let Some((row, error)) = self.misplaced(rows)? {
+            let before = first(rows, row);
+            return self.insert_allowed(context, &before).and(Err(error));
+        }
+        self.insert_allowed(context, rows)
+    }
+
+    fn insert_allowed(
+        &self,
+        context: &dyn StatementContext,
+        rows: &ByteRows,
+    ) -> EngineResult<InsertInfo> {
         let result = self.handle.table.insert(self.trx, context, rows);
         if let Some(log) = &self.log {
             log.inserted(&*self.logged(rows)?, stored(&result, rows.len()))?;
@@ -160,6 +201,9 @@ impl OpenTable<'_> {
         at: &ByteRows,
         new: &ByteRows,
     ) -> EngineResult<u64> {
+        if let Some((_, error)) = self.misplaced(new)? {
+            return Err(error);
+        }
         let Some(log) = &self.log else {
             return self.handle.table.update(self.trx, context, at, new, None);
         };
@@ -198,6 +242,12 @@ impl OpenTable<'_> {
         }
         self.trx.rollback_to(mark.engine)
     }
+}
+
+fn first(rows: &ByteRows, count: usize) -> ByteRows {
+    let mut out = ByteRows::with_capacity(count);
+    rows.iter().take(count).for_each(|row| out.push(row));
+    out
 }
 
 /// Number of rows of a batch of `all` that are stored: those before a duplicate stay.

@@ -5,8 +5,10 @@ pub(crate) mod computed;
 mod decode;
 mod fit;
 mod like;
+mod parts;
 mod range;
 
 pub(crate) use computed::{computed, nulls};
 pub(crate) use decode::{Decoder, unpad};
+pub(crate) use parts::parts_read;
 pub(crate) use range::{Keys, Range, keys_of, put_equal, ranges_of};

@@ -98,6 +98,11 @@ impl PartSet {
         Ok(routes.into_iter().map(|route| route.map_err(told)).collect())
     }
 
+    /// The router.
+    pub(crate) fn router(&self) -> &Router {
+        &self.router
+    }
+
     /// Statistics of each leaf; empty ones for a leaf that cannot be opened.
     pub(crate) fn each(&self) -> Vec<TableStatistics> {
         self.all().map(|leaf| leaf.map(|leaf| leaf.statistics()).unwrap_or_default()).collect()

@@ -1,6 +1,8 @@
 //! FROM: tables, views, derived tables, joins. Each adds its sources to the current scope, in the
 //! order of the text.
 
+use std::sync::Arc;
+
 use hashbrown::HashSet;
 
 use selkie_catalog::{TableInfo, TableKind};
@@ -15,6 +17,29 @@ use super::Binder;
 use super::scope::{Clause, Scope, Source, SourceColumns};
 use crate::logical::{ColumnId, Join, Logical, RelationId};
 use crate::physical::JoinKind;
+
+/// The leaves that a `PARTITION` clause names, rising; `None` without one.
+pub(super) fn listed_parts(
+    table: &TableInfo,
+    names: &[ast::Ident],
+) -> SqlResult<Option<Arc<[u16]>>> {
+    if names.is_empty() {
+        return Ok(None);
+    }
+    let Some(partitions) = &table.partitions else {
+        return Err(SqlError::new(&ER_PARTITION_CLAUSE_ON_NONPARTITIONED, &[]));
+    };
+    let mut leaves: Vec<u16> = Vec::new();
+    for name in names {
+        let found = partitions.leaves_of(&name.value).ok_or_else(|| {
+            SqlError::new(&ER_UNKNOWN_PARTITION, &[&name.value, &table.name()])
+        })?;
+        leaves.extend(found.map(|leaf| leaf as u16));
+    }
+    leaves.sort_unstable();
+    leaves.dedup();
+    Ok(Some(leaves.into()))
+}
 
 impl Binder<'_> {
     /// Binds a comma-separated FROM into the current scope.
@@ -66,9 +91,6 @@ impl Binder<'_> {
         if factor.system_time.is_some() {
             return Err(SqlError::not_supported("FOR SYSTEM_TIME"));
         }
-        if !factor.partitions.is_empty() {
-            return Err(SqlError::new(&ER_PARTITION_CLAUSE_ON_NONPARTITIONED, &[]));
-        }
         let alias = factor.alias.as_ref().unwrap_or(&factor.name.name);
         if factor.name.schema.is_none()
             && let Some(plan) = self.common_table(&factor.name.name, &alias.value)?
@@ -81,9 +103,14 @@ impl Binder<'_> {
         let info = self.find_table(&factor.name)?;
         self.use_locked(&info, &alias.value, factor.name.name.span, false)?;
         if let TableKind::View(view) = &info.kind {
+            if !factor.partitions.is_empty() {
+                return Err(SqlError::new(&ER_PARTITION_CLAUSE_ON_NONPARTITIONED, &[]));
+            }
             return self.view(&info, view, &alias.value);
         }
+        let parts = listed_parts(&info, &factor.partitions)?;
         let relation = self.add_table(info, &alias.value)?;
+        self.columns.relations[relation].parts = parts;
         self.hints(relation, &factor.hints)?;
         Ok(Logical::Scan(relation))
     }

@@ -9,6 +9,7 @@ use selkie_sql::ast;
 use selkie_types::error::catalogue::*;
 use selkie_types::{Privileges, SqlError, SqlResult, SqlType, pace};
 
+use super::from::listed_parts;
 use super::insert_target::{BoundView, InsertTarget, not_insertable};
 use super::scope::{Clause, Source};
 use super::{Binder, Named, insert_query};
@@ -31,6 +32,8 @@ pub(crate) struct BoundInsert {
     /// Numbers of the columns of the existing row, of the row to be inserted.
     pub rows: Option<(ColumnId, ColumnId)>,
     pub rules: RowRules,
+    /// Leaves that a `PARTITION` clause allows.
+    pub parts: Option<Arc<[u16]>>,
     /// The view the rows go through.
     pub view: Option<BoundView>,
     /// RETURNING over column numbers; `returning_first` is the number of the row's first column.
@@ -48,12 +51,13 @@ struct Rows {
 
 impl Binder<'_> {
     pub(crate) fn insert(&mut self, insert: &ast::Insert) -> SqlResult<BoundInsert> {
-        if !insert.partitions.is_empty() {
-            return Err(SqlError::new(&ER_PARTITION_CLAUSE_ON_NONPARTITIONED, &[]));
-        }
         self.ignore = insert.ignore;
         let target = self.insert_target(insert)?;
         let table = target.table.clone();
+        if target.view.is_some() && !insert.partitions.is_empty() {
+            return Err(SqlError::new(&ER_PARTITION_CLAUSE_ON_NONPARTITIONED, &[]));
+        }
+        let parts = listed_parts(&table, &insert.partitions)?;
         let targets = self.insert_columns(&target, insert)?;
         self.push_scope();
         let mut source = self.insert_source(&target, &targets, &insert.source)?;
@@ -93,6 +97,7 @@ impl Binder<'_> {
             on_duplicate,
             rows,
             rules,
+            parts,
             view: target.view,
             returning,
             returning_first,

@@ -388,6 +388,7 @@ impl Builder<'_> {
             covering: lookup.covering,
             entry_locks: lookup.entry_locks,
             filter,
+            parts: super::scan::parts_read(info, own),
             lock: info.lock,
             wait: info.wait,
             row_keys: row_keys.is_some(),

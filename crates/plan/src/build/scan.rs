@@ -1,7 +1,8 @@
 //! The physical scan of one table. Conditions that its ranges satisfy exactly must not be tested
 //! again; all others go to the filter.
 
-use selkie_engine::LockMode;
+use selkie_catalog::PartitionMethod;
+use selkie_engine::{IndexDef, IndexId, IndexKind, IndexPart, LockMode};
 use selkie_expr::{CompareOp, Expr, ExprKind};
 
 use super::access::Path;
@@ -12,7 +13,7 @@ use super::{Builder, Built, Goal, Order, place};
 use crate::estimate::condition_cost;
 use crate::logical::{ColumnId, ColumnSet, RelationId, RelationInfo};
 use crate::physical::{
-    Access, ColumnType, IndexRange, Operator, PlanNode, SystemHints, SystemTableScan, TableScan,
+    Access, ColumnType, IndexRange, Operator, PartsRead, PlanNode, SystemHints, SystemTableScan, TableScan,
 };
 
 /// The computed columns among `columns`: position and expression over `columns`.
@@ -96,6 +97,7 @@ impl Builder<'_> {
             columns,
             output,
             access: access_of(&path, info),
+            parts: parts_read(info, conditions),
             lock: info.lock,
             wait: info.wait,
             row_keys: row_keys.is_some(),
@@ -171,6 +173,29 @@ impl Builder<'_> {
         );
         Built { node, layout, order: Order::none() }
     }
+}
+
+/// The leaves of a partitioned table that rows under `conditions` can be in.
+pub(super) fn parts_read(info: &RelationInfo, conditions: &[Expr]) -> Option<Box<PartsRead>> {
+    let partitions = info.table.partitions.as_ref()?;
+    let ranges = |method: &PartitionMethod| {
+        let columns = method.columns_of(&info.table).unwrap_or_default();
+        let part = |column| IndexPart { column, prefix: None, descending: false };
+        // As an index over the columns, of which only the ranges are of interest.
+        let index = IndexDef {
+            id: IndexId(u32::MAX),
+            name: "".into(),
+            kind: IndexKind::Unique,
+            parts: columns.into_iter().map(part).collect(),
+            hashed: false,
+        };
+        bounds(info, &index, conditions).map(|found| found.ranges).unwrap_or_default()
+    };
+    Some(Box::new(PartsRead {
+        listed: info.parts.clone(),
+        ranges: ranges(&partitions.method),
+        sub_ranges: partitions.sub.as_ref().map(ranges).unwrap_or_default(),
+    }))
 }
 
 fn access_of(path: &Path, info: &RelationInfo) -> Access {

@@ -34,6 +34,8 @@ pub(crate) struct RelationInfo {
     pub allowed: Option<Vec<usize>>,
     /// Whether a table scan is to be avoided (`FORCE INDEX`).
     pub forced: bool,
+    /// Leaves of a partitioned table that a `PARTITION` clause allows, rising; `None` for all.
+    pub parts: Option<Arc<[u16]>>,
     /// Columns that are computed when rows are read: position and expression over the table's
     /// columns, in order of computation.
     pub computed: Vec<(usize, Expr)>,
@@ -161,6 +163,7 @@ impl Columns {
             wait: LockWait::Default,
             allowed: None,
             forced: false,
+            parts: None,
             computed: Vec::new(),
         });
         relation

@@ -4,10 +4,11 @@ use hashbrown::HashMap;
 use selkie_catalog::{
     MethodKind, PartitionLimit, PartitionMethod, PartitionValue, TableInfo,
 };
-use selkie_expr::{EvalContext, Expr};
+use selkie_expr::{EvalContext, Expr, ExprKind};
 use selkie_types::{ByteRows, RowLayout, SqlError, SqlResult, Value};
 
 use super::hash::KeyHash;
+use super::prune::End;
 use super::{ColumnKeys, RouteError, as_signed, evaluate, function, number_of};
 
 /// A method with the values of its partitions.
@@ -48,13 +49,31 @@ impl Function {
         Ok(Self { expr, columns, unsigned })
     }
 
-    fn values(
+    pub(super) fn values(
         &self,
         eval: &EvalContext<'_>,
         layout: &RowLayout,
         rows: &ByteRows,
     ) -> SqlResult<Vec<Value>> {
         evaluate(&self.expr, &self.columns, eval, (layout, rows))
+    }
+
+    /// Positions in the row of the columns it reads.
+    pub(super) fn columns(&self) -> &[usize] {
+        &self.columns
+    }
+
+    /// How the function orders the values of its only column.
+    fn order(&self) -> FunctionOrder {
+        match &self.expr.kind {
+            ExprKind::Column(_) => FunctionOrder::Same,
+            ExprKind::Call(call) => match call.function.name() {
+                "YEAR" | "UNIX_TIMESTAMP" => FunctionOrder::Rising,
+                "TO_DAYS" | "TO_SECONDS" => FunctionOrder::RisingOrNull,
+                _ => FunctionOrder::Unknown,
+            },
+            _ => FunctionOrder::Unknown,
+        }
     }
 
     /// A value as messages show it.
@@ -64,6 +83,18 @@ impl Function {
             Some(_) => number_of(value, self.unsigned).to_string(),
         }
     }
+}
+
+/// Order of a function's values beside that of its column's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FunctionOrder {
+    /// The value is the column's.
+    Same,
+    /// A greater value never gives a lesser one.
+    Rising,
+    /// The same, but dates that are not days give NULL.
+    RisingOrNull,
+    Unknown,
 }
 
 /// Slots of a hash.
@@ -185,6 +216,102 @@ impl Rule {
             Self::ListColumns { keys, slots, default } => {
                 by_key(keys, layout, rows, |key| slots.get(key).copied().or(*default))
             }
+        }
+    }
+}
+
+impl Rule {
+    pub(super) fn function(&self) -> Option<&Function> {
+        match self {
+            Self::Hash(function, _) | Self::Range { function, .. } | Self::List { function, .. } => {
+                Some(function)
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn default_slot(&self) -> Option<usize> {
+        match self {
+            Self::List { default, .. } | Self::ListColumns { default, .. } => *default,
+            _ => None,
+        }
+    }
+
+    /// The slots of rows whose only column is in an interval; `value_of` gives the function's value
+    /// for one of the column's. `None`: any slot.
+    pub(super) fn interval(
+        &self,
+        lower: End<'_>,
+        upper: End<'_>,
+        value_of: impl Fn(&Value) -> Option<Value>,
+    ) -> Option<Vec<usize>> {
+        let function = self.function()?;
+        let order = function.order();
+        if order == FunctionOrder::Unknown || function.columns.len() != 1 {
+            return None;
+        }
+        // A value of the function at an end; strict only where the column itself is compared.
+        let end = |end: End<'_>, step: i128| -> Option<Option<i128>> {
+            let Some((value, included)) = end else { return Some(None) };
+            let value = value_of(value)?;
+            as_signed(&value)?;
+            let inside = included || order != FunctionOrder::Same;
+            let number = number_of(&value, function.unsigned);
+            Some(Some(if inside { number } else { number + step }))
+        };
+        let (first, last) = (end(lower, 1)?, end(upper, -1)?);
+        if matches!((first, last), (Some(first), Some(last)) if first > last) {
+            return Some(Vec::new());
+        }
+        match self {
+            Self::Range { bounds, open, .. } => {
+                let slots = bounds.len() + usize::from(*open);
+                let slot = |number: i128| bounds.partition_point(|bound| *bound <= number);
+                let from = first.map_or(0, slot);
+                let to = last.map_or(slots, |number| slot(number) + 1).min(slots);
+                let mut found: Vec<usize> = (from..to).collect();
+                if order == FunctionOrder::RisingOrNull {
+                    found.push(0);
+                }
+                Some(found)
+            }
+            Self::List { slots, default, .. } if order == FunctionOrder::Same => {
+                let inside = |number: i64| {
+                    let number = number_of(&Value::Int(number), function.unsigned);
+                    first.is_none_or(|first| first <= number)
+                        && last.is_none_or(|last| number <= last)
+                };
+                let listed = slots.iter().filter(|(number, _)| number.is_some_and(inside));
+                Some(listed.map(|(_, slot)| *slot).chain(*default).collect())
+            }
+            Self::Hash(_, slots) if order == FunctionOrder::Same => {
+                let (first, last) = (first?, last?);
+                if last - first >= i128::from(slots.count) {
+                    return None;
+                }
+                Some((first..=last).map(|number| slots.of(number as i64)).collect())
+            }
+            _ => None,
+        }
+    }
+
+    /// The slots of rows with keys from `start` up to `end`.
+    pub(super) fn key_interval(&self, start: &[u8], end: Option<&[u8]>) -> Option<Vec<usize>> {
+        match self {
+            Self::RangeColumns { bounds, .. } => {
+                let from = bounds.partition_point(|bound| &bound[..] <= start);
+                // A slot that begins at the end has no such rows.
+                let to = end.map_or(bounds.len(), |end| {
+                    bounds.partition_point(|bound| &bound[..] < end) + 1
+                });
+                Some((from..to.min(bounds.len())).collect())
+            }
+            Self::ListColumns { slots, default, .. } => {
+                let inside = |key: &[u8]| key >= start && end.is_none_or(|end| key < end);
+                let listed = slots.iter().filter(|(key, _)| inside(key));
+                Some(listed.map(|(_, slot)| *slot).chain(*default).collect())
+            }
+            _ => None,
         }
     }
 }

@@ -32,6 +32,8 @@ pub struct TableScan {
     pub filter_columns: Vec<bool>,
     /// Lock on the rows read.
     pub lock: LockMode,
+    /// The leaves that are read, if the table has any.
+    pub parts: Option<Box<PartsRead>>,
     /// Behaviour when a row is locked.
     pub wait: LockWait,
     /// Whether the clustered key follows the columns.
@@ -45,6 +47,19 @@ pub struct TableScan {
     pub possible_keys: Vec<Box<str>>,
     /// Rows expected to be read, including those that `filter` drops; for EXPLAIN.
     pub examined: f64,
+}
+
+/// The leaves of a partitioned table that a scan must read. Values are known only at open: the
+/// executor evaluates them and asks the router.
+#[derive(Clone, Debug, Default)]
+pub struct PartsRead {
+    /// Leaves that a `PARTITION` clause allows, rising; all if `None`.
+    pub listed: Option<Arc<[u16]>>,
+    /// Ranges of the columns on which the partition depends, in the order of its method; empty if
+    /// they are not restricted.
+    pub ranges: Vec<KeyRange>,
+    /// The same for the subpartition.
+    pub sub_ranges: Vec<KeyRange>,
 }
 
 /// Access path of a scan.
@@ -183,6 +198,8 @@ pub struct IndexLookup {
     pub computed: Vec<(usize, Expr)>,
     /// Conditions over `columns` alone, tested before the row is joined.
     pub filter: Vec<Expr>,
+    /// The leaves that are read, if the table has any.
+    pub parts: Option<Box<PartsRead>>,
     /// Lock on the rows read.
     pub lock: LockMode,
     /// Behaviour when a row is locked.

@@ -104,6 +104,8 @@ pub struct Insert {
     pub on_duplicate: Option<DuplicateUpdate>,
     /// Generated columns and checks.
     pub rules: RowRules,
+    /// Leaves to which rows may go, rising; all if `None`.
+    pub parts: Option<Arc<[u16]>>,
     /// The view that the statement names.
     pub view: Option<Box<ViewRules>>,
     /// `RETURNING`, over the new row.
@@ -165,6 +167,8 @@ pub struct UpdateTarget {
     pub on_update_now: Vec<usize>,
     /// Generated columns and checks.
     pub rules: RowRules,
+    /// Leaves to which rows may go, rising; all if `None`.
+    pub parts: Option<Arc<[u16]>>,
     /// The view through which the table is changed, if it checks rows.
     pub view: Option<Box<ViewRules>>,
 }

@@ -69,6 +69,7 @@ pub(super) fn insert(
         mode: bound.mode,
         on_duplicate,
         rules: bound.rules,
+        parts: bound.parts,
         view,
         returning,
         on_update_now: updated_now(&table)
@@ -334,6 +335,7 @@ pub(super) fn update(
                 .filter(|c| !assigned.contains(c))
                 .collect(),
             rules: target.rules.clone(),
+            parts: done.draft.columns.relations[target.relation].parts.clone(),
             view,
             table,
         }
@@ -398,7 +400,12 @@ fn moves_rows(node: &PlanNode, target: &BoundTarget, draft: &Draft) -> bool {
     let parts_changed =
         |index: usize| table.def.indexes[index].parts.iter().any(|p| changed.contains(&p.column));
     let clustered = table.def.primary().is_some() && parts_changed(0);
-    let mut moves = clustered;
+    let routed = |partitions: &std::sync::Arc<selkie_catalog::Partitioning>| {
+        changed.iter().any(|at| partitions.reads(&table.columns[*at].name))
+    };
+    // A row that goes to another leaf may be read there again.
+    let moves_leaf = table.partitions.as_ref().is_some_and(routed);
+    let mut moves = clustered || moves_leaf;
     node.visit(&mut |n| {
         moves |= match &n.operator {
             Operator::TableScan(scan) => match &scan.access {

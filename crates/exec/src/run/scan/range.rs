@@ -37,6 +37,12 @@ impl Range {
         }
     }
 
+    /// Its start, and its end if it has one.
+    pub(super) fn ends(&self) -> (&[u8], Option<Vec<u8>>) {
+        let end = if self.is_prefix { prefix_end(&self.start) } else { self.end.clone() };
+        (&self.start, end)
+    }
+
     /// Bounds of the range for an engine scan.
     pub(crate) fn bounds(&self) -> (Bound, Bound) {
         if self.is_prefix && !self.start.is_empty() {
@@ -187,7 +193,7 @@ pub(crate) fn put_equal(
 
 /// Evaluates a bound. Compat: a literal that is not a number raises its warning when rows are
 /// compared, not when the index is searched.
-fn bound_value(eval: &EvalContext<'_>, e: &Expr) -> SqlResult<Value> {
+pub(super) fn bound_value(eval: &EvalContext<'_>, e: &Expr) -> SqlResult<Value> {
     let converted = match &e.kind {
         ExprKind::Call(call) if e.ty.is_numeric() && call.function.is_implicit() => {
             call.args.iter().all(|arg| arg.as_literal().is_some())
@@ -244,7 +250,7 @@ fn like_range(
 }
 
 /// Position of a bound: before or after all keys that begin with the encoded value.
-enum Edge {
+pub(super) enum Edge {
     Before(Value),
     After(Value),
     /// No value lies within the bound.
@@ -255,7 +261,7 @@ enum Edge {
     Null,
 }
 
-fn lower_edge(
+pub(super) fn lower_edge(
     eval: &EvalContext<'_>,
     codec: &IndexCodec,
     at: usize,
@@ -293,7 +299,7 @@ fn edge_of(mut values: Vec<Value>, included: bool, is_lower: bool) -> Edge {
     }
 }
 
-fn upper_edge(
+pub(super) fn upper_edge(
     eval: &EvalContext<'_>,
     codec: &IndexCodec,
     at: usize,
