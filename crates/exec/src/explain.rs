@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use selkie_catalog::{TableInfo, TableKind};
 use selkie_plan::explain::{ExplainRow, json, rows};
-use selkie_plan::physical::{OutputColumn, Plan};
+use selkie_expr::EvalContext;
+use selkie_plan::physical::{OutputColumn, PartsRead, Plan};
 use selkie_plan::{Permissions, is_planned};
 use selkie_sql::ast;
 use selkie_types::error::catalogue::{ER_VIEW_NO_EXPLAIN, ER_YES};
@@ -15,6 +16,7 @@ use selkie_types::{Condition, Level, Privileges, SqlError, SqlResult, SqlType, V
 
 use crate::query::execution::{Execution, Scope};
 use crate::run::rows_out::{send, text};
+use crate::run::scan::leaves;
 use crate::state::guard::guarded;
 use crate::{Instance, Outcome, ResultSink, Session, query};
 
@@ -48,11 +50,13 @@ fn show(execution: &mut Execution<'_>, what: &ast::Explain, plan: &Plan) -> SqlR
     if session.frame.settings.notes.sql_notes {
         plan.conditions.iter().for_each(|c| session.diagnostics.push(c.clone(), max));
     }
-    if what.json {
-        let column = OutputColumn::computed("EXPLAIN", text(0x00FF_FFFF));
-        return send(execution.sink, &[column], &[vec![Value::bytes(json(plan))]]);
-    }
     let instance = execution.instance;
+    if what.json {
+        let eval = context_of(session, execution.running.values);
+        let parts = |table: &TableInfo, read: &PartsRead| part_names(instance, &eval, table, read);
+        let column = OutputColumn::computed("EXPLAIN", text(0x00FF_FFFF));
+        return send(execution.sink, &[column], &[vec![Value::bytes(json(plan, &parts))]]);
+    }
     let exact = |table: &TableInfo| exact_rows(instance, table);
     let (read, known) = match &*what.statement {
         ast::Statement::Query(_) => constant::read(execution, plan, &exact)?,
@@ -65,11 +69,17 @@ fn show(execution: &mut Execution<'_>, what: &ast::Explain, plan: &Plan) -> SqlR
         let told = found.into_iter().chain([note]);
         told.for_each(|condition| scope.session.diagnostics.push(condition, max));
     }
-    let mut lines = rows(plan, &exact, &read);
-    if known.impossible {
+    let eval = context_of(execution.session, execution.running.values);
+    let parts = |table: &TableInfo, read: &PartsRead| part_names(instance, &eval, table, read);
+    let mut lines = rows(plan, &exact, &read, &parts);
+    let first = lines.first().map(|line| line.id);
+    let nothing = |line: &ExplainRow| {
+        Some(line.id) == first && line.partitions.as_deref() == Some("")
+    };
+    if known.impossible || lines.iter().any(nothing) {
         say_impossible(&mut lines);
     }
-    table(&lines, what.extended, execution.sink)
+    table(&lines, what, execution.sink)
 }
 
 /// Fails (1345) unless the session may read each view's definition in the plan, and the tables
@@ -105,7 +115,38 @@ fn exact_rows(instance: &Instance, table: &TableInfo) -> Option<u64> {
     Some(handle.table.statistics().rows)
 }
 
-fn table(lines: &[ExplainRow], extended: bool, sink: &mut dyn ResultSink) -> SqlResult<Outcome> {
+/// A context with the values of the statement's parameters.
+fn context_of<'s>(session: &'s Session, values: &[(Value, SqlType)]) -> EvalContext<'s> {
+    let now = session.values.statement_start.get();
+    let eval = EvalContext::new(session.type_context(), session, now);
+    eval.set_parameters(values.iter().map(|(value, _)| value.clone()));
+    eval
+}
+
+/// Names of the partitions that a scan reads; none if the table cannot be opened.
+fn part_names(
+    instance: &Instance,
+    eval: &EvalContext<'_>,
+    table: &TableInfo,
+    read: &PartsRead,
+) -> Option<String> {
+    let partitions = table.partitions.as_ref()?;
+    let handle = instance.look_into(table)?;
+    let router = handle.parts.as_ref()?.router();
+    let leaves = leaves(eval, router, &table.def, read).ok()?;
+    let is_read = |at: usize| {
+        leaves.as_ref().is_none_or(|leaves| leaves.binary_search(&(at as u16)).is_ok())
+    };
+    let names = partitions.leaves().enumerate().filter(|(at, _)| is_read(*at));
+    Some(names.map(|(_, leaf)| leaf.shown_name()).collect::<Vec<_>>().join(","))
+}
+
+fn table(
+    lines: &[ExplainRow],
+    what: &ast::Explain,
+    sink: &mut dyn ResultSink,
+) -> SqlResult<Outcome> {
+    let extended = what.extended;
     let mut number = SqlType::new(selkie_types::TypeKind::BigInt, 3, 0);
     number.unsigned = true;
     let mut columns = vec![
@@ -125,6 +166,9 @@ fn table(lines: &[ExplainRow], extended: bool, sink: &mut dyn ResultSink) -> Sql
         let share = SqlType::new(selkie_types::TypeKind::Double, 4, 2);
         columns.insert(9, OutputColumn::computed("filtered", share));
         columns[8].nullable = false;
+    }
+    if what.partitions {
+        columns.insert(3, OutputColumn::computed("partitions", text(0x00FF_FFFF)));
     }
     for column in columns.iter_mut().filter(|c| matches!(&*c.name, "select_type" | "Extra")) {
         column.nullable = false;
@@ -149,6 +193,9 @@ fn table(lines: &[ExplainRow], extended: bool, sink: &mut dyn ResultSink) -> Sql
             let of_rows = line.rows.is_some();
             let share = if line.rows == Some(0) { 0.0 } else { 100.0 };
             row.insert(9, if of_rows { Value::Double(share) } else { Value::Null });
+        }
+        if what.partitions {
+            row.insert(3, string(&line.partitions));
         }
         row
     };

@@ -14,6 +14,6 @@ mod text;
 mod tree;
 
 pub use json::json;
-pub use rows::{ExactRows, ExplainRow, rows};
+pub use rows::{ExactRows, ExplainRow, PartNames, rows};
 pub use text::{ConstantTable, Known, query_text};
 pub use tree::tree;

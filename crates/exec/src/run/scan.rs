@@ -10,5 +10,5 @@ mod range;
 
 pub(crate) use computed::{computed, nulls};
 pub(crate) use decode::{Decoder, unpad};
-pub(crate) use parts::parts_read;
+pub(crate) use parts::{leaves, parts_read};
 pub(crate) use range::{Keys, Range, keys_of, put_equal, ranges_of};

@@ -1,12 +1,12 @@
 //! EXPLAIN FORMAT=JSON: the rows of EXPLAIN as tables of query blocks. Built from [`rows`] alone,
 //! so both formats agree.
 
-use super::rows::{ExplainRow, rows};
+use super::rows::{ExplainRow, PartNames, rows};
 use crate::physical::Plan;
 
 /// The plan as JSON, indented by two spaces as in MariaDB.
-pub fn json(plan: &Plan) -> String {
-    let all = rows(plan, &|_| None, &[]);
+pub fn json(plan: &Plan, parts: PartNames<'_>) -> String {
+    let all = rows(plan, &|_| None, &[], parts);
     let mut out = Writer { text: String::from("{"), depth: 1, first: true };
     let mut ids: Vec<Option<u64>> = Vec::new();
     for row in &all {
@@ -37,6 +37,7 @@ fn table(out: &mut Writer, row: &ExplainRow) {
     };
     out.open("table");
     out.string("table_name", name);
+    row.partitions.iter().for_each(|v| out.strings("partitions", v));
     row.access.iter().for_each(|v| out.string("access_type", v));
     row.possible_keys.iter().for_each(|v| out.strings("possible_keys", v));
     row.key.iter().for_each(|v| out.string("key", v));

@@ -5,8 +5,8 @@ use selkie_catalog::TableInfo;
 
 use super::names::{names, show};
 use crate::physical::{
-    Access, AggregateStrategy, IndexLookup, IndexRange, JoinKind, KeyRange, Limit, Operator, Plan,
-    PlanNode, TableScan,
+    Access, AggregateStrategy, IndexLookup, IndexRange, JoinKind, KeyRange, Limit, Operator,
+    PartsRead, Plan, PlanNode, TableScan,
 };
 use selkie_expr::{Expr, ExprKind};
 use selkie_types::{Value, stack};
@@ -20,6 +20,8 @@ pub struct ExplainRow {
     pub select_type: &'static str,
     /// Table.
     pub table: Option<String>,
+    /// Names of the partitions that are read.
+    pub partitions: Option<String>,
     /// Access type (`type`).
     pub access: Option<&'static str>,
     /// Indexes that could be used.
@@ -39,10 +41,19 @@ pub struct ExplainRow {
 /// Exact number of rows of a table; `None` if it would be a guess.
 pub type ExactRows<'a> = &'a dyn Fn(&TableInfo) -> Option<u64>;
 
+/// Names of the partitions that a scan reads, which depend on values.
+pub type PartNames<'a> = &'a dyn Fn(&TableInfo, &PartsRead) -> Option<String>;
+
 /// The rows of EXPLAIN for a plan. `read`: scans of constant tables, whose only row was already
 /// read.
-pub fn rows(plan: &Plan, exact: ExactRows<'_>, read: &[&TableScan]) -> Vec<ExplainRow> {
-    let mut walk = Walk { plan, exact, read, rows: Vec::new(), next: 1, above: Above::default() };
+pub fn rows(
+    plan: &Plan,
+    exact: ExactRows<'_>,
+    read: &[&TableScan],
+    parts: PartNames<'_>,
+) -> Vec<ExplainRow> {
+    let above = Above::default();
+    let mut walk = Walk { plan, exact, read, parts, rows: Vec::new(), next: 1, above };
     let alone = !plan.subplans.iter().any(|s| !matches!(s.root.operator, Operator::Empty))
         && !has_block(&plan.root);
     let ty = if alone { "SIMPLE" } else { "PRIMARY" };
@@ -72,6 +83,7 @@ struct Walk<'a> {
     plan: &'a Plan,
     exact: ExactRows<'a>,
     read: &'a [&'a TableScan],
+    parts: PartNames<'a>,
     rows: Vec<ExplainRow>,
     next: u64,
     above: Above,
@@ -217,6 +229,7 @@ impl Walk<'_> {
     fn scan(&mut self, scan: &TableScan, id: u64, ty: &'static str) {
         let mut row = self.row(id, ty, &scan.alias);
         row.possible_keys = list(&scan.possible_keys);
+        row.partitions = scan.parts.as_ref().and_then(|parts| (self.parts)(&scan.table, parts));
         if let Some(rows) = self.single_row(scan) {
             row.access = Some("system");
             row.rows = Some(rows);
@@ -394,6 +407,7 @@ impl Walk<'_> {
         let index = &lookup.table.def.indexes[lookup.index];
         let mut row = self.row(id, ty, &lookup.alias);
         row.access = Some(if lookup.unique { "eq_ref" } else { "ref" });
+        row.partitions = lookup.parts.as_ref().and_then(|parts| (self.parts)(&lookup.table, parts));
         row.possible_keys = list(&lookup.possible_keys);
         row.key = Some(index.name.to_string());
         row.key_len = Some(key_length(&lookup.table, lookup.index, keys.len()).to_string());
