@@ -264,11 +264,16 @@ impl Partitioning {
 impl PartitionMethod {
     /// Positions of the columns that a method over columns reads; `None` if one is missing.
     pub fn columns_of(&self, table: &TableInfo) -> Option<Vec<usize>> {
-        if !self.columns.is_empty() || self.kind != MethodKind::Key {
+        if self.kind != MethodKind::Key {
             return table.column_positions(&self.columns);
         }
-        let key = table.shown_primary()?;
-        Some(key.parts.iter().map(|part| part.column).collect())
+        let mut columns: Vec<usize> = match self.columns.is_empty() {
+            false => table.column_positions(&self.columns)?,
+            true => table.shown_primary()?.parts.iter().map(|part| part.column).collect(),
+        };
+        // Compat: hashed in the order of the table.
+        columns.sort_unstable();
+        Some(columns)
     }
 
     /// The expression or columns as `information_schema` shows them.

@@ -517,6 +517,13 @@ impl Target<'_> {
                     // Compat: UPDATE IGNORE says nothing of duplicates.
                     row
                 }
+                Err(EngineError::Misplaced { row, error }) => {
+                    if !self.maker.strictness.ignore {
+                        return Err(*error);
+                    }
+                    // Compat: nor of rows that no partition holds.
+                    row
+                }
                 Err(error) => return Err(from_engine(error, &self.plan.table.def)),
             };
             self.note(done as u64);

@@ -201,9 +201,19 @@ impl OpenTable<'_> {
         at: &ByteRows,
         new: &ByteRows,
     ) -> EngineResult<u64> {
-        if let Some((_, error)) = self.misplaced(new)? {
-            return Err(error);
+        if let Some((row, error)) = self.misplaced(new)? {
+            let before = self.update_allowed(context, &first(at, row), &first(new, row));
+            return before.and(Err(error));
         }
+        self.update_allowed(context, at, new)
+    }
+
+    fn update_allowed(
+        &self,
+        context: &dyn StatementContext,
+        at: &ByteRows,
+        new: &ByteRows,
+    ) -> EngineResult<u64> {
         let Some(log) = &self.log else {
             return self.handle.table.update(self.trx, context, at, new, None);
         };

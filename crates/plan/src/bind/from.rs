@@ -103,9 +103,7 @@ impl Binder<'_> {
         let info = self.find_table(&factor.name)?;
         self.use_locked(&info, &alias.value, factor.name.name.span, false)?;
         if let TableKind::View(view) = &info.kind {
-            if !factor.partitions.is_empty() {
-                return Err(SqlError::new(&ER_PARTITION_CLAUSE_ON_NONPARTITIONED, &[]));
-            }
+            // Compat: a PARTITION clause on a view has no effect.
             return self.view(&info, view, &alias.value);
         }
         let parts = listed_parts(&info, &factor.partitions)?;

@@ -54,10 +54,9 @@ impl Binder<'_> {
         self.ignore = insert.ignore;
         let target = self.insert_target(insert)?;
         let table = target.table.clone();
-        if target.view.is_some() && !insert.partitions.is_empty() {
-            return Err(SqlError::new(&ER_PARTITION_CLAUSE_ON_NONPARTITIONED, &[]));
-        }
-        let parts = listed_parts(&table, &insert.partitions)?;
+        // Compat: a PARTITION clause on a view has no effect.
+        let named = if target.view.is_some() { &[][..] } else { &insert.partitions[..] };
+        let parts = listed_parts(&table, named)?;
         let targets = self.insert_columns(&target, insert)?;
         self.push_scope();
         let mut source = self.insert_source(&target, &targets, &insert.source)?;

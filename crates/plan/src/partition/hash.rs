@@ -3,7 +3,7 @@
 use selkie_catalog::TableInfo;
 use selkie_replication::images::StoredRows;
 use selkie_types::charset::SortHash;
-use selkie_types::{CollationId, RowLayout, SqlError, SqlResult, TypeKind};
+use selkie_types::{CollationId, FixedBinary, RowLayout, SqlError, SqlResult, TypeKind};
 
 /// Hashes columns of rows.
 #[derive(Clone, Debug)]
@@ -26,6 +26,8 @@ enum Form {
     Stored(StoredRows, CollationId),
     /// A number in eight bytes, the highest first.
     Bits,
+    /// The bytes of a UUID in the order of its text.
+    Uuid,
     /// Bytes, filled with zeros to a length.
     Padded(usize),
 }
@@ -57,6 +59,11 @@ impl KeyHash {
                     hash.add_bytes(stored);
                     hash.add_bytes(&vec![0; length.saturating_sub(stored.len())]);
                 }
+                Form::Uuid => {
+                    let mut text = Vec::new();
+                    FixedBinary::Uuid.write_bytes(stored, &mut text);
+                    hash.add_bytes(&text);
+                }
                 Form::Bits => {
                     let bytes = stored.first_chunk().copied().unwrap_or_default();
                     hash.add_bytes(&u64::from_le_bytes(bytes).to_be_bytes());
@@ -82,6 +89,7 @@ fn form(table: &TableInfo, at: usize, first: bool) -> Form {
         TypeKind::Bit => Form::Bits,
         TypeKind::Char if ty.collation == CollationId::BINARY => Form::Padded(ty.length as usize),
         _ if ty.is_string() => Form::Text(ty.collation),
+        TypeKind::Uuid => Form::Uuid,
         _ if let Some(kind) = ty.fixed_binary() => Form::Padded(kind.width()),
         TypeKind::Enum | TypeKind::Set if !first => Form::Stored(image(), ty.collation),
         // Compat: numbers are hashed as if they were latin1 text.

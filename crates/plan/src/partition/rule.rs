@@ -182,7 +182,8 @@ impl Rule {
     ) -> SqlResult<Vec<Result<usize, RouteError>>> {
         match self {
             Self::Hash(function, slots) => {
-                let slot = |value: &Value| Ok(slots.of(as_signed(value).unwrap_or(0)));
+                // Compat: NULL is the least number.
+                let slot = |value: &Value| Ok(slots.of(as_signed(value).unwrap_or(i64::MIN)));
                 by_value(function, eval, layout, rows, slot)
             }
             Self::Range { function, bounds, open } => {

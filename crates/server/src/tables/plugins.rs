@@ -57,6 +57,7 @@ const BUILT_IN: &[(&str, &str, &str, &str)] = &[
         ENGINE_VERSION,
         "Generated tables filled with sequential values",
     ),
+    ("partition", "STORAGE ENGINE", ENGINE_VERSION, "Partition Storage Engine Helper"),
     ("unix_socket", "AUTHENTICATION", "2.2", "Unix Socket based authentication"),
     ("user_variables", INFORMATION, ENGINE_VERSION, "User-defined variables"),
     (

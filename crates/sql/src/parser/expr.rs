@@ -71,6 +71,11 @@ impl Parser<'_> {
         self.nested(|p| p.binary(prec::LOWEST))
     }
 
+    /// An expression without comparisons and logical operators.
+    pub(super) fn operand(&mut self) -> PResult<Expr> {
+        self.nested(|p| p.binary(prec::BIT_OR))
+    }
+
     pub(super) fn boxed_expr(&mut self) -> PResult<Box<Expr>> {
         self.expr().map(Box::new)
     }

@@ -1,9 +1,20 @@
 //! PARTITION BY and SUBPARTITION BY of CREATE TABLE and ALTER TABLE.
 //! Whether methods and definitions fit together is checked when the table is made.
 
+use super::partition_def::Wanted;
 use super::{PResult, Parser};
 use crate::ast::{PartitionBy, PartitionMethod, SubpartitionBy};
 use crate::lexer::{Kw, T};
+
+/// Number of columns of a method whose partitions list values of columns; `None` for others.
+fn columns_of(method: &PartitionMethod) -> Option<usize> {
+    match method {
+        PartitionMethod::RangeColumns(columns) | PartitionMethod::ListColumns(columns) => {
+            Some(columns.len())
+        }
+        _ => None,
+    }
+}
 
 impl Parser<'_> {
     /// `PARTITION BY ...`, if present.
@@ -14,7 +25,15 @@ impl Parser<'_> {
         let method = self.partition_method()?;
         let count = self.eat(Kw::PARTITIONS).then(|| self.u64()).transpose()?;
         let subpartition = self.subpartition_by()?;
-        let partitions = if self.at(T::LParen) { self.partition_defs()? } else { Vec::new() };
+        let wanted = Wanted {
+            parts: count,
+            subs: subpartition.as_ref().map(|sub| sub.count),
+            columns: columns_of(&method),
+        };
+        let partitions = match self.at(T::LParen) {
+            true => self.partition_list(&wanted)?,
+            false => Vec::new(),
+        };
         Ok(Some(PartitionBy { method, count, subpartition, partitions }.into()))
     }
 
@@ -29,7 +48,7 @@ impl Parser<'_> {
                         false => PartitionMethod::ListColumns(columns),
                     });
                 }
-                let expr = self.parens(Self::expr)?;
+                let expr = self.parens(Self::operand)?;
                 Ok(if range { PartitionMethod::Range(expr) } else { PartitionMethod::List(expr) })
             }
             T::Word(Kw::SYSTEM_TIME) => {
@@ -43,13 +62,17 @@ impl Parser<'_> {
     fn hash_or_key(&mut self) -> PResult<PartitionMethod> {
         let linear = self.eat(Kw::LINEAR);
         if self.eat(Kw::HASH) {
-            return Ok(PartitionMethod::Hash { linear, expr: self.parens(Self::expr)? });
+            return Ok(PartitionMethod::Hash { linear, expr: self.parens(Self::operand)? });
         }
         self.expect(Kw::KEY)?;
         let mut algorithm = None;
         if self.eat(Kw::ALGORITHM) {
             self.expect(T::Eq)?;
+            let token = self.tok;
             algorithm = Some(self.u64()?);
+            if !matches!(algorithm, Some(1 | 2)) {
+                return Err(self.error_at(token));
+            }
         }
         let columns =
             self.parens(|p| if p.at(T::RParen) { Ok(Vec::new()) } else { p.list(Self::ident) })?;

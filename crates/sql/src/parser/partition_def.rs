@@ -4,8 +4,76 @@
 use super::{PResult, Parser};
 use crate::ast::{Expr, ExprKind, PartitionDef, PartitionOption, PartitionValues, SubpartitionDef};
 use crate::lexer::{Kw, T};
+use selkie_types::error::catalogue::{
+    ER_MAXVALUE_IN_VALUES_IN, ER_PARTITION_COLUMN_LIST_ERROR, ER_PARTITION_WRONG_NO_PART_ERROR,
+    ER_PARTITION_WRONG_NO_SUBPART_ERROR,
+};
+
+/// Numbers that the clause around a list of partitions gives.
+pub(super) struct Wanted {
+    /// Of partitions.
+    pub(super) parts: Option<u64>,
+    /// Of subpartitions of each: none, any or so many.
+    pub(super) subs: Option<Option<u64>>,
+    /// Of columns, if values are of columns.
+    pub(super) columns: Option<usize>,
+}
 
 impl Parser<'_> {
+    /// The partitions of PARTITION BY; their numbers must be those that the clause gives.
+    pub(super) fn partition_list(&mut self, wanted: &Wanted) -> PResult<Vec<PartitionDef>> {
+        self.expect(T::LParen)?;
+        let (mut out, mut subs) = (Vec::new(), wanted.subs.flatten());
+        loop {
+            let (def, last) = self.partition_def_in(wanted, subs)?;
+            // The first partition tells how many subpartitions each has.
+            if wanted.subs.is_some() && last > 0 {
+                subs = subs.or(Some(last));
+            }
+            let without = wanted.subs.is_some() && last == 0 && subs.is_some();
+            let listed = out.iter().any(|def: &PartitionDef| !def.subpartitions.is_empty());
+            if without && listed {
+                return Err(self.error_named(&ER_PARTITION_WRONG_NO_SUBPART_ERROR));
+            }
+            out.push(def);
+            if !self.eat(T::Comma) {
+                break;
+            }
+        }
+        if wanted.parts.is_some_and(|count| count != out.len() as u64) {
+            return Err(self.error_named(&ER_PARTITION_WRONG_NO_PART_ERROR));
+        }
+        self.expect(T::RParen)?;
+        Ok(out)
+    }
+
+    /// A partition, and the number of its subpartitions.
+    fn partition_def_in(
+        &mut self,
+        wanted: &Wanted,
+        subs: Option<u64>,
+    ) -> PResult<(PartitionDef, u64)> {
+        let mut def = self.partition_head(wanted.columns)?;
+        if !self.eat(T::LParen) {
+            return Ok((def, 0));
+        }
+        loop {
+            self.expect(Kw::SUBPARTITION)?;
+            let name = self.alias()?;
+            let options = self.partition_options()?;
+            def.subpartitions.push(SubpartitionDef { name, options });
+            if !self.eat(T::Comma) {
+                break;
+            }
+        }
+        let count = def.subpartitions.len() as u64;
+        if wanted.subs.is_some() && subs.is_some_and(|subs| subs != count) {
+            return Err(self.error_named(&ER_PARTITION_WRONG_NO_SUBPART_ERROR));
+        }
+        self.expect(T::RParen)?;
+        Ok((def, count))
+    }
+
     /// `(PARTITION .., PARTITION ..)`.
     pub(super) fn partition_defs(&mut self) -> PResult<Vec<PartitionDef>> {
         self.paren_list(Self::partition_def)
@@ -13,11 +81,7 @@ impl Parser<'_> {
 
     /// `PARTITION name VALUES .. options (subpartitions)`.
     pub(super) fn partition_def(&mut self) -> PResult<PartitionDef> {
-        // Compat: the word PARTITION is optional.
-        self.eat(Kw::PARTITION);
-        let name = self.new_ident()?;
-        let values = self.partition_values()?;
-        let options = self.partition_options()?;
+        let def = self.partition_head(None)?;
         let subpartitions = match self.at(T::LParen) {
             true => self.paren_list(|p| {
                 p.expect(Kw::SUBPARTITION)?;
@@ -26,10 +90,21 @@ impl Parser<'_> {
             })?,
             false => Vec::new(),
         };
-        Ok(PartitionDef { name, values, options, subpartitions })
+        Ok(PartitionDef { subpartitions, ..def })
     }
 
-    fn partition_values(&mut self) -> PResult<PartitionValues> {
+    /// A partition without its subpartitions. `columns`: the number of columns of its values, if
+    /// they are of columns.
+    fn partition_head(&mut self, columns: Option<usize>) -> PResult<PartitionDef> {
+        // Compat: the word PARTITION is optional.
+        self.eat(Kw::PARTITION);
+        let name = self.new_ident()?;
+        let values = self.partition_values(columns)?;
+        let options = self.partition_options()?;
+        Ok(PartitionDef { name, values, options, subpartitions: Vec::new() })
+    }
+
+    fn partition_values(&mut self, columns: Option<usize>) -> PResult<PartitionValues> {
         if self.eat(Kw::DEFAULT) {
             return Ok(PartitionValues::Default);
         }
@@ -45,18 +120,15 @@ impl Parser<'_> {
         if self.eat(Kw::LESS) {
             self.expect(Kw::THAN)?;
             let values = match self.eat(Kw::MAXVALUE) {
+                true if columns.is_some_and(|columns| columns > 1) => {
+                    return Err(self.error_named(&ER_PARTITION_COLUMN_LIST_ERROR));
+                }
                 true => vec![None],
                 false => self.paren_list(Self::bound)?,
             };
             return Ok(PartitionValues::LessThan(values));
         }
         self.expect(Kw::IN)?;
-        if self.at(T::LParen) && self.peek() == T::Word(Kw::DEFAULT) {
-            self.next();
-            self.next();
-            self.expect(T::RParen)?;
-            return Ok(PartitionValues::Default);
-        }
         self.paren_list(Self::value_tuple).map(PartitionValues::In)
     }
 
@@ -66,6 +138,9 @@ impl Parser<'_> {
     }
 
     fn value_tuple(&mut self) -> PResult<Vec<Expr>> {
+        if self.at(Kw::MAXVALUE) {
+            return Err(self.error_named(&ER_MAXVALUE_IN_VALUES_IN));
+        }
         let expr = self.expr()?;
         Ok(match expr.kind {
             ExprKind::Row(values) => values,

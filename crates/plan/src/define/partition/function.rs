@@ -118,10 +118,11 @@ fn of_expression(
     if let Some(at) = bound.as_column() {
         let column = &table.columns[at];
         let decimal = column.ty.kind == TypeKind::Decimal && column.ty.decimals == 0;
-        if !column.ty.is_integer() && !decimal {
+        let number = matches!(column.ty.kind, TypeKind::Year | TypeKind::Bit);
+        if !column.ty.is_integer() && !decimal && !number {
             return Err(not_allowed_type(&column.name));
         }
-    } else if !bound.ty.is_integer() {
+    } else if !bound.ty.is_integer() || has_null(&syntax) {
         return Err(SqlError::new(&ER_PARTITION_FUNC_NOT_ALLOWED_ERROR, &[&"PARTITION"]));
     }
     let mut names: Vec<String> = Vec::new();
@@ -144,6 +145,12 @@ pub(super) fn is_unsigned(
     let bound =
         expressions::with_binder(context, |b| b.row_syntax(table, &syntax, Clause::Partition))?;
     Ok(bound.ty.unsigned)
+}
+
+/// Compat: NULL has no integer type.
+fn has_null(expr: &Expr) -> bool {
+    let null = |e: &Expr| matches!(e.kind, ExprKind::Literal(ast::Literal::Null)).then_some(());
+    expr.find(&mut |e| null(e)).is_some()
 }
 
 fn wrong_expression() -> SqlError {
