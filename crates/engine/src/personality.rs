@@ -252,14 +252,13 @@ impl KeyLimits {
 
 impl StatementLimits {
     /// None of these statements.
-    pub const NONE: Self =
-        Self {
-            handler: false,
-            delayed: false,
-            foreign_keys: false,
-            in_place: false,
-            partitions: false,
-        };
+    pub const NONE: Self = Self {
+        handler: false,
+        delayed: false,
+        foreign_keys: false,
+        in_place: false,
+        partitions: false,
+    };
 }
 
 impl RowHabits {

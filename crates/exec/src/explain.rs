@@ -6,8 +6,8 @@ mod constant;
 use std::sync::Arc;
 
 use selkie_catalog::{TableInfo, TableKind};
-use selkie_plan::explain::{ExplainRow, json, rows};
 use selkie_expr::EvalContext;
+use selkie_plan::explain::{ExplainRow, json, rows};
 use selkie_plan::physical::{OutputColumn, PartsRead, Plan};
 use selkie_plan::{Permissions, is_planned};
 use selkie_sql::ast;
@@ -73,9 +73,8 @@ fn show(execution: &mut Execution<'_>, what: &ast::Explain, plan: &Plan) -> SqlR
     let parts = |table: &TableInfo, read: &PartsRead| part_names(instance, &eval, table, read);
     let mut lines = rows(plan, &exact, &read, &parts);
     let first = lines.first().map(|line| line.id);
-    let nothing = |line: &ExplainRow| {
-        Some(line.id) == first && line.partitions.as_deref() == Some("")
-    };
+    let nothing =
+        |line: &ExplainRow| Some(line.id) == first && line.partitions.as_deref() == Some("");
     if known.impossible || lines.iter().any(nothing) {
         say_impossible(&mut lines);
     }
@@ -134,9 +133,8 @@ fn part_names(
     let handle = instance.look_into(table)?;
     let router = handle.parts.as_ref()?.router();
     let leaves = leaves(eval, router, &table.def, read).ok()?;
-    let is_read = |at: usize| {
-        leaves.as_ref().is_none_or(|leaves| leaves.binary_search(&(at as u16)).is_ok())
-    };
+    let is_read =
+        |at: usize| leaves.as_ref().is_none_or(|leaves| leaves.binary_search(&(at as u16)).is_ok());
     let names = partitions.leaves().enumerate().filter(|(at, _)| is_read(*at));
     Some(names.map(|(_, leaf)| leaf.shown_name()).collect::<Vec<_>>().join(","))
 }

@@ -9,9 +9,7 @@ mod rule;
 
 use std::sync::Arc;
 
-use selkie_catalog::{
-    PartitionLimit, PartitionMethod, PartitionValue, Partitioning, TableInfo,
-};
+use selkie_catalog::{PartitionLimit, PartitionMethod, PartitionValue, Partitioning, TableInfo};
 use selkie_expr::{EvalContext, Expr, TypeContext};
 use selkie_types::key::KeyPart;
 use selkie_types::{Batch, ByteRows, RowLayout, SqlError, SqlResult, Value};
@@ -84,11 +82,8 @@ fn function(table: &TableInfo, method: &PartitionMethod) -> SqlResult<Expr> {
     let temporary = selkie_catalog::TemporaryTables::default();
     let tables = selkie_catalog::Namespace { snapshot: &snapshot, temporary: &temporary };
     let names = Names { tables, environment, text: &[] };
-    let mut bound = Binder::new(names, &settings, &types, 0).row_syntax(
-        table,
-        &syntax,
-        Clause::Partition,
-    )?;
+    let mut bound =
+        Binder::new(names, &settings, &types, 0).row_syntax(table, &syntax, Clause::Partition)?;
     crate::fold::fold(&mut bound, &types);
     Ok(bound)
 }

@@ -293,4 +293,3 @@ impl Instance {
 fn unknown_engine(name: &str) -> SqlError {
     SqlError::new(&ER_UNKNOWN_STORAGE_ENGINE, &[&name])
 }
-

@@ -24,7 +24,7 @@ use selkie_types::{ByteRows, SqlError};
 pub(crate) use counter::{PartCounter, PartCounters};
 
 /// Bytes of the leaf's number before a row key.
-const PREFIX: usize = 2;
+pub(crate) const PREFIX: usize = 2;
 
 /// A table in parts.
 pub(crate) struct PartSet {

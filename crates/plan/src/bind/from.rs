@@ -31,9 +31,9 @@ pub(super) fn listed_parts(
     };
     let mut leaves: Vec<u16> = Vec::new();
     for name in names {
-        let found = partitions.leaves_of(&name.value).ok_or_else(|| {
-            SqlError::new(&ER_UNKNOWN_PARTITION, &[&name.value, &table.name()])
-        })?;
+        let found = partitions
+            .leaves_of(&name.value)
+            .ok_or_else(|| SqlError::new(&ER_UNKNOWN_PARTITION, &[&name.value, &table.name()]))?;
         leaves.extend(found.map(|leaf| leaf as u16));
     }
     leaves.sort_unstable();

@@ -13,7 +13,8 @@ use super::{Builder, Built, Goal, Order, place};
 use crate::estimate::condition_cost;
 use crate::logical::{ColumnId, ColumnSet, RelationId, RelationInfo};
 use crate::physical::{
-    Access, ColumnType, IndexRange, Operator, PartsRead, PlanNode, SystemHints, SystemTableScan, TableScan,
+    Access, ColumnType, IndexRange, Operator, PartsRead, PlanNode, SystemHints, SystemTableScan,
+    TableScan,
 };
 
 /// The computed columns among `columns`: position and expression over `columns`.

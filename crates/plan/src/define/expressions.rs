@@ -364,7 +364,10 @@ fn bind(
     })
 }
 
-pub(super) fn with_binder<T>(context: &DefineContext<'_>, run: impl FnOnce(&mut Binder<'_>) -> T) -> T {
+pub(super) fn with_binder<T>(
+    context: &DefineContext<'_>,
+    run: impl FnOnce(&mut Binder<'_>) -> T,
+) -> T {
     let settings = Settings::default();
     let environment = Defining(context.environment);
     let names = Names { tables: context.names, environment: &environment, text: &[] };

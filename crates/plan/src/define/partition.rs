@@ -20,8 +20,8 @@ use selkie_types::error::catalogue::*;
 use selkie_types::{SqlError, SqlResult};
 
 use super::DefineContext;
-pub use change::{define_partition_change, is_partition_change};
 pub(super) use change::{again, moved};
+pub use change::{define_partition_change, is_partition_change};
 
 /// Lengths in bytes of all columns that KEY or COLUMNS may read.
 const MOST_KEY_BYTES: usize = 3072;
@@ -43,9 +43,8 @@ pub(super) fn partitioned(
 
 /// Fails if a table of its kind cannot be partitioned.
 fn check_table(table: &TableInfo) -> SqlResult<()> {
-    let refuse = |what: &str| {
-        Err(SqlError::new(&ER_FEATURE_NOT_SUPPORTED_WITH_PARTITIONING, &[&what]))
-    };
+    let refuse =
+        |what: &str| Err(SqlError::new(&ER_FEATURE_NOT_SUPPORTED_WITH_PARTITIONING, &[&what]));
     match () {
         () if table.kind == TableKind::Temporary => refuse("CREATE TEMPORARY TABLE"),
         () if !table.foreign_keys.is_empty() => refuse("FOREIGN KEY"),

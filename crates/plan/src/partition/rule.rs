@@ -1,9 +1,7 @@
 //! One dimension of routing: a method with the values of its partitions, ready to be applied.
 
 use hashbrown::HashMap;
-use selkie_catalog::{
-    MethodKind, PartitionLimit, PartitionMethod, PartitionValue, TableInfo,
-};
+use selkie_catalog::{MethodKind, PartitionLimit, PartitionMethod, PartitionValue, TableInfo};
 use selkie_expr::{EvalContext, Expr, ExprKind};
 use selkie_types::{ByteRows, RowLayout, SqlError, SqlResult, Value};
 
@@ -163,9 +161,9 @@ impl Rule {
     /// Positions of the columns that it reads.
     pub(super) fn columns(&self) -> Vec<usize> {
         match self {
-            Self::Hash(function, _) | Self::Range { function, .. } | Self::List { function, .. } => {
-                function.columns.clone()
-            }
+            Self::Hash(function, _)
+            | Self::Range { function, .. }
+            | Self::List { function, .. } => function.columns.clone(),
             Self::Key(hash, _) => hash.columns(),
             Self::RangeColumns { keys, .. } | Self::ListColumns { keys, .. } => {
                 keys.columns.clone()
@@ -207,9 +205,7 @@ impl Rule {
                 };
                 by_value(function, eval, layout, rows, slot)
             }
-            Self::Key(hash, slots) => each(rows, |row| {
-                Ok(Ok(slots.of(hash.of_row(layout, row)?)))
-            }),
+            Self::Key(hash, slots) => each(rows, |row| Ok(Ok(slots.of(hash.of_row(layout, row)?)))),
             Self::RangeColumns { keys, bounds } => by_key(keys, layout, rows, |key| {
                 let at = bounds.partition_point(|bound| &bound[..] <= key);
                 (at < bounds.len()).then_some(at)
@@ -224,9 +220,9 @@ impl Rule {
 impl Rule {
     pub(super) fn function(&self) -> Option<&Function> {
         match self {
-            Self::Hash(function, _) | Self::Range { function, .. } | Self::List { function, .. } => {
-                Some(function)
-            }
+            Self::Hash(function, _)
+            | Self::Range { function, .. }
+            | Self::List { function, .. } => Some(function),
             _ => None,
         }
     }

@@ -8,6 +8,23 @@ use crate::ast::{
 };
 use crate::lexer::{Kw, T};
 
+/// Whether an action is the only one of its statement.
+fn stands_alone(action: &AlterAction) -> bool {
+    use AlterAction as A;
+    matches!(
+        action,
+        A::RemovePartitioning
+            | A::AddPartition { .. }
+            | A::DropPartition { .. }
+            | A::CoalescePartition(_)
+            | A::ReorganizePartition { .. }
+            | A::ExchangePartition { .. }
+            | A::ConvertTableToPartition { .. }
+            | A::ConvertPartitionToTable { .. }
+            | A::MaintainPartitions { .. }
+    )
+}
+
 impl Parser<'_> {
     pub(super) fn alter(&mut self) -> PResult<Statement> {
         self.next();
@@ -34,8 +51,15 @@ impl Parser<'_> {
         let mut actions = Vec::new();
         if !self.at(T::Eof) && !self.at(T::Semicolon) {
             self.alter_actions(&mut actions)?;
-            while self.eat(T::Comma) {
+            let alone = actions.first().is_some_and(stands_alone);
+            while !alone && self.eat(T::Comma) {
+                self.refuse_partition_action()?;
                 self.alter_actions(&mut actions)?;
+            }
+            if alone {
+                return Ok(Statement::AlterTable(
+                    AlterTable { online, ignore, if_exists, table, wait, actions }.into(),
+                ));
             }
             if let Some(method) = self.partition_by_opt()? {
                 actions.push(AlterAction::PartitionBy(method));
@@ -46,6 +70,20 @@ impl Parser<'_> {
         Ok(Statement::AlterTable(
             AlterTable { online, ignore, if_exists, table, wait, actions }.into(),
         ))
+    }
+
+    /// Fails at an action on partitions, which may not follow others.
+    fn refuse_partition_action(&mut self) -> PResult<()> {
+        if self.at2(Kw::ADD, Kw::PARTITION) || self.at2(Kw::DROP, Kw::PARTITION) {
+            self.next();
+            return Err(self.error());
+        }
+        let verbs = [Kw::PARTITION, Kw::REMOVE, Kw::COALESCE, Kw::REORGANIZE, Kw::EXCHANGE];
+        let more = [Kw::ANALYZE, Kw::OPTIMIZE, Kw::REBUILD, Kw::REPAIR, Kw::TRUNCATE];
+        match self.at_any(&verbs) || self.at_any(&more) {
+            true => Err(self.error()),
+            false => Ok(()),
+        }
     }
 
     /// One action; `ADD (a INT, b INT)` gives several.

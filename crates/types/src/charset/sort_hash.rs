@@ -122,6 +122,12 @@ mod tests {
                 wrong.push(line);
             }
         }
-        assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), SLOTS.lines().count(), wrong.join("\n"));
+        assert!(
+            wrong.is_empty(),
+            "{} of {}:\n{}",
+            wrong.len(),
+            SLOTS.lines().count(),
+            wrong.join("\n")
+        );
     }
 }

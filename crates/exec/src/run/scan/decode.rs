@@ -16,6 +16,7 @@ use selkie_types::{
 use super::computed;
 use crate::run::row_filter::RowFilter;
 use crate::state::error::corrupt;
+use crate::state::parts::PREFIX;
 
 /// Decoder of the rows of one scan.
 pub(crate) struct Decoder<'r> {
@@ -147,6 +148,11 @@ impl<'r> Decoder<'r> {
         self.row_keys || self.covering && self.places.iter().any(|place| *place >= parts)
     }
 
+    /// Bytes of the leaf's number before a clustered key.
+    fn leaf_bytes(&self) -> usize {
+        if self.table.partitions.is_some() { PREFIX } else { 0 }
+    }
+
     /// The column at a place, for all rows or those at positions `numbers`.
     fn column(
         &self,
@@ -158,7 +164,7 @@ impl<'r> Decoder<'r> {
         let behind = place.checked_sub(self.layout.columns().len());
         let column = match (behind.zip(self.clustered), numbers) {
             (Some((part, clustered)), _) => {
-                let column = key_column(clustered, part, &set.keys, numbers)?;
+                let column = key_column((clustered, part), self.leaf_bytes(), &set.keys, numbers)?;
                 self.padded(column, &clustered.part(part).ty)
             }
             (None, None) => {
@@ -331,13 +337,13 @@ impl Decoder<'_> {
 
 /// One part of the clustered keys as a column, for all keys or those at positions `numbers`.
 fn key_column(
-    clustered: &IndexCodec,
-    part: usize,
+    (clustered, part): (&IndexCodec, usize),
+    leaf_bytes: usize,
     keys: &ByteRows,
     numbers: Option<&[u32]>,
 ) -> SqlResult<Column> {
     let read = |key: &[u8]| {
-        let mut reader = KeyReader::new(key);
+        let mut reader = KeyReader::new(key.get(leaf_bytes..)?);
         (0..part).try_for_each(|before| clustered.part(before).skip(&mut reader))?;
         clustered.part(part).decode(&mut reader)
     };

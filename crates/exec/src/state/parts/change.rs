@@ -15,7 +15,8 @@ impl PartSet {
     pub(super) fn insert_rows(&self, run: Run<'_>, rows: &ByteRows) -> EngineResult<InsertInfo> {
         let routes = self.route(rows)?;
         let good = routes.iter().position(Result::is_err).unwrap_or(rows.len());
-        let leaves: Vec<usize> = routes.iter().map_while(|route| route.as_ref().ok().copied()).collect();
+        let leaves: Vec<usize> =
+            routes.iter().map_while(|route| route.as_ref().ok().copied()).collect();
         self.insert_routed(run, rows, &leaves)?;
         self.follow(rows, 0..good)?;
         match routes.into_iter().nth(good) {

@@ -4,9 +4,7 @@
 use std::sync::Arc;
 
 use hashbrown::HashSet;
-use selkie_catalog::{
-    Given, Partition, PartitionLimit, Partitioning, Subpartition, TableInfo,
-};
+use selkie_catalog::{Given, Partition, PartitionLimit, Partitioning, Subpartition, TableInfo};
 use selkie_engine::TableId;
 use selkie_sql::ast::{AlterAction, Ident, PartitionBy, PartitionDef, PartitionMaintenance};
 use selkie_types::charset::{identifier_eq, in_one_case};
@@ -139,8 +137,7 @@ fn add(
     check_count(to)?;
     if let Err(error) = check_names(to) {
         if new.if_not_exists && error.is(&ER_SAME_NAME_PARTITION) {
-            let condition =
-                selkie_types::Condition::from_error(selkie_types::Level::Note, &error);
+            let condition = selkie_types::Condition::from_error(selkie_types::Level::Note, &error);
             context.eval.push(condition);
             return Ok(false);
         }
@@ -158,8 +155,7 @@ fn find(partitions: &Partitioning, names: &[Ident]) -> SqlResult<Vec<usize>> {
     let wrong = || SqlError::new(&ER_PARTITION_DOES_NOT_EXIST, &[]);
     let mut seen = HashSet::new();
     let position = |name: &Ident| {
-        let found =
-            partitions.parts.iter().position(|part| identifier_eq(&part.name, &name.value));
+        let found = partitions.parts.iter().position(|part| identifier_eq(&part.name, &name.value));
         found.filter(|_| seen.insert(in_one_case(&name.value))).ok_or_else(wrong)
     };
     names.iter().map(position).collect()
@@ -176,8 +172,7 @@ fn drop_parts(
     }
     let found = match find(from, names) {
         Err(error) if if_exists => {
-            let condition =
-                selkie_types::Condition::from_error(selkie_types::Level::Note, &error);
+            let condition = selkie_types::Condition::from_error(selkie_types::Level::Note, &error);
             context.eval.push(condition);
             return Ok(false);
         }

@@ -26,13 +26,8 @@ pub(super) fn method(
         M::Key { linear, algorithm, .. } => (*linear, algorithm.map(|number| number as u8)),
         _ => (false, None),
     };
-    let out = PartitionMethod {
-        kind,
-        linear,
-        algorithm,
-        expression: String::new(),
-        columns: Vec::new(),
-    };
+    let out =
+        PartitionMethod { kind, linear, algorithm, expression: String::new(), columns: Vec::new() };
     match given {
         M::Hash { expr, .. } | M::Range(expr) | M::List(expr) => {
             let columns = of_expression(context, table, expr)?;

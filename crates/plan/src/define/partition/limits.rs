@@ -133,7 +133,9 @@ impl Constants<'_> {
         if !integer {
             return Err(SqlError::new(&ER_VALUES_IS_NOT_INT_TYPE_ERROR, &[&self.part]));
         }
-        if matches!(value, Value::Int(v) if v < 0) && is_unsigned(self.context, self.table, self.method)? {
+        if matches!(value, Value::Int(v) if v < 0)
+            && is_unsigned(self.context, self.table, self.method)?
+        {
             return Err(SqlError::new(&ER_PARTITION_CONST_DOMAIN_ERROR, &[]));
         }
         Ok(PartitionValue { value, text })
