@@ -12,21 +12,21 @@ use crate::{TableInfo, quote_identifier};
 /// Partitioning of a table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Partitioning {
-    /// How a row finds its partition.
+    /// The rule by which a row finds its partition.
     pub method: PartitionMethod,
-    /// How a row finds its subpartition, if there are any.
+    /// The same for its subpartition, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sub: Option<PartitionMethod>,
     /// The partitions in order.
     pub parts: Vec<Partition>,
-    /// What the statement said of the partitions.
+    /// The extent to which the statement gave the partitions.
     pub given: Given,
-    /// What the statement said of the subpartitions.
+    /// The same for the subpartitions.
     #[serde(default)]
     pub subs_given: Given,
 }
 
-/// What a statement says of partitions or subpartitions; the rest is filled in.
+/// Extent to which a statement gives partitions or subpartitions; the rest is filled in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Given {
     /// Nothing: there is one, with a made name.

@@ -26,7 +26,7 @@ pub enum EngineError {
     Misplaced {
         /// Position in the batch given.
         row: usize,
-        /// What the client is told.
+        /// The client's error.
         error: Box<SqlError>,
     },
     /// The wait for a lock took too long. The statement is undone, the transaction lives.

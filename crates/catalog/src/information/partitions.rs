@@ -1,4 +1,5 @@
 //! PARTITIONS: a row for each leaf of a partitioned table, and one for each other base table.
+//! Texts of values come from the definition; no row is read here.
 
 use selkie_engine::TableStatistics;
 use selkie_types::Value;

@@ -1,4 +1,5 @@
-//! The hash of a row's columns for PARTITION BY KEY, over their values as MariaDB stores them.
+//! The hash of a row's columns for PARTITION BY KEY, over their values as MariaDB stores them. Must
+//! never change: rows lie where it says.
 
 use selkie_catalog::TableInfo;
 use selkie_replication::images::StoredRows;

@@ -1,4 +1,4 @@
-//! Which leaves can hold rows with given values. The answer may have too many leaves, never too few
+//! The leaves that can hold rows with given values. The answer may have too many leaves, never too few
 //! (P4).
 
 use selkie_expr::EvalContext;

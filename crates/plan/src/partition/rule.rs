@@ -1,4 +1,5 @@
-//! One dimension of routing: a method with the values of its partitions, ready to be applied.
+//! One dimension of routing: a method with the values of its partitions, ready to be applied. Slots
+//! are numbers of partitions, or of subpartitions within one.
 
 use hashbrown::HashMap;
 use selkie_catalog::{MethodKind, PartitionLimit, PartitionMethod, PartitionValue, TableInfo};
@@ -61,7 +62,7 @@ impl Function {
         &self.columns
     }
 
-    /// How the function orders the values of its only column.
+    /// The function's order beside that of its only column.
     fn order(&self) -> FunctionOrder {
         match &self.expr.kind {
             ExprKind::Column(_) => FunctionOrder::Same,

@@ -87,7 +87,7 @@ pub(in crate::define) fn moved(
     Ok(Some(partitions))
 }
 
-/// What ADD PARTITION adds.
+/// The partitions that ADD PARTITION adds.
 struct Added<'a> {
     defs: &'a [PartitionDef],
     count: Option<u64>,

@@ -1,4 +1,5 @@
-//! VALUES LESS THAN and VALUES IN: constants, their types and their order.
+//! VALUES LESS THAN and VALUES IN: constants, their types and their order. A constant is kept with
+//! its value and the text that SHOW CREATE TABLE shows.
 
 use hashbrown::HashSet;
 use selkie_catalog::{
