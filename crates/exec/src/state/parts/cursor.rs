@@ -1,7 +1,7 @@
 //! Scans of a table in parts: without an index leaf after leaf, with one merged in the order of the
 //! keys, so that the order is that of one tree with the same rows (P6).
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 use selkie_engine::{
@@ -10,7 +10,7 @@ use selkie_engine::{
 };
 
 use super::lookup::copy_row;
-use super::{PartSet, put_key};
+use super::{PartSet, put_key, split};
 
 /// Rows read ahead from each leaf of a merge.
 const AHEAD: usize = 64;
@@ -52,13 +52,57 @@ struct Chained<'a> {
     current: Option<(u16, Box<dyn Cursor + 'a>)>,
 }
 
+/// Part of a leaf that lies inside a bound of row keys.
+enum Inside {
+    Nothing,
+    All,
+    Upto(Bound),
+}
+
+/// The part of `leaf` inside a bound of row keys of the set, which begin with a leaf's number.
+fn inside(bound: &Bound, leaf: u16, is_lower: bool) -> Inside {
+    let key = match bound {
+        Bound::Unbounded => return Inside::All,
+        Bound::Included(key) | Bound::Excluded(key) => key,
+    };
+    let Ok((own, rest)) = split(key) else { return Inside::All };
+    let rest: Box<[u8]> = rest.into();
+    match usize::from(leaf).cmp(&own) {
+        Ordering::Equal if matches!(bound, Bound::Included(_)) => {
+            Inside::Upto(Bound::Included(rest))
+        }
+        Ordering::Equal => Inside::Upto(Bound::Excluded(rest)),
+        order if (order == Ordering::Greater) == is_lower => Inside::All,
+        _ => Inside::Nothing,
+    }
+}
+
+impl Chained<'_> {
+    /// The scan of a leaf; `None` if nothing of it is in the range.
+    fn scan_of(&self, leaf: u16) -> Option<Scan> {
+        let mut scan = self.scan.clone();
+        if scan.index.is_some() {
+            return Some(scan);
+        }
+        let own = |bound: &Bound, is_lower| match inside(bound, leaf, is_lower) {
+            Inside::Nothing => None,
+            Inside::All => Some(Bound::Unbounded),
+            Inside::Upto(bound) => Some(bound),
+        };
+        scan.lower = own(&self.scan.lower, true)?;
+        scan.upper = own(&self.scan.upper, false)?;
+        Some(scan)
+    }
+}
+
 impl Cursor for Chained<'_> {
     fn next_batch(&mut self, out: &mut RowSet, max_rows: usize) -> EngineResult<bool> {
         loop {
             if self.current.is_none() {
                 let Some(leaf) = self.left.pop() else { return Ok(false) };
+                let Some(scan) = self.scan_of(leaf) else { continue };
                 let table = self.set.leaf(usize::from(leaf))?;
-                self.current = Some((leaf, table.scan(self.run.0, self.run.1, &self.scan)?));
+                self.current = Some((leaf, table.scan(self.run.0, self.run.1, &scan)?));
             }
             let Some((leaf, cursor)) = &mut self.current else { return Ok(false) };
             let more = match self.scan.want_keys {
@@ -74,8 +118,10 @@ impl Cursor for Chained<'_> {
 
     fn restart(&mut self, lower: Bound, upper: Bound) -> EngineResult<()> {
         (self.scan.lower, self.scan.upper) = (lower.clone(), upper.clone());
-        // A scan of one leaf goes on with its cursor.
-        if let (Some((_, cursor)), [_]) = (&mut self.current, &self.leaves[..]) {
+        // A scan of one leaf by an index goes on with its cursor.
+        if let (Some((_, cursor)), [_], Some(_)) =
+            (&mut self.current, &self.leaves[..], self.scan.index)
+        {
             return cursor.restart(lower, upper);
         }
         self.current = None;
