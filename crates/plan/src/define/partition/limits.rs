@@ -175,7 +175,11 @@ impl Constants<'_> {
         };
         let charset = ty.collation.charset();
         let (bytes, _) = bound.ty.collation.charset().convert(&bytes, charset);
-        Ok(Value::bytes(charset.prefix(&bytes, ty.length as usize)))
+        let mut kept = charset.prefix(&bytes, ty.length as usize).to_vec();
+        if ty.kind == TypeKind::Char && ty.collation.is_binary() {
+            kept.resize(ty.length as usize, 0);
+        }
+        Ok(Value::bytes(kept))
     }
 
     /// Compat: the constant as given, in one form.
