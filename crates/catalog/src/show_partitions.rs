@@ -25,8 +25,10 @@ pub fn partition_clause(partitions: &Partitioning, engine: Option<&str>) -> Stri
             let _ = write!(out, "\nPARTITIONS {}", partitions.parts.len());
         }
         Given::List => {
-            let subs = partitions.subs_given == Given::List;
-            let parts = partitions.parts.iter().map(|part| part_clause(part, subs, engine));
+            let parts = partitions
+                .parts
+                .iter()
+                .map(|part| part_clause(part, partitions.subs_given, engine));
             let _ = write!(out, "\n({})", parts.collect::<Vec<_>>().join(",\n "));
         }
     }
@@ -52,10 +54,10 @@ fn method_clause(method: &PartitionMethod) -> String {
     }
 }
 
-fn part_clause(part: &Partition, subs: bool, engine: Option<&str>) -> String {
+fn part_clause(part: &Partition, subs: Given, engine: Option<&str>) -> String {
     let mut out = format!("PARTITION {}", quote_identifier(&part.name));
     out.push_str(&limit_clause(&part.limit));
-    if !subs {
+    if subs != Given::List {
         put_options(&mut out, &part.options, engine);
         return out;
     }

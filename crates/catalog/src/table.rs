@@ -279,8 +279,8 @@ impl TableInfo {
         self.columns.iter().position(|c| selkie_types::charset::identifier_eq(&c.name, name))
     }
 
-    /// Whether a column is computed when rows are read: it is virtual, in no index, and no partition
-    /// depends on it. Stored rows have NULL in its place.
+    /// Whether a column is computed when rows are read: it is virtual, in no index, and no
+    /// partition depends on it. Stored rows have NULL in its place.
     pub fn is_computed(&self, column: usize) -> bool {
         let is_virtual = self.columns[column].generated.as_ref().is_some_and(|g| !g.stored);
         let mut parts = self.def.indexes.iter().flat_map(|index| &index.parts);

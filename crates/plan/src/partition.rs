@@ -12,7 +12,7 @@ use std::sync::Arc;
 use selkie_catalog::{PartitionLimit, PartitionMethod, PartitionValue, Partitioning, TableInfo};
 use selkie_expr::{EvalContext, Expr, TypeContext};
 use selkie_types::key::KeyPart;
-use selkie_types::{Batch, ByteRows, RowLayout, SqlError, SqlResult, Value};
+use selkie_types::{Batch, ByteRows, RowLayout, SqlError, SqlResult, SqlType, Value};
 
 use crate::bind::{Binder, Clause, Names};
 use crate::settings::{Environment, NoEnvironment, Settings};
@@ -114,10 +114,29 @@ pub(crate) fn as_signed(value: &Value) -> Option<i64> {
     }
 }
 
-/// An integer as the number that ranges compare, by whether the function is unsigned.
-pub(crate) fn number_of(value: &Value, unsigned: bool) -> i128 {
-    let number = as_signed(value).unwrap_or(0);
-    if unsigned { i128::from(number as u64) } else { i128::from(number) }
+/// Sign of the numbers that a function gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sign {
+    /// They may be negative.
+    Signed,
+    /// They are never negative.
+    Unsigned,
+}
+
+impl Sign {
+    /// The sign of numbers of a type.
+    pub(crate) fn of(ty: &SqlType) -> Self {
+        if ty.unsigned { Self::Unsigned } else { Self::Signed }
+    }
+
+    /// An integer as the number that ranges compare.
+    pub(crate) fn number(self, value: &Value) -> i128 {
+        let number = as_signed(value).unwrap_or(0);
+        match self {
+            Self::Signed => i128::from(number),
+            Self::Unsigned => i128::from(number as u64),
+        }
+    }
 }
 
 /// Comparable keys of columns, for RANGE COLUMNS and LIST COLUMNS.

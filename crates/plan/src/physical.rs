@@ -24,8 +24,8 @@ mod subplan;
 mod window;
 
 pub use access::{
-    Access, GroupEnds, IndexLookup, IndexRange, KeyRange, PartsRead, RangeBound, SystemHints,
-    SystemTableScan, TableScan,
+    Access, GroupEnds, IndexLookup, IndexRange, KeyRange, PartsRead, RangeBound, RowLock,
+    SystemHints, SystemTableScan, TableScan,
 };
 pub use aggregate::{Aggregate, AggregateStrategy};
 pub use dml::{

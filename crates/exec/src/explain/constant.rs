@@ -112,7 +112,7 @@ fn is_single(scan: &TableScan, exact: ExactRows<'_>) -> bool {
 fn alone(plan: &Plan, node: &PlanNode) -> Plan {
     let mut root = node.clone();
     if let Operator::TableScan(scan) = &mut root.operator {
-        scan.lock = LockMode::None;
+        scan.lock.mode = LockMode::None;
     }
     Plan {
         root,

@@ -52,8 +52,8 @@ impl<'r> IndexJoin<'r> {
             entry_locks: lookup.entry_locks,
             fixed_only: decoder.is_fixed_only(),
             want_keys: decoder.wants_keys(),
-            lock: lookup.lock,
-            wait: lookup.wait,
+            lock: lookup.lock.mode,
+            wait: lookup.lock.wait,
             parts: parts_read(env.eval, open, lookup.parts.as_deref())?,
             ..Scan::default()
         };

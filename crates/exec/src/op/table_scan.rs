@@ -31,8 +31,8 @@ pub(super) fn open<'r>(env: Env<'r>, plan: &'r Plan) -> SqlResult<BoxOperator<'r
         covering: false,
         fixed_only: decoder.is_fixed_only(),
         want_keys: decoder.wants_keys(),
-        lock: plan.lock,
-        wait: plan.wait,
+        lock: plan.lock.mode,
+        wait: plan.lock.wait,
         parts: parts_read(env.eval, open, plan.parts.as_deref())?,
         ..Scan::default()
     };

@@ -11,7 +11,7 @@ use crate::cost;
 use crate::logical::{ColumnId, ColumnSet, Logical};
 use crate::physical::{
     ColumnType, HashJoin, IndexJoin, IndexLookup, JoinKey, JoinKind, NestedLoopJoin, Operator,
-    PlanNode,
+    PlanNode, RowLock,
 };
 use crate::rewrite::as_they_are;
 
@@ -388,9 +388,8 @@ impl Builder<'_> {
             covering: lookup.covering,
             entry_locks: lookup.entry_locks,
             filter,
-            parts: super::scan::parts_read(info, own),
-            lock: info.lock,
-            wait: info.wait,
+            parts: super::scan::parts_read(info, &own),
+            lock: RowLock { mode: info.lock, wait: info.wait },
             row_keys: row_keys.is_some(),
             matches: lookup.matches,
             possible_keys: lookup.possible.clone(),

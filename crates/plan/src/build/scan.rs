@@ -13,8 +13,8 @@ use super::{Builder, Built, Goal, Order, place};
 use crate::estimate::condition_cost;
 use crate::logical::{ColumnId, ColumnSet, RelationId, RelationInfo};
 use crate::physical::{
-    Access, ColumnType, IndexRange, Operator, PartsRead, PlanNode, SystemHints, SystemTableScan,
-    TableScan,
+    Access, ColumnType, IndexRange, Operator, PartsRead, PlanNode, RowLock, SystemHints,
+    SystemTableScan, TableScan,
 };
 
 /// The computed columns among `columns`: position and expression over `columns`.
@@ -99,8 +99,7 @@ impl Builder<'_> {
             output,
             access: access_of(&path, info),
             parts: parts_read(info, conditions),
-            lock: info.lock,
-            wait: info.wait,
+            lock: RowLock { mode: info.lock, wait: info.wait },
             row_keys: row_keys.is_some(),
             row_goal: false,
             feeds_update: false,

@@ -87,6 +87,32 @@ struct DraftKey {
     renamed: bool,
 }
 
+/// Extent of a statement's changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Extent {
+    /// The table is renamed, and nothing else changes.
+    Name,
+    /// Keys are disabled or enabled, and nothing else changes.
+    Keys,
+    Definition,
+}
+
+impl Extent {
+    fn of(actions: &[AlterAction]) -> Self {
+        use AlterAction as A;
+        let renames = |action: &A| match action {
+            A::Algorithm(algorithm) => *algorithm != AlterAlgorithm::Copy,
+            action => matches!(action, A::RenameTable(_) | A::Lock(_)),
+        };
+        let keys = |action: &A| matches!(action, A::EnableKeys | A::DisableKeys);
+        match () {
+            () if actions.iter().all(renames) => Self::Name,
+            () if actions.iter().all(keys) => Self::Keys,
+            () => Self::Definition,
+        }
+    }
+}
+
 struct Draft<'a> {
     context: &'a DefineContext<'a>,
     old: &'a TableInfo,
@@ -122,10 +148,7 @@ struct Draft<'a> {
     orders: bool,
     /// Names of the dropped columns.
     dropped: Vec<String>,
-    /// The table is renamed, and nothing else changes.
-    only_renames: bool,
-    /// Keys are disabled or enabled, and nothing else changes.
-    only_keys: bool,
+    extent: Extent,
     /// The action that sets the partitions, if there is one.
     partitions: Option<&'a AlterAction>,
 }
@@ -150,21 +173,11 @@ fn altered(
     for action in &statement.actions {
         draft.apply(action)?;
     }
-    let renames = |action: &AlterAction| {
-        use AlterAction as A;
-        match action {
-            A::Algorithm(algorithm) => *algorithm != AlterAlgorithm::Copy,
-            action => matches!(action, A::RenameTable(_) | A::Lock(_)),
-        }
-    };
-    draft.only_renames = statement.actions.iter().all(renames);
-    let keys =
-        |action: &AlterAction| matches!(action, AlterAction::EnableKeys | AlterAction::DisableKeys);
-    draft.only_keys = statement.actions.iter().all(keys);
+    draft.extent = Extent::of(&statement.actions);
     if draft.algorithm == AlterAlgorithm::Default {
         draft.set_algorithm(context.alter_algorithm)?;
     }
-    if !draft.only_renames {
+    if draft.extent != Extent::Name {
         draft.deprecate_kept();
     }
     draft.finish(statement.ignore)
@@ -205,8 +218,7 @@ impl<'a> Draft<'a> {
             adds_check: false,
             orders: false,
             dropped: Vec::new(),
-            only_renames: false,
-            only_keys: false,
+            extent: Extent::Definition,
             partitions: None,
         }
     }
@@ -618,7 +630,7 @@ impl<'a> Draft<'a> {
             drops_index: !dropped.is_empty() || has_other(&self.old.fulltext, &texts),
             needs_copy: self.adds_check || self.orders,
             adds_foreign: !self.added_foreign.is_empty() && self.context.foreign_key_checks,
-            only_renames: self.only_renames,
+            only_renames: self.extent == Extent::Name,
         };
         let (rows, copies) = self.settle_rows(work, leaves_out)?;
         let rebuild = rows == StoredRows::Rewritten;
@@ -642,7 +654,7 @@ impl<'a> Draft<'a> {
             rules,
             defaults,
             copies,
-            is_simple: self.only_renames || self.only_keys,
+            is_simple: self.extent != Extent::Definition,
             table: self.table,
             rename: self.rename,
             reread: (rows == StoredRows::Earlier).then(|| sources.clone()),

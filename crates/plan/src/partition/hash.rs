@@ -36,7 +36,7 @@ enum Form {
 impl KeyHash {
     /// For columns of a table. `algorithm`: `KEY ALGORITHM`, if given.
     pub(super) fn new(table: &TableInfo, columns: &[usize], algorithm: Option<u8>) -> Self {
-        let of = |at: &usize| KeyColumn { at: *at, form: form(table, *at, algorithm == Some(1)) };
+        let of = |at: &usize| KeyColumn { at: *at, form: form(table, *at, algorithm) };
         Self { columns: columns.iter().map(of).collect() }
     }
 
@@ -81,10 +81,11 @@ impl KeyHash {
     }
 }
 
-fn form(table: &TableInfo, at: usize, first: bool) -> Form {
+fn form(table: &TableInfo, at: usize, algorithm: Option<u8>) -> Form {
     let ty = &table.columns[at].ty;
     let mut present = vec![0; table.columns.len().div_ceil(8)];
     present[at / 8] |= 1 << (at % 8);
+    let first = algorithm == Some(1);
     let image = || StoredRows::new(&table.def.layout, &present);
     match ty.kind {
         TypeKind::Bit => Form::Bits,

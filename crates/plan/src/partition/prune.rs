@@ -1,5 +1,5 @@
-//! The leaves that can hold rows with given values. The answer may have too many leaves, never too few
-//! (P4).
+//! The leaves that can hold rows with given values. The answer may have too many leaves, never too
+//! few (P4).
 
 use selkie_expr::EvalContext;
 use selkie_types::{ByteRows, Value};

@@ -8,7 +8,7 @@ use selkie_types::{ByteRows, RowLayout, SqlError, SqlResult, Value};
 
 use super::hash::KeyHash;
 use super::prune::End;
-use super::{ColumnKeys, RouteError, as_signed, evaluate, function, number_of};
+use super::{ColumnKeys, RouteError, Sign, as_signed, evaluate, function};
 
 /// A method with the values of its partitions.
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ pub(super) struct Function {
     expr: Expr,
     /// Positions in the row.
     columns: Vec<usize>,
-    unsigned: bool,
+    sign: Sign,
 }
 
 impl Function {
@@ -44,8 +44,8 @@ impl Function {
         columns.sort_unstable();
         columns.dedup();
         expr.map_columns(&mut |at| columns.binary_search(&at).unwrap_or(0));
-        let unsigned = expr.ty.unsigned;
-        Ok(Self { expr, columns, unsigned })
+        let sign = Sign::of(&expr.ty);
+        Ok(Self { expr, columns, sign })
     }
 
     pub(super) fn values(
@@ -79,7 +79,7 @@ impl Function {
     fn shown(&self, value: &Value) -> String {
         match as_signed(value) {
             None => "NULL".into(),
-            Some(_) => number_of(value, self.unsigned).to_string(),
+            Some(_) => self.sign.number(value).to_string(),
         }
     }
 }
@@ -135,7 +135,7 @@ impl Rule {
                 let bounds: Vec<i128> = bounds(limits)
                     .filter_map(|bounds| bounds.first())
                     .flatten()
-                    .map(|bound| number_of(&bound.value, function.unsigned))
+                    .map(|bound| function.sign.number(&bound.value))
                     .collect();
                 let open = bounds.len() < limits.len();
                 Self::Range { function, bounds, open }
@@ -190,7 +190,7 @@ impl Rule {
                     if as_signed(value).is_none() {
                         return Ok(0);
                     }
-                    let number = number_of(value, function.unsigned);
+                    let number = function.sign.number(value);
                     let at = bounds.partition_point(|bound| *bound <= number);
                     match at < bounds.len() || *open {
                         true => Ok(at),
@@ -254,7 +254,7 @@ impl Rule {
             let value = value_of(value)?;
             as_signed(&value)?;
             let inside = included || order != FunctionOrder::Same;
-            let number = number_of(&value, function.unsigned);
+            let number = function.sign.number(&value);
             Some(Some(if inside { number } else { number + step }))
         };
         let (first, last) = (end(lower, 1)?, end(upper, -1)?);
@@ -275,7 +275,7 @@ impl Rule {
             }
             Self::List { slots, default, .. } if order == FunctionOrder::Same => {
                 let inside = |number: i64| {
-                    let number = number_of(&Value::Int(number), function.unsigned);
+                    let number = function.sign.number(&Value::Int(number));
                     first.is_none_or(|first| first <= number)
                         && last.is_none_or(|last| number <= last)
                 };

@@ -7,6 +7,15 @@ use selkie_catalog::TableInfo;
 use selkie_engine::{LockMode, LockWait};
 use selkie_expr::{Expr, SearchId};
 
+/// Lock on the rows that a table's access reads.
+#[derive(Clone, Copy, Debug)]
+pub struct RowLock {
+    /// Its kind.
+    pub mode: LockMode,
+    /// Behaviour when a row is locked.
+    pub wait: LockWait,
+}
+
 /// Reads one table. Output: `columns[output[0]], columns[output[1]], ...`, then, if `row_keys`, the
 /// clustered key as a byte-string column.
 #[derive(Clone, Debug)]
@@ -31,11 +40,9 @@ pub struct TableScan {
     /// for rows that pass.
     pub filter_columns: Vec<bool>,
     /// Lock on the rows read.
-    pub lock: LockMode,
+    pub lock: RowLock,
     /// The leaves that are read, if the table has any.
     pub parts: Option<Box<PartsRead>>,
-    /// Behaviour when a row is locked.
-    pub wait: LockWait,
     /// Whether the clustered key follows the columns.
     pub row_keys: bool,
     /// The reader of the rows may stop before the last one: there is a LIMIT above, and no operator
@@ -201,9 +208,7 @@ pub struct IndexLookup {
     /// The leaves that are read, if the table has any.
     pub parts: Option<Box<PartsRead>>,
     /// Lock on the rows read.
-    pub lock: LockMode,
-    /// Behaviour when a row is locked.
-    pub wait: LockWait,
+    pub lock: RowLock,
     /// Whether the clustered key follows the columns, in the joined row too.
     pub row_keys: bool,
     /// Names of the indexes that could be used, for EXPLAIN.

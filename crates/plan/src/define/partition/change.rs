@@ -9,7 +9,7 @@ use selkie_engine::TableId;
 use selkie_sql::ast::{AlterAction, Ident, PartitionBy, PartitionDef, PartitionMaintenance};
 use selkie_types::charset::{identifier_eq, in_one_case};
 use selkie_types::error::catalogue::*;
-use selkie_types::{SqlError, SqlResult};
+use selkie_types::{Condition, Level, SqlError, SqlResult};
 
 use super::{
     add_subpartitions, check_count, check_names, defined, is_range, limits, names, partitioned,
@@ -51,9 +51,13 @@ pub fn define_partition_change(
             let new = Added { defs, count: *count, if_not_exists: *if_not_exists };
             add(context, old, &mut partitions, &new)?
         }
-        A::DropPartition { names, if_exists } => {
-            drop_parts(context, &mut partitions, names, *if_exists)?
-        }
+        A::DropPartition { names, if_exists } => match drop_parts(&mut partitions, names) {
+            Err(error) if *if_exists && error.is(&ER_PARTITION_DOES_NOT_EXIST) => {
+                context.eval.push(Condition::from_error(Level::Note, &error));
+                false
+            }
+            dropped => dropped.map(|()| true)?,
+        },
         A::MaintainPartitions { names, .. } => {
             empty(old, &mut partitions, names)?;
             true
@@ -137,8 +141,7 @@ fn add(
     check_count(to)?;
     if let Err(error) = check_names(to) {
         if new.if_not_exists && error.is(&ER_SAME_NAME_PARTITION) {
-            let condition = selkie_types::Condition::from_error(selkie_types::Level::Note, &error);
-            context.eval.push(condition);
+            context.eval.push(Condition::from_error(Level::Note, &error));
             return Ok(false);
         }
         return Err(error);
@@ -161,23 +164,11 @@ fn find(partitions: &Partitioning, names: &[Ident]) -> SqlResult<Vec<usize>> {
     names.iter().map(position).collect()
 }
 
-fn drop_parts(
-    context: &DefineContext<'_>,
-    from: &mut Partitioning,
-    names: &[Ident],
-    if_exists: bool,
-) -> SqlResult<bool> {
+fn drop_parts(from: &mut Partitioning, names: &[Ident]) -> SqlResult<()> {
     if !from.method.kind.has_values() {
         return Err(SqlError::new(&ER_ONLY_ON_RANGE_LIST_PARTITION, &[&"DROP"]));
     }
-    let found = match find(from, names) {
-        Err(error) if if_exists => {
-            let condition = selkie_types::Condition::from_error(selkie_types::Level::Note, &error);
-            context.eval.push(condition);
-            return Ok(false);
-        }
-        found => found?,
-    };
+    let found = find(from, names)?;
     if found.len() >= from.parts.len() {
         return Err(SqlError::new(&ER_DROP_LAST_PARTITION, &[]));
     }
@@ -186,7 +177,7 @@ fn drop_parts(
         at += 1;
         !found.contains(&(at - 1))
     });
-    Ok(true)
+    Ok(())
 }
 
 /// Gives the named partitions new storage.

@@ -12,6 +12,7 @@ use selkie_types::{SqlError, SqlResult, SqlType, TypeKind};
 use super::{MOST_COLUMNS, MOST_KEY_BYTES, kind_of, not_found};
 use crate::bind::Clause;
 use crate::define::{DefineContext, expressions};
+use crate::partition::Sign;
 
 /// The method of a clause, checked.
 pub(super) fn method(
@@ -130,16 +131,16 @@ fn of_expression(
     Ok(names)
 }
 
-/// Whether the values of an expression are unsigned.
-pub(super) fn is_unsigned(
+/// The sign of an expression's values.
+pub(super) fn sign(
     context: &DefineContext<'_>,
     table: &TableInfo,
     method: &PartitionMethod,
-) -> SqlResult<bool> {
+) -> SqlResult<Sign> {
     let syntax = crate::parse::expression(method.expression.as_bytes(), context.sql_mode())?;
     let bound =
         expressions::with_binder(context, |b| b.row_syntax(table, &syntax, Clause::Partition))?;
-    Ok(bound.ty.unsigned)
+    Ok(Sign::of(&bound.ty))
 }
 
 /// Compat: NULL has no integer type.

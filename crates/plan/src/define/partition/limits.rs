@@ -10,11 +10,11 @@ use selkie_sql::ast::{Expr, PartitionDef, PartitionValues};
 use selkie_types::error::catalogue::*;
 use selkie_types::{Batch, Charset, SqlError, SqlResult, TypeKind, Value};
 
-use super::function::is_unsigned;
+use super::function::sign;
 use super::not_found;
 use crate::bind::Clause;
 use crate::define::{DefineContext, constant, expressions};
-use crate::partition::{ColumnKeys, as_signed, number_of};
+use crate::partition::{ColumnKeys, Sign, as_signed};
 
 /// The rows that a partition holds, by its definition.
 pub(super) fn limit(
@@ -135,7 +135,7 @@ impl Constants<'_> {
             return Err(SqlError::new(&ER_VALUES_IS_NOT_INT_TYPE_ERROR, &[&self.part]));
         }
         if matches!(value, Value::Int(v) if v < 0)
-            && is_unsigned(self.context, self.table, self.method)?
+            && sign(self.context, self.table, self.method)? == Sign::Unsigned
         {
             return Err(SqlError::new(&ER_PARTITION_CONST_DOMAIN_ERROR, &[]));
         }
@@ -232,7 +232,7 @@ pub(super) fn check(
     let method = &partitioning.method;
     match method.kind {
         MethodKind::Hash | MethodKind::Key => Ok(()),
-        MethodKind::Range => check_range(partitioning, is_unsigned(context, table, method)?),
+        MethodKind::Range => check_range(partitioning, sign(context, table, method)?),
         MethodKind::List => {
             let values = listed(partitioning).map(|tuple| as_signed(&tuple[0].value));
             check_unique(values)
@@ -247,7 +247,7 @@ pub(super) fn check(
                     _ => Vec::new(),
                 })
                 .collect();
-            rising(bounds.windows(2).all(|pair| pair[0] < pair[1]))
+            check_rising(&bounds)
         }
         MethodKind::ListColumns => {
             let keys = ColumnKeys::new(method, table).ok_or_else(not_found)?;
@@ -273,7 +273,7 @@ fn check_unique<T: std::hash::Hash + Eq>(values: impl Iterator<Item = T>) -> Sql
     Ok(())
 }
 
-fn check_range(partitioning: &Partitioning, unsigned: bool) -> SqlResult<()> {
+fn check_range(partitioning: &Partitioning, sign: Sign) -> SqlResult<()> {
     let bounds: Vec<Option<&PartitionValue>> = partitioning
         .parts
         .iter()
@@ -285,13 +285,13 @@ fn check_range(partitioning: &Partitioning, unsigned: bool) -> SqlResult<()> {
     if bounds.iter().rev().skip(1).any(Option::is_none) {
         return Err(SqlError::new(&ER_PARTITION_MAXVALUE_ERROR, &[]));
     }
-    let number = |bound: &PartitionValue| number_of(&bound.value, unsigned);
+    let number = |bound: &PartitionValue| sign.number(&bound.value);
     let numbers: Vec<i128> = bounds.iter().flatten().map(|bound| number(bound)).collect();
-    rising(numbers.windows(2).all(|pair| pair[0] < pair[1]))
+    check_rising(&numbers)
 }
 
-fn rising(rises: bool) -> SqlResult<()> {
-    match rises {
+fn check_rising<T: PartialOrd>(bounds: &[T]) -> SqlResult<()> {
+    match bounds.windows(2).all(|pair| pair[0] < pair[1]) {
         true => Ok(()),
         false => Err(SqlError::new(&ER_RANGE_NOT_INCREASING_ERROR, &[])),
     }
