@@ -202,6 +202,16 @@ impl Partitioning {
         self.parts.len() * self.leaves_each()
     }
 
+    /// Gives a leaf other storage.
+    pub fn set_storage(&mut self, leaf: usize, id: TableId) {
+        let each = self.leaves_each();
+        let Some(part) = self.parts.get_mut(leaf / each) else { return };
+        match part.subs.get_mut(leaf % each) {
+            Some(sub) => sub.id = id,
+            None => part.id = id,
+        }
+    }
+
     /// Gives every leaf new storage.
     pub fn renumber<E>(&mut self, mut next: impl FnMut() -> Result<TableId, E>) -> Result<(), E> {
         for part in &mut self.parts {

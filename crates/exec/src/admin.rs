@@ -4,6 +4,7 @@
 
 mod analyze;
 mod checksum;
+mod partitions;
 mod persistent;
 
 use std::sync::Arc;
@@ -23,6 +24,8 @@ use crate::state::error::from_engine;
 use crate::state::metadata::LockMode;
 use crate::state::session::{Access, Privilege};
 use crate::{Outcome, Session};
+
+pub(crate) use partitions::run_on_partitions;
 
 /// Message type and text of one line of the result.
 type Message = (&'static str, String);
@@ -59,10 +62,14 @@ pub(crate) fn run(
         }
         execution.session.commit()?;
     }
+    send_messages(execution, &rows)
+}
+
+fn send_messages(execution: &mut Execution<'_>, rows: &[Vec<Value>]) -> SqlResult<Outcome> {
     let columns = [("Table", 128), ("Op", 10), ("Msg_type", 10), ("Msg_text", 131_072)];
     let mut columns = columns.map(|(name, length)| OutputColumn::computed(name, text(length)));
     columns[3].ty.kind = TypeKind::MediumText;
-    send(execution.sink, &columns, &rows)
+    send(execution.sink, &columns, rows)
 }
 
 /// Compat: CHECK TABLE needs any privilege on the table or a column, the others need SELECT and
@@ -150,7 +157,9 @@ fn maintain(
         MaintenanceAction::Repair => {
             maintained.changed(&table);
             maintained.done(&table, statement.action);
-            Ok(vec![if table.engine.maintenance.repairs { ok() } else { unsupported("repair") }])
+            // Compat: MariaDB's layer of partitions answers for any engine.
+            let repairs = table.engine.maintenance.repairs || table.partitions.is_some();
+            Ok(vec![if repairs { ok() } else { unsupported("repair") }])
         }
         MaintenanceAction::Checksum => Ok(Vec::new()),
     }
@@ -185,7 +194,8 @@ fn analyze_table(
 fn analyzed(table: &TableInfo, known: bool) -> Message {
     match table.engine.maintenance.analyzes {
         false => unsupported("analyze"),
-        true if known => up_to_date(),
+        // Compat: MariaDB's layer of partitions does not know.
+        true if known && table.partitions.is_none() => up_to_date(),
         true => ok(),
     }
 }

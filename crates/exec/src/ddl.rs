@@ -18,6 +18,7 @@ mod copy;
 mod create;
 mod drop;
 mod event;
+mod exchange;
 mod foreign;
 mod instant;
 mod partition;

@@ -16,6 +16,9 @@ pub(crate) fn extension(
     execution: &mut Execution<'_>,
     statement: &Statement,
 ) -> SqlResult<Option<Outcome>> {
+    if let Some(outcome) = crate::admin::run_on_partitions(execution, statement)? {
+        return Ok(Some(outcome));
+    }
     let scope = execution.scope();
     match statement {
         Statement::Show(show) => {

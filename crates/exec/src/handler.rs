@@ -183,13 +183,23 @@ fn created(create: &ast::CreateTable) -> Vec<TableName> {
     names
 }
 
+/// The altered table, and the one that changes places with a partition.
+fn altered(alter: &ast::AlterTable) -> Vec<TableName> {
+    let others = alter.actions.iter().filter_map(|action| match action {
+        ast::AlterAction::ExchangePartition { table, .. }
+        | ast::AlterAction::ConvertTableToPartition { table, .. } => Some(table.clone()),
+        _ => None,
+    });
+    std::iter::once(alter.table.clone()).chain(others).collect()
+}
+
 /// Tables whose handlers a statement closes.
 fn redefined(scope: Scope<'_>, statement: &Statement) -> Vec<TableName> {
     match statement {
         Statement::CreateTable(create) => created(create),
         Statement::CreateSequence(create) => vec![create.name.clone()],
         Statement::AlterSequence(alter) => vec![alter.name.clone()],
-        Statement::AlterTable(alter) => vec![alter.table.clone()],
+        Statement::AlterTable(alter) => altered(alter),
         Statement::CreateIndex(create) => vec![create.table.clone()],
         Statement::DropIndex(drop) => vec![drop.table.clone()],
         Statement::DropTables(drop) => drop.names.clone(),

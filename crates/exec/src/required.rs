@@ -8,7 +8,7 @@
 
 use selkie_sql::ast::{
     AlterAction, CreateSource, CreateTable, CreateTrigger, DropTables, Ident, MaintenanceAction,
-    Statement, StoredKind, TableName,
+    PartitionMaintenance, Statement, StoredKind, TableName,
 };
 use selkie_types::error::catalogue::{
     ER_DBACCESS_DENIED_ERROR, ER_NO_DB_ERROR, ER_TABLEACCESS_DENIED_ERROR,
@@ -301,6 +301,11 @@ fn of_rename<'s>(from: &'s TableName, to: On<'s>) -> [Need<'s>; 2] {
 }
 
 fn of_alter<'s>(table: &'s TableName, actions: &'s [AlterAction]) -> Vec<Need<'s>> {
+    if let [action] = actions
+        && let Some(needs) = of_partition_action(table, action)
+    {
+        return needs;
+    }
     let renamed = actions.iter().find_map(|action| match action {
         AlterAction::RenameTable(to) => Some(to),
         _ => None,
@@ -309,6 +314,30 @@ fn of_alter<'s>(table: &'s TableName, actions: &'s [AlterAction]) -> Vec<Need<'s
         Some(to) => of_rename(table, On::New(to)).into(),
         None => vec![(Privileges::ALTER, On::Table(table))],
     }
+}
+
+/// What an action on partitions needs, if it is not ALTER alone.
+fn of_partition_action<'s>(table: &'s TableName, action: &'s AlterAction) -> Option<Vec<Need<'s>>> {
+    use AlterAction as A;
+    let (alter, drop) = (Privileges::ALTER, Privileges::DROP);
+    let fill = Privileges::INSERT | Privileges::CREATE;
+    Some(match action {
+        A::DropPartition { .. } => vec![(alter | drop, On::Table(table))],
+        A::MaintainPartitions { action: PartitionMaintenance::Truncate, .. } => {
+            vec![(drop, On::Table(table))]
+        }
+        A::ExchangePartition { table: other, .. } => {
+            let wanted = alter | drop | fill;
+            vec![(wanted, On::Table(table)), (wanted, On::Table(other))]
+        }
+        A::ConvertPartitionToTable { table: new, .. } => {
+            vec![(alter | drop, On::Table(table)), (fill, On::New(new))]
+        }
+        A::ConvertTableToPartition { table: other, .. } => {
+            vec![(alter | fill, On::Table(table)), (alter | drop, On::Table(other))]
+        }
+        _ => return None,
+    })
 }
 
 /// Compat: DROP TEMPORARY needs no privilege.

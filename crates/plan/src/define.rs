@@ -32,7 +32,10 @@ pub use create::{
     NewTable, define_like, define_selected, define_sequence, define_table, selected_column,
 };
 
-pub use partition::{define_partition_change, is_partition_change};
+pub use partition::{
+    Converted, PartitionChange, check_exchange, define_convert_in, define_convert_out,
+    define_partition_change, is_partition_change,
+};
 
 pub(crate) use types::column_type;
 pub use types::variable_type;

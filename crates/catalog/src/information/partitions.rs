@@ -71,10 +71,10 @@ fn place((partitions, leaf, at): (&Partitioning, Leaf<'_>, usize)) -> [Value; 9]
         or_null(leaf.sub.map(|sub| text(&sub.name))),
         Value::UInt((at / each + 1) as u64),
         or_null(leaf.sub.map(|_| Value::UInt((at % each + 1) as u64))),
-        text(&method_name(&partitions.method)),
-        or_null(sub.map(|sub| text(&method_name(sub)))),
-        text(&partitions.method.shown_expression()),
-        or_null(sub.map(|sub| text(&sub.shown_expression()))),
+        text(method_name(&partitions.method)),
+        or_null(sub.map(|sub| text(method_name(sub)))),
+        text(partitions.method.shown_expression()),
+        or_null(sub.map(|sub| text(sub.shown_expression()))),
         or_null(description(&partitions.method, &leaf.part.limit).map(|shown| text(&shown))),
     ]
 }

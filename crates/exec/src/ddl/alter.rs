@@ -76,6 +76,7 @@ impl Ddl<'_> {
         let mode = if exclusive { LockMode::Exclusive } else { LockMode::Upgradable };
         let _lock = (!temporary).then(|| self.lock_as(&schema, name, mode)).transpose()?;
         let _parents = self.lock_parents_of_alter(alter)?;
+        let _other = self.lock_other(&alter.actions)?;
         let snapshot = self.instance.catalog.snapshot();
         let old = match self.base_table(&snapshot, &schema, name) {
             Ok(table) => table,
@@ -92,10 +93,13 @@ impl Ddl<'_> {
             let arguments: [&dyn std::fmt::Display; 3] = [&schema, &name, &"BASE TABLE"];
             return Err(SqlError::new(&ER_WRONG_OBJECT, &arguments));
         }
-        if let [action] = &alter.actions[..]
-            && is_partition_change(&old, action)
-        {
-            return self.change_partitions(&snapshot, &old, action);
+        if let [action] = &alter.actions[..] {
+            if is_partition_change(action) {
+                return self.change_partitions(&snapshot, &old, action);
+            }
+            if let Some(outcome) = self.exchange(&snapshot, &old, action)? {
+                return Ok(outcome);
+            }
         }
         let plan = self.with_context(&snapshot, |context| define_alter(context, &old, alter));
         let plan = self.explain_foreign(name, plan)?;

@@ -101,16 +101,10 @@ impl<'a> Change<'a> {
     /// Creates the storage of some leaves of `table`.
     pub(super) fn create_leaves(&self, table: &TableInfo, ids: &[TableId]) -> SqlResult<()> {
         let engine = self.instance.engine_of(table)?;
-        let own = match self.is_own(&**engine) {
-            true => None,
-            false => Some(begin(&**engine)?),
-        };
-        let trx = own.as_deref().unwrap_or(&*self.trx);
-        let new = |(_, def): &(usize, Arc<TableDef>)| ids.contains(&def.id);
-        for (_, def) in table.storages().into_iter().filter(new) {
-            engine.create_table(trx, &def).map_err(|e| from_engine(e, &table.def))?;
+        match self.is_own(&**engine) {
+            true => create_leaves_in(&**engine, &*self.trx, (table, ids)),
+            false => create_leaves_now(self.instance, table, ids),
         }
-        own.map_or(Ok(()), |trx| commit_now(&**engine, trx))
     }
 
     /// Removes the storage of some leaves of `table` with the commit.
@@ -199,6 +193,39 @@ pub(super) fn create_storage_now(instance: &Instance, table: &TableInfo) -> SqlR
 
 fn create_storage_in(engine: &dyn Engine, trx: &dyn EngineTrx, table: &TableInfo) -> SqlResult<()> {
     for (_, def) in table.storages() {
+        engine.create_table(trx, &def).map_err(|e| from_engine(e, &table.def))?;
+    }
+    Ok(())
+}
+
+/// Creates the storage of some leaves of `table` and commits it at once.
+pub(super) fn create_leaves_now(
+    instance: &Instance,
+    table: &TableInfo,
+    ids: &[TableId],
+) -> SqlResult<()> {
+    let engine = instance.engine_of(table)?;
+    let trx = begin(&**engine)?;
+    create_leaves_in(&**engine, &*trx, (table, ids))?;
+    commit_now(&**engine, trx)
+}
+
+/// Removes the storage of leaves that no definition knows.
+pub(super) fn drop_leaves_now(
+    instance: &Instance,
+    table: &TableInfo,
+    ids: &[TableId],
+) -> SqlResult<()> {
+    drop_now(&**instance.engine_of(table)?, ids)
+}
+
+fn create_leaves_in(
+    engine: &dyn Engine,
+    trx: &dyn EngineTrx,
+    (table, ids): (&TableInfo, &[TableId]),
+) -> SqlResult<()> {
+    let new = |(_, def): &(usize, Arc<TableDef>)| ids.contains(&def.id);
+    for (_, def) in table.storages().into_iter().filter(new) {
         engine.create_table(trx, &def).map_err(|e| from_engine(e, &table.def))?;
     }
     Ok(())

@@ -30,7 +30,7 @@ use crate::{Instance, Outcome, RowCounts, Told};
 
 /// Batches written in one transaction. No definition refers to the new storage until all rows are
 /// written.
-const BATCHES_PER_COMMIT: usize = 64;
+pub(super) const BATCHES_PER_COMMIT: usize = 64;
 
 /// Counts of a finished copy.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,18 +1,22 @@
-//! ADD, DROP and TRUNCATE PARTITION: the storage of the named leaves is made or removed, and the
-//! definition changes with it in one dictionary transaction (P3). No row is read.
+//! Changes of some leaves of a partitioned table: ADD, DROP, TRUNCATE, COALESCE, REORGANIZE and
+//! REBUILD PARTITION. The storage of other leaves stays as it is. Storage and definition change in
+//! one dictionary transaction (P3).
 
 use std::sync::Arc;
 
 use selkie_catalog::{Snapshot, TableInfo};
-use selkie_engine::TableId;
-use selkie_plan::define::define_partition_change;
+use selkie_engine::{RowSet, Scan, TableId};
+use selkie_plan::define::{PartitionChange, define_partition_change};
 use selkie_sql::ast::{AlterAction, PartitionMaintenance};
-use selkie_types::SqlResult;
+use selkie_types::{BATCH_ROWS, SqlResult};
 
-use super::Ddl;
-use super::alter::nothing_copied;
-use super::change::with_new_leaves;
+use super::change::{create_leaves_now, drop_leaves_now, with_new_leaves};
+use super::copy::{BATCHES_PER_COMMIT, Copied};
+use super::create::set_auto_increment;
+use super::{Ddl, change::Change};
 use crate::Outcome;
+use crate::state::error::from_engine;
+use crate::state::own_transaction::{begin_in, commit_now};
 
 impl Ddl<'_> {
     /// Makes a change of partitions that touches only the leaves it names.
@@ -24,25 +28,100 @@ impl Ddl<'_> {
     ) -> SqlResult<Outcome> {
         let new =
             self.with_context(snapshot, |context| define_partition_change(context, old, action))?;
-        let Some(new) = new else { return Ok(nothing_copied()) };
+        let Some(PartitionChange { table: new, moves }) = new else {
+            let warnings = self.session.diagnostics.warning_count();
+            return Ok(Copied::default().outcome(warnings, false));
+        };
         // The table's own id changes, too: the dictionary remembers the highest id of a table.
         let (new, added) = with_new_leaves(self.instance, new)?;
         let left = new.storage_ids();
         let dropped: Vec<TableId> =
             old.storage_ids().into_iter().filter(|id| !left.contains(id)).collect();
+        if moves {
+            return self.replace_leaves(old, new, (&added, &dropped));
+        }
         let mut change = self.begin_change()?;
         change.create_leaves(&new, &added)?;
         let _readers = self.lock_out_readers(old)?;
-        change.remove_table(old.def.id)?;
-        change.put_table(&new)?;
-        change.drop_leaves(old, &dropped)?;
+        publish_leaves(&mut change, old, &new, &dropped)?;
         change.commit(|snapshot| snapshot.put_table(Arc::new(new)))?;
         Ok(match action {
             // Compat: no count of rows.
             AlterAction::MaintainPartitions { action: PartitionMaintenance::Truncate, .. } => {
                 Outcome::ok()
             }
-            _ => nothing_copied(),
+            _ => Copied::default().outcome(0, false),
         })
     }
+
+    /// Moves the rows of the leaves `dropped` to the new leaves `added`, then replaces the former.
+    fn replace_leaves(
+        &mut self,
+        old: &Arc<TableInfo>,
+        new: TableInfo,
+        (added, dropped): (&[TableId], &[TableId]),
+    ) -> SqlResult<Outcome> {
+        create_leaves_now(self.instance, &new, added)?;
+        let moved = self.move_rows(old, &new, dropped).and_then(|rows| {
+            let counter = self.instance.open_table(old)?.table.statistics().auto_increment;
+            set_auto_increment(self.instance, &new, counter)?;
+            Ok((rows, self.lock_out_readers(old)?))
+        });
+        let (rows, _readers) = match moved {
+            Ok(moved) => moved,
+            Err(error) => {
+                drop_leaves_now(self.instance, &new, added)?;
+                return Err(error);
+            }
+        };
+        let mut change = self.begin_change()?;
+        publish_leaves(&mut change, old, &new, dropped)?;
+        change.commit(|snapshot| snapshot.put_table(Arc::new(new)))?;
+        let warnings = self.session.diagnostics.warning_count();
+        Ok(Copied::checked(rows).outcome(warnings, true))
+    }
+
+    /// Stores the rows of some leaves of `old` in `new`, where all of them belong to new leaves.
+    /// Returns their number.
+    fn move_rows(&self, old: &TableInfo, new: &TableInfo, from: &[TableId]) -> SqlResult<u64> {
+        let leaves = old.storage_ids().into_iter().enumerate();
+        let leaves: Arc<[u16]> =
+            leaves.filter(|(_, id)| from.contains(id)).map(|(at, _)| at as u16).collect();
+        let source = self.instance.open_table(old)?;
+        let target = self.instance.open_storage(new)?;
+        let failed = |e| from_engine(e, &old.def);
+        let (_engine, reader) = begin_in(self.instance, old)?;
+        let scan = Scan { parts: Some(leaves), ..Scan::default() };
+        let mut cursor = source.table.scan(&*reader, self.control, &scan).map_err(failed)?;
+        let (mut set, mut rows, mut more) = (RowSet::default(), 0, true);
+        while more {
+            let (engine, writer) = begin_in(self.instance, new)?;
+            for _ in 0..BATCHES_PER_COMMIT {
+                set.clear();
+                more = cursor.next_batch(&mut set, BATCH_ROWS).map_err(failed)?;
+                if !more {
+                    break;
+                }
+                self.control.check()?;
+                let stored = target.insert(&*writer, self.control, &set.rows);
+                rows += stored.map_err(|e| from_engine(e, &new.def))?.rows;
+            }
+            commit_now(&*engine, writer)?;
+        }
+        drop(cursor);
+        reader.rollback().map_err(failed)?;
+        Ok(rows)
+    }
+}
+
+/// Writes the definition with other leaves.
+fn publish_leaves(
+    change: &mut Change<'_>,
+    old: &TableInfo,
+    new: &TableInfo,
+    dropped: &[TableId],
+) -> SqlResult<()> {
+    change.remove_table(old.def.id)?;
+    change.put_table(new)?;
+    change.drop_leaves(old, dropped)
 }

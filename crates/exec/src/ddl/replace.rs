@@ -137,8 +137,17 @@ impl Ddl<'_> {
 
     /// Removes a table from the dictionary, with its triggers and its storage.
     pub(super) fn remove(&self, change: &mut Change<'_>, table: &TableInfo) -> SqlResult<()> {
-        change.remove_table(table.def.id)?;
         change.drop_storage(table)?;
+        self.remove_definition(change, table)
+    }
+
+    /// Removes a table whose storage goes on elsewhere from the dictionary, with its triggers.
+    pub(super) fn remove_definition(
+        &self,
+        change: &mut Change<'_>,
+        table: &TableInfo,
+    ) -> SqlResult<()> {
+        change.remove_table(table.def.id)?;
         let snapshot = self.instance.catalog.snapshot();
         let mut triggers = snapshot.triggers(table.schema(), table.name()).iter();
         triggers.try_for_each(|trigger| change.remove_trigger(trigger))

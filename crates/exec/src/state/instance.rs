@@ -261,6 +261,13 @@ impl Instance {
         PartSet::new(engine, info, partitions, counter).map(|parts| Some(Arc::new(parts)))
     }
 
+    /// The parts of a partitioned table whose definition may not be published yet.
+    pub(crate) fn parts_of(&self, info: &TableInfo) -> SqlResult<Arc<PartSet>> {
+        let engine = self.engine_of(info)?;
+        let parts = self.open_parts(engine, info).map_err(|e| from_engine(e, &info.def))?;
+        parts.ok_or_else(|| SqlError::internal("a table without parts"))
+    }
+
     /// The storage of a table whose definition may not be published yet.
     pub(crate) fn open_storage(&self, info: &TableInfo) -> SqlResult<Arc<dyn Table>> {
         let engine = self.engine_of(info)?;

@@ -4,6 +4,7 @@
 //! Every row lies in the leaf that the router gives (P1): all changes of rows go through here.
 
 mod change;
+mod check;
 mod counter;
 mod cursor;
 mod lookup;
@@ -274,11 +275,7 @@ impl Table for PartSet {
     }
 
     fn reclaim(&self, context: &dyn StatementContext) -> EngineResult<u64> {
-        let mut freed = 0;
-        for leaf in self.all() {
-            freed += leaf?.reclaim(context)?;
-        }
-        Ok(freed)
+        self.reclaim_leaves(context, 0..self.leaves.len())
     }
 
     fn check(
@@ -286,14 +283,7 @@ impl Table for PartSet {
         trx: &dyn EngineTrx,
         context: &dyn StatementContext,
     ) -> EngineResult<Vec<String>> {
-        let mut faults = Vec::new();
-        for at in 0..self.leaves.len() {
-            faults.extend(self.leaf(at)?.check(trx, context)?);
-            if self.has_misplaced((trx, context), at)? {
-                faults.push("Found a misplaced row".into());
-            }
-        }
-        Ok(faults)
+        self.check_leaves((trx, context), 0..self.leaves.len())
     }
 }
 
@@ -305,24 +295,5 @@ impl PartSet {
             highest = highest.max(leaf?.statistics().auto_increment.unwrap_or(1));
         }
         Ok(highest)
-    }
-
-    /// Whether a leaf has a row that belongs to another one.
-    fn has_misplaced(
-        &self,
-        (trx, context): (&dyn EngineTrx, &dyn StatementContext),
-        at: usize,
-    ) -> EngineResult<bool> {
-        let mut cursor = self.leaf(at)?.scan(trx, context, &Scan::default())?;
-        let mut set = RowSet::default();
-        while cursor.next_batch(&mut set, selkie_types::BATCH_ROWS)? {
-            context.check_killed()?;
-            let routes = self.route(&set.rows)?;
-            if routes.iter().any(|route| !matches!(route, Ok(leaf) if *leaf == at)) {
-                return Ok(true);
-            }
-            set.clear();
-        }
-        Ok(false)
     }
 }

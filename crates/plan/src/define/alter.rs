@@ -17,7 +17,7 @@ use selkie_sql::ast::{AlterAction, AlterAlgorithm, AlterLock, AlterTable, Ident,
 use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::{
     ER_DUP_KEYNAME, ER_ILLEGAL_HA, ER_KEY_COLUMN_DOES_NOT_EXIST, ER_KEY_DOES_NOT_EXISTS,
-    ER_MULTIPLE_PRI_KEY, ER_UNKNOWN_ERROR,
+    ER_MULTIPLE_PRI_KEY, ER_PARTITION_MGMT_ON_NONPARTITIONED, ER_UNKNOWN_ERROR,
 };
 use selkie_types::{CollationId, Condition, SqlError, SqlResult};
 
@@ -575,7 +575,10 @@ impl<'a> Draft<'a> {
         let checks =
             !self.table.checks.is_empty() || work.columns.iter().any(|c| c.check.is_some());
         let refers = !self.added_foreign.is_empty() && self.context.foreign_key_checks;
-        let copies = work.copies_rows(self.algorithm) || leaves_out || (checks && refers);
+        let copies = work.copies_rows(self.algorithm)
+            || leaves_out
+            || (checks && refers)
+            || self.partitions.is_some();
         Ok((if copies { StoredRows::Rewritten } else { work.rows }, copies))
     }
 
@@ -593,10 +596,13 @@ impl<'a> Draft<'a> {
         let table = self.table.clone();
         self.table = match self.partitions {
             Some(AlterAction::PartitionBy(by)) => partition::partitioned(self.context, table, by)?,
-            Some(action) => {
-                let partitions = partition::moved(self.context, &table, action)?.map(Arc::new);
-                TableInfo { partitions, ..table }
+            Some(AlterAction::RemovePartitioning) => {
+                if self.old.partitions.is_none() {
+                    return Err(SqlError::new(&ER_PARTITION_MGMT_ON_NONPARTITIONED, &[]));
+                }
+                TableInfo { partitions: None, ..table }
             }
+            Some(_) => return Err(SqlError::not_supported("this change of partitions")),
             None => partition::again(self.context, self.old, table, &self.renamed_columns)?,
         };
         Ok(())

@@ -213,8 +213,10 @@ fn find_parent(
         return Ok(Some(None));
     }
     let found = context.names.snapshot.table(&key.referenced_schema, &key.referenced_table);
-    let usable =
-        |t: &&Arc<TableInfo>| t.kind == TableKind::Base && t.engine.statements.foreign_keys;
+    let usable = |t: &&Arc<TableInfo>| {
+        let able = t.engine.statements.foreign_keys && t.partitions.is_none();
+        t.kind == TableKind::Base && able
+    };
     match found.filter(usable) {
         Some(parent) => Ok(Some(Some(parent.clone()))),
         None if !context.foreign_key_checks => Ok(None),

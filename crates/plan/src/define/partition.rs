@@ -2,9 +2,11 @@
 //! clause that MariaDB rejects is rejected with the same error. Leaves have no storage yet.
 
 mod change;
+mod exchange;
 mod function;
 mod limits;
 mod options;
+mod reorganize;
 
 use std::sync::Arc;
 
@@ -20,8 +22,9 @@ use selkie_types::error::catalogue::*;
 use selkie_types::{SqlError, SqlResult};
 
 use super::DefineContext;
-pub(super) use change::{again, moved};
-pub use change::{define_partition_change, is_partition_change};
+pub(super) use change::again;
+pub use change::{PartitionChange, define_partition_change, is_partition_change};
+pub use exchange::{Converted, check_exchange, define_convert_in, define_convert_out};
 
 /// Lengths in bytes of all columns that KEY or COLUMNS may read.
 const MOST_KEY_BYTES: usize = 3072;
@@ -57,7 +60,7 @@ fn check_table(table: &TableInfo) -> SqlResult<()> {
 
 /// Compat: its own message for CREATE TEMPORARY TABLE .. LIKE.
 pub(super) fn not_temporary() -> SqlError {
-    SqlError::new(&ER_FEATURE_NOT_SUPPORTED_WITH_PARTITIONING, &[&"CREATE TEMPORARY TABLE"])
+    SqlError::new(&ER_ILLEGAL_HA_CREATE_OPTION, &[&"partition", &"TEMPORARY"])
 }
 
 /// Fails if a partitioned table is not allowed as it is: also after its columns, keys or engine

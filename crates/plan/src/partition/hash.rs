@@ -1,10 +1,12 @@
 //! The hash of a row's columns for PARTITION BY KEY, over their values as MariaDB stores them. Must
 //! never change: rows lie where it says.
 
+use std::ops::Range;
+
 use selkie_catalog::TableInfo;
 use selkie_replication::images::StoredRows;
 use selkie_types::charset::SortHash;
-use selkie_types::{CollationId, FixedBinary, RowLayout, SqlError, SqlResult, TypeKind};
+use selkie_types::{CollationId, RowLayout, SqlError, SqlResult, TypeKind};
 
 /// Hashes columns of rows.
 #[derive(Clone, Debug)]
@@ -27,11 +29,15 @@ enum Form {
     Stored(StoredRows, CollationId),
     /// A number in eight bytes, the highest first.
     Bits,
-    /// The bytes of a UUID in the order of its text.
+    /// The bytes of a UUID in [`UUID_ORDER`].
     Uuid,
     /// Bytes, filled with zeros to a length.
     Padded(usize),
 }
+
+/// Compat: the order in which the stored bytes of a UUID are hashed. It gives the order of the text
+/// for versions 1 to 5, whose bytes are stored in another order; it is applied to all.
+const UUID_ORDER: [Range<usize>; 5] = [12..16, 10..12, 8..10, 6..8, 0..6];
 
 impl KeyHash {
     /// For columns of a table. `algorithm`: `KEY ALGORITHM`, if given.
@@ -61,9 +67,9 @@ impl KeyHash {
                     hash.add_bytes(&vec![0; length.saturating_sub(stored.len())]);
                 }
                 Form::Uuid => {
-                    let mut text = Vec::new();
-                    FixedBinary::Uuid.write_bytes(stored, &mut text);
-                    hash.add_bytes(&text);
+                    UUID_ORDER.iter().for_each(|range| {
+                        hash.add_bytes(stored.get(range.clone()).unwrap_or_default());
+                    });
                 }
                 Form::Bits => {
                     let bytes = stored.first_chunk().copied().unwrap_or_default();

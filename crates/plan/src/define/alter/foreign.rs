@@ -147,9 +147,10 @@ impl<'a> Draft<'a> {
         SqlError::new(&ER_ALTER_OPERATION_NOT_SUPPORTED_REASON, &arguments)
     }
 
-    /// An error if an engine without foreign keys would be at either end of one.
+    /// An error if an engine without foreign keys, or a partitioned table, would be at either end of
+    /// one.
     fn check_engine(&self) -> SqlResult<()> {
-        let able = self.table.engine.statements.foreign_keys;
+        let able = self.table.engine.statements.foreign_keys && self.partitions.is_none();
         let (schema, name) = (self.old.schema(), self.old.name());
         let mut children = self.context.names.snapshot.children(schema, name);
         if !able && (!self.table.foreign_keys.is_empty() || children.next().is_some()) {

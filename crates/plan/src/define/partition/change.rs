@@ -1,5 +1,5 @@
-//! ALTER TABLE on partitions: ADD, DROP and TRUNCATE PARTITION, which touch the storage of the
-//! named leaves only, and the changes that move rows between leaves.
+//! ALTER TABLE on partitions: actions that touch the storage of the named leaves only. Other
+//! changes of a partitioned table read its clause again.
 
 use std::sync::Arc;
 
@@ -13,82 +13,107 @@ use selkie_types::{Condition, Level, SqlError, SqlResult};
 
 use super::{
     add_subpartitions, check_count, check_names, defined, is_range, limits, names, partitioned,
-    plain,
+    plain, reorganize,
 };
 use crate::define::DefineContext;
 
 /// Fails unless the table has partitions.
-fn partitions_of(table: &TableInfo) -> SqlResult<&Arc<Partitioning>> {
+pub(super) fn partitions_of(table: &TableInfo) -> SqlResult<&Arc<Partitioning>> {
     let none = || SqlError::new(&ER_PARTITION_MGMT_ON_NONPARTITIONED, &[]);
     table.partitions.as_ref().ok_or_else(none)
 }
 
-/// Whether an action changes leaves and no rows.
-pub fn is_partition_change(old: &TableInfo, action: &AlterAction) -> bool {
+/// A change that touches the leaves it names and no others.
+#[derive(Debug)]
+pub struct PartitionChange {
+    /// The definition after it. Leaves that need new storage have the id 0.
+    pub table: TableInfo,
+    /// Whether rows of the leaves that go away move to the new ones.
+    pub moves: bool,
+}
+
+/// Whether an action touches only the leaves it names.
+pub fn is_partition_change(action: &AlterAction) -> bool {
     use AlterAction as A;
     match action {
-        A::DropPartition { .. } => true,
-        A::MaintainPartitions { action, .. } => *action == PartitionMaintenance::Truncate,
-        A::AddPartition { .. } => old.partitions.as_ref().is_none_or(|partitions| {
-            let default = |part: &Partition| part.limit == PartitionLimit::Default;
-            partitions.method.kind.has_values() && !partitions.parts.iter().any(default)
-        }),
+        A::AddPartition { .. }
+        | A::DropPartition { .. }
+        | A::CoalescePartition(_)
+        | A::ReorganizePartition { .. } => true,
+        A::MaintainPartitions { action, .. } => {
+            matches!(action, PartitionMaintenance::Truncate | PartitionMaintenance::Rebuild)
+        }
         _ => false,
     }
 }
 
-/// The definition after an action for which [`is_partition_change`] holds; leaves that need new
-/// storage have the id 0. `None` if the action has nothing to do.
+/// The change that an action makes for which [`is_partition_change`] holds. `None` if it has
+/// nothing to do.
 pub fn define_partition_change(
     context: &DefineContext<'_>,
     old: &TableInfo,
     action: &AlterAction,
-) -> SqlResult<Option<TableInfo>> {
+) -> SqlResult<Option<PartitionChange>> {
     use AlterAction as A;
     let mut partitions = (**partitions_of(old)?).clone();
+    let mut moves = true;
     let goes_on = match action {
         A::AddPartition { if_not_exists, partitions: defs, count } => {
             let new = Added { defs, count: *count, if_not_exists: *if_not_exists };
+            moves = renew_for_added(&mut partitions);
             add(context, old, &mut partitions, &new)?
         }
-        A::DropPartition { names, if_exists } => match drop_parts(&mut partitions, names) {
-            Err(error) if *if_exists && error.is(&ER_PARTITION_DOES_NOT_EXIST) => {
-                context.eval.push(Condition::from_error(Level::Note, &error));
-                false
+        A::DropPartition { names, if_exists } => {
+            moves = false;
+            match drop_parts(&mut partitions, names) {
+                Err(error) if *if_exists && error.is(&ER_PARTITION_DOES_NOT_EXIST) => {
+                    context.eval.push(Condition::from_error(Level::Note, &error));
+                    false
+                }
+                dropped => dropped.map(|()| true)?,
             }
-            dropped => dropped.map(|()| true)?,
-        },
+        }
+        A::CoalescePartition(count) => {
+            coalesce(&mut partitions, *count)?;
+            true
+        }
+        A::ReorganizePartition { names, into } => {
+            reorganize::reorganize(context, old, &mut partitions, (names, into))?
+        }
+        A::MaintainPartitions { action: PartitionMaintenance::Rebuild, names } => {
+            let named = find(&partitions, names)?;
+            named.into_iter().for_each(|at| renew(&mut partitions.parts[at]));
+            true
+        }
         A::MaintainPartitions { names, .. } => {
+            moves = false;
             empty(old, &mut partitions, names)?;
             true
         }
         _ => false,
     };
-    let new = TableInfo { partitions: Some(Arc::new(partitions)), ..old.clone() };
-    Ok(goes_on.then_some(new))
+    let table = TableInfo { partitions: Some(Arc::new(partitions)), ..old.clone() };
+    Ok(goes_on.then_some(PartitionChange { table, moves }))
 }
 
-/// The partitions after an action that moves rows; all of them get new storage.
-pub(in crate::define) fn moved(
-    context: &DefineContext<'_>,
-    old: &TableInfo,
-    action: &AlterAction,
-) -> SqlResult<Option<Partitioning>> {
-    use AlterAction as A;
-    let mut partitions = (**partitions_of(old)?).clone();
-    match action {
-        A::RemovePartitioning => return Ok(None),
-        A::AddPartition { if_not_exists, partitions: defs, count } => {
-            let new = Added { defs, count: *count, if_not_exists: *if_not_exists };
-            add(context, old, &mut partitions, &new)?;
+/// Gives a partition new storage.
+pub(super) fn renew(part: &mut Partition) {
+    part.id = TableId(0);
+    part.subs.iter_mut().for_each(|sub| sub.id = TableId(0));
+}
+
+/// Gives new storage to the partitions whose rows may belong to an added one; false if there are
+/// none.
+fn renew_for_added(partitions: &mut Partitioning) -> bool {
+    let hashes = !partitions.method.kind.has_values();
+    let mut renewed = false;
+    for part in &mut partitions.parts {
+        if hashes || part.limit == PartitionLimit::Default {
+            renew(part);
+            renewed = true;
         }
-        A::CoalescePartition(count) => coalesce(&mut partitions, *count)?,
-        A::MaintainPartitions { action: PartitionMaintenance::Rebuild, names } => {
-            find(&partitions, names)?;
-        }
-        _ => return Err(SqlError::not_supported("this change of partitions")),
     }
-    Ok(Some(partitions))
+    renewed
 }
 
 /// The partitions that ADD PARTITION adds.
@@ -126,18 +151,9 @@ fn add(
             to.given = Given::List;
         }
     }
-    let each = to.leaves_each();
-    if to.sub.is_some() {
-        let mut only = Partitioning { parts: to.parts.split_off(before), ..to.clone() };
-        add_subpartitions(&mut only, new.defs, each)?;
-        if only.leaves_each() != each {
-            return Err(SqlError::new(&ER_ADD_PARTITION_SUBPART_ERROR, &[]));
-        }
-        if new.defs.iter().any(|def| !def.subpartitions.is_empty()) {
-            to.subs_given = Given::List;
-        }
-        to.parts.append(&mut only.parts);
-    }
+    let mut parts = to.parts.split_off(before);
+    fill_subpartitions(to, &mut parts, new.defs)?;
+    to.parts.append(&mut parts);
     check_count(to)?;
     if let Err(error) = check_names(to) {
         if new.if_not_exists && error.is(&ER_SAME_NAME_PARTITION) {
@@ -150,8 +166,30 @@ fn add(
     Ok(true)
 }
 
+/// Gives new partitions of a partitioning, which has others, their subpartitions.
+pub(super) fn fill_subpartitions(
+    of: &mut Partitioning,
+    parts: &mut Vec<Partition>,
+    defs: &[PartitionDef],
+) -> SqlResult<()> {
+    if of.sub.is_none() {
+        return Ok(());
+    }
+    let each = of.leaves_each();
+    let mut only = Partitioning { parts: std::mem::take(parts), ..of.clone() };
+    add_subpartitions(&mut only, defs, each)?;
+    if only.leaves_each() != each {
+        return Err(SqlError::new(&ER_ADD_PARTITION_SUBPART_ERROR, &[]));
+    }
+    if defs.iter().any(|def| !def.subpartitions.is_empty()) {
+        of.subs_given = Given::List;
+    }
+    *parts = only.parts;
+    Ok(())
+}
+
 /// Positions of the named partitions; an error if one is missing or named twice. No name: all.
-fn find(partitions: &Partitioning, names: &[Ident]) -> SqlResult<Vec<usize>> {
+pub(super) fn find(partitions: &Partitioning, names: &[Ident]) -> SqlResult<Vec<usize>> {
     if names.is_empty() {
         return Ok((0..partitions.parts.len()).collect());
     }
@@ -168,10 +206,11 @@ fn drop_parts(from: &mut Partitioning, names: &[Ident]) -> SqlResult<()> {
     if !from.method.kind.has_values() {
         return Err(SqlError::new(&ER_ONLY_ON_RANGE_LIST_PARTITION, &[&"DROP"]));
     }
-    let found = find(from, names)?;
-    if found.len() >= from.parts.len() {
+    // Compat: counted before they are looked up.
+    if names.len() >= from.parts.len() {
         return Err(SqlError::new(&ER_DROP_LAST_PARTITION, &[]));
     }
+    let found = find(from, names)?;
     let mut at = 0;
     from.parts.retain(|_| {
         at += 1;
@@ -196,8 +235,7 @@ fn empty(table: &TableInfo, partitions: &mut Partitioning, names: &[Ident]) -> S
     }
     for part in &mut partitions.parts {
         if names.is_empty() || names.iter().any(|name| identifier_eq(&name.value, &part.name)) {
-            part.id = TableId(0);
-            part.subs.iter_mut().for_each(|sub| sub.id = TableId(0));
+            renew(part);
         }
     }
     Ok(())
@@ -213,6 +251,7 @@ fn coalesce(partitions: &mut Partitioning, count: u64) -> SqlResult<()> {
     let left = (partitions.parts.len() as u64).checked_sub(count).filter(|left| *left > 0);
     let left = left.ok_or_else(|| SqlError::new(&ER_DROP_LAST_PARTITION, &[]))?;
     partitions.parts.truncate(left as usize);
+    partitions.parts.iter_mut().for_each(renew);
     Ok(())
 }
 

@@ -1,6 +1,8 @@
 //! VALUES LESS THAN and VALUES IN: constants, their types and their order. A constant is kept with
 //! its value and the text that SHOW CREATE TABLE shows.
 
+use std::cmp::Ordering;
+
 use hashbrown::HashSet;
 use selkie_catalog::{
     MethodKind, PartitionLimit, PartitionMethod, PartitionValue, Partitioning, TableInfo,
@@ -254,6 +256,29 @@ pub(super) fn check(
             check_unique(listed(partitioning).map(|tuple| keys.of_tuple(tuple)))
         }
     }
+}
+
+/// The order of the ends of two ranges.
+pub(super) fn order(
+    context: &DefineContext<'_>,
+    table: &TableInfo,
+    method: &PartitionMethod,
+    (one, other): (&PartitionLimit, &PartitionLimit),
+) -> SqlResult<Ordering> {
+    let (PartitionLimit::LessThan(one), PartitionLimit::LessThan(other)) = (one, other) else {
+        return Ok(Ordering::Equal);
+    };
+    if method.kind == MethodKind::RangeColumns {
+        let keys = ColumnKeys::new(method, table).ok_or_else(not_found)?;
+        return Ok(keys.of_bounds(one).cmp(&keys.of_bounds(other)));
+    }
+    let sign = sign(context, table, method)?;
+    // No bound: MAXVALUE.
+    let end = |bounds: &[Option<PartitionValue>]| match bounds.first() {
+        Some(Some(bound)) => sign.number(&bound.value),
+        _ => i128::MAX,
+    };
+    Ok(end(one).cmp(&end(other)))
 }
 
 fn listed(partitioning: &Partitioning) -> impl Iterator<Item = &Vec<PartitionValue>> {

@@ -172,8 +172,12 @@ fn collect<'s>(statement: &'s Statement, here: (&str, Known<'_>), names: &mut Ve
         Statement::AlterTable(alter) => {
             names.push(&alter.table);
             for action in &alter.actions {
-                if let AlterAction::RenameTable(to) = action {
-                    names.push(to);
+                match action {
+                    AlterAction::RenameTable(to)
+                    | AlterAction::ExchangePartition { table: to, .. }
+                    | AlterAction::ConvertTableToPartition { table: to, .. }
+                    | AlterAction::ConvertPartitionToTable { table: to, .. } => names.push(to),
+                    _ => {}
                 }
             }
         }
