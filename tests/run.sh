@@ -205,6 +205,13 @@ events() {
   "$python" tests/events/minute.py "$binary" --seconds 20
 }
 
+# Partitioned tables: rows and pruning beside a MariaDB, kill -9 within changes of partitions. 50 s.
+partitions() {
+  say partitions
+  timeout 60 "$python" tests/beside_mariadb.py "$binary" "$python" tests/partitions/route.py --seed 1 --rounds 60
+  "$python" tests/partitions/crash.py "$binary" --seconds 12
+}
+
 connections() {
   say connections
   "$python" tests/connections/connections.py "$binary"
@@ -303,7 +310,7 @@ dbt3() {
 # measure times. Neither needs debug information or partial builds kept.
 checks=(lint deny unit simulate models)
 served=(build compat shapes metamorphic parser differential conformance clients connections privileges oltp isolation crash
-  trx ddl visible events replication hostile dbt3 bench suites)
+  trx ddl partitions visible events replication hostile dbt3 bench suites)
 
 run_steps() {
   failed=()

@@ -149,7 +149,8 @@ fn maintain(
         }
         MaintenanceAction::Analyze => analyze_table(execution, &table, statement),
         MaintenanceAction::Optimize
-            if maintained.is_done(execution.instance, &table, statement.action) =>
+            if table.partitions.is_none()
+                && maintained.is_done(execution.instance, &table, statement.action) =>
         {
             Ok(vec![up_to_date()])
         }

@@ -168,7 +168,11 @@ impl ColumnKeys {
         for (part, bound) in self.parts.iter().zip(bounds) {
             match bound {
                 Some(bound) => part.encode(&bound.value, &mut key),
-                None => key.push(ABOVE_ALL),
+                // Nothing is above it, whatever follows.
+                None => {
+                    key.push(ABOVE_ALL);
+                    break;
+                }
             }
         }
         key

@@ -41,7 +41,7 @@ impl Ddl<'_> {
         action: &AlterAction,
     ) -> SqlResult<Option<Outcome>> {
         Ok(Some(match action {
-            AlterAction::ExchangePartition { name, table, .. } => {
+            AlterAction::ExchangePartition { name, table } => {
                 self.exchange_partition(snapshot, old, (name, table))?
             }
             AlterAction::ConvertPartitionToTable { name, table } => {

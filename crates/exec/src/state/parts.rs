@@ -8,6 +8,7 @@ mod check;
 mod counter;
 mod cursor;
 mod lookup;
+mod route;
 
 use std::sync::{Arc, OnceLock};
 
@@ -37,6 +38,8 @@ pub(crate) struct PartSet {
     /// Leaves that have been used.
     leaves: Vec<OnceLock<Arc<dyn Table>>>,
     codecs: Vec<IndexCodec>,
+    /// For each index, the way from its keys to leaves, if they tell it.
+    routes: Vec<Option<route::KeyRoute>>,
     counter: Arc<PartCounter>,
 }
 
@@ -52,13 +55,18 @@ impl PartSet {
         let router = router.map_err(|error| EngineError::Refused(Box::new(error)))?;
         let defs: Vec<Arc<TableDef>> =
             partitions.leaves().map(|leaf: Leaf<'_>| Arc::new(info.leaf_def(leaf))).collect();
+        let codecs: Vec<IndexCodec> =
+            info.def.indexes.iter().map(|i| IndexCodec::new(&info.def, i)).collect();
+        let indexes = info.def.indexes.iter().zip(&codecs);
+        let routes = indexes.map(|(i, codec)| route::KeyRoute::new(&router, i, codec)).collect();
         Ok(Self {
             def: info.def.clone(),
             engine: engine.clone(),
             router,
             leaves: defs.iter().map(|_| OnceLock::new()).collect(),
             defs,
-            codecs: info.def.indexes.iter().map(|i| IndexCodec::new(&info.def, i)).collect(),
+            codecs,
+            routes,
             counter,
         })
     }

@@ -187,8 +187,14 @@ fn create_table(
     let mut def = (*info.def).clone();
     def.id = TableId(id.0 + 1000);
     info.def = Arc::new(def);
+    if let Some(partitions) = &mut info.partitions {
+        let new = || instance.dictionary.new_table_id().map(|id| TableId(id.0 + 1000));
+        Arc::make_mut(partitions).renumber(new).expect("ids");
+    }
     let trx = engine.begin(Isolation::RepeatableRead, false).expect("a transaction");
-    engine.create_table(&*trx, &info.def).expect("a table");
+    for (_, def) in info.storages() {
+        engine.create_table(&*trx, &def).expect("a table");
+    }
     if let Some(next) = auto_increment {
         let table = engine.open_table(&info.def).expect("the table");
         table.set_auto_increment(&*trx, next).expect("a counter");

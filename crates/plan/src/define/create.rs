@@ -58,6 +58,12 @@ fn table_of(
     let by = statement.partition_by.as_deref();
     let named = partition::engine_name(options.engine.as_deref(), by)?;
     let engine = engine::named(context, named, name)?;
+    if by.is_some() {
+        partition::check_engine(engine)?;
+        if has_foreign_key(elements) {
+            return Err(partition::not_with("FOREIGN KEY"));
+        }
+    }
     let mut keys = Vec::new();
     // Keys over columns of the query are added when these columns are known.
     if statement.select.is_none() {
@@ -109,6 +115,13 @@ fn add_constraints(
     table.foreign_keys = foreign_keys(context, elements, table)?;
     expressions::check(context, table)?;
     foreign::check_children(context, table.schema(), table)
+}
+
+fn has_foreign_key(elements: &[TableElement]) -> bool {
+    elements.iter().any(|element| match element {
+        TableElement::Column(column) => ForeignSpec::of_column(column).is_some(),
+        element => matches!(element, TableElement::ForeignKey(_)),
+    })
 }
 
 /// The foreign keys in `elements` of a new table that is otherwise complete.

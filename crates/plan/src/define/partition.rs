@@ -15,7 +15,7 @@ use selkie_catalog::{
     Given, MethodKind, Partition, PartitionLimit, PartitionMethod, PartitionOptions, Partitioning,
     Subpartition, TableInfo, TableKind,
 };
-use selkie_engine::TableId;
+use selkie_engine::{Personality, TableId};
 use selkie_sql::ast::{self, PartitionBy, PartitionDef, PartitionOption};
 use selkie_types::charset::in_one_case;
 use selkie_types::error::catalogue::*;
@@ -46,16 +46,24 @@ pub(super) fn partitioned(
 
 /// Fails if a table of its kind cannot be partitioned.
 fn check_table(table: &TableInfo) -> SqlResult<()> {
-    let refuse =
-        |what: &str| Err(SqlError::new(&ER_FEATURE_NOT_SUPPORTED_WITH_PARTITIONING, &[&what]));
     match () {
-        () if table.kind == TableKind::Temporary => refuse("CREATE TEMPORARY TABLE"),
-        () if !table.foreign_keys.is_empty() => refuse("FOREIGN KEY"),
-        () if !table.engine.statements.partitions => {
-            Err(SqlError::new(&ER_PARTITION_MERGE_ERROR, &[]))
-        }
-        () => Ok(()),
+        () if table.kind == TableKind::Temporary => Err(not_with("CREATE TEMPORARY TABLE")),
+        () if !table.foreign_keys.is_empty() => Err(not_with("FOREIGN KEY")),
+        () => check_engine(table.engine),
     }
+}
+
+/// Fails unless the engine can have partitioned tables.
+pub(super) fn check_engine(engine: &Personality) -> SqlResult<()> {
+    match engine.statements.partitions {
+        true => Ok(()),
+        false => Err(SqlError::new(&ER_PARTITION_MERGE_ERROR, &[])),
+    }
+}
+
+/// The error for a feature that partitioned tables do not have.
+pub(super) fn not_with(what: &str) -> SqlError {
+    SqlError::new(&ER_FEATURE_NOT_SUPPORTED_WITH_PARTITIONING, &[&what])
 }
 
 /// Compat: its own message for CREATE TEMPORARY TABLE .. LIKE.

@@ -230,8 +230,6 @@ pub enum AlterAction {
         name: Ident,
         /// The table.
         table: TableName,
-        /// `WITHOUT VALIDATION` is false.
-        validation: bool,
     },
     /// `CONVERT TABLE table TO PARTITION definition`.
     ConvertTableToPartition {

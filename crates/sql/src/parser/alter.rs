@@ -386,10 +386,14 @@ impl Parser<'_> {
         self.expect(Kw::PARTITION)?;
         self.eat_any(&[Kw::NO_WRITE_TO_BINLOG, Kw::LOCAL]);
         let names = if self.eat(Kw::ALL) { Vec::new() } else { self.list(Self::ident)? };
-        while self
-            .eat_any(&[Kw::QUICK, Kw::EXTENDED, Kw::FAST, Kw::MEDIUM, Kw::CHANGED, Kw::USE_FRM])
-            .is_some()
-        {}
+        let words = [Kw::QUICK, Kw::EXTENDED, Kw::FAST, Kw::MEDIUM, Kw::CHANGED, Kw::USE_FRM];
+        loop {
+            if action == M::Check && self.eat(Kw::FOR) {
+                self.expect(Kw::UPGRADE)?;
+            } else if self.eat_any(&words).is_none() {
+                break;
+            }
+        }
         Ok(Some(AlterAction::MaintainPartitions { action, names }))
     }
 
@@ -409,14 +413,7 @@ impl Parser<'_> {
         let name = self.ident()?;
         self.expect_all(&[Kw::WITH, Kw::TABLE])?;
         let table = self.table_name()?;
-        let without = self.eat(Kw::WITHOUT);
-        if without || self.eat(Kw::WITH) {
-            let word = self.ident()?;
-            if !word.is("validation") {
-                return Err(self.error());
-            }
-        }
-        Ok(AlterAction::ExchangePartition { name, table, validation: !without })
+        Ok(AlterAction::ExchangePartition { name, table })
     }
 
     /// `ALGORITHM [=] x`.

@@ -58,7 +58,8 @@ impl SortHash {
                 text.iter().for_each(|byte| self.add(byte.to_ascii_uppercase()));
             }
             Rule::Table(_) | Rule::German => {
-                match_weigher!(collation.weigher(), w => self.add_weights(&w, text, Order::Narrow));
+                let order = Order::Narrow;
+                match_weigher!(collation.weigher(), w => self.add_padded(&w, text, (order, collation.pad)));
             }
             Rule::General | Rule::General500 if collation.charset == Charset::Utf32 => {
                 match_weigher!(collation.weigher(), w => self.add_weights(&w, text, Order::Wide));
@@ -70,20 +71,37 @@ impl SortHash {
             // Compat: the first level only.
             Rule::Unicode400 | Rule::Unicode520 | Rule::Tailored(_) => {
                 let order = Order::HighFirst;
-                match_weigher!(collation.weigher(), w => self.add_weights(&w, text, order));
+                match_weigher!(collation.weigher(), w => self.add_padded(&w, text, (order, collation.pad)));
             }
         }
     }
 
     fn add_weights<W: Weigher>(&mut self, w: &W, text: &[u8], order: Order) {
+        Stream::new(w, text).for_each(|weight| self.add_weight(weight, order));
+    }
+
+    /// Adds weights but those at the end that a space has, too: with padding, texts with and
+    /// without them are equal.
+    fn add_padded<W: Weigher>(&mut self, w: &W, text: &[u8], (order, pad): (Order, Pad)) {
+        let space = Stream::new(w, b" ").next().filter(|_| pad == Pad::PadSpace);
+        let mut held = 0;
         for weight in Stream::new(w, text) {
-            let [_, _, high, low] = weight.to_be_bytes();
-            match order {
-                Order::Narrow => self.add(low),
-                Order::LowFirst => self.add_bytes(&[low, high]),
-                Order::HighFirst => self.add_bytes(&[high, low]),
-                Order::Wide => self.add_bytes(&weight.to_be_bytes()),
+            if Some(weight) == space {
+                held += 1;
+                continue;
             }
+            (0..std::mem::take(&mut held)).for_each(|_| self.add_weight(space.unwrap_or(0), order));
+            self.add_weight(weight, order);
+        }
+    }
+
+    fn add_weight(&mut self, weight: u32, order: Order) {
+        let [_, _, high, low] = weight.to_be_bytes();
+        match order {
+            Order::Narrow => self.add(low),
+            Order::LowFirst => self.add_bytes(&[low, high]),
+            Order::HighFirst => self.add_bytes(&[high, low]),
+            Order::Wide => self.add_bytes(&weight.to_be_bytes()),
         }
     }
 }

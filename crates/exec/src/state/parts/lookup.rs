@@ -1,5 +1,5 @@
-//! Looking rows of a table in parts up: by row keys, which tell the leaf, and by keys of an index,
-//! for which each leaf is asked.
+//! Looking rows of a table in parts up: by row keys, which tell the leaf, and by keys of an index.
+//! Such a key goes to the leaves that its values allow, and to all if it does not tell them.
 
 use selkie_engine::{EngineResult, EngineTrx, RowSet, Scan, StatementContext};
 use selkie_types::ByteRows;
@@ -48,10 +48,12 @@ impl PartSet {
         out: &mut RowSet,
     ) -> EngineResult<()> {
         let mut found: Vec<(usize, RowSet, usize)> = Vec::new();
-        for leaf in self.read_by(scan) {
-            let leaf = usize::from(leaf);
+        for (leaf, asked) in self.asked_of(scan, keys) {
+            let mut own = ByteRows::with_capacity(asked.len());
+            asked.iter().for_each(|key| own.push(keys.get(*key as usize)));
             let mut set = RowSet::default();
-            self.leaf(leaf)?.lookup(trx, context, scan, keys, &mut set)?;
+            self.leaf(leaf)?.lookup(trx, context, scan, &own, &mut set)?;
+            set.found_by.iter_mut().for_each(|key| *key = asked[*key as usize]);
             if set.count() > 0 {
                 found.push((leaf, set, 0));
             }
@@ -70,6 +72,29 @@ impl PartSet {
             }
         }
         Ok(())
+    }
+}
+
+impl PartSet {
+    /// The leaves that are asked, each with the numbers of the keys that it may have.
+    fn asked_of(&self, scan: &Scan, keys: &ByteRows) -> Vec<(usize, Vec<u32>)> {
+        let read = self.read_by(scan);
+        let route = scan.index.and_then(|at| self.routes.get(at)).and_then(Option::as_ref);
+        let mut asked: Vec<(usize, Vec<u32>)> =
+            read.iter().map(|leaf| (usize::from(*leaf), Vec::new())).collect();
+        for number in 0..keys.len() {
+            let leaves = route.and_then(|route| route.leaves(&self.router, keys.get(number)));
+            match leaves {
+                None => asked.iter_mut().for_each(|(_, own)| own.push(number as u32)),
+                Some(leaves) => {
+                    for at in leaves.iter().filter_map(|leaf| read.binary_search(leaf).ok()) {
+                        asked[at].1.push(number as u32);
+                    }
+                }
+            }
+        }
+        asked.retain(|(_, own)| !own.is_empty());
+        asked
     }
 }
 

@@ -65,12 +65,13 @@ pub fn define_partition_change(
         }
         A::DropPartition { names, if_exists } => {
             moves = false;
-            match drop_parts(&mut partitions, names) {
-                Err(error) if *if_exists && error.is(&ER_PARTITION_DOES_NOT_EXIST) => {
+            // Compat: with IF EXISTS names are looked up before they are counted.
+            match find(&partitions, names) {
+                Err(error) if *if_exists && partitions.method.kind.has_values() => {
                     context.eval.push(Condition::from_error(Level::Note, &error));
                     false
                 }
-                dropped => dropped.map(|()| true)?,
+                _ => drop_parts(&mut partitions, names).map(|()| true)?,
             }
         }
         A::CoalescePartition(count) => {

@@ -111,6 +111,10 @@ fn check_same(table: &TableInfo, other: &TableInfo) -> SqlResult<()> {
         () if table.engine.name != other.engine.name => {
             Err(SqlError::new(&ER_MIX_HANDLER_ERROR, &[]))
         }
+        () if table.collation != other.collation => {
+            let arguments: [&dyn std::fmt::Display; 1] = [&"CHARACTER SET"];
+            Err(SqlError::new(&ER_PARTITION_EXCHANGE_DIFFERENT_OPTION, &arguments))
+        }
         () if !is_same(table, other) => Err(SqlError::new(&ER_TABLES_DIFFERENT_METADATA, &[])),
         () => Ok(()),
     }

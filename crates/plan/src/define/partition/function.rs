@@ -2,7 +2,7 @@
 //! the same integer for a row in every session.
 
 use hashbrown::HashSet;
-use selkie_catalog::{MethodKind, PartitionMethod, TableInfo};
+use selkie_catalog::{ColumnInfo, MethodKind, PartitionMethod, TableInfo};
 use selkie_sql::ast::{self, BinaryOp, Expr, ExprKind, Ident, UnaryOp};
 use selkie_types::charset::in_one_case;
 use selkie_types::error::catalogue::*;
@@ -69,7 +69,7 @@ fn check_columns(table: &TableInfo, method: &PartitionMethod) -> SqlResult<()> {
             return Err(not_allowed_type(&column.name));
         }
     }
-    let bytes: usize = columns.iter().map(|at| key_bytes(&table.columns[*at].ty)).sum();
+    let bytes: usize = columns.iter().map(|at| key_bytes(&table.columns[*at])).sum();
     match bytes > MOST_KEY_BYTES {
         true => Err(SqlError::new(&ER_PARTITION_FIELDS_TOO_LONG, &[])),
         false => Ok(()),
@@ -87,11 +87,15 @@ fn is_listable(ty: &SqlType) -> bool {
     whole || moment || ty.is_string() || ty.fixed_binary().is_some()
 }
 
-fn key_bytes(ty: &SqlType) -> usize {
-    match ty.fixed_width() {
+/// Bytes of a column in a key, with those of its length and of its null marker.
+fn key_bytes(column: &ColumnInfo) -> usize {
+    let ty = &column.ty;
+    let length = if ty.kind == TypeKind::VarChar { 2 } else { 0 };
+    let value = match ty.fixed_width() {
         Some(width) => width,
         None => ty.length as usize * ty.collation.charset().max_len(),
-    }
+    };
+    value + length + usize::from(column.nullable)
 }
 
 /// Checks an expression; returns the names of the columns it reads.
