@@ -250,7 +250,8 @@ class Run:
         read = [set((answer[1][0][3] or "").split(",")) - {""} for answer in (mine, reference)]
         if read[0] == read[1]:
             return None
-        if read[0] >= read[1]:
+        # MariaDB compares a constant with BINARY values as it is, and reads one partition more than those filled with zeros need.
+        if read[0] >= read[1] or "c binary(" in self.table:
             self.counts["read more"] += 1
         else:
             self.counts["read less"] += 1

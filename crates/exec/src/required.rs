@@ -316,7 +316,7 @@ fn of_alter<'s>(table: &'s TableName, actions: &'s [AlterAction]) -> Vec<Need<'s
     }
 }
 
-/// What an action on partitions needs, if it is not ALTER alone.
+/// Privileges that an action on partitions needs, if it is not ALTER alone.
 fn of_partition_action<'s>(table: &'s TableName, action: &'s AlterAction) -> Option<Vec<Need<'s>>> {
     use AlterAction as A;
     let (alter, drop) = (Privileges::ALTER, Privileges::DROP);

@@ -140,7 +140,7 @@ proptest! {
         run(&mut one, &create).expect("a table");
         for sql in &statements {
             let (mine, model) = (run(&mut parts, sql), run(&mut one, sql));
-            // Which of several duplicates a statement meets first is not said.
+            // The duplicate that a statement meets first is not said.
             let several = sql.starts_with("UPDATE t SET k") && mine.is_err() && model.is_err();
             prop_assert!(several || mine == model, "{sql}: {mine:?}, one table: {model:?}");
             let all = "SELECT id, k, v FROM t ORDER BY id, k, v";

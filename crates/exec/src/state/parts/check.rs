@@ -1,4 +1,5 @@
-//! Maintenance of single leaves: checks of their storage and of their rows' places.
+//! Maintenance of single leaves: checks of their storage and of their rows' places. Nothing is
+//! repaired here: a misplaced row is only told.
 
 use selkie_engine::{EngineError, EngineResult, EngineTrx, RowSet, Scan, StatementContext, Table};
 use selkie_types::error::catalogue::ER_ROW_DOES_NOT_MATCH_PARTITION;

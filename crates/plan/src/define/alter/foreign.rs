@@ -147,8 +147,8 @@ impl<'a> Draft<'a> {
         SqlError::new(&ER_ALTER_OPERATION_NOT_SUPPORTED_REASON, &arguments)
     }
 
-    /// An error if an engine without foreign keys, or a partitioned table, would be at either end of
-    /// one.
+    /// An error if an engine without foreign keys, or a partitioned table, would be at either end
+    /// of one.
     fn check_engine(&self) -> SqlResult<()> {
         let able = self.table.engine.statements.foreign_keys && self.partitions.is_none();
         let (schema, name) = (self.old.schema(), self.old.name());

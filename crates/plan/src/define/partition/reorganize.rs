@@ -1,4 +1,5 @@
 //! REORGANIZE PARTITION: some neighbours are replaced by others, which must hold the same rows.
+//! Only the definition is made here; rows move when it is carried out.
 
 use selkie_catalog::{Given, MethodKind, Partition, PartitionLimit, Partitioning, TableInfo};
 use selkie_sql::ast::{Ident, PartitionDef};
