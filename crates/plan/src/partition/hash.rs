@@ -99,7 +99,6 @@ fn form(table: &TableInfo, at: usize, algorithm: Option<u8>) -> Form {
         _ if ty.is_string() => Form::Text(ty.collation),
         TypeKind::Uuid => Form::Uuid,
         _ if let Some(kind) = ty.fixed_binary() => Form::Padded(kind.width()),
-        TypeKind::Enum | TypeKind::Set if !first => Form::Stored(image(), ty.collation),
         // Compat: numbers are hashed as if they were latin1 text.
         _ if ty.is_numeric() && !first => Form::Stored(image(), CollationId::LATIN1_SWEDISH_CI),
         _ => Form::Stored(image(), CollationId::BINARY),
