@@ -1,0 +1,407 @@
+//! Reads segments: checks the bytes once, then decodes block by block.
+//!
+//! Must not trust the bytes: they may come from a disk.
+
+use ethnum::I256;
+use selkie_types::{
+    Bitmap, BytesColumn, Column, ColumnData, Date, DateTime, DecimalColumn, DecimalValues,
+    Physical, Time,
+};
+
+use crate::encode::is_number;
+use crate::input::Input;
+use crate::packed::Packed;
+use crate::{BLOCK_ROWS, Damaged};
+
+/// Most bytes of an entry of a dictionary, so that a block is never much larger than its segment.
+pub(crate) const MOST_ENTRY_BYTES: usize = 4096;
+
+/// Flag of a segment with NULLs.
+pub(crate) const HAS_NULLS: u8 = 1;
+
+/// Form of the values, by its byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Encoding {
+    /// All rows have one value, or all are NULL.
+    Constant = 0,
+    /// Numbers in few bits.
+    Packed = 1,
+    /// Floating-point numbers.
+    Real = 2,
+    /// Decimals of which some need more than 64 bits.
+    Wide = 3,
+    /// Codes of distinct byte strings.
+    Dictionary = 4,
+    /// Byte strings one after the other.
+    Plain = 5,
+}
+
+/// The byte of a physical kind.
+pub(crate) fn kind_byte(physical: Physical) -> u8 {
+    match physical {
+        Physical::Int => 0,
+        Physical::UInt => 1,
+        Physical::Double => 2,
+        Physical::Decimal => 3,
+        Physical::Date => 4,
+        Physical::Time => 5,
+        Physical::DateTime => 6,
+        Physical::Bytes => 7,
+    }
+}
+
+fn kind_of(byte: u8) -> Result<Physical, Damaged> {
+    Ok(match byte {
+        0 => Physical::Int,
+        1 => Physical::UInt,
+        2 => Physical::Double,
+        3 => Physical::Decimal,
+        4 => Physical::Date,
+        5 => Physical::Time,
+        6 => Physical::DateTime,
+        7 => Physical::Bytes,
+        _ => return Err(Damaged),
+    })
+}
+
+/// Bounds of the values of a block, as numbers in the values' order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Zone {
+    /// The least.
+    pub least: i64,
+    /// The greatest.
+    pub greatest: i64,
+}
+
+#[derive(Clone, Debug)]
+enum Body {
+    /// The only value, at this position; `None`: NULL.
+    Constant(Option<(usize, usize)>),
+    Packed(Packed),
+    /// Position of the first row.
+    Real(usize),
+    /// Position of the first row.
+    Wide(usize),
+    Dictionary(Dictionary),
+    Plain(Plain),
+}
+
+#[derive(Clone, Debug)]
+struct Dictionary {
+    entries: BytesColumn,
+    codes: Packed,
+}
+
+#[derive(Clone, Debug)]
+struct Plain {
+    /// Position of each block's bytes, and the end of the last one's.
+    starts: Box<[usize]>,
+    lengths: Packed,
+}
+
+/// The values of one column over many rows.
+#[derive(Clone, Debug)]
+pub struct Segment {
+    bytes: Box<[u8]>,
+    encoding: Encoding,
+    physical: Physical,
+    scale: u8,
+    rows: usize,
+    /// Position of each block's bits of NULLs; `None` without NULLs. Empty without any.
+    nulls: Box<[Option<usize>]>,
+    body: Body,
+}
+
+impl Segment {
+    /// Takes the bytes of a segment.
+    pub fn read(bytes: Box<[u8]>) -> Result<Segment, Damaged> {
+        let mut input = Input::new(&bytes);
+        let encoding = match input.u8()? {
+            0 => Encoding::Constant,
+            1 => Encoding::Packed,
+            2 => Encoding::Real,
+            3 => Encoding::Wide,
+            4 => Encoding::Dictionary,
+            5 => Encoding::Plain,
+            _ => return Err(Damaged),
+        };
+        let physical = kind_of(input.u8()?)?;
+        let (scale, flags, rows) = (input.u8()?, input.u8()?, input.u32()? as usize);
+        let blocks = rows.div_ceil(BLOCK_ROWS);
+        if flags & !HAS_NULLS != 0 {
+            return Err(Damaged);
+        }
+        let nulls = match flags & HAS_NULLS != 0 {
+            true => read_nulls(&mut input, blocks)?,
+            false => Box::default(),
+        };
+        let body = match (encoding, physical) {
+            (Encoding::Constant, _) => Body::Constant(read_constant(&mut input, physical)?),
+            (Encoding::Packed, kind) if is_number(kind) => {
+                Body::Packed(Packed::read(&mut input, blocks)?)
+            }
+            (Encoding::Real, Physical::Double) => {
+                let at = input.at();
+                input.take(rows.checked_mul(8).ok_or(Damaged)?)?;
+                Body::Real(at)
+            }
+            (Encoding::Wide, Physical::Decimal) => {
+                let at = input.at();
+                input.take(rows.checked_mul(32).ok_or(Damaged)?)?;
+                Body::Wide(at)
+            }
+            (Encoding::Dictionary, Physical::Bytes) => {
+                let entries = read_entries(&mut input)?;
+                Body::Dictionary(Dictionary { entries, codes: Packed::read(&mut input, blocks)? })
+            }
+            (Encoding::Plain, Physical::Bytes) => Body::Plain(read_plain(&mut input, blocks)?),
+            (
+                Encoding::Packed
+                | Encoding::Real
+                | Encoding::Wide
+                | Encoding::Dictionary
+                | Encoding::Plain,
+                _,
+            ) => return Err(Damaged),
+        };
+        input.end()?;
+        Ok(Segment { bytes, encoding, physical, scale, rows, nulls, body })
+    }
+
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Bytes of memory held.
+    pub fn memory(&self) -> usize {
+        let entries = match &self.body {
+            Body::Dictionary(dictionary) => dictionary.entries.memory(),
+            _ => 0,
+        };
+        size_of::<Segment>() + self.bytes.len() + self.blocks() * 48 + entries
+    }
+
+    /// The encoding.
+    pub fn encoding(&self) -> Encoding {
+        self.encoding
+    }
+
+    /// The physical kind of the values.
+    pub fn physical(&self) -> Physical {
+        self.physical
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Number of blocks.
+    pub fn blocks(&self) -> usize {
+        self.rows.div_ceil(BLOCK_ROWS)
+    }
+
+    /// Number of rows of a block; 0 behind the last one.
+    pub fn rows_of(&self, block: usize) -> usize {
+        self.rows.saturating_sub(block.saturating_mul(BLOCK_ROWS)).min(BLOCK_ROWS)
+    }
+
+    /// Bounds of the values of a block, if it is known to have some and they are numbers. Values of
+    /// NULLs count.
+    pub fn zone(&self, block: usize) -> Option<Zone> {
+        match &self.body {
+            Body::Packed(packed) => {
+                packed.range(block).map(|(least, greatest)| Zone { least, greatest })
+            }
+            Body::Constant(_)
+            | Body::Real(_)
+            | Body::Wide(_)
+            | Body::Dictionary(_)
+            | Body::Plain(_) => None,
+        }
+    }
+
+    /// The values of a block.
+    pub fn decode(&self, block: usize) -> Result<Column, Damaged> {
+        let rows = self.rows_of(block);
+        if rows == 0 {
+            return Err(Damaged);
+        }
+        let data = match &self.body {
+            Body::Constant(value) => return self.constant(*value, rows),
+            Body::Packed(packed) => {
+                let numbers = packed.decode(&self.bytes, block)?;
+                self.of_numbers(numbers.get(..rows).ok_or(Damaged)?)
+            }
+            Body::Real(at) => {
+                let (bits, _) = self.fixed(*at, block, rows, 8)?.as_chunks::<8>();
+                let value = |bits: &[u8; 8]| f64::from_bits(u64::from_le_bytes(*bits));
+                ColumnData::Double(bits.iter().map(value).collect())
+            }
+            Body::Wide(at) => {
+                let (bytes, _) = self.fixed(*at, block, rows, 32)?.as_chunks::<32>();
+                let values = bytes.iter().map(|value| I256::from_le_bytes(*value)).collect();
+                let values = DecimalValues::I256(values);
+                ColumnData::Decimal(DecimalColumn::from_values(self.scale, values))
+            }
+            Body::Dictionary(dictionary) => {
+                ColumnData::Bytes(dictionary.decode(&self.bytes, block, rows)?)
+            }
+            Body::Plain(plain) => ColumnData::Bytes(plain.decode(&self.bytes, block, rows)?),
+        };
+        Ok(Column::from_data(data, self.validity(block, rows)?))
+    }
+
+    fn constant(&self, value: Option<(usize, usize)>, rows: usize) -> Result<Column, Damaged> {
+        let Some((at, len)) = value else {
+            return Ok(Column::nulls(self.physical, self.scale, rows));
+        };
+        let bytes = self.bytes.get(at..at + len).ok_or(Damaged)?;
+        let word = |bytes: &[u8]| bytes.first_chunk().map(|word| u64::from_le_bytes(*word));
+        let data = match self.physical {
+            Physical::Bytes => {
+                let mut one = BytesColumn::default();
+                one.push(bytes);
+                ColumnData::Bytes(one)
+            }
+            Physical::Double => {
+                ColumnData::Double(vec![f64::from_bits(word(bytes).ok_or(Damaged)?)])
+            }
+            _ => self.of_numbers(&[word(bytes).ok_or(Damaged)?]),
+        };
+        Ok(Column::from_data(data, None).repeat(rows))
+    }
+
+    /// Numbers in the values' order as values.
+    fn of_numbers(&self, numbers: &[u64]) -> ColumnData {
+        let signed = || numbers.iter().map(|number| *number as i64);
+        match self.physical {
+            Physical::Int => ColumnData::Int(signed().collect()),
+            Physical::UInt => ColumnData::UInt(numbers.iter().map(|v| v ^ 1 << 63).collect()),
+            Physical::Date => ColumnData::Date(numbers.iter().map(|v| Date(*v as u32)).collect()),
+            Physical::Time => ColumnData::Time(signed().map(Time).collect()),
+            Physical::DateTime => ColumnData::DateTime(signed().map(DateTime).collect()),
+            // The others are never numbers: `read` has checked that.
+            Physical::Decimal | Physical::Double | Physical::Bytes => {
+                let values = DecimalValues::I64(signed().collect());
+                ColumnData::Decimal(DecimalColumn::from_values(self.scale, values))
+            }
+        }
+    }
+
+    /// The bytes of a block of values of `width` bytes, of which the first is at `at`.
+    fn fixed(&self, at: usize, block: usize, rows: usize, width: usize) -> Result<&[u8], Damaged> {
+        let from = at + block * BLOCK_ROWS * width;
+        self.bytes.get(from..from + rows * width).ok_or(Damaged)
+    }
+
+    fn validity(&self, block: usize, rows: usize) -> Result<Option<Bitmap>, Damaged> {
+        let Some(at) = self.nulls.get(block).copied().flatten() else { return Ok(None) };
+        let bits = self.bytes.get(at..at + BLOCK_ROWS / 8).ok_or(Damaged)?;
+        let (words, _) = bits.as_chunks::<8>();
+        let words = words.iter().map(|word| !u64::from_le_bytes(*word)).collect();
+        let mut validity = Bitmap::from_words(words, BLOCK_ROWS);
+        validity.truncate(rows);
+        Ok(Some(validity))
+    }
+}
+
+impl Dictionary {
+    fn decode(&self, segment: &[u8], block: usize, rows: usize) -> Result<BytesColumn, Damaged> {
+        let codes = self.codes.decode(segment, block)?;
+        let mut out = BytesColumn::with_capacity(rows);
+        let count = self.entries.len() as u64;
+        for (row, code) in codes.iter().take(rows).enumerate() {
+            if *code >= count {
+                return Err(Damaged);
+            }
+            out.push(self.entries.get(*code as usize));
+            if row == 0 {
+                out.expect(rows);
+            }
+        }
+        Ok(out)
+    }
+}
+
+impl Plain {
+    fn decode(&self, segment: &[u8], block: usize, rows: usize) -> Result<BytesColumn, Damaged> {
+        let lengths = self.lengths.decode(segment, block)?;
+        let (from, to) = match self.starts.get(block..block + 2) {
+            Some([from, to]) => (*from, *to),
+            _ => return Err(Damaged),
+        };
+        let mut rest = segment.get(from..to).ok_or(Damaged)?;
+        let mut out = BytesColumn::with_capacity(rows);
+        out.buffer().reserve(rest.len());
+        for length in lengths.iter().take(rows) {
+            let length = usize::try_from(*length).map_err(|_| Damaged)?;
+            let (value, behind) = rest.split_at_checked(length).ok_or(Damaged)?;
+            out.push(value);
+            rest = behind;
+        }
+        if rest.is_empty() { Ok(out) } else { Err(Damaged) }
+    }
+}
+
+fn read_nulls(input: &mut Input<'_>, blocks: usize) -> Result<Box<[Option<usize>]>, Damaged> {
+    let marks = input.take(blocks)?;
+    let place = |mark: &u8| match mark {
+        0 => Ok(None),
+        1 => {
+            let at = input.at();
+            input.take(BLOCK_ROWS / 8)?;
+            Ok(Some(at))
+        }
+        _ => Err(Damaged),
+    };
+    marks.iter().map(place).collect()
+}
+
+fn read_constant(
+    input: &mut Input<'_>,
+    physical: Physical,
+) -> Result<Option<(usize, usize)>, Damaged> {
+    let len = match (input.u8()?, physical) {
+        (0, _) => return Ok(None),
+        (1, Physical::Bytes) => input.u32()? as usize,
+        (1, _) => 8,
+        _ => return Err(Damaged),
+    };
+    let at = input.at();
+    input.take(len)?;
+    Ok(Some((at, len)))
+}
+
+fn read_entries(input: &mut Input<'_>) -> Result<BytesColumn, Damaged> {
+    let count = input.u32()? as usize;
+    let mut ends = Input::new(input.take(count.checked_mul(4).ok_or(Damaged)?)?);
+    let mut entries = BytesColumn::with_capacity(count);
+    let mut before = 0;
+    for _ in 0..count {
+        let end = ends.u32()? as usize;
+        let entry = input.take(end.checked_sub(before).ok_or(Damaged)?)?;
+        if entry.len() > MOST_ENTRY_BYTES {
+            return Err(Damaged);
+        }
+        entries.push(entry);
+        before = end;
+    }
+    Ok(entries)
+}
+
+fn read_plain(input: &mut Input<'_>, blocks: usize) -> Result<Plain, Damaged> {
+    let mut ends = Input::new(input.take(blocks.checked_mul(8).ok_or(Damaged)?)?);
+    let lengths = Packed::read(input, blocks)?;
+    let mut starts = vec![input.at()];
+    let mut before = 0;
+    for _ in 0..blocks {
+        let end = usize::try_from(ends.u64()?).map_err(|_| Damaged)?;
+        input.take(end.checked_sub(before).ok_or(Damaged)?)?;
+        starts.push(input.at());
+        before = end;
+    }
+    Ok(Plain { starts: starts.into(), lengths })
+}
