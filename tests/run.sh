@@ -152,6 +152,7 @@ trx() {
   say trx
   "$python" tests/trx/xa.py "$binary"
   "$python" tests/trx/foreign_keys.py "$binary"
+  "$python" tests/trx/columns.py "$binary"
 }
 
 # Changes of definitions under load, over many lives, checked against a model of the tables.
@@ -225,6 +226,8 @@ compat() {
   say compat
   with_server --port-first "$python" tests/scripts.py
   with_server --port-first "$python" tests/compat/run.py
+  # Every table by column groups: no answer may differ.
+  SELKIE_OPTIONS=--selkie-columns=FORCE with_server --port-first "$python" tests/compat/run.py
   with_server --port-first "$python" tests/bulk/bulk.py
   with_server --port-first "$python" tests/replication/replica_statements.py
   with_server --port-first "$python" tests/procedures/out_parameters.py

@@ -1,7 +1,8 @@
 """Runs a command against a fresh server and stops the server in every case.
 
 The port is appended to the command. With --port-first it follows the command's first word that is an
-existing file (a script run by an interpreter), so that options may come after it.
+existing file (a script run by an interpreter), so that options may come after it. SELKIE_OPTIONS in the
+environment holds options of the server.
 
 usage: with_server.py BINARY [--port-first] COMMAND [ARGUMENT ...]
 """
@@ -24,7 +25,7 @@ def main():
     first = command[0] == "--port-first"
     if first:
         command = command[1:]
-    server = Server(binary).start()
+    server = Server(binary, options=os.environ.get("SELKIE_OPTIONS", "").split()).start()
     try:
         command = place_port(command, server.port) if first else command + [str(server.port)]
         run_beside(server, command)

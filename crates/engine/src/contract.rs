@@ -10,8 +10,8 @@ use std::time::Duration;
 use selkie_types::ByteRows;
 
 use crate::{
-    EngineError, EngineObserver, EngineResult, IndexId, Inspection, LockDetail, Personality, Rider,
-    TableDef, TableId,
+    ColumnSource, EngineError, EngineObserver, EngineResult, IndexId, Inspection, LockDetail,
+    Personality, Rider, TableDef, TableId,
 };
 
 /// A byte position in an engine's log; commits are ordered by it.
@@ -604,6 +604,11 @@ pub trait Table: Send + Sync {
         rows: usize,
         out: &mut RowSet,
     ) -> EngineResult<()>;
+
+    /// Its columns, if the engine keeps columns of its tables.
+    fn columns(&self) -> Option<&dyn ColumnSource> {
+        None
+    }
 
     /// Frees storage that nothing refers to, as a crash may leave it. Returns the number of things
     /// freed. The caller lets no other thread change the table meanwhile.

@@ -22,6 +22,7 @@
 
 mod ahead;
 mod blocking;
+mod columns;
 mod contract;
 mod def;
 mod error;
@@ -39,6 +40,10 @@ pub mod testing;
 
 pub use ahead::{CACHE_LINE, count_of, fetch_ahead};
 pub use blocking::{WaitObserver, blocking, going_on, note_waits, noted_wait, observe_waits};
+pub use columns::{
+    ColumnReader, ColumnSource, ColumnSpec, ColumnState, GroupShape, GroupView, TouchedKey,
+    TouchedKeys,
+};
 pub use contract::{
     Bound, Capabilities, Cursor, Engine, EngineTrx, IndexEntries, InsertInfo, Isolation, LockMode,
     LockWait, Lsn, NoWait, PreparedTrx, RangeEstimate, RowSet, Scan, StatementContext, Table,

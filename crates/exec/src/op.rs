@@ -5,6 +5,7 @@ mod aggregate;
 mod buffers;
 mod build_left;
 mod bulk;
+mod column_scan;
 mod common;
 mod distinct;
 mod examined;

@@ -4,11 +4,13 @@
 //! `recovery`, and `storage`, which joins them in one object. It knows pages, not rows.
 //!
 //! Upper half: `btree` makes ordered maps of pages, `trx` keeps versions and transactions of their
-//! entries, `lock` row locks and waits, `table` maps rows and indexes to entries, and `engine` is
-//! the contract's engine on top. The lower half must not use the upper.
+//! entries, `columns` encoded copies of key ranges, `lock` row locks and waits, `table` maps rows
+//! and indexes to entries, and `engine` is the contract's engine on top. The lower half must not
+//! use the upper.
 
 mod btree;
 mod checkpoint;
+mod columns;
 #[cfg(any(test, feature = "testing"))]
 pub mod decoders;
 mod disk;

@@ -6,16 +6,20 @@ use std::sync::Arc;
 use selkie_catalog::{
     ColumnInfo, ColumnStatistics, IndexStatistics, Statistics, TableInfo, TableKind, new_version,
 };
-use selkie_engine::RowSet;
+use selkie_engine::{GroupShape, RowSet};
 use selkie_types::{Column, ColumnData, SqlError, SqlResult, Value};
 
 use crate::op::{distinct_keys, sorted_rows};
 use crate::query::execution::Execution;
 use crate::run::open_table;
 use crate::state::error::{corrupt, from_engine};
+use crate::state::session::UseColumns;
 
 /// Rows in the sample; a smaller table is read whole.
 const SAMPLE: usize = 30_000;
+
+/// Rows of a table from which on it gets column groups.
+const COLUMNS_FROM: u64 = 50_000;
 
 /// Buckets of a histogram.
 const BUCKETS: usize = 64;
@@ -23,6 +27,7 @@ const BUCKETS: usize = 64;
 /// Computes and stores the statistics of a locked table.
 pub(super) fn analyze(execution: &mut Execution<'_>, table: &TableInfo) -> SqlResult<()> {
     let statistics = Arc::new(compute(execution, table)?);
+    build_columns(execution, table, statistics.rows)?;
     let Execution { instance, session, .. } = execution;
     let mut info = table.clone();
     info.version = new_version();
@@ -40,6 +45,18 @@ pub(super) fn analyze(execution: &mut Execution<'_>, table: &TableInfo) -> SqlRe
     session.transaction.commit(None)?;
     instance.catalog.publish(|snapshot| snapshot.put_table(Arc::new(info)));
     Ok(())
+}
+
+/// Builds column groups of a table that is large enough, if the session uses columns.
+fn build_columns(execution: &Execution<'_>, table: &TableInfo, rows: u64) -> SqlResult<()> {
+    let Execution { instance, session, control, .. } = execution;
+    if session.frame.settings.queries.columns == UseColumns::Off || rows < COLUMNS_FROM {
+        return Ok(());
+    }
+    let open = open_table(instance, session, table)?;
+    let Some(source) = open.handle.table.columns() else { return Ok(()) };
+    let built = source.build_columns(None, *control, GroupShape::USUAL);
+    built.map(drop).map_err(|e| from_engine(e, &table.def))
 }
 
 fn compute(execution: &Execution<'_>, table: &TableInfo) -> SqlResult<Statistics> {

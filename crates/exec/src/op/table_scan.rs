@@ -13,7 +13,7 @@ use super::examined::examine;
 use super::group_scan::GroupScan;
 use super::search_scan::SearchScan;
 use super::union_scan::UnionScan;
-use super::{BoxOperator, Operator, source};
+use super::{BoxOperator, Operator, column_scan, source};
 use crate::run::scan::{Decoder, Keys, Range, parts_read, put_equal, ranges_of};
 use crate::run::{Env, OpenTable};
 use crate::state::error::from_engine;
@@ -39,6 +39,10 @@ pub(super) fn open<'r>(env: Env<'r>, plan: &'r Plan) -> SqlResult<BoxOperator<'r
     let access = match &plan.access {
         Access::Full { reverse } => {
             scan.reverse = *reverse;
+            let decoder = match column_scan::open(env, open, plan, decoder)? {
+                Ok(scan) => return Ok(scan),
+                Err(decoder) => decoder,
+            };
             return Ok(Box::new(TableScan::new(
                 env,
                 open,

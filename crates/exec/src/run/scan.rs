@@ -1,6 +1,7 @@
 //! Finding and decoding rows of tables. Must not know a session, so that any thread may use it.
 //! Shared by table scans, lookups and HANDLER.
 
+mod columns;
 pub(crate) mod computed;
 mod decode;
 mod fit;
@@ -8,6 +9,7 @@ mod like;
 mod parts;
 mod range;
 
+pub(crate) use columns::{ColumnParts, Piece};
 pub(crate) use computed::{computed, nulls};
 pub(crate) use decode::{Decoder, unpad};
 pub(crate) use parts::{leaves, parts_read};

@@ -35,7 +35,7 @@ pub use hooks::{
 };
 pub use settings::{
     BinlogFormat, BinlogSettings, Charsets, Completion, DefaultEngines, Dml, Locks, Notes, Queries,
-    Settings, Show, Transactions,
+    Settings, Show, Transactions, UseColumns,
 };
 pub(crate) use work::Backup;
 

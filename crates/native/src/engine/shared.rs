@@ -4,6 +4,7 @@
 
 use super::riders::Riders;
 use crate::btree::Tree;
+use crate::columns::Memory;
 use crate::error::Result;
 use crate::ids::{FileId, Lsn};
 use crate::lock::LockTable;
@@ -26,13 +27,14 @@ use std::sync::Arc;
 
 const STRIPES: usize = 64;
 
-/// Numbers of rows processed since start.
+/// Numbers of rows processed since start, and the count of column groups.
 #[derive(Default)]
 pub(crate) struct RowCounters {
     pub(crate) read: Striped,
     pub(crate) inserted: Striped,
     pub(crate) updated: Striped,
     pub(crate) deleted: Striped,
+    pub(crate) columns: Arc<Memory>,
 }
 
 /// Files whose creation or removal is not final in the log yet.

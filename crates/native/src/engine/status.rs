@@ -19,6 +19,7 @@ impl Shared {
         self.report_log(report);
         self.report_transactions(report);
         self.report_undo(report);
+        self.report_columns(report);
         if let Some(traffic) = self.storage.disk().traffic() {
             report_traffic(traffic, report);
         }
@@ -105,6 +106,21 @@ impl Shared {
             ("Selkie_undo_store_reads", load(&store.reads)),
             ("Selkie_unfinished_segments", self.losers.len() as u64),
             ("Selkie_prepared_transactions", self.prepared.len() as u64),
+        ];
+        counters.into_iter().for_each(|(name, value)| report(name, value));
+    }
+}
+
+impl Shared {
+    fn report_columns(&self, report: Report<'_>) {
+        let columns = &self.counters.columns;
+        let counters = [
+            ("Selkie_columns_built", load(&columns.built)),
+            ("Selkie_columns_bytes", load(&columns.bytes)),
+            ("Selkie_columns_filled", load(&columns.filled)),
+            ("Selkie_columns_groups", load(&columns.groups)),
+            ("Selkie_columns_patches", load(&columns.patches)),
+            ("Selkie_columns_rows_read", load(&columns.read)),
         ];
         counters.into_iter().for_each(|(name, value)| report(name, value));
     }

@@ -38,6 +38,9 @@ impl NativeTable {
         if !wrong.is_empty() {
             return Ok(wrong);
         }
+        let columns = self.check_columns(trx, context)?;
+        columns.iter().for_each(|text| tracing::error!("{text}; the group was dropped"));
+        debug_assert!(columns.is_empty(), "{columns:?}");
         let mut expected = vec![Digest::default(); self.def.indexes.len()];
         let mut entry = IndexEntry::default();
         self.each_seen(trx, context, &self.files.clustered, |key, value| {

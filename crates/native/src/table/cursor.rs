@@ -94,15 +94,26 @@ impl<'a> NativeCursor<'a> {
         context: &'a dyn StatementContext,
         scan: &Scan,
     ) -> EngineResult<NativeCursor<'a>> {
+        let view = (scan.lock == LockMode::None).then(|| table.view_of(trx)).transpose()?;
+        Ok(Self::of_view(table, trx, context, scan, view))
+    }
+
+    /// A scan through a view that was made before; `None` for a locking read.
+    pub(super) fn of_view(
+        table: &'a NativeTable,
+        trx: &'a NativeTrx,
+        context: &'a dyn StatementContext,
+        scan: &Scan,
+        view: Option<View<'a>>,
+    ) -> NativeCursor<'a> {
         let lock = scan.lock;
-        let view = (lock == LockMode::None).then(|| table.view_of(trx)).transpose()?;
         let range = KeyRange::new(&scan.lower, &scan.upper);
         let mut begin = Vec::new();
         if lock != LockMode::None {
             trx.note_table(table.files.clustered.file, lock);
             begin.clone_from(&range.start);
         }
-        Ok(NativeCursor {
+        NativeCursor {
             table,
             trx,
             context,
@@ -123,7 +134,7 @@ impl<'a> NativeCursor<'a> {
             beyond: None,
             gap: None,
             given: (lock != LockMode::None && !trx.locks_gaps()).then(Vec::new),
-        })
+        }
     }
 
     /// Appends the rows whose keys begin with `key`.

@@ -2,6 +2,7 @@
 //!
 //! An entry is removed only when no snapshot needs it any more; the purge does that.
 
+use super::TableFiles;
 use super::entry::{Action, Outcome, Writer};
 use super::handle::NativeTable;
 use super::insert::{Tools, undo_row};
@@ -42,8 +43,9 @@ impl NativeTable {
         key: &[u8],
         old: Option<&mut ByteRows>,
     ) -> EngineResult<bool> {
-        let clustered = &self.files.clustered;
-        let outcome = writer.change(clustered, &mut tools.row, key, Action::Delete, true)?;
+        let TableFiles { clustered, columns, .. } = &*self.files;
+        let outcome =
+            writer.change(clustered, &mut tools.row, key, Action::Delete, Some(columns))?;
         let Outcome::Done(before) = outcome else {
             old.into_iter().for_each(|old| old.push(&[]));
             return Ok(false);
@@ -58,7 +60,7 @@ impl NativeTable {
         for at in self.secondary() {
             self.index_entry(at, key, &tools.old, &mut tools.entry)?;
             let (tree, hint) = (&self.trees[at], &mut tools.indexes[at]);
-            writer.change(tree, hint, &tools.entry.key, Action::Delete, false)?;
+            writer.change(tree, hint, &tools.entry.key, Action::Delete, None)?;
         }
         Ok(true)
     }

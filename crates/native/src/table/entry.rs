@@ -5,6 +5,7 @@
 
 use super::value::{self, DELETED};
 use crate::btree::{Decision, Hint, MAX_KEY, Tree};
+use crate::columns::Columns;
 use crate::ids::FileId;
 use crate::lock::{Behind, Wanted};
 use crate::page::get_u64;
@@ -112,13 +113,13 @@ impl<'a> Writer<'a> {
         hint: &mut Hint,
         key: &[u8],
         action: Action<'_>,
-        is_row: bool,
+        rows: Option<&Columns>,
     ) -> EngineResult<Outcome> {
         let mut queue = Queue::default();
         let place = (tree.file, key);
         loop {
             queue.behind.look_again();
-            match self.try_change(tree, hint, key, action, is_row)? {
+            match self.try_change(tree, hint, key, action, rows)? {
                 Outcome::Locked(holders) => {
                     self.wait_behind(&mut queue, place, action.mode(), &holders)?;
                 }
@@ -128,14 +129,15 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Makes a change unless a transaction blocks it. `is_row`: the tree is the clustered one.
+    /// Makes a change unless a transaction blocks it. `rows`: the columns of the table whose
+    /// clustered tree this is; `None` for another index.
     pub(super) fn try_change(
         &self,
         tree: &Tree,
         hint: &mut Hint,
         key: &[u8],
         action: Action<'_>,
-        is_row: bool,
+        rows: Option<&Columns>,
     ) -> EngineResult<Outcome> {
         if key.len() > MAX_KEY {
             return Err(EngineError::RowTooBig(MAX_KEY));
@@ -169,7 +171,9 @@ impl<'a> Writer<'a> {
                 pruned: false,
             };
             let work = value::chain_of(before).is_some();
-            let ver = self.trx.push_undo(record, is_row, work, &mut change.row);
+            // Before the change is in the leaf, so that nobody sees it with an untouched key.
+            rows.into_iter().for_each(|columns| columns.touch(key));
+            let ver = self.trx.push_undo(record, rows.is_some(), work, &mut change.row);
             change.value.extend_from_slice(&ver.to_le_bytes());
             match action {
                 Action::Delete => {

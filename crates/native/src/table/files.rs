@@ -6,6 +6,7 @@
 //! ```
 
 use crate::btree::{Seek, Tree};
+use crate::columns::Columns;
 use crate::error::{Result, StorageError};
 use crate::ids::{FileId, PageId};
 use crate::mtr::Mtr;
@@ -30,6 +31,8 @@ pub(crate) struct TableFiles {
     /// Next AUTO_INCREMENT value.
     pub(crate) auto: AtomicU64,
     rows: AtomicI64,
+    /// Column groups. Beside `rows`, which every change of a row writes anyway.
+    pub(crate) columns: Columns,
     /// Next row number of a table without a primary key; 0: not read yet.
     next_row: AtomicU64,
     /// The last row inserted with a duplicate in another index than the clustered one failed.
@@ -94,6 +97,7 @@ impl TableFiles {
             indexes: RwLock::default(),
             auto: AtomicU64::new(auto.max(1)),
             rows: AtomicI64::new(rows as i64),
+            columns: Columns::default(),
             next_row: AtomicU64::new(0),
             expects_duplicates: AtomicBool::new(false),
             since: AtomicU64::new(0),

@@ -8,8 +8,8 @@ use crate::engine::Shared;
 use crate::sync::atomic::Ordering;
 use crate::trx::NativeTrx;
 use selkie_engine::{
-    Bound, Cursor, EngineError, EngineResult, EngineTrx, IndexCodec, InsertInfo, NoWait,
-    RangeEstimate, RowSet, Scan, StatementContext, Table, TableDef, TableStatistics,
+    Bound, ColumnSource, Cursor, EngineError, EngineResult, EngineTrx, IndexCodec, InsertInfo,
+    NoWait, RangeEstimate, RowSet, Scan, StatementContext, Table, TableDef, TableStatistics,
     next_in_series,
 };
 use selkie_types::ByteRows;
@@ -226,6 +226,11 @@ impl Table for NativeTable {
         context: &dyn StatementContext,
     ) -> EngineResult<Vec<String>> {
         self.check_all(own_trx(trx)?, context)
+    }
+
+    fn columns(&self) -> Option<&dyn ColumnSource> {
+        // Damaged pages are skipped by cursors only.
+        (!self.shared.storage.salvages()).then_some(self)
     }
 
     fn reclaim(&self, context: &dyn StatementContext) -> EngineResult<u64> {

@@ -3,6 +3,7 @@
 //! A row that fails leaves no trace (ENG-1). A unique index is checked under a mutex of the key
 //! (I26).
 
+use super::TableFiles;
 use super::entry::{Action, Outcome, Queue, Writer};
 use super::handle::NativeTable;
 use super::next_key::behind;
@@ -153,7 +154,8 @@ impl NativeTable {
     ) -> EngineResult<()> {
         self.row_body(key, row, &mut tools.body)?;
         let action = Action::Insert { body: &tools.body, auto };
-        let outcome = writer.change(&self.files.clustered, &mut tools.row, key, action, true);
+        let TableFiles { clustered, columns, .. } = &*self.files;
+        let outcome = writer.change(clustered, &mut tools.row, key, action, Some(columns));
         if let Ok(Outcome::Done(_)) = outcome {
             self.files.add_rows(1);
             return Ok(());
@@ -186,7 +188,7 @@ impl NativeTable {
                     return Err(EngineError::DuplicateKey { index: at, row: 0, existing });
                 }
                 Rival::Locked(holders, key) => (holders, Some(key)),
-                Rival::Nobody => match writer.try_change(tree, hint, &entry.key, action, false)? {
+                Rival::Nobody => match writer.try_change(tree, hint, &entry.key, action, None)? {
                     Outcome::Done(_) => return Ok(()),
                     Outcome::Gap(holders) => (holders, None),
                     Outcome::Locked(holders) => (holders, Some(entry.key.clone())),

@@ -3,6 +3,9 @@
 
 mod build;
 mod check;
+mod column_build;
+mod column_check;
+mod column_reader;
 mod cursor;
 mod delete;
 mod entry;

@@ -1,6 +1,7 @@
 //! Updates of rows: in place, or as delete and insert if their clustered key changes. An index
 //! whose key and covering entry stay the same is not changed.
 
+use super::TableFiles;
 use super::entry::{Action, Outcome, Writer};
 use super::handle::NativeTable;
 use super::insert::{Tools, numbered, undo_row};
@@ -49,8 +50,8 @@ impl NativeTable {
         let key = key.as_deref().unwrap_or(at);
         let auto = self.ahead_of_counter(row)?;
         let before = if moves {
-            let clustered = &self.files.clustered;
-            match writer.change(clustered, &mut tools.row, at, Action::Delete, true)? {
+            let TableFiles { clustered, columns, .. } = &*self.files;
+            match writer.change(clustered, &mut tools.row, at, Action::Delete, Some(columns))? {
                 Outcome::Done(before) => {
                     self.files.add_rows(-1);
                     self.put_row(writer, tools, key, row, auto)?;
@@ -90,7 +91,8 @@ impl NativeTable {
     ) -> EngineResult<Option<Vec<u8>>> {
         self.row_body(key, row, &mut tools.body)?;
         let action = Action::Update { body: &tools.body, auto };
-        let outcome = writer.change(&self.files.clustered, &mut tools.row, key, action, true);
+        let TableFiles { clustered, columns, .. } = &*self.files;
+        let outcome = writer.change(clustered, &mut tools.row, key, action, Some(columns));
         if let Ok(Outcome::Done(before)) = outcome {
             return Ok(Some(before));
         }
@@ -114,11 +116,11 @@ impl NativeTable {
                 // I25: the same key from other bytes, 'a' and 'A' under a case-insensitive
                 // collation.
                 let action = Action::Update { body: &tools.entry.body, auto: None };
-                writer.change(tree, hint, &tools.entry.key, action, false)?;
+                writer.change(tree, hint, &tools.entry.key, action, None)?;
             }
             return Ok(());
         }
-        writer.change(tree, hint, &tools.old_entry.key, Action::Delete, false)?;
+        writer.change(tree, hint, &tools.old_entry.key, Action::Delete, None)?;
         self.insert_index_entry(writer, tools, at)
     }
 }

@@ -39,5 +39,5 @@ pub(crate) use snapshots::{Snapshot, Snapshots, YOUNG};
 pub(crate) use state::{TrxState, Waiter};
 pub(crate) use transaction::{DdlStep, NativeTrx};
 pub(crate) use undo::{Undo, seq_of};
-pub(crate) use view::{Resolved, View};
+pub(crate) use view::{Resolved, View, ViewSpec};
 pub(crate) use weight::LockKind;

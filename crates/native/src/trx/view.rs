@@ -36,11 +36,32 @@ pub(crate) struct View<'u> {
     last: Cell<(u64, bool)>,
 }
 
+/// A view without what it has looked up: each thread that reads makes its own view of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ViewSpec {
+    me: u64,
+    /// Position of the snapshot; `None`: the newest version, committed or not.
+    pub(crate) snapshot: Option<u64>,
+    own_end: u64,
+}
+
+impl ViewSpec {
+    /// The view, for reads of rows by their clustered keys.
+    pub(crate) fn view(self, undo: &Undo) -> View<'_> {
+        View::new(undo, self.me, self.snapshot, self.own_end)
+    }
+}
+
 impl<'u> View<'u> {
     pub(crate) fn new(undo: &'u Undo, me: u64, snapshot: Option<u64>, own_end: u64) -> View<'u> {
         let reclaimed = undo.reclaimed();
         let last = Cell::new((u64::MAX, false));
         View { undo, me, snapshot, reclaimed, own_end, overtakes: false, last }
+    }
+
+    /// The view without its memory.
+    pub(crate) fn spec(&self) -> ViewSpec {
+        ViewSpec { me: self.me, snapshot: self.snapshot, own_end: self.own_end }
     }
 
     /// Whether this is a snapshot older than a position of the log.

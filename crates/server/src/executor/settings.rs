@@ -7,7 +7,7 @@ use selkie_engine::Isolation;
 use selkie_exec::Session;
 use selkie_exec::session::{
     BinlogFormat, BinlogSettings, Charsets, Completion, DefaultEngines, Dml, Locks, Notes, Queries,
-    Settings, Show, Transactions,
+    Settings, Show, Transactions, UseColumns,
 };
 use selkie_expr::{TimeZone, TypeContext};
 use selkie_plan::PlanVariables;
@@ -151,6 +151,11 @@ impl Values<'_> {
         let ids = self.ids;
         Queries {
             buffer_result: self.flag(ids.sql_buffer_result),
+            columns: match self.number(ids.selkie_columns) {
+                0 => UseColumns::Off,
+                1 => UseColumns::On,
+                _ => UseColumns::Force,
+            },
             max_sort_length: self.number(ids.max_sort_length) as usize,
             max_recursive_iterations: self.number(ids.max_recursive_iterations),
             max_statement_micros: (self.vars.get(ids.max_statement_time).as_f64() * 1e6) as u64,

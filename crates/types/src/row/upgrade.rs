@@ -100,6 +100,11 @@ impl RowLayout {
         Some(new.with_earlier(earlier))
     }
 
+    /// First byte of rows of this layout.
+    pub fn version(&self) -> u8 {
+        self.version
+    }
+
     /// Whether `row`, or the start of one, was stored under an earlier version.
     #[inline]
     pub fn is_earlier(&self, row: &[u8]) -> bool {

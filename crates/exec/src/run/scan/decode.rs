@@ -13,10 +13,20 @@ use selkie_types::{
     SqlResult, SqlType, TypeKind, Value,
 };
 
+use super::columns::Block;
 use super::computed;
 use crate::run::row_filter::RowFilter;
 use crate::state::error::corrupt;
 use crate::state::parts::PREFIX;
+
+/// Rows to decode.
+#[derive(Clone, Copy)]
+enum Source<'s> {
+    /// As they are stored, or as entries of an index.
+    Rows(&'s RowSet),
+    /// Of a column group. Its columns are those of the decoder.
+    Block(&'s Block<'s>),
+}
 
 /// Decoder of the rows of one scan.
 pub(crate) struct Decoder<'r> {
@@ -156,10 +166,17 @@ impl<'r> Decoder<'r> {
     /// The column at a place, for all rows or those at positions `numbers`.
     fn column(
         &self,
-        set: &RowSet,
-        place: usize,
+        source: Source<'_>,
+        (at, place): (usize, usize),
         numbers: Option<&[u32]>,
     ) -> SqlResult<Arc<Column>> {
+        let set = match source {
+            Source::Rows(set) => set,
+            Source::Block(block) => {
+                let column = block.column(self.layout, (at, place), numbers)?;
+                return Ok(Arc::new(self.padded(column, &self.layout.columns()[place].ty)));
+            }
+        };
         let rows = self.rows(set);
         let behind = place.checked_sub(self.layout.columns().len());
         let column = match (behind.zip(self.clustered), numbers) {
@@ -202,6 +219,27 @@ impl<'r> Decoder<'r> {
         if !self.computed.is_empty() {
             return self.decode_computing(eval, set);
         }
+        self.decode_source(eval, Source::Rows(set))
+    }
+
+    /// Rows of a block that pass the filter; `None` if none passes. The decoder computes no columns
+    /// and gives no keys.
+    pub(crate) fn decode_block(
+        &self,
+        eval: &EvalContext<'_>,
+        block: &Block<'_>,
+    ) -> SqlResult<Option<Batch>> {
+        if block.len() == 0 {
+            return Ok(None);
+        }
+        Ok(self.decode_source(eval, Source::Block(block))?.map(|(batch, _)| batch))
+    }
+
+    fn decode_source(
+        &self,
+        eval: &EvalContext<'_>,
+        set: Source<'_>,
+    ) -> SqlResult<Option<(Batch, Option<Vec<u32>>)>> {
         if self.filter.is_empty() {
             return Ok(Some((self.all(set)?, None)));
         }
@@ -217,16 +255,28 @@ impl<'r> Decoder<'r> {
         Ok(Some((batch, Some(numbers))))
     }
 
-    fn all(&self, set: &RowSet) -> SqlResult<Batch> {
-        let rows = self.rows(set);
+    fn all(&self, set: Source<'_>) -> SqlResult<Batch> {
         let mut columns = Vec::with_capacity(self.places.len() + 1);
-        for (_, at) in self.given_out() {
-            columns.push(self.column(set, at, None)?);
+        for place in self.given_out() {
+            columns.push(self.column(set, place, None)?);
         }
-        if self.row_keys {
-            columns.push(Arc::new(bytes_column(&set.keys, None)));
+        columns.extend(self.keys(set, None));
+        Ok(Batch::new(columns, self.len(set)))
+    }
+
+    fn len(&self, set: Source<'_>) -> usize {
+        match set {
+            Source::Rows(set) => self.rows(set).len(),
+            Source::Block(block) => block.len(),
         }
-        Ok(Batch::new(columns, rows.len()))
+    }
+
+    /// The clustered keys, if they are given out.
+    fn keys(&self, set: Source<'_>, numbers: Option<&[u32]>) -> Option<Arc<Column>> {
+        match set {
+            Source::Rows(set) if self.row_keys => Some(Arc::new(bytes_column(&set.keys, numbers))),
+            Source::Rows(_) | Source::Block(_) => None,
+        }
     }
 
     fn is_filtered(&self, column: usize) -> bool {
@@ -234,34 +284,31 @@ impl<'r> Decoder<'r> {
     }
 
     /// The columns the filter reads; other columns are NULL placeholders.
-    fn filter_batch(&self, set: &RowSet) -> SqlResult<Batch> {
-        let rows = self.rows(set);
-        let nothing = Arc::new(Column::nulls(Physical::Int, 0, rows.len()));
+    fn filter_batch(&self, set: Source<'_>) -> SqlResult<Batch> {
+        let rows = self.len(set);
+        let nothing = Arc::new(Column::nulls(Physical::Int, 0, rows));
         let mut columns = Vec::with_capacity(self.places.len());
         for (column, &at) in self.places.iter().enumerate() {
             columns.push(match self.is_filtered(column) {
-                true => self.column(set, at, None)?,
+                true => self.column(set, (column, at), None)?,
                 false => nothing.clone(),
             });
         }
-        Ok(Batch::new(columns, rows.len()))
+        Ok(Batch::new(columns, rows))
     }
 
     /// Decodes the remaining columns for the rows that passed.
-    fn finish(&self, set: &RowSet, first: Batch, numbers: Option<&[u32]>) -> SqlResult<Batch> {
-        let rows = self.rows(set);
+    fn finish(&self, set: Source<'_>, first: Batch, numbers: Option<&[u32]>) -> SqlResult<Batch> {
         let mut columns = Vec::with_capacity(self.places.len() + 1);
         for (column, at) in self.given_out() {
             columns.push(match (self.is_filtered(column), numbers) {
                 (true, None) => first.column(column).clone(),
                 (true, Some(numbers)) => Arc::new(first.column(column).gather(numbers)),
-                (false, _) => self.column(set, at, numbers)?,
+                (false, _) => self.column(set, (column, at), numbers)?,
             });
         }
-        if self.row_keys {
-            columns.push(Arc::new(bytes_column(&set.keys, numbers)));
-        }
-        Ok(Batch::new(columns, numbers.map_or(rows.len(), <[u32]>::len)))
+        columns.extend(self.keys(set, numbers));
+        Ok(Batch::new(columns, numbers.map_or(self.len(set), <[u32]>::len)))
     }
 }
 

@@ -91,11 +91,24 @@ pub struct Dml {
     pub found_rows: bool,
 }
 
+/// Whether tables are read by column groups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UseColumns {
+    /// Never.
+    Off,
+    /// As far as ANALYZE TABLE has built groups.
+    On,
+    /// Of every table: groups are built when it is read. For tests.
+    Force,
+}
+
 /// Variables of queries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Queries {
     /// `sql_buffer_result`.
     pub buffer_result: bool,
+    /// `selkie_columns`.
+    pub columns: UseColumns,
     /// `max_sort_length`.
     pub max_sort_length: usize,
     /// `max_recursive_iterations`.
@@ -216,6 +229,7 @@ impl Default for Queries {
     fn default() -> Self {
         Self {
             buffer_result: false,
+            columns: UseColumns::Off,
             max_sort_length: 1024,
             max_recursive_iterations: 1000,
             max_statement_micros: 0,

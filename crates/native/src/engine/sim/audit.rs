@@ -8,8 +8,11 @@ use crate::btree::{Seek, Tree};
 use crate::disk::{Disk, sim::SimDisk};
 use crate::ids::{FileId, PAGE_SIZE, PageId};
 use crate::page::{HEADER_LEN, get_u32};
-use crate::table::value;
-use selkie_engine::{Engine, EngineResult, EngineTrx, Isolation, NoWait, RowSet, Scan, Table};
+use crate::table::{NativeTable, own_trx, value};
+use selkie_engine::{
+    ColumnSource, ColumnSpec, Engine, EngineResult, EngineTrx, Isolation, NoWait, RowSet, Scan,
+    Table,
+};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -21,6 +24,34 @@ pub(super) fn read(table: &dyn Table, trx: &dyn EngineTrx) -> EngineResult<BTree
     let rows: BTreeSet<Vec<u8>> = out.rows.iter().map(<[u8]>::to_vec).collect();
     assert_eq!(rows.len(), out.rows.len(), "a scan gave a row twice");
     Ok(rows)
+}
+
+/// Checks that the column groups of a table give the rows that `trx` sees, and that the rows of
+/// touched keys are among them.
+pub(super) fn same_by_columns(table: &NativeTable, trx: &dyn EngineTrx) -> EngineResult<()> {
+    let wrong = table.check_columns(own_trx(trx)?, &NoWait)?;
+    assert!(wrong.is_empty(), "{wrong:?}");
+    let expected = read(table, trx)?;
+    let reader = table.open_columns(trx, &NoWait, ColumnSpec::default())?;
+    let mut count = 0;
+    for part in 0..reader.parts() {
+        let (mut set, mut at) = (RowSet::default(), Vec::new());
+        let Some(view) = reader.group(part) else {
+            let mut cursor = reader.rows(part)?;
+            while cursor.next_batch(&mut set, 50)? {}
+            count += set.count();
+            continue;
+        };
+        let middle = view.rows / 2;
+        reader.patches(&view, (0, middle), &mut set, &mut at)?;
+        if middle < view.rows {
+            reader.patches(&view, (middle, view.rows), &mut set, &mut at)?;
+        }
+        assert!(at.is_sorted() && set.rows.iter().all(|row| expected.contains(row)));
+        count += set.count() + view.rows as usize - view.touched.dead.count_ones();
+    }
+    assert_eq!(count, expected.len(), "rows of table {} by columns", table.def.id);
+    Ok(())
 }
 
 /// Whether `found` are the rows of a table with the changes of `overlay`.

@@ -3,15 +3,16 @@
 
 use super::super::contract::NativeEngine;
 use super::super::rider_model::{RiderLog, TestRider};
-use super::audit::{read, same_rows};
+use super::audit::{read, same_by_columns, same_rows};
 use super::model::{BY_NAME, Db, Model, Overlay, TableState, is_keyed, new_def, toggled};
 use super::work::{Statement, new_row};
 use crate::disk::sim::Rng;
+use crate::table::NativeTable;
 use crate::trx::undo_losers_step;
 use selkie_engine::testing::rows_of;
 use selkie_engine::{
-    Engine, EngineError, EngineResult, EngineTrx, Isolation, Lsn, NoWait, Rider, TableDef, TableId,
-    Xid,
+    ColumnSource, Engine, EngineError, EngineResult, EngineTrx, GroupShape, Isolation, Lsn, NoWait,
+    Rider, TableDef, TableId, Xid,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -65,6 +66,9 @@ impl<'a> Sessions<'a> {
         if self.rng.chance(3) {
             return self.append();
         }
+        if self.rng.chance(6) {
+            return self.columns();
+        }
         if self.rng.chance(10) {
             undo_losers_step(self.engine.shared())?;
         }
@@ -81,6 +85,44 @@ impl<'a> Sessions<'a> {
             (Some(false), 80..93) => self.commit(who),
             (Some(_), _) => self.rollback(who),
         }
+    }
+
+    /// Builds column groups of a table, or drops one, and compares all groups with the rows that
+    /// each open transaction sees.
+    fn columns(&mut self) -> EngineResult<()> {
+        let Some(id) = self.pick_table() else { return Ok(()) };
+        let def = self.model.now().tables[&id].def.clone();
+        let shared = self.engine.shared();
+        let Ok(files) = shared.table_files(id) else { return Ok(()) };
+        let table = NativeTable::new(shared.clone(), files.clone(), def)?;
+        let shape = GroupShape { rows: 1 + self.rng.below(20) as u32, least: 1 };
+        let at = self.rng.below(SESSIONS as u64 + 1) as usize;
+        match self.rng.below(4) {
+            0 => {
+                let directory = files.columns.directory();
+                let groups: Vec<_> =
+                    directory.regions().iter().filter_map(|r| r.group.as_ref()).collect();
+                if let Some(group) = groups.get(self.rng.below(groups.len().max(1) as u64) as usize)
+                {
+                    files.columns.remove(group);
+                }
+            }
+            1 => {
+                let open = self
+                    .open
+                    .get(&at)
+                    .filter(|open| open.uses.contains(&id) && open.branch.is_none());
+                let trx = open.map(|open| &*open.trx);
+                table.build_columns(trx, &NoWait, shape)?;
+            }
+            _ => drop(table.build_columns(None, &NoWait, shape)?),
+        }
+        let readers =
+            self.open.values().filter(|open| open.uses.contains(&id) && open.branch.is_none());
+        for open in readers {
+            same_by_columns(&table, &*open.trx)?;
+        }
+        Ok(())
     }
 
     fn begin(&mut self, who: usize) -> EngineResult<()> {
@@ -158,6 +200,12 @@ impl<'a> Sessions<'a> {
         };
         for table in db.tables.values().filter(told) {
             let rows = read(&*self.engine.open_table(&table.def)?, &*open.trx)?;
+            let shared = self.engine.shared();
+            let files = shared.table_files(table.def.id)?;
+            same_by_columns(
+                &NativeTable::new(shared.clone(), files, table.def.clone())?,
+                &*open.trx,
+            )?;
             assert!(
                 same_rows(&rows, table, &open.overlay),
                 "a snapshot of {} changed",

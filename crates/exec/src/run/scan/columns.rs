@@ -1,0 +1,186 @@
+//! Reads a table by its column groups, block by block, and the parts without groups by rows.
+//!
+//! Rows come in key order, as a scan of the rows gives them: rows of touched keys are put between
+//! the positions of their block.
+
+use selkie_column::BLOCK_ROWS;
+use selkie_engine::{
+    ColumnReader, ColumnSpec, Cursor, EngineError, EngineResult, GroupView, RowSet,
+    StatementContext, Table,
+};
+use selkie_types::{BATCH_ROWS, ByteRows, Column, RowLayout, SqlResult};
+
+use crate::run::OpenTable;
+use crate::state::error::corrupt;
+
+const _: () = assert!(BLOCK_ROWS == BATCH_ROWS, "a block is a batch");
+
+/// Rows of one block of a group.
+pub(crate) struct Block<'s> {
+    view: &'s GroupView,
+    block: usize,
+    /// Rows of touched keys in the block's range.
+    patches: &'s ByteRows,
+    /// The rows in key order: numbers of positions, then of patches. `None`: just the positions.
+    order: Option<&'s [u32]>,
+    rows: usize,
+}
+
+impl Block<'_> {
+    pub(crate) fn len(&self) -> usize {
+        self.rows
+    }
+
+    /// One of the reader's columns, which the layout has at `place`, for all rows or those with the
+    /// given numbers.
+    pub(crate) fn column(
+        &self,
+        layout: &RowLayout,
+        (at, place): (usize, usize),
+        numbers: Option<&[u32]>,
+    ) -> SqlResult<Column> {
+        let damaged = |_| corrupt(selkie_types::RowCorrupt);
+        let segment = &self.view.segments[at];
+        let mut column = segment.decode(self.block).map_err(damaged)?;
+        let Some(order) = self.order else {
+            return Ok(match numbers {
+                None => column,
+                Some(numbers) => column.gather(numbers),
+            });
+        };
+        if !self.patches.is_empty() {
+            column.append(&layout.decode(self.patches, place).map_err(corrupt)?);
+        }
+        Ok(match numbers {
+            None => column.gather(order),
+            Some(numbers) => {
+                let chosen: Vec<u32> = numbers.iter().map(|row| order[*row as usize]).collect();
+                column.gather(&chosen)
+            }
+        })
+    }
+}
+
+/// Rows that were read together.
+pub(crate) enum Piece<'s> {
+    /// Of a group.
+    Block(Block<'s>),
+    /// Of a part without a group.
+    Rows(&'s RowSet),
+}
+
+/// A part that is being read.
+enum Part<'r> {
+    Group {
+        view: GroupView,
+        /// The next block.
+        block: usize,
+    },
+    Rows(Box<dyn Cursor + 'r>),
+}
+
+/// A read of a whole table by its columns.
+pub(crate) struct ColumnParts<'r> {
+    reader: Box<dyn ColumnReader<'r> + 'r>,
+    /// Number of the next part.
+    next: usize,
+    part: Option<Part<'r>>,
+    set: RowSet,
+    /// Positions before which the patches belong.
+    at: Vec<u32>,
+    order: Vec<u32>,
+}
+
+impl<'r> ColumnParts<'r> {
+    /// Begins to read a table that has columns.
+    pub(crate) fn open(
+        open: &'r OpenTable<'r>,
+        context: &'r dyn StatementContext,
+        spec: ColumnSpec,
+    ) -> EngineResult<ColumnParts<'r>> {
+        let table: &'r dyn Table = &*open.handle.table;
+        let source = table.columns().ok_or(EngineError::Unsupported("columns"))?;
+        Ok(ColumnParts {
+            reader: source.open_columns(open.trx, context, spec)?,
+            next: 0,
+            part: None,
+            set: RowSet::default(),
+            at: Vec::new(),
+            order: Vec::new(),
+        })
+    }
+
+    /// The next rows, at least one; `None` after the last ones.
+    pub(crate) fn next(&mut self) -> EngineResult<Option<Piece<'_>>> {
+        loop {
+            match self.part.take() {
+                None if self.next == self.reader.parts() => return Ok(None),
+                None => {
+                    self.part = Some(match self.reader.group(self.next) {
+                        Some(view) => Part::Group { view, block: 0 },
+                        None => Part::Rows(self.reader.rows(self.next)?),
+                    });
+                    self.next += 1;
+                }
+                Some(Part::Rows(mut cursor)) => {
+                    self.set.clear();
+                    if cursor.next_batch(&mut self.set, BATCH_ROWS)? {
+                        self.part = Some(Part::Rows(cursor));
+                        return Ok(Some(Piece::Rows(&self.set)));
+                    }
+                }
+                Some(Part::Group { view, block }) => {
+                    if self.read_block(view, block)? {
+                        return Ok(self.block(block));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Reads a block's patches and orders its rows. False if there are no rows. A group without
+    /// positions has one block, of its patches.
+    fn read_block(&mut self, view: GroupView, block: usize) -> EngineResult<bool> {
+        let from = (block * BLOCK_ROWS) as u32;
+        if from >= view.rows && block > 0 {
+            return Ok(false);
+        }
+        let to = view.rows.min(from + BLOCK_ROWS as u32);
+        self.set.clear();
+        self.at.clear();
+        self.reader.patches(&view, (from, to), &mut self.set, &mut self.at)?;
+        put_order(&view, (from, to), &self.at, &mut self.order);
+        self.part = Some(Part::Group { view, block: block + 1 });
+        Ok(true)
+    }
+
+    fn block(&self, block: usize) -> Option<Piece<'_>> {
+        let Some(Part::Group { view, .. }) = &self.part else { return None };
+        let from = (block * BLOCK_ROWS) as u32;
+        let to = view.rows.min(from + BLOCK_ROWS as u32);
+        let is_whole = view.touched(from, to).is_empty();
+        let order = (!is_whole).then_some(&self.order[..]);
+        let rows = order.map_or((to - from) as usize, <[u32]>::len);
+        Some(Piece::Block(Block { view, block, patches: &self.set.rows, order, rows }))
+    }
+}
+
+/// Puts the numbers of live positions, counted from the first, and of patches, counted from the
+/// last position on, in key order.
+fn put_order(view: &GroupView, (from, to): (u32, u32), at: &[u32], out: &mut Vec<u32>) {
+    out.clear();
+    if view.touched(from, to).is_empty() {
+        return;
+    }
+    let rows = to - from;
+    let mut patches = at.iter().enumerate().map(|(n, at)| (rows + n as u32, *at)).peekable();
+    for position in from..to {
+        while let Some((number, _)) = patches.next_if(|(_, at)| *at <= position) {
+            out.push(number);
+        }
+        if !view.touched.is_dead(position) {
+            out.push(position - from);
+        }
+    }
+    out.extend(patches.map(|(number, _)| number));
+}

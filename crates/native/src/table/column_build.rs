@@ -1,0 +1,280 @@
+//! Builds column groups: cuts the table into key ranges, reads each at one snapshot, and encodes
+//! what it found.
+//!
+//! The snapshot is taken after the group is in the directory, and a key whose newest version it
+//! does not see is touched: so every key that changes later, or may still change, is touched.
+
+use super::handle::NativeTable;
+use super::leaf_scan::{Step, Walk};
+use super::value;
+use crate::columns::{Built, Group, Keys};
+use crate::page::get_u64;
+use crate::sync::atomic::Ordering;
+use crate::trx::{NativeTrx, Snapshot, View};
+use selkie_column::{Segment, encode};
+use selkie_engine::{EngineResult, EngineTrx, GroupShape, KeyRange, StatementContext};
+use selkie_types::{ByteRows, Column, RowLayout};
+use std::sync::Arc;
+
+/// Most touched keys of a group.
+const MOST_TOUCHED: u32 = 8192;
+/// Touched keys of a group from which on it is built anew.
+const STALE: u32 = MOST_TOUCHED / 8;
+/// Most bytes of a key, on average.
+const MOST_KEY_BYTES: usize = 64;
+/// Most bytes of a value, on average.
+const MOST_VALUE_BYTES: usize = 256;
+/// Rows that are decoded together.
+const CHUNK: usize = 4096;
+
+/// Nobody's transaction.
+const NOBODY: u64 = 0;
+
+/// A range of keys to build a group of.
+struct Stretch {
+    lower: Vec<u8>,
+    upper: Vec<u8>,
+}
+
+/// A snapshot of the builder's own, or the one of a transaction.
+struct Held<'t> {
+    table: &'t NativeTable,
+    at: u64,
+    own: Option<Snapshot>,
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.own.into_iter().for_each(|own| self.table.shared.snapshots.release(own));
+    }
+}
+
+/// The most keys that may be touched before a group of so many rows is not worth reading.
+fn limit_of(rows: u32) -> u32 {
+    (rows / 15).clamp(8, MOST_TOUCHED)
+}
+
+impl NativeTable {
+    pub(super) fn build_groups(
+        &self,
+        trx: Option<&NativeTrx>,
+        context: &dyn StatementContext,
+        shape: GroupShape,
+    ) -> EngineResult<u64> {
+        let Some(building) = self.files.columns.begin_building() else { return Ok(0) };
+        let (mut from, mut built) = (Some(Vec::new()), 0);
+        while let Some(lower) = from {
+            context.check_killed()?;
+            if self.is_memory_used_up() {
+                break;
+            }
+            let (stretch, next) = self.stretch(lower, shape)?;
+            from = next;
+            let Some(stretch) = stretch else { continue };
+            let limit = limit_of(shape.rows) as usize;
+            let memory = self.shared.counters.columns.clone();
+            let group = Arc::new(Group::new(self.def.layout.version(), limit, memory));
+            building.begin((&stretch.lower, &stretch.upper), &group);
+            let filled = self.fill(trx, context, &stretch, &group);
+            built += u64::from(building.end(&group));
+            filled?;
+        }
+        Ok(built)
+    }
+
+    /// Groups take at most as much memory as the buffer pool.
+    fn is_memory_used_up(&self) -> bool {
+        let most = self.shared.storage.pool().capacity() * crate::ids::PAGE_SIZE;
+        self.shared.counters.columns.bytes.load(Ordering::Relaxed) >= most as u64
+    }
+
+    /// The next range without a good group from `lower` on, if it has rows enough; and the key at
+    /// which to continue, if that is not the end.
+    fn stretch(
+        &self,
+        lower: Vec<u8>,
+        shape: GroupShape,
+    ) -> EngineResult<(Option<Stretch>, Option<Vec<u8>>)> {
+        let directory = self.files.columns.directory();
+        let at = directory.position_of(&lower);
+        let end = directory.upper(at).map(<[u8]>::to_vec);
+        if let Some(group) = &directory.regions()[at].group {
+            let stale = STALE.min(limit_of(shape.rows) / 2);
+            let is_good = group.version == self.def.layout.version()
+                && !group.is_full()
+                && group.touched() < stale as usize;
+            if is_good {
+                return Ok((None, end));
+            }
+            self.files.columns.remove(group);
+            // The region may have become longer: it is looked for again.
+            return Ok((None, Some(lower)));
+        }
+        let (upper, entries) = self.end_of_entries(&lower, end.as_deref(), shape.rows as usize)?;
+        let Some(upper) = upper.filter(|_| entries >= shape.least as usize && entries > 0) else {
+            return Ok((None, end));
+        };
+        let next = Some(upper.clone());
+        Ok((Some(Stretch { lower, upper }), next))
+    }
+
+    /// The key behind the first `most` entries from `lower` on, before `end`, and the number of
+    /// entries up to there. Keys that will be added behind the last entry of the table are not
+    /// covered, so that nobody has to note them.
+    fn end_of_entries(
+        &self,
+        lower: &[u8],
+        end: Option<&[u8]>,
+        most: usize,
+    ) -> EngineResult<(Option<Vec<u8>>, usize)> {
+        let range = KeyRange { start: lower.to_vec(), end: end.map(<[u8]>::to_vec) };
+        let mut walk = Walk::new(range, false);
+        let (mut entries, mut last) = (0, Vec::new());
+        while !walk.done && entries < most {
+            walk.leaf(&self.files.clustered, |node, at| {
+                entries += 1;
+                let is_last = entries == most || at + 1 == node.count();
+                if is_last {
+                    last.clear();
+                    node.put_key(at, &mut last);
+                }
+                if entries == most { Step::Stop } else { Step::Next }
+            })?;
+        }
+        if entries == 0 {
+            return Ok((end.map(<[u8]>::to_vec), 0));
+        }
+        if entries < most
+            && let Some(end) = end
+        {
+            return Ok((Some(end.to_vec()), entries));
+        }
+        last.push(0);
+        Ok((Some(last), entries))
+    }
+
+    fn snapshot(&self, trx: Option<&NativeTrx>) -> EngineResult<Held<'_>> {
+        match trx {
+            Some(trx) => {
+                let at = trx.take_snapshot()?.map_or(0, |lsn| lsn.0);
+                self.view_of(trx)?;
+                Ok(Held { table: self, at, own: None })
+            }
+            None => {
+                let own = self.shared.snapshots.take(self.shared.storage.log());
+                Ok(Held { table: self, at: own.lsn, own: Some(own) })
+            }
+        }
+    }
+
+    /// Fills a group with the rows of its range, unless they cannot be encoded.
+    fn fill(
+        &self,
+        trx: Option<&NativeTrx>,
+        context: &dyn StatementContext,
+        stretch: &Stretch,
+        group: &Group,
+    ) -> EngineResult<()> {
+        let held = self.snapshot(trx)?;
+        let view = View::new(&self.shared.undo, NOBODY, Some(held.at), 0);
+        let range = KeyRange { start: stretch.lower.clone(), end: Some(stretch.upper.clone()) };
+        let mut walk = Walk::new(range, false);
+        let mut rows = Rows::new(&self.def.layout);
+        while !walk.done {
+            context.check_killed()?;
+            let mut failed = false;
+            walk.leaf(&self.files.clustered, |node, at| {
+                let value = node.value(at);
+                if !view.sees(get_u64(value, 0)) {
+                    group.touch(&node.key(at));
+                    return Step::Next;
+                }
+                if value::is_deleted(value) {
+                    return Step::Next;
+                }
+                node.put_key(at, rows.keys.buffer());
+                rows.keys.end_row();
+                failed = !rows.push(value);
+                if failed { Step::Stop } else { Step::Next }
+            })?;
+            if failed || group.is_full() || !rows.decode(CHUNK)? {
+                return Ok(());
+            }
+        }
+        if !rows.decode(1)? {
+            return Ok(());
+        }
+        group.fill(rows.encode(held.at));
+        Ok(())
+    }
+}
+
+/// Rows on their way into a group.
+struct Rows<'l> {
+    layout: &'l RowLayout,
+    keys: ByteRows,
+    /// Rows that are not decoded yet.
+    chunk: ByteRows,
+    /// By position; `None`: the column cannot be in the group.
+    columns: Vec<Option<Column>>,
+    decoded: usize,
+}
+
+impl<'l> Rows<'l> {
+    fn new(layout: &'l RowLayout) -> Rows<'l> {
+        let column = |at: usize| {
+            let ty = &layout.columns()[at].ty;
+            Some(Column::new(ty.physical(), ty.decimals, 0))
+        };
+        Rows {
+            layout,
+            keys: ByteRows::default(),
+            chunk: ByteRows::default(),
+            columns: (0..layout.columns().len()).map(column).collect(),
+            decoded: 0,
+        }
+    }
+
+    /// Takes the value of an entry; false if it cannot be in a group. The part of a long row that
+    /// is not in the leaf is not read: then the columns of variable length are left out.
+    fn push(&mut self, value: &[u8]) -> bool {
+        let row = value::row_start(value);
+        if value::tag(value) & value::LONG != 0 {
+            for (at, column) in self.columns.iter_mut().enumerate() {
+                column.take_if(|_| !self.layout.is_fixed(at));
+            }
+            if row.len() < self.layout.fixed_bytes() || self.layout.is_earlier(row) {
+                return false;
+            }
+        }
+        super::rows::push_row(self.layout, row, usize::MAX, &mut self.chunk).is_ok()
+    }
+
+    /// Decodes the rows taken, once they are as many as `least`. False if the keys are too long.
+    fn decode(&mut self, least: usize) -> EngineResult<bool> {
+        if self.chunk.len() < least {
+            return Ok(true);
+        }
+        self.decoded += self.chunk.len();
+        for (at, column) in self.columns.iter_mut().enumerate() {
+            let Some(column_so_far) = column else { continue };
+            column_so_far.append(&self.layout.decode(&self.chunk, at)?);
+            column.take_if(|column| column.memory() > self.decoded * MOST_VALUE_BYTES * 2);
+        }
+        self.chunk.clear();
+        Ok(self.keys.data().len() <= self.keys.len() * MOST_KEY_BYTES)
+    }
+
+    fn encode(self, at: u64) -> Built {
+        let segment = |column: Option<Column>| {
+            let column = column.filter(|column| !column.is_empty())?;
+            let segment: Segment = encode(&column);
+            (segment.bytes().len() <= column.len() * MOST_VALUE_BYTES).then(|| Arc::new(segment))
+        };
+        Built {
+            at,
+            keys: Keys::new(&self.keys),
+            segments: self.columns.into_iter().map(segment).collect(),
+        }
+    }
+}
