@@ -213,7 +213,7 @@ impl Ddl<'_> {
     pub(super) fn replace_own(&mut self, old: &TableInfo, new: TableInfo) -> SqlResult<()> {
         self.session.frame.temporary.replace(old, Arc::new(new));
         self.instance.close_table(old.def.id);
-        drop_storage_now(&**self.instance.engine_of(old)?, old.def.id)
+        drop_storage_now(self.instance, old)
     }
 
     /// Drops an existing table whose name is locked.

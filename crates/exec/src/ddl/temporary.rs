@@ -63,7 +63,7 @@ impl Ddl<'_> {
             Ok(is_logged) => is_logged,
             Err(error) => {
                 self.instance.close_table(table.def.id);
-                drop_storage_now(&**self.instance.engine_of(&table)?, table.def.id)?;
+                drop_storage_now(self.instance, &table)?;
                 return Err(error);
             }
         };

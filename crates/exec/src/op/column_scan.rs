@@ -39,7 +39,8 @@ pub(super) fn open<'r>(
 fn is_plain(env: Env<'_>, plan: &Plan) -> bool {
     let one_by_one = env.rt.examined.is_limited() || env.rt.row_by_row || plan.row_goal;
     matches!(plan.access, Access::Full { reverse: false })
-        && plan.lock == LockMode::None
+        && plan.lock.mode == LockMode::None
+        && plan.parts.is_none()
         && plan.computed.is_empty()
         && !(plan.row_keys || plan.feeds_update || one_by_one)
 }
