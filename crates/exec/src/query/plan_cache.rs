@@ -147,8 +147,8 @@ impl PlanCache {
         entries.keep(self.shape.bytes.as_slice().into(), entry);
     }
 
-    /// Stores a statement of the current key, in place of those that no longer hold or that have the
-    /// same fixed literals.
+    /// Stores a statement of the current key, in place of those that no longer hold or that have
+    /// the same fixed literals.
     pub(crate) fn keep(&mut self, instance: &Instance, session: &Session, kept: Arc<Kept>) {
         let mut variants = match self.find() {
             Some(Entry::Kept(variants)) => std::mem::take(variants),
