@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use crate::lenient::{Boolean, Natural};
-use crate::strict::Strict;
-use crate::{Dialect, Rules, SyntaxError};
+use crate::strict::{self, Strict};
+use crate::{Dialect, Posting, Rules, SyntaxError};
 
 /// The mode of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +25,56 @@ pub struct Hit {
     pub document: usize,
     /// Its rank. It may be negative.
     pub rank: f32,
+}
+
+/// A stored index, as one search sees it.
+pub trait Index {
+    /// Its errors.
+    type Error;
+
+    /// Number of documents of the table.
+    fn documents(&self) -> u64;
+
+    /// Calls `each` with the word of a key and its documents in order; with all words whose keys
+    /// begin with `key`, in order, if it is a prefix.
+    fn lists(
+        &mut self,
+        key: &[u8],
+        is_prefix: bool,
+        each: &mut dyn FnMut(&[u8], &[Posting]),
+    ) -> Result<(), Self::Error>;
+
+    /// Calls `each` with the texts of documents.
+    fn texts(
+        &mut self,
+        documents: &[u64],
+        each: &mut dyn FnMut(u64, &[&[u8]]),
+    ) -> Result<(), Self::Error>;
+}
+
+/// An error of a search in an index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SearchError<E> {
+    /// The query violates the grammar.
+    Syntax(SyntaxError),
+    /// The index cannot be read.
+    Index(E),
+}
+
+/// The hits of a query in a strict index, the best first, then by the number of the document.
+pub fn search_index<I: Index>(
+    rules: &Arc<Rules>,
+    query: &[u8],
+    mode: Mode,
+    index: &mut I,
+) -> Result<Vec<Hit>, SearchError<I::Error>> {
+    let mut hits = strict::search(rules, query, mode, index)?;
+    sort(&mut hits);
+    Ok(hits)
+}
+
+fn sort(hits: &mut [Hit]) {
+    hits.sort_by(|a, b| b.rank.total_cmp(&a.rank).then(a.document.cmp(&b.document)));
 }
 
 /// A search.
@@ -67,7 +117,7 @@ impl Search {
             State::Natural(search) => search.hits(),
             State::Boolean(search) => return search.hits(),
         };
-        hits.sort_by(|a, b| b.rank.total_cmp(&a.rank).then(a.document.cmp(&b.document)));
+        sort(&mut hits);
         hits
     }
 }

@@ -4,9 +4,12 @@
 mod compile;
 mod evaluate;
 mod expand;
+mod indexed;
 mod lexer;
 mod parse;
 mod scan;
+
+pub(crate) use self::indexed::search;
 
 use std::sync::Arc;
 

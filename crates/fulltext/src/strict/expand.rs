@@ -44,6 +44,21 @@ impl Expansion {
         self.documents.push(document);
     }
 
+    /// Adds a word with its documents and the number of occurrences in each.
+    pub(super) fn add_word(&mut self, key: &[u8], list: &[(usize, u32)]) {
+        let word = self.words.len();
+        if self.words.insert(key.into(), word).is_some() {
+            return;
+        }
+        self.counts.push(list.len() as u64);
+        for (document, occurrences) in list {
+            if self.documents.len() <= *document {
+                self.documents.resize_with(document + 1, HashMap::new);
+            }
+            self.documents[*document].insert(word, *occurrences);
+        }
+    }
+
     /// The hits of the expanded query. `found` are those of the query itself, with its words that
     /// count for them, and `times` says how often each of its words was looked up.
     ///

@@ -2,7 +2,7 @@
 //! Ranks are written with as many digits as tell neighbouring numbers apart.
 
 use crate::rules::testing::{hits, rules};
-use crate::{Dialect, Mode, Search};
+use crate::{Dialect, Index, Mode, Posting, Search, SearchError, Words, search_index};
 
 fn search(query: &str, mode: Mode) -> Result<String, String> {
     hits(Dialect::Strict, query, mode)
@@ -93,6 +93,78 @@ proptest::proptest! {
         if let Ok(mut search) = Search::new(rules(Dialect::Strict).into(), query.as_bytes(), Mode::Boolean) {
             search.add(&[b"aaa bbb", b"ccc"]);
             search.hits();
+        }
+    }
+}
+
+/// An index in memory over documents with numbers from 0.
+#[derive(Default)]
+struct Stored {
+    lists: std::collections::BTreeMap<Vec<u8>, Vec<Posting>>,
+    texts: Vec<String>,
+}
+
+impl Index for Stored {
+    type Error = ();
+
+    fn documents(&self) -> u64 {
+        self.texts.len() as u64
+    }
+
+    fn lists(
+        &mut self,
+        key: &[u8],
+        is_prefix: bool,
+        each: &mut dyn FnMut(&[u8], &[Posting]),
+    ) -> Result<(), ()> {
+        for (word, list) in self.lists.range(key.to_vec()..) {
+            if word == key || is_prefix && word.starts_with(key) {
+                each(word, list);
+            }
+        }
+        Ok(())
+    }
+
+    fn texts(
+        &mut self,
+        documents: &[u64],
+        each: &mut dyn FnMut(u64, &[&[u8]]),
+    ) -> Result<(), ()> {
+        let text = |document: &u64| self.texts[*document as usize].as_bytes();
+        documents.iter().for_each(|document| each(*document, &[text(document)]));
+        Ok(())
+    }
+}
+
+impl Stored {
+    fn new(rules: &std::sync::Arc<crate::Rules>, texts: Vec<String>) -> Self {
+        let mut words = Words::new(rules.clone());
+        let each = texts.iter().enumerate();
+        each.for_each(|(number, text)| words.add(number as u64, &[text.as_bytes()]));
+        let lists = words.take().into_iter().map(|(key, list)| (key.into_vec(), list));
+        Self { lists: lists.collect(), texts }
+    }
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn an_index_gives_the_same_hits(
+        texts in proptest::collection::vec("[aAbc]{2,3}( [abc]{2,4}){0,6}", 0..8),
+        query in "([-+<>~]?(\\(|\"?[abc]{2,4})[*]?(\\)|\"|\"@3)? ?){1,5}",
+        mode in 0..3usize,
+    ) {
+        let mode = [Mode::Natural, Mode::Boolean, Mode::Expansion][mode];
+        let rules = std::sync::Arc::new(rules(Dialect::Strict));
+        let mut stored = Stored::new(&rules, texts.clone());
+        let found = search_index(&rules, query.as_bytes(), mode, &mut stored);
+        match Search::new(rules, query.as_bytes(), mode) {
+            Err(error) => proptest::prop_assert_eq!(found, Err(SearchError::Syntax(error))),
+            Ok(mut search) => {
+                texts.iter().for_each(|text| search.add(&[text.as_bytes()]));
+                proptest::prop_assert_eq!(found, Ok(search.hits()));
+            }
         }
     }
 }
