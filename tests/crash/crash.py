@@ -30,7 +30,8 @@ SCHEMA = [
     """CREATE TABLE crash.ledger (
         id BIGINT AUTO_INCREMENT PRIMARY KEY, worker INT NOT NULL, seq INT NOT NULL,
         part INT NOT NULL, payload LONGTEXT NOT NULL, checksum BIGINT NOT NULL,
-        UNIQUE KEY place (worker, seq, part), KEY by_checksum (checksum))""",
+        UNIQUE KEY place (worker, seq, part), KEY by_checksum (checksum),
+        FULLTEXT KEY words (payload))""",
     "CREATE TABLE crash.counters (worker INT PRIMARY KEY, n INT NOT NULL, KEY by_n (n))",
     "CREATE TABLE crash.accounts (id INT PRIMARY KEY, money INT NOT NULL, KEY by_money (money))",
     "CREATE TABLE crash.bulk (id INT PRIMARY KEY, n INT NOT NULL, filler VARCHAR(200), KEY by_n (n))",
@@ -72,7 +73,8 @@ class Writer(Session):
         connection.begin()
         for part in range(2):
             size = 30_000 if self.random.random() < 0.05 else 400
-            payload = self.random.choice("abcdefgh") * self.random.randrange(10, size)
+            payload = f"worker{self.number} seq{self.seq} part{part} "
+            payload += self.random.choice("abcdefgh") * self.random.randrange(10, size)
             checksum = zlib.crc32(payload.encode())
             cursor.execute(
                 "INSERT INTO crash.ledger (worker, seq, part, payload, checksum)"
@@ -113,6 +115,7 @@ class Definer(Session):
         cursor.execute(f"INSERT INTO {name} (a, b) VALUES (1, 'one'), (2, 'two')")
         changes = [
             f"ALTER TABLE {name} ADD INDEX by_a (a)",
+            f"ALTER TABLE {name} ADD FULLTEXT INDEX words (b)",
             f"ALTER TABLE {name} ADD COLUMN c INT DEFAULT 7",
             f"ALTER TABLE {name} ADD UNIQUE INDEX by_b (b), MODIFY a BIGINT",
             f"RENAME TABLE {name} TO {name}r",
