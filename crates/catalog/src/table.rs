@@ -5,7 +5,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use selkie_engine::{ColumnDef, IndexDef, IndexKind, IndexPart, Personality, TableDef, TableId};
+use selkie_engine::{
+    ColumnDef, IndexDef, IndexKind, IndexPart, Personality, TableDef, TableId, TextDef, TextRules,
+};
 use selkie_expr::NamedTable;
 use selkie_types::{CollationId, RowVersion, SqlType, Value};
 use serde::{Deserialize, Serialize};
@@ -157,7 +159,7 @@ pub struct IndexInfo {
     pub key_block_size: u64,
 }
 
-/// A FULLTEXT index: words of texts, which no engine stores.
+/// A FULLTEXT index: words of texts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TextIndex {
     /// Id, name and columns. The id is never that of another index of the table.
@@ -168,6 +170,17 @@ pub struct TextIndex {
     pub stopwords: bool,
     /// The table of stopwords, `db/table`; none for the built-in list.
     pub stopword_table: Option<Box<str>>,
+    /// The rules by which the engine keeps it; none if it does not, so that searches read rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rules: Option<TextRules>,
+}
+
+impl TextIndex {
+    /// Those of `all` that the engine keeps, as it sees them.
+    pub fn kept(all: &[Self]) -> Vec<TextDef> {
+        let text = |of: &Self| Some(TextDef { index: of.def.clone(), rules: of.rules.clone()? });
+        all.iter().filter_map(text).collect()
+    }
 }
 
 /// A table-level CHECK.
@@ -204,7 +217,7 @@ pub struct TableInfo {
     pub columns: Vec<ColumnInfo>,
     /// One per index of `def`.
     pub indexes: Vec<IndexInfo>,
-    /// FULLTEXT indexes, which `def` does not have.
+    /// FULLTEXT indexes; `def` has those that the engine keeps.
     pub fulltext: Vec<TextIndex>,
     /// Table-level CHECKs.
     pub checks: Vec<CheckInfo>,
@@ -376,6 +389,7 @@ impl TableInfo {
             layout: TableDef::layout_of(&defs),
             columns: defs,
             indexes,
+            texts: Vec::new(),
             auto_increment: columns.iter().position(|c| c.auto_increment),
         }
     }
@@ -424,6 +438,7 @@ impl StoredTable {
     ) -> TableInfo {
         let mut def = TableInfo::make_def(id, schema, name, &self.columns, self.index_defs);
         def.layout = def.layout.with_earlier(self.row_versions);
+        def.texts = TextIndex::kept(&self.fulltext);
         TableInfo {
             def: Arc::new(def),
             kind: self.kind,

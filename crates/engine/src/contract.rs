@@ -11,7 +11,7 @@ use selkie_types::ByteRows;
 
 use crate::{
     ColumnSource, EngineError, EngineObserver, EngineResult, IndexId, Inspection, LockDetail,
-    Personality, Rider, TableDef, TableId,
+    Personality, Rider, TableDef, TableId, TextSearch,
 };
 
 /// A byte position in an engine's log; commits are ordered by it.
@@ -211,7 +211,19 @@ pub trait Engine: Send + Sync {
         position: usize,
     ) -> EngineResult<()>;
 
-    /// Removes an index of a table once `trx` has committed.
+    /// Builds the full-text index at `position` of [`TableDef::texts`]; otherwise as
+    /// [`Self::create_index`].
+    fn create_text_index(
+        &self,
+        _trx: &dyn EngineTrx,
+        _context: &dyn StatementContext,
+        _def: &Arc<TableDef>,
+        _position: usize,
+    ) -> EngineResult<()> {
+        Err(EngineError::Unsupported("a full-text index"))
+    }
+
+    /// Removes an index of a table, of whatever kind, once `trx` has committed.
     fn drop_index(&self, trx: &dyn EngineTrx, table: TableId, index: IndexId) -> EngineResult<()>;
 
     /// A handle on an existing table under `def`. Handles are cheap and may be kept as long as the
@@ -537,6 +549,16 @@ pub trait Table: Send + Sync {
         keys: &ByteRows,
         out: &mut RowSet,
     ) -> EngineResult<()>;
+
+    /// Begins a search in the full-text index at `position` of [`TableDef::texts`].
+    fn search_text<'a>(
+        &'a self,
+        _trx: &'a dyn EngineTrx,
+        _context: &'a dyn StatementContext,
+        _position: usize,
+    ) -> EngineResult<Box<dyn TextSearch + 'a>> {
+        Err(EngineError::Unsupported("a full-text index"))
+    }
 
     /// Inserts rows. An AUTO_INCREMENT column has its final value; the counter follows it.
     fn insert(

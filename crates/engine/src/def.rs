@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use selkie_types::{RowLayout, SqlType};
+use selkie_types::{CollationId, RowLayout, SqlType};
 use serde::{Deserialize, Serialize};
 
 /// Permanent identity of a table: never given twice, also not after a drop or a restart.
@@ -43,7 +43,7 @@ pub enum IndexKind {
     Unique,
     /// Keys may repeat.
     Plain,
-    /// Words of texts. Engines store none.
+    /// Words of texts: [`TextDef`].
     Fulltext,
 }
 
@@ -94,6 +94,49 @@ impl IndexDef {
     }
 }
 
+/// Words that a full-text index does not keep.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum StopwordList {
+    /// None.
+    None,
+    /// The built-in list.
+    #[default]
+    Builtin,
+    /// A list of its own.
+    Words {
+        /// The collation under which words are compared with it.
+        collation: CollationId,
+        /// The words.
+        words: Vec<Box<[u8]>>,
+    },
+}
+
+/// Rules by which a full-text index chooses its words. They stay what they were at its creation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TextRules {
+    /// Least length of a word in characters.
+    pub least: u32,
+    /// Greatest length of a word in characters.
+    pub most: u32,
+    /// Words that are not kept.
+    pub stopwords: StopwordList,
+}
+
+impl Default for TextRules {
+    fn default() -> Self {
+        Self { least: 3, most: 84, stopwords: StopwordList::Builtin }
+    }
+}
+
+/// A full-text index that the engine keeps.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TextDef {
+    /// Identity and columns. The id is never that of another index of the table.
+    pub index: IndexDef,
+    /// Its rules.
+    pub rules: TextRules,
+}
+
 /// A table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableDef {
@@ -107,6 +150,8 @@ pub struct TableDef {
     pub columns: Vec<ColumnDef>,
     /// Indexes; a primary key is first.
     pub indexes: Vec<IndexDef>,
+    /// Full-text indexes that the engine keeps.
+    pub texts: Vec<TextDef>,
     /// Position of the AUTO_INCREMENT column.
     pub auto_increment: Option<usize>,
     /// The stored form of rows. It follows from `columns`.

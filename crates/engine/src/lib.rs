@@ -37,6 +37,7 @@ mod rider;
 mod stripe;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod text;
 
 pub use ahead::{CACHE_LINE, count_of, fetch_ahead};
 pub use blocking::{WaitObserver, blocking, going_on, note_waits, noted_wait, observe_waits};
@@ -49,7 +50,10 @@ pub use contract::{
     LockWait, Lsn, NoWait, PreparedTrx, RangeEstimate, RowSet, Scan, StatementContext, Table,
     TableStatistics, WaitKind, Xid,
 };
-pub use def::{ColumnDef, IndexDef, IndexId, IndexKind, IndexPart, TableDef, TableId};
+pub use def::{
+    ColumnDef, IndexDef, IndexId, IndexKind, IndexPart, StopwordList, TableDef, TableId, TextDef,
+    TextRules,
+};
 pub use error::{EngineError, EngineResult};
 pub use inspect::{
     Deadlock, DeadlockParty, EngineObserver, Inspection, LockDetail, LockExtent, LockInfo,
@@ -66,3 +70,4 @@ pub use personality::{
 pub use range::KeyRange;
 pub use rider::{Refusal, Rider, RiderFiles};
 pub use stripe::{OwnLines, Parts};
+pub use text::{TextList, TextSearch, WantedWords};

@@ -58,6 +58,16 @@ impl Engine for NamedEngine {
         self.storage.create_index(trx, context, def, position)
     }
 
+    fn create_text_index(
+        &self,
+        trx: &dyn EngineTrx,
+        context: &dyn StatementContext,
+        def: &Arc<TableDef>,
+        position: usize,
+    ) -> EngineResult<()> {
+        self.storage.create_text_index(trx, context, def, position)
+    }
+
     fn drop_index(&self, trx: &dyn EngineTrx, table: TableId, index: IndexId) -> EngineResult<()> {
         self.storage.drop_index(trx, table, index)
     }

@@ -39,6 +39,7 @@ use std::cell::RefCell;
 use std::time::Duration;
 
 use selkie_catalog::{Namespace, Snapshot, TableInfo};
+use selkie_engine::{StopwordList, TextRules};
 use selkie_expr::{EvalContext, VariableScope};
 use selkie_plan::define::{DefineContext, StopwordSettings};
 use selkie_sql::ast::{AlterAlgorithm, LockWait, Statement, StoredKind, TableName};
@@ -53,6 +54,7 @@ use crate::query::execution::{Execution, Scope};
 use crate::query::keep_conditions;
 use crate::query::running::Running;
 use crate::required;
+use crate::run::search_rules::stopword_list;
 use crate::state::control::Control;
 use crate::state::metadata::{LockMode, LockTicket};
 use crate::state::session::{Access, Privilege, Session};
@@ -319,7 +321,23 @@ impl<'a> Ddl<'a> {
         let of_server = table(value(VariableScope::Global, "innodb_ft_server_stopword_table")?);
         let enabled = value(scope, "innodb_ft_enable_stopword")?;
         let enabled = enabled != Value::Int(0) && enabled != Value::UInt(0);
-        Ok(StopwordSettings { enabled, table: own.or(of_server) })
+        let table: Option<Box<str>> = own.or(of_server);
+        let length = |name| {
+            Ok::<u32, SqlError>(match value(VariableScope::Global, name)? {
+                Value::Int(value) => u32::try_from(value).unwrap_or(0),
+                Value::UInt(value) => u32::try_from(value).unwrap_or(u32::MAX),
+                _ => 0,
+            })
+        };
+        let stopwords = match (enabled, &table) {
+            (false, _) => StopwordList::None,
+            (true, None) => StopwordList::Builtin,
+            (true, Some(name)) => stopword_list(self.instance, self.control, name)?,
+        };
+        let (least, most) =
+            (length("innodb_ft_min_token_size")?, length("innodb_ft_max_token_size")?);
+        let rules = TextRules { least, most, stopwords };
+        Ok(StopwordSettings { enabled, table, rules })
     }
 
     /// Adds a note to the warnings list.

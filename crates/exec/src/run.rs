@@ -9,7 +9,8 @@ pub(crate) mod row_filter;
 pub(crate) mod rows_out;
 pub(crate) mod scan;
 pub(crate) mod search;
-mod search_rules;
+mod search_kept;
+pub(crate) mod search_rules;
 pub(crate) mod sequence;
 pub(crate) mod subquery_cache;
 

@@ -4,8 +4,8 @@
 //! *Document*: the texts of the indexed columns of one row. *Token*: a run of letters and digits in
 //! a text. *Word*: a token that an index keeps, that is one of allowed length which is no stopword.
 //! *Dialect*: MariaDB has two kinds of full-text index, which choose words, read queries and rank
-//! documents differently. *Posting*: a document that has a word, and how often. *List*: the postings of
-//! a word.
+//! documents differently. *Posting*: a document that has a word, and how often. *List*: the
+//! postings of a word.
 //!
 //! # Not here
 //! No table, no statement, no engine: the caller brings documents and keeps their keys.
@@ -25,7 +25,7 @@ mod words;
 
 pub use postings::{Posting, decode, encode, settle};
 pub use rules::{Dialect, Rules};
-pub use search::{Hit, Index, Mode, Search, SearchError, search_index};
+pub use search::{Hit, Index, Mode, Search, SearchError, Wanted, search_index};
 pub use stopwords::{Stopwords, builtin_stopwords};
 pub use syntax::{BooleanSyntax, SyntaxError};
 pub use words::Words;

@@ -27,6 +27,15 @@ pub struct Hit {
     pub rank: f32,
 }
 
+/// Words by their keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted<'k> {
+    /// The word with this key.
+    Whole(&'k [u8]),
+    /// All words whose keys begin so.
+    Begun(&'k [u8]),
+}
+
 /// A stored index, as one search sees it.
 pub trait Index {
     /// Its errors.
@@ -35,12 +44,15 @@ pub trait Index {
     /// Number of documents of the table.
     fn documents(&self) -> u64;
 
-    /// Calls `each` with the word of a key and its documents in order; with all words whose keys
-    /// begin with `key`, in order, if it is a prefix.
+    /// The most bytes that MariaDB would use for the hits.
+    fn most_bytes(&self) -> u64 {
+        u64::MAX
+    }
+
+    /// Calls `each` with the wanted words, by their keys, and their documents. Both are in order.
     fn lists(
         &mut self,
-        key: &[u8],
-        is_prefix: bool,
+        wanted: Wanted<'_>,
         each: &mut dyn FnMut(&[u8], &[Posting]),
     ) -> Result<(), Self::Error>;
 
@@ -57,6 +69,8 @@ pub trait Index {
 pub enum SearchError<E> {
     /// The query violates the grammar.
     Syntax(SyntaxError),
+    /// There are too many hits.
+    TooMany,
     /// The index cannot be read.
     Index(E),
 }

@@ -31,29 +31,36 @@ pub struct Stopwords {
     /// Compat: the bytes of a token are compared under this collation, whatever their own is.
     collation: CollationId,
     keys: HashSet<Box<[u8]>>,
+    /// No word of the list is equal to a longer token.
+    longest: usize,
 }
 
 impl Stopwords {
     /// A list of words under their collation.
     pub fn new<'w>(collation: CollationId, words: impl IntoIterator<Item = &'w [u8]>) -> Self {
         let keys = words.into_iter().map(|word| key_of(collation, word).into_boxed_slice());
-        Self { collation, keys: keys.collect() }
+        Self { collation, keys: keys.collect(), longest: usize::MAX }
     }
 
     /// The built-in list of a dialect.
     pub fn builtin(dialect: Dialect) -> Self {
         let collation = CollationId::from_name("latin1_swedish_ci").unwrap_or(CollationId::BINARY);
-        Self::new(collation, builtin_stopwords(dialect).map(str::as_bytes))
+        // Under this collation a character is equal to single characters only.
+        let longest = builtin_stopwords(dialect).map(str::len).max().unwrap_or(0);
+        let list = Self::new(collation, builtin_stopwords(dialect).map(str::as_bytes));
+        Self { longest, ..list }
     }
 
     /// No stopwords.
     pub fn none() -> Self {
-        Self { collation: CollationId::BINARY, keys: HashSet::new() }
+        Self { collation: CollationId::BINARY, keys: HashSet::new(), longest: 0 }
     }
 
     /// Whether a token is in the list.
     pub(crate) fn contains(&self, text: &[u8]) -> bool {
-        !self.keys.is_empty() && self.keys.contains(&key_of(self.collation, text)[..])
+        !self.keys.is_empty()
+            && text.len() <= self.longest
+            && self.keys.contains(&key_of(self.collation, text)[..])
     }
 }
 

@@ -26,7 +26,7 @@ mod record;
 mod types;
 mod view;
 
-pub use alter::{AlterPlan, ColumnSource, define_alter};
+pub use alter::{AddedIndexes, AlterPlan, ColumnSource, define_alter};
 pub use charset::{SchemaCharset, schema_options};
 pub use create::{
     NewTable, define_like, define_selected, define_sequence, define_table, selected_column,
@@ -44,7 +44,7 @@ pub use view::{ViewColumn, ViewSession, check_view_query, define_view};
 pub(crate) use qualify::Qualifier;
 
 use selkie_catalog::Namespace;
-use selkie_engine::Personality;
+use selkie_engine::{Personality, TextRules};
 use selkie_expr::EvalContext;
 use selkie_sql::ast::AlterAlgorithm;
 use selkie_types::{CollationId, Condition, SqlMode};
@@ -88,6 +88,8 @@ pub struct StopwordSettings {
     pub enabled: bool,
     /// `innodb_ft_user_stopword_table`, else `innodb_ft_server_stopword_table`, if one is set.
     pub table: Option<Box<str>>,
+    /// The rules of an index that an engine keeps.
+    pub rules: TextRules,
 }
 
 impl DefineContext<'_> {

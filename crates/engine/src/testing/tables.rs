@@ -68,7 +68,8 @@ fn table(
     let layout = TableDef::layout_of(&columns);
     let (schema, name) = ("test".into(), format!("t{id}").into());
     let id = TableId(id);
-    Arc::new(TableDef { id, schema, name, columns, indexes, auto_increment, layout })
+    let texts = Vec::new();
+    Arc::new(TableDef { id, schema, name, columns, indexes, texts, auto_increment, layout })
 }
 
 /// `items(id INT AUTO_INCREMENT PRIMARY KEY, code INT NULL UNIQUE, kind INT, name VARCHAR,

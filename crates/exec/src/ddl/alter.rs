@@ -200,8 +200,12 @@ impl Ddl<'_> {
                 let dropped = engine.drop_index(trx, def.id, *id);
                 dropped.map_err(|e| from_engine(e, &table.def))?;
             }
-            for position in &plan.added_indexes {
+            for position in &plan.added_indexes.of_keys {
                 let built = engine.create_index(trx, self.control, &def, *position);
+                built.map_err(|e| self.index_error(e, old, (table, storage)))?;
+            }
+            for position in &plan.added_indexes.of_texts {
+                let built = engine.create_text_index(trx, self.control, &def, *position);
                 built.map_err(|e| self.index_error(e, old, (table, storage)))?;
             }
         }
@@ -312,5 +316,5 @@ pub(super) fn nothing_copied() -> Outcome {
 }
 
 fn changes_indexes(plan: &AlterPlan) -> bool {
-    !plan.added_indexes.is_empty() || !plan.dropped_indexes.is_empty()
+    !plan.added_indexes.of_keys.is_empty() || !plan.dropped_indexes.is_empty()
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use selkie_catalog::TableInfo;
 use selkie_engine::TableDef;
 use selkie_expr::EvalContext;
-use selkie_plan::define::{AlterPlan, ColumnSource};
+use selkie_plan::define::{AddedIndexes, AlterPlan, ColumnSource};
 use selkie_types::{RowSource, SqlResult};
 
 use super::Ddl;
@@ -30,7 +30,7 @@ impl Ddl<'_> {
             }
             None => {
                 plan.rebuild = Some(sources);
-                plan.added_indexes.clear();
+                plan.added_indexes = AddedIndexes::default();
                 plan.dropped_indexes.clear();
                 Ok(false)
             }

@@ -1,11 +1,12 @@
-//! Full-text searches of a statement, each made once by reading its table in the statement's
-//! snapshot. Must not know where in a plan their ranks are used.
+//! Full-text searches of a statement, each made once in the statement's snapshot: in the index, or
+//! by reading the table if the engine keeps none. Must not know where in a plan their ranks are
+//! used.
 
 use std::sync::Arc;
 
 use hashbrown::HashMap;
 use selkie_engine::{EngineTrx, FullText, RowSet, Scan};
-use selkie_expr::{EvalContext, SearchId};
+use selkie_expr::{EvalContext, SearchId, VariableScope};
 use selkie_fulltext::{Mode, Search, SyntaxError};
 use selkie_plan::physical::Search as Plan;
 use selkie_sql::ast::MatchMode;
@@ -23,6 +24,9 @@ type Documents = HashMap<Box<[u8]>, Vec<u8>>;
 /// Receiver of the key and the texts of a row.
 type EachDocument<'a> = &'a mut dyn FnMut(&[u8], &[&[u8]]);
 
+/// Receiver of the number of a row in a set and of its texts.
+pub(super) type EachText<'a> = &'a mut dyn FnMut(usize, &[&[u8]]);
+
 /// The result of a search.
 #[derive(Debug, Default)]
 pub(crate) struct Ranks {
@@ -32,6 +36,12 @@ pub(crate) struct Ranks {
 }
 
 impl Ranks {
+    /// Adds a hit behind those before.
+    pub(super) fn push(&mut self, key: &[u8], rank: f32) {
+        self.keys.push(key);
+        self.by_key.insert(key.into(), rank);
+    }
+
     fn of(&self, key: &Value) -> f32 {
         match key {
             Value::Bytes(key) => self.by_key.get(&key[..]).copied().unwrap_or(0.0),
@@ -77,10 +87,11 @@ impl Runtime<'_> {
             MatchMode::QueryExpansion => Mode::Expansion,
         };
         let rules = Arc::new(rules(self, plan)?);
-        let search = Search::new(rules, &query, mode);
-        let mut search = search
-            .map_err(|SyntaxError(message)| SqlError::with_message(&ER_PARSE_ERROR, message))?;
         let open = self.table(&plan.table)?;
+        if let Some(position) = plan.kept().filter(|_| !self.reads_all_texts()) {
+            return self.search_kept(plan, open, position, (&rules, &query, mode));
+        }
+        let mut search = Search::new(rules, &query, mode).map_err(syntax_error)?;
         let committed = self.committed(plan, open)?;
         let mut keys = ByteRows::default();
         self.read_documents(plan, open, open.trx, &mut |key, texts| {
@@ -92,11 +103,16 @@ impl Runtime<'_> {
         })?;
         let mut ranks = Ranks::default();
         for hit in search.hits() {
-            let key = keys.get(hit.document);
-            ranks.keys.push(key);
-            ranks.by_key.insert(key.into(), hit.rank);
+            ranks.push(keys.get(hit.document), hit.rank);
         }
         Ok(ranks)
+    }
+
+    /// Whether searches read rows, although there is an index.
+    fn reads_all_texts(&self) -> bool {
+        let (hooks, scope) = (&self.session.frame.hooks, VariableScope::Session);
+        let value = hooks.variable(self.session, scope, "selkie_fulltext_scan");
+        matches!(value, Ok(Value::Int(1) | Value::UInt(1)))
     }
 
     /// The committed documents by key, if the statement may see others.
@@ -126,7 +142,6 @@ impl Runtime<'_> {
         let error = |e| from_engine(e, &plan.table.def);
         let scan = Scan { want_keys: true, ..Scan::default() };
         let mut cursor = open.handle.table.scan(trx, self.control, &scan).map_err(error)?;
-        let layout = &plan.table.def.layout;
         let mut set = RowSet::default();
         loop {
             self.control.check()?;
@@ -134,18 +149,30 @@ impl Runtime<'_> {
             if !cursor.next_batch(&mut set, BATCH_ROWS).map_err(error)? {
                 return Ok(());
             }
-            let columns = plan.columns.iter().map(|at| layout.decode(&set.rows, *at));
-            let columns: Vec<Column> = columns.collect::<Result<_, _>>().map_err(corrupt)?;
-            for row in 0..set.rows.len() {
-                let values: Vec<Value> = columns.iter().map(|column| column.value(row)).collect();
-                let texts = values.iter().map(|value| match value {
-                    Value::Bytes(text) => &text[..],
-                    _ => &[],
-                });
-                each(set.keys.get(row), &texts.collect::<Vec<_>>());
-            }
+            each_text(plan, &set, &mut |row, texts| each(set.keys.get(row), texts))?;
         }
     }
+}
+
+/// Calls `each` with the texts of every row.
+pub(super) fn each_text(plan: &Plan, set: &RowSet, each: EachText<'_>) -> SqlResult<()> {
+    let layout = &plan.table.def.layout;
+    let columns = plan.columns.iter().map(|at| layout.decode(&set.rows, *at));
+    let columns: Vec<Column> = columns.collect::<Result<_, _>>().map_err(corrupt)?;
+    for row in 0..set.rows.len() {
+        let values: Vec<Value> = columns.iter().map(|column| column.value(row)).collect();
+        let texts = values.iter().map(|value| match value {
+            Value::Bytes(text) => &text[..],
+            _ => &[],
+        });
+        each(row, &texts.collect::<Vec<_>>());
+    }
+    Ok(())
+}
+
+/// The error of a query that violates the grammar.
+pub(super) fn syntax_error(SyntaxError(message): SyntaxError) -> SqlError {
+    SqlError::with_message(&ER_PARSE_ERROR, message)
 }
 
 /// The texts of a document as one, so that different documents differ.

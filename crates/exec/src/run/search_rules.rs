@@ -4,18 +4,32 @@
 use std::sync::Arc;
 
 use selkie_catalog::TextIndex;
-use selkie_engine::{FullText, RowSet, Scan};
+use selkie_engine::{FullText, RowSet, Scan, StopwordList};
 use selkie_expr::VariableScope;
 use selkie_fulltext::{BooleanSyntax, Dialect, Rules, Stopwords};
 use selkie_plan::physical::Search;
 use selkie_types::{BATCH_ROWS, SqlResult, Value};
 
 use super::Runtime;
+use crate::Instance;
+use crate::state::control::Control;
 use crate::state::error::{corrupt, from_engine};
 use crate::state::own_transaction::begin;
 
-/// Rules of a search.
+/// Rules of a search. Those of an index that the engine keeps are as old as the index.
 pub(super) fn rules(rt: &Runtime<'_>, search: &Search) -> SqlResult<Rules> {
+    let index = search.index.map(|at| &search.table.fulltext[at]);
+    if let Some(kept) = index.and_then(|index| index.rules.as_ref()) {
+        return Ok(Rules {
+            dialect: Dialect::Strict,
+            collation: search.table.columns[search.columns[0]].ty.collation,
+            least: kept.least as usize,
+            most: kept.most as usize,
+            stopwords: Arc::new(stopwords_of(&kept.stopwords)),
+            syntax: BooleanSyntax::default(),
+            expansion: 0,
+        });
+    }
     let strict = search.table.engine.keys.fulltext == FullText::Strict;
     let dialect = if strict { Dialect::Strict } else { Dialect::Lenient };
     let (least, most) = match strict {
@@ -23,7 +37,6 @@ pub(super) fn rules(rt: &Runtime<'_>, search: &Search) -> SqlResult<Rules> {
         false => ("ft_min_word_len", "ft_max_word_len"),
     };
     let syntax = text(rt, "ft_boolean_syntax")?;
-    let index = search.index.map(|at| &search.table.fulltext[at]);
     let stopwords = match strict {
         true => strict_stopwords(rt, index)?,
         false if text(rt, "ft_stopword_file")?.is_empty() => Stopwords::none(),
@@ -44,7 +57,7 @@ fn variable(rt: &Runtime<'_>, name: &str) -> SqlResult<Value> {
     rt.session.frame.hooks.variable(rt.session, VariableScope::Global, name)
 }
 
-fn number(rt: &Runtime<'_>, name: &str) -> SqlResult<usize> {
+pub(super) fn number(rt: &Runtime<'_>, name: &str) -> SqlResult<usize> {
     Ok(match variable(rt, name)? {
         Value::Int(value) => usize::try_from(value).unwrap_or(0),
         Value::UInt(value) => usize::try_from(value).unwrap_or(usize::MAX),
@@ -62,31 +75,47 @@ fn text(rt: &Runtime<'_>, name: &str) -> SqlResult<String> {
 /// The stopwords of an index of the strict dialect: none, a table's, or the built-in ones.
 fn strict_stopwords(rt: &Runtime<'_>, index: Option<&TextIndex>) -> SqlResult<Stopwords> {
     let Some(index) = index.filter(|index| index.stopwords) else { return Ok(Stopwords::none()) };
-    let name = index.stopword_table.as_deref().and_then(|name| name.split_once('/'));
-    let Some((schema, table)) = name else { return Ok(Stopwords::builtin(Dialect::Strict)) };
-    let snapshot = rt.instance.catalog.snapshot();
-    // Compat: a table that is gone leaves the built-in list.
-    let Some(info) = snapshot.table(schema, table) else {
-        return Ok(Stopwords::builtin(Dialect::Strict));
+    let Some(name) = &index.stopword_table else { return Ok(Stopwords::builtin(Dialect::Strict)) };
+    Ok(stopwords_of(&stopword_list(rt.instance, rt.control, name)?))
+}
+
+fn stopwords_of(list: &StopwordList) -> Stopwords {
+    match list {
+        StopwordList::None => Stopwords::none(),
+        StopwordList::Builtin => Stopwords::builtin(Dialect::Strict),
+        StopwordList::Words { collation, words } => {
+            Stopwords::new(*collation, words.iter().map(|word| &word[..]))
+        }
+    }
+}
+
+/// The words in the table `name`, which is `db/table`. Compat: a table that is gone leaves the
+/// built-in list.
+pub(crate) fn stopword_list(
+    instance: &Instance,
+    control: &Control,
+    name: &str,
+) -> SqlResult<StopwordList> {
+    let snapshot = instance.catalog.snapshot();
+    let found = name.split_once('/').and_then(|(schema, table)| snapshot.table(schema, table));
+    let Some(info) = found.filter(|info| info.has_storage()) else {
+        return Ok(StopwordList::Builtin);
     };
-    let Some(at) = info.column_position("value").filter(|_| info.has_storage()) else {
-        return Ok(Stopwords::builtin(Dialect::Strict));
-    };
+    let Some(at) = info.column_position("value") else { return Ok(StopwordList::Builtin) };
     let error = |e| from_engine(e, &info.def);
-    let handle = rt.instance.open_own(info)?;
+    let handle = instance.open_own(info)?;
     let trx = begin(&*handle.engine)?;
     let scan = Scan::default();
-    let mut cursor = handle.table.scan(&*trx, rt.control, &scan).map_err(error)?;
+    let mut cursor = handle.table.scan(&*trx, control, &scan).map_err(error)?;
     let mut set = RowSet::default();
     let mut words = Vec::new();
     while cursor.next_batch(&mut set, BATCH_ROWS).map_err(error)? {
         let column = info.def.layout.decode(&set.rows, at).map_err(corrupt)?;
         words.extend((0..column.len()).filter_map(|row| match column.value(row) {
-            Value::Bytes(word) => Some(word.to_vec()),
+            Value::Bytes(word) => Some(word[..].into()),
             _ => None,
         }));
         set.clear();
     }
-    let collation = info.columns[at].ty.collation;
-    Ok(Stopwords::new(collation, words.iter().map(Vec::as_slice)))
+    Ok(StopwordList::Words { collation: info.columns[at].ty.collation, words })
 }

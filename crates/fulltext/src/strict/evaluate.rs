@@ -78,6 +78,8 @@ impl Course {
 pub(super) struct Ranker {
     /// Inverse frequency of each word in ranks.
     inverse: Vec<f64>,
+    /// The query is a list of words without operators: each document with one is a hit.
+    is_plain: bool,
 }
 
 impl Ranker {
@@ -86,11 +88,21 @@ impl Ranker {
         for (word, (count, times)) in query.words.iter().zip(counts.iter().zip(times)) {
             all[word.entry] = all[word.entry].saturating_add(count.saturating_mul(*times));
         }
-        Self { inverse: all.into_iter().map(|n| inverse_frequency(documents, n)).collect() }
+        let inverse = all.into_iter().map(|n| inverse_frequency(documents, n)).collect();
+        let plain = |(sign, demand): &(Sign, Demand)| {
+            *sign == Sign::Optional && matches!(demand, Demand::Word(_))
+        };
+        Self { inverse, is_plain: query.demands.iter().all(plain) }
     }
 
     /// The document as a hit, if it is one.
     pub(super) fn hit(&self, query: &Query, found: &Found) -> Option<Hit> {
+        if self.is_plain
+            && let [(word, occurrences)] = found.words[..]
+        {
+            let rank = part_of_rank(occurrences, self.inverse[query.words[word].entry]);
+            return Some(Hit { document: found.document, rank });
+        }
         let course = run(query, &query.demands, found);
         if !course.present {
             return None;

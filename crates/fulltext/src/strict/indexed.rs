@@ -11,7 +11,7 @@ use super::expand::Expansion;
 use super::parse;
 use super::scan::{Found, Scanner};
 use crate::token::Tokens;
-use crate::{Hit, Index, Mode, Posting, Rules, SearchError};
+use crate::{Hit, Index, Mode, Posting, Rules, SearchError, Wanted};
 
 /// A document, the place of a word in the query, and the number of its occurrences.
 type Occurrence = (u64, u32, u32);
@@ -28,6 +28,9 @@ pub(crate) fn search<I: Index>(
     let mut counts = vec![0; query.words.len()];
     let occurrences = read(&query, index, &mut counts).map_err(SearchError::Index)?;
     let mut found = by_document(&query, &occurrences);
+    if bytes(occurrences.len(), found.len()) > index.most_bytes() {
+        return Err(SearchError::TooMany);
+    }
     let times = query.times(&leading(&query, &found));
     check_phrases(rules, &query, index, &mut found).map_err(SearchError::Index)?;
     if mode == Mode::Expansion {
@@ -35,6 +38,11 @@ pub(crate) fn search<I: Index>(
     }
     let ranker = Ranker::new(&query, (&counts, &times), index.documents());
     Ok(found.iter().filter_map(|found| ranker.hit(&query, found)).collect())
+}
+
+/// Bytes that MariaDB uses for documents and their words. Compat: seen, for words without `+`.
+fn bytes(occurrences: usize, documents: usize) -> u64 {
+    60 * occurrences as u64 + 68 * documents as u64
 }
 
 /// Occurrences of all words of the query, by document, then by word.
@@ -45,7 +53,11 @@ fn read<I: Index>(
 ) -> Result<Vec<Occurrence>, I::Error> {
     let mut out: Vec<Occurrence> = Vec::new();
     for (at, word) in query.words.iter().enumerate() {
-        index.lists(&word.key, word.prefix, &mut |_, list: &[Posting]| {
+        let wanted = match word.prefix {
+            true => Wanted::Begun(&word.key),
+            false => Wanted::Whole(&word.key),
+        };
+        index.lists(wanted, &mut |_, list: &[Posting]| {
             counts[at] += list.len() as u64;
             out.extend(list.iter().map(|p| (p.document, at as u32, p.occurrences)));
         })?;
@@ -139,7 +151,7 @@ fn expand<I: Index>(
     let mut numbers: HashMap<u64, usize> = HashMap::new();
     let mut known = Vec::new();
     for key in &keys {
-        index.lists(key, false, &mut |_, list: &[Posting]| {
+        index.lists(Wanted::Whole(key), &mut |_, list: &[Posting]| {
             let number = |document| {
                 *numbers.entry(document).or_insert_with(|| {
                     known.push(document as usize);
@@ -153,9 +165,8 @@ fn expand<I: Index>(
             expansion.add_word(key, &list);
         })?;
     }
-    let numbered = |(document, words): (usize, Vec<usize>)| {
-        Some((*numbers.get(&(document as u64))?, words))
-    };
+    let numbered =
+        |(document, words): (usize, Vec<usize>)| Some((*numbers.get(&(document as u64))?, words));
     let found: Vec<(usize, Vec<usize>)> = found.into_iter().filter_map(numbered).collect();
     let mut hits = expansion.hits(query, times, &found, index.documents());
     hits.iter_mut().for_each(|hit| hit.document = known[hit.document]);

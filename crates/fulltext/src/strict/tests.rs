@@ -2,7 +2,7 @@
 //! Ranks are written with as many digits as tell neighbouring numbers apart.
 
 use crate::rules::testing::{hits, rules};
-use crate::{Dialect, Index, Mode, Posting, Search, SearchError, Words, search_index};
+use crate::{Dialect, Index, Mode, Posting, Search, SearchError, Wanted, Words, search_index};
 
 fn search(query: &str, mode: Mode) -> Result<String, String> {
     hits(Dialect::Strict, query, mode)
@@ -113,23 +113,22 @@ impl Index for Stored {
 
     fn lists(
         &mut self,
-        key: &[u8],
-        is_prefix: bool,
+        wanted: Wanted<'_>,
         each: &mut dyn FnMut(&[u8], &[Posting]),
     ) -> Result<(), ()> {
-        for (word, list) in self.lists.range(key.to_vec()..) {
-            if word == key || is_prefix && word.starts_with(key) {
+        for (word, list) in &self.lists {
+            let is_wanted = match wanted {
+                Wanted::Whole(key) => word == key,
+                Wanted::Begun(key) => word.starts_with(key),
+            };
+            if is_wanted {
                 each(word, list);
             }
         }
         Ok(())
     }
 
-    fn texts(
-        &mut self,
-        documents: &[u64],
-        each: &mut dyn FnMut(u64, &[&[u8]]),
-    ) -> Result<(), ()> {
+    fn texts(&mut self, documents: &[u64], each: &mut dyn FnMut(u64, &[&[u8]])) -> Result<(), ()> {
         let text = |document: &u64| self.texts[*document as usize].as_bytes();
         documents.iter().for_each(|document| each(*document, &[text(document)]));
         Ok(())

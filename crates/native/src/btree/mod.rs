@@ -25,4 +25,4 @@ pub(crate) use bulk::BulkLoad;
 pub(crate) use change::{TreeRedo, VER_OFFSET_BITS};
 pub(crate) use descend::Seek;
 pub(crate) use node::Node;
-pub(crate) use tree::{Decision, Hint, MAX_ENTRY, MAX_KEY, Tree};
+pub(crate) use tree::{Change, Decision, Hint, MAX_ENTRY, MAX_KEY, Tree};

@@ -5,7 +5,7 @@
 use super::shared::Shared;
 use super::sort::Sorter;
 use crate::btree::{BulkLoad, MAX_KEY};
-use crate::table::NativeTable;
+use crate::table::{NativeTable, TextIndex};
 use crate::trx::{NativeTrx, undo_losers_step};
 use selkie_engine::{EngineError, EngineResult, StatementContext, TableDef};
 use std::sync::Arc;
@@ -14,6 +14,22 @@ use std::sync::Arc;
 const SORT_BYTES: usize = 64 << 20;
 
 impl Shared {
+    pub(super) fn build_text(
+        self: &Arc<Self>,
+        trx: &NativeTrx,
+        context: &dyn StatementContext,
+        def: &Arc<TableDef>,
+        position: usize,
+    ) -> EngineResult<()> {
+        while undo_losers_step(self)? {
+            context.check_killed()?;
+        }
+        let files = self.table_files(def.id)?;
+        let text = &def.texts[position];
+        self.new_text(trx, &files, text.index.id)?;
+        TextIndex::build(&files, context, def, text)
+    }
+
     pub(super) fn build_index(
         self: &Arc<Self>,
         trx: &NativeTrx,

@@ -128,6 +128,17 @@ impl Engine for NativeEngine {
         self.shared.build_index(own_trx(trx)?, context, def, position)
     }
 
+    fn create_text_index(
+        &self,
+        trx: &dyn EngineTrx,
+        context: &dyn StatementContext,
+        def: &Arc<TableDef>,
+        position: usize,
+    ) -> EngineResult<()> {
+        self.shared.check_writable()?;
+        self.shared.build_text(own_trx(trx)?, context, def, position)
+    }
+
     fn drop_index(&self, trx: &dyn EngineTrx, table: TableId, index: IndexId) -> EngineResult<()> {
         self.shared.check_writable()?;
         self.shared.drop_index(own_trx(trx)?, table, index)

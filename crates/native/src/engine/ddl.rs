@@ -2,7 +2,7 @@
 //! and removed by a rollback or a crash. Dropped files must stay until the commit is durable (I34).
 
 use super::shared::Shared;
-use crate::table::{FileIdentity, TableFiles};
+use crate::table::{FileIdentity, TableFiles, trees_of};
 use crate::trx::{DdlStep, NativeTrx};
 use selkie_engine::{EngineError, EngineResult, IndexId, TableDef, TableId};
 use std::sync::Arc;
@@ -23,7 +23,7 @@ impl Shared {
         for index in &def.indexes[first..] {
             self.new_index(trx, &files, index.id)?;
         }
-        Ok(())
+        def.texts.iter().try_for_each(|text| self.new_text(trx, &files, text.index.id))
     }
 
     /// Creates an empty tree for an index of the table.
@@ -41,6 +41,17 @@ impl Shared {
         Ok(tree)
     }
 
+    /// Creates the empty trees of a full-text index.
+    pub(super) fn new_text(
+        &self,
+        trx: &NativeTrx,
+        files: &Arc<TableFiles>,
+        id: IndexId,
+    ) -> EngineResult<()> {
+        files.forget_text(id);
+        trees_of(id).into_iter().try_for_each(|tree| self.new_index(trx, files, tree).map(drop))
+    }
+
     pub(super) fn drop_table(&self, trx: &NativeTrx, id: TableId) -> EngineResult<()> {
         trx.push_ddl(DdlStep::TableDropped(self.table_files(id)?));
         Ok(())
@@ -53,10 +64,13 @@ impl Shared {
         id: IndexId,
     ) -> EngineResult<()> {
         let files = self.table_files(table)?;
-        let tree = files.indexes.read().get(&id).cloned();
-        let tree =
-            tree.ok_or_else(|| EngineError::Corrupt(format!("table {table} lacks an index")))?;
-        trx.push_ddl(DdlStep::IndexDropped(files, id, tree));
+        let tree = |id| files.indexes.read().get(&id).cloned().map(|tree| (id, tree));
+        let trees: Vec<_> = trees_of(id).into_iter().filter_map(tree).collect();
+        if trees.is_empty() {
+            return Err(EngineError::Corrupt(format!("table {table} lacks an index")));
+        }
+        let step = |(id, tree)| DdlStep::IndexDropped(files.clone(), id, tree);
+        trees.into_iter().for_each(|tree| trx.push_ddl(step(tree)));
         Ok(())
     }
 

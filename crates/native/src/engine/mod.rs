@@ -25,6 +25,8 @@ mod status;
 mod stress_tests;
 
 #[cfg(test)]
+mod text_tests;
+#[cfg(test)]
 mod undo_crash_tests;
 #[cfg(test)]
 mod undo_tests;

@@ -14,7 +14,7 @@ use crate::storage::Storage;
 use crate::stripe::Striped;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{Condvar, Mutex, RwLock};
-use crate::table::{TableFiles, value};
+use crate::table::{TableFiles, index_of, value};
 use crate::trx::{
     Abandoned, Counters, Losers, PreparedTransactions, PurgeQueue, Snapshots, TrxList, TrxRecord,
     TrxState, Undo, WaitTimes, purge_step, seq_of,
@@ -192,7 +192,7 @@ impl Shared {
         }
         let indexes = files.indexes.read();
         let id = indexes.iter().find(|(_, tree)| tree.file == file).map(|(id, _)| *id);
-        id.map(|id| (files.id, Some(id)))
+        id.map(|id| (files.id, Some(index_of(id))))
     }
 
     /// The tree in a file, and its table.

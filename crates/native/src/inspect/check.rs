@@ -7,7 +7,7 @@ use crate::btree::{Node, Seek, Tree};
 use crate::engine::{Shared, open_on, undo_losers};
 use crate::error::Result;
 use crate::ids::{FileId, PageId};
-use crate::table::{TableFiles, value};
+use crate::table::{TableFiles, has_lists, value};
 use std::hash::BuildHasher;
 use std::io::Write;
 
@@ -75,7 +75,12 @@ fn check_pages(shared: &Shared, file: FileId, wrong: &mut Vec<String>) -> Result
 
 fn check_table(table: &TableFiles, wrong: &mut Vec<String>) -> Result<()> {
     let mut trees = vec![table.clustered.clone()];
-    trees.extend(table.indexes.read().values().cloned());
+    let (lists, indexes): (Vec<_>, Vec<_>) =
+        table.indexes.read().clone().into_iter().partition(|(id, _)| has_lists(*id));
+    trees.extend(indexes.into_iter().map(|(_, tree)| tree));
+    for (_, tree) in &lists {
+        wrong.extend(tree.check()?.wrong);
+    }
     let before = wrong.len();
     for tree in &trees {
         wrong.extend(tree.check()?.wrong);

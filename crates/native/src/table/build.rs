@@ -30,10 +30,29 @@ impl NativeTable {
         mut each: impl FnMut(&BuildEntry<'_>) -> EngineResult<()>,
     ) -> EngineResult<()> {
         let codec = IndexCodec::new(def, &def.indexes[position]);
+        let (mut key, mut body) = (Vec::new(), Vec::new());
+        Self::each_row(files, context, def, |clustered, row| {
+            key.clear();
+            let any_null = codec.key_of_row(&def.layout, row, &mut key)?;
+            let split = key.len();
+            key.extend_from_slice(clustered);
+            body.clear();
+            put_body(&codec, def, split, row, &mut body)?;
+            each(&BuildEntry { key: &key, split, any_null, body: &body })
+        })
+    }
+
+    /// Calls `each` with the clustered key and the newest version of every row, in clustered order.
+    pub(super) fn each_row(
+        files: &TableFiles,
+        context: &dyn StatementContext,
+        def: &TableDef,
+        mut each: impl FnMut(&[u8], &[u8]) -> EngineResult<()>,
+    ) -> EngineResult<()> {
         let tree = &files.clustered;
         let mut walk = Walk::new(KeyRange::default(), false);
         let (mut keys, mut values) = (ByteRows::default(), ByteRows::default());
-        let (mut key, mut body, mut row) = (Vec::new(), Vec::new(), Vec::new());
+        let mut row = Vec::new();
         while !walk.done {
             context.check_killed()?;
             keys.clear();
@@ -53,13 +72,7 @@ impl NativeTable {
                     read_chain(&tree.storage, tree.file, page, len, &mut row)?;
                 }
                 super::rows::upgrade_tail(&def.layout, 0, &mut row)?;
-                key.clear();
-                let any_null = codec.key_of_row(&def.layout, &row, &mut key)?;
-                let split = key.len();
-                key.extend_from_slice(clustered);
-                body.clear();
-                put_body(&codec, def, split, &row, &mut body)?;
-                each(&BuildEntry { key: &key, split, any_null, body: &body })?;
+                each(clustered, &row)?;
             }
         }
         Ok(())

@@ -4,6 +4,7 @@
 use super::handle::NativeTable;
 use super::leaf_scan::{Step, Walk};
 use super::rows::IndexEntry;
+use super::text::TextIndex;
 use crate::btree::Tree;
 use crate::trx::{NativeTrx, Resolved};
 use selkie_engine::{EngineResult, KeyRange, StatementContext};
@@ -11,13 +12,13 @@ use std::hash::BuildHasher;
 
 /// Count and sum of hashes of a set of entries.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-struct Digest {
-    entries: u64,
+pub(super) struct Digest {
+    pub(super) entries: u64,
     sum: u64,
 }
 
 impl Digest {
-    fn add(&mut self, key: &[u8], body: &[u8]) {
+    pub(super) fn add(&mut self, key: &[u8], body: &[u8]) {
         let hasher = foldhash::fast::FixedState::with_seed(7);
         self.entries += 1;
         self.sum = self.sum.wrapping_add(hasher.hash_one((key, body)));
@@ -31,7 +32,8 @@ impl NativeTable {
         context: &dyn StatementContext,
     ) -> EngineResult<Vec<String>> {
         let mut wrong = Vec::new();
-        for tree in std::iter::once(&self.files.clustered).chain(&self.trees) {
+        let texts = self.texts.iter().flat_map(TextIndex::trees);
+        for tree in std::iter::once(&self.files.clustered).chain(&self.trees).chain(texts) {
             wrong.extend(tree.check_until(&|| context.check_killed().is_err())?.wrong);
             context.check_killed()?;
         }
@@ -71,11 +73,14 @@ impl NativeTable {
                 ));
             }
         }
+        if wrong.is_empty() {
+            self.check_texts(trx, context, &mut wrong)?;
+        }
         Ok(wrong)
     }
 
     /// Calls `each` with every entry that the transaction sees.
-    fn each_seen(
+    pub(super) fn each_seen(
         &self,
         trx: &NativeTrx,
         context: &dyn StatementContext,

@@ -51,6 +51,7 @@ impl NativeTable {
             return Ok(false);
         };
         self.files.add_rows(-1);
+        self.delete_texts(writer, &mut tools.texts, key)?;
         if self.secondary().is_empty() && old.is_none() {
             return Ok(true);
         }

@@ -5,6 +5,7 @@
 //!                                 | index id u32 (all ones: the clustered tree)
 //! ```
 
+use super::text::TextState;
 use crate::btree::{Seek, Tree};
 use crate::columns::Columns;
 use crate::error::{Result, StorageError};
@@ -13,8 +14,8 @@ use crate::mtr::Mtr;
 use crate::page::{get_u32, get_u64};
 use crate::space::FILE_META_OFFSET;
 use crate::storage::Storage;
-use crate::sync::RwLock;
 use crate::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use crate::sync::{Mutex, RwLock};
 use crate::trx::TrxRecord;
 use hashbrown::HashMap;
 use selkie_engine::{IndexId, TableId};
@@ -39,6 +40,7 @@ pub(crate) struct TableFiles {
     expects_duplicates: AtomicBool,
     /// Log position of the table's publication. Older snapshots must not read it; 0: no limit.
     since: AtomicU64,
+    texts: Mutex<HashMap<IndexId, Arc<TextState>>>,
 }
 
 /// Identity of a data file: its table and index.
@@ -101,6 +103,7 @@ impl TableFiles {
             next_row: AtomicU64::new(0),
             expects_duplicates: AtomicBool::new(false),
             since: AtomicU64::new(0),
+            texts: Mutex::default(),
         }
     }
 
@@ -112,6 +115,16 @@ impl TableFiles {
     /// Position of the log from which on snapshots may read the table.
     pub(crate) fn since(&self) -> u64 {
         self.since.load(Ordering::Acquire)
+    }
+
+    /// State that the handles of a full-text index share.
+    pub(super) fn text(&self, index: IndexId) -> Arc<TextState> {
+        self.texts.lock().entry(index).or_default().clone()
+    }
+
+    /// Forgets the state of an index with this id, because it is made again.
+    pub(crate) fn forget_text(&self, index: IndexId) {
+        self.texts.lock().remove(&index);
     }
 
     /// Number of rows, approximately.

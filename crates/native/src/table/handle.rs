@@ -2,7 +2,8 @@
 //!
 //! A handle may be used by many threads. It is valid as long as its definition is current.
 
-use super::TableFiles;
+use super::text::NativeTextSearch;
+use super::{TableFiles, TextIndex};
 use crate::btree::Tree;
 use crate::engine::Shared;
 use crate::sync::atomic::Ordering;
@@ -10,6 +11,7 @@ use crate::trx::NativeTrx;
 use selkie_engine::{
     Bound, ColumnSource, Cursor, EngineError, EngineResult, EngineTrx, IndexCodec, InsertInfo,
     NoWait, RangeEstimate, RowSet, Scan, StatementContext, Table, TableDef, TableStatistics,
+    TextSearch,
     next_in_series,
 };
 use selkie_types::ByteRows;
@@ -23,6 +25,8 @@ pub(crate) struct NativeTable {
     pub(crate) codecs: Vec<IndexCodec>,
     /// Trees by position in the definition; the clustered tree for the primary key.
     pub(crate) trees: Vec<Arc<Tree>>,
+    /// Full-text indexes by position in the definition.
+    pub(crate) texts: Vec<TextIndex>,
 }
 
 /// The engine's own type of a transaction.
@@ -51,7 +55,9 @@ impl NativeTable {
                 ))
             })?);
         }
-        Ok(NativeTable { shared, files, def, codecs, trees })
+        let texts = def.texts.iter().map(|text| TextIndex::new(&files, &def, text));
+        let texts = texts.collect::<EngineResult<_>>()?;
+        Ok(NativeTable { shared, files, def, codecs, trees, texts })
     }
 
     /// Positions of the indexes that have trees of their own.
@@ -122,6 +128,17 @@ impl Table for NativeTable {
     ) -> EngineResult<()> {
         context.check_killed()?;
         self.look_up(own_trx(trx)?, context, scan, keys, out)
+    }
+
+    fn search_text<'a>(
+        &'a self,
+        trx: &'a dyn EngineTrx,
+        context: &'a dyn StatementContext,
+        position: usize,
+    ) -> EngineResult<Box<dyn TextSearch + 'a>> {
+        let index = self.texts.get(position);
+        let index = index.ok_or(EngineError::Unsupported("a full-text index"))?;
+        Ok(Box::new(NativeTextSearch::new(self, index, own_trx(trx)?, context)?))
     }
 
     fn insert(

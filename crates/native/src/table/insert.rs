@@ -8,6 +8,7 @@ use super::entry::{Action, Outcome, Queue, Writer};
 use super::handle::NativeTable;
 use super::next_key::behind;
 use super::rows::IndexEntry;
+use super::text::{TextIndex, TextTools};
 use super::value;
 use crate::btree::{Hint, Node, Seek};
 use crate::ids::FileId;
@@ -29,6 +30,7 @@ pub(super) struct Tools {
     pub(super) old_entry: IndexEntry,
     /// The row before its change.
     pub(super) old: Vec<u8>,
+    pub(super) texts: Vec<TextTools>,
 }
 
 impl Tools {
@@ -40,6 +42,7 @@ impl Tools {
             entry: IndexEntry::default(),
             old_entry: IndexEntry::default(),
             old: Vec::new(),
+            texts: table.texts.iter().map(TextIndex::tools).collect(),
         }
     }
 }
@@ -63,11 +66,13 @@ impl NativeTable {
     ) -> EngineResult<InsertInfo> {
         let writer = Writer::new(trx, context);
         let mut tools = Tools::new(self);
-        for (number, row) in rows.iter().enumerate() {
+        let outcome = rows.iter().enumerate().try_for_each(|(number, row)| {
             let mark = trx.mark();
             self.insert_row(&writer, &mut tools, number, row)
                 .or_else(|e| undo_row(trx, mark, e))?;
-        }
+            self.store_many_words(&writer, &mut tools.texts)
+        });
+        self.end_words(&writer, &mut tools.texts, outcome)?;
         let rows = rows.len() as u64;
         self.shared.counters.inserted.add(rows);
         trx.state().notes.count_rows(rows);
@@ -102,7 +107,7 @@ impl NativeTable {
                 numbered(e, number)
             })?;
         }
-        Ok(())
+        self.insert_texts(writer, &mut tools.texts, &key, row)
     }
 
     /// The index in which an insert of the row would find a duplicate, and the clustered key of the

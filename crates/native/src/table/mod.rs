@@ -18,9 +18,11 @@ mod lookup;
 mod next_key;
 mod rows;
 mod sweep;
+mod text;
 mod update;
 pub(crate) mod value;
 
 pub(crate) use build::BuildEntry;
 pub(crate) use files::{FileIdentity, TableFiles};
 pub(crate) use handle::{NativeTable, own_trx};
+pub(crate) use text::{TextIndex, has_lists, index_of, trees_of};

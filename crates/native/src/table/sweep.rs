@@ -4,6 +4,7 @@
 
 use super::handle::NativeTable;
 use super::leaf_scan::{Step, Walk};
+use super::text::TextIndex;
 use super::value;
 use crate::btree::Tree;
 use crate::ids::{FileId, PageId, PageNo};
@@ -30,8 +31,12 @@ impl NativeTable {
         let _quiet = self.shared.purge.pause();
         let clustered = &self.files.clustered;
         let (mut chains, mut freed) = (Vec::new(), 0);
-        for tree in std::iter::once(clustered).chain(&self.trees) {
+        let texts = self.texts.iter().flat_map(TextIndex::trees_of_rows);
+        for tree in std::iter::once(clustered).chain(&self.trees).chain(texts) {
             freed += self.sweep_marks(context, tree, &mut chains)?;
+        }
+        for index in &self.texts {
+            freed += index.merge(context)?;
         }
         let file = clustered.file;
         self.shared.undo.each_value(|of, before| {

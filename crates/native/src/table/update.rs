@@ -21,7 +21,8 @@ impl NativeTable {
         let writer = Writer::new(trx, context);
         let mut tools = Tools::new(self);
         let mut changed = 0;
-        for (number, (key, row)) in at.iter().zip(new.iter()).enumerate() {
+        let mut rows = at.iter().zip(new.iter()).enumerate();
+        let outcome = rows.try_for_each(|(number, (key, row))| {
             let mark = trx.mark();
             let done = self
                 .update_row(&writer, &mut tools, key, row)
@@ -30,7 +31,9 @@ impl NativeTable {
             if let Some(old) = old.as_deref_mut() {
                 old.push(if done { &tools.old } else { &[] });
             }
-        }
+            self.store_many_words(&writer, &mut tools.texts)
+        });
+        self.end_words(&writer, &mut tools.texts, outcome)?;
         self.shared.counters.updated.add(changed);
         trx.state().notes.count_rows(changed);
         // A changed row is locked by its version, so the explicit lock can go.
@@ -71,6 +74,7 @@ impl NativeTable {
         for index in self.secondary() {
             self.update_index_entry(writer, tools, index, at, (key, row))?;
         }
+        self.update_texts(writer, &mut tools.texts, (at, &tools.old), (key, row))?;
         Ok(true)
     }
 

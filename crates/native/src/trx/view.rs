@@ -85,6 +85,11 @@ impl<'u> View<'u> {
         answer
     }
 
+    /// The transaction that has written a version and has not ended.
+    pub(crate) fn active_owner(&self, ver: u64) -> Option<u64> {
+        self.undo.active_owner(ver).map(|owner| owner.id)
+    }
+
     /// Resolves the value of an entry, under its leaf's latch.
     #[inline]
     pub(crate) fn resolve(&self, value: &[u8], scratch: &mut Vec<u8>) -> Resolved {

@@ -10,7 +10,7 @@ mod foreign;
 use std::sync::Arc;
 
 use selkie_catalog::{CheckInfo, ColumnInfo, DefaultValue, IndexInfo, TableInfo, TextIndex};
-use selkie_engine::{IndexDef, IndexId, IndexKind, IndexPart, TableDef};
+use selkie_engine::{IndexDef, IndexId, IndexKind, IndexPart, TableDef, TextDef};
 use selkie_expr::Expr;
 use selkie_meter::interruptible;
 use selkie_sql::ast::{AlterAction, AlterAlgorithm, AlterLock, AlterTable, Ident, TableOption};
@@ -51,8 +51,8 @@ pub struct AlterPlan {
     pub reread: Option<Vec<ColumnSource>>,
     /// All rows are rewritten from these sources, one per new column; `None` if rows stay.
     pub rebuild: Option<Vec<ColumnSource>>,
-    /// Positions of the indexes to build over the existing rows.
-    pub added_indexes: Vec<usize>,
+    /// The indexes to build over the existing rows.
+    pub added_indexes: AddedIndexes,
     /// Ids of the indexes to remove.
     pub dropped_indexes: Vec<IndexId>,
     /// Names of the new foreign keys.
@@ -73,6 +73,15 @@ pub struct AlterPlan {
     pub order: Vec<(usize, bool)>,
     /// `ALTER IGNORE`: duplicates in a unique key are skipped.
     pub ignore: bool,
+}
+
+/// Positions of new indexes.
+#[derive(Debug, Default)]
+pub struct AddedIndexes {
+    /// In [`TableDef::indexes`].
+    pub of_keys: Vec<usize>,
+    /// In [`TableDef::texts`].
+    pub of_texts: Vec<usize>,
 }
 
 struct DraftKey {
@@ -582,6 +591,15 @@ impl<'a> Draft<'a> {
         Ok((if copies { StoredRows::Rewritten } else { work.rows }, copies))
     }
 
+    /// Drops checks over dropped columns and names the others.
+    fn settle_checks(&mut self) {
+        if !self.dropped.is_empty() {
+            let is_old = |check: &CheckInfo| self.old.checks.contains(check);
+            expressions::drop_checks(self.context, &mut self.table.checks, &self.dropped, is_old);
+        }
+        expressions::name_checks(&mut self.table.checks);
+    }
+
     fn new_def(&self, columns: &[ColumnInfo], defs: Vec<IndexDef>, rows: StoredRows) -> TableDef {
         let (id, schema, name) = (self.old.def.id, self.old.schema(), self.old.name());
         let mut def = TableInfo::make_def(id, schema, name, columns, defs);
@@ -611,18 +629,20 @@ impl<'a> Draft<'a> {
     fn finish(mut self, ignore: bool) -> SqlResult<AlterPlan> {
         let (mut columns, sources) = self.placed_columns()?;
         let keys = self.settled_keys(&mut columns, &sources)?;
-        let (defs, infos, texts) = fulltext::split(self.context, keys, &self.old.fulltext);
+        let engine = self.table.engine;
+        let (defs, infos, mut texts) =
+            fulltext::split(self.context, engine, keys, &self.old.fulltext);
         fulltext::check_kind(&self.table.kind, self.table.engine, &texts)?;
         let is_new = |def: &IndexDef| self.old.def.index_position(def.id).is_none();
         // Only a copy can skip rows.
         let leaves_out = ignore && defs.iter().any(|def| def.is_unique() && is_new(def));
-        self.force |= leaves_out;
+        self.force |= leaves_out | fulltext::changes_texts(self.old, &texts, &columns, &sources);
         let after = After { columns: &columns, sources: &sources, indexes: &defs };
         self.check_foreign_keys(&after)?;
         self.settle_order(&defs);
         let added = position_of_new(&defs, &self.old.def.indexes);
         let gone = |old: &&IndexDef| !defs.iter().any(|new| new.id == old.id);
-        let dropped: Vec<IndexId> =
+        let mut dropped: Vec<IndexId> =
             self.old.def.indexes.iter().filter(gone).map(|old| old.id).collect();
         let work = Work {
             old: self.old,
@@ -640,15 +660,20 @@ impl<'a> Draft<'a> {
         };
         let (rows, copies) = self.settle_rows(work, leaves_out)?;
         let rebuild = rows == StoredRows::Rewritten;
-        self.table.def = Arc::new(self.new_def(&columns, defs, rows));
+        if rebuild {
+            fulltext::keep_all(self.context, engine, &mut texts);
+        }
+        let texts_before = &self.old.def.texts;
+        let kept = TextIndex::kept(&texts);
+        let added =
+            AddedIndexes { of_keys: added, of_texts: others(&kept, texts_before).collect() };
+        dropped.extend(others(texts_before, &kept).map(|at| texts_before[at].index.id));
+        let def = self.new_def(&columns, defs, rows);
+        self.table.def = Arc::new(TableDef { texts: kept, ..def });
         self.table.columns = columns;
         self.table.indexes = infos;
         self.table.fulltext = texts;
-        if !self.dropped.is_empty() {
-            let is_old = |check: &CheckInfo| self.old.checks.contains(check);
-            expressions::drop_checks(self.context, &mut self.table.checks, &self.dropped, is_old);
-        }
-        expressions::name_checks(&mut self.table.checks);
+        self.settle_checks();
         let added_foreign_keys = self.add_foreign_keys()?;
         expressions::check(self.context, &self.table)?;
         self.set_partitions()?;
@@ -665,7 +690,7 @@ impl<'a> Draft<'a> {
             rename: self.rename,
             reread: (rows == StoredRows::Earlier).then(|| sources.clone()),
             rebuild: rebuild.then_some(sources),
-            added_indexes: if rebuild { Vec::new() } else { added },
+            added_indexes: if rebuild { AddedIndexes::default() } else { added },
             dropped_indexes: if rebuild { Vec::new() } else { dropped },
             auto_increment: self.auto_increment,
             order: self.order,
@@ -680,6 +705,12 @@ fn added_name(action: &AlterAction) -> Option<&str> {
         AlterAction::AddColumn { if_not_exists: false, column, .. } => Some(&column.name.value),
         _ => None,
     }
+}
+
+/// Positions of those of `these` that are not among `those`.
+fn others<'t>(these: &'t [TextDef], those: &'t [TextDef]) -> impl Iterator<Item = usize> + 't {
+    let is_new = |text: &TextDef| !those.iter().any(|other| other.index.id == text.index.id);
+    (0..these.len()).filter(move |at| is_new(&these[*at]))
 }
 
 /// Whether one of `these` is not among `those`.

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use selkie_catalog::{
-    CheckInfo, ColumnInfo, ForeignKey, IndexInfo, TableInfo, TableKind, TableOptions,
+    CheckInfo, ColumnInfo, ForeignKey, IndexInfo, TableInfo, TableKind, TableOptions, TextIndex,
     sequence_columns,
 };
 use selkie_engine::{Personality, TableId};
@@ -183,9 +183,10 @@ fn selected_table(
     indexes::add_keys(context, table.engine, &mut columns, &mut keys, key_specs(elements)?)?;
     indexes::number(&mut keys, 0);
     engine::check_nulls(table.engine, &columns)?;
-    let (defs, indexes, fulltext) = fulltext::split(context, keys, &[]);
+    let (defs, indexes, fulltext) = fulltext::split(context, table.engine, keys, &[]);
     fulltext::check_kind(&table.kind, table.engine, &fulltext)?;
-    let def = TableInfo::make_def(TableId(0), table.schema(), table.name(), &columns, defs);
+    let mut def = TableInfo::make_def(TableId(0), table.schema(), table.name(), &columns, defs);
+    def.texts = TextIndex::kept(&fulltext);
     let def = Arc::new(def);
     let mut table = TableInfo { def, columns, indexes, fulltext, ..table.clone() };
     add_constraints(context, elements, &mut table)?;
@@ -205,7 +206,11 @@ pub fn define_like(
         return Err(partition::not_temporary());
     }
     let indexes = source.def.indexes.clone();
-    let def = TableInfo::make_def(TableId(0), schema, name, &source.columns, indexes);
+    let mut def = TableInfo::make_def(TableId(0), schema, name, &source.columns, indexes);
+    // Compat: the rules are those of the source, not of the session.
+    let mut fulltext = source.fulltext.clone();
+    fulltext::keep_all(context, source.engine, &mut fulltext);
+    def.texts = TextIndex::kept(&fulltext);
     let kind = if temporary { TableKind::Temporary } else { TableKind::Base };
     fulltext::check_kind(&kind, source.engine, &source.fulltext)?;
     Ok(TableInfo {
@@ -219,6 +224,7 @@ pub fn define_like(
             .iter()
             .map(|i| IndexInfo { generated: false, ..i.clone() })
             .collect(),
+        fulltext,
         created: context.now_seconds,
         version: 0,
         next_index: 0,
@@ -265,8 +271,9 @@ fn assemble(
     collation: CollationId,
     options: TableOptions,
 ) -> TableInfo {
-    let (defs, infos, fulltext) = fulltext::split(context, keys, &[]);
-    let def = TableInfo::make_def(TableId(0), schema, name, &columns, defs);
+    let (defs, infos, fulltext) = fulltext::split(context, engine, keys, &[]);
+    let mut def = TableInfo::make_def(TableId(0), schema, name, &columns, defs);
+    def.texts = TextIndex::kept(&fulltext);
     TableInfo {
         def: Arc::new(def),
         kind,

@@ -1,7 +1,7 @@
 //! FULLTEXT keys: their columns, and their place in a table's definition beside the keys that an
 //! engine stores.
 
-use selkie_catalog::{ColumnInfo, IndexInfo, TableKind, TextIndex};
+use selkie_catalog::{ColumnInfo, IndexInfo, TableInfo, TableKind, TextIndex};
 use selkie_engine::{FullText, IndexDef, IndexKind, IndexPart, Personality};
 use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::{
@@ -12,26 +12,64 @@ use selkie_types::error::catalogue::{
 use selkie_types::{SqlError, SqlResult, TypeKind};
 
 use super::DefineContext;
+use super::alter::ColumnSource;
 use super::indexes::{Key, KeySpec};
 
 /// The keys of a definition: those of the engine, and FULLTEXT ones.
 pub(super) type Split = (Vec<IndexDef>, Vec<IndexInfo>, Vec<TextIndex>);
 
 /// Separates FULLTEXT keys from those of the engine. New ones get the session's stopwords; the
-/// others keep those that `old` has.
-pub(super) fn split(context: &DefineContext<'_>, keys: Vec<Key>, old: &[TextIndex]) -> Split {
+/// others keep those that `old` has. The engine keeps them if it has the strict dialect.
+pub(super) fn split(
+    context: &DefineContext<'_>,
+    engine: &Personality,
+    keys: Vec<Key>,
+    old: &[TextIndex],
+) -> Split {
+    let kept = engine.keys.fulltext == FullText::Strict;
     let (texts, keys): (Vec<Key>, Vec<Key>) =
         keys.into_iter().partition(|(def, _)| def.kind == IndexKind::Fulltext);
     let (defs, infos) = keys.into_iter().unzip();
     let text_index = |(def, info): Key| match old.iter().find(|index| index.def.id == def.id) {
-        Some(index) => TextIndex { def, info, ..index.clone() },
+        Some(index) => {
+            TextIndex { def, info, rules: index.rules.clone().filter(|_| kept), ..index.clone() }
+        }
         None => {
             let stopwords = &context.stopwords;
             let stopword_table = stopwords.table.clone();
-            TextIndex { def, info, stopwords: stopwords.enabled, stopword_table }
+            let rules = kept.then(|| stopwords.rules.clone());
+            TextIndex { def, info, stopwords: stopwords.enabled, stopword_table, rules }
         }
     };
     (defs, infos, texts.into_iter().map(text_index).collect())
+}
+
+/// Lets the engine keep all indexes of a table whose rows are written again.
+pub(super) fn keep_all(context: &DefineContext<'_>, engine: &Personality, texts: &mut [TextIndex]) {
+    if engine.keys.fulltext == FullText::Strict {
+        let unkept = texts.iter_mut().filter(|index| index.rules.is_none());
+        unkept.for_each(|index| index.rules = Some(context.stopwords.rules.clone()));
+    }
+}
+
+/// Whether documents of an index that stays have other texts than before, or other words.
+pub(super) fn changes_texts(
+    old: &TableInfo,
+    texts: &[TextIndex],
+    columns: &[ColumnInfo],
+    sources: &[ColumnSource],
+) -> bool {
+    let same_part = |(new, before): (&IndexPart, &IndexPart)| {
+        sources[new.column] == ColumnSource::Old(before.column)
+            && columns[new.column].ty.collation == old.columns[before.column].ty.collation
+    };
+    texts.iter().any(|index| {
+        let before = old.fulltext.iter().find(|old| old.def.id == index.def.id);
+        before.is_some_and(|before| {
+            let (new, before) = (&index.def.parts, &before.def.parts);
+            new.len() != before.len() || !new.iter().zip(before).all(same_part)
+        })
+    })
 }
 
 /// The parts of a FULLTEXT key. Compat: lengths and directions are dropped silently.

@@ -25,6 +25,12 @@ pub struct Search {
 }
 
 impl Search {
+    /// Position of its index among those that the engine keeps.
+    pub fn kept(&self) -> Option<usize> {
+        let id = self.table.fulltext[self.index?].def.id;
+        self.table.def.texts.iter().position(|text| text.index.id == id)
+    }
+
     /// Whether another search has the same hits.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.relation == other.relation

@@ -3,7 +3,7 @@
 
 use super::super::contract::NativeEngine;
 use super::super::rider_model::RiderLog;
-use super::model::{Db, Model, Overlay, TableState};
+use super::model::{Db, Model, Overlay, TableState, key};
 use crate::btree::{Seek, Tree};
 use crate::disk::{Disk, sim::SimDisk};
 use crate::ids::{FileId, PAGE_SIZE, PageId};
@@ -11,8 +11,9 @@ use crate::page::{HEADER_LEN, get_u32};
 use crate::table::{NativeTable, own_trx, value};
 use selkie_engine::{
     ColumnSource, ColumnSpec, Engine, EngineResult, EngineTrx, Isolation, NoWait, RowSet, Scan,
-    Table,
+    Table, WantedWords,
 };
+use selkie_types::ByteRows;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -64,6 +65,32 @@ pub(super) fn same_rows(found: &BTreeSet<Vec<u8>>, table: &TableState, overlay: 
         && own.iter().chain(&others).all(|row| found.contains(&row.bytes[..]))
 }
 
+/// Checks that a search finds the rows of a snapshot, except those that the reader has changed.
+pub(super) fn search(
+    table: &dyn Table,
+    trx: &dyn EngineTrx,
+    state: &TableState,
+    overlay: &Overlay,
+) -> EngineResult<()> {
+    let mut documents = BTreeSet::new();
+    let mut search = table.search_text(trx, &NoWait, 0)?;
+    search.lists(WantedWords::Begun(&[]), &mut |_, list| {
+        documents.extend(list.iter().map(|(d, _)| *d))
+    })?;
+    let documents: Vec<u64> = documents.into_iter().collect();
+    let mut keys = ByteRows::default();
+    search.keys(&documents, &mut keys)?;
+    let found: BTreeSet<Vec<u8>> = keys.iter().map(<[u8]>::to_vec).collect();
+    assert_eq!(found.len(), documents.len(), "a row is found twice");
+    let key = |id: &i64| key(&state.def, *id);
+    let all: BTreeSet<Vec<u8>> = state.rows.keys().map(key).collect();
+    assert!(found.is_subset(&all), "a search finds a row that its snapshot does not have");
+    let unchanged = |id: &&i64| !overlay.contains_key(&(state.def.id, **id));
+    let missed = state.rows.keys().filter(unchanged).find(|id| !found.contains(&key(id)));
+    assert!(missed.is_none(), "a search in {} does not find {missed:?}", state.def.id);
+    Ok(())
+}
+
 /// Content of a recovered engine, read once.
 pub(super) struct Found {
     tables: BTreeSet<selkie_engine::TableId>,
@@ -101,7 +128,8 @@ impl Found {
         for table in db.tables.values() {
             // An index that is missing, or that should be gone, is a difference too.
             let (id, has) = (table.def.id, index_files(engine, table));
-            if has != table.def.indexes.len() - usize::from(table.def.primary().is_some()) {
+            let indexes = table.def.indexes.len() - usize::from(table.def.primary().is_some());
+            if has != indexes + 3 * table.def.texts.len() {
                 return Ok(Some(format!("{has} indexes of table {id}")));
             }
             let trx = engine.begin(Isolation::RepeatableRead, true)?;
@@ -168,7 +196,9 @@ fn pages(engine: &NativeEngine, tree: &Tree) -> EngineResult<()> {
 
 /// Checks that there are only the files of the state's tables.
 pub(super) fn files(engine: &NativeEngine, disk: &SimDisk, db: &Db) {
-    let known = |t: &TableState| 1 + t.def.indexes.len() - usize::from(t.def.primary().is_some());
+    let texts = |t: &TableState| 3 * t.def.texts.len();
+    let indexes = |t: &TableState| t.def.indexes.len() - usize::from(t.def.primary().is_some());
+    let known = |t: &TableState| 1 + indexes(t) + texts(t);
     let expected: usize = db.tables.values().map(known).sum();
     let names = disk.list().unwrap_or_default();
     let there: Vec<_> = names.iter().filter(|name| name.starts_with("data.")).collect();

@@ -2,7 +2,9 @@
 //! preparation, in order.
 
 use selkie_engine::testing::{items, letters};
-use selkie_engine::{IndexCodec, IndexId, IndexPart, TableDef, TableId};
+use selkie_engine::{
+    IndexCodec, IndexDef, IndexId, IndexKind, IndexPart, TableDef, TableId, TextDef, TextRules,
+};
 use selkie_types::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -140,9 +142,33 @@ impl Model {
 /// The index that is created and dropped.
 pub(super) const BY_NAME: IndexId = IndexId(9);
 
+/// The full-text index that every table has, and the one that is created and dropped.
+const TEXT: IndexId = IndexId(20);
+pub(super) const MORE_TEXT: IndexId = IndexId(21);
+
 /// The definition of a table of one of two kinds.
 pub(super) fn new_def(id: u64, keyed: bool) -> Arc<TableDef> {
-    if keyed { items(id) } else { letters(id) }
+    let like = if keyed { items(id) } else { letters(id) };
+    let mut def = TableDef::clone(&like);
+    def.texts = vec![text(TEXT, if keyed { 3 } else { 1 })];
+    Arc::new(def)
+}
+
+fn text(id: IndexId, column: usize) -> TextDef {
+    let parts = vec![IndexPart { column, prefix: None, descending: false }];
+    let kind = IndexKind::Fulltext;
+    let index = IndexDef { id, name: format!("text {}", id.0).into(), kind, parts, hashed: false };
+    TextDef { index, rules: TextRules { least: 2, ..TextRules::default() } }
+}
+
+/// The same definition with or without the second full-text index.
+pub(super) fn toggled_text(def: &TableDef) -> Arc<TableDef> {
+    let mut def = def.clone();
+    match def.texts.pop_if(|text| text.index.id == MORE_TEXT) {
+        Some(_) => {}
+        None => def.texts.push(text(MORE_TEXT, def.texts[0].index.parts[0].column)),
+    }
+    Arc::new(def)
 }
 
 pub(super) fn is_keyed(def: &TableDef) -> bool {

@@ -3,8 +3,10 @@
 
 use super::super::contract::NativeEngine;
 use super::super::rider_model::{RiderLog, TestRider};
-use super::audit::{read, same_by_columns, same_rows};
-use super::model::{BY_NAME, Db, Model, Overlay, TableState, is_keyed, new_def, toggled};
+use super::audit::{read, same_by_columns, same_rows, search};
+use super::model::{
+    BY_NAME, Db, MORE_TEXT, Model, Overlay, TableState, is_keyed, new_def, toggled, toggled_text,
+};
 use super::work::{Statement, new_row};
 use crate::disk::sim::Rng;
 use crate::table::NativeTable;
@@ -199,7 +201,11 @@ impl<'a> Sessions<'a> {
             open.uses.contains(&id) && same && (is_keyed(&table.def) || !changed)
         };
         for table in db.tables.values().filter(told) {
-            let rows = read(&*self.engine.open_table(&table.def)?, &*open.trx)?;
+            let handle = self.engine.open_table(&table.def)?;
+            if is_keyed(&table.def) {
+                search(&*handle, &*open.trx, table, &open.overlay)?;
+            }
+            let rows = read(&*handle, &*open.trx)?;
             let shared = self.engine.shared();
             let files = shared.table_files(table.def.id)?;
             same_by_columns(
@@ -335,7 +341,11 @@ impl<'a> Sessions<'a> {
                 next.tables.remove(&id);
                 self.engine.drop_table(&*trx, id)
             }
-            (Some(id), 2..5) => self.truncate(&*trx, &mut next, id),
+            (Some(id), 2..4) => self.truncate(&*trx, &mut next, id),
+            (Some(id), 4) => {
+                let table = self.engine.open_table(&next.tables[&id].def)?;
+                table.reclaim(&NoWait).map(drop)
+            }
             (Some(id), _) => self.toggle_index(&*trx, &mut next, id),
             (None, _) => Ok(()),
         };
@@ -395,6 +405,15 @@ impl<'a> Sessions<'a> {
         let Some(table) = next.tables.get_mut(&id).filter(|table| is_keyed(&table.def)) else {
             return Ok(());
         };
+        if self.rng.chance(40) {
+            let def = toggled_text(&table.def);
+            match def.texts.len() {
+                1 => self.engine.drop_index(trx, id, MORE_TEXT)?,
+                _ => self.engine.create_text_index(trx, &NoWait, &def, 1)?,
+            }
+            table.def = def;
+            return Ok(());
+        }
         let def = toggled(&table.def);
         match def.index_position(BY_NAME) {
             Some(at) => self.engine.create_index(trx, &NoWait, &def, at)?,

@@ -22,7 +22,8 @@ fn body(rng: &mut Rng) -> String {
         _ => 60,
     };
     let letter = (b'a' + rng.below(26) as u8) as char;
-    String::from(letter).repeat(rng.below(length) as usize)
+    let words = format!("w{} x{} w{} ", rng.below(40), rng.below(4), rng.below(40));
+    words + &String::from(letter).repeat(rng.below(length) as usize)
 }
 
 /// A row for `id`.
