@@ -11,8 +11,7 @@ use crate::trx::NativeTrx;
 use selkie_engine::{
     Bound, ColumnSource, Cursor, EngineError, EngineResult, EngineTrx, IndexCodec, InsertInfo,
     NoWait, RangeEstimate, RowSet, Scan, StatementContext, Table, TableDef, TableStatistics,
-    TextSearch,
-    next_in_series,
+    TextSearch, next_in_series,
 };
 use selkie_types::ByteRows;
 use std::sync::Arc;

@@ -213,14 +213,14 @@ impl TextIndex {
         body.extend_from_slice(&document.to_le_bytes());
         let action = action(&body);
         let Outcome::Done(before) =
-            writer.change(&self.by_key, &mut tools.by_key, key, action, false)?
+            writer.change(&self.by_key, &mut tools.by_key, key, action, None)?
         else {
             return Err(self.corrupt("does not agree with the rows"));
         };
         let action = Action::Insert { body: &[0, 8, 0], auto: None };
         let entry = document_key(document, key);
         let (tree, hint) = (&self.by_document, &mut tools.by_document);
-        let Outcome::Done(_) = writer.change(tree, hint, &entry, action, false)? else {
+        let Outcome::Done(_) = writer.change(tree, hint, &entry, action, None)? else {
             return Err(self.corrupt("has a document twice"));
         };
         let texts: Vec<&[u8]> = texts.iter().map(text_of).collect();
@@ -238,14 +238,14 @@ impl TextIndex {
     ) -> EngineResult<()> {
         let entry = document_key(document, key);
         let (tree, hint) = (&self.by_document, &mut tools.by_document);
-        match writer.change(tree, hint, &entry, Action::Delete, false)? {
+        match writer.change(tree, hint, &entry, Action::Delete, None)? {
             Outcome::Done(_) => Ok(()),
             _ => Err(self.corrupt("lacks a document")),
         }
     }
 
     fn remove(&self, writer: &Writer<'_>, tools: &mut TextTools, key: &[u8]) -> EngineResult<()> {
-        let outcome = writer.change(&self.by_key, &mut tools.by_key, key, Action::Delete, false)?;
+        let outcome = writer.change(&self.by_key, &mut tools.by_key, key, Action::Delete, None)?;
         let Outcome::Done(before) = outcome else {
             return Err(self.corrupt("lacks the document of a row"));
         };

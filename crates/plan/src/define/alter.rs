@@ -641,9 +641,7 @@ impl<'a> Draft<'a> {
         self.check_foreign_keys(&after)?;
         self.settle_order(&defs);
         let added = position_of_new(&defs, &self.old.def.indexes);
-        let gone = |old: &&IndexDef| !defs.iter().any(|new| new.id == old.id);
-        let mut dropped: Vec<IndexId> =
-            self.old.def.indexes.iter().filter(gone).map(|old| old.id).collect();
+        let mut dropped = ids_of_gone(&self.old.def.indexes, &defs);
         let work = Work {
             old: self.old,
             engine: self.table.engine,
@@ -697,6 +695,11 @@ impl<'a> Draft<'a> {
             ignore,
         })
     }
+}
+
+fn ids_of_gone(old: &[IndexDef], new: &[IndexDef]) -> Vec<IndexId> {
+    let gone = |index: &&IndexDef| !new.iter().any(|kept| kept.id == index.id);
+    old.iter().filter(gone).map(|index| index.id).collect()
 }
 
 /// The name of a column that an action adds.
