@@ -104,7 +104,9 @@ impl TemporaryTables {
 
     /// Whether the log has the creation of a table.
     pub fn is_logged(&self, table: &TableInfo) -> bool {
-        self.own(table.schema(), table.name()).is_some_and(|own| own.is_logged)
+        let own = self.own(table.schema(), table.name());
+        // CREATE OR REPLACE fills another table of the same name.
+        own.is_some_and(|own| own.is_logged && own.table.def.id == table.def.id)
     }
 
     /// The tables whose creation is logged, the newest first. None is from now on.

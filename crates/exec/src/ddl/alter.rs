@@ -111,10 +111,11 @@ impl Ddl<'_> {
             None => None,
         };
         let is_simple = plan.is_simple;
-        let new = plan.table.clone();
+        let renamed = plan.rename.clone();
         let mut outcome = self.apply(&old, plan)?;
         if is_temporary(&old) {
-            self.log_changed(&new)?;
+            let renamed = renamed.as_ref().map(|(schema, name)| (&**schema, &**name));
+            self.log_changed(renamed.unwrap_or((&schema, name)))?;
         }
         if is_simple {
             outcome.told = Told::Nothing;

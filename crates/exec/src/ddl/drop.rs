@@ -261,7 +261,7 @@ impl Ddl<'_> {
         if is_temporary(&old) {
             create_storage_now(self.instance, &new)?;
             self.replace_own(&old, new)?;
-            self.log_changed(&old)?;
+            self.log_changed((&schema, name))?;
             return Ok(Outcome::ok());
         }
         let mut change = self.begin_change()?;

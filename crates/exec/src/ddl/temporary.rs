@@ -94,9 +94,11 @@ impl Ddl<'_> {
     }
 
     /// Logs the statement, which has changed the definition or all rows of a temporary table.
-    pub(super) fn log_changed(&mut self, table: &TableInfo) -> SqlResult<()> {
-        self.said.lacks_text |= !self.session.frame.temporary.is_followed(table);
-        if !self.log_own_text()? && self.session.frame.temporary.is_logged(table) {
+    pub(super) fn log_changed(&mut self, (schema, name): (&str, &str)) -> SqlResult<()> {
+        let table = self.session.frame.temporary.get(schema, name).cloned();
+        let Some(table) = table else { return Ok(()) };
+        self.said.lacks_text |= !self.session.frame.temporary.is_followed(&table);
+        if !self.log_own_text()? && self.session.frame.temporary.is_logged(&table) {
             self.session.frame.temporary.diverge();
         }
         Ok(())
