@@ -97,7 +97,7 @@ fn evaluate(
 ) -> SqlResult<Vec<Value>> {
     let decode = |at: &usize| {
         let column = layout.decode(rows, *at);
-        column.map(Arc::new).map_err(|error| SqlError::internal(error))
+        column.map(Arc::new).map_err(SqlError::internal)
     };
     let columns: SqlResult<Vec<_>> = columns.iter().map(decode).collect();
     let result = expr.eval(eval, &Batch::new(columns?, rows.len()))?;
@@ -187,7 +187,7 @@ impl ColumnKeys {
 
     fn of_row(&self, layout: &RowLayout, row: &[u8], key: &mut Vec<u8>) -> SqlResult<()> {
         for (part, at) in self.parts.iter().zip(&self.columns) {
-            let value = layout.value(row, *at).map_err(|error| SqlError::internal(error))?;
+            let value = layout.value(row, *at).map_err(SqlError::internal)?;
             part.encode(&value, key);
         }
         Ok(())

@@ -189,11 +189,12 @@ impl Constants<'_> {
         let mut text = bound.clone();
         let eval = EvalContext::detached(&self.context.eval.types);
         let is_number = text.ty.is_integer();
-        if bound.ty.is_string() && bound.ty.collation.is_binary() {
-            if let Value::Bytes(bytes) = bound.eval_value(&eval)? {
-                let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-                return Ok(format!("_binary 0x{digits}"));
-            }
+        if bound.ty.is_string()
+            && bound.ty.collation.is_binary()
+            && let Value::Bytes(bytes) = bound.eval_value(&eval)?
+        {
+            let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            return Ok(format!("_binary 0x{digits}"));
         }
         selkie_expr::cast::to_text(&mut text, &self.context.eval.types);
         let charset = text.ty.collation.charset();
