@@ -140,7 +140,7 @@ impl Pruner<'_> {
             }
             let extended = |point: &Vec<Value>| {
                 let point = point.clone();
-                values.iter().map(move |value| [&point[..], &[value.clone()]].concat())
+                values.iter().map(move |value| [&point[..], std::slice::from_ref(value)].concat())
             };
             points = points.iter().flat_map(extended).collect();
         }

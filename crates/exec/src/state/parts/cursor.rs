@@ -278,7 +278,7 @@ impl Cursor for Merged<'_> {
     fn next_batch(&mut self, out: &mut RowSet, max_rows: usize) -> EngineResult<bool> {
         self.last.clear();
         self.fill()?;
-        while self.last.len() < max_rows && !(out.is_large() && !self.last.is_empty()) {
+        while self.last.len() < max_rows && (self.last.is_empty() || !out.is_large()) {
             let Some(at) = self.next.pop() else { break };
             let source = &mut self.sources[at];
             if source.set.unlocked.binary_search(&(source.at as u32)).is_ok() {
