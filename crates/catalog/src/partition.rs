@@ -249,10 +249,17 @@ impl Partitioning {
         Ok(given)
     }
 
-    /// Whether the partition of a row depends on a column.
-    pub fn reads(&self, column: &str) -> bool {
+    /// Whether the partition of a row of `table` depends on a column. A KEY without columns reads
+    /// those of the table's shown primary key.
+    pub fn reads(&self, table: &TableInfo, column: usize) -> bool {
         let mut methods = std::iter::once(&self.method).chain(&self.sub);
-        methods.any(|method| method.columns.iter().any(|name| name == column))
+        methods.any(|method| method.columns_of(table).is_some_and(|all| all.contains(&column)))
+    }
+
+    /// Whether a KEY without columns takes those of the table's shown primary key.
+    pub fn follows_primary(&self) -> bool {
+        let mut methods = std::iter::once(&self.method).chain(&self.sub);
+        methods.any(|method| method.kind == MethodKind::Key && method.columns.is_empty())
     }
 
     /// Numbers of the leaves of the partition or subpartition `name`; `None` if there is none.
@@ -306,7 +313,9 @@ impl TableInfo {
             name.push_str("#SP#");
             name.push_str(&sub.name);
         }
-        TableDef { id: leaf.id(), name: name.into(), ..(*self.def).clone() }
+        // Texts of a table in parts are searched row by row: no leaf keeps their words.
+        let texts = Vec::new();
+        TableDef { id: leaf.id(), name: name.into(), texts, ..(*self.def).clone() }
     }
 
     /// The engine's definitions of the table's storage with their numbers: its own, or one for each

@@ -297,10 +297,7 @@ impl TableInfo {
     pub fn is_computed(&self, column: usize) -> bool {
         let is_virtual = self.columns[column].generated.as_ref().is_some_and(|g| !g.stored);
         let mut parts = self.def.indexes.iter().flat_map(|index| &index.parts);
-        let routes = || {
-            let name = &*self.columns[column].name;
-            self.partitions.as_ref().is_some_and(|partitions| partitions.reads(name))
-        };
+        let routes = || self.partitions.as_ref().is_some_and(|by| by.reads(self, column));
         is_virtual && !parts.any(|part| part.column == column) && !routes()
     }
 

@@ -196,6 +196,11 @@ impl Ddl<'_> {
             false => Some(begin_in(self.instance, table)?.1),
         };
         let trx = own.as_deref().unwrap_or(change.trx());
+        // Leaves keep no words.
+        let of_texts: &[usize] = match table.partitions {
+            None => &plan.added_indexes.of_texts,
+            Some(_) => &[],
+        };
         for (storage, def) in table.storages() {
             for id in &plan.dropped_indexes {
                 let dropped = engine.drop_index(trx, def.id, *id);
@@ -205,7 +210,7 @@ impl Ddl<'_> {
                 let built = engine.create_index(trx, self.control, &def, *position);
                 built.map_err(|e| self.index_error(e, old, (table, storage)))?;
             }
-            for position in &plan.added_indexes.of_texts {
+            for position in of_texts {
                 let built = engine.create_text_index(trx, self.control, &def, *position);
                 built.map_err(|e| self.index_error(e, old, (table, storage)))?;
             }

@@ -7,7 +7,9 @@ use selkie_catalog::{Snapshot, TableInfo, TableKind, new_version};
 use selkie_engine::{TableDef, TableId};
 use selkie_plan::define::{Converted, check_exchange, define_convert_in, define_convert_out};
 use selkie_sql::ast::{AlterAction, Ident, PartitionDef, TableName};
-use selkie_types::error::catalogue::{ER_NONUNIQ_TABLE, ER_TABLE_EXISTS_ERROR, ER_WRONG_OBJECT};
+use selkie_types::error::catalogue::{
+    ER_NONUNIQ_TABLE, ER_PARTITION_EXCHANGE_FOREIGN_KEY, ER_TABLE_EXISTS_ERROR, ER_WRONG_OBJECT,
+};
 use selkie_types::{SqlError, SqlResult};
 
 use super::Ddl;
@@ -63,6 +65,10 @@ impl Ddl<'_> {
         let other = self.other_of(snapshot, old, table)?;
         let leaf = check_exchange(old, name, &other)?;
         self.check_fits(old, leaf, &other)?;
+        let name = (other.schema(), other.name());
+        if self.check_unreferenced(name, &[]).is_err() {
+            return Err(SqlError::new(&ER_PARTITION_EXCHANGE_FOREIGN_KEY, &[&other.name()]));
+        }
         let id = old.storage_ids().get(leaf).copied().unwrap_or(TableId(0));
         let new = with_new_id(self.instance, with_leaf(old, leaf, other.def.id))?;
         let def = TableDef { id, ..(*other.def).clone() };

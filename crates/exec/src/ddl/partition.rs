@@ -74,8 +74,17 @@ impl Ddl<'_> {
                 return Err(error);
             }
         };
-        let mut change = self.begin_change()?;
-        publish_leaves(&mut change, old, &new, dropped)?;
+        let prepared = self.begin_change().and_then(|mut change| {
+            publish_leaves(&mut change, old, &new, dropped)?;
+            Ok(change)
+        });
+        let change = match prepared {
+            Ok(change) => change,
+            Err(error) => {
+                drop_leaves_now(self.instance, &new, added)?;
+                return Err(error);
+            }
+        };
         change.commit(|snapshot| snapshot.put_table(Arc::new(new)))?;
         let warnings = self.session.diagnostics.warning_count();
         Ok(Copied::checked(rows).outcome(warnings, true))

@@ -23,6 +23,7 @@ use crate::state::control::Control;
 use crate::state::error::from_engine;
 use crate::state::handlers::Open;
 use crate::state::handlers::{Place, Point};
+use crate::state::parts::own_key;
 use crate::state::session::bump;
 use crate::{Outcome, ResultSink, Session, query};
 
@@ -293,7 +294,12 @@ impl Reader<'_> {
     fn key_of(&self, set: &RowSet, row: usize) -> SqlResult<Vec<u8>> {
         let clustered = set.keys.get(row);
         let Some(at) = self.read.index.filter(|at| self.is_secondary(*at)) else {
-            return Ok(clustered.to_vec());
+            // A primary key tells rows apart without the leaf.
+            let keys = self.read.index.map(|_| &self.open.handle.parts);
+            return match keys {
+                Some(Some(_)) => own_key(clustered).map_err(|e| from_engine(e, &self.table.def)),
+                _ => Ok(clustered.to_vec()),
+            };
         };
         let mut key = Vec::new();
         let codec = &self.open.handle.codecs[at];

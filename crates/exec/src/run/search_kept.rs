@@ -72,9 +72,14 @@ impl Index for Kept<'_> {
         let mut set = RowSet::default();
         for part in documents.chunks(BATCH_ROWS) {
             self.control.check()?;
+            let mut all = ByteRows::default();
+            self.keys(part, &mut all)?;
+            // A document that has gone meanwhile has no key, and an empty one would find all rows.
+            let part: Vec<u64> =
+                (0..part.len()).filter(|at| !all.get(*at).is_empty()).map(|at| part[at]).collect();
             keys.clear();
             set.clear();
-            self.keys(part, &mut keys)?;
+            all.iter().filter(|key| !key.is_empty()).for_each(|key| keys.push(key));
             let table = &self.open.handle.table;
             let found =
                 table.lookup(self.open.trx, self.control, &Scan::default(), &keys, &mut set);

@@ -151,6 +151,11 @@ fn split(key: &[u8]) -> EngineResult<(usize, &[u8])> {
     }
 }
 
+/// A row key without its leaf's number.
+pub(crate) fn own_key(key: &[u8]) -> EngineResult<Vec<u8>> {
+    Ok(split(key)?.1.to_vec())
+}
+
 /// Appends a row key with its leaf's number.
 fn put_key(keys: &mut ByteRows, leaf: usize, key: &[u8]) {
     keys.buffer().extend_from_slice(&(leaf as u16).to_be_bytes());

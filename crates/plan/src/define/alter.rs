@@ -637,6 +637,7 @@ impl<'a> Draft<'a> {
         // Only a copy can skip rows.
         let leaves_out = ignore && defs.iter().any(|def| def.is_unique() && is_new(def));
         self.force |= leaves_out | fulltext::changes_texts(self.old, &texts, &columns, &sources);
+        self.force |= self.may_route_anew(&defs, &columns, &sources);
         let after = After { columns: &columns, sources: &sources, indexes: &defs };
         self.check_foreign_keys(&after)?;
         self.settle_order(&defs);
@@ -665,7 +666,7 @@ impl<'a> Draft<'a> {
         let kept = TextIndex::kept(&texts);
         let added =
             AddedIndexes { of_keys: added, of_texts: others(&kept, texts_before).collect() };
-        dropped.extend(others(texts_before, &kept).map(|at| texts_before[at].index.id));
+        dropped.extend(self.gone_texts(&kept));
         let def = self.new_def(&columns, defs, rows);
         self.table.def = Arc::new(TableDef { texts: kept, ..def });
         self.table.columns = columns;
@@ -694,6 +695,39 @@ impl<'a> Draft<'a> {
             order: self.order,
             ignore,
         })
+    }
+}
+
+impl Draft<'_> {
+    /// Indexes of words that go; leaves of partitions have none.
+    fn gone_texts(&self, kept: &[TextDef]) -> Vec<IndexId> {
+        let before: &[TextDef] = match self.old.partitions {
+            None => &self.old.def.texts,
+            Some(_) => &[],
+        };
+        others(before, kept).map(|at| before[at].index.id).collect()
+    }
+
+    /// Whether rows may belong to other leaves than before: a KEY without columns follows a unique
+    /// key, which may be another one now, or the type of a text with bounds changes.
+    fn may_route_anew(
+        &self,
+        indexes: &[IndexDef],
+        columns: &[ColumnInfo],
+        sources: &[ColumnSource],
+    ) -> bool {
+        let Some(partitions) = &self.old.partitions else { return false };
+        let has_primary =
+            |indexes: &[IndexDef]| indexes.first().is_some_and(|index| index.kind.is_primary());
+        let keyed = has_primary(&self.old.def.indexes) && has_primary(indexes);
+        let other_text = columns.iter().zip(sources).any(|(column, source)| match source {
+            ColumnSource::Old(at) => {
+                let old = &self.old.columns[*at];
+                old.ty.is_string() && old.ty != column.ty && partitions.reads(self.old, *at)
+            }
+            _ => false,
+        });
+        partitions.follows_primary() && !keyed || other_text
     }
 }
 

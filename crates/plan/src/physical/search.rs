@@ -25,8 +25,11 @@ pub struct Search {
 }
 
 impl Search {
-    /// Position of its index among those that the engine keeps.
+    /// Position of its index among those that the engine keeps; a table in parts has none.
     pub fn kept(&self) -> Option<usize> {
+        if self.table.partitions.is_some() {
+            return None;
+        }
         let id = self.table.fulltext[self.index?].def.id;
         self.table.def.texts.iter().position(|text| text.index.id == id)
     }

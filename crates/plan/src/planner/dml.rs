@@ -401,7 +401,7 @@ fn moves_rows(node: &PlanNode, target: &BoundTarget, draft: &Draft) -> bool {
         |index: usize| table.def.indexes[index].parts.iter().any(|p| changed.contains(&p.column));
     let clustered = table.def.primary().is_some() && parts_changed(0);
     let routed = |partitions: &std::sync::Arc<selkie_catalog::Partitioning>| {
-        changed.iter().any(|at| partitions.reads(&table.columns[*at].name))
+        changed.iter().any(|at| partitions.reads(table, *at))
     };
     // A row that goes to another leaf may be read there again.
     let moves_leaf = table.partitions.as_ref().is_some_and(routed);

@@ -61,8 +61,13 @@ impl PartSet {
             let part_rows = slice(rows, part.clone());
             let inserted = self.leaf(leaf)?.insert(run.0, run.1, &part_rows);
             if let Err(error) = inserted {
-                self.follow(rows, 0..part.start)?;
-                return Err(in_leaf(error, leaf, part.start));
+                let error = in_leaf(error, leaf, part.start);
+                let stored = match &error {
+                    EngineError::DuplicateKey { row, .. } => *row,
+                    _ => part.start,
+                };
+                self.follow(rows, 0..stored)?;
+                return Err(error);
             }
         }
         Ok(())

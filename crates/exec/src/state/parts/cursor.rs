@@ -8,6 +8,7 @@ use selkie_engine::{
     Bound, Cursor, EngineResult, EngineTrx, IndexCodec, LockMode, RowSet, Scan, StatementContext,
     TableDef,
 };
+use selkie_types::key::KeyReader;
 
 use super::lookup::copy_row;
 use super::{PartSet, put_key, split};
@@ -77,11 +78,45 @@ fn inside(bound: &Bound, leaf: u16, is_lower: bool) -> Inside {
     }
 }
 
+/// A bound that goes on behind the key of an index with a row key of the set, as the position of a
+/// HANDLER does: the key, the number of the leaf, and the leaf's row key.
+fn position<'b>(bound: &'b Bound, codec: &IndexCodec) -> Option<(&'b [u8], usize, &'b [u8])> {
+    let (Bound::Included(whole) | Bound::Excluded(whole)) = bound else { return None };
+    let mut reader = KeyReader::new(whole);
+    (0..codec.len()).try_for_each(|part| codec.part(part).skip(&mut reader))?;
+    let (leaf, rest) = split(reader.rest()).ok()?;
+    Some((&whole[..whole.len() - reader.rest().len()], leaf, rest))
+}
+
+/// The lower bound of an index for one leaf. Rows come in the order of the index, then of their
+/// leaves' row keys, then of the leaves.
+fn lower_of(bound: &Bound, codec: &IndexCodec, leaf: u16) -> Bound {
+    let Some((key, own, rest)) = position(bound, codec) else { return bound.clone() };
+    let at: Box<[u8]> = [key, rest].concat().into();
+    match (usize::from(leaf).cmp(&own), bound) {
+        (Ordering::Greater, _) | (Ordering::Equal, Bound::Included(_)) => Bound::Included(at),
+        _ => Bound::Excluded(at),
+    }
+}
+
+/// The upper bound of an index for one leaf.
+fn upper_of(bound: &Bound, codec: &IndexCodec, leaf: u16) -> Bound {
+    let Some((key, own, rest)) = position(bound, codec) else { return bound.clone() };
+    let at: Box<[u8]> = [key, rest].concat().into();
+    match (usize::from(leaf).cmp(&own), bound) {
+        (Ordering::Less, _) | (Ordering::Equal, Bound::Included(_)) => Bound::Included(at),
+        _ => Bound::Excluded(at),
+    }
+}
+
 impl Chained<'_> {
     /// The scan of a leaf; `None` if nothing of it is in the range.
     fn scan_of(&self, leaf: u16) -> Option<Scan> {
         let mut scan = self.scan.clone();
-        if scan.index.is_some() {
+        if let Some(index) = scan.index {
+            let codec = &self.set.codecs[index];
+            scan.lower = lower_of(&scan.lower, codec, leaf);
+            scan.upper = upper_of(&scan.upper, codec, leaf);
             return Some(scan);
         }
         let own = |bound: &Bound, is_lower| match inside(bound, leaf, is_lower) {
@@ -221,7 +256,13 @@ impl<'a> Merged<'a> {
         let scan = Scan { want_keys: true, fixed_only: false, ..scan };
         let mut sources = Vec::with_capacity(leaves.len());
         for leaf in leaves {
-            let cursor = set.leaf(usize::from(*leaf))?.scan(run.0, run.1, &scan)?;
+            let codec = &set.codecs[index];
+            let own = Scan {
+                lower: lower_of(&scan.lower, codec, *leaf),
+                upper: upper_of(&scan.upper, codec, *leaf),
+                ..scan.clone()
+            };
+            let cursor = set.leaf(usize::from(*leaf))?.scan(run.0, run.1, &own)?;
             let set = RowSet::default();
             sources.push(Source { leaf: *leaf, cursor, set, at: 0, ended: false });
         }

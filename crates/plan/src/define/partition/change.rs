@@ -6,10 +6,11 @@ use std::sync::Arc;
 use hashbrown::HashSet;
 use selkie_catalog::{Given, Partition, PartitionLimit, Partitioning, Subpartition, TableInfo};
 use selkie_engine::TableId;
+use selkie_expr::EvalContext;
 use selkie_sql::ast::{AlterAction, Ident, PartitionBy, PartitionDef, PartitionMaintenance};
 use selkie_types::charset::{identifier_eq, in_one_case};
 use selkie_types::error::catalogue::*;
-use selkie_types::{Condition, Level, SqlError, SqlResult};
+use selkie_types::{CollationId, Condition, Level, SqlError, SqlResult};
 
 use super::{
     add_subpartitions, check_count, check_names, defined, is_range, limits, names, partitioned,
@@ -267,9 +268,21 @@ pub(in crate::define) fn again(
     let Some(partitions) = &old.partitions else { return Ok(table) };
     let mut by = clause(partitions)?;
     rename(&mut by, renamed);
+    // The clause is in UTF-8, whatever the client's character set is.
+    let mut types = context.eval.types.clone();
+    types.collation_connection = CollationId::UTF8MB4_GENERAL_CI;
+    let eval = EvalContext::new(types, context.eval.session, context.eval.now_micros);
+    let stopwords = context.stopwords.clone();
+    let context = &DefineContext { eval: &eval, stopwords, ..*context };
     let table = partitioned(context, table, &by)?;
     let Some(new) = &table.partitions else { return Ok(table) };
     let mut new = (**new).clone();
+    if has_same_types(old, partitions, &table, &new) {
+        // Values read again from their text might differ: a text may have been cut.
+        for (part, old) in new.parts.iter_mut().zip(&partitions.parts) {
+            part.limit = old.limit.clone();
+        }
+    }
     (new.given, new.subs_given) = (partitions.given, partitions.subs_given);
     for (part, old) in new.parts.iter_mut().zip(&partitions.parts) {
         part.id = old.id;
@@ -278,6 +291,19 @@ pub(in crate::define) fn again(
         }
     }
     Ok(TableInfo { partitions: Some(Arc::new(new)), ..table })
+}
+
+/// Whether the columns that the partitions of one definition read have the types of those of the
+/// other.
+fn has_same_types(
+    old: &TableInfo,
+    before: &Partitioning,
+    new: &TableInfo,
+    after: &Partitioning,
+) -> bool {
+    let columns = |table: &TableInfo, by: &Partitioning| by.method.columns_of(table);
+    let (Some(a), Some(b)) = (columns(old, before), columns(new, after)) else { return false };
+    a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| old.columns[*a].ty == new.columns[*b].ty)
 }
 
 /// The syntax of a partitioning, with all its partitions.

@@ -51,6 +51,10 @@ pub fn define_convert_out(
         return Err(SqlError::new(&ER_DROP_LAST_PARTITION, &[]));
     }
     let leaf = find(&partitions, std::slice::from_ref(name))?[0];
+    if !old.fulltext.is_empty() {
+        // A leaf keeps no words of texts, which a table of its own has.
+        return Err(SqlError::new(&ER_TABLES_DIFFERENT_METADATA, &[&to]));
+    }
     let part = partitions.parts.remove(leaf);
     let def =
         TableDef { id: part.id, schema: schema.into(), name: to.into(), ..(*old.def).clone() };
@@ -59,6 +63,7 @@ pub fn define_convert_out(
         partitions: None,
         created: context.now_seconds,
         statistics: None,
+        persistent: None,
         ..old.clone()
     };
     let table = TableInfo { partitions: Some(Arc::new(partitions)), ..old.clone() };
@@ -139,6 +144,8 @@ fn is_same(one: &TableInfo, other: &TableInfo) -> bool {
         && one.columns.iter().zip(&other.columns).all(same_column)
         && a.indexes.len() == b.indexes.len()
         && a.indexes.iter().zip(&b.indexes).all(same_index)
-        && one.fulltext.len() == other.fulltext.len()
+        // Only the files of a table of its own have the words of its texts.
+        && one.fulltext.is_empty()
+        && other.fulltext.is_empty()
         && a.layout == b.layout
 }
