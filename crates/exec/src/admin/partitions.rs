@@ -4,7 +4,9 @@
 use hashbrown::HashSet;
 use selkie_catalog::{Partitioning, TableInfo, TableKind};
 use selkie_engine::Optimizes;
-use selkie_sql::ast::{AlterAction, Ident, MaintenanceAction, PartitionMaintenance, Statement};
+use selkie_sql::ast::{
+    AlterAction, Ident, MaintenanceAction, PartitionMaintenance, Statement, TableName,
+};
 use selkie_types::charset::{identifier_eq, in_one_case};
 use selkie_types::error::catalogue::{
     ER_PARTITION_DOES_NOT_EXIST, ER_PARTITION_MGMT_ON_NONPARTITIONED,
@@ -35,8 +37,22 @@ pub(crate) fn run_on_partitions(
         PartitionMaintenance::Rebuild | PartitionMaintenance::Truncate => return Ok(None),
     };
     execution.session.commit()?;
-    let schema = execution.session.schema_of(&alter.table)?.to_owned();
-    let name = &*alter.table.name.value;
+    let done = run_action(execution, &alter.table, (action, names));
+    if let Err(error) = &done {
+        // The table's lock would otherwise stay until the session's next statement.
+        execution.session.rollback_for(error)?;
+        execution.session.commit()?;
+    }
+    done.map(Some)
+}
+
+fn run_action(
+    execution: &mut Execution<'_>,
+    target: &TableName,
+    (action, names): (MaintenanceAction, &[Ident]),
+) -> SqlResult<Outcome> {
+    let schema = execution.session.schema_of(target)?.to_owned();
+    let name = &*target.name.value;
     check_access(execution.session, action, &schema, name)?;
     let mode = match action {
         MaintenanceAction::Optimize => LockMode::NoWrite,
@@ -60,7 +76,7 @@ pub(crate) fn run_on_partitions(
         [shown.as_str(), op_name(action), kind, &text].map(Value::bytes).to_vec()
     };
     let rows: Vec<Vec<Value>> = messages.into_iter().map(row).collect();
-    send_messages(execution, &rows).map(Some)
+    send_messages(execution, &rows)
 }
 
 /// The leaves of the named partitions, of all without a name; `None` if a name is wrong or given

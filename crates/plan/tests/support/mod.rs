@@ -116,6 +116,7 @@ impl Draft {
             fulltext: Vec::new(),
             next_index: 0,
             statistics: Some(Arc::new(statistics)),
+            persistent: None,
         }
     }
 }
