@@ -38,6 +38,7 @@ pub(super) fn step(
         Axis::Ancestor | Axis::AncestorOrSelf => {
             ancestors(document, from, axis == Axis::AncestorOrSelf, named)
         }
+        Axis::Child | Axis::Attribute if from.len() > 1 => children(document, from, axis, named),
         _ => {
             let reached = from.iter().flat_map(|item| {
                 let found = forward(document, item.node, axis).filter(|node| named(*node));
@@ -46,6 +47,31 @@ pub(super) fn step(
             reached.collect()
         }
     }
+}
+
+/// The children or attributes of several nodes, parent after parent. One pass over the document
+/// finds them all: looking below each node would take quadratic time in a deep document.
+fn children(
+    document: &Document<'_>,
+    from: &[Item],
+    axis: Axis,
+    named: impl Fn(usize) -> bool,
+) -> Vec<Item> {
+    let kind = if axis == Axis::Child { NodeKind::Element } else { NodeKind::Attribute };
+    let mut below: Vec<Option<Vec<usize>>> = vec![None; document.nodes.len()];
+    for item in from {
+        below[item.node] = Some(Vec::new());
+    }
+    for (at, node) in document.nodes.iter().enumerate().skip(1) {
+        tick(8);
+        if let Some(list) = below[node.parent].as_mut().filter(|_| node.kind == kind && named(at)) {
+            list.push(at);
+        }
+    }
+    let lists = from.iter().filter_map(|item| below[item.node].as_ref());
+    lists
+        .flat_map(|list| list.iter().enumerate().map(|(place, at)| Item::new(*at, place)))
+        .collect()
 }
 
 /// Nodes reached from one node, in document order.

@@ -75,6 +75,24 @@ impl<'a> Document<'a> {
             .filter(move |n| n.kind == NodeKind::Text && n.parent == parent)
             .map(|n| &self.text[n.name.clone()])
     }
+
+    /// The texts directly inside nodes, node after node. One pass finds those of several nodes:
+    /// looking below each of them would take quadratic time in a deep document.
+    pub(crate) fn texts_of(&self, parents: &[usize]) -> Vec<&'a [u8]> {
+        if let [parent] = parents {
+            return self.texts(*parent).collect();
+        }
+        let mut below: Vec<Option<Vec<&'a [u8]>>> = vec![None; self.nodes.len()];
+        for parent in parents {
+            below[*parent] = Some(Vec::new());
+        }
+        for node in self.nodes.iter().skip(1).filter(|node| node.kind == NodeKind::Text) {
+            if let Some(list) = &mut below[node.parent] {
+                list.push(&self.text[node.name.clone()]);
+            }
+        }
+        parents.iter().filter_map(|parent| below[*parent].clone()).flatten().collect()
+    }
 }
 
 /// A token of markup.

@@ -169,7 +169,8 @@ impl Evaluation<'_> {
 
     fn sum(&self, nodes: Outcome) -> Outcome {
         let Outcome::Nodes(items) = nodes else { return Outcome::Null };
-        let texts = items.iter().flat_map(|item| self.document.texts(item.node));
+        let nodes: Vec<usize> = items.iter().map(|item| item.node).collect();
+        let texts = self.document.texts_of(&nodes).into_iter();
         Outcome::Double(texts.map(|text| parse_f64(text).value).sum())
     }
 
@@ -282,7 +283,7 @@ impl Evaluation<'_> {
         let mut nodes: Vec<usize> = items.iter().map(|item| item.node).collect();
         nodes.sort_unstable();
         nodes.dedup();
-        let mut texts: Vec<&[u8]> = nodes.iter().flat_map(|n| self.document.texts(*n)).collect();
+        let mut texts: Vec<&[u8]> = self.document.texts_of(&nodes);
         texts.sort_unstable_by_key(|text| text.as_ptr());
         texts.join(&b' ')
     }
