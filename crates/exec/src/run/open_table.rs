@@ -97,14 +97,15 @@ impl<'a> OpenTable<'a> {
     }
 }
 
-/// Whether a plan changes rows of a table by itself, not by a foreign key.
+/// Whether a plan may change rows of a table by itself, not by a foreign key.
 fn is_target(plan: &Plan, info: &TableInfo) -> bool {
     let is_it = |table: &TableInfo| table.def.id == info.def.id;
     match &plan.root.operator {
         Operator::Insert(insert) => is_it(&insert.table),
         Operator::Update(update) => update.targets.iter().any(|target| is_it(&target.table)),
         Operator::Delete(delete) => delete.targets.iter().any(|target| is_it(&target.table)),
-        _ => false,
+        // The rows of an applied event have a plan that changes nothing by itself.
+        _ => info.kind == TableKind::Base,
     }
 }
 
