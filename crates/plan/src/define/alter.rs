@@ -17,7 +17,7 @@ use selkie_sql::ast::{AlterAction, AlterAlgorithm, AlterLock, AlterTable, Ident,
 use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::{
     ER_DUP_KEYNAME, ER_ILLEGAL_HA, ER_KEY_COLUMN_DOES_NOT_EXIST, ER_KEY_DOES_NOT_EXISTS,
-    ER_MULTIPLE_PRI_KEY, ER_PARTITION_MGMT_ON_NONPARTITIONED, ER_UNKNOWN_ERROR,
+    ER_MULTIPLE_PRI_KEY, ER_PARTITION_MGMT_ON_NONPARTITIONED, ER_TOO_MANY_FIELDS, ER_UNKNOWN_ERROR,
 };
 use selkie_types::{CollationId, Condition, SqlError, SqlResult};
 
@@ -179,6 +179,10 @@ fn altered(
     let mut draft = Draft::new(context, old);
     draft.set_collation(&statement.actions)?;
     draft.added_names = statement.actions.iter().filter_map(added_name).collect();
+    // Each new column is compared with those before it: far too many would take minutes.
+    if draft.added_names.len() > create::COLUMNS_MAX {
+        return Err(SqlError::new(&ER_TOO_MANY_FIELDS, &[]));
+    }
     for action in &statement.actions {
         draft.apply(action)?;
     }

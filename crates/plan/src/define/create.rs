@@ -21,7 +21,7 @@ use super::indexes::{self, Key, KeySpec};
 use super::options::{self, Options};
 use super::{DefineContext, columns, engine, expressions, fulltext, partition, types};
 
-const COLUMNS_MAX: usize = 4096;
+pub(super) const COLUMNS_MAX: usize = 4096;
 
 /// A new table, and the start of its AUTO_INCREMENT counter.
 pub type NewTable = (TableInfo, Option<u64>);
