@@ -286,7 +286,8 @@ QUERIES = {
     "named windows": lambda n: "SELECT a FROM t WINDOW w0 AS (ORDER BY a)" + "".join(f",w{i} AS (w{i - 1})" for i in range(1, n)),
     "windows used": lambda n: "SELECT " + ",".join(f"ROW_NUMBER() OVER w{i}" for i in range(n)) + " FROM t WINDOW " + ",".join(
         f"w{i} AS (ORDER BY a+{i})" for i in range(n)),
-    "json_table columns": listed("c{i} INT PATH '$.a'", "SELECT * FROM JSON_TABLE('[1]','$[*]' COLUMNS(", ")) x"),
+    # Names of columns are compared with each other: 80,000 take half a minute.
+    "json_table columns": lambda n: listed("c{i} INT PATH '$.a'", "SELECT * FROM JSON_TABLE('[1]','$[*]' COLUMNS(", ")) x")(min(n, 20_000)),
     "json_table nested": lambda n: "SELECT * FROM JSON_TABLE('[1]','$[*]' COLUMNS(" + "".join(
         f"c{i} INT PATH '$', NESTED PATH '$[*]' COLUMNS(" for i in range(n)) + "c INT PATH '$'" + ")" * n + ")) x",
     "index hints": lambda n: "SELECT a FROM t " + "IGNORE INDEX (k) " * n,
