@@ -14,6 +14,14 @@ use std::sync::Arc;
 const SORT_BYTES: usize = 64 << 20;
 
 impl Shared {
+    /// Undoes the changes of losers: a build reads the newest entries.
+    fn undo_losers(self: &Arc<Self>, context: &dyn StatementContext) -> EngineResult<()> {
+        while undo_losers_step(self)? {
+            context.check_killed()?;
+        }
+        Ok(())
+    }
+
     pub(super) fn build_text(
         self: &Arc<Self>,
         trx: &NativeTrx,
@@ -21,9 +29,7 @@ impl Shared {
         def: &Arc<TableDef>,
         position: usize,
     ) -> EngineResult<()> {
-        while undo_losers_step(self)? {
-            context.check_killed()?;
-        }
+        self.undo_losers(context)?;
         let files = self.table_files(def.id)?;
         let text = &def.texts[position];
         self.new_text(trx, &files, text.index.id)?;
@@ -37,10 +43,7 @@ impl Shared {
         def: &Arc<TableDef>,
         position: usize,
     ) -> EngineResult<()> {
-        // The build reads the newest entries, so changes of losers must be undone first.
-        while undo_losers_step(self)? {
-            context.check_killed()?;
-        }
+        self.undo_losers(context)?;
         let files = self.table_files(def.id)?;
         let index = &def.indexes[position];
         let mut sorter = Sorter::new(SORT_BYTES);
