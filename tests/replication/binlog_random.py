@@ -86,7 +86,8 @@ class Maker:
             lambda: f"update p join q on q.p = p.id set p.v = {n()}, q.id = -q.id - 1 where p.id < {k()}",
             lambda: f"delete p, a from p left join a on a.n = p.id where p.id = {k()}",
             lambda: f"insert into m values ({k()}, {t(20)}), ({k()}, {t(20)})",
-            lambda: f"update m set id = id + {k(3)} where id > {k()}",
+            # An engine without rollback keeps the rows before the duplicate: without an order, which ones depends on the scan.
+            lambda: f"update m set id = id + {k(3)} where id > {k()} order by id{' desc' if self.random.random() < 0.5 else ''}",
             lambda: f"delete from m where id = {k()}",
             lambda: f"insert into e values ({self.row_of_e()})",
             lambda: f"replace into e values ({self.row_of_e()}), ({self.row_of_e()})",
