@@ -92,7 +92,9 @@ impl Tree {
         Ok(0)
     }
 
-    /// Merges the leaf of `key` with a neighbour if both are mostly empty.
+    /// Merges the leaf of `key` with a neighbour below the same node, if it is almost empty and the
+    /// neighbour leaves room. Entries go from both ends: a purge removes the lowest first, a
+    /// rollback the highest, so either neighbour may be the one with room.
     pub(crate) fn merge_if_sparse(&self, key: &[u8]) -> Result<()> {
         let sparse = self.read(super::Seek::At(key), |node| node.used() < SPARSE)?;
         if !sparse {
@@ -103,15 +105,23 @@ impl Tree {
         let Some(&parent_id) = path.len().checked_sub(2).and_then(|at| path.get(at)) else {
             return Ok(());
         };
-        let (left, right, right_slot) = {
+        let (at, count) = {
             let parent = self.storage.pool().shared(parent_id)?;
             let node = Node::new(&parent[..]);
-            let at = node.child_slot(key);
-            if node.count() < 2 {
-                return Ok(());
-            }
-            let right = at.max(1);
-            (self.page_id(node.child(right - 1)), self.page_id(node.child(right)), right)
+            (node.child_slot(key), node.count())
+        };
+        let _ = (at > 0 && self.merge_children(parent_id, at)?)
+            || (at + 1 < count && self.merge_children(parent_id, at + 1)?);
+        Ok(())
+    }
+
+    /// Merges the leaf in slot `right_slot` of a node into the one before it. Returns whether they
+    /// fit. The caller holds the structure mutex.
+    fn merge_children(&self, parent_id: PageId, right_slot: usize) -> Result<bool> {
+        let (left, right) = {
+            let parent = self.storage.pool().shared(parent_id)?;
+            let node = Node::new(&parent[..]);
+            (self.page_id(node.child(right_slot - 1)), self.page_id(node.child(right_slot)))
         };
         for id in [parent_id, left, right] {
             self.storage.pool().load(id)?;
@@ -120,20 +130,29 @@ impl Tree {
         let parent = mtr.exclusive(parent_id)?;
         let (left_slot, right_page) = (mtr.exclusive(left)?, mtr.exclusive(right)?);
         let merged = merged(Node::new(mtr.page(left_slot)), Node::new(mtr.page(right_page)));
-        let Some(merged) = merged else { return Ok(()) };
+        let Some(merged) = merged else { return Ok(false) };
         mtr.op(left_slot, BUILD, &merged)?;
         mtr.op(right_page, RETIRE, &[])?;
         mtr.op(parent, REMOVE, &(right_slot as u16).to_le_bytes())?;
         self.storage.space().free(&mut mtr, right)?;
         crate::failpoint::reached("merge before commit");
         mtr.commit();
-        Ok(())
+        Ok(true)
     }
 }
 
-/// The content of both leaves in one, if that leaves enough room.
+/// The content of both leaves in one, if that leaves enough room. An empty leaf goes in any case:
+/// every scan would read it.
 fn merged(left: Node<'_>, right: Node<'_>) -> Option<Vec<u8>> {
     if left.is_leaf() != Some(true) || right.is_leaf() != Some(true) {
+        return None;
+    }
+    let limit = match left.count().min(right.count()) {
+        0 => PAGE_SIZE - HEADER_LEN,
+        _ => MERGE_LIMIT,
+    };
+    // A merged leaf's keys share no longer prefix, so its records are no shorter.
+    if left.used() + right.used() > limit {
         return None;
     }
     let max_ver = left.max_ver().max(right.max_ver());
@@ -143,7 +162,7 @@ fn merged(left: Node<'_>, right: Node<'_>) -> Option<Vec<u8>> {
             builder.push_parts(node.prefix(), node.suffix(at), node.value(at));
         }
     }
-    (builder.used() <= MERGE_LIMIT).then_some(builder.payload)
+    (builder.used() <= limit).then_some(builder.payload)
 }
 
 /// Division of a full node.

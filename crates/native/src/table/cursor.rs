@@ -272,11 +272,12 @@ impl<'a> NativeCursor<'a> {
 
     /// Appends up to `max_rows` rows; returns whether there were any.
     pub(super) fn next_batch(&mut self, out: &mut RowSet, max_rows: usize) -> EngineResult<bool> {
-        self.context.check_killed()?;
         self.given.iter_mut().for_each(Vec::clear);
         let before = out.count();
         let wanted = before + max_rows.max(1);
         while !self.walk.done && out.count() < wanted {
+            // For each leaf: there may be any number without a row that the view sees.
+            self.context.check_killed()?;
             let room = wanted - out.count();
             match (self.lock, self.index) {
                 (LockMode::None, None) => self.rows(out, room)?,

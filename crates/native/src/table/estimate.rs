@@ -5,9 +5,9 @@
 use super::handle::NativeTable;
 use super::leaf_scan::{Step, Walk};
 use super::value;
-use crate::btree::{Hint, Seek, Tree};
+use crate::btree::{Hint, Node, Seek, Tree};
 use crate::error::Result;
-use crate::trx::{NativeTrx, Resolved};
+use crate::trx::{NativeTrx, Resolved, View};
 use selkie_engine::{Bound, EngineResult, KeyRange, RangeEstimate, RowSet};
 
 /// Number of leaves counted exactly before the estimate is a guess.
@@ -59,41 +59,70 @@ impl NativeTable {
     ) -> EngineResult<()> {
         let total = self.files.rows() as usize;
         let places = rows.clamp(1, SAMPLED_LEAVES);
-        let view = trx.view();
-        let mut scratch = Vec::new();
+        let mut sample = Sample { table: self, view: trx.view(), out, long: Vec::new() };
         if total <= rows * 2 {
-            let scan = selkie_engine::Scan::default();
-            let mut cursor =
-                super::cursor::NativeCursor::new(self, trx, &selkie_engine::NoWait, &scan)?;
-            while out.rows.len() < rows && cursor.next_batch(out, rows - out.rows.len())? {}
-            return Ok(());
-        }
-        let mut long = Vec::new();
-        for place in 0..places {
-            let share = (place as f64 + 0.5) / places as f64;
-            let key = self.files.clustered.key_at(share)?;
-            let wanted = (rows * (place + 1) / places).saturating_sub(out.rows.len() + long.len());
-            self.files.clustered.read_near(&mut Hint::default(), Seek::At(&key), |node| {
-                let step = (node.count() / wanted.max(1)).max(1);
-                for at in (0..node.count()).step_by(step).take(wanted) {
-                    let mut value = node.value(at);
-                    match view.resolve(value, &mut scratch) {
-                        Resolved::Gone => continue,
-                        Resolved::Current => {}
-                        Resolved::Old => value = &scratch,
-                    }
-                    match value::chain_of(value) {
-                        None if !self.def.layout.is_earlier(value::row_start(value)) => {
-                            out.rows.push(value::row_start(value));
-                        }
-                        _ => long.push(value.to_vec()),
-                    }
+            let mut walk = Walk::new(KeyRange::default(), false);
+            // A few rows may lie behind any number of leaves whose rows were deleted.
+            for _ in 0..SAMPLED_LEAVES.max(rows) {
+                if walk.done || sample.len() >= rows {
+                    break;
                 }
-            })?;
+                walk.leaf(&self.files.clustered, |node, at| {
+                    sample.take(node, at);
+                    if sample.len() < rows { Step::Next } else { Step::Stop }
+                })?;
+            }
+        } else {
+            for place in 0..places {
+                let share = (place as f64 + 0.5) / places as f64;
+                let key = self.files.clustered.key_at(share)?;
+                let wanted = (rows * (place + 1) / places).saturating_sub(sample.len());
+                self.files.clustered.read_near(&mut Hint::default(), Seek::At(&key), |node| {
+                    let step = (node.count() / wanted.max(1)).max(1);
+                    for at in (0..node.count()).step_by(step).take(wanted) {
+                        sample.take(node, at);
+                    }
+                })?;
+            }
         }
-        for value in long {
-            self.whole_row(&value, out.rows.buffer())?;
-            out.rows.end_row();
+        sample.finish()
+    }
+}
+
+/// Rows drawn from leaves.
+struct Sample<'a> {
+    table: &'a NativeTable,
+    view: View<'a>,
+    out: &'a mut RowSet,
+    /// Values that can only be completed without a latch.
+    long: Vec<Vec<u8>>,
+}
+
+impl Sample<'_> {
+    fn len(&self) -> usize {
+        self.out.rows.len() + self.long.len()
+    }
+
+    /// Adds a leaf's entry, if the view sees a row there.
+    fn take(&mut self, node: Node<'_>, at: usize) {
+        let (mut value, mut old) = (node.value(at), Vec::new());
+        match self.view.resolve(value, &mut old) {
+            Resolved::Gone => return,
+            Resolved::Current => {}
+            Resolved::Old => value = &old,
+        }
+        match value::chain_of(value) {
+            None if !self.table.def.layout.is_earlier(value::row_start(value)) => {
+                self.out.rows.push(value::row_start(value));
+            }
+            _ => self.long.push(value.to_vec()),
+        }
+    }
+
+    fn finish(self) -> EngineResult<()> {
+        for value in self.long {
+            self.table.whole_row(&value, self.out.rows.buffer())?;
+            self.out.rows.end_row();
         }
         Ok(())
     }
