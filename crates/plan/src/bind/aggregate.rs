@@ -3,10 +3,14 @@
 //! An aggregate belongs to the innermost block whose columns it reads. This may be an outer block
 //! of the one that contains it; there it is an outer value.
 
+use std::hash::{BuildHasher, Hash, Hasher};
+
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
 use selkie_expr::aggregate::{Aggregate, AggregateKind, invalid_group_function_use};
 use selkie_expr::{Expr, ExprKind, build, cast};
 use selkie_sql::ast;
-use selkie_types::{SqlResult, SqlType};
+use selkie_types::{SqlResult, SqlType, Value};
 
 use super::Binder;
 use super::alias::AliasUse;
@@ -19,9 +23,38 @@ pub(super) struct Aggregates {
     pub calls: Vec<(ColumnId, Aggregate)>,
     /// Aggregates whose argument has more digits than it shows, with the number shown.
     pub widened: Vec<(ColumnId, u8)>,
+    /// Positions in `calls` by digest, if there are many.
+    by_digest: HashMap<u64, Vec<usize>, FixedState>,
+    /// Number of calls in `by_digest`.
+    digested: usize,
 }
 
+/// So many aggregates are compared one by one.
+const FEW: usize = 16;
+
 impl Aggregates {
+    /// The column of an equal aggregate. Without digests, a list of n different ones would cost n²
+    /// comparisons.
+    fn find(&mut self, wanted: &Aggregate) -> Option<ColumnId> {
+        if self.calls.len() < FEW {
+            return self.calls.iter().find(|(_, call)| call == wanted).map(|(id, _)| *id);
+        }
+        for at in self.digested..self.calls.len() {
+            self.by_digest.entry(digest(&self.calls[at].1)).or_default().push(at);
+        }
+        self.digested = self.calls.len();
+        let alike = self.by_digest.get(&digest(wanted))?;
+        let found = alike.iter().find(|at| self.calls[**at].1 == *wanted)?;
+        Some(self.calls[*found].0)
+    }
+
+    /// Takes all calls out.
+    pub(super) fn take_calls(&mut self) -> Vec<(ColumnId, Aggregate)> {
+        self.by_digest.clear();
+        self.digested = 0;
+        std::mem::take(&mut self.calls)
+    }
+
     /// Whether one of these columns is an aggregate of the block.
     fn gives_any(&self, columns: &ColumnSet) -> bool {
         self.calls.iter().any(|(id, _)| columns.contains(*id))
@@ -248,9 +281,8 @@ impl Binder<'_> {
     /// Adds an aggregate to its block. `shown`: digits its argument shows, if it has more.
     fn add_aggregate(&mut self, aggregate: Aggregate, shown: Option<u8>) -> SqlResult<Expr> {
         let block = self.aggregation_block(&aggregate)?;
-        let calls = &self.scopes[block].aggregates.calls;
-        let id = match calls.iter().find(|(_, c)| *c == aggregate) {
-            Some((id, _)) => *id,
+        let id = match self.scopes[block].aggregates.find(&aggregate) {
+            Some(id) => id,
             None => {
                 let id = self.columns.add(aggregate.ty.clone(), aggregate.nullable);
                 self.columns.get_mut(id).whole = aggregate.kind == AggregateKind::GroupConcat;
@@ -264,6 +296,26 @@ impl Binder<'_> {
         expr.coercibility = aggregate.coercibility;
         Ok(expr)
     }
+}
+
+/// A number that is the same for equal aggregates.
+fn digest(aggregate: &Aggregate) -> u64 {
+    let mut hasher = FixedState::default().build_hasher();
+    aggregate.kind.hash(&mut hasher);
+    for arg in &aggregate.args {
+        arg.visit(&mut |part| {
+            std::mem::discriminant(&part.kind).hash(&mut hasher);
+            match &part.kind {
+                ExprKind::Column(at) | ExprKind::Parameter(at) => at.hash(&mut hasher),
+                ExprKind::Literal(Value::Int(n)) => n.hash(&mut hasher),
+                ExprKind::Literal(Value::Bytes(bytes)) => bytes.hash(&mut hasher),
+                ExprKind::Literal(Value::Decimal(number)) => number.hash(&mut hasher),
+                ExprKind::Literal(Value::Double(number)) => number.to_bits().hash(&mut hasher),
+                _ => {}
+            }
+        });
+    }
+    hasher.finish()
 }
 
 /// `LIMIT` of a call as offset and count.

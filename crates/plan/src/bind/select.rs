@@ -389,7 +389,7 @@ impl Binder<'_> {
         from: &ColumnSet,
     ) -> SqlResult<Logical> {
         let in_table = self.groups_in_table(&keys, select.rollup);
-        let mut calls = std::mem::take(&mut self.scope().aggregates.calls);
+        let mut calls = self.scope().aggregates.take_calls();
         if in_table {
             self.cut_digits(&mut calls);
         }
