@@ -14,7 +14,7 @@ pub(super) const MOST: usize = 3500;
 const FULL: usize = 200;
 /// The longest posting.
 const POSTING: usize = 15;
-/// Words stored between two looks at a kill.
+/// Words or blocks stored between two looks at a kill.
 const KILLABLE: usize = 256;
 
 /// The start of the keys of a word's blocks.
@@ -75,7 +75,7 @@ impl TextIndex {
             self.keep_known(&mut list)?;
             let new = blocks_of(&prefix, &list);
             if new != old {
-                self.replace_blocks(&old, &new)?;
+                self.replace_blocks(context, &old, &new)?;
                 changed += 1;
             }
             from = [&prefix[..], &[0xFF; 9]].concat();
@@ -105,14 +105,27 @@ impl TextIndex {
         Ok(out)
     }
 
-    /// Replaces blocks. The last ones are written first: a document that moves to a later block is
-    /// there before it leaves its own.
-    fn replace_blocks(&self, old: &Blocks, new: &Blocks) -> Result<()> {
+    /// Replaces blocks; both lists are in order of keys. The last ones are written first: a document
+    /// that moves to a later block is there before it leaves its own. So a KILL on the way leaves
+    /// a document twice, as a crash does.
+    fn replace_blocks(
+        &self,
+        context: &dyn StatementContext,
+        old: &Blocks,
+        new: &Blocks,
+    ) -> EngineResult<()> {
         let mut hint = Hint::default();
-        for (key, block) in new.iter().rev() {
+        for (at, (key, block)) in new.iter().rev().enumerate() {
+            if at % KILLABLE == KILLABLE - 1 {
+                context.check_killed()?;
+            }
             self.put_block(&mut hint, key, block)?;
         }
-        for (key, _) in old.iter().filter(|(key, _)| !new.iter().any(|(kept, _)| kept == key)) {
+        let is_kept = |key: &Vec<u8>| new.binary_search_by(|(kept, _)| kept.cmp(key)).is_ok();
+        for (at, (key, _)) in old.iter().filter(|(key, _)| !is_kept(key)).enumerate() {
+            if at % KILLABLE == KILLABLE - 1 {
+                context.check_killed()?;
+            }
             self.by_word.write(key, 0, false, &mut hint, &|_| false, |_, _| Decision::Remove)?;
             self.by_word.merge_if_sparse(key)?;
         }
