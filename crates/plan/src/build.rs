@@ -176,12 +176,15 @@ impl Built {
 /// A position that no row has. A missing column must fail the statement, not read another column.
 const NOWHERE: usize = usize::MAX;
 
-/// Position of `id` in `layout`. The columns of a table are usually consecutive, so the first
-/// position is a good guess.
+/// Position of `id` in `layout`. The columns of a table, and those of a list of aggregates behind
+/// them, are usually consecutive, so distances from both ends are good guesses.
 fn position(layout: &[ColumnId], id: ColumnId) -> Option<usize> {
-    let likely = id.wrapping_sub(*layout.first()?);
-    if layout.get(likely) == Some(&id) {
-        return Some(likely);
+    let from_first = id.wrapping_sub(*layout.first()?);
+    let from_last = (layout.len() - 1).wrapping_sub(layout.last()?.wrapping_sub(id));
+    for likely in [from_first, from_last] {
+        if layout.get(likely) == Some(&id) {
+            return Some(likely);
+        }
     }
     selkie_meter::tick(layout.len());
     layout.iter().position(|column| *column == id)

@@ -3,6 +3,8 @@
 //! On the way, outer joins whose NULL rows a condition rejects become inner joins, conditions are
 //! copied along equalities, and common conjuncts are factored out of ORs.
 
+use std::cell::LazyCell;
+
 use hashbrown::HashMap;
 use selkie_expr::{Expr, ExprKind};
 use selkie_types::stack;
@@ -112,7 +114,7 @@ fn push_inner(mut join: Join, mut conditions: Vec<Expr>, columns: &Columns) -> L
     let sides = (join.left.columns(columns), join.right.columns(columns));
     let (mut left, mut right, mut on) = (Vec::new(), Vec::new(), Vec::new());
     for condition in conditions {
-        match side(&condition, &sides) {
+        match side(&condition, &sides.0, &sides.1) {
             Side::Left => left.push(condition),
             Side::Right => right.push(condition),
             Side::Both => {
@@ -131,21 +133,28 @@ fn push_inner(mut join: Join, mut conditions: Vec<Expr>, columns: &Columns) -> L
 /// Semi, anti, mark and left joins: conditions from above go to the left side, ON conditions to the
 /// right side.
 fn push_outer(mut join: Join, conditions: Vec<Expr>, columns: &Columns) -> Logical {
-    let sides = (join.left.columns(columns), join.right.columns(columns));
-    let (left, above): (Vec<Expr>, Vec<Expr>) =
-        conditions.into_iter().partition(|c| is_movable(c) && ColumnSet::of(c).is_subset(&sides.0));
+    let given = std::mem::take(&mut join.on);
+    let right_side = join.right.columns(columns);
+    // Only where it decides: the left side of the n-th subquery of a block has n joins.
+    let left_side = LazyCell::new(|| join.left.columns(columns));
+    let (left, above): (Vec<Expr>, Vec<Expr>) = conditions
+        .into_iter()
+        .partition(|c| is_movable(c) && ColumnSet::of(c).is_subset(&left_side));
     let null_aware = join.kind.is_null_aware();
     let (mut right, mut on, mut into_left) = (Vec::new(), Vec::new(), Vec::new());
-    for (at, condition) in std::mem::take(&mut join.on).into_iter().enumerate() {
-        match side(&condition, &sides) {
-            _ if null_aware && at == 0 => on.push(condition),
+    for (at, condition) in given.into_iter().enumerate() {
+        if null_aware && at == 0 {
+            on.push(condition);
+            continue;
+        }
+        match side(&condition, &left_side, &right_side) {
             Side::Right => right.push(condition),
             Side::Left if join.kind == JoinKind::Semi => into_left.push(condition),
             _ => on.push(condition),
         }
     }
     if !null_aware {
-        right.extend(derive_across(&left, &on, &sides.1, columns));
+        right.extend(derive_across(&left, &on, &right_side, columns));
     }
     into_left.extend(left);
     join.left = push(join.left, into_left, columns);
@@ -162,14 +171,14 @@ enum Side {
 }
 
 /// The side of a join to which a condition belongs; constant conditions go left.
-fn side(condition: &Expr, sides: &(ColumnSet, ColumnSet)) -> Side {
+fn side(condition: &Expr, left: &ColumnSet, right: &ColumnSet) -> Side {
     if !is_movable(condition) {
         return Side::Both;
     }
     let used = ColumnSet::of(condition);
-    if used.is_disjoint(&sides.1) {
+    if used.is_disjoint(right) {
         Side::Left
-    } else if used.is_disjoint(&sides.0) {
+    } else if used.is_disjoint(left) {
         Side::Right
     } else {
         Side::Both

@@ -157,6 +157,10 @@ impl Unnest<'_> {
     /// Columns of `input` that `plan` reads.
     fn outer_columns(&self, input: &Logical, plan: &Logical) -> ColumnSet {
         let free = plan.free_columns(self.columns);
+        if free.is_empty() {
+            // The input of the n-th subquery of a block has n joins.
+            return free;
+        }
         let mut outside = free.clone();
         outside.subtract(&input.columns(self.columns));
         let mut outer = free;
