@@ -37,6 +37,7 @@ mod show_create;
 mod show_partitions;
 mod snapshot;
 mod statistics;
+mod system_time;
 mod system_tables;
 mod table;
 
@@ -60,6 +61,7 @@ pub use show_create::{
 pub use show_partitions::partition_clause;
 pub use snapshot::{Catalog, Schema, Snapshot};
 pub use statistics::{ColumnStatistics, IndexStatistics, Statistics};
+pub use system_time::{SystemRole, SystemTime, is_transaction_bound};
 pub use system_tables::{PERFORMANCE_ENGINE, information_schema};
 pub use table::{
     CheckInfo, ColumnInfo, DefaultValue, Generated, IndexInfo, TableInfo, TableKind, TableOptions,

@@ -8,7 +8,7 @@ use selkie_engine::{IndexDef, IndexKind, Personality};
 use selkie_expr::TimeZone;
 use selkie_types::{CollationId, SqlMode, SqlType, TypeKind, Value, quote_string, write_value};
 
-use crate::{ColumnInfo, DefaultValue, Schema, TableInfo, TableKind};
+use crate::{ColumnInfo, DefaultValue, Schema, SystemRole, TableInfo, TableKind};
 
 /// An identifier in backticks.
 pub fn quote_identifier(name: &str) -> String {
@@ -78,13 +78,14 @@ pub fn show_create_table(
     style: ShowStyle,
     zone: &TimeZone,
 ) -> String {
-    let columns = table.columns.iter();
+    let columns = table.columns.iter().filter(|column| !column.is_hidden());
     let mut lines: Vec<String> =
         columns.map(|column| format!("  {}", column_clause(table, column, style, zone))).collect();
     let texts = table.fulltext.iter().map(|index| (&index.def, &index.info));
     for (index, info) in table.def.indexes.iter().zip(&table.indexes).chain(texts) {
         lines.push(format!("  {}", index_clause(table, index, info, style)));
     }
+    lines.extend(crate::system_time::period_clause(table).map(|clause| format!("  {clause}")));
     lines.extend(table.foreign_keys.iter().map(|key| format!("  {}", key.clause(table.schema()))));
     for check in &table.checks {
         let name = quote_identifier(&check.name);
@@ -96,6 +97,9 @@ pub fn show_create_table(
     let mut out = format!("CREATE {temporary}TABLE {name} (\n{}\n)", lines.join(",\n"));
     if !style.is_foreign() && !style.mode.contains(SqlMode::NO_TABLE_OPTIONS) {
         table_options(table, auto_increment, style, &mut out);
+    }
+    if table.system_time().is_some() {
+        out.push_str(" WITH SYSTEM VERSIONING");
     }
     if let Some(partitions) = &table.partitions {
         let hidden = style.is_foreign() || style.mode.contains(SqlMode::NO_TABLE_OPTIONS);
@@ -193,7 +197,9 @@ fn column_clause(
 ) -> String {
     let mut out = format!("{} {}", quote_identifier(&column.name), column.ty);
     charset_clause(table.collation, &column.ty, &mut out);
-    if let Some(generated) = &column.generated {
+    if column.system.is_bound() {
+        crate::system_time::put_bound(column, &mut out);
+    } else if let Some(generated) = &column.generated {
         let kind = if generated.stored { "STORED" } else { "VIRTUAL" };
         let _ = write!(out, " GENERATED ALWAYS AS ({}) {kind}", generated.expression);
         out.push_str(if column.invisible { " INVISIBLE" } else { "" });
@@ -205,6 +211,9 @@ fn column_clause(
     }
     if column.auto_increment && !style.mode.contains(SqlMode::NO_FIELD_OPTIONS) {
         out.push_str(" AUTO_INCREMENT");
+    }
+    if column.system == SystemRole::Unversioned {
+        out.push_str(" WITHOUT SYSTEM VERSIONING");
     }
     if !column.comment.is_empty() {
         let _ = write!(out, " COMMENT {}", quote_string(&column.comment));
@@ -294,7 +303,8 @@ fn literal_text(ty: &SqlType, value: &Value) -> String {
 
 /// Key parts in parentheses.
 fn key_parts(table: &TableInfo, index: &IndexDef, info: &crate::IndexInfo) -> String {
-    let parts = index.parts.iter().map(|part| {
+    let shown = index.parts.iter().filter(|part| !table.columns[part.column].is_hidden());
+    let parts = shown.map(|part| {
         let mut text = quote_identifier(&table.columns[part.column].name);
         if let Some(prefix) = part.prefix {
             let _ = write!(text, "({prefix})");

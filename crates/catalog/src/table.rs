@@ -12,7 +12,7 @@ use selkie_expr::NamedTable;
 use selkie_types::{CollationId, RowVersion, SqlType, Value};
 use serde::{Deserialize, Serialize};
 
-use crate::{ForeignKey, Partitioning, SERIES_ENGINE, Statistics};
+use crate::{ForeignKey, Partitioning, SERIES_ENGINE, Statistics, SystemRole};
 
 /// A version for a new definition. It is unique since the server's start, so nothing cached for
 /// another definition, of whatever name, is ever used for this one.
@@ -121,6 +121,9 @@ pub struct ColumnInfo {
     /// Options that no engine knows, kept to be shown: quoted name and value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<(String, String)>,
+    /// Part in system versioning.
+    #[serde(default, skip_serializing_if = "SystemRole::is_plain")]
+    pub system: SystemRole,
 }
 
 impl ColumnInfo {
@@ -138,6 +141,7 @@ impl ColumnInfo {
             invisible: false,
             comment: String::new(),
             options: Vec::new(),
+            system: SystemRole::Plain,
         }
     }
 }

@@ -280,6 +280,7 @@ impl<'a> Ddl<'a> {
             after_error: &|condition| self.session.diagnostics.after_error(condition),
             environment: &*self.session,
             alter_algorithm: self.alter_algorithm(),
+            keeps_history: self.keeps_history(),
             stopwords: self.stopwords()?,
         };
         let result = define(&context);
@@ -292,6 +293,13 @@ impl<'a> Ddl<'a> {
             "" => self.instance.dictionary.engine().name(),
             name => name,
         }
+    }
+
+    /// Whether ALTER TABLE may change the columns of rows of history.
+    fn keeps_history(&self) -> bool {
+        let (hooks, scope) = (&self.session.frame.hooks, VariableScope::Session);
+        let value = hooks.variable(self.session, scope, "system_versioning_alter_history");
+        matches!(value, Ok(Value::Bytes(name)) if &*name == b"KEEP")
     }
 
     /// Value of `alter_algorithm`, for an ALTER TABLE without ALGORITHM.

@@ -3,7 +3,6 @@
 
 mod auto_increment;
 mod delete;
-mod duplicate;
 mod foreign;
 mod insert;
 mod keeps;
@@ -21,7 +20,6 @@ use selkie_engine::LockMode;
 use selkie_plan::physical::{Operator as Op, Plan};
 use selkie_types::{Batch, SqlResult};
 
-pub(crate) use duplicate::duplicate_error;
 pub(crate) use insert::Inserter;
 pub(crate) use keeps::reads_row_by_row;
 pub(crate) use row::{check_error, is_false, is_zero};
@@ -29,6 +27,7 @@ pub(crate) use rows::RowChanger;
 
 use crate::Outcome;
 use crate::run::Env;
+pub(crate) use crate::run::duplicate::duplicate_error;
 use crate::state::sink::PlanSink;
 
 /// Receiver of the rows of RETURNING.

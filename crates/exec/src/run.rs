@@ -2,7 +2,9 @@
 //! transaction, so it must be dropped before the statement ends. It is not shared between threads.
 
 pub(crate) mod defaults;
+pub(crate) mod duplicate;
 pub(crate) mod examined;
+pub(crate) mod history;
 pub(crate) mod local_times;
 mod open_table;
 pub(crate) mod row_filter;
@@ -95,6 +97,7 @@ impl<'a> Runtime<'a> {
             if tables.find(info.def.id).is_none() {
                 let open = open_table(instance, session, info)?;
                 let open = open.with_parts(info, plan).with_log(session, info, plan);
+                let open = open.with_history(session, info, plan)?;
                 tables.push(info.def.id, open);
             }
         }

@@ -31,6 +31,7 @@ mod sequence;
 mod shown;
 mod subquery;
 mod syntax;
+mod system_time;
 mod table;
 mod unusable;
 mod update;
@@ -167,6 +168,10 @@ pub(crate) struct Binder<'a> {
     pub(crate) windowed_blocks: u64,
     /// Tables locked by LOCK TABLES that the statement names: id, position in the text, alias.
     used_locks: Vec<(TableId, ast::Span, Box<str>)>,
+    /// FOR SYSTEM_TIME of the view, derived or common table being bound.
+    outer_time: Option<system_time::OuterTime>,
+    /// Whether `system_versioning_asof` has an effect.
+    pub(crate) reads_as_of: bool,
     /// LIMIT ROWS EXAMINED. It applies to the whole statement, wherever it is written.
     pub(crate) rows_examined: Option<Expr>,
 }
@@ -218,6 +223,8 @@ impl<'a> Binder<'a> {
             column_use: Privileges::SELECT,
             windowed_blocks: 0,
             used_locks: Vec::new(),
+            outer_time: None,
+            reads_as_of: false,
             rows_examined: None,
         }
     }

@@ -23,6 +23,7 @@ mod options;
 mod partition;
 mod qualify;
 mod record;
+mod system_time;
 mod types;
 mod view;
 
@@ -77,6 +78,8 @@ pub struct DefineContext<'a> {
     pub environment: &'a dyn Environment,
     /// `alter_algorithm`.
     pub alter_algorithm: AlterAlgorithm,
+    /// `system_versioning_alter_history` is KEEP.
+    pub keeps_history: bool,
     /// Stopwords of new FULLTEXT indexes.
     pub stopwords: StopwordSettings,
 }

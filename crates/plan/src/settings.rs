@@ -26,6 +26,10 @@ pub struct PlanVariables {
     pub note_unusable_keys: bool,
     /// `use_stat_tables` is not NEVER.
     pub use_stat_tables: bool,
+    /// `system_versioning_asof`, a time in the session's time zone; `None` for DEFAULT.
+    pub as_of: Option<Box<str>>,
+    /// `system_versioning_insert_history`.
+    pub insert_history: bool,
 }
 
 impl PlanVariables {
@@ -38,6 +42,8 @@ impl PlanVariables {
         updatable_views_with_limit: true,
         note_unusable_keys: false,
         use_stat_tables: true,
+        as_of: None,
+        insert_history: false,
     };
 }
 

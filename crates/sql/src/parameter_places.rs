@@ -6,7 +6,7 @@ use selkie_types::stack;
 
 use crate::ast::{
     Assignment, DeleteTarget, Expr, ExprKind, InsertSource, JoinCondition, Limit, OrderItem, Query,
-    QueryBody, Select, SelectItem, Span, Statement, TableRef,
+    QueryBody, Select, SelectItem, Span, Statement, SystemTime, TableRef,
 };
 
 /// A placeholder in a statement's text.
@@ -41,8 +41,11 @@ pub fn parameter_places(statement: &Statement) -> Vec<ParameterPlace> {
             found.limit(update.limit.as_deref_mut());
         }
         Statement::Delete(mut delete) => {
-            if let DeleteTarget::Multi { from, .. } = &mut delete.target {
-                from.iter_mut().for_each(|table| found.table(table));
+            match &mut delete.target {
+                DeleteTarget::Multi { from, .. } => {
+                    from.iter_mut().for_each(|table| found.table(table));
+                }
+                DeleteTarget::Single(factor) => found.points(&mut factor.system_time),
             }
             found.exprs(&mut delete.where_clause);
             found.order(&mut delete.order_by);
@@ -132,11 +135,19 @@ impl Places {
         }
     }
 
+    fn points(&mut self, time: &mut Option<SystemTime>) {
+        let points = time.iter_mut().flat_map(SystemTime::points_mut);
+        points.for_each(|point| self.expr(&mut point.expr));
+    }
+
     fn table(&mut self, table: &mut TableRef) {
         stack::ensure();
         match table {
-            TableRef::Table(_) => {}
-            TableRef::Derived(derived) => self.query(&mut derived.query),
+            TableRef::Table(factor) => self.points(&mut factor.system_time),
+            TableRef::Derived(derived) => {
+                self.query(&mut derived.query);
+                self.points(&mut derived.system_time);
+            }
             TableRef::JsonTable(json) => self.expr(&mut json.document),
             TableRef::Join(join) => {
                 self.table(&mut join.left);

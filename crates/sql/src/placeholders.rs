@@ -1,7 +1,7 @@
 //! Finds the placeholders whose value may be of any length without changing the plan: those that
 //! are compared, and those that are stored unchanged.
 
-use crate::ast::walk::table;
+use crate::ast::walk::{points, table};
 use crate::ast::{
     Assignment, DeleteTarget, Expr, ExprKind, InsertSource, Mention, SelectItem, Statement,
 };
@@ -28,8 +28,11 @@ pub fn of_any_length(statement: &Statement, count: usize) -> Box<[bool]> {
             update.where_clause.iter_mut().for_each(|e| found.read(e));
         }
         Statement::Delete(mut delete) => {
-            if let DeleteTarget::Multi { from, .. } = &mut delete.target {
-                from.iter_mut().for_each(|t| table(t, &mut |m| found.note(m)));
+            match &mut delete.target {
+                DeleteTarget::Multi { from, .. } => {
+                    from.iter_mut().for_each(|t| table(t, &mut |m| found.note(m)));
+                }
+                DeleteTarget::Single(t) => points(&mut t.system_time, &mut |m| found.note(m)),
             }
             delete.where_clause.iter_mut().for_each(|e| found.read(e));
             found.returned(&mut delete.returning);

@@ -5,12 +5,12 @@ use selkie_engine::IndexKind;
 use selkie_types::{NOT_FIXED_DECIMALS, Privileges, SqlType, TypeKind, Value};
 
 use super::{InformationRow, InformationSource, optional, text, unsigned, yes_no};
-use crate::{ColumnInfo, DefaultValue, TableInfo, TableKind, default_text};
+use crate::{ColumnInfo, DefaultValue, SystemRole, TableInfo, TableKind, default_text};
 
 pub(super) fn columns(source: &InformationSource<'_>) -> Vec<InformationRow> {
     let mut rows = Vec::new();
     for table in source.tables() {
-        for (at, column) in table.columns.iter().enumerate() {
+        for (at, column) in table.columns.iter().enumerate().filter(|(_, c)| !c.is_hidden()) {
             let granted = (source.on_column)(table, &column.name) & Privileges::COLUMN;
             if !granted.is_empty() {
                 rows.push(column_row(source, table, at, granted));
@@ -112,6 +112,9 @@ fn extra(column: &ColumnInfo) -> String {
     if let Some(generated) = &column.generated {
         let kind = if generated.stored { "STORED" } else { "VIRTUAL" };
         out.push(format!("{kind} GENERATED"));
+    }
+    if column.system == SystemRole::Unversioned {
+        out.push("WITHOUT SYSTEM VERSIONING".to_owned());
     }
     if column.invisible {
         out.push("INVISIBLE".to_owned());

@@ -95,7 +95,11 @@ fn base_row(
         text("def"),
         text(table.schema()),
         text(table.name()),
-        text(if table.is_sequence() { "SEQUENCE" } else { "BASE TABLE" }),
+        text(match table.is_sequence() {
+            true => "SEQUENCE",
+            false if table.system_time().is_some() => "SYSTEM VERSIONED",
+            false => "BASE TABLE",
+        }),
         text(table.engine.name),
         Value::UInt(10),
         text(row_format(table)),

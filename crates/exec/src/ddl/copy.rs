@@ -20,6 +20,7 @@ use crate::dml::{check_error, duplicate_error, is_false};
 use crate::op::{put_key, sorted};
 use crate::query::execution::Scope;
 use crate::query::keep_conditions;
+use crate::run::history::{self, bound};
 use crate::run::defaults::{default_of_column, empty_value, implicit_default};
 use crate::run::sequence::SequencesOnly;
 use crate::state::columns::{column_of, scale_of};
@@ -128,6 +129,7 @@ impl Copy<'_> {
             return reader.rollback().map_err(old_error);
         }
         let mut set = RowSet::default();
+        let current = history::current_only(self.old, self.new);
         let mut more = true;
         while more {
             let (engine, writer) = begin_in(instance, self.new)?;
@@ -138,6 +140,9 @@ impl Copy<'_> {
                     break;
                 }
                 control.check()?;
+                if current {
+                    set.rows = history::current_rows(self.old, &set.rows)?;
+                }
                 let rows = self.convert(&set.rows)?;
                 self.insert(&*writer, control, &rows)?;
             }
@@ -159,6 +164,9 @@ impl Copy<'_> {
             (RowSet::default(), ByteRows::default(), ByteRows::default());
         let old_error = |e| from_engine(e, &self.old.def);
         while cursor.next_batch(&mut set, BATCH_ROWS).map_err(old_error)? {
+            if history::current_only(self.old, self.new) {
+                set.rows = history::current_rows(self.old, &set.rows)?;
+            }
             self.sort_keys(&set.rows, &mut keys)?;
             set.rows.iter().for_each(|row| all.push(row));
             control.check()?;
@@ -242,6 +250,7 @@ impl Copy<'_> {
 
     /// Computes new columns whose default is an expression, then generated columns.
     fn compute(&self, columns: &mut [Arc<Column>], rows: usize) -> SqlResult<()> {
+        // The bounds of a period come as they are to be stored.
         for (at, e) in self.defaults.iter().chain(&self.rules.generated) {
             let values = e.eval(self.eval, &Batch::new(columns.to_vec(), rows))?;
             columns[*at] = self.stored(&self.new.columns[*at], &values, &e.ty, false)?;
@@ -303,6 +312,12 @@ impl Copy<'_> {
     ) -> SqlResult<Arc<Column>> {
         let column = &self.new.columns[at];
         match self.sources[at] {
+            ColumnSource::Old(old) if column.system.is_bound() => {
+                self.converted(column, old, rows)
+            }
+            ColumnSource::Default if column.system.is_bound() => {
+                Ok(bound(self.eval, column, rows.len()))
+            }
             _ if column.generated.is_some() => {
                 let (physical, scale) = (column.ty.physical(), scale_of(&column.ty));
                 Ok(Arc::new(Column::nulls(physical, scale, rows.len())))

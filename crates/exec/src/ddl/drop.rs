@@ -6,7 +6,7 @@ use std::sync::Arc;
 use selkie_catalog::{SERIES_ENGINE, TableInfo, TableKind};
 use selkie_sql::ast::{self, DropTables, TableName};
 use selkie_types::error::catalogue::{
-    ER_BAD_TABLE_ERROR, ER_ILLEGAL_HA, ER_IT_IS_A_VIEW, ER_ROW_IS_REFERENCED_2, ER_UNKNOWN_VIEW,
+    ER_BAD_TABLE_ERROR, ER_ILLEGAL_HA, ER_VERS_NOT_SUPPORTED, ER_IT_IS_A_VIEW, ER_ROW_IS_REFERENCED_2, ER_UNKNOWN_VIEW,
     ER_WRONG_OBJECT,
 };
 use selkie_types::{Condition, SqlError, SqlResult};
@@ -255,6 +255,9 @@ impl Ddl<'_> {
         if old.is_sequence() {
             let arguments: [&dyn std::fmt::Display; 3] = [&SERIES_ENGINE.name, &schema, &name];
             return Err(SqlError::new(&ER_ILLEGAL_HA, &arguments));
+        }
+        if old.system_time().is_some() {
+            return Err(SqlError::new(&ER_VERS_NOT_SUPPORTED, &[&"TRUNCATE TABLE"]));
         }
         self.check_truncate(&old)?;
         let new = with_new_storage(self.instance, (*old).clone())?;

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use selkie_engine::{EngineError, RowSet, Scan};
-use selkie_plan::physical::{DuplicateUpdate, Insert as Plan};
+use selkie_plan::physical::{DuplicateUpdate, Insert as Plan, RowRules};
 use selkie_types::{Batch, ByteRows, Column, SqlResult};
 
 use super::foreign::{ForeignKeys, Rows};
@@ -41,6 +41,8 @@ pub(super) struct OnDuplicate<'r> {
     pub(super) open: &'r OpenTable<'r>,
     pub(super) foreign: Option<ForeignKeys<'r>>,
     triggers: Option<Box<dyn Triggers + 'r>>,
+    /// Rules for the row that is there, if they are not those of new rows.
+    own_rules: Option<Box<RowRules>>,
 }
 
 impl<'r> OnDuplicate<'r> {
@@ -52,7 +54,12 @@ impl<'r> OnDuplicate<'r> {
         foreign: Option<ForeignKeys<'r>>,
     ) -> SqlResult<Self> {
         let triggers = env.triggers(&plan.table, "UPDATE")?;
-        Ok(Self { env, plan, rule, open, foreign, triggers })
+        let own_rules = own_rules(plan, rule).map(Box::new);
+        Ok(Self { env, plan, rule, open, foreign, triggers, own_rules })
+    }
+
+    fn rules(&self) -> &RowRules {
+        self.own_rules.as_deref().unwrap_or(&self.plan.rules)
     }
 
     /// Updates the row `existing` for the new row, of columns `new`.
@@ -99,24 +106,29 @@ impl<'r> OnDuplicate<'r> {
         let mut row = input[..count].to_vec();
         if let Some(triggers) = &self.triggers {
             if self.plan.rules.seen_by_triggers {
-                maker.generate(&self.plan.rules, &mut row, 1, 1)?;
+                maker.generate(self.rules(), &mut row, 1, 1)?;
             }
             triggers.before(&old, &mut row, 1)?;
             for (at, column) in row.iter_mut().enumerate() {
                 *column = maker.refuse_nulls(at, column.clone())?;
             }
         }
-        maker.generate(&self.plan.rules, &mut row, 1, 1)?;
+        maker.generate(self.rules(), &mut row, 1, 1)?;
         let written = self.write(maker, existing, &old, &mut row)?;
         if let Some(triggers) = &self.triggers
             && !matches!(written, Written::Refused)
         {
             triggers.after_one(&old, &row)?;
         }
+        let makes_version = !self.rules().bounds.is_empty();
         let found = u64::from(self.env.rt.session.frame.settings.dml.found_rows);
         Ok(match written {
-            Written::Changed => Updated { affected: 2, changed: true, row: Some(row) },
-            Written::Same => Updated { affected: found, changed: false, row: Some(row) },
+            // Compat: the row of history that a new version leaves counts too.
+            Written::Changed => Updated { affected: 2 + u64::from(makes_version), changed: true, row: Some(row) },
+            Written::Same => {
+                let affected = found + u64::from(makes_version);
+                Updated { affected, changed: false, row: Some(row) }
+            }
             Written::Refused => Updated { affected: 0, changed: false, row: None },
         })
     }
@@ -138,7 +150,7 @@ impl<'r> OnDuplicate<'r> {
             for &at in &self.plan.on_update_now {
                 row[at] = maker.now(at, 1);
             }
-            maker.generate(&self.plan.rules, row, 1, 1)?;
+            maker.generate(self.rules(), row, 1, 1)?;
             after.clear();
             maker.encode(row, 0..1, &mut after);
         }
@@ -164,6 +176,18 @@ impl<'r> OnDuplicate<'r> {
         bump(&self.env.counters().handler_update, 1);
         Ok(Written::Changed)
     }
+}
+
+/// The rules for a row that is updated, if they are not those for new rows: its period begins
+/// again with each new version, and only then.
+fn own_rules(plan: &Plan, rule: &DuplicateUpdate) -> Option<RowRules> {
+    let period = plan.table.system_time()?;
+    let assigned = rule.assignments.iter().map(|assignment| assignment.column);
+    let bounds = match plan.table.makes_version(assigned) {
+        true => vec![period.start, period.end],
+        false => Vec::new(),
+    };
+    Some(RowRules { bounds, is_given_period: false, ..plan.rules.clone() })
 }
 
 /// The columns of the row with a clustered key, locked to be changed.

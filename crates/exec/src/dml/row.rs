@@ -10,7 +10,7 @@ use selkie_expr::store::{StoreMode, StoreTarget, convert_for_column};
 use selkie_plan::physical::{RowRules, ViewRules};
 use selkie_types::error::catalogue::{
     ER_CONSTRAINT_FAILED, ER_NO_DEFAULT_FOR_FIELD, ER_NO_DEFAULT_FOR_VIEW_FIELD,
-    ER_VIEW_CHECK_FAILED, ER_WARN_NULL_TO_NOTNULL,
+    ER_VIEW_CHECK_FAILED, ER_WARN_NULL_TO_NOTNULL, ER_WRONG_VALUE,
     ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN,
 };
 use selkie_types::{
@@ -18,6 +18,7 @@ use selkie_types::{
 };
 
 use crate::run::Env;
+use crate::run::history::bound;
 use crate::run::defaults::{default_of_column, empty_value, implicit_default, now};
 use crate::run::scan::{computed, nulls};
 use crate::state::columns::{column_of, scale_of};
@@ -268,6 +269,10 @@ impl<'r> RowMaker<'r> {
             self.env.eval.conditions.borrow_mut().pardon_since(mark);
             return done;
         }
+        for at in rules.bounds.iter().copied() {
+            columns[at] = bound(self.env.eval, &self.table.columns[at], rows);
+        }
+        self.check_period(rules, columns, rows)?;
         for (at, e) in &rules.generated {
             let batch = Batch::new(columns.to_vec(), rows);
             let raised = self.raised();
@@ -275,6 +280,31 @@ impl<'r> RowMaker<'r> {
             self.refuse_warnings(raised)?;
             let values = self.convert(*at, &values, &e.ty, first_row)?;
             columns[*at] = self.refuse_nulls(*at, values)?;
+        }
+        Ok(())
+    }
+
+    /// 1525 unless the period that a statement gives a row begins before it ends.
+    fn check_period(
+        &self,
+        rules: &RowRules,
+        columns: &[Arc<Column>],
+        rows: usize,
+    ) -> SqlResult<()> {
+        let Some(period) = self.table.system_time().filter(|_| rules.is_given_period) else {
+            return Ok(());
+        };
+        let (starts, ends) = (&columns[period.start], &columns[period.end]);
+        for row in 0..rows {
+            match (starts.value(row), ends.value(row)) {
+                (Value::DateTime(start), Value::DateTime(end)) if start >= end => {
+                    let (name, mut text) = (&self.table.columns[period.start].name, Vec::new());
+                    self.env.eval.types.time_zone.to_local(start).write_to(&mut text, 6);
+                    let text = String::from_utf8_lossy(&text);
+                    return Err(SqlError::new(&ER_WRONG_VALUE, &[name, &text]));
+                }
+                _ => {}
+            }
         }
         Ok(())
     }

@@ -119,10 +119,18 @@ fn outcome(env: Env<'_>, targets: &[Target<'_>]) -> Outcome {
     let records: u64 = targets.iter().map(|t| t.matched).sum();
     let changed: u64 = targets.iter().map(|t| t.changed).sum();
     let warnings = env.eval.conditions.borrow().count();
-    let counts = RowCounts { records, changed, warnings, ..RowCounts::default() };
+    let kept: u64 = targets.iter().map(|t| t.open.kept()).sum();
+    let counts = RowCounts { records, changed, kept, warnings, ..RowCounts::default() };
+    // Compat: of several tables the rows of history are not told.
+    let told = match targets {
+        [target] if target.plan.table.system_time().is_some() && target.seen.is_none() => {
+            Told::UpdatedVersions
+        }
+        _ => Told::Updated,
+    };
     let affected = if env.rt.session.frame.settings.dml.found_rows { records } else { changed };
     let insert_id = env.rt.session.explicit_insert_id.get().unwrap_or(0);
-    Outcome { affected, counts, told: Told::Updated, insert_id, ..Outcome::default() }
+    Outcome { affected, counts, told, insert_id, ..Outcome::default() }
 }
 
 /// Whether rows of a target may come twice.

@@ -189,6 +189,7 @@ pub(crate) fn resolve_type(
         after_error: &|condition| session.diagnostics.after_error(condition),
         environment: session,
         alter_algorithm: selkie_sql::ast::AlterAlgorithm::Default,
+        keeps_history: false,
         stopwords: Default::default(),
     };
     define_variable_type(&context, name, written, collation)

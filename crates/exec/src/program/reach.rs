@@ -126,6 +126,9 @@ impl Found {
         let [TableRef::Table(factor)] = &update.tables[..] else {
             return self.at_least(Reach::Anywhere);
         };
+        if factor.system_time.is_some() {
+            return self.at_least(Reach::Anywhere);
+        }
         self.changes(&factor.name);
         update.assignments.iter().for_each(|a| self.expr(&a.value));
         update.where_clause.iter().for_each(|e| self.expr(e));
@@ -136,6 +139,9 @@ impl Found {
         let DeleteTarget::Single(factor) = &delete.target else {
             return self.at_least(Reach::Anywhere);
         };
+        if factor.system_time.is_some() {
+            return self.at_least(Reach::Anywhere);
+        }
         self.changes(&factor.name);
         delete.where_clause.iter().for_each(|e| self.expr(e));
         delete.order_by.iter().for_each(|item| self.expr(&item.expr));

@@ -1,7 +1,7 @@
 //! Default values of columns. Defaults that are expressions are computed by the plan, not here.
 //! Used by INSERT, LOAD DATA and ALTER TABLE alike.
 
-use selkie_catalog::{ColumnInfo, DefaultValue};
+use selkie_catalog::{ColumnInfo, DefaultValue, SystemTime};
 use selkie_expr::EvalContext;
 use selkie_types::{Date, DateTime, Decimal, Physical, SqlType, Time, TypeKind, Value};
 
@@ -46,6 +46,10 @@ pub(crate) fn now(eval: &EvalContext<'_>, ty: &SqlType) -> Value {
 
 /// Default value of a column; `None` if it has none and is NOT NULL, or if it is an expression.
 pub(crate) fn default_of_column(eval: &EvalContext<'_>, column: &ColumnInfo) -> Option<Value> {
+    if column.system.is_bound() {
+        let is_start = column.system.is_start();
+        return Some(if is_start { now(eval, &column.ty) } else { SystemTime::end_value() });
+    }
     match &column.default {
         DefaultValue::Literal(value) | DefaultValue::Written { value, .. } => Some(value.clone()),
         DefaultValue::CurrentTimestamp => Some(now(eval, &column.ty)),

@@ -5,6 +5,7 @@
 //! those.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::sync::Arc;
 
 use selkie_catalog::{DefaultValue, TableInfo, TableKind};
@@ -13,6 +14,8 @@ use selkie_expr::EvalContext;
 use selkie_plan::physical::{Assignment, ComputedColumns, InsertValue, Operator, Plan};
 use selkie_types::{Batch, ByteRows, Column, SqlError, SqlResult};
 
+use crate::run::duplicate::duplicate_error;
+use crate::run::history::History;
 use crate::run::scan::computed::computed;
 use crate::state::binlog::{EventsMark, RowLog};
 use crate::state::error::corrupt;
@@ -29,6 +32,12 @@ pub(crate) struct OpenTable<'a> {
     log: Option<RowLog<'a>>,
     /// Columns that the log has and rows as they are stored have not.
     computed: Option<Computed<'a>>,
+    /// Maker of rows of history; none if the statement makes none.
+    history: Option<History>,
+    /// The definition and the session, for errors of history.
+    info: Option<(Arc<TableInfo>, &'a Session)>,
+    /// Number of rows of history made.
+    kept: Cell<u64>,
 }
 
 /// Columns that are computed when rows are read.
@@ -53,7 +62,16 @@ pub(crate) fn open_table<'a>(
     let trx = session.transaction.part(&handle.engine);
     let trx =
         trx.ok_or_else(|| SqlError::internal("an engine takes no part in the transaction"))?;
-    Ok(OpenTable { handle, trx, allowed: None, log: None, computed: None })
+    Ok(OpenTable {
+        handle,
+        trx,
+        allowed: None,
+        log: None,
+        computed: None,
+        history: None,
+        info: None,
+        kept: Cell::new(0),
+    })
 }
 
 impl<'a> OpenTable<'a> {
@@ -97,6 +115,28 @@ impl<'a> OpenTable<'a> {
     }
 }
 
+impl<'a> OpenTable<'a> {
+    /// The same table, whose rows of history are made as a plan changes others.
+    pub(crate) fn with_history(
+        self,
+        session: &'a Session,
+        info: &Arc<TableInfo>,
+        plan: &Plan,
+    ) -> SqlResult<Self> {
+        let makes_history = match &plan.root.operator {
+            Operator::Insert(_) | Operator::Update(_) | Operator::Delete(_) => true,
+            // The rows of an applied event come with their history, not those of foreign keys.
+            Operator::Empty => plan.tables.iter().all(|table| table.def.id != info.def.id),
+            _ => false,
+        };
+        if !makes_history {
+            return Ok(self);
+        }
+        let history = History::of(session, info)?;
+        Ok(Self { history, info: Some((info.clone(), session)), ..self })
+    }
+}
+
 /// Whether a plan may change rows of a table by itself, not by a foreign key.
 fn is_target(plan: &Plan, info: &TableInfo) -> bool {
     let is_it = |table: &TableInfo| table.def.id == info.def.id;
@@ -114,7 +154,7 @@ fn is_target(plan: &Plan, info: &TableInfo) -> bool {
 fn is_assigned(plan: &Plan, info: &TableInfo, at: usize) -> bool {
     let is_in = |list: &[Assignment]| list.iter().any(|assigned| assigned.column == at);
     match &plan.root.operator {
-        _ if !plan.changes.triggers.is_empty() => true,
+        _ if !plan.changes.triggers.is_empty() || info.columns[at].system.is_bound() => true,
         Operator::Insert(insert) => {
             let column = &info.columns[at];
             let is_left_out = matches!(insert.values.get(at), Some(InsertValue::Default))
@@ -215,13 +255,43 @@ impl OpenTable<'_> {
         at: &ByteRows,
         new: &ByteRows,
     ) -> EngineResult<u64> {
-        let Some(log) = &self.log else {
+        self.replace(context, at, new, self.log.as_ref())
+    }
+
+    /// As [`Self::update`], for rows that change with others: no log has them.
+    pub(crate) fn update_unlogged(
+        &self,
+        context: &dyn StatementContext,
+        at: &ByteRows,
+        new: &ByteRows,
+    ) -> EngineResult<u64> {
+        self.replace(context, at, new, None)
+    }
+
+    fn replace(
+        &self,
+        context: &dyn StatementContext,
+        at: &ByteRows,
+        new: &ByteRows,
+        log: Option<&RowLog<'_>>,
+    ) -> EngineResult<u64> {
+        if log.is_none() && self.history.is_none() {
             return self.handle.table.update(self.trx, context, at, new, None);
-        };
+        }
         let mut before = ByteRows::with_capacity(at.len());
         let result = self.handle.table.update(self.trx, context, at, new, Some(&mut before));
-        let (before, new) = (self.logged(&before)?, self.logged(new)?);
-        log.updated(&before, &new, stored(&result, at.len()))?;
+        let count = stored(&result, at.len());
+        if let Some(log) = log {
+            log.updated(&*self.logged(&before)?, &*self.logged(new)?, count)?;
+        }
+        if let Some(history) = &self.history {
+            let layout = &self.handle.table.def().layout;
+            let ended = history.replaced(layout, &before, new, count)?;
+            self.keep(context, &ended)?;
+            if let Some(log) = log {
+                log.inserted(&*self.logged(&ended)?, ended.len())?;
+            }
+        }
         result
     }
 
@@ -231,13 +301,116 @@ impl OpenTable<'_> {
         context: &dyn StatementContext,
         at: &ByteRows,
     ) -> EngineResult<u64> {
-        let Some(log) = &self.log else {
+        self.remove(context, at, self.log.as_ref())
+    }
+
+    /// As [`Self::delete`], for rows that go with others: no log has them.
+    pub(crate) fn delete_unlogged(
+        &self,
+        context: &dyn StatementContext,
+        at: &ByteRows,
+    ) -> EngineResult<u64> {
+        self.remove(context, at, None)
+    }
+
+    fn remove(
+        &self,
+        context: &dyn StatementContext,
+        at: &ByteRows,
+        log: Option<&RowLog<'_>>,
+    ) -> EngineResult<u64> {
+        if log.is_none() && self.history.is_none() {
             return self.handle.table.delete(self.trx, context, at, None);
+        }
+        let Some(history) = &self.history else {
+            let mut before = ByteRows::with_capacity(at.len());
+            let result = self.handle.table.delete(self.trx, context, at, Some(&mut before));
+            if let Some(log) = log {
+                log.deleted(&*self.logged(&before)?, stored(&result, at.len()))?;
+            }
+            return result;
         };
+        self.end(context, at, history, log)
+    }
+
+    /// Deletes rows of a versioned table: those that are current become history.
+    fn end(
+        &self,
+        context: &dyn StatementContext,
+        at: &ByteRows,
+        history: &History,
+        log: Option<&RowLog<'_>>,
+    ) -> EngineResult<u64> {
         let mut before = ByteRows::with_capacity(at.len());
         let result = self.handle.table.delete(self.trx, context, at, Some(&mut before));
-        log.deleted(&*self.logged(&before)?, stored(&result, at.len()))?;
+        let count = stored(&result, at.len());
+        let ended = history.deleted(&self.handle.table.def().layout, &before)?;
+        let ended = self.keep_deleted(context, ended)?;
+        if let Some(log) = log {
+            // Compat: a row that becomes history is updated, to the log.
+            let (before, ended) = (self.logged(&before)?, self.logged(&ended)?);
+            for row in 0..count.min(before.len()) {
+                let (before, ended) = (one(&before, row), one(&ended, row));
+                match ended.get(0).is_empty() {
+                    true => log.deleted(&before, 1)?,
+                    false => log.updated(&before, &ended, 1)?,
+                }
+            }
+        }
         result
+    }
+
+    /// Stores rows of history for deleted ones, a row for each or an empty one; those stored.
+    ///
+    /// Compat: a row whose key has a version that ended at the same time goes without history.
+    fn keep_deleted(
+        &self,
+        context: &dyn StatementContext,
+        ended: ByteRows,
+    ) -> EngineResult<ByteRows> {
+        let mut left: Vec<usize> = (0..ended.len()).filter(|at| !ended.get(*at).is_empty()).collect();
+        let mut gone = Vec::new();
+        while !left.is_empty() {
+            let mut rows = ByteRows::with_capacity(left.len());
+            left.iter().for_each(|at| rows.push(ended.get(*at)));
+            match self.handle.table.insert(self.trx, context, &rows) {
+                Ok(_) => left.clear(),
+                Err(EngineError::DuplicateKey { row, .. }) => {
+                    gone.push(left[row]);
+                    left.drain(..=row);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        if gone.is_empty() {
+            return Ok(ended);
+        }
+        let mut kept = ByteRows::with_capacity(ended.len());
+        for (at, row) in ended.iter().enumerate() {
+            kept.push(if gone.contains(&at) { &[] } else { row });
+        }
+        Ok(kept)
+    }
+
+    /// Stores rows of history. One that is there already is an error that nothing pardons.
+    fn keep(&self, context: &dyn StatementContext, rows: &ByteRows) -> EngineResult<()> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        self.kept.set(self.kept.get() + rows.len() as u64);
+        match (self.handle.table.insert(self.trx, context, rows), &self.info) {
+            (Err(EngineError::DuplicateKey { index, row, .. }), Some((info, session))) => {
+                let zone = &session.type_context().time_zone;
+                let error = duplicate_error(info, index, rows, row, zone);
+                Err(EngineError::Refused(Box::new(error)))
+            }
+            (result, _) => result.map(drop),
+        }
+    }
+
+    /// Number of rows of history made so far.
+    pub(crate) fn kept(&self) -> u64 {
+        self.kept.get()
     }
 
     /// Marks the current state of the table's engine.
@@ -258,6 +431,12 @@ impl OpenTable<'_> {
 fn first(rows: &ByteRows, count: usize) -> ByteRows {
     let mut out = ByteRows::with_capacity(count);
     rows.iter().take(count).for_each(|row| out.push(row));
+    out
+}
+
+fn one(rows: &ByteRows, row: usize) -> ByteRows {
+    let mut out = ByteRows::with_capacity(1);
+    out.push(rows.get(row));
     out
 }
 

@@ -6,7 +6,7 @@ use selkie_types::error::catalogue::*;
 use selkie_types::{RowCorrupt, SqlError};
 
 /// The client's error for `error` on `table`. Duplicate keys are formatted by
-/// [`crate::dml::duplicate`], which has the row; the entry is not known here.
+/// `run::duplicate`, which has the row; the entry is not known here.
 #[cold]
 pub fn from_engine(error: EngineError, table: &TableDef) -> SqlError {
     match error {

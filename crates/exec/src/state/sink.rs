@@ -10,6 +10,7 @@ use std::sync::Arc;
 use selkie_plan::physical::OutputColumn;
 use selkie_types::error::catalogue::{
     ER_INSERT_INFO, ER_LOAD_INFO, ER_NOT_ALLOWED_COMMAND, ER_UPDATE_INFO,
+    ER_UPDATE_INFO_WITH_SYSTEM_VERSIONING,
 };
 use selkie_types::{Batch, SqlError, SqlResult, Value};
 
@@ -128,6 +129,8 @@ pub struct RowCounts {
     pub duplicates: u64,
     /// Rows that an UPDATE changed.
     pub changed: u64,
+    /// Rows of history that an UPDATE made.
+    pub kept: u64,
     /// Rows that LOAD DATA replaced.
     pub deleted: u64,
     /// Rows of a file that were not stored.
@@ -141,6 +144,7 @@ impl AddAssign for RowCounts {
         self.records += more.records;
         self.duplicates += more.duplicates;
         self.changed += more.changed;
+        self.kept += more.kept;
         self.deleted += more.deleted;
         self.skipped += more.skipped;
         self.warnings += more.warnings;
@@ -157,6 +161,8 @@ pub enum Told {
     Inserted,
     /// Counts of an UPDATE.
     Updated,
+    /// Counts of an UPDATE of one versioned table.
+    UpdatedVersions,
     /// Counts of LOAD DATA.
     Loaded,
     /// No counts: a statement was prepared.
@@ -193,11 +199,16 @@ impl Outcome {
 
     /// Text for the client, empty for most statements.
     pub fn info(&self) -> String {
-        let RowCounts { records, duplicates, changed, deleted, skipped, warnings } = &self.counts;
+        let RowCounts { records, duplicates, changed, kept, deleted, skipped, warnings } =
+            &self.counts;
         match self.told {
             Told::Nothing => String::new(),
             Told::Inserted => ER_INSERT_INFO.message(&[records, duplicates, warnings]),
             Told::Updated => ER_UPDATE_INFO.message(&[records, changed, warnings]),
+            Told::UpdatedVersions => {
+                let counts: [&dyn std::fmt::Display; 4] = [records, changed, kept, warnings];
+                ER_UPDATE_INFO_WITH_SYSTEM_VERSIONING.message(&counts)
+            }
             Told::Loaded => ER_LOAD_INFO.message(&[records, deleted, skipped, warnings]),
             Told::Prepared => "Statement prepared".into(),
         }

@@ -179,6 +179,7 @@ fn create_table(
         foreign_key_checks: true,
         after_error: &|_| (),
         environment: &selkie_plan::NoEnvironment,
+        keeps_history: false,
         stopwords: Default::default(),
         alter_algorithm: selkie_sql::ast::AlterAlgorithm::Default,
     };

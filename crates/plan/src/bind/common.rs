@@ -35,6 +35,8 @@ pub(crate) struct Common {
     /// The other table with which it is computed, if any.
     pub computed_with: Option<usize>,
     pub(super) state: State,
+    /// Its definition, if nothing that it names can have another meaning where it is read.
+    pub(super) definition: Option<Arc<ast::CommonTable>>,
 }
 
 /// Meaning of a reference to a common table while tables are bound.
@@ -73,6 +75,7 @@ impl Binder<'_> {
         // Its number follows those of the tables inside it.
         let number = self.new_common(table, State::Anchor);
         self.defined(table, number, query)?;
+        self.common[number].definition = Some(Arc::new(table.clone()));
         self.visible.push((table.name.value.clone(), number));
         Ok(())
     }
@@ -87,6 +90,7 @@ impl Binder<'_> {
             recursive: false,
             computed_with: None,
             state,
+            definition: None,
         });
         self.common.len() - 1
     }
@@ -123,9 +127,13 @@ impl Binder<'_> {
         &mut self,
         name: &ast::Ident,
         alias: &str,
+        time: Option<&ast::SystemTime>,
     ) -> SqlResult<Option<Logical>> {
         let found = self.visible.iter().rev().find(|(n, _)| identifier_eq(n, &name.value));
         let Some(&(_, table)) = found else { return Ok(None) };
+        if time.is_some() || self.outer_time.is_some() {
+            return self.common_table_at(table, alias, time).map(Some);
+        }
         let first_round = match self.common[table].state.clone() {
             State::Anchor => {
                 return Err(SqlError::new(&ER_RECURSIVE_WITHOUT_ANCHORS, &[&name]));
@@ -153,6 +161,26 @@ impl Binder<'_> {
             self.common[first].references += 1;
         }
         Ok(Some(Logical::CommonScan { table, columns }))
+    }
+
+    /// The common table as it was at another time: its definition in place of the reference.
+    fn common_table_at(
+        &mut self,
+        table: usize,
+        alias: &str,
+        time: Option<&ast::SystemTime>,
+    ) -> SqlResult<Logical> {
+        let definition = self.common[table].definition.clone();
+        let Some(definition) = definition.filter(|_| !self.common[table].recursive) else {
+            return Err(SqlError::not_supported("FOR SYSTEM_TIME of a recursive common table"));
+        };
+        // It names those before it only.
+        let own = self.visible.iter().position(|(_, number)| *number == table).unwrap_or(0);
+        let before = self.visible[..own].to_vec();
+        let visible = std::mem::replace(&mut self.visible, before);
+        let bound = self.at_time(time, alias, |b| b.inlined(&definition, alias));
+        self.visible = visible;
+        bound
     }
 
     /// Binds a definition in place of a reference, like a derived table.

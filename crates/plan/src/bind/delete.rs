@@ -37,7 +37,11 @@ impl Binder<'_> {
         let (source, relations) = match &delete.target {
             ast::DeleteTarget::Single(factor) => {
                 let reference = ast::TableRef::Table(factor.clone());
-                let wanted = Wanted::all(Privileges::DELETE);
+                let is_history = matches!(factor.system_time, Some(ast::SystemTime::Ended(_)));
+                let wanted = match is_history {
+                    true => Wanted::all(Privileges::DELETE_HISTORY),
+                    false => Wanted::all(Privileges::DELETE),
+                };
                 let from = std::slice::from_ref(&reference);
                 let source = self.using_tables(wanted, |b| b.changed_from(from))?;
                 let alias = factor.alias.as_ref().unwrap_or(&factor.name.name).clone();
@@ -54,9 +58,6 @@ impl Binder<'_> {
                     self.check_target_access(guard.as_deref(), Privileges::DELETE)?;
                 }
                 (source, found?)
-            }
-            ast::DeleteTarget::History { .. } => {
-                return Err(SqlError::not_supported("DELETE HISTORY"));
             }
         };
         let mut source = source;
@@ -146,6 +147,7 @@ impl Binder<'_> {
         self.check_written(&source, relation, Privileges::DELETE)?;
         let table = self.columns.relations[relation].table.clone();
         self.check_target(&table, "DELETE")?;
+        self.refuse_historical(relation)?;
         if source.view.is_none() {
             self.check_locked(&table, &self.columns.relations[relation].alias, true)?;
         }

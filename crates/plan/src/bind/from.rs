@@ -88,12 +88,10 @@ impl Binder<'_> {
 
     fn table_factor(&mut self, factor: &ast::TableFactor) -> SqlResult<Logical> {
         stack::check()?;
-        if factor.system_time.is_some() {
-            return Err(SqlError::not_supported("FOR SYSTEM_TIME"));
-        }
         let alias = factor.alias.as_ref().unwrap_or(&factor.name.name);
         if factor.name.schema.is_none()
-            && let Some(plan) = self.common_table(&factor.name.name, &alias.value)?
+            && let Some(plan) =
+                self.common_table(&factor.name.name, &alias.value, factor.system_time.as_ref())?
         {
             return Ok(plan);
         }
@@ -104,13 +102,17 @@ impl Binder<'_> {
         self.use_locked(&info, &alias.value, factor.name.name.span, false)?;
         if let TableKind::View(view) = &info.kind {
             // Compat: a PARTITION clause on a view has no effect.
-            return self.view(&info, view, &alias.value);
+            self.refuse_view_history(&info, factor.system_time.as_ref())?;
+            return self.at_time(factor.system_time.as_ref(), &alias.value, |b| {
+                b.view(&info, view, &alias.value)
+            });
         }
         let parts = listed_parts(&info, &factor.partitions)?;
         let relation = self.add_table(info, &alias.value)?;
         self.columns.relations[relation].parts = parts;
         self.hints(relation, &factor.hints)?;
-        Ok(Logical::Scan(relation))
+        let versions = self.versions(relation, factor.system_time.as_ref())?;
+        Ok(Logical::Scan(relation).filter(versions))
     }
 
     /// Adds a table instance to the current scope.
@@ -183,7 +185,9 @@ impl Binder<'_> {
     }
 
     fn derived(&mut self, derived: &ast::DerivedTable) -> SqlResult<Logical> {
-        let mut query = self.closed_query(&derived.query)?;
+        let time = derived.system_time.as_ref();
+        let mut query =
+            self.at_time(time, &derived.alias.value, |b| b.closed_query(&derived.query))?;
         self.keep_digits(&mut query, &derived.query);
         self.let_keys_through(&mut query);
         let ids = query.ids();
@@ -363,7 +367,10 @@ impl Binder<'_> {
         let visible = |side: std::ops::Range<usize>| -> Vec<Box<str>> {
             let columns = sources[side].iter().flat_map(|s| {
                 let columns = self.source_columns(s);
-                self.free_columns(s).into_iter().map(move |at| columns[at].0.clone())
+                let free = self.free_columns(s).into_iter();
+                let listed = free.filter(|at| !self.is_hidden(columns[*at].1));
+                let listed: Vec<Box<str>> = listed.map(|at| columns[at].0.clone()).collect();
+                listed
             });
             columns.collect()
         };

@@ -77,6 +77,8 @@ impl Binder<'_> {
         // Compat: a column in the list of columns is computed, even if its value is DEFAULT.
         let mut rules =
             self.row_rules(&table, &|at| all || targets.contains(&at) || returned(at))?;
+        rules.is_given_period = targets.iter().any(|at| self.gives_bound(&table, *at));
+        rules.bounds.retain(|at| !targets.contains(at) || !self.gives_bound(&table, *at));
         rules.lenient = insert.columns.as_ref().is_none_or(Vec::is_empty)
             && !matches!(insert.source, ast::InsertSource::Set(_));
         let mode = match (insert.replace, insert.ignore) {
@@ -319,6 +321,10 @@ impl Binder<'_> {
         let mut values = Vec::with_capacity(table.columns.len());
         for (at, column) in table.columns.iter().enumerate() {
             let given = targets.iter().position(|t| *t == at);
+            if let (Some(place), true) = (given, self.gives_bound(table, at)) {
+                values.push(InsertValue::Source(place));
+                continue;
+            }
             values.push(match (&column.generated, given, &column.default) {
                 (Some(_), Some(place), _) => InsertValue::Generated(Some(place)),
                 (Some(_), ..) => InsertValue::Generated(None),
@@ -337,11 +343,17 @@ impl Binder<'_> {
         Ok(values)
     }
 
+    /// Whether a value given for the column at a position is the bound of a row's period.
+    fn gives_bound(&self, table: &TableInfo, at: usize) -> bool {
+        self.settings.variables.insert_history && table.columns[at].system.is_bound()
+    }
+
     /// Compat: `DEFAULT(column)` counts as a value for the generated column `at`, whatever it is.
     fn refuse_given(&self, table: &TableInfo, at: usize, value: &ast::Expr) -> SqlResult<()> {
         let strict = self.types.sql_mode.is_strict() && !self.ignore;
         let given = matches!(value.kind, ast::ExprKind::Default(Some(_)));
-        if given && strict && table.columns[at].generated.is_some() {
+        let generated = table.columns[at].generated.is_some() && !self.gives_bound(table, at);
+        if given && strict && generated {
             let error = &ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN;
             return Err(SqlError::new(error, &[&table.columns[at].name, &table.name()]));
         }

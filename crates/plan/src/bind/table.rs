@@ -114,7 +114,9 @@ impl Binder<'_> {
     fn all_row_rules(&mut self, table: &TableInfo) -> SqlResult<RowRules> {
         let mut rules = RowRules::default();
         for (at, column) in table.columns.iter().enumerate() {
-            if let Some(generated) = &column.generated {
+            if column.system.is_bound() {
+                rules.bounds.push(at);
+            } else if let Some(generated) = &column.generated {
                 rules.generated.push((at, self.row_expr(table, &generated.expression)?));
             }
             if let Some(check) = &column.check {
@@ -214,7 +216,10 @@ impl Binder<'_> {
         let other_table = name.table.as_ref().is_some_and(|t| {
             !names.is_same(&t.value, alias) && !names.is_same(&t.value, table.name())
         });
-        let position = if other_table { None } else { table.column_position(&name.name.value) };
+        let history = self.settings.variables.insert_history && clause == Clause::Into;
+        let listed = |at: &usize| history || !table.columns[*at].is_hidden();
+        let position = table.column_position(&name.name.value).filter(listed);
+        let position = position.filter(|_| !other_table);
         position.ok_or_else(|| SqlError::unknown_column(name, clause.name()))
     }
 

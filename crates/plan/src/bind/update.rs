@@ -75,6 +75,7 @@ impl Binder<'_> {
                 None => targets.push(self.update_target(&sources, relation, (at, value))?),
             }
         }
+        targets.iter_mut().for_each(|target| self.settle_bounds(target));
         if multiple {
             self.check_read_only_sources(&sources, &targets)?;
         }
@@ -209,6 +210,7 @@ impl Binder<'_> {
     ) -> SqlResult<BoundTarget> {
         let table = self.columns.relations[relation].table.clone();
         self.check_target(&table, "UPDATE")?;
+        self.refuse_historical(relation)?;
         let key = self.row_key(relation);
         let over = self.source_over(sources, relation);
         if let Some(at) = over {
@@ -240,7 +242,7 @@ impl Binder<'_> {
     ) -> SqlResult<(RelationId, usize)> {
         let column =
             self.in_clause(Clause::Set, |b| b.using_columns(Privileges::NONE, |b| b.column(name)))?;
-        let Some(id) = self.column_read(&column) else {
+        let Some(id) = self.column_read(&column).filter(|id| !self.is_hidden(*id)) else {
             return Err(SqlError::unknown_column(name, Clause::Set.name()));
         };
         let is_of = |s: &&Source| self.name_in_source(s, id).is_some();

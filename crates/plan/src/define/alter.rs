@@ -6,6 +6,7 @@
 
 mod columns;
 mod foreign;
+mod versioning;
 
 use std::sync::Arc;
 
@@ -28,7 +29,9 @@ use super::foreign::ForeignSpec;
 use super::indexes::{self, Key, KeySpec};
 use super::instant::{StoredRows, same_primary, stored_rows};
 use super::options::{self, Options};
-use super::{DefineContext, charset, create, engine, expressions, fulltext, partition, types};
+use super::{
+    DefineContext, charset, create, engine, expressions, fulltext, partition, system_time, types,
+};
 use crate::physical::RowRules;
 
 /// Source of the values of a column.
@@ -160,6 +163,10 @@ struct Draft<'a> {
     extent: Extent,
     /// The action that sets the partitions, if there is one.
     partitions: Option<&'a AlterAction>,
+    /// Clauses about system versioning.
+    versioning: system_time::Clauses<'a>,
+    /// `DROP SYSTEM VERSIONING`.
+    drops_versioning: bool,
 }
 
 /// The result of `statement` on `old`.
@@ -176,6 +183,7 @@ fn altered(
     old: &TableInfo,
     statement: &AlterTable,
 ) -> SqlResult<AlterPlan> {
+    system_time::check_alter(context, old, &statement.actions)?;
     let mut draft = Draft::new(context, old);
     draft.set_collation(&statement.actions)?;
     draft.added_names = statement.actions.iter().filter_map(added_name).collect();
@@ -186,6 +194,7 @@ fn altered(
     for action in &statement.actions {
         draft.apply(action)?;
     }
+    draft.versioning = system_time::Clauses::of_alter(&statement.actions);
     draft.extent = Extent::of(&statement.actions);
     if draft.algorithm == AlterAlgorithm::Default {
         draft.set_algorithm(context.alter_algorithm)?;
@@ -233,6 +242,8 @@ impl<'a> Draft<'a> {
             dropped: Vec::new(),
             extent: Extent::Definition,
             partitions: None,
+            versioning: system_time::Clauses::default(),
+            drops_versioning: false,
         }
     }
 
@@ -306,9 +317,18 @@ impl<'a> Draft<'a> {
             A::AddForeignKey(key) => self.add_foreign_key(key),
             A::DropForeignKey { if_exists, name } => self.drop_foreign_key(name, *if_exists),
             A::AddCheck(check) => self.add_check(check),
+            A::AddPeriod { name, .. } if system_time::is_period(name) => Ok(()),
+            A::DropPeriod { name, if_exists } if system_time::is_period(name) => {
+                self.drop_system_period(*if_exists)
+            }
             A::AddPeriod { .. } | A::DropPeriod { .. } => Err(SqlError::not_supported("periods")),
-            A::AddSystemVersioning | A::DropSystemVersioning => {
-                Err(SqlError::not_supported("system-versioned tables"))
+            A::AddSystemVersioning => {
+                self.force = true;
+                Ok(())
+            }
+            A::DropSystemVersioning => {
+                self.drop_system_versioning();
+                Ok(())
             }
             A::DiscardTablespace | A::ImportTablespace => {
                 Err(SqlError::not_supported("tablespace import"))
@@ -489,6 +509,9 @@ impl<'a> Draft<'a> {
                 out.push((def, info));
                 continue;
             }
+            let mut key = (def, info);
+            system_time::complete_key(columns, &mut key);
+            (def, info) = key;
             self.force |= indexes::hash_texts(self.table.engine, columns, &mut def, &mut info);
             indexes::check_length(self.table.engine, columns, &def)?;
             out.push((def, info));
@@ -631,7 +654,8 @@ impl<'a> Draft<'a> {
     }
 
     fn finish(mut self, ignore: bool) -> SqlResult<AlterPlan> {
-        let (mut columns, sources) = self.placed_columns()?;
+        let (mut columns, mut sources) = self.placed_columns()?;
+        self.settle_versioning(&mut columns, &mut sources)?;
         let keys = self.settled_keys(&mut columns, &sources)?;
         let engine = self.table.engine;
         let (defs, infos, mut texts) =

@@ -12,7 +12,7 @@ use selkie_types::{
     CollationId, DateTime, JsonRole, SqlError, SqlResult, SqlType, TypeKind, Value,
 };
 
-use super::{DefineContext, constant, expressions, options, types};
+use super::{DefineContext, constant, expressions, options, system_time, types};
 
 /// Longest identifier in characters.
 const IDENTIFIER_MAX: usize = 64;
@@ -36,7 +36,9 @@ pub(super) fn column(
     }
     let primary = def.key == Some(ast::ColumnKey::Primary);
     let implicit = is_implicit_timestamp(context, &ty, def);
-    let nullable = def.nullable.unwrap_or(!auto_increment && !primary && !serial && !implicit);
+    let role = system_time::role(def);
+    let needs_value = auto_increment || primary || serial || implicit || role.is_bound();
+    let nullable = def.nullable.unwrap_or(!needs_value);
     let mut column = ColumnInfo {
         name: name.into(),
         ty,
@@ -44,11 +46,12 @@ pub(super) fn column(
         default: DefaultValue::Implicit,
         on_update_now: false,
         auto_increment,
-        generated: expressions::generated(def)?,
+        generated: expressions::generated(def),
         check: check(def),
         invisible: def.invisible,
         comment: comment(context, def)?,
         options: options::shown_of_part(&def.options),
+        system: role,
     };
     if column.ty.is_string() && column.check == Some(json_check(name)) {
         column.ty.json = JsonRole::Document;
@@ -108,13 +111,9 @@ pub(super) fn check_name(name: &str) -> SqlResult<()> {
 }
 
 fn refuse_unsupported(def: &ColumnDef) -> SqlResult<()> {
-    let refused = [
-        (def.compressed.is_some(), "COMPRESSED columns"),
-        (def.system_versioning == Some(true), "system-versioned tables"),
-    ];
-    match refused.iter().find(|(present, _)| *present) {
-        Some((_, what)) => Err(SqlError::not_supported(what)),
-        None => Ok(()),
+    match def.compressed.is_some() {
+        true => Err(SqlError::not_supported("COMPRESSED columns")),
+        false => Ok(()),
     }
 }
 

@@ -12,13 +12,15 @@ use selkie_meter::interruptible;
 use selkie_sql::ast::{CreateSource, CreateTable, TableElement, TableOption};
 use selkie_types::charset::{first_duplicate, identifier_eq};
 use selkie_types::error::catalogue::{
-    ER_DUP_FIELDNAME, ER_TABLE_MUST_HAVE_COLUMNS, ER_TOO_MANY_FIELDS, ER_WRONG_TABLE_NAME,
+    ER_DUP_FIELDNAME, ER_TABLE_MUST_HAVE_COLUMNS, ER_TOO_MANY_FIELDS, ER_VERS_NOT_SUPPORTED,
+    ER_WRONG_TABLE_NAME,
 };
 use selkie_types::{CollationId, SqlError, SqlResult, TypeKind};
 
 use super::foreign::{self, Defined, ForeignSpec};
 use super::indexes::{self, Key, KeySpec};
 use super::options::{self, Options};
+use super::system_time::{self, Clauses};
 use super::{DefineContext, columns, engine, expressions, fulltext, partition, types};
 
 pub(super) const COLUMNS_MAX: usize = 4096;
@@ -55,6 +57,10 @@ fn table_of(
         return Err(SqlError::new(&ER_TABLE_MUST_HAVE_COLUMNS, &[]));
     }
     let name = table_name(&statement.name.name.value)?;
+    let versioning = Clauses::of_create(elements, &statement.options);
+    if statement.temporary && versioning.versioned {
+        return Err(SqlError::new(&ER_VERS_NOT_SUPPORTED, &[&"CREATE TEMPORARY TABLE"]));
+    }
     let by = statement.partition_by.as_deref();
     let named = partition::engine_name(options.engine.as_deref(), by)?;
     let engine = engine::named(context, named, name)?;
@@ -63,6 +69,11 @@ fn table_of(
         if has_foreign_key(elements) {
             return Err(partition::not_with("FOREIGN KEY"));
         }
+    }
+    if statement.select.is_none() {
+        let of = (schema, name, engine);
+        system_time::complete(context, &versioning, elements, &mut columns, of)?;
+        check_columns(&columns)?;
     }
     let mut keys = Vec::new();
     // Keys over columns of the query are added when these columns are known.
@@ -177,6 +188,9 @@ fn selected_table(
             new.clone()
         }
     }));
+    let versioning = Clauses::of_create(elements, &statement.options);
+    let of = (table.schema(), table.name(), table.engine);
+    system_time::complete(context, &versioning, elements, &mut columns, of)?;
     check_columns(&columns)?;
     let mut keys = Vec::new();
     engine::check_columns(table.engine, &columns)?;
@@ -202,6 +216,9 @@ pub fn define_like(
     temporary: bool,
 ) -> SqlResult<TableInfo> {
     let name = table_name(name)?;
+    if temporary && source.system_time().is_some() {
+        return Err(SqlError::new(&ER_VERS_NOT_SUPPORTED, &[&"CREATE TEMPORARY TABLE"]));
+    }
     if temporary && source.partitions.is_some() {
         return Err(partition::not_temporary());
     }
@@ -310,6 +327,7 @@ fn define_columns(
             TableElement::Column(def) => out.push(columns::column(context, def, collation)?),
             TableElement::Index(_) => {}
             TableElement::ForeignKey(_) | TableElement::Check(_) => {}
+            TableElement::Period { name, .. } if system_time::is_period(name) => {}
             TableElement::Period { .. } => return Err(SqlError::not_supported("periods")),
         }
     }

@@ -66,7 +66,8 @@ fn enforced(
 /// An error for columns that `engine` does not support.
 pub(super) fn check_columns(engine: &Personality, columns: &[ColumnInfo]) -> SqlResult<()> {
     let (limits, engine) = (&engine.columns, engine.name);
-    if !limits.generated && columns.iter().any(|c| c.generated.is_some()) {
+    let computed = |c: &ColumnInfo| c.generated.is_some() && !c.system.is_bound();
+    if !limits.generated && columns.iter().any(computed) {
         return Err(SqlError::new(&ER_UNSUPPORTED_ENGINE_FOR_GENERATED_COLUMNS, &[&engine]));
     }
     if !limits.blobs && columns.iter().any(|c| c.ty.is_text_or_blob()) {

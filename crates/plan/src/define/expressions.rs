@@ -19,7 +19,7 @@ use selkie_types::{Batch, Condition, Level, SqlError, SqlResult, SqlType, Value,
 
 use super::forbidden::forbidden;
 use super::mode_dependence::mode_of;
-use super::{ColumnSource, DefineContext, constant};
+use super::{ColumnSource, DefineContext, constant, system_time};
 use crate::bind::{Binder, Clause, Names};
 use crate::physical::RowRules;
 use crate::settings::{Environment, Settings};
@@ -62,15 +62,14 @@ pub(super) fn default_text(expr: &Expr) -> String {
     if bare { text(expr) } else { format!("({})", text(expr)) }
 }
 
-/// The expression of `AS (expr)`. System versioning is not supported.
-pub(super) fn generated(def: &ast::ColumnDef) -> SqlResult<Option<Generated>> {
-    match def.generated.as_deref() {
-        None => Ok(None),
-        Some(ast::Generated::Expr { expr, stored }) => {
-            Ok(Some(Generated { expression: text(expr), stored: *stored }))
+/// The expression of `AS (expr)`, or the bound of a period.
+pub(super) fn generated(def: &ast::ColumnDef) -> Option<Generated> {
+    Some(match def.generated.as_deref()? {
+        ast::Generated::Expr { expr, stored } => {
+            Generated { expression: text(expr), stored: *stored }
         }
-        Some(_) => Err(SqlError::not_supported("system-versioned tables")),
-    }
+        _ => system_time::generated(system_time::role(def)),
+    })
 }
 
 /// The CHECK of a column definition.
@@ -189,7 +188,7 @@ pub(super) fn check(context: &DefineContext<'_>, table: &TableInfo) -> SqlResult
     check_names(table)?;
     for (at, column) in table.columns.iter().enumerate() {
         let place = |clause, kept| Place { clause, name: &column.name, column: Some(at), kept };
-        if let Some(generated) = &column.generated {
+        if let Some(generated) = column.generated.as_ref().filter(|_| !column.system.is_bound()) {
             let kept = generated.stored || is_indexed(table, at);
             check_one(context, table, &generated.expression, &place(Clause::Generated, kept))?;
         }
@@ -214,7 +213,8 @@ fn is_indexed(table: &TableInfo, column: usize) -> bool {
 
 fn check_keys(table: &TableInfo) -> SqlResult<()> {
     for index in table.def.indexes.iter().filter(|i| i.kind.is_primary()) {
-        if index.parts.iter().any(|p| table.columns[p.column].generated.is_some()) {
+        let computed = |c: &ColumnInfo| c.generated.is_some() && !c.system.is_bound();
+        if index.parts.iter().any(|p| computed(&table.columns[p.column])) {
             return Err(SqlError::new(&ER_PRIMARY_KEY_BASED_ON_GENERATED_COLUMN, &[]));
         }
     }
@@ -468,7 +468,9 @@ fn check_cascades(context: &DefineContext<'_>, table: &TableInfo) -> SqlResult<(
         Err(not_allowed(what, &Place { clause, name, column: None, kept: true }))
     };
     for column in &table.columns {
-        let Some(generated) = &column.generated else { continue };
+        let Some(generated) = column.generated.as_ref().filter(|_| !column.system.is_bound()) else {
+            continue;
+        };
         match used(&generated.expression, &set)? {
             Some(what) if generated.stored => {
                 return refuse(&what, Clause::Generated, &column.name);

@@ -18,7 +18,7 @@ use selkie_types::error::catalogue::{
 use selkie_types::{Condition, SqlError, SqlResult, SqlType, TypeKind};
 
 use super::foreign::ForeignSpec;
-use super::{DefineContext, fulltext, options, record};
+use super::{DefineContext, fulltext, options, record, system_time};
 
 const PARTS_MAX: usize = 32;
 
@@ -131,7 +131,8 @@ pub(super) fn add_keys(
         return Err(SqlError::new(&ER_TOO_MANY_KEYS, &[&engine.keys.count]));
     }
     for spec in without_redundant(columns, keys, specs) {
-        let key = define(context, limits, columns, keys, &spec)?;
+        let mut key = define(context, limits, columns, keys, &spec)?;
+        system_time::complete_key(columns, &mut key);
         note_duplicate(context, keys, &key);
         if key.0.kind.is_primary() {
             make_not_null(columns, &key.0)?;
@@ -407,7 +408,8 @@ fn parts(
     let mut total = 0;
     for part in &spec.parts {
         let name = &*part.column.value;
-        let column = columns.iter().position(|c| identifier_eq(&c.name, name));
+        let named = |c: &ColumnInfo| identifier_eq(&c.name, name) && !c.is_hidden();
+        let column = columns.iter().position(named);
         let column =
             column.ok_or_else(|| SqlError::new(&ER_KEY_COLUMN_DOES_NOT_EXIST, &[&name]))?;
         if out.iter().any(|p| p.column == column) {

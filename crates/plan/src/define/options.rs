@@ -105,9 +105,6 @@ fn shown_option(option: &TableOption) -> SqlResult<Option<(String, Option<String
             ("CONNECTION", shown)
         }
         TableOption::Other(option) => return Ok(Some(engine_option(option))),
-        TableOption::SystemVersioning => {
-            return Err(SqlError::not_supported("system-versioned tables"));
-        }
         TableOption::Sequence(yes) => ("SEQUENCE", yes.then(|| "1".to_owned())),
         TableOption::DataDirectory(_) | TableOption::IndexDirectory(_) => {
             return Err(SqlError::not_supported("DATA DIRECTORY"));

@@ -39,6 +39,8 @@ pub(crate) struct RelationInfo {
     /// Columns that are computed when rows are read: position and expression over the table's
     /// columns, in order of computation.
     pub computed: Vec<(usize, Expr)>,
+    /// Whether FOR SYSTEM_TIME chooses versions of its rows.
+    pub is_historical: bool,
 }
 
 impl RelationInfo {
@@ -165,6 +167,7 @@ impl Columns {
             forced: false,
             parts: None,
             computed: Vec::new(),
+            is_historical: false,
         });
         relation
     }

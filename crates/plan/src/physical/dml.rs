@@ -17,6 +17,10 @@ use super::PlanNode;
 pub struct RowRules {
     /// Generated columns and their expressions, in order of computation.
     pub generated: Vec<(usize, Expr)>,
+    /// Columns that are the bounds of the row's period: it begins now and does not end.
+    pub bounds: Vec<usize>,
+    /// Whether the statement gives a bound of the period itself.
+    pub is_given_period: bool,
     /// Whether triggers may read or set some of the generated columns.
     pub seen_by_triggers: bool,
     /// Whether errors in their values become warnings. Compat: INSERT without a list of columns.

@@ -47,7 +47,10 @@ pub fn rows_plan(
     let mut binder = Binder::new(names, context.settings, context.types, 0);
     let generated = table.columns.iter().any(|column| column.generated.is_some());
     let rules = match generated {
-        true => RowRules { checks: Vec::new(), ..binder.row_rules(table, &|_| true)? },
+        true => {
+            let rules = binder.row_rules(table, &|_| true)?;
+            RowRules { checks: Vec::new(), bounds: Vec::new(), ..rules }
+        }
         false => RowRules::default(),
     };
     let all = || (0..table.columns.len()).collect();

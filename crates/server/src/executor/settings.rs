@@ -111,6 +111,10 @@ impl Values<'_> {
             updatable_views_with_limit: self.flag(ids.updatable_views_with_limit),
             note_unusable_keys: self.number(ids.note_verbosity) & 2 != 0,
             use_stat_tables: self.number(ids.use_stat_tables) != 0,
+            as_of: Some(self.text(ids.system_versioning_asof))
+                .filter(|text| !text.eq_ignore_ascii_case("DEFAULT"))
+                .map(Into::into),
+            insert_history: self.flag(ids.system_versioning_insert_history),
         }
     }
 

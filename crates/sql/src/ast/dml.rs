@@ -2,7 +2,7 @@
 //! `DEFAULT` and `IGNORE` as values are kinds of expressions; the parser checks their places.
 
 use super::{
-    ColumnRef, Expr, Ident, Limit, OrderItem, Query, SelectItem, StringLiteral, SystemTime,
+    ColumnRef, Expr, Ident, Limit, OrderItem, Query, SelectItem, StringLiteral,
     TableFactor, TableName, TableRef,
 };
 
@@ -106,15 +106,8 @@ pub struct Delete {
 /// Tables that a DELETE removes rows from.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DeleteTarget {
-    /// `DELETE FROM table`.
+    /// `DELETE FROM table`, or `DELETE HISTORY FROM table`.
     Single(Box<TableFactor>),
-    /// `DELETE HISTORY FROM table [BEFORE SYSTEM_TIME expr]`.
-    History {
-        /// The table.
-        table: TableName,
-        /// Removes history before this time; only the form [`SystemTime::AsOf`] is used.
-        before: Option<SystemTime>,
-    },
     /// `DELETE t1, t2 FROM refs` or `DELETE FROM t1, t2 USING refs`.
     Multi {
         /// Names or aliases of the tables that lose rows.

@@ -263,14 +263,36 @@ pub struct TableFactor {
 /// `FOR SYSTEM_TIME` of a versioned table.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SystemTime {
-    /// `AS OF [TIMESTAMP|TRANSACTION] expr`.
-    AsOf(Expr),
+    /// `AS OF point`.
+    AsOf(HistoryPoint),
     /// `ALL`.
     All,
     /// `BETWEEN a AND b`.
-    Between(Expr, Expr),
+    Between(HistoryPoint, HistoryPoint),
     /// `FROM a TO b`.
-    FromTo(Expr, Expr),
+    FromTo(HistoryPoint, HistoryPoint),
+    /// `DELETE HISTORY ... [BEFORE SYSTEM_TIME point]`: versions that have ended, before it.
+    Ended(Option<HistoryPoint>),
+}
+
+/// A point in history.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HistoryPoint {
+    /// `TRANSACTION`: a transaction's number instead of a time.
+    pub is_transaction: bool,
+    /// The time or the number.
+    pub expr: Expr,
+}
+
+impl SystemTime {
+    /// The points in the order of the text.
+    pub fn points_mut(&mut self) -> Vec<&mut HistoryPoint> {
+        match self {
+            Self::AsOf(at) | Self::Ended(Some(at)) => vec![at],
+            Self::Between(from, to) | Self::FromTo(from, to) => vec![from, to],
+            Self::All | Self::Ended(None) => Vec::new(),
+        }
+    }
 }
 
 /// A subquery in FROM.
@@ -278,6 +300,8 @@ pub enum SystemTime {
 pub struct DerivedTable {
     /// The query.
     pub query: Query,
+    /// `FOR SYSTEM_TIME ...`, for the versioned tables in it.
+    pub system_time: Option<SystemTime>,
     /// Its alias.
     pub alias: Ident,
 }

@@ -5,8 +5,8 @@ use selkie_types::stack;
 
 use super::{ColumnRef, FrameBound, OrderItem};
 use super::{
-    Expr, ExprKind, JoinCondition, Over, Query, QueryBody, Select, SelectItem, TableFactor,
-    TableRef, WindowSpec,
+    Expr, ExprKind, JoinCondition, Over, Query, QueryBody, Select, SelectItem, SystemTime,
+    TableFactor, TableRef, WindowSpec,
 };
 
 /// Something a query mentions.
@@ -67,8 +67,14 @@ fn select(select: &mut Select, visit: Visit<'_>) {
 pub(crate) fn table(target: &mut TableRef, visit: Visit<'_>) {
     stack::ensure();
     match target {
-        TableRef::Table(factor) => visit(Mention::Table(factor)),
-        TableRef::Derived(derived) => derived.query.for_each_mention(visit),
+        TableRef::Table(factor) => {
+            visit(Mention::Table(factor));
+            points(&mut factor.system_time, visit);
+        }
+        TableRef::Derived(derived) => {
+            derived.query.for_each_mention(visit);
+            points(&mut derived.system_time, visit);
+        }
         TableRef::JsonTable(json) => json.document.for_each_mention(visit),
         TableRef::Join(join) => {
             table(&mut join.left, visit);
@@ -78,6 +84,12 @@ pub(crate) fn table(target: &mut TableRef, visit: Visit<'_>) {
             }
         }
     }
+}
+
+/// Calls `visit` with every mention in the points in history of a table.
+pub(crate) fn points(time: &mut Option<SystemTime>, visit: Visit<'_>) {
+    let points = time.iter_mut().flat_map(SystemTime::points_mut);
+    points.for_each(|point| point.expr.for_each_mention(visit));
 }
 
 impl Expr {

@@ -100,7 +100,7 @@ impl Parser<'_> {
     fn is_complete(c: &ColumnDef, kw: Kw) -> bool {
         let of_generated = [Kw::UNIQUE, Kw::COMMENT, Kw::INVISIBLE, Kw::CHECK];
         let after_check = [Kw::REFERENCES, Kw::CONSTRAINT];
-        let computed = matches!(c.generated.as_deref(), Some(Generated::Expr { .. }));
+        let computed = c.generated.is_some();
         let attributed = c.nullable.is_some() || c.auto_increment || c.key.is_some();
         let plain = attributed || c.default.is_some();
         c.references.is_some()

@@ -9,7 +9,7 @@ use selkie_types::stack;
 
 use super::{PResult, Parser};
 use crate::ast::{
-    DerivedTable, Expr, HintAction, HintPurpose, Ident, IndexHint, Join, JoinCondition, JoinKind,
+    DerivedTable, HintAction, HintPurpose, HistoryPoint, Ident, IndexHint, Join, JoinCondition, JoinKind,
     Query, SystemTime, TableFactor, TableRef,
 };
 use crate::lexer::{Kw, T};
@@ -201,14 +201,10 @@ impl Parser<'_> {
     }
 
     fn derived(&mut self, query: Query) -> PResult<TableRef> {
-        if self.at2(Kw::FOR, Kw::SYSTEM_TIME) {
-            return Err(selkie_types::SqlError::not_supported(
-                "FOR SYSTEM_TIME of a derived table",
-            ));
-        }
+        let system_time = self.system_time_opt()?;
         self.eat(Kw::AS);
         let alias = self.table_alias()?;
-        Ok(TableRef::Derived(DerivedTable { query, alias }.into()))
+        Ok(TableRef::Derived(DerivedTable { query, system_time, alias }.into()))
     }
 
     /// An alias of a table; WINDOW is not allowed.
@@ -273,13 +269,14 @@ impl Parser<'_> {
     }
 
     /// `[TIMESTAMP|TRANSACTION] expr`.
-    pub(super) fn history_point(&mut self) -> PResult<Expr> {
-        if self.at_any(&[Kw::TIMESTAMP, Kw::TRANSACTION])
-            && !matches!(self.peek(), T::Str | T::LParen)
-        {
+    pub(super) fn history_point(&mut self) -> PResult<HistoryPoint> {
+        let is_transaction = self.at(Kw::TRANSACTION) && self.peek() != T::LParen;
+        let is_literal = self.at(Kw::TIMESTAMP) && matches!(self.peek(), T::Str | T::LParen);
+        if is_transaction || self.at(Kw::TIMESTAMP) && !is_literal {
             self.next();
         }
-        self.binary(super::expr::prec::BIT_OR)
+        let expr = self.binary(super::expr::prec::BIT_OR)?;
+        Ok(HistoryPoint { is_transaction, expr })
     }
 
     fn index_hints(&mut self) -> PResult<Vec<IndexHint>> {

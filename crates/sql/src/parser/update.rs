@@ -3,7 +3,8 @@
 
 use super::{PResult, Parser};
 use crate::ast::{
-    Delete, DeleteTarget, Statement, SystemTime, TableFactor, TableName, TableRef, Update,
+    Delete, DeleteTarget, HistoryPoint, Statement, SystemTime, TableFactor, TableName, TableRef,
+    Update,
 };
 use crate::lexer::{Kw, T};
 
@@ -64,9 +65,11 @@ impl Parser<'_> {
 
     fn delete_target(&mut self, delete: &mut Delete) -> PResult<()> {
         if self.eat2(Kw::HISTORY, Kw::FROM) {
-            let table = self.table_name()?;
+            let (name, partitions) = (self.table_name()?, self.partitions_opt()?);
             let before = self.eat(Kw::BEFORE).then(|| self.before()).transpose()?;
-            delete.target = DeleteTarget::History { table, before };
+            let system_time = Some(SystemTime::Ended(before));
+            let factor = TableFactor { name, partitions, system_time, alias: None, hints: Vec::new() };
+            delete.target = DeleteTarget::Single(factor.into());
             return Ok(());
         }
         if !self.eat(Kw::FROM) {
@@ -103,9 +106,9 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn before(&mut self) -> PResult<SystemTime> {
+    fn before(&mut self) -> PResult<HistoryPoint> {
         self.expect(Kw::SYSTEM_TIME)?;
-        Ok(SystemTime::AsOf(self.history_point()?))
+        self.history_point()
     }
 
     /// `name` or `schema.name`, each with an optional `.*`.

@@ -5,7 +5,7 @@ use selkie_types::stack;
 
 use super::Writer;
 use crate::ast::{
-    HintAction, HintPurpose, IndexHint, Join, JoinCondition, JoinKind, SystemTime, TableFactor,
+    HintAction, HintPurpose, HistoryPoint, IndexHint, Join, JoinCondition, JoinKind, SystemTime, TableFactor,
     TableName, TableRef,
 };
 
@@ -45,7 +45,11 @@ impl Writer<'_> {
             TableRef::Derived(derived) => {
                 self.str("(");
                 self.query(&derived.query);
-                self.str(") ");
+                self.str(")");
+                if let Some(time) = &derived.system_time {
+                    self.system_time(time);
+                }
+                self.str(" ");
                 self.ident(&derived.alias);
             }
             TableRef::JsonTable(table) => self.json_table(table),
@@ -78,21 +82,28 @@ impl Writer<'_> {
             SystemTime::All => self.str("ALL"),
             SystemTime::AsOf(at) => {
                 self.str("AS OF ");
-                self.operand(at, 8);
+                self.point(at);
             }
             SystemTime::Between(from, to) => {
                 self.str("BETWEEN ");
-                self.operand(from, 8);
+                self.point(from);
                 self.str(" AND ");
-                self.operand(to, 8);
+                self.point(to);
             }
             SystemTime::FromTo(from, to) => {
                 self.str("FROM ");
-                self.operand(from, 8);
+                self.point(from);
                 self.str(" TO ");
-                self.operand(to, 8);
+                self.point(to);
             }
+            // No query has it.
+            SystemTime::Ended(_) => self.str("ALL"),
         }
+    }
+
+    fn point(&mut self, point: &HistoryPoint) {
+        self.str(if point.is_transaction { "TRANSACTION " } else { "TIMESTAMP " });
+        self.operand(&point.expr, 8);
     }
 
     fn hint(&mut self, hint: &IndexHint) {

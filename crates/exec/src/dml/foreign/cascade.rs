@@ -4,15 +4,16 @@
 
 use std::sync::Arc;
 
-use selkie_catalog::ForeignKeyAction;
+use selkie_catalog::{ForeignKeyAction, TableInfo};
 use selkie_engine::{LockMode, RowSet};
-use selkie_plan::physical::ForeignLink;
+use selkie_plan::physical::{ForeignLink, RowRules};
 use selkie_types::error::catalogue::{ER_FOREIGN_DUPLICATE_KEY_WITH_CHILD_INFO, ER_GET_ERRMSG};
 use selkie_types::{ByteRows, Column, Condition, Level, SqlError, SqlResult, TypeKind, Value};
 
 use super::change::{NewRows, Rows, referenced_error};
 use super::{Chain, ForeignKeys, MOST_LEVELS};
 use crate::dml::row::{RowMaker, Strictness};
+use crate::run::history::is_current;
 use crate::state::columns::column_of;
 use crate::state::error::{corrupt, from_engine};
 
@@ -95,6 +96,7 @@ impl ForeignKeys<'_> {
         let mut cursor = table.scan(child.open.trx, self.env.rt.control, &scan).map_err(error)?;
         let mut set = RowSet::default();
         while cursor.next_batch(&mut set, BATCH).map_err(error)? {
+            keep_current(&child.keys.table, &mut set)?;
             let columns = decode(&child, &set.rows)?;
             change(&child, &Rows { keys: &set.keys, columns: &columns })?;
             set.clear();
@@ -128,7 +130,13 @@ impl ForeignKeys<'_> {
             file_columns: None,
             without_field: Vec::new(),
         };
-        maker.generate(&self.keys.rules, &mut columns, count, 1)?;
+        let unversioned = RowRules { bounds: Vec::new(), ..RowRules::clone(&self.keys.rules) };
+        let is_versioned = |at: &usize| self.keys.table.columns[*at].system.is_plain();
+        let rules = match link.child_columns.iter().any(is_versioned) {
+            true => &self.keys.rules,
+            false => &unversioned,
+        };
+        maker.generate(rules, &mut columns, count, 1)?;
         let mut bytes = ByteRows::with_capacity(count);
         maker.encode(&columns, 0..count, &mut bytes);
         let new = NewRows { columns: &columns, rows: bytes };
@@ -157,6 +165,22 @@ impl ForeignKeys<'_> {
         let arguments: [&dyn std::fmt::Display; 4] = [parent, &record, &child.name(), &index];
         SqlError::new(&ER_FOREIGN_DUPLICATE_KEY_WITH_CHILD_INFO, &arguments)
     }
+}
+
+/// Leaves rows of history out.
+fn keep_current(table: &TableInfo, set: &mut RowSet) -> SqlResult<()> {
+    if table.system_time().is_none() {
+        return Ok(());
+    }
+    let (mut rows, mut keys) = (ByteRows::default(), ByteRows::default());
+    for (row, key) in set.rows.iter().zip(set.keys.iter()) {
+        if is_current(table, row)? {
+            rows.push(row);
+            keys.push(key);
+        }
+    }
+    (set.rows, set.keys) = (rows, keys);
+    Ok(())
 }
 
 /// Whether the child's columns can hold the values.

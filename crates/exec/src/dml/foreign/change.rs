@@ -96,7 +96,7 @@ impl ForeignKeys<'_> {
         let (table, control) = (&self.open.handle.table, self.env.rt.control);
         let deleted = match chain.level {
             0 => self.open.delete(control, keys),
-            _ => table.delete(self.open.trx, control, keys, None),
+            _ => self.open.delete_unlogged(control, keys),
         };
         deleted.map_err(|e| from_engine(e, table.def()))
     }
@@ -160,7 +160,7 @@ impl ForeignKeys<'_> {
         let (table, control) = (&self.open.handle.table, self.env.rt.control);
         let updated = match via {
             None => self.open.update(control, keys, rows),
-            Some(_) => table.update(self.open.trx, control, keys, rows, None),
+            Some(_) => self.open.update_unlogged(control, keys, rows),
         };
         match updated {
             Ok(changed) => Ok(changed),

@@ -11,6 +11,7 @@ use selkie_types::{ByteRows, Column, Physical, SqlResult, Value};
 
 use super::ForeignKeys;
 use crate::run::OpenTable;
+use crate::run::history::is_current;
 use crate::state::error::from_engine;
 
 /// Search keys of rows, equal ones once.
@@ -101,9 +102,11 @@ impl<'r> ForeignKeys<'r> {
         let wanted = keys(codec, columns, &link.child_columns, rows.clone());
         let mut found = vec![false; wanted.keys.len()];
         if !wanted.keys.is_empty() {
+            // Rows of history are no parents; whether a row is one, only the row tells.
+            let versioned = parent.table.system_time().is_some();
             let scan = Scan {
                 index: Some(parent.index),
-                covering: true,
+                covering: !versioned,
                 lock: LockMode::Shared,
                 ..Scan::default()
             };
@@ -112,7 +115,9 @@ impl<'r> ForeignKeys<'r> {
             table
                 .lookup(open.trx, self.env.rt.control, &scan, &wanted.keys, &mut set)
                 .map_err(|e| from_engine(e, table.def()))?;
-            set.found_by.iter().for_each(|key| found[*key as usize] = true);
+            for (at, key) in set.found_by.iter().enumerate() {
+                found[*key as usize] |= !versioned || is_current(&parent.table, set.rows.get(at))?;
+            }
         }
         let refers = |row: &usize| link.child_columns.iter().all(|at| !columns[*at].is_null(*row));
         let missing = |row: &usize| match wanted.of_row[*row - rows.start] {
@@ -179,12 +184,19 @@ impl<'r> ForeignKeys<'r> {
         let Some(scan) = self.children_scan(link, columns, row, LockMode::Shared)? else {
             return Ok(false);
         };
-        let scan = Scan { covering: true, ..scan };
+        let versioned = link.child.system_time().is_some();
+        let scan = Scan { covering: !versioned, ..scan };
         let child = self.env.rt.table(&link.child)?;
         let table = &child.handle.table;
         let error = |e| from_engine(e, table.def());
         let mut set = RowSet::default();
         let mut cursor = table.scan(child.trx, self.env.rt.control, &scan).map_err(error)?;
-        cursor.next_batch(&mut set, 1).map_err(error)
+        while cursor.next_batch(&mut set, 1).map_err(error)? {
+            if !versioned || is_current(&link.child, set.rows.get(0))? {
+                return Ok(true);
+            }
+            set.clear();
+        }
+        Ok(false)
     }
 }

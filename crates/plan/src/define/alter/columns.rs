@@ -13,7 +13,7 @@ use selkie_types::error::catalogue::{
 use selkie_types::{SqlError, SqlResult, TypeKind};
 
 use super::super::indexes::UNNUMBERED;
-use super::super::{columns, create, expressions, types};
+use super::super::{columns, create, expressions, system_time, types};
 use super::foreign::ForeignSpec;
 use super::{ColumnSource, Draft, KeySpec};
 
@@ -115,7 +115,8 @@ impl<'a> Draft<'a> {
         if old.is_some_and(|old| self.is_changed(old)) {
             return Err(SqlError::unknown_column(name, self.old.name()));
         }
-        let Some(at) = self.find(&name.value) else {
+        let found = self.find(&name.value).filter(|at| !self.columns[*at].0.is_hidden());
+        let Some(at) = found else {
             return self.cannot_drop("COLUMN", &name.value, if_exists);
         };
         let old = self.old_position(at);
@@ -129,8 +130,12 @@ impl<'a> Draft<'a> {
         }
         for key in &mut self.keys {
             if let Some(part) = key.columns.iter().position(|c| *c == old) {
+                let added = system_time::is_added_part(self.old, &key.def, &key.def.parts[part]);
                 key.columns.remove(part);
                 key.def.parts.remove(part);
+                if added {
+                    continue;
+                }
                 key.lost = Some(self.old.columns[old].name.clone());
                 // A changed key is a new key.
                 key.def.id = UNNUMBERED;
@@ -250,7 +255,8 @@ impl<'a> Draft<'a> {
                 }
             };
             let at = match placed.position {
-                None => columns.len(),
+                // Columns that nothing lists stay the last.
+                None => columns.iter().filter(|(c, _)| !c.is_hidden()).count(),
                 Some(ColumnPosition::First) => 0,
                 Some(ColumnPosition::After(name)) => {
                     let before =
@@ -294,7 +300,10 @@ impl<'a> Draft<'a> {
             if !self.is_kept(*old) {
                 continue;
             }
-            column.generated.iter_mut().for_each(|g| follow(&mut g.expression));
+            if let Some(generated) = column.generated.as_mut().filter(|_| !column.system.is_bound())
+            {
+                follow(&mut generated.expression);
+            }
             column.check.iter_mut().for_each(follow);
             if let DefaultValue::Expression(text) = &mut column.default {
                 follow(text);
@@ -330,7 +339,7 @@ impl<'a> Draft<'a> {
         for (new, source) in columns.iter().zip(sources) {
             let ColumnSource::Old(at) = source else { continue };
             let old = &self.old.columns[*at];
-            if self.is_kept(*at) {
+            if self.is_kept(*at) || old.system.is_bound() {
                 continue;
             }
             if is_virtual(old) != is_virtual(new) {

@@ -159,7 +159,6 @@ fn collect<'s>(statement: &'s Statement, here: (&str, Known<'_>), names: &mut Ve
         Statement::Update(update) => names.extend(updated(update, here)),
         Statement::Delete(delete) => match &delete.target {
             DeleteTarget::Single(table) => names.push(&table.name),
-            DeleteTarget::History { table, .. } => names.push(table),
             DeleteTarget::Multi { targets, from } => {
                 let mut all = Vec::new();
                 from.iter().for_each(|table| factors(table, &mut all));

@@ -16,7 +16,8 @@ pub(crate) fn duplicate_error(
     let def = &table.def;
     let Some(index) = def.indexes.get(index) else { return SqlError::duplicate_entry("", "") };
     let bytes = if row < rows.len() { rows.get(row) } else { &[] };
-    let parts = index.parts.iter().map(|part| {
+    let shown_parts = index.parts.iter().filter(|part| !table.columns[part.column].is_hidden());
+    let parts = shown_parts.map(|part| {
         let ty = &def.columns[part.column].ty;
         let value = def.layout.value(bytes, part.column).unwrap_or_default();
         let value = match (value, part.prefix) {

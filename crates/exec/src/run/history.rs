@@ -1,0 +1,143 @@
+//! Rows of history: versions of rows of a system-versioned table that changes bring to an end.
+//!
+//! Must not decide when a row begins: whoever makes a new row gives it its start.
+//!
+//! # Invariants
+//! - HIST-1 A row of history is made of a current row only, and nothing changes it afterwards.
+//! - HIST-2 A version that would begin and end at one time is not kept, unless the row is deleted.
+
+use std::sync::Arc;
+
+use selkie_catalog::{ColumnInfo, SystemTime, TableInfo};
+use selkie_engine::{EngineError, EngineResult};
+use selkie_expr::EvalContext;
+use selkie_types::{ByteRows, Column, RowDraft, RowLayout, SqlError, SqlResult, Value};
+
+use crate::Session;
+use crate::run::defaults::now;
+use crate::state::columns::scale_of;
+use crate::state::error::corrupt;
+
+/// The start or the end of a row that is current from now on, `rows` times.
+pub(crate) fn bound(eval: &EvalContext<'_>, column: &ColumnInfo, rows: usize) -> Arc<Column> {
+    let value = match column.system.is_start() {
+        true => now(eval, &column.ty),
+        false => SystemTime::end_value(),
+    };
+    Arc::new(Column::constant(&value, column.ty.physical(), scale_of(&column.ty), rows))
+}
+
+/// Whether rows that go from one definition to another leave history behind.
+pub(crate) fn current_only(old: &TableInfo, new: &TableInfo) -> bool {
+    old.system_time().is_some() && new.system_time().is_none()
+}
+
+/// Those of the rows of a versioned table that are current.
+pub(crate) fn current_rows(table: &TableInfo, rows: &ByteRows) -> SqlResult<ByteRows> {
+    let mut out = ByteRows::with_capacity(rows.len());
+    for row in rows.iter() {
+        if is_current(table, row)? {
+            out.push(row);
+        }
+    }
+    Ok(out)
+}
+
+/// Whether a row is current; in a table that is not versioned every row is.
+pub(crate) fn is_current(table: &TableInfo, row: &[u8]) -> SqlResult<bool> {
+    let Some(period) = table.system_time() else { return Ok(true) };
+    let end = table.def.layout.value(row, period.end).map_err(corrupt)?;
+    Ok(end == SystemTime::end_value())
+}
+
+/// Ends versions of rows of one table in one statement.
+pub(crate) struct History {
+    period: SystemTime,
+    /// The time of the statement, as a column of a row stores it.
+    now: Vec<u8>,
+}
+
+impl History {
+    /// For a table; none if it is not versioned.
+    pub(crate) fn of(session: &Session, table: &TableInfo) -> SqlResult<Option<Self>> {
+        let Some(period) = table.system_time() else { return Ok(None) };
+        let eval = EvalContext::new(
+            session.type_context(),
+            session,
+            session.values.statement_start.get(),
+        );
+        let ty = &table.columns[period.end].ty;
+        let own = RowLayout::new([(ty, false)].into_iter());
+        let mut row = Vec::new();
+        own.encode_values(&[now(&eval, ty)], &mut row);
+        let now = own.stored(&row, 0).map_err(corrupt)?.to_vec();
+        Ok(Some(Self { period, now }))
+    }
+
+    /// The versions that the first `count` of `new` bring to an end: they end when these begin.
+    pub(crate) fn replaced(
+        &self,
+        layout: &RowLayout,
+        before: &ByteRows,
+        new: &ByteRows,
+        count: usize,
+    ) -> EngineResult<ByteRows> {
+        let mut out = ByteRows::default();
+        for row in 0..count {
+            let (old, new) = (before.get(row), new.get(row));
+            if old.is_empty() || !self.is_current(layout, old)? {
+                continue;
+            }
+            let starts = (self.start(layout, old)?, self.start(layout, new)?);
+            if is_before(&starts.0, &starts.1) {
+                let end = layout.stored(new, self.period.start)?;
+                self.put(layout, old, end, &mut out)?;
+            }
+        }
+        Ok(out)
+    }
+
+    /// Rows that are deleted as they are from now on: those that were current end now, and no row
+    /// stands for the others, which go.
+    pub(crate) fn deleted(&self, layout: &RowLayout, before: &ByteRows) -> EngineResult<ByteRows> {
+        let mut out = ByteRows::with_capacity(before.len());
+        for row in before.iter() {
+            match !row.is_empty() && self.is_current(layout, row)? {
+                true => self.put(layout, row, &self.now, &mut out)?,
+                false => out.end_row(),
+            }
+        }
+        Ok(out)
+    }
+
+    fn is_current(&self, layout: &RowLayout, row: &[u8]) -> EngineResult<bool> {
+        Ok(layout.value(row, self.period.end)? == SystemTime::end_value())
+    }
+
+    fn start(&self, layout: &RowLayout, row: &[u8]) -> EngineResult<Value> {
+        Ok(layout.value(row, self.period.start)?)
+    }
+
+    /// Appends `row` with an end.
+    fn put(
+        &self,
+        layout: &RowLayout,
+        row: &[u8],
+        end: &[u8],
+        out: &mut ByteRows,
+    ) -> EngineResult<()> {
+        let mut draft = RowDraft::default();
+        draft.begin(layout, row)?;
+        if !draft.set(layout, self.period.end, end) {
+            let error = SqlError::internal("the end of a period does not fit its column");
+            return Err(EngineError::Refused(Box::new(error)));
+        }
+        draft.finish(layout, out.buffer());
+        out.end_row();
+        Ok(())
+    }
+}
+
+fn is_before(a: &Value, b: &Value) -> bool {
+    matches!((a, b), (Value::DateTime(a), Value::DateTime(b)) if a < b)
+}

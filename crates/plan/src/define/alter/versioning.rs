@@ -1,0 +1,107 @@
+//! ADD and DROP SYSTEM VERSIONING in ALTER TABLE, and columns of the period that come and go.
+//!
+//! Compat: whoever drops both columns of a declared period drops versioning with them.
+
+use selkie_catalog::{ColumnInfo, SystemRole};
+use selkie_types::error::catalogue::{ER_CANT_DROP_FIELD_OR_KEY, ER_MISSING};
+use selkie_types::{SqlError, SqlResult};
+
+use super::super::{create, system_time};
+use super::{ColumnSource, Draft};
+
+impl Draft<'_> {
+    /// `DROP PERIOD FOR SYSTEM_TIME`: the period goes with versioning only.
+    pub(super) fn drop_system_period(&self, if_exists: bool) -> SqlResult<()> {
+        if if_exists {
+            return Ok(());
+        }
+        let message = format!(
+            "Can't DROP PERIOD FOR SYSTEM_TIME on `{}`; check that it exists",
+            self.old.name()
+        );
+        Err(SqlError::with_message(&ER_CANT_DROP_FIELD_OR_KEY, &message))
+    }
+
+    /// Takes the hidden columns of the period away, and its end from the keys.
+    pub(super) fn drop_system_versioning(&mut self) {
+        self.force = true;
+        self.drops_versioning = true;
+        self.columns.retain(|(column, _)| !column.is_hidden());
+        for (column, _) in &mut self.columns {
+            if column.system == SystemRole::Unversioned {
+                column.system = SystemRole::Plain;
+            }
+        }
+        self.drop_key_parts();
+    }
+
+    /// Takes the end of the period from the keys that have it because they are unique.
+    fn drop_key_parts(&mut self) {
+        let old = self.old;
+        for key in &mut self.keys {
+            let index = key.def.clone();
+            let added = |at: &usize| system_time::is_added_part(old, &index, &index.parts[*at]);
+            let Some(at) = (0..index.parts.len()).find(added) else { continue };
+            key.def.parts.remove(at);
+            key.columns.remove(at);
+        }
+    }
+
+    /// Completes the columns of the period under the final columns.
+    pub(super) fn settle_versioning(
+        &mut self,
+        columns: &mut Vec<ColumnInfo>,
+        sources: &mut Vec<ColumnSource>,
+    ) -> SqlResult<()> {
+        let was = self.old.system_time();
+        let drops = was.is_some() && !columns.iter().any(|c| c.is_hidden());
+        let bounds = columns.iter().filter(|c| c.system.is_bound()).count();
+        if let Some(was) = was.filter(|was| drops && !self.old.columns[was.end].is_hidden()) {
+            let all = [was.start, was.end];
+            let left = all.into_iter().find(|at| sources.contains(&ColumnSource::Old(*at)));
+            let dropped = all.iter().any(|at| !sources.contains(&ColumnSource::Old(*at)));
+            if let Some(left) = left.filter(|_| dropped || self.drops_versioning) {
+                let missing = format!("DROP COLUMN `{}`", self.old.columns[left].name);
+                return Err(SqlError::new(&ER_MISSING, &[&self.old.name(), &missing]));
+            }
+            if left.is_some() {
+                return self.check_versioned(columns);
+            }
+            self.force = true;
+            self.plain_again(columns);
+            return Ok(());
+        }
+        if was.is_some() && !drops {
+            return self.check_versioned(columns);
+        }
+        if was.is_some() {
+            self.plain_again(columns);
+            return Ok(());
+        }
+        if !self.versioning.versioned {
+            if bounds > 0 || self.versioning.period.is_some() {
+                let missing = "WITH SYSTEM VERSIONING";
+                return Err(SqlError::new(&ER_MISSING, &[&self.old.name(), &missing]));
+            }
+            self.plain_again(columns);
+            return Ok(());
+        }
+        if bounds == 0 && self.versioning.period.is_none() {
+            columns.extend(system_time::hidden_columns());
+            sources.extend([ColumnSource::Default; 2]);
+            create::check_columns(columns)?;
+        }
+        let of = (self.old.schema(), self.old.name(), self.table.engine);
+        system_time::check(self.context, &self.versioning, columns, of)
+    }
+
+    /// A table that stays versioned keeps its period and its engine.
+    fn check_versioned(&self, columns: &[ColumnInfo]) -> SqlResult<()> {
+        create::check_columns(columns)?;
+        system_time::check_kept(self.old, self.table.engine, columns)
+    }
+
+    fn plain_again(&self, columns: &mut [ColumnInfo]) {
+        columns.iter_mut().for_each(|column| column.system = SystemRole::Plain);
+    }
+}
