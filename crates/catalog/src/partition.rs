@@ -286,11 +286,7 @@ impl PartitionMethod {
         }
         let mut columns: Vec<usize> = match self.columns.is_empty() {
             false => table.column_positions(&self.columns)?,
-            true => {
-                // All versions of a row are in one leaf.
-                let parts = table.shown_primary()?.parts.iter().map(|part| part.column);
-                parts.filter(|at| !table.columns[*at].system.is_end()).collect()
-            }
+            true => table.shown_primary()?.parts.iter().map(|part| part.column).collect(),
         };
         // Compat: hashed in the order of the table.
         columns.sort_unstable();

@@ -222,7 +222,10 @@ pub(crate) fn check_trigger(session: &Session, body: &Program, table: &TableInfo
         operation.locals.iter().try_for_each(|local| check_column(local, table))?;
         match &operation.statement {
             Statement::Set(items) => items.iter().try_for_each(|item| match item {
-                SetItem::Local { target, .. } => check_column(target, table),
+                SetItem::Local { target, .. } => {
+                    check_column(target, table)?;
+                    refuse_hidden(target, table)
+                }
                 _ => Ok(()),
             }),
             _ => Ok(()),
@@ -243,6 +246,16 @@ fn check_column(local: &Local, table: &TableInfo) -> SqlResult<()> {
     match table.columns.iter().any(|c| c.name.eq_ignore_ascii_case(&name.value)) {
         true => Ok(()),
         false => Err(SqlError::unknown_column(name, row)),
+    }
+}
+
+/// Fails for a column that nothing lists: none can be assigned to it.
+fn refuse_hidden(local: &Local, table: &TableInfo) -> SqlResult<()> {
+    let Local::New(name) = local else { return Ok(()) };
+    let mut hidden = table.columns.iter().filter(|c| c.is_hidden());
+    match hidden.any(|c| c.name.eq_ignore_ascii_case(&name.value)) {
+        true => Err(SqlError::unknown_column(name, "NEW")),
+        false => Ok(()),
     }
 }
 

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use selkie_catalog::{ColumnInfo, SystemTime, TableInfo};
-use selkie_engine::{EngineError, EngineResult};
+use selkie_engine::{EngineError, EngineResult, IndexKind};
 use selkie_expr::EvalContext;
 use selkie_types::{ByteRows, Column, RowDraft, RowLayout, SqlError, SqlResult, Value};
 
@@ -55,6 +55,8 @@ pub(crate) struct History {
     period: SystemTime,
     /// The time of the statement, as a column of a row stores it.
     now: Vec<u8>,
+    /// Whether a row of history is in another place than the row that it was.
+    pub(crate) clusters: bool,
 }
 
 impl History {
@@ -71,7 +73,9 @@ impl History {
         let mut row = Vec::new();
         own.encode_values(&[now(&eval, ty)], &mut row);
         let now = own.stored(&row, 0).map_err(corrupt)?.to_vec();
-        Ok(Some(Self { period, now }))
+        let first = table.def.indexes.first();
+        let clusters = first.is_some_and(|index| index.kind == IndexKind::Primary);
+        Ok(Some(Self { period, now, clusters }))
     }
 
     /// The versions that the first `count` of `new` bring to an end: they end when these begin.

@@ -9,7 +9,10 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use selkie_catalog::{DefaultValue, TableInfo, TableKind};
-use selkie_engine::{EngineError, EngineResult, EngineTrx, InsertInfo, StatementContext};
+use selkie_engine::{
+    EngineError, EngineResult, EngineTrx, InsertInfo, LockMode, RowSet, Scan,
+    StatementContext,
+};
 use selkie_expr::EvalContext;
 use selkie_plan::physical::{Assignment, ComputedColumns, InsertValue, Operator, Plan};
 use selkie_types::{Batch, ByteRows, Column, SqlError, SqlResult};
@@ -341,6 +344,9 @@ impl OpenTable<'_> {
         history: &History,
         log: Option<&RowLog<'_>>,
     ) -> EngineResult<u64> {
+        if !history.clusters {
+            return self.end_in_place(context, at, history, log);
+        }
         let mut before = ByteRows::with_capacity(at.len());
         let result = self.handle.table.delete(self.trx, context, at, Some(&mut before));
         let count = stored(&result, at.len());
@@ -358,6 +364,47 @@ impl OpenTable<'_> {
             }
         }
         result
+    }
+
+    /// As [`Self::end`], for rows whose place does not depend on their values. Compat: they stay
+    /// where they are.
+    fn end_in_place(
+        &self,
+        context: &dyn StatementContext,
+        at: &ByteRows,
+        history: &History,
+        log: Option<&RowLog<'_>>,
+    ) -> EngineResult<u64> {
+        let table = &self.handle.table;
+        let scan = Scan { lock: LockMode::Exclusive, ..Scan::default() };
+        let mut set = RowSet::default();
+        table.lookup(self.trx, context, &scan, at, &mut set)?;
+        let ended = history.deleted(&table.def().layout, &set.rows)?;
+        let mut done = 0;
+        for (number, key) in set.found_by.iter().enumerate() {
+            let (key, before) = (one(at, *key as usize), one(&set.rows, number));
+            let after = one(&ended, number);
+            let moved = match after.get(0).is_empty() {
+                true => None,
+                false => Some(table.update(self.trx, context, &key, &after, None)),
+            };
+            done += match moved {
+                Some(Ok(count)) => {
+                    if let Some(log) = log {
+                        log.updated(&*self.logged(&before)?, &*self.logged(&after)?, 1)?;
+                    }
+                    count
+                }
+                None | Some(Err(EngineError::DuplicateKey { .. })) => {
+                    if let Some(log) = log {
+                        log.deleted(&*self.logged(&before)?, 1)?;
+                    }
+                    table.delete(self.trx, context, &key, None)?
+                }
+                Some(Err(error)) => return Err(error),
+            };
+        }
+        Ok(done)
     }
 
     /// Stores rows of history for deleted ones, a row for each or an empty one; those stored.

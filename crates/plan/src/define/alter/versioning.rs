@@ -1,6 +1,6 @@
 //! ADD and DROP SYSTEM VERSIONING in ALTER TABLE, and columns of the period that come and go.
 //!
-//! Compat: whoever drops both columns of a declared period drops versioning with them.
+//! Compat: whoever drops both columns of a declared period hides them.
 
 use selkie_catalog::{ColumnInfo, SystemRole};
 use selkie_types::error::catalogue::{ER_CANT_DROP_FIELD_OR_KEY, ER_MISSING};
@@ -67,7 +67,11 @@ impl Draft<'_> {
             if left.is_some() {
                 return self.check_versioned(columns);
             }
-            self.force = true;
+            if !self.drops_versioning {
+                columns.extend(system_time::hidden_columns());
+                sources.extend(all.map(ColumnSource::Old));
+                return self.check_versioned(columns);
+            }
             self.plain_again(columns);
             return Ok(());
         }
