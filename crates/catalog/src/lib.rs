@@ -37,8 +37,8 @@ mod show_create;
 mod show_partitions;
 mod snapshot;
 mod statistics;
-mod system_time;
 mod system_tables;
+mod system_time;
 mod table;
 
 pub use dictionary::{Dictionary, DictionaryError, EngineNamed};
@@ -61,8 +61,8 @@ pub use show_create::{
 pub use show_partitions::partition_clause;
 pub use snapshot::{Catalog, Schema, Snapshot};
 pub use statistics::{ColumnStatistics, IndexStatistics, Statistics};
-pub use system_time::{SystemRole, SystemTime, is_transaction_bound};
 pub use system_tables::{PERFORMANCE_ENGINE, information_schema};
+pub use system_time::{SystemRole, SystemTime, is_transaction_bound};
 pub use table::{
     CheckInfo, ColumnInfo, DefaultValue, Generated, IndexInfo, TableInfo, TableKind, TableOptions,
     TextIndex, View, new_version,

@@ -31,8 +31,7 @@ pub fn lift_literals(statement: &mut Statement, literals: &[Span]) -> Option<Vec
             lift.condition(update.where_clause.as_mut())?;
         }
         Statement::Delete(delete) => {
-            let is_single =
-                matches!(&delete.target, DeleteTarget::Single(table) if table.system_time.is_none());
+            let is_single = matches!(&delete.target, DeleteTarget::Single(table) if table.system_time.is_none());
             if !is_single || !delete.returning.is_empty() {
                 return None;
             }

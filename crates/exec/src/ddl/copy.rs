@@ -20,8 +20,8 @@ use crate::dml::{check_error, duplicate_error, is_false};
 use crate::op::{put_key, sorted};
 use crate::query::execution::Scope;
 use crate::query::keep_conditions;
-use crate::run::history::{self, bound};
 use crate::run::defaults::{default_of_column, empty_value, implicit_default};
+use crate::run::history::{self, bound};
 use crate::run::sequence::SequencesOnly;
 use crate::state::columns::{column_of, scale_of};
 use crate::state::control::Control;
@@ -312,9 +312,7 @@ impl Copy<'_> {
     ) -> SqlResult<Arc<Column>> {
         let column = &self.new.columns[at];
         match self.sources[at] {
-            ColumnSource::Old(old) if column.system.is_bound() => {
-                self.converted(column, old, rows)
-            }
+            ColumnSource::Old(old) if column.system.is_bound() => self.converted(column, old, rows),
             ColumnSource::Default if column.system.is_bound() => {
                 Ok(bound(self.eval, column, rows.len()))
             }

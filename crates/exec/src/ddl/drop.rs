@@ -6,8 +6,8 @@ use std::sync::Arc;
 use selkie_catalog::{SERIES_ENGINE, TableInfo, TableKind};
 use selkie_sql::ast::{self, DropTables, TableName};
 use selkie_types::error::catalogue::{
-    ER_BAD_TABLE_ERROR, ER_ILLEGAL_HA, ER_VERS_NOT_SUPPORTED, ER_IT_IS_A_VIEW, ER_ROW_IS_REFERENCED_2, ER_UNKNOWN_VIEW,
-    ER_WRONG_OBJECT,
+    ER_BAD_TABLE_ERROR, ER_ILLEGAL_HA, ER_IT_IS_A_VIEW, ER_ROW_IS_REFERENCED_2, ER_UNKNOWN_VIEW,
+    ER_VERS_NOT_SUPPORTED, ER_WRONG_OBJECT,
 };
 use selkie_types::{Condition, SqlError, SqlResult};
 

@@ -124,9 +124,12 @@ impl<'r> OnDuplicate<'r> {
         let found = u64::from(self.env.rt.session.frame.settings.dml.found_rows);
         Ok(match written {
             // Compat: the row of history that a new version leaves counts too.
-            Written::Changed => Updated { affected: 2 + u64::from(makes_version), changed: true, row: Some(row) },
+            Written::Changed => {
+                Updated { affected: 2 + u64::from(makes_version), changed: true, row: Some(row) }
+            }
             Written::Same => {
-                let affected = found + u64::from(makes_version);
+                // Compat: a row of a versioned table counts though it is as it was.
+                let affected = found + u64::from(self.own_rules.is_some());
                 Updated { affected, changed: false, row: Some(row) }
             }
             Written::Refused => Updated { affected: 0, changed: false, row: None },

@@ -10,16 +10,16 @@ use selkie_expr::store::{StoreMode, StoreTarget, convert_for_column};
 use selkie_plan::physical::{RowRules, ViewRules};
 use selkie_types::error::catalogue::{
     ER_CONSTRAINT_FAILED, ER_NO_DEFAULT_FOR_FIELD, ER_NO_DEFAULT_FOR_VIEW_FIELD,
-    ER_VIEW_CHECK_FAILED, ER_WARN_NULL_TO_NOTNULL, ER_WRONG_VALUE,
-    ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN,
+    ER_VIEW_CHECK_FAILED, ER_WARN_NULL_TO_NOTNULL,
+    ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN, ER_WRONG_VALUE,
 };
 use selkie_types::{
     Batch, ByteRows, Column, Condition, Level, SqlError, SqlResult, SqlType, TypeKind, Value, stack,
 };
 
 use crate::run::Env;
-use crate::run::history::bound;
 use crate::run::defaults::{default_of_column, empty_value, implicit_default, now};
+use crate::run::history::bound;
 use crate::run::scan::{computed, nulls};
 use crate::state::columns::{column_of, scale_of};
 

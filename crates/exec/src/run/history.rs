@@ -53,7 +53,9 @@ pub(crate) fn is_current(table: &TableInfo, row: &[u8]) -> SqlResult<bool> {
 /// Ends versions of rows of one table in one statement.
 pub(crate) struct History {
     period: SystemTime,
-    /// The time of the statement, as a column of a row stores it.
+    /// The time of the statement.
+    time: Value,
+    /// The same as a column of a row stores it.
     now: Vec<u8>,
     /// Whether a row of history is in another place than the row that it was.
     pub(crate) clusters: bool,
@@ -63,19 +65,17 @@ impl History {
     /// For a table; none if it is not versioned.
     pub(crate) fn of(session: &Session, table: &TableInfo) -> SqlResult<Option<Self>> {
         let Some(period) = table.system_time() else { return Ok(None) };
-        let eval = EvalContext::new(
-            session.type_context(),
-            session,
-            session.values.statement_start.get(),
-        );
+        let eval =
+            EvalContext::new(session.type_context(), session, session.values.statement_start.get());
         let ty = &table.columns[period.end].ty;
         let own = RowLayout::new([(ty, false)].into_iter());
         let mut row = Vec::new();
-        own.encode_values(&[now(&eval, ty)], &mut row);
+        let time = now(&eval, ty);
+        own.encode_values(std::slice::from_ref(&time), &mut row);
         let now = own.stored(&row, 0).map_err(corrupt)?.to_vec();
         let first = table.def.indexes.first();
         let clusters = first.is_some_and(|index| index.kind == IndexKind::Primary);
-        Ok(Some(Self { period, now, clusters }))
+        Ok(Some(Self { period, time, now, clusters }))
     }
 
     /// The versions that the first `count` of `new` bring to an end: they end when these begin.
@@ -103,10 +103,15 @@ impl History {
 
     /// Rows that are deleted as they are from now on: those that were current end now, and no row
     /// stands for the others, which go.
+    ///
+    /// Compat: nor does one for a row that has not begun yet, as a clock set back can have it.
     pub(crate) fn deleted(&self, layout: &RowLayout, before: &ByteRows) -> EngineResult<ByteRows> {
         let mut out = ByteRows::with_capacity(before.len());
         for row in before.iter() {
-            match !row.is_empty() && self.is_current(layout, row)? {
+            let ends = !row.is_empty()
+                && self.is_current(layout, row)?
+                && !is_before(&self.time, &self.start(layout, row)?);
+            match ends {
                 true => self.put(layout, row, &self.now, &mut out)?,
                 false => out.end_row(),
             }

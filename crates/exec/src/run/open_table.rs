@@ -10,8 +10,7 @@ use std::sync::Arc;
 
 use selkie_catalog::{DefaultValue, TableInfo, TableKind};
 use selkie_engine::{
-    EngineError, EngineResult, EngineTrx, InsertInfo, LockMode, RowSet, Scan,
-    StatementContext,
+    EngineError, EngineResult, EngineTrx, InsertInfo, LockMode, RowSet, Scan, StatementContext,
 };
 use selkie_expr::EvalContext;
 use selkie_plan::physical::{Assignment, ComputedColumns, InsertValue, Operator, Plan};
@@ -415,7 +414,8 @@ impl OpenTable<'_> {
         context: &dyn StatementContext,
         ended: ByteRows,
     ) -> EngineResult<ByteRows> {
-        let mut left: Vec<usize> = (0..ended.len()).filter(|at| !ended.get(*at).is_empty()).collect();
+        let mut left: Vec<usize> =
+            (0..ended.len()).filter(|at| !ended.get(*at).is_empty()).collect();
         let mut gone = Vec::new();
         while !left.is_empty() {
             let mut rows = ByteRows::with_capacity(left.len());

@@ -368,7 +368,8 @@ impl Binder<'_> {
             let columns = sources[side].iter().flat_map(|s| {
                 let columns = self.source_columns(s);
                 let free = self.free_columns(s).into_iter();
-                let listed = free.filter(|at| !self.is_hidden(columns[*at].1));
+                let of_table = matches!(s.columns, SourceColumns::Table(_));
+                let listed = free.filter(|at| !of_table || !self.is_hidden(columns[*at].1));
                 let listed: Vec<Box<str>> = listed.map(|at| columns[at].0.clone()).collect();
                 listed
             });

@@ -258,13 +258,15 @@ impl Binder<'_> {
             return Ok(());
         }
         let columns = self.source_columns(source);
-        let visible = columns.iter().filter(|(_, id)| !self.is_invisible(*id));
+        let visible = columns.iter().filter(|(_, id)| !self.is_invisible(source, *id));
         let names = visible.map(|(name, _)| &**name);
         self.check_all_columns(source.guard.as_deref(), names, self.column_use)
     }
 
-    fn is_invisible(&self, id: ColumnId) -> bool {
-        let column = self.columns.table_column(id);
+    /// Whether `*` leaves out a column of a table; what a query selects, it does not.
+    fn is_invisible(&self, source: &super::scope::Source, id: ColumnId) -> bool {
+        let of_table = matches!(source.columns, super::scope::SourceColumns::Table(_));
+        let column = self.columns.table_column(id).filter(|_| of_table);
         column.is_some_and(|(r, at)| r.table.columns.get(at).is_some_and(|c| c.invisible))
     }
 
@@ -284,7 +286,7 @@ impl Binder<'_> {
         id: ColumnId,
         items: &mut Vec<Item>,
     ) -> SqlResult<()> {
-        if self.is_invisible(id) {
+        if self.is_invisible(source, id) {
             return Ok(());
         }
         // A few wildcards over a wide table are little text but many entries.

@@ -104,11 +104,13 @@ impl Binder<'_> {
                 self.overlapping((start, end), at.clone(), (CompareOp::Le, at))
             }
             ast::SystemTime::Between(from, to) => {
-                let (from, to) = (self.history_point(&table, from)?, self.history_point(&table, to)?);
+                let (from, to) =
+                    (self.history_point(&table, from)?, self.history_point(&table, to)?);
                 self.overlapping((start, end), from, (CompareOp::Le, to))
             }
             ast::SystemTime::FromTo(from, to) => {
-                let (from, to) = (self.history_point(&table, from)?, self.history_point(&table, to)?);
+                let (from, to) =
+                    (self.history_point(&table, from)?, self.history_point(&table, to)?);
                 self.overlapping((start, end), from, (CompareOp::Lt, to))
             }
             ast::SystemTime::Ended(before) => {

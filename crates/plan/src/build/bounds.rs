@@ -82,11 +82,13 @@ pub(super) fn conjunction(
 }
 
 /// The parts of the clustered key that follow the parts of a non-unique index. Empty if the index
-/// has a part of the clustered key, because that part would occur twice in the entries.
+/// has a part of the clustered key, because that part would occur twice in the entries, and for a
+/// table in partitions, where the number of the leaf comes first behind an index's parts.
 fn key_behind<'a>(relation: &'a RelationInfo, index: &IndexDef) -> &'a [IndexPart] {
     let follows =
         |key: &&IndexDef| !index.is_unique() && !key.parts.iter().any(|p| index.holds(p.column));
-    relation.table.def.primary().filter(follows).map_or(&[], |key| &key.parts)
+    let primary = relation.table.def.primary().filter(|_| relation.table.partitions.is_none());
+    primary.filter(follows).map_or(&[], |key| &key.parts)
 }
 
 /// Extends all ranges by the values that a condition gives the next part.

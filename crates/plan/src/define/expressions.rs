@@ -468,7 +468,8 @@ fn check_cascades(context: &DefineContext<'_>, table: &TableInfo) -> SqlResult<(
         Err(not_allowed(what, &Place { clause, name, column: None, kept: true }))
     };
     for column in &table.columns {
-        let Some(generated) = column.generated.as_ref().filter(|_| !column.system.is_bound()) else {
+        let Some(generated) = column.generated.as_ref().filter(|_| !column.system.is_bound())
+        else {
             continue;
         };
         match used(&generated.expression, &set)? {

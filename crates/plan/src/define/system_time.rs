@@ -165,7 +165,7 @@ pub(super) fn check(
 ) -> SqlResult<()> {
     // Compat: the columns of the period count as two, as many as there must be more than.
     let versioned = columns.iter().filter(|c| c.system != SystemRole::Unversioned).count();
-    if versioned <= 2 {
+    if versioned == 2 {
         return Err(SqlError::new(&ER_VERS_TABLE_MUST_HAVE_COLUMNS, &[&table]));
     }
     let of = |is: fn(SystemRole) -> bool| columns.iter().find(|column| is(column.system));

@@ -2,8 +2,8 @@
 //! `DEFAULT` and `IGNORE` as values are kinds of expressions; the parser checks their places.
 
 use super::{
-    ColumnRef, Expr, Ident, Limit, OrderItem, Query, SelectItem, StringLiteral,
-    TableFactor, TableName, TableRef,
+    ColumnRef, Expr, Ident, Limit, OrderItem, Query, SelectItem, StringLiteral, TableFactor,
+    TableName, TableRef,
 };
 
 /// `INSERT` or `REPLACE`.

@@ -9,8 +9,8 @@ use selkie_types::stack;
 
 use super::{PResult, Parser};
 use crate::ast::{
-    DerivedTable, HintAction, HintPurpose, HistoryPoint, Ident, IndexHint, Join, JoinCondition, JoinKind,
-    Query, SystemTime, TableFactor, TableRef,
+    DerivedTable, HintAction, HintPurpose, HistoryPoint, Ident, IndexHint, Join, JoinCondition,
+    JoinKind, Query, SystemTime, TableFactor, TableRef,
 };
 use crate::lexer::{Kw, T};
 

@@ -68,7 +68,8 @@ impl Parser<'_> {
             let (name, partitions) = (self.table_name()?, self.partitions_opt()?);
             let before = self.eat(Kw::BEFORE).then(|| self.before()).transpose()?;
             let system_time = Some(SystemTime::Ended(before));
-            let factor = TableFactor { name, partitions, system_time, alias: None, hints: Vec::new() };
+            let factor =
+                TableFactor { name, partitions, system_time, alias: None, hints: Vec::new() };
             delete.target = DeleteTarget::Single(factor.into());
             return Ok(());
         }

@@ -5,8 +5,8 @@ use selkie_types::stack;
 
 use super::Writer;
 use crate::ast::{
-    HintAction, HintPurpose, HistoryPoint, IndexHint, Join, JoinCondition, JoinKind, SystemTime, TableFactor,
-    TableName, TableRef,
+    HintAction, HintPurpose, HistoryPoint, IndexHint, Join, JoinCondition, JoinKind, SystemTime,
+    TableFactor, TableName, TableRef,
 };
 
 impl Writer<'_> {

@@ -56,13 +56,14 @@ impl Inserter<'_> {
     }
 
     /// Whether a row in the way may become the new one: it is not referred to, whether or not
-    /// foreign keys are checked, and no trigger is to see it go.
+    /// foreign keys are checked, no trigger is to see it go, and it leaves no history.
     pub(super) fn replaces_in_place(&self) -> bool {
         if self.plan.mode != InsertMode::Replace || self.delete_triggers.is_some() {
             return false;
         }
         let (table, snapshot) = (&self.plan.table, self.env.rt.instance.catalog.snapshot());
-        snapshot.children(table.schema(), table.name()).next().is_none()
+        table.system_time().is_none()
+            && snapshot.children(table.schema(), table.name()).next().is_none()
     }
 
     /// Whether no unique key is tried after index `at`.

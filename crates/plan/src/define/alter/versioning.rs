@@ -3,7 +3,9 @@
 //! Compat: whoever drops both columns of a declared period hides them.
 
 use selkie_catalog::{ColumnInfo, SystemRole};
-use selkie_types::error::catalogue::{ER_CANT_DROP_FIELD_OR_KEY, ER_MISSING};
+use selkie_types::error::catalogue::{
+    ER_CANT_DROP_FIELD_OR_KEY, ER_MISSING, ER_VERS_NOT_VERSIONED,
+};
 use selkie_types::{SqlError, SqlResult};
 
 use super::super::{create, system_time};
@@ -84,8 +86,7 @@ impl Draft<'_> {
         }
         if !self.versioning.versioned {
             if bounds > 0 || self.versioning.period.is_some() {
-                let missing = "WITH SYSTEM VERSIONING";
-                return Err(SqlError::new(&ER_MISSING, &[&self.old.name(), &missing]));
+                return Err(SqlError::new(&ER_VERS_NOT_VERSIONED, &[&self.old.name()]));
             }
             self.plain_again(columns);
             return Ok(());

@@ -61,7 +61,7 @@ fn each(list: &str, good: impl Fn(&str) -> bool) -> SqlResult<bool> {
 
 /// A point in time, in MariaDB's format.
 fn as_of(def: &VarDef, text: &str) -> SqlResult<VarValue> {
-    match DateTime::parse(text.as_bytes(), DateOptions::default()).value {
+    match DateTime::parse(text.as_bytes(), DateOptions::REAL).value {
         Some(moment) => {
             let mut out = Vec::new();
             moment.write_to(&mut out, 6);

@@ -1,0 +1,304 @@
+#!/usr/bin/env python3
+"""System-versioned tables beside an unversioned twin and beside a MariaDB: random changes at set times, then questions.
+
+usage: asof.py BINARY [--seed N] [--seconds N]
+
+Each round makes one versioned table and its twin on both servers and changes both alike. After each change the current
+rows must be those of the twin, the outcome and all versions those of MariaDB. Results of AS OF are remembered and asked
+again later, after clean restarts and after kill -9 too: they must stay. A change that only the versioned table refuses
+(a version that ended at the same time is there) must leave it as it was.
+"""
+import argparse
+import os
+import random
+import sys
+import time
+
+import pymysql
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from beside_mariadb import MariaDb  # noqa: E402
+from selkie import Server  # noqa: E402
+
+COLUMNS = ["id", "a", "b", "c", "u"]
+DEFINITIONS = [
+    "id int primary key, a int, b varchar(10), c int, u int",
+    "id int primary key, a int, b varchar(10), c int, u int, unique(u), key(a)",
+    "id int, a int, b varchar(10), c int, u int, key(a), unique(id)",
+    "id int, a int, b varchar(10), c int, u int",
+    "id int auto_increment primary key, a int, b varchar(10), c int{without}, u int{without}, key(b, a)",
+    "id int, a int, b varchar(10), c int, u int as (a + 1) stored, primary key(id, a), key(c)",
+]
+PERIODS = [
+    "",
+    ", s timestamp(6) as row start invisible, e timestamp(6) as row end invisible, period for system_time(s, e)",
+]
+ENGINES = ["innodb", "innodb", "innodb", "myisam", "memory"]
+PARTITIONS = ["", "", "", " partition by hash(id) partitions 3"]
+
+
+def value(rng, column):
+    if column == "b":
+        return rng.choice(["null", "''", "'x'", "'yy'", "'zzz'"])
+    if column == "id":
+        return str(rng.randint(1, 12))
+    return rng.choice(["null", *map(str, range(8))])
+
+
+class Table:
+    """Definition of a versioned table and its twin."""
+
+    def __init__(self, rng):
+        self.engine = rng.choice(ENGINES)
+        # MEMORY has no generated columns.
+        self.columns = rng.choice(DEFINITIONS[:-1] if self.engine == "memory" else DEFINITIONS)
+        self.period = rng.choice(PERIODS)
+        self.partitions = rng.choice(PARTITIONS) if "unique(u)" not in self.columns and self.engine != "memory" else ""
+        self.written = [c for c in COLUMNS if not (c == "u" and " as (" in self.columns)]
+
+    def create(self):
+        plain = self.columns.format(without="")
+        versioned = self.columns.format(without=" without system versioning")
+        return [f"create table v ({versioned}{self.period}) engine={self.engine} with system versioning{self.partitions}",
+                f"create table p ({plain}) engine={self.engine}{self.partitions}"]
+
+    def bounds(self):
+        return ("s", "e") if self.period else ("row_start", "row_end")
+
+
+def condition(rng):
+    column = rng.choice(COLUMNS)
+    if column == "b":
+        return f"b = {value(rng, 'b')}" if rng.random() < 0.5 else "b like 'y%'"
+    number = rng.randint(0, 12)
+    return rng.choice([f"{column} = {number}", f"{column} > {number}", f"{column} between {number} and {number + 3}",
+                       f"{column} is null", f"{column} in ({number}, {number + 1})"])
+
+
+def row(rng, table):
+    return "(" + ", ".join(value(rng, c) for c in table.written) + ")"
+
+
+def assignment(rng, table):
+    column = rng.choice([c for c in table.written if c != "id"] + (["id"] if rng.random() < 0.2 else []))
+    if column != "b" and rng.random() < 0.4:
+        return f"{column} = {column} + {rng.choice([1, 1, 20])}" if column == "id" else f"{column} = {column}"
+    return f"{column} = {value(rng, column)}"
+
+
+def change(rng, table):
+    """A statement in which {t} is the table."""
+    names = ", ".join(table.written)
+    kind = rng.choice(["insert", "insert", "ignore", "replace", "duplicate", "update", "update", "update", "limited", "delete",
+                       "delete", "select", "join", "load"])
+    rows = ", ".join(row(rng, table) for _ in range(rng.randint(1, 4)))
+    if kind == "insert":
+        return f"insert into {{t}} ({names}) values {rows}"
+    if kind == "ignore":
+        return f"insert ignore into {{t}} ({names}) values {rows}"
+    if kind == "replace":
+        return f"replace into {{t}} ({names}) values {rows}"
+    if kind == "duplicate":
+        return f"insert into {{t}} ({names}) values {rows} on duplicate key update {assignment(rng, table)}"
+    if kind == "update":
+        more = ", " + assignment(rng, table) if rng.random() < 0.3 else ""
+        ignore = "ignore " if rng.random() < 0.2 else ""
+        return f"update {ignore}{{t}} set {assignment(rng, table)}{more} where {condition(rng)}"
+    order = ", ".join(COLUMNS)
+    if kind == "limited":
+        return f"update {{t}} set {assignment(rng, table)} order by {order} limit {rng.randint(1, 3)}"
+    if kind == "delete":
+        limit = f" order by {order} limit {rng.randint(1, 2)}" if rng.random() < 0.3 else ""
+        return f"delete from {{t}} where {condition(rng)}{limit}"
+    if kind == "select":
+        picked = ", ".join("id + 20" if c == "id" else c for c in table.written)
+        return f"insert ignore into {{t}} ({names}) select {picked} from {{t}} where id < 20 and {condition(rng)} order by {order}"
+    if kind == "join":
+        inner = f"(select distinct id k from {{t}} where {condition(rng)} order by id limit 3) d"
+        if rng.random() < 0.5:
+            return f"update {{t}} join {inner} on id = k set {assignment(rng, table)}"
+        return f"delete {{t}} from {{t}} join {inner} on id = k"
+    return f"update {{t}} set a = a where {condition(rng)}"
+
+
+def run(connection, statement):
+    """Rows affected, or the number of the error."""
+    with connection.cursor() as cursor:
+        try:
+            return cursor.execute(statement), None
+        except pymysql.MySQLError as error:
+            # 1022 is a duplicate, too.
+            return None, 1062 if error.args[0] == 1022 else error.args[0]
+
+
+def rows(connection, query):
+    with connection.cursor() as cursor:
+        cursor.execute(query)
+        return cursor.fetchall()
+
+
+def in_order(found):
+    return sorted(found, key=lambda r: [(v is None, str(type(v)), v if v is not None else 0) for v in r])
+
+
+class Round:
+    """One table on both servers."""
+
+    def __init__(self, rng, own, other):
+        self.rng, self.own, self.other = rng, own, other
+        self.table = Table(rng)
+        self.start, self.end = self.table.bounds()
+        self.clock = 1_700_000_000_000_000 + rng.randint(0, 10**9)
+        self.goes_back = rng.random() < 0.15
+        self.remembered = []
+        self.log = []
+        for statement in ["drop database if exists asof", "create database asof", "use asof",
+                          "set time_zone = '+00:00'", "set sql_mode = ''", *self.table.create()]:
+            if self.both(statement)[1] is not None:
+                self.fail("a table is not made")
+
+    def fail(self, why, *found):
+        text = "\n".join(self.log[5:7] + self.log[-60:])
+        shown = "\n".join(str(one) for one in found)
+        raise SystemExit(f"{why}\n{shown}\nafter:\n{text}")
+
+    def both(self, statement):
+        self.log.append(statement + ";")
+        one, two = run(self.own, statement), run(self.other, statement)
+        # Other engines may count rows that do not change.
+        counted = 0 if self.table.engine == "innodb" else 1
+        if one[counted:] != two[counted:]:
+            self.fail("outcomes differ", one, two)
+        return one
+
+    def tick(self):
+        step = self.rng.choice([0, 1, 1000, 1_000_000, 3_600_000_000])
+        if self.goes_back and self.rng.random() < 0.2:
+            step = -self.rng.choice([1, 1000])
+        self.clock += step
+        self.both(f"set timestamp = {self.clock // 10**6}.{self.clock % 10**6:06}")
+
+    def step(self):
+        rng = self.rng
+        self.tick()
+        if self.table.engine == "innodb" and rng.random() < 0.15:
+            return self.undone()
+        statement = change(rng, self.table)
+        _, error = self.both(statement.format(t="v"))
+        if error is None:
+            self.both(statement.format(t="p"))
+        elif self.table.engine != "innodb":
+            self.resync()
+        self.compare()
+
+    def undone(self):
+        """A transaction, or a part of it, that leaves nothing."""
+        self.both("begin")
+        if self.rng.random() < 0.5:
+            self.both("savepoint a")
+        for _ in range(self.rng.randint(1, 3)):
+            self.both(change(self.rng, self.table).format(t="v"))
+        self.both("rollback")
+        self.compare()
+
+    def resync(self):
+        names = ", ".join(self.table.written)
+        self.both("delete from p")
+        self.both(f"insert into p ({names}) select {names} from v")
+
+    def compare(self):
+        names = ", ".join(COLUMNS)
+        current = in_order(rows(self.own, f"select {names} from v"))
+        twin = in_order(rows(self.own, f"select {names} from p"))
+        if current != twin:
+            self.fail("current rows are not the twin's", current, twin)
+        self.questions(len(current), condition(self.rng))
+        versions = f"select {names}, {self.start}, {self.end} from v for system_time all"
+        own, other = in_order(rows(self.own, versions)), in_order(rows(self.other, versions))
+        if own != other:
+            self.fail("versions differ", [r for r in own if r not in other], [r for r in other if r not in own])
+        if not self.goes_back and self.clock > 1 and self.rng.random() < 0.5:
+            self.remember()
+
+    def questions(self, count, where):
+        """The same questions to the table and its twin."""
+        asked = ["select count(*) from {t}", "select min(id), max(id), min(a), max(c) from {t}", f"select count(*) from {{t}} where {where}",
+                 f"select id from {{t}} where {where}", f"select x.id, y.a from {{t}} x left join {{t}} y on x.id = y.a and y.{where}",
+                 "select a, count(*) from {t} group by a", "select id from {t} x where exists (select 1 from {t} y where y.a = x.id)",
+                 f"select id from {{t}} where id in (select c from {{t}} where {where})", "select distinct b from {t}",
+                 f"select * from (select id, a from {{t}} where {where}) d", "select count(distinct a) from {t}"]
+        query = self.rng.choice(asked)
+        own, twin = (in_order(rows(self.own, query.format(t=t))) for t in "vp")
+        if own != twin:
+            self.fail(query, own, twin)
+
+    def remember(self):
+        # Later changes are at the clock or behind it.
+        at = self.clock - self.rng.choice([1, 10, 500_000, 1_000_000_000])
+        kind = self.rng.choice(["as of {}", "as of timestamp {}", "from '2001-01-01 00:00:00' to {}", "between '2001-01-01 00:00:00' and {}"])
+        moment = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(at // 10**6)) + f".{at % 10**6:06}"
+        clause = kind.format(f"'{moment}'")
+        # The end of a version is not known before it ends.
+        query = f"select {', '.join(COLUMNS)}, {self.start} from v for system_time {clause}"
+        found = in_order(rows(self.own, query))
+        expected = in_order(rows(self.other, query))
+        if found != expected:
+            self.fail(query, found, expected)
+        self.remembered.append((query, found))
+
+    def ask_again(self):
+        for query, before in self.remembered:
+            now = in_order(rows(self.own, query))
+            if now != before:
+                # What belongs to columns that are not versioned may change.
+                if "{without}" in self.table.columns:
+                    continue
+                self.fail(f"no longer the same: {query}", before, now)
+
+    def again(self, own):
+        """Goes on with a new connection after a restart."""
+        self.own = own
+        for statement in ["use asof", "set time_zone = '+00:00'", "set sql_mode = ''"]:
+            run(own, statement)
+        self.ask_again()
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("binary")
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--seconds", type=float, default=20)
+    arguments = parser.parse_args()
+    print(f"seed {arguments.seed}")
+    rng = random.Random(arguments.seed)
+    server, reference = Server(arguments.binary).start(), MariaDb()
+    try:
+        reference.start()
+        own = server.connect()
+        other = pymysql.connect(host="127.0.0.1", port=reference.port, user="root", charset="utf8mb4", autocommit=True)
+        deadline, rounds, restarts = time.monotonic() + arguments.seconds, 0, 0
+        while time.monotonic() < deadline or rounds == 0:
+            current = Round(rng, own, other)
+            for _ in range(rng.randint(10, 40)):
+                current.step()
+            current.ask_again()
+            rounds += 1
+            # Rows of MEMORY tables end with the server.
+            if current.table.engine != "memory" and rounds % 5 == 1:
+                own.close()
+                server.kill() if rng.random() < 0.7 else server.stop()
+                server.start()
+                own = server.connect()
+                current.again(own)
+                restarts += 1
+        own.close()
+        other.close()
+        print(f"{rounds} rounds, {restarts} restarts")
+        server.stop()
+    finally:
+        server.remove()
+        reference.remove()
+
+
+if __name__ == "__main__":
+    main()
