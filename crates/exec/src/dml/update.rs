@@ -119,7 +119,9 @@ fn outcome(env: Env<'_>, targets: &[Target<'_>]) -> Outcome {
     let records: u64 = targets.iter().map(|t| t.matched).sum();
     let changed: u64 = targets.iter().map(|t| t.changed).sum();
     let warnings = env.eval.conditions.borrow().count();
-    let kept: u64 = targets.iter().map(|t| t.open.kept()).sum();
+    // Compat: a version counts as kept even if it had no duration.
+    let versions = targets.iter().filter(|t| !t.plan.rules.bounds.is_empty());
+    let kept: u64 = versions.map(|t| t.changed).sum();
     let counts = RowCounts { records, changed, kept, warnings, ..RowCounts::default() };
     // Compat: of several tables the rows of history are not told.
     let told = match targets {

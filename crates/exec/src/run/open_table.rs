@@ -5,7 +5,6 @@
 //! those.
 
 use std::borrow::Cow;
-use std::cell::Cell;
 use std::sync::Arc;
 
 use selkie_catalog::{DefaultValue, TableInfo, TableKind};
@@ -38,8 +37,6 @@ pub(crate) struct OpenTable<'a> {
     history: Option<History>,
     /// The definition and the session, for errors of history.
     info: Option<(Arc<TableInfo>, &'a Session)>,
-    /// Number of rows of history made.
-    kept: Cell<u64>,
 }
 
 /// Columns that are computed when rows are read.
@@ -72,7 +69,6 @@ pub(crate) fn open_table<'a>(
         computed: None,
         history: None,
         info: None,
-        kept: Cell::new(0),
     })
 }
 
@@ -444,7 +440,6 @@ impl OpenTable<'_> {
         if rows.is_empty() {
             return Ok(());
         }
-        self.kept.set(self.kept.get() + rows.len() as u64);
         match (self.handle.table.insert(self.trx, context, rows), &self.info) {
             (Err(EngineError::DuplicateKey { index, row, .. }), Some((info, session))) => {
                 let zone = &session.type_context().time_zone;
@@ -453,11 +448,6 @@ impl OpenTable<'_> {
             }
             (result, _) => result.map(drop),
         }
-    }
-
-    /// Number of rows of history made so far.
-    pub(crate) fn kept(&self) -> u64 {
-        self.kept.get()
     }
 
     /// Marks the current state of the table's engine.

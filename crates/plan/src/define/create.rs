@@ -216,9 +216,14 @@ pub fn define_like(
     temporary: bool,
 ) -> SqlResult<TableInfo> {
     let name = table_name(name)?;
-    if temporary && source.system_time().is_some() {
-        return Err(SqlError::new(&ER_VERS_NOT_SUPPORTED, &[&"CREATE TEMPORARY TABLE"]));
-    }
+    let stripped;
+    let source = match temporary && source.system_time().is_some() {
+        true => {
+            stripped = system_time::stripped(context, source, schema, name)?;
+            &stripped
+        }
+        false => source,
+    };
     if temporary && source.partitions.is_some() {
         return Err(partition::not_temporary());
     }

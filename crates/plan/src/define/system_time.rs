@@ -3,12 +3,14 @@
 //!
 //! Must not know of application-time periods.
 
+use std::sync::Arc;
+
 use selkie_catalog::{ColumnInfo, Generated, SystemRole, SystemTime, TableInfo};
 use selkie_engine::{IndexDef, IndexPart, Personality};
 use selkie_sql::ast::{self, AlterAction, Ident, TableElement, TableOption};
 use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::*;
-use selkie_types::{SqlError, SqlResult, SqlType, TypeKind};
+use selkie_types::{Condition, SqlError, SqlResult, SqlType, TypeKind};
 
 use super::DefineContext;
 use super::indexes::Key;
@@ -236,6 +238,29 @@ pub(super) fn complete_key(columns: &[ColumnInfo], (index, _): &mut Key) {
     if !index.holds(period.end) {
         index.parts.push(IndexPart { column: period.end, prefix: None, descending: false });
     }
+}
+
+/// A versioned table without versioning, for a temporary one that is like it.
+pub(super) fn stripped(
+    context: &DefineContext<'_>,
+    source: &TableInfo,
+    schema: &str,
+    name: &str,
+) -> SqlResult<TableInfo> {
+    let period = source.system_time().filter(|period| source.columns[period.end].is_hidden());
+    let Some(period) = period else {
+        return Err(SqlError::new(&ER_VERS_NOT_SUPPORTED, &[&"CREATE TEMPORARY TABLE"]));
+    };
+    let mut indexes = source.def.indexes.clone();
+    indexes.iter_mut().for_each(|index| index.parts.retain(|part| part.column != period.end));
+    let listed = source.columns.iter().filter(|column| !column.is_hidden());
+    let plain = |column: &ColumnInfo| ColumnInfo { system: SystemRole::Plain, ..column.clone() };
+    let columns: Vec<ColumnInfo> = listed.map(plain).collect();
+    let message = format!("System versioning is stripped from temporary `{schema}.{name}`");
+    let warning = Condition::warning(&ER_UNKNOWN_ERROR, &[]);
+    context.eval.push(Condition { message, ..warning });
+    let def = TableInfo::make_def(source.def.id, source.schema(), source.name(), &columns, indexes);
+    Ok(TableInfo { def: Arc::new(def), columns, ..source.clone() })
 }
 
 /// Whether the end of the period is a part of a key only because it is unique.

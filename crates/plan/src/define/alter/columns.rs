@@ -260,7 +260,9 @@ impl<'a> Draft<'a> {
                 Some(ColumnPosition::First) => 0,
                 Some(ColumnPosition::After(name)) => {
                     let before =
-                        columns.iter().position(|(c, _)| identifier_eq(&c.name, &name.value));
+                        columns.iter().position(|(c, _)| {
+                            !c.is_hidden() && identifier_eq(&c.name, &name.value)
+                        });
                     let missing = || SqlError::unknown_column(name, self.old.name());
                     before.ok_or_else(missing)? + 1
                 }
