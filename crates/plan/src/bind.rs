@@ -131,10 +131,8 @@ pub(crate) struct Binder<'a> {
     assigned: Vec<(Box<str>, CollationId)>,
     /// User variables that the statement reads, each name once, with their types.
     pub(crate) user_variables: Vec<(Box<str>, Option<SqlType>)>,
-    /// Whether tables that are only read lock the rows they give.
-    pub(crate) lock_reads: bool,
-    /// Row locks of the next SELECT, from its FOR UPDATE or LOCK IN SHARE MODE.
-    locking: Option<(LockMode, LockWait)>,
+    /// Locks and versions of the rows that are read.
+    pub(crate) reading: Reading,
     /// Whether the statement has IGNORE.
     ignore: bool,
     /// For `DEFAULT(column)` in a definition: the table being defined and the number of its first
@@ -168,12 +166,21 @@ pub(crate) struct Binder<'a> {
     pub(crate) windowed_blocks: u64,
     /// Tables locked by LOCK TABLES that the statement names: id, position in the text, alias.
     used_locks: Vec<(TableId, ast::Span, Box<str>)>,
+    /// LIMIT ROWS EXAMINED. It applies to the whole statement, wherever it is written.
+    pub(crate) rows_examined: Option<Expr>,
+}
+
+/// Locks and versions of the rows that a statement reads.
+#[derive(Default)]
+pub(crate) struct Reading {
+    /// Whether tables that are only read lock the rows they give.
+    pub(crate) locks_all: bool,
+    /// Row locks of the next SELECT, from its FOR UPDATE or LOCK IN SHARE MODE.
+    locking: Option<(LockMode, LockWait)>,
     /// FOR SYSTEM_TIME of the view, derived or common table being bound.
     outer_time: Option<system_time::OuterTime>,
     /// Whether `system_versioning_asof` has an effect.
-    pub(crate) reads_as_of: bool,
-    /// LIMIT ROWS EXAMINED. It applies to the whole statement, wherever it is written.
-    pub(crate) rows_examined: Option<Expr>,
+    pub(crate) as_of: bool,
 }
 
 impl<'a> Binder<'a> {
@@ -206,8 +213,7 @@ impl<'a> Binder<'a> {
             assigning: Vec::new(),
             assigned: Vec::new(),
             user_variables: Vec::new(),
-            lock_reads: settings.lock_reads,
-            locking: None,
+            reading: Reading { locks_all: settings.lock_reads, ..Reading::default() },
             ignore: false,
             row_table: None,
             in_kept_text: false,
@@ -223,8 +229,6 @@ impl<'a> Binder<'a> {
             column_use: Privileges::SELECT,
             windowed_blocks: 0,
             used_locks: Vec::new(),
-            outer_time: None,
-            reads_as_of: false,
             rows_examined: None,
         }
     }

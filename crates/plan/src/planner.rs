@@ -65,8 +65,8 @@ fn plan_whole(statement: &ast::Statement, context: &PlanContext<'_>) -> SqlResul
     let names =
         Names { tables: context.tables, environment: context.environment, text: context.text };
     let mut binder = Binder::new(names, context.settings, context.types, context.parameters);
-    binder.lock_reads |= locks_sources(statement, context.settings);
-    binder.reads_as_of = matches!(statement, ast::Statement::Query(_));
+    binder.reading.locks_all |= locks_sources(statement, context.settings);
+    binder.reading.as_of = matches!(statement, ast::Statement::Query(_));
     match statement {
         ast::Statement::Query(query) => plan_query(query, binder, context),
         ast::Statement::Insert(insert) => {

@@ -154,7 +154,15 @@ impl Replay {
                 let target = (name(map.database)?, name(map.table)?);
                 self.applier.table_map(instance, session, &map, Some(target))
             }
-            Event::Rows(rows) => self.applier.rows(instance, session, rules, &rows),
+            Event::Rows(rows) => {
+                // Changes that come with the rows, such as versions of children, have their time.
+                let micros = i64::from(frame.header.timestamp) * 1_000_000;
+                let own = session.frame.settings.timestamp_micros;
+                session.frame.settings.timestamp_micros = own.or(Some(micros));
+                let applied = self.applier.rows(instance, session, rules, &rows);
+                session.frame.settings.timestamp_micros = own;
+                applied
+            }
             _ => Err(super::Failure { error: syntax(), table: None, handler: None }),
         };
         applied.map_err(|failure| failure.error)

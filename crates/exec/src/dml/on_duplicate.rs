@@ -104,16 +104,7 @@ impl<'r> OnDuplicate<'r> {
             };
         }
         let mut row = input[..count].to_vec();
-        if let Some(triggers) = &self.triggers {
-            if self.plan.rules.seen_by_triggers {
-                maker.generate(self.rules(), &mut row, 1, 1)?;
-            }
-            triggers.before(&old, &mut row, 1)?;
-            for (at, column) in row.iter_mut().enumerate() {
-                *column = maker.refuse_nulls(at, column.clone())?;
-            }
-        }
-        maker.generate(self.rules(), &mut row, 1, 1)?;
+        self.prepare(maker, &old, &mut row)?;
         let written = self.write(maker, existing, &old, &mut row)?;
         if let Some(triggers) = &self.triggers
             && !matches!(written, Written::Refused)
@@ -134,6 +125,25 @@ impl<'r> OnDuplicate<'r> {
             }
             Written::Refused => Updated { affected: 0, changed: false, row: None },
         })
+    }
+
+    /// Runs the BEFORE triggers for a row and computes what is computed of it.
+    fn prepare(
+        &self,
+        maker: &RowMaker<'_>,
+        old: &[Arc<Column>],
+        row: &mut [Arc<Column>],
+    ) -> SqlResult<()> {
+        if let Some(triggers) = &self.triggers {
+            if self.plan.rules.seen_by_triggers {
+                maker.generate(self.rules(), row, 1, 1)?;
+            }
+            triggers.before(old, row, 1)?;
+            for (at, column) in row.iter_mut().enumerate() {
+                *column = maker.refuse_nulls(at, column.clone())?;
+            }
+        }
+        maker.generate(self.rules(), row, 1, 1)
     }
 
     fn write(

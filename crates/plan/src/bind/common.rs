@@ -131,7 +131,7 @@ impl Binder<'_> {
     ) -> SqlResult<Option<Logical>> {
         let found = self.visible.iter().rev().find(|(n, _)| identifier_eq(n, &name.value));
         let Some(&(_, table)) = found else { return Ok(None) };
-        if time.is_some() || self.outer_time.is_some() {
+        if time.is_some() || self.reading.outer_time.is_some() {
             return self.common_table_at(table, alias, time).map(Some);
         }
         let first_round = match self.common[table].state.clone() {

@@ -128,7 +128,7 @@ impl Binder<'_> {
         let relation = self.columns.add_relation(info, alias);
         self.columns.relations[relation].computed = computed;
         self.guards.extend(guard.iter().map(|guard| (relation, guard.clone())));
-        if self.lock_reads {
+        if self.reading.locks_all {
             self.columns.relations[relation].lock = LockMode::Shared;
         }
         if let Some((mode, wait)) = self.scope().locking {

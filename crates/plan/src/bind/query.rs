@@ -32,19 +32,19 @@ impl Binder<'_> {
     /// A query; `outermost` if its rows go to the client.
     pub(crate) fn query_as(&mut self, query: &ast::Query, outermost: bool) -> SqlResult<Query> {
         let visible = self.visible.len();
-        let around = self.locking.take();
+        let around = self.reading.locking.take();
         if let Some(with) = &query.with {
             self.with(with)?;
         }
         // A locking clause applies to the tables in FROM, including those of merged views, but not
         // to other queries.
-        self.locking = query.locking.map(lock_of).or(around);
-        if matches!(self.locking, Some((_, LockWait::SkipLocked))) {
+        self.reading.locking = query.locking.map(lock_of).or(around);
+        if matches!(self.reading.locking, Some((_, LockWait::SkipLocked))) {
             self.uses.add(Uses::SKIP_LOCKED);
         }
         let tail = Tail { order_by: &query.order_by, limit: query.limit.as_deref(), outermost };
         let bound = self.body(&query.body, tail)?;
-        self.locking = None;
+        self.reading.locking = None;
         self.visible.truncate(visible);
         Ok(bound)
     }
@@ -178,10 +178,10 @@ impl Binder<'_> {
     /// them an operation combines; a query in parentheses has its own types.
     fn combined(&mut self, first: &ast::QueryBody, rest: &[ast::SetOperand]) -> SqlResult<Query> {
         // Compat: a locking clause after the last SELECT applies to that one only.
-        let locking = self.locking.take();
+        let locking = self.reading.locking.take();
         let mut queries = vec![self.body(first, Tail::default())?];
         for (at, operand) in rest.iter().enumerate() {
-            self.locking = locking.filter(|_| at + 1 == rest.len());
+            self.reading.locking = locking.filter(|_| at + 1 == rest.len());
             let query = self.body(&operand.body, Tail::default())?;
             check_width(&queries[0], &query)?;
             queries.push(query);

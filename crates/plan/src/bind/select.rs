@@ -45,7 +45,7 @@ struct Parts {
 impl Binder<'_> {
     pub(super) fn select(&mut self, select: &ast::Select, tail: Tail<'_>) -> SqlResult<Query> {
         self.push_scope();
-        self.scope().locking = self.locking.take();
+        self.scope().locking = self.reading.locking.take();
         let reading = Wanted::all(Privileges::SELECT);
         let chooses_rows = std::mem::take(&mut self.chooses_rows);
         let bound = self.using_tables(reading, |b| b.select_in_scope(select, tail));

@@ -31,9 +31,9 @@ impl Binder<'_> {
     ) -> SqlResult<T> {
         let Some(time) = time else { return bind(self) };
         let own = OuterTime { time: time.clone(), used: false };
-        let around = self.outer_time.replace(own);
+        let around = self.reading.outer_time.replace(own);
         let bound = bind(self);
-        let own = std::mem::replace(&mut self.outer_time, around);
+        let own = std::mem::replace(&mut self.reading.outer_time, around);
         match own.is_some_and(|own| own.used) {
             true => bound,
             false => bound.and(Err(SqlError::new(&ER_VERS_NOT_VERSIONED, &[&alias]))),
@@ -76,12 +76,12 @@ impl Binder<'_> {
         let first = self.columns.relations[relation].first;
         let start = self.columns.expr(first + period.start);
         let end = self.columns.expr(first + period.end);
-        let outer = self.outer_time.as_mut().filter(|_| time.is_none()).map(|outer| {
+        let outer = self.reading.outer_time.as_mut().filter(|_| time.is_none()).map(|outer| {
             outer.used = true;
             outer.time.clone()
         });
         let Some(time) = time.or(outer.as_ref()) else {
-            if let Some(at) = self.settings.variables.as_of.clone().filter(|_| self.reads_as_of) {
+            if let Some(at) = self.settings.variables.as_of.clone().filter(|_| self.reading.as_of) {
                 let literal = ast::TemporalKind::Timestamp;
                 let (at, _) = super::literal::temporal_literal(literal, at.as_bytes(), self.types)?;
                 return self.overlapping((start, end), at.clone(), (CompareOp::Le, at));

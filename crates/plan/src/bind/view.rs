@@ -83,7 +83,7 @@ impl Binder<'_> {
         self.names.tables = tables.shared();
         let merged = &*view.algorithm != "TEMPTABLE"
             && crate::updatable::of_view(self.names.tables, info, view).merges;
-        self.locking = self.scope().locking.filter(|_| merged);
+        self.reading.locking = self.scope().locking.filter(|_| merged);
         let around_view = self.enter(merged.then_some((alias, info)));
         let bound = self.query_apart(&statement);
         self.leave(around_view);

@@ -154,10 +154,8 @@ struct Draft<'a> {
     algorithm: AlterAlgorithm,
     lock: AlterLock,
     force: bool,
-    /// Whether the table gets a new table-level CHECK.
-    adds_check: bool,
-    /// Whether the statement has ORDER BY.
-    orders: bool,
+    /// Whether the table gets a new table-level CHECK, or its rows an order.
+    needs_copy: bool,
     /// Names of the dropped columns.
     dropped: Vec<String>,
     extent: Extent,
@@ -165,8 +163,6 @@ struct Draft<'a> {
     partitions: Option<&'a AlterAction>,
     /// Clauses about system versioning.
     versioning: system_time::Clauses<'a>,
-    /// `DROP SYSTEM VERSIONING`.
-    drops_versioning: bool,
 }
 
 /// The result of `statement` on `old`.
@@ -237,13 +233,11 @@ impl<'a> Draft<'a> {
             algorithm: AlterAlgorithm::Default,
             lock: AlterLock::Default,
             force: false,
-            adds_check: false,
-            orders: false,
+            needs_copy: false,
             dropped: Vec::new(),
             extent: Extent::Definition,
             partitions: None,
             versioning: system_time::Clauses::default(),
-            drops_versioning: false,
         }
     }
 
@@ -317,19 +311,10 @@ impl<'a> Draft<'a> {
             A::AddForeignKey(key) => self.add_foreign_key(key),
             A::DropForeignKey { if_exists, name } => self.drop_foreign_key(name, *if_exists),
             A::AddCheck(check) => self.add_check(check),
-            A::AddPeriod { name, .. } if system_time::is_period(name) => Ok(()),
-            A::DropPeriod { name, if_exists } if system_time::is_period(name) => {
-                self.drop_system_period(*if_exists)
-            }
-            A::AddPeriod { .. } | A::DropPeriod { .. } => Err(SqlError::not_supported("periods")),
-            A::AddSystemVersioning => {
-                self.force = true;
-                Ok(())
-            }
-            A::DropSystemVersioning => {
-                self.drop_system_versioning();
-                Ok(())
-            }
+            A::AddPeriod { .. }
+            | A::DropPeriod { .. }
+            | A::AddSystemVersioning
+            | A::DropSystemVersioning => self.apply_period(action),
             A::DiscardTablespace | A::ImportTablespace => {
                 Err(SqlError::not_supported("tablespace import"))
             }
@@ -362,7 +347,7 @@ impl<'a> Draft<'a> {
     fn add_check(&mut self, check: &selkie_sql::ast::CheckDef) -> SqlResult<()> {
         let before = self.table.checks.len();
         expressions::add_check(self.context, &mut self.table.checks, check)?;
-        self.adds_check |= self.table.checks.len() > before;
+        self.needs_copy |= self.table.checks.len() > before;
         Ok(())
     }
 
@@ -654,8 +639,7 @@ impl<'a> Draft<'a> {
     }
 
     fn finish(mut self, ignore: bool) -> SqlResult<AlterPlan> {
-        let (mut columns, mut sources) = self.placed_columns()?;
-        self.settle_versioning(&mut columns, &mut sources)?;
+        let (mut columns, sources) = self.placed_columns()?;
         let keys = self.settled_keys(&mut columns, &sources)?;
         let engine = self.table.engine;
         let (defs, infos, mut texts) =
@@ -681,7 +665,7 @@ impl<'a> Draft<'a> {
             adds_index: !added.is_empty(),
             adds_text: has_other(&texts, &self.old.fulltext),
             drops_index: !dropped.is_empty() || has_other(&self.old.fulltext, &texts),
-            needs_copy: self.adds_check || self.orders,
+            needs_copy: self.needs_copy,
             adds_foreign: !self.added_foreign.is_empty() && self.context.foreign_key_checks,
             only_renames: self.extent == Extent::Name,
         };

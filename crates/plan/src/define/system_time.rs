@@ -25,6 +25,8 @@ const HIDDEN: [&str; 2] = ["row_start", "row_end"];
 pub(super) struct Clauses<'a> {
     /// `WITH SYSTEM VERSIONING` of the table, or `ADD SYSTEM VERSIONING`.
     pub(super) versioned: bool,
+    /// `DROP SYSTEM VERSIONING`.
+    pub(super) dropped: bool,
     /// Some column is `WITH SYSTEM VERSIONING`.
     pub(super) versions_column: bool,
     /// `PERIOD FOR SYSTEM_TIME (start, end)`.
@@ -61,6 +63,7 @@ impl<'a> Clauses<'a> {
         for action in actions {
             match action {
                 AlterAction::AddSystemVersioning => out.versioned = true,
+                AlterAction::DropSystemVersioning => out.dropped = true,
                 AlterAction::AddPeriod { name, start, end, .. } if is_period(name) => {
                     out.period = Some((start, end));
                 }
@@ -78,7 +81,7 @@ impl<'a> Clauses<'a> {
     }
 }
 
-/// What a column definition says of system versioning.
+/// The part in system versioning that a column definition gives.
 pub(super) fn role(def: &ast::ColumnDef) -> SystemRole {
     match (def.generated.as_deref(), def.system_versioning) {
         (Some(ast::Generated::RowStart), _) => SystemRole::Start,

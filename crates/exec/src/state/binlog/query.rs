@@ -189,6 +189,7 @@ impl Session {
             | bit(!settings.dml.check_constraint_checks, flags2::NO_CHECK_CONSTRAINTS)
             | bit(!settings.planning.foreign_key_checks, flags2::NO_FOREIGN_KEYS)
             | bit(!settings.binlog.unique_checks, flags2::NO_UNIQUE_CHECKS)
+            | bit(settings.planning.insert_history, flags2::INSERT_HISTORY)
     }
 
     /// Logs a statement whose change has been committed already, or that changed nothing.

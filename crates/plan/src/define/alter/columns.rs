@@ -230,7 +230,7 @@ impl<'a> Draft<'a> {
 
     /// `ORDER BY`: names refer to old columns.
     pub(super) fn order_by(&mut self, items: &[OrderItem]) -> SqlResult<()> {
-        self.orders = true;
+        self.needs_copy = true;
         for item in items {
             let selkie_sql::ast::ExprKind::Column(column) = &item.expr.kind else {
                 return Err(SqlError::not_supported("ALTER TABLE ... ORDER BY an expression"));
@@ -259,10 +259,9 @@ impl<'a> Draft<'a> {
                 None => columns.iter().filter(|(c, _)| !c.is_hidden()).count(),
                 Some(ColumnPosition::First) => 0,
                 Some(ColumnPosition::After(name)) => {
-                    let before =
-                        columns.iter().position(|(c, _)| {
-                            !c.is_hidden() && identifier_eq(&c.name, &name.value)
-                        });
+                    let before = columns
+                        .iter()
+                        .position(|(c, _)| !c.is_hidden() && identifier_eq(&c.name, &name.value));
                     let missing = || SqlError::unknown_column(name, self.old.name());
                     before.ok_or_else(missing)? + 1
                 }
@@ -272,7 +271,7 @@ impl<'a> Draft<'a> {
         if columns.is_empty() {
             return Err(SqlError::new(&ER_CANT_REMOVE_ALL_FIELDS, &[]));
         }
-        let (mut columns, sources): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
+        let (mut columns, mut sources): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
         if let Some(to) = self.convert_to {
             // Compat: columns that the statement defines with another character set are converted
             // too.
@@ -280,6 +279,7 @@ impl<'a> Draft<'a> {
             columns.iter_mut().try_for_each(|c| types::convert_to(eval, c, to, false))?;
         }
         create::check_columns(&columns)?;
+        self.settle_versioning(&mut columns, &mut sources)?;
         self.follow_names(&mut columns, &sources);
         self.compare_computed(&columns, &sources)?;
         Ok((columns, sources))

@@ -298,7 +298,7 @@ impl<'a> Draft<'a> {
             && old.collation == new.collation
             && new.length > old.length;
         let in_place = match self.algorithm {
-            AlterAlgorithm::Default => longer && !self.force && !self.adds_check,
+            AlterAlgorithm::Default => longer && !self.force && !self.needs_copy,
             AlterAlgorithm::Copy => false,
             _ => true,
         };

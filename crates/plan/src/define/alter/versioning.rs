@@ -3,6 +3,7 @@
 //! Compat: whoever drops both columns of a declared period hides them.
 
 use selkie_catalog::{ColumnInfo, SystemRole};
+use selkie_sql::ast::AlterAction;
 use selkie_types::error::catalogue::{
     ER_CANT_DROP_FIELD_OR_KEY, ER_MISSING, ER_VERS_NOT_VERSIONED,
 };
@@ -12,22 +13,31 @@ use super::super::{create, system_time};
 use super::{ColumnSource, Draft};
 
 impl Draft<'_> {
-    /// `DROP PERIOD FOR SYSTEM_TIME`: the period goes with versioning only.
-    pub(super) fn drop_system_period(&self, if_exists: bool) -> SqlResult<()> {
-        if if_exists {
-            return Ok(());
+    /// An action on a period, or on versioning as a whole.
+    pub(super) fn apply_period(&mut self, action: &AlterAction) -> SqlResult<()> {
+        use AlterAction as A;
+        match action {
+            A::AddSystemVersioning => self.force = true,
+            A::DropSystemVersioning => self.drop_system_versioning(),
+            A::AddPeriod { name, .. } if system_time::is_period(name) => {}
+            // The period goes with versioning only.
+            A::DropPeriod { name, if_exists } if system_time::is_period(name) => {
+                if !*if_exists {
+                    let message = format!(
+                        "Can't DROP PERIOD FOR SYSTEM_TIME on `{}`; check that it exists",
+                        self.old.name()
+                    );
+                    return Err(SqlError::with_message(&ER_CANT_DROP_FIELD_OR_KEY, &message));
+                }
+            }
+            _ => return Err(SqlError::not_supported("periods")),
         }
-        let message = format!(
-            "Can't DROP PERIOD FOR SYSTEM_TIME on `{}`; check that it exists",
-            self.old.name()
-        );
-        Err(SqlError::with_message(&ER_CANT_DROP_FIELD_OR_KEY, &message))
+        Ok(())
     }
 
     /// Takes the hidden columns of the period away, and its end from the keys.
-    pub(super) fn drop_system_versioning(&mut self) {
+    fn drop_system_versioning(&mut self) {
         self.force = true;
-        self.drops_versioning = true;
         self.columns.retain(|(column, _)| !column.is_hidden());
         for (column, _) in &mut self.columns {
             if column.system == SystemRole::Unversioned {
@@ -62,14 +72,14 @@ impl Draft<'_> {
             let all = [was.start, was.end];
             let left = all.into_iter().find(|at| sources.contains(&ColumnSource::Old(*at)));
             let dropped = all.iter().any(|at| !sources.contains(&ColumnSource::Old(*at)));
-            if let Some(left) = left.filter(|_| dropped || self.drops_versioning) {
+            if let Some(left) = left.filter(|_| dropped || self.versioning.dropped) {
                 let missing = format!("DROP COLUMN `{}`", self.old.columns[left].name);
                 return Err(SqlError::new(&ER_MISSING, &[&self.old.name(), &missing]));
             }
             if left.is_some() {
                 return self.check_versioned(columns);
             }
-            if !self.drops_versioning {
+            if !self.versioning.dropped {
                 columns.extend(system_time::hidden_columns());
                 sources.extend(all.map(ColumnSource::Old));
                 return self.check_versioned(columns);
