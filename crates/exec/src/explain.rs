@@ -1,33 +1,56 @@
-//! EXPLAIN: the plan as a result set, as rows or JSON. Must not execute the statement; it only
-//! reads the row of a table that has a single matching row ([`constant`]).
+//! EXPLAIN and ANALYZE of a statement: the plan as a result set, as rows or JSON. EXPLAIN must not
+//! execute the statement; it only reads the row of a table that has a single matching row
+//! ([`constant`]).
 
 mod constant;
+mod live;
+mod table;
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use selkie_catalog::{TableInfo, TableKind};
 use selkie_expr::EvalContext;
-use selkie_plan::explain::{ExplainRow, json, rows};
-use selkie_plan::physical::{OutputColumn, PartsRead, Plan};
+use selkie_plan::explain::{Facts, Times, Work, WorkOf, json, rows};
+use selkie_plan::physical::{PartsRead, Plan};
 use selkie_plan::{Permissions, is_planned};
 use selkie_sql::ast;
 use selkie_types::error::catalogue::{ER_VIEW_NO_EXPLAIN, ER_YES};
 use selkie_types::{Condition, Level, Privileges, SqlError, SqlResult, SqlType, Value};
 
+pub use self::live::{LiveAsked, show_live};
+use self::table::Columns;
 use crate::query::execution::{Execution, Scope};
-use crate::run::rows_out::{send, text};
 use crate::run::scan::leaves;
 use crate::state::guard::guarded;
-use crate::{Instance, Outcome, ResultSink, Session, query};
+use crate::state::tally::Tally;
+use crate::statement::read_only;
+use crate::{Instance, NullSink, Outcome, Session, query};
 
 /// Sends the plan of a statement.
 pub(crate) fn run(execution: &mut Execution<'_>, what: &ast::Explain) -> SqlResult<Outcome> {
-    if what.analyze || !is_planned(&what.statement) {
+    if !is_planned(&what.statement) {
         let what = if what.analyze { "ANALYZE" } else { "EXPLAIN" };
         return Err(SqlError::not_supported(format_args!("{what} of this statement")));
     }
-    let result = planned(execution, what).and_then(|plan| show(execution, what, &plan));
+    let begun = Instant::now();
+    let result = planned(execution, what).and_then(|plan| {
+        let planning = begun.elapsed();
+        show(execution, what, &plan, planning)
+    });
     query::end_statement(execution.session, result)
+}
+
+/// Executes the statement; its result rows are dropped.
+fn execute(
+    execution: &mut Execution<'_>,
+    what: &ast::Explain,
+    plan: &Arc<Plan>,
+) -> SqlResult<Option<Arc<Tally>>> {
+    read_only::check_locking(execution.session, &what.statement, plan)?;
+    let tally = Tally::of(plan).map(|tally| Arc::new(tally.timed()));
+    execution.with_sink(&mut NullSink).run_counted(plan, tally.clone())?;
+    Ok(tally)
 }
 
 /// Plans the statement. `note_explain` decides whether conditions about unusable keys are
@@ -43,7 +66,12 @@ fn planned(execution: &mut Execution<'_>, what: &ast::Explain) -> SqlResult<Arc<
     result
 }
 
-fn show(execution: &mut Execution<'_>, what: &ast::Explain, plan: &Plan) -> SqlResult<Outcome> {
+fn show(
+    execution: &mut Execution<'_>,
+    what: &ast::Explain,
+    plan: &Arc<Plan>,
+    planning: Duration,
+) -> SqlResult<Outcome> {
     let session = &*execution.session;
     let max = session.frame.settings.notes.max_error_count;
     check_shown(session, plan)?;
@@ -51,12 +79,6 @@ fn show(execution: &mut Execution<'_>, what: &ast::Explain, plan: &Plan) -> SqlR
         plan.conditions.iter().for_each(|c| session.diagnostics.push(c.clone(), max));
     }
     let instance = execution.instance;
-    if what.json {
-        let eval = context_of(session, execution.running.values);
-        let parts = |table: &TableInfo, read: &PartsRead| part_names(instance, &eval, table, read);
-        let column = OutputColumn::computed("EXPLAIN", text(0x00FF_FFFF));
-        return send(execution.sink, &[column], &[vec![Value::bytes(json(plan, &parts))]]);
-    }
     let exact = |table: &TableInfo| exact_rows(instance, table);
     let (read, known) = match &*what.statement {
         ast::Statement::Query(_) => constant::read(execution, plan, &exact)?,
@@ -69,16 +91,31 @@ fn show(execution: &mut Execution<'_>, what: &ast::Explain, plan: &Plan) -> SqlR
         let told = found.into_iter().chain([note]);
         told.for_each(|condition| scope.session.diagnostics.push(condition, max));
     }
+    let begun = Instant::now();
+    let tally = if what.analyze { execute(execution, what, plan)? } else { None };
+    let nanos = begun.elapsed().as_nanos() as u64;
+    // A plan that is not counted ran once as a whole.
+    let whole = Work { loops: 1, nanos, ..Work::default() };
+    let work_of = |number: u32| match &tally {
+        Some(tally) => tally.work(number),
+        None => (number == plan.root.number).then_some(whole),
+    };
     let eval = context_of(execution.session, execution.running.values);
     let parts = |table: &TableInfo, read: &PartsRead| part_names(instance, &eval, table, read);
-    let mut lines = rows(plan, &exact, &read, &parts);
-    let first = lines.first().map(|line| line.id);
-    let nothing =
-        |line: &ExplainRow| Some(line.id) == first && line.partitions.as_deref() == Some("");
-    if known.impossible || lines.iter().any(nothing) {
-        say_impossible(&mut lines);
+    let work: Option<WorkOf<'_>> = if what.analyze { Some(&work_of) } else { None };
+    // Compat: ANALYZE names another reason.
+    let nothing = known.impossible.then_some(match what.analyze {
+        true => "no matching row in const table",
+        false => "Impossible WHERE noticed after reading const tables",
+    });
+    let facts = Facts { exact: &exact, read: &read, parts: &parts, work, nothing };
+    if what.json {
+        let name = if what.analyze { "ANALYZE" } else { "EXPLAIN" };
+        let planning = what.analyze.then_some(planning.as_nanos() as u64);
+        let times = Times { planning, progress: None };
+        return table::document(name, &json(plan, &facts, times), execution.sink);
     }
-    table(&lines, what, execution.sink)
+    table::lines(&rows(plan, &facts), &Columns::of(what), execution.sink)
 }
 
 /// Fails (1345) unless the session may read each view's definition in the plan, and the tables
@@ -97,15 +134,6 @@ fn check_shown(session: &Session, plan: &Plan) -> SqlResult<()> {
         _ => may(table, Privileges::SELECT),
     });
     if shown { Ok(()) } else { Err(SqlError::new(&ER_VIEW_NO_EXPLAIN, &[])) }
-}
-
-/// Replaces the lines of the outermost query by one that says it has no rows.
-fn say_impossible(lines: &mut Vec<ExplainRow>) {
-    let Some(first) = lines.first() else { return };
-    let (id, select_type) = (first.id, first.select_type);
-    let extra = "Impossible WHERE noticed after reading const tables".into();
-    lines.retain(|line| line.id != id);
-    lines.insert(0, ExplainRow { id, select_type, extra, ..Default::default() });
 }
 
 /// Row count of a table, if its engine counts rows exactly.
@@ -137,65 +165,4 @@ fn part_names(
         |at: usize| leaves.as_ref().is_none_or(|leaves| leaves.binary_search(&(at as u16)).is_ok());
     let names = partitions.leaves().enumerate().filter(|(at, _)| is_read(*at));
     Some(names.map(|(_, leaf)| leaf.shown_name()).collect::<Vec<_>>().join(","))
-}
-
-fn table(
-    lines: &[ExplainRow],
-    what: &ast::Explain,
-    sink: &mut dyn ResultSink,
-) -> SqlResult<Outcome> {
-    let extended = what.extended;
-    let mut number = SqlType::new(selkie_types::TypeKind::BigInt, 3, 0);
-    number.unsigned = true;
-    let mut columns = vec![
-        OutputColumn::computed("id", number),
-        OutputColumn::computed("select_type", text(19)),
-        OutputColumn::computed("table", text(64)),
-        OutputColumn::computed("type", text(10)),
-        OutputColumn::computed("possible_keys", text(4096)),
-        OutputColumn::computed("key", text(64)),
-        OutputColumn::computed("key_len", text(4096)),
-        OutputColumn::computed("ref", text(2048)),
-        // Compat: the type is text, because ANALYZE may put two numbers there.
-        OutputColumn::computed("rows", text(64)),
-        OutputColumn::computed("Extra", text(255)),
-    ];
-    if extended {
-        let share = SqlType::new(selkie_types::TypeKind::Double, 4, 2);
-        columns.insert(9, OutputColumn::computed("filtered", share));
-        columns[8].nullable = false;
-    }
-    if what.partitions {
-        columns.insert(3, OutputColumn::computed("partitions", text(0x00FF_FFFF)));
-    }
-    for column in columns.iter_mut().filter(|c| matches!(&*c.name, "select_type" | "Extra")) {
-        column.nullable = false;
-    }
-    let string = |s: &Option<String>| s.as_ref().map_or(Value::Null, Value::bytes);
-    let count = |n: Option<u64>| n.map_or(Value::Null, Value::UInt);
-    let digits = |n: Option<u64>| n.map_or(Value::Null, |n| Value::bytes(n.to_string()));
-    let row = |line: &ExplainRow| {
-        let mut row = vec![
-            count(line.id),
-            Value::bytes(line.select_type),
-            string(&line.table),
-            line.access.map_or(Value::Null, Value::bytes),
-            string(&line.possible_keys),
-            string(&line.key),
-            string(&line.key_len),
-            string(&line.reference),
-            digits(line.rows),
-            Value::bytes(&line.extra),
-        ];
-        if extended {
-            let of_rows = line.rows.is_some();
-            let share = if line.rows == Some(0) { 0.0 } else { 100.0 };
-            row.insert(9, if of_rows { Value::Double(share) } else { Value::Null });
-        }
-        if what.partitions {
-            row.insert(3, string(&line.partitions));
-        }
-        row
-    };
-    send(sink, &columns, &lines.iter().map(row).collect::<Vec<_>>())
 }

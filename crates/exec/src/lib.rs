@@ -47,6 +47,7 @@ mod statement;
 mod stored;
 mod system;
 
+pub use explain::{LiveAsked, show_live};
 pub use query::text_plans::{Repeated, TextLookup, TextPlan, find_text_plan, keep_text_plan};
 pub use required::is_update;
 pub use state::branches::{Branches, recover_branches};
@@ -54,6 +55,7 @@ pub use state::generations::Generations;
 pub use state::guard::guarded;
 pub use state::instance::{Engines, Instance, SystemRequest, SystemTable, TableHandle};
 pub use state::kill::{KillFlag, Killed};
+pub use state::live::LivePlans;
 pub use state::patience::Patience;
 pub use state::persistent::load_statistics;
 pub use state::prepared::Prepared;

@@ -7,6 +7,7 @@ mod build_left;
 mod bulk;
 mod column_scan;
 mod common;
+mod counted;
 mod distinct;
 mod examined;
 mod group;

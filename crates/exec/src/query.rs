@@ -29,13 +29,16 @@ use selkie_types::error::catalogue::{
 use selkie_types::{Condition, Level, Severity, SqlError, SqlResult};
 
 use crate::query::execution::Execution;
+use crate::query::running::Running;
 use crate::run::local_times::to_client;
 use crate::run::{Env, Runtime};
 use crate::state::gate::{Closing, Work};
 use crate::state::guard::guarded;
+use crate::state::live::Live;
 use crate::state::metadata::{LockMode, LockTicket};
 use crate::state::session::bump;
 use crate::state::sink::PlanSink;
+use crate::state::tally::Tally;
 use crate::{Instance, Outcome, Session, dml, op};
 
 /// Current time in microseconds since 1970, or the value of `SET timestamp`.
@@ -194,6 +197,30 @@ impl Execution<'_> {
         self.run_operators(plan)
     }
 
+    /// As [`Self::run_plan`], while other sessions may see the plan and its counts.
+    pub(crate) fn run_live(&mut self, plan: &Arc<Plan>) -> SqlResult<Outcome> {
+        let tally = Tally::of(plan).map(Arc::new);
+        self.run_counted(plan, tally)
+    }
+
+    /// As [`Self::run_live`], with these counts.
+    pub(crate) fn run_counted(
+        &mut self,
+        plan: &Arc<Plan>,
+        tally: Option<Arc<Tally>>,
+    ) -> SqlResult<Outcome> {
+        let running = self.running;
+        // A short statement of the client is not copied: its session has the text.
+        let own = tally.is_some() || running.terms.is_some();
+        let text = own.then(|| Arc::from(running.own_text()));
+        let live = Live { plan: Arc::clone(plan), tally: tally.clone(), text };
+        self.session.frame.live.publish(live);
+        let running = Running { tally: tally.as_deref(), ..running };
+        let result = guarded(|| self.with_running(running).run_plan(plan));
+        self.session.frame.live.withdraw();
+        result
+    }
+
     /// Runs a plan whose changes may be logged as the statement's text.
     fn run_logged(&mut self, plan: &Plan) -> SqlResult<Outcome> {
         let mut text = None;
@@ -261,14 +288,15 @@ impl Execution<'_> {
         let session = &*self.session;
         let runtime = Runtime::new(instance, session, control, plan)?;
         let runtime = runtime.row_by_row(dml::reads_row_by_row(plan)).with_bulk(running.bulk);
+        let runtime = runtime.with_tally(running.tally);
         let mut eval =
             EvalContext::new(session.type_context(), session, session.values.statement_start.get());
         eval.subqueries = &runtime;
         eval.set_parameters(running.values.iter().map(|(v, _)| v.clone()));
         plan.conditions.iter().for_each(|condition| eval.push(condition.clone()));
         session.begin_random(&eval);
-        bump(&session.core.counters.feature_window_functions, plan.windowed_blocks);
-        let env = Env { rt: &runtime, eval: &eval };
+        bump(&session.core.counters.feature_window_functions, plan.sizes.windowed_blocks);
+        let env = Env { rt: &runtime, eval: &eval, cell: None };
         let sink = PlanSink { sink: *sink, is_kept: running.prepared.is_some() };
         let result = match (dml::changes_rows(plan), &plan.into) {
             (true, _) => dml::run(env, plan, sink),

@@ -31,6 +31,8 @@ use crate::run::subquery_cache::SubqueryCache;
 use crate::state::around::{Around, Triggers};
 use crate::state::bulk::BulkRows;
 use crate::state::control::Control;
+use crate::state::session::bump;
+use crate::state::tally::{Tally, WorkCell};
 use crate::{Instance, Session};
 
 /// Rows kept in memory for several readers.
@@ -81,6 +83,8 @@ pub(crate) struct Runtime<'a> {
     pub(crate) row_by_row: bool,
     /// Rows of parameters, for an INSERT in bulk.
     pub(crate) bulk: Option<BulkRows<'a>>,
+    /// Counts of the operators.
+    pub(crate) tally: Option<&'a Tally>,
 }
 
 impl<'a> Runtime<'a> {
@@ -116,6 +120,7 @@ impl<'a> Runtime<'a> {
             examined: Examined::default(),
             row_by_row: false,
             bulk: None,
+            tally: None,
         })
     }
 
@@ -127,6 +132,11 @@ impl<'a> Runtime<'a> {
     /// The same runtime for rows of parameters.
     pub(crate) fn with_bulk(self, bulk: Option<BulkRows<'a>>) -> Self {
         Self { bulk, ..self }
+    }
+
+    /// The same runtime with counts of its operators.
+    pub(crate) fn with_tally(self, tally: Option<&'a Tally>) -> Self {
+        Self { tally, ..self }
     }
 
     /// Drops cached results, because the parameters they depend on have changed.
@@ -150,9 +160,20 @@ impl<'a> Runtime<'a> {
 pub(crate) struct Env<'r> {
     pub(crate) rt: &'r Runtime<'r>,
     pub(crate) eval: &'r EvalContext<'r>,
+    /// Counts of the operator that has this context, if anything is counted.
+    pub(crate) cell: Option<&'r WorkCell>,
 }
 
 impl<'r> Env<'r> {
+    /// Counts rows read from a table.
+    #[inline]
+    pub(crate) fn count_read(&self, rows: usize) {
+        bump(&self.counters().rows_read, rows as u64);
+        if let Some(cell) = self.cell {
+            cell.read(rows);
+        }
+    }
+
     /// Counters of the session.
     pub(crate) fn counters(&self) -> &'r crate::state::session::Counters {
         &self.rt.session.core.counters

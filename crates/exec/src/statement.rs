@@ -9,7 +9,7 @@ mod logged;
 mod names_tables;
 mod prepare;
 pub(crate) mod prepared;
-mod read_only;
+pub(crate) mod read_only;
 pub(crate) mod set;
 mod transaction;
 mod xa;
@@ -224,7 +224,7 @@ impl Execution<'_> {
             self.with_sink(&mut NullSink).run_plan(&plan)?;
             return Ok(Outcome::ok());
         }
-        self.run_plan(&plan)
+        self.run_live(&plan)
     }
 }
 

@@ -4,16 +4,22 @@
 
 mod aliases;
 mod arrange;
+mod blocks;
 mod constants;
+mod joins;
 mod json;
+mod json_text;
+mod keys;
 mod known;
 mod merged;
 mod names;
 mod rows;
 mod text;
 mod tree;
+mod work;
 
-pub use json::json;
-pub use rows::{ExactRows, ExplainRow, PartNames, rows};
+pub use json::{Times, json};
+pub use rows::{ExactRows, ExplainRow, Facts, PartNames, WorkOf, rows};
 pub use text::{ConstantTable, Known, query_text};
 pub use tree::tree;
+pub use work::{JoinRun, Run, SortShown, Work};

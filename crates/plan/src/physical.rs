@@ -83,8 +83,8 @@ pub struct Plan {
     pub foreign: ForeignTables,
     /// Warnings about the statement's text, repeated at each execution.
     pub conditions: Vec<selkie_types::Condition>,
-    /// Number of query blocks with window functions, for a status counter.
-    pub windowed_blocks: u64,
+    /// Numbers of its parts.
+    pub sizes: Sizes,
     /// Things that it uses beside literals and rows.
     pub uses: crate::safety::Uses,
     /// Triggers, and columns that only the binary log has.
@@ -96,6 +96,16 @@ impl Plan {
     pub fn calls_functions(&self) -> bool {
         self.uses.has(crate::safety::Uses::STORED_FUNCTION)
     }
+}
+
+/// Numbers of parts of a plan.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sizes {
+    /// Nodes whose work is counted while it runs. 0 if it reads one row by its key, or no table: so
+    /// little work that counting would be felt.
+    pub counted: u32,
+    /// Query blocks with window functions, for a status counter.
+    pub windowed_blocks: u64,
 }
 
 /// Things that changes of rows bring with them.

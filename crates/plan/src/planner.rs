@@ -21,7 +21,7 @@ pub use self::rows::{RowsChange, RowsPlan, rows_plan};
 use crate::bind::{Binder, HandlerRead, HandlerSyntax, Named, Names, Query};
 use crate::build::{Builder, Built, CommonEstimate, Goal, SubplanCost, tell_scans};
 use crate::logical::{ColumnId, ColumnSet, Columns, Logical, SubqueryState};
-use crate::physical::{CommonTable, Operator, OwnValue, Plan, PlanNode, SubPlan};
+use crate::physical::{CommonTable, Operator, OwnValue, Plan, PlanNode, Sizes, SubPlan};
 use crate::rewrite::{Unnest, merge_projections, push_conditions, unnest};
 use crate::settings::{Environment, Settings, StatisticsSource};
 
@@ -570,7 +570,7 @@ impl Done {
             rows_examined: self.draft.rows_examined,
             foreign: Default::default(),
             conditions: self.draft.conditions,
-            windowed_blocks: self.draft.windowed_blocks,
+            sizes: Sizes { windowed_blocks: self.draft.windowed_blocks, counted: 0 },
             uses: self.draft.uses,
             changes: Default::default(),
         }

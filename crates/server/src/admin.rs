@@ -4,6 +4,7 @@
 
 mod accounts;
 mod answer;
+mod explained;
 mod flush;
 mod grants;
 mod kill;
@@ -14,6 +15,7 @@ mod show;
 mod statement;
 
 pub(crate) use answer::{Answer, Notes, text as answer_text};
+pub(crate) use explained::explained;
 pub(crate) use grants::{check_may_grant, check_may_grant_columns, routine_changed};
 pub(crate) use set::{
     Checked, Target, check_item, check_item_inside_function, linked_to, parsed, set_item,

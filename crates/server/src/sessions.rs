@@ -10,7 +10,7 @@ use std::time::SystemTime;
 
 use parking_lot::{Mutex, RwLock};
 use selkie_engine::{Moment, WaitKind, noted_wait};
-use selkie_exec::{KillFlag, Killed};
+use selkie_exec::{KillFlag, Killed, LivePlans};
 
 use crate::net::Closer;
 use crate::status::{Counters, SharedCounters, Totals};
@@ -39,6 +39,8 @@ pub struct SessionHandle {
     pub host: String,
     /// Whether a kill was requested, and of which kind.
     pub kill: KillFlag,
+    /// Plans that it runs.
+    pub live: LivePlans,
     /// Status counters of the session.
     pub counters: Counters,
     /// Time it connected.
@@ -94,6 +96,7 @@ impl SessionHandle {
             id,
             host,
             kill: KillFlag::default(),
+            live: LivePlans::default(),
             counters: Counters::default(),
             connected: SystemTime::now(),
             closer,

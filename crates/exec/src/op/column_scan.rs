@@ -79,7 +79,7 @@ impl Operator for ColumnScan<'_> {
                 Piece::Rows(set) => set.count(),
             };
             let counters = self.env.counters();
-            bump(&counters.rows_read, rows as u64);
+            self.env.count_read(rows);
             bump(&counters.handler_read_rnd_next, rows as u64);
             examine(self.env, rows)?;
             self.env.eval.set_row(self.seen + 1);

@@ -172,7 +172,7 @@ impl Operator for GroupScan<'_> {
                 self.batch_groups = (self.batch_groups * 4).min(BATCH_ROWS / 2);
             }
             let set = &self.buffers.set;
-            bump(&self.env.counters().rows_read, set.count() as u64);
+            self.env.count_read(set.count());
             examine(self.env, set.count())?;
             if let Some((batch, _)) = self.decoder.decode(self.env.eval, set)? {
                 return Ok(Some(batch));

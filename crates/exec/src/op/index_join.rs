@@ -80,6 +80,9 @@ impl<'r> IndexJoin<'r> {
             lookup.keys.iter().map(|e| e.eval(self.env.eval, &left)).collect();
         let columns = columns?;
         self.env.eval.conditions.borrow_mut().forget_since(mark);
+        if let Some(cell) = self.env.cell {
+            cell.looked_up(left.rows());
+        }
         let mut keys = Vec::with_capacity(left.rows());
         for row in 0..left.rows() {
             let values = columns.iter().zip(&lookup.null_safe);
@@ -111,7 +114,7 @@ impl<'r> IndexJoin<'r> {
             .lookup(self.open.trx, control, &self.scan, &keys, &mut self.set)
             .map_err(|e| from_engine(e, &self.plan.lookup.table.def))?;
         bump(&self.env.counters().handler_read_key, keys.len() as u64);
-        bump(&self.env.counters().rows_read, self.set.found_by.len() as u64);
+        self.env.count_read(self.set.found_by.len());
         // Each key counts as one row, as does each row found in a non-unique index.
         let more = if self.plan.lookup.unique { 0 } else { self.set.found_by.len() };
         examine(self.env, keys.len() + more)?;

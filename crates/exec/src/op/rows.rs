@@ -74,7 +74,12 @@ impl RowBuffer {
 
     /// Rows to gather at once, so that the output is small beside the kept rows.
     pub(crate) fn at_once(&self, most: usize) -> usize {
-        at_once(self.columns.iter().map(|c| c.memory()).sum(), self.rows, most)
+        at_once(self.memory(), self.rows, most)
+    }
+
+    /// Memory of all columns in bytes.
+    pub(crate) fn memory(&self) -> usize {
+        self.columns.iter().map(|c| c.memory()).sum()
     }
 
     /// Memory of a column in bytes.

@@ -125,6 +125,10 @@ impl Sort<'_> {
         }
         let counters = self.env.counters();
         bump(&counters.sort_rows, rows.len() as u64);
+        if let Some(cell) = self.env.cell {
+            cell.read(rows.len());
+            cell.kept(rows.memory());
+        }
         bump(&counters.sort_scan, 1);
         Ok(rows)
     }

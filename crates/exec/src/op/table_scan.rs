@@ -202,7 +202,7 @@ impl<'r> TableScan<'r> {
 
     fn count(&self, rows: usize) {
         let counters = self.env.counters();
-        bump(&counters.rows_read, rows as u64);
+        self.env.count_read(rows);
         let counter = match (self.scan.index, self.scan.reverse) {
             (None, _) => &counters.handler_read_rnd_next,
             (_, false) => &counters.handler_read_next,
@@ -374,7 +374,7 @@ impl Operator for KeyLookup<'_> {
                 .map_err(|e| from_engine(e, &self.plan.table.def))?;
             let counters = self.env.counters();
             bump(&counters.handler_read_key, keys.len() as u64);
-            bump(&counters.rows_read, set.count() as u64);
+            self.env.count_read(set.count());
             keys.clear();
             if let Some((batch, _)) = self.decoder.decode(self.env.eval, set)? {
                 return Ok(Some(batch));

@@ -94,6 +94,10 @@ impl Top<'_> {
         }
         bump(&self.env.counters().sort_rows, best.keys.len().min(self.wanted) as u64);
         bump(&self.env.counters().sort_scan, 1);
+        if let Some(cell) = self.env.cell {
+            cell.read(seen as usize);
+            cell.kept(best.rows.memory());
+        }
         let mut order = sorted(&best.keys)?;
         order.truncate(self.wanted);
         Ok(SortedRows { rows: best.rows, order, given: self.skip })

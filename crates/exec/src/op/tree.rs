@@ -5,14 +5,22 @@ use selkie_plan::physical::{Operator as Op, PlanNode};
 use selkie_types::{SqlResult, stack};
 
 use super::{
-    BoxOperator, aggregate, bulk, common, distinct, examined, hash_join, in_order, index_join,
-    json_table, limit, nested, project, recursive, series, set, sliced, sort, source, system,
-    table_scan, top, window,
+    BoxOperator, aggregate, bulk, common, counted, distinct, examined, hash_join, in_order,
+    index_join, json_table, limit, nested, project, recursive, series, set, sliced, sort, source,
+    system, table_scan, top, window,
 };
 use crate::run::Env;
 
 /// Opens the operator of a node. DML nodes are run by [`crate::dml`].
 pub(crate) fn open<'r>(env: Env<'r>, node: &'r PlanNode) -> SqlResult<BoxOperator<'r>> {
+    match env.rt.tally {
+        None => open_uncounted(env, node),
+        Some(tally) => counted::open(env, tally, node),
+    }
+}
+
+/// Opens an operator whose context already has its cell, if there is one.
+pub(super) fn open_uncounted<'r>(env: Env<'r>, node: &'r PlanNode) -> SqlResult<BoxOperator<'r>> {
     let operator = open_unchecked(env, node)?;
     if cfg!(debug_assertions) && !node.in_order.is_empty() {
         return Ok(Box::new(in_order::InOrder::new(env, operator, &node.in_order)));

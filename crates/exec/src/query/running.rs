@@ -5,6 +5,7 @@ use selkie_types::{SqlType, Value};
 
 use crate::state::bulk::BulkRows;
 use crate::state::prepared::Prepared;
+use crate::state::tally::Tally;
 use crate::state::terms::Terms;
 
 /// Meaning of the placeholders in the text of a statement alone.
@@ -35,6 +36,8 @@ pub(crate) struct Running<'a> {
     pub(crate) fill: Fill,
     /// Rows of parameters, for an INSERT; `values` have their types.
     pub(crate) bulk: Option<BulkRows<'a>>,
+    /// Counts of its plan's operators, if they are counted.
+    pub(crate) tally: Option<&'a Tally>,
 }
 
 impl<'a> Running<'a> {
@@ -48,6 +51,7 @@ impl<'a> Running<'a> {
             terms: None,
             fill: Fill::Literals,
             bulk: None,
+            tally: None,
         }
     }
 

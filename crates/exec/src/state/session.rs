@@ -43,6 +43,7 @@ pub use crate::state::files::FilePlaces;
 use crate::state::gate::{Closing, Gate, Passage};
 use crate::state::handlers::Handlers;
 use crate::state::kill::KillFlag;
+use crate::state::live::LivePlans;
 use crate::state::metadata::{LockTicket, MetadataLocks};
 use crate::state::prepared::Named;
 use crate::state::transaction::Transaction;
@@ -139,6 +140,7 @@ impl Session {
         let frame = StatementFrame {
             hooks,
             kill: KillFlag::default(),
+            live: LivePlans::default(),
             account,
             acting_as: None,
             schema: None,

@@ -27,7 +27,7 @@ pub(super) fn check(session: &Session, statement: &Statement) -> SqlResult<()> {
 }
 
 /// Fails for a query that exclusively locks rows of shared tables.
-pub(super) fn check_locking(
+pub(crate) fn check_locking(
     session: &Session,
     statement: &Statement,
     plan: &Plan,

@@ -65,7 +65,7 @@ pub(super) fn names(plan: &Plan, node: &PlanNode) -> Vec<String> {
     }
 }
 
-fn table_column(alias: &str, table: &selkie_catalog::TableInfo, at: usize) -> String {
+pub(super) fn table_column(alias: &str, table: &selkie_catalog::TableInfo, at: usize) -> String {
     format!("{alias}.{}", table.columns.get(at).map_or("?", |c| &c.name))
 }
 

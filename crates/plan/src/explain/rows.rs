@@ -3,10 +3,13 @@
 
 use selkie_catalog::TableInfo;
 
-use super::names::{names, show};
+use super::blocks::{Block, common_name, walked};
+use super::keys::{describe_range, describe_union, keeps_test, key_columns, key_length};
+use super::names::{names, show, show_all, table_column};
+use super::work::{JoinRun, Run, SortShown, Work};
 use crate::physical::{
-    Access, AggregateStrategy, IndexLookup, IndexRange, JoinKind, KeyRange, Limit, Operator,
-    PartsRead, Plan, PlanNode, TableScan,
+    Access, AggregateStrategy, IndexJoin, Limit, Operator, PartsRead, Plan, PlanNode, SortKey,
+    TableScan,
 };
 use selkie_expr::{Expr, ExprKind};
 use selkie_types::{Value, stack};
@@ -36,6 +39,74 @@ pub struct ExplainRow {
     pub rows: Option<u64>,
     /// Remarks.
     pub extra: String,
+    /// Columns of the key that are used.
+    pub key_parts: Vec<Box<str>>,
+    /// Whether it is a union whose rows are kept nowhere; it has no line in the table.
+    pub passes_by: bool,
+    /// Details, most of which only the document has.
+    pub detail: Detail,
+}
+
+/// Details of a line beside the columns of the table.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Detail {
+    /// The conditions on its rows.
+    pub conditions: Conditions,
+    /// The change of rows of which it is the only table: `update` or `delete`.
+    pub change: Option<&'static str>,
+    /// The sort above it.
+    pub sort: Option<SortShown>,
+    /// Numbers of the execution, if there is one.
+    pub numbers: Numbers,
+}
+
+/// Conditions on the rows of a table.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Conditions {
+    /// Those on the table.
+    pub own: Option<String>,
+    /// Those of its join through a join buffer.
+    pub join: Option<String>,
+}
+
+/// Numbers of a table in an execution.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Numbers {
+    /// Its own.
+    pub run: Option<Run>,
+    /// Those of its join through a join buffer.
+    pub joined: Option<JoinRun>,
+}
+
+impl ExplainRow {
+    /// Percentage of the rows that the conditions are expected to leave.
+    pub fn filtered(&self) -> Option<f64> {
+        match self.rows {
+            None if self.select_type == "INSERT" => Some(100.0),
+            rows => rows.map(|rows| if rows == 0 { 0.0 } else { 100.0 }),
+        }
+    }
+
+    /// Percentage of the rows that its conditions left, those of its join included.
+    pub fn run_filtered(&self) -> Option<f64> {
+        if self.select_type == "INSERT" {
+            return self.detail.numbers.run.map(|_| 100.0);
+        }
+        let run = self.detail.numbers.run?;
+        let own = if run.sorted.is_some() { 100.0 } else { run.filtered? };
+        Some(self.detail.numbers.joined.map_or(own, |join| own * join.filtered / 100.0))
+    }
+
+    /// Kind of the join buffer before it.
+    pub(super) fn joined_by(&self) -> Option<&'static str> {
+        let kind = |kind: &&str| self.extra.contains(&format!("Using join buffer ({kind}"));
+        ["flat", "incremental"].into_iter().find(kind)
+    }
+
+    /// Whether it has a remark.
+    pub(super) fn has(&self, remark: &str) -> bool {
+        self.extra.split("; ").any(|own| own == remark)
+    }
 }
 
 /// Exact number of rows of a table; `None` if it would be a guess.
@@ -44,113 +115,77 @@ pub type ExactRows<'a> = &'a dyn Fn(&TableInfo) -> Option<u64>;
 /// Names of the partitions that a scan reads, which depend on values.
 pub type PartNames<'a> = &'a dyn Fn(&TableInfo, &PartsRead) -> Option<String>;
 
-/// The rows of EXPLAIN for a plan. `read`: scans of constant tables, whose only row was already
-/// read.
-pub fn rows(
-    plan: &Plan,
-    exact: ExactRows<'_>,
-    read: &[&TableScan],
-    parts: PartNames<'_>,
-) -> Vec<ExplainRow> {
-    let above = Above::default();
-    let mut walk = Walk { plan, exact, read, parts, rows: Vec::new(), next: 1, above };
-    let alone = !plan.subplans.iter().any(|s| !matches!(s.root.operator, Operator::Empty))
-        && !has_block(&plan.root);
-    let ty = if alone { "SIMPLE" } else { "PRIMARY" };
-    walk.block(&plan.root, ty);
-    for subplan in &plan.subplans {
-        if !matches!(subplan.root.operator, Operator::Empty) {
-            let ty = if subplan.slots.is_empty() { "SUBQUERY" } else { "DEPENDENT SUBQUERY" };
-            walk.block(&subplan.root, ty);
-        }
-    }
-    for common in &plan.common_tables {
-        if !matches!(common.plan.operator, Operator::Empty) {
-            walk.block(&common.plan, "DERIVED");
-        }
-    }
-    walk.rows
+/// Work of the operator with a number; `None` if it is not counted.
+pub type WorkOf<'a> = &'a dyn Fn(u32) -> Option<Work>;
+
+/// Facts beside the plan.
+#[derive(Clone, Copy)]
+pub struct Facts<'a> {
+    /// Row counts of tables.
+    pub exact: ExactRows<'a>,
+    /// Scans of constant tables, whose only row was already read.
+    pub read: &'a [&'a TableScan],
+    /// Names of partitions.
+    pub parts: PartNames<'a>,
+    /// Work of an execution, if there is one.
+    pub work: Option<WorkOf<'a>>,
+    /// Reason why the outermost block has no rows, if rows that were read tell so.
+    pub nothing: Option<&'static str>,
 }
 
-/// Whether a plan has a set operation, and so several query blocks.
-fn has_block(node: &PlanNode) -> bool {
-    let mut found = false;
-    node.visit(&mut |n| found |= matches!(n.operator, Operator::SetOperation(_)));
-    found
+/// The rows of EXPLAIN for a plan.
+pub fn rows(plan: &Plan, facts: &Facts<'_>) -> Vec<ExplainRow> {
+    let mut rows = walked(plan, facts).0;
+    rows.retain(|row| !row.passes_by);
+    rows
 }
 
-struct Walk<'a> {
-    plan: &'a Plan,
-    exact: ExactRows<'a>,
-    read: &'a [&'a TableScan],
-    parts: PartNames<'a>,
-    rows: Vec<ExplainRow>,
-    next: u64,
-    above: Above,
+/// A walk over a plan, which makes the rows.
+pub(super) struct Walk<'a> {
+    pub(super) plan: &'a Plan,
+    pub(super) facts: &'a Facts<'a>,
+    pub(super) rows: Vec<ExplainRow>,
+    pub(super) blocks: Vec<Block>,
+    pub(super) next: u64,
+    pub(super) above: Above,
 }
 
 /// Information from the operators above for the next table.
 #[derive(Default)]
-struct Above {
+pub(super) struct Above {
     /// Remarks for the first table below.
-    remarks: Vec<&'static str>,
+    pub(super) remarks: Vec<&'static str>,
     /// Whether the table is joined through a join buffer.
-    buffered: bool,
+    pub(super) buffered: bool,
     /// Whether join conditions are tested on its rows.
-    tested: bool,
+    pub(super) tested: bool,
     /// Whether it is the inner side of an outer join.
-    outer: bool,
+    pub(super) outer: bool,
     /// Number of rows after which no more are requested.
-    most: Option<u64>,
+    pub(super) most: Option<u64>,
+    /// Work of a filter directly above, in an execution.
+    pub(super) passed: Option<Work>,
+    /// Conditions of that filter.
+    pub(super) conditions: Option<String>,
+    /// The sort above.
+    pub(super) sort: Option<SortShown>,
 }
 
 impl Walk<'_> {
-    fn block(&mut self, node: &PlanNode, ty: &'static str) {
-        stack::ensure();
-        let id = self.next;
-        self.next += 1;
-        self.above = Above::default();
-        let first = self.rows.len();
-        self.node(node, id, ty);
-        // Tables with one row are read before all others.
-        let own = self.rows[first..].iter().take_while(|row| row.id == Some(id)).count();
-        self.rows[first..first + own].sort_by_key(|row| match row.access {
-            Some("system") => 0,
-            Some("const") => 1,
-            _ => 2,
-        });
-        if self.rows.len() == first {
-            let extra = match &node.operator {
-                Operator::Empty => "Impossible WHERE",
-                _ => "No tables used",
-            };
-            let extra = extra.into();
-            self.rows.push(ExplainRow {
-                id: Some(id),
-                select_type: ty,
-                extra,
-                ..Default::default()
-            });
-        }
-    }
-
-    fn node(&mut self, node: &PlanNode, id: u64, ty: &'static str) {
+    pub(super) fn node(&mut self, node: &PlanNode, id: u64, ty: &'static str) {
         stack::ensure();
         match &node.operator {
-            Operator::TableScan(scan) => self.scan(scan, id, ty),
+            Operator::TableScan(scan) => {
+                let run = self.run(node);
+                self.scan(scan, run, id, ty);
+            }
             Operator::SystemTableScan(scan) => {
-                let mut row = self.row(id, ty, &scan.alias);
-                row.access = Some("ALL");
-                row.extra = join_remarks(&mut self.above.remarks, !scan.filter.is_empty(), &[]);
-                self.rows.push(row);
+                let (name, tested) = (scan.alias.to_string(), !scan.filter.is_empty());
+                self.computed(node, (&name, None, tested), id, ty);
             }
             Operator::CommonTableScan(at) | Operator::WorkTableScan(at) => {
-                let name = self.plan.common_tables.get(*at).map_or("", |c| &c.name).to_owned();
-                let mut row = self.row(id, ty, &name);
-                row.access = Some("ALL");
-                row.rows = Some(count(node.rows));
-                row.extra = join_remarks(&mut self.above.remarks, false, &[]);
-                self.rows.push(row);
+                let (name, rows) = (common_name(*at), Some(count(node.rows)));
+                self.computed(node, (&name, rows, false), id, ty);
             }
             Operator::JsonTable(join) => {
                 if !matches!(join.input.operator, Operator::OneRow) {
@@ -159,84 +194,160 @@ impl Walk<'_> {
                 let mut row = self.row(id, ty, &join.table.alias);
                 row.access = Some("ALL");
                 row.rows = Some(40);
+                row.detail.numbers.run = self.run(node);
                 let extra = ["Table function: json_table"];
                 row.extra = join_remarks(&mut self.above.remarks, !join.on.is_empty(), &extra);
-                self.rows.push(row);
+                self.push(row);
             }
-            Operator::IndexJoin(join) => {
-                self.above.most = None;
-                self.node(&join.left, id, ty);
-                let outer = names(self.plan, &join.left);
-                let keys = join.lookup.keys.iter().map(|k| match k.is_constant() {
-                    true => "const".into(),
-                    false => self.reference(&show(k, &outer)),
-                });
-                let keys: Vec<String> = keys.collect();
-                let (table, index) = (&join.lookup.table, join.lookup.index);
-                let filtered = !join.lookup.filter.is_empty()
-                    || !join.residual.is_empty()
-                    || keeps_test(table, index, &join.lookup.keys);
-                self.lookup(&join.lookup, keys, filtered, join.kind, id, ty);
-            }
+            Operator::IndexJoin(join) => self.index_join(node, join, id, ty),
             Operator::HashJoin(join) => {
-                self.buffered_join(&join.left, &join.right, (join.kind, true), id, ty);
+                self.buffered_join(node, (&join.left, &join.right), (join.kind, true), id, ty);
             }
             Operator::NestedLoopJoin(join) => {
                 let tested = !join.conditions.is_empty();
-                self.buffered_join(&join.left, &join.right, (join.kind, tested), id, ty);
+                self.buffered_join(node, (&join.left, &join.right), (join.kind, tested), id, ty);
             }
-            Operator::SetOperation(set) => self.set(&set.inputs, id, ty),
+            Operator::SetOperation(set) => self.set(node, set, id, ty),
             Operator::Limit(limit) => {
                 self.above.most = rows_wanted(limit);
                 self.node(&limit.input, id, ty);
             }
             Operator::Filter { input, conditions } => {
                 self.above.tested |= tests_ranks(conditions, input);
+                self.above.passed = self.work(node);
+                let text = show_all(conditions, &names(self.plan, input), " and ");
+                self.above.conditions = Some(text);
                 self.node(input, id, ty);
             }
             Operator::Project { input, .. } => self.node(input, id, ty),
             other => {
-                self.above.most = None;
+                (self.above.most, self.above.passed, self.above.conditions) = (None, None, None);
+                self.above.sort = self.sort_of(node).or(self.above.sort.take());
                 self.above.remarks.extend(remarks_of(other));
+                self.above.remarks.extend(sorts_groups(other).then_some("Using temporary"));
                 self.above.remarks.extend(sorts_by_rank(other).then_some(SORTS_BY_RANK));
                 node.inputs().into_iter().for_each(|input| self.node(input, id, ty));
             }
         }
     }
 
-    fn set(&mut self, inputs: &[PlanNode], id: u64, ty: &'static str) {
-        let remarks = std::mem::take(&mut self.above.remarks);
-        let mut numbers = vec![id.to_string()];
-        for (at, input) in blocks_of(inputs).into_iter().enumerate() {
-            if at == 0 {
-                self.node(input, id, ty);
-            } else {
-                numbers.push(self.next.to_string());
-                self.block(input, "UNION");
-            }
+    /// A table that is computed: its name, its rows, and whether it tests them itself.
+    fn computed(
+        &mut self,
+        node: &PlanNode,
+        (name, rows, tested): (&str, Option<u64>, bool),
+        id: u64,
+        ty: &'static str,
+    ) {
+        let mut row = self.row(id, ty, name);
+        (row.access, row.rows) = (Some("ALL"), rows);
+        row.detail.numbers.run = self.run(node);
+        row.detail.conditions.own = self.above.conditions.take();
+        let tested = tested || rows.is_some() && row.detail.conditions.own.is_some();
+        row.extra = join_remarks(&mut self.above.remarks, tested, &[]);
+        self.push(row);
+    }
+
+    /// A table in which rows of others are looked up.
+    fn index_join(&mut self, node: &PlanNode, join: &IndexJoin, id: u64, ty: &'static str) {
+        self.above.most = None;
+        let run = self.lookup_run(node, &join.left);
+        let conditions = self.lookup_conditions(join);
+        self.node(&join.left, id, ty);
+        let outer = names(self.plan, &join.left);
+        let rejects_null = self.rejects_null(join, &outer, id);
+        let keys = join.lookup.keys.iter().map(|k| match k.is_constant() {
+            true => "const".into(),
+            false => self.reference(&show(k, &outer)),
+        });
+        let keys: Vec<String> = keys.collect();
+        let (table, index) = (&join.lookup.table, join.lookup.index);
+        let filtered = !join.lookup.filter.is_empty()
+            || !join.residual.is_empty()
+            || rejects_null
+            || keeps_test(table, index, &join.lookup.keys);
+        let mut row = self.lookup(&join.lookup, keys, filtered, join.kind, id, ty);
+        (row.detail.numbers.run, row.detail.conditions.own) = (run, conditions);
+        self.push(row);
+    }
+
+    /// Work of an operator, in an execution.
+    pub(super) fn work(&self, node: &PlanNode) -> Option<Work> {
+        self.facts.work.map(|work| work(node.number).unwrap_or_default())
+    }
+
+    /// Numbers of an operator that reads a table.
+    fn run(&mut self, node: &PlanNode) -> Option<Run> {
+        let mut work = self.work(node)?;
+        if !matches!(node.operator, Operator::TableScan(_)) {
+            work.read = work.given;
         }
-        let mut row = ExplainRow { select_type: "UNION RESULT", ..Default::default() };
-        row.table = Some(format!("<union{}>", numbers.join(",")));
-        row.access = Some("ALL");
-        row.extra = remarks.join("; ");
+        Some(self.passed(work))
+    }
+
+    /// The numbers of a table, with those of the filter above.
+    pub(super) fn passed(&mut self, work: Work) -> Run {
+        let Some(above) = self.above.passed.take() else { return Run::of(work, work.given) };
+        let mut run = Run::of(work, above.given);
+        run.other_nanos = above.nanos.saturating_sub(work.nanos);
+        run
+    }
+
+    /// The sort that an operator is.
+    fn sort_of(&self, node: &PlanNode) -> Option<SortShown> {
+        let (input, keys, limit) = match &node.operator {
+            Operator::Sort(sort) => (&*sort.input, &sort.keys, None),
+            Operator::TopN(top) => {
+                let limit = Some(&top.limit);
+                (&top.input, &top.keys, limit)
+            }
+            _ => return None,
+        };
+        let names = names(self.plan, input);
+        let key = |key: &SortKey| {
+            let order = if key.descending { " desc" } else { "" };
+            format!("{}{order}", show(&key.expr, &names))
+        };
+        let key = keys.iter().map(key).collect::<Vec<_>>().join(", ");
+        let queue = limit.is_some();
+        let limit = limit.and_then(number);
+        Some(SortShown { key, work: self.work(node), limit, queue, direct: is_table(input) })
+    }
+
+    /// Adds the row of a table with what is above it.
+    fn push(&mut self, mut row: ExplainRow) {
+        if let Some(sort) = self.above.sort.take_if(|_| row.extra.contains("Using filesort")) {
+            if let (true, Some(work), Some(run)) =
+                (sort.direct, sort.work, &mut row.detail.numbers.run)
+                && run.loops > 0
+            {
+                // Compat: the rows that are read are those of the sorted file.
+                run.sorted = Some(work.given as f64 / work.loops.max(1) as f64);
+            }
+            row.detail.sort = Some(sort);
+        }
         self.rows.push(row);
     }
 
-    fn row(&mut self, id: u64, select_type: &'static str, table: &str) -> ExplainRow {
+    pub(super) fn row(&mut self, id: u64, select_type: &'static str, table: &str) -> ExplainRow {
         ExplainRow { id: Some(id), select_type, table: Some(table.into()), ..Default::default() }
     }
 
-    fn scan(&mut self, scan: &TableScan, id: u64, ty: &'static str) {
+    fn scan(&mut self, scan: &TableScan, run: Option<Run>, id: u64, ty: &'static str) {
         let mut row = self.row(id, ty, &scan.alias);
+        row.detail.change = self.change();
+        row.detail.numbers.run = run.map(|_| Run::default());
         row.possible_keys = list(&scan.possible_keys);
-        row.partitions = scan.parts.as_ref().and_then(|parts| (self.parts)(&scan.table, parts));
+        row.partitions =
+            scan.parts.as_ref().and_then(|parts| (self.facts.parts)(&scan.table, parts));
         if let Some(rows) = self.single_row(scan) {
             row.access = Some("system");
             row.rows = Some(rows);
             row.extra = if rows == 0 { "Const row not found".into() } else { String::new() };
-            self.rows.push(row);
+            self.push(row);
             return;
         }
+        row.detail.conditions.own = self.scan_conditions(scan);
         row.rows = Some(count(scan.examined));
         row.access = Some("ALL");
         let most = self.above.most.take();
@@ -266,14 +377,7 @@ impl Walk<'_> {
             });
         }
         let tested = std::mem::take(&mut self.above.tested) && !read;
-        let looked_up = matches!(row.access, Some("ref" | "const"));
-        let kept = match &scan.access {
-            Access::Index(range) if looked_up => range
-                .ranges
-                .iter()
-                .any(|values| keeps_test(&scan.table, range.index, &values.equal)),
-            _ => false,
-        };
+        let kept = self.keeps_scan_test(scan, row.access);
         let searches = matches!(scan.access, Access::Text(_));
         if !searches {
             self.above.remarks.retain(|remark| *remark != SORTS_BY_RANK);
@@ -285,7 +389,52 @@ impl Walk<'_> {
         if let Some(union) = union {
             row.extra = format!("{union}; {}", row.extra);
         }
-        self.rows.push(row);
+        let looked_up = row.access == Some("const") && !self.follows_outer(scan);
+        if !looked_up || row.detail.change.is_some() {
+            row.detail.numbers.run = run;
+        }
+        if row.detail.change.is_some() {
+            say_changed(&mut row, &scan.table);
+        }
+        self.push(row);
+    }
+
+    /// Whether the key of a scan depends on the rows of an outer block.
+    fn follows_outer(&self, scan: &TableScan) -> bool {
+        let Access::Index(range) = &scan.access else { return false };
+        let of_outer =
+            |e: &Expr| matches!(e.kind, ExprKind::Parameter(slot) if slot >= self.plan.parameters);
+        let mut keys = range.ranges.iter().flat_map(|range| &range.equal);
+        keys.any(|key| key.any(&mut |e| of_outer(e)))
+    }
+
+    /// Conditions on the rows of a scan.
+    fn scan_conditions(&mut self, scan: &TableScan) -> Option<String> {
+        let column = |at: &usize| table_column(&scan.alias, &scan.table, *at);
+        let columns: Vec<String> = scan.columns.iter().map(column).collect();
+        let own = (!scan.filter.is_empty()).then(|| show_all(&scan.filter, &columns, " and "));
+        let all: Vec<String> = own.into_iter().chain(self.above.conditions.take()).collect();
+        (!all.is_empty()).then(|| all.join(" and "))
+    }
+
+    /// Whether rows found by the key of a scan are tested again.
+    fn keeps_scan_test(&self, scan: &TableScan, access: Option<&str>) -> bool {
+        match &scan.access {
+            Access::Index(range) if matches!(access, Some("ref" | "const")) => {
+                let mut ranges = range.ranges.iter();
+                ranges.any(|values| keeps_test(&scan.table, range.index, &values.equal))
+            }
+            _ => false,
+        }
+    }
+
+    /// The change whose only table is read.
+    fn change(&self) -> Option<&'static str> {
+        match &self.plan.root.operator {
+            Operator::Update(update) if is_table(&update.source) => Some("update"),
+            Operator::Delete(delete) if is_table(&delete.source) => Some("delete"),
+            _ => None,
+        }
     }
 
     /// Compat: one row is expected, whatever the search finds.
@@ -349,7 +498,7 @@ impl Walk<'_> {
         let passed = scan.filter.is_empty() || self.is_read(scan);
         let plain = is_query && whole && passed;
         let most = u64::from(!std::mem::take(&mut self.above.outer));
-        let rows = plain.then(|| (self.exact)(&scan.table)).flatten().filter(|n| *n <= most);
+        let rows = plain.then(|| (self.facts.exact)(&scan.table)).flatten().filter(|n| *n <= most);
         if rows.is_some() {
             (self.above.buffered, self.above.tested) = (false, false);
         }
@@ -358,76 +507,44 @@ impl Walk<'_> {
 
     /// Whether the row of a scan was already read.
     fn is_read(&self, scan: &TableScan) -> bool {
-        self.read.iter().any(|read| std::ptr::eq(*read, scan))
-    }
-
-    /// A join that keeps one side in memory. Compat: MariaDB keeps the first table; an inner join
-    /// here keeps its right side, so that side is shown first.
-    fn buffered_join(
-        &mut self,
-        left: &PlanNode,
-        right: &PlanNode,
-        (kind, tested): (JoinKind, bool),
-        id: u64,
-        ty: &'static str,
-    ) {
-        self.above.most = None;
-        let inner = kind == JoinKind::Inner;
-        let (first, second) = if inner { (right, left) } else { (left, right) };
-        let start = self.rows.len();
-        self.node(first, id, ty);
-        self.joined_to(start);
-        self.above.tested = tested;
-        self.above.outer = !inner;
-        let middle = self.rows.len();
-        self.node(second, id, ty);
-        // A condition tested on a known row is in effect tested on the other tables.
-        if tested && self.rows[middle..].iter().all(is_known) {
-            let others = self.rows[start..middle].iter_mut().rev();
-            if let Some(row) = others.into_iter().find(|row| !is_known(row)) {
-                say_tested(row);
-            }
-        }
-    }
-
-    /// Rows known from the start need no join buffer.
-    fn joined_to(&mut self, first: usize) {
-        self.above.buffered = !self.rows[first..].iter().all(is_known);
-    }
-
-    fn lookup(
-        &mut self,
-        lookup: &IndexLookup,
-        keys: Vec<String>,
-        filtered: bool,
-        kind: JoinKind,
-        id: u64,
-        ty: &'static str,
-    ) {
-        let index = &lookup.table.def.indexes[lookup.index];
-        let mut row = self.row(id, ty, &lookup.alias);
-        row.access = Some(if lookup.unique { "eq_ref" } else { "ref" });
-        row.partitions = lookup.parts.as_ref().and_then(|parts| (self.parts)(&lookup.table, parts));
-        row.possible_keys = list(&lookup.possible_keys);
-        row.key = Some(index.name.to_string());
-        row.key_len = Some(key_length(&lookup.table, lookup.index, keys.len()).to_string());
-        row.reference = Some(keys.join(","));
-        row.rows = Some(count(lookup.matches));
-        let mut extra = Vec::new();
-        if lookup.covering || lookup.entry_locks {
-            extra.push("Using index");
-        }
-        match kind {
-            JoinKind::Semi => extra.push("FirstMatch"),
-            JoinKind::Anti => extra.push("Not exists"),
-            _ => {}
-        }
-        row.extra = join_remarks(&mut self.above.remarks, filtered, &extra);
-        self.rows.push(row);
+        self.facts.read.iter().any(|read| std::ptr::eq(*read, scan))
     }
 }
 
-fn say_tested(row: &mut ExplainRow) {
+/// Compat: a change of one table has neither constants nor lookups, and an UPDATE of all rows reads
+/// the clustered key.
+fn say_changed(row: &mut ExplainRow, table: &TableInfo) {
+    if matches!(row.access, Some("const" | "ref")) {
+        row.access = Some("range");
+        row.reference = None;
+        say_tested(row);
+    }
+    let reads_all = row.detail.change == Some("update") && row.access == Some("ALL");
+    if let (true, true, Some(index)) = (reads_all, table.engine.keys.clustered, table.def.primary())
+    {
+        let parts = index.parts.len();
+        row.access = Some("index");
+        row.key = Some(index.name.to_string());
+        row.key_len = Some(key_length(table, 0, parts).to_string());
+        row.key_parts = key_columns(table, 0, parts);
+    }
+}
+
+/// Whether an operator is a table, with conditions or computed columns.
+fn is_table(node: &PlanNode) -> bool {
+    stack::ensure();
+    match &node.operator {
+        Operator::TableScan(_) | Operator::SystemTableScan(_) => true,
+        Operator::Filter { input, .. } | Operator::Project { input, .. } => is_table(input),
+        Operator::Sort(sort) => is_table(&sort.input),
+        Operator::TopN(top) => is_table(&top.input),
+        Operator::Limit(limit) => is_table(&limit.input),
+        Operator::Materialize(input) => is_table(input),
+        _ => false,
+    }
+}
+
+pub(super) fn say_tested(row: &mut ExplainRow) {
     if !row.extra.contains("Using where") {
         let rest = std::mem::take(&mut row.extra);
         let gap = if rest.is_empty() { "" } else { "; " };
@@ -435,48 +552,24 @@ fn say_tested(row: &mut ExplainRow) {
     }
 }
 
-/// Compat: whether rows found by a key are tested again. They are, unless each value is a column of
-/// the same type or a constant that is not a string.
-fn keeps_test(table: &TableInfo, index: usize, keys: &[Expr]) -> bool {
-    let parts = table.def.indexes[index].parts.iter();
-    parts.zip(keys).any(|(part, key)| {
-        let ty = &table.columns[part.column].ty;
-        match (key.as_column(), key.as_literal()) {
-            (Some(_), _) => key.ty != *ty,
-            (_, Some(value)) => ty.is_string() && !value.is_null(),
-            _ => true,
-        }
-    })
-}
-
 /// Whether the row of a table is known before others are read.
-fn is_known(row: &ExplainRow) -> bool {
+pub(super) fn is_known(row: &ExplainRow) -> bool {
     matches!(row.access, Some("system" | "const"))
 }
 
 /// Number of rows that a LIMIT reads from its input, if known.
 fn rows_wanted(limit: &Limit) -> Option<u64> {
-    let number = |e: &Expr| match e.as_literal() {
-        Some(Value::Int(n)) => u64::try_from(*n).ok(),
-        Some(Value::UInt(n)) => Some(*n),
-        _ => None,
-    };
     let offset = limit.offset.as_ref().map_or(Some(0), number)?;
     Some(number(limit.limit.as_ref()?)?.saturating_add(offset))
 }
 
-/// The query blocks of a UNION, including those of a UNION that is its first input.
-fn blocks_of(inputs: &[PlanNode]) -> Vec<&PlanNode> {
-    stack::ensure();
-    let (Some(first), rest) = (inputs.first(), inputs.get(1..).unwrap_or_default()) else {
-        return Vec::new();
-    };
-    let mut blocks = match &first.operator {
-        Operator::SetOperation(set) => blocks_of(&set.inputs),
-        _ => vec![first],
-    };
-    blocks.extend(rest);
-    blocks
+/// The value of a literal count.
+pub(super) fn number(expr: &Expr) -> Option<u64> {
+    match expr.as_literal() {
+        Some(Value::Int(n)) => u64::try_from(*n).ok(),
+        Some(Value::UInt(n)) => Some(*n),
+        _ => None,
+    }
 }
 
 fn remarks_of(operator: &Operator) -> Option<&'static str> {
@@ -488,6 +581,20 @@ fn remarks_of(operator: &Operator) -> Option<&'static str> {
         Operator::Distinct(_) | Operator::Window(_) => Some("Using temporary"),
         _ => None,
     }
+}
+
+/// Whether groups are sorted, which are kept for that.
+fn sorts_groups(operator: &Operator) -> bool {
+    let input = match operator {
+        Operator::Sort(sort) => &*sort.input,
+        Operator::TopN(top) => &top.input,
+        _ => return false,
+    };
+    let input = match &input.operator {
+        Operator::Project { input, .. } | Operator::Filter { input, .. } => input,
+        _ => input,
+    };
+    matches!(&input.operator, Operator::Aggregate(aggregate) if !aggregate.groups.is_empty())
 }
 
 /// Compat: ranks of a search that is also the access to its table are kept while they are sorted.
@@ -510,7 +617,11 @@ fn sorts_by_rank(operator: &Operator) -> bool {
 }
 
 /// The remarks, joined in MariaDB's order.
-fn join_remarks(above: &mut Vec<&'static str>, filtered: bool, own: &[&'static str]) -> String {
+pub(super) fn join_remarks(
+    above: &mut Vec<&'static str>,
+    filtered: bool,
+    own: &[&'static str],
+) -> String {
     let mut all: Vec<&str> = Vec::new();
     if filtered {
         all.push("Using where");
@@ -527,83 +638,11 @@ fn join_remarks(above: &mut Vec<&'static str>, filtered: bool, own: &[&'static s
     all.join("; ")
 }
 
-fn describe_range(row: &mut ExplainRow, scan: &TableScan, range: &IndexRange) {
-    let index = &scan.table.def.indexes[range.index];
-    row.key = Some(index.name.to_string());
-    let equal = range.ranges.iter().map(|r| r.equal.len()).max().unwrap_or(0);
-    let bounded = range.ranges.iter().any(KeyRange::is_bounded);
-    let most = index.parts.len() + scan.table.def.parts_behind(index).count();
-    let parts = (equal + usize::from(bounded)).min(most);
-    let used = if parts == 0 { index.parts.len() } else { parts };
-    if let Some(groups) = range.groups {
-        // Compat: the part whose ends are read is counted if its least value is needed.
-        let ends = usize::from(groups.first);
-        row.key_len = Some(key_length(&scan.table, range.index, groups.parts + ends).to_string());
-        row.access = Some("range");
-        row.possible_keys =
-            row.possible_keys.take().or_else(|| row.key.clone().filter(|_| parts > 0));
-        return;
-    }
-    row.key_len = Some(key_length(&scan.table, range.index, used).to_string());
-    row.access = Some(match (range.unique, range.ranges.len(), bounded) {
-        (true, ..) => "const",
-        _ if parts == 0 => "index",
-        (_, 1, false) => "ref",
-        _ => "range",
-    });
-    if !bounded && range.ranges.len() == 1 && parts > 0 {
-        row.reference = Some(vec!["const"; equal].join(","));
-    }
-    if row.possible_keys.is_none() && parts > 0 {
-        row.possible_keys = row.key.clone();
-    }
-}
-
-/// Describes an access through several indexes and returns its remark; `None` for other accesses.
-fn describe_union(row: &mut ExplainRow, scan: &TableScan) -> Option<String> {
-    let Access::Union(union) = &scan.access else { return None };
-    let (mut names, mut lengths, mut in_order) = (Vec::new(), Vec::new(), true);
-    for range in union {
-        let mut one = ExplainRow::default();
-        describe_range(&mut one, scan, range);
-        names.extend(one.key);
-        lengths.extend(one.key_len);
-        let parts = scan.table.def.indexes[range.index].parts.len();
-        in_order &=
-            one.access == Some("ref") && range.ranges.iter().all(|r| r.equal.len() >= parts);
-    }
-    row.access = Some("index_merge");
-    row.key = Some(names.join(","));
-    row.key_len = Some(lengths.join(","));
-    row.possible_keys = row.possible_keys.take().or_else(|| row.key.clone());
-    let kind = if in_order { "union" } else { "sort_union" };
-    Some(format!("Using {kind}({})", names.join(",")))
-}
-
-/// Number of bytes of the first `parts` parts of a key, as MariaDB counts them.
-fn key_length(table: &TableInfo, index: usize, parts: usize) -> usize {
-    let index = &table.def.indexes[index];
-    let part = |part: &selkie_engine::IndexPart| {
-        let column = &table.columns[part.column];
-        let ty = &column.ty;
-        let bytes = match ty.physical() {
-            selkie_types::Physical::Bytes if ty.fixed_binary().is_none() => {
-                let characters = part.prefix.unwrap_or(ty.length) as usize;
-                let variable = ty.kind != selkie_types::TypeKind::Char;
-                characters * ty.collation.charset().max_len() + if variable { 2 } else { 0 }
-            }
-            _ => ty.record_bytes(),
-        };
-        bytes + usize::from(column.nullable)
-    };
-    index.parts.iter().chain(table.def.parts_behind(index)).take(parts).map(part).sum()
-}
-
-fn count(rows: f64) -> u64 {
+pub(super) fn count(rows: f64) -> u64 {
     rows.round().max(1.0) as u64
 }
 
-fn list(names: &[Box<str>]) -> Option<String> {
+pub(super) fn list(names: &[Box<str>]) -> Option<String> {
     if names.is_empty() { None } else { Some(names.join(",")) }
 }
 

@@ -33,6 +33,8 @@ pub struct PlanNode {
     /// will do. The operator has this order by itself, so nothing is done for it, but it can be
     /// tested.
     pub in_order: Vec<SortKey>,
+    /// Its number in the plan, by which its work is counted: below [`super::Sizes::counted`].
+    pub number: u32,
 }
 
 /// Operator of a node.
@@ -194,7 +196,7 @@ impl Operator {
 impl PlanNode {
     /// A node whose rows may come in any order.
     pub fn new(operator: Operator, columns: Vec<ColumnType>, rows: f64, cost: f64) -> Self {
-        Self { operator, columns, rows, cost, in_order: Vec::new() }
+        Self { operator, columns, rows, cost, in_order: Vec::new(), number: 0 }
     }
 
     /// The direct inputs, left first.

@@ -12,7 +12,7 @@ use super::PlanContext;
 use super::dml::computed_columns;
 use super::foreign::{Changes, foreign_tables};
 use crate::bind::{Binder, Names};
-use crate::physical::{Operator, Plan, PlanNode, RowRules};
+use crate::physical::{Operator, Plan, PlanNode, RowRules, Sizes};
 
 /// Kind of change of whole rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -77,7 +77,7 @@ pub fn rows_plan(
         rows_examined: None,
         foreign: foreign_tables(vec![(Arc::clone(table), changes)], context)?,
         conditions: Vec::new(),
-        windowed_blocks: 0,
+        sizes: Sizes::default(),
         uses: Default::default(),
         changes: Default::default(),
     };

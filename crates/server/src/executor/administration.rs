@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use selkie_catalog::TableInfo;
 use selkie_exec::session::{BinlogFormat, NewValue, Session};
-use selkie_exec::{Instance, Killed, Outcome, ResultSink, execute_statement};
+use selkie_exec::{Instance, Killed, Outcome, ResultSink, execute_statement, show_live};
 use selkie_plan::physical::OutputColumn;
 use selkie_sql::ast::{
     EngineReport, Expr, Grant, Granted, Ident, PrivilegeKind, PrivilegeLevel, Query, QueryBody,
@@ -266,6 +266,9 @@ pub(super) fn statement(
         let answer = engine_report(shared, instance, engine.as_ref(), what)?;
         let Answer::Rows { columns, rows } = answer else { return Ok(Some(Outcome::ok())) };
         return send_rows(&columns, &rows, sink).map(Some);
+    }
+    if let Some((plans, asked)) = admin::explained(shared, statement, &mut number)? {
+        return show_live(instance, session, &plans, &asked, sink).map(Some);
     }
     if let Statement::Show(show) = statement
         && let ShowWhat::BinlogEvents { file, position, limit }

@@ -318,6 +318,7 @@ fn begin(instance: &Instance, shared: &Arc<Shared>) -> Session {
     let hooks: Arc<dyn SessionHooks> = Arc::clone(shared) as Arc<dyn SessionHooks>;
     let mut session = Session::new(shared.handle.id, account, hooks);
     session.frame.kill = shared.handle.kill.clone();
+    session.frame.live = shared.handle.live.clone();
     session.gate = Arc::clone(&instance.gate);
     session.locks = instance.locks.clone();
     session

@@ -19,7 +19,7 @@ impl Parser<'_> {
         let json = self.format_json()?;
         if self.at(Kw::FOR) {
             self.next();
-            self.eat(Kw::CONNECTION);
+            self.expect(Kw::CONNECTION)?;
             let what = ShowWhat::Explain { json, analyze: false, connection: self.expr()? };
             return Ok(Statement::Show(crate::ast::Show { what, filter: None }.into()));
         }
@@ -82,7 +82,7 @@ impl Parser<'_> {
         match format.to_ascii_lowercase().as_str() {
             "json" => Ok(true),
             "traditional" => Ok(false),
-            _ => self.fail(&ER_UNKNOWN_EXPLAIN_FORMAT, &[&"EXPLAIN", &format]),
+            _ => self.fail(&ER_UNKNOWN_EXPLAIN_FORMAT, &[&"EXPLAIN/ANALYZE", &format]),
         }
     }
 

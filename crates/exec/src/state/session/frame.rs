@@ -11,6 +11,7 @@ use selkie_catalog::TemporaryTables;
 
 use super::{Account, SessionHooks, Settings};
 use crate::state::kill::KillFlag;
+use crate::state::live::LivePlans;
 
 /// The account that runs a statement, and the meaning of names and variables.
 #[derive(Clone)]
@@ -19,6 +20,8 @@ pub struct StatementFrame {
     pub hooks: Arc<dyn SessionHooks>,
     /// Kill requests for the session.
     pub kill: KillFlag,
+    /// Plans that run, for other sessions.
+    pub live: LivePlans,
     /// Account of the client.
     pub account: Account,
     /// Definer of the running program, as `user@host`: its privileges count.

@@ -1,0 +1,59 @@
+//! Counts the work of an operator from outside: openings, rows given, time. Scans and lookups count
+//! by themselves the rows that they read.
+//!
+//! Only operators of a counted statement are wrapped; each batch costs it one more call.
+
+use std::time::Instant;
+
+use selkie_plan::physical::PlanNode;
+use selkie_types::{Batch, SqlResult};
+
+use super::{BoxOperator, Operator, tree};
+use crate::run::Env;
+use crate::state::tally::{Tally, WorkCell};
+
+/// Opens an operator and counts its work.
+pub(super) fn open<'r>(
+    env: Env<'r>,
+    tally: &'r Tally,
+    node: &'r PlanNode,
+) -> SqlResult<BoxOperator<'r>> {
+    let cell = tally.cell(node.number);
+    let env = Env { cell, ..env };
+    let Some(cell) = cell else { return tree::open_uncounted(env, node) };
+    cell.opened();
+    if !tally.timed {
+        let input = tree::open_uncounted(env, node)?;
+        return Ok(Box::new(Counted { input, cell }));
+    }
+    let begun = Instant::now();
+    let input = tree::open_uncounted(env, node);
+    cell.spent(begun.elapsed());
+    Ok(Box::new(Timed(Counted { input: input?, cell })))
+}
+
+struct Counted<'r> {
+    input: BoxOperator<'r>,
+    cell: &'r WorkCell,
+}
+
+impl Operator for Counted<'_> {
+    fn next(&mut self) -> SqlResult<Option<Batch>> {
+        let batch = self.input.next()?;
+        if let Some(batch) = &batch {
+            self.cell.given(batch.rows());
+        }
+        Ok(batch)
+    }
+}
+
+struct Timed<'r>(Counted<'r>);
+
+impl Operator for Timed<'_> {
+    fn next(&mut self) -> SqlResult<Option<Batch>> {
+        let begun = Instant::now();
+        let batch = self.0.next();
+        self.0.cell.spent(begun.elapsed());
+        batch
+    }
+}

@@ -1,0 +1,245 @@
+//! Query blocks in the rows of EXPLAIN: their numbers and kinds, unions, and the blocks that are
+//! tables of others.
+
+use selkie_types::stack;
+
+use super::rows::{Above, ExplainRow, Facts, Walk, count, number};
+use super::work::{Run, Work};
+use crate::physical::{Operator, Plan, PlanNode, RecursiveUnion, SetOperation, SetOperator};
+
+/// A query block of the rows.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Block {
+    /// Its number.
+    pub(super) id: u64,
+    /// Work of its topmost operator, in an execution.
+    pub(super) work: Option<Work>,
+    /// The common table that it computes.
+    pub(super) common: Option<usize>,
+}
+
+/// Name of a common table in the rows, before the number of its block is known.
+pub(super) fn common_name(at: usize) -> String {
+    format!("<common {at}>")
+}
+
+/// The rows with their blocks.
+pub(super) fn walked(plan: &Plan, facts: &Facts<'_>) -> (Vec<ExplainRow>, Vec<Block>) {
+    let above = Above::default();
+    let (rows, blocks) = (Vec::new(), Vec::new());
+    let mut walk = Walk { plan, facts, rows, blocks, next: 1, above };
+    let is_used = |node: &PlanNode| !matches!(node.operator, Operator::Empty);
+    let alone = !plan.subplans.iter().any(|s| is_used(&s.root))
+        && !plan.common_tables.iter().any(|c| is_used(&c.plan))
+        && !has_block(&plan.root);
+    walk.block(&plan.root, if alone { "SIMPLE" } else { "PRIMARY" });
+    for subplan in plan.subplans.iter().filter(|subplan| is_used(&subplan.root)) {
+        let ty = if subplan.slots.is_empty() { "SUBQUERY" } else { "DEPENDENT SUBQUERY" };
+        walk.block(&subplan.root, ty);
+    }
+    for (at, common) in plan.common_tables.iter().enumerate() {
+        if is_used(&common.plan) {
+            walk.common(at, &common.plan);
+        }
+    }
+    walk.name_common();
+    walk.say_nothing();
+    (walk.rows, walk.blocks)
+}
+
+/// Whether a plan has a set operation, and so several query blocks.
+fn has_block(node: &PlanNode) -> bool {
+    let mut found = false;
+    node.visit(&mut |n| found |= matches!(n.operator, Operator::SetOperation(_)));
+    found
+}
+
+/// The node that gives the rows of a block: that of a change, if it changes rows.
+fn source_of(node: &PlanNode) -> &PlanNode {
+    match &node.operator {
+        Operator::Insert(insert) => &insert.source,
+        Operator::Update(update) => &update.source,
+        Operator::Delete(delete) => &delete.source,
+        _ => node,
+    }
+}
+
+/// Whether a block gives no rows because of its LIMIT.
+fn is_cut(node: &PlanNode) -> bool {
+    stack::ensure();
+    match &node.operator {
+        Operator::Project { input, .. } => is_cut(input),
+        Operator::Limit(limit) => limit.limit.as_ref().and_then(number) == Some(0),
+        Operator::TopN(top) => number(&top.limit) == Some(0),
+        _ => false,
+    }
+}
+
+/// Whether a union and the unions that begin it give rows as they come.
+fn passes_by(set: &SetOperation) -> bool {
+    stack::ensure();
+    let first = match set.inputs.first().map(|input| &input.operator) {
+        Some(Operator::SetOperation(first)) => passes_by(first),
+        _ => true,
+    };
+    set.operator == SetOperator::Union && set.all && first
+}
+
+/// The query blocks of a UNION, including those of a UNION that is its first input.
+fn blocks_of(inputs: &[PlanNode]) -> Vec<&PlanNode> {
+    stack::ensure();
+    let (Some(first), rest) = (inputs.first(), inputs.get(1..).unwrap_or_default()) else {
+        return Vec::new();
+    };
+    let mut blocks = match &first.operator {
+        Operator::SetOperation(set) => blocks_of(&set.inputs),
+        _ => vec![first],
+    };
+    blocks.extend(rest);
+    blocks
+}
+
+impl Walk<'_> {
+    fn block(&mut self, node: &PlanNode, ty: &'static str) {
+        stack::ensure();
+        let id = self.next;
+        self.next += 1;
+        self.above = Above::default();
+        let first = self.rows.len();
+        self.blocks.push(Block { id, work: self.work(source_of(node)), common: None });
+        if is_cut(node) {
+            let mut row = self.row(id, ty, "");
+            (row.table, row.extra) = (None, "Zero limit".into());
+            self.rows.push(row);
+            return;
+        }
+        if self.deleting_all(node, id, ty) {
+            return;
+        }
+        self.node(node, id, ty);
+        // Tables with one row are read before all others.
+        let own = self.rows[first..].iter().take_while(|row| row.id == Some(id)).count();
+        self.rows[first..first + own].sort_by_key(|row| match row.access {
+            Some("system") => 0,
+            Some("const") => 1,
+            _ => 2,
+        });
+        if self.rows.len() == first {
+            if let Operator::Insert(insert) = &node.operator {
+                let table = Some(insert.table.name().to_owned());
+                let mut row = self.row(id, "INSERT", "");
+                (row.table, row.access) = (table, Some("ALL"));
+                row.detail.numbers.run = self.facts.work.map(|_| Run::default());
+                self.rows.push(row);
+                return;
+            }
+            let extra = match &node.operator {
+                Operator::Empty => "Impossible WHERE",
+                _ => "No tables used",
+            };
+            let extra = extra.into();
+            self.rows.push(ExplainRow {
+                id: Some(id),
+                select_type: ty,
+                extra,
+                ..Default::default()
+            });
+        }
+    }
+
+    /// The blocks of a common table.
+    fn common(&mut self, at: usize, node: &PlanNode) {
+        let first = self.blocks.len();
+        match &node.operator {
+            Operator::RecursiveUnion(union) => self.recursive(node, union),
+            _ => self.block(node, "DERIVED"),
+        }
+        if let Some(block) = self.blocks.get_mut(first) {
+            block.common = Some(at);
+        }
+    }
+
+    fn recursive(&mut self, node: &PlanNode, union: &RecursiveUnion) {
+        let mut numbers = Vec::new();
+        for part in &union.parts {
+            numbers.push(self.next.to_string());
+            self.block(&part.anchor, "DERIVED");
+            if let Some(step) = &part.step {
+                numbers.push(self.next.to_string());
+                self.block(step, "RECURSIVE UNION");
+            }
+        }
+        self.union_result(node, &numbers);
+    }
+
+    /// Gives the tables that are common tables the numbers of their blocks.
+    fn name_common(&mut self) {
+        for block in self.blocks.iter().filter(|block| block.common.is_some()) {
+            let name = common_name(block.common.unwrap_or_default());
+            for row in self.rows.iter_mut().filter(|row| row.table.as_deref() == Some(&name)) {
+                row.table = Some(format!("<derived{}>", block.id));
+            }
+        }
+    }
+
+    /// Replaces the rows of the outermost block by one that says why it gives none.
+    fn say_nothing(&mut self) {
+        let Some(first) = self.rows.first() else { return };
+        let (id, select_type) = (first.id, first.select_type);
+        let of_no_part = |row: &ExplainRow| row.id == id && row.partitions.as_deref() == Some("");
+        let reads_nothing = self.rows.iter().any(of_no_part);
+        let pruned = reads_nothing.then_some("Impossible WHERE noticed after reading const tables");
+        let Some(reason) = self.facts.nothing.or(pruned) else { return };
+        self.rows.retain(|row| row.id != id);
+        let extra = reason.into();
+        self.rows.insert(0, ExplainRow { id, select_type, extra, ..Default::default() });
+    }
+
+    /// A DELETE of all rows, which drops them at once.
+    fn deleting_all(&mut self, node: &PlanNode, id: u64, ty: &'static str) -> bool {
+        let Operator::Delete(delete) = &node.operator else { return false };
+        let all = delete.all_rows && !delete.multiple && self.facts.work.is_none();
+        if all {
+            let mut row = self.row(id, ty, "");
+            (row.table, row.extra) = (None, "Deleting all rows".into());
+            row.rows = Some(count(delete.source.rows));
+            self.rows.push(row);
+        }
+        all
+    }
+
+    pub(super) fn set(&mut self, node: &PlanNode, set: &SetOperation, id: u64, ty: &'static str) {
+        let remarks = std::mem::take(&mut self.above.remarks);
+        let mut numbers = vec![id.to_string()];
+        for (at, input) in blocks_of(&set.inputs).into_iter().enumerate() {
+            if at == 0 {
+                let before = self.rows.len();
+                self.node(input, id, ty);
+                if self.rows.len() == before {
+                    let row = self.row(id, ty, "");
+                    let extra = "No tables used".into();
+                    self.rows.push(ExplainRow { table: None, extra, ..row });
+                }
+            } else {
+                numbers.push(self.next.to_string());
+                self.block(input, "UNION");
+            }
+        }
+        self.union_result(node, &numbers);
+        let Some(row) = self.rows.last_mut() else { return };
+        // Compat: the rows of UNION ALL are kept nowhere, unless they are sorted.
+        row.passes_by = passes_by(set) && remarks.is_empty();
+        row.extra = remarks.join("; ");
+    }
+
+    fn union_result(&mut self, node: &PlanNode, numbers: &[String]) {
+        let mut row = ExplainRow { select_type: "UNION RESULT", ..Default::default() };
+        row.table = Some(format!("<union{}>", numbers.join(",")));
+        row.access = Some("ALL");
+        row.detail.numbers.run = self.work(node).map(|work| {
+            let rows = (work.loops > 0).then(|| work.given as f64 / work.loops as f64);
+            Run { loops: work.loops, rows, ..Run::default() }
+        });
+        self.rows.push(row);
+    }
+}

@@ -1,0 +1,181 @@
+//! Joins in the rows of EXPLAIN: lookups, and tables whose rows are kept in memory. An inner join
+//! shows the side first that this server keeps; its rows must name a join buffer only once.
+
+use super::keys::{key_columns, key_length};
+use super::names::{lookup_names, names, show, show_all};
+use super::rows::{ExplainRow, Walk, count, is_known, join_remarks, list, say_tested};
+use super::work::{JoinRun, Run};
+use crate::physical::{IndexJoin, IndexLookup, JoinKey, JoinKind, Operator, PlanNode};
+
+impl Walk<'_> {
+    /// Numbers of the table that `node` looks rows of `left` up in.
+    pub(super) fn lookup_run(&mut self, node: &PlanNode, left: &PlanNode) -> Option<Run> {
+        let mut work = self.work(node)?;
+        let before = self.work(left)?.nanos;
+        work.nanos = work.nanos.saturating_sub(before);
+        work.loops = work.lookups;
+        let mut run = self.passed(work);
+        run.other_nanos = run.other_nanos.saturating_sub(before);
+        Some(run)
+    }
+
+    /// Compat: that a value to look up is not NULL is tested on its own table, or on the joined one
+    /// if the join is outer; for the latter it is true.
+    pub(super) fn rejects_null(&mut self, join: &IndexJoin, outer: &[String], id: u64) -> bool {
+        let mut of_joined = false;
+        for (key, null_safe) in join.lookup.keys.iter().zip(&join.lookup.null_safe) {
+            let Some(at) = key.as_column().filter(|_| !null_safe) else { continue };
+            let Some(name) = outer.get(at) else { continue };
+            if !join.left.columns.get(at).is_some_and(|column| column.nullable) {
+                continue;
+            }
+            let alias = name.split('.').next();
+            let is_own =
+                |row: &&mut ExplainRow| row.id == Some(id) && row.table.as_deref() == alias;
+            let row = self.rows.iter_mut().rev().find(is_own);
+            let Some(row) = row.filter(|row| !is_known(row)) else { continue };
+            match join.kind {
+                JoinKind::Left => of_joined = true,
+                JoinKind::Inner | JoinKind::Semi => {
+                    say_tested(row);
+                    let test = format!("{name} is not null");
+                    row.detail.conditions.own = match row.detail.conditions.own.take() {
+                        Some(condition) => Some(format!("{condition} and {test}")),
+                        None => Some(test),
+                    };
+                }
+                _ => {}
+            }
+        }
+        of_joined
+    }
+
+    pub(super) fn lookup_conditions(&mut self, join: &IndexJoin) -> Option<String> {
+        let mut all = Vec::new();
+        if !join.lookup.filter.is_empty() {
+            all.push(show_all(&join.lookup.filter, &lookup_names(&join.lookup), " and "));
+        }
+        if !join.residual.is_empty() {
+            let mut both = names(self.plan, &join.left);
+            both.extend(lookup_names(&join.lookup));
+            all.push(show_all(&join.residual, &both, " and "));
+        }
+        all.extend(self.above.conditions.take());
+        (!all.is_empty()).then(|| all.join(" and "))
+    }
+
+    /// A join that keeps one side in memory. Compat: MariaDB keeps the first table; an inner join
+    /// here keeps its right side, so that side is shown first.
+    pub(super) fn buffered_join(
+        &mut self,
+        node: &PlanNode,
+        (left, right): (&PlanNode, &PlanNode),
+        (kind, tested): (JoinKind, bool),
+        id: u64,
+        ty: &'static str,
+    ) {
+        self.above.most = None;
+        let joined = self.join_run(node, left, right, kind);
+        let conditions = self.join_conditions(node, left, right);
+        let inner = kind == JoinKind::Inner;
+        let (first, second) = if inner { (right, left) } else { (left, right) };
+        let start = self.rows.len();
+        self.node(first, id, ty);
+        self.joined_to(start);
+        self.above.tested = tested;
+        self.above.outer = !inner;
+        let middle = self.rows.len();
+        self.node(second, id, ty);
+        if let Some(row) = self.rows.get_mut(middle).filter(|row| !is_known(row)) {
+            (row.detail.numbers.joined, row.detail.conditions.join) = (joined, conditions);
+        }
+        // A condition tested on a known row is in effect tested on the other tables.
+        if tested && self.rows[middle..].iter().all(is_known) {
+            let others = self.rows[start..middle].iter_mut().rev();
+            if let Some(row) = others.into_iter().find(|row| !is_known(row)) {
+                say_tested(row);
+            }
+        }
+    }
+
+    /// Conditions of a join that keeps one side in memory, and of the filter above.
+    fn join_conditions(
+        &mut self,
+        node: &PlanNode,
+        left: &PlanNode,
+        right: &PlanNode,
+    ) -> Option<String> {
+        let (lefts, rights) = (names(self.plan, left), names(self.plan, right));
+        let mut all = Vec::new();
+        let rest = match &node.operator {
+            Operator::HashJoin(join) => {
+                let pair = |key: &JoinKey| {
+                    let op = if key.null_safe { "<=>" } else { "=" };
+                    format!("{} {op} {}", show(&key.right, &rights), show(&key.left, &lefts))
+                };
+                all.extend(join.keys.iter().map(pair));
+                &join.residual
+            }
+            Operator::NestedLoopJoin(join) => &join.conditions,
+            _ => return None,
+        };
+        if !rest.is_empty() {
+            let both: Vec<String> = lefts.into_iter().chain(rights).collect();
+            all.push(show_all(rest, &both, " and "));
+        }
+        all.extend(self.above.conditions.take());
+        (!all.is_empty()).then(|| all.join(" and "))
+    }
+
+    /// Numbers of a join that keeps one side in memory.
+    fn join_run(
+        &mut self,
+        node: &PlanNode,
+        left: &PlanNode,
+        right: &PlanNode,
+        kind: JoinKind,
+    ) -> Option<JoinRun> {
+        let given = self.above.passed.take().or(self.work(node))?.given;
+        let (left, right) = (self.work(left)?.given, self.work(right)?.given);
+        let (first, second) = if kind == JoinKind::Inner { (right, left) } else { (left, right) };
+        Some(JoinRun::of(first, second, given))
+    }
+
+    /// Rows known from the start need no join buffer.
+    fn joined_to(&mut self, first: usize) {
+        self.above.buffered = !self.rows[first..].iter().all(is_known);
+    }
+
+    pub(super) fn lookup(
+        &mut self,
+        lookup: &IndexLookup,
+        keys: Vec<String>,
+        filtered: bool,
+        kind: JoinKind,
+        id: u64,
+        ty: &'static str,
+    ) -> ExplainRow {
+        let index = &lookup.table.def.indexes[lookup.index];
+        let mut row = self.row(id, ty, &lookup.alias);
+        row.access = Some(if lookup.unique { "eq_ref" } else { "ref" });
+        row.partitions =
+            lookup.parts.as_ref().and_then(|parts| (self.facts.parts)(&lookup.table, parts));
+        row.possible_keys = list(&lookup.possible_keys);
+        row.key = Some(index.name.to_string());
+        row.key_len = Some(key_length(&lookup.table, lookup.index, keys.len()).to_string());
+        row.key_parts = key_columns(&lookup.table, lookup.index, keys.len());
+        row.reference = Some(keys.join(","));
+        row.rows = Some(count(lookup.matches));
+        let mut extra = Vec::new();
+        if lookup.covering || lookup.entry_locks {
+            extra.push("Using index");
+        }
+        match kind {
+            JoinKind::Semi => extra.push("FirstMatch"),
+            JoinKind::Anti => extra.push("Not exists"),
+            _ => {}
+        }
+        row.extra = join_remarks(&mut self.above.remarks, filtered, &extra);
+        row
+    }
+}

@@ -1,0 +1,105 @@
+//! The index that an access uses, in MariaDB's terms: type, length and parts of the key.
+//!
+//! Must not know the operators around the access.
+
+use selkie_catalog::TableInfo;
+use selkie_expr::Expr;
+
+use super::rows::ExplainRow;
+use crate::physical::{Access, IndexRange, KeyRange, TableScan};
+
+/// Compat: whether rows found by a key are tested again. They are, unless each value is a column of
+/// the same type or a constant that is not a string.
+pub(super) fn keeps_test(table: &TableInfo, index: usize, keys: &[Expr]) -> bool {
+    let parts = table.def.indexes[index].parts.iter();
+    parts.zip(keys).any(|(part, key)| {
+        let ty = &table.columns[part.column].ty;
+        match (key.as_column(), key.as_literal()) {
+            (Some(_), _) => key.ty != *ty,
+            (_, Some(value)) => ty.is_string() && !value.is_null(),
+            _ => true,
+        }
+    })
+}
+
+/// Describes an access by ranges of an index.
+pub(super) fn describe_range(row: &mut ExplainRow, scan: &TableScan, range: &IndexRange) {
+    let index = &scan.table.def.indexes[range.index];
+    row.key = Some(index.name.to_string());
+    let equal = range.ranges.iter().map(|r| r.equal.len()).max().unwrap_or(0);
+    let bounded = range.ranges.iter().any(KeyRange::is_bounded);
+    let most = index.parts.len() + scan.table.def.parts_behind(index).count();
+    let parts = (equal + usize::from(bounded)).min(most);
+    let used = if parts == 0 { index.parts.len() } else { parts };
+    if let Some(groups) = range.groups {
+        // Compat: the part whose ends are read is counted if its least value is needed.
+        let ends = usize::from(groups.first);
+        row.key_len = Some(key_length(&scan.table, range.index, groups.parts + ends).to_string());
+        row.key_parts = key_columns(&scan.table, range.index, groups.parts + ends);
+        row.access = Some("range");
+        row.possible_keys =
+            row.possible_keys.take().or_else(|| row.key.clone().filter(|_| parts > 0));
+        return;
+    }
+    row.key_len = Some(key_length(&scan.table, range.index, used).to_string());
+    row.key_parts = key_columns(&scan.table, range.index, used);
+    row.access = Some(match (range.unique, range.ranges.len(), bounded) {
+        (true, ..) => "const",
+        _ if parts == 0 => "index",
+        (_, 1, false) => "ref",
+        _ => "range",
+    });
+    if !bounded && range.ranges.len() == 1 && parts > 0 {
+        row.reference = Some(vec!["const"; equal].join(","));
+    }
+    if row.possible_keys.is_none() && parts > 0 {
+        row.possible_keys = row.key.clone();
+    }
+}
+
+/// Describes an access through several indexes and returns its remark; `None` for other accesses.
+pub(super) fn describe_union(row: &mut ExplainRow, scan: &TableScan) -> Option<String> {
+    let Access::Union(union) = &scan.access else { return None };
+    let (mut names, mut lengths, mut in_order) = (Vec::new(), Vec::new(), true);
+    for range in union {
+        let mut one = ExplainRow::default();
+        describe_range(&mut one, scan, range);
+        names.extend(one.key);
+        lengths.extend(one.key_len);
+        let parts = scan.table.def.indexes[range.index].parts.len();
+        in_order &=
+            one.access == Some("ref") && range.ranges.iter().all(|r| r.equal.len() >= parts);
+    }
+    row.access = Some("index_merge");
+    row.key = Some(names.join(","));
+    row.key_len = Some(lengths.join(","));
+    row.possible_keys = row.possible_keys.take().or_else(|| row.key.clone());
+    let kind = if in_order { "union" } else { "sort_union" };
+    Some(format!("Using {kind}({})", names.join(",")))
+}
+
+/// Number of bytes of the first `parts` parts of a key, as MariaDB counts them.
+pub(super) fn key_length(table: &TableInfo, index: usize, parts: usize) -> usize {
+    let index = &table.def.indexes[index];
+    let part = |part: &selkie_engine::IndexPart| {
+        let column = &table.columns[part.column];
+        let ty = &column.ty;
+        let bytes = match ty.physical() {
+            selkie_types::Physical::Bytes if ty.fixed_binary().is_none() => {
+                let characters = part.prefix.unwrap_or(ty.length) as usize;
+                let variable = ty.kind != selkie_types::TypeKind::Char;
+                characters * ty.collation.charset().max_len() + if variable { 2 } else { 0 }
+            }
+            _ => ty.record_bytes(),
+        };
+        bytes + usize::from(column.nullable)
+    };
+    index.parts.iter().chain(table.def.parts_behind(index)).take(parts).map(part).sum()
+}
+
+/// Names of the columns of the first `parts` parts of a key.
+pub(super) fn key_columns(table: &TableInfo, index: usize, parts: usize) -> Vec<Box<str>> {
+    let index = &table.def.indexes[index];
+    let all = index.parts.iter().chain(table.def.parts_behind(index)).take(parts);
+    all.map(|part| table.columns[part.column].name.clone()).collect()
+}
