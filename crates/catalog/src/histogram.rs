@@ -203,9 +203,19 @@ fn put_escaped(text: &mut String, value: &str) {
     }
 }
 
-/// The starts of the buckets of a histogram in JSON, each with the share of the rows before it;
-/// nothing if the text is none.
-pub fn starts(text: &[u8]) -> Option<Vec<(Bound, f64)>> {
+/// A bucket of a histogram in JSON.
+#[derive(Debug)]
+pub struct JsonBucket {
+    /// Its least value.
+    pub start: Bound,
+    /// Share of the rows before it.
+    pub before: f64,
+    /// Whether it has no other value.
+    pub single: bool,
+}
+
+/// The buckets of a histogram in JSON; nothing if the text is none.
+pub fn json_buckets(text: &[u8]) -> Option<Vec<JsonBucket>> {
     let parsed: Json = serde_json::from_slice(text).ok()?;
     let mut before = 0.0;
     let buckets = parsed.get("histogram_hb")?.as_array()?;
@@ -219,7 +229,8 @@ pub fn starts(text: &[u8]) -> Option<Vec<(Bound, f64)>> {
             };
             let share = before;
             before += bucket.get("size")?.as_f64().filter(|size| (0.0..=1.0).contains(size))?;
-            Some((start, share))
+            let single = bucket.get("ndv").and_then(Json::as_u64) == Some(1);
+            Some(JsonBucket { start, before: share, single })
         })
         .collect()
 }
@@ -282,10 +293,11 @@ mod tests {
                      \"start_hex\": \"00\",\n      \"size\": 0.13,\n      \"ndv\": 4\n    },\n    \
                      {\n      \"start_hex\": \"03\",\n      \"size\": 0.13,\n      \"ndv\": 5\n    },\n";
         assert!(made.text.starts_with(begin), "{}", made.text);
-        let starts = starts(made.text.as_bytes()).unwrap();
-        assert_eq!(starts.len(), 8);
-        assert_eq!(starts[1].0, Bound::Hex(vec![3]));
-        assert!((starts[7].1 - 0.91).abs() < 1e-9);
+        let buckets = json_buckets(made.text.as_bytes()).unwrap();
+        assert_eq!(buckets.len(), 8);
+        assert_eq!(buckets[1].start, Bound::Hex(vec![3]));
+        assert!(!buckets[1].single);
+        assert!((buckets[7].before - 0.91).abs() < 1e-9);
     }
 
     #[test]
@@ -312,8 +324,8 @@ mod tests {
             "{\"histogram_hb\": [{}]}",
             "{\"histogram_hb\": [{\"start_hex\": \"0\", \"size\": 1}]}",
         ] {
-            assert!(starts(text.as_bytes()).is_none(), "{text}");
+            assert!(json_buckets(text.as_bytes()).is_none(), "{text}");
         }
-        assert!(starts(b"{\"histogram_hb\": [{\"start\": \"a\", \"size\": 7}]}").is_none());
+        assert!(json_buckets(b"{\"histogram_hb\": [{\"start\": \"a\", \"size\": 7}]}").is_none());
     }
 }

@@ -59,10 +59,12 @@ fn planned(execution: &mut Execution<'_>, what: &ast::Explain) -> SqlResult<Arc<
     let settings = &mut execution.session.frame.settings;
     let told =
         std::mem::replace(&mut settings.planning.note_unusable_keys, settings.notes.note_explain);
+    settings.planning.explains = true;
     let running = execution.running;
     let make = |scope: Scope<'_>| scope.plan_running(&what.statement, running).map(Arc::new);
     let result = guarded(|| execution.locked_plan(make));
-    execution.session.frame.settings.planning.note_unusable_keys = told;
+    let planning = &mut execution.session.frame.settings.planning;
+    (planning.note_unusable_keys, planning.explains) = (told, false);
     result
 }
 

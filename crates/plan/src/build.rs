@@ -18,6 +18,7 @@ mod order;
 mod ordering;
 mod reading;
 mod scan;
+mod shown;
 mod sort;
 mod text;
 mod union;

@@ -30,6 +30,10 @@ pub struct PlanVariables {
     pub as_of: Option<Box<str>>,
     /// `system_versioning_insert_history`.
     pub insert_history: bool,
+    /// `optimizer_use_condition_selectivity`, 1 to 5.
+    pub condition_selectivity: u8,
+    /// The plan is for EXPLAIN, which shows estimates that plans do not need.
+    pub explains: bool,
 }
 
 impl PlanVariables {
@@ -44,6 +48,8 @@ impl PlanVariables {
         use_stat_tables: true,
         as_of: None,
         insert_history: false,
+        condition_selectivity: 4,
+        explains: false,
     };
 }
 
@@ -210,6 +216,12 @@ pub trait StatisticsSource {
     /// Whether engine-independent statistics come before those of ANALYZE.
     fn uses_stat_tables(&self) -> bool {
         true
+    }
+
+    /// The level of `optimizer_use_condition_selectivity`, if the plan is for EXPLAIN, which shows the
+    /// share of rows that conditions leave.
+    fn shown_level(&self) -> Option<u8> {
+        None
     }
 
     /// Number of rows in a range of an index with known bounds.

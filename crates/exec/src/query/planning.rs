@@ -39,6 +39,7 @@ pub(crate) fn parse(
 struct EngineStatistics<'a> {
     instance: &'a Instance,
     uses_stat_tables: bool,
+    shown_level: Option<u8>,
 }
 
 impl StatisticsSource for EngineStatistics<'_> {
@@ -52,6 +53,10 @@ impl StatisticsSource for EngineStatistics<'_> {
 
     fn uses_stat_tables(&self) -> bool {
         self.uses_stat_tables
+    }
+
+    fn shown_level(&self) -> Option<u8> {
+        self.shown_level
     }
 
     fn range_rows(
@@ -184,13 +189,15 @@ impl Scope<'_> {
         let snapshot = &instance.catalog.snapshot();
         let settings = session.plan_settings(types);
         let type_context = session.type_context();
+        let planning = &session.frame.settings.planning;
         run(&PlanContext {
             text,
             tables: Namespace { snapshot, temporary: &session.frame.temporary },
             environment: &PlanEnvironment { session, snapshot },
             statistics: &EngineStatistics {
                 instance,
-                uses_stat_tables: session.frame.settings.planning.use_stat_tables,
+                uses_stat_tables: planning.use_stat_tables,
+                shown_level: planning.explains.then_some(planning.condition_selectivity),
             },
             settings: &settings,
             types: &type_context,

@@ -463,7 +463,7 @@ fn like(sample: &Value, number: f64) -> Option<Value> {
 
 /// Ends of buckets of equally many rows from a histogram in JSON.
 fn of_json(ty: &SqlType, text: &[u8], max: &Value) -> Option<Vec<Value>> {
-    let starts = histogram::starts(text)?;
+    let buckets = histogram::json_buckets(text)?;
     let value = |bound: &Bound| match bound {
         Bound::Text(text) => {
             of_text(ty, &Charset::Utf8mb4.convert(text.as_bytes(), ty.collation.charset()).0)
@@ -473,12 +473,13 @@ fn of_json(ty: &SqlType, text: &[u8], max: &Value) -> Option<Vec<Value>> {
         }
         Bound::Hex(bytes) => Some(Value::bytes(bytes)),
     };
-    let values: Option<Vec<Value>> = starts.iter().map(|(bound, _)| value(bound)).collect();
+    let values: Option<Vec<Value>> = buckets.iter().map(|bucket| value(&bucket.start)).collect();
     let values = values?;
     let end = |bucket: usize| {
         let share = bucket as f64 / BUCKETS as f64;
-        let after = starts.partition_point(|(_, before)| *before < share);
-        values.get(after).unwrap_or(max).clone()
+        let after = buckets.partition_point(|bucket| bucket.before < share);
+        let own = after.checked_sub(1).filter(|at| buckets[*at].single);
+        values.get(own.unwrap_or(after)).unwrap_or(max).clone()
     };
     let ends = (1..BUCKETS).map(end);
     Some(ends.chain([max.clone()]).collect())

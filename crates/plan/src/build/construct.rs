@@ -376,6 +376,7 @@ impl Builder<'_> {
             right_layout.iter().map(|id| self.column_type(*id)).collect();
         let (layout, types, output) = output_of(&inputs, &right_layout, &right_types);
         let joined = joined_layout(&inputs.left, &right_layout);
+        let used: Vec<usize> = lookup.columns.iter().map(|id| id - info.first).collect();
         let index_lookup = IndexLookup {
             table: info.table.clone(),
             alias: info.alias.clone(),
@@ -393,6 +394,7 @@ impl Builder<'_> {
             row_keys: row_keys.is_some(),
             matches: lookup.matches,
             possible_keys: lookup.possible.clone(),
+            shown_share: self.shown_share_beside(info, &own, &used),
         };
         let join = IndexJoin {
             kind: inputs.kind,

@@ -105,6 +105,7 @@ impl Builder<'_> {
             feeds_update: false,
             possible_keys: self.possible_keys(info, conditions),
             examined: path.examined,
+            shown_share: self.shown_share(info, conditions, &path),
         };
         let node = PlanNode::new(Operator::TableScan(Box::new(scan)), types, path.rows, path.cost);
         Built { node, layout, order: path.order }

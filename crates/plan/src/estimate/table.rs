@@ -35,6 +35,16 @@ pub(super) fn column_statistics<'t>(
     statistics(table, source).find_map(|found| found.columns.get(column)?.as_ref())
 }
 
+/// Whether users' statistics tables know a column, and are used.
+pub(crate) fn has_persistent(
+    table: &TableInfo,
+    column: usize,
+    source: &dyn StatisticsSource,
+) -> bool {
+    let known = |found: &Statistics| found.columns.get(column).is_some_and(Option::is_some);
+    source.uses_stat_tables() && table.persistent.as_deref().is_some_and(known)
+}
+
 /// Distinct values of a column in a table of `rows` rows.
 pub(crate) fn column_distinct(
     table: &TableInfo,

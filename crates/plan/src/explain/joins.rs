@@ -166,6 +166,7 @@ impl Walk<'_> {
         row.key_parts = key_columns(&lookup.table, lookup.index, keys.len());
         row.reference = Some(keys.join(","));
         row.rows = Some(count(lookup.matches));
+        row.detail.share = Some(lookup.shown_share);
         let mut extra = Vec::new();
         if lookup.covering || lookup.entry_locks {
             extra.push("Using index");

@@ -52,6 +52,8 @@ pub struct ExplainRow {
 pub struct Detail {
     /// The conditions on its rows.
     pub conditions: Conditions,
+    /// Percentage of the rows that the conditions are expected to leave, if it is estimated.
+    pub share: Option<f64>,
     /// The change of rows of which it is the only table: `update` or `delete`.
     pub change: Option<&'static str>,
     /// The sort above it.
@@ -81,9 +83,10 @@ pub struct Numbers {
 impl ExplainRow {
     /// Percentage of the rows that the conditions are expected to leave.
     pub fn filtered(&self) -> Option<f64> {
+        let share = self.detail.share.filter(|_| self.detail.change.is_none()).unwrap_or(100.0);
         match self.rows {
             None if self.select_type == "INSERT" => Some(100.0),
-            rows => rows.map(|rows| if rows == 0 { 0.0 } else { 100.0 }),
+            rows => rows.map(|rows| if rows == 0 { 0.0 } else { share }),
         }
     }
 
@@ -349,6 +352,7 @@ impl Walk<'_> {
         }
         row.detail.conditions.own = self.scan_conditions(scan);
         row.rows = Some(count(scan.examined));
+        row.detail.share = Some(scan.shown_share).filter(|_| !self.is_read(scan));
         row.access = Some("ALL");
         let most = self.above.most.take();
         let mut extra = Vec::new();

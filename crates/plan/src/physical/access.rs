@@ -54,6 +54,8 @@ pub struct TableScan {
     pub possible_keys: Vec<Box<str>>,
     /// Rows expected to be read, including those that `filter` drops; for EXPLAIN.
     pub examined: f64,
+    /// Percentage of them that EXPLAIN shows as left by the conditions.
+    pub shown_share: f64,
 }
 
 /// The leaves of a partitioned table that a scan must read. Values are known only at open: the
@@ -213,6 +215,8 @@ pub struct IndexLookup {
     pub row_keys: bool,
     /// Names of the indexes that could be used, for EXPLAIN.
     pub possible_keys: Vec<Box<str>>,
+    /// Percentage of the rows that EXPLAIN shows as left by the conditions.
+    pub shown_share: f64,
 }
 
 /// Reads a computed table. Output: `columns` in this order.

@@ -115,6 +115,8 @@ impl Values<'_> {
                 .filter(|text| !text.eq_ignore_ascii_case("DEFAULT"))
                 .map(Into::into),
             insert_history: self.flag(ids.system_versioning_insert_history),
+            condition_selectivity: self.number(ids.optimizer_use_condition_selectivity) as u8,
+            explains: false,
         }
     }
 

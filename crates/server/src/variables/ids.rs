@@ -47,6 +47,7 @@ ids! {
     net_buffer_length net_read_timeout net_write_timeout note_verbosity old_mode open_files_limit
     optimizer_switch pid_file plugin_dir port profiling profiling_history_size proxy_user
     pseudo_slave_mode pseudo_thread_id query_cache_size query_cache_type rand_seed1 rand_seed2
+    optimizer_use_condition_selectivity
     read_only relay_log_info_file relay_log_purge relay_log_space_limit
     replicate_events_marked_for_skip report_port
     require_secure_transport selkie_columns selkie_memory_limit selkie_statement_memory server_id server_uid
