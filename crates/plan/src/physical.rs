@@ -24,7 +24,7 @@ mod subplan;
 mod window;
 
 pub use access::{
-    Access, GroupEnds, IndexLookup, IndexRange, KeyRange, PartsRead, RangeBound, RowLock,
+    Access, GroupEnds, IndexLookup, IndexRange, KeyRange, PartsRead, RangeBound, RowLock, Shown,
     SystemHints, SystemTableScan, TableScan,
 };
 pub use aggregate::{Aggregate, AggregateStrategy};

@@ -218,8 +218,8 @@ pub trait StatisticsSource {
         true
     }
 
-    /// The level of `optimizer_use_condition_selectivity`, if the plan is for EXPLAIN, which shows the
-    /// share of rows that conditions leave.
+    /// The level of `optimizer_use_condition_selectivity`, if the plan is for EXPLAIN, which shows
+    /// the share of rows that conditions leave.
     fn shown_level(&self) -> Option<u8> {
         None
     }

@@ -60,5 +60,5 @@ fn scans_all(node: &PlanNode, targets: &[&TableInfo], joined: bool) -> bool {
         Access::Union(_) | Access::Text(_) => false,
     };
     let is_target = || targets.iter().any(|table| table.def.id == scan.table.def.id);
-    whole && (joined || scan.possible_keys.is_empty() && is_target())
+    whole && (joined || scan.shown.possible_keys.is_empty() && is_target())
 }

@@ -83,7 +83,7 @@ fn reads_alike(a: &TableScan, b: &TableScan) -> bool {
 /// are never slower than the whole index.
 fn is_indifferent(scan: &TableScan) -> bool {
     let Access::Index(range) = &scan.access else { return false };
-    let only = scan.possible_keys.len() <= 1;
+    let only = scan.shown.possible_keys.len() <= 1;
     let cheap =
         range.unique || only && (range.covering || is_clustered(scan, range) || is_equality(range));
     cheap

@@ -11,7 +11,7 @@ use crate::cost;
 use crate::logical::{ColumnId, ColumnSet, Logical};
 use crate::physical::{
     ColumnType, HashJoin, IndexJoin, IndexLookup, JoinKey, JoinKind, NestedLoopJoin, Operator,
-    PlanNode, RowLock,
+    PlanNode, RowLock, Shown,
 };
 use crate::rewrite::as_they_are;
 
@@ -393,8 +393,10 @@ impl Builder<'_> {
             lock: RowLock { mode: info.lock, wait: info.wait },
             row_keys: row_keys.is_some(),
             matches: lookup.matches,
-            possible_keys: lookup.possible.clone(),
-            shown_share: self.shown_share_beside(info, &own, &used),
+            shown: Shown {
+                possible_keys: lookup.possible.clone(),
+                share: self.shown_share_beside(info, &own, &used),
+            },
         };
         let join = IndexJoin {
             kind: inputs.kind,

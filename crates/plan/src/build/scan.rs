@@ -13,7 +13,7 @@ use super::{Builder, Built, Goal, Order, place};
 use crate::estimate::condition_cost;
 use crate::logical::{ColumnId, ColumnSet, RelationId, RelationInfo};
 use crate::physical::{
-    Access, ColumnType, IndexRange, Operator, PartsRead, PlanNode, RowLock, SystemHints,
+    Access, ColumnType, IndexRange, Operator, PartsRead, PlanNode, RowLock, Shown, SystemHints,
     SystemTableScan, TableScan,
 };
 
@@ -103,9 +103,11 @@ impl Builder<'_> {
             row_keys: row_keys.is_some(),
             row_goal: false,
             feeds_update: false,
-            possible_keys: self.possible_keys(info, conditions),
             examined: path.examined,
-            shown_share: self.shown_share(info, conditions, &path),
+            shown: Shown {
+                possible_keys: self.possible_keys(info, conditions),
+                share: self.shown_share(info, conditions, &path),
+            },
         };
         let node = PlanNode::new(Operator::TableScan(Box::new(scan)), types, path.rows, path.cost);
         Built { node, layout, order: path.order }

@@ -1,8 +1,8 @@
 //! The share of rows that EXPLAIN shows as `filtered`: by MariaDB's rules, from ranges of indexes
 //! that are not used and from engine-independent statistics.
 //!
-//! Must not influence a plan, whose own estimates know more. Computed for EXPLAIN alone: it asks the
-//! engine for ranges.
+//! Must not influence a plan, whose own estimates know more. Computed for EXPLAIN alone: it asks
+//! the engine for ranges.
 
 use selkie_engine::{IndexDef, IndexId, IndexKind, IndexPart};
 use selkie_expr::{CompareOp, Expr, ExprKind};

@@ -160,13 +160,13 @@ impl Walk<'_> {
         row.access = Some(if lookup.unique { "eq_ref" } else { "ref" });
         row.partitions =
             lookup.parts.as_ref().and_then(|parts| (self.facts.parts)(&lookup.table, parts));
-        row.possible_keys = list(&lookup.possible_keys);
+        row.possible_keys = list(&lookup.shown.possible_keys);
         row.key = Some(index.name.to_string());
         row.key_len = Some(key_length(&lookup.table, lookup.index, keys.len()).to_string());
         row.key_parts = key_columns(&lookup.table, lookup.index, keys.len());
         row.reference = Some(keys.join(","));
         row.rows = Some(count(lookup.matches));
-        row.detail.share = Some(lookup.shown_share);
+        row.detail.share = Some(lookup.shown.share);
         let mut extra = Vec::new();
         if lookup.covering || lookup.entry_locks {
             extra.push("Using index");

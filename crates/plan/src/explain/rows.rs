@@ -340,7 +340,7 @@ impl Walk<'_> {
         let mut row = self.row(id, ty, &scan.alias);
         row.detail.change = self.change();
         row.detail.numbers.run = run.map(|_| Run::default());
-        row.possible_keys = list(&scan.possible_keys);
+        row.possible_keys = list(&scan.shown.possible_keys);
         row.partitions =
             scan.parts.as_ref().and_then(|parts| (self.facts.parts)(&scan.table, parts));
         if let Some(rows) = self.single_row(scan) {
@@ -352,7 +352,7 @@ impl Walk<'_> {
         }
         row.detail.conditions.own = self.scan_conditions(scan);
         row.rows = Some(count(scan.examined));
-        row.detail.share = Some(scan.shown_share).filter(|_| !self.is_read(scan));
+        row.detail.share = Some(scan.shown.share).filter(|_| !self.is_read(scan));
         row.access = Some("ALL");
         let most = self.above.most.take();
         let mut extra = Vec::new();

@@ -50,12 +50,10 @@ pub struct TableScan {
     pub row_goal: bool,
     /// An UPDATE changes these rows.
     pub feeds_update: bool,
-    /// Names of the indexes that could be used, for EXPLAIN.
-    pub possible_keys: Vec<Box<str>>,
     /// Rows expected to be read, including those that `filter` drops; for EXPLAIN.
     pub examined: f64,
-    /// Percentage of them that EXPLAIN shows as left by the conditions.
-    pub shown_share: f64,
+    /// More for EXPLAIN.
+    pub shown: Shown,
 }
 
 /// The leaves of a partitioned table that a scan must read. Values are known only at open: the
@@ -69,6 +67,16 @@ pub struct PartsRead {
     pub ranges: Vec<KeyRange>,
     /// The same for the subpartition.
     pub sub_ranges: Vec<KeyRange>,
+}
+
+/// Facts about the access to a table, most of all for EXPLAIN.
+#[derive(Clone, Debug, Default)]
+pub struct Shown {
+    /// Names of the indexes that could be used.
+    pub possible_keys: Vec<Box<str>>,
+    /// Percentage of the rows that the conditions are expected to leave; 100 unless the plan is for
+    /// EXPLAIN.
+    pub share: f64,
 }
 
 /// Access path of a scan.
@@ -213,10 +221,8 @@ pub struct IndexLookup {
     pub lock: RowLock,
     /// Whether the clustered key follows the columns, in the joined row too.
     pub row_keys: bool,
-    /// Names of the indexes that could be used, for EXPLAIN.
-    pub possible_keys: Vec<Box<str>>,
-    /// Percentage of the rows that EXPLAIN shows as left by the conditions.
-    pub shown_share: f64,
+    /// More for EXPLAIN.
+    pub shown: Shown,
 }
 
 /// Reads a computed table. Output: `columns` in this order.
