@@ -25,6 +25,8 @@ pub struct Capabilities {
     pub durable: bool,
     /// Rows stored under an earlier version of the definition are read under the current one.
     pub row_versions: bool,
+    /// Indexes are built while transactions change the table: [`Engine::start_index`].
+    pub grows_indexes: bool,
 }
 
 /// Transaction isolation.
@@ -124,6 +126,21 @@ pub trait StatementContext: Sync {
 
     /// `innodb_lock_wait_timeout`.
     fn lock_wait_timeout(&self) -> Duration;
+
+    /// Called from time to time while an index is built: so many of about `all` steps of a stage
+    /// are done.
+    fn building(&self, _stage: BuildStage, _done: u64, _all: u64) {}
+}
+
+/// A stage of the build of an index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BuildStage {
+    /// Rows are read and their entries sorted.
+    Read,
+    /// Entries are put into the index.
+    Fill,
+    /// Keys that two rows may have are looked at.
+    Check,
 }
 
 /// Context of work that cannot be killed and never waits: every wait fails at once.
@@ -210,6 +227,34 @@ pub trait Engine: Send + Sync {
         def: &Arc<TableDef>,
         position: usize,
     ) -> EngineResult<()>;
+
+    /// Begins to build the index at `position` of `def` while transactions change rows: changes
+    /// that begin from now on keep it, under a definition with or without it. Layout and other
+    /// indexes of `def` are those of the current definition. If `trx` rolls back, the index goes.
+    fn start_index(
+        &self,
+        _trx: &dyn EngineTrx,
+        _def: &Arc<TableDef>,
+        _position: usize,
+    ) -> EngineResult<()> {
+        Err(EngineError::Unsupported("an index built beside changes"))
+    }
+
+    /// Completes a started index. Before, the caller waits until all transactions have ended that
+    /// may have changed rows before the start. From now on changes fail that break its rules, with
+    /// [`EngineError::TableChanged`] if their definition does not have it.
+    fn fill_index(
+        &self,
+        _context: &dyn StatementContext,
+        _def: &Arc<TableDef>,
+        _position: usize,
+    ) -> EngineResult<()> {
+        Err(EngineError::Unsupported("an index built beside changes"))
+    }
+
+    /// Called after the commit with an index that was built, before a statement can use it. Reads
+    /// of it through snapshots taken before fail.
+    fn index_published(&self, _table: TableId, _index: IndexId) {}
 
     /// Builds the full-text index at `position` of [`TableDef::texts`]; otherwise as
     /// [`Self::create_index`].

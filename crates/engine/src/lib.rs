@@ -46,9 +46,9 @@ pub use columns::{
     TouchedKeys,
 };
 pub use contract::{
-    Bound, Capabilities, Cursor, Engine, EngineTrx, IndexEntries, InsertInfo, Isolation, LockMode,
-    LockWait, Lsn, NoWait, PreparedTrx, RangeEstimate, RowSet, Scan, StatementContext, Table,
-    TableStatistics, WaitKind, Xid,
+    Bound, BuildStage, Capabilities, Cursor, Engine, EngineTrx, IndexEntries, InsertInfo,
+    Isolation, LockMode, LockWait, Lsn, NoWait, PreparedTrx, RangeEstimate, RowSet, Scan,
+    StatementContext, Table, TableStatistics, WaitKind, Xid,
 };
 pub use def::{
     ColumnDef, IndexDef, IndexId, IndexKind, IndexPart, StopwordList, TableDef, TableId, TextDef,

@@ -33,7 +33,8 @@ impl Engine for NamedEngine {
     }
 
     fn capabilities(&self) -> Capabilities {
-        self.storage.capabilities()
+        // Its tables are locked for changes, so there are none beside a build.
+        Capabilities { grows_indexes: false, ..self.storage.capabilities() }
     }
 
     fn begin(&self, isolation: Isolation, read_only: bool) -> EngineResult<Box<dyn EngineTrx>> {
@@ -70,6 +71,10 @@ impl Engine for NamedEngine {
 
     fn drop_index(&self, trx: &dyn EngineTrx, table: TableId, index: IndexId) -> EngineResult<()> {
         self.storage.drop_index(trx, table, index)
+    }
+
+    fn index_published(&self, table: TableId, index: IndexId) {
+        self.storage.index_published(table, index);
     }
 
     fn open_table(&self, def: &Arc<TableDef>) -> EngineResult<Arc<dyn Table>> {

@@ -21,6 +21,7 @@ mod event;
 mod exchange;
 mod foreign;
 mod instant;
+mod online;
 mod partition;
 mod rename;
 mod replace;
@@ -176,13 +177,18 @@ impl<'a> Ddl<'a> {
         self.lock_as(schema, table, LockMode::Exclusive)
     }
 
-    /// Locks a name in any mode, and its schema against being dropped before the statement ends.
-    fn lock_as(&self, schema: &str, table: &str, mode: LockMode) -> SqlResult<LockTicket> {
-        let limit = match self.wait {
+    /// The longest wait for a lock of a name.
+    fn lock_limit(&self) -> Duration {
+        match self.wait {
             Some(LockWait::Wait(seconds)) => Duration::from_secs(seconds),
             Some(_) => Duration::ZERO,
             None => self.session.lock_wait(),
-        };
+        }
+    }
+
+    /// Locks a name in any mode, and its schema against being dropped before the statement ends.
+    fn lock_as(&self, schema: &str, table: &str, mode: LockMode) -> SqlResult<LockTicket> {
+        let limit = self.lock_limit();
         selkie_meter::spend(4096)?;
         let lock = |name, mode| {
             self.instance.locks.lock(self.control, self.session.core.id, name, mode, limit)

@@ -95,7 +95,7 @@ impl Engine for MemoryEngine {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { durable: false, row_versions: false }
+        Capabilities::default()
     }
 
     fn begin(&self, _: Isolation, _: bool) -> EngineResult<Box<dyn EngineTrx>> {

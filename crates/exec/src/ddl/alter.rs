@@ -1,23 +1,23 @@
 //! ALTER TABLE, CREATE INDEX and DROP INDEX, which become ALTER TABLE. Others may read the table
 //! until the change is ready, unless LOCK=EXCLUSIVE is given; then an exclusive lock waits for the
 //! readers. A rebuild copies all rows ([`copy`](super::copy)); any other change builds and removes
-//! indexes in place.
+//! indexes in place, or adds them while others change rows ([`online`]).
 
 use std::sync::Arc;
 
 use selkie_catalog::{TableInfo, TableKind, new_version};
 use selkie_engine::EngineError;
 use selkie_plan::define::{AlterPlan, ColumnSource, define_alter, is_partition_change};
-use selkie_sql::ast::{AlterAction, AlterLock, AlterTable, CreateIndex, DropIndex, Ident};
+use selkie_sql::ast::{AlterAction, AlterTable, CreateIndex, DropIndex, Ident};
 use selkie_types::error::catalogue::{ER_TABLE_EXISTS_ERROR, ER_WRONG_OBJECT};
 use selkie_types::{Condition, Level, SqlError, SqlResult};
 
 use super::change::{Change, create_storage_now, drop_storage_now, is_temporary, with_new_storage};
 use super::create::set_auto_increment;
 use super::rename::with_name;
-use super::{Ddl, copy};
+use super::{Ddl, copy, online};
 use crate::state::error::from_engine;
-use crate::state::metadata::{LockMode, LockTicket};
+use crate::state::metadata::LockTicket;
 use crate::state::own_transaction::{begin_in, commit_now};
 use crate::{Outcome, Told};
 
@@ -72,8 +72,7 @@ impl Ddl<'_> {
             self.check_listed(&schema, name)?;
         }
         self.session.commit()?;
-        let exclusive = alter.actions.contains(&AlterAction::Lock(AlterLock::Exclusive));
-        let mode = if exclusive { LockMode::Exclusive } else { LockMode::Upgradable };
+        let mode = online::first_lock(alter, &schema);
         let _lock = (!temporary).then(|| self.lock_as(&schema, name, mode)).transpose()?;
         let _parents = self.lock_parents_of_alter(alter)?;
         let _other = self.lock_other(&alter.actions)?;
@@ -112,7 +111,7 @@ impl Ddl<'_> {
         };
         let is_simple = plan.is_simple;
         let renamed = plan.rename.clone();
-        let mut outcome = self.apply(&old, plan)?;
+        let mut outcome = self.carry_out(mode, &old, plan)?;
         if is_temporary(&old) {
             let renamed = renamed.as_ref().map(|(schema, name)| (&**schema, &**name));
             self.log_changed(renamed.unwrap_or((&schema, name)))?;
@@ -145,7 +144,11 @@ impl Ddl<'_> {
         Ok(lock)
     }
 
-    fn apply(&mut self, old: &Arc<TableInfo>, mut plan: AlterPlan) -> SqlResult<Outcome> {
+    pub(super) fn apply(
+        &mut self,
+        old: &Arc<TableInfo>,
+        mut plan: AlterPlan,
+    ) -> SqlResult<Outcome> {
         // An index change of a temporary table needs new storage. So does a new index in which a
         // new self-referencing foreign key looks rows up.
         if is_temporary(old) && changes_indexes(&plan) || self.refers_to_new_index(old, &plan) {
@@ -167,7 +170,7 @@ impl Ddl<'_> {
             return Ok(nothing_copied());
         }
         let mut change = self.begin_change()?;
-        self.change_indexes(&change, old, &table, &plan)?;
+        self.change_indexes(&mut change, old, &table, &plan)?;
         set_auto_increment(self.instance, &table, plan.auto_increment)?;
         let _readers = self.lock_out_readers(old)?;
         if retired {
@@ -185,7 +188,7 @@ impl Ddl<'_> {
     /// commits at once if the engine is not the dictionary's.
     fn change_indexes(
         &self,
-        change: &Change<'_>,
+        change: &mut Change<'_>,
         old: &TableInfo,
         table: &TableInfo,
         plan: &AlterPlan,
@@ -196,6 +199,7 @@ impl Ddl<'_> {
             false => Some(begin_in(self.instance, table)?.1),
         };
         let trx = own.as_deref().unwrap_or(change.trx());
+        let mut built_now = Vec::new();
         // Leaves keep no words.
         let of_texts: &[usize] = match table.partitions {
             None => &plan.added_indexes.of_texts,
@@ -209,17 +213,20 @@ impl Ddl<'_> {
             for position in &plan.added_indexes.of_keys {
                 let built = engine.create_index(trx, self.control, &def, *position);
                 built.map_err(|e| self.index_error(e, old, (table, storage)))?;
+                built_now.push((def.id, def.indexes[*position].id));
             }
             for position in of_texts {
                 let built = engine.create_text_index(trx, self.control, &def, *position);
                 built.map_err(|e| self.index_error(e, old, (table, storage)))?;
             }
         }
-        own.map_or(Ok(()), |trx| commit_now(&*engine, trx))
+        own.map_or(Ok(()), |trx| commit_now(&*engine, trx))?;
+        built_now.into_iter().for_each(|(table, id)| change.index_built(&engine, table, id));
+        Ok(())
     }
 
     /// The error of an index build in a table's storage number `storage`.
-    fn index_error(
+    pub(super) fn index_error(
         &self,
         error: EngineError,
         old: &TableInfo,
@@ -241,7 +248,7 @@ impl Ddl<'_> {
         }
     }
 
-    fn publish(
+    pub(super) fn publish(
         &self,
         change: Change<'_>,
         old: &TableInfo,

@@ -9,7 +9,7 @@ use hashbrown::HashSet;
 use selkie_catalog::{
     DictionaryError, Routine, Schema, Snapshot, TableInfo, TableKind, Trigger, new_version,
 };
-use selkie_engine::{Engine, EngineResult, EngineTrx, TableDef, TableId};
+use selkie_engine::{Engine, EngineResult, EngineTrx, IndexId, TableDef, TableId};
 use selkie_types::{SqlError, SqlResult};
 
 use crate::Instance;
@@ -27,6 +27,8 @@ pub(super) struct Change<'a> {
     stale: Vec<TableId>,
     /// Tables that have new storage.
     new: RefCell<Vec<(Arc<dyn Engine>, TableId)>>,
+    /// Indexes that were built.
+    built: Vec<(Arc<dyn Engine>, TableId, IndexId)>,
     /// The statement's group of the binary log.
     log: Option<Definition>,
     /// The note of a replica that has applied the statement.
@@ -43,6 +45,7 @@ impl<'a> Change<'a> {
             drop_later: Vec::new(),
             stale: Vec::new(),
             new: RefCell::default(),
+            built: Vec::new(),
             log,
             note: None,
         })
@@ -96,6 +99,11 @@ impl<'a> Change<'a> {
     /// Marks open handles of `table` stale.
     pub(super) fn redefine(&mut self, table: &TableInfo) {
         self.stale.push(table.def.id);
+    }
+
+    /// Notes an index that was built for a table that is in use.
+    pub(super) fn index_built(&mut self, engine: &Arc<dyn Engine>, table: TableId, id: IndexId) {
+        self.built.push((engine.clone(), table, id));
     }
 
     /// Creates the storage of some leaves of `table`.
@@ -177,6 +185,7 @@ impl<'a> Change<'a> {
         }
         // Nobody can read the new tables yet, and all rows copied into them are committed.
         self.new.take().into_iter().for_each(|(engine, id)| engine.table_published(id));
+        self.built.iter().for_each(|(engine, table, id)| engine.index_published(*table, *id));
         self.instance.catalog.publish(publish);
         self.stale.into_iter().for_each(|id| self.instance.close_table(id));
         self.drop_later.into_iter().try_for_each(|(engine, id)| drop_now(&*engine, &[id]))

@@ -4,7 +4,9 @@
 use std::task::Waker;
 use std::time::{Duration, Instant};
 
-use selkie_engine::{EngineError, EngineResult, StatementContext, WaitKind, blocking, going_on};
+use selkie_engine::{
+    BuildStage, EngineError, EngineResult, StatementContext, WaitKind, blocking, going_on,
+};
 use selkie_types::error::catalogue::{ER_CONNECTION_KILLED, ER_OUTOFMEMORY, ER_STATEMENT_TIMEOUT};
 use selkie_types::{SqlError, SqlResult};
 
@@ -130,5 +132,14 @@ impl StatementContext for Control {
 
     fn lock_wait_timeout(&self) -> Duration {
         self.row_lock_wait
+    }
+
+    fn building(&self, stage: BuildStage, done: u64, all: u64) {
+        let stage = match stage {
+            BuildStage::Read => 1,
+            BuildStage::Fill => 2,
+            BuildStage::Check => 3,
+        };
+        self.kill.progress().report(stage, 3, (done, all));
     }
 }

@@ -13,6 +13,8 @@ use std::task::Waker;
 use parking_lot::Mutex;
 use selkie_meter::{Account, Asked};
 
+use crate::state::progress::Progress;
+
 /// Kill request of a session.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Killed {
@@ -35,6 +37,7 @@ struct Shared {
     account: Arc<Account>,
     /// Wakers of the statement's threads that sleep now.
     asleep: Mutex<Vec<Waker>>,
+    progress: Progress,
 }
 
 impl KillFlag {
@@ -68,6 +71,11 @@ impl KillFlag {
     /// The memory account of the session.
     pub fn account(&self) -> &Arc<Account> {
         &self.0.account
+    }
+
+    /// The progress of the session's statement.
+    pub fn progress(&self) -> &Progress {
+        &self.0.progress
     }
 
     /// Registers `waker` to be called when the flag is raised, until the result is dropped. The

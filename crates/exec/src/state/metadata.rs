@@ -35,6 +35,8 @@ pub enum LockMode {
     Write,
     /// `LOCK TABLES ... READ`: nobody else changes rows.
     NoWrite,
+    /// The definition is about to change: rows may be read and changed until then.
+    Online,
     /// The definition is about to change: rows may be read until then, not changed.
     Upgradable,
     /// `LOCK TABLES ... WRITE`: nobody else reads or changes rows.
@@ -45,8 +47,15 @@ pub enum LockMode {
 
 impl LockMode {
     /// All modes, from the weakest to the strongest.
-    const ALL: [Self; 6] =
-        [Self::Read, Self::Write, Self::NoWrite, Self::Upgradable, Self::Alone, Self::Exclusive];
+    const ALL: [Self; 7] = [
+        Self::Read,
+        Self::Write,
+        Self::NoWrite,
+        Self::Online,
+        Self::Upgradable,
+        Self::Alone,
+        Self::Exclusive,
+    ];
 
     /// Whether it is a mode of statements that only use the table; these modes never conflict with
     /// each other.
@@ -54,15 +63,22 @@ impl LockMode {
         matches!(self, Self::Read | Self::Write)
     }
 
+    /// Whether it lets others change rows, as `Online` and all uses do.
+    fn allows_uses(self) -> bool {
+        self.is_use() || self == Self::Online
+    }
+
     fn allows(self, other: Self) -> bool {
-        use LockMode::{Alone, Exclusive, NoWrite, Upgradable, Write};
+        use LockMode::{Alone, Exclusive, NoWrite, Online, Upgradable, Write};
         !matches!(
             (self, other),
             (Alone | Exclusive, _)
                 | (_, Alone | Exclusive)
                 | (NoWrite | Upgradable, Write)
                 | (Write, NoWrite | Upgradable)
-                | (Upgradable, Upgradable)
+                | (Upgradable | Online, Upgradable | Online)
+                | (NoWrite, Online)
+                | (Online, NoWrite)
         )
     }
 }
@@ -100,6 +116,11 @@ struct Shared {
 const FIRST_LOOK: Duration = Duration::from_millis(20);
 const LAST_LOOK: Duration = Duration::from_secs(1);
 
+/// Bounds of a pause before the transactions that a change of a definition waits for are looked
+/// for again.
+const FIRST_PAUSE: Duration = Duration::from_millis(1);
+const LAST_PAUSE: Duration = Duration::from_millis(20);
+
 /// Waker of a waiter for a lock.
 struct Sleeper {
     shared: Arc<Shared>,
@@ -129,16 +150,24 @@ impl Shared {
         self.give_up(key, mode);
     }
 
+    fn is_written_since_before(&self, time: u64, key: Key, owner: u64) -> bool {
+        // Held while the parts are searched: a use may move from one of them into the exact table.
+        let state = self.state.lock();
+        let mut parts = self.parts.iter();
+        state.is_written_since_before(time, key, owner)
+            || parts.any(|part| part.is_written_since_before(time, key, owner))
+    }
+
     /// Withdraws the announcement of a stronger lock.
     fn give_up(&self, key: Key, mode: LockMode) {
-        if !mode.is_use() {
+        if !mode.allows_uses() {
             self.interests.end(key);
         }
     }
 
     /// Announces a stronger lock, and collects all uses that conflict with it (USE-1).
     fn claim(&self, state: &mut State, key: Key, mode: LockMode) {
-        if mode.is_use() {
+        if mode.allows_uses() {
             return;
         }
         self.interests.begin(key);
@@ -239,6 +268,30 @@ impl MetadataLocks {
         Ok(LockTicket { part: part.clone(), key, owner, mode })
     }
 
+    /// Waits until every transaction has ended that may have changed rows of a table before this
+    /// call. Those that begin meanwhile are not held up.
+    pub fn drain(
+        &self,
+        control: &Control,
+        owner: u64,
+        (schema, table): (&str, &str),
+        limit: Duration,
+    ) -> SqlResult<()> {
+        let key = Key::of(schema, table);
+        let time = self.shared.interests.next_time();
+        let patience = control.patience(Some(limit));
+        let mut pause = FIRST_PAUSE;
+        blocking(WaitKind::MetadataLock, || {
+            while self.shared.is_written_since_before(time, key, owner) {
+                control.check()?;
+                let left = patience.left().ok_or_else(SqlError::lock_wait_timeout)?;
+                std::thread::sleep(left.min(pause));
+                pause = LAST_PAUSE.min(pause * 2);
+            }
+            Ok(())
+        })
+    }
+
     fn lock_exactly(
         &self,
         control: &Control,
@@ -263,7 +316,7 @@ impl MetadataLocks {
                 return Err(error);
             }
         }
-        state.grant(key, owner, mode);
+        state.grant(key, owner, mode, self.shared.interests.time());
         Ok(())
     }
 

@@ -15,6 +15,7 @@ mod bulk;
 mod change;
 mod check;
 mod descend;
+mod gate;
 mod node;
 mod salvage;
 mod split;
@@ -24,5 +25,6 @@ pub(crate) use blob::{free_chain, next_of_chain, read_chain, write_chain};
 pub(crate) use bulk::BulkLoad;
 pub(crate) use change::{TreeRedo, VER_OFFSET_BITS};
 pub(crate) use descend::Seek;
+
 pub(crate) use node::Node;
 pub(crate) use tree::{Change, Decision, Hint, MAX_ENTRY, MAX_KEY, Tree};

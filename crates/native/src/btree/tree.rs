@@ -3,6 +3,7 @@
 
 use super::change::{INSERT, PATCH, REMOVE, REPLACE};
 use super::descend::Seek;
+use super::gate::Gate;
 use super::node::Node;
 use super::salvage::refuse_stand_in;
 use crate::error::Result;
@@ -52,12 +53,13 @@ pub(crate) struct Tree {
     pub(super) root: PageNo,
     /// Held while the structure changes.
     pub(super) structure: Mutex<()>,
+    pub(crate) gate: Gate,
 }
 
 impl Tree {
     /// Opens the tree that `create` made in `file`.
     pub(crate) fn open(storage: Arc<Storage>, file: FileId) -> Tree {
-        Tree { storage, file, root: ROOT, structure: Mutex::new(()) }
+        Tree { storage, file, root: ROOT, structure: Mutex::new(()), gate: Gate::default() }
     }
 
     /// Makes an empty tree in a new file.
@@ -117,8 +119,8 @@ impl Tree {
     /// Calls `decide` with the value of `key` under the leaf's exclusive latch and applies its
     /// decision, in one mini-transaction. `value_len` is the longest value it may put. `reserved`
     /// is for rollback, which must not be refused space. `dead` tells whether an entry's value is
-    /// obsolete; such entries are removed when room is short. `decide` is called once and must not
-    /// block. Returns the end of the log group.
+    /// obsolete; such entries are removed when room is short, unless the tree is being filled.
+    /// `decide` is called once and must not block. Returns the end of the log group.
     pub(crate) fn write(
         &self,
         key: &[u8],
@@ -137,7 +139,8 @@ impl Tree {
                 mtr.release(slot);
                 drop(mtr);
                 *hint = Hint::default();
-                self.make_room(key, value_len, reserved, dead)?;
+                let dead = |value: &[u8]| !self.gate.is_growing() && dead(value);
+                self.make_room(key, value_len, reserved, &dead)?;
                 continue;
             }
             *hint = Hint(Some(page));

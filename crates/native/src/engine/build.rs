@@ -15,7 +15,10 @@ const SORT_BYTES: usize = 64 << 20;
 
 impl Shared {
     /// Undoes the changes of losers: a build reads the newest entries.
-    fn undo_losers(self: &Arc<Self>, context: &dyn StatementContext) -> EngineResult<()> {
+    pub(super) fn undo_losers(
+        self: &Arc<Self>,
+        context: &dyn StatementContext,
+    ) -> EngineResult<()> {
         while undo_losers_step(self)? {
             context.check_killed()?;
         }

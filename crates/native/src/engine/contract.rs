@@ -98,7 +98,7 @@ impl Engine for NativeEngine {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { durable: true, row_versions: true }
+        Capabilities { durable: true, row_versions: true, grows_indexes: true }
     }
 
     fn begin(&self, isolation: Isolation, read_only: bool) -> EngineResult<Box<dyn EngineTrx>> {
@@ -126,6 +126,29 @@ impl Engine for NativeEngine {
     ) -> EngineResult<()> {
         self.shared.check_writable()?;
         self.shared.build_index(own_trx(trx)?, context, def, position)
+    }
+
+    fn start_index(
+        &self,
+        trx: &dyn EngineTrx,
+        def: &Arc<TableDef>,
+        position: usize,
+    ) -> EngineResult<()> {
+        self.shared.check_writable()?;
+        self.shared.start_index(own_trx(trx)?, def, position)
+    }
+
+    fn fill_index(
+        &self,
+        context: &dyn StatementContext,
+        def: &Arc<TableDef>,
+        position: usize,
+    ) -> EngineResult<()> {
+        self.shared.fill_index(context, def, position)
+    }
+
+    fn index_published(&self, table: TableId, index: IndexId) {
+        self.shared.index_published(table, index);
     }
 
     fn create_text_index(

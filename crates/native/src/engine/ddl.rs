@@ -2,6 +2,7 @@
 //! and removed by a rollback or a crash. Dropped files must stay until the commit is durable (I34).
 
 use super::shared::Shared;
+use crate::btree::Tree;
 use crate::table::{FileIdentity, TableFiles, trees_of};
 use crate::trx::{DdlStep, NativeTrx};
 use selkie_engine::{EngineError, EngineResult, IndexId, TableDef, TableId};
@@ -32,9 +33,30 @@ impl Shared {
         trx: &NativeTrx,
         files: &Arc<TableFiles>,
         id: IndexId,
-    ) -> EngineResult<Arc<crate::btree::Tree>> {
+    ) -> EngineResult<Arc<Tree>> {
+        self.new_tree(trx, files, id, |_| ())
+    }
+
+    /// Creates an empty tree that will be filled while transactions change the table.
+    pub(super) fn new_growing_index(
+        &self,
+        trx: &NativeTrx,
+        files: &Arc<TableFiles>,
+        id: IndexId,
+    ) -> EngineResult<Arc<Tree>> {
+        self.new_tree(trx, files, id, |tree| tree.gate.grow())
+    }
+
+    fn new_tree(
+        &self,
+        trx: &NativeTrx,
+        files: &Arc<TableFiles>,
+        id: IndexId,
+        prepare: impl FnOnce(&Tree),
+    ) -> EngineResult<Arc<Tree>> {
         let identity = FileIdentity { table: files.id, index: Some(id) };
         let tree = identity.create(&self.storage, |file| self.file_created(file))?;
+        prepare(&tree);
         trx.push_ddl(DdlStep::IndexCreated(files.clone(), id, tree.file));
         files.indexes.write().insert(id, tree.clone());
         self.remember_tree(&tree, files);

@@ -6,6 +6,7 @@ mod contract;
 #[cfg(test)]
 mod crash_tests;
 mod ddl;
+mod grow;
 mod open;
 mod options;
 mod personality;

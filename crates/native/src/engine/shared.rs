@@ -228,6 +228,7 @@ impl Shared {
     }
 
     pub(crate) fn forget_index(&self, files: &TableFiles, id: IndexId, tree: &Arc<Tree>) {
+        files.stop_growing(id);
         let mut indexes = files.indexes.write();
         if indexes.get(&id).is_some_and(|known| Arc::ptr_eq(known, tree)) {
             indexes.remove(&id);

@@ -38,6 +38,7 @@ pub(super) struct Sorted<'s> {
 /// Collects entries in any order and returns them in key order.
 pub(super) struct Sorter {
     budget: usize,
+    entries: u64,
     bytes: Vec<u8>,
     places: Vec<Place>,
     file: Option<BufWriter<File>>,
@@ -50,7 +51,7 @@ impl Sorter {
     /// Keeps up to `budget` bytes in memory.
     pub(super) fn new(budget: usize) -> Self {
         let (bytes, places, runs) = (Vec::new(), Vec::new(), Vec::new());
-        Self { budget, bytes, places, file: None, written: 0, runs }
+        Self { budget, entries: 0, bytes, places, file: None, written: 0, runs }
     }
 
     pub(super) fn push(&mut self, entry: &BuildEntry<'_>) -> EngineResult<()> {
@@ -58,6 +59,7 @@ impl Sorter {
         if used > self.budget {
             self.spill()?;
         }
+        self.entries += 1;
         let mut head = [0; 8];
         let len = entry.key.len().min(8);
         head[..len].copy_from_slice(&entry.key[..len]);
@@ -112,6 +114,11 @@ impl Sorter {
         self.places.clear();
         self.bytes.clear();
         Ok(())
+    }
+
+    /// Number of entries.
+    pub(super) fn len(&self) -> u64 {
+        self.entries
     }
 
     /// Calls `each` with all entries in key order.

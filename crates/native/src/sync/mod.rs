@@ -10,7 +10,9 @@ mod modelled;
 #[cfg(all(test, feature = "models"))]
 pub(crate) use modelled::*;
 #[cfg(not(all(test, feature = "models")))]
-pub(crate) use parking_lot::{Condvar, Mutex, MutexGuard, RwLock};
+pub(crate) use parking_lot::{
+    Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard,
+};
 #[cfg(not(all(test, feature = "models")))]
 pub(crate) use std::{
     hint::spin_loop,

@@ -6,6 +6,7 @@
 
 use shuttle::rand::Rng;
 use shuttle::sync as shuttled;
+pub(crate) use shuttle::sync::{RwLockReadGuard, RwLockWriteGuard};
 use std::cell::Cell;
 use std::ops::{Deref, DerefMut};
 use std::sync::PoisonError;

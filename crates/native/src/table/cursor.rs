@@ -95,6 +95,12 @@ impl<'a> NativeCursor<'a> {
         scan: &Scan,
     ) -> EngineResult<NativeCursor<'a>> {
         let view = (scan.lock == LockMode::None).then(|| table.view_of(trx)).transpose()?;
+        let index = table.secondary_of(scan).map(|at| &table.trees[at]);
+        if let (Some(view), Some(tree)) = (&view, index)
+            && view.is_before(tree.gate.since())
+        {
+            return Err(EngineError::TableChanged);
+        }
         Ok(Self::of_view(table, trx, context, scan, view))
     }
 

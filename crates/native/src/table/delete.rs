@@ -4,6 +4,7 @@
 
 use super::TableFiles;
 use super::entry::{Action, Outcome, Writer};
+use super::growing::Before;
 use super::handle::NativeTable;
 use super::insert::{Tools, undo_row};
 use crate::trx::NativeTrx;
@@ -52,7 +53,7 @@ impl NativeTable {
         };
         self.files.add_rows(-1);
         self.delete_texts(writer, &mut tools.texts, key)?;
-        if self.secondary().is_empty() && old.is_none() {
+        if self.secondary().is_empty() && tools.growing.is_empty() && old.is_none() {
             return Ok(true);
         }
         tools.old.clear();
@@ -63,6 +64,8 @@ impl NativeTable {
             let (tree, hint) = (&self.trees[at], &mut tools.indexes[at]);
             writer.change(tree, hint, &tools.entry.key, Action::Delete, None)?;
         }
+        let old = Before { key, value: &before, row: &tools.old };
+        self.delete_growing(writer, &mut tools.growing, old)?;
         Ok(true)
     }
 }

@@ -23,6 +23,10 @@ pub(super) enum Action<'a> {
     Update { body: &'a [u8], auto: Option<u64> },
     /// Mark a live entry as deleted.
     Delete,
+    /// As `Update`, in a growing index. If the entry is not filled in yet, it was `old`.
+    UpdateGrown { old: &'a [u8], body: &'a [u8] },
+    /// As `Delete`, in a growing index. If the entry is not filled in yet, it was `old`.
+    DeleteGrown { old: &'a [u8] },
 }
 
 /// Result of a change.
@@ -41,13 +45,34 @@ pub(super) enum Outcome {
     Locked(Vec<Arc<TrxState>>),
 }
 
-impl Action<'_> {
+impl<'a> Action<'a> {
     /// Lock mode of its place in a queue.
     pub(super) fn mode(self) -> LockMode {
         match self {
             Action::Insert { .. } => LockMode::Shared,
-            Action::Update { .. } | Action::Delete => LockMode::Exclusive,
+            _ => LockMode::Exclusive,
         }
+    }
+
+    /// The new body, and a value that the counter has to pass.
+    fn put(self) -> (&'a [u8], Option<u64>) {
+        match self {
+            Action::Insert { body, auto } | Action::Update { body, auto } => (body, auto),
+            Action::UpdateGrown { body, .. } => (body, None),
+            Action::Delete | Action::DeleteGrown { .. } => (&[], None),
+        }
+    }
+
+    /// The body that the entry has if it is not in the tree yet.
+    fn unfilled(self) -> Option<&'a [u8]> {
+        match self {
+            Action::UpdateGrown { old, .. } | Action::DeleteGrown { old } => Some(old),
+            _ => None,
+        }
+    }
+
+    fn deletes(self) -> bool {
+        matches!(self, Action::Delete | Action::DeleteGrown { .. })
     }
 }
 
@@ -142,11 +167,11 @@ impl<'a> Writer<'a> {
         if key.len() > MAX_KEY {
             return Err(EngineError::RowTooBig(MAX_KEY));
         }
-        let (body, auto): (&[u8], _) = match action {
-            Action::Insert { body, auto } | Action::Update { body, auto } => (body, auto),
-            Action::Delete => (&[], None),
-        };
-        let len = if body.is_empty() { 0 } else { 8 + body.len() };
+        let (body, auto) = action.put();
+        // As the fill would have put it: visible to all readers.
+        let unfilled = action.unfilled().map(|old| [&[0; 8], old].concat());
+        let longest = body.len().max(action.unfilled().map_or(0, <[u8]>::len));
+        let len = if longest == 0 { 0 } else { 8 + longest };
         let mut outcome = Outcome::Missing;
         let dead = |value: &[u8]| self.trx.shared.is_dead(value);
         tree.write(key, len, false, hint, &dead, |found, change| {
@@ -154,9 +179,9 @@ impl<'a> Writer<'a> {
             if !matches!(outcome, Outcome::Done(_)) {
                 return Decision::Leave;
             }
-            let before = found.unwrap_or(&[]);
+            let before = found.or(unfilled.as_deref()).unwrap_or(&[]);
             let kind = match action {
-                Action::Delete => Kind::Delete,
+                _ if action.deletes() => Kind::Delete,
                 _ if before.is_empty() => Kind::Insert,
                 _ => Kind::Update,
             };
@@ -175,17 +200,23 @@ impl<'a> Writer<'a> {
             rows.into_iter().for_each(|columns| columns.touch(key));
             let ver = self.trx.push_undo(record, rows.is_some(), work, &mut change.row);
             change.value.extend_from_slice(&ver.to_le_bytes());
-            match action {
-                Action::Delete => {
+            match action.deletes() {
+                true => {
                     change.value.push(value::tag(before) | DELETED);
                     change.value.extend_from_slice(before.get(value::ROW_AT..).unwrap_or(&[]));
                 }
-                _ => change.value.extend_from_slice(body),
+                false => change.value.extend_from_slice(body),
             }
             outcome = Outcome::Done(before.to_vec());
             Decision::Put
         })?;
         Ok(outcome)
+    }
+
+    /// Whether this transaction has written the version of a value.
+    pub(super) fn owns(&self, value: &[u8]) -> bool {
+        let owner = self.trx.shared.undo.active_owner(get_u64(value, 0));
+        owner.is_some_and(|owner| owner.id == self.state.id)
     }
 
     /// Whether other transactions have locked the gap that a new key belongs into.
@@ -205,7 +236,11 @@ impl<'a> Writer<'a> {
     fn judge(&self, tree: &Tree, key: &[u8], found: Option<&[u8]>, action: Action<'_>) -> Outcome {
         let inserting = matches!(action, Action::Insert { .. });
         let Some(found) = found else {
-            return if inserting { self.enter_gap(tree, key) } else { Outcome::Missing };
+            return match action.unfilled() {
+                Some(_) => Outcome::Done(Vec::new()),
+                None if inserting => self.enter_gap(tree, key),
+                None => Outcome::Missing,
+            };
         };
         let deleted = value::is_deleted(found);
         let owner = self.trx.shared.undo.active_owner(get_u64(found, 0));

@@ -5,6 +5,7 @@
 //!                                 | index id u32 (all ones: the clustered tree)
 //! ```
 
+use super::growing::Growing;
 use super::text::TextState;
 use crate::btree::{Seek, Tree};
 use crate::columns::Columns;
@@ -18,7 +19,7 @@ use crate::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use crate::sync::{Mutex, RwLock};
 use crate::trx::TrxRecord;
 use hashbrown::HashMap;
-use selkie_engine::{IndexId, TableId};
+use selkie_engine::{IndexId, TableDef, TableId};
 use std::sync::Arc;
 
 const MAGIC: &[u8; 4] = b"TREE";
@@ -41,6 +42,10 @@ pub(crate) struct TableFiles {
     /// Log position of the table's publication. Older snapshots must not read it; 0: no limit.
     since: AtomicU64,
     texts: Mutex<HashMap<IndexId, Arc<TextState>>>,
+    /// Indexes that writers keep although their definition does not have them yet.
+    growing: RwLock<Vec<Arc<Growing>>>,
+    /// Whether there are any.
+    grows: AtomicBool,
 }
 
 /// Identity of a data file: its table and index.
@@ -104,6 +109,8 @@ impl TableFiles {
             expects_duplicates: AtomicBool::new(false),
             since: AtomicU64::new(0),
             texts: Mutex::default(),
+            growing: RwLock::default(),
+            grows: AtomicBool::new(false),
         }
     }
 
@@ -115,6 +122,43 @@ impl TableFiles {
     /// Position of the log from which on snapshots may read the table.
     pub(crate) fn since(&self) -> u64 {
         self.since.load(Ordering::Acquire)
+    }
+
+    /// Lets all changes of rows that begin from now on keep an index.
+    pub(crate) fn start_growing(&self, index: Arc<Growing>) {
+        self.growing.write().push(index);
+        self.grows.store(true, Ordering::Release);
+    }
+
+    /// Ends that, because the index is gone or every handle has it.
+    pub(crate) fn stop_growing(&self, id: IndexId) {
+        let mut growing = self.growing.write();
+        growing.retain(|index| index.id() != id);
+        self.grows.store(!growing.is_empty(), Ordering::Release);
+    }
+
+    /// The index with this id, if it grows.
+    pub(crate) fn growing(&self, id: IndexId) -> Option<Arc<Growing>> {
+        self.growing.read().iter().find(|index| index.id() == id).cloned()
+    }
+
+    /// Indexes that grow, except those of a definition.
+    #[inline]
+    pub(super) fn growing_beside(&self, def: &TableDef) -> Vec<Arc<Growing>> {
+        if !self.grows.load(Ordering::Acquire) {
+            return Vec::new();
+        }
+        let growing = self.growing.read();
+        let is_beside = |index: &&Arc<Growing>| def.index_position(index.id()).is_none();
+        growing.iter().filter(is_beside).cloned().collect()
+    }
+
+    /// Forgets complete indexes. The caller has waited for all who may still have a handle without
+    /// them.
+    pub(crate) fn forget_grown(&self) {
+        let mut growing = self.growing.write();
+        growing.retain(|index| index.tree.gate.is_growing());
+        self.grows.store(!growing.is_empty(), Ordering::Release);
     }
 
     /// State that the handles of a full-text index share.

@@ -5,12 +5,13 @@
 
 use super::TableFiles;
 use super::entry::{Action, Outcome, Queue, Writer};
+use super::growing::GrowingTools;
 use super::handle::NativeTable;
 use super::next_key::behind;
 use super::rows::IndexEntry;
 use super::text::{TextIndex, TextTools};
 use super::value;
-use crate::btree::{Hint, Node, Seek};
+use crate::btree::{Hint, Node, Seek, Tree};
 use crate::ids::FileId;
 use crate::page::get_u64;
 use crate::sync::atomic::Ordering;
@@ -31,6 +32,7 @@ pub(super) struct Tools {
     /// The row before its change.
     pub(super) old: Vec<u8>,
     pub(super) texts: Vec<TextTools>,
+    pub(super) growing: Vec<GrowingTools>,
 }
 
 impl Tools {
@@ -43,12 +45,13 @@ impl Tools {
             old_entry: IndexEntry::default(),
             old: Vec::new(),
             texts: table.texts.iter().map(TextIndex::tools).collect(),
+            growing: GrowingTools::beside(table),
         }
     }
 }
 
 /// An existing entry with the same unique key.
-enum Rival {
+pub(super) enum Rival {
     Nobody,
     /// The clustered key of the row that has the key.
     Row(Box<[u8]>),
@@ -107,6 +110,7 @@ impl NativeTable {
                 numbered(e, number)
             })?;
         }
+        self.insert_growing(writer, &mut tools.growing, &key, row)?;
         self.insert_texts(writer, &mut tools.texts, &key, row)
     }
 
@@ -129,7 +133,7 @@ impl NativeTable {
         for at in self.secondary() {
             self.index_entry(at, key, row, &mut tools.entry)?;
             if self.def.indexes[at].is_unique() && !tools.entry.any_null {
-                match self.rival(writer, at, &tools.entry)? {
+                match self.rival(writer, &self.trees[at], &tools.entry)? {
                     Rival::Row(existing) => return Ok(Some((at, existing))),
                     Rival::Locked(..) => return Ok(None),
                     Rival::Nobody => {}
@@ -187,7 +191,7 @@ impl NativeTable {
             // the key.
             let stripe =
                 unique.then(|| self.shared.stripe(tree.file, &entry.key[..entry.split]).lock());
-            let rival = if unique { self.rival(writer, at, entry)? } else { Rival::Nobody };
+            let rival = if unique { self.rival(writer, tree, entry)? } else { Rival::Nobody };
             let (holders, entry_key) = match rival {
                 Rival::Row(existing) => {
                     return Err(EngineError::DuplicateKey { index: at, row: 0, existing });
@@ -215,12 +219,17 @@ impl NativeTable {
     }
 
     /// Searches for another entry with the same index key.
-    fn rival(&self, writer: &Writer<'_>, at: usize, entry: &IndexEntry) -> EngineResult<Rival> {
+    pub(super) fn rival(
+        &self,
+        writer: &Writer<'_>,
+        tree: &Tree,
+        entry: &IndexEntry,
+    ) -> EngineResult<Rival> {
         let mut range = KeyRange::prefix(&entry.key[..entry.split]);
         let me = writer.trx.state().id;
-        let file = self.trees[at].file;
+        let file = tree.file;
         loop {
-            let (rival, next) = self.trees[at].read(Seek::At(&range.start), |node| {
+            let (rival, next) = tree.read(Seek::At(&range.start), |node| {
                 for slot in node.lower_bound(&range.start)..node.count() {
                     let key = node.key(slot);
                     if !range.ends_after(&key) {

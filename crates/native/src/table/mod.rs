@@ -11,6 +11,7 @@ mod delete;
 mod entry;
 mod estimate;
 mod files;
+mod growing;
 mod handle;
 mod insert;
 mod leaf_scan;
@@ -24,5 +25,7 @@ pub(crate) mod value;
 
 pub(crate) use build::BuildEntry;
 pub(crate) use files::{FileIdentity, TableFiles};
+pub(crate) use growing::Growing;
 pub(crate) use handle::{NativeTable, own_trx};
+pub(crate) use sweep::sweep_marks;
 pub(crate) use text::{TextIndex, has_lists, index_of, trees_of};

@@ -7,6 +7,7 @@ use super::leaf_scan::{Step, Walk};
 use super::text::TextIndex;
 use super::value;
 use crate::btree::Tree;
+use crate::engine::Shared;
 use crate::ids::{FileId, PageId, PageNo};
 use crate::mtr::Mtr;
 use crate::page::{PageType, get_u64, page_type};
@@ -33,7 +34,10 @@ impl NativeTable {
         let (mut chains, mut freed) = (Vec::new(), 0);
         let texts = self.texts.iter().flat_map(TextIndex::trees_of_rows);
         for tree in std::iter::once(clustered).chain(&self.trees).chain(texts) {
-            freed += self.sweep_marks(context, tree, &mut chains)?;
+            let is_clustered = tree.file == clustered.file;
+            freed += sweep_marks(&self.shared, context, tree, |value| {
+                chains.extend(value::chain_of(value).filter(|_| is_clustered));
+            })?;
         }
         for index in &self.texts {
             freed += index.merge(context)?;
@@ -49,37 +53,6 @@ impl NativeTable {
             self.follow(file, chain, &mut used)?;
         }
         Ok(freed + self.free_unused(context, file, &used)?)
-    }
-
-    /// Removes delete marks that all readers see, and collects the long values of all other
-    /// entries.
-    fn sweep_marks(
-        &self,
-        context: &dyn StatementContext,
-        tree: &Tree,
-        chains: &mut Vec<Chain>,
-    ) -> EngineResult<u64> {
-        let mut walk = Walk::new(KeyRange::default(), false);
-        let mut removed = 0;
-        while !walk.done {
-            context.check_killed()?;
-            let mut marks: Vec<Mark> = Vec::new();
-            walk.leaf(tree, |node, at| {
-                let found = node.value(at);
-                let ver = get_u64(found, 0);
-                // I15: a version without a segment is visible to all readers.
-                if value::is_deleted(found) && self.shared.undo.get(seq_of(ver)).is_none() {
-                    marks.push((ver, node.key(at)));
-                } else if tree.file == self.files.clustered.file {
-                    chains.extend(value::chain_of(found));
-                }
-                Step::Next
-            })?;
-            for (ver, key) in marks {
-                removed += u64::from(remove_marked(&self.shared, ver, tree.file, &key)?);
-            }
-        }
-        Ok(removed)
     }
 
     /// Marks the pages of a chain as used. A page of another kind ends the chain: no page after it
@@ -124,4 +97,34 @@ impl NativeTable {
         }
         Ok(freed)
     }
+}
+
+/// Removes delete marks that all readers see, and calls `other` with the values of all other
+/// entries.
+pub(crate) fn sweep_marks(
+    shared: &Shared,
+    context: &dyn StatementContext,
+    tree: &Tree,
+    mut other: impl FnMut(&[u8]),
+) -> EngineResult<u64> {
+    let mut walk = Walk::new(KeyRange::default(), false);
+    let mut removed = 0;
+    while !walk.done {
+        context.check_killed()?;
+        let mut marks: Vec<Mark> = Vec::new();
+        walk.leaf(tree, |node, at| {
+            let found = node.value(at);
+            let ver = get_u64(found, 0);
+            // I15: a version without a segment is visible to all readers.
+            match value::is_deleted(found) && shared.undo.get(seq_of(ver)).is_none() {
+                true => marks.push((ver, node.key(at))),
+                false => other(found),
+            }
+            Step::Next
+        })?;
+        for (ver, key) in marks {
+            removed += u64::from(remove_marked(shared, ver, tree.file, &key)?);
+        }
+    }
+    Ok(removed)
 }

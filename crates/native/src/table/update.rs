@@ -3,6 +3,7 @@
 
 use super::TableFiles;
 use super::entry::{Action, Outcome, Writer};
+use super::growing::Before;
 use super::handle::NativeTable;
 use super::insert::{Tools, numbered, undo_row};
 use crate::sync::atomic::Ordering;
@@ -74,6 +75,8 @@ impl NativeTable {
         for index in self.secondary() {
             self.update_index_entry(writer, tools, index, at, (key, row))?;
         }
+        let old = Before { key: at, value: &before, row: &tools.old };
+        self.update_growing(writer, &mut tools.growing, old, (key, row))?;
         self.update_texts(writer, &mut tools.texts, (at, &tools.old), (key, row))?;
         Ok(true)
     }

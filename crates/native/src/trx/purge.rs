@@ -216,6 +216,10 @@ fn clean(shared: &Shared, segment: &Segment) -> Result<()> {
 /// Returns whether it did.
 pub(crate) fn remove_marked(shared: &Shared, ver: u64, file: FileId, key: &[u8]) -> Result<bool> {
     let Some((tree, _)) = shared.tree(file) else { return Ok(false) };
+    if tree.gate.is_growing() {
+        tree.gate.keep_mark();
+        return Ok(false);
+    }
     let mut long = None;
     let mut removed = false;
     let dead = |value: &[u8]| shared.is_dead(value);

@@ -84,7 +84,9 @@ impl NativeTrx {
                     self.shared.delete_created(files.clustered.file)?;
                 }
                 DdlStep::IndexCreated(files, id, file) => {
+                    files.stop_growing(id);
                     if let Some(tree) = files.indexes.write().remove(&id) {
+                        tree.gate.close();
                         self.shared.forget_tree(&tree);
                     }
                     self.shared.delete_created(file)?;
@@ -180,6 +182,7 @@ fn undo_change(
 ) -> Result<bool> {
     // The entries of a removed file are gone too.
     let Some((tree, files)) = shared.tree(record.file) else { return Ok(false) };
+    let Some(_pass) = tree.gate.pass() else { return Ok(false) };
     let is_row = files.clustered.file == record.file;
     let inserted = record.before.is_empty();
     if let Some(trx) = goes_on.filter(|_| is_row && !inserted) {

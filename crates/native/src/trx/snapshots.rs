@@ -101,6 +101,11 @@ impl Snapshots {
         self.last_commit.fetch_max(lsn, Ordering::AcqRel);
     }
 
+    /// Position of the last commit published.
+    pub(crate) fn last_commit(&self) -> u64 {
+        self.last_commit.load(Ordering::Acquire)
+    }
+
     /// Returns a position that is not below any commit published by now, and below all published
     /// later.
     pub(crate) fn now(&self, log: &Log) -> u64 {

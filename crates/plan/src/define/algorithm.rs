@@ -131,12 +131,17 @@ impl Work<'_> {
             COPY
         } else if self.adds_text {
             FULLTEXT
-        } else if self.adds_index {
+        } else if self.adds_index && !self.only_adds_indexes() {
             "ADD INDEX"
         } else {
             return Ok(());
         };
         Err(because("LOCK=NONE", reason, "LOCK=SHARED"))
+    }
+
+    /// Whether indexes are built while others change rows.
+    fn only_adds_indexes(&self) -> bool {
+        self.rows == StoredRows::Fit && !self.drops_index && self.old.partitions.is_none()
     }
 
     fn retypes(&self) -> bool {

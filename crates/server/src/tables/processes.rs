@@ -24,6 +24,8 @@ fn row(session: &SessionHandle) -> Row {
         Killed::Connection => "Killed",
         _ => activity.command,
     };
+    let reached = session.kill.progress().now();
+    let progress = Decimal::new(i64::from(reached.thousandths).into(), 3);
     let info = || activity.info.as_deref().map_or(Value::Null, text);
     vec![
         ("ID", Value::Int(session.id as i64)),
@@ -35,9 +37,9 @@ fn row(session: &SessionHandle) -> Row {
         ("STATE", text(activity.state)),
         ("INFO", info()),
         ("TIME_MS", Value::Decimal(Decimal::new((spent.as_micros() as i64).into(), 3))),
-        ("STAGE", Value::Int(0)),
-        ("MAX_STAGE", Value::Int(0)),
-        ("PROGRESS", Value::Decimal(Decimal::new(0.into(), 3))),
+        ("STAGE", Value::Int(i64::from(reached.stage))),
+        ("MAX_STAGE", Value::Int(i64::from(reached.stages))),
+        ("PROGRESS", Value::Decimal(progress)),
         ("MEMORY_USED", Value::Int(session.kill.account().used())),
         ("MAX_MEMORY_USED", Value::Int(session.kill.account().most())),
         ("EXAMINED_ROWS", Value::Int(0)),

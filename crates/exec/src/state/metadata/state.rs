@@ -21,10 +21,18 @@ struct Waiting {
     bell: Arc<Condvar>,
 }
 
+/// The grants of an owner.
+#[derive(Debug, Default)]
+struct Grants {
+    /// Number of grants of each mode.
+    counts: [u32; MODES],
+    /// Time of the oldest of them (USE-3).
+    since: u64,
+}
+
 #[derive(Debug, Default)]
 struct Entry {
-    /// Number of grants of each mode, by owner.
-    granted: HashMap<u64, [u32; MODES]>,
+    granted: HashMap<u64, Grants>,
     /// Number of owners that hold each mode.
     owners: [usize; MODES],
     /// Waiters for each mode, in order of arrival.
@@ -43,7 +51,7 @@ impl Entry {
     fn is_free(&self, owner: u64, mode: LockMode) -> bool {
         let own = self.granted.get(&owner);
         in_the_way_of(mode).all(|other| {
-            let by_owner = own.is_some_and(|counts| counts[other as usize] > 0);
+            let by_owner = own.is_some_and(|own| own.counts[other as usize] > 0);
             self.owners[other as usize] == usize::from(by_owner)
                 && (own.is_some() || !self.is_queued(other, (owner, mode)))
         })
@@ -63,11 +71,11 @@ impl Entry {
     /// the first of each queue is enough to find every deadlock; the queue of `mode` itself adds
     /// none.
     fn blockers(&self, owner: u64, mode: LockMode) -> impl Iterator<Item = u64> + '_ {
-        let is_in_the_way = move |counts: &[u32; MODES]| {
-            in_the_way_of(mode).any(|other| counts[other as usize] > 0)
+        let is_in_the_way = move |grants: &Grants| {
+            in_the_way_of(mode).any(|other| grants.counts[other as usize] > 0)
         };
         let granted = self.granted.iter();
-        let granted = granted.filter(move |(by, counts)| **by != owner && is_in_the_way(counts));
+        let granted = granted.filter(move |(by, grants)| **by != owner && is_in_the_way(grants));
         let holds = self.granted.contains_key(&owner);
         let stronger = in_the_way_of(mode).filter(move |other| *other > mode && !holds);
         let queued = stronger.filter_map(|other| self.waiting[other as usize].front());
@@ -81,18 +89,21 @@ impl Entry {
         }
     }
 
-    fn grant(&mut self, owner: u64, mode: LockMode) {
-        let count = &mut self.granted.entry(owner).or_default()[mode as usize];
+    fn grant(&mut self, owner: u64, mode: LockMode, since: u64) {
+        let new = || Grants { since, ..Grants::default() };
+        let grants = self.granted.entry(owner).or_insert_with(new);
+        grants.since = grants.since.min(since);
+        let count = &mut grants.counts[mode as usize];
         self.owners[mode as usize] += usize::from(*count == 0);
         *count += 1;
     }
 
     fn take_back(&mut self, owner: u64, mode: LockMode) {
-        let Some(counts) = self.granted.get_mut(&owner) else { return };
-        let count = &mut counts[mode as usize];
+        let Some(grants) = self.granted.get_mut(&owner) else { return };
+        let count = &mut grants.counts[mode as usize];
         self.owners[mode as usize] -= usize::from(*count == 1);
         *count = count.saturating_sub(1);
-        if *counts == [0; MODES] {
+        if grants.counts == [0; MODES] {
             self.granted.remove(&owner);
         }
     }
@@ -164,14 +175,24 @@ impl State {
         self.entries.get(&key).into_iter().for_each(Entry::wake_free);
     }
 
-    pub(super) fn grant(&mut self, key: Key, owner: u64, mode: LockMode) {
-        self.entries.entry(key).or_default().grant(owner, mode);
+    /// Grants a lock to an owner who began to use the name at the time `since`.
+    pub(super) fn grant(&mut self, key: Key, owner: u64, mode: LockMode, since: u64) {
+        self.entries.entry(key).or_default().grant(owner, mode, since);
+    }
+
+    /// Whether another owner than `owner` has changed rows of a table and has used it without a
+    /// break since before `time`.
+    pub(super) fn is_written_since_before(&self, time: u64, key: Key, owner: u64) -> bool {
+        let is_writer = |(by, grants): (&u64, &Grants)| {
+            *by != owner && grants.counts[LockMode::Write as usize] > 0 && grants.since < time
+        };
+        self.entries.get(&key).is_some_and(|entry| entry.granted.iter().any(is_writer))
     }
 
     /// Takes over an owner's uses that were recorded in a part.
     pub(super) fn take_in(&mut self, key: Key, owner: u64, counts: Counts) {
         for (mode, count) in counts.by_mode() {
-            (0..count).for_each(|_| self.grant(key, owner, mode));
+            (0..count).for_each(|_| self.grant(key, owner, mode, counts.since));
         }
     }
 
@@ -213,7 +234,7 @@ mod tests {
 
     fn state(granted: &[(u64, LockMode)], waiting: &[(u64, LockMode)]) -> (State, Key) {
         let (mut state, key) = (State::default(), Key::of("s", "t"));
-        granted.iter().for_each(|(owner, mode)| state.grant(key, *owner, *mode));
+        granted.iter().for_each(|(owner, mode)| state.grant(key, *owner, *mode, 0));
         waiting.iter().for_each(|(owner, mode)| state.queue(key, *owner, *mode, Arc::default()));
         (state, key)
     }
@@ -235,9 +256,9 @@ mod tests {
         assert_eq!(free(&state), [5]);
         state.leave_queue(key, 5, Exclusive);
         assert_eq!(free(&state), [3], "weaker ones wait for stronger ones");
-        state.grant(key, 2, Read);
+        state.grant(key, 2, Read, 0);
         assert_eq!(free(&state), [2], "who holds the name is let in");
-        state.grant(key, 1, Read);
+        state.grant(key, 1, Read, 0);
         assert_eq!(free(&state), [2], "no other use is in its way");
     }
 
@@ -246,7 +267,7 @@ mod tests {
         let (mut state, key) = state(&[(1, Read)], &[(2, Exclusive), (3, Exclusive), (4, Read)]);
         let other = Key::of("s", "u");
         let none = HashMap::new();
-        state.grant(other, 4, Write);
+        state.grant(other, 4, Write, 0);
         assert!([2, 3, 4].iter().all(|owner| !state.is_deadlocked(*owner, &none)));
         state.queue(other, 1, Exclusive, Arc::default());
         assert!(state.is_deadlocked(1, &none), "1 for 4, which is behind 2, which waits for 1");

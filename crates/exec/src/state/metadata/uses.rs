@@ -6,9 +6,11 @@
 //!   uses from every part. A use checks the interests under its part's lock and is recorded there:
 //!   either the request finds the use, or the use sees the interest.
 //! - USE-2 A part's lock is taken inside the lock of the exact table, never around it.
+//! - USE-3 A use has the time at which its owner began to use the name. It is read under the lock
+//!   under which the use is recorded: so one that a search does not find is not older than it.
 
 use std::sync::Weak;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
@@ -18,18 +20,30 @@ use super::{Key, LockMode, Shared};
 
 const SLOTS: usize = 256;
 
-/// Number of stronger locks held or wanted, by a part of the name's hash.
-pub(super) struct Interests([AtomicU32; SLOTS]);
+/// Number of stronger locks held or wanted, by a part of the name's hash; and the time.
+pub(super) struct Interests {
+    wanted: [AtomicU32; SLOTS],
+    time: AtomicU64,
+}
 
 impl Default for Interests {
     fn default() -> Self {
-        Self([const { AtomicU32::new(0) }; SLOTS])
+        Self { wanted: [const { AtomicU32::new(0) }; SLOTS], time: AtomicU64::new(0) }
     }
 }
 
 impl Interests {
     fn slot(&self, key: Key) -> &AtomicU32 {
-        &self.0[key.0 as usize % SLOTS]
+        &self.wanted[key.0 as usize % SLOTS]
+    }
+
+    /// Ends a time and returns the next one, to which uses belong that begin from now on.
+    pub(super) fn next_time(&self) -> u64 {
+        self.time.fetch_add(1, Ordering::SeqCst) + 1
+    }
+
+    pub(super) fn time(&self) -> u64 {
+        self.time.load(Ordering::SeqCst)
     }
 
     pub(super) fn begin(&self, key: Key) {
@@ -50,6 +64,8 @@ impl Interests {
 pub(super) struct Counts {
     read: u32,
     write: u32,
+    /// Time of the oldest of them.
+    pub(super) since: u64,
 }
 
 impl Counts {
@@ -57,10 +73,12 @@ impl Counts {
         match mode {
             LockMode::Read => Some(&mut self.read),
             LockMode::Write => Some(&mut self.write),
-            LockMode::NoWrite | LockMode::Upgradable | LockMode::Alone | LockMode::Exclusive => {
-                None
-            }
+            _ => None,
         }
+    }
+
+    fn is_unused(self) -> bool {
+        self.read == 0 && self.write == 0
     }
 
     pub(super) fn by_mode(self) -> [(LockMode, u32); 2] {
@@ -85,7 +103,8 @@ impl Part {
         if !interests.is_none(key) {
             return false;
         }
-        let mut counts = uses.get(&(key, owner)).copied().unwrap_or_default();
+        let new = || Counts { since: interests.time(), ..Counts::default() };
+        let mut counts = uses.get(&(key, owner)).copied().unwrap_or_else(new);
         let Some(count) = counts.of(mode) else { return false };
         *count += 1;
         uses.insert((key, owner), counts);
@@ -100,10 +119,18 @@ impl Part {
             return false;
         };
         *count -= 1;
-        if *entry.get() == Counts::default() {
+        if entry.get().is_unused() {
             entry.remove();
         }
         true
+    }
+
+    /// Whether another owner than `owner` has changed rows of a table and has used it without a
+    /// break since before `time`.
+    pub(super) fn is_written_since_before(&self, time: u64, key: Key, owner: u64) -> bool {
+        self.uses.lock().iter().any(|((name, by), counts)| {
+            *name == key && *by != owner && counts.write > 0 && counts.since < time
+        })
     }
 
     /// Removes all uses of a name and passes them to `give`.

@@ -5,11 +5,12 @@ use super::super::contract::NativeEngine;
 use super::super::options::NativeOptions;
 use super::super::rider_model::{NAME as RIDERS, RiderLog};
 use super::audit::{self, Found};
+use super::grow::Growth;
 use super::model::Model;
 use super::needs;
 use super::session::{Open, Sessions, branch_of};
 use crate::disk::Disk;
-use crate::disk::sim::{Rng, SimDisk};
+use crate::disk::sim::{ProcessEnded, Rng, SimDisk};
 use crate::failpoint;
 use crate::ids::PAGE_SIZE;
 use crate::storage::testing::{process, quiet_process_ends};
@@ -20,7 +21,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 /// Places in the code where the process can end, see `failpoint`.
-const PLACES: [&str; 29] = [
+const PLACES: [&str; 31] = [
     "mtr reserved",
     "mtr copied",
     "mtr published",
@@ -50,6 +51,8 @@ const PLACES: [&str; 29] = [
     "split before commit",
     "split committed",
     "long value partly written",
+    "index filled",
+    "index published",
 ];
 
 /// Places that only a start reaches.
@@ -82,15 +85,19 @@ struct Running {
     engine: NativeEngine,
     log: Arc<RiderLog>,
     open: BTreeMap<usize, Open>,
+    growth: Option<Growth>,
 }
 
 impl Running {
     /// Ends the process: memory is lost, and writes of destructors do not reach the disk.
     fn end(mut self, disk: &SimDisk) {
         disk.power_off();
-        while let Some((_, open)) = self.open.pop_first() {
-            let _ = process(|| drop(open));
-        }
+        let held = (std::mem::take(&mut self.open), self.growth.take());
+        let _ = process(|| {
+            // Rollbacks would wait for the disk; dropped like this, transactions are left alone.
+            let _held = held;
+            std::panic::panic_any(ProcessEnded)
+        });
         let engine = self.engine;
         let _ = process(|| drop(engine));
     }
@@ -122,7 +129,9 @@ fn prepared(engine: &NativeEngine, model: &Model) -> EngineResult<BTreeMap<usize
         let state = model.states.iter().rev().find_map(|db| db.prepared.get(&branch));
         let overlay = state.map(|overlay| (**overlay).clone()).unwrap_or_default();
         let uses = found.tables.iter().copied().collect();
-        let session = Open { trx: found.trx, overlay, snapshot: None, uses, branch: Some(branch) };
+        let life = Arc::default();
+        let session =
+            Open { trx: found.trx, overlay, snapshot: None, uses, branch: Some(branch), life };
         open.insert(at, session);
     }
     Ok(open)
@@ -165,7 +174,7 @@ fn recover(disk: &SimDisk, model: &mut Model, rng: &mut Rng) -> Running {
             while purge_step(engine.shared())? {}
         }
         audit::deep(&engine, model.now())?;
-        Ok(Running { engine, log, open })
+        Ok(Running { engine, log, open, growth: None })
     })();
     running.unwrap_or_else(|e| panic!("after recovery: {e}"))
 }
@@ -202,7 +211,8 @@ fn live(disk: &SimDisk, mut running: Running, model: &mut Model, rng: &mut Rng) 
     let cause = arm(disk, rng);
     let (seed, steps) = (rng.next(), 20 + rng.below(200));
     let (engine, open) = (&running.engine, std::mem::take(&mut running.open));
-    let mut sessions = Sessions { engine, model, log: &running.log, open, rng: Rng::new(seed) };
+    let (log, rng) = (&*running.log, Rng::new(seed));
+    let mut sessions = Sessions { engine, model, log, open, growth: None, rng };
     let outcome = process(|| (0..steps).try_for_each(|_| sessions.step()));
     let ended = disk.is_down();
     failpoint::disarm();
@@ -212,7 +222,7 @@ fn live(disk: &SimDisk, mut running: Running, model: &mut Model, rng: &mut Rng) 
         None if cause == "a full disk" => panic!("a full disk must not end the process"),
         _ => {}
     }
-    running.open = std::mem::take(&mut sessions.open);
+    (running.open, running.growth) = (std::mem::take(&mut sessions.open), sessions.growth.take());
     running.end(disk);
     disk.set_capacity(None);
 }
@@ -233,7 +243,7 @@ fn damage(disk: &SimDisk, model: &Model, rng: &mut Rng) {
         // `docs/durability.md`. The riders' file has no checksums.
         let told = name.starts_with("data.") || name == RIDERS || state.is_ok();
         assert!(told, "a flipped bit in {name} made a state that never was: {state:?}");
-        Running { engine, log, open }.end(&fork);
+        Running { engine, log, open, growth: None }.end(&fork);
         Ok(())
     });
     drop(outcome);
@@ -281,13 +291,15 @@ fn ends_at(place: &'static str) -> bool {
             let mut running = recover(&disk, &mut model, &mut rng);
             let (engine, open) = (&running.engine, std::mem::take(&mut running.open));
             let (log, rng_of_life) = (&*running.log, Rng::new(seed + life));
-            let mut sessions = Sessions { engine, model: &mut model, log, open, rng: rng_of_life };
+            let mut sessions =
+                Sessions { engine, model: &mut model, log, open, growth: None, rng: rng_of_life };
             if life > 0 {
                 failpoint::arm(place, 1 + rng.below(3), &disk);
             }
             let outcome = process(|| (0..150).try_for_each(|_| sessions.step()));
             assert!(disk.is_down() || matches!(outcome, Some(Ok(()))), "{place}: {outcome:?}");
-            running.open = std::mem::take(&mut sessions.open);
+            (running.open, running.growth) =
+                (std::mem::take(&mut sessions.open), sessions.growth.take());
             reached |= life > 0 && !failpoint::disarm();
             running.end(&disk);
             disk.crash();

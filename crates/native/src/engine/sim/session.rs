@@ -4,6 +4,7 @@
 use super::super::contract::NativeEngine;
 use super::super::rider_model::{RiderLog, TestRider};
 use super::audit::{read, same_by_columns, same_rows, search};
+use super::grow::Growth;
 use super::model::{
     BY_NAME, Db, MORE_TEXT, Model, Overlay, TableState, is_keyed, new_def, toggled, toggled_text,
 };
@@ -32,6 +33,8 @@ pub(super) struct Open {
     pub(super) uses: BTreeSet<TableId>,
     /// Its branch number, once prepared.
     pub(super) branch: Option<u32>,
+    /// Lives as long as the transaction.
+    pub(super) life: Arc<()>,
 }
 
 /// The sessions, their engine and its model.
@@ -40,6 +43,7 @@ pub(super) struct Sessions<'a> {
     pub(super) model: &'a mut Model,
     pub(super) log: &'a RiderLog,
     pub(super) open: BTreeMap<usize, Open>,
+    pub(super) growth: Option<Growth>,
     pub(super) rng: Rng,
 }
 
@@ -70,6 +74,9 @@ impl<'a> Sessions<'a> {
         }
         if self.rng.chance(6) {
             return self.columns();
+        }
+        if self.rng.chance(12) {
+            return self.grow();
         }
         if self.rng.chance(10) {
             undo_losers_step(self.engine.shared())?;
@@ -145,7 +152,8 @@ impl<'a> Sessions<'a> {
             uses.extend(self.pick_table());
         }
         let overlay = Overlay::new();
-        self.open.insert(who, Open { trx, overlay, snapshot, uses, branch: None });
+        self.open
+            .insert(who, Open { trx, overlay, snapshot, uses, branch: None, life: Arc::default() });
         Ok(())
     }
 
@@ -222,7 +230,7 @@ impl<'a> Sessions<'a> {
     }
 
     /// After a commit at `lsn`: sometimes waits until it is durable.
-    fn settle(&mut self, lsn: Option<Lsn>) -> EngineResult<()> {
+    pub(super) fn settle(&mut self, lsn: Option<Lsn>) -> EngineResult<()> {
         if let Some(lsn) = lsn.filter(|_| self.rng.chance(60)) {
             self.engine.wait_durable(lsn)?;
             self.model.acknowledge();
@@ -259,19 +267,24 @@ impl<'a> Sessions<'a> {
         let mut next = Db::clone(self.model.now());
         open.branch.iter().for_each(|branch| drop(next.prepared.remove(branch)));
         next.apply(&open.overlay);
-        let Open { trx, overlay, uses, branch, .. } = open;
+        let Open { trx, overlay, uses, branch, life, .. } = open;
         let committed = self.commit_as(trx, next);
         if branch.is_some() && committed.is_err() {
             let mut again = self.engine.take_prepared()?;
             assert_eq!(again.len(), 1, "a refused branch stays prepared");
             let trx = again.remove(0).trx;
-            self.open.insert(who, Open { trx, overlay, snapshot: None, uses, branch });
+            let open = Open { trx, overlay, snapshot: None, uses, branch, life };
+            self.open.insert(who, open);
         }
         self.settle(committed?)
     }
 
     /// Commits `trx`, which leads to the state `next`, perhaps with a rider.
-    fn commit_as(&mut self, trx: Box<dyn EngineTrx>, next: Db) -> EngineResult<Option<Lsn>> {
+    pub(super) fn commit_as(
+        &mut self,
+        trx: Box<dyn EngineTrx>,
+        next: Db,
+    ) -> EngineResult<Option<Lsn>> {
         let mut rider = self.announce(next, 60);
         let committed = trx.commit(rider.as_mut().map(|rider| rider as &mut dyn Rider));
         if committed.is_err() {
@@ -331,7 +344,9 @@ impl<'a> Sessions<'a> {
     /// Creates or drops a table or an index, in a transaction of its own.
     fn definition(&mut self) -> EngineResult<()> {
         let mut next = Db::clone(self.model.now());
-        let free = |id: &TableId| !self.open.values().any(|open| open.uses.contains(id));
+        let grows = |id: &TableId| self.growth.as_ref().is_some_and(|growth| growth.def.id == *id);
+        let used = |id: &TableId| self.open.values().any(|open| open.uses.contains(id));
+        let free = |id: &TableId| !used(id) && !grows(id);
         let tables: Vec<TableId> = next.tables.keys().copied().filter(free).collect();
         let trx = self.engine.begin(Isolation::RepeatableRead, false)?;
         let at = self.rng.below(tables.len().max(1) as u64) as usize;

@@ -40,6 +40,14 @@ pub(super) fn new_row(def: &TableDef, id: i64, rng: &mut Rng) -> Row {
     Row { bytes: bytes.into(), code: None }
 }
 
+/// A row of `items` with another value in the third column only.
+fn of_other_kind(def: &TableDef, id: i64, row: &Row, rng: &mut Rng) -> EngineResult<Row> {
+    let Value::Bytes(name) = def.layout.value(&row.bytes, 3)? else { return Ok(row.clone()) };
+    let name = String::from_utf8_lossy(&name);
+    let bytes = item_row(def, id, row.code, rng.below(9) as i64, &name);
+    Ok(Row { bytes: bytes.into(), code: row.code })
+}
+
 /// One session's statement on one table.
 pub(super) struct Statement<'a> {
     pub(super) db: &'a Db,
@@ -157,7 +165,12 @@ impl<'a> Statement<'a> {
     fn update(&mut self) -> EngineResult<()> {
         let id = self.rng.below(IDS) as i64;
         let Some(at) = self.clustered_key(id)? else { return Ok(()) };
-        let new = new_row(&self.def, id, self.rng);
+        let new = match self.db.row(self.overlay, self.def.id, id) {
+            Some(row) if is_keyed(&self.def) && self.rng.chance(40) => {
+                of_other_kind(&self.def, id, row, self.rng)?
+            }
+            _ => new_row(&self.def, id, self.rng),
+        };
         let owner = new.code.and_then(|c| self.db.with_code(self.overlay, self.def.id, c));
         let taken = owner.is_some_and(|owner| owner != id);
         let rows = (rows_of([at]), rows_of([&new.bytes[..]]));
