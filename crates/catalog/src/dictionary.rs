@@ -416,6 +416,7 @@ fn dictionary_def(id: TableId, name: &str, columns: &[(&str, SqlType)]) -> Table
         kind: IndexKind::Primary,
         parts: vec![IndexPart { column: 0, prefix: None, descending: false }],
         hashed: false,
+        without_overlaps: false,
     };
     TableInfo::make_def(id, "selkie_dictionary", name, &columns, vec![primary])
 }

@@ -30,6 +30,7 @@ pub mod histogram;
 mod information;
 mod names;
 mod partition;
+mod period;
 mod program;
 mod sequence;
 mod series;
@@ -50,6 +51,7 @@ pub use partition::{
     Given, Leaf, MethodKind, Partition, PartitionLimit, PartitionMethod, PartitionOptions,
     PartitionValue, Partitioning, Subpartition,
 };
+pub use period::Period;
 pub use program::{ProgramContext, Routine, RoutineParameter, Trigger, quoted_account};
 pub use sequence::{
     NextValue, SequenceChange, SequenceDef, SequenceState, sequence_columns, sequence_fault,

@@ -66,6 +66,7 @@ impl Series {
             columns,
             indexes: Vec::new(),
             checks: Vec::new(),
+            period: None,
             foreign_keys: Vec::new(),
             partitions: None,
             collation: CollationId::UTF8MB4_GENERAL_CI,

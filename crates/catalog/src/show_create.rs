@@ -81,6 +81,7 @@ pub fn show_create_table(
     let columns = table.columns.iter().filter(|column| !column.is_hidden());
     let mut lines: Vec<String> =
         columns.map(|column| format!("  {}", column_clause(table, column, style, zone))).collect();
+    lines.extend(table.period_clause().map(|clause| format!("  {clause}")));
     let texts = table.fulltext.iter().map(|index| (&index.def, &index.info));
     for (index, info) in table.def.indexes.iter().zip(&table.indexes).chain(texts) {
         lines.push(format!("  {}", index_clause(table, index, info, style)));
@@ -303,7 +304,8 @@ fn literal_text(ty: &SqlType, value: &Value) -> String {
 
 /// Key parts in parentheses.
 fn key_parts(table: &TableInfo, index: &IndexDef, info: &crate::IndexInfo) -> String {
-    let shown = index.parts.iter().filter(|part| !table.columns[part.column].is_hidden());
+    let own = index.own_parts().iter();
+    let shown = own.filter(|part| !table.columns[part.column].is_hidden());
     let parts = shown.map(|part| {
         let mut text = quote_identifier(&table.columns[part.column].name);
         if let Some(prefix) = part.prefix {
@@ -315,7 +317,9 @@ fn key_parts(table: &TableInfo, index: &IndexDef, info: &crate::IndexInfo) -> St
         }
         text
     });
-    format!("({})", parts.collect::<Vec<_>>().join(","))
+    let period = table.period.as_ref().filter(|_| index.without_overlaps);
+    let period = period.map(|p| format!("{} WITHOUT OVERLAPS", quote_identifier(&p.name)));
+    format!("({})", parts.chain(period).collect::<Vec<_>>().join(","))
 }
 
 fn index_clause(

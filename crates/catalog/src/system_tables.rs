@@ -103,6 +103,7 @@ fn table(schema: &str, name: &str, columns: Vec<ColumnInfo>) -> TableInfo {
         columns,
         indexes: Vec::new(),
         checks: Vec::new(),
+        period: None,
         foreign_keys: Vec::new(),
         partitions: None,
         collation: CollationId::UTF8MB3_GENERAL_CI,

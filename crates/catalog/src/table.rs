@@ -12,7 +12,7 @@ use selkie_expr::NamedTable;
 use selkie_types::{CollationId, RowVersion, SqlType, Value};
 use serde::{Deserialize, Serialize};
 
-use crate::{ForeignKey, Partitioning, SERIES_ENGINE, Statistics, SystemRole};
+use crate::{ForeignKey, Partitioning, Period, SERIES_ENGINE, Statistics, SystemRole};
 
 /// A version for a new definition. It is unique since the server's start, so nothing cached for
 /// another definition, of whatever name, is ever used for this one.
@@ -225,6 +225,8 @@ pub struct TableInfo {
     pub fulltext: Vec<TextIndex>,
     /// Table-level CHECKs.
     pub checks: Vec<CheckInfo>,
+    /// The application-time period.
+    pub period: Option<Period>,
     /// Foreign keys of this table.
     pub foreign_keys: Vec<ForeignKey>,
     /// Partitions; with them the table's own id has no storage.
@@ -359,6 +361,7 @@ impl TableInfo {
             indexes: self.indexes.clone(),
             fulltext: self.fulltext.clone(),
             checks: self.checks.clone(),
+            period: self.period.clone(),
             foreign_keys: self.foreign_keys.clone(),
             partitions: self.partitions.as_deref().cloned(),
             collation: self.collation,
@@ -408,6 +411,8 @@ pub struct StoredTable {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     fulltext: Vec<TextIndex>,
     checks: Vec<CheckInfo>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    period: Option<Period>,
     foreign_keys: Vec<ForeignKey>,
     collation: CollationId,
     options: TableOptions,
@@ -448,6 +453,7 @@ impl StoredTable {
             indexes: self.indexes,
             fulltext: self.fulltext,
             checks: self.checks,
+            period: self.period,
             foreign_keys: self.foreign_keys,
             partitions: self.partitions.map(Arc::new),
             collation: self.collation,

@@ -80,9 +80,19 @@ pub struct IndexDef {
     /// only.
     #[serde(default)]
     pub hashed: bool,
+    /// The last two parts are end and start of a period: rows with equal other parts, none of them
+    /// NULL, have periods that do not overlap. It is a promise of a unique index.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub without_overlaps: bool,
 }
 
 impl IndexDef {
+    /// The parts that the index was declared with: without those of a period.
+    pub fn own_parts(&self) -> &[IndexPart] {
+        let period = if self.without_overlaps { 2 } else { 0 };
+        &self.parts[..self.parts.len().saturating_sub(period)]
+    }
+
     /// Whether equal non-null keys are refused.
     pub fn is_unique(&self) -> bool {
         !matches!(self.kind, IndexKind::Plain | IndexKind::Fulltext)

@@ -5,7 +5,7 @@
 use selkie_types::{RowLayout, Value, key};
 use sha2::{Digest, Sha256};
 
-use crate::{EngineResult, IndexDef, IndexKind, TableDef};
+use crate::{EngineResult, IndexDef, IndexKind, KeyRange, TableDef};
 
 /// Encodes the keys and covering entries of one index.
 #[derive(Clone, Debug)]
@@ -15,6 +15,51 @@ pub struct IndexCodec {
     behind: Vec<Part>,
     entry: RowLayout,
     hashed: bool,
+    /// Bytes of the end or the start of the period at the end of keys; 0 if there is none.
+    period: usize,
+}
+
+/// A key of an index without overlaps, in its parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PeriodKey<'k> {
+    /// The parts before the period.
+    pub head: &'k [u8],
+    /// End of the period, which is not part of it.
+    pub end: &'k [u8],
+    /// Start of the period.
+    pub start: &'k [u8],
+}
+
+impl<'k> PeriodKey<'k> {
+    /// Another key that begins with the same parts; `key` may go on behind its period. `None` if it
+    /// is too short.
+    pub fn sibling<'o>(&self, key: &'o [u8]) -> Option<PeriodKey<'o>> {
+        let (head, rest) = key.split_at_checked(self.head.len())?;
+        let (end, rest) = rest.split_at_checked(self.end.len())?;
+        let (start, _) = rest.split_at_checked(self.start.len())?;
+        Some(PeriodKey { head, end, start })
+    }
+
+    /// Whether no two rows may have these keys, which begin with the same parts.
+    pub fn excludes(&self, other: &PeriodKey<'_>) -> bool {
+        let overlap = self.start < other.end && other.start < self.end;
+        overlap || (self.start == other.start && self.end == other.end)
+    }
+
+    /// The range of keys that can exclude this one. They are those that begin with the same parts
+    /// and end after its start.
+    pub fn rivals(&self) -> KeyRange {
+        // A period that was stored unchecked may end before it starts.
+        let least = self.start.min(self.end);
+        let all = KeyRange::prefix(self.head);
+        KeyRange { start: [self.head, least].concat(), end: all.end }
+    }
+
+    /// Whether all live keys behind `self`, which is live, begin at or after `end`: live periods
+    /// are in one order by their ends and by their starts.
+    pub fn ends_search(&self, end: &[u8]) -> bool {
+        self.start >= end && self.start < self.end
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -43,7 +88,24 @@ impl IndexCodec {
         let parts = index.parts.iter().map(part).collect();
         let clustered = table.primary().filter(|_| index.kind != IndexKind::Primary);
         let behind = clustered.into_iter().flat_map(|key| &key.parts).map(part).collect();
-        Self { parts, behind, entry, hashed: index.hashed }
+        let end = index.parts.last().filter(|_| index.without_overlaps);
+        let period = end.and_then(|part| table.columns[part.column].ty.fixed_width());
+        Self { parts, behind, entry, hashed: index.hashed, period: period.unwrap_or(0) }
+    }
+
+    /// Whether rows must not overlap.
+    pub fn has_period(&self) -> bool {
+        self.period > 0
+    }
+
+    /// The parts of a whole key, without the clustered key behind it, of an index without overlaps.
+    pub fn period<'k>(&self, key: &'k [u8]) -> Option<PeriodKey<'k>> {
+        if self.period == 0 {
+            return None;
+        }
+        let (rest, start) = key.split_at_checked(key.len().checked_sub(self.period)?)?;
+        let (head, end) = rest.split_at_checked(rest.len().checked_sub(self.period)?)?;
+        Some(PeriodKey { head, end, start })
     }
 
     /// Number of key parts.

@@ -7,6 +7,7 @@ mod foreign;
 mod insert;
 mod keeps;
 mod on_duplicate;
+mod portion;
 mod row;
 mod rows;
 mod safe;

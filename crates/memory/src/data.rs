@@ -98,17 +98,36 @@ impl Shape {
         Ok((key, Entry { split, covering }))
     }
 
-    /// The clustered key of a row in `entries` whose key equals that of `row`; `None` if there is
-    /// none, or the key has a NULL.
-    pub(crate) fn prefix_in(
+    /// The clustered key of a row in `entries` that a unique index does not allow beside `row`;
+    /// `None` if there is none, or the key has a NULL.
+    pub(crate) fn rival(
         &self,
         entries: &Entries,
         at: usize,
         row: &[u8],
     ) -> EngineResult<Option<Box<[u8]>>> {
         let IndexKey { key, any_null } = self.index_key(at, row)?;
-        let mut found = range(entries, &KeyRange::prefix(&key)).map(|(k, e)| k[e.split..].into());
-        Ok(if any_null { None } else { found.next() })
+        let found = self.rival_in(entries, at, &key, None).filter(|_| !any_null);
+        Ok(found.map(Into::into))
+    }
+
+    /// The same for a key without NULLs and all rows but `own`.
+    fn rival_in<'e>(
+        &self,
+        entries: &'e Entries,
+        at: usize,
+        key: &[u8],
+        own: Option<&[u8]>,
+    ) -> Option<&'e [u8]> {
+        let period = self.codecs[at].period(key);
+        let rivals = period.map_or_else(|| KeyRange::prefix(key), |period| period.rivals());
+        let is_rival = |entry: &[u8]| match &period {
+            Some(period) => period.sibling(entry).is_some_and(|other| other.excludes(period)),
+            None => true,
+        };
+        let found = range(entries, &rivals).filter(|(entry, _)| is_rival(entry));
+        let mut rows = found.map(|(entry, e)| &entry[e.split..]);
+        rows.find(|row| own != Some(*row))
     }
 
     /// The AUTO_INCREMENT value of a row.
@@ -143,6 +162,15 @@ impl Data {
         let duplicate = |index: usize, existing: &[u8]| {
             Err(EngineError::DuplicateKey { index, row: number, existing: existing.into() })
         };
+        if shape.def.primary().is_some()
+            && let Some(key) = shape.codecs[0].period(clustered)
+        {
+            let excluded = |other: &[u8]| key.sibling(other).is_some_and(|o| o.excludes(&key));
+            let mut found = range(&self.rows, &key.rivals()).map(|(row, _)| &row[..]);
+            if let Some(existing) = found.find(|row| own != Some(*row) && excluded(row)) {
+                return duplicate(0, existing);
+            }
+        }
         if own != Some(clustered) && self.rows.contains_key(clustered) {
             return duplicate(0, clustered);
         }
@@ -152,8 +180,7 @@ impl Data {
             if any_null {
                 continue;
             }
-            let mut found = range(entries, &KeyRange::prefix(&key)).map(|(k, e)| &k[e.split..]);
-            if let Some(existing) = found.find(|existing| own != Some(*existing)) {
+            if let Some(existing) = shape.rival_in(entries, at, &key, own) {
                 return duplicate(at, existing);
             }
         }

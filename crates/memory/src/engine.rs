@@ -130,7 +130,7 @@ impl Engine for MemoryEngine {
         let mut data = storage.data.write();
         let mut entries = Entries::new();
         for (number, (clustered, row)) in data.rows.iter().enumerate() {
-            let unique = index.is_unique().then(|| shape.prefix_in(&entries, position, row));
+            let unique = index.is_unique().then(|| shape.rival(&entries, position, row));
             if let Some(existing) = unique.transpose()?.flatten() {
                 return Err(EngineError::DuplicateKey { index: position, row: number, existing });
             }

@@ -21,6 +21,7 @@ mod instant;
 mod mode_dependence;
 mod options;
 mod partition;
+mod period;
 mod qualify;
 mod record;
 mod system_time;

@@ -30,7 +30,7 @@ pub use access::{
 pub use aggregate::{Aggregate, AggregateStrategy};
 pub use dml::{
     Assignment, Delete, DeleteTarget, DuplicateUpdate, Insert, InsertMode, InsertValue, OwnValue,
-    RowRules, Update, UpdateTarget, ViewRules,
+    Portion, RowRules, Update, UpdateTarget, ViewRules,
 };
 pub use foreign::{ForeignLink, ForeignParent, ForeignTable, ForeignTables};
 pub use join::{HashJoin, IndexJoin, JoinKey, JoinKind, NestedLoopJoin};

@@ -3,6 +3,7 @@
 
 mod dml;
 mod foreign;
+mod portion;
 mod rows;
 
 use std::sync::Arc;

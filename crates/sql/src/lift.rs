@@ -7,8 +7,8 @@
 use selkie_types::stack;
 
 use crate::ast::{
-    Assignment, DeleteTarget, Expr, ExprKind, InsertSource, Literal, Query, QueryBody, Select,
-    SelectItem, Span, Statement, TableRef,
+    Assignment, DeleteTarget, Expr, ExprKind, InsertSource, Literal, Portion, Query, QueryBody,
+    Select, SelectItem, Span, Statement, TableRef,
 };
 
 /// Replaces literals by parameters numbered as in `literals`; returns which were replaced. `None`
@@ -26,6 +26,7 @@ pub fn lift_literals(statement: &mut Statement, literals: &[Span]) -> Option<Vec
         }
         Statement::Update(update) => {
             is_one_table(&update.tables)?;
+            is_plain_portion(update.portion.as_deref())?;
             update.order_by.iter().try_for_each(|item| is_plain(&item.expr))?;
             lift.assignments(&mut update.assignments)?;
             lift.condition(update.where_clause.as_mut())?;
@@ -35,6 +36,7 @@ pub fn lift_literals(statement: &mut Statement, literals: &[Span]) -> Option<Vec
             if !is_single || !delete.returning.is_empty() {
                 return None;
             }
+            is_plain_portion(delete.portion.as_deref())?;
             delete.order_by.iter().try_for_each(|item| is_plain(&item.expr))?;
             lift.condition(delete.where_clause.as_mut())?;
         }
@@ -48,6 +50,10 @@ fn is_one_table(tables: &[TableRef]) -> Option<()> {
         [TableRef::Table(table)] if table.system_time.is_none() => Some(()),
         _ => None,
     }
+}
+
+fn is_plain_portion(portion: Option<&Portion>) -> Option<()> {
+    portion.into_iter().flat_map(|p| [&p.from, &p.to]).try_for_each(is_plain)
 }
 
 /// Succeeds for an expression without subqueries and variables.

@@ -35,6 +35,7 @@ pub fn parameter_places(statement: &Statement) -> Vec<ParameterPlace> {
         }
         Statement::Update(mut update) => {
             update.tables.iter_mut().for_each(|table| found.table(table));
+            update.portion.iter_mut().for_each(|p| found.exprs([&mut p.from, &mut p.to]));
             found.assignments(&mut update.assignments);
             found.exprs(&mut update.where_clause);
             found.order(&mut update.order_by);
@@ -47,6 +48,7 @@ pub fn parameter_places(statement: &Statement) -> Vec<ParameterPlace> {
                 }
                 DeleteTarget::Single(factor) => found.points(&mut factor.system_time),
             }
+            delete.portion.iter_mut().for_each(|p| found.exprs([&mut p.from, &mut p.to]));
             found.exprs(&mut delete.where_clause);
             found.order(&mut delete.order_by);
             found.limit(delete.limit.as_deref_mut());

@@ -3,7 +3,7 @@
 
 use crate::ast::walk::{points, table};
 use crate::ast::{
-    Assignment, DeleteTarget, Expr, ExprKind, InsertSource, Mention, SelectItem, Statement,
+    Assignment, DeleteTarget, Expr, ExprKind, InsertSource, Mention, Portion, SelectItem, Statement,
 };
 
 /// For each of `count` placeholders: whether values of all lengths have the same plan.
@@ -24,6 +24,7 @@ pub fn of_any_length(statement: &Statement, count: usize) -> Box<[bool]> {
         }
         Statement::Update(mut update) => {
             update.tables.iter_mut().for_each(|t| table(t, &mut |m| found.note(m)));
+            update.portion.iter_mut().for_each(|p| found.portion(p));
             found.assigned(&mut update.assignments);
             update.where_clause.iter_mut().for_each(|e| found.read(e));
         }
@@ -34,6 +35,7 @@ pub fn of_any_length(statement: &Statement, count: usize) -> Box<[bool]> {
                 }
                 DeleteTarget::Single(t) => points(&mut t.system_time, &mut |m| found.note(m)),
             }
+            delete.portion.iter_mut().for_each(|p| found.portion(p));
             delete.where_clause.iter_mut().for_each(|e| found.read(e));
             found.returned(&mut delete.returning);
         }
@@ -53,6 +55,10 @@ impl Found {
         if let Mention::Compared(number) = mention {
             self.set(number);
         }
+    }
+
+    fn portion(&mut self, portion: &mut Portion) {
+        [&mut portion.from, &mut portion.to].into_iter().for_each(|e| self.stored(e));
     }
 
     fn read(&mut self, e: &mut Expr) {

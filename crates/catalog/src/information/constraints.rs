@@ -2,11 +2,13 @@
 //! keys as InnoDB's tables list them. A table that is not visible to the session has no rows in any
 //! of them.
 
+use std::borrow::Cow;
+
 use selkie_engine::IndexKind;
 use selkie_types::Value;
 
 use super::{InformationRow, InformationSource, text};
-use crate::{ForeignKey, ForeignKeyAction, TableInfo};
+use crate::{CheckInfo, ColumnInfo, ForeignKey, ForeignKeyAction, TableInfo};
 
 pub(super) fn key_column_usage(source: &InformationSource<'_>) -> Vec<InformationRow> {
     let mut rows = Vec::new();
@@ -74,31 +76,33 @@ pub(super) fn table_constraints(source: &InformationSource<'_>) -> Vec<Informati
                 IndexKind::Plain | IndexKind::Fulltext => {}
             }
         }
-        checks(table).for_each(|(name, _, _)| add(name, "CHECK"));
+        checks(table).for_each(|(check, _)| add(&check.name, "CHECK"));
         table.foreign_keys.iter().for_each(|key| add(&key.name, "FOREIGN KEY"));
     }
     rows
 }
 
-/// All CHECK constraints of a table: name, condition, level.
-fn checks(table: &TableInfo) -> impl Iterator<Item = (&str, &str, &'static str)> {
-    let of_columns =
-        table.columns.iter().filter_map(|c| Some((&*c.name, c.check.as_deref()?, "Column")));
-    let of_table = table.checks.iter().map(|c| (&*c.name, &*c.expression, "Table"));
-    of_columns.chain(of_table)
+/// All CHECK constraints of a table with their levels.
+fn checks(table: &TableInfo) -> impl Iterator<Item = (Cow<'_, CheckInfo>, &'static str)> {
+    let of_column = |column: &ColumnInfo| {
+        let (name, expression) = (column.name.to_string(), column.check.clone()?);
+        Some((Cow::Owned(CheckInfo { name, expression }), "Column"))
+    };
+    let of_columns = table.columns.iter().filter_map(of_column);
+    of_columns.chain(table.all_checks().map(|check| (check, "Table")))
 }
 
 pub(super) fn check_constraints(source: &InformationSource<'_>) -> Vec<InformationRow> {
     let mut rows = Vec::new();
     for table in source.tables() {
-        for (name, condition, level) in checks(table) {
+        for (check, level) in checks(table) {
             rows.push(vec![
                 text("def"),
                 text(table.schema()),
                 text(table.name()),
-                text(name),
+                text(&*check.name),
                 text(level),
-                text(condition),
+                text(&*check.expression),
             ]);
         }
     }

@@ -56,7 +56,14 @@ fn column(name: &str, ty: SqlType, nullable: bool) -> ColumnDef {
 fn index(id: u32, name: &str, kind: IndexKind, columns: &[usize]) -> IndexDef {
     let part = |&column: &usize| IndexPart { column, prefix: None, descending: false };
     let parts = columns.iter().map(part).collect();
-    IndexDef { id: IndexId(id), name: name.into(), kind, parts, hashed: false }
+    IndexDef {
+        id: IndexId(id),
+        name: name.into(),
+        kind,
+        parts,
+        hashed: false,
+        without_overlaps: false,
+    }
 }
 
 fn table(

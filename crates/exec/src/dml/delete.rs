@@ -11,6 +11,7 @@ use selkie_types::{Batch, ByteRows, Column, Condition, Level, SqlError, SqlResul
 use super::Returning;
 use super::foreign::{ForeignKeys, Rows, is_foreign};
 use super::keeps::keeps_changes;
+use super::portion::Portion;
 use super::undo::{Undo, undone_on_error};
 use super::update::has_join;
 use crate::Outcome;
@@ -27,6 +28,7 @@ struct Target<'r> {
     seen: Option<HashSet<Box<[u8]>>>,
     foreign: Option<ForeignKeys<'r>>,
     triggers: Option<Box<dyn Triggers + 'r>>,
+    portion: Option<Portion<'r>>,
     ignore: bool,
     /// Compat: of several tables, rows that IGNORE keeps are not told of.
     silent: bool,
@@ -48,6 +50,8 @@ pub(super) fn run(env: Env<'_>, plan: &Plan, returning: Returning<'_>) -> SqlRes
         let (ignore, silent) = (plan.ignore, plan.multiple);
         let left = row_count(env, plan.limit.as_ref())?;
         let triggers = env.triggers(&target.table, "DELETE")?;
+        let portion = target.portion.as_ref().map(|portion| Portion::new(env, portion));
+        let portion = portion.transpose()?;
         let (plan, deleted) = (target, 0);
         targets.push(Target {
             env,
@@ -56,6 +60,7 @@ pub(super) fn run(env: Env<'_>, plan: &Plan, returning: Returning<'_>) -> SqlRes
             seen,
             foreign,
             triggers,
+            portion,
             ignore,
             silent,
             left,
@@ -79,6 +84,7 @@ pub(super) fn run(env: Env<'_>, plan: &Plan, returning: Returning<'_>) -> SqlRes
                 .try_for_each(|target| target.delete_returning(&batch, plan, returning))?;
         }
     }
+    targets.iter_mut().flat_map(|target| &mut target.portion).for_each(Portion::finish);
     Ok(Outcome::changed(targets.iter().map(|t| t.deleted).sum()))
 }
 
@@ -131,6 +137,14 @@ impl Target<'_> {
                 keys.push(key);
                 rows.push(row as u32);
             }
+        }
+        if self.portion.is_some() {
+            for (at, row) in rows.iter().enumerate() {
+                let mut key = ByteRows::with_capacity(1);
+                key.push(keys.get(at));
+                self.delete_portion(&key, &batch.gather(&[*row]))?;
+            }
+            return Ok(());
         }
         if self.triggers.is_none() {
             return self.delete_rows(&keys, &batch.gather(&rows));
@@ -191,6 +205,39 @@ impl Target<'_> {
             Some(triggers) if self.deleted > before => triggers.after_one(&old, &[]),
             _ => Ok(()),
         }
+    }
+
+    /// Deletes what a row has of a portion, between the triggers of the row.
+    fn delete_portion(&mut self, key: &ByteRows, row: &Batch) -> SqlResult<()> {
+        let Some(mut portion) = self.portion.take() else { return Ok(()) };
+        let before = (self.deleted, self.left);
+        let done = portion.whole(|portion| {
+            let columns = self.plan.columns.clone().unwrap_or_default();
+            let old = row.columns()[columns].to_vec();
+            if let Some(triggers) = &self.triggers {
+                triggers.before(&old, &mut [], 1)?;
+            }
+            let cut = portion.cut(row)?;
+            if portion.keeps_row(&cut) {
+                let kept = portion.keep_part(key, &old, &cut)?;
+                self.deleted += u64::from(kept);
+                self.left = self.left.map(|left| left.saturating_sub(kept.into()));
+            } else {
+                self.delete_rows(key, row)?;
+                if self.deleted > before.0 {
+                    portion.insert_rest(&old, &cut)?;
+                }
+            }
+            match &self.triggers {
+                Some(triggers) if self.deleted > before.0 => triggers.after_one(&old, &[]),
+                _ => Ok(()),
+            }
+        });
+        self.portion = Some(portion);
+        if done?.is_none() {
+            (self.deleted, self.left) = before;
+        }
+        Ok(())
     }
 
     fn delete_rows(&mut self, keys: &ByteRows, rows: &Batch) -> SqlResult<()> {

@@ -554,7 +554,9 @@ impl<'r> Inserter<'r> {
     fn holds_duplicate(&self, row: &[u8], index: usize, existing: &[u8]) -> SqlResult<bool> {
         let takes_over = self.on_duplicate.is_some() || self.plan.mode == InsertMode::Replace;
         let (table, control) = (&self.open.handle.table, self.env.rt.control);
-        let secondary = index > 0 || table.def().primary().is_none();
+        // A row that overlaps another one need not have the same key.
+        let overlaps = table.def().indexes.get(index).is_some_and(|index| index.without_overlaps);
+        let secondary = (index > 0 || table.def().primary().is_none()) && !overlaps;
         if !self.env.rt.session.in_transaction() || (takes_over && !secondary) {
             return Ok(true);
         }

@@ -110,8 +110,10 @@ impl<'r> RowChanger<'r> {
             Err(EngineError::DuplicateKey { index, existing, .. }) => {
                 let keys = one(&existing);
                 let Some(old) = self.fetch(&keys)? else { return Ok(false) };
-                let mut later = self.table.def.indexes.iter().skip(index + 1);
-                let is_last = later.all(|index| !index.is_unique());
+                let mut indexes = self.table.def.indexes.iter().skip(index);
+                // Several rows may overlap the new one.
+                let is_only = indexes.next().is_some_and(|index| !index.without_overlaps);
+                let is_last = is_only && indexes.all(|index| !index.is_unique());
                 let is_parent = self.foreign.as_ref().is_some_and(ForeignKeys::has_children);
                 if is_last && !is_parent {
                     return self.update(&keys, &old, row).map(|()| true);

@@ -17,6 +17,7 @@ use super::duplicate_error;
 use super::foreign::{ForeignKeys, Rows, is_foreign};
 use super::keeps::{keeps_changes, reads_only_its_row};
 use super::on_duplicate::fetch;
+use super::portion::Portion;
 use super::row::{RowMaker, Strictness};
 use super::undo::{Undo, undone_on_error};
 use crate::op::{Operator, drain, open as open_node};
@@ -38,6 +39,7 @@ struct Target<'r> {
     simultaneous: bool,
     foreign: Option<ForeignKeys<'r>>,
     triggers: Option<Box<dyn Triggers + 'r>>,
+    portion: Option<Portion<'r>>,
     seen: Seen,
     /// Another target before it changes the same table: rows may not be as they were read.
     again: bool,
@@ -69,6 +71,10 @@ pub(super) fn run(env: Env<'_>, plan: &Plan) -> SqlResult<Outcome> {
             simultaneous: plan.simultaneous,
             foreign: ForeignKeys::of(env, target.table.def.id)?,
             triggers: env.triggers(&target.table, "UPDATE")?,
+            portion: { &target.portion }
+                .as_ref()
+                .map(|portion| Portion::new(env, portion))
+                .transpose()?,
             seen: joined.then(HashSet::new),
             again: tables[..targets.len()].iter().any(|t| t.def.id == target.table.def.id),
             matched: 0,
@@ -89,7 +95,9 @@ pub(super) fn run(env: Env<'_>, plan: &Plan) -> SqlResult<Outcome> {
         drop(source);
         env.rt.read.borrow_mut().clear();
         batches.iter().try_for_each(|batch| update_all(&mut targets, batch))?;
-    } else if joined || plan.targets.iter().any(|t| moves_rows(t, &plan.source)) {
+    } else if joined
+        || plan.targets.iter().any(|t| t.portion.is_some() || moves_rows(t, &plan.source))
+    {
         let batches = drain(&mut *source)?;
         drop(source);
         env.rt.read.borrow_mut().clear();
@@ -98,6 +106,7 @@ pub(super) fn run(env: Env<'_>, plan: &Plan) -> SqlResult<Outcome> {
         update_as_read(&mut *source, &mut targets)?;
     }
     targets.iter().try_for_each(|target| target.maker.refuse_warnings(0))?;
+    targets.iter_mut().flat_map(|target| &mut target.portion).for_each(Portion::finish);
     let outcome = outcome(env, &targets);
     // Compat: where no row can be, none is said to match.
     let nowhere = matches!(plan.source.operator, Op::Empty);
@@ -122,9 +131,12 @@ fn outcome(env: Env<'_>, targets: &[Target<'_>]) -> Outcome {
     // Compat: a version counts as kept even if it had no duration.
     let versions = targets.iter().filter(|t| !t.plan.rules.bounds.is_empty());
     let kept: u64 = versions.map(|t| t.changed).sum();
-    let counts = RowCounts { records, changed, kept, warnings, ..RowCounts::default() };
+    let inserted: u64 =
+        targets.iter().flat_map(|t| &t.portion).map(|portion| portion.inserted).sum();
+    let counts = RowCounts { records, changed, kept, inserted, warnings, ..RowCounts::default() };
     // Compat: of several tables the rows of history are not told.
     let told = match targets {
+        _ if targets.iter().any(|target| target.portion.is_some()) => Told::UpdatedAndInserted,
         [target] if target.plan.table.system_time().is_some() && target.seen.is_none() => {
             Told::UpdatedVersions
         }
@@ -220,8 +232,12 @@ impl Target<'_> {
         if self.again {
             return self.change_again(batch);
         }
-        let together =
-            || self.takes_batches() && !has_side_effects(self.plan) && !self.keeps_rows();
+        let together = || {
+            self.portion.is_none()
+                && self.takes_batches()
+                && !has_side_effects(self.plan)
+                && !self.keeps_rows()
+        };
         if batch.rows() > 1 && together() {
             return self.change(batch, batch, None);
         }
@@ -295,6 +311,9 @@ impl Target<'_> {
         let attempt = self.env.eval.attempt();
         let first_row = number.unwrap_or(self.matched + 1);
         self.env.eval.set_row(first_row);
+        if self.portion.is_some() {
+            return self.change_portion(batch, current, first_row);
+        }
         let new = self.assign(batch, first_row);
         if batch.rows() > 1 && (new.is_err() || attempt.has_raised(self.env.eval)) {
             self.env.eval.undo(&attempt);
@@ -327,6 +346,37 @@ impl Target<'_> {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Updates a row within a portion, of what it is there, and inserts the rest of it.
+    fn change_portion(&mut self, row: &Batch, current: &Batch, number: u64) -> SqlResult<()> {
+        let Some(mut portion) = self.portion.take() else { return Ok(()) };
+        let before = (self.matched, self.changed);
+        let changed = portion.whole(|portion| {
+            let cut = portion.cut(row)?;
+            let mut columns = row.columns().to_vec();
+            portion.apply(&cut, &mut columns[self.plan.columns.clone()]);
+            let mut new = self.assign(&Batch::new(columns, 1), number)?;
+            self.matched += 1;
+            self.maker.refuse_warnings(0)?;
+            let stored = self.unpadded(current, &mut new);
+            let current = stored.as_ref().unwrap_or(current);
+            let changed = self.changed;
+            let passed = self.change_to(current, &mut new, number)?;
+            let old = &current.columns()[self.plan.columns.clone()];
+            if self.changed > changed {
+                portion.insert_rest(old, &cut)?;
+            }
+            match &self.triggers {
+                Some(triggers) if passed => triggers.after_one(old, &new),
+                _ => Ok(()),
+            }
+        });
+        self.portion = Some(portion);
+        if changed?.is_none() {
+            (self.matched, self.changed) = (before.0 + 1, before.1);
+        }
+        Ok(())
     }
 
     /// Runs the BEFORE triggers and stores the rows; whether all of them passed the checks.

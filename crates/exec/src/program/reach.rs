@@ -6,7 +6,7 @@
 use selkie_expr::function_named;
 use selkie_sql::ast::{
     Block, Delete, DeleteTarget, Expr, ExprKind, Insert, InsertSource, Loop, LoopKind, Operation,
-    Program, SetItem, Statement, Step, TableName, TableRef, Term, Update,
+    Portion, Program, SetItem, Statement, Step, TableName, TableRef, Term, Update,
 };
 use selkie_types::stack;
 
@@ -130,6 +130,7 @@ impl Found {
             return self.at_least(Reach::Anywhere);
         }
         self.changes(&factor.name);
+        self.portion(update.portion.as_deref());
         update.assignments.iter().for_each(|a| self.expr(&a.value));
         update.where_clause.iter().for_each(|e| self.expr(e));
         update.order_by.iter().for_each(|item| self.expr(&item.expr));
@@ -143,11 +144,16 @@ impl Found {
             return self.at_least(Reach::Anywhere);
         }
         self.changes(&factor.name);
+        self.portion(delete.portion.as_deref());
         delete.where_clause.iter().for_each(|e| self.expr(e));
         delete.order_by.iter().for_each(|item| self.expr(&item.expr));
         if !delete.returning.is_empty() {
             self.at_least(Reach::Anywhere);
         }
+    }
+
+    fn portion(&mut self, portion: Option<&Portion>) {
+        portion.into_iter().flat_map(|p| [&p.from, &p.to]).for_each(|e| self.expr(e));
     }
 
     fn changes(&mut self, table: &TableName) {

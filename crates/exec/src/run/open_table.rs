@@ -165,7 +165,9 @@ fn is_assigned(plan: &Plan, info: &TableInfo, at: usize) -> bool {
         }
         Operator::Update(update) => {
             let mut targets = update.targets.iter().filter(|t| t.table.def.id == info.def.id);
-            targets.any(|t| is_in(&t.assignments) || t.on_update_now.contains(&at))
+            targets.any(|t| {
+                t.portion.is_some() || is_in(&t.assignments) || t.on_update_now.contains(&at)
+            })
         }
         _ => true,
     }

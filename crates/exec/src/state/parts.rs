@@ -8,6 +8,7 @@ mod check;
 mod counter;
 mod cursor;
 mod lookup;
+mod overlap;
 mod route;
 
 use std::sync::{Arc, OnceLock};
@@ -40,6 +41,8 @@ pub(crate) struct PartSet {
     codecs: Vec<IndexCodec>,
     /// For each index, the way from its keys to leaves, if they tell it.
     routes: Vec<Option<route::KeyRoute>>,
+    /// Indexes without overlaps whose rows of one key may lie in several leaves.
+    spread: Vec<usize>,
     counter: Arc<PartCounter>,
 }
 
@@ -59,7 +62,11 @@ impl PartSet {
             info.def.indexes.iter().map(|i| IndexCodec::new(&info.def, i)).collect();
         let indexes = info.def.indexes.iter().zip(&codecs);
         let routes = indexes.map(|(i, codec)| route::KeyRoute::new(&router, i, codec)).collect();
+        let indexes = info.def.indexes.iter().enumerate();
+        let spread = indexes.filter(|(_, index)| overlap::is_spread(&router, index));
+        let spread = spread.map(|(at, _)| at).collect();
         Ok(Self {
+            spread,
             def: info.def.clone(),
             engine: engine.clone(),
             router,

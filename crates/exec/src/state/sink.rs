@@ -135,6 +135,8 @@ pub struct RowCounts {
     pub deleted: u64,
     /// Rows of a file that were not stored.
     pub skipped: u64,
+    /// Rows that an UPDATE inserted.
+    pub inserted: u64,
     /// Conditions raised.
     pub warnings: u64,
 }
@@ -147,6 +149,7 @@ impl AddAssign for RowCounts {
         self.kept += more.kept;
         self.deleted += more.deleted;
         self.skipped += more.skipped;
+        self.inserted += more.inserted;
         self.warnings += more.warnings;
     }
 }
@@ -163,6 +166,8 @@ pub enum Told {
     Updated,
     /// Counts of an UPDATE of one versioned table.
     UpdatedVersions,
+    /// Counts of an UPDATE that inserts rows.
+    UpdatedAndInserted,
     /// Counts of LOAD DATA.
     Loaded,
     /// No counts: a statement was prepared.
@@ -199,7 +204,7 @@ impl Outcome {
 
     /// Text for the client, empty for most statements.
     pub fn info(&self) -> String {
-        let RowCounts { records, duplicates, changed, kept, deleted, skipped, warnings } =
+        let RowCounts { records, duplicates, changed, kept, deleted, skipped, inserted, warnings } =
             &self.counts;
         match self.told {
             Told::Nothing => String::new(),
@@ -209,6 +214,8 @@ impl Outcome {
                 let counts: [&dyn std::fmt::Display; 4] = [records, changed, kept, warnings];
                 ER_UPDATE_INFO_WITH_SYSTEM_VERSIONING.message(&counts)
             }
+            Told::UpdatedAndInserted => ER_UPDATE_INFO_WITH_SYSTEM_VERSIONING
+                .message(&[records, changed, inserted, warnings]),
             Told::Loaded => ER_LOAD_INFO.message(&[records, deleted, skipped, warnings]),
             Told::Prepared => "Statement prepared".into(),
         }

@@ -7,7 +7,7 @@ use super::sort::Sorter;
 use crate::btree::{BulkLoad, MAX_KEY};
 use crate::table::{NativeTable, TextIndex};
 use crate::trx::{NativeTrx, undo_losers_step};
-use selkie_engine::{EngineError, EngineResult, StatementContext, TableDef};
+use selkie_engine::{EngineError, EngineResult, IndexCodec, StatementContext, TableDef};
 use std::sync::Arc;
 
 /// Memory for sorting; entries beyond it go to a temporary file.
@@ -56,6 +56,7 @@ impl Shared {
             }
             sorter.push(entry)
         })?;
+        let codec = IndexCodec::new(def, index);
         // After a duplicate the transaction rolls back, which removes the half-built tree.
         let tree = self.new_index(trx, &files, index.id)?;
         let mut load = BulkLoad::new(&tree, 0)?;
@@ -63,8 +64,11 @@ impl Shared {
         sorter.drain(|entry| {
             let unique = entry.unique;
             let same = unique > 0 && unique == last_unique && entry.key[..unique] == last[..unique];
-            if index.is_unique() && same {
-                let existing = last[unique..].into();
+            let overlaps = unique > 0
+                && last_unique > 0
+                && excludes(&codec, &last[..last_unique], &entry.key[..unique]);
+            if index.is_unique() && (same || overlaps) {
+                let existing = last[last_unique..].into();
                 return Err(EngineError::DuplicateKey { index: position, row: rows, existing });
             }
             if rows % 4096 == 0 {
@@ -79,4 +83,10 @@ impl Shared {
         load.finish()?;
         Ok(())
     }
+}
+
+/// Whether an index without overlaps does not allow both of two keys in order.
+fn excludes(codec: &IndexCodec, before: &[u8], key: &[u8]) -> bool {
+    let Some(own) = codec.period(key) else { return false };
+    own.sibling(before).is_some_and(|other| other.head == own.head && other.excludes(&own))
 }

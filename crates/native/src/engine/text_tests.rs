@@ -25,7 +25,14 @@ fn def() -> Arc<TableDef> {
     let mut def = TableDef::clone(&items(1));
     let parts = vec![IndexPart { column: 3, prefix: None, descending: false }];
     let kind = IndexKind::Fulltext;
-    let index = IndexDef { id: TEXT, name: "text".into(), kind, parts, hashed: false };
+    let index = IndexDef {
+        id: TEXT,
+        name: "text".into(),
+        kind,
+        parts,
+        hashed: false,
+        without_overlaps: false,
+    };
     def.texts = vec![TextDef { index, rules: TextRules::default() }];
     Arc::new(def)
 }

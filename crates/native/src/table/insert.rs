@@ -50,10 +50,10 @@ impl Tools {
     }
 }
 
-/// An existing entry with the same unique key.
+/// An existing entry that a unique key does not allow beside a new one.
 pub(super) enum Rival {
     Nobody,
-    /// The clustered key of the row that has the key.
+    /// The clustered key of the row that it belongs to.
     Row(Box<[u8]>),
     /// These transactions have locked the entry with this key and may delete it, or have written it
     /// and may undo that.
@@ -95,6 +95,9 @@ impl NativeTable {
         };
         let auto = self.auto_value(row)?;
         auto.iter().for_each(|auto| self.pass_auto(*auto));
+        if let Some((index, existing)) = self.find_overlap(writer, tools, &key, row)? {
+            return Err(EngineError::DuplicateKey { index, row: number, existing });
+        }
         if self.files.expects_duplicates()
             && let Some((index, existing)) = self.find_duplicate(writer, tools, &key, row)?
         {
@@ -133,7 +136,7 @@ impl NativeTable {
         for at in self.secondary() {
             self.index_entry(at, key, row, &mut tools.entry)?;
             if self.def.indexes[at].is_unique() && !tools.entry.any_null {
-                match self.rival(writer, &self.trees[at], &tools.entry)? {
+                match self.rival_of_entry(writer, at, &tools.entry)? {
                     Rival::Row(existing) => return Ok(Some((at, existing))),
                     Rival::Locked(..) => return Ok(None),
                     Rival::Nobody => {}
@@ -164,7 +167,10 @@ impl NativeTable {
         self.row_body(key, row, &mut tools.body)?;
         let action = Action::Insert { body: &tools.body, auto };
         let TableFiles { clustered, columns, .. } = &*self.files;
-        let outcome = writer.change(clustered, &mut tools.row, key, action, Some(columns));
+        let outcome = match self.clusters_periods() {
+            true => self.put_period(writer, &mut tools.row, key, action),
+            false => writer.change(clustered, &mut tools.row, key, action, Some(columns)),
+        };
         if let Ok(Outcome::Done(_)) = outcome {
             self.files.add_rows(1);
             return Ok(());
@@ -189,9 +195,13 @@ impl NativeTable {
             queue.behind.look_again();
             // I26: equal keys may lie in different leaves, so check and insert go under a mutex of
             // the key.
-            let stripe =
-                unique.then(|| self.shared.stripe(tree.file, &entry.key[..entry.split]).lock());
-            let rival = if unique { self.rival(writer, tree, entry)? } else { Rival::Nobody };
+            let head = self.codecs[at].period(&entry.key[..entry.split]).map(|key| key.head);
+            let guarded = head.unwrap_or(&entry.key[..entry.split]);
+            let stripe = unique.then(|| self.shared.stripe(tree.file, guarded).lock());
+            let rival = match unique {
+                true => self.rival_of_entry(writer, at, entry)?,
+                false => Rival::Nobody,
+            };
             let (holders, entry_key) = match rival {
                 Rival::Row(existing) => {
                     return Err(EngineError::DuplicateKey { index: at, row: 0, existing });
@@ -215,6 +225,19 @@ impl NativeTable {
                 Some(_) => writer.wait_behind(&mut queue, place, LockMode::Shared, &holders)?,
                 None => writer.wait_for_gap(&mut queue, place, &holders)?,
             }
+        }
+    }
+
+    /// Searches for an entry that a unique index does not allow beside a new one.
+    fn rival_of_entry(
+        &self,
+        writer: &Writer<'_>,
+        at: usize,
+        entry: &IndexEntry,
+    ) -> EngineResult<Rival> {
+        match self.codecs[at].period(&entry.key[..entry.split]) {
+            Some(key) => self.period_rival(writer, at, &key),
+            None => self.rival(writer, &self.trees[at], entry),
         }
     }
 
@@ -276,6 +299,11 @@ fn lock_gap_before(
     }
     trx.lock_gap(file, &behind(node, slot), Some(&key));
     Ok(())
+}
+
+/// The error of a row that a unique index does not allow.
+pub(super) fn duplicate(index: usize, existing: Box<[u8]>) -> EngineError {
+    EngineError::DuplicateKey { index, row: 0, existing }
 }
 
 /// Undoes the changes of a failed row. After a deadlock everything is undone already.

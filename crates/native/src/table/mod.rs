@@ -17,6 +17,7 @@ mod insert;
 mod leaf_scan;
 mod lookup;
 mod next_key;
+mod period;
 mod rows;
 mod sweep;
 mod text;

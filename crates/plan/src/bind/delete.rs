@@ -7,6 +7,7 @@ use selkie_types::error::catalogue::*;
 use selkie_types::{Privileges, SqlError, SqlResult};
 
 use super::access::Wanted;
+use super::portion::BoundPortion;
 use super::view::{Meaning, open, resolve};
 use super::{Binder, Named};
 use crate::logical::{ColumnId, Logical, RelationId};
@@ -16,6 +17,8 @@ pub(crate) struct BoundDelete {
     pub source: Logical,
     /// Tables and the columns of their row keys.
     pub targets: Vec<(RelationId, ColumnId)>,
+    /// The portion of the only target.
+    pub portion: Option<BoundPortion>,
     pub ignore: bool,
     /// Whether the statement names its targets separately from the tables it reads.
     pub multiple: bool,
@@ -27,6 +30,7 @@ pub(crate) struct BoundDelete {
 
 impl Binder<'_> {
     pub(crate) fn delete(&mut self, delete: &ast::Delete) -> SqlResult<BoundDelete> {
+        self.ignore = delete.ignore;
         self.push_scope();
         let bound = self.delete_in_scope(delete);
         self.pop_scope();
@@ -65,6 +69,13 @@ impl Binder<'_> {
             let bound = self.filter(condition)?;
             source = source.filter(Self::conjuncts(bound));
         }
+        let mut portion = None;
+        if let Some(syntax) = &delete.portion {
+            let sources = self.scope().sources.clone();
+            self.check_portion_source(&sources)?;
+            let (bound, filtered) = self.portion(syntax, relations[0], source)?;
+            (portion, source) = (Some(bound), filtered);
+        }
         self.refuse_targets_read(&relations)?;
         source = self.dml_tail(source, &delete.order_by, delete.limit.as_deref())?;
         let all_rows = matches!(source, Logical::Scan(_)) && delete.returning.is_empty();
@@ -85,6 +96,7 @@ impl Binder<'_> {
         Ok(BoundDelete {
             source,
             targets,
+            portion,
             ignore: delete.ignore,
             multiple: matches!(delete.target, ast::DeleteTarget::Multi { .. }),
             returning,

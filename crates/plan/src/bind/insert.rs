@@ -54,6 +54,9 @@ impl Binder<'_> {
         self.ignore = insert.ignore;
         let target = self.insert_target(insert)?;
         let table = target.table.clone();
+        if (insert.replace || !insert.on_duplicate.is_empty()) && table.refuses_overlaps() {
+            return Err(SqlError::not_supported("WITHOUT OVERLAPS"));
+        }
         // Compat: a PARTITION clause on a view has no effect.
         let named = if target.view.is_some() { &[][..] } else { &insert.partitions[..] };
         let parts = listed_parts(&table, named)?;

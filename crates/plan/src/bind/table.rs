@@ -124,7 +124,7 @@ impl Binder<'_> {
                 rules.checks.push((name.into(), self.row_condition(table, check)?));
             }
         }
-        for check in &table.checks {
+        for check in table.all_checks() {
             let condition = self.row_condition(table, &check.expression)?;
             rules.checks.push((check.name.as_str().into(), condition));
         }

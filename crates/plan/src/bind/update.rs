@@ -10,6 +10,7 @@ use selkie_types::{Privileges, SqlError, SqlMode, SqlResult, SqlType};
 
 use super::Binder;
 use super::access::Wanted;
+use super::portion::BoundPortion;
 use super::scope::{Clause, Source, SourceColumns};
 use super::select::{Tail, limited, sorted};
 use super::view::{BoundCheck, Meaning, open, resolve};
@@ -34,6 +35,7 @@ pub(crate) struct BoundTarget {
     pub assignments: Vec<(usize, Option<Expr>)>,
     pub rules: RowRules,
     pub check: Option<BoundCheck>,
+    pub portion: Option<BoundPortion>,
 }
 
 impl Binder<'_> {
@@ -55,11 +57,15 @@ impl Binder<'_> {
         self.derived_in_update = (!single).then_some(0);
         let mut source = self.using_tables(wanted, |b| b.changed_from(&update.tables))?;
         let sources = self.scope().sources.clone();
+        if update.portion.is_some() {
+            self.check_portion_source(&sources)?;
+        }
         let multiple = sources.len() > 1 || self.check_only_source(&sources)?;
         if let Some(condition) = &update.where_clause {
             let bound = self.filter(condition)?;
             source = source.filter(Self::conjuncts(bound));
         }
+        let (portion, mut source) = self.portion_of_update(update, &sources, source)?;
         let mut targets: Vec<BoundTarget> = Vec::new();
         for assignment in &update.assignments {
             let (relation, at) = self.assigned_column(&sources, &assignment.column)?;
@@ -76,6 +82,7 @@ impl Binder<'_> {
             }
         }
         targets.iter_mut().for_each(|target| self.settle_bounds(target));
+        self.set_portion(portion, &mut targets)?;
         if multiple {
             self.check_read_only_sources(&sources, &targets)?;
         }
@@ -223,7 +230,8 @@ impl Binder<'_> {
         let check = view.map_or(Ok(None), |view| self.view_check(view))?;
         let all = check.is_some();
         let rules = self.row_rules(&table, &|_| all)?;
-        Ok(BoundTarget { relation, key, assignments: vec![assignment], rules, check })
+        let (assignments, portion) = (vec![assignment], None);
+        Ok(BoundTarget { relation, key, assignments, rules, check, portion })
     }
 
     /// Makes a table instance give row keys, with an exclusive lock.

@@ -191,6 +191,7 @@ pub(super) fn parts_read(info: &RelationInfo, conditions: &[Expr]) -> Option<Box
             kind: IndexKind::Unique,
             parts: columns.into_iter().map(part).collect(),
             hashed: false,
+            without_overlaps: false,
         };
         bounds(info, &index, conditions).map(|found| found.ranges).unwrap_or_default()
     };

@@ -84,6 +84,7 @@ impl Builder<'_> {
             kind: IndexKind::Plain,
             parts: vec![IndexPart { column, prefix: None, descending: false }],
             hashed: false,
+            without_overlaps: false,
         };
         bounds(info, &alone, &own).filter(|_| level >= STATISTICS)?;
         let known = has_persistent(&info.table, column, self.source);

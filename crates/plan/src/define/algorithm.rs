@@ -36,6 +36,8 @@ pub(super) struct Work<'a> {
     /// The table gets a new CHECK, or ORDER BY for its rows. Compat: a CHECK of a column does not
     /// count.
     pub(super) needs_copy: bool,
+    /// The table gets an index without overlaps.
+    pub(super) orders_periods: bool,
     /// There are new foreign keys, against which rows are checked.
     pub(super) adds_foreign: bool,
     /// The table is renamed, and nothing else changes.
@@ -61,6 +63,7 @@ impl Work<'_> {
         algorithm == AlterAlgorithm::Copy
             || temporary
             || self.needs_copy
+            || self.orders_periods
             || self.changes_engine()
             || (!self.is_in_place() && self.copies())
             || self.unkeys()
@@ -89,6 +92,9 @@ impl Work<'_> {
         }
         if self.computes_stored() || self.needs_copy {
             return Err(unsupported(asked, instead));
+        }
+        if self.orders_periods {
+            return Err(because(asked, "ADD INDEX", instead));
         }
         if self.unkeys() {
             return Err(because(asked, NO_KEY, instead));

@@ -6,6 +6,7 @@
 
 mod columns;
 mod foreign;
+mod periods;
 mod versioning;
 
 use std::sync::Arc;
@@ -30,7 +31,8 @@ use super::indexes::{self, Key, KeySpec};
 use super::instant::{StoredRows, same_primary, stored_rows};
 use super::options::{self, Options};
 use super::{
-    DefineContext, charset, create, engine, expressions, fulltext, partition, system_time, types,
+    DefineContext, charset, create, engine, expressions, fulltext, partition, period, system_time,
+    types,
 };
 use crate::physical::RowRules;
 
@@ -154,7 +156,8 @@ struct Draft<'a> {
     algorithm: AlterAlgorithm,
     lock: AlterLock,
     force: bool,
-    /// Whether the table gets a new table-level CHECK, or its rows an order.
+    period: period::Altered,
+    /// Whether a clause needs a copy of the rows, such as a new table-level CHECK.
     needs_copy: bool,
     /// Names of the dropped columns.
     dropped: Vec<String>,
@@ -203,9 +206,10 @@ fn altered(
 
 impl<'a> Draft<'a> {
     fn new(context: &'a DefineContext<'a>, old: &'a TableInfo) -> Self {
+        // The parts of a period follow it: they are added last.
         let key = |(def, info): (&IndexDef, Option<&IndexInfo>)| DraftKey {
-            columns: def.parts.iter().map(|p| p.column).collect(),
-            def: def.clone(),
+            columns: def.own_parts().iter().map(|p| p.column).collect(),
+            def: IndexDef { parts: def.own_parts().to_vec(), ..def.clone() },
             info: info.cloned().unwrap_or_default(),
             lost: None,
             changed: false,
@@ -234,6 +238,7 @@ impl<'a> Draft<'a> {
             lock: AlterLock::Default,
             force: false,
             needs_copy: false,
+            period: period::Altered::new(old.period.as_ref(), &old.columns),
             dropped: Vec::new(),
             extent: Extent::Definition,
             partitions: None,
@@ -311,6 +316,11 @@ impl<'a> Draft<'a> {
             A::AddForeignKey(key) => self.add_foreign_key(key),
             A::DropForeignKey { if_exists, name } => self.drop_foreign_key(name, *if_exists),
             A::AddCheck(check) => self.add_check(check),
+            A::AddPeriod { name, .. } | A::DropPeriod { name, .. }
+                if !system_time::is_period(name) =>
+            {
+                self.period.apply(self.context, action)
+            }
             A::AddPeriod { .. }
             | A::DropPeriod { .. }
             | A::AddSystemVersioning
@@ -494,6 +504,9 @@ impl<'a> Draft<'a> {
                 out.push((def, info));
                 continue;
             }
+            if def.without_overlaps {
+                self.add_period_parts(columns, sources, &mut def)?;
+            }
             let mut key = (def, info);
             system_time::complete_key(columns, &mut key);
             (def, info) = key;
@@ -535,10 +548,11 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Rows are sorted only if no key determines their order.
-    fn settle_order(&mut self, indexes: &[IndexDef]) {
+    /// Rows are sorted only if no key determines their order. Returns whether the statement orders
+    /// them.
+    fn settle_order(&mut self, indexes: &[IndexDef]) -> bool {
         if self.order.is_empty() {
-            return;
+            return false;
         }
         if indexes.iter().any(|index| index.kind == IndexKind::Primary) {
             if self.table.engine.keys.clustered {
@@ -552,6 +566,7 @@ impl<'a> Draft<'a> {
             self.order.clear();
         }
         self.force |= !self.order.is_empty();
+        true
     }
 
     /// All keys, old and new, after the engine's checks of columns.
@@ -564,7 +579,8 @@ impl<'a> Draft<'a> {
         let specs = std::mem::take(&mut self.added);
         let engine = self.table.engine;
         engine::check_columns(engine, columns)?;
-        indexes::add_keys(self.context, engine, columns, &mut keys, specs)?;
+        let period = self.table.period.as_ref();
+        indexes::add_keys(self.context, engine, columns, &mut keys, specs, period)?;
         engine::check_nulls(engine, columns)?;
         let (before, first) = (self.old.def.indexes.first(), keys.first_mut());
         if let (Some(before), Some((first, _))) = (before, first)
@@ -593,8 +609,9 @@ impl<'a> Draft<'a> {
         };
         work.needs_copy |= work.columns.iter().zip(work.sources).any(computed);
         work.check(self.algorithm, self.lock)?;
-        let checks =
-            !self.table.checks.is_empty() || work.columns.iter().any(|c| c.check.is_some());
+        let checks = !self.table.checks.is_empty()
+            || self.table.period.is_some()
+            || work.columns.iter().any(|c| c.check.is_some());
         let refers = !self.added_foreign.is_empty() && self.context.foreign_key_checks;
         let copies = work.copies_rows(self.algorithm)
             || leaves_out
@@ -609,7 +626,7 @@ impl<'a> Draft<'a> {
             let is_old = |check: &CheckInfo| self.old.checks.contains(check);
             expressions::drop_checks(self.context, &mut self.table.checks, &self.dropped, is_old);
         }
-        expressions::name_checks(&mut self.table.checks);
+        expressions::name_checks(&mut self.table.checks, 1);
     }
 
     fn new_def(&self, columns: &[ColumnInfo], defs: Vec<IndexDef>, rows: StoredRows) -> TableDef {
@@ -640,6 +657,7 @@ impl<'a> Draft<'a> {
 
     fn finish(mut self, ignore: bool) -> SqlResult<AlterPlan> {
         let (mut columns, sources) = self.placed_columns()?;
+        self.settle_period(&mut columns)?;
         let keys = self.settled_keys(&mut columns, &sources)?;
         let engine = self.table.engine;
         let (defs, infos, mut texts) =
@@ -652,7 +670,7 @@ impl<'a> Draft<'a> {
         self.force |= self.may_route_anew(&defs, &columns, &sources);
         let after = After { columns: &columns, sources: &sources, indexes: &defs };
         self.check_foreign_keys(&after)?;
-        self.settle_order(&defs);
+        let orders = self.settle_order(&defs);
         let added = position_of_new(&defs, &self.old.def.indexes);
         let mut dropped = ids_of_gone(&self.old.def.indexes, &defs);
         let work = Work {
@@ -665,7 +683,8 @@ impl<'a> Draft<'a> {
             adds_index: !added.is_empty(),
             adds_text: has_other(&texts, &self.old.fulltext),
             drops_index: !dropped.is_empty() || has_other(&self.old.fulltext, &texts),
-            needs_copy: self.needs_copy,
+            needs_copy: self.needs_copy || orders || self.period.is_new(),
+            orders_periods: added.iter().any(|at| defs[*at].without_overlaps),
             adds_foreign: !self.added_foreign.is_empty() && self.context.foreign_key_checks,
             only_renames: self.extent == Extent::Name,
         };
@@ -674,10 +693,9 @@ impl<'a> Draft<'a> {
         if rebuild {
             fulltext::keep_all(self.context, engine, &mut texts);
         }
-        let texts_before = &self.old.def.texts;
         let kept = TextIndex::kept(&texts);
-        let added =
-            AddedIndexes { of_keys: added, of_texts: others(&kept, texts_before).collect() };
+        let of_texts = others(&kept, &self.old.def.texts).collect();
+        let added = AddedIndexes { of_keys: added, of_texts };
         dropped.extend(self.gone_texts(&kept));
         let def = self.new_def(&columns, defs, rows);
         self.table.def = Arc::new(TableDef { texts: kept, ..def });
@@ -688,12 +706,11 @@ impl<'a> Draft<'a> {
         let added_foreign_keys = self.add_foreign_keys()?;
         expressions::check(self.context, &self.table)?;
         self.set_partitions()?;
-        let rules = expressions::rules(self.context, &self.table)?;
         let defaults = expressions::defaults(self.context, &self.table, &sources)?;
         Ok(AlterPlan {
             added_foreign_keys,
             renamed_columns: self.renamed_columns,
-            rules,
+            rules: expressions::rules(self.context, &self.table)?,
             defaults,
             copies,
             is_simple: self.extent != Extent::Definition,

@@ -21,7 +21,7 @@ use super::foreign::{self, Defined, ForeignSpec};
 use super::indexes::{self, Key, KeySpec};
 use super::options::{self, Options};
 use super::system_time::{self, Clauses};
-use super::{DefineContext, columns, engine, expressions, fulltext, partition, types};
+use super::{DefineContext, columns, engine, expressions, fulltext, partition, period, types};
 
 pub(super) const COLUMNS_MAX: usize = 4096;
 
@@ -75,15 +75,18 @@ fn table_of(
         system_time::complete(context, &versioning, elements, &mut columns, of)?;
         check_columns(&columns)?;
     }
+    let kind = if statement.temporary { TableKind::Temporary } else { TableKind::Base };
     let mut keys = Vec::new();
-    // Keys over columns of the query are added when these columns are known.
+    let mut period = None;
+    // Periods and keys over columns of the query are added when these columns are known.
     if statement.select.is_none() {
+        period = period::of_elements(elements, &kind, &mut columns)?;
         engine::check_columns(engine, &columns)?;
-        indexes::add_keys(context, engine, &mut columns, &mut keys, key_specs(elements)?)?;
+        let specs = key_specs(elements)?;
+        indexes::add_keys(context, engine, &mut columns, &mut keys, specs, period.as_ref())?;
         indexes::number(&mut keys, 0);
         engine::check_nulls(engine, &columns)?;
     }
-    let kind = if statement.temporary { TableKind::Temporary } else { TableKind::Base };
     options::check_table(context, engine, &statement.options)?;
     let mut shown = TableOptions {
         comment: options::table_comment(context, options.comment.as_deref(), name)?,
@@ -92,6 +95,7 @@ fn table_of(
     options.merge_shown(&mut shown.shown);
     let mut table = assemble(context, schema, name, columns, keys, kind, engine, collation, shown);
     fulltext::check_kind(&table.kind, engine, &table.fulltext)?;
+    table.period = period;
     if statement.select.is_none() {
         add_constraints(context, elements, &mut table)?;
         table = with_partitions(context, statement, table)?;
@@ -122,7 +126,8 @@ fn add_constraints(
             expressions::add_check(context, &mut table.checks, check)?;
         }
     }
-    expressions::name_checks(&mut table.checks);
+    let tried = table.period.as_ref().map_or(1, |period| period.check_name(&table.checks).1);
+    expressions::name_checks(&mut table.checks, tried);
     table.foreign_keys = foreign_keys(context, elements, table)?;
     expressions::check(context, table)?;
     foreign::check_children(context, table.schema(), table)
@@ -192,9 +197,10 @@ fn selected_table(
     let of = (table.schema(), table.name(), table.engine);
     system_time::complete(context, &versioning, elements, &mut columns, of)?;
     check_columns(&columns)?;
-    let mut keys = Vec::new();
+    let period = period::of_elements(elements, &table.kind, &mut columns)?;
+    let (mut keys, specs) = (Vec::new(), key_specs(elements)?);
     engine::check_columns(table.engine, &columns)?;
-    indexes::add_keys(context, table.engine, &mut columns, &mut keys, key_specs(elements)?)?;
+    indexes::add_keys(context, table.engine, &mut columns, &mut keys, specs, period.as_ref())?;
     indexes::number(&mut keys, 0);
     engine::check_nulls(table.engine, &columns)?;
     let (defs, indexes, fulltext) = fulltext::split(context, table.engine, keys, &[]);
@@ -202,7 +208,7 @@ fn selected_table(
     let mut def = TableInfo::make_def(TableId(0), table.schema(), table.name(), &columns, defs);
     def.texts = TextIndex::kept(&fulltext);
     let def = Arc::new(def);
-    let mut table = TableInfo { def, columns, indexes, fulltext, ..table.clone() };
+    let mut table = TableInfo { def, columns, indexes, fulltext, period, ..table.clone() };
     add_constraints(context, elements, &mut table)?;
     with_partitions(context, statement, table)
 }
@@ -304,6 +310,7 @@ fn assemble(
         indexes: infos,
         fulltext,
         checks: Vec::<CheckInfo>::new(),
+        period: None,
         foreign_keys: Vec::new(),
         partitions: None,
         collation,
@@ -332,8 +339,7 @@ fn define_columns(
             TableElement::Column(def) => out.push(columns::column(context, def, collation)?),
             TableElement::Index(_) => {}
             TableElement::ForeignKey(_) | TableElement::Check(_) => {}
-            TableElement::Period { name, .. } if system_time::is_period(name) => {}
-            TableElement::Period { .. } => return Err(SqlError::not_supported("periods")),
+            TableElement::Period { .. } => {}
         }
     }
     let defs = elements.iter().filter_map(|element| match element {
@@ -367,9 +373,6 @@ fn key_specs(elements: &[TableElement]) -> SqlResult<Vec<KeySpec<'_>>> {
                 out.extend(ForeignSpec::of_column(column).as_ref().map(KeySpec::of_foreign));
             }
             TableElement::ForeignKey(key) => out.push(KeySpec::of_foreign(&ForeignSpec::of(key)?)),
-            TableElement::Index(index) if index.without_overlaps.is_some() => {
-                return Err(SqlError::not_supported("WITHOUT OVERLAPS"));
-            }
             TableElement::Index(index) => out.push(KeySpec::of(index)),
             _ => {}
         }

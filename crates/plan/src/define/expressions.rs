@@ -138,10 +138,10 @@ pub(super) fn drop_checks(
     });
 }
 
-/// Names the checks without a name, after all others are known.
-pub(super) fn name_checks(checks: &mut [CheckInfo]) {
+/// Names the checks without a name, after all others are known, with numbers from `first` on.
+pub(super) fn name_checks(checks: &mut [CheckInfo], first: usize) {
     let taken: HashSet<String> = checks.iter().map(|check| in_one_case(&check.name)).collect();
-    let mut free = (1..)
+    let mut free = (first..)
         .map(|number| format!("CONSTRAINT_{number}"))
         .filter(|name| !taken.contains(&in_one_case(name)));
     for check in checks.iter_mut().filter(|check| check.name.is_empty()) {
@@ -446,6 +446,7 @@ fn depends(context: &DefineContext<'_>, column: &ColumnInfo) -> SqlResult<bool> 
 /// An error if a cascade sets a column from which a stored column is computed, directly or through
 /// a virtual one, or which a check reads.
 fn check_cascades(context: &DefineContext<'_>, table: &TableInfo) -> SqlResult<()> {
+    super::period::check_cascades(table)?;
     use selkie_catalog::ForeignKeyAction::{Cascade, SetNull};
     let sets = |key: &&selkie_catalog::ForeignKey| {
         matches!(key.on_update, Cascade | SetNull) || key.on_delete == SetNull
@@ -481,7 +482,9 @@ fn check_cascades(context: &DefineContext<'_>, table: &TableInfo) -> SqlResult<(
         }
     }
     let of_columns = table.columns.iter().filter_map(|c| Some((&*c.name, c.check.as_deref()?)));
-    let of_table = table.checks.iter().map(|c| (&*c.name, &*c.expression));
+    let implied = table.period_check();
+    let checks = implied.iter().chain(&table.checks);
+    let of_table = checks.map(|c| (&*c.name, &*c.expression));
     for (name, text) in of_columns.chain(of_table) {
         if let Some(what) = used(text, &set)? {
             return refuse(&what, Clause::Check, name);

@@ -3,7 +3,7 @@
 
 use std::cmp::Reverse;
 
-use selkie_catalog::{ColumnInfo, DefaultValue, IndexInfo};
+use selkie_catalog::{ColumnInfo, DefaultValue, IndexInfo, Period};
 use selkie_engine::{IndexDef, IndexId, IndexKind, IndexPart, Personality};
 use selkie_sql::ast;
 use selkie_types::charset::identifier_eq;
@@ -57,6 +57,8 @@ pub(super) struct KeySpec<'a> {
     pub(super) kind: ast::IndexKind,
     pub(super) name: Option<&'a str>,
     pub(super) parts: Vec<ast::IndexPart>,
+    /// The period of `WITHOUT OVERLAPS`.
+    pub(super) period: Option<&'a str>,
     pub(super) options: ast::IndexOptions,
     /// Created for a foreign key.
     pub(super) generated: bool,
@@ -69,6 +71,7 @@ impl<'a> KeySpec<'a> {
             kind: def.kind,
             name: def.name.as_ref().map(|n| &*n.value),
             parts: def.parts.clone(),
+            period: def.without_overlaps.as_ref().map(|name| &*name.value),
             options: def.options.clone(),
             generated: false,
         }
@@ -85,7 +88,8 @@ impl<'a> KeySpec<'a> {
         };
         let part = ast::IndexPart { column: column.name.clone(), length: None, descending: false };
         let (name, parts) = (None, vec![part]);
-        Some(Self { kind, name, parts, options: Default::default(), generated: false })
+        let (period, options) = (None, Default::default());
+        Some(Self { kind, name, parts, period, options, generated: false })
     }
 
     /// The key that a foreign key needs unless another key over its columns exists.
@@ -99,6 +103,7 @@ impl<'a> KeySpec<'a> {
             kind: ast::IndexKind::Plain,
             name: spec.name,
             parts: spec.columns.iter().map(part).collect(),
+            period: None,
             options: Default::default(),
             generated: true,
         }
@@ -125,13 +130,14 @@ pub(super) fn add_keys(
     columns: &mut [ColumnInfo],
     keys: &mut Vec<Key>,
     specs: Vec<KeySpec<'_>>,
+    period: Option<&Period>,
 ) -> SqlResult<()> {
     let limits = Limits::of(engine);
     if engine.keys.count == 0 && !specs.is_empty() {
         return Err(SqlError::new(&ER_TOO_MANY_KEYS, &[&engine.keys.count]));
     }
     for spec in without_redundant(columns, keys, specs) {
-        let mut key = define(context, limits, columns, keys, &spec)?;
+        let mut key = define(context, limits, (columns, period), keys, &spec)?;
         system_time::complete_key(columns, &mut key);
         note_duplicate(context, keys, &key);
         if key.0.kind.is_primary() {
@@ -255,7 +261,7 @@ fn rank(columns: &[ColumnInfo], index: &IndexDef) -> [bool; 6] {
 fn define(
     context: &DefineContext<'_>,
     limits: Limits,
-    columns: &[ColumnInfo],
+    (columns, period): (&[ColumnInfo], Option<&Period>),
     keys: &[Key],
     spec: &KeySpec<'_>,
 ) -> SqlResult<Key> {
@@ -307,7 +313,12 @@ fn define(
     options::check_part(context, &spec.options.engine)?;
     let (given, most) = (spec.options.comment.as_deref(), options::COMMENT_MAX);
     let comment = options::fitted(context, given, most, &ER_TOO_LONG_INDEX_COMMENT, &name)?;
-    let index = IndexDef { id: UNNUMBERED, name: name.into(), kind, parts, hashed };
+    let without_overlaps = spec.period.is_some();
+    let name = name.into();
+    let mut index = IndexDef { id: UNNUMBERED, name, kind, parts, hashed, without_overlaps };
+    if let Some(of) = spec.period {
+        index.parts = super::period::add_parts(columns, period, (of, &index))?;
+    }
     let mut info = IndexInfo { comment, generated: spec.generated, ..info(&spec.options) };
     if hashed {
         info.algorithm = Some("HASH".to_owned());

@@ -108,6 +108,7 @@ fn view_of(
         columns: infos,
         indexes: Vec::new(),
         checks: Vec::new(),
+        period: None,
         foreign_keys: Vec::new(),
         partitions: None,
         collation: context.schema_collation(schema),

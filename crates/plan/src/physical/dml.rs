@@ -175,6 +175,32 @@ pub struct UpdateTarget {
     pub parts: Option<Arc<[u16]>>,
     /// The view through which the table is changed, if it checks rows.
     pub view: Option<Box<ViewRules>>,
+    /// `FOR PORTION OF`, of a single table.
+    pub portion: Option<Box<Portion>>,
+}
+
+/// `FOR PORTION OF`: rows are cut to a portion of time. What lies before and after it is inserted
+/// as rows of their own. Expressions are over the source row.
+#[derive(Clone, Debug)]
+pub struct Portion {
+    /// The column of the start.
+    pub start: usize,
+    /// The column of the end.
+    pub end: usize,
+    /// Start of the portion.
+    pub from: Expr,
+    /// End of the portion.
+    pub to: Expr,
+    /// Whether the row begins before the portion.
+    pub cuts_start: Expr,
+    /// Whether the row ends after the portion.
+    pub cuts_end: Expr,
+    /// Inserts a row with the given columns of the table.
+    pub insert: Insert,
+    /// Inserted rows have new values of the AUTO_INCREMENT column.
+    pub renumbers: bool,
+    /// `IGNORE`: a row whose parts cannot be stored stays as it is.
+    pub ignore: bool,
 }
 
 /// Deletes the rows of `source`. A row that occurs twice there is deleted once.
@@ -206,4 +232,6 @@ pub struct DeleteTarget {
     /// Columns of the source with all columns of the table in order, if the table is referenced or
     /// `RETURNING` needs them.
     pub columns: Option<Range<usize>>,
+    /// `FOR PORTION OF`, of a single table.
+    pub portion: Option<Box<Portion>>,
 }

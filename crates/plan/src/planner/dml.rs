@@ -8,10 +8,11 @@ use selkie_expr::Expr;
 use selkie_types::{SqlMode, SqlResult, Value};
 
 use super::foreign::{Changes, foreign_tables, with_generated};
-use super::{Draft, PlanContext};
+use super::{Draft, PlanContext, portion};
 use crate::bind::Names;
 use crate::bind::{
-    Binder, BoundDelete, BoundInsert, BoundTarget, BoundUpdate, BoundView, Named, resolve,
+    Binder, BoundDelete, BoundInsert, BoundPortion, BoundTarget, BoundUpdate, BoundView, Meaning,
+    Named, resolve,
 };
 use crate::build::place;
 use crate::logical::{ColumnId, ColumnSet, Logical, RelationId};
@@ -113,6 +114,25 @@ impl Draft {
         self.row_exprs.checks.iter().for_each(|check| read.union(&self.outer_columns(check)));
         for target in targets {
             self.compute_changed(target.relation, &["UPDATE"], &read, context);
+        }
+    }
+
+    /// Drops computed columns of the target tables that a DELETE does not read.
+    fn compute_deleted(
+        &mut self,
+        source: &Logical,
+        targets: &[(RelationId, ColumnId)],
+        (returning, returning_first): (&[(Named, Expr)], ColumnId),
+        context: &PlanContext<'_>,
+    ) {
+        let mut read = self.columns_read(source);
+        if let Some((relation, _)) = targets.first() {
+            let first = self.columns.relations[*relation].first;
+            let mut add = |id| read.insert(id - returning_first + first);
+            returning.iter().for_each(|(_, e)| e.for_each_column(&mut add));
+        }
+        for (relation, _) in targets {
+            self.compute_changed(*relation, &["DELETE"], &read, context);
         }
     }
 
@@ -281,6 +301,24 @@ fn reads(node: &PlanNode, table: &TableInfo) -> bool {
     found
 }
 
+/// Notes what views check, and adds the columns that they read.
+fn add_checks(
+    targets: &[BoundTarget],
+    meaning: &Meaning,
+    draft: &mut Draft,
+    ids: &mut Vec<ColumnId>,
+) -> SqlResult<()> {
+    for check in targets.iter().flat_map(|t| &t.check) {
+        let mut condition = check.condition.clone();
+        resolve(&mut condition, meaning);
+        super::refuse_rank(&condition)?;
+        draft.row_exprs.checks.push(condition.clone());
+        let outer = draft.outer_columns(&condition);
+        ids.extend(outer.iter().filter(|c| !ids.contains(c)).collect::<Vec<_>>());
+    }
+    Ok(())
+}
+
 pub(super) fn update(
     bound: BoundUpdate,
     mut draft: Draft,
@@ -288,14 +326,9 @@ pub(super) fn update(
 ) -> SqlResult<Plan> {
     let BoundUpdate { source, mut targets, ignore, multiple, meaning } = bound;
     let (source, mut ids) = update_source(source, &mut targets, &mut draft);
-    for check in targets.iter().flat_map(|t| &t.check) {
-        let mut condition = check.condition.clone();
-        resolve(&mut condition, &meaning);
-        super::refuse_rank(&condition)?;
-        draft.row_exprs.checks.push(condition.clone());
-        let outer = draft.outer_columns(&condition);
-        ids.extend(outer.iter().filter(|c| !ids.contains(c)).collect::<Vec<_>>());
-    }
+    let has_portion = targets.iter().any(|target| target.portion.is_some());
+    targets.iter().flat_map(|t| &t.portion).for_each(|p| portion::add_columns(p, &mut ids));
+    add_checks(&targets, &meaning, &mut draft, &mut ids)?;
     let mut known: ColumnSet = ids.iter().copied().collect();
     for (_, value) in targets.iter().flat_map(|target| &target.assignments) {
         for id in value.iter().flat_map(Expr::columns).filter(|id| !known.contains(*id)) {
@@ -308,7 +341,8 @@ pub(super) fn update(
         multiple || context.types.sql_mode.contains(SqlMode::SIMULTANEOUS_ASSIGNMENT);
     let done = draft.finish(source, &ids, context);
     let mut node = done.root.node.clone();
-    if multiple || targets.iter().any(|t| moves_rows(&node, t, &done.draft)) {
+    let inserts = has_portion && portion::may_meet(&node);
+    if multiple || inserts || targets.iter().any(|t| moves_rows(&node, t, &done.draft)) {
         node = materialized(node);
     }
     let mut conditions = done.draft.row_exprs.checks.clone().into_iter();
@@ -326,7 +360,10 @@ pub(super) fn update(
         let first = done.draft.columns.relations[target.relation].first;
         let at = ids.iter().position(|id| *id == first).unwrap_or(0);
         let assigned: Vec<usize> = target.assignments.iter().map(|(c, _)| *c).collect();
+        let parts = done.draft.columns.relations[target.relation].parts.clone();
+        let portion = target.portion.as_ref();
         UpdateTarget {
+            portion: portion.map(|p| portion::planned(p, &table, &ids, parts.as_ref())),
             key: ids.iter().position(|id| *id == target.key).unwrap_or(0),
             columns: at..at + table.columns.len(),
             assignments: placed(&target.assignments, &ids),
@@ -335,14 +372,15 @@ pub(super) fn update(
                 .filter(|c| !assigned.contains(c))
                 .collect(),
             rules: target.rules.clone(),
-            parts: done.draft.columns.relations[target.relation].parts.clone(),
+            parts,
             view,
             table,
         }
     });
     let targets: Vec<UpdateTarget> = made.collect();
     let foreign = foreign_tables(targets.iter().map(|t| updates(t, context)).collect(), context)?;
-    let set_off = targets.iter().flat_map(|t| triggers(&t.table, &["UPDATE"], context));
+    let events = portion::events("UPDATE", targets.iter().find_map(|t| t.portion.as_ref()));
+    let set_off = targets.iter().flat_map(|t| triggers(&t.table, &events, context));
     let changes = with_triggers(set_off.collect());
     let (rows, cost) = (node.rows, node.cost);
     let update = Update { source: node, targets, ignore, simultaneous };
@@ -354,8 +392,10 @@ fn updates(target: &UpdateTarget, context: &PlanContext<'_>) -> (Arc<TableInfo>,
     let assigned = target.assignments.iter().map(|a| a.column);
     let mut updated: Vec<usize> = assigned.chain(target.on_update_now.iter().copied()).collect();
     updated.extend(set_by_triggers(&target.table, context));
+    let inserted = target.portion.is_some();
+    updated.extend(target.portion.iter().flat_map(|portion| [portion.start, portion.end]));
     let updated = with_generated(&target.table, updated);
-    (target.table.clone(), Changes { updated, ..Changes::default() })
+    (target.table.clone(), Changes { updated, inserted, ..Changes::default() })
 }
 
 /// The source of an UPDATE with its columns: for each target all its columns, then its key. Values
@@ -371,23 +411,12 @@ fn update_source(
         ids.extend(info.first..info.first + info.table.columns.len());
         ids.push(target.key);
     }
-    let mut computed = Vec::new();
+    let mut values: Vec<&mut Expr> = Vec::new();
     for target in targets.iter_mut() {
-        for (_, value) in &mut target.assignments {
-            if let Some(expr) = value.as_mut().filter(|e| e.has_subquery()) {
-                let id = draft.columns.add(expr.ty.clone(), expr.nullable);
-                let column = draft.columns.expr(id);
-                computed.push((id, std::mem::replace(expr, column)));
-            }
-        }
+        values.extend(target.assignments.iter_mut().filter_map(|(_, value)| value.as_mut()));
+        values.extend(target.portion.iter_mut().flat_map(|portion| portion.exprs_mut()));
     }
-    if computed.is_empty() {
-        return (source, ids);
-    }
-    let mut columns: Vec<(ColumnId, Expr)> =
-        source.columns(&draft.columns).iter().map(|id| (id, draft.columns.expr(id))).collect();
-    columns.extend(computed);
-    (Logical::Project { input: Box::new(source), columns }, ids)
+    (portion::computed_by_source(source, values, draft), ids)
 }
 
 /// Whether an UPDATE can move rows so that its own scan finds them again: it changes parts of the
@@ -426,11 +455,21 @@ fn moves_rows(node: &PlanNode, target: &BoundTarget, draft: &Draft) -> bool {
 /// Foreign keys of the tables from which rows are deleted.
 fn foreign_of_deleted(
     targets: &[(RelationId, ColumnId)],
+    portion: Option<&BoundPortion>,
     draft: &Draft,
     context: &PlanContext<'_>,
 ) -> SqlResult<ForeignTables> {
     let tables = targets.iter().map(|(at, _)| draft.columns.relations[*at].table.clone());
-    let gone = |table| (table, Changes { deleted: true, ..Changes::default() });
+    let gone = |table: Arc<TableInfo>| {
+        let mut changes = Changes { deleted: true, ..Changes::default() };
+        if let Some(portion) = portion {
+            let mut updated = vec![portion.period.start, portion.period.end];
+            updated.extend(table.def.auto_increment);
+            changes.inserted = true;
+            changes.updated = with_generated(&table, updated);
+        }
+        (table, changes)
+    };
     foreign_tables(tables.map(gone).collect(), context)
 }
 
@@ -447,9 +486,11 @@ pub(super) fn delete(
     mut draft: Draft,
     context: &PlanContext<'_>,
 ) -> SqlResult<Plan> {
-    let BoundDelete { source, targets, ignore, multiple, returning, returning_first, all_rows } =
-        bound;
-    let foreign = foreign_of_deleted(&targets, &draft, context)?;
+    let BoundDelete {
+        source, targets, ignore, multiple, returning, returning_first, all_rows, ..
+    } = bound;
+    let mut portion = bound.portion;
+    let foreign = foreign_of_deleted(&targets, portion.as_ref(), &draft, context)?;
     let related =
         |(at, _): &(RelationId, _)| foreign.of(draft.columns.relations[*at].table.def.id).is_some();
     // Rows that cannot be deleted do not count towards LIMIT.
@@ -457,19 +498,14 @@ pub(super) fn delete(
         true => without_limit(source),
         false => (source, None),
     };
+    let parts = portion.iter_mut().flat_map(BoundPortion::exprs_mut).collect();
+    let source = portion::computed_by_source(source, parts, &mut draft);
     let mut ids: Vec<ColumnId> = Vec::new();
-    let mut read = draft.columns_read(&source);
-    if let Some((relation, _)) = targets.first() {
-        let first = draft.columns.relations[*relation].first;
-        let mut add = |id| read.insert(id - returning_first + first);
-        returning.iter().for_each(|(_, e)| e.for_each_column(&mut add));
-    }
-    for (relation, _) in &targets {
-        draft.compute_changed(*relation, &["DELETE"], &read, context);
-    }
+    draft.compute_deleted(&source, &targets, (&returning, returning_first), context);
     for (relation, key) in &targets {
         let info = &draft.columns.relations[*relation];
         if !returning.is_empty()
+            || portion.is_some()
             || foreign.of(info.table.def.id).is_some()
             || !triggers(&info.table, &["DELETE"], context).is_empty()
         {
@@ -477,18 +513,22 @@ pub(super) fn delete(
         }
         ids.push(*key);
     }
+    portion.iter().for_each(|portion| portion::add_columns(portion, &mut ids));
     let several = draft.columns.relations.len() > 1;
     draft.row_exprs.returned = returning;
     draft.row_exprs.refuse_ranks()?;
     let done = draft.finish(source, &ids, context);
     let mut node = done.root.node.clone();
-    if several {
+    if several || portion.is_some() && portion::may_meet(&node) {
         node = materialized(node);
     }
     let made = targets.iter().map(|(relation, key)| {
         let info = &done.draft.columns.relations[*relation];
         let at = ids.iter().position(|id| *id == info.first);
+        let parts = info.parts.as_ref();
+        let portion = portion.as_ref();
         DeleteTarget {
+            portion: portion.map(|p| portion::planned(p, &info.table, &ids, parts)),
             table: info.table.clone(),
             key: ids.iter().position(|id| id == key).unwrap_or(0),
             columns: at.map(|at| at..at + info.table.columns.len()),
@@ -502,7 +542,8 @@ pub(super) fn delete(
         }
         None => Default::default(),
     };
-    let set_off = made.iter().flat_map(|t| triggers(&t.table, &["DELETE"], context));
+    let events = portion::events("DELETE", portion.as_ref());
+    let set_off = made.iter().flat_map(|t| triggers(&t.table, &events, context));
     let changes = with_triggers(set_off.collect());
     let (rows, cost) = (node.rows, node.cost);
     let (source, returning, targets) = (node, exprs, made);

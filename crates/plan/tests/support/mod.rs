@@ -90,7 +90,14 @@ impl Draft {
         };
         let parts = names.iter().map(part).collect();
         let id = IndexId(self.indexes.len() as u32);
-        self.indexes.push(IndexDef { id, name: words[1].into(), kind, parts, hashed: false });
+        self.indexes.push(IndexDef {
+            id,
+            name: words[1].into(),
+            kind,
+            parts,
+            hashed: false,
+            without_overlaps: false,
+        });
         let prefix_distinct = distinct.iter().map(|d| d.parse().unwrap()).collect();
         self.prefixes.push(IndexStatistics { prefix_distinct });
     }

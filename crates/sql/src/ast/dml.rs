@@ -72,6 +72,8 @@ pub struct Update {
     pub ignore: bool,
     /// The tables; a single one that is no join makes it a single-table update.
     pub tables: Vec<TableRef>,
+    /// `FOR PORTION OF`, of a single table.
+    pub portion: Option<Box<Portion>>,
     /// The new values.
     pub assignments: Vec<Assignment>,
     /// `WHERE`.
@@ -93,6 +95,8 @@ pub struct Delete {
     pub ignore: bool,
     /// Tables that lose rows.
     pub target: DeleteTarget,
+    /// `FOR PORTION OF`, of a single table.
+    pub portion: Option<Box<Portion>>,
     /// `WHERE`.
     pub where_clause: Option<Expr>,
     /// `ORDER BY`, of one table only.
@@ -101,6 +105,17 @@ pub struct Delete {
     pub limit: Option<Box<Limit>>,
     /// `RETURNING`, of one table only.
     pub returning: Vec<SelectItem>,
+}
+
+/// `FOR PORTION OF period FROM from TO to`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Portion {
+    /// The period.
+    pub period: Ident,
+    /// Start of the portion.
+    pub from: Expr,
+    /// End of the portion.
+    pub to: Expr,
 }
 
 /// Tables that a DELETE removes rows from.

@@ -183,7 +183,7 @@ impl Parser<'_> {
             self.next();
             let if_not_exists = self.if_not_exists()?;
             self.expect(Kw::FOR)?;
-            let name = self.ident()?;
+            let name = self.period_name()?;
             let (start, end) = self.period_columns()?;
             out.push(AlterAction::AddPeriod { if_not_exists, name, start, end });
             return Ok(());

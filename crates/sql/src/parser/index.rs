@@ -7,6 +7,8 @@ use crate::ast::{
     IndexDef, IndexKind, IndexOptions, IndexPart, Statement, TableElement,
 };
 use crate::lexer::{Kw, T};
+use selkie_types::SqlError;
+use selkie_types::error::catalogue::{ER_FIELD_SPECIFIED_TWICE, ER_WRONG_COLUMN_NAME};
 
 impl Parser<'_> {
     /// Whether a key or constraint follows, not a column.
@@ -33,7 +35,7 @@ impl Parser<'_> {
         if self.at(Kw::PERIOD) {
             self.next();
             self.next();
-            let name = self.ident()?;
+            let name = self.period_name()?;
             let (start, end) = self.period_columns()?;
             return Ok(TableElement::Period { name, start, end });
         }
@@ -70,12 +72,25 @@ impl Parser<'_> {
         Ok(TableElement::Index(index.into()))
     }
 
+    /// The name of a new period.
+    pub(super) fn period_name(&mut self) -> PResult<Ident> {
+        let name = self.ident()?;
+        match name.value.is_empty() || name.value.ends_with(' ') {
+            true => Err(SqlError::new(&ER_WRONG_COLUMN_NAME, &[&name])),
+            false => Ok(name),
+        }
+    }
+
     pub(super) fn period_columns(&mut self) -> PResult<(Ident, Ident)> {
-        self.parens(|p| {
+        let (start, end) = self.parens(|p| {
             let start = p.ident()?;
             p.expect(T::Comma)?;
             Ok((start, p.ident()?))
-        })
+        })?;
+        match start.is(&end.value) {
+            true => Err(SqlError::new(&ER_FIELD_SPECIFIED_TWICE, &[&start])),
+            false => Ok((start, end)),
+        }
     }
 
     /// `PRIMARY KEY`, `UNIQUE [KEY]`, `KEY`, `FULLTEXT [KEY]`, `SPATIAL [KEY]`.
@@ -104,18 +119,19 @@ impl Parser<'_> {
         };
         let mut options = IndexOptions::default();
         self.index_algorithm(&mut options)?;
-        let (parts, without_overlaps) = self.index_parts()?;
+        let (parts, without_overlaps) = self.index_parts(kind)?;
         self.index_options(&mut options)?;
         Ok(IndexDef { kind, name, if_not_exists, parts, without_overlaps, options })
     }
 
-    fn index_parts(&mut self) -> PResult<(Vec<IndexPart>, Option<Ident>)> {
+    fn index_parts(&mut self, kind: IndexKind) -> PResult<(Vec<IndexPart>, Option<Ident>)> {
         self.expect(T::LParen)?;
         let mut parts = Vec::new();
         let mut without_overlaps = None;
         loop {
             let column = self.ident()?;
-            if self.eat(Kw::WITHOUT) {
+            let allowed = matches!(kind, IndexKind::Primary | IndexKind::Unique);
+            if allowed && !parts.is_empty() && self.eat(Kw::WITHOUT) {
                 self.expect(Kw::OVERLAPS)?;
                 without_overlaps = Some(column);
                 break;
@@ -212,7 +228,7 @@ impl Parser<'_> {
         self.index_algorithm(&mut options)?;
         self.expect(Kw::ON)?;
         let table = self.table_name()?;
-        let (parts, without_overlaps) = self.index_parts()?;
+        let (parts, without_overlaps) = self.index_parts(kind)?;
         let mut wait = self.lock_wait_opt()?;
         self.index_options(&mut options)?;
         wait = wait.or(self.lock_wait_opt()?);

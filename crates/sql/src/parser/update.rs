@@ -3,8 +3,8 @@
 
 use super::{PResult, Parser};
 use crate::ast::{
-    Delete, DeleteTarget, HistoryPoint, Statement, SystemTime, TableFactor, TableName, TableRef,
-    Update,
+    Delete, DeleteTarget, HistoryPoint, Portion, Statement, SystemTime, TableFactor, TableName,
+    TableRef, Update,
 };
 use crate::lexer::{Kw, T};
 
@@ -13,8 +13,20 @@ impl Parser<'_> {
         self.next();
         let low_priority = self.eat(Kw::LOW_PRIORITY);
         let ignore = self.eat(Kw::IGNORE);
-        let tables = self.list(Self::table_ref)?;
-        self.refuse_portion()?;
+        let is_bare = !self.at(T::LParen);
+        let mut tables = self.list(Self::table_ref)?;
+        let mut portion = None;
+        if is_bare
+            && let [TableRef::Table(factor)] = &mut tables[..]
+            && factor.alias.is_none()
+            && factor.hints.is_empty()
+        {
+            portion = self.portion_opt()?;
+            // An alias stands behind the portion.
+            if portion.is_some() {
+                factor.alias = self.table_alias_opt()?;
+            }
+        }
         self.expect(Kw::SET)?;
         let assignments = self.changes()?;
         let where_clause = self.where_opt()?;
@@ -24,6 +36,7 @@ impl Parser<'_> {
             low_priority,
             ignore,
             tables,
+            portion,
             assignments,
             where_clause,
             order_by,
@@ -38,6 +51,7 @@ impl Parser<'_> {
             quick: false,
             ignore: false,
             target: DeleteTarget::Multi { targets: Vec::new(), from: Vec::new() },
+            portion: None,
             where_clause: None,
             order_by: Vec::new(),
             limit: None,
@@ -56,11 +70,23 @@ impl Parser<'_> {
         Ok(Statement::Delete(delete.into()))
     }
 
-    fn refuse_portion(&mut self) -> PResult<()> {
-        match self.at2(Kw::FOR, Kw::PORTION) {
-            true => Err(selkie_types::SqlError::not_supported("FOR PORTION OF")),
-            false => Ok(()),
+    /// `FOR PORTION OF period FROM a TO b`, if present.
+    fn portion_opt(&mut self) -> PResult<Option<Box<Portion>>> {
+        if !self.at2(Kw::FOR, Kw::PORTION) {
+            return Ok(None);
         }
+        self.next();
+        self.next();
+        if self.at2(Kw::OF, Kw::SYSTEM_TIME) {
+            return Err(self.error());
+        }
+        self.expect(Kw::OF)?;
+        let period = self.ident()?;
+        self.expect(Kw::FROM)?;
+        let from = self.operand()?;
+        self.expect(Kw::TO)?;
+        let to = self.operand()?;
+        Ok(Some(Box::new(Portion { period, from, to })))
     }
 
     fn delete_target(&mut self, delete: &mut Delete) -> PResult<()> {
@@ -91,7 +117,7 @@ impl Parser<'_> {
             alias: None,
             hints: Vec::new(),
         };
-        self.refuse_portion()?;
+        delete.portion = self.portion_opt()?;
         delete.target = DeleteTarget::Single(factor.into());
         delete.where_clause = self.where_opt()?;
         delete.order_by = self.order_by_opt()?;

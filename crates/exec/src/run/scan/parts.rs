@@ -82,6 +82,7 @@ impl Pruner<'_> {
             kind: IndexKind::Unique,
             parts: columns.iter().map(part).collect(),
             hashed: false,
+            without_overlaps: false,
         };
         let mut def = self.def.clone();
         columns.iter().for_each(|at| def.columns[*at].nullable = true);

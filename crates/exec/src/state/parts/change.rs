@@ -27,6 +27,9 @@ impl PartSet {
 
     /// Inserts the first rows, one for each of `leaves`.
     fn insert_routed(&self, run: Run<'_>, rows: &ByteRows, leaves: &[usize]) -> EngineResult<()> {
+        if self.spreads_periods() {
+            return self.insert_compared(run, rows, leaves);
+        }
         if runs(leaves).count() <= 1 {
             return self.insert_in_order(run, rows, leaves);
         }
@@ -39,6 +42,23 @@ impl PartSet {
             }
             other => other,
         }
+    }
+
+    /// Inserts rows one by one, each compared with those of other leaves.
+    fn insert_compared(&self, run: Run<'_>, rows: &ByteRows, leaves: &[usize]) -> EngineResult<()> {
+        for (row, leaf) in leaves.iter().enumerate() {
+            let mark = run.0.savepoint()?;
+            let inserted = self.leaf(*leaf)?.insert(run.0, run.1, &slice(rows, row..row + 1));
+            inserted.map_err(|error| in_leaf(error, *leaf, row))?;
+            let compared = self.check_overlaps(run, (rows.get(row), row), *leaf);
+            if let Err(error @ EngineError::DuplicateKey { .. }) = compared {
+                run.0.rollback_to(mark)?;
+                self.follow(rows, 0..row)?;
+                return Err(error);
+            }
+            compared?;
+        }
+        Ok(())
     }
 
     fn insert_by_leaf(&self, run: Run<'_>, rows: &ByteRows, leaves: &[usize]) -> EngineResult<()> {
@@ -117,6 +137,7 @@ impl PartSet {
             }
             let mut to = from + 1;
             while to < at.len()
+                && !self.spreads_periods()
                 && split(at.get(to))?.0 == old
                 && matches!(&routes[to], Ok(leaf) if *leaf == old)
             {
@@ -124,9 +145,14 @@ impl PartSet {
             }
             let (keys, rows) = (own_keys(at, from..to)?, slice(new, from..to));
             let leaf = self.leaf(old)?;
-            changed += leaf
+            let mark = if self.spreads_periods() { Some(run.0.savepoint()?) } else { None };
+            let updated = leaf
                 .update(run.0, run.1, &keys, &rows, before.as_deref_mut())
                 .map_err(|error| in_leaf(error, old, from))?;
+            if let Some(mark) = mark.filter(|_| updated > 0) {
+                self.check_changed(run, (new, from), old, mark)?;
+            }
+            changed += updated;
             from = to;
         }
         self.follow(new, 0..new.len())?;
@@ -149,6 +175,9 @@ impl PartSet {
         }
         let inserted = self.leaf(target)?.insert(trx, context, &slice(new, row..row + 1));
         match inserted {
+            Ok(_) if self.spreads_periods() => {
+                self.check_changed((trx, context), (new, row), target, mark).map(|()| 1)
+            }
             Ok(_) => Ok(1),
             Err(error @ EngineError::DuplicateKey { .. }) => {
                 trx.rollback_to(mark)?;
@@ -156,6 +185,22 @@ impl PartSet {
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// Compares a row that a leaf now has with those of other leaves; undoes what was done since
+    /// `mark` if it overlaps one.
+    fn check_changed(
+        &self,
+        run: Run<'_>,
+        (new, row): (&ByteRows, usize),
+        leaf: usize,
+        mark: u64,
+    ) -> EngineResult<()> {
+        let compared = self.check_overlaps(run, (new.get(row), row), leaf);
+        if matches!(compared, Err(EngineError::DuplicateKey { .. })) {
+            run.0.rollback_to(mark)?;
+        }
+        compared
     }
 
     /// Deletes rows.

@@ -49,7 +49,7 @@ impl PartSet {
     ) -> EngineResult<()> {
         match self.first_misplaced(run, table, at)? {
             Some(error) => Err(EngineError::Refused(Box::new(error))),
-            None => Ok(()),
+            None => self.check_table_overlaps(run, table, at),
         }
     }
 

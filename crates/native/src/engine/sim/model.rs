@@ -157,7 +157,14 @@ pub(super) fn new_def(id: u64, keyed: bool) -> Arc<TableDef> {
 fn text(id: IndexId, column: usize) -> TextDef {
     let parts = vec![IndexPart { column, prefix: None, descending: false }];
     let kind = IndexKind::Fulltext;
-    let index = IndexDef { id, name: format!("text {}", id.0).into(), kind, parts, hashed: false };
+    let index = IndexDef {
+        id,
+        name: format!("text {}", id.0).into(),
+        kind,
+        parts,
+        hashed: false,
+        without_overlaps: false,
+    };
     TextDef { index, rules: TextRules { least: 2, ..TextRules::default() } }
 }
 

@@ -105,9 +105,9 @@ impl TextIndex {
         Ok(out)
     }
 
-    /// Replaces blocks; both lists are in order of keys. The last ones are written first: a document
-    /// that moves to a later block is there before it leaves its own. So a KILL on the way leaves
-    /// a document twice, as a crash does.
+    /// Replaces blocks; both lists are in order of keys. The last ones are written first: a
+    /// document that moves to a later block is there before it leaves its own. So a KILL on the
+    /// way leaves a document twice, as a crash does.
     fn replace_blocks(
         &self,
         context: &dyn StatementContext,

@@ -190,6 +190,7 @@ impl<'a> Draft<'a> {
             return Err(SqlError::new(&ER_WRONG_COLUMN_NAME, &[to]));
         }
         let old = self.old_position(at);
+        self.period.rename(&self.old.columns[old].name, &to.value);
         self.renamed(&self.old.columns[old].name, &to.value);
         self.columns[at].0.name = to.value.clone();
         self.redefined.push(old);
@@ -230,7 +231,6 @@ impl<'a> Draft<'a> {
 
     /// `ORDER BY`: names refer to old columns.
     pub(super) fn order_by(&mut self, items: &[OrderItem]) -> SqlResult<()> {
-        self.needs_copy = true;
         for item in items {
             let selkie_sql::ast::ExprKind::Column(column) = &item.expr.kind else {
                 return Err(SqlError::not_supported("ALTER TABLE ... ORDER BY an expression"));

@@ -72,6 +72,7 @@ impl<'a> Draft<'a> {
                 self.keys.remove(at);
                 Ok(())
             }
+            None if let Err(error) = self.period.refuse_constraint(&name.value) => Err(error),
             None => self.cannot_drop("CONSTRAINT", &name.value, if_exists),
         }
     }

@@ -137,6 +137,7 @@ fn is_same(one: &TableInfo, other: &TableInfo) -> bool {
     let same_index = |(a, b): (&IndexDef, &IndexDef)| {
         identifier_eq(&a.name, &b.name)
             && (a.id, a.kind, a.hashed) == (b.id, b.kind, b.hashed)
+            && a.without_overlaps == b.without_overlaps
             && a.parts == b.parts
     };
     let (a, b) = (&one.def, &other.def);
