@@ -137,7 +137,7 @@ impl Work<'_> {
             COPY
         } else if self.adds_text {
             FULLTEXT
-        } else if self.adds_index && !self.only_adds_indexes() {
+        } else if self.adds_index && (self.orders_periods || !self.only_adds_indexes()) {
             "ADD INDEX"
         } else {
             return Ok(());

@@ -15,7 +15,7 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{SqlError, SqlResult, TypeKind, Value};
 
-use super::DefineContext;
+use super::{DefineContext, system_time};
 
 /// A period by the names of its columns.
 #[derive(Clone)]
@@ -86,7 +86,9 @@ pub(super) fn of_elements(
     let mut found: Option<Named> = None;
     for element in elements {
         let TableElement::Period { name, start, end } = element else { continue };
-        refuse_system_time(name)?;
+        if system_time::is_period(name) {
+            continue;
+        }
         if found.is_some() {
             return Err(SqlError::new(&ER_MORE_THAN_ONE_PERIOD, &[]));
         }
@@ -97,13 +99,6 @@ pub(super) fn of_elements(
         return Err(SqlError::new(&ER_PERIOD_TEMPORARY_NOT_ALLOWED, &[]));
     }
     named.resolve(columns).map(Some)
-}
-
-fn refuse_system_time(name: &Ident) -> SqlResult<()> {
-    match name.is("SYSTEM_TIME") {
-        true => Err(SqlError::not_supported("system-versioned tables")),
-        false => Ok(()),
-    }
 }
 
 /// Adds the parts of `name WITHOUT OVERLAPS` to those of key `key`, which must not be hashed.
@@ -180,14 +175,12 @@ impl Altered {
     ) -> SqlResult<()> {
         match action {
             AlterAction::AddPeriod { if_not_exists, name, start, end } => {
-                refuse_system_time(name)?;
                 match *if_not_exists && self.has(context, name) {
                     true => Ok(()),
                     false => self.add(Named::new(name, start, end)),
                 }
             }
             AlterAction::DropPeriod { if_exists, name } => {
-                refuse_system_time(name)?;
                 match self.drop(name) {
                     Err(_) if *if_exists => {
                         context.eval.note(&ER_CANT_DROP_FIELD_OR_KEY, &[&"PERIOD", name]);
