@@ -213,6 +213,12 @@ partitions() {
   "$python" tests/partitions/crash.py "$binary" --seconds 12
 }
 
+# System-versioned tables beside an unversioned twin and a MariaDB, over restarts and kill -9. 30 s.
+temporal() {
+  say temporal
+  timeout 120 "$python" tests/temporal/asof.py "$binary" --seed 1 --seconds 20
+}
+
 connections() {
   say connections
   "$python" tests/connections/connections.py "$binary"
@@ -314,7 +320,7 @@ dbt3() {
 # measure times. Neither needs debug information or partial builds kept.
 checks=(lint deny unit simulate models)
 served=(build compat shapes metamorphic parser differential conformance clients connections privileges oltp isolation crash
-  trx ddl partitions visible events replication hostile dbt3 bench suites)
+  trx ddl partitions temporal visible events replication hostile dbt3 bench suites)
 
 run_steps() {
   failed=()

@@ -16,6 +16,7 @@ mod names;
 mod rows;
 mod text;
 mod tree;
+mod versions;
 mod work;
 
 pub use json::{Times, json};

@@ -1,7 +1,7 @@
 //! Constant tables: tables with at most one matching row, which EXPLAIN reads. Its lines about the
 //! other tables and its text of the query depend on that row. Must not lock rows.
 
-use selkie_catalog::TableInfo;
+use selkie_catalog::{ColumnInfo, TableInfo};
 use selkie_engine::LockMode;
 use selkie_expr::text::write_value;
 use selkie_plan::explain::{ConstantTable, ExactRows, Known};
@@ -128,7 +128,8 @@ fn alone(plan: &Plan, node: &PlanNode) -> Plan {
 /// A plan that reads the row of a scan with all its stored columns and without its filters.
 fn whole_row(plan: &Plan, scan: &TableScan) -> (Plan, Vec<usize>) {
     let table: &TableInfo = &scan.table;
-    let stored = |at: &usize| table.columns[*at].generated.is_none();
+    let is_stored = |c: &ColumnInfo| c.generated.is_none() || c.system.is_bound();
+    let stored = |at: &usize| is_stored(&table.columns[*at]);
     let columns: Vec<usize> = (0..table.columns.len()).filter(stored).collect();
     let mut access = scan.access.clone();
     if let Access::Index(range) = &mut access {

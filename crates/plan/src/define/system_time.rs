@@ -297,10 +297,12 @@ pub(super) fn check_alter(
     if !versioned || drops {
         return Ok(());
     }
-    for action in actions {
-        check_action(old, action)?;
+    let numbers = |a: &A| matches!(a, A::AddColumn { column, .. } if column.auto_increment);
+    if old.engine.keys.clustered && actions.iter().any(numbers) {
+        let table = format!("{}/{}", old.schema(), old.name());
+        return Err(SqlError::new(&ER_UNSUPPORTED_EXTENSION, &[&table]));
     }
-    Ok(())
+    actions.iter().try_for_each(|action| check_action(old, action))
 }
 
 /// Whether an action says of an existing column whether it is versioned.

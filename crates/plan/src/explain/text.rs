@@ -15,6 +15,7 @@ use super::aliases;
 use super::arrange::Arranger;
 use super::constants::{CACHE, cached, propagate};
 use super::merged::merge_views;
+use super::versions::add_versions;
 use crate::define::Qualifier;
 use crate::planner::{PlanContext, bind_constant};
 
@@ -50,6 +51,7 @@ pub fn query_text(
     let qualifier = Qualifier::new(context.tables, context.settings.schema, context.text);
     qualifier.whole().query(&mut query, true);
     merge_views(&mut query, context);
+    add_versions(&mut query, context);
     let none = Known::default();
     let single = matches!(query.body, QueryBody::Select(_));
     let shown = Shown { known: if single { known } else { &none }, context };

@@ -9,8 +9,8 @@ use selkie_types::stack;
 
 use super::{PResult, Parser};
 use crate::ast::{
-    DerivedTable, HintAction, HintPurpose, HistoryPoint, Ident, IndexHint, Join, JoinCondition,
-    JoinKind, Query, SystemTime, TableFactor, TableRef,
+    DerivedTable, Expr, ExprKind, HintAction, HintPurpose, HistoryPoint, Ident, IndexHint, Join,
+    JoinCondition, JoinKind, Literal, Query, SystemTime, TableFactor, TableRef,
 };
 use crate::lexer::{Kw, T};
 
@@ -35,6 +35,9 @@ enum Parenthesized {
     Query(Query),
     Tables(TableRef),
 }
+
+/// Names of the current time.
+const NOW: [&str; 4] = ["current_timestamp", "now", "localtime", "localtimestamp"];
 
 impl Parser<'_> {
     /// The clause after FROM: `DUAL` or table references.
@@ -275,7 +278,16 @@ impl Parser<'_> {
         if is_transaction || self.at(Kw::TIMESTAMP) && !is_literal {
             self.next();
         }
-        let expr = self.binary(super::expr::prec::BIT_OR)?;
+        let mut expr = self.binary(super::expr::prec::BIT_OR)?;
+        // Compat: the current time is one with all its digits.
+        if let ExprKind::Call(call) = &mut expr.kind
+            && call.schema.is_none()
+            && call.args.is_empty()
+            && NOW.iter().any(|name| call.name.is(name))
+        {
+            let digits = ExprKind::Literal(Literal::Int(6));
+            call.args.push(Expr { kind: digits, span: expr.span });
+        }
         Ok(HistoryPoint { is_transaction, expr })
     }
 
