@@ -213,10 +213,13 @@ partitions() {
   "$python" tests/partitions/crash.py "$binary" --seconds 12
 }
 
-# System-versioned tables beside an unversioned twin and a MariaDB, over restarts and kill -9. 30 s.
+# System-versioned tables beside an unversioned twin and a MariaDB, over restarts and kill -9; periods beside a MariaDB and
+# a model, keys without overlaps under many writers. 45 s.
 temporal() {
   say temporal
   timeout 120 "$python" tests/temporal/asof.py "$binary" --seed 1 --seconds 20
+  timeout 60 "$python" tests/beside_mariadb.py "$binary" "$python" tests/temporal/portions.py --seed 1 --rounds 60 --seconds 5
+  fresh timeout 60 "$python" tests/beside_mariadb.py "$binary" "$python" tests/temporal/portions.py --seconds 4
 }
 
 connections() {

@@ -4,10 +4,12 @@
 
 use std::sync::Arc;
 
-use selkie_types::Value;
+use selkie_types::{DateTime, Value};
 
-use super::tables::{NoContext, drain, item_row, items, key_of, letters, rows_of};
-use crate::{Bound, Engine, EngineError, EngineTrx, Isolation, RowSet, Scan, Table, TableDef};
+use super::tables::{NoContext, drain, item_row, items, key_of, letters, rows_of, span_row, spans};
+use crate::{
+    Bound, Engine, EngineError, EngineTrx, IndexKind, Isolation, RowSet, Scan, Table, TableDef,
+};
 
 /// One session that works on one table.
 struct Desk<'e> {
@@ -70,6 +72,9 @@ impl<'e> Desk<'e> {
 pub fn conformance(engine: &dyn Engine) {
     scans(engine);
     unique_keys(engine);
+    periods(engine, 9020, IndexKind::Primary);
+    periods(engine, 9021, IndexKind::HeapPrimary);
+    built_periods(engine);
     changes(engine);
     no_primary_key(engine);
     auto_increment(engine);
@@ -79,6 +84,66 @@ pub fn conformance(engine: &dyn Engine) {
         rolling_back(engine);
     }
     tables_come_and_go(engine);
+}
+
+/// Two rows of one key never overlap in an index without overlaps, whichever way they come.
+fn periods(engine: &dyn Engine, id: u64, primary: IndexKind) {
+    let mut desk = Desk::new(engine, spans(id, primary));
+    let def = desk.def.clone();
+    let row = |id, name, span| span_row(&def, id, name, span);
+    let refused = |result: Result<u64, EngineError>| match result {
+        Err(EngineError::DuplicateKey { index, row, .. }) => (index, row),
+        other => panic!("{other:?}"),
+    };
+    let rows = [row(1, Some("a"), 10..20), row(1, Some("a"), 30..40), row(2, None, 0..100)];
+    assert_eq!(desk.insert(&rows).unwrap(), 3);
+    for span in [0..11, 15..16, 19..31, 10..20, 5..50, 39..41] {
+        assert_eq!(refused(desk.insert(&[row(1, None, span)])), (0, 0));
+    }
+    let several = [row(1, None, 20..30), row(3, Some("A"), 20..30), row(3, None, 29..31)];
+    assert_eq!(refused(desk.insert(&several)), (0, 2));
+    assert_eq!(refused(desk.insert(&[row(4, Some("a"), 15..25)])), (1, 0));
+    assert_eq!(desk.insert(&[row(4, None, 15..25), row(5, None, 15..25)]).unwrap(), 2);
+    let keys = desk.read(&Scan { want_keys: true, ..Scan::default() });
+    let place = |id: i64, start: i64| {
+        let found = keys.rows.iter().position(|row| {
+            let value = |at| def.layout.value(row, at).unwrap();
+            value(0) == Value::Int(id) && value(2) == Value::DateTime(DateTime(start))
+        });
+        rows_of([keys.keys.get(found.unwrap())])
+    };
+    let context = NoContext::default();
+    let update = |desk: &Desk<'_>, at, new| {
+        desk.table.update(&*desk.trx, &context, &at, &rows_of([new]), None)
+    };
+    update(&desk, place(2, 0), row(1, None, 99..101)).unwrap();
+    assert_eq!(refused(desk.insert(&[row(1, None, 100..102)])), (0, 0));
+    assert_eq!(refused(update(&desk, place(4, 15), row(4, Some("a"), 39..41))), (1, 0));
+    assert_eq!(update(&desk, place(4, 15), row(4, Some("a"), 40..41)).unwrap(), 1);
+    // A row may move within the time that it had.
+    assert_eq!(update(&desk, place(1, 10), row(1, Some("a"), 11..19)).unwrap(), 1);
+    desk.commit();
+    assert_eq!(desk.ids(&Scan::default()).len(), 7);
+    desk.sound();
+}
+
+/// An index without overlaps is not built over rows that overlap.
+fn built_periods(engine: &dyn Engine) {
+    let whole = spans(9022, IndexKind::HeapPrimary);
+    let indexes = whole.indexes[..1].to_vec();
+    let mut desk = Desk::new(engine, Arc::new(TableDef { indexes, ..TableDef::clone(&whole) }));
+    let row = |id, name, span| span_row(&whole, id, Some(name), span);
+    desk.insert(&[row(1, "a", 10..20), row(2, "b", 10..20), row(3, "a", 20..30)]).unwrap();
+    desk.commit();
+    let context = NoContext::default();
+    let build = |desk: &Desk<'_>| engine.create_index(&*desk.trx, &context, &whole, 1);
+    build(&desk).unwrap();
+    desk.rollback();
+    desk.insert(&[row(4, "A", 19..21)]).unwrap();
+    desk.commit();
+    let built = build(&desk);
+    assert!(matches!(built, Err(EngineError::DuplicateKey { index: 1, .. })), "{built:?}");
+    desk.rollback();
 }
 
 fn filled(engine: &dyn Engine, id: u64, rows: i64) -> Desk<'_> {

@@ -13,4 +13,4 @@ pub use conformance::conformance;
 pub use model::{Twin, compare, contents};
 pub use personality::TRANSACTIONAL;
 pub use random::Random;
-pub use tables::{NoContext, item_row, items, letters, rows_of};
+pub use tables::{NoContext, item_row, items, letters, rows_of, span_row, spans};

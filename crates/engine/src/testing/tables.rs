@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::Waker;
 use std::time::{Duration, Instant};
 
-use selkie_types::{ByteRows, CollationId, SqlType, Value};
+use selkie_types::{ByteRows, CollationId, DateTime, SqlType, Value};
 
 use crate::{
     ColumnDef, Cursor, EngineError, EngineResult, IndexDef, IndexId, IndexKind, IndexPart,
@@ -103,6 +103,38 @@ pub fn letters(id: u64) -> Arc<TableDef> {
     let body = SqlType::new(selkie_types::TypeKind::LongText, 0, 0);
     let columns = vec![column("name", name, false), column("body", body, true)];
     table(id, columns, vec![index(1, "name", IndexKind::Plain, &[0])], None)
+}
+
+/// `spans(id INT, name VARCHAR NULL, s DATETIME, e DATETIME, PRIMARY KEY (id, e, s), UNIQUE (name,
+/// e, s))`, both keys without overlaps; with a key of kind `primary`.
+pub fn spans(id: u64, primary: IndexKind) -> Arc<TableDef> {
+    let columns = vec![
+        column("id", SqlType::int(), false),
+        column("name", SqlType::varchar(100, CollationId::UTF8MB4_GENERAL_CI), true),
+        column("s", SqlType::datetime(0), false),
+        column("e", SqlType::datetime(0), false),
+    ];
+    let mut indexes = vec![
+        index(1, "PRIMARY", primary, &[0, 3, 2]),
+        index(2, "name", IndexKind::Unique, &[1, 3, 2]),
+    ];
+    indexes.iter_mut().for_each(|index| index.without_overlaps = true);
+    table(id, columns, indexes, None)
+}
+
+/// A row of [`spans`].
+pub fn span_row(
+    def: &TableDef,
+    id: i64,
+    name: Option<&str>,
+    span: std::ops::Range<i64>,
+) -> Vec<u8> {
+    let name = name.map_or(Value::Null, |name| Value::bytes(name.as_bytes()));
+    let mut row = Vec::new();
+    let time = |at: i64| Value::DateTime(DateTime(at));
+    let values = [Value::Int(id), name, time(span.start), time(span.end)];
+    def.layout.encode_values(&values, &mut row);
+    row
 }
 
 /// A row of [`items`].

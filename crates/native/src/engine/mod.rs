@@ -9,6 +9,8 @@ mod ddl;
 mod grow;
 mod open;
 mod options;
+#[cfg(test)]
+mod period_tests;
 mod personality;
 #[cfg(test)]
 mod rider_kill_tests;

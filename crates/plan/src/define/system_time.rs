@@ -235,11 +235,13 @@ pub(super) fn check_kept(
     }
 }
 
-/// Makes the end of the period the last part of a unique key: rows of history have the same key.
+/// Makes the end of the period the last part of a unique key, before those of a period without
+/// overlaps: rows of history have the same key.
 pub(super) fn complete_key(columns: &[ColumnInfo], (index, _): &mut Key) {
     let Some(period) = SystemTime::of(columns).filter(|_| index.is_unique()) else { return };
     if !index.holds(period.end) {
-        index.parts.push(IndexPart { column: period.end, prefix: None, descending: false });
+        let part = IndexPart { column: period.end, prefix: None, descending: false };
+        index.parts.insert(index.own_parts().len(), part);
     }
 }
 

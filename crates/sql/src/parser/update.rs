@@ -7,6 +7,8 @@ use crate::ast::{
     TableRef, Update,
 };
 use crate::lexer::{Kw, T};
+use selkie_types::SqlError;
+use selkie_types::error::catalogue::ER_UNKNOWN_TABLE;
 
 impl Parser<'_> {
     pub(super) fn update(&mut self) -> PResult<Statement> {
@@ -86,6 +88,10 @@ impl Parser<'_> {
         let from = self.operand()?;
         self.expect(Kw::TO)?;
         let to = self.operand()?;
+        if self.at2(Kw::FOR, Kw::SYSTEM_TIME) {
+            self.next();
+            return Err(self.error());
+        }
         Ok(Some(Box::new(Portion { period, from, to })))
     }
 
@@ -128,9 +134,28 @@ impl Parser<'_> {
 
     fn delete_multi(&mut self, delete: &mut Delete, targets: Vec<TableName>) -> PResult<()> {
         let from: Vec<TableRef> = self.list(Self::table_ref)?;
+        if self.at2(Kw::FOR, Kw::PORTION) {
+            return Err(self.multi_portion(&targets, &from));
+        }
         delete.target = DeleteTarget::Multi { targets, from };
         delete.where_clause = self.where_opt()?;
         Ok(())
+    }
+
+    /// Compat: of a DELETE with several tables, a target that is not read is told of first.
+    fn multi_portion(&self, targets: &[TableName], from: &[TableRef]) -> SqlError {
+        let is_read = |target: &&TableName| {
+            from.iter().any(|table| match table {
+                TableRef::Table(factor) => {
+                    factor.alias.as_ref().unwrap_or(&factor.name.name).is(&target.name.value)
+                }
+                _ => true,
+            })
+        };
+        match targets.iter().find(|target| !is_read(target)) {
+            Some(target) => SqlError::new(&ER_UNKNOWN_TABLE, &[&target.name, &"MULTI DELETE"]),
+            None => self.error(),
+        }
     }
 
     fn before(&mut self) -> PResult<HistoryPoint> {
