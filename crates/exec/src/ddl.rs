@@ -188,7 +188,16 @@ impl<'a> Ddl<'a> {
 
     /// Locks a name in any mode, and its schema against being dropped before the statement ends.
     fn lock_as(&self, schema: &str, table: &str, mode: LockMode) -> SqlResult<LockTicket> {
-        let limit = self.lock_limit();
+        self.lock_for((schema, table), mode, self.lock_limit())
+    }
+
+    /// As [`Self::lock_as`], with a wait of at most `limit`.
+    fn lock_for(
+        &self,
+        (schema, table): (&str, &str),
+        mode: LockMode,
+        limit: Duration,
+    ) -> SqlResult<LockTicket> {
         selkie_meter::spend(4096)?;
         let lock = |name, mode| {
             self.instance.locks.lock(self.control, self.session.core.id, name, mode, limit)

@@ -1,23 +1,38 @@
 //! ADD INDEX while others change rows: they keep the new index from its start on, those who may not
 //! have done so are waited for, then it is filled and published. Nobody waits for the statement.
+//! DROP INDEX and other changes of a moment ask for their lock again and again, for a short time
+//! each.
 //!
 //! Must not be used for a change of anything but indexes: others run under the old definition until
 //! the end, and some of them beyond it.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use selkie_catalog::{TableInfo, TableKind, new_version};
+use selkie_engine::{WaitKind, blocking};
 use selkie_plan::define::AlterPlan;
 use selkie_sql::ast::{AlterAction, AlterAlgorithm, AlterLock, AlterTable, IndexKind};
 use selkie_types::SqlResult;
+use selkie_types::error::catalogue::ER_LOCK_WAIT_TIMEOUT;
 
 use super::change::is_temporary;
 use super::{Ddl, copy};
 use crate::Outcome;
-use crate::state::metadata::LockMode;
+use crate::state::metadata::{LockMode, LockTicket};
 
 /// The server changes rows of its own tables without locks on their names.
 const SYSTEM_SCHEMA: &str = "mysql";
+
+/// Longest time for which a change of a moment holds others up, as long as it is polite.
+const ASKING: Duration = Duration::from_millis(50);
+
+/// Bounds of the pause between two requests.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const LAST_PAUSE: Duration = Duration::from_secs(1);
+
+/// Time after which it waits like any other change, so that it is not starved.
+const POLITE: Duration = Duration::from_secs(10);
 
 /// The lock that ALTER TABLE takes at first.
 pub(super) fn first_lock(alter: &AlterTable, schema: &str) -> LockMode {
@@ -26,6 +41,9 @@ pub(super) fn first_lock(alter: &AlterTable, schema: &str) -> LockMode {
             matches!(index.kind, IndexKind::Plain | IndexKind::Unique)
                 && index.without_overlaps.is_none()
         }
+        AlterAction::DropIndex { .. }
+        | AlterAction::RenameIndex { .. }
+        | AlterAction::SetIndexIgnored { .. } => true,
         AlterAction::Algorithm(algorithm) => *algorithm != AlterAlgorithm::Copy,
         AlterAction::Lock(lock) => matches!(lock, AlterLock::None | AlterLock::Default),
         _ => false,
@@ -38,6 +56,15 @@ pub(super) fn first_lock(alter: &AlterTable, schema: &str) -> LockMode {
         true => LockMode::Online,
         false => LockMode::Upgradable,
     }
+}
+
+/// Whether a change reads and writes no rows.
+fn is_of_a_moment(plan: &AlterPlan) -> bool {
+    plan.added_indexes.of_keys.is_empty()
+        && plan.added_indexes.of_texts.is_empty()
+        && plan.rebuild.is_none()
+        && plan.reread.is_none()
+        && plan.added_foreign_keys.is_empty()
 }
 
 impl Ddl<'_> {
@@ -65,9 +92,11 @@ impl Ddl<'_> {
             return self.add_indexes_online(old, &plan);
         }
         let weak = mode == LockMode::Online && !is_temporary(old);
-        let stronger =
-            weak.then(|| self.lock_as(old.schema(), old.name(), LockMode::Upgradable)).transpose();
-        let _writers = stronger?;
+        let _stronger = match weak {
+            true if is_of_a_moment(&plan) => Some(self.lock_politely(old)?),
+            true => Some(self.lock_as(old.schema(), old.name(), LockMode::Upgradable)?),
+            false => None,
+        };
         self.apply(old, plan)
     }
 
@@ -94,6 +123,24 @@ impl Ddl<'_> {
         self.publish(change, old, table, plan)?;
         let warnings = self.session.diagnostics.warning_count();
         Ok(copy::Copied::default().outcome(warnings, false))
+    }
+
+    /// Locks everybody out, without holding others up for long.
+    fn lock_politely(&self, table: &TableInfo) -> SqlResult<LockTicket> {
+        let (begun, limit, mut pause) = (Instant::now(), self.lock_limit(), FIRST_PAUSE);
+        loop {
+            let left = limit.saturating_sub(begun.elapsed());
+            let last = begun.elapsed() >= POLITE || left <= ASKING;
+            let patience = if last { left } else { ASKING };
+            let name = (table.schema(), table.name());
+            match self.lock_for(name, LockMode::Exclusive, patience) {
+                Err(error) if error.is(&ER_LOCK_WAIT_TIMEOUT) && !last => {}
+                done => return done,
+            }
+            self.control.check()?;
+            blocking(WaitKind::MetadataLock, || std::thread::sleep(pause.min(left)));
+            pause = LAST_PAUSE.min(pause * 2);
+        }
     }
 
     /// Waits for all who may have changed rows before.

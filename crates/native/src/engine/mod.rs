@@ -7,6 +7,8 @@ mod contract;
 mod crash_tests;
 mod ddl;
 mod grow;
+#[cfg(test)]
+mod grow_tests;
 mod open;
 mod options;
 #[cfg(test)]
