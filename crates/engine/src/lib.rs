@@ -64,8 +64,8 @@ pub use keys::{IndexCodec, PeriodKey, next_in_series, prefix_end};
 pub use moment::Moment;
 pub use named::NamedEngine;
 pub use personality::{
-    ColumnLimits, DistinctKeys, FullText, KeyLimits, Maintenance, Optimizes, OptionValues,
-    OwnOption, Personality, RowFormats, RowHabits, Shown, StatementLimits,
+    ColumnLimits, DistinctKeys, FullText, KeptStatistics, KeyLimits, Maintenance, Optimizes,
+    OptionValues, OwnOption, Personality, RowFormats, RowHabits, Shown, StatementLimits,
 };
 pub use range::KeyRange;
 pub use rider::{Refusal, Rider, RiderFiles};

@@ -120,6 +120,21 @@ pub enum DistinctKeys {
     Guessed,
 }
 
+/// Tables of the schema `mysql` in which an engine keeps statistics of its tables.
+#[derive(Debug)]
+pub struct KeptStatistics {
+    /// Name of the one with a row for each table.
+    pub tables: &'static str,
+    /// Name of the one with rows for each index.
+    pub indexes: &'static str,
+    /// Name of the clustered index of a table without primary key.
+    pub row_index: &'static str,
+    /// Name of the column of that index.
+    pub row_number: &'static str,
+    /// Bytes of a page.
+    pub page_bytes: u64,
+}
+
 /// Maintenance statements an engine supports.
 #[derive(Debug)]
 pub struct Maintenance {
@@ -135,6 +150,8 @@ pub struct Maintenance {
     pub remembers: bool,
     /// The option `CHECKSUM` makes the engine keep a checksum.
     pub keeps_checksum: bool,
+    /// Tables in which ANALYZE keeps what it finds.
+    pub kept: Option<&'static KeptStatistics>,
 }
 
 /// Support of `OPTIMIZE TABLE` by an engine.
@@ -280,6 +297,7 @@ impl Maintenance {
         optimizes: Optimizes::Never,
         remembers: false,
         keeps_checksum: false,
+        kept: None,
     };
 }
 

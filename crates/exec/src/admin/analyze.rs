@@ -11,8 +11,10 @@ use selkie_types::{Column, ColumnData, SqlError, SqlResult, Value};
 
 use crate::op::{distinct_keys, sorted_rows};
 use crate::query::execution::Execution;
+use crate::query::now_micros;
 use crate::run::open_table;
 use crate::state::error::{corrupt, from_engine};
+use crate::state::kept_statistics;
 use crate::state::session::UseColumns;
 
 /// Rows in the sample; a smaller table is read whole.
@@ -28,7 +30,7 @@ const BUCKETS: usize = 64;
 pub(super) fn analyze(execution: &mut Execution<'_>, table: &TableInfo) -> SqlResult<()> {
     let statistics = Arc::new(compute(execution, table)?);
     build_columns(execution, table, statistics.rows)?;
-    let Execution { instance, session, .. } = execution;
+    let Execution { instance, session, control, .. } = execution;
     let mut info = table.clone();
     info.version = new_version();
     info.statistics = Some(statistics.clone());
@@ -44,6 +46,10 @@ pub(super) fn analyze(execution: &mut Execution<'_>, table: &TableInfo) -> SqlRe
     }
     session.transaction.commit(None)?;
     instance.catalog.publish(|snapshot| snapshot.put_table(Arc::new(info)));
+    if let Some(handle) = instance.look_into(table) {
+        let found = (&*statistics, &handle.table.statistics());
+        kept_statistics::store(instance, control, table, found, now_micros(session));
+    }
     Ok(())
 }
 

@@ -10,6 +10,8 @@ use selkie_engine::IndexDef;
 use selkie_types::SqlResult;
 
 use super::Ddl;
+use crate::query::now_micros;
+use crate::state::kept_statistics;
 use crate::state::persistent::{ColumnRow, IndexRow, Rows, StatTables};
 
 /// Rows of a table after a change of its definition.
@@ -33,6 +35,10 @@ impl Ddl<'_> {
         renamed: &[(String, String)],
     ) -> Option<Followed> {
         new.persistent = None;
+        if name_of(old) != name_of(new) {
+            let now = now_micros(self.session);
+            kept_statistics::follow(self.instance, self.control, (old, new), now);
+        }
         old.persistent.as_ref()?;
         let read = || -> SqlResult<Rows> {
             let tables = StatTables::open(self.instance, self.control)?;
@@ -57,8 +63,11 @@ impl Ddl<'_> {
         &self,
         dropped: impl IntoIterator<Item = &'t Arc<TableInfo>>,
     ) {
-        for table in dropped.into_iter().filter(|table| table.persistent.is_some()) {
-            self.replace_statistics((table.schema(), table.name()), None);
+        for table in dropped {
+            kept_statistics::forget(self.instance, self.control, table);
+            if table.persistent.is_some() {
+                self.replace_statistics((table.schema(), table.name()), None);
+            }
         }
     }
 

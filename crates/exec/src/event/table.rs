@@ -17,7 +17,8 @@ use crate::state::own_transaction::begin_in;
 /// Schema and name of the table.
 pub(crate) const TABLE: (&str, &str) = ("mysql", "event");
 
-const SHAPE: OwnShape = OwnShape { name: TABLE.1, columns: &EVENT_COLUMNS, kinds: &KINDS, key: 2 };
+const SHAPE: OwnShape =
+    OwnShape { name: TABLE.1, columns: &EVENT_COLUMNS, kinds: &KINDS, key: &[0, 1] };
 
 /// Types of the columns.
 const KINDS: [TypeKind; 22] = [
@@ -108,7 +109,7 @@ impl<'a> EventTable<'a> {
 
     /// Stores an event in place of the one of its name.
     pub(crate) fn put(&self, trx: &dyn EngineTrx, event: &Event) -> SqlResult<()> {
-        self.0.put(trx, &event.to_row(), SHAPE.key)
+        self.0.put(trx, &event.to_row(), SHAPE.key.len())
     }
 
     /// Removes the event of a name.

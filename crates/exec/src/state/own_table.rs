@@ -22,8 +22,8 @@ pub(crate) struct OwnShape {
     pub columns: &'static [&'static str],
     /// Their types.
     pub kinds: &'static [TypeKind],
-    /// Number of columns, from the first, that are the primary key.
-    pub key: usize,
+    /// Positions of the columns of the primary key.
+    pub key: &'static [usize],
 }
 
 /// An open table.
@@ -104,6 +104,16 @@ impl<'a> OwnTable<'a> {
         Ok(())
     }
 
+    /// Stores a row whose key there is not yet.
+    pub(crate) fn add(&self, trx: &dyn EngineTrx, row: &[Value]) -> SqlResult<()> {
+        let mut bytes = Vec::new();
+        self.def().layout.encode_values(row, &mut bytes);
+        let mut rows = ByteRows::default();
+        rows.push(&bytes);
+        let added = self.handle.table.insert(trx, self.control, &rows);
+        added.map(drop).map_err(|e| from_engine(e, self.def()))
+    }
+
     /// Removes the rows whose key begins with `key`.
     pub(crate) fn remove(&self, trx: &dyn EngineTrx, key: &[Value]) -> SqlResult<()> {
         let old = self.rows(trx, key, RowLock::Exclusive)?.keys;
@@ -141,7 +151,9 @@ impl OwnShape {
         columns.len() == self.columns.len()
             && columns.iter().zip(self.columns).all(|(column, name)| *column.name == **name)
             && columns.iter().zip(self.kinds).all(|(column, kind)| column.ty.kind == *kind)
-            && key.is_some_and(|key| key.parts.iter().map(|part| part.column).eq(0..self.key))
+            && key.is_some_and(|key| {
+                key.parts.iter().map(|part| part.column).eq(self.key.iter().copied())
+            })
     }
 }
 

@@ -26,7 +26,7 @@ const TABLE_STATS: OwnShape = OwnShape {
     name: "table_stats",
     columns: &["db_name", "table_name", "cardinality"],
     kinds: &[TypeKind::VarChar, TypeKind::VarChar, TypeKind::BigInt],
-    key: 2,
+    key: &[0, 1],
 };
 
 const COLUMN_STATS: OwnShape = OwnShape {
@@ -57,7 +57,7 @@ const COLUMN_STATS: OwnShape = OwnShape {
         TypeKind::Enum,
         TypeKind::LongText,
     ],
-    key: 3,
+    key: &[0, 1, 2],
 };
 
 const INDEX_STATS: OwnShape = OwnShape {
@@ -70,7 +70,7 @@ const INDEX_STATS: OwnShape = OwnShape {
         TypeKind::Int,
         TypeKind::Decimal,
     ],
-    key: 4,
+    key: &[0, 1, 2, 3],
 };
 
 /// Buckets of a histogram as the planner has it.
@@ -170,14 +170,14 @@ impl<'a> StatTables<'a> {
         if let (Some(stored), Some(cardinality)) = (&self.tables, rows.cardinality) {
             let mut row = key(schema, table);
             row.push(Value::UInt(cardinality));
-            stored.put(trx, &row, TABLE_STATS.key)?;
+            stored.put(trx, &row, TABLE_STATS.key.len())?;
         }
         if let Some(stored) = &self.columns {
             for one in &rows.columns {
                 let mut row = key(schema, table);
                 row.push(Value::bytes(&one.name));
                 row.extend(one.values.iter().cloned());
-                stored.put(trx, &row, COLUMN_STATS.key)?;
+                stored.put(trx, &row, COLUMN_STATS.key.len())?;
             }
         }
         if let Some(stored) = &self.indexes {
@@ -188,7 +188,7 @@ impl<'a> StatTables<'a> {
                     Value::UInt(one.arity),
                     one.frequency.clone(),
                 ]);
-                stored.put(trx, &row, INDEX_STATS.key)?;
+                stored.put(trx, &row, INDEX_STATS.key.len())?;
             }
         }
         Ok(())

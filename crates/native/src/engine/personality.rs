@@ -3,8 +3,8 @@
 //! Compat: as MariaDB's engine of that name.
 
 use selkie_engine::{
-    FullText, KeyLimits, Maintenance, Optimizes, OptionValues, OwnOption, Personality, RowFormats,
-    RowHabits, Shown, StatementLimits,
+    FullText, KeptStatistics, KeyLimits, Maintenance, Optimizes, OptionValues, OwnOption,
+    Personality, RowFormats, RowHabits, Shown, StatementLimits,
 };
 
 /// Properties of this engine's tables.
@@ -27,7 +27,11 @@ pub(super) static PERSONALITY: Personality = Personality {
         ..StatementLimits::NONE
     },
     rows: RowHabits { spares_equal: true, ..RowHabits::NONE },
-    maintenance: Maintenance { optimizes: Optimizes::ByCopy, ..Maintenance::NONE },
+    maintenance: Maintenance {
+        optimizes: Optimizes::ByCopy,
+        kept: Some(&KEPT_STATISTICS),
+        ..Maintenance::NONE
+    },
     shown: Shown {
         row_formats: RowFormats::Dynamic,
         tree_overhead: TREE_OVERHEAD,
@@ -41,6 +45,15 @@ pub(super) static PERSONALITY: Personality = Personality {
         ..Shown::NONE
     },
     ..Personality::NONE
+};
+
+/// The tables with statistics of this engine.
+static KEPT_STATISTICS: KeptStatistics = KeptStatistics {
+    tables: "innodb_table_stats",
+    indexes: "innodb_index_stats",
+    row_index: "GEN_CLUST_INDEX",
+    row_number: "DB_ROW_ID",
+    page_bytes: 16_384,
 };
 
 /// Bytes of a table's file besides its tree; other engines keep these in a file of all tables.

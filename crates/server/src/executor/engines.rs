@@ -83,6 +83,7 @@ const FULL_MAINTENANCE: Maintenance = Maintenance {
     optimizes: Optimizes::Itself,
     remembers: true,
     keeps_checksum: true,
+    kept: None,
 };
 
 /// All engines, based on the transactional one and the one in memory.

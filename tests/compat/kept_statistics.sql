@@ -1,0 +1,26 @@
+CREATE TABLE t (a INT, b INT, c INT, d VARCHAR(5), PRIMARY KEY (a), UNIQUE u (c), KEY b (b), KEY bd (b, d));
+INSERT INTO t SELECT seq, seq % 10, seq, seq % 3 FROM seq_1_to_60;
+CREATE TABLE r (x INT, KEY x (x));
+INSERT INTO r VALUES (1), (1), (2);
+CREATE TABLE p (a INT, b INT, c INT, PRIMARY KEY (a, b), KEY c (c));
+CREATE TABLE m (a INT) ENGINE=MyISAM;
+INSERT INTO m VALUES (1);
+ANALYZE TABLE t, r, p, m;
+SELECT table_name, n_rows, clustered_index_size, sum_of_other_index_sizes FROM mysql.innodb_table_stats WHERE database_name = DATABASE();
+SELECT table_name, index_name, stat_name, stat_value, sample_size, stat_description FROM mysql.innodb_index_stats WHERE database_name = DATABASE();
+SELECT ABS(TIMESTAMPDIFF(SECOND, last_update, NOW())) < 100 FROM mysql.innodb_table_stats WHERE database_name = DATABASE() AND table_name = 't';
+DELETE FROM t WHERE a > 10;
+ANALYZE TABLE t;
+SELECT n_rows FROM mysql.innodb_table_stats WHERE database_name = DATABASE() AND table_name = 't';
+DROP TABLE r;
+SELECT table_name FROM mysql.innodb_table_stats WHERE database_name = DATABASE() AND table_name = 'r';
+SELECT COUNT(*) FROM mysql.innodb_index_stats WHERE database_name = DATABASE() AND table_name = 'r';
+RENAME TABLE t TO s;
+SELECT table_name FROM mysql.innodb_table_stats WHERE database_name = DATABASE() AND table_name IN ('t', 's');
+-- Nobody's changes are read.
+UPDATE mysql.innodb_table_stats SET n_rows = 7777 WHERE database_name = DATABASE() AND table_name = 'p';
+FLUSH TABLES p;
+SELECT COUNT(*) FROM p;
+DROP TABLE s, p, m;
+SELECT COUNT(*) FROM mysql.innodb_table_stats WHERE database_name = DATABASE();
+SELECT COUNT(*) FROM mysql.innodb_index_stats WHERE database_name = DATABASE();
