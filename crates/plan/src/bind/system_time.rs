@@ -106,12 +106,20 @@ impl Binder<'_> {
             ast::SystemTime::Between(from, to) => {
                 let (from, to) =
                     (self.history_point(&table, from)?, self.history_point(&table, to)?);
-                self.overlapping((start, end), from, (CompareOp::Le, to))
+                // Bounds in the wrong order have nothing between them.
+                let ordered = self.compared(CompareOp::Le, from.clone(), to.clone())?;
+                let mut out = self.overlapping((start, end), from, (CompareOp::Le, to))?;
+                out.push(ordered);
+                Ok(out)
             }
             ast::SystemTime::FromTo(from, to) => {
                 let (from, to) =
                     (self.history_point(&table, from)?, self.history_point(&table, to)?);
-                self.overlapping((start, end), from, (CompareOp::Lt, to))
+                // Bounds in the wrong order have nothing between them.
+                let ordered = self.compared(CompareOp::Lt, from.clone(), to.clone())?;
+                let mut out = self.overlapping((start, end), from, (CompareOp::Lt, to))?;
+                out.push(ordered);
+                Ok(out)
             }
             ast::SystemTime::Ended(before) => {
                 let ty = table.columns[period.end].ty.clone();
