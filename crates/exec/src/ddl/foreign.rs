@@ -20,6 +20,7 @@ use selkie_types::{BATCH_ROWS, ByteRows, Condition, Privileges, SqlError, SqlRes
 
 use super::Ddl;
 use super::change::Change;
+use crate::run::history::is_current;
 use crate::state::error::{corrupt, from_engine};
 use crate::state::metadata::{LockMode, LockTicket};
 use crate::state::own_transaction::begin_in;
@@ -288,13 +289,18 @@ impl Ddl<'_> {
         let error = |e| from_engine(e, &stored.def);
         let mut cursor = rows_of.scan(&*trx, self.control, &Scan::default()).map_err(error)?;
         let (mut set, mut found, mut rows) = (RowSet::default(), RowSet::default(), 0);
+        // Rows of history are neither children nor parents.
+        let covering = parent.system_time().is_none();
         let lookup =
-            Scan { index: Some(index), covering: true, lock: RowLock::Shared, ..Scan::default() };
+            Scan { index: Some(index), covering, lock: RowLock::Shared, ..Scan::default() };
         while cursor.next_batch(&mut set, BATCH_ROWS).map_err(error)? {
             self.control.check()?;
             rows += set.rows.len() as u64;
             let mut keys = ByteRows::with_capacity(set.rows.len());
             for row in set.rows.iter() {
+                if !is_current(table, row)? {
+                    continue;
+                }
                 let values = columns.iter().map(|at| table.def.layout.value(row, *at));
                 let values: Vec<_> = values.collect::<Result<_, _>>().map_err(corrupt)?;
                 if values.iter().any(selkie_types::Value::is_null) {
@@ -307,7 +313,9 @@ impl Ddl<'_> {
             let looked = parents.table.lookup(&*trx, self.control, &lookup, &keys, &mut found);
             looked.map_err(error)?;
             let mut has_parent = vec![false; keys.len()];
-            found.found_by.iter().for_each(|key| has_parent[*key as usize] = true);
+            for (at, key) in found.found_by.iter().enumerate() {
+                has_parent[*key as usize] |= covering || is_current(parent, found.rows.get(at))?;
+            }
             if has_parent.contains(&false) {
                 return Err(self.orphan_in_copy(stored, key));
             }

@@ -191,7 +191,9 @@ fn moves_rows(target: &UpdateTarget, source: &PlanNode) -> bool {
     };
     let changed = |column: usize| {
         let generated = || target.rules.generated.iter().any(|(at, _)| *at == column);
-        target.assignments.iter().any(|a| a.column == column)
+        let starts = target.table.columns[column].system.is_start();
+        starts && target.rules.bounds.contains(&column)
+            || target.assignments.iter().any(|a| a.column == column)
             || target.on_update_now.contains(&column)
             || generated()
     };

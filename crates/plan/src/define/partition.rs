@@ -38,6 +38,10 @@ pub(super) fn partitioned(
     by: &PartitionBy,
 ) -> SqlResult<TableInfo> {
     check_table(&table)?;
+    let by_time = matches!(by.method, ast::PartitionMethod::SystemTime { .. });
+    if by_time && table.system_time().is_none() {
+        return Err(SqlError::new(&ER_VERS_NOT_VERSIONED, &[&table.name()]));
+    }
     let partitioning = partitioning(context, &table, by)?;
     let table = TableInfo { partitions: Some(Arc::new(partitioning)), ..table };
     check(&table)?;

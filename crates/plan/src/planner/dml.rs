@@ -426,6 +426,9 @@ fn moves_rows(node: &PlanNode, target: &BoundTarget, draft: &Draft) -> bool {
     let mut changed: Vec<usize> = target.assignments.iter().map(|(c, _)| *c).collect();
     changed.extend(updated_now(table));
     changed.extend(target.rules.generated.iter().map(|(c, _)| *c));
+    // A current row's end never changes.
+    let starts = target.rules.bounds.iter().copied();
+    changed.extend(starts.filter(|at| table.columns[*at].system.is_start()));
     let parts_changed =
         |index: usize| table.def.indexes[index].parts.iter().any(|p| changed.contains(&p.column));
     let clustered = table.def.primary().is_some() && parts_changed(0);
