@@ -69,3 +69,17 @@ impl TableInfo {
         Some(format!("PERIOD FOR {name} ({start}, {end})"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_check_has_the_first_free_name() {
+        let period = Period { name: "p".into(), start: 0, end: 1 };
+        let check = |name: &str| CheckInfo { name: name.into(), expression: "1".into() };
+        assert_eq!(period.check_name(&[]), ("p".into(), 1));
+        assert_eq!(period.check_name(&[check("P_1")]), ("p".into(), 1));
+        assert_eq!(period.check_name(&[check("P"), check("P_1")]), ("p_2".into(), 3));
+    }
+}

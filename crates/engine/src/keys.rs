@@ -221,7 +221,30 @@ pub fn next_in_series(least: u64, step: u64, offset: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{next_in_series, prefix_end};
+    use super::{PeriodKey, next_in_series, prefix_end};
+
+    fn period(bytes: &[u8; 3]) -> PeriodKey<'_> {
+        PeriodKey { head: &bytes[..1], end: &bytes[1..2], start: &bytes[2..] }
+    }
+
+    #[test]
+    fn periods_that_touch_do_not_overlap() {
+        let own = period(b"k52");
+        for (other, excluded) in
+            [(b"k43", true), (b"k91", true), (b"k32", true), (b"k95", false), (b"k21", false)]
+        {
+            assert_eq!(own.excludes(&period(other)), excluded, "{other:?}");
+            assert_eq!(period(other).excludes(&own), excluded, "{other:?}");
+            assert!(!excluded || own.rivals().start.as_slice() <= &other[..], "{other:?}");
+        }
+        assert!(period(b"k95").ends_search(own.end));
+        assert!(!period(b"k94").ends_search(own.end));
+        // Stored without a check, it says nothing about the rows behind it.
+        assert!(!period(b"k59").ends_search(own.end));
+        assert!(period(b"k25").excludes(&period(b"k25")));
+        assert_eq!(own.sibling(b"k43 and more"), Some(period(b"k43")));
+        assert_eq!(own.sibling(b"k4"), None);
+    }
 
     #[test]
     fn series() {

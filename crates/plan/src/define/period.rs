@@ -267,15 +267,8 @@ impl Altered {
     }
 
     /// The period of the new table; its columns become NOT NULL.
-    pub(super) fn resolve(
-        &self,
-        kind: &TableKind,
-        columns: &mut [ColumnInfo],
-    ) -> SqlResult<Option<Period>> {
+    pub(super) fn resolve(&self, columns: &mut [ColumnInfo]) -> SqlResult<Option<Period>> {
         let kept = self.kept();
-        if self.is_new() && *kind == TableKind::Temporary {
-            return Err(SqlError::new(&ER_PERIOD_TEMPORARY_NOT_ALLOWED, &[]));
-        }
         match (&kept, &self.added) {
             (Some(_), Some(_)) => Err(SqlError::new(&ER_MORE_THAN_ONE_PERIOD, &[])),
             (Some(named), None) | (None, Some(named)) => named.resolve(columns).map(Some),

@@ -114,6 +114,7 @@ impl Draft {
             columns: self.columns,
             indexes,
             checks: Vec::new(),
+            period: None,
             foreign_keys: Vec::new(),
             partitions: None,
             collation: CollationId::UTF8MB4_GENERAL_CI,

@@ -2,19 +2,25 @@
 //!
 //! Keys refer to the period by its name: it may get other columns.
 
-use selkie_catalog::ColumnInfo;
+use selkie_catalog::{ColumnInfo, TableKind};
 use selkie_engine::IndexDef;
-use selkie_types::SqlResult;
+use selkie_types::error::catalogue::ER_PERIOD_TEMPORARY_NOT_ALLOWED;
+use selkie_types::{SqlError, SqlResult};
 
 use super::super::{indexes, period};
-use super::{ColumnSource, Draft};
+use super::{ColumnSource, Draft, Extent};
 
 impl Draft<'_> {
     /// Sets the period of the new table, whose columns become NOT NULL.
     pub(super) fn settle_period(&mut self, columns: &mut [ColumnInfo]) -> SqlResult<()> {
         self.period.refuse_dropped(&self.dropped)?;
-        self.table.period = self.period.resolve(&self.table.kind, columns)?;
-        Ok(())
+        self.table.period = self.period.resolve(columns)?;
+        // Compat: CREATE TEMPORARY TABLE .. LIKE may make one, but it cannot be changed.
+        let changed = self.extent == Extent::Definition && self.table.kind == TableKind::Temporary;
+        match changed && self.table.period.is_some() {
+            true => Err(SqlError::new(&ER_PERIOD_TEMPORARY_NOT_ALLOWED, &[])),
+            false => Ok(()),
+        }
     }
 
     /// Adds the parts of the period to a kept key without overlaps. It is a new key if they are
