@@ -160,6 +160,7 @@ ddl() {
   say ddl
   "$python" tests/ddl/history.py "$binary" --seconds 22
   fresh "$python" tests/ddl/history.py "$binary" --seconds 22 --fresh
+  "$python" tests/ddl/online.py "$binary" --seconds 15 --cycles 4
 }
 
 # The running engine as tools see it, and selkie inspect.

@@ -45,7 +45,13 @@ pub(super) fn analyze(execution: &mut Execution<'_>, table: &TableInfo) -> SqlRe
         instance.dictionary.put_statistics(trx, table.def.id, &statistics).map_err(internal)?;
     }
     session.transaction.commit(None)?;
-    instance.catalog.publish(|snapshot| snapshot.put_table(Arc::new(info)));
+    instance.catalog.publish(|snapshot| {
+        // An index may have been added meanwhile: then this would take it back.
+        let now = snapshot.table(table.schema(), table.name());
+        if now.is_some_and(|now| Arc::ptr_eq(&now.def, &table.def)) {
+            snapshot.put_table(Arc::new(info));
+        }
+    });
     if let Some(handle) = instance.look_into(table) {
         let found = (&*statistics, &handle.table.statistics());
         kept_statistics::store(instance, control, table, found, now_micros(session));

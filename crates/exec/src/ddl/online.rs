@@ -13,8 +13,8 @@ use selkie_catalog::{TableInfo, TableKind, new_version};
 use selkie_engine::{WaitKind, blocking};
 use selkie_plan::define::AlterPlan;
 use selkie_sql::ast::{AlterAction, AlterAlgorithm, AlterLock, AlterTable, IndexKind};
-use selkie_types::SqlResult;
-use selkie_types::error::catalogue::ER_LOCK_WAIT_TIMEOUT;
+use selkie_types::error::catalogue::{ER_LOCK_DEADLOCK, ER_LOCK_WAIT_TIMEOUT};
+use selkie_types::{SqlError, SqlResult};
 
 use super::change::is_temporary;
 use super::{Ddl, copy};
@@ -65,6 +65,11 @@ fn is_of_a_moment(plan: &AlterPlan) -> bool {
         && plan.rebuild.is_none()
         && plan.reread.is_none()
         && plan.added_foreign_keys.is_empty()
+}
+
+/// Whether a request for a lock was in vain, and may succeed later.
+fn is_lost(error: &SqlError) -> bool {
+    error.is(&ER_LOCK_WAIT_TIMEOUT) || error.is(&ER_LOCK_DEADLOCK)
 }
 
 impl Ddl<'_> {
@@ -134,7 +139,7 @@ impl Ddl<'_> {
             let patience = if last { left } else { ASKING };
             let name = (table.schema(), table.name());
             match self.lock_for(name, LockMode::Exclusive, patience) {
-                Err(error) if error.is(&ER_LOCK_WAIT_TIMEOUT) && !last => {}
+                Err(error) if is_lost(&error) && !last => {}
                 done => return done,
             }
             self.control.check()?;

@@ -381,6 +381,35 @@ mod tests {
         assert!(locks.shared.state.lock().is_unused());
     }
 
+    #[test]
+    fn a_drain_waits_for_writers_from_before_and_for_nobody_else() {
+        let locks = MetadataLocks::default();
+        let control = Control::unattended();
+        let _online = lock(&locks, 1, "t", LockMode::Online);
+        let drain = |limit| locks.drain(&control, 1, ("s", "t"), limit);
+        let writer = lock(&locks, 2, "t", LockMode::Write);
+        let (_reader, _other) =
+            (lock(&locks, 3, "t", LockMode::Read), lock(&locks, 4, "u", LockMode::Write));
+        assert!(drain(Duration::ZERO).is_err());
+        // Taken into the exact table, and still from before.
+        let name = ("s", "t");
+        assert!(locks.lock(&control, 5, name, LockMode::Exclusive, Duration::ZERO).is_err());
+        assert!(locks.lock(&control, 5, name, LockMode::Online, Duration::ZERO).is_err());
+        assert!(drain(Duration::ZERO).is_err());
+        thread::scope(|scope| {
+            let drained = scope.spawn(|| drain(LONG));
+            thread::sleep(Duration::from_millis(20));
+            let again = lock(&locks, 2, "t", LockMode::Write);
+            let newcomer = lock(&locks, 6, "t", LockMode::Write);
+            drop(writer);
+            assert!(!drained.is_finished(), "it has not let go of the table");
+            drop(again);
+            let _again = lock(&locks, 2, "t", LockMode::Write);
+            assert!(drained.join().is_ok_and(|drained| drained.is_ok()));
+            drop(newcomer);
+        });
+    }
+
     /// One thread of a crowd: uses count up; an exclusive owner must find no user.
     fn crowd(locks: &MetadataLocks, users: &[AtomicI64], owner: u64) {
         let mut draw = owner;
