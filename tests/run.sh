@@ -240,6 +240,7 @@ compat() {
   SELKIE_OPTIONS=--selkie-columns=FORCE with_server --port-first "$python" tests/compat/run.py
   with_server --port-first "$python" tests/bulk/bulk.py
   with_server --port-first "$python" tests/explain/live.py
+  with_server --port-first "$python" tests/status/workload.py
   with_server --port-first "$python" tests/replication/replica_statements.py
   with_server --port-first "$python" tests/procedures/out_parameters.py
   with_server --port-first "$python" tests/procedures/trigger_batches.py

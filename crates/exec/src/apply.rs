@@ -275,7 +275,7 @@ impl Applier {
             let now = session.values.statement_start.get();
             let mut eval = EvalContext::new(session.type_context(), session, now);
             eval.subqueries = &runtime;
-            let env = Env { rt: &runtime, eval: &eval, cell: None };
+            let env = Env { rt: &runtime, eval: &eval, cell: None, wanted: None };
             let result = Changes::new(env, &prepared, rules)
                 .map_err(Broken::from)
                 .and_then(|changes| changes.run(rows.change, &images));

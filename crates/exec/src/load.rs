@@ -200,7 +200,7 @@ fn insert_rows(
     let now = session.values.statement_start.get();
     let mut eval = EvalContext::new(session.type_context(), session, now);
     eval.subqueries = runtime;
-    let env = Env { rt: runtime, eval: &eval, cell: None };
+    let env = Env { rt: runtime, eval: &eval, cell: None, wanted: None };
     let mut loader = Loader::new(env, insert, job)?;
     let result = loader.read(reader).and_then(|()| loader.flush());
     if result.is_err() {

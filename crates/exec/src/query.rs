@@ -21,7 +21,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use selkie_catalog::{TableInfo, TableKind};
 use selkie_engine::Personality;
 use selkie_expr::EvalContext;
-use selkie_plan::physical::Plan;
+use selkie_plan::physical::{Operator, Plan};
 use selkie_types::error::catalogue::{
     ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, ER_CANT_UPDATE_USED_TABLE_IN_SF_OR_TRG,
     ER_DATA_WAS_COMMITED_UNDER_ROLLBACK, ER_TABLE_NOT_LOCKED,
@@ -296,7 +296,11 @@ impl Execution<'_> {
         plan.conditions.iter().for_each(|condition| eval.push(condition.clone()));
         session.begin_random(&eval);
         bump(&session.core.counters.feature_window_functions, plan.sizes.windowed_blocks);
-        let env = Env { rt: &runtime, eval: &eval, cell: None };
+        // A plan that is not counted reads no table whole, or one row.
+        if plan.sizes.counted > 0 {
+            count_reads(session, plan);
+        }
+        let env = Env { rt: &runtime, eval: &eval, cell: None, wanted: None };
         let sink = PlanSink { sink: *sink, is_kept: running.prepared.is_some() };
         let result = match (dml::changes_rows(plan), &plan.into) {
             (true, _) => dml::run(env, plan, sink),
@@ -307,6 +311,22 @@ impl Execution<'_> {
         let result = result.and_then(|outcome| op::tell_incomplete(env).map(|()| outcome));
         keep_conditions(session, &eval);
         result
+    }
+}
+
+/// Adds the ways in which a plan's tables are read to the session's counters.
+fn count_reads(session: &Session, plan: &Plan) {
+    let (counters, reads) = (&session.core.counters, &plan.sizes.reads);
+    bump(&counters.feature_subquery, plan.subplans.len() as u64);
+    bump(&counters.select_scan, reads.scan.into());
+    bump(&counters.select_range, reads.range.into());
+    bump(&counters.select_full_join, reads.full_join.into());
+    bump(&counters.select_full_range_join, reads.full_range_join.into());
+    bump(&counters.created_tmp_tables, reads.tables.into());
+    match &plan.root.operator {
+        Operator::Update(_) => bump(&counters.update_scan, reads.changed_whole.into()),
+        Operator::Delete(_) => bump(&counters.delete_scan, reads.changed_whole.into()),
+        _ => {}
     }
 }
 

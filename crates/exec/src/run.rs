@@ -162,6 +162,8 @@ pub(crate) struct Env<'r> {
     pub(crate) eval: &'r EvalContext<'r>,
     /// Counts of the operator that has this context, if anything is counted.
     pub(crate) cell: Option<&'r WorkCell>,
+    /// Rows after which the operator above asks for no more, if it is a LIMIT.
+    pub(crate) wanted: Option<u32>,
 }
 
 impl<'r> Env<'r> {

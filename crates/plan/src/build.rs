@@ -19,6 +19,7 @@ mod ordering;
 mod reading;
 mod scan;
 mod shown;
+mod sizes;
 mod sort;
 mod text;
 mod union;

@@ -106,6 +106,25 @@ pub struct Sizes {
     pub counted: u32,
     /// Query blocks with window functions, for a status counter.
     pub windowed_blocks: u64,
+    /// Kinds of access to its tables, for status counters.
+    pub reads: Reads,
+}
+
+/// Numbers of query blocks by the way in which their tables are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reads {
+    /// The first table is read whole.
+    pub scan: u32,
+    /// The first table is read by ranges.
+    pub range: u32,
+    /// Later tables that are read whole.
+    pub full_join: u32,
+    /// Later tables that are read by ranges.
+    pub full_range_join: u32,
+    /// Internal tables.
+    pub tables: u32,
+    /// Whether all rows of the only table of an UPDATE or DELETE are read.
+    pub changed_whole: bool,
 }
 
 /// Things that changes of rows bring with them.

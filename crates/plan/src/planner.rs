@@ -571,7 +571,7 @@ impl Done {
             rows_examined: self.draft.rows_examined,
             foreign: Default::default(),
             conditions: self.draft.conditions,
-            sizes: Sizes { windowed_blocks: self.draft.windowed_blocks, counted: 0 },
+            sizes: Sizes { windowed_blocks: self.draft.windowed_blocks, ..Sizes::default() },
             uses: self.draft.uses,
             changes: Default::default(),
         }

@@ -73,7 +73,11 @@ impl Operator for ColumnScan<'_> {
         loop {
             self.env.check()?;
             let piece = self.parts.next().map_err(|e| from_engine(e, &self.plan.table.def))?;
-            let Some(piece) = piece else { return Ok(None) };
+            let Some(piece) = piece else {
+                // Compat: the end of a table counts as a read.
+                bump(&self.env.counters().handler_read_rnd_next, 1);
+                return Ok(None);
+            };
             let rows = match &piece {
                 Piece::Block(block) => block.len(),
                 Piece::Rows(set) => set.count(),

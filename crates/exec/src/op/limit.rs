@@ -60,7 +60,8 @@ pub(crate) fn offset(env: Env<'_>, node: &PlanNode) -> SqlResult<u64> {
 pub(super) fn open<'r>(env: Env<'r>, plan: &'r Plan) -> SqlResult<BoxOperator<'r>> {
     let limit = row_count(env, plan.limit.as_ref())?;
     let offset = row_count(env, plan.offset.as_ref())?.unwrap_or(0);
-    let input = open_node(env, &plan.input)?;
+    let wanted = limit.and_then(|limit| u32::try_from(limit.saturating_add(offset)).ok());
+    let input = open_node(Env { wanted: wanted.filter(|_| !plan.counted), ..env }, &plan.input)?;
     let left = limit.unwrap_or(u64::MAX);
     let ties = plan.ties.as_deref().filter(|_| left > 0).map(|keys| Ties { keys, last: None });
     Ok(Box::new(Limit { env, input, skip: offset, left, ties, count: plan.counted }))

@@ -2,7 +2,7 @@
 //! ([`super::sort_key`]), or first by the heads of the keys ([`super::sort_head`]). Equal keys keep
 //! the input order.
 
-use selkie_plan::physical::{Operator as Op, PlanNode, Sort as Plan, SortKey};
+use selkie_plan::physical::{Access, Operator as Op, PlanNode, Sort as Plan, SortKey};
 use selkie_types::{BATCH_ROWS, Batch, ByteRows, Physical, SqlResult, SqlType};
 
 use super::distinct::Distinct;
@@ -38,6 +38,8 @@ pub(super) struct Sort<'r> {
     input: BoxOperator<'r>,
     keys: &'r [SortKey],
     equals: Equals,
+    /// Whether the rows are those of a range of an index.
+    by_range: bool,
     sorted: Option<SortedRows>,
 }
 
@@ -52,7 +54,21 @@ pub(super) fn open<'r>(env: Env<'r>, plan: &'r Plan) -> SqlResult<BoxOperator<'r
             (sliced::for_values(open_node(env, &plan.input)?, keys), Equals::Kept)
         }
     };
-    Ok(Box::new(Sort { env, input, keys: &plan.keys, equals, sorted: None }))
+    let by_range = reads_range(&plan.input);
+    Ok(Box::new(Sort { env, input, keys: &plan.keys, equals, by_range, sorted: None }))
+}
+
+/// Whether the rows of a node are those of a range of an index, for a status counter.
+pub(super) fn reads_range(node: &PlanNode) -> bool {
+    match &node.operator {
+        Op::Filter { input, .. } | Op::Project { input, .. } => reads_range(input),
+        Op::TableScan(scan) => match &scan.access {
+            Access::Index(range) => !range.ranges.is_empty(),
+            Access::Union(_) => true,
+            Access::Full { .. } | Access::Text(_) => false,
+        },
+        _ => false,
+    }
 }
 
 /// Whether two rows have equal keys exactly if the rows are equal.
@@ -129,7 +145,7 @@ impl Sort<'_> {
             cell.read(rows.len());
             cell.kept(rows.memory());
         }
-        bump(&counters.sort_scan, 1);
+        bump(if self.by_range { &counters.sort_range } else { &counters.sort_scan }, 1);
         Ok(rows)
     }
 }

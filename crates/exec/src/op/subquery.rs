@@ -33,13 +33,13 @@ impl<'a> Runtime<'a> {
     ) -> SqlResult<Known> {
         let plan = self.subplan(id)?;
         if plan.volatile {
-            return run(Env { rt: self, eval: ctx, cell: None }, plan);
+            return run(Env { rt: self, eval: ctx, cell: None, wanted: None }, plan);
         }
         let key = values_key(plan, ctx);
         if let Some(known) = self.subqueries.borrow()[id.0 as usize].known.get(&*key) {
             return Ok(known.clone());
         }
-        let known = run(Env { rt: self, eval: ctx, cell: None }, plan)?;
+        let known = run(Env { rt: self, eval: ctx, cell: None, wanted: None }, plan)?;
         let mut caches = self.subqueries.borrow_mut();
         let cache = &mut caches[id.0 as usize].known;
         if cache.len() >= REMEMBERED {

@@ -128,6 +128,8 @@ struct TableScan<'r> {
     cursor: Option<Box<dyn Cursor + 'r>>,
     /// Whether the cursor's range may have more rows.
     in_range: bool,
+    /// Whether the last range was read to its end.
+    ended: bool,
     buffers: Kept<Buffers>,
     /// Rows that were first read without a lock and then locked.
     relocked: RowSet,
@@ -158,6 +160,10 @@ impl<'r> TableScan<'r> {
         // Rows read ahead of a LIMIT would stay locked.
         let batch_rows = match (plan.row_goal, scan.lock) {
             _ if env.rt.examined.is_limited() || env.rt.row_by_row => 1,
+            // Without conditions the rows that are wanted are the rows to read.
+            (true, LockMode::None) if plan.filter.is_empty() => {
+                env.wanted.map_or(LIMITED_ROWS, |rows| LIMITED_ROWS.min(rows.max(1) as usize))
+            }
             (true, LockMode::None) => LIMITED_ROWS,
             (true, _) => 1,
             (false, _) => FIRST_ROWS,
@@ -171,6 +177,7 @@ impl<'r> TableScan<'r> {
             ranges,
             cursor: None,
             in_range: false,
+            ended: false,
             buffers: buffers::take(),
             relocked: RowSet::default(),
             unlocks,
@@ -180,10 +187,17 @@ impl<'r> TableScan<'r> {
     }
 
     fn next_range(&mut self) -> SqlResult<bool> {
-        let Some(range) = self.ranges.next() else { return Ok(false) };
+        let Some(range) = self.ranges.next() else {
+            // Compat: the end of a table counts as a read.
+            let ends = self.scan.index.is_none() && !std::mem::replace(&mut self.ended, true);
+            bump(&self.env.counters().handler_read_rnd_next, ends.into());
+            return Ok(false);
+        };
         let (lower, upper) = range.bounds();
         let counters = self.env.counters();
         match (&lower, self.scan.reverse) {
+            // Compat: a scan of the table itself is no read of an index.
+            _ if self.scan.index.is_none() => {}
             (Bound::Unbounded, false) => bump(&counters.handler_read_first, 1),
             (Bound::Unbounded, true) => bump(&counters.handler_read_last, 1),
             _ => bump(&counters.handler_read_key, 1),

@@ -6,7 +6,7 @@ use selkie_types::{Batch, ByteRows, SqlResult};
 
 use super::examined::unsorted;
 use super::limit::row_count;
-use super::sort::SortedRows;
+use super::sort::{SortedRows, reads_range};
 use super::sort_key::{put_keys, sorted};
 use super::{BoxOperator, Operator, RowBuffer, open as open_node, sliced, source};
 use crate::run::Env;
@@ -93,7 +93,10 @@ impl Top<'_> {
             self.env.rt.found.set(seen);
         }
         bump(&self.env.counters().sort_rows, best.keys.len().min(self.wanted) as u64);
-        bump(&self.env.counters().sort_scan, 1);
+        let counters = self.env.counters();
+        let by_range = reads_range(&self.plan.input);
+        bump(if by_range { &counters.sort_range } else { &counters.sort_scan }, 1);
+        bump(&counters.sort_priority_queue_sorts, 1);
         if let Some(cell) = self.env.cell {
             cell.read(seen as usize);
             cell.kept(best.rows.memory());

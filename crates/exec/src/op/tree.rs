@@ -30,6 +30,8 @@ pub(super) fn open_uncounted<'r>(env: Env<'r>, node: &'r PlanNode) -> SqlResult<
 
 fn open_unchecked<'r>(env: Env<'r>, node: &'r PlanNode) -> SqlResult<BoxOperator<'r>> {
     stack::check()?;
+    let passes = matches!(node.operator, Op::TableScan(_) | Op::Project { .. });
+    let env = if passes { env } else { Env { wanted: None, ..env } };
     Ok(match &node.operator {
         Op::OneRow => Box::new(source::OneRow::default()),
         Op::Empty => Box::new(source::Empty),

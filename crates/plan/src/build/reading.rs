@@ -6,6 +6,7 @@
 
 use selkie_types::stack;
 
+use super::sizes;
 use crate::physical::{Access, AggregateStrategy, Operator, Plan, PlanNode, SetOperator};
 
 /// Properties of the reader of a node's rows.
@@ -26,6 +27,7 @@ pub(crate) fn tell_scans(plan: &mut Plan) {
     roots.for_each(|root| tell(root, Reader::default(), &mut next));
     let alone = plan.subplans.is_empty() && plan.common_tables.is_empty();
     plan.sizes.counted = if alone && is_small(&plan.root) { 0 } else { next };
+    plan.sizes.reads = sizes::reads(plan);
 }
 
 /// Whether a node reads one row by its key, or no table, and does not change rows that it reads.

@@ -3,8 +3,9 @@
 //! Must not run statements.
 
 use selkie_sql::ast::{
-    Backup, Grant, Granted, HandlerAction, Insert, InsertSource, MaintenanceAction, RoutineKind,
-    ShowWhat, Slaves, StartStopSlave, Statement, StoredKind, Transaction,
+    Backup, DeleteTarget, DropTables, Grant, Granted, HandlerAction, Insert, InsertSource,
+    MaintenanceAction, RoutineKind, ShowWhat, Slaves, StartStopSlave, Statement, StoredKind,
+    TableKind, TableRef, Transaction, Xa,
 };
 
 use crate::status::{StatusId, com_counter, counter as counters};
@@ -58,18 +59,21 @@ fn word(statement: &Statement) -> &'static str {
     match statement {
         Statement::Query(_) => "select",
         Statement::Insert(s) => insert_word(s),
+        Statement::Update(s) if is_joined(&s.tables) => "update_multi",
         Statement::Update(_) => "update",
+        Statement::Delete(s) if matches!(s.target, DeleteTarget::Multi { .. }) => "delete_multi",
         Statement::Delete(_) => "delete",
         Statement::LoadData(_) => "load",
         Statement::Truncate { .. } => "truncate",
         Statement::Do(_) => "do",
         Statement::Call(_) => "call_procedure",
         Statement::Handler(handler) => handler_word(&handler.action),
+        Statement::CreateTable(s) if s.temporary => "create_temporary_table",
         Statement::CreateTable(_) => "create_table",
         Statement::AlterTable(_) => "alter_table",
         Statement::CreateIndex(_) => "create_index",
         Statement::DropIndex(_) => "drop_index",
-        Statement::DropTables(_) => "drop_table",
+        Statement::DropTables(s) => drop_word(s),
         Statement::DropStored(_)
         | Statement::CreateRoutine(_)
         | Statement::AlterRoutine(_)
@@ -117,7 +121,32 @@ fn word(statement: &Statement) -> &'static str {
         Statement::StartStopSlave(s) => replica_word(s),
         Statement::Plugin(_) => "install_plugin",
         Statement::Shutdown { .. } => "shutdown",
-        Statement::Xa(_) | Statement::Unsupported { .. } => "admin_commands",
+        Statement::Xa(xa) => xa_word(xa),
+        Statement::Unsupported { .. } => "admin_commands",
+    }
+}
+
+fn is_joined(tables: &[TableRef]) -> bool {
+    !matches!(tables, [TableRef::Table(_)])
+}
+
+fn drop_word(drop: &DropTables) -> &'static str {
+    match drop.kind {
+        TableKind::View => "drop_view",
+        TableKind::Sequence => "drop_sequence",
+        TableKind::Table if drop.temporary => "drop_temporary_table",
+        TableKind::Table => "drop_table",
+    }
+}
+
+fn xa_word(xa: &Xa) -> &'static str {
+    match xa {
+        Xa::Start { .. } => "xa_start",
+        Xa::End { .. } => "xa_end",
+        Xa::Prepare(_) => "xa_prepare",
+        Xa::Commit { .. } => "xa_commit",
+        Xa::Rollback(_) => "xa_rollback",
+        Xa::Recover { .. } => "xa_recover",
     }
 }
 

@@ -38,6 +38,8 @@ counters! {
     com_stmt_reprepare = "Com_stmt_reprepare",
     /// Rows deleted.
     handler_delete = "Handler_delete",
+    /// Subqueries in expressions.
+    feature_subquery = "Feature_subquery",
     /// Query blocks with window functions.
     feature_window_functions = "Feature_window_functions",
     /// Reads of the first key of an index.
@@ -80,6 +82,12 @@ counters! {
     sort_rows = "Sort_rows",
     /// Sorts of scans.
     sort_scan = "Sort_scan",
+    /// Sorts that kept only the first rows.
+    sort_priority_queue_sorts = "Sort_priority_queue_sorts",
+    /// UPDATEs that read all rows of their table.
+    update_scan = "Update_scan",
+    /// DELETEs that read all rows of their table.
+    delete_scan = "Delete_scan",
     /// Internal tables created.
     created_tmp_tables = "Created_tmp_tables",
     /// Rows read from tables.

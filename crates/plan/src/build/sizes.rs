@@ -1,0 +1,171 @@
+//! Numbers of a plan for status counters: how its tables are read, and how many tables it keeps
+//! for itself. Decided once for each plan, so that they cost nothing per row.
+//!
+//! Compat: MariaDB counts once for each query block of the statement, however often the block runs.
+
+use selkie_types::stack;
+
+use crate::physical::{
+    Access, AggregateStrategy, IndexRange, JoinKind, KeyRange, Operator, Plan, PlanNode, Reads,
+    SetOperation, SetOperator,
+};
+
+/// Reading of one table of a block.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Read {
+    Single,
+    Key,
+    Range,
+    Whole,
+}
+
+/// Kinds of access to the tables of `plan`.
+pub(super) fn reads(plan: &Plan) -> Reads {
+    let mut counted = Counted::default();
+    let is_used = |node: &&PlanNode| !matches!(node.operator, Operator::Empty);
+    let subplans = plan.subplans.iter();
+    let correlated = subplans.clone().filter(|s| !s.slots.is_empty() && !s.volatile);
+    // Compat: the results of a correlated subquery are kept in a table.
+    counted.reads.tables += correlated.filter(|s| is_used(&&s.root)).count() as u32;
+    let roots = subplans.map(|s| &s.root).chain(plan.common_tables.iter().map(|c| &c.plan));
+    match &plan.root.operator {
+        Operator::Update(update) if is_alone(&update.source) => {
+            counted.reads.changed_whole = is_whole(&update.source);
+        }
+        Operator::Delete(delete) if is_alone(&delete.source) => {
+            counted.reads.changed_whole = is_whole(&delete.source);
+        }
+        Operator::Update(update) => {
+            counted.reads.tables += 1;
+            counted.block(&update.source);
+        }
+        _ => counted.block(&plan.root),
+    }
+    roots.filter(is_used).for_each(|root| counted.block(root));
+    counted.reads
+}
+
+/// Whether the rows of a change come from one table.
+fn is_alone(node: &PlanNode) -> bool {
+    let mut tables = 0;
+    node.visit(&mut |node| {
+        tables += match node.operator {
+            Operator::TableScan(_) => 1,
+            Operator::IndexJoin(_) | Operator::CommonTableScan(_) => 2,
+            _ => 0,
+        };
+    });
+    tables == 1
+}
+
+fn is_whole(node: &PlanNode) -> bool {
+    let mut found = false;
+    node.visit(&mut |node| {
+        if let Operator::TableScan(scan) = &node.operator {
+            found |= read_by(&scan.access) == Read::Whole;
+        }
+    });
+    found
+}
+
+fn read_by(access: &Access) -> Read {
+    match access {
+        Access::Full { .. } => Read::Whole,
+        Access::Union(_) => Read::Range,
+        Access::Text(_) => Read::Key,
+        Access::Index(IndexRange { unique: true, .. }) => Read::Single,
+        Access::Index(IndexRange { groups: Some(_), .. }) => Read::Range,
+        Access::Index(range) if range.ranges.is_empty() => Read::Whole,
+        Access::Index(range) => match &range.ranges[..] {
+            [one] if !KeyRange::is_bounded(one) => Read::Key,
+            _ => Read::Range,
+        },
+    }
+}
+
+#[derive(Default)]
+struct Counted {
+    reads: Reads,
+    tables: Vec<Read>,
+}
+
+impl Counted {
+    fn block(&mut self, node: &PlanNode) {
+        let outer = std::mem::take(&mut self.tables);
+        self.node(node);
+        let tables = std::mem::replace(&mut self.tables, outer);
+        let mut tables = tables.into_iter().filter(|read| *read != Read::Single);
+        match tables.next() {
+            Some(Read::Whole) => self.reads.scan += 1,
+            Some(Read::Range) => self.reads.range += 1,
+            _ => {}
+        }
+        for read in tables {
+            match read {
+                Read::Whole => self.reads.full_join += 1,
+                Read::Range => self.reads.full_range_join += 1,
+                _ => {}
+            }
+        }
+    }
+
+    fn node(&mut self, node: &PlanNode) {
+        stack::ensure();
+        match &node.operator {
+            Operator::TableScan(scan) => self.tables.push(read_by(&scan.access)),
+            Operator::SystemTableScan(_) => {
+                self.reads.tables += 1;
+                self.tables.push(Read::Whole);
+            }
+            Operator::CommonTableScan(_) | Operator::WorkTableScan(_) => {
+                self.tables.push(Read::Whole);
+            }
+            Operator::JsonTable(join) => {
+                self.node(&join.input);
+                self.tables.push(Read::Whole);
+            }
+            Operator::IndexJoin(join) => {
+                self.node(&join.left);
+                self.tables.push(Read::Key);
+            }
+            Operator::HashJoin(join) => self.both(join.kind, &join.left, &join.right),
+            Operator::NestedLoopJoin(join) => self.both(join.kind, &join.left, &join.right),
+            Operator::SetOperation(set) => self.set(set),
+            _ => {
+                self.reads.tables += u32::from(keeps_rows(node));
+                node.inputs().into_iter().for_each(|input| self.node(input));
+            }
+        }
+    }
+
+    /// The tables of a join in the order that EXPLAIN shows.
+    fn both(&mut self, kind: JoinKind, left: &PlanNode, right: &PlanNode) {
+        let (first, second) = if kind == JoinKind::Inner { (right, left) } else { (left, right) };
+        self.node(first);
+        self.node(second);
+    }
+
+    fn set(&mut self, set: &SetOperation) {
+        for input in &set.inputs {
+            match &input.operator {
+                Operator::SetOperation(inner) => self.set(inner),
+                _ => self.block(input),
+            }
+        }
+        if !(set.all && set.operator == SetOperator::Union) {
+            self.reads.tables += 1;
+            self.reads.scan += 1;
+        }
+    }
+}
+
+/// Whether an operator is an internal table in MariaDB.
+fn keeps_rows(node: &PlanNode) -> bool {
+    match &node.operator {
+        Operator::Aggregate(aggregate) => {
+            !aggregate.groups.is_empty() && aggregate.strategy == AggregateStrategy::Hash
+        }
+        Operator::Distinct(_) | Operator::Window(_) => true,
+        _ => false,
+    }
+}
