@@ -12,7 +12,7 @@ use selkie_expr::NamedTable;
 use selkie_types::{CollationId, RowVersion, SqlType, Value};
 use serde::{Deserialize, Serialize};
 
-use crate::{ForeignKey, Partitioning, Period, SERIES_ENGINE, Statistics, SystemRole};
+use crate::{ForeignKey, Partitioning, Period, SERIES_ENGINE, Statistics, SystemRole, SystemTime};
 
 /// A version for a new definition. It is unique since the server's start, so nothing cached for
 /// another definition, of whatever name, is ever used for this one.
@@ -395,6 +395,7 @@ impl TableInfo {
             indexes,
             texts: Vec::new(),
             auto_increment: columns.iter().position(|c| c.auto_increment),
+            current: SystemTime::of(columns).map(|period| (period.end, SystemTime::end_value())),
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use selkie_types::{CollationId, RowLayout, SqlType};
+use selkie_types::{CollationId, RowLayout, SqlType, Value};
 use serde::{Deserialize, Serialize};
 
 /// Permanent identity of a table: never given twice, also not after a drop or a restart.
@@ -164,6 +164,9 @@ pub struct TableDef {
     pub texts: Vec<TextDef>,
     /// Position of the AUTO_INCREMENT column.
     pub auto_increment: Option<usize>,
+    /// A column, and its value in rows that are not of history. A key without overlaps promises
+    /// nothing about rows of history.
+    pub current: Option<(usize, Value)>,
     /// The stored form of rows. It follows from `columns`.
     pub layout: RowLayout,
 }

@@ -17,6 +17,8 @@ pub struct IndexCodec {
     hashed: bool,
     /// Bytes of the end or the start of the period at the end of keys; 0 if there is none.
     period: usize,
+    /// The last bytes of the parts before the period, of rows that are not of history.
+    current: Vec<u8>,
 }
 
 /// A key of an index without overlaps, in its parts.
@@ -90,7 +92,8 @@ impl IndexCodec {
         let behind = clustered.into_iter().flat_map(|key| &key.parts).map(part).collect();
         let end = index.parts.last().filter(|_| index.without_overlaps);
         let period = end.and_then(|part| table.columns[part.column].ty.fixed_width());
-        Self { parts, behind, entry, hashed: index.hashed, period: period.unwrap_or(0) }
+        let current = current_part(table, index).unwrap_or_default();
+        Self { parts, behind, entry, hashed: index.hashed, period: period.unwrap_or(0), current }
     }
 
     /// Whether rows must not overlap.
@@ -99,12 +102,16 @@ impl IndexCodec {
     }
 
     /// The parts of a whole key, without the clustered key behind it, of an index without overlaps.
+    /// `None` for a row of history, which may overlap others.
     pub fn period<'k>(&self, key: &'k [u8]) -> Option<PeriodKey<'k>> {
         if self.period == 0 {
             return None;
         }
         let (rest, start) = key.split_at_checked(key.len().checked_sub(self.period)?)?;
         let (head, end) = rest.split_at_checked(rest.len().checked_sub(self.period)?)?;
+        if !head.ends_with(&self.current) {
+            return None;
+        }
         Some(PeriodKey { head, end, start })
     }
 
@@ -195,6 +202,22 @@ impl IndexCodec {
         }
         self.hash_from(start, out);
     }
+}
+
+/// Bytes of the part before a period that only rows have that are not of history.
+fn current_part(table: &TableDef, index: &IndexDef) -> Option<Vec<u8>> {
+    let (column, value) = table.current.as_ref().filter(|_| index.without_overlaps)?;
+    let part = index.own_parts().last().filter(|part| part.column == *column)?;
+    let column = &table.columns[part.column];
+    let encoding = key::KeyPart {
+        ty: column.ty.clone(),
+        nullable: column.nullable,
+        prefix: part.prefix,
+        descending: part.descending,
+    };
+    let mut out = Vec::new();
+    encoding.encode(value, &mut out);
+    Some(out)
 }
 
 /// The smallest byte string greater than all strings with this prefix; `None` if there is none.

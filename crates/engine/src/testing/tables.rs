@@ -76,7 +76,17 @@ fn table(
     let (schema, name) = ("test".into(), format!("t{id}").into());
     let id = TableId(id);
     let texts = Vec::new();
-    Arc::new(TableDef { id, schema, name, columns, indexes, texts, auto_increment, layout })
+    Arc::new(TableDef {
+        id,
+        schema,
+        name,
+        columns,
+        indexes,
+        texts,
+        auto_increment,
+        current: None,
+        layout,
+    })
 }
 
 /// `items(id INT AUTO_INCREMENT PRIMARY KEY, code INT NULL UNIQUE, kind INT, name VARCHAR,

@@ -180,15 +180,13 @@ impl Altered {
                     false => self.add(Named::new(name, start, end)),
                 }
             }
-            AlterAction::DropPeriod { if_exists, name } => {
-                match self.drop(name) {
-                    Err(_) if *if_exists => {
-                        context.eval.note(&ER_CANT_DROP_FIELD_OR_KEY, &[&"PERIOD", name]);
-                        Ok(())
-                    }
-                    dropped => dropped,
+            AlterAction::DropPeriod { if_exists, name } => match self.drop(name) {
+                Err(_) if *if_exists => {
+                    context.eval.note(&ER_CANT_DROP_FIELD_OR_KEY, &[&"PERIOD", name]);
+                    Ok(())
                 }
-            }
+                dropped => dropped,
+            },
             _ => Ok(()),
         }
     }
