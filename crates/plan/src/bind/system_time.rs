@@ -81,14 +81,7 @@ impl Binder<'_> {
             outer.time.clone()
         });
         let Some(time) = time.or(outer.as_ref()) else {
-            if let Some(at) = self.settings.variables.as_of.clone().filter(|_| self.reading.as_of) {
-                let literal = ast::TemporalKind::Timestamp;
-                let (at, _) = super::literal::temporal_literal(literal, at.as_bytes(), self.types)?;
-                return self.overlapping((start, end), at.clone(), (CompareOp::Le, at));
-            }
-            let ty = table.columns[period.end].ty.clone();
-            let last = Expr::literal(SystemTime::end_value(), ty);
-            return self.compared(CompareOp::Eq, end, last).map(|e| vec![e]);
+            return self.current((start, end));
         };
         let deletes = matches!(time, ast::SystemTime::Ended(_));
         let locks = self.scope().locking.is_some_and(|(mode, _)| mode == LockMode::Exclusive);
@@ -132,6 +125,18 @@ impl Binder<'_> {
                 Ok(out)
             }
         }
+    }
+
+    /// Rows that are current, or were so at the time that `system_versioning_asof` gives.
+    fn current(&mut self, (start, end): (Expr, Expr)) -> SqlResult<Vec<Expr>> {
+        let as_of = self.settings.variables.as_of.clone();
+        if let Some(at) = as_of.filter(|_| self.reading.as_of) {
+            let literal = ast::TemporalKind::Timestamp;
+            let (at, _) = super::literal::temporal_literal(literal, at.as_bytes(), self.types)?;
+            return self.overlapping((start, end), at.clone(), (CompareOp::Le, at));
+        }
+        let last = Expr::literal(SystemTime::end_value(), end.ty.clone());
+        self.compared(CompareOp::Eq, end, last).map(|e| vec![e])
     }
 
     /// Versions that end after one point and start before, or at, another.
