@@ -73,9 +73,9 @@ impl Ddl<'_> {
 
     pub(super) fn create_trigger(&mut self, create: &CreateTrigger) -> SqlResult<Outcome> {
         self.session.frame.hooks.check_logged(self.session, LoggedProgram::Trigger)?;
+        let (own, name) = self.resolve(&create.name)?;
         let named = table_of(create);
         let (schema, table) = self.resolve(&named)?;
-        let name = &*create.name.name.value;
         let context = self.program_context(&schema, create.definer.as_ref())?;
         self.session.commit()?;
         let _name = self.lock_trigger(&schema, name)?;
@@ -83,6 +83,9 @@ impl Ddl<'_> {
         let snapshot = self.instance.catalog.snapshot();
         let info = self.base_table(&snapshot, &schema, table)?;
         check_may_have_triggers(&info, &schema, table)?;
+        if own != schema {
+            return Err(SqlError::new(&ER_TRG_IN_WRONG_SCHEMA, &[]));
+        }
         let old = snapshot.trigger(&schema, name);
         let replaces = |old: &Trigger| create.or_replace && *old.table == *table;
         if old.is_some_and(|old| create.if_not_exists || !replaces(old)) {
