@@ -25,6 +25,5 @@ pub(crate) use blob::{free_chain, next_of_chain, read_chain, write_chain};
 pub(crate) use bulk::BulkLoad;
 pub(crate) use change::{TreeRedo, VER_OFFSET_BITS};
 pub(crate) use descend::Seek;
-
 pub(crate) use node::Node;
 pub(crate) use tree::{Change, Decision, Hint, MAX_ENTRY, MAX_KEY, Tree};

@@ -44,8 +44,8 @@ pub(crate) struct TableFiles {
     texts: Mutex<HashMap<IndexId, Arc<TextState>>>,
     /// Indexes that writers keep although their definition does not have them yet.
     growing: RwLock<Vec<Arc<Growing>>>,
-    /// Whether there are any.
-    grows: AtomicBool,
+    /// Number of changes of that list.
+    growth: AtomicU64,
 }
 
 /// Identity of a data file: its table and index.
@@ -110,7 +110,7 @@ impl TableFiles {
             since: AtomicU64::new(0),
             texts: Mutex::default(),
             growing: RwLock::default(),
-            grows: AtomicBool::new(false),
+            growth: AtomicU64::new(0),
         }
     }
 
@@ -127,14 +127,13 @@ impl TableFiles {
     /// Lets all changes of rows that begin from now on keep an index.
     pub(crate) fn start_growing(&self, index: Arc<Growing>) {
         self.growing.write().push(index);
-        self.grows.store(true, Ordering::Release);
+        self.growth.fetch_add(1, Ordering::AcqRel);
     }
 
     /// Ends that, because the index is gone or every handle has it.
     pub(crate) fn stop_growing(&self, id: IndexId) {
-        let mut growing = self.growing.write();
-        growing.retain(|index| index.id() != id);
-        self.grows.store(!growing.is_empty(), Ordering::Release);
+        self.growing.write().retain(|index| index.id() != id);
+        self.growth.fetch_add(1, Ordering::AcqRel);
     }
 
     /// The index with this id, if it grows.
@@ -142,23 +141,28 @@ impl TableFiles {
         self.growing.read().iter().find(|index| index.id() == id).cloned()
     }
 
-    /// Indexes that grow, except those of a definition.
+    /// Indexes that grow, except those of a definition. `seen` is the number of changes of their
+    /// list at which a handle has found that there are none.
     #[inline]
-    pub(super) fn growing_beside(&self, def: &TableDef) -> Vec<Arc<Growing>> {
-        if !self.grows.load(Ordering::Acquire) {
+    pub(super) fn growing_beside(&self, def: &TableDef, seen: &AtomicU64) -> Vec<Arc<Growing>> {
+        let growth = self.growth.load(Ordering::Acquire);
+        if growth == seen.load(Ordering::Relaxed) {
             return Vec::new();
         }
         let growing = self.growing.read();
         let is_beside = |index: &&Arc<Growing>| def.index_position(index.id()).is_none();
-        growing.iter().filter(is_beside).cloned().collect()
+        let beside: Vec<_> = growing.iter().filter(is_beside).cloned().collect();
+        if beside.is_empty() {
+            seen.store(growth, Ordering::Relaxed);
+        }
+        beside
     }
 
     /// Forgets complete indexes. The caller has waited for all who may still have a handle without
     /// them.
     pub(crate) fn forget_grown(&self) {
-        let mut growing = self.growing.write();
-        growing.retain(|index| index.tree.gate.is_growing());
-        self.grows.store(!growing.is_empty(), Ordering::Release);
+        self.growing.write().retain(|index| index.tree.gate.is_growing());
+        self.growth.fetch_add(1, Ordering::AcqRel);
     }
 
     /// State that the handles of a full-text index share.

@@ -81,7 +81,7 @@ impl GrowingTools {
             entry: IndexEntry::default(),
             old: IndexEntry::default(),
         };
-        table.files.growing_beside(&table.def).into_iter().map(tools).collect()
+        table.files.growing_beside(&table.def, &table.growth_seen).into_iter().map(tools).collect()
     }
 }
 

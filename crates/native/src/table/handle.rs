@@ -6,7 +6,7 @@ use super::text::NativeTextSearch;
 use super::{TableFiles, TextIndex};
 use crate::btree::Tree;
 use crate::engine::Shared;
-use crate::sync::atomic::Ordering;
+use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::trx::NativeTrx;
 use selkie_engine::{
     Bound, ColumnSource, Cursor, EngineError, EngineResult, EngineTrx, IndexCodec, InsertInfo,
@@ -26,6 +26,8 @@ pub(crate) struct NativeTable {
     pub(crate) trees: Vec<Arc<Tree>>,
     /// Full-text indexes by position in the definition.
     pub(crate) texts: Vec<TextIndex>,
+    /// Changes of the list of growing indexes up to which none concerned this handle.
+    pub(super) growth_seen: AtomicU64,
 }
 
 /// The engine's own type of a transaction.
@@ -56,7 +58,8 @@ impl NativeTable {
         }
         let texts = def.texts.iter().map(|text| TextIndex::new(&files, &def, text));
         let texts = texts.collect::<EngineResult<_>>()?;
-        Ok(NativeTable { shared, files, def, codecs, trees, texts })
+        let growth_seen = AtomicU64::new(0);
+        Ok(NativeTable { shared, files, def, codecs, trees, texts, growth_seen })
     }
 
     /// Positions of the indexes that have trees of their own.
