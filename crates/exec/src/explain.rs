@@ -18,7 +18,7 @@ use selkie_sql::ast;
 use selkie_types::error::catalogue::{ER_VIEW_NO_EXPLAIN, ER_YES};
 use selkie_types::{Condition, Level, Privileges, SqlError, SqlResult, SqlType, Value};
 
-pub use self::live::{LiveAsked, show_live};
+pub use self::live::{LiveAsked, kept_lines, show_live};
 use self::table::Columns;
 use crate::query::execution::{Execution, Scope};
 use crate::run::scan::leaves;

@@ -16,7 +16,7 @@ use crate::server::Server;
 use crate::session::Shared;
 use crate::variables::{Globals, VarId, ids};
 
-pub(crate) use slow::{Ran, Stopwatch, log_slow};
+pub(crate) use slow::{Ran, Stopwatch, Verbosity, log_slow};
 
 /// Bits of `log_output`.
 mod output {
@@ -71,6 +71,8 @@ pub struct SlowEntry {
     pub server_id: u64,
     /// Number of the connection.
     pub thread_id: u64,
+    /// More lines for the file: about the plan, and the plan itself.
+    pub remarks: String,
     /// The statement.
     pub text: String,
 }

@@ -63,6 +63,19 @@ pub fn show_live(
     table::lines(&rows(&live.plan, &facts), &shown, sink)
 }
 
+/// The plan of the statement that was kept, with its numbers: lines of values, the names of the
+/// columns first. Nothing if no plan ran. Compat: NULLs are words.
+pub fn kept_lines(plans: &LivePlans) -> Vec<String> {
+    let Some(live) = plans.take_kept() else { return Vec::new() };
+    let work_of = |number: u32| live.tally.as_ref().and_then(|tally| tally.work(number));
+    let parts = |_: &TableInfo, _: &PartsRead| None;
+    let exact = |_: &TableInfo| None;
+    let facts =
+        Facts { exact: &exact, read: &[], parts: &parts, work: Some(&work_of), nothing: None };
+    let shown = Columns { analyze: true, ..Columns::default() };
+    table::texts(&rows(&live.plan, &facts), &shown)
+}
+
 /// Whether a query reads tables; only that can be analyzed.
 fn reads_tables(plan: &Plan) -> bool {
     let mut found = false;

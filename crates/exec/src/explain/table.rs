@@ -44,6 +44,23 @@ pub(super) fn lines(
     send(sink, &columns(shown), &rows)
 }
 
+/// The lines as texts with tabs between the values, the names of the columns first.
+pub(super) fn texts(lines: &[ExplainRow], shown: &Columns) -> Vec<String> {
+    let names: Vec<String> = columns(shown).iter().map(|c| c.name.to_string()).collect();
+    let shown_value = |value: &Value| match value {
+        Value::Null => "NULL".to_owned(),
+        Value::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        Value::UInt(n) => n.to_string(),
+        Value::Double(n) => format!("{n:.2}"),
+        _ => String::new(),
+    };
+    let line = |line: &ExplainRow| {
+        let all: Vec<String> = values(line, shown).iter().map(shown_value).collect();
+        all.join("\t")
+    };
+    std::iter::once(names.join("\t")).chain(lines.iter().map(line)).collect()
+}
+
 fn columns(shown: &Columns) -> Vec<OutputColumn> {
     let mut number = SqlType::new(TypeKind::BigInt, 3, 0);
     number.unsigned = true;

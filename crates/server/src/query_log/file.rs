@@ -93,6 +93,7 @@ impl LogFile {
             entry.rows_affected,
             entry.bytes_sent,
         ));
+        text.push_str(&entry.remarks);
         if self.told.1 != entry.schema {
             text.push_str(&format!("use {};\n", entry.schema));
             self.told.1.clone_from(&entry.schema);

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use std::time::SystemTime;
 
 use selkie_engine::Moment;
-use selkie_exec::Outcome;
+use selkie_exec::{Outcome, kept_lines};
 
 use super::{SlowEntry, output, outputs, user_host, write};
 use crate::session::Shared;
@@ -31,7 +31,32 @@ const SIGNS: &[(&str, &str)] = &[
     ("Created_tmp_tables", "tmp_table"),
     ("Created_tmp_disk_tables", "tmp_table_on_disk"),
     ("Sort_rows", "filesort"),
+    ("Sort_priority_queue_sorts", "filesort_priority_queue"),
+    ("Sort_merge_passes", "filesort_on_disk"),
 ];
+
+/// Members of `log_slow_verbosity` that mean more lines in the file. The others have no meaning
+/// here: pages are not counted for each statement.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Verbosity {
+    /// `query_plan`: kinds of access and sorts.
+    pub(crate) query_plan: bool,
+    /// `explain`: the plan with its numbers.
+    pub(crate) explain: bool,
+}
+
+impl Verbosity {
+    /// The members in the value of the variable. Compat: `full` means all others.
+    pub(crate) fn of(value: u64) -> Self {
+        let def = crate::variables::registry().def(ids().log_slow_verbosity);
+        let has = |name: &str| {
+            let at = def.names.iter().position(|member| *member == name);
+            at.is_some_and(|at| value & 1 << at != 0)
+        };
+        let full = has("full");
+        Self { query_plan: full || has("query_plan"), explain: full || has("explain") }
+    }
+}
 
 fn signs() -> &'static [Option<StatusId>] {
     static IDS: LazyLock<Vec<Option<StatusId>>> =
@@ -48,6 +73,9 @@ impl Stopwatch {
     /// Starts the measurement of a statement.
     pub(crate) fn start(shared: &Shared, begun: Moment) -> Self {
         let before = std::array::from_fn(|at| count(shared, at));
+        if shared.habits().logs_plans {
+            shared.handle.live.keep();
+        }
         Self { begun, before }
     }
 
@@ -77,6 +105,8 @@ impl Ran {
 
 /// Ends the measurement of a statement: counts and logs it if it was slow.
 pub(crate) fn log_slow(shared: &Shared, watch: &Stopwatch, text: &[u8], ran: Ran) {
+    let plan =
+        if shared.habits().logs_plans { kept_lines(&shared.handle.live) } else { Vec::new() };
     let spent = watch.begun.elapsed();
     let micros = spent.as_micros() as u64;
     let habits = shared.habits();
@@ -110,6 +140,7 @@ pub(crate) fn log_slow(shared: &Shared, watch: &Stopwatch, text: &[u8], ran: Ran
         insert_id: ran.insert_id,
         server_id: globals.get(ids().server_id).as_u64(),
         thread_id: shared.handle.id,
+        remarks: remarks(shared, watch, &plan),
         text: String::from_utf8_lossy(text).into_owned(),
     };
     let outputs = outputs(globals);
@@ -124,6 +155,37 @@ pub(crate) fn log_slow(shared: &Shared, watch: &Stopwatch, text: &[u8], ran: Ran
             |file| file.slow(&entry),
         );
     }
+}
+
+/// The lines that `log_slow_verbosity` asks for.
+fn remarks(shared: &Shared, watch: &Stopwatch, plan: &[String]) -> String {
+    let wanted = Verbosity::of(shared.var(ids().log_slow_verbosity).as_u64());
+    let mut text = String::new();
+    let grew = |name: &str| {
+        let at = SIGNS.iter().position(|(_, member)| *member == name);
+        if at.is_some_and(|at| watch.growth(shared, at) > 0) { "Yes" } else { "No" }
+    };
+    // Compat: a statement without a plan has no such lines.
+    if wanted.query_plan && SIGNS[3..].iter().any(|(_, member)| grew(member) == "Yes") {
+        text.push_str(&format!(
+            "# Full_scan: {}  Full_join: {}  Tmp_table: {}  Tmp_table_on_disk: {}\n\
+             # Filesort: {}  Filesort_on_disk: {}  Merge_passes: {}  Priority_queue: {}\n",
+            grew("full_scan"),
+            grew("full_join"),
+            grew("tmp_table"),
+            grew("tmp_table_on_disk"),
+            grew("filesort"),
+            grew("filesort_on_disk"),
+            watch.growth(shared, SIGNS.len() - 1),
+            grew("filesort_priority_queue"),
+        ));
+    }
+    if wanted.explain && !plan.is_empty() {
+        text.push_str("#\n");
+        plan.iter().for_each(|line| text.push_str(&format!("# explain: {line}\n")));
+        text.push_str("#\n");
+    }
+    text
 }
 
 /// Whether the statement did a scan. With `log_queries_not_using_indexes` that is enough, however

@@ -6,6 +6,7 @@
 use selkie_types::{Charset, CollationId};
 
 use super::shared::Shared;
+use crate::query_log::Verbosity;
 use crate::variables::ids;
 
 /// Values of variables in the form that commands need.
@@ -25,6 +26,8 @@ pub(crate) struct Habits {
     pub(crate) long_query_micros: u64,
     /// `log_queries_not_using_indexes`.
     pub(crate) logs_scans: bool,
+    /// Whether `log_slow_verbosity` has `explain`, and the slow log is on.
+    pub(crate) logs_plans: bool,
     /// `profiling`.
     pub(crate) profiles: bool,
     /// `general_log`, unless `sql_log_off`.
@@ -46,6 +49,8 @@ impl Habits {
             announced: charset(ids.character_set_results).map(|c| shared.announced(c)),
             long_query_micros: (vars.get(ids.long_query_time).as_f64() * 1e6) as u64,
             logs_scans: vars.get(ids.log_queries_not_using_indexes).as_bool(),
+            logs_plans: Verbosity::of(vars.get(ids.log_slow_verbosity).as_u64()).explain
+                && vars.get(ids.slow_query_log).as_bool(),
             profiles: vars.get(ids.profiling).as_bool(),
             logs_commands: general && !vars.get(ids.sql_log_off).as_bool(),
         }

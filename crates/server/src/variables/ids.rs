@@ -40,7 +40,7 @@ ids! {
     last_insert_id lc_messages lc_time_names local_infile lock_wait_timeout
     log_bin_trust_function_creators log_error log_output log_queries_not_using_indexes
     log_slow_admin_statements log_slow_filter log_slow_query log_slow_query_file
-    log_slow_rate_limit log_warnings long_query_time lower_case_table_names max_allowed_packet
+    log_slow_rate_limit log_slow_verbosity log_warnings long_query_time lower_case_table_names max_allowed_packet
     max_binlog_size max_connections max_delayed_threads max_error_count max_password_errors
     max_prepared_stmt_count max_recursive_iterations max_relay_log_size max_session_mem_used
     max_sort_length max_statement_time max_user_connections min_examined_row_limit
