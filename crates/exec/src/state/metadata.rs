@@ -150,12 +150,25 @@ impl Shared {
         self.give_up(key, mode);
     }
 
-    fn is_written_since_before(&self, time: u64, key: Key, owner: u64) -> bool {
+    /// Other owners than `owner` that have changed rows of a table and have used it without a break
+    /// since before `time`. They are noted as those that `owner` waits for (MDL-4).
+    fn note_writers_since_before(
+        &self,
+        time: u64,
+        key: Key,
+        owner: u64,
+    ) -> Option<MutexGuard<'_, State>> {
         // Held while the parts are searched: a use may move from one of them into the exact table.
-        let state = self.state.lock();
-        let mut parts = self.parts.iter();
-        state.is_written_since_before(time, key, owner)
-            || parts.any(|part| part.is_written_since_before(time, key, owner))
+        let mut state = self.state.lock();
+        let mut writers = state.writers_since_before(time, key, owner);
+        self.parts.iter().for_each(|part| {
+            part.add_writers_since_before(time, key, owner, &mut writers);
+        });
+        if writers.is_empty() {
+            return None;
+        }
+        state.drained.insert(owner, writers);
+        Some(state)
     }
 
     /// Withdraws the announcement of a stronger lock.
@@ -269,7 +282,8 @@ impl MetadataLocks {
     }
 
     /// Waits until every transaction has ended that may have changed rows of a table before this
-    /// call. Those that begin meanwhile are not held up.
+    /// call. Those that begin meanwhile are not held up. In a cycle of waits another member should
+    /// get error 1213: `owner` looks for one only after a while.
     pub fn drain(
         &self,
         control: &Control,
@@ -281,15 +295,22 @@ impl MetadataLocks {
         let time = self.shared.interests.next_time();
         let patience = control.patience(Some(limit));
         let mut pause = FIRST_PAUSE;
-        blocking(WaitKind::MetadataLock, || {
-            while self.shared.is_written_since_before(time, key, owner) {
+        let drained = blocking(WaitKind::MetadataLock, || {
+            while let Some(state) = self.shared.note_writers_since_before(time, key, owner) {
                 control.check()?;
+                let is_last = patience.waited() >= LAST_LOOK;
+                if is_last && state.is_deadlocked(owner, &self.row_waits()) {
+                    return Err(SqlError::deadlock());
+                }
+                drop(state);
                 let left = patience.left().ok_or_else(SqlError::lock_wait_timeout)?;
                 std::thread::sleep(left.min(pause));
                 pause = LAST_PAUSE.min(pause * 2);
             }
             Ok(())
-        })
+        });
+        self.shared.state.lock().drained.remove(&owner);
+        drained
     }
 
     fn lock_exactly(

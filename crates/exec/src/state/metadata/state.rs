@@ -121,6 +121,8 @@ pub(super) struct State {
     waits: HashMap<u64, (Key, LockMode)>,
     /// Owner that blocks a waiter for something else, such as a user lock.
     pub(super) elsewhere: HashMap<u64, u64>,
+    /// Owners of transactions whose end another owner waits for.
+    pub(super) drained: HashMap<u64, Vec<u64>>,
 }
 
 impl State {
@@ -131,7 +133,8 @@ impl State {
         while let Some(at) = next.pop() {
             let of_rows = rows.get(&at).into_iter().flatten().copied();
             let elsewhere = self.elsewhere.get(&at).copied();
-            for blocker in self.blockers(at).chain(of_rows).chain(elsewhere) {
+            let drained = self.drained.get(&at).into_iter().flatten().copied();
+            for blocker in self.blockers(at).chain(of_rows).chain(elsewhere).chain(drained) {
                 if blocker == owner {
                     return true;
                 }
@@ -180,13 +183,14 @@ impl State {
         self.entries.entry(key).or_default().grant(owner, mode, since);
     }
 
-    /// Whether another owner than `owner` has changed rows of a table and has used it without a
-    /// break since before `time`.
-    pub(super) fn is_written_since_before(&self, time: u64, key: Key, owner: u64) -> bool {
-        let is_writer = |(by, grants): (&u64, &Grants)| {
-            *by != owner && grants.counts[LockMode::Write as usize] > 0 && grants.since < time
+    /// Other owners than `owner` that have changed rows of a table and have used it without a break
+    /// since before `time`.
+    pub(super) fn writers_since_before(&self, time: u64, key: Key, owner: u64) -> Vec<u64> {
+        let is_writer = |(by, grants): &(&u64, &Grants)| {
+            **by != owner && grants.counts[LockMode::Write as usize] > 0 && grants.since < time
         };
-        self.entries.get(&key).is_some_and(|entry| entry.granted.iter().any(is_writer))
+        let granted = self.entries.get(&key).into_iter().flat_map(|entry| &entry.granted);
+        granted.filter(is_writer).map(|(by, _)| *by).collect()
     }
 
     /// Takes over an owner's uses that were recorded in a part.

@@ -125,12 +125,20 @@ impl Part {
         true
     }
 
-    /// Whether another owner than `owner` has changed rows of a table and has used it without a
-    /// break since before `time`.
-    pub(super) fn is_written_since_before(&self, time: u64, key: Key, owner: u64) -> bool {
-        self.uses.lock().iter().any(|((name, by), counts)| {
+    /// Adds the owners, other than `owner`, that have changed rows of a table and have used it
+    /// without a break since before `time`.
+    pub(super) fn add_writers_since_before(
+        &self,
+        time: u64,
+        key: Key,
+        owner: u64,
+        out: &mut Vec<u64>,
+    ) {
+        let uses = self.uses.lock();
+        let is_writer = |((name, by), counts): &(&(Key, u64), &Counts)| {
             *name == key && *by != owner && counts.write > 0 && counts.since < time
-        })
+        };
+        out.extend(uses.iter().filter(is_writer).map(|((_, by), _)| *by));
     }
 
     /// Removes all uses of a name and passes them to `give`.
