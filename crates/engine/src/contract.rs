@@ -393,6 +393,11 @@ pub trait EngineTrx: Send + Sync {
     /// Whether the transaction has changes that are not undone.
     fn has_changes(&self) -> bool;
 
+    /// Position of the transaction's snapshot if an index of any table is younger.
+    fn old_snapshot(&self) -> Option<u64> {
+        None
+    }
+
     /// Promises that [`EngineTrx::commit`] will succeed, also after a crash. Once the LSN is
     /// durable the transaction survives under the name `xid`, and dropping this object does not
     /// undo it. The transaction must not change anything any more. `None` if there is nothing to
@@ -654,6 +659,12 @@ pub trait Table: Send + Sync {
         lower: &Bound,
         upper: &Bound,
     ) -> EngineResult<RangeEstimate>;
+
+    /// Whether an index is younger than a transaction's snapshot, which then cannot be read through
+    /// it.
+    fn is_too_young(&self, _trx: &dyn EngineTrx, _index: usize) -> bool {
+        false
+    }
 
     /// Statistics that need no reading.
     fn statistics(&self) -> TableStatistics;

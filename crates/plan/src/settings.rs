@@ -224,6 +224,11 @@ pub trait StatisticsSource {
         None
     }
 
+    /// Whether an index is younger than the snapshot that the statement reads.
+    fn is_too_young(&self, _table: &TableInfo, _index: usize) -> bool {
+        false
+    }
+
     /// Number of rows in a range of an index with known bounds.
     fn range_rows(
         &self,

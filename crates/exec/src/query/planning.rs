@@ -19,6 +19,7 @@ use selkie_types::{Condition, SqlResult, SqlType};
 
 use crate::query::execution::{Execution, Scope};
 use crate::query::running::Running;
+use crate::state::transaction::Transaction;
 use crate::{Instance, Session, query};
 
 /// Parses one statement in the session's SQL mode; `origin` is the text as the client sent it.
@@ -38,6 +39,8 @@ pub(crate) fn parse(
 /// Row counts and estimates from the engines.
 struct EngineStatistics<'a> {
     instance: &'a Instance,
+    /// The transaction, if its snapshot is older than an index.
+    old: Option<&'a Transaction>,
     uses_stat_tables: bool,
     shown_level: Option<u8>,
 }
@@ -57,6 +60,12 @@ impl StatisticsSource for EngineStatistics<'_> {
 
     fn shown_level(&self) -> Option<u8> {
         self.shown_level
+    }
+
+    fn is_too_young(&self, table: &TableInfo, index: usize) -> bool {
+        let Some(old) = self.old.filter(|_| table.has_storage()) else { return false };
+        let Some(handle) = self.instance.look_into(table) else { return false };
+        old.part(&handle.engine).is_some_and(|trx| handle.table.is_too_young(trx, index))
     }
 
     fn range_rows(
@@ -196,6 +205,7 @@ impl Scope<'_> {
             environment: &PlanEnvironment { session, snapshot },
             statistics: &EngineStatistics {
                 instance,
+                old: session.transaction.old_snapshot().map(|_| &session.transaction),
                 uses_stat_tables: planning.use_stat_tables,
                 shown_level: planning.explains.then_some(planning.condition_selectivity),
             },

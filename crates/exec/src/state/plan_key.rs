@@ -18,6 +18,8 @@ pub(crate) struct PlanKey {
     acting_as: Option<Arc<str>>,
     /// Number of the LOCK TABLES that was active, if any.
     listed: Option<u64>,
+    /// Position of the transaction's snapshot, if an index is younger.
+    snapshot: Option<u64>,
 }
 
 impl PlanKey {
@@ -31,6 +33,7 @@ impl PlanKey {
             privileges: session.frame.hooks.privileges_version(),
             acting_as: session.frame.acting_as.clone(),
             listed: session.lock_list_number(),
+            snapshot: session.transaction.old_snapshot(),
         }
     }
 
@@ -38,7 +41,7 @@ impl PlanKey {
     pub(crate) fn holds(&self, instance: &Instance, session: &Session) -> bool {
         // Fields are listed by name, so that each is compared.
         let Self { catalog, temporary: of, space, schema, locks, privileges, .. } = self;
-        let Self { acting_as, listed, .. } = self;
+        let Self { acting_as, listed, snapshot, .. } = self;
         *catalog == instance.catalog.version()
             && *of == temporary(session)
             && *space == session.plan_space()
@@ -47,6 +50,7 @@ impl PlanKey {
             && *privileges == session.frame.hooks.privileges_version()
             && *acting_as == session.frame.acting_as
             && *listed == session.lock_list_number()
+            && *snapshot == session.transaction.old_snapshot()
     }
 }
 

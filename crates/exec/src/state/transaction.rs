@@ -8,6 +8,7 @@
 //! - TRX-3 Metadata locks are held until the transaction ends.
 
 mod replica;
+mod snapshots;
 
 use std::sync::Arc;
 
@@ -306,19 +307,6 @@ impl Transaction {
     /// The part in an engine.
     pub fn part(&self, engine: &Arc<dyn Engine>) -> Option<&dyn EngineTrx> {
         self.parts.iter().find(|part| part.is_of(engine)).map(Part::trx)
-    }
-
-    /// Takes the engines' snapshots now, and notes the place in the binary log that they belong to.
-    pub fn take_snapshots(&self) -> SqlResult<()> {
-        for part in &self.parts {
-            let lsn = part.trx().take_snapshot().map_err(from_engine_commit)?;
-            if let (Some(lsn), Some(log)) = (lsn, &self.logged.log)
-                && part.engine.carries_riders()
-            {
-                log.note_snapshot(lsn);
-            }
-        }
-        Ok(())
     }
 
     /// Marks the start of a statement that changes rows.

@@ -7,6 +7,7 @@ use super::shared::Shared;
 use super::sort::Sorter;
 use crate::btree::Hint;
 use crate::page::get_u64;
+use crate::sync::atomic::Ordering;
 use crate::sync::sleep;
 use crate::table::{Growing, NativeTable, TableFiles, sweep_marks};
 use crate::trx::NativeTrx;
@@ -89,7 +90,9 @@ impl Shared {
         let Ok(files) = self.table_files(table) else { return };
         let Some(tree) = files.indexes.read().get(&id).cloned() else { return };
         crate::failpoint::reached("index published");
-        tree.gate.publish(self.snapshots.now(self.storage.log()));
+        let position = self.snapshots.now(self.storage.log());
+        self.snapshots.last_index.fetch_max(position, Ordering::AcqRel);
+        tree.gate.publish(position);
         if !tree.gate.is_growing() {
             return;
         }

@@ -211,6 +211,12 @@ impl Table for NativeTable {
         self.estimate_range(index, lower, upper)
     }
 
+    fn is_too_young(&self, trx: &dyn EngineTrx, index: usize) -> bool {
+        let Ok(Some(snapshot)) = own_trx(trx).map(NativeTrx::old_snapshot) else { return false };
+        let since = |at: &usize| self.trees[*at].gate.since();
+        self.secondary().contains(&index) && since(&index) > snapshot
+    }
+
     fn statistics(&self) -> TableStatistics {
         let indexes = self.files.indexes.read();
         TableStatistics {

@@ -78,6 +78,8 @@ pub(crate) struct Snapshots {
     young: AtomicU64,
     /// The highest commit published.
     last_commit: AtomicU64,
+    /// Position of the youngest index that was built beside changes.
+    pub(crate) last_index: AtomicU64,
 }
 
 impl Snapshots {

@@ -411,6 +411,15 @@ impl EngineTrx for NativeTrx {
         self.prepare_as(xid, rider)
     }
 
+    fn old_snapshot(&self) -> Option<u64> {
+        let youngest = self.shared.snapshots.last_index.load(Ordering::Acquire);
+        if youngest == 0 {
+            return None;
+        }
+        let body = self.body.lock();
+        body.snapshot.as_ref().map(|snapshot| snapshot.lsn).filter(|lsn| *lsn < youngest)
+    }
+
     fn end_reading(&self) -> bool {
         let mut body = self.body.lock();
         if !body.is_untouched() || self.state.lock().weight.total() > 0 {

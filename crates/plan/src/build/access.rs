@@ -161,6 +161,7 @@ impl Builder<'_> {
     pub(super) fn is_allowed(&self, info: &RelationInfo, index: usize) -> bool {
         info.table.is_searchable(index)
             && info.allowed.as_ref().is_none_or(|allowed| allowed.contains(&index))
+            && !self.source.is_too_young(&info.table, index)
     }
 
     fn full_path(

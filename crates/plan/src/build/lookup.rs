@@ -117,8 +117,7 @@ impl Builder<'_> {
         leaf: &Leaf,
     ) -> Option<Lookup> {
         let index = &info.table.def.indexes[at];
-        if !info.table.is_searchable(at) || info.allowed.as_ref().is_some_and(|a| !a.contains(&at))
-        {
+        if !self.is_allowed(info, at) {
             return None;
         }
         let mut lookup = Lookup {
