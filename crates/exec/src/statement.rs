@@ -17,7 +17,7 @@ mod xa;
 use std::sync::Arc;
 
 use selkie_catalog::Namespace;
-use selkie_sql::ast::{self, Statement};
+use selkie_sql::ast::{self, ShowWhat, Statement};
 use selkie_types::error::catalogue::ER_UNKNOWN_STMT_HANDLER;
 use selkie_types::{SqlError, SqlResult, SqlType, Value, stack};
 
@@ -89,9 +89,13 @@ pub(crate) fn execute(
     }
     let begun = session.diagnostics.mark();
     let control = &Control::new(session);
+    let counters = is_show_status(statement).then(|| session.core.counters.values());
     let result = guard::whole(session, |session| {
         Execution { instance, session, control, running, sink }.dispatch(statement)
     });
+    if let Some(counters) = counters {
+        session.core.counters.put_back(&counters);
+    }
     if matches!(statement, Statement::Query(_)) && session.frame.settings.queries.buffer_result {
         // Compat: rows are sent as they come, but the temporary table that MariaDB would use is
         // counted.
@@ -249,4 +253,10 @@ fn deallocate(session: &mut Session, name: &ast::Ident) -> SqlResult<Outcome> {
         Some(_) => Ok(Outcome::ok()),
         None => Err(SqlError::new(&ER_UNKNOWN_STMT_HANDLER, &[&name.value, &"DEALLOCATE PREPARE"])),
     }
+}
+
+/// Whether a statement shows the counters, which must not change by it.
+fn is_show_status(statement: &Statement) -> bool {
+    let Statement::Show(show) = statement else { return false };
+    matches!(show.what, ShowWhat::Status(_))
 }

@@ -19,8 +19,14 @@ macro_rules! counters {
             /// Names in order.
             pub const NAMES: &'static [&'static str] = &[$($name,)*];
 
-            fn values(&self) -> Reported {
+            pub(crate) fn values(&self) -> Reported {
                 [$(self.$field.get(),)*]
+            }
+
+            /// Sets all counters to earlier values.
+            pub(crate) fn put_back(&self, values: &Reported) {
+                let mut values = values.iter();
+                $(self.$field.set(values.next().copied().unwrap_or(0));)*
             }
 
             /// Sets all counters to zero (`FLUSH STATUS`).
