@@ -55,7 +55,7 @@ pub(crate) fn run(execution: &mut Execution<'_>, load: &ast::LoadData) -> SqlRes
     if format.is_fixed_width() {
         return Err(SqlError::not_supported("LOAD DATA of fields of fixed width"));
     }
-    let fields = fields_of(load, &table);
+    let fields = fields_of(session, load, &table);
     let statement = as_insert(load, &fields);
     let ty = SqlType::varchar(u32::from(u16::MAX), charset.default_collation());
     let types = vec![ty; fields.len()];
@@ -121,11 +121,13 @@ fn check_begin(session: &Session, load: &ast::LoadData) -> SqlResult<()> {
     permissions.check_table(None, schema, table, Privileges::INSERT)
 }
 
-fn fields_of(load: &ast::LoadData, table: &TableInfo) -> Vec<Target> {
+fn fields_of(session: &Session, load: &ast::LoadData, table: &TableInfo) -> Vec<Target> {
     if load.columns.is_empty() {
+        let is_replaced = load.duplicates == ast::OnDuplicate::Replace;
+        let history = session.frame.settings.planning.insert_history && !is_replaced;
         let target = |column: &ColumnInfo| match column.generated {
-            Some(_) => Target::Generated,
-            None => Target::Column(ast::ColumnRef::bare(ast::Ident::new(&*column.name))),
+            Some(_) if !(history && column.system.is_bound()) => Target::Generated,
+            _ => Target::Column(ast::ColumnRef::bare(ast::Ident::new(&*column.name))),
         };
         return table.columns.iter().filter(|c| !c.invisible).map(target).collect();
     }

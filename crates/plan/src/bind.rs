@@ -137,6 +137,8 @@ pub(crate) struct Binder<'a> {
     pub(crate) reading: Reading,
     /// Whether the statement has IGNORE.
     ignore: bool,
+    /// Whether the statement may give the bounds of a row's system time.
+    gives_bounds: bool,
     /// For `DEFAULT(column)` in a definition: the table being defined and the number of its first
     /// column.
     row_table: Option<(Arc<TableInfo>, ColumnId)>,
@@ -217,6 +219,7 @@ impl<'a> Binder<'a> {
             user_variables: Vec::new(),
             reading: Reading { locks_all: settings.lock_reads, ..Reading::default() },
             ignore: false,
+            gives_bounds: settings.variables.insert_history,
             row_table: None,
             in_kept_text: false,
             derived_in_update: None,

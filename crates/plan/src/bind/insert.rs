@@ -52,6 +52,8 @@ struct Rows {
 impl Binder<'_> {
     pub(crate) fn insert(&mut self, insert: &ast::Insert) -> SqlResult<BoundInsert> {
         self.ignore = insert.ignore;
+        // A row that is there may be one of history, which nothing changes.
+        self.gives_bounds &= !insert.replace && insert.on_duplicate.is_empty();
         let target = self.insert_target(insert)?;
         let table = target.table.clone();
         if (insert.replace || !insert.on_duplicate.is_empty()) && table.refuses_overlaps() {
@@ -63,7 +65,14 @@ impl Binder<'_> {
         let targets = self.insert_columns(&target, insert)?;
         self.push_scope();
         let mut source = self.insert_source(&target, &targets, &insert.source)?;
-        let values = self.insert_values(&table, &targets, &source)?;
+        let mut values = self.insert_values(&table, &targets, &source)?;
+        if matches!(insert.source, ast::InsertSource::Query(_)) && !is_listed(insert) {
+            // Compat: copied rows may have values for the bounds, which are set anew.
+            let bounds =
+                |at: &usize| table.columns[*at].system.is_bound() && !self.gives_bound(&table, *at);
+            let bounds = (0..table.columns.len()).filter(bounds);
+            bounds.for_each(|at| values[at] = InsertValue::Generated(None));
+        }
         let mut default_flags = vec![None; table.columns.len()];
         for (position, flag) in targets.iter().zip(&source.flags) {
             default_flags[*position] = *flag;
@@ -82,8 +91,7 @@ impl Binder<'_> {
             self.row_rules(&table, &|at| all || targets.contains(&at) || returned(at))?;
         rules.is_given_period = targets.iter().any(|at| self.gives_bound(&table, *at));
         rules.bounds.retain(|at| !targets.contains(at) || !self.gives_bound(&table, *at));
-        rules.lenient = insert.columns.as_ref().is_none_or(Vec::is_empty)
-            && !matches!(insert.source, ast::InsertSource::Set(_));
+        rules.lenient = !is_listed(insert) && !matches!(insert.source, ast::InsertSource::Set(_));
         let mode = match (insert.replace, insert.ignore) {
             (true, _) => InsertMode::Replace,
             (false, true) => InsertMode::Ignore,
@@ -348,7 +356,7 @@ impl Binder<'_> {
 
     /// Whether a value given for the column at a position is the bound of a row's period.
     fn gives_bound(&self, table: &TableInfo, at: usize) -> bool {
-        self.settings.variables.insert_history && table.columns[at].system.is_bound()
+        self.gives_bounds && table.columns[at].system.is_bound()
     }
 
     /// Compat: `DEFAULT(column)` counts as a value for the generated column `at`, whatever it is.
@@ -625,6 +633,11 @@ fn refuse_assignment(from: &SqlType, table: &TableInfo, column: usize) -> SqlRes
         copied: false,
     };
     selkie_expr::store::refuse_assignment(from, &target)
+}
+
+/// Whether an INSERT lists columns.
+fn is_listed(insert: &ast::Insert) -> bool {
+    insert.columns.as_ref().is_some_and(|columns| !columns.is_empty())
 }
 
 fn is_default(value: &ast::Expr) -> bool {

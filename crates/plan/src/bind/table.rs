@@ -216,7 +216,7 @@ impl Binder<'_> {
         let other_table = name.table.as_ref().is_some_and(|t| {
             !names.is_same(&t.value, alias) && !names.is_same(&t.value, table.name())
         });
-        let history = self.settings.variables.insert_history && clause == Clause::Into;
+        let history = self.gives_bounds && clause == Clause::Into;
         let listed = |at: &usize| history || !table.columns[*at].is_hidden();
         let position = table.column_position(&name.name.value).filter(listed);
         let position = position.filter(|_| !other_table);

@@ -313,7 +313,7 @@ fn refuse_no_default(table: &TableInfo, at: usize, value: &ast::Expr) -> SqlResu
     let column = &table.columns[at];
     let none = matches!(column.default, DefaultValue::Implicit) && !column.nullable;
     let needed = none && column.generated.is_none() && !column.auto_increment;
-    if needed && matches!(value.kind, ast::ExprKind::Default(None)) {
+    if (needed || column.system.is_bound()) && matches!(value.kind, ast::ExprKind::Default(None)) {
         return Err(SqlError::new(&ER_NO_DEFAULT_FOR_FIELD, &[&column.name]));
     }
     Ok(())
