@@ -16,7 +16,7 @@ from .chain import ALL, LEDGER, Writers, branch, lost, only  # noqa: E402
 from .nodes import MODE, gtids  # noqa: E402
 
 CHECKS = ["load_by_gtid", "load_by_position", "types_by_gtid", "old_temporal_types", "images_minimal", "images_noblob", "metadata_full", "compressed_log", "no_checksums",
-          "random_sessions", "big_rows", "many_statements", "several_domains", "differs_in_columns", "triggers_do_not_run_twice"]
+          "random_sessions", "big_rows", "many_statements", "several_domains", "differs_in_columns", "triggers_do_not_run_twice", "versioned_tables"]
 # Existing scripts, some of whose statements fail on purpose, and those of this directory, where the first line has the errors.
 SCRIPTS = [*sorted((HERE.parent / "binlog").glob("*.sql")), *sorted((HERE / "sql").glob("row_*.sql"))]
 
@@ -311,3 +311,23 @@ def triggers_do_not_run_twice(chain):
                        "DELETE FROM d.p WHERE a = 3", "UPDATE d.p SET a = 20 WHERE a = 2")
     chain.catch_up()
     compare.same_rows_of_all(chain)
+
+
+def versioned_tables(chain):
+    """Versions of rows: images without some columns, deletions that foreign keys follow, ALTER TABLE that keeps history."""
+    chain.follow()
+    chain.primary.rows(
+        "CREATE DATABASE d", "CREATE TABLE d.p (id INT PRIMARY KEY) WITH SYSTEM VERSIONING",
+        "CREATE TABLE d.c (id INT PRIMARY KEY, pid INT, FOREIGN KEY (pid) REFERENCES d.p (id) ON DELETE CASCADE ON UPDATE CASCADE)",
+        "CREATE TABLE d.n (id INT PRIMARY KEY, pid INT, FOREIGN KEY (pid) REFERENCES d.p (id) ON DELETE SET NULL)",
+        "INSERT INTO d.p VALUES (1), (2), (3)", "INSERT INTO d.c VALUES (1, 1), (2, 2), (3, 3)", "INSERT INTO d.n VALUES (1, 1), (2, 2)",
+        "DELETE FROM d.p WHERE id = 1", "UPDATE d.p SET id = 20 WHERE id = 3",
+        "CREATE TABLE d.t (id INT PRIMARY KEY, a INT, b VARCHAR(20), KEY (a)) WITH SYSTEM VERSIONING", "SET binlog_row_image = MINIMAL",
+        "INSERT INTO d.t VALUES (1, 10, 'x'), (2, 20, 'y'), (3, 30, 'z')", "UPDATE d.t SET a = a + 1",
+        "INSERT INTO d.t (id, a) VALUES (1, 5), (4, 6) ON DUPLICATE KEY UPDATE a = a * 2", "REPLACE INTO d.t (id) VALUES (2)", "DELETE FROM d.t WHERE id = 3",
+        "SET system_versioning_alter_history = KEEP", "ALTER TABLE d.t ADD COLUMN c INT DEFAULT 7", "UPDATE d.t SET c = 8 WHERE id = 1",
+        "DELETE HISTORY FROM d.p")
+    finish(chain, "versions of rows")
+    history = "SELECT id, a, b, c, row_start, row_end FROM d.t FOR SYSTEM_TIME ALL ORDER BY id, row_end"
+    for node in chain.nodes[1:]:
+        report.same(f"rows of history on {node}", node.rows(history), chain.primary.rows(history))

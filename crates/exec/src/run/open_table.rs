@@ -152,7 +152,9 @@ fn is_target(plan: &Plan, info: &TableInfo) -> bool {
 fn is_assigned(plan: &Plan, info: &TableInfo, at: usize) -> bool {
     let is_in = |list: &[Assignment]| list.iter().any(|assigned| assigned.column == at);
     match &plan.root.operator {
-        _ if !plan.changes.triggers.is_empty() || info.columns[at].system.is_bound() => true,
+        _ if !plan.changes.triggers.is_empty() => true,
+        // A row of history has all its values from the row that it was.
+        _ if info.system_time().is_some() => true,
         Operator::Insert(insert) => {
             let column = &info.columns[at];
             let is_left_out = matches!(insert.values.get(at), Some(InsertValue::Default))

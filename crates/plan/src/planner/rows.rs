@@ -57,7 +57,10 @@ pub fn rows_plan(
     let changes = match change {
         RowsChange::Insert => Changes { inserted: true, ..Changes::default() },
         RowsChange::Replace => Changes { inserted: true, deleted: true, updated: all() },
-        RowsChange::Update => Changes { updated: all(), ..Changes::default() },
+        // A row of a versioned table that is deleted gets an end.
+        RowsChange::Update => {
+            Changes { deleted: table.system_time().is_some(), updated: all(), ..Changes::default() }
+        }
         RowsChange::Delete => Changes { deleted: true, ..Changes::default() },
     };
     let mut plan = Plan {

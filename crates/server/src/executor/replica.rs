@@ -392,6 +392,8 @@ fn own_values(shared: &Shared, options: &Options) {
     vars.set(ids.max_allowed_packet, VarValue::Uint(options.longest as u64));
     vars.set(ids.sql_log_bin, VarValue::Bool(options.is_logged));
     vars.set(ids.binlog_annotate_row_events, VarValue::Bool(options.annotates));
+    // The change is one that the primary has made already, whatever it was asked for.
+    vars.set(ids.system_versioning_alter_history, VarValue::Enum(1));
     drop(vars);
     shared.settings_changed();
 }

@@ -58,7 +58,7 @@ ids! {
     slave_transaction_retry_interval slow_query_log slow_query_log_file socket sql_big_selects
     sql_buffer_result sql_log_bin sql_log_off sql_mode sql_notes sql_quote_show_create
     sql_safe_updates sql_select_limit sql_warnings standard_compliant_cte storage_engine
-    system_time_zone system_versioning_asof system_versioning_insert_history thread_handling thread_pool_idle_timeout thread_pool_max_threads
+    system_time_zone system_versioning_alter_history system_versioning_asof system_versioning_insert_history thread_handling thread_pool_idle_timeout thread_pool_max_threads
     thread_pool_oversubscribe thread_pool_prio_kickup_timer thread_pool_priority thread_pool_size
     thread_pool_stall_limit time_zone timestamp tmpdir tx_isolation tx_read_only unique_checks
     updatable_views_with_limit use_stat_tables version version_comment version_compile_machine version_compile_os

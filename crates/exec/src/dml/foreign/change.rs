@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use selkie_catalog::SystemTime;
 use selkie_engine::EngineError;
 use selkie_plan::physical::ForeignLink;
 use selkie_types::error::catalogue::ER_ROW_IS_REFERENCED_2;
@@ -72,12 +73,23 @@ impl ForeignKeys<'_> {
     }
 
     fn delete_row(&self, rows: &Rows<'_>, row: usize, chain: &Chain) -> SqlResult<u64> {
+        self.take_out(rows, row, chain, || self.remove(&one(rows.keys, row), chain))
+    }
+
+    /// Takes a row from its children; `remove` takes it away, or makes it one of history.
+    fn take_out(
+        &self,
+        rows: &Rows<'_>,
+        row: usize,
+        chain: &Chain,
+        remove: impl FnOnce() -> SqlResult<u64>,
+    ) -> SqlResult<u64> {
         let refuses = |link: &&ForeignLink| link.key().on_delete.refuses();
         let (own, others): (Vec<_>, Vec<_>) =
             self.keys.children.iter().partition(|link| link.is_own() && refuses(link));
         // Compat: a row that refers to itself is in its own way.
         own.into_iter().try_for_each(|link| self.refuse_child(link, rows.columns, row))?;
-        if self.remove(&one(rows.keys, row), chain)? == 0 {
+        if remove()? == 0 {
             return Ok(0);
         }
         for link in others {
@@ -113,6 +125,15 @@ impl ForeignKeys<'_> {
         }
     }
 
+    /// Whether a replicated change makes a current row one of history, which is how a primary logs
+    /// that it was deleted.
+    fn is_ended(&self, old: &[Arc<Column>], new: &[Arc<Column>], row: usize) -> bool {
+        let end = SystemTime::end_value();
+        self.keys.table.system_time().is_some_and(|period| {
+            old[period.end].value(row) == end && new[period.end].value(row) != end
+        })
+    }
+
     /// Updates rows of which `via` is the key that is kept by the update, if it is a cascade.
     pub(super) fn update_rows(
         &self,
@@ -126,8 +147,9 @@ impl ForeignKeys<'_> {
             let columns = link.parent.iter().flat_map(|p| &p.columns);
             columns.into_iter().any(|at| differs(old.columns, new.columns, *at, row))
         };
+        let ends = |row: usize| self.is_ended(old.columns, new.columns, row);
         let any = self.keys.children.iter().any(|link| (0..count).any(|row| moves(link, row)));
-        if !any {
+        if !any && !(0..count).any(ends) {
             let changed = self.store(old.keys, &new.rows, via)?;
             self.check_new_parents(old, new.columns, 0..count, via)?;
             return Ok(changed);
@@ -135,6 +157,11 @@ impl ForeignKeys<'_> {
         let mut changed = 0;
         for row in 0..count {
             self.env.check()?;
+            if ends(row) {
+                let store = || self.store(&one(old.keys, row), &one(&new.rows, row), via);
+                changed += self.take_out(old, row, chain, store)?;
+                continue;
+            }
             let moved: Vec<&ForeignLink> =
                 self.keys.children.iter().filter(|link| moves(link, row)).collect();
             // Compat: a row that refers to itself is in its own way, and no cascade updates the
