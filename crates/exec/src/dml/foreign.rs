@@ -17,6 +17,7 @@ mod link;
 
 use std::sync::Arc;
 
+use selkie_catalog::SystemTime;
 use selkie_engine::TableId;
 use selkie_plan::physical::{ForeignLink, ForeignTable};
 use selkie_types::error::catalogue::{ER_NO_REFERENCED_ROW_2, ER_ROW_IS_REFERENCED_2};
@@ -78,6 +79,7 @@ impl<'r> ForeignKeys<'r> {
         let mut out: Vec<(usize, &ForeignLink)> = Vec::new();
         for link in &self.keys.parents {
             let mut missing = self.without_parent(link, columns, rows.clone())?;
+            missing.retain(|row| !self.is_history(columns, *row));
             if link.is_own() && !missing.is_empty() {
                 self.drop_own_parents(link, columns, &rows, &mut missing);
             }
@@ -86,6 +88,12 @@ impl<'r> ForeignKeys<'r> {
         out.sort_by_key(|(row, _)| *row);
         out.dedup_by_key(|(row, _)| *row);
         Ok(out)
+    }
+
+    /// Whether a row is one of history: it refers to nothing, and nothing refers to it.
+    fn is_history(&self, columns: &[Arc<Column>], row: usize) -> bool {
+        let period = self.keys.table.system_time();
+        period.is_some_and(|period| columns[period.end].value(row) != SystemTime::end_value())
     }
 
     /// 1452 for a row without parent.

@@ -19,6 +19,8 @@ pub(crate) struct BoundDelete {
     pub targets: Vec<(RelationId, ColumnId)>,
     /// The portion of the only target.
     pub portion: Option<BoundPortion>,
+    /// Whether rows of history are deleted: no key refers to them, and no trigger learns of them.
+    pub history: bool,
     pub ignore: bool,
     /// Whether the statement names its targets separately from the tables it reads.
     pub multiple: bool,
@@ -26,6 +28,12 @@ pub(crate) struct BoundDelete {
     pub returning_first: ColumnId,
     /// Whether no condition or limit restricts it.
     pub all_rows: bool,
+}
+
+/// Whether a statement is DELETE HISTORY.
+fn is_of_history(delete: &ast::Delete) -> bool {
+    let ast::DeleteTarget::Single(factor) = &delete.target else { return false };
+    matches!(factor.system_time, Some(ast::SystemTime::Ended(_)))
 }
 
 impl Binder<'_> {
@@ -41,8 +49,7 @@ impl Binder<'_> {
         let (source, relations) = match &delete.target {
             ast::DeleteTarget::Single(factor) => {
                 let reference = ast::TableRef::Table(factor.clone());
-                let is_history = matches!(factor.system_time, Some(ast::SystemTime::Ended(_)));
-                let wanted = match is_history {
+                let wanted = match is_of_history(delete) {
                     true => Wanted::all(Privileges::DELETE_HISTORY),
                     false => Wanted::all(Privileges::DELETE),
                 };
@@ -97,6 +104,7 @@ impl Binder<'_> {
             source,
             targets,
             portion,
+            history: is_of_history(delete),
             ignore: delete.ignore,
             multiple: matches!(delete.target, ast::DeleteTarget::Multi { .. }),
             returning,

@@ -489,11 +489,10 @@ pub(super) fn delete(
     mut draft: Draft,
     context: &PlanContext<'_>,
 ) -> SqlResult<Plan> {
-    let BoundDelete {
-        source, targets, ignore, multiple, returning, returning_first, all_rows, ..
-    } = bound;
-    let mut portion = bound.portion;
-    let foreign = foreign_of_deleted(&targets, portion.as_ref(), &draft, context)?;
+    let BoundDelete { source, targets, mut portion, ignore, multiple, .. } = bound;
+    let BoundDelete { history, returning, returning_first, all_rows, .. } = bound;
+    let deleted = if history { &[][..] } else { &targets[..] };
+    let foreign = foreign_of_deleted(deleted, portion.as_ref(), &draft, context)?;
     let related =
         |(at, _): &(RelationId, _)| foreign.of(draft.columns.relations[*at].table.def.id).is_some();
     // Rows that cannot be deleted do not count towards LIMIT.
@@ -546,7 +545,8 @@ pub(super) fn delete(
         None => Default::default(),
     };
     let events = portion::events("DELETE", portion.as_ref());
-    let set_off = made.iter().flat_map(|t| triggers(&t.table, &events, context));
+    let events = if history { &[][..] } else { &events[..] };
+    let set_off = made.iter().flat_map(|t| triggers(&t.table, events, context));
     let changes = with_triggers(set_off.collect());
     let (rows, cost) = (node.rows, node.cost);
     let (source, returning, targets) = (node, exprs, made);

@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use selkie_catalog::SystemTime;
 use selkie_engine::EngineError;
 use selkie_plan::physical::ForeignLink;
 use selkie_types::error::catalogue::ER_ROW_IS_REFERENCED_2;
@@ -55,11 +54,14 @@ impl ForeignKeys<'_> {
 
     pub(super) fn delete_rows(&self, rows: &Rows<'_>, chain: &Chain) -> SqlResult<u64> {
         let children = &self.keys.children;
+        if (0..rows.keys.len()).all(|row| self.is_history(rows.columns, row)) {
+            return self.remove(rows.keys, chain);
+        }
         // Without cascades rows that go cannot change what the check of another finds, unless they
         // are of one table.
         let apart = |link: &ForeignLink| link.key().on_delete.refuses() && !link.is_own();
         if children.iter().all(apart) {
-            for row in 0..rows.keys.len() {
+            for row in (0..rows.keys.len()).filter(|row| !self.is_history(rows.columns, *row)) {
                 children.iter().try_for_each(|link| self.refuse_child(link, rows.columns, row))?;
             }
             return self.remove(rows.keys, chain);
@@ -73,6 +75,9 @@ impl ForeignKeys<'_> {
     }
 
     fn delete_row(&self, rows: &Rows<'_>, row: usize, chain: &Chain) -> SqlResult<u64> {
+        if self.is_history(rows.columns, row) {
+            return self.remove(&one(rows.keys, row), chain);
+        }
         self.take_out(rows, row, chain, || self.remove(&one(rows.keys, row), chain))
     }
 
@@ -128,10 +133,7 @@ impl ForeignKeys<'_> {
     /// Whether a replicated change makes a current row one of history, which is how a primary logs
     /// that it was deleted.
     fn is_ended(&self, old: &[Arc<Column>], new: &[Arc<Column>], row: usize) -> bool {
-        let end = SystemTime::end_value();
-        self.keys.table.system_time().is_some_and(|period| {
-            old[period.end].value(row) == end && new[period.end].value(row) != end
-        })
+        !self.is_history(old, row) && self.is_history(new, row)
     }
 
     /// Updates rows of which `via` is the key that is kept by the update, if it is a cascade.
