@@ -165,10 +165,13 @@ impl<'r> Portion<'r> {
 
     /// Whether a row of which a part stays is changed to that part.
     ///
-    /// Compat: engines that roll back do so, unless there are BEFORE INSERT triggers.
+    /// Compat: engines that roll back do so, unless there are BEFORE INSERT triggers or the row
+    /// becomes one of history.
     pub(super) fn keeps_row(&self, cut: &Cut) -> bool {
+        let table = &self.plan.insert.table;
         let has_before = self.triggers.as_ref().is_some_and(|triggers| triggers.has_before());
-        !cut.is_nothing() && !has_before && !keeps_changes(&self.plan.insert.table)
+        let is_changed = !has_before && !keeps_changes(table) && table.system_time().is_none();
+        !cut.is_nothing() && is_changed
     }
 
     /// Changes the row with a clustered key, `old`, to one part of what is cut off it, and inserts
