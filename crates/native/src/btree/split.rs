@@ -92,9 +92,8 @@ impl Tree {
         Ok(0)
     }
 
-    /// Merges the leaf of `key` with a neighbour below the same node, if it is almost empty and the
-    /// neighbour leaves room. Entries go from both ends: a purge removes the lowest first, a
-    /// rollback the highest, so either neighbour may be the one with room.
+    /// Merges the leaf of `key` with a neighbour below the same node, if it is almost empty and one
+    /// of them leaves room.
     pub(crate) fn merge_if_sparse(&self, key: &[u8]) -> Result<()> {
         let sparse = self.read(super::Seek::At(key), |node| node.used() < SPARSE)?;
         if !sparse {

@@ -224,25 +224,3 @@ fn a_large_transaction_leaves_memory_and_comes_back() {
     world.reader();
     world.check();
 }
-
-#[test]
-fn a_rollback_of_a_large_insert_leaves_no_empty_leaves() {
-    let disk = SimDisk::new(5);
-    let engine = open(&disk, 64 << 10);
-    let world = World::new(&engine, 5);
-    for order in [true, false] {
-        let trx = engine.begin(Isolation::RepeatableRead, false).unwrap();
-        let context = NoContext::default();
-        for at in 0..3000 {
-            let id = if order { at } else { 3000 - at };
-            let row = item_row(&world.def, id, Some(id), id, &"x".repeat(500));
-            world.table.insert(&*trx, &context, &rows_of([&row])).unwrap();
-        }
-        let filled = world.table.statistics().data_bytes;
-        trx.rollback().unwrap();
-        let left = world.table.statistics().data_bytes;
-        assert!(left * 10 < filled, "{left} of {filled} bytes are left");
-        let trx = engine.begin(Isolation::RepeatableRead, false).unwrap();
-        assert_eq!(world.table.check(&*trx, &context).unwrap(), Vec::<String>::new());
-    }
-}

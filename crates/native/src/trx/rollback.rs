@@ -189,7 +189,7 @@ fn undo_change(
         trx.keep_lock(record.file, record.key);
     }
     let mut long = None;
-    let (mut undone, mut removed) = (0, false);
+    let mut undone = 0;
     let len = record.before.len();
     let dead = |value: &[u8]| shared.is_dead(value);
     tree.write(record.key, len, true, &mut Hint::default(), &dead, |found, change| {
@@ -200,7 +200,6 @@ fn undo_change(
         if record.kind != Kind::Delete {
             long = value::chain_of(found);
         }
-        removed = inserted;
         if inserted {
             return Decision::Remove;
         }
@@ -215,10 +214,6 @@ fn undo_change(
     }
     if let Some((page, len)) = long {
         free_chain(&shared.storage, record.file, page, len)?;
-    }
-    if removed {
-        // Else the leaves of a large insert stay, empty, and every scan reads them.
-        tree.merge_if_sparse(record.key)?;
     }
     Ok(is_row)
 }
