@@ -387,15 +387,21 @@ impl Draft {
         context: &PlanContext<'_>,
         kept: u32,
     ) -> (Done, u32) {
-        let (plan, choices) = self.rewrite(plan, kept);
+        let (plan, choices) = self.rewrite(plan, context.statistics, kept);
         (self.build(plan, ids, context), choices)
     }
 
-    fn rewrite(&mut self, plan: Logical, kept: u32) -> (Logical, u32) {
+    fn rewrite(
+        &mut self,
+        plan: Logical,
+        source: &dyn StatisticsSource,
+        kept: u32,
+    ) -> (Logical, u32) {
         let mut commons: Vec<Logical> = self.common.iter().map(|c| c.plan.clone()).collect();
         let mut searches = std::mem::take(&mut self.columns.searches);
         let mut state = Unnest {
             columns: &mut self.columns,
+            source,
             subqueries: &mut self.subqueries,
             slots: &mut self.slots,
             kept,

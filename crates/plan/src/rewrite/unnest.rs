@@ -15,11 +15,14 @@ use crate::logical::{
     AggregateNode, ColumnId, ColumnSet, Columns, Cut, Join, Logical, SubqueryState,
 };
 use crate::physical::JoinKind;
+use crate::settings::StatisticsSource;
 
 /// Unnests the subqueries of a plan.
 pub(crate) struct Unnest<'a> {
     /// Columns of the statement.
     pub columns: &'a mut Columns,
+    /// Knows which indexes the statement's snapshot has.
+    pub source: &'a dyn StatisticsSource,
     /// Subqueries of the statement.
     pub subqueries: &'a mut Vec<SubqueryState>,
     /// Number of parameter slots used so far.
@@ -95,7 +98,7 @@ impl Unnest<'_> {
     fn existence(&mut self, input: &Logical, subquery: &Subquery, negated: bool) -> Option<Join> {
         let (right, on, nullable) = self.membership(input, subquery, negated)?;
         let kind = match (negated, nullable) {
-            (false, _) if matches_once(&right, &on, self.columns) => JoinKind::Inner,
+            (false, _) if self.matches_once(&right, &on) => JoinKind::Inner,
             (false, _) => JoinKind::Semi,
             (true, false) => JoinKind::Anti,
             (true, true) if is_in_comparison(&on[0]) => JoinKind::NullAwareAnti,
@@ -441,45 +444,50 @@ fn pull_rows(
     if drops_rows(&plan) { None } else { pull(plan, outer, columns, pulled) }
 }
 
-/// Whether at most one row of `right` satisfies `on`, because equalities fix a unique key. Then a
-/// semi join is an inner join, and joins around it may be reordered.
-fn matches_once(right: &Logical, on: &[Expr], columns: &Columns) -> bool {
-    let mine = right.columns(columns);
-    let mut fixed = ColumnSet::default();
-    for condition in on {
-        let ExprKind::Compare(compare) = &condition.kind else { continue };
-        if compare.op != CompareOp::Eq {
-            continue;
-        }
-        for (a, b) in [(&compare.left, &compare.right), (&compare.right, &compare.left)] {
-            if let Some(id) = a.as_column().filter(|id| mine.contains(*id))
-                && ColumnSet::of(b).is_disjoint(&mine)
-            {
-                fixed.insert(id);
+impl Unnest<'_> {
+    /// Whether at most one row of `right` satisfies `on`, because equalities fix a unique key. Then
+    /// a semi join is an inner join, and joins around it may be reordered.
+    fn matches_once(&self, right: &Logical, on: &[Expr]) -> bool {
+        let mine = right.columns(self.columns);
+        let mut fixed = ColumnSet::default();
+        for condition in on {
+            let ExprKind::Compare(compare) = &condition.kind else { continue };
+            if compare.op != CompareOp::Eq {
+                continue;
+            }
+            for (a, b) in [(&compare.left, &compare.right), (&compare.right, &compare.left)] {
+                if let Some(id) = a.as_column().filter(|id| mine.contains(*id))
+                    && ColumnSet::of(b).is_disjoint(&mine)
+                {
+                    fixed.insert(id);
+                }
             }
         }
+        self.is_unique(right, &fixed)
     }
-    is_unique(right, &fixed, columns)
-}
 
-fn is_unique(plan: &Logical, fixed: &ColumnSet, columns: &Columns) -> bool {
-    stack::ensure();
-    match plan {
-        Logical::Filter { input, .. } => is_unique(input, fixed, columns),
-        Logical::Scan(relation) => {
-            let info = &columns.relations[*relation];
-            info.table.def.indexes.iter().any(|index| {
-                let fixes = |p: &selkie_engine::IndexPart| {
-                    p.prefix.is_none() && fixed.contains(info.first + p.column)
-                };
-                index.is_unique() && index.parts.iter().all(fixes)
-            })
+    fn is_unique(&self, plan: &Logical, fixed: &ColumnSet) -> bool {
+        stack::ensure();
+        match plan {
+            Logical::Filter { input, .. } => self.is_unique(input, fixed),
+            Logical::Scan(relation) => {
+                let info = &self.columns.relations[*relation];
+                info.table.def.indexes.iter().enumerate().any(|(at, index)| {
+                    let fixes = |p: &selkie_engine::IndexPart| {
+                        p.prefix.is_none() && fixed.contains(info.first + p.column)
+                    };
+                    index.is_unique()
+                        && index.parts.iter().all(fixes)
+                        // Rows that are gone by now may have had equal keys.
+                        && !self.source.is_too_young(&info.table, at)
+                })
+            }
+            Logical::Aggregate(node) => {
+                !node.rollup && node.groups.iter().all(|(id, _)| fixed.contains(*id))
+            }
+            Logical::Distinct { columns: ids, .. } => ids.iter().all(|id| fixed.contains(*id)),
+            _ => false,
         }
-        Logical::Aggregate(node) => {
-            !node.rollup && node.groups.iter().all(|(id, _)| fixed.contains(*id))
-        }
-        Logical::Distinct { columns: ids, .. } => ids.iter().all(|id| fixed.contains(*id)),
-        _ => false,
     }
 }
 
