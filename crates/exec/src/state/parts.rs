@@ -261,6 +261,11 @@ impl Table for PartSet {
         Ok(sum)
     }
 
+    fn is_too_young(&self, trx: &dyn EngineTrx, index: usize) -> bool {
+        // Leaves are published one after the other.
+        self.all().any(|leaf| leaf.is_ok_and(|leaf| leaf.is_too_young(trx, index)))
+    }
+
     fn statistics(&self) -> TableStatistics {
         let mut sum = TableStatistics::default();
         for leaf in self.all().flatten() {
