@@ -14,16 +14,13 @@ use selkie_expr::EvalContext;
 use selkie_types::{ByteRows, Column, RowDraft, RowLayout, SqlError, SqlResult, Value};
 
 use crate::Session;
-use crate::run::defaults::now;
+use crate::run::defaults::{default_of_column, now};
 use crate::state::columns::scale_of;
 use crate::state::error::corrupt;
 
 /// The start or the end of a row that is current from now on, `rows` times.
 pub(crate) fn bound(eval: &EvalContext<'_>, column: &ColumnInfo, rows: usize) -> Arc<Column> {
-    let value = match column.system.is_start() {
-        true => now(eval, &column.ty),
-        false => SystemTime::end_value(),
-    };
+    let value = default_of_column(eval, column).unwrap_or_default();
     Arc::new(Column::constant(&value, column.ty.physical(), scale_of(&column.ty), rows))
 }
 
