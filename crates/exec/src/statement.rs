@@ -17,7 +17,7 @@ mod xa;
 use std::sync::Arc;
 
 use selkie_catalog::Namespace;
-use selkie_sql::ast::{self, KillTarget, ShowWhat, Statement};
+use selkie_sql::ast::{self, ShowWhat, Statement};
 use selkie_types::error::catalogue::ER_UNKNOWN_STMT_HANDLER;
 use selkie_types::{SqlError, SqlResult, SqlType, Value, stack};
 
@@ -193,9 +193,8 @@ impl Execution<'_> {
             return Ok(outcome);
         }
         let hooks = self.session.frame.hooks.clone();
-        let numbered = kill_with_number(statement, self.running.values);
-        let statement = numbered.as_ref().unwrap_or(statement);
-        if let Some(outcome) = hooks.statement(self.instance, self.session, statement, self.sink)? {
+        let given = (statement, self.running.values);
+        if let Some(outcome) = hooks.statement(self.instance, self.session, given, self.sink)? {
             return Ok(outcome);
         }
         if let Some(outcome) = crate::stored::run(self.session, statement)? {
@@ -261,22 +260,4 @@ fn deallocate(session: &mut Session, name: &ast::Ident) -> SqlResult<Outcome> {
 fn is_show_status(statement: &Statement) -> bool {
     let Statement::Show(show) = statement else { return false };
     matches!(show.what, ShowWhat::Status(_))
-}
-
-/// KILL with the value of its placeholder, which the server does not know; `None` if it has none.
-fn kill_with_number(statement: &Statement, values: &[(Value, SqlType)]) -> Option<Statement> {
-    let Statement::Kill(kill) = statement else { return None };
-    let mut kill = kill.clone();
-    let (KillTarget::Connection(id) | KillTarget::QueryId(id)) = &mut kill.target else {
-        return None;
-    };
-    let ast::ExprKind::Param(at) = id.kind else { return None };
-    let number = match &values.get(at as usize)?.0 {
-        Value::UInt(number) => *number,
-        Value::Int(number) => u64::try_from(*number).unwrap_or(0),
-        Value::Bytes(text) => str::from_utf8(text).ok()?.trim().parse().unwrap_or(0),
-        _ => return None,
-    };
-    id.kind = ast::ExprKind::Literal(ast::Literal::Int(number));
-    Some(Statement::Kill(kill))
 }

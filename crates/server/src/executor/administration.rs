@@ -237,7 +237,7 @@ pub(super) fn statement(
     shared: &Shared,
     instance: &Instance,
     session: &mut Session,
-    statement: &Statement,
+    (statement, values): (&Statement, &[(Value, SqlType)]),
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Option<Outcome>> {
     if let Statement::Grant(grant) = statement {
@@ -259,7 +259,7 @@ pub(super) fn statement(
         return Err(SqlError::new(&ER_LOCK_OR_ACTIVE_TRANSACTION, &[]));
     }
     let mut notes = Notes::new();
-    let mut number = |expr: &Expr| evaluate(instance, session, expr);
+    let mut number = |expr: &Expr| evaluate(instance, session, (expr, values));
     if let Statement::Show(show) = statement
         && let ShowWhat::Engine { engine, what } = &show.what
     {
@@ -377,8 +377,12 @@ fn changes_accounts(statement: &Statement) -> bool {
     )
 }
 
-/// The value of an expression as a number.
-fn evaluate(instance: &Instance, session: &mut Session, expr: &Expr) -> SqlResult<u64> {
+/// The value of an expression, whose placeholders have these values, as a number.
+fn evaluate(
+    instance: &Instance,
+    session: &mut Session,
+    (expr, values): (&Expr, &[(Value, SqlType)]),
+) -> SqlResult<u64> {
     let item = SelectItem::Expr { expr: expr.clone(), alias: None, span: Span::default() };
     let select = Select {
         options: SelectOptions::default(),
@@ -403,7 +407,7 @@ fn evaluate(instance: &Instance, session: &mut Session, expr: &Expr) -> SqlResul
     };
     let statement = Statement::Query(Box::new(query));
     let mut sink = OneNumber(0);
-    execute_statement(instance, session, &statement, b"", &[], &mut sink)?;
+    execute_statement(instance, session, &statement, b"", values, &mut sink)?;
     Ok(sink.0)
 }
 

@@ -273,7 +273,7 @@ impl SessionHooks for Shared {
         &self,
         instance: &Instance,
         session: &mut Session,
-        statement: &ast::Statement,
+        statement: (&ast::Statement, &[(Value, SqlType)]),
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Option<Outcome>> {
         let _acting = self.acting(session)?;

@@ -297,12 +297,12 @@ pub trait SessionHooks: Send + Sync {
     }
 
     /// Runs a statement of the server (accounts, privileges, KILL, FLUSH, SHOW of its own state,
-    /// plugins, replication). `None` if it is not one.
+    /// plugins, replication), with the values of its placeholders. `None` if it is not one.
     fn statement(
         &self,
         _instance: &Instance,
         _session: &mut Session,
-        _statement: &ast::Statement,
+        _statement: (&ast::Statement, &[(Value, SqlType)]),
         _sink: &mut dyn ResultSink,
     ) -> SqlResult<Option<Outcome>> {
         Ok(None)
