@@ -5,7 +5,7 @@
 use selkie_types::{RowLayout, Value, key};
 use sha2::{Digest, Sha256};
 
-use crate::{EngineResult, IndexDef, IndexKind, KeyRange, TableDef};
+use crate::{EngineResult, IndexDef, IndexKind, IndexPart, KeyRange, TableDef};
 
 /// Encodes the keys and covering entries of one index.
 #[derive(Clone, Debug)]
@@ -73,16 +73,7 @@ struct Part {
 impl IndexCodec {
     /// The codec of `index`.
     pub fn new(table: &TableDef, index: &IndexDef) -> Self {
-        let part = |p: &crate::IndexPart| {
-            let column = &table.columns[p.column];
-            let encoding = key::KeyPart {
-                ty: column.ty.clone(),
-                nullable: column.nullable,
-                prefix: p.prefix,
-                descending: p.descending,
-            };
-            Part { column: p.column, encoding }
-        };
+        let part = |p: &IndexPart| Part { column: p.column, encoding: encoding(table, p) };
         // The covering entry of a hashed index is never read, so it has no columns.
         let covered = if index.hashed { &[][..] } else { &index.parts };
         let types = covered.iter().map(|p| &table.columns[p.column]);
@@ -208,16 +199,20 @@ impl IndexCodec {
 fn current_part(table: &TableDef, index: &IndexDef) -> Option<Vec<u8>> {
     let (column, value) = table.current.as_ref().filter(|_| index.without_overlaps)?;
     let part = index.own_parts().last().filter(|part| part.column == *column)?;
+    let mut out = Vec::new();
+    encoding(table, part).encode(value, &mut out);
+    Some(out)
+}
+
+/// The encoding of a part of an index.
+fn encoding(table: &TableDef, part: &IndexPart) -> key::KeyPart {
     let column = &table.columns[part.column];
-    let encoding = key::KeyPart {
+    key::KeyPart {
         ty: column.ty.clone(),
         nullable: column.nullable,
         prefix: part.prefix,
         descending: part.descending,
-    };
-    let mut out = Vec::new();
-    encoding.encode(value, &mut out);
-    Some(out)
+    }
 }
 
 /// The smallest byte string greater than all strings with this prefix; `None` if there is none.

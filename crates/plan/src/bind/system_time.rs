@@ -96,21 +96,16 @@ impl Binder<'_> {
                 let at = self.history_point(&table, at)?;
                 self.overlapping((start, end), at.clone(), (CompareOp::Le, at))
             }
-            ast::SystemTime::Between(from, to) => {
-                let (from, to) =
-                    (self.history_point(&table, from)?, self.history_point(&table, to)?);
+            ast::SystemTime::Between(from, to) | ast::SystemTime::FromTo(from, to) => {
+                let op = match &time {
+                    ast::SystemTime::Between(..) => CompareOp::Le,
+                    _ => CompareOp::Lt,
+                };
+                let from = self.history_point(&table, from)?;
+                let to = self.history_point(&table, to)?;
                 // Bounds in the wrong order have nothing between them.
-                let ordered = self.compared(CompareOp::Le, from.clone(), to.clone())?;
-                let mut out = self.overlapping((start, end), from, (CompareOp::Le, to))?;
-                out.push(ordered);
-                Ok(out)
-            }
-            ast::SystemTime::FromTo(from, to) => {
-                let (from, to) =
-                    (self.history_point(&table, from)?, self.history_point(&table, to)?);
-                // Bounds in the wrong order have nothing between them.
-                let ordered = self.compared(CompareOp::Lt, from.clone(), to.clone())?;
-                let mut out = self.overlapping((start, end), from, (CompareOp::Lt, to))?;
+                let ordered = self.compared(op, from.clone(), to.clone())?;
+                let mut out = self.overlapping((start, end), from, (op, to))?;
                 out.push(ordered);
                 Ok(out)
             }
