@@ -5,10 +5,17 @@ use super::contract::NativeEngine;
 use super::options::NativeOptions;
 use crate::disk::sim::{Rng, SimDisk};
 use crate::ids::PAGE_SIZE;
+use crate::sync::atomic::{AtomicU32, Ordering};
+use crate::trx::purge_step;
 use selkie_engine::testing::{NoContext, item_row, items, rows_of};
-use selkie_engine::{Engine, EngineTrx, IndexCodec, Isolation, RowSet, Scan, Table, TableDef};
+use selkie_engine::{
+    Engine, EngineError, EngineResult, EngineTrx, IndexCodec, Isolation, RowSet, Scan,
+    StatementContext, Table, TableDef, WaitKind,
+};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::task::Waker;
+use std::time::Duration;
 
 type Rows = BTreeMap<i64, Vec<u8>>;
 
@@ -223,4 +230,73 @@ fn a_large_transaction_leaves_memory_and_comes_back() {
     world.rows = rows;
     world.reader();
     world.check();
+}
+
+/// Inserts `count` rows of half a kilobyte in a transaction.
+fn insert_many(world: &World<'_>, count: i64) -> Box<dyn EngineTrx> {
+    let trx = world.engine.begin(Isolation::RepeatableRead, false).unwrap();
+    let row = |id| item_row(&world.def, id, Some(id), id, &"x".repeat(500));
+    let rows = rows_of((0..count).map(row));
+    world.table.insert(&*trx, &NoContext::default(), &rows).unwrap();
+    trx
+}
+
+#[test]
+fn a_purge_leaves_few_leaves_in_whatever_order_rows_go() {
+    for descending in [false, true] {
+        let disk = SimDisk::new(5);
+        let engine = open(&disk, 64 << 10);
+        let world = World::new(&engine, 5);
+        insert_many(&world, 3000).commit(None).unwrap();
+        let filled = world.table.statistics().data_bytes;
+        let trx = engine.begin(Isolation::RepeatableRead, false).unwrap();
+        for at in 0..3000 {
+            let id = if descending { 2999 - at } else { at };
+            let at = rows_of([key(&world.def, id)]);
+            world.table.delete(&*trx, &NoContext::default(), &at, None).unwrap();
+        }
+        trx.commit(None).unwrap();
+        while purge_step(engine.shared()).unwrap() {}
+        let left = world.table.statistics().data_bytes;
+        assert!(left * 10 < filled, "{left} of {filled} bytes are left, descending: {descending}");
+    }
+}
+
+/// A context whose statement is killed after some looks.
+struct Killed(AtomicU32);
+
+impl StatementContext for Killed {
+    fn check_killed(&self) -> EngineResult<()> {
+        match self.0.fetch_sub(1, Ordering::Relaxed) {
+            0 => Err(EngineError::Killed),
+            _ => Ok(()),
+        }
+    }
+
+    fn wait(
+        &self,
+        _: WaitKind,
+        _: Option<Duration>,
+        _: Waker,
+        _: &mut dyn FnMut(Duration) -> bool,
+    ) -> EngineResult<()> {
+        Err(EngineError::LockWaitTimeout)
+    }
+
+    fn lock_wait_timeout(&self) -> Duration {
+        Duration::ZERO
+    }
+}
+
+#[test]
+fn a_scan_of_leaves_without_a_row_to_see_can_be_killed() {
+    let disk = SimDisk::new(6);
+    let engine = open(&disk, 64 << 10);
+    let world = World::new(&engine, 6);
+    let _open = insert_many(&world, 1000);
+    let reader = engine.begin(Isolation::RepeatableRead, false).unwrap();
+    let context = Killed(AtomicU32::new(5));
+    let mut cursor = world.table.scan(&*reader, &context, &Scan::default()).unwrap();
+    let ended = cursor.next_batch(&mut RowSet::default(), 1000);
+    assert!(matches!(ended, Err(EngineError::Killed)), "{ended:?}");
 }
