@@ -19,9 +19,10 @@
 use super::entry::{Action, Outcome, Queue, Writer};
 use super::handle::NativeTable;
 use super::insert::Rival;
+use super::leaf_scan;
 use super::rows::IndexEntry;
 use super::value;
-use crate::btree::{Decision, Hint, MAX_KEY, Seek, Tree};
+use crate::btree::{Decision, Hint, MAX_KEY, Tree};
 use crate::engine::Shared;
 use crate::page::get_u64;
 use crate::sync::Mutex;
@@ -139,34 +140,22 @@ impl Growing {
 
     /// The rows that have the unique key `unique`, other than the one with the entry `except`.
     fn holders(&self, shared: &Shared, unique: &[u8], except: &[u8]) -> EngineResult<Holders> {
-        let mut range = KeyRange::prefix(unique);
         let mut found = Holders::default();
-        loop {
-            let next = self.tree.read(Seek::At(&range.start), |node| {
-                for slot in node.lower_bound(&range.start)..node.count() {
-                    let key = node.key(slot);
-                    if !range.ends_after(&key) {
-                        return None;
-                    }
-                    let value = node.value(slot);
-                    if key == except {
-                        continue;
-                    }
-                    if shared.undo.active_owner(get_u64(value, 0)).is_some() {
-                        found.doubtful += 1;
-                    } else if !value::is_deleted(value) {
-                        found.settled += 1;
-                        found.one.clear();
-                        found.one.extend_from_slice(key.get(unique.len()..).unwrap_or(&[]));
-                    }
-                }
-                node.upper().map(<[u8]>::to_vec)
-            })?;
-            match next.filter(|next| range.ends_after(next)) {
-                Some(next) => range.start = next,
-                None => return Ok(found),
+        leaf_scan::find(&self.tree, KeyRange::prefix(unique), |node, slot| {
+            let (key, value) = (node.key(slot), node.value(slot));
+            if key == except {
+                return None;
             }
-        }
+            if shared.undo.active_owner(get_u64(value, 0)).is_some() {
+                found.doubtful += 1;
+            } else if !value::is_deleted(value) {
+                found.settled += 1;
+                found.one.clear();
+                found.one.extend_from_slice(key.get(unique.len()..).unwrap_or(&[]));
+            }
+            None::<()>
+        })?;
+        Ok(found)
     }
 
     /// The part of an entry's key that no other row may have.

@@ -7,6 +7,7 @@ use super::TableFiles;
 use super::entry::{Action, Outcome, Queue, Writer};
 use super::growing::GrowingTools;
 use super::handle::NativeTable;
+use super::leaf_scan;
 use super::next_key::behind;
 use super::rows::IndexEntry;
 use super::text::{TextIndex, TextTools};
@@ -248,37 +249,23 @@ impl NativeTable {
         tree: &Tree,
         entry: &IndexEntry,
     ) -> EngineResult<Rival> {
-        let mut range = KeyRange::prefix(&entry.key[..entry.split]);
-        let me = writer.trx.state().id;
-        let file = tree.file;
-        loop {
-            let (rival, next) = tree.read(Seek::At(&range.start), |node| {
-                for slot in node.lower_bound(&range.start)..node.count() {
-                    let key = node.key(slot);
-                    if !range.ends_after(&key) {
-                        return (Rival::Nobody, None);
-                    }
-                    let value = node.value(slot);
-                    let owner = self.shared.undo.active_owner(get_u64(value, 0));
-                    match owner.filter(|owner| owner.id != me) {
-                        Some(owner) => return (Rival::Locked(vec![owner], key), None),
-                        None if value::is_deleted(value) => {}
-                        None => {
-                            if let Err(holders) = lock_gap_before(writer.trx, node, slot, file) {
-                                return (Rival::Locked(holders, key), None);
-                            }
-                            let existing = key.get(value::split(value)..).unwrap_or(&[]);
-                            return (Rival::Row(existing.into()), None);
-                        }
-                    }
-                }
-                (Rival::Nobody, node.upper().map(<[u8]>::to_vec))
-            })?;
-            match next.filter(|next| matches!(rival, Rival::Nobody) && range.ends_after(next)) {
-                Some(next) => range.start = next,
-                None => return Ok(rival),
+        let (me, file) = (writer.trx.state().id, tree.file);
+        let range = KeyRange::prefix(&entry.key[..entry.split]);
+        let found = leaf_scan::find(tree, range, |node, slot| {
+            let (key, value) = (node.key(slot), node.value(slot));
+            let owner = self.shared.undo.active_owner(get_u64(value, 0));
+            if let Some(owner) = owner.filter(|owner| owner.id != me) {
+                return Some(Rival::Locked(vec![owner], key));
             }
-        }
+            if value::is_deleted(value) {
+                return None;
+            }
+            if let Err(holders) = lock_gap_before(writer.trx, node, slot, file) {
+                return Some(Rival::Locked(holders, key));
+            }
+            Some(Rival::Row(key.get(value::split(value)..).unwrap_or(&[]).into()))
+        })?;
+        Ok(found.unwrap_or(Rival::Nobody))
     }
 }
 

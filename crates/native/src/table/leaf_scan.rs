@@ -110,6 +110,23 @@ impl Walk {
     }
 }
 
+/// Calls `visit` with the entries of a range of a tree, in order and under the latch of their leaf,
+/// until it returns something, which is the result.
+pub(super) fn find<R>(
+    tree: &Tree,
+    range: KeyRange,
+    mut visit: impl FnMut(Node<'_>, usize) -> Option<R>,
+) -> Result<Option<R>> {
+    let (mut walk, mut found) = (Walk::new(range, false), None);
+    while !walk.done && found.is_none() {
+        walk.leaf(tree, |node, at| {
+            found = visit(node, at);
+            if found.is_some() { Step::Stop } else { Step::Next }
+        })?;
+    }
+    Ok(found)
+}
+
 /// The entries of the node from `low` up to, not including, `high` are in the range.
 fn limits(node: Node<'_>, range: &KeyRange) -> (usize, usize) {
     let low = if range.start[..] <= *node.lower() { 0 } else { node.lower_bound(&range.start) };

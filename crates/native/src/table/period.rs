@@ -7,8 +7,9 @@
 use super::entry::{Action, Outcome, Queue, Writer};
 use super::handle::NativeTable;
 use super::insert::{Rival, Tools};
+use super::leaf_scan;
 use super::value;
-use crate::btree::{Hint, Seek};
+use crate::btree::Hint;
 use crate::page::get_u64;
 use selkie_engine::{EngineResult, LockMode, PeriodKey};
 
@@ -98,46 +99,31 @@ impl NativeTable {
         at: usize,
         own: &PeriodKey<'_>,
     ) -> EngineResult<Rival> {
-        let mut range = own.rivals();
         let (me, tree) = (writer.trx.state().id, &self.trees[at]);
         let is_clustered = !self.secondary().contains(&at);
         let locks = &self.shared.locks;
-        loop {
-            let (rival, next) = tree.read(Seek::At(&range.start), |node| {
-                for slot in node.lower_bound(&range.start)..node.count() {
-                    let key = node.key(slot);
-                    if !range.ends_after(&key) {
-                        return (Rival::Nobody, None);
-                    }
-                    let value = node.value(slot);
-                    let Some(other) = own.sibling(&key) else { continue };
-                    let owner = self.shared.undo.active_owner(get_u64(value, 0));
-                    let owner = owner.filter(|owner| owner.id != me);
-                    if owner.is_none() && value::is_deleted(value) {
-                        continue;
-                    }
-                    if !other.excludes(own) {
-                        match owner.is_none() && other.ends_search(own.end) {
-                            true => return (Rival::Nobody, None),
-                            false => continue,
-                        }
-                    }
-                    let holders = match owner {
-                        Some(owner) => vec![owner],
-                        None => locks.blocking(me, tree.file, &key, LockMode::Shared).into_vec(),
-                    };
-                    if !holders.is_empty() {
-                        return (Rival::Locked(holders, key), None);
-                    }
-                    let row = if is_clustered { 0 } else { value::split(value) };
-                    return (Rival::Row(key.get(row..).unwrap_or(&[]).into()), None);
-                }
-                (Rival::Nobody, node.upper().map(<[u8]>::to_vec))
-            })?;
-            match next.filter(|next| matches!(rival, Rival::Nobody) && range.ends_after(next)) {
-                Some(next) => range.start = next,
-                None => return Ok(rival),
+        let found = leaf_scan::find(tree, own.rivals(), |node, slot| {
+            let (key, value) = (node.key(slot), node.value(slot));
+            let other = own.sibling(&key)?;
+            let owner = self.shared.undo.active_owner(get_u64(value, 0));
+            let owner = owner.filter(|owner| owner.id != me);
+            if owner.is_none() && value::is_deleted(value) {
+                return None;
             }
-        }
+            if !other.excludes(own) {
+                let ends = owner.is_none() && other.ends_search(own.end);
+                return ends.then_some(Rival::Nobody);
+            }
+            let holders = match owner {
+                Some(owner) => vec![owner],
+                None => locks.blocking(me, tree.file, &key, LockMode::Shared).into_vec(),
+            };
+            if !holders.is_empty() {
+                return Some(Rival::Locked(holders, key));
+            }
+            let row = if is_clustered { 0 } else { value::split(value) };
+            Some(Rival::Row(key.get(row..).unwrap_or(&[]).into()))
+        })?;
+        Ok(found.unwrap_or(Rival::Nobody))
     }
 }
