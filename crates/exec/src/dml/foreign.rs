@@ -17,7 +17,6 @@ mod link;
 
 use std::sync::Arc;
 
-use selkie_catalog::SystemTime;
 use selkie_engine::TableId;
 use selkie_plan::physical::{ForeignLink, ForeignTable};
 use selkie_types::error::catalogue::{ER_NO_REFERENCED_ROW_2, ER_ROW_IS_REFERENCED_2};
@@ -92,8 +91,8 @@ impl<'r> ForeignKeys<'r> {
 
     /// Whether a row is one of history: it refers to nothing, and nothing refers to it.
     fn is_history(&self, columns: &[Arc<Column>], row: usize) -> bool {
-        let period = self.keys.table.system_time();
-        period.is_some_and(|period| columns[period.end].value(row) != SystemTime::end_value())
+        let current = self.keys.table.def.current.as_ref();
+        current.is_some_and(|(column, end)| columns[*column].value(row) != *end)
     }
 
     /// 1452 for a row without parent.

@@ -291,9 +291,10 @@ impl<'r> RowMaker<'r> {
         columns: &[Arc<Column>],
         rows: usize,
     ) -> SqlResult<()> {
-        let Some(period) = self.table.system_time().filter(|_| rules.is_given_period) else {
+        if !rules.is_given_period {
             return Ok(());
-        };
+        }
+        let Some(period) = self.table.system_time() else { return Ok(()) };
         let (starts, ends) = (&columns[period.start], &columns[period.end]);
         for row in 0..rows {
             match (starts.value(row), ends.value(row)) {

@@ -42,9 +42,8 @@ pub(crate) fn current_rows(table: &TableInfo, rows: &ByteRows) -> SqlResult<Byte
 
 /// Whether a row is current; in a table that is not versioned every row is.
 pub(crate) fn is_current(table: &TableInfo, row: &[u8]) -> SqlResult<bool> {
-    let Some(period) = table.system_time() else { return Ok(true) };
-    let end = table.def.layout.value(row, period.end).map_err(corrupt)?;
-    Ok(end == SystemTime::end_value())
+    let Some((column, end)) = &table.def.current else { return Ok(true) };
+    Ok(table.def.layout.value(row, *column).map_err(corrupt)? == *end)
 }
 
 /// Ends versions of rows of one table in one statement.
@@ -61,6 +60,10 @@ pub(crate) struct History {
 impl History {
     /// For a table; none if it is not versioned.
     pub(crate) fn of(session: &Session, table: &TableInfo) -> SqlResult<Option<Self>> {
+        // Every statement that writes asks.
+        if table.def.current.is_none() {
+            return Ok(None);
+        }
         let Some(period) = table.system_time() else { return Ok(None) };
         let eval =
             EvalContext::new(session.type_context(), session, session.values.statement_start.get());

@@ -130,8 +130,8 @@ impl<'a> OpenTable<'a> {
         if !makes_history {
             return Ok(self);
         }
-        let history = History::of(session, info)?;
-        Ok(Self { history, info: Some((info.clone(), session)), ..self })
+        let Some(history) = History::of(session, info)? else { return Ok(self) };
+        Ok(Self { history: Some(history), info: Some((info.clone(), session)), ..self })
     }
 }
 
