@@ -250,7 +250,7 @@ impl Copy<'_> {
 
     /// Computes new columns whose default is an expression, then generated columns.
     fn compute(&self, columns: &mut [Arc<Column>], rows: usize) -> SqlResult<()> {
-        // The bounds of a period come as they are to be stored.
+        // Bounds of system time are not among these: they come as they are to be stored.
         for (at, e) in self.defaults.iter().chain(&self.rules.generated) {
             let values = e.eval(self.eval, &Batch::new(columns.to_vec(), rows))?;
             columns[*at] = self.stored(&self.new.columns[*at], &values, &e.ty, false)?;
