@@ -210,7 +210,7 @@ events() {
 # Partitioned tables: rows and pruning beside a MariaDB, kill -9 within changes of partitions. 50 s.
 partitions() {
   say partitions
-  timeout 60 "$python" tests/beside_mariadb.py "$binary" "$python" tests/partitions/route.py --seed 1 --rounds 60
+  timeout 300 "$python" tests/beside_mariadb.py "$binary" "$python" tests/partitions/route.py --seed 1 --rounds 60
   "$python" tests/partitions/crash.py "$binary" --seconds 12
 }
 
@@ -218,9 +218,9 @@ partitions() {
 # a model, keys without overlaps under many writers. 45 s.
 temporal() {
   say temporal
-  timeout 120 "$python" tests/temporal/asof.py "$binary" --seed 1 --seconds 20
-  timeout 60 "$python" tests/beside_mariadb.py "$binary" "$python" tests/temporal/portions.py --seed 1 --rounds 60 --seconds 5
-  fresh timeout 60 "$python" tests/beside_mariadb.py "$binary" "$python" tests/temporal/portions.py --seconds 4
+  timeout 300 "$python" tests/temporal/asof.py "$binary" --seed 1 --seconds 20
+  timeout 300 "$python" tests/beside_mariadb.py "$binary" "$python" tests/temporal/portions.py --seed 1 --rounds 60 --seconds 5
+  fresh timeout 300 "$python" tests/beside_mariadb.py "$binary" "$python" tests/temporal/portions.py --seconds 4
 }
 
 connections() {
