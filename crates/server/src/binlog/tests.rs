@@ -194,7 +194,9 @@ fn files_go_from_the_front() {
     life.group(0, 10);
     assert_eq!(life.groups(), [1]);
     life.end();
-    assert_eq!(Life::begin(&directory.0).names(), ["bl.000007", "bl.000008"]);
+    let life = Life::begin(&directory.0);
+    assert_eq!(life.names(), ["bl.000007", "bl.000008"]);
+    life.end();
 }
 
 #[test]
