@@ -218,7 +218,7 @@ partitions() {
 # a model, keys without overlaps under many writers. 45 s.
 temporal() {
   say temporal
-  timeout 300 "$python" tests/temporal/asof.py "$binary" --seed 1 --seconds 20
+  timeout 300 "$python" tests/temporal/asof.py "$binary" --seed 1 --rounds 100
   timeout 300 "$python" tests/beside_mariadb.py "$binary" "$python" tests/temporal/portions.py --seed 1 --rounds 60 --seconds 5
   fresh timeout 300 "$python" tests/beside_mariadb.py "$binary" "$python" tests/temporal/portions.py --seconds 4
 }
