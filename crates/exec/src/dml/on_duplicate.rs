@@ -11,8 +11,10 @@ use selkie_types::{Batch, ByteRows, Column, SqlResult};
 use super::foreign::{ForeignKeys, Rows};
 use super::row::RowMaker;
 use super::{CHANGE, duplicate_error};
+use crate::run::defaults::implicit_default;
 use crate::run::{Env, OpenTable};
 use crate::state::around::Triggers;
+use crate::state::columns::scale_of;
 use crate::state::error::{corrupt, from_engine};
 use crate::state::session::bump;
 
@@ -98,6 +100,7 @@ impl<'r> OnDuplicate<'r> {
                     maker.convert(at, &values, &e.ty, self.env.eval.row())?
                 }
             };
+            let values = zero_for_null(maker, at, values);
             input[at] = match self.triggers {
                 Some(_) => values,
                 None => maker.refuse_nulls(at, values)?,
@@ -189,6 +192,16 @@ impl<'r> OnDuplicate<'r> {
         bump(&self.env.counters().handler_update, 1);
         Ok(Written::Changed)
     }
+}
+
+/// Compat: the NULL that a column of generated values is set to becomes 0, with no value generated.
+fn zero_for_null(maker: &RowMaker<'_>, at: usize, values: Arc<Column>) -> Arc<Column> {
+    let column = &maker.table.columns[at];
+    if !column.auto_increment || !values.has_nulls() {
+        return values;
+    }
+    let zero = implicit_default(&column.ty);
+    Arc::new(Column::constant(&zero, column.ty.physical(), scale_of(&column.ty), values.len()))
 }
 
 /// The rules for a row that is updated, if they are not those for new rows: its period begins
