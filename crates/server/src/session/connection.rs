@@ -401,7 +401,11 @@ impl<S: BackendSession> Session<S> {
         let _charged = selkie_meter::attach(self.shared.handle.kill.account());
         self.out.set_sequence(self.wire.sequence());
         let next = self.on_command(packet);
-        self.ended = next == Next::Close || self.shared.handle.kill.get() == Killed::Connection;
+        let is_killed = self.is_killed();
+        if is_killed {
+            self.count_abort();
+        }
+        self.ended = next == Next::Close || is_killed;
     }
 
     /// Sends the answer; waits as long as the client needs to read it.
@@ -414,7 +418,9 @@ impl<S: BackendSession> Session<S> {
     pub(super) fn sent(&mut self, written: bool) {
         self.count_bytes();
         if !written {
-            self.abort("Got an error writing communication packets");
+            if !self.is_killed() {
+                self.abort("Got an error writing communication packets");
+            }
             self.ended = true;
         }
         self.shared.handle.kill.statement_is_over();
@@ -427,7 +433,8 @@ impl<S: BackendSession> Session<S> {
         if self.shared.server.is_stopping() {
             return;
         }
-        if self.shared.handle.kill.get() == Killed::Connection {
+        if self.is_killed() {
+            self.count_abort();
             return self.tell(&SqlError::new(&ER_CONNECTION_KILLED, &[]), 1);
         }
         match error {
@@ -465,9 +472,17 @@ impl<S: BackendSession> Session<S> {
         self.abort("This connection closed normally without QUIT");
     }
 
+    fn is_killed(&self) -> bool {
+        self.shared.handle.kill.get() == Killed::Connection
+    }
+
+    fn count_abort(&self) {
+        self.shared.server.sessions.ended.bump(counter().aborted_clients);
+    }
+
     /// Counts and logs a client that left without COM_QUIT.
     fn abort(&mut self, reason: &str) {
-        self.shared.server.sessions.ended.bump(counter().aborted_clients);
+        self.count_abort();
         if self.shared.server.globals.get(ids().log_warnings).as_u64() < 2 {
             return;
         }

@@ -1,0 +1,19 @@
+-- A connection that is killed counts as an aborted client.
+
+select variable_value into @before from information_schema.global_status where variable_name = 'ABORTED_CLIENTS';
+
+b: kill connection_id();
+
+select sleep(1);
+
+select variable_value - @before from information_schema.global_status where variable_name = 'ABORTED_CLIENTS';
+
+c: select 1;
+
+set @id = (select max(id) from information_schema.processlist where command = 'Sleep');
+
+execute immediate concat('kill ', @id);
+
+select sleep(1);
+
+select variable_value - @before from information_schema.global_status where variable_name = 'ABORTED_CLIENTS';
