@@ -304,7 +304,8 @@ impl<S: BackendSession> Session<S> {
                 });
                 if let Some(mut profile) = profile {
                     profile.mark("Executing");
-                    profile.keep(reply.shared, text);
+                    // Compat: it is shown with the statements behind it.
+                    profile.keep(reply.shared, one(rest, None));
                 }
                 result
             });
@@ -597,8 +598,15 @@ impl<S: BackendSession> Session<S> {
         }
         let mut rest = text.as_bytes();
         loop {
+            let mut profile = Recorder::start(&self.shared);
             let step = self.backend.parse(rest, true, None)?;
-            self.backend.query(step.statement, rest, &mut Nobody)?;
+            profile.iter_mut().for_each(|p| p.mark("Starting"));
+            let result = self.backend.query(step.statement, rest, &mut Nobody);
+            if let Some(mut profile) = profile {
+                profile.mark("Executing");
+                profile.keep(&self.shared, one(rest, None));
+            }
+            result?;
             match step.next.and_then(|at| rest.get(at..)) {
                 Some(next) => rest = next,
                 None => return Ok(()),
