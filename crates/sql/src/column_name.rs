@@ -9,7 +9,7 @@ impl SelectItem {
     pub fn column_name(&self, text: &[u8]) -> Option<String> {
         let SelectItem::Expr { expr, alias, span } = self else { return None };
         match alias {
-            Some(alias) => Some(alias.value.to_string()),
+            Some(alias) => Some(without_nul(alias.value.to_string())),
             None => Some(expr.column_name(*span, text)),
         }
     }
@@ -42,7 +42,16 @@ impl Expr {
             _ => source(span.text(text)),
         };
         // Compat: blanks and control characters at the start are dropped.
-        name.trim_start_matches(|c: char| c.is_ascii_control() || c == ' ').to_owned()
+        let name = name.trim_start_matches(|c: char| c.is_ascii_control() || c == ' ');
+        without_nul(name.to_owned())
+    }
+}
+
+/// Compat: no name has the character NUL, but how it is written.
+fn without_nul(name: String) -> String {
+    match name.contains('\0') {
+        true => name.replace('\0', "\\x00"),
+        false => name,
     }
 }
 
