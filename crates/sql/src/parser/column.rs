@@ -63,7 +63,7 @@ impl Parser<'_> {
             }
             Kw::COMMENT => {
                 self.next();
-                c.comment = Some(self.text()?);
+                c.comment = Some(self.comment()?);
             }
             Kw::COLLATE => {
                 self.next();

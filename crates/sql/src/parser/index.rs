@@ -168,7 +168,7 @@ impl Parser<'_> {
                 self.eat(T::Eq);
                 o.key_block_size = Some(self.u64()?);
             } else if self.eat(Kw::COMMENT) {
-                o.comment = Some(self.text()?);
+                o.comment = Some(self.comment()?);
             } else if self.eat2(Kw::WITH, Kw::PARSER) {
                 o.parser = Some(self.ident()?);
             } else if self.eat(Kw::IGNORED) {

@@ -1,7 +1,7 @@
 //! Literals: token bytes to values.
 //! Strings keep the client's bytes where they have no exact form in UTF-8 (see `client_text.rs`).
 
-use selkie_types::error::catalogue::ER_ILLEGAL_VALUE_FOR_TYPE;
+use selkie_types::error::catalogue::{ER_ILLEGAL_VALUE_FOR_TYPE, ER_INVALID_CHARACTER_STRING};
 use selkie_types::temporal::DateOptions;
 use selkie_types::{Charset, Date, DateTime, SqlMode, Time};
 
@@ -47,6 +47,23 @@ impl Parser<'_> {
         }
         let token = self.next();
         self.text_of(token)
+    }
+
+    /// The comment of a table, of a column, an index or a partition.
+    pub(super) fn comment(&mut self) -> PResult<Box<str>> {
+        if !self.at(T::Str) {
+            return Err(self.error());
+        }
+        let token = self.next();
+        let bytes = self.bytes_of(token);
+        match std::str::from_utf8(&bytes) {
+            Ok(text) => Ok(text.into()),
+            // Compat: the error shows what is before the wrong bytes.
+            Err(e) => {
+                let before = String::from_utf8_lossy(&bytes[..e.valid_up_to()]);
+                self.fail(&ER_INVALID_CHARACTER_STRING, &[&"utf8mb3", &before])
+            }
+        }
     }
 
     /// A plain string or a binary literal.

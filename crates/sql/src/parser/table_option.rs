@@ -128,7 +128,7 @@ impl Parser<'_> {
         let option = match kw {
             Kw::COMMENT => {
                 self.option_word();
-                TableOption::Comment(self.text()?)
+                TableOption::Comment(self.comment()?)
             }
             Kw::CONNECTION => {
                 self.option_word();
