@@ -5,6 +5,9 @@ use super::Charset;
 use super::eight_bit::EightBit;
 use super::multibyte::MultiByte;
 
+/// Halves of UTF-16's pairs.
+const SURROGATES: std::ops::Range<u32> = 0xD800..0xE000;
+
 impl Charset {
     /// The first character and its length in bytes; `None` if the bytes are not a character.
     ///
@@ -61,6 +64,8 @@ impl Charset {
 }
 
 /// The first character of UTF-8.
+///
+/// Compat: the halves of UTF-16's pairs are characters of their own.
 #[inline]
 pub(super) fn utf8(bytes: &[u8]) -> Option<(u32, usize)> {
     let tail = |i: usize| -> Option<u32> {
@@ -72,7 +77,7 @@ pub(super) fn utf8(bytes: &[u8]) -> Option<(u32, usize)> {
         0xC2..=0xDF => Some(((first & 0x1F) << 6 | tail(1)?, 2)),
         0xE0..=0xEF => {
             let code = (first & 0x0F) << 12 | tail(1)? << 6 | tail(2)?;
-            (code >= 0x800 && !(0xD800..0xE000).contains(&code)).then_some((code, 3))
+            (code >= 0x800).then_some((code, 3))
         }
         0xF0..=0xF4 => {
             let code = (first & 0x07) << 18 | tail(1)? << 12 | tail(2)? << 6 | tail(3)?;
@@ -99,6 +104,11 @@ fn put_utf8(code: u32, out: &mut Vec<u8>) -> bool {
     match char::from_u32(code) {
         Some(c) => {
             out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+            true
+        }
+        None if SURROGATES.contains(&code) => {
+            let tail = |shift: u32| 0x80 | (code >> shift & 0x3F) as u8;
+            out.extend_from_slice(&[0xED, tail(6), tail(0)]);
             true
         }
         None => false,

@@ -103,6 +103,9 @@ mod tests {
         assert_eq!(Utf8mb4.convert("a😀".as_bytes(), Utf16).0, &b"\0a\xD8\x3D\xDE\x00"[..]);
         assert_eq!(Binary.convert(b"a\xFFb", Utf8mb4), (b"a?b"[..].into(), 1));
         assert_eq!(Binary.convert(b"a", Ucs2).0, &b"\0a"[..]);
+        assert_eq!(Utf32.convert(b"\0\0\xD8\0", Utf8mb3), (b"\xED\xA0\x80"[..].into(), 0));
+        assert_eq!(Utf8mb4.convert(b"\xED\xBF\xBF", Ucs2), (b"\xDF\xFF"[..].into(), 0));
+        assert_eq!(Utf8mb4.convert(b"\xED\xBF\xBF", Utf16).1, 1);
         assert_eq!(Koi8r.convert(b"\xC1", Cp1251).0, &b"\xE0"[..]);
     }
 }

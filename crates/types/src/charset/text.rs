@@ -1,8 +1,8 @@
 //! Counting and cutting text by characters.
 //! Malformed bytes never fail: each counts as one character.
 
-use super::Charset;
 use super::multibyte::MultiByte;
+use super::{Charset, codec};
 
 impl Charset {
     /// Length of the longest well-formed prefix.
@@ -118,9 +118,20 @@ impl Charset {
 }
 
 fn utf8_valid_len(bytes: &[u8]) -> usize {
-    match std::str::from_utf8(bytes) {
-        Ok(_) => bytes.len(),
-        Err(e) => e.valid_up_to(),
+    let mut valid = 0;
+    loop {
+        let rest = &bytes[valid..];
+        match std::str::from_utf8(rest) {
+            Ok(_) => return bytes.len(),
+            Err(e) => {
+                valid += e.valid_up_to();
+                // Characters that are none to `str`.
+                match codec::utf8(&rest[e.valid_up_to()..]) {
+                    Some((_, len)) => valid += len,
+                    None => return valid,
+                }
+            }
+        }
     }
 }
 
@@ -156,6 +167,8 @@ mod tests {
         assert_eq!(Ascii.well_formed_len(b"ab\x80"), 2);
         assert_eq!(Utf32.well_formed_len(b"\0\0\0a\0\x11\0\0"), 4);
         assert!(Binary.is_well_formed(b"\xFF\0"));
+        assert_eq!(Utf8mb4.well_formed_len(b"a\xED\xA0\x80b\xED\xBF\xBF\xED"), 8);
+        assert_eq!(Utf8mb4.well_formed_len(b"\xED\xA0"), 0);
     }
 
     #[test]
