@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use selkie_catalog::{ColumnInfo, TableInfo};
 use selkie_engine::{Cursor, EngineError, RowSet, Scan, Table};
-use selkie_expr::store::{StoreMode, StoreTarget, convert_for_column};
+use selkie_expr::store::{StoreMode, StoreTarget, convert_for_column, refuse_assignment};
 use selkie_expr::{EvalContext, Expr};
 use selkie_plan::define::{AlterPlan, ColumnSource};
 use selkie_plan::physical::RowRules;
@@ -117,6 +117,7 @@ pub(super) fn copy_rows(
 
 impl Copy<'_> {
     fn run(&mut self, instance: &Instance, control: &Control) -> SqlResult<()> {
+        self.refuse_types()?;
         let source = instance.open_table(self.old)?;
         self.done.counter = source.table.statistics().auto_increment.filter(|_| self.goes_on());
         let (reader_engine, reader) = begin_in(instance, self.old)?;
@@ -279,6 +280,27 @@ impl Copy<'_> {
         Ok(bad)
     }
 
+    /// Fails (4078) if values of an old column's type cannot be stored, even if there are none.
+    fn refuse_types(&self) -> SqlResult<()> {
+        for (column, source) in self.new.columns.iter().zip(self.sources) {
+            if let (ColumnSource::Old(old), StoreMode::Strict) = (source, self.mode) {
+                refuse_assignment(&self.old.columns[*old].ty, &self.store_target(column))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A column as the target of values of an old one.
+    fn store_target<'c>(&'c self, column: &'c ColumnInfo) -> StoreTarget<'c> {
+        StoreTarget {
+            ty: &column.ty,
+            schema: self.new.schema(),
+            table: self.new.name(),
+            column: &column.name,
+            copied: true,
+        }
+    }
+
     /// `values` of type `from` converted for `column`; `copied` if they come from an old column.
     fn stored(
         &self,
@@ -287,13 +309,7 @@ impl Copy<'_> {
         from: &SqlType,
         copied: bool,
     ) -> SqlResult<Arc<Column>> {
-        let target = StoreTarget {
-            ty: &column.ty,
-            schema: self.new.schema(),
-            table: self.new.name(),
-            column: &column.name,
-            copied,
-        };
+        let target = StoreTarget { copied, ..self.store_target(column) };
         let first = self.read + 1;
         let stored = convert_for_column(values, from, &target, self.mode, first, self.eval);
         let cut = |kind| from.kind == kind && column.ty.kind == kind;

@@ -120,7 +120,9 @@ pub(super) fn stored(
     (name, to): (&str, &SqlType),
     row: u64,
 ) -> SqlResult<Value> {
-    if value.is_null() {
+    // A NULL has a type, too, that some variables refuse.
+    let is_checked = from.fixed_binary() != to.fixed_binary();
+    if value.is_null() && !is_checked {
         return Ok(Value::Null);
     }
     let column = Arc::new(Column::constant(value, from.physical(), scale_of(from), 1));

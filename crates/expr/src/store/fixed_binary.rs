@@ -9,23 +9,29 @@ use selkie_types::{
     Value,
 };
 
-use super::report::Report;
-use super::{Source, StoreTarget};
+use super::{Source, StoreMode, StoreTarget};
+use crate::context::EvalContext;
 use crate::kernel::BytesOut;
 
 /// Error 4078 for a number or date stored in such a column, or such a value stored in a column of
 /// numbers or dates; a warning if the mode is not strict.
 ///
 /// Compat: only the first row is checked by its type, the others by their text.
-pub(super) fn refuse(from: &SqlType, report: &Report<'_>) -> SqlResult<()> {
-    if report.first_row > 1 {
+pub(super) fn refuse(
+    from: &SqlType,
+    target: &StoreTarget<'_>,
+    mode: StoreMode,
+    first_row: u64,
+    ctx: &EvalContext<'_>,
+) -> SqlResult<()> {
+    if first_row > 1 {
         return Ok(());
     }
-    let Err(error) = refuse_assignment(from, report.target) else { return Ok(()) };
-    if report.is_strict() {
+    let Err(error) = refuse_assignment(from, target) else { return Ok(()) };
+    if mode != StoreMode::Lenient {
         return Err(error);
     }
-    report.ctx.push(Condition::from_error(Level::Warning, &error));
+    ctx.push(Condition::from_error(Level::Warning, &error));
     Ok(())
 }
 
