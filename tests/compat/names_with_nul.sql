@@ -1,4 +1,4 @@
--- Names of columns made of texts with the character NUL, comments with wrong bytes.
+-- Names of columns made of texts with the character NUL.
 
 select 'a\0b' limit 0;
 

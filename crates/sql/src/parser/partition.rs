@@ -6,12 +6,13 @@ use super::{PResult, Parser};
 use crate::ast::{PartitionBy, PartitionMethod, SubpartitionBy};
 use crate::lexer::{Kw, T};
 
-/// Number of columns of a method whose partitions list values of columns; `None` for others.
+/// Number of values in each tuple that partitions list; `None` if the method has other partitions.
 fn columns_of(method: &PartitionMethod) -> Option<usize> {
     match method {
         PartitionMethod::RangeColumns(columns) | PartitionMethod::ListColumns(columns) => {
             Some(columns.len())
         }
+        PartitionMethod::List(_) => Some(1),
         _ => None,
     }
 }

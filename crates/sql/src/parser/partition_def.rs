@@ -2,11 +2,11 @@
 //! Values may be expressions; they are evaluated when the table is made.
 
 use super::{PResult, Parser};
-use crate::ast::{Expr, ExprKind, PartitionDef, PartitionOption, PartitionValues, SubpartitionDef};
+use crate::ast::{Expr, PartitionDef, PartitionOption, PartitionValues, SubpartitionDef};
 use crate::lexer::{Kw, T};
 use selkie_types::error::catalogue::{
     ER_MAXVALUE_IN_VALUES_IN, ER_PARTITION_COLUMN_LIST_ERROR, ER_PARTITION_WRONG_NO_PART_ERROR,
-    ER_PARTITION_WRONG_NO_SUBPART_ERROR,
+    ER_PARTITION_WRONG_NO_SUBPART_ERROR, ER_ROW_SINGLE_PARTITION_FIELD_ERROR,
 };
 
 /// Numbers that the clause around a list of partitions gives.
@@ -117,19 +117,30 @@ impl Parser<'_> {
         if !self.eat(Kw::VALUES) {
             return Ok(PartitionValues::None);
         }
+        // Compat: a list of values of one column is checked when the table is made.
+        let many = columns.filter(|columns| *columns > 1);
         if self.eat(Kw::LESS) {
             self.expect(Kw::THAN)?;
+            if self.at(Kw::MAXVALUE) && many.is_some() {
+                return Err(self.error_named(&ER_PARTITION_COLUMN_LIST_ERROR));
+            }
             let values = match self.eat(Kw::MAXVALUE) {
-                true if columns.is_some_and(|columns| columns > 1) => {
-                    return Err(self.error_named(&ER_PARTITION_COLUMN_LIST_ERROR));
-                }
                 true => vec![None],
-                false => self.paren_list(Self::bound)?,
+                false => self.tuple(many, Self::bound)?,
             };
             return Ok(PartitionValues::LessThan(values));
         }
         self.expect(Kw::IN)?;
-        self.paren_list(Self::value_tuple).map(PartitionValues::In)
+        self.expect(T::LParen)?;
+        let tuples = match self.at(T::LParen) {
+            true => self.tuples(columns)?,
+            false => self.list(|p| p.listed_value().map(|value| vec![value]))?,
+        };
+        if many.is_some() && tuples.iter().any(|tuple| tuple.len() == 1) {
+            return Err(self.error_named(&ER_PARTITION_COLUMN_LIST_ERROR));
+        }
+        self.expect(T::RParen)?;
+        Ok(PartitionValues::In(tuples))
     }
 
     /// An expression, or `None` for MAXVALUE.
@@ -137,15 +148,48 @@ impl Parser<'_> {
         if self.eat(Kw::MAXVALUE) { Ok(None) } else { self.expr().map(Some) }
     }
 
-    fn value_tuple(&mut self) -> PResult<Vec<Expr>> {
+    fn listed_value(&mut self) -> PResult<Expr> {
         if self.at(Kw::MAXVALUE) {
             return Err(self.error_named(&ER_MAXVALUE_IN_VALUES_IN));
         }
-        let expr = self.expr()?;
-        Ok(match expr.kind {
-            ExprKind::Row(values) => values,
-            kind => vec![Expr { kind, span: expr.span }],
-        })
+        self.expr()
+    }
+
+    /// Tuples of values; of so many columns, or of as many as the first one has.
+    fn tuples(&mut self, columns: Option<usize>) -> PResult<Vec<Vec<Expr>>> {
+        let mut many = columns.filter(|columns| *columns > 1);
+        let tuples = self.list(|p| {
+            let tuple = p.tuple(many, Self::listed_value)?;
+            many = many.or(Some(tuple.len()).filter(|_| columns.is_none()));
+            Ok(tuple)
+        })?;
+        if columns.or(many) == Some(1) && self.at(T::RParen) {
+            return Err(self.error_named(&ER_ROW_SINGLE_PARTITION_FIELD_ERROR));
+        }
+        Ok(tuples)
+    }
+
+    /// Values in parentheses, `columns` of them.
+    fn tuple<R>(
+        &mut self,
+        columns: Option<usize>,
+        mut value: impl FnMut(&mut Self) -> PResult<R>,
+    ) -> PResult<Vec<R>> {
+        self.expect(T::LParen)?;
+        let mut count = 0;
+        let values = self.list(|p| {
+            count += 1;
+            let value = value(p)?;
+            match columns {
+                Some(columns) if count > columns => p.fail(&ER_PARTITION_COLUMN_LIST_ERROR, &[]),
+                _ => Ok(value),
+            }
+        })?;
+        if columns.is_some_and(|columns| count < columns) {
+            return Err(self.error_named(&ER_PARTITION_COLUMN_LIST_ERROR));
+        }
+        self.expect(T::RParen)?;
+        Ok(values)
     }
 
     fn partition_options(&mut self) -> PResult<Vec<PartitionOption>> {
@@ -185,7 +229,7 @@ impl Parser<'_> {
         self.eat(T::Eq);
         Ok(Some(match kw {
             Kw::ENGINE => PartitionOption::Engine(self.alias()?),
-            Kw::COMMENT => PartitionOption::Comment(self.text()?),
+            Kw::COMMENT => PartitionOption::Comment(self.comment()?),
             Kw::MAX_ROWS => PartitionOption::MaxRows(self.u64()?),
             Kw::MIN_ROWS => PartitionOption::MinRows(self.u64()?),
             Kw::TABLESPACE => PartitionOption::Tablespace(self.ident()?),

@@ -10,7 +10,7 @@ use selkie_catalog::{
 use selkie_expr::{EvalContext, Expr as Bound};
 use selkie_sql::ast::{Expr, PartitionDef, PartitionValues};
 use selkie_types::error::catalogue::*;
-use selkie_types::{Batch, Charset, SqlError, SqlResult, TypeKind, Value};
+use selkie_types::{Batch, Charset, SqlError, SqlResult, SqlType, TypeKind, Value};
 
 use super::function::sign;
 use super::not_found;
@@ -92,7 +92,7 @@ impl Constants<'_> {
         for tuple in tuples {
             if self.method.kind == MethodKind::List {
                 let [value] = &tuple[..] else {
-                    return Err(SqlError::new(&ER_ROW_SINGLE_PARTITION_FIELD_ERROR, &[]));
+                    return Err(SqlError::new(&ER_PARTITION_COLUMN_LIST_ERROR, &[]));
                 };
                 out.push(vec![self.integer(value)?]);
                 continue;
@@ -162,6 +162,7 @@ impl Constants<'_> {
         if !fits {
             return Err(wrong());
         }
+        self.check_text(&bound, &value, &column.ty)?;
         let text = self.shown(&bound)?;
         // Compat: a text that is too long is cut.
         let stored = match column.ty.is_string() {
@@ -171,7 +172,32 @@ impl Constants<'_> {
         Ok(PartitionValue { value: stored.ok_or_else(wrong)?, text })
     }
 
-    fn cut(&self, bound: &Bound, ty: &selkie_types::SqlType) -> SqlResult<Value> {
+    /// Fails (1564) if a text has characters that the column's text has not, and (1292) if it is no
+    /// address or identifier.
+    fn check_text(&self, bound: &Bound, value: &Value, ty: &SqlType) -> SqlResult<()> {
+        let is_text = bound.ty.is_string() && !bound.ty.is_binary_string();
+        let (Value::Bytes(text), true) = (value, is_text) else { return Ok(()) };
+        let charset = match ty.is_string() {
+            true => ty.collation.charset(),
+            false => Charset::Latin1,
+        };
+        let (converted, lost) = bound.ty.collation.charset().convert(text, charset);
+        if lost > 0 {
+            return Err(SqlError::new(&ER_PARTITION_FUNCTION_IS_NOT_ALLOWED, &[]));
+        }
+        match ty.fixed_binary() {
+            Some(kind) if kind.of_text(&converted).is_none() => {
+                let (shown, _) = charset.convert(&converted, Charset::Utf8mb4);
+                let shown = String::from_utf8_lossy(&shown);
+                let message = format!("Incorrect {} value: '{shown}'", kind.name());
+                let def = &ER_TRUNCATED_WRONG_VALUE;
+                Err(SqlError::raw(def.code, def.sqlstate, message))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn cut(&self, bound: &Bound, ty: &SqlType) -> SqlResult<Value> {
         let Value::Bytes(bytes) = bound.eval(self.context.eval, &Batch::one_row())?.value(0) else {
             return Err(SqlError::new(&ER_WRONG_TYPE_COLUMN_VALUE_ERROR, &[]));
         };
