@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use selkie_catalog::{TableInfo, TableKind};
 use selkie_expr::EvalContext;
 use selkie_plan::explain::{Facts, Times, Work, WorkOf, json, rows};
-use selkie_plan::physical::{PartsRead, Plan};
+use selkie_plan::physical::{PartsRead, Plan, TableScan};
 use selkie_plan::{Permissions, is_planned};
 use selkie_sql::ast;
 use selkie_types::error::catalogue::{ER_VIEW_NO_EXPLAIN, ER_YES};
@@ -81,9 +81,13 @@ fn show(
         plan.conditions.iter().for_each(|c| session.diagnostics.push(c.clone(), max));
     }
     let instance = execution.instance;
-    let exact = |table: &TableInfo| exact_rows(instance, table);
     let (read, known) = match &*what.statement {
-        ast::Statement::Query(_) => constant::read(execution, plan, &exact)?,
+        ast::Statement::Query(_) => {
+            let eval = context_of(execution.session, execution.running.values);
+            let exact = |scan: &TableScan| exact_rows(instance, Some(&eval), scan);
+            let found = constant::find(plan, &exact);
+            constant::read(execution, plan, found)?
+        }
         _ => Default::default(),
     };
     if let (true, ast::Statement::Query(query)) = (what.extended, &*what.statement) {
@@ -103,6 +107,7 @@ fn show(
         None => (number == plan.root.number).then_some(whole),
     };
     let eval = context_of(execution.session, execution.running.values);
+    let exact = |scan: &TableScan| exact_rows(instance, Some(&eval), scan);
     let parts = |table: &TableInfo, read: &PartsRead| part_names(instance, &eval, table, read);
     let work: Option<WorkOf<'_>> = if what.analyze { Some(&work_of) } else { None };
     // Compat: ANALYZE names another reason.
@@ -138,10 +143,22 @@ fn check_shown(session: &Session, plan: &Plan) -> SqlResult<()> {
     if shown { Ok(()) } else { Err(SqlError::new(&ER_VIEW_NO_EXPLAIN, &[])) }
 }
 
-/// Row count of a table, if its engine counts rows exactly.
-fn exact_rows(instance: &Instance, table: &TableInfo) -> Option<u64> {
+/// Number of rows of a table, or of the partitions that a scan reads, if the engine counts rows
+/// exactly.
+fn exact_rows(
+    instance: &Instance,
+    eval: Option<&EvalContext<'_>>,
+    scan: &TableScan,
+) -> Option<u64> {
+    let table = &scan.table;
     let handle = table.engine.rows.counted.then(|| instance.look_into(table))??;
-    Some(handle.table.statistics().rows)
+    let Some(read) = &scan.parts else { return Some(handle.table.statistics().rows) };
+    let parts = handle.parts.as_ref()?;
+    let each = parts.each();
+    match leaves(eval?, parts.router(), &table.def, read).ok()? {
+        None => Some(each.iter().map(|leaf| leaf.rows).sum()),
+        Some(leaves) => leaves.iter().map(|at| Some(each.get(usize::from(*at))?.rows)).sum(),
+    }
 }
 
 /// A context with the values of the statement's parameters.

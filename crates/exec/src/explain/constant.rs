@@ -14,14 +14,19 @@ use selkie_types::{Batch, Charset, SqlResult, SqlType, TypeKind, Value, stack};
 use crate::ResultSink;
 use crate::query::execution::Execution;
 
-/// Scans of `plan` whose row was read, and the facts known from these rows.
+/// Nodes of `plan` that are scans of constant tables.
+pub(super) fn find<'p>(plan: &'p Plan, exact: ExactRows<'_>) -> Vec<&'p PlanNode> {
+    let mut found = Vec::new();
+    candidates(&plan.root, exact, &mut found);
+    found
+}
+
+/// The scans of the nodes `found`, whose rows it reads, and the facts known from these rows.
 pub(super) fn read<'p>(
     execution: &mut Execution<'_>,
     plan: &'p Plan,
-    exact: ExactRows<'_>,
+    found: Vec<&'p PlanNode>,
 ) -> SqlResult<(Vec<&'p TableScan>, Known)> {
-    let mut found = Vec::new();
-    candidates(&plan.root, exact, &mut found);
     let mut known = Known::default();
     let mut scans = Vec::new();
     let found_rows = execution.session.values.found_rows.get();
@@ -104,7 +109,7 @@ fn is_single(scan: &TableScan, exact: ExactRows<'_>) -> bool {
             values.all(|value| value.as_literal().is_some())
         }
         Access::Index(range) if !range.ranges.is_empty() => false,
-        _ => exact(&scan.table).is_some_and(|rows| rows <= 1),
+        _ => exact(scan).is_some_and(|rows| rows <= 1),
     }
 }
 

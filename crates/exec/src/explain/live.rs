@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use selkie_catalog::TableInfo;
 use selkie_plan::explain::{Facts, Times, WorkOf, json, rows};
-use selkie_plan::physical::{Operator, PartsRead, Plan};
+use selkie_plan::physical::{Operator, PartsRead, Plan, TableScan};
 use selkie_types::error::catalogue::{ER_TARGET_NOT_EXPLAINABLE, ER_YES};
 use selkie_types::{Condition, Level, SqlError, SqlResult};
 
@@ -42,8 +42,8 @@ pub fn show_live(
     }
     let work_of = |number: u32| live.tally.as_ref().and_then(|tally| tally.work(number));
     let work: Option<WorkOf<'_>> = if asked.analyze { Some(&work_of) } else { None };
-    let exact = |table: &TableInfo| exact_rows(instance, table);
     // Values of parameters, on which partitions may depend, stay with the other session.
+    let exact = |scan: &TableScan| exact_rows(instance, None, scan);
     let parts = |_: &TableInfo, _: &PartsRead| None;
     let facts = Facts { exact: &exact, read: &[], parts: &parts, work, nothing: None };
     let text = match (&live.text, &asked.command) {
@@ -69,7 +69,7 @@ pub fn kept_lines(plans: &LivePlans) -> Vec<String> {
     let Some(live) = plans.take_kept() else { return Vec::new() };
     let work_of = |number: u32| live.tally.as_ref().and_then(|tally| tally.work(number));
     let parts = |_: &TableInfo, _: &PartsRead| None;
-    let exact = |_: &TableInfo| None;
+    let exact = |_: &TableScan| None;
     let facts =
         Facts { exact: &exact, read: &[], parts: &parts, work: Some(&work_of), nothing: None };
     let shown = Columns { analyze: true, ..Columns::default() };

@@ -377,6 +377,7 @@ impl Builder<'_> {
         let (layout, types, output) = output_of(&inputs, &right_layout, &right_types);
         let joined = joined_layout(&inputs.left, &right_layout);
         let used: Vec<usize> = lookup.columns.iter().map(|id| id - info.first).collect();
+        let key_only = self.reads_key_only(info, &columns);
         let index_lookup = IndexLookup {
             table: info.table.clone(),
             alias: info.alias.clone(),
@@ -396,6 +397,7 @@ impl Builder<'_> {
             shown: Shown {
                 possible_keys: lookup.possible.clone(),
                 share: self.shown_share_beside(info, &own, &used),
+                key_only,
             },
         };
         let join = IndexJoin {

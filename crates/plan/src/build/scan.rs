@@ -84,6 +84,7 @@ impl Builder<'_> {
         let output: Vec<usize> = (0..all.len()).filter(|at| required.contains(all[*at])).collect();
         let mut layout: Vec<ColumnId> = output.iter().map(|at| all[*at]).collect();
         let mut types: Vec<ColumnType> = layout.iter().map(|id| self.column_type(*id)).collect();
+        let key_only = self.reads_key_only(info, &columns);
         let row_keys = info.row_key.filter(|id| required.contains(*id));
         if let Some(id) = row_keys {
             layout.push(id);
@@ -107,10 +108,22 @@ impl Builder<'_> {
             shown: Shown {
                 possible_keys: self.possible_keys(info, conditions),
                 share: self.shown_share(info, conditions, &path),
+                key_only,
             },
         };
         let node = PlanNode::new(Operator::TableScan(Box::new(scan)), types, path.rows, path.cost);
         Built { node, layout, order: path.order }
+    }
+
+    /// Whether the clustered key, which hints allow, has all columns that are read.
+    pub(super) fn reads_key_only(&self, info: &RelationInfo, read: &[usize]) -> bool {
+        let mut indexes = info.table.def.indexes.iter().enumerate();
+        let primary = indexes.find(|(_, index)| index.kind == IndexKind::Primary);
+        info.table.engine.keys.clustered
+            && info.row_key.is_none()
+            && primary.is_some_and(|(at, index)| {
+                self.is_allowed(info, at) && read.iter().all(|&column| index.holds(column))
+            })
     }
 
     /// Names of the indexes that `conditions` could use, alone or in a union.

@@ -1,6 +1,8 @@
 //! Joins in the rows of EXPLAIN: lookups, and tables whose rows are kept in memory. An inner join
 //! shows the side first that this server keeps; its rows must name a join buffer only once.
 
+use selkie_engine::IndexKind;
+
 use super::keys::{key_columns, key_length};
 use super::names::{lookup_names, names, show, show_all};
 use super::rows::{ExplainRow, Walk, count, is_known, join_remarks, list, say_tested};
@@ -168,7 +170,8 @@ impl Walk<'_> {
         row.rows = Some(count(lookup.matches));
         row.detail.share = Some(lookup.shown.share);
         let mut extra = Vec::new();
-        if lookup.covering || lookup.entry_locks {
+        let by_key = lookup.shown.key_only && index.kind == IndexKind::Primary;
+        if lookup.covering || lookup.entry_locks || by_key {
             extra.push("Using index");
         }
         match kind {

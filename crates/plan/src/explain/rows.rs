@@ -2,6 +2,7 @@
 //! calls it; JSON output is built from the same rows.
 
 use selkie_catalog::TableInfo;
+use selkie_engine::IndexKind;
 
 use super::blocks::{Block, common_name, walked};
 use super::keys::{describe_range, describe_union, keeps_test, key_columns, key_length};
@@ -112,8 +113,9 @@ impl ExplainRow {
     }
 }
 
-/// Exact number of rows of a table; `None` if it would be a guess.
-pub type ExactRows<'a> = &'a dyn Fn(&TableInfo) -> Option<u64>;
+/// Exact number of rows that a scan of a whole table, or of some of its partitions, has before it;
+/// `None` if it would be a guess.
+pub type ExactRows<'a> = &'a dyn Fn(&TableScan) -> Option<u64>;
 
 /// Names of the partitions that a scan reads, which depend on values.
 pub type PartNames<'a> = &'a dyn Fn(&TableInfo, &PartsRead) -> Option<String>;
@@ -351,7 +353,7 @@ impl Walk<'_> {
             return;
         }
         row.detail.conditions.own = self.scan_conditions(scan);
-        row.rows = Some(count(scan.examined));
+        row.rows = Some(self.of_partitions(scan).unwrap_or_else(|| count(scan.examined)));
         row.detail.share = Some(scan.shown.share).filter(|_| !self.is_read(scan));
         row.access = Some("ALL");
         let most = self.above.most.take();
@@ -364,9 +366,13 @@ impl Walk<'_> {
             }
             if range.groups.is_some() {
                 extra.push("Using index for group-by");
-            } else if range.covering || range.entry_locks {
+            } else if range.covering || range.entry_locks || reads_key_only(scan, range.index) {
                 extra.push("Using index");
             }
+        }
+        if reads_whole_key(scan) {
+            say_whole_key(&mut row, &scan.table);
+            extra.push("Using index");
         }
         if let Access::Text(search) = &scan.access {
             self.describe_search(&mut row, *search);
@@ -502,11 +508,17 @@ impl Walk<'_> {
         let passed = scan.filter.is_empty() || self.is_read(scan);
         let plain = is_query && whole && passed;
         let most = u64::from(!std::mem::take(&mut self.above.outer));
-        let rows = plain.then(|| (self.facts.exact)(&scan.table)).flatten().filter(|n| *n <= most);
+        let rows = plain.then(|| (self.facts.exact)(scan)).flatten().filter(|n| *n <= most);
         if rows.is_some() {
             (self.above.buffered, self.above.tested) = (false, false);
         }
         rows
+    }
+
+    /// Number of rows of the partitions that are read whole, if they are not all.
+    fn of_partitions(&self, scan: &TableScan) -> Option<u64> {
+        let is_whole = matches!(scan.access, Access::Full { .. });
+        (is_whole && scan.parts.is_some()).then(|| (self.facts.exact)(scan)).flatten()
     }
 
     /// Whether the row of a scan was already read.
@@ -524,14 +536,30 @@ fn say_changed(row: &mut ExplainRow, table: &TableInfo) {
         say_tested(row);
     }
     let reads_all = row.detail.change == Some("update") && row.access == Some("ALL");
-    if let (true, true, Some(index)) = (reads_all, table.engine.keys.clustered, table.def.primary())
-    {
-        let parts = index.parts.len();
-        row.access = Some("index");
-        row.key = Some(index.name.to_string());
-        row.key_len = Some(key_length(table, 0, parts).to_string());
-        row.key_parts = key_columns(table, 0, parts);
+    if reads_all && table.engine.keys.clustered {
+        say_whole_key(row, table);
     }
+}
+
+fn say_whole_key(row: &mut ExplainRow, table: &TableInfo) {
+    let Some(index) = table.def.primary() else { return };
+    let parts = index.parts.len();
+    row.access = Some("index");
+    row.key = Some(index.name.to_string());
+    row.key_len = Some(key_length(table, 0, parts).to_string());
+    row.key_parts = key_columns(table, 0, parts);
+}
+
+/// Whether a scan by an index reads the clustered key alone.
+fn reads_key_only(scan: &TableScan, index: usize) -> bool {
+    scan.shown.key_only && scan.table.def.indexes[index].kind == IndexKind::Primary
+}
+
+/// Whether a scan of all rows reads the clustered key alone. The key's order is that of the rows
+/// only if they are in one tree.
+fn reads_whole_key(scan: &TableScan) -> bool {
+    let is_whole = matches!(scan.access, Access::Full { .. });
+    is_whole && scan.shown.key_only && scan.table.partitions.is_none()
 }
 
 /// Whether an operator is a table, with conditions or computed columns.

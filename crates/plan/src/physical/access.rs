@@ -77,6 +77,9 @@ pub struct Shown {
     /// Percentage of the rows that the conditions are expected to leave; 100 unless the plan is for
     /// EXPLAIN.
     pub share: f64,
+    /// All columns that are read are in the clustered key. Compat: that is a read of the key alone,
+    /// though the rows are stored with it.
+    pub key_only: bool,
 }
 
 /// Access path of a scan.
