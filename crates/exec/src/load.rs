@@ -66,11 +66,12 @@ pub(crate) fn run(execution: &mut Execution<'_>, load: &ast::LoadData) -> SqlRes
             session.set_variable(name, Value::Null, &types[0]);
         }
     }
+    let directory = session.frame.schema.clone().unwrap_or_else(|| schema.into());
     let text = execution.running.text;
     let plan = execution
         .locked_plan(|scope| scope.plan(&statement, text, (&types, types.len())).map(Arc::new))?;
     let name = String::from_utf8_lossy(&load.file.bytes).into_owned();
-    let job = Job { load, format, fields, types: &types, name };
+    let job = Job { load, format, fields, types: &types, name, schema: directory };
     execution.run_changes(&plan, &mut |execution| {
         let Execution { instance, session, control, sink, .. } = execution;
         let reader = open_file(instance, &job, *sink)?;
@@ -86,6 +87,8 @@ struct Job<'a> {
     fields: Vec<Target>,
     types: &'a [SqlType],
     name: String,
+    /// The schema in whose directory a file without another one is.
+    schema: std::sync::Arc<str>,
 }
 
 impl Job<'_> {
@@ -179,15 +182,16 @@ fn open_file<'s>(
     if job.load.local || sink.has_infile() {
         return sink.local_infile(&job.name);
     }
-    let path = server_path(instance, &job.name)?;
-    let missing = |e| SqlError::new(&EE_STAT, &[&job.name, &crate::state::error::errno(&e)]);
+    let path = server_path(instance, &job.name, Some(&job.schema))?;
+    let shown = path.display();
+    let missing = |e| SqlError::new(&EE_STAT, &[&shown, &crate::state::error::errno(&e)]);
     if !std::fs::metadata(&path).map_err(missing)?.is_file() {
         return Err(SqlError::new(&ER_TEXTFILE_NOT_READABLE, &[&job.name]));
     }
     let unread = |e: std::io::Error| {
         SqlError::new(&ER_FILE_NOT_FOUND, &[&job.name, &crate::state::error::errno(&e)])
     };
-    Ok(Box::new(File::open(path).map_err(unread)?))
+    Ok(Box::new(File::open(&path).map_err(unread)?))
 }
 
 fn insert_rows(

@@ -1,6 +1,7 @@
 //! Names of schemas and tables as file names, as MariaDB shows them in paths.
 //!
-//! Selkie names no file like this. The names appear in messages and limit the length of a name.
+//! Only the directories of schemas have such names here. They appear in messages, and limit the
+//! length of a name.
 
 /// `name` as a file name: letters, digits and `_` stay; any other character becomes its code.
 ///

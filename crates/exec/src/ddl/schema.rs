@@ -13,6 +13,7 @@ use selkie_types::{CollationId, Condition, SqlError, SqlResult, Value};
 
 use super::Ddl;
 use crate::Outcome;
+use crate::state::files;
 use crate::state::session::EventChange;
 
 /// Fails with 1102 if `name` cannot name a schema.
@@ -46,6 +47,7 @@ impl Ddl<'_> {
         };
         if !exists {
             self.publish_schema(schema)?;
+            files::make_directory(self.instance, name);
             return Ok(Outcome::changed(1));
         }
         self.remove_database(name, Some(schema))?;
@@ -103,6 +105,7 @@ impl Ddl<'_> {
             return Err(SqlError::new(&ER_DB_DROP_EXISTS, &[&name]));
         }
         let tables = self.remove_database(name, None)?;
+        files::remove_directory(self.instance, name);
         Ok(Outcome::changed(tables))
     }
 

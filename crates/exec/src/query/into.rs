@@ -100,7 +100,7 @@ fn create(env: Env<'_>, name: &str) -> SqlResult<BufWriter<File>> {
     let session = env.rt.session;
     let access = Access { privilege: Privilege::File, schema: "", table: "", columns: &[] };
     session.frame.hooks.check_access(session, &access)?;
-    let path = server_path(env.rt.instance, name)?;
+    let path = server_path(env.rt.instance, name, session.frame.schema.as_deref())?;
     let file = OpenOptions::new().write(true).create_new(true).open(&path);
     file.map(BufWriter::new).map_err(|e| match e.kind() {
         std::io::ErrorKind::AlreadyExists => SqlError::new(&ER_FILE_EXISTS_ERROR, &[&name]),

@@ -1,10 +1,10 @@
-//! Paths of server files that statements read and write, checked against `secure_file_priv`. Must
-//! not open any file.
+//! Paths of server files that statements read and write, checked against `secure_file_priv`, and
+//! the directories of schemas for such files. Must not open any file.
 
 use std::path::PathBuf;
 
 use selkie_types::error::catalogue::ER_OPTION_PREVENTS_STATEMENT;
-use selkie_types::{SqlError, SqlResult};
+use selkie_types::{SqlError, SqlResult, filename};
 
 use crate::Instance;
 
@@ -24,7 +24,7 @@ impl FilePlaces {
 
     /// The path of a file, checked against `secure_file_priv`.
     pub(crate) fn path(&self, name: &str) -> SqlResult<PathBuf> {
-        let path = self.data_dir.join(name);
+        let path: PathBuf = self.data_dir.join(name).components().collect();
         let Some(allowed) = &self.allowed else { return Ok(path) };
         // An existing file may be a link to elsewhere, so the real path is checked.
         let parent = || path.parent().and_then(|p| p.canonicalize().ok());
@@ -36,7 +36,32 @@ impl FilePlaces {
     }
 }
 
-/// Path of a server-side file, checked against `secure_file_priv`.
-pub(crate) fn server_path(instance: &Instance, name: &str) -> SqlResult<PathBuf> {
-    FilePlaces::of(instance).path(name)
+/// Path of a file of a statement in the schema `schema`, checked against `secure_file_priv`.
+///
+/// Compat: a name without a directory is that of a file in the schema's directory, which holds
+/// nothing else here.
+pub(crate) fn server_path(
+    instance: &Instance,
+    name: &str,
+    schema: Option<&str>,
+) -> SqlResult<PathBuf> {
+    let places = FilePlaces::of(instance);
+    match schema {
+        Some(schema) if !name.contains('/') => {
+            let directory = filename(schema);
+            make_directory(instance, schema);
+            places.path(&format!("{directory}/{name}"))
+        }
+        _ => places.path(name),
+    }
+}
+
+/// Makes the directory of a schema. One that cannot be made is missed where a file is opened.
+pub(crate) fn make_directory(instance: &Instance, schema: &str) {
+    let _ = std::fs::create_dir(instance.data_dir.join(filename(schema)));
+}
+
+/// Removes the directory of a schema that is gone, unless it has files.
+pub(crate) fn remove_directory(instance: &Instance, schema: &str) {
+    let _ = std::fs::remove_dir(instance.data_dir.join(filename(schema)));
 }
