@@ -113,11 +113,11 @@ fn extra(column: &ColumnInfo) -> String {
         let kind = if generated.stored { "STORED" } else { "VIRTUAL" };
         out.push(format!("{kind} GENERATED"));
     }
-    if column.system == SystemRole::Unversioned {
-        out.push("WITHOUT SYSTEM VERSIONING".to_owned());
-    }
     if column.invisible {
         out.push("INVISIBLE".to_owned());
+    }
+    if column.system == SystemRole::Unversioned {
+        out.push("WITHOUT SYSTEM VERSIONING".to_owned());
     }
     out.join(", ")
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use selkie_catalog::{SERIES_ENGINE, TableInfo, TableKind};
 use selkie_sql::ast::{self, DropTables, TableName};
 use selkie_types::error::catalogue::{
-    ER_BAD_TABLE_ERROR, ER_ILLEGAL_HA, ER_IT_IS_A_VIEW, ER_ROW_IS_REFERENCED_2, ER_UNKNOWN_VIEW,
-    ER_VERS_NOT_SUPPORTED, ER_WRONG_OBJECT,
+    ER_BAD_TABLE_ERROR, ER_ILLEGAL_HA, ER_IT_IS_A_VIEW, ER_ROW_IS_REFERENCED_2,
+    ER_TABLE_NOT_LOCKED, ER_UNKNOWN_VIEW, ER_VERS_NOT_SUPPORTED, ER_WRONG_OBJECT,
 };
 use selkie_types::{Condition, SqlError, SqlResult};
 
@@ -249,6 +249,9 @@ impl Ddl<'_> {
         let _lock = (!temporary).then(|| self.lock(&schema, name)).transpose()?;
         let snapshot = self.instance.catalog.snapshot();
         let old = self.base_table(&snapshot, &schema, name)?;
+        if matches!(old.kind, TableKind::View(_)) && self.session.locked_tables.is_some() {
+            return Err(SqlError::new(&ER_TABLE_NOT_LOCKED, &[&name]));
+        }
         if matches!(old.kind, TableKind::View(_) | TableKind::System) {
             return Err(SqlError::no_such_table(&schema, name));
         }
