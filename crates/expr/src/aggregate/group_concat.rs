@@ -48,6 +48,8 @@ pub(super) struct GroupConcat {
     /// Conversion of values to elements of an array; `None` for GROUP_CONCAT.
     json: Option<Element>,
     groups: Vec<Group>,
+    /// Rows of finished groups up to their cuts. Compat: warnings count them, too.
+    taken: u64,
 }
 
 /// Conversion of a value to an element of a JSON array.
@@ -73,6 +75,7 @@ impl GroupConcat {
                 is_json: crate::json::is_json(&a.args[0]),
             }),
             groups: Vec::new(),
+            taken: 0,
         }
     }
 
@@ -154,9 +157,11 @@ impl GroupConcat {
             group.joined.get_or_insert_default();
         }
         let name = if self.json.is_some() { "JSON_ARRAYAGG(" } else { "GROUP_CONCAT(" };
+        let taken = group.cut.unwrap_or(group.count);
         if let Some(row) = group.cut {
-            ctx.warn(&ER_CUT_VALUE_GROUP_CONCAT, &[&row, &name]);
+            ctx.warn(&ER_CUT_VALUE_GROUP_CONCAT, &[&(self.taken + row), &name]);
         }
+        self.taken += taken;
         Ok(match self.json {
             None => group.joined,
             Some(_) => group.joined.map(|text| [b"[", &text[..], b"]"].concat()),
