@@ -28,8 +28,6 @@ pub use exchange::{Converted, check_exchange, define_convert_in, define_convert_
 
 /// Lengths in bytes of all columns that KEY or COLUMNS may read.
 const MOST_KEY_BYTES: usize = 3072;
-/// Number of columns that a method may read.
-const MOST_COLUMNS: usize = 64;
 
 /// `table` with the partitions that `by` describes.
 pub(super) fn partitioned(

@@ -3,8 +3,12 @@
 
 use super::partition_def::Wanted;
 use super::{PResult, Parser};
-use crate::ast::{PartitionBy, PartitionMethod, SubpartitionBy};
+use crate::ast::{Ident, PartitionBy, PartitionMethod, SubpartitionBy};
 use crate::lexer::{Kw, T};
+use selkie_types::error::catalogue::ER_TOO_MANY_PARTITION_FUNC_FIELDS_ERROR;
+
+/// Most columns by which rows are partitioned.
+const MOST_COLUMNS: usize = 32;
 
 /// Number of values in each tuple that partitions list; `None` if the method has other partitions.
 fn columns_of(method: &PartitionMethod) -> Option<usize> {
@@ -44,6 +48,7 @@ impl Parser<'_> {
                 let range = self.next().kind == T::Word(Kw::RANGE);
                 if self.eat_any(&[Kw::COLUMNS, Kw::FIELDS]).is_some() {
                     let columns = self.ident_list()?;
+                    self.check_columns(&columns)?;
                     return Ok(match range {
                         true => PartitionMethod::RangeColumns(columns),
                         false => PartitionMethod::ListColumns(columns),
@@ -77,7 +82,19 @@ impl Parser<'_> {
         }
         let columns =
             self.parens(|p| if p.at(T::RParen) { Ok(Vec::new()) } else { p.list(Self::ident) })?;
+        self.check_columns(&columns)?;
         Ok(PartitionMethod::Key { linear, algorithm, columns })
+    }
+
+    /// Compat: too many columns are found before anything else is checked.
+    fn check_columns(&self, columns: &[Ident]) -> PResult<()> {
+        match columns.len() > MOST_COLUMNS {
+            true => {
+                let what = "list of partition fields";
+                self.fail(&ER_TOO_MANY_PARTITION_FUNC_FIELDS_ERROR, &[&what])
+            }
+            false => Ok(()),
+        }
     }
 
     fn system_time_method(&mut self) -> PResult<PartitionMethod> {

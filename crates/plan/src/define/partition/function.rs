@@ -9,7 +9,7 @@ use selkie_types::error::catalogue::*;
 use selkie_types::temporal::IntervalUnit;
 use selkie_types::{SqlError, SqlResult, SqlType, TypeKind};
 
-use super::{MOST_COLUMNS, MOST_KEY_BYTES, kind_of, not_found};
+use super::{MOST_KEY_BYTES, kind_of, not_found};
 use crate::bind::Clause;
 use crate::define::{DefineContext, expressions};
 use crate::partition::Sign;
@@ -54,10 +54,6 @@ fn check_columns(table: &TableInfo, method: &PartitionMethod) -> SqlResult<()> {
     let mut seen = HashSet::new();
     if let Some(twice) = method.columns.iter().find(|name| !seen.insert(in_one_case(name))) {
         return Err(SqlError::new(&ER_SAME_NAME_PARTITION_FIELD, &[twice]));
-    }
-    if method.columns.len() > MOST_COLUMNS {
-        let what = "list of partition fields";
-        return Err(SqlError::new(&ER_TOO_MANY_PARTITION_FUNC_FIELDS_ERROR, &[&what]));
     }
     let columns = method.columns_of(table).ok_or_else(not_found)?;
     for at in &columns {
