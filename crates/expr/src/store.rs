@@ -65,8 +65,8 @@ pub fn convert_for_column(
     if from == to && !has_limits && !is_padded && is_within_type(column) {
         return Ok(column.clone());
     }
+    fixed_binary::refuse(from, target, mode, first_row, ctx)?;
     if from.kind == TypeKind::Null || (column.is_constant() && column.is_null(0)) {
-        fixed_binary::refuse(from, target, mode, first_row, ctx)?;
         let scale = if to.kind == TypeKind::Decimal { to.decimals } else { 0 };
         return Ok(Arc::new(Column::nulls(to.physical(), scale, column.len())));
     }
@@ -110,7 +110,6 @@ pub fn convert_for_column(
     let tells_old = was_copied && from.physical() != Physical::Double && !plain && !by_name;
     let is_written = was.fixed_binary().is_some() && was.kind != to.kind;
     let report = Report { target, mode, first_row, ctx, was_copied, tells_old, is_written };
-    fixed_binary::refuse(was, target, mode, first_row, ctx)?;
     let source = Source { column, from, report };
     let converted = stored(&source)?;
     if let Some(hex) = long_hex {

@@ -280,11 +280,17 @@ impl Copy<'_> {
         Ok(bad)
     }
 
-    /// Fails (4078) if values of an old column's type cannot be stored, even if there are none.
+    /// Error 4078, or a warning, for a column whose values cannot become those of its new type, even
+    /// if there are no rows.
     fn refuse_types(&self) -> SqlResult<()> {
         for (column, source) in self.new.columns.iter().zip(self.sources) {
-            if let (ColumnSource::Old(old), StoreMode::Strict) = (source, self.mode) {
-                refuse_assignment(&self.old.columns[*old].ty, &self.store_target(column))?;
+            let ColumnSource::Old(old) = source else { continue };
+            let from = &self.old.columns[*old].ty;
+            match refuse_assignment(from, &self.store_target(column)) {
+                Err(_) if column.generated.is_some() => {}
+                Err(error) if self.mode == StoreMode::Strict => return Err(error),
+                Err(error) => self.eval.push(Condition::from_error(Level::Warning, &error)),
+                Ok(()) => {}
             }
         }
         Ok(())

@@ -169,7 +169,17 @@ impl Constants<'_> {
             true => Some(self.cut(&bound, &column.ty)?),
             false => constant::store(self.context, bound, column),
         };
-        Ok(PartitionValue { value: stored.ok_or_else(wrong)?, text })
+        let value = stored.ok_or_else(wrong)?;
+        // An address or identifier is shown in the form of its type, however it was given.
+        let text = match (column.ty.fixed_binary(), &value) {
+            (Some(kind), Value::Bytes(bytes)) => {
+                let mut shown = Vec::new();
+                kind.write_text(bytes, &mut shown);
+                quoted(&String::from_utf8_lossy(&shown))
+            }
+            _ => text,
+        };
+        Ok(PartitionValue { value, text })
     }
 
     /// Fails (1564) if a text has characters that the column's text has not, and (1292) if it is no
