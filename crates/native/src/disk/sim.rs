@@ -447,13 +447,13 @@ impl State {
 }
 
 impl Disk for SimDisk {
-    fn open(&self, name: &str, _: Access) -> io::Result<Arc<dyn File>> {
+    fn open(&self, name: &str, access: Access) -> io::Result<Arc<dyn File>> {
         self.down()?;
         let inode = self.0.lock().names.get(name).cloned().ok_or(io::ErrorKind::NotFound)?;
-        Ok(Arc::new(SimFile { disk: self.clone(), inode }))
+        Ok(Arc::new(SimFile { disk: self.clone(), inode, access }))
     }
 
-    fn create(&self, name: &str, _: Access) -> io::Result<Arc<dyn File>> {
+    fn create(&self, name: &str, access: Access) -> io::Result<Arc<dyn File>> {
         let mut state = self.0.lock();
         if state.names.contains_key(name) {
             return Err(io::ErrorKind::AlreadyExists.into());
@@ -461,7 +461,7 @@ impl Disk for SimDisk {
         let inode = Arc::new(Mutex::new(Inode::default()));
         state.directory(DirChange::Add(name.to_owned(), inode.clone()))?;
         drop(state);
-        Ok(Arc::new(SimFile { disk: self.clone(), inode }))
+        Ok(Arc::new(SimFile { disk: self.clone(), inode, access }))
     }
 
     fn list(&self) -> io::Result<Vec<String>> {
@@ -517,6 +517,7 @@ impl Disk for SimDisk {
 struct SimFile {
     disk: SimDisk,
     inode: Arc<Mutex<Inode>>,
+    access: Access,
 }
 
 impl SimFile {
@@ -579,9 +580,13 @@ impl File for SimFile {
                 Ok(())
             }
             Step::Crash => Err(gone()),
-            // The kernel reports the error once and drops the data.
             Step::Fail => {
-                inode.pending.retain(|p| p.durable);
+                // The kernel reports the error once and takes its cache for written: later reads
+                // see the data, and later syncs succeed without it. Direct writes are not in that
+                // cache but on the device, whose next flush makes them durable.
+                if matches!(self.access, Access::Buffered) {
+                    inode.pending.retain(|p| p.durable);
+                }
                 Err(io::Error::from_raw_os_error(5))
             }
         }

@@ -209,6 +209,9 @@ fn undo_change(
     if goes_on.is_some() && inserted {
         shared.locks.wake(record.file, record.key);
     }
+    if inserted {
+        tree.merge_if_sparse(record.key)?;
+    }
     if is_row {
         files.add_rows(undone);
     }
