@@ -32,6 +32,7 @@ mod names;
 mod partition;
 mod period;
 mod program;
+mod rotation;
 mod sequence;
 mod series;
 mod show_create;
@@ -53,6 +54,7 @@ pub use partition::{
 };
 pub use period::Period;
 pub use program::{ProgramContext, Routine, RoutineParameter, Trigger, quoted_account};
+pub use rotation::{HistoryInterval, RotateBy, Rotation, timestamp_value};
 pub use sequence::{
     NextValue, SequenceChange, SequenceDef, SequenceState, sequence_columns, sequence_fault,
 };

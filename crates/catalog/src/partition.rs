@@ -7,7 +7,7 @@ use selkie_engine::{TableDef, TableId};
 use selkie_types::Value;
 use serde::{Deserialize, Serialize};
 
-use crate::{TableInfo, quote_identifier};
+use crate::{Rotation, TableInfo, quote_identifier};
 
 /// Partitioning of a table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -53,6 +53,8 @@ pub enum MethodKind {
     Hash,
     /// A hash of columns.
     Key,
+    /// The end of a row's validity, in a system-versioned table.
+    SystemTime,
 }
 
 impl MethodKind {
@@ -84,6 +86,9 @@ pub struct PartitionMethod {
     /// Names of the columns that are read; none for `KEY ()`, which reads the primary key.
     #[serde(default)]
     pub columns: Vec<String>,
+    /// The rule for history of a method by system time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rotation: Option<Rotation>,
 }
 
 /// A partition.
@@ -126,6 +131,11 @@ pub enum PartitionLimit {
     In(Vec<Vec<PartitionValue>>),
     /// Rows with values that are in no other partition.
     Default,
+    /// Rows of history; with an end in seconds since 1970 only those that ended before it, but for
+    /// the last such partition.
+    History(Option<i64>),
+    /// Current rows.
+    Current,
 }
 
 /// A constant of a partition.
@@ -281,8 +291,10 @@ impl Partitioning {
 impl PartitionMethod {
     /// Positions of the columns that a method over columns reads; `None` if one is missing.
     pub fn columns_of(&self, table: &TableInfo) -> Option<Vec<usize>> {
-        if self.kind != MethodKind::Key {
-            return table.column_positions(&self.columns);
+        match self.kind {
+            MethodKind::Key => {}
+            MethodKind::SystemTime => return Some(vec![table.system_time()?.end]),
+            _ => return table.column_positions(&self.columns),
         }
         let mut columns: Vec<usize> = match self.columns.is_empty() {
             false => table.column_positions(&self.columns)?,

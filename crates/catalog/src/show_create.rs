@@ -105,7 +105,7 @@ pub fn show_create_table(
     if let Some(partitions) = &table.partitions {
         let hidden = style.is_foreign() || style.mode.contains(SqlMode::NO_TABLE_OPTIONS);
         let engine = Some(table.engine.name).filter(|_| !hidden);
-        out.push_str(&crate::show_partitions::partition_clause(partitions, engine));
+        out.push_str(&crate::show_partitions::partition_clause(partitions, engine, zone));
     }
     out
 }

@@ -3,18 +3,25 @@
 
 use std::fmt::Write;
 
+use selkie_expr::TimeZone;
 use selkie_types::Value;
 
+use crate::rotation::shown_time;
 use crate::{
     Given, MethodKind, Partition, PartitionLimit, PartitionMethod, PartitionOptions,
     PartitionValue, Partitioning, quote_identifier,
 };
 
-/// The clause, which begins with a line break. `engine`: the name to show, if it is shown.
-pub fn partition_clause(partitions: &Partitioning, engine: Option<&str>) -> String {
-    let mut out = format!("\n PARTITION BY {}", method_clause(&partitions.method));
+/// The clause, which begins with a line break. `engine`: the name to show, if it is shown. Times
+/// are shown in `zone`.
+pub fn partition_clause(
+    partitions: &Partitioning,
+    engine: Option<&str>,
+    zone: &TimeZone,
+) -> String {
+    let mut out = format!("\n PARTITION BY {}", method_clause(&partitions.method, zone));
     if let Some(sub) = &partitions.sub {
-        let _ = write!(out, "\nSUBPARTITION BY {}", method_clause(sub));
+        let _ = write!(out, "\nSUBPARTITION BY {}", method_clause(sub, zone));
         if partitions.subs_given == Given::Count {
             let _ = write!(out, "\nSUBPARTITIONS {}", partitions.leaves_each());
         }
@@ -35,7 +42,7 @@ pub fn partition_clause(partitions: &Partitioning, engine: Option<&str>) -> Stri
     out
 }
 
-fn method_clause(method: &PartitionMethod) -> String {
+fn method_clause(method: &PartitionMethod, zone: &TimeZone) -> String {
     let linear = if method.linear { "LINEAR " } else { "" };
     let columns = method.shown_expression();
     match method.kind {
@@ -50,6 +57,11 @@ fn method_clause(method: &PartitionMethod) -> String {
             let older = method.algorithm == Some(1);
             let algorithm = if older { "ALGORITHM = 1 " } else { "" };
             format!("{linear}KEY {algorithm}({columns})")
+        }
+        // Compat: a blank, whatever follows.
+        MethodKind::SystemTime => {
+            let rotation = method.rotation.as_ref().map(|rotation| rotation.clause(zone));
+            format!("SYSTEM_TIME {}", rotation.unwrap_or_default())
         }
     }
 }
@@ -74,6 +86,8 @@ fn limit_clause(limit: &PartitionLimit) -> String {
     match limit {
         PartitionLimit::Slot => String::new(),
         PartitionLimit::Default => " DEFAULT".into(),
+        PartitionLimit::History(_) => " HISTORY".into(),
+        PartitionLimit::Current => " CURRENT".into(),
         PartitionLimit::In(tuples) => format!(" VALUES IN ({})", tuple_list(tuples)),
         PartitionLimit::LessThan(bounds) => format!(" VALUES LESS THAN {}", bounds_clause(bounds)),
     }
@@ -142,14 +156,21 @@ pub(crate) fn method_name(method: &PartitionMethod) -> String {
         MethodKind::ListColumns => "LIST COLUMNS",
         MethodKind::Hash => "HASH",
         MethodKind::Key => "KEY",
+        MethodKind::SystemTime => "SYSTEM_TIME",
     };
     format!("{}{name}", if method.linear { "LINEAR " } else { "" })
 }
 
-/// The values of a partition as `information_schema` shows them.
-pub(crate) fn description(method: &PartitionMethod, limit: &PartitionLimit) -> Option<String> {
+/// The values of a partition as `information_schema` shows them, times in `zone`.
+pub(crate) fn description(
+    method: &PartitionMethod,
+    limit: &PartitionLimit,
+    zone: &TimeZone,
+) -> Option<String> {
     Some(match limit {
-        PartitionLimit::Slot => return None,
+        PartitionLimit::Slot | PartitionLimit::History(None) => return None,
+        PartitionLimit::History(Some(end)) => shown_time(*end, zone),
+        PartitionLimit::Current => "CURRENT".into(),
         PartitionLimit::LessThan(bounds) if bounds.is_empty() => "MAXVALUE".into(),
         PartitionLimit::LessThan(bounds) if method.kind == MethodKind::Range => {
             bounds.iter().flatten().map(signed).collect()

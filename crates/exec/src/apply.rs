@@ -36,6 +36,7 @@ pub use self::touch::{Sight, Toucher};
 use crate::query::execution::{Execution, Scope};
 use crate::query::running::Running;
 use crate::query::{join_engines, keep_conditions, now_micros};
+use crate::run::rotation::open_history;
 use crate::run::{Env, Runtime};
 use crate::state::control::Control;
 use crate::state::gate::Work;
@@ -272,6 +273,9 @@ impl Applier {
         let result = guarded(|| {
             let plan = &prepared.plan.plan;
             let runtime = Runtime::new(instance, session, control, plan)?;
+            if rows.change != Change::Write {
+                open_history(&runtime, &prepared.info)?;
+            }
             let now = session.values.statement_start.get();
             let mut eval = EvalContext::new(session.type_context(), session, now);
             eval.subqueries = &runtime;

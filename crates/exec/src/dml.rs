@@ -29,6 +29,7 @@ pub(crate) use rows::RowChanger;
 use crate::Outcome;
 use crate::run::Env;
 pub(crate) use crate::run::duplicate::duplicate_error;
+use crate::run::rotation::rotated;
 use crate::state::sink::PlanSink;
 
 /// Receiver of the rows of RETURNING.
@@ -61,12 +62,13 @@ pub(crate) fn run(env: Env<'_>, plan: &Plan, mut to: PlanSink<'_>) -> SqlResult<
         let batch = crate::run::local_times::to_client(env.eval, &plan.output, batch.clone());
         to.sink.batch(&batch)
     };
-    let mut outcome = match &plan.root.operator {
-        Op::Insert(insert) => insert::run(env, insert, &mut returning)?,
-        Op::Update(update) => update::run(env, update)?,
-        Op::Delete(delete) => delete::run(env, delete, &mut returning)?,
-        _ => return Err(selkie_types::SqlError::internal("the plan changes no rows")),
-    };
+    let changed = targets(plan).map(|table| &**table);
+    let mut outcome = rotated(env, plan, changed, || match &plan.root.operator {
+        Op::Insert(insert) => insert::run(env, insert, &mut returning),
+        Op::Update(update) => update::run(env, update),
+        Op::Delete(delete) => delete::run(env, delete, &mut returning),
+        _ => Err(selkie_types::SqlError::internal("the plan changes no rows")),
+    })?;
     outcome.result_set = has_rows;
     if outcome.affected > 0 {
         for table in targets(plan) {

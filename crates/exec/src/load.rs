@@ -24,6 +24,7 @@ use crate::dml::{Inserter, reads_row_by_row};
 use crate::query::execution::Execution;
 use crate::query::file_format::{Format, Found, Line, read_line};
 use crate::query::into::charset_named;
+use crate::run::rotation::rotated;
 use crate::run::{Env, Runtime};
 use crate::state::files::server_path;
 use crate::state::session::{Access, Privilege};
@@ -208,7 +209,9 @@ fn insert_rows(
     eval.subqueries = runtime;
     let env = Env { rt: runtime, eval: &eval, cell: None, wanted: None };
     let mut loader = Loader::new(env, insert, job)?;
-    let result = loader.read(reader).and_then(|()| loader.flush());
+    let target = std::iter::once(&*insert.table);
+    let result =
+        rotated(env, runtime.plan, target, || loader.read(reader).and_then(|()| loader.flush()));
     if result.is_err() {
         loader.inserter.keep_first_value();
     }

@@ -7,6 +7,7 @@ pub(crate) mod examined;
 pub(crate) mod history;
 pub(crate) mod local_times;
 mod open_table;
+pub(crate) mod rotation;
 pub(crate) mod row_filter;
 pub(crate) mod rows_out;
 pub(crate) mod scan;

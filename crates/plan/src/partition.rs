@@ -4,6 +4,7 @@
 //! Numbers agree with MariaDB's, since clients see in which partition a row is.
 
 mod hash;
+mod history;
 mod prune;
 mod rule;
 
@@ -69,6 +70,37 @@ impl Router {
             Ok(part? * self.each + sub?)
         };
         Ok(parts.into_iter().zip(subs).map(both).collect())
+    }
+
+    /// Lets new rows of history go to a partition, where no time tells theirs.
+    pub fn open_history(&self, part: usize) {
+        if let Rule::SystemTime(rule) = &self.part {
+            rule.set_open(part);
+        }
+    }
+
+    /// The partition that takes new rows of history, where no time tells theirs.
+    pub fn opened_history(&self) -> Option<usize> {
+        match &self.part {
+            Rule::SystemTime(rule) => rule.opened(),
+            _ => None,
+        }
+    }
+
+    /// Leaves of each partition.
+    pub fn leaves_each(&self) -> usize {
+        self.each
+    }
+
+    /// Whether rows that the router sends to one leaf may lie in another.
+    pub fn may_be_in(&self, own: usize, other: usize) -> bool {
+        match &self.part {
+            Rule::SystemTime(rule) => {
+                let each = self.each;
+                own % each == other % each && rule.may_be_in(own / each, other / each)
+            }
+            _ => own == other,
+        }
     }
 }
 
@@ -182,6 +214,12 @@ impl ColumnKeys {
         let mut key = Vec::new();
         let parts = self.parts.iter().zip(values);
         parts.for_each(|(part, value)| part.encode(&value.value, &mut key));
+        key
+    }
+
+    fn of_value(&self, value: &Value) -> Vec<u8> {
+        let mut key = Vec::new();
+        self.parts.iter().take(1).for_each(|part| part.encode(value, &mut key));
         key
     }
 

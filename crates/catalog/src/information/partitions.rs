@@ -34,7 +34,7 @@ fn row(
     let (data, index, average) = super::tables::sizes(table, statistics);
     let mut row = vec![text("def"), text(table.schema()), text(table.name())];
     match leaf {
-        Some(leaf) => row.extend(place(leaf)),
+        Some(leaf) => row.extend(place(source, leaf)),
         None => row.resize(12, Value::Null),
     }
     let options = leaf.as_ref().map(|(_, leaf, _)| leaf.options());
@@ -62,7 +62,11 @@ fn row(
 }
 
 /// The names, methods and values of a leaf.
-fn place((partitions, leaf, at): (&Partitioning, Leaf<'_>, usize)) -> [Value; 9] {
+fn place(
+    source: &InformationSource<'_>,
+    (partitions, leaf, at): (&Partitioning, Leaf<'_>, usize),
+) -> [Value; 9] {
+    let shown = description(&partitions.method, &leaf.part.limit, source.zone);
     let each = partitions.leaves_each();
     let or_null = |value: Option<Value>| value.unwrap_or(Value::Null);
     let sub = partitions.sub.as_ref();
@@ -75,6 +79,6 @@ fn place((partitions, leaf, at): (&Partitioning, Leaf<'_>, usize)) -> [Value; 9]
         or_null(sub.map(|sub| text(method_name(sub)))),
         text(partitions.method.shown_expression()),
         or_null(sub.map(|sub| text(sub.shown_expression()))),
-        or_null(description(&partitions.method, &leaf.part.limit).map(|shown| text(&shown))),
+        or_null(shown.map(|shown| text(&shown))),
     ]
 }

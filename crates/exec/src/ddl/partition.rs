@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use selkie_catalog::{Snapshot, TableInfo};
-use selkie_engine::{RowSet, Scan, TableId};
+use selkie_engine::{RowSet, Scan, Table, TableId};
 use selkie_plan::define::{PartitionChange, define_partition_change};
 use selkie_sql::ast::{AlterAction, PartitionMaintenance};
 use selkie_types::{BATCH_ROWS, SqlResult};
@@ -17,6 +17,7 @@ use super::{Ddl, change::Change};
 use crate::Outcome;
 use crate::state::error::from_engine;
 use crate::state::own_transaction::{begin_in, commit_now};
+use crate::state::parts::PartSet;
 
 impl Ddl<'_> {
     /// Makes a change of partitions that touches only the leaves it names.
@@ -96,8 +97,26 @@ impl Ddl<'_> {
         let leaves = old.storage_ids().into_iter().enumerate();
         let leaves: Arc<[u16]> =
             leaves.filter(|(_, id)| from.contains(id)).map(|(at, _)| at as u16).collect();
+        let target = self.instance.parts_of(new)?;
+        if new.rotation().is_none() {
+            return self.move_leaves(old, new, (&target, leaves));
+        }
+        // The rows of a partition do not tell which it is.
+        let (mut rows, each) = (0, target.router().leaves_each());
+        for leaf in leaves.iter() {
+            target.router().open_history(usize::from(*leaf) / each);
+            rows += self.move_leaves(old, new, (&target, [*leaf].into()))?;
+        }
+        Ok(rows)
+    }
+
+    fn move_leaves(
+        &self,
+        old: &TableInfo,
+        new: &TableInfo,
+        (target, leaves): (&PartSet, Arc<[u16]>),
+    ) -> SqlResult<u64> {
         let source = self.instance.open_table(old)?;
-        let target = self.instance.open_storage(new)?;
         let failed = |e| from_engine(e, &old.def);
         let (_engine, reader) = begin_in(self.instance, old)?;
         let scan = Scan { parts: Some(leaves), ..Scan::default() };

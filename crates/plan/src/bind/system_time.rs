@@ -80,6 +80,13 @@ impl Binder<'_> {
             outer.used = true;
             outer.time.clone()
         });
+        if table.rotation().is_some() && self.columns.relations[relation].parts.is_some() {
+            return match time.or(outer.as_ref()) {
+                // Compat: all rows of the partitions named.
+                None => Ok(Vec::new()),
+                Some(_) => Err(SqlError::new(&ER_VERS_QUERY_IN_PARTITION, &[&alias])),
+            };
+        }
         let Some(time) = time.or(outer.as_ref()) else {
             return self.current((start, end));
         };
@@ -112,11 +119,12 @@ impl Binder<'_> {
             ast::SystemTime::Ended(before) => {
                 let ty = table.columns[period.end].ty.clone();
                 let last = Expr::literal(SystemTime::end_value(), ty);
-                let mut out = vec![self.compared(CompareOp::Lt, end.clone(), last)?];
+                let mut out = Vec::new();
                 if let Some(before) = before {
                     let before = self.history_point(&table, before)?;
-                    out.push(self.compared(CompareOp::Lt, end, before)?);
+                    out.push(self.compared(CompareOp::Lt, end.clone(), before)?);
                 }
+                out.push(self.compared(CompareOp::Lt, end, last)?);
                 Ok(out)
             }
         }
@@ -179,6 +187,11 @@ impl Binder<'_> {
     /// An error if a table is to be changed whose versions FOR SYSTEM_TIME chooses.
     pub(super) fn refuse_historical(&self, relation: RelationId) -> SqlResult<()> {
         let relation = &self.columns.relations[relation];
+        let table = &relation.table;
+        if table.rotation().is_some() && relation.parts.is_some() {
+            let arguments: [&dyn std::fmt::Display; 2] = [&table.schema(), &table.name()];
+            return Err(SqlError::new(&ER_VERS_NOT_ALLOWED, &arguments));
+        }
         match relation.is_historical {
             true => Err(SqlError::new(&ER_TABLE_NOT_LOCKED_FOR_WRITE, &[&relation.alias])),
             false => Ok(()),

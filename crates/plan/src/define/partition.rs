@@ -4,6 +4,7 @@
 mod change;
 mod exchange;
 mod function;
+mod history;
 mod limits;
 mod options;
 mod reorganize;
@@ -29,8 +30,19 @@ pub use exchange::{Converted, check_exchange, define_convert_in, define_convert_
 /// Lengths in bytes of all columns that KEY or COLUMNS may read.
 const MOST_KEY_BYTES: usize = 3072;
 
-/// `table` with the partitions that `by` describes.
+/// `table` with the partitions that a new clause describes.
 pub(super) fn partitioned(
+    context: &DefineContext<'_>,
+    table: TableInfo,
+    by: &PartitionBy,
+) -> SqlResult<TableInfo> {
+    let table = described(context, table, by)?;
+    history::check_rotation(&table)?;
+    Ok(table)
+}
+
+/// `table` with the partitions that `by` describes.
+fn described(
     context: &DefineContext<'_>,
     table: TableInfo,
     by: &PartitionBy,
@@ -100,12 +112,12 @@ fn partitioning(
     table: &TableInfo,
     by: &PartitionBy,
 ) -> SqlResult<Partitioning> {
-    let kind = kind_of(&by.method)?;
+    let kind = kind_of(&by.method);
     let subpartitioned = by.subpartition.is_some();
     if subpartitioned && !kind.has_values() {
         return Err(SqlError::new(&ER_SUBPARTITION_ERROR, &[]));
     }
-    if by.partitions.is_empty() && kind.has_values() {
+    if by.partitions.is_empty() && kind.has_values() && kind != MethodKind::SystemTime {
         let name = if is_range(kind) { "RANGE" } else { "LIST" };
         return Err(SqlError::new(&ER_PARTITIONS_MUST_BE_DEFINED_ERROR, &[&name]));
     }
@@ -119,6 +131,7 @@ fn partitioning(
     let sub = sub.map(|sub| function::method(context, table, &sub.method)).transpose()?;
     let made = count.unwrap_or(1);
     let parts: Vec<Partition> = match by.partitions.is_empty() {
+        true if kind == MethodKind::SystemTime => history::made(count),
         true => names("p", made).map(|name| plain(name, PartitionLimit::Slot)).collect(),
         false => defined(context, table, &method, &by.partitions)?,
     };
@@ -135,7 +148,7 @@ fn partitioning(
         method,
         sub,
         parts,
-        given: given(!by.partitions.is_empty(), count.is_some()),
+        given: given(!by.partitions.is_empty(), count.is_some() || kind == MethodKind::SystemTime),
         subs_given: given(subs_listed, subcount.is_some()),
     };
     if subpartitioned {
@@ -143,22 +156,23 @@ fn partitioning(
     }
     check_count(&out)?;
     check_names(&out)?;
+    history::settle(&mut out, table)?;
     limits::check(context, &out, table)?;
     Ok(out)
 }
 
 /// The kind of a method.
-fn kind_of(method: &ast::PartitionMethod) -> SqlResult<MethodKind> {
+fn kind_of(method: &ast::PartitionMethod) -> MethodKind {
     use ast::PartitionMethod as M;
-    Ok(match method {
+    match method {
         M::Hash { .. } => MethodKind::Hash,
         M::Key { .. } => MethodKind::Key,
         M::Range(_) => MethodKind::Range,
         M::RangeColumns(_) => MethodKind::RangeColumns,
         M::List(_) => MethodKind::List,
         M::ListColumns(_) => MethodKind::ListColumns,
-        M::SystemTime { .. } => return Err(SqlError::not_supported("system-versioned tables")),
-    })
+        M::SystemTime { .. } => MethodKind::SystemTime,
+    }
 }
 
 fn is_range(kind: MethodKind) -> bool {

@@ -293,6 +293,9 @@ pub(super) fn check_alter(
     if drops && !versioned {
         return Err(SqlError::new(&ER_VERS_NOT_VERSIONED, &[&old.name()]));
     }
+    if drops && old.rotation().is_some() {
+        return Err(SqlError::new(&ER_DROP_VERSIONING_SYSTEM_TIME_PARTITION, &[&old.name()]));
+    }
     if !versioned && actions.iter().any(versions_column) {
         return Err(SqlError::new(&ER_VERS_NOT_VERSIONED, &[&old.name()]));
     }

@@ -40,6 +40,9 @@ impl Router {
     /// The slots of rows with these values in the columns of a dimension; `None`: any.
     pub fn point(&self, of: Dimension, values: &[Value]) -> Option<Vec<usize>> {
         let rule = self.rule(of)?;
+        if let Rule::SystemTime(rule) = rule {
+            return values.first().map(|end| rule.point(end));
+        }
         let mut row = vec![Value::Null; self.loose.columns().len()];
         for (at, value) in rule.columns().into_iter().zip(values) {
             *row.get_mut(at)? = value.clone();

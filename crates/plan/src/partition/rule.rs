@@ -7,6 +7,7 @@ use selkie_expr::{EvalContext, Expr, ExprKind};
 use selkie_types::{ByteRows, RowLayout, SqlError, SqlResult, Value};
 
 use super::hash::KeyHash;
+use super::history::HistoryRule;
 use super::prune::End;
 use super::{ColumnKeys, RouteError, Sign, as_signed, evaluate, function};
 
@@ -25,6 +26,8 @@ pub(super) enum Rule {
     RangeColumns { keys: ColumnKeys, bounds: Vec<Vec<u8>> },
     /// A listed key.
     ListColumns { keys: ColumnKeys, slots: HashMap<Vec<u8>, usize>, default: Option<usize> },
+    /// The end of a row's validity.
+    SystemTime(HistoryRule),
 }
 
 /// A function over columns of a row.
@@ -156,6 +159,9 @@ impl Rule {
                 let slots = listed(limits).map(|(at, tuple)| (keys.of_tuple(tuple), at)).collect();
                 Self::ListColumns { keys, slots, default: default_of(limits) }
             }
+            MethodKind::SystemTime => {
+                Self::SystemTime(HistoryRule::new(table, method, limits).ok_or_else(missing)?)
+            }
         })
     }
 
@@ -169,6 +175,7 @@ impl Rule {
             Self::RangeColumns { keys, .. } | Self::ListColumns { keys, .. } => {
                 keys.columns.clone()
             }
+            Self::SystemTime(rule) => rule.keys.columns.clone(),
         }
     }
 
@@ -214,6 +221,7 @@ impl Rule {
             Self::ListColumns { keys, slots, default } => {
                 by_key(keys, layout, rows, |key| slots.get(key).copied().or(*default))
             }
+            Self::SystemTime(rule) => each(rows, |row| Ok(Ok(rule.slot(layout, row)?))),
         }
     }
 }
@@ -309,6 +317,7 @@ impl Rule {
                 let listed = slots.iter().filter(|(key, _)| inside(key));
                 Some(listed.map(|(_, slot)| *slot).chain(*default).collect())
             }
+            Self::SystemTime(rule) => Some(rule.interval(start, end)),
             _ => None,
         }
     }

@@ -220,6 +220,8 @@ pub struct Delete {
     pub returning: Vec<Expr>,
     /// Whether it deletes all rows of one table: no condition, no order, no limit.
     pub all_rows: bool,
+    /// `DELETE HISTORY`.
+    pub purges_history: bool,
 }
 
 /// A table changed by DELETE.

@@ -490,8 +490,8 @@ pub(super) fn delete(
     context: &PlanContext<'_>,
 ) -> SqlResult<Plan> {
     let BoundDelete { source, targets, mut portion, ignore, multiple, .. } = bound;
-    let BoundDelete { history, returning, returning_first, all_rows, .. } = bound;
-    let deleted = if history { &[][..] } else { &targets[..] };
+    let BoundDelete { history: purges_history, returning, returning_first, all_rows, .. } = bound;
+    let deleted = if purges_history { &[][..] } else { &targets[..] };
     let foreign = foreign_of_deleted(deleted, portion.as_ref(), &draft, context)?;
     let related =
         |(at, _): &(RelationId, _)| foreign.of(draft.columns.relations[*at].table.def.id).is_some();
@@ -545,12 +545,13 @@ pub(super) fn delete(
         None => Default::default(),
     };
     let events = portion::events("DELETE", portion.as_ref());
-    let events = if history { &[][..] } else { &events[..] };
+    let events = if purges_history { &[][..] } else { &events[..] };
     let set_off = made.iter().flat_map(|t| triggers(&t.table, events, context));
     let changes = with_triggers(set_off.collect());
     let (rows, cost) = (node.rows, node.cost);
     let (source, returning, targets) = (node, exprs, made);
-    let delete = Delete { source, targets, ignore, multiple, limit, returning, all_rows };
+    let delete =
+        Delete { source, targets, ignore, multiple, limit, returning, all_rows, purges_history };
     let operator = Operator::Delete(Box::new(delete));
     Ok(Plan { foreign, changes, ..wrap(done, operator, rows, cost, output) })
 }

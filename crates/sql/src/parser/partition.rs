@@ -3,7 +3,7 @@
 
 use super::partition_def::Wanted;
 use super::{PResult, Parser};
-use crate::ast::{Ident, PartitionBy, PartitionMethod, SubpartitionBy};
+use crate::ast::{ExprKind, Ident, PartitionBy, PartitionMethod, SubpartitionBy};
 use crate::lexer::{Kw, T};
 use selkie_types::error::catalogue::ER_TOO_MANY_PARTITION_FUNC_FIELDS_ERROR;
 
@@ -103,12 +103,17 @@ impl Parser<'_> {
             let (amount, unit) = self.interval_argument()?;
             interval = Some((Box::new(amount), unit));
             if self.eat(Kw::STARTS) {
-                starts = Some(self.boxed_expr()?);
+                let token = self.tok;
+                let expr = self.boxed_expr()?;
+                if !matches!(expr.kind, ExprKind::Literal(_)) {
+                    return Err(self.error_at(token));
+                }
+                starts = Some(expr);
             }
         } else if self.eat(Kw::LIMIT) {
             limit = Some(self.u64()?);
         }
-        if self.eat(Kw::AUTO) {
+        if (interval.is_some() || limit.is_some()) && self.eat(Kw::AUTO) {
             auto = true;
         }
         Ok(PartitionMethod::SystemTime { interval, starts, limit, auto })

@@ -4,17 +4,19 @@
 use std::sync::Arc;
 
 use hashbrown::HashSet;
-use selkie_catalog::{Given, Partition, PartitionLimit, Partitioning, Subpartition, TableInfo};
+use selkie_catalog::{
+    Given, MethodKind, Partition, PartitionLimit, Partitioning, Subpartition, TableInfo,
+};
 use selkie_engine::TableId;
-use selkie_expr::EvalContext;
+use selkie_expr::{EvalContext, TimeZone};
 use selkie_sql::ast::{AlterAction, Ident, PartitionBy, PartitionDef, PartitionMaintenance};
 use selkie_types::charset::{identifier_eq, in_one_case};
 use selkie_types::error::catalogue::*;
 use selkie_types::{CollationId, Condition, Level, SqlError, SqlResult};
 
 use super::{
-    add_subpartitions, check_count, check_names, defined, is_range, limits, names, partitioned,
-    plain, reorganize,
+    add_subpartitions, check_count, check_names, defined, described, history, is_range, limits,
+    names, plain, reorganize,
 };
 use crate::define::DefineContext;
 
@@ -72,7 +74,7 @@ pub fn define_partition_change(
                     context.eval.push(Condition::from_error(Level::Note, &error));
                     false
                 }
-                _ => drop_parts(&mut partitions, names).map(|()| true)?,
+                _ => drop_parts(old, &mut partitions, names).map(|()| true)?,
             }
         }
         A::CoalescePartition(count) => {
@@ -133,29 +135,35 @@ fn add(
     new: &Added<'_>,
 ) -> SqlResult<bool> {
     let kind = to.method.kind;
-    if new.defs.is_empty() && kind.has_values() {
+    let by_time = kind == MethodKind::SystemTime;
+    if new.defs.is_empty() && kind.has_values() && !by_time {
         let name = if is_range(kind) { "RANGE" } else { "LIST" };
         return Err(SqlError::new(&ER_PARTITIONS_MUST_BE_DEFINED_ERROR, &[&name]));
     }
     if new.defs.is_empty() && new.count.unwrap_or(0) == 0 {
         return Err(SqlError::new(&ER_ADD_PARTITION_NO_NEW_PARTITION, &[]));
     }
-    let before = to.parts.len();
-    match new.count {
+    let mut parts = match new.count {
         Some(count) => {
             let most = Partitioning::MOST_LEAVES;
             let count = usize::try_from(count).unwrap_or(most).min(most);
-            let made = names("p", before + count).skip(before);
-            to.parts.extend(made.map(|name| plain(name, PartitionLimit::Slot)));
+            let (first, limit) = match by_time {
+                true => (history::first_free(to, count), PartitionLimit::History(None)),
+                false => (to.parts.len(), PartitionLimit::Slot),
+            };
+            let made = names("p", first + count).skip(first);
+            made.map(|name| plain(name, limit.clone())).collect()
         }
         None => {
-            to.parts.extend(defined(context, table, &to.method, new.defs)?);
             to.given = Given::List;
+            defined(context, table, &to.method, new.defs)?
         }
-    }
-    let mut parts = to.parts.split_off(before);
+    };
     fill_subpartitions(to, &mut parts, new.defs)?;
-    to.parts.append(&mut parts);
+    match by_time {
+        true => history::add(to, parts)?,
+        false => to.parts.append(&mut parts),
+    }
     check_count(to)?;
     if let Err(error) = check_names(to) {
         if new.if_not_exists && error.is(&ER_SAME_NAME_PARTITION) {
@@ -164,6 +172,7 @@ fn add(
         }
         return Err(error);
     }
+    history::settle(to, table)?;
     limits::check(context, to, table)?;
     Ok(true)
 }
@@ -204,15 +213,18 @@ pub(super) fn find(partitions: &Partitioning, names: &[Ident]) -> SqlResult<Vec<
     names.iter().map(position).collect()
 }
 
-fn drop_parts(from: &mut Partitioning, names: &[Ident]) -> SqlResult<()> {
+fn drop_parts(table: &TableInfo, from: &mut Partitioning, names: &[Ident]) -> SqlResult<()> {
     if !from.method.kind.has_values() {
         return Err(SqlError::new(&ER_ONLY_ON_RANGE_LIST_PARTITION, &[&"DROP"]));
     }
     // Compat: counted before they are looked up.
-    if names.len() >= from.parts.len() {
+    if names.len() >= from.parts.len() && from.rotation().is_none() {
         return Err(SqlError::new(&ER_DROP_LAST_PARTITION, &[]));
     }
     let found = find(from, names)?;
+    if from.rotation().is_some() {
+        history::before_drop(table, from, &found)?;
+    }
     let mut at = 0;
     from.parts.retain(|_| {
         at += 1;
@@ -271,10 +283,13 @@ pub(in crate::define) fn again(
     // The clause is in UTF-8, whatever the client's character set is.
     let mut types = context.eval.types.clone();
     types.collation_connection = CollationId::UTF8MB4_GENERAL_CI;
+    if partitions.rotation().is_some() {
+        types.time_zone = TimeZone::utc();
+    }
     let eval = EvalContext::new(types, context.eval.session, context.eval.now_micros);
     let stopwords = context.stopwords.clone();
     let context = &DefineContext { eval: &eval, stopwords, ..*context };
-    let table = partitioned(context, table, &by)?;
+    let table = described(context, table, &by)?;
     let Some(new) = &table.partitions else { return Ok(table) };
     let mut new = (**new).clone();
     if has_same_types(old, partitions, &table, &new) {
@@ -313,7 +328,8 @@ fn clause(partitions: &Partitioning) -> SqlResult<PartitionBy> {
     if listed.sub.is_some() {
         listed.subs_given = Given::List;
     }
-    let text = format!("ALTER TABLE t{}", selkie_catalog::partition_clause(&listed, None));
+    let shown = selkie_catalog::partition_clause(&listed, None, &TimeZone::utc());
+    let text = format!("ALTER TABLE t{shown}");
     let parsed = selkie_sql::parse(text.as_bytes(), &selkie_sql::ParseOptions::default())?;
     let selkie_sql::ast::Statement::AlterTable(alter) = parsed.statement else {
         return Err(SqlError::internal("a partitioning that is no ALTER TABLE"));

@@ -11,7 +11,7 @@ use selkie_types::error::catalogue::*;
 use selkie_types::{SqlError, SqlResult};
 
 use super::change::{find, partitions_of};
-use super::{check_count, check_names, defined, limits};
+use super::{check_count, check_names, defined, history, limits};
 use crate::define::{DefineContext, create};
 
 /// A partitioned table and another one that its leaf becomes or was.
@@ -55,6 +55,9 @@ pub fn define_convert_out(
         // A leaf keeps no words of texts, which a table of its own has.
         return Err(SqlError::new(&ER_TABLES_DIFFERENT_METADATA, &[&to]));
     }
+    if partitions.rotation().is_some() {
+        history::before_drop(old, &mut partitions, &[leaf])?;
+    }
     let part = partitions.parts.remove(leaf);
     let def =
         TableDef { id: part.id, schema: schema.into(), name: to.into(), ..(*old.def).clone() };
@@ -78,6 +81,9 @@ pub fn define_convert_in(
     partition: &PartitionDef,
 ) -> SqlResult<Converted> {
     let mut partitions = (**partitions_of(old)?).clone();
+    if partitions.rotation().is_some() {
+        return Err(SqlError::new(&ER_ONLY_ON_RANGE_LIST_PARTITION, &[&"CONVERT TABLE TO"]));
+    }
     check_values(&partitions, "CONVERT TABLE TO")?;
     check_same(old, other)?;
     let leaf = partitions.parts.len();

@@ -9,7 +9,7 @@ use selkie_types::error::catalogue::*;
 use selkie_types::temporal::IntervalUnit;
 use selkie_types::{SqlError, SqlResult, SqlType, TypeKind};
 
-use super::{MOST_KEY_BYTES, kind_of, not_found};
+use super::{MOST_KEY_BYTES, history, kind_of, not_found};
 use crate::bind::Clause;
 use crate::define::{DefineContext, expressions};
 use crate::partition::Sign;
@@ -21,14 +21,20 @@ pub(super) fn method(
     given: &ast::PartitionMethod,
 ) -> SqlResult<PartitionMethod> {
     use ast::PartitionMethod as M;
-    let kind = kind_of(given)?;
+    let kind = kind_of(given);
     let (linear, algorithm) = match given {
         M::Hash { linear, .. } => (*linear, None),
         M::Key { linear, algorithm, .. } => (*linear, algorithm.map(|number| number as u8)),
         _ => (false, None),
     };
-    let out =
-        PartitionMethod { kind, linear, algorithm, expression: String::new(), columns: Vec::new() };
+    let out = PartitionMethod {
+        kind,
+        linear,
+        algorithm,
+        expression: String::new(),
+        columns: Vec::new(),
+        rotation: None,
+    };
     match given {
         M::Hash { expr, .. } | M::Range(expr) | M::List(expr) => {
             let columns = of_expression(context, table, expr)?;
@@ -40,7 +46,7 @@ pub(super) fn method(
             check_columns(table, &out)?;
             Ok(out)
         }
-        M::SystemTime { .. } => Err(not_found()),
+        M::SystemTime { .. } => history::method(context, table, given),
     }
 }
 

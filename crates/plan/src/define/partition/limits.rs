@@ -13,7 +13,7 @@ use selkie_types::error::catalogue::*;
 use selkie_types::{Batch, Charset, SqlError, SqlResult, SqlType, TypeKind, Value};
 
 use super::function::sign;
-use super::not_found;
+use super::{history, not_found};
 use crate::bind::Clause;
 use crate::define::{DefineContext, constant, expressions};
 use crate::partition::{ColumnKeys, Sign, as_signed};
@@ -41,9 +41,7 @@ pub(super) fn limit(
         PartitionValues::In(_) => wrong("LIST", "IN"),
         PartitionValues::Default if is_list => Ok(PartitionLimit::Default),
         PartitionValues::Default => wrong("LIST", "DEFAULT"),
-        PartitionValues::History | PartitionValues::Current => {
-            Err(SqlError::not_supported("system-versioned tables"))
-        }
+        PartitionValues::History | PartitionValues::Current => history::limit(method.kind, def),
         PartitionValues::None if is_range => missing("RANGE", "LESS THAN"),
         PartitionValues::None if is_list => missing("LIST", "IN"),
         PartitionValues::None => Ok(PartitionLimit::Slot),
@@ -270,7 +268,7 @@ pub(super) fn check(
     }
     let method = &partitioning.method;
     match method.kind {
-        MethodKind::Hash | MethodKind::Key => Ok(()),
+        MethodKind::Hash | MethodKind::Key | MethodKind::SystemTime => Ok(()),
         MethodKind::Range => check_range(partitioning, sign(context, table, method)?),
         MethodKind::List => {
             let values = listed(partitioning).map(|tuple| as_signed(&tuple[0].value));

@@ -7,7 +7,7 @@ use selkie_types::error::catalogue::*;
 use selkie_types::{SqlError, SqlResult};
 
 use super::change::{fill_subpartitions, find, renew};
-use super::{check_count, check_names, defined, limits};
+use super::{check_count, check_names, defined, history, limits};
 use crate::define::DefineContext;
 
 /// Replaces the named partitions by `into`; false if there is nothing to do.
@@ -27,6 +27,10 @@ pub(super) fn reorganize(
     if names.len() > of.parts.len() {
         return Err(SqlError::new(&ER_REORG_PARTITION_NOT_EXIST, &[]));
     }
+    let by_time = kind == MethodKind::SystemTime;
+    if by_time && names.len() != into.len() {
+        return Err(SqlError::new(&ER_REORG_HASH_ONLY_ON_SAME_NO, &[]));
+    }
     let mut found = find(of, names)?;
     found.sort_unstable();
     if !kind.has_values() && found.len() != into.len() {
@@ -38,6 +42,12 @@ pub(super) fn reorganize(
     }
     let mut parts = defined(context, table, &of.method, into)?;
     fill_subpartitions(of, &mut parts, into)?;
+    if by_time {
+        history::replace(table, of, first..=last, parts)?;
+        check_names(of)?;
+        history::settle(of, table)?;
+        return Ok(true);
+    }
     let is_last = last + 1 == of.parts.len();
     let old: Vec<Partition> = of.parts.splice(first..=last, parts).collect();
     let same = old.len() == into.len() && old.iter().zip(into).all(|(o, i)| i.name.is(&o.name));
