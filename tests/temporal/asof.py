@@ -6,8 +6,9 @@ usage: asof.py BINARY [--seed N] [--rounds N]
 Each round makes one versioned table and its twin on both servers and changes both alike. After each change the current
 rows must be those of the twin, the outcome and all versions those of MariaDB. Results of AS OF are remembered and asked
 again later, after clean restarts and after kill -9 too: they must stay. A change that only the versioned table refuses
-(a version that ended at the same time is there) must leave it as it was. A round ends where MariaDB disagrees with its
-own twin: it sometimes leaves a row of a MEMORY table, or counts no row of those that it has changed.
+(a version that ended at the same time is there) must leave it as it was. Some tables are partitioned by SYSTEM_TIME; each
+partition must have the rows that MariaDB's has. A round ends where MariaDB disagrees with its own twin: it sometimes leaves a
+row of a MEMORY table, or counts no row of those that it has changed.
 """
 import argparse
 import os
@@ -36,6 +37,16 @@ PERIODS = [
 ]
 ENGINES = ["innodb", "innodb", "innodb", "myisam", "memory"]
 PARTITIONS = ["", "", "", " partition by hash(id) partitions 3"]
+# Of the versioned table alone.
+HISTORY = [
+    " partition by system_time",
+    " partition by system_time limit 4 partitions 4",
+    " partition by system_time limit 6 auto",
+    " partition by system_time interval 1 hour starts '2023-11-14 22:00:00' partitions 4",
+    " partition by system_time interval 30 minute starts '2023-11-14 22:00:00' auto",
+    " partition by system_time limit 5 subpartition by hash(id) subpartitions 2 (partition p0 history, partition p1 history,"
+    " partition pn current)",
+]
 
 
 def value(rng, column):
@@ -55,12 +66,15 @@ class Table:
         self.columns = rng.choice(DEFINITIONS[:-1] if self.engine == "memory" else DEFINITIONS)
         self.period = rng.choice(PERIODS)
         self.partitions = rng.choice(PARTITIONS) if "unique(u)" not in self.columns and self.engine != "memory" else ""
+        # A unique key has all columns on which subpartitions depend.
+        fits = [h for h in HISTORY if "sub" not in h or "unique(u)" not in self.columns]
+        self.history = rng.choice(fits) if self.engine != "memory" and not self.partitions and rng.random() < 0.6 else ""
         self.written = [c for c in COLUMNS if not (c == "u" and " as (" in self.columns)]
 
     def create(self):
         plain = self.columns.format(without="")
         versioned = self.columns.format(without=" without system versioning")
-        return [f"create table v ({versioned}{self.period}) engine={self.engine} with system versioning{self.partitions}",
+        return [f"create table v ({versioned}{self.period}) engine={self.engine} with system versioning{self.history or self.partitions}",
                 f"create table p ({plain}) engine={self.engine}{self.partitions}"]
 
     def bounds(self):
@@ -236,8 +250,23 @@ class Round:
             if current != twin:
                 raise OtherDisagrees
             self.fail("versions differ", [r for r in own if r not in other], [r for r in other if r not in own])
+        if self.table.history:
+            self.compare_partitions()
         if not self.goes_back and self.clock > 1 and self.rng.random() < 0.5:
             self.remember()
+
+    def compare_partitions(self):
+        # Their rows are those of MariaDB's partitions of the same names.
+        listed = ("select partition_name from information_schema.partitions where table_schema = 'asof' and table_name = 'v'"
+                  " group by partition_name")
+        names = in_order(rows(self.own, listed))
+        if names != in_order(rows(self.other, listed)):
+            self.fail("partitions differ", names)
+        name = self.rng.choice(names)[0]
+        query = f"select {', '.join(COLUMNS)}, {self.start}, {self.end} from v partition ({name})"
+        own, other = in_order(rows(self.own, query)), in_order(rows(self.other, query))
+        if own != other:
+            self.fail(query, own, other)
 
     def questions(self, count, where):
         """The same questions to the table and its twin."""

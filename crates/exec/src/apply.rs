@@ -314,7 +314,7 @@ impl Applier {
         let mut found = kept.map(|kept| (kept.version, Arc::clone(&kept.prepared)));
         let has_temporary = execution.session.frame.temporary.get(schema, name).is_some();
         let mut broken = None;
-        let locked = execution.locked_plan(|scope| {
+        let make = |scope: Scope<'_>| {
             let version = scope.instance.catalog.version();
             if let Some((of, prepared)) = &found
                 && *of == version
@@ -327,7 +327,11 @@ impl Applier {
             let plan = Arc::clone(&prepared.plan.plan);
             found = Some((version, Arc::new(prepared)));
             Ok(plan)
-        });
+        };
+        let locked = match rows.change {
+            Change::Write => execution.locked_plan(make),
+            _ => execution.locked_event(make),
+        };
         locked.map_err(|error| Broken::noted(error, broken))?;
         let missing = || SqlError::internal("an event was not prepared");
         let (version, prepared) = found.ok_or_else(missing)?;

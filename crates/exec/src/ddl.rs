@@ -20,6 +20,7 @@ mod drop;
 mod event;
 mod exchange;
 mod foreign;
+mod history;
 mod instant;
 mod online;
 mod partition;

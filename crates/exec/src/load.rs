@@ -70,7 +70,7 @@ pub(crate) fn run(execution: &mut Execution<'_>, load: &ast::LoadData) -> SqlRes
     let directory = session.frame.schema.clone().unwrap_or_else(|| schema.into());
     let text = execution.running.text;
     let plan = execution
-        .locked_plan(|scope| scope.plan(&statement, text, (&types, types.len())).map(Arc::new))?;
+        .locked_change(|scope| scope.plan(&statement, text, (&types, types.len())).map(Arc::new))?;
     let name = String::from_utf8_lossy(&load.file.bytes).into_owned();
     let job = Job { load, format, fields, types: &types, name, schema: directory };
     execution.run_changes(&plan, &mut |execution| {

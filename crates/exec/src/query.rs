@@ -169,7 +169,7 @@ pub(crate) fn join_engines(
 }
 
 /// Fails if the plan changes rows of shared tables in a READ ONLY transaction.
-fn check_read_only(session: &Session, plan: &Plan) -> SqlResult<()> {
+pub(crate) fn check_read_only(session: &Session, plan: &Plan) -> SqlResult<()> {
     let shared = |t: &&Arc<TableInfo>| t.kind != TableKind::Temporary;
     let writes = dml::targets(plan).chain(&plan.takes_numbers).any(|t| shared(&t));
     if writes && session.transaction.is_read_only(&session.frame.settings) {

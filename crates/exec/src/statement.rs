@@ -220,7 +220,7 @@ impl Execution<'_> {
 
     fn run_planned(&mut self, statement: &Statement) -> SqlResult<Outcome> {
         let running = self.running;
-        let plan = self.locked_plan(|scope| match running.prepared {
+        let plan = self.locked_change(|scope| match running.prepared {
             Some(prepared) => prepared.plan(scope, running.values),
             None => scope.plan_running(statement, running).map(Arc::new),
         })?;

@@ -143,7 +143,7 @@ impl Ddl<'_> {
 }
 
 /// Writes the definition with other leaves.
-fn publish_leaves(
+pub(super) fn publish_leaves(
     change: &mut Change<'_>,
     old: &TableInfo,
     new: &TableInfo,

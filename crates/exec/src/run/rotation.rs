@@ -11,6 +11,7 @@ use selkie_types::{Condition, SqlResult};
 
 use super::{Env, Runtime};
 use crate::state::parts::PartSet;
+use crate::{Instance, Session};
 
 /// Whether a plan may make rows of history out of current ones.
 pub(crate) fn ends_rows(plan: &Plan) -> bool {
@@ -21,6 +22,39 @@ pub(crate) fn ends_rows(plan: &Plan) -> bool {
             insert.mode == InsertMode::Replace || insert.on_duplicate.is_some()
         }
         _ => false,
+    }
+}
+
+/// Number of history partitions that a table with AUTO needs now and does not have.
+pub(crate) fn lacking(
+    instance: &Instance,
+    session: &Session,
+    info: &TableInfo,
+) -> SqlResult<usize> {
+    let Some(partitions) = &info.partitions else { return Ok(0) };
+    match partitions.rotation().filter(|by| by.auto).map(|by| &by.by) {
+        Some(RotateBy::Rows(limit)) => {
+            let handle = instance.open_own(info)?;
+            let Some(parts) = &handle.parts else { return Ok(0) };
+            let rows = parts.part_rows();
+            let open = open_by_rows(partitions, &rows, *limit);
+            let is_last = open + 1 == history_count(partitions);
+            Ok(usize::from(is_last && rows(open) >= *limit))
+        }
+        Some(RotateBy::Interval(interval)) => {
+            let now = session.values.statement_start.get().div_euclid(MICROS_PER_SECOND);
+            let mut end = partitions.history_ends().last();
+            let mut count = 0;
+            while let Some(at) = end.filter(|end| *end <= now) {
+                // More than there may be is enough for the error.
+                if count > Partitioning::MOST_LEAVES {
+                    break;
+                }
+                (end, count) = (interval.after(at), count + 1);
+            }
+            Ok(count)
+        }
+        _ => Ok(0),
     }
 }
 
@@ -88,7 +122,9 @@ pub(crate) fn rotated<'t, T>(
 /// Whether the last history partition has as many rows as it should take at most.
 fn is_full(rt: &Runtime<'_>, info: &TableInfo) -> SqlResult<bool> {
     let Some((partitions, parts)) = rotating(rt, info)? else { return Ok(false) };
-    let Some(RotateBy::Rows(limit)) = partitions.rotation().map(|rotation| &rotation.by) else {
+    // The next statement adds a partition where that is automatic.
+    let by = partitions.rotation().filter(|rotation| !rotation.auto);
+    let Some(RotateBy::Rows(limit)) = by.map(|rotation| &rotation.by) else {
         return Ok(false);
     };
     let last = history_count(partitions).saturating_sub(1);

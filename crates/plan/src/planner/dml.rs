@@ -552,6 +552,5 @@ pub(super) fn delete(
     let (source, returning, targets) = (node, exprs, made);
     let delete =
         Delete { source, targets, ignore, multiple, limit, returning, all_rows, purges_history };
-    let operator = Operator::Delete(Box::new(delete));
-    Ok(Plan { foreign, changes, ..wrap(done, operator, rows, cost, output) })
+    Ok(Plan { foreign, changes, ..wrap(done, Operator::Delete(delete.into()), rows, cost, output) })
 }

@@ -27,9 +27,6 @@ pub(super) fn method(
     let ast::PartitionMethod::SystemTime { interval, starts, limit, auto } = given else {
         return Err(super::not_found());
     };
-    if *auto {
-        return Err(SqlError::not_supported("AUTO"));
-    }
     let by = match (interval, limit) {
         (Some((amount, unit)), _) => {
             let count = count(context, table, amount, *unit)?;

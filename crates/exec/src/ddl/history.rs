@@ -1,0 +1,121 @@
+//! AUTO of partitions by SYSTEM_TIME: a statement that needs another history partition adds it
+//! before it runs.
+//!
+//! Compat: no log has the change; a replica adds partitions when it applies the rows. A statement
+//! between LOCK TABLES and UNLOCK TABLES goes on with the partitions that there are.
+
+use std::sync::Arc;
+
+use selkie_catalog::TableInfo;
+use selkie_plan::define::{PartitionChange, define_partition_change};
+use selkie_plan::physical::Plan;
+use selkie_sql::ast::AlterAction;
+use selkie_types::error::catalogue::ER_VERS_HIST_PART_FAILED;
+use selkie_types::{Condition, Level, SqlError, SqlResult};
+
+use super::Ddl;
+use super::change::{Change, with_new_leaves};
+use super::partition::publish_leaves;
+use crate::dml;
+use crate::query::execution::{Execution, Scope};
+use crate::run::rotation::{ends_rows, lacking};
+
+impl Execution<'_> {
+    /// As [`Self::locked_plan`], with the history partitions that the plan needs.
+    pub(crate) fn locked_change(
+        &mut self,
+        make: impl FnMut(Scope<'_>) -> SqlResult<Arc<Plan>>,
+    ) -> SqlResult<Arc<Plan>> {
+        self.locked_with_history(make, |plan| match ends_rows(plan) {
+            true => dml::targets(plan).collect(),
+            false => Vec::new(),
+        })
+    }
+
+    /// As [`Self::locked_change`], for the plan of an event that updates or deletes rows.
+    pub(crate) fn locked_event(
+        &mut self,
+        make: impl FnMut(Scope<'_>) -> SqlResult<Arc<Plan>>,
+    ) -> SqlResult<Arc<Plan>> {
+        self.locked_with_history(make, |plan| plan.tables.iter().collect())
+    }
+
+    fn locked_with_history(
+        &mut self,
+        mut make: impl FnMut(Scope<'_>) -> SqlResult<Arc<Plan>>,
+        changed: impl Fn(&Plan) -> Vec<&Arc<TableInfo>>,
+    ) -> SqlResult<Arc<Plan>> {
+        loop {
+            let plan = self.locked_plan(&mut make)?;
+            match self.lacks_history(changed(&plan))? {
+                None => return Ok(plan),
+                Some(table) => self.add_history(&plan, &table)?,
+            }
+            self.control.check()?;
+        }
+    }
+
+    /// The first of the tables that needs another history partition.
+    fn lacks_history(&self, changed: Vec<&Arc<TableInfo>>) -> SqlResult<Option<Arc<TableInfo>>> {
+        let auto = |table: &&Arc<TableInfo>| table.rotation().is_some_and(|by| by.auto);
+        if self.session.locked_tables.is_some() {
+            return Ok(None);
+        }
+        for table in changed.into_iter().filter(auto) {
+            if lacking(self.instance, self.session, table)? > 0 {
+                return Ok(Some(table.clone()));
+            }
+        }
+        Ok(None)
+    }
+
+    fn add_history(&mut self, plan: &Plan, table: &TableInfo) -> SqlResult<()> {
+        crate::query::check_read_only(self.session, plan)?;
+        // Another session may wait for the same change: neither keeps its use meanwhile.
+        if !self.session.in_transaction() {
+            self.session.transaction.release_locks();
+        }
+        Ddl::new(self).add_history(table)
+    }
+}
+
+impl Ddl<'_> {
+    /// Adds the history partitions that a table needs now.
+    fn add_history(&self, table: &TableInfo) -> SqlResult<()> {
+        let (schema, name) = (table.schema(), table.name());
+        let _users = self.lock(schema, name)?;
+        let snapshot = self.instance.catalog.snapshot();
+        // Whoever had the lock before may have dropped the table, or added them.
+        let Some(old) = snapshot.table(schema, name) else { return Ok(()) };
+        let count = lacking(self.instance, self.session, old)? as u64;
+        if count == 0 {
+            return Ok(());
+        }
+        let action = AlterAction::AddPartition {
+            if_not_exists: false,
+            partitions: Vec::new(),
+            count: Some(count),
+        };
+        let added =
+            self.with_context(&snapshot, |context| define_partition_change(context, old, &action));
+        match added {
+            Ok(None) => Ok(()),
+            Ok(Some(PartitionChange { table: new, .. })) => self.publish_history(old, new),
+            Err(error) => {
+                let most = self.session.frame.settings.notes.max_error_count;
+                let cause = Condition::from_error(Level::Warning, &error);
+                self.session.diagnostics.push(cause, most);
+                let arguments: [&dyn std::fmt::Display; 2] = [&schema, &name];
+                Err(SqlError::new(&ER_VERS_HIST_PART_FAILED, &arguments))
+            }
+        }
+    }
+
+    fn publish_history(&self, old: &TableInfo, new: TableInfo) -> SqlResult<()> {
+        let (new, added) = with_new_leaves(self.instance, new)?;
+        let mut change = Change::begin(self.instance, None)?;
+        change.create_leaves(&new, &added)?;
+        publish_leaves(&mut change, old, &new, &[])?;
+        change.commit(|snapshot| snapshot.put_table(Arc::new(new)))
+    }
+}
