@@ -214,7 +214,8 @@ class Round:
     def step(self):
         rng = self.rng
         self.tick()
-        if self.table.engine == "innodb" and rng.random() < 0.15:
+        # InnoDB's count of rows, by which LIMIT goes, is an estimate after a rollback.
+        if self.table.engine == "innodb" and "limit" not in self.table.history and rng.random() < 0.15:
             return self.undone()
         statement = change(rng, self.table)
         if self.twins(statement) is not None and self.table.engine != "innodb":

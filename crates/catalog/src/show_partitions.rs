@@ -20,6 +20,9 @@ pub fn partition_clause(
     zone: &TimeZone,
 ) -> String {
     let mut out = format!("\n PARTITION BY {}", method_clause(&partitions.method, zone));
+    if partitions.given == Given::Count {
+        let _ = write!(out, "\nPARTITIONS {}", partitions.parts.len());
+    }
     if let Some(sub) = &partitions.sub {
         let _ = write!(out, "\nSUBPARTITION BY {}", method_clause(sub, zone));
         if partitions.subs_given == Given::Count {
@@ -27,10 +30,7 @@ pub fn partition_clause(
         }
     }
     match partitions.given {
-        Given::Nothing => {}
-        Given::Count => {
-            let _ = write!(out, "\nPARTITIONS {}", partitions.parts.len());
-        }
+        Given::Nothing | Given::Count => {}
         Given::List => {
             let parts = partitions
                 .parts

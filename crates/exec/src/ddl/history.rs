@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use selkie_catalog::TableInfo;
+use selkie_engine::TableId;
 use selkie_plan::define::{PartitionChange, define_partition_change};
 use selkie_plan::physical::Plan;
 use selkie_sql::ast::AlterAction;
@@ -15,7 +16,7 @@ use selkie_types::{Condition, Level, SqlError, SqlResult};
 
 use super::Ddl;
 use super::change::{Change, with_new_leaves};
-use super::partition::publish_leaves;
+use super::partition::{publish_leaves, with_last_history_renewed};
 use crate::dml;
 use crate::query::execution::{Execution, Scope};
 use crate::run::rotation::{ends_rows, lacking};
@@ -49,7 +50,8 @@ impl Execution<'_> {
             let plan = self.locked_plan(&mut make)?;
             match self.lacks_history(changed(&plan))? {
                 None => return Ok(plan),
-                Some(table) => self.add_history(&plan, &table)?,
+                Some(table) if self.add_history(&plan, &table)? => {}
+                Some(_) => return Ok(plan),
             }
             self.control.check()?;
         }
@@ -69,7 +71,8 @@ impl Execution<'_> {
         Ok(None)
     }
 
-    fn add_history(&mut self, plan: &Plan, table: &TableInfo) -> SqlResult<()> {
+    /// Adds partitions; false if that must not be now, and the plan's tables are still locked.
+    fn add_history(&mut self, plan: &Plan, table: &TableInfo) -> SqlResult<bool> {
         crate::query::check_read_only(self.session, plan)?;
         // Another session may wait for the same change: neither keeps its use meanwhile.
         if !self.session.in_transaction() {
@@ -80,16 +83,17 @@ impl Execution<'_> {
 }
 
 impl Ddl<'_> {
-    /// Adds the history partitions that a table needs now.
-    fn add_history(&self, table: &TableInfo) -> SqlResult<()> {
+    /// Adds the history partitions that a table needs now. False if rows of the last one would have
+    /// to move which a transaction of the session may have changed.
+    fn add_history(&self, table: &TableInfo) -> SqlResult<bool> {
         let (schema, name) = (table.schema(), table.name());
         let _users = self.lock(schema, name)?;
         let snapshot = self.instance.catalog.snapshot();
         // Whoever had the lock before may have dropped the table, or added them.
-        let Some(old) = snapshot.table(schema, name) else { return Ok(()) };
+        let Some(old) = snapshot.table(schema, name) else { return Ok(true) };
         let count = lacking(self.instance, self.session, old)? as u64;
         if count == 0 {
-            return Ok(());
+            return Ok(true);
         }
         let action = AlterAction::AddPartition {
             if_not_exists: false,
@@ -99,7 +103,7 @@ impl Ddl<'_> {
         let added =
             self.with_context(&snapshot, |context| define_partition_change(context, old, &action));
         match added {
-            Ok(None) => Ok(()),
+            Ok(None) => Ok(true),
             Ok(Some(PartitionChange { table: new, .. })) => self.publish_history(old, new),
             Err(error) => {
                 let most = self.session.frame.settings.notes.max_error_count;
@@ -111,11 +115,25 @@ impl Ddl<'_> {
         }
     }
 
-    fn publish_history(&self, old: &TableInfo, new: TableInfo) -> SqlResult<()> {
+    fn publish_history(&self, old: &Arc<TableInfo>, new: TableInfo) -> SqlResult<bool> {
+        let late = self.has_late_history(old, &new)?;
+        if late && self.session.in_transaction() {
+            return Ok(false);
+        }
+        let new = if late { with_last_history_renewed(old, new) } else { new };
         let (new, added) = with_new_leaves(self.instance, new)?;
-        let mut change = Change::begin(self.instance, None)?;
+        let begin = || Change::begin(self.instance, None);
+        if late {
+            let left = new.storage_ids();
+            let moved: Vec<TableId> =
+                old.storage_ids().into_iter().filter(|id| !left.contains(id)).collect();
+            self.replace_leaves(old, new, (&added, &moved), &begin)?;
+            return Ok(true);
+        }
+        let mut change = begin()?;
         change.create_leaves(&new, &added)?;
         publish_leaves(&mut change, old, &new, &[])?;
-        change.commit(|snapshot| snapshot.put_table(Arc::new(new)))
+        change.commit(|snapshot| snapshot.put_table(Arc::new(new)))?;
+        Ok(true)
     }
 }

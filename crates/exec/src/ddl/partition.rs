@@ -4,9 +4,10 @@
 
 use std::sync::Arc;
 
-use selkie_catalog::{Snapshot, TableInfo};
+use selkie_catalog::{Partitioning, Snapshot, TableInfo};
 use selkie_engine::{RowSet, Scan, Table, TableId};
 use selkie_plan::define::{PartitionChange, define_partition_change};
+use selkie_plan::partition::Router;
 use selkie_sql::ast::{AlterAction, PartitionMaintenance};
 use selkie_types::{BATCH_ROWS, SqlResult};
 
@@ -15,6 +16,7 @@ use super::copy::{BATCHES_PER_COMMIT, Copied};
 use super::create::set_auto_increment;
 use super::{Ddl, change::Change};
 use crate::Outcome;
+use crate::run::rotation::history_count;
 use crate::state::error::from_engine;
 use crate::state::own_transaction::{begin_in, commit_now};
 use crate::state::parts::PartSet;
@@ -33,13 +35,22 @@ impl Ddl<'_> {
             let warnings = self.session.diagnostics.warning_count();
             return Ok(Copied::default().outcome(warnings, false));
         };
+        let (new, moves) = match action {
+            AlterAction::AddPartition { .. } if self.has_late_history(old, &new)? => {
+                (with_last_history_renewed(old, new), true)
+            }
+            _ => (new, moves),
+        };
         // The table's own id changes, too: the dictionary remembers the highest id of a table.
         let (new, added) = with_new_leaves(self.instance, new)?;
         let left = new.storage_ids();
         let dropped: Vec<TableId> =
             old.storage_ids().into_iter().filter(|id| !left.contains(id)).collect();
         if moves {
-            return self.replace_leaves(old, new, (&added, &dropped));
+            let begin = || self.begin_change();
+            let rows = self.replace_leaves(old, new, (&added, &dropped), &begin)?;
+            let warnings = self.session.diagnostics.warning_count();
+            return Ok(Copied::checked(rows).outcome(warnings, true));
         }
         let mut change = self.begin_change()?;
         change.create_leaves(&new, &added)?;
@@ -55,13 +66,48 @@ impl Ddl<'_> {
         })
     }
 
+    /// Whether the last partition of history has rows that belong to partitions added behind it.
+    pub(super) fn has_late_history(&self, old: &TableInfo, new: &TableInfo) -> SqlResult<bool> {
+        let (Some(before), Some(after)) = (&old.partitions, &new.partitions) else {
+            return Ok(false);
+        };
+        if before.history_ends().next().is_none() {
+            return Ok(false);
+        }
+        let own = last_history_leaves(before);
+        let router = Router::new(new, after)?;
+        let source = self.instance.open_table(old)?;
+        let failed = |e| from_engine(e, &old.def);
+        let (engine, reader) = begin_in(self.instance, old)?;
+        let leaves = own.clone().map(|leaf| leaf as u16).collect();
+        let scan = Scan { parts: Some(leaves), ..Scan::default() };
+        let mut late = false;
+        // The session's own rows are seen by its transaction alone.
+        for reader in [Some(&*reader), self.session.transaction.part(&engine)] {
+            let Some(reader) = reader.filter(|_| !late) else { continue };
+            let mut cursor = source.table.scan(reader, self.control, &scan).map_err(failed)?;
+            let mut set = RowSet::default();
+            while !late && cursor.next_batch(&mut set, BATCH_ROWS).map_err(failed)? {
+                self.control.check()?;
+                let routes = router.leaves(&new.def.layout, &set.rows)?;
+                let mut leaves = routes.iter().flatten();
+                late = leaves.any(|leaf| !own.contains(leaf));
+                set.clear();
+            }
+        }
+        reader.rollback().map_err(failed)?;
+        Ok(late)
+    }
+
     /// Moves the rows of the leaves `dropped` to the new leaves `added`, then replaces the former.
-    fn replace_leaves(
-        &mut self,
+    /// Returns the number of rows. The change of the definition is one that `begin` begins.
+    pub(super) fn replace_leaves<'c>(
+        &self,
         old: &Arc<TableInfo>,
         new: TableInfo,
         (added, dropped): (&[TableId], &[TableId]),
-    ) -> SqlResult<Outcome> {
+        begin: &dyn Fn() -> SqlResult<Change<'c>>,
+    ) -> SqlResult<u64> {
         create_leaves_now(self.instance, &new, added)?;
         let moved = self.move_rows(old, &new, dropped).and_then(|rows| {
             let counter = self.instance.open_table(old)?.table.statistics().auto_increment;
@@ -75,7 +121,7 @@ impl Ddl<'_> {
                 return Err(error);
             }
         };
-        let prepared = self.begin_change().and_then(|mut change| {
+        let prepared = begin().and_then(|mut change| {
             publish_leaves(&mut change, old, &new, dropped)?;
             Ok(change)
         });
@@ -87,8 +133,7 @@ impl Ddl<'_> {
             }
         };
         change.commit(|snapshot| snapshot.put_table(Arc::new(new)))?;
-        let warnings = self.session.diagnostics.warning_count();
-        Ok(Copied::checked(rows).outcome(warnings, true))
+        Ok(rows)
     }
 
     /// Stores the rows of some leaves of `old` in `new`, where all of them belong to new leaves.
@@ -140,6 +185,20 @@ impl Ddl<'_> {
         reader.rollback().map_err(failed)?;
         Ok(rows)
     }
+}
+
+/// The leaves of the last partition of history.
+fn last_history_leaves(partitions: &Partitioning) -> std::ops::Range<usize> {
+    let (each, last) = (partitions.leaves_each(), history_count(partitions).saturating_sub(1));
+    last * each..(last + 1) * each
+}
+
+/// `new` with new storage for the last partition of history that `old` had.
+pub(super) fn with_last_history_renewed(old: &TableInfo, new: TableInfo) -> TableInfo {
+    let (Some(before), Some(after)) = (&old.partitions, &new.partitions) else { return new };
+    let mut after = (**after).clone();
+    last_history_leaves(before).for_each(|leaf| after.set_storage(leaf, TableId(0)));
+    TableInfo { partitions: Some(Arc::new(after)), ..new }
 }
 
 /// Writes the definition with other leaves.

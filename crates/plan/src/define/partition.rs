@@ -229,14 +229,15 @@ fn part_name(name: &str) -> SqlResult<String> {
 
 /// Gives each partition its subpartitions: those that the statement lists, or `count` made ones.
 fn add_subpartitions(out: &mut Partitioning, defs: &[PartitionDef], count: usize) -> SqlResult<()> {
-    for (part, def) in out.parts.iter_mut().zip(defs) {
+    for (at, part) in out.parts.iter_mut().enumerate() {
         let options = std::mem::take(&mut part.options);
-        if def.subpartitions.is_empty() {
+        let listed = defs.get(at).map_or(&[][..], |def| &def.subpartitions);
+        if listed.is_empty() {
             let sub = |name| Subpartition { name, id: TableId(0), options: options.clone() };
             part.subs = names(&format!("{}sp", part.name), count).map(sub).collect();
             continue;
         }
-        for sub in &def.subpartitions {
+        for sub in listed {
             let own = options::read(&sub.options)?;
             part.subs.push(Subpartition {
                 name: part_name(&sub.name.value)?,

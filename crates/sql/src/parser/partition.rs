@@ -21,6 +21,18 @@ fn columns_of(method: &PartitionMethod) -> Option<usize> {
     }
 }
 
+/// The kind of a method whose partitions are neither of history nor of current rows.
+fn kind_of(method: &PartitionMethod) -> Option<&'static str> {
+    use PartitionMethod as M;
+    match method {
+        M::SystemTime { .. } => None,
+        M::Hash { .. } => Some("HASH"),
+        M::Key { .. } => Some("KEY"),
+        M::Range(_) | M::RangeColumns(_) => Some("RANGE"),
+        M::List(_) | M::ListColumns(_) => Some("LIST"),
+    }
+}
+
 impl Parser<'_> {
     /// `PARTITION BY ...`, if present.
     pub(super) fn partition_by_opt(&mut self) -> PResult<Option<Box<PartitionBy>>> {
@@ -34,6 +46,7 @@ impl Parser<'_> {
             parts: count,
             subs: subpartition.as_ref().map(|sub| sub.count),
             columns: columns_of(&method),
+            kind: kind_of(&method),
         };
         let partitions = match self.at(T::LParen) {
             true => self.partition_list(&wanted)?,

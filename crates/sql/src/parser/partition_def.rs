@@ -6,7 +6,8 @@ use crate::ast::{Expr, PartitionDef, PartitionOption, PartitionValues, Subpartit
 use crate::lexer::{Kw, T};
 use selkie_types::error::catalogue::{
     ER_MAXVALUE_IN_VALUES_IN, ER_PARTITION_COLUMN_LIST_ERROR, ER_PARTITION_WRONG_NO_PART_ERROR,
-    ER_PARTITION_WRONG_NO_SUBPART_ERROR, ER_ROW_SINGLE_PARTITION_FIELD_ERROR,
+    ER_PARTITION_WRONG_NO_SUBPART_ERROR, ER_PARTITION_WRONG_TYPE,
+    ER_ROW_SINGLE_PARTITION_FIELD_ERROR,
 };
 
 /// Numbers that the clause around a list of partitions gives.
@@ -17,6 +18,8 @@ pub(super) struct Wanted {
     pub(super) subs: Option<Option<u64>>,
     /// Of columns, if values are of columns.
     pub(super) columns: Option<usize>,
+    /// Kind of the method, if its partitions are neither of history nor of current rows.
+    pub(super) kind: Option<&'static str>,
 }
 
 impl Parser<'_> {
@@ -54,6 +57,10 @@ impl Parser<'_> {
         subs: Option<u64>,
     ) -> PResult<(PartitionDef, u64)> {
         let mut def = self.partition_head(wanted.columns)?;
+        let by_time = matches!(def.values, PartitionValues::History | PartitionValues::Current);
+        if let Some(kind) = wanted.kind.filter(|_| by_time) {
+            return self.fail(&ER_PARTITION_WRONG_TYPE, &[&"SYSTEM_TIME", &kind]);
+        }
         if !self.eat(T::LParen) {
             return Ok((def, 0));
         }

@@ -161,7 +161,7 @@ fn add(
     };
     fill_subpartitions(to, &mut parts, new.defs)?;
     match by_time {
-        true => history::add(to, parts)?,
+        true => history::add(context, to, parts)?,
         false => to.parts.append(&mut parts),
     }
     check_count(to)?;

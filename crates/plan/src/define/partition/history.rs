@@ -17,6 +17,7 @@ use crate::define::{DefineContext, expressions};
 
 /// Number of partitions without a list or a number.
 const FEWEST: usize = 2;
+const NO_ROTATION: &str = "no rotation condition for multiple HISTORY partitions.";
 
 /// The method of a clause.
 pub(super) fn method(
@@ -174,9 +175,9 @@ fn rounded_now(context: &DefineContext<'_>, unit: IntervalUnit) -> i64 {
 }
 
 /// The rows of a partition by its definition; the ends of partitions come later.
-pub(super) fn limit(table_kind: MethodKind, def: &PartitionDef) -> SqlResult<PartitionLimit> {
+pub(super) fn limit(kind: MethodKind, def: &PartitionDef) -> SqlResult<PartitionLimit> {
     match &def.values {
-        _ if table_kind != MethodKind::SystemTime => Err(wrong_type("SYSTEM_TIME", table_kind)),
+        _ if kind != MethodKind::SystemTime => Err(wrong_type("SYSTEM_TIME", kind)),
         PartitionValues::History => Ok(PartitionLimit::History(None)),
         PartitionValues::Current => Ok(PartitionLimit::Current),
         _ => Ok(PartitionLimit::Slot),
@@ -232,14 +233,11 @@ pub(super) fn settle(partitioning: &mut Partitioning, table: &TableInfo) -> SqlR
 }
 
 /// Fails if a new clause has several history partitions and nothing by which they rotate.
-///
-/// Compat: ALTER TABLE may add such partitions.
 pub(super) fn check_rotation(table: &TableInfo) -> SqlResult<()> {
     let Some(partitions) = &table.partitions else { return Ok(()) };
     let never = partitions.rotation().is_some_and(|by| by.by == RotateBy::Nothing);
     if never && partitions.parts.len() > FEWEST {
-        let text = "no rotation condition for multiple HISTORY partitions.";
-        return Err(SqlError::new(&WARN_VERS_PARAMETERS, &[&text]));
+        return Err(SqlError::new(&WARN_VERS_PARAMETERS, &[&NO_ROTATION]));
     }
     Ok(())
 }
@@ -249,12 +247,21 @@ fn wrong_parts(table: &TableInfo) -> SqlError {
 }
 
 /// Puts new history partitions before the one of current rows.
-pub(super) fn add(to: &mut Partitioning, new: Vec<Partition>) -> SqlResult<()> {
+///
+/// Compat: that nothing tells when they rotate is a warning here.
+pub(super) fn add(
+    context: &DefineContext<'_>,
+    to: &mut Partitioning,
+    new: Vec<Partition>,
+) -> SqlResult<()> {
     if new.iter().any(|part| part.limit == PartitionLimit::Slot) {
         return Err(wrong_type("HASH", MethodKind::SystemTime));
     }
     let before = to.parts.len().saturating_sub(1);
     to.parts.splice(before..before, new);
+    if to.rotation().is_some_and(|by| by.by == RotateBy::Nothing) {
+        context.eval.push(Condition::warning(&WARN_VERS_PARAMETERS, &[&NO_ROTATION]));
+    }
     Ok(())
 }
 
