@@ -1,8 +1,8 @@
 //! AUTO of partitions by SYSTEM_TIME: a statement that needs another history partition adds it
 //! before it runs.
 //!
-//! Compat: no log has the change; a replica adds partitions when it applies the rows. A statement
-//! between LOCK TABLES and UNLOCK TABLES goes on with the partitions that there are.
+//! Compat: no log has the change; a replica adds partitions when it applies the rows. LOCK TABLES
+//! adds partitions, too.
 
 use std::sync::Arc;
 
@@ -57,12 +57,23 @@ impl Execution<'_> {
         }
     }
 
+    /// Adds the history partitions that the tables of LOCK TABLES need, if they are written.
+    pub(crate) fn complete_locked(&mut self) -> SqlResult<()> {
+        let snapshot = self.instance.catalog.snapshot();
+        let written = self.session.lock_list.iter().filter(|table| table.write);
+        let tables: Vec<Arc<TableInfo>> =
+            written.filter_map(|lock| snapshot.table(&lock.schema, &lock.table).cloned()).collect();
+        for table in &tables {
+            if self.lacks_history(vec![table])?.is_some() {
+                Ddl::new(self).add_history(table)?;
+            }
+        }
+        Ok(())
+    }
+
     /// The first of the tables that needs another history partition.
     fn lacks_history(&self, changed: Vec<&Arc<TableInfo>>) -> SqlResult<Option<Arc<TableInfo>>> {
         let auto = |table: &&Arc<TableInfo>| table.rotation().is_some_and(|by| by.auto);
-        if self.session.locked_tables.is_some() {
-            return Ok(None);
-        }
         for table in changed.into_iter().filter(auto) {
             if lacking(self.instance, self.session, table)? > 0 {
                 return Ok(Some(table.clone()));
@@ -75,7 +86,7 @@ impl Execution<'_> {
     fn add_history(&mut self, plan: &Plan, table: &TableInfo) -> SqlResult<bool> {
         crate::query::check_read_only(self.session, plan)?;
         // Another session may wait for the same change: neither keeps its use meanwhile.
-        if !self.session.in_transaction() {
+        if !self.session.in_transaction() && self.session.locked_tables.is_none() {
             self.session.transaction.release_locks();
         }
         Ddl::new(self).add_history(table)

@@ -49,6 +49,10 @@ pub(super) fn lock(
     session.commit()?;
     session.handlers.give_way(execution.instance);
     take(execution, statement, Purpose::Lock)?;
+    if let Err(error) = execution.complete_locked() {
+        release(execution.session);
+        return Err(error);
+    }
     Ok(Outcome::ok())
 }
 

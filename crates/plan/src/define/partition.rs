@@ -230,7 +230,7 @@ fn part_name(name: &str) -> SqlResult<String> {
 /// Gives each partition its subpartitions: those that the statement lists, or `count` made ones.
 fn add_subpartitions(out: &mut Partitioning, defs: &[PartitionDef], count: usize) -> SqlResult<()> {
     for (at, part) in out.parts.iter_mut().enumerate() {
-        let options = std::mem::take(&mut part.options);
+        let options = part.options.clone();
         let listed = defs.get(at).map_or(&[][..], |def| &def.subpartitions);
         if listed.is_empty() {
             let sub = |name| Subpartition { name, id: TableId(0), options: options.clone() };

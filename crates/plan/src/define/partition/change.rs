@@ -301,6 +301,7 @@ pub(in crate::define) fn again(
     (new.given, new.subs_given) = (partitions.given, partitions.subs_given);
     for (part, old) in new.parts.iter_mut().zip(&partitions.parts) {
         part.id = old.id;
+        part.options = old.options.clone();
         for (sub, old) in part.subs.iter_mut().zip(&old.subs) {
             sub.id = old.id;
         }
