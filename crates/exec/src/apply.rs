@@ -51,6 +51,8 @@ pub struct Applier {
     prepared: HashMap<(Box<str>, Box<str>, Kind), Kept>,
     /// Text of the statement that the events are of, if the primary sent it.
     text: Option<Vec<u8>>,
+    /// Tables of the running statement whose partitions for history are chosen.
+    rotated: Vec<(Box<str>, Box<str>)>,
 }
 
 /// Things that an event's preparation depends on beside its table.
@@ -210,6 +212,7 @@ impl Applier {
     /// Forgets the running statement's maps: its group has ended, or is broken off.
     pub fn clear(&mut self) {
         self.tables.clear();
+        self.rotated.clear();
         self.text = None;
     }
 
@@ -262,7 +265,13 @@ impl Applier {
         if rows.columns != mapped.columns.len() as u64 {
             return Err(selkie_replication::DecodeError::Invalid("count of columns").into());
         }
-        let prepared = self.prepare(execution, rules, (mapped, target), rows)?;
+        // A statement chooses the partitions for history once, before its first rows.
+        let is_it = |(schema, name): &(Box<str>, Box<str>)| (&**schema, &**name) == target;
+        let ends = rows.change != Change::Write && !self.rotated.iter().any(is_it);
+        let prepared = self.prepare(execution, rules, (mapped, target), (rows, ends))?;
+        if ends && prepared.info.rotation().is_some() {
+            self.rotated.push((target.0.into(), target.1.into()));
+        }
         let (instance, control) = (execution.instance, execution.control);
         let session = &mut *execution.session;
         session.transaction.note_shared_change();
@@ -273,7 +282,7 @@ impl Applier {
         let result = guarded(|| {
             let plan = &prepared.plan.plan;
             let runtime = Runtime::new(instance, session, control, plan)?;
-            if rows.change != Change::Write {
+            if ends {
                 open_history(&runtime, &prepared.info)?;
             }
             let now = session.values.statement_start.get();
@@ -299,7 +308,7 @@ impl Applier {
         execution: &mut Execution<'_>,
         rules: &Rules,
         (mapped, (schema, name)): (&MappedTable, (&str, &str)),
-        rows: &Rows<'_>,
+        (rows, ends): (&Rows<'_>, bool),
     ) -> Applied<Arc<Prepared>> {
         let change = match rows.change {
             Change::Write if rules.is_idempotent => RowsChange::Replace,
@@ -328,9 +337,9 @@ impl Applier {
             found = Some((version, Arc::new(prepared)));
             Ok(plan)
         };
-        let locked = match rows.change {
-            Change::Write => execution.locked_plan(make),
-            _ => execution.locked_event(make),
+        let locked = match ends {
+            true => execution.locked_event(make),
+            false => execution.locked_plan(make),
         };
         locked.map_err(|error| Broken::noted(error, broken))?;
         let missing = || SqlError::internal("an event was not prepared");
