@@ -12,8 +12,9 @@ pub(super) fn statistics(source: &InformationSource<'_>) -> Vec<InformationRow> 
     for table in source.tables() {
         let table_rows = (source.statistics)(table).rows;
         for (at, (index, _)) in table.all_indexes().enumerate() {
-            let shown = |part: &&IndexPart| !table.columns[part.column].is_hidden();
-            for (seq, part) in index.parts.iter().filter(shown).enumerate() {
+            // Compat: a part that is not listed counts.
+            let shown = |part: &(usize, &IndexPart)| !table.columns[part.1.column].is_hidden();
+            for (seq, part) in index.parts.iter().enumerate().filter(shown) {
                 let column = &table.columns[part.column].name;
                 if ((source.on_column)(table, column) & Privileges::TABLE).is_empty() {
                     continue;

@@ -25,7 +25,9 @@ impl Binder<'_> {
         self.push_scope();
         let ids: Vec<ColumnId> =
             table.columns.iter().map(|c| self.columns.add(c.ty.clone(), c.nullable)).collect();
-        let listed = table.columns.iter().zip(&ids).map(|(c, id)| (c.name.clone(), *id)).collect();
+        // Compat: a definition cannot name a bound that it does not declare.
+        let named = table.columns.iter().zip(&ids).filter(|(c, _)| !c.is_hidden());
+        let listed = named.map(|(c, id)| (c.name.clone(), *id)).collect();
         self.scope().sources.push(Source {
             schema: table.schema().into(),
             name: table.name().into(),

@@ -27,6 +27,8 @@ pub(super) struct Clauses<'a> {
     pub(super) versioned: bool,
     /// `DROP SYSTEM VERSIONING`.
     pub(super) dropped: bool,
+    /// `DROP PERIOD FOR SYSTEM_TIME`.
+    pub(super) drops_period: bool,
     /// Some column is `WITH SYSTEM VERSIONING`.
     pub(super) versions_column: bool,
     /// `PERIOD FOR SYSTEM_TIME (start, end)`.
@@ -64,6 +66,7 @@ impl<'a> Clauses<'a> {
             match action {
                 AlterAction::AddSystemVersioning => out.versioned = true,
                 AlterAction::DropSystemVersioning => out.dropped = true,
+                AlterAction::DropPeriod { name, .. } if is_period(name) => out.drops_period = true,
                 AlterAction::AddPeriod { name, start, end, .. } if is_period(name) => {
                     out.period = Some((start, end));
                 }
@@ -292,6 +295,13 @@ pub(super) fn check_alter(
     }
     if drops && !versioned {
         return Err(SqlError::new(&ER_VERS_NOT_VERSIONED, &[&old.name()]));
+    }
+    let declared = old.system_time().is_some_and(|period| !old.columns[period.end].is_hidden());
+    let period = |a: &A| matches!(a, A::DropPeriod { name, if_exists: false } if is_period(name));
+    if !declared && actions.iter().any(period) {
+        let message =
+            format!("Can't DROP PERIOD FOR SYSTEM_TIME on `{}`; check that it exists", old.name());
+        return Err(SqlError::with_message(&ER_CANT_DROP_FIELD_OR_KEY, &message));
     }
     if drops && old.rotation().is_some() {
         return Err(SqlError::new(&ER_DROP_VERSIONING_SYSTEM_TIME_PARTITION, &[&old.name()]));

@@ -4,9 +4,7 @@
 
 use selkie_catalog::{ColumnInfo, SystemRole};
 use selkie_sql::ast::AlterAction;
-use selkie_types::error::catalogue::{
-    ER_CANT_DROP_FIELD_OR_KEY, ER_MISSING, ER_VERS_NOT_VERSIONED,
-};
+use selkie_types::error::catalogue::{ER_MISSING, ER_VERS_NOT_VERSIONED};
 use selkie_types::{SqlError, SqlResult};
 
 use super::super::{create, system_time};
@@ -20,16 +18,7 @@ impl Draft<'_> {
             A::AddSystemVersioning => self.force = true,
             A::DropSystemVersioning => self.drop_system_versioning(),
             A::AddPeriod { name, .. } if system_time::is_period(name) => {}
-            // The period goes with versioning only.
-            A::DropPeriod { name, if_exists } if system_time::is_period(name) => {
-                if !*if_exists {
-                    let message = format!(
-                        "Can't DROP PERIOD FOR SYSTEM_TIME on `{}`; check that it exists",
-                        self.old.name()
-                    );
-                    return Err(SqlError::with_message(&ER_CANT_DROP_FIELD_OR_KEY, &message));
-                }
-            }
+            A::DropPeriod { name, .. } if system_time::is_period(name) => {}
             _ => return Err(SqlError::not_supported("periods")),
         }
         Ok(())
@@ -72,8 +61,14 @@ impl Draft<'_> {
             let all = [was.start, was.end];
             let left = all.into_iter().find(|at| sources.contains(&ColumnSource::Old(*at)));
             let dropped = all.iter().any(|at| !sources.contains(&ColumnSource::Old(*at)));
-            if let Some(left) = left.filter(|_| dropped || self.versioning.dropped) {
-                let missing = format!("DROP COLUMN `{}`", self.old.columns[left].name);
+            let drops_period = self.versioning.drops_period;
+            if let Some(left) = left.filter(|_| dropped || self.versioning.dropped || drops_period)
+            {
+                let drop = |at: usize| format!("DROP COLUMN `{}`", self.old.columns[at].name);
+                let missing = match drops_period && !dropped && !self.versioning.dropped {
+                    true => all.map(drop).join(", "),
+                    false => drop(left),
+                };
                 return Err(SqlError::new(&ER_MISSING, &[&self.old.name(), &missing]));
             }
             if left.is_some() {
