@@ -40,7 +40,7 @@ pub use partition::{
 };
 
 pub(crate) use types::column_type;
-pub use types::variable_type;
+pub use types::{column_of_variable, variable_type};
 pub use view::{ViewColumn, ViewSession, check_view_query, define_view};
 
 pub(crate) use qualify::Qualifier;

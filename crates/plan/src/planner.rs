@@ -162,7 +162,10 @@ fn plan_query(
     let mut output: Vec<_> =
         columns.iter().zip(types).map(|(c, ty)| c.output(&done.draft.columns, ty)).collect();
     let is_select = matches!(query.body, ast::QueryBody::Select(_));
-    output.iter_mut().for_each(|column| show_computed(column, is_select));
+    let parameters = shown_parameters(output.len(), &done.root.node);
+    for (column, parameter) in output.iter_mut().zip(parameters) {
+        show_computed(column, is_select && parameter.is_none());
+    }
     show_variables(&mut output, &done.root.node);
     let mut plan = done.into_plan(output);
     plan.into = query.into.as_deref().cloned();
@@ -188,6 +191,22 @@ fn show_variables(output: &mut [crate::physical::OutputColumn], root: &PlanNode)
             shown.for_each(|(column, _)| widest(&mut column.ty));
         }
         _ => {}
+    }
+}
+
+/// For each column of a result, the parameter that it shows if it is nothing else.
+pub fn shown_parameters(columns: usize, root: &PlanNode) -> Vec<Option<usize>> {
+    stack::ensure();
+    match &root.operator {
+        Operator::Limit(limit) => shown_parameters(columns, &limit.input),
+        Operator::Project { exprs, .. } => {
+            let parameter = |e: &Expr| match e.kind {
+                selkie_expr::ExprKind::Parameter(at) => Some(at),
+                _ => None,
+            };
+            exprs.iter().map(parameter).collect()
+        }
+        _ => vec![None; columns],
     }
 }
 

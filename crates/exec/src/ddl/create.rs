@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use selkie_catalog::{ColumnInfo, DefaultValue, Namespace, Snapshot, TableInfo, TableKind};
 use selkie_plan::define::{
-    DefineContext, define_like, define_selected, define_table, selected_column,
+    DefineContext, column_of_variable, define_like, define_selected, define_table, selected_column,
 };
 use selkie_plan::physical::{OutputColumn, Plan};
+use selkie_plan::shown_parameters;
 use selkie_sql::ast::{
     ColumnRef, CreateSelect, CreateSource, CreateTable, Ident, Insert, InsertSource, OnDuplicate,
     Query, Statement, TableElement, TableName,
@@ -22,7 +23,7 @@ use selkie_types::{CollationId, Condition, SqlError, SqlResult, SqlType, TypeKin
 use super::Ddl;
 use super::change::{create_storage_now, drop_storage_now, is_temporary, with_new_storage};
 use crate::query::log_form::creates_by_text;
-use crate::query::running::Running;
+use crate::query::running::{Fill, Running};
 use crate::run::defaults::implicit_default;
 use crate::state::binlog::WITH_TEMPORARY;
 use crate::state::error::from_engine;
@@ -232,7 +233,7 @@ impl Ddl<'_> {
 
     /// The column created for a column of a query. A table's column keeps its default and comment.
     fn selected(&self, snapshot: &Snapshot, output: &OutputColumn) -> ColumnInfo {
-        let mut new = selected_column(&output.name, stored_type(output), output.nullable);
+        let mut new = selected_column(&output.name, output.ty.clone(), output.nullable);
         let names = Namespace { snapshot, temporary: &self.session.frame.temporary };
         let source = names.table(&output.schema, &output.org_table);
         let source = source.filter(|t| matches!(t.kind, TableKind::Base | TableKind::Temporary));
@@ -286,7 +287,16 @@ impl Ddl<'_> {
         if !create.temporary {
             self.session.commit()?;
         }
-        Ok(plan.output)
+        let variables = shown_parameters(plan.output.len(), &plan.root);
+        let in_program = self.running.fill == Fill::Locals;
+        let mut output = plan.output.to_vec();
+        for (column, variable) in output.iter_mut().zip(variables) {
+            column.ty = match variable.is_some() && in_program {
+                true => column_of_variable(column.ty.clone()),
+                false => stored_type(column),
+            };
+        }
+        Ok(output.into())
     }
 
     /// Whether the log gets the statement in place of the new table's rows.

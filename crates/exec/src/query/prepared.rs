@@ -5,7 +5,8 @@
 use std::sync::Arc;
 
 use selkie_plan::physical::Plan;
-use selkie_sql::ast::{Expr, ExprKind, Literal, OrderItem, QueryBody, Statement};
+use selkie_plan::shown_parameters;
+use selkie_sql::ast::{Expr, ExprKind, Literal, OrderItem, QueryBody, SelectItem, Statement};
 use selkie_types::error::catalogue::ER_WARN_DEPRECATED_SYNTAX;
 use selkie_types::{Level, SqlError, SqlResult, SqlType, Value};
 
@@ -58,6 +59,35 @@ impl Prepared {
         kept.iter().any(|kept| !planning::is_current(instance, &kept.plan))
     }
 
+    /// Compat: a variable of a program is announced like a column of a table without a name.
+    fn announce_variables(&self, plan: &mut Plan) {
+        if self.variables.is_empty() {
+            return;
+        }
+        let items = match &self.statement {
+            Statement::Query(query) => match &query.body {
+                QueryBody::Select(select) => &select.items[..],
+                _ => &[],
+            },
+            _ => &[],
+        };
+        if items.len() != plan.output.len() {
+            return;
+        }
+        let shown = shown_parameters(plan.output.len(), &plan.root);
+        let mut output = plan.output.to_vec();
+        for ((column, parameter), item) in output.iter_mut().zip(shown).zip(items) {
+            let SelectItem::Expr { expr: Expr { kind: ExprKind::Param(_), .. }, .. } = item else {
+                continue;
+            };
+            if let Some(name) = parameter.and_then(|at| self.variables.get(at)) {
+                column.kept = true;
+                column.org_name = (&**name).into();
+            }
+        }
+        plan.output = output.into();
+    }
+
     /// Returns the plan for parameters of these types; makes a new one if definitions or settings
     /// changed.
     pub(crate) fn plan(
@@ -81,6 +111,7 @@ impl Prepared {
         let make = |statement: &Statement| {
             let mut plan = scope.plan(statement, &self.text, parameters)?;
             forget_text(&mut plan);
+            self.announce_variables(&mut plan);
             self.shape.iter().try_for_each(|shape| bulk::fill(&mut plan, shape))?;
             Ok::<_, SqlError>(Arc::new(plan))
         };

@@ -30,6 +30,8 @@ pub struct Prepared {
     pub(crate) of_any_length: Box<[bool]>,
     /// Whether a placeholder is a key of ORDER BY or GROUP BY, where a number means a column.
     pub(crate) numbers_columns: bool,
+    /// Names of its parameters, which are variables of a program; empty for placeholders.
+    pub(crate) variables: Box<[Box<str>]>,
     /// Columns of its result, as known without the parameters' types.
     pub output: Vec<OutputColumn>,
     pub(crate) plans: Mutex<Plans>,
@@ -154,6 +156,7 @@ impl Prepared {
             parameters,
             of_any_length: Box::default(),
             numbers_columns: false,
+            variables: Box::default(),
             output: Vec::new(),
             plans: Mutex::default(),
             places: OnceLock::new(),

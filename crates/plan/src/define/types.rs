@@ -91,6 +91,25 @@ fn integer_kind(name: TypeName) -> Option<(TypeKind, u32, u32)> {
     })
 }
 
+/// Compat: the type of a column that is made from a variable of a program: without ZEROFILL, with
+/// at least the usual width of integers, and with text in place of the members of an ENUM or SET.
+pub fn column_of_variable(ty: SqlType) -> SqlType {
+    let widths = |name: TypeName| integer_kind(name).map_or((11, 10), |(_, s, u)| (s, u));
+    let (signed, unsigned) = match ty.kind {
+        TypeKind::TinyInt => widths(TypeName::TinyInt),
+        TypeKind::SmallInt => widths(TypeName::SmallInt),
+        TypeKind::MediumInt => widths(TypeName::MediumInt),
+        TypeKind::Int => widths(TypeName::Int),
+        TypeKind::BigInt => widths(TypeName::BigInt),
+        TypeKind::Enum | TypeKind::Set => {
+            return SqlType::varchar(ty.length, ty.collation);
+        }
+        _ => return SqlType { zerofill: false, ..ty },
+    };
+    let length = ty.length.max(if ty.unsigned { unsigned } else { signed });
+    SqlType { length, zerofill: false, ..ty }
+}
+
 fn integer(
     name: &str,
     ty: &DataType,
