@@ -63,8 +63,12 @@ pub struct RoutineParameter {
     pub name: String,
     /// `IN`, `OUT` or `INOUT`.
     pub mode: String,
-    /// Its type, if that does not depend on a table.
+    /// Its type, unless it is a row or that of a column.
     pub ty: Option<SqlType>,
+    /// The columns or the table whose type it has, as `TYPE OF` and names; `ROW` for a row whose
+    /// fields are written down. Empty if `ty` is present.
+    #[serde(default)]
+    pub like: String,
 }
 
 impl Routine {

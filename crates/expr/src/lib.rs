@@ -41,4 +41,5 @@ pub use expr::{
     SubqueryId, SubqueryKind, VariableScope,
 };
 pub use functions::{decode_base64, function_named, old_password_hash, password_hash};
+pub use refuse::parameter_name;
 pub use timezone::TimeZone;

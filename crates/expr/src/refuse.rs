@@ -57,7 +57,7 @@ fn is_text(ty: &SqlType) -> bool {
 }
 
 /// Name of a type in errors about parameters: texts are called blobs, and byte strings characters.
-pub(crate) fn parameter_name(ty: &SqlType) -> &'static str {
+pub fn parameter_name(ty: &SqlType) -> &'static str {
     match ty.kind {
         TypeKind::TinyInt if ty.unsigned => "tiny unsigned",
         TypeKind::SmallInt if ty.unsigned => "smallint unsigned",

@@ -32,8 +32,9 @@ fn second(at: i64) -> Value {
     DateTime::from_unix_micros(at).map_or(Value::Null, Value::DateTime)
 }
 
-/// DATA_TYPE up to DTD_IDENTIFIER of a type; an empty name and NULLs if there is none.
-fn described(ty: Option<&SqlType>) -> Vec<Value> {
+/// DATA_TYPE up to DTD_IDENTIFIER of a type, or of the columns whose type is taken; an empty name
+/// and NULLs if there is neither.
+fn described(ty: Option<&SqlType>, like: &str) -> Vec<Value> {
     match ty {
         Some(ty) => {
             // Compat: lengths are signed here and unsigned in COLUMNS.
@@ -45,7 +46,11 @@ fn described(ty: Option<&SqlType>) -> Vec<Value> {
             }
             values
         }
-        None => [vec![text("")], vec![Value::Null; 8]].concat(),
+        None => {
+            let kind = like.split(" `").next().unwrap_or_default();
+            let whole = if like.is_empty() { Value::Null } else { text(like) };
+            [vec![text(kind)], vec![Value::Null; 7], vec![whole]].concat()
+        }
     }
 }
 
@@ -63,7 +68,7 @@ fn routine_row(source: &InformationSource<'_>, routine: &Routine) -> Information
         text(&routine.name),
         text(routine.kind()),
     ];
-    row.extend(described(routine.returns.as_ref()));
+    row.extend(described(routine.returns.as_ref(), ""));
     row.extend([
         text("SQL"),
         optional(shown),
@@ -99,17 +104,17 @@ pub(super) fn parameters(source: &InformationSource<'_>) -> Vec<InformationRow> 
                 name,
             ]
         };
-        let mut put = |mut row: Vec<Value>, ty: Option<&SqlType>| {
-            row.extend(described(ty));
+        let mut put = |mut row: Vec<Value>, ty: Option<&SqlType>, like: &str| {
+            row.extend(described(ty, like));
             row.push(text(routine.kind()));
             rows.push(row);
         };
         if routine.function {
-            put(head(0, Value::Null, Value::Null), routine.returns.as_ref());
+            put(head(0, Value::Null, Value::Null), routine.returns.as_ref(), "");
         }
         for (at, parameter) in routine.parameters.iter().enumerate() {
             let row = head(at + 1, text(&parameter.mode), text(&parameter.name));
-            put(row, parameter.ty.as_ref());
+            put(row, parameter.ty.as_ref(), &parameter.like);
         }
     }
     rows

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use selkie_catalog::{ProgramContext, Routine, RoutineParameter, quote_identifier};
 use selkie_sql::ast::{
-    AccountName, AlterRoutine, CreateRoutine, DataAccess, DropStored, ParameterMode, RoutineKind,
-    RoutineOptions, SqlSecurity, StoredKind, VariableType,
+    AccountName, AlterRoutine, CreateRoutine, DataAccess, DropStored, Ident, ParameterMode,
+    RoutineKind, RoutineOptions, SqlSecurity, StoredKind, VariableType,
 };
 use selkie_types::error::catalogue::{
     ER_NATIVE_FCT_NAME_COLLISION, ER_SP_ALREADY_EXISTS, ER_SP_DOES_NOT_EXIST, ER_SP_NORETURN,
@@ -147,20 +147,17 @@ impl Ddl<'_> {
                 name: parameter.name.value.to_string(),
                 mode: mode.to_owned(),
                 ty: self.known_type(&parameter.name.value, &variable.ty, collation)?,
+                like: like_text(&variable.ty),
             });
         }
         for variable in &create.body.variables {
             self.known_type(&variable.name.value, &variable.ty, collation)?;
         }
         let returns = match &create.returns {
-            Some((ty, _)) => self.known_type("", ty, collation)?,
+            Some((ty, _)) => self.known_type("", &VariableType::Scalar(ty.clone()), collation)?,
             None => None,
         };
-        let returns_text = match (&create.returns, &returns) {
-            (Some((VariableType::Scalar(_), _)), Some(ty)) => type_text(ty),
-            (Some((_, span)), _) => self.text_of(*span),
-            (None, _) => String::new(),
-        };
+        let returns_text = returns.as_ref().map(type_text).unwrap_or_default();
         let options = &create.options;
         Ok(Routine {
             schema: schema.to_owned(),
@@ -180,7 +177,7 @@ impl Ddl<'_> {
         })
     }
 
-    /// Type of a variable; `None` if it depends on a table that may change or is missing.
+    /// Type of a variable; `None` for a row and for the type of a column, which may change.
     fn known_type(
         &self,
         name: &str,
@@ -191,9 +188,6 @@ impl Ddl<'_> {
         match ty {
             VariableType::Scalar(_) => {
                 program::resolve_type(self.scope(), (name, ty), collation, text).map(Some)
-            }
-            VariableType::TypeOf(_) => {
-                Ok(program::resolve_type(self.scope(), (name, ty), collation, text).ok())
             }
             _ => Ok(None),
         }
@@ -279,6 +273,25 @@ fn type_text(ty: &SqlType) -> String {
             ty.collation.name()
         ),
         false => text,
+    }
+}
+
+/// The table or column that a type is taken from, as PARAMETERS shows it.
+fn like_text(ty: &VariableType) -> String {
+    let path = |names: &[Option<&Ident>]| {
+        let quoted = names.iter().flatten().map(|name| quote_identifier(&name.value));
+        quoted.collect::<Vec<_>>().join(".")
+    };
+    match ty {
+        VariableType::TypeOf(column) => {
+            let names = [column.schema.as_deref(), column.table.as_deref(), Some(&column.name)];
+            format!("TYPE OF {}", path(&names))
+        }
+        VariableType::RowOf(table) => {
+            format!("ROW TYPE OF {}", path(&[table.schema.as_ref(), Some(&table.name)]))
+        }
+        VariableType::Row(_) => "ROW".to_owned(),
+        _ => String::new(),
     }
 }
 

@@ -7,13 +7,13 @@ use selkie_catalog::Routine;
 use selkie_plan::physical::OutputColumn;
 use selkie_sql::ast::{self, Expr, ExprKind, Local, Operation, ParameterMode, Program, SetItem};
 use selkie_types::error::catalogue::{
-    ER_NO_SUCH_USER, ER_SP_DOES_NOT_EXIST, ER_SP_NOT_VAR_ARG, ER_SP_RECURSION_LIMIT,
-    ER_SP_WRONG_NO_OF_ARGS, ER_STACK_OVERRUN_NEED_MORE,
+    ER_NO_SUCH_USER, ER_OPERAND_COLUMNS, ER_SP_DOES_NOT_EXIST, ER_SP_NOT_VAR_ARG,
+    ER_SP_RECURSION_LIMIT, ER_SP_WRONG_NO_OF_ARGS, ER_STACK_OVERRUN_NEED_MORE,
 };
 use selkie_types::{CollationId, SqlError, SqlMode, SqlResult, SqlType, Value, stack};
 
 use super::compile;
-use super::frame::{Frame, Slot, stored};
+use super::frame::{Frame, Given, Slot, stored};
 use super::machine::Machine;
 use crate::query::execution::{Execution, Scope};
 use crate::query::running::Running;
@@ -26,7 +26,7 @@ use crate::{Instance, OutParameter, Outcome, Session};
 const DEEPEST: usize = 128;
 
 /// A value of a parameter, with its position.
-type OutValue = (usize, (Value, SqlType));
+type OutValue = (usize, Given);
 
 /// `CALL` outside of a program.
 pub(crate) fn call_statement(
@@ -45,9 +45,13 @@ pub(crate) fn call_statement(
         }
     }
     execution.session.programs.affected = 0;
-    let values = invoke(execution, &program, &call.args)?;
+    let given = arguments(execution, &program, &call.args, &[])?;
+    let values = invoke(execution, &program, &given)?;
     let mut given_back = Vec::new();
-    for (at, (value, ty)) in values {
+    for (at, value) in values {
+        let Given::Scalar((value, ty)) = value else {
+            return Err(SqlError::new(&ER_OPERAND_COLUMNS, &[&1]));
+        };
         match call.args[at].kind {
             ExprKind::UserVar(ref name) => {
                 execution.session.set_variable(name, value, &ty);
@@ -89,7 +93,7 @@ pub(crate) fn compound(execution: &mut Execution<'_>, body: &Program) -> SqlResu
         schema.map_or(session.frame.settings.expressions.collation_connection, |s| s.collation);
     let program = Compiled::block(body, execution.running.text, collation);
     session.programs.affected = 0;
-    let frame = Frame::new(&program);
+    let frame = Frame::start(execution.scope(), &program, &[], 0)?;
     Machine::new(execution.nested(), &program, frame).run()?;
     Ok(Outcome::changed(execution.session.programs.affected))
 }
@@ -129,30 +133,45 @@ pub(super) fn check_execute(session: &Session, routine: &Routine) -> SqlResult<(
     )
 }
 
+/// The arguments of a call. `rows` has the values of placeholders that are row variables.
+fn arguments(
+    execution: &mut Execution<'_>,
+    program: &Compiled,
+    args: &[Expr],
+    rows: &[Option<Vec<(Value, SqlType)>>],
+) -> SqlResult<Vec<Given>> {
+    let mut given = Vec::with_capacity(args.len());
+    for (arg, mode) in args.iter().zip(&program.modes) {
+        given.push(match (mode, &arg.kind) {
+            (ParameterMode::Out, _) => Given::Scalar((Value::Null, SqlType::null())),
+            (_, ExprKind::Param(slot)) if matches!(rows.get(*slot as usize), Some(Some(_))) => {
+                Given::Row(rows[*slot as usize].clone().unwrap_or_default())
+            }
+            (_, ExprKind::Row(items)) => {
+                let values = items.iter().map(|item| execution.evaluate_to_store(item));
+                Given::Row(values.collect::<SqlResult<_>>()?)
+            }
+            _ => Given::Scalar(execution.evaluate_to_store(arg)?),
+        });
+    }
+    Ok(given)
+}
+
 /// Runs a procedure; gives the values of its OUT and INOUT parameters.
 fn invoke(
     execution: &mut Execution<'_>,
     program: &Compiled,
-    args: &[Expr],
+    given: &[Given],
 ) -> SqlResult<Vec<OutValue>> {
-    let mut given = Vec::with_capacity(args.len());
-    for (arg, mode) in args.iter().zip(&program.modes) {
-        given.push(match mode {
-            ParameterMode::Out => (Value::Null, SqlType::null()),
-            _ => execution.evaluate_to_store(arg)?,
-        });
-    }
     check_recursion(execution.session, program)?;
-    let mut frame = Frame::new(program);
-    frame.pass(execution.scope(), program, &given, 0)?;
-    let frame = within(execution, program, |execution| {
+    let frame = within(execution, program, (given, 0), |execution, frame| {
         let mut machine = Machine::new(execution.nested(), program, frame);
         machine.run()?;
         Ok(machine.frame)
     })?;
     let is_out = |(_, mode): &(usize, &ParameterMode)| **mode != ParameterMode::In;
     let outs = program.modes.iter().enumerate().filter(is_out);
-    outs.map(|(at, _)| Ok((at, frame.variable(at)?))).collect()
+    outs.map(|(at, _)| Ok((at, frame.given(at)?))).collect()
 }
 
 impl Frame {
@@ -161,16 +180,49 @@ impl Frame {
         &mut self,
         scope: Scope<'_>,
         program: &Compiled,
-        given: &[(Value, SqlType)],
+        given: &[Given],
         row: u64,
     ) -> SqlResult<()> {
-        for (at, (value, from)) in given.iter().enumerate() {
+        for (at, value) in given.iter().enumerate() {
             self.declare(scope, program, at)?;
-            if let Slot::Scalar(slot) = &mut self.slots[at] {
-                slot.value = stored(scope.session, (value, from), (&slot.name, &slot.ty), row)?;
-            }
+            self.give(scope.session, at, value.clone(), row)?;
         }
         Ok(())
+    }
+
+    /// Puts a value into a variable. `row` is what messages say.
+    pub(super) fn give(
+        &mut self,
+        session: &Session,
+        at: usize,
+        value: Given,
+        row: u64,
+    ) -> SqlResult<()> {
+        match &mut self.slots[at] {
+            Slot::Scalar(slot) => {
+                let (value, from) = value.scalar(&slot.name, &slot.ty)?;
+                slot.value = stored(session, (&value, &from), (&slot.name, &slot.ty), row)?;
+            }
+            Slot::Row(fields) => {
+                let values = value.row(fields.len())?;
+                for (field, (value, from)) in fields.iter_mut().zip(values) {
+                    let to = (&*field.name, &field.ty);
+                    field.value = stored(session, (&value, &from), to, row)?;
+                }
+            }
+            Slot::Unknown => {}
+        }
+        Ok(())
+    }
+
+    /// The value of a variable, whether it has fields or not.
+    fn given(&self, at: usize) -> SqlResult<Given> {
+        match &self.slots[at] {
+            Slot::Row(fields) => {
+                Ok(Given::Row(fields.iter().map(|f| (f.value.clone(), f.ty.clone())).collect()))
+            }
+            _ => self.variable(at).map(Given::Scalar),
+        }
     }
 }
 
@@ -197,22 +249,27 @@ fn check_recursion(session: &Session, program: &Compiled) -> SqlResult<()> {
     Err(SqlError::new(&ER_SP_RECURSION_LIMIT, &[&limit, &routine.name]))
 }
 
-/// Runs something with the default database and SQL mode of a program.
+/// Runs something with the default database and SQL mode of a program, and the frame that it
+/// begins with.
 pub(super) fn within<R>(
     execution: &mut Execution<'_>,
     program: &Compiled,
-    inner: impl FnOnce(&mut Execution<'_>) -> SqlResult<R>,
+    (given, row): (&[Given], u64),
+    inner: impl FnOnce(&mut Execution<'_>, Frame) -> SqlResult<R>,
 ) -> SqlResult<R> {
     stack::check()?;
     let Some(ProgramSetting { schema, definer, sql_mode }) = &program.setting else {
-        return inner(execution);
+        let frame = Frame::start(execution.scope(), program, given, row)?;
+        return inner(execution, frame);
     };
     let inside = |execution: &mut Execution<'_>| {
+        let frame = Frame::start(execution.scope(), program, given, row)?;
         let outer_schema = execution.session.frame.schema.replace(Arc::clone(schema));
         let outer_mode = execution.session.frame.settings.expressions.sql_mode;
         let mode = sql_mode.unwrap_or(outer_mode);
         execution.session.programs.active.push(program.key.clone());
-        let result = guarded(|| set_mode(execution.session, mode).and_then(|()| inner(execution)));
+        let result =
+            guarded(|| set_mode(execution.session, mode).and_then(|()| inner(execution, frame)));
         let session = &mut *execution.session;
         let restored = set_mode(session, outer_mode);
         session.programs.active.pop();
@@ -281,11 +338,17 @@ impl<'p> Machine<'p> {
                 return Err(not_variable(at, &program));
             }
         }
-        let values = invoke(&mut self.execution(running), &program, &call.args)?;
+        let rows: Vec<_> = operation.locals.iter().map(|l| self.row_in(Some(l))).collect();
+        let execution = &mut self.execution(running);
+        let given = arguments(execution, &program, &call.args, &rows)?;
+        let values = invoke(execution, &program, &given)?;
         for (at, value) in values {
             match (&call.args[at].kind, target(&call.args[at])) {
-                (_, Some(local)) => self.assign(local, value)?,
+                (_, Some(local)) => self.give(local, value)?,
                 (ExprKind::UserVar(name), _) => {
+                    let Given::Scalar(value) = value else {
+                        return Err(SqlError::new(&ER_OPERAND_COLUMNS, &[&1]));
+                    };
                     self.session.set_variable(name, value.0, &value.1);
                 }
                 _ => {}

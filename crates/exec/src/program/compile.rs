@@ -11,10 +11,10 @@ use selkie_plan::define::{DefineContext, variable_type as define_variable_type};
 use selkie_plan::late_into;
 use selkie_sql::ParseOptions;
 use selkie_sql::ast::{Local, Operation, Program, SetItem, Span, Statement, Step, VariableType};
-use selkie_types::error::catalogue::ER_UNKNOWN_SYSTEM_VARIABLE;
+use selkie_types::error::catalogue::{ER_NO_DB_ERROR, ER_UNKNOWN_SYSTEM_VARIABLE};
 use selkie_types::{CollationId, SqlError, SqlMode, SqlResult, SqlType, Value, stack};
 
-use super::reach;
+use super::{frame, reach};
 use crate::Session;
 use crate::query::execution::Scope;
 use crate::query::running::Running;
@@ -32,9 +32,19 @@ impl Compiled {
                 // Compat: one is warned of it where the program is defined.
                 query.late_into = false;
             }
-            Prepared::unplanned(statement, self.text.clone(), operation.locals.len())
+            let variables = operation.locals.iter().map(|local| self.name_of(local)).collect();
+            let count = operation.locals.len();
+            Prepared { variables, ..Prepared::unplanned(statement, self.text.clone(), count) }
         };
         statements.entry(operation.span).or_insert_with(|| Arc::new(made())).clone()
+    }
+
+    fn name_of(&self, local: &Local) -> Box<str> {
+        match local {
+            Local::Variable(at) => self.body.variables[*at].name.value.clone(),
+            Local::Field(_, name) | Local::New(name) | Local::Old(name) => name.value.clone(),
+            Local::Operand(_) => Box::default(),
+        }
     }
 
     /// A statement or expression of the program, with values for the variables it uses.
@@ -164,9 +174,10 @@ pub(crate) fn resolve_type(
             let table = column.table.as_deref().map_or("", |t| &*t.value);
             let schema =
                 column.schema.as_deref().map(|s| &*s.value).or(session.frame.schema.as_deref());
-            let schema = schema.unwrap_or_default();
+            let schema = schema.ok_or_else(|| SqlError::new(&ER_NO_DB_ERROR, &[]))?;
             let info = names.table(schema, table);
             let info = info.ok_or_else(|| SqlError::no_such_table(schema, table))?;
+            frame::check_read(session, (schema, table), &column.name.value)?;
             let found =
                 info.columns.iter().find(|c| c.name.eq_ignore_ascii_case(&column.name.value));
             let unknown = || SqlError::unknown_column(&column.name, table);

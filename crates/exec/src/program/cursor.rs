@@ -10,7 +10,7 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{Batch, SqlError, SqlResult, SqlType, Value};
 
-use super::frame::{Scalar, Slot};
+use super::frame::{Given, Scalar, Slot, empty_row};
 use super::machine::Machine;
 use crate::ResultSink;
 use crate::query::running::Running;
@@ -49,13 +49,8 @@ impl Rows {
     }
 
     /// A row without values.
-    pub(super) fn empty_row(&self) -> Vec<Scalar> {
-        let field = |(name, ty): &(Box<str>, SqlType)| Scalar {
-            name: name.clone(),
-            ty: ty.clone(),
-            value: Value::Null,
-        };
-        self.columns.iter().map(field).collect()
+    pub(super) fn empty_row(&self) -> SqlResult<Vec<Scalar>> {
+        empty_row(self.columns.iter().map(|(name, ty)| (&**name, ty)))
     }
 }
 
@@ -67,9 +62,9 @@ impl Machine<'_> {
         let program = self.program;
         let declared = &program.body.cursors[cursor];
         for (parameter, argument) in declared.parameters.iter().zip(arguments) {
-            let value = self.evaluate_to_store(argument)?;
+            let value = self.given(&argument.expr, &argument.locals)?;
             self.declare_one(*parameter)?;
-            self.assign(&Local::Variable(*parameter), value)?;
+            self.give(&Local::Variable(*parameter), value)?;
         }
         let values = self.values(&declared.query.locals)?;
         let prepared = program.prepared(&declared.query);
@@ -89,8 +84,8 @@ impl Machine<'_> {
         if let [Local::Variable(at)] = into
             && let Slot::Row(fields) = &self.frame.slots[*at]
         {
-            if fields.is_empty() {
-                self.frame.slots[*at] = Slot::Row(rows.empty_row());
+            if fields.len() != width {
+                return Err(SqlError::new(&ER_SP_WRONG_NO_OF_FETCH_ARGS, &[]));
             }
         } else if into.len() != width {
             return Err(SqlError::new(&ER_SP_WRONG_NO_OF_FETCH_ARGS, &[]));
@@ -101,11 +96,15 @@ impl Machine<'_> {
         if let [Local::Variable(at)] = into
             && matches!(self.frame.slots[*at], Slot::Row(_))
         {
-            return self.assign_row(*at, values);
+            self.message_row = 1;
+            let assigned = self.assign_row(*at, values);
+            self.message_row = 0;
+            return assigned;
         }
         self.message_row = 1;
         let mut pairs = into.iter().zip(values);
-        let assigned = pairs.try_for_each(|(target, value)| self.assign(target, value));
+        let assigned =
+            pairs.try_for_each(|(target, value)| self.give(target, Given::Scalar(value)));
         self.message_row = 0;
         assigned
     }

@@ -11,7 +11,6 @@ use selkie_types::{SqlError, SqlResult};
 
 use super::call::within;
 use super::compile;
-use super::frame::Frame;
 use super::machine::Machine;
 use crate::query::execution::Execution;
 use crate::state::programs::{Compiled, Origin, ProgramKey, ProgramSetting, Reach};
@@ -20,8 +19,8 @@ use crate::state::terms::Terms;
 /// Runs the body of an event.
 pub(crate) fn run_event(execution: &mut Execution<'_>, event: &Event) -> SqlResult<()> {
     let program = compiled(event)?;
-    within(execution, &program, |execution| {
-        Machine::new(execution.nested(), &program, Frame::new(&program)).run()
+    within(execution, &program, (&[], 0), |execution, frame| {
+        Machine::new(execution.nested(), &program, frame).run()
     })
 }
 

@@ -4,11 +4,15 @@
 
 use std::sync::Arc;
 
-use selkie_expr::EvalContext;
+use selkie_catalog::quote_identifier;
 use selkie_expr::store::{StoreMode, StoreTarget, convert_for_column};
+use selkie_expr::{EvalContext, parameter_name};
 use selkie_sql::ast::{TableName, VariableType};
-use selkie_types::error::catalogue::{ER_BAD_FIELD_ERROR, ER_OPERAND_COLUMNS};
-use selkie_types::{Column, SqlError, SqlResult, SqlType, Value};
+use selkie_types::error::catalogue::{
+    ER_DUP_FIELDNAME, ER_ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION, ER_OPERAND_COLUMNS,
+    ER_ROW_VARIABLE_DOES_NOT_HAVE_FIELD,
+};
+use selkie_types::{Column, Privileges, SqlError, SqlResult, SqlType, TypeKind, Value};
 
 use super::compile::variable_type;
 use super::cursor::Rows;
@@ -34,6 +38,42 @@ pub(super) enum Slot {
     Row(Vec<Scalar>),
 }
 
+/// A value for a variable.
+#[derive(Clone, Debug)]
+pub(super) enum Given {
+    Scalar((Value, SqlType)),
+    Row(Vec<(Value, SqlType)>),
+}
+
+impl Given {
+    /// The value for the scalar variable `name` of type `ty`.
+    pub(super) fn scalar(self, name: &str, ty: &SqlType) -> SqlResult<(Value, SqlType)> {
+        match self {
+            Self::Scalar(value) => Ok(value),
+            Self::Row(_) => {
+                let to = parameter_name(ty);
+                let message = format!(
+                    "Cannot cast 'row' as '{to}' in assignment of {}",
+                    quote_identifier(name)
+                );
+                let def = &ER_ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION;
+                Err(SqlError::with_message(def, message))
+            }
+        }
+    }
+
+    /// The values for a row variable with `count` fields. NULL is a row of NULLs.
+    pub(super) fn row(self, count: usize) -> SqlResult<Vec<(Value, SqlType)>> {
+        match self {
+            Self::Row(values) if values.len() == count => Ok(values),
+            Self::Scalar((_, ty)) if ty.kind == TypeKind::Null => {
+                Ok(vec![(Value::Null, ty); count])
+            }
+            _ => Err(SqlError::new(&ER_OPERAND_COLUMNS, &[&count])),
+        }
+    }
+}
+
 /// The variables, operands of CASE and cursors of one run.
 #[derive(Default)]
 pub(super) struct Frame {
@@ -43,11 +83,39 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    pub(super) fn new(program: &Compiled) -> Self {
+    fn new(program: &Compiled) -> Self {
         Self {
             slots: vec![Slot::Unknown; program.body.variables.len()],
             operands: vec![(Value::Null, SqlType::null()); program.body.operands],
             cursors: program.body.cursors.iter().map(|_| None).collect(),
+        }
+    }
+
+    /// The frame at the beginning of a program, with the values of its parameters. Types that are
+    /// those of columns are looked up here once. Compat: that is done in the schema of the caller.
+    /// `row` is what messages say.
+    pub(super) fn start(
+        scope: Scope<'_>,
+        program: &Compiled,
+        given: &[Given],
+        row: u64,
+    ) -> SqlResult<Self> {
+        let mut frame = Self::new(program);
+        for (at, variable) in program.body.variables.iter().enumerate() {
+            if matches!(variable.ty, VariableType::TypeOf(_) | VariableType::RowOf(_)) {
+                frame.declare(scope, program, at)?;
+            }
+        }
+        frame.pass(scope, program, given, row)?;
+        Ok(frame)
+    }
+
+    /// Sets a declared variable to NULL.
+    fn reset(&mut self, at: usize) {
+        match &mut self.slots[at] {
+            Slot::Scalar(scalar) => scalar.value = Value::Null,
+            Slot::Row(fields) => fields.iter_mut().for_each(|field| field.value = Value::Null),
+            Slot::Unknown => {}
         }
     }
 
@@ -59,6 +127,11 @@ impl Frame {
         at: usize,
     ) -> SqlResult<()> {
         let variable = &program.body.variables[at];
+        let looked_up = matches!(variable.ty, VariableType::TypeOf(_) | VariableType::RowOf(_));
+        if looked_up && !matches!(self.slots[at], Slot::Unknown) {
+            self.reset(at);
+            return Ok(());
+        }
         self.slots[at] = match &variable.ty {
             VariableType::RowOf(table) => Slot::Row(row_of(scope, table)?),
             VariableType::Row(fields) => {
@@ -70,6 +143,7 @@ impl Frame {
                 }
                 Slot::Row(row)
             }
+            // The machine knows the cursor's query.
             VariableType::RowOfCursor(_) => Slot::Row(Vec::new()),
             ty => {
                 let name = variable.name.value.clone();
@@ -84,33 +158,58 @@ impl Frame {
     pub(super) fn variable(&self, at: usize) -> SqlResult<(Value, SqlType)> {
         match &self.slots[at] {
             Slot::Scalar(scalar) => Ok((scalar.value.clone(), scalar.ty.clone())),
-            Slot::Row(fields) => Err(SqlError::new(&ER_OPERAND_COLUMNS, &[&fields.len()])),
+            Slot::Row(_) => Err(SqlError::new(&ER_OPERAND_COLUMNS, &[&1])),
             Slot::Unknown => Ok((Value::Null, SqlType::null())),
         }
     }
 
-    /// A field of a row variable.
-    pub(super) fn field(&mut self, at: usize, name: &str) -> SqlResult<&mut Scalar> {
-        let row = match &mut self.slots[at] {
+    /// The field `name` of the row variable `row`.
+    pub(super) fn field(&mut self, (at, row): (usize, &str), name: &str) -> SqlResult<&mut Scalar> {
+        let fields = match &mut self.slots[at] {
             Slot::Row(fields) => fields.as_mut_slice(),
             _ => &mut [],
         };
-        row.iter_mut()
+        fields
+            .iter_mut()
             .find(|f| f.name.eq_ignore_ascii_case(name))
-            .ok_or_else(|| SqlError::new(&ER_BAD_FIELD_ERROR, &[&name, &"row"]))
+            .ok_or_else(|| SqlError::new(&ER_ROW_VARIABLE_DOES_NOT_HAVE_FIELD, &[&row, &name]))
     }
 }
 
+/// A row without values that has the columns of a query (name, type). Fails (1060) if two have the
+/// same name.
+pub(super) fn empty_row<'c>(
+    columns: impl Iterator<Item = (&'c str, &'c SqlType)>,
+) -> SqlResult<Vec<Scalar>> {
+    let mut row: Vec<Scalar> = Vec::new();
+    for (name, ty) in columns {
+        if row.iter().any(|known| known.name.eq_ignore_ascii_case(name)) {
+            return Err(SqlError::new(&ER_DUP_FIELDNAME, &[&name]));
+        }
+        row.push(Scalar { name: name.into(), ty: ty.clone(), value: Value::Null });
+    }
+    Ok(row)
+}
+
 fn row_of(scope: Scope<'_>, name: &TableName) -> SqlResult<Vec<Scalar>> {
-    // Without a current database it is the table that is missed.
-    let schema = scope.session.schema_of(name).unwrap_or_default();
+    let schema = scope.session.schema_of(name)?;
     let table = scope.table(schema, &name.name.value)?;
+    for column in &table.columns {
+        check_read(scope.session, (schema, &name.name.value), &column.name)?;
+    }
     let field = |c: &selkie_catalog::ColumnInfo| Scalar {
         name: (*c.name).into(),
         ty: c.ty.clone(),
         value: Value::Null,
     };
     Ok(table.columns.iter().map(field).collect())
+}
+
+/// Fails unless the account may read a column of a table (schema, name).
+pub(super) fn check_read(session: &Session, table: (&str, &str), column: &str) -> SqlResult<()> {
+    use selkie_plan::Permissions as _;
+    session.check_table(None, table.0, table.1, Privileges::SELECT)?;
+    session.check_column(None, table.0, table.1, column, Privileges::SELECT)
 }
 
 /// A value of type `from` as a variable of type `to` keeps it. `row` is what messages say.

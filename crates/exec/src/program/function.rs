@@ -3,12 +3,13 @@
 //! Must not commit: the transaction is the statement's.
 
 use selkie_expr::{EvalContext, StoredCall};
+use selkie_sql::ast::VariableType;
 use selkie_types::error::catalogue::{ER_SP_DOES_NOT_EXIST, ER_SP_NO_RECURSION, ER_SP_NORETURNEND};
 use selkie_types::{SqlError, SqlResult, SqlType, Value};
 
 use super::call::{check_execute, in_the_name_of, within};
 use super::compile::{self, variable_type};
-use super::frame::{Frame, stored};
+use super::frame::{Given, stored};
 use super::machine::Machine;
 use super::output::NoResults;
 use super::sub;
@@ -50,11 +51,10 @@ pub(super) fn call_function(
     let text = begin_call(outer, around.plan, (&call.schema, &call.name), &args);
     let result = sub::with_sub_session(around, &mut nowhere, |execution| {
         let before = execution.session.diagnostics.mark();
-        let mut frame = Frame::new(&program);
-        frame.pass(execution.scope(), &program, &args, 1)?;
-        raise(execution.session, ctx);
+        let given: Vec<Given> = args.iter().cloned().map(Given::Scalar).collect();
         let run = |execution: &mut Execution<'_>| {
-            let value = within(execution, &program, |execution| {
+            let value = within(execution, &program, (&given, 1), |execution, frame| {
+                raise(execution.session, ctx);
                 Machine::new(execution.nested(), &program, frame).run_function()
             });
             if execution.session.diagnostics.mark() > before {
@@ -96,7 +96,8 @@ impl Machine<'_> {
         let Some(returns) = &self.program.returns else {
             return Err(SqlError::internal("a function without a type"));
         };
-        let ty = variable_type(self.scope(), self.program, &name, returns)?;
+        let returns = VariableType::Scalar(returns.clone());
+        let ty = variable_type(self.scope(), self.program, &name, &returns)?;
         let column = format!("{name}()");
         let result = stored(self.session, (&value, &from), (&column, &ty), 0);
         if let Err(error) = &result {

@@ -6,14 +6,14 @@
 use selkie_expr::{EvalContext, Expr, ExprKind};
 use selkie_sql::ast::{
     Block, Kill, KillTarget, Literal, Local, Loop, LoopKind, Operation, SetItem, Span, Statement,
-    Step, Term,
+    Step, Term, VariableType,
 };
 use selkie_types::error::catalogue::{
     ER_SP_CASE_NOT_FOUND, ER_SP_STACK_TRACE, ER_STMT_NOT_ALLOWED_IN_SF_OR_TRG, ER_TOO_MANY_ROWS,
 };
 use selkie_types::{Condition, SqlError, SqlResult, SqlType, Value, stack};
 
-use super::frame::{Frame, Slot, stored};
+use super::frame::{Frame, Given, Slot, stored};
 use super::handlers::Active;
 use super::output::ProgramSink;
 use super::trigger::TriggerRow;
@@ -101,6 +101,10 @@ impl<'p> Machine<'p> {
 
     /// Declares a variable.
     pub(super) fn declare_one(&mut self, at: usize) -> SqlResult<()> {
+        if let VariableType::RowOfCursor(cursor) = self.program.body.variables[at].ty {
+            self.frame.slots[at] = self.row_of_cursor(cursor)?;
+            return Ok(());
+        }
         let scope = Scope { instance: self.instance, session: self.session };
         self.frame.declare(scope, self.program, at)
     }
@@ -228,15 +232,12 @@ impl<'p> Machine<'p> {
 
     fn declare(&mut self, variables: &[usize], default: Option<&Term>) -> SqlResult<()> {
         for &at in variables {
+            self.at = self.program.body.variables[at].name.span;
             self.declare_one(at)?;
         }
         let Some(term) = default else { return Ok(()) };
-        if variables.first().is_some_and(|at| self.fields(*at).is_some()) {
-            self.at = term.expr.span;
-            return variables.iter().try_for_each(|at| self.set_row(*at, &term.expr, &term.locals));
-        }
-        let value = self.evaluate_to_store(term)?;
-        variables.iter().try_for_each(|at| self.assign(&Local::Variable(*at), value.clone()))
+        let value = self.given(&term.expr, &term.locals)?;
+        variables.iter().try_for_each(|at| self.give(&Local::Variable(*at), value.clone()))
     }
 
     fn branch(
@@ -296,7 +297,8 @@ impl<'p> Machine<'p> {
             })?,
             LoopKind::Rows { variable, cursor, arguments } => self.guarded(|m| {
                 m.open_cursor(*cursor, arguments)?;
-                let row = m.frame.cursors[*cursor].as_ref().map(|rows| rows.empty_row());
+                let rows = m.frame.cursors[*cursor].as_ref();
+                let row = rows.map(|rows| rows.empty_row()).transpose()?;
                 m.frame.slots[*variable] = Slot::Row(row.unwrap_or_default());
                 Ok(())
             })?,
@@ -377,7 +379,8 @@ impl<'p> Machine<'p> {
         match local {
             Local::Variable(at) => self.frame.variable(*at),
             Local::Field(at, name) => {
-                let field = self.frame.field(*at, &name.value)?;
+                let row = &self.program.body.variables[*at].name.value;
+                let field = self.frame.field((*at, row), &name.value)?;
                 Ok((field.value.clone(), field.ty.clone()))
             }
             Local::Operand(at) => Ok(self.frame.operands[*at].clone()),
@@ -414,10 +417,10 @@ impl<'p> Machine<'p> {
                 }
             }
             Local::Field(at, name) => {
-                let field = self.frame.field(*at, &name.value)?;
-                let (name, ty) = (field.name.clone(), field.ty.clone());
-                let value = stored(self.session, (value, from), (&name, &ty), 0)?;
-                self.frame.field(*at, &name)?.value = value;
+                let row = &self.program.body.variables[*at].name.value;
+                let field = self.frame.field((*at, row), &name.value)?;
+                let to = (&*field.name, &field.ty);
+                field.value = stored(self.session, (value, from), to, self.message_row)?;
             }
             Local::New(name) => match &mut self.row {
                 Some(row) => row.set(self.session, &name.value, (value, from))?,
@@ -430,11 +433,7 @@ impl<'p> Machine<'p> {
 
     /// Puts values into the fields of a row variable.
     pub(super) fn assign_row(&mut self, at: usize, values: Vec<(Value, SqlType)>) -> SqlResult<()> {
-        let Slot::Row(fields) = &mut self.frame.slots[at] else { return Ok(()) };
-        for (field, (value, from)) in fields.iter_mut().zip(values) {
-            field.value = stored(self.session, (&value, &from), (&field.name, &field.ty), 0)?;
-        }
-        Ok(())
+        self.frame.give(self.session, at, Given::Row(values), self.message_row)
     }
 
     fn statement(&mut self, operation: &'p Operation) -> SqlResult<()> {
@@ -442,7 +441,10 @@ impl<'p> Machine<'p> {
         if let Statement::Set(items) = &operation.statement {
             return self.set_all(items, operation);
         }
-        let values = self.values(&operation.locals)?;
+        let values = match &operation.statement {
+            Statement::Call(_) => self.scalars(&operation.locals)?,
+            _ => self.values(&operation.locals)?,
+        };
         let prepared = self.program.prepared(operation);
         let bare = self.program.running(&values);
         let part = Some(operation.span.text(bare.text));
@@ -483,15 +485,17 @@ impl<'p> Machine<'p> {
 
     /// SET: each item sees what those before it have set.
     fn set_all(&mut self, items: &'p [SetItem], operation: &'p Operation) -> SqlResult<()> {
-        let has_rows = items.iter().any(|item| self.row_target(item).is_some());
+        let locals = &operation.locals;
+        let has_rows = items.iter().any(|item| self.row_assignment(item, locals).is_some());
         for item in items {
-            if let Some((at, value)) = self.row_target(item) {
-                self.set_row(at, value, &operation.locals)?;
+            if let Some((target, value)) = self.row_assignment(item, locals) {
+                let value = self.given(value, locals)?;
+                self.give(target, value)?;
                 continue;
             }
             let values = match has_rows {
-                true => self.scalars(&operation.locals)?,
-                false => self.values(&operation.locals)?,
+                true => self.scalars(locals)?,
+                false => self.values(locals)?,
             };
             self.set(item, self.program.running(&values))?;
         }
@@ -566,7 +570,10 @@ impl<'p> Machine<'p> {
             && matches!(self.frame.slots[*at], Slot::Row(_))
             && !found.is_empty()
         {
-            return self.assign_row(*at, found);
+            self.message_row = 1;
+            let assigned = self.assign_row(*at, found);
+            self.message_row = 0;
+            return assigned;
         }
         if found.len() > locals.len() {
             let def = &selkie_types::error::catalogue::ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT;

@@ -1,13 +1,11 @@
 //! Row variables that are assigned as a whole: from a row constructor, another row variable or a
 //! query.
 
-use selkie_sql::ast::{
-    Expr, ExprKind, IntoTarget, IntoVariable, Literal, Local, SetItem, Statement,
-};
+use selkie_sql::ast::{Expr, ExprKind, IntoTarget, IntoVariable, Local, SetItem, Statement};
 use selkie_types::error::catalogue::ER_OPERAND_COLUMNS;
 use selkie_types::{SqlError, SqlResult, SqlType, Value};
 
-use super::frame::Slot;
+use super::frame::{Given, Slot, empty_row};
 use super::machine::Machine;
 
 impl Machine<'_> {
@@ -29,29 +27,70 @@ impl Machine<'_> {
         }
     }
 
-    /// The row variable that is assigned as a whole, with its value.
-    pub(super) fn row_target<'i>(&self, item: &'i SetItem) -> Option<(usize, &'i Expr)> {
-        match item {
-            SetItem::Local { target: Local::Variable(at), value: Some(value) } => {
-                self.fields(*at).map(|_| (*at, value))
+    /// Target and value of an assignment to a row variable, or of one with the value of a row.
+    pub(super) fn row_assignment<'i>(
+        &self,
+        item: &'i SetItem,
+        locals: &[Local],
+    ) -> Option<(&'i Local, &'i Expr)> {
+        let SetItem::Local { target, value: Some(value) } = item else { return None };
+        let is_row = match &value.kind {
+            ExprKind::Row(_) => true,
+            ExprKind::Param(slot) => self.row_in(locals.get(*slot as usize)).is_some(),
+            _ => false,
+        };
+        let has_fields = matches!(target, Local::Variable(at) if self.fields(*at).is_some());
+        (is_row || has_fields).then_some((target, value))
+    }
+
+    /// Puts a value, which may be a row, into a variable.
+    pub(super) fn give(&mut self, target: &Local, value: Given) -> SqlResult<()> {
+        match (target, value) {
+            (Local::Variable(at), value) => {
+                let row = self.message_row;
+                self.frame.give(self.session, *at, value, row)
             }
-            _ => None,
+            (Local::Field(at, name), value) => {
+                let row = &self.program.body.variables[*at].name.value;
+                let ty = self.frame.field((*at, row), &name.value)?.ty.clone();
+                let value = value.scalar(&name.value, &ty)?;
+                self.assign(target, value)
+            }
+            (_, Given::Scalar(value)) => self.assign(target, value),
+            (_, Given::Row(_)) => Err(SqlError::new(&ER_OPERAND_COLUMNS, &[&1])),
         }
     }
 
-    /// Gives a row variable the values of a row or of another row variable, or NULLs.
-    pub(super) fn set_row(&mut self, at: usize, value: &Expr, locals: &[Local]) -> SqlResult<()> {
-        let count = self.fields(at).unwrap_or(0);
-        let values = match &value.kind {
-            ExprKind::Row(items) => self.row_of(items, locals)?,
-            ExprKind::Param(slot) => self.row_in(locals.get(*slot as usize)).unwrap_or_default(),
-            ExprKind::Literal(Literal::Null) => vec![(Value::Null, SqlType::null()); count],
-            _ => Vec::new(),
-        };
-        match values.len() == count {
-            true => self.assign_row(at, values),
-            false => Err(SqlError::new(&ER_OPERAND_COLUMNS, &[&count])),
+    /// The value of an argument or of an assignment, which may be a row.
+    pub(super) fn given(&mut self, value: &Expr, locals: &[Local]) -> SqlResult<Given> {
+        self.at = value.span;
+        match &value.kind {
+            ExprKind::Row(items) => return self.row_of(items, locals).map(Given::Row),
+            ExprKind::Param(slot) => {
+                if let Some(row) = self.row_in(locals.get(*slot as usize)) {
+                    return Ok(Given::Row(row));
+                }
+            }
+            _ => {}
         }
+        let values = match &value.kind {
+            ExprKind::Literal(_) => Vec::new(),
+            _ => self.values(locals)?,
+        };
+        let running = self.program.running(&values);
+        self.execution(running).evaluate_to_store(value).map(Given::Scalar)
+    }
+
+    /// The fields of a variable of type `ROW TYPE OF cursor`: the columns of its query.
+    pub(super) fn row_of_cursor(&mut self, cursor: usize) -> SqlResult<Slot> {
+        let declared = &self.program.body.cursors[cursor];
+        for parameter in &declared.parameters {
+            self.declare_one(*parameter)?;
+        }
+        let values = self.values(&declared.query.locals)?;
+        let running = self.program.running(&values);
+        let plan = self.scope().plan_running(&declared.query.statement, running)?;
+        empty_row(plan.output.iter().map(|c| (&*c.name, &c.ty))).map(Slot::Row)
     }
 
     fn row_of(&mut self, items: &[Expr], locals: &[Local]) -> SqlResult<Vec<(Value, SqlType)>> {
@@ -60,7 +99,7 @@ impl Machine<'_> {
         items.iter().map(|e| self.execution(running).evaluate_to_store(e)).collect()
     }
 
-    fn row_in(&self, local: Option<&Local>) -> Option<Vec<(Value, SqlType)>> {
+    pub(super) fn row_in(&self, local: Option<&Local>) -> Option<Vec<(Value, SqlType)>> {
         let Some(Local::Variable(at)) = local else { return None };
         let Slot::Row(fields) = &self.frame.slots[*at] else { return None };
         Some(fields.iter().map(|f| (f.value.clone(), f.ty.clone())).collect())

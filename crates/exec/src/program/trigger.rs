@@ -14,7 +14,7 @@ use selkie_types::{Column, Privileges, SqlError, SqlResult, SqlType, Value};
 
 use super::call::within;
 use super::compile;
-use super::frame::{Frame, stored};
+use super::frame::stored;
 use super::machine::Machine;
 use super::output::NoResults;
 use super::sub;
@@ -304,12 +304,11 @@ impl TableTriggers<'_> {
         let mut assigned = Vec::new();
         for program in programs {
             let values = std::mem::take(&mut assigned);
-            assigned = within(execution, program, |execution| {
+            assigned = within(execution, program, (&[], 0), |execution, frame| {
                 let is_checked = self.restricted.iter().any(|other| Arc::ptr_eq(other, program));
                 if is_checked {
                     self.check_definer(execution.session)?;
                 }
-                let frame = Frame::new(program);
                 let mut machine = Machine::new(execution.nested(), program, frame);
                 let (table, assigned) = (self.table, values);
                 machine.row = Some(TriggerRow { table, old, new, row, assigned, is_checked });

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 use parking_lot::Mutex;
 use selkie_catalog::{ProgramContext, Routine, TableInfo, Trigger};
-use selkie_sql::ast::{ParameterMode, Program, Span, TableName, VariableType};
+use selkie_sql::ast::{DataType, ParameterMode, Program, Span, TableName};
 use selkie_types::{CollationId, SqlMode, SqlType, Value};
 
 use crate::Session;
@@ -156,7 +156,7 @@ pub(crate) struct Compiled {
     /// Modes of the parameters, which are the first variables.
     pub(crate) modes: Vec<ParameterMode>,
     /// The type a function returns.
-    pub(crate) returns: Option<VariableType>,
+    pub(crate) returns: Option<DataType>,
     /// Default collation of its string variables.
     pub(crate) collation: CollationId,
     pub(crate) statements: Mutex<HashMap<Span, Arc<Prepared>>>,

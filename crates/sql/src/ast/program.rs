@@ -29,7 +29,7 @@ pub struct CreateRoutine {
     /// The text between the parentheses.
     pub parameters_span: Span,
     /// Type of a function's result, with its text.
-    pub returns: Option<(VariableType, Span)>,
+    pub returns: Option<(DataType, Span)>,
     /// Its characteristics.
     pub options: RoutineOptions,
     /// Its steps and variables.
@@ -173,11 +173,11 @@ pub enum VariableType {
     Scalar(DataType),
     /// `TYPE OF [schema.]table.column`.
     TypeOf(ColumnRef),
-    /// `ROW TYPE OF [schema.]table`, or of a cursor.
+    /// `ROW TYPE OF [schema.]table`.
     RowOf(TableName),
     /// `ROW (a INT, ...)`.
     Row(Vec<(Ident, DataType)>),
-    /// A row of a cursor: the variable of a FOR loop.
+    /// `ROW TYPE OF` a cursor, or the variable of a FOR loop over it.
     RowOfCursor(usize),
 }
 

@@ -95,6 +95,24 @@ pub enum TypeName {
     GeometryCollection,
 }
 
+impl TypeName {
+    /// Whether its values are integers.
+    pub fn is_integer(self) -> bool {
+        matches!(
+            self,
+            Self::TinyInt
+                | Self::SmallInt
+                | Self::MediumInt
+                | Self::Int
+                | Self::BigInt
+                | Self::Serial
+                | Self::Bool
+                | Self::Bit
+                | Self::Year
+        )
+    }
+}
+
 /// Target of CAST and CONVERT.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CastType {

@@ -1,7 +1,7 @@
 //! LIMIT, OFFSET .. FETCH, ORDER BY.
 //! Values of LIMIT are literals, parameters or program variables, never expressions, as in MariaDB.
 
-use selkie_types::error::catalogue::ER_SP_UNDECLARED_VAR;
+use selkie_types::error::catalogue::{ER_SP_UNDECLARED_VAR, ER_WRONG_SPVAR_TYPE_IN_LIMIT};
 
 use super::{PResult, Parser};
 use crate::ast::{Expr, ExprKind, Limit, OrderItem};
@@ -105,11 +105,16 @@ impl Parser<'_> {
             T::Int | T::Param => self.primary(),
             _ if self.at_ident() => {
                 let start = self.tok.start;
-                let name = self.ident()?;
-                match self.variable_named(&name.value) {
-                    Some(kind) => Ok(Expr { kind, span: self.span_from(start) }),
-                    None => self.fail(&ER_SP_UNDECLARED_VAR, &[&name]),
+                if self.program.is_none() {
+                    let name = self.ident()?;
+                    return self.fail(&ER_SP_UNDECLARED_VAR, &[&name]);
                 }
+                let (_, local) = self.target_local()?;
+                if !self.is_integer(&local) {
+                    return self.fail(&ER_WRONG_SPVAR_TYPE_IN_LIMIT, &[]);
+                }
+                let kind = self.placeholder(local);
+                Ok(Expr { kind, span: self.span_from(start) })
             }
             _ => Err(self.error()),
         }

@@ -13,13 +13,13 @@ impl Parser<'_> {
         self.next();
         let name = self.ident()?;
         self.expect(Kw::FROM)?;
-        Ok(Statement::Prepare(Prepare { name, source: self.expr()? }.into()))
+        Ok(Statement::Prepare(Prepare { name, source: self.variables_only(Self::expr)? }.into()))
     }
 
     pub(super) fn execute(&mut self) -> PResult<Statement> {
         self.next();
         if self.eat(Kw::IMMEDIATE) {
-            let source = self.expr()?;
+            let source = self.variables_only(Self::expr)?;
             let using = self.using()?;
             return Ok(Statement::ExecuteImmediate(ExecuteImmediate { source, using }.into()));
         }
@@ -28,7 +28,10 @@ impl Parser<'_> {
     }
 
     fn using(&mut self) -> PResult<Vec<crate::ast::Expr>> {
-        if self.eat(Kw::USING) { self.list(Self::expr_or_default) } else { Ok(Vec::new()) }
+        match self.eat(Kw::USING) {
+            true => self.variables_only(|p| p.list(Self::expr_or_default)),
+            false => Ok(Vec::new()),
+        }
     }
 
     pub(super) fn deallocate(&mut self) -> PResult<Statement> {
@@ -50,12 +53,12 @@ impl Parser<'_> {
             }
         }
         let target = if by_id {
-            KillTarget::QueryId(self.expr()?)
+            KillTarget::QueryId(self.variables_only(Self::expr)?)
         } else if self.at(Kw::USER) && self.peek() != T::LParen {
             self.next();
             KillTarget::User(self.account()?)
         } else {
-            KillTarget::Connection(self.expr()?)
+            KillTarget::Connection(self.variables_only(Self::expr)?)
         };
         Ok(Statement::Kill(Kill { soft, what, target }.into()))
     }
@@ -94,7 +97,7 @@ impl Parser<'_> {
         let mut args = Vec::new();
         if self.eat(T::LParen) {
             if !self.at(T::RParen) {
-                args = self.list(Self::expr)?;
+                args = self.variables_only(|p| p.list(Self::expr))?;
             }
             self.expect(T::RParen)?;
         }
@@ -104,7 +107,7 @@ impl Parser<'_> {
     pub(super) fn do_statement(&mut self) -> PResult<Statement> {
         self.next();
         let exprs = self.list(|p| {
-            let expr = p.expr()?;
+            let expr = p.variables_only(Self::expr)?;
             if p.at(Kw::AS) || p.at_ident() || p.at(T::Str) {
                 p.eat(Kw::AS);
                 p.alias()?;

@@ -91,7 +91,7 @@ impl Parser<'_> {
         if !self.at(T::LParen) {
             return Err(self.error());
         }
-        let column = self.parens(Self::column_ref)?;
+        let column = self.parens(Self::declared_column)?;
         Ok(ExprKind::Default(Some(column.into())))
     }
 
@@ -119,13 +119,13 @@ impl Parser<'_> {
                     (T::LParen, ColumnRef { schema: None, table: Some(schema), name }) => {
                         self.nested(|p| p.generic_call(Some(*schema), name))
                     }
-                    (_, column) => Ok(ExprKind::Column(column)),
+                    (_, column) => self.declared(column).map(ExprKind::Column),
                 }
             }
-            _ => Ok(match self.variable_named(&first.value) {
-                Some(placeholder) => placeholder,
-                None => ExprKind::Column(ColumnRef::bare(first)),
-            }),
+            _ => match self.variable_named(&first.value) {
+                Some(placeholder) => Ok(placeholder),
+                None => self.declared(ColumnRef::bare(first)).map(ExprKind::Column),
+            },
         }
     }
 
@@ -210,8 +210,8 @@ impl Parser<'_> {
     fn match_against(&mut self) -> PResult<ExprKind> {
         self.next();
         let columns = match self.at(T::LParen) {
-            true => self.paren_list(Self::column_ref)?,
-            false => self.list(Self::column_ref)?,
+            true => self.paren_list(Self::declared_column)?,
+            false => self.list(Self::declared_column)?,
         };
         self.expect(Kw::AGAINST)?;
         self.expect(T::LParen)?;

@@ -9,14 +9,19 @@ mod control;
 mod declare;
 mod scope;
 
-pub(super) use scope::{Kind, Scope};
+pub(super) use scope::{Kind, Meaning, Scope};
 
+use selkie_types::SqlError;
 use selkie_types::error::catalogue::{
-    ER_SP_BADRETURN, ER_SP_UNDECLARED_VAR, ER_TRG_CANT_CHANGE_ROW,
+    ER_ROW_VARIABLE_DOES_NOT_HAVE_FIELD, ER_SP_BADRETURN, ER_SP_UNDECLARED_VAR,
+    ER_TRG_CANT_CHANGE_ROW, ER_UNKNOWN_ERROR,
 };
 
 use super::{PResult, Parser};
-use crate::ast::{Expr, ExprKind, Local, Operation, Program, Statement, Step, Term};
+use crate::ast::{
+    ColumnRef, Expr, ExprKind, Ident, Local, Operation, Program, Statement, Step, Term,
+    VariableType,
+};
 use crate::lexer::{Kw, T};
 
 /// Words that may be names but not labels.
@@ -139,8 +144,41 @@ impl Parser<'_> {
 
     /// An expression with its placeholders.
     fn term(&mut self) -> PResult<Term> {
-        let (expr, locals) = self.with_locals(Self::expr)?;
+        let (expr, locals) = self.with_locals(|p| p.variables_only(Self::expr))?;
         Ok(Term { expr, locals })
+    }
+
+    /// Reads something in which a name that is no variable of the program is an error. Without a
+    /// program it is one too, but only when the statement runs.
+    pub(super) fn variables_only<R>(
+        &mut self,
+        inner: impl FnOnce(&mut Self) -> PResult<R>,
+    ) -> PResult<R> {
+        let outer = self.set_meaning(Meaning::Variable);
+        let result = inner(self);
+        self.set_meaning(outer);
+        result
+    }
+
+    /// Sets the meaning of names that follow; returns the one they had.
+    pub(super) fn set_meaning(&mut self, meaning: Meaning) -> Meaning {
+        let scope = self.program.as_mut();
+        scope.map_or(Meaning::Any, |scope| std::mem::replace(&mut scope.meaning, meaning))
+    }
+
+    /// The column itself, unless only variables are allowed here.
+    pub(super) fn declared(&self, column: ColumnRef) -> PResult<ColumnRef> {
+        if self.program.as_ref().is_none_or(|scope| scope.meaning == Meaning::Any) {
+            return Ok(column);
+        }
+        let first = column.schema.as_deref().or(column.table.as_deref()).unwrap_or(&column.name);
+        self.fail(&ER_SP_UNDECLARED_VAR, &[first])
+    }
+
+    /// `[[schema.]table.]column` where columns are allowed.
+    pub(super) fn declared_column(&mut self) -> PResult<ColumnRef> {
+        let column = self.column_ref()?;
+        self.declared(column)
     }
 
     /// The placeholder for `local` in the current expression or statement.
@@ -153,6 +191,26 @@ impl Parser<'_> {
         ExprKind::Param(at as u32)
     }
 
+    /// Whether a variable or field is declared with a type of integers.
+    pub(super) fn is_integer(&self, local: &Local) -> bool {
+        let Some(scope) = &self.program else { return false };
+        let ty = match local {
+            Local::Variable(slot) => match &scope.variables[*slot].ty {
+                VariableType::Scalar(ty) => ty,
+                _ => return false,
+            },
+            Local::Field(slot, name) => match &scope.variables[*slot].ty {
+                VariableType::Row(fields) => match fields.iter().find(|f| f.0.is(&name.value)) {
+                    Some((_, ty)) => ty,
+                    None => return false,
+                },
+                _ => return false,
+            },
+            _ => return false,
+        };
+        ty.name.is_integer()
+    }
+
     /// The placeholder for a variable of this name, if one is in scope.
     pub(super) fn variable_named(&mut self, name: &str) -> Option<ExprKind> {
         let slot = self.program.as_ref()?.variable(name)?;
@@ -163,29 +221,46 @@ impl Parser<'_> {
     pub(super) fn qualified_local(
         &mut self,
         first: &str,
-        second: &crate::ast::Ident,
+        second: &Ident,
     ) -> PResult<Option<Local>> {
         let Some(scope) = self.program.as_ref() else { return Ok(None) };
         if let Some(slot) = scope.variable(first) {
+            if scope.lacks_field(slot, second) {
+                return self.fail(&ER_ROW_VARIABLE_DOES_NOT_HAVE_FIELD, &[&first, second]);
+            }
             return Ok(scope.is_row(slot).then(|| Local::Field(slot, second.clone())));
         }
         scope.trigger_row(first, second)
     }
 
     /// A variable as target of an assignment: `name` or `name.field`.
-    pub(super) fn target_local(&mut self) -> PResult<(crate::ast::Ident, Local)> {
+    pub(super) fn target_local(&mut self) -> PResult<(Ident, Local)> {
         let name = self.ident()?;
         if self.at(T::Dot) && self.program.is_some() {
             self.next();
             let field = self.ident()?;
             return match self.qualified_local(&name.value, &field)? {
                 Some(local @ Local::Field(..)) => Ok((name, local)),
-                _ => self.fail(&ER_SP_UNDECLARED_VAR, &[&name]),
+                _ => {
+                    self.check_no_variable(&name)?;
+                    self.fail(&ER_SP_UNDECLARED_VAR, &[&name])
+                }
             };
         }
         match self.local_variable(&name.value) {
             Some(local) => Ok((name, local)),
             None => self.fail(&ER_SP_UNDECLARED_VAR, &[&name]),
+        }
+    }
+
+    /// Refuses a field of a variable that has none.
+    pub(super) fn check_no_variable(&self, name: &Ident) -> PResult<()> {
+        match self.local_variable(&name.value) {
+            Some(_) => {
+                let message = format!("'{name}' is not a row variable");
+                Err(SqlError::with_message(&ER_UNKNOWN_ERROR, message))
+            }
+            None => Ok(()),
         }
     }
 
@@ -221,7 +296,7 @@ impl Parser<'_> {
             let start = p.tok.start;
             let kind = p.placeholder(Local::Operand(operand));
             let left = Expr { kind, span: crate::ast::Span::new(start, start) };
-            let right = p.expr()?;
+            let right = p.variables_only(Self::expr)?;
             let (left, right) = (Box::new(left), Box::new(right));
             let kind = ExprKind::Binary { op: crate::ast::BinaryOp::Eq, left, right };
             Ok(Expr { kind, span: p.span_from(start) })

@@ -7,6 +7,7 @@ use selkie_types::error::catalogue::{
 };
 
 use super::core::MAX_SELECT_NESTING;
+use super::program::Meaning;
 use super::{PResult, Parser};
 use crate::ast::{
     CommonTable, Limit, LockWait, Locking, OrderItem, Query, QueryBody, SetOp, SetOperand, With,
@@ -117,7 +118,9 @@ impl Parser<'_> {
         let into_allowed = std::mem::replace(&mut self.into_allowed, self.into_next);
         self.into_next = false;
         let values_function = std::mem::replace(&mut self.values_function, false);
+        let meaning = self.set_meaning(Meaning::Any);
         let query = read(self)?;
+        self.set_meaning(meaning);
         self.values_function = values_function;
         self.early_into = outer_into;
         self.into_allowed = into_allowed;

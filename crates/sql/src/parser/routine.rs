@@ -40,7 +40,7 @@ impl Parser<'_> {
         if kind == RoutineKind::Function {
             self.expect(Kw::RETURNS)?;
             let start = self.tok.start;
-            let ty = self.variable_type()?;
+            let ty = self.collated_type()?;
             returns = Some((ty, self.span_from(start)));
         }
         let options = self.routine_options()?;

@@ -4,7 +4,7 @@
 
 use super::{PResult, Parser};
 use crate::ast::{
-    AccountName, Expr, ExprKind, IsolationLevel, Literal, PasswordValue, SetItem, Statement,
+    AccountName, Expr, ExprKind, IsolationLevel, Literal, Local, PasswordValue, SetItem, Statement,
     StringLiteral, VarScope,
 };
 use crate::lexer::{Kw, T};
@@ -135,6 +135,7 @@ impl Parser<'_> {
                 let field = self.ident_from(token)?;
                 self.check_old_row(&name.value)?;
                 let Some(target) = self.qualified_local(&name.value, &field)? else {
+                    self.check_no_variable(&name)?;
                     return Ok(None);
                 };
                 self.check_row_target(&target)?;
@@ -154,7 +155,12 @@ impl Parser<'_> {
             self.next();
             return Ok(Some(SetItem::Local { target, value: None }));
         }
-        Ok(Some(SetItem::Local { target, value: Some(self.expr()?) }))
+        let value = match target {
+            // A column of the trigger's row is assigned what may be a column.
+            Local::New(_) => self.expr()?,
+            _ => self.variables_only(Self::expr)?,
+        };
+        Ok(Some(SetItem::Local { target, value: Some(value) }))
     }
 
     fn assign_sign(&mut self) -> PResult<()> {

@@ -82,7 +82,7 @@ impl Parser<'_> {
     /// A literal, a variable or a name: these statements take no other values.
     fn simple_value(&mut self) -> PResult<Expr> {
         let first = self.tok;
-        let value = self.primary()?;
+        let value = self.variables_only(Self::primary)?;
         match value.kind {
             ExprKind::Literal(_)
             | ExprKind::Column(_)

@@ -3,7 +3,7 @@
 
 use selkie_types::error::catalogue::{
     ER_SP_CURSOR_MISMATCH, ER_SP_LABEL_MISMATCH, ER_SP_LABEL_REDEFINE, ER_SP_LILABEL_MISMATCH,
-    ER_WRONG_PARAMCOUNT_TO_CURSOR,
+    ER_SP_UNDECLARED_VAR, ER_WRONG_PARAMCOUNT_TO_CURSOR,
 };
 
 use super::declare::Stage;
@@ -242,7 +242,13 @@ impl Parser<'_> {
         self.eat(Kw::FROM);
         let cursor = self.cursor_name()?;
         self.expect(Kw::INTO)?;
-        let into = self.list(|p| Ok(p.target_local()?.1))?;
+        let into = self.list(|p| {
+            let name = p.ident()?;
+            match p.local_variable(&name.value) {
+                Some(local) => Ok(local),
+                None => p.fail(&ER_SP_UNDECLARED_VAR, &[&name]),
+            }
+        })?;
         Ok(Step::Fetch { cursor, into })
     }
 }

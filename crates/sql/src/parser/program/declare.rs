@@ -2,16 +2,17 @@
 //! Compat: they must come in this order (conditions count as variables).
 
 use selkie_meter::tick;
+use selkie_types::SqlError;
 use selkie_types::error::catalogue::{
-    ER_SP_BAD_CURSOR_SELECT, ER_SP_BAD_SQLSTATE, ER_SP_COND_MISMATCH, ER_SP_CURSOR_AFTER_HANDLER,
-    ER_SP_DUP_COND, ER_SP_DUP_CURS, ER_SP_DUP_HANDLER, ER_SP_DUP_VAR,
-    ER_SP_VARCOND_AFTER_CURSHNDLR, ER_WRONG_VALUE,
+    ER_DUP_FIELDNAME, ER_SP_BAD_CURSOR_SELECT, ER_SP_BAD_SQLSTATE, ER_SP_COND_MISMATCH,
+    ER_SP_CURSOR_AFTER_HANDLER, ER_SP_DUP_COND, ER_SP_DUP_CURS, ER_SP_DUP_HANDLER, ER_SP_DUP_VAR,
+    ER_SP_UNDECLARED_VAR, ER_SP_VARCOND_AFTER_CURSHNDLR, ER_WRONG_VALUE,
 };
 
 use super::{PResult, Parser};
 use crate::ast::{
-    ConditionHandler, Cursor, HandlerCondition, Ident, Operation, Statement, Step, VariableType,
-    sqlstate_of,
+    ConditionHandler, Cursor, DataType, HandlerCondition, Ident, Operation, Statement, Step,
+    VariableType, sqlstate_of,
 };
 use crate::lexer::{Kw, T};
 
@@ -78,7 +79,7 @@ impl Parser<'_> {
                 break;
             }
         }
-        let ty = self.variable_type()?;
+        let ty = self.declared_type()?;
         let default = self.eat_any(&[Kw::DEFAULT]).is_some() || self.eat(T::Assign);
         let default = default.then(|| self.term()).transpose()?;
         let scope = self.scope();
@@ -86,26 +87,64 @@ impl Parser<'_> {
         Ok(Step::Declare { variables: declared, default })
     }
 
-    /// The type of a variable, parameter or result.
+    /// The type of a declared variable, which may be that of another variable.
+    fn declared_type(&mut self) -> PResult<VariableType> {
+        if self.at2(Kw::TYPE, Kw::OF) {
+            self.next();
+            self.next();
+            return self.type_of();
+        }
+        self.variable_type()
+    }
+
+    /// `TYPE OF` a column or a variable. A name with a dot is always a column's.
+    fn type_of(&mut self) -> PResult<VariableType> {
+        let column = self.column_ref()?;
+        if column.table.is_some() {
+            return Ok(VariableType::TypeOf(column));
+        }
+        let scope = self.scope();
+        match scope.variable(&column.name.value) {
+            Some(slot) => Ok(scope.variables[slot].ty.clone()),
+            None => self.fail(&ER_SP_UNDECLARED_VAR, &[&column.name]),
+        }
+    }
+
+    /// The type of a parameter, or of a variable unless it is that of another variable.
     pub(in crate::parser) fn variable_type(&mut self) -> PResult<VariableType> {
         if self.at2(Kw::TYPE, Kw::OF) {
             self.next();
             self.next();
-            return self.column_ref().map(VariableType::TypeOf);
+            let column = self.column_ref()?;
+            return match column.table {
+                Some(_) => Ok(VariableType::TypeOf(column)),
+                None => Err(self.error()),
+            };
         }
         if self.at(Kw::ROW) {
             self.next();
             if self.eat2(Kw::TYPE, Kw::OF) {
                 return self.row_type();
             }
-            return self
-                .paren_list(|p| {
-                    let name = p.ident()?;
-                    Ok((name, p.collated_type()?))
-                })
-                .map(VariableType::Row);
+            return self.row_fields().map(VariableType::Row);
         }
         self.collated_type().map(VariableType::Scalar)
+    }
+
+    /// `(name type, ...)` behind ROW.
+    fn row_fields(&mut self) -> PResult<Vec<(Ident, DataType)>> {
+        let mut fields: Vec<(Ident, DataType)> = Vec::new();
+        self.paren_list(|p| {
+            let name = p.ident()?;
+            tick(16 * fields.len());
+            if fields.iter().any(|(known, _)| known.is(&name.value)) {
+                return p.fail(&ER_DUP_FIELDNAME, &[&name]);
+            }
+            let ty = p.collated_type()?;
+            fields.push((name, ty));
+            Ok(())
+        })?;
+        Ok(fields)
     }
 
     /// `ROW TYPE OF` a table or a cursor.
@@ -118,7 +157,10 @@ impl Parser<'_> {
         Ok(cursor.map_or(VariableType::RowOf(name), VariableType::RowOfCursor))
     }
 
-    fn collated_type(&mut self) -> PResult<crate::ast::DataType> {
+    pub(in crate::parser) fn collated_type(&mut self) -> PResult<DataType> {
+        if self.at(Kw::ROW) {
+            return Err(self.error());
+        }
         let mut ty = self.data_type()?;
         if self.eat(Kw::COLLATE) {
             let name = self.collation_name()?;
@@ -185,6 +227,9 @@ impl Parser<'_> {
         let mut parameters = Vec::new();
         if self.at(T::LParen) {
             self.paren_list(|p| {
+                if let Some(Kw::OUT | Kw::INOUT) = p.eat_any(&[Kw::IN, Kw::OUT, Kw::INOUT]) {
+                    return Err(SqlError::not_supported("OUT/INOUT cursor parameter"));
+                }
                 let name = p.new_ident()?;
                 if p.scope().has_own_variable(&name.value) {
                     return p.fail(&ER_SP_DUP_VAR, &[&name]);

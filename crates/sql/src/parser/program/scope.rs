@@ -22,6 +22,16 @@ pub(in crate::parser) enum Kind {
     Trigger(TriggerTiming, TriggerEvent),
 }
 
+/// Meaning of a name in an expression.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::parser) enum Meaning {
+    /// A variable or a column.
+    #[default]
+    Any,
+    /// A variable; there are no columns.
+    Variable,
+}
+
 /// A label in scope.
 pub(super) struct Label {
     pub(super) name: Ident,
@@ -49,6 +59,8 @@ pub(in crate::parser) struct Scope {
     pub(super) operands: usize,
     /// Placeholders of the current expression or statement.
     pub(super) locals: Vec<Local>,
+    /// Meaning of the names in the current expression.
+    pub(super) meaning: Meaning,
     visible: Vec<usize>,
     conditions: Vec<(Ident, HandlerCondition)>,
     visible_cursors: Vec<usize>,
@@ -118,6 +130,14 @@ impl Scope {
     /// Whether a variable has fields.
     pub(super) fn is_row(&self, slot: usize) -> bool {
         !matches!(self.variables[slot].ty, VariableType::Scalar(_) | VariableType::TypeOf(_))
+    }
+
+    /// Whether a variable is a row whose fields are written down, and none has this name.
+    pub(super) fn lacks_field(&self, slot: usize, name: &Ident) -> bool {
+        match &self.variables[slot].ty {
+            VariableType::Row(fields) => !fields.iter().any(|(known, _)| same(known, &name.value)),
+            _ => false,
+        }
     }
 
     pub(super) fn cursor(&self, name: &str) -> Option<usize> {
