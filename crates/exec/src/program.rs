@@ -32,7 +32,7 @@ use selkie_types::{SqlResult, Value};
 use crate::state::around::{Around, Programs, Triggers};
 
 pub(crate) use call::{call_statement, compound, schema_collation};
-pub(crate) use compile::{check_body, check_trigger, resolve_type};
+pub(crate) use compile::{check_body, check_trigger, check_types, resolve_type};
 pub(crate) use event::run_event;
 pub(crate) use signal::{get_diagnostics, signal};
 

@@ -106,7 +106,7 @@ impl Ddl<'_> {
             }
             return Err(SqlError::new(&ER_EVENT_ALREADY_EXISTS, &[&name]));
         }
-        program::check_body(self.session, &create.body.program)?;
+        self.check_event_body(&create.body, &schema)?;
         let change = self.begin_change()?;
         table.put(change.trx(), &event)?;
         change.commit(|_| {})?;
@@ -175,7 +175,7 @@ impl Ddl<'_> {
             event.zone = self.zone_name();
         }
         if let Some(body) = &alter.body {
-            program::check_body(self.session, &body.program)?;
+            self.check_event_body(body, &old.schema)?;
             event.body = self.event_body(body);
             event.context = ProgramContext { created: old.context.created, ..context };
         }
@@ -268,6 +268,12 @@ impl Ddl<'_> {
             Some(_) => Err(SqlError::new(&ER_EVENT_ALREADY_EXISTS, &[&name])),
             None => Ok(lock),
         }
+    }
+
+    fn check_event_body(&self, body: &ast::EventBody, schema: &str) -> SqlResult<()> {
+        program::check_body(self.session, &body.program)?;
+        let collation = program::schema_collation(self.instance, schema);
+        program::check_types(self.scope(), &body.program, collation, self.running.text)
     }
 
     fn event_body(&self, body: &ast::EventBody) -> String {

@@ -150,9 +150,7 @@ impl Ddl<'_> {
                 like: like_text(&variable.ty),
             });
         }
-        for variable in &create.body.variables {
-            self.known_type(&variable.name.value, &variable.ty, collation)?;
-        }
+        program::check_types(self.scope(), &create.body, collation, self.running.text)?;
         let returns = match &create.returns {
             Some((ty, _)) => self.known_type("", &VariableType::Scalar(ty.clone()), collation)?,
             None => None,

@@ -97,6 +97,8 @@ impl Ddl<'_> {
             return Err(SqlError::new(&ER_TRG_ALREADY_EXISTS, &[&full]));
         }
         program::check_trigger(self.session, &create.body, &info)?;
+        let collation = program::schema_collation(self.instance, &schema);
+        program::check_types(self.scope(), &create.body, collation, self.running.text)?;
         let rest = self.running.behind(create.head_span.start as usize);
         let verb = if create.or_replace { "CREATE OR REPLACE" } else { "CREATE" };
         self.say_create(verb, &context.definer, rest);

@@ -91,6 +91,8 @@ pub(crate) fn compound(execution: &mut Execution<'_>, body: &Program) -> SqlResu
     let schema = session.frame.schema.as_deref().and_then(|name| snapshot.schema(name));
     let collation =
         schema.map_or(session.frame.settings.expressions.collation_connection, |s| s.collation);
+    compile::check_types(execution.scope(), body, collation, execution.running.text)?;
+    let session = &mut *execution.session;
     let program = Compiled::block(body, execution.running.text, collation);
     session.programs.affected = 0;
     let frame = Frame::start(execution.scope(), &program, &[], 0)?;

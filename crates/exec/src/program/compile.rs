@@ -10,17 +10,20 @@ use selkie_expr::EvalContext;
 use selkie_plan::define::{DefineContext, variable_type as define_variable_type};
 use selkie_plan::late_into;
 use selkie_sql::ParseOptions;
-use selkie_sql::ast::{Local, Operation, Program, SetItem, Span, Statement, Step, VariableType};
+use selkie_sql::ast::{
+    ColumnRef, DataType, Ident, Local, Operation, Program, SetItem, Span, Statement, Step,
+    VariableType,
+};
 use selkie_types::error::catalogue::{ER_NO_DB_ERROR, ER_UNKNOWN_SYSTEM_VARIABLE};
 use selkie_types::{CollationId, SqlError, SqlMode, SqlResult, SqlType, Value, stack};
 
 use super::{frame, reach};
-use crate::Session;
 use crate::query::execution::Scope;
 use crate::query::running::Running;
 use crate::state::prepared::Prepared;
 use crate::state::programs::{Compiled, Origin, ProgramKey, ProgramSetting, Reach};
 use crate::state::terms::Terms;
+use crate::{Session, query};
 
 impl Compiled {
     /// A statement of the program, to be planned once.
@@ -161,30 +164,44 @@ pub(super) fn variable_type(
 
 /// The type that is written as `ty`.
 pub(crate) fn resolve_type(
-    Scope { instance, session }: Scope<'_>,
+    scope: Scope<'_>,
     (name, ty): (&str, &VariableType),
     collation: CollationId,
     text: &[u8],
 ) -> SqlResult<SqlType> {
+    match ty {
+        VariableType::Scalar(written) => {
+            // Compat: notes about a type are raised where the program is made, not where it runs.
+            written_type(scope, (name, written), (collation, text), |_, _| {})
+        }
+        VariableType::TypeOf(column) => type_of_column(scope, column),
+        _ => Err(SqlError::not_supported("a row variable in this place")),
+    }
+}
+
+fn type_of_column(scope: Scope<'_>, column: &ColumnRef) -> SqlResult<SqlType> {
+    let Scope { instance, session } = scope;
     let snapshot = instance.catalog.snapshot();
     let names = Namespace { snapshot: &snapshot, temporary: &session.frame.temporary };
-    let written = match ty {
-        VariableType::Scalar(written) => written,
-        VariableType::TypeOf(column) => {
-            let table = column.table.as_deref().map_or("", |t| &*t.value);
-            let schema =
-                column.schema.as_deref().map(|s| &*s.value).or(session.frame.schema.as_deref());
-            let schema = schema.ok_or_else(|| SqlError::new(&ER_NO_DB_ERROR, &[]))?;
-            let info = names.table(schema, table);
-            let info = info.ok_or_else(|| SqlError::no_such_table(schema, table))?;
-            frame::check_read(session, (schema, table), &column.name.value)?;
-            let found =
-                info.columns.iter().find(|c| c.name.eq_ignore_ascii_case(&column.name.value));
-            let unknown = || SqlError::unknown_column(&column.name, table);
-            return found.map(|c| c.ty.clone()).ok_or_else(unknown);
-        }
-        _ => return Err(SqlError::not_supported("a row variable in this place")),
-    };
+    let table = column.table.as_deref().map_or("", |t| &*t.value);
+    let schema = column.schema.as_deref().map(|s| &*s.value).or(session.frame.schema.as_deref());
+    let schema = schema.ok_or_else(|| SqlError::new(&ER_NO_DB_ERROR, &[]))?;
+    let info = names.table(schema, table);
+    let info = info.ok_or_else(|| SqlError::no_such_table(schema, table))?;
+    frame::check_read(session, (schema, table), &column.name.value)?;
+    let found = info.columns.iter().find(|c| c.name.eq_ignore_ascii_case(&column.name.value));
+    found.map(|c| c.ty.clone()).ok_or_else(|| SqlError::unknown_column(&column.name, table))
+}
+
+/// The type `written` of a variable; its notes go to `keep`.
+fn written_type(
+    Scope { instance, session }: Scope<'_>,
+    (name, written): (&str, &DataType),
+    (collation, text): (CollationId, &[u8]),
+    keep: fn(&Session, &EvalContext<'_>),
+) -> SqlResult<SqlType> {
+    let snapshot = instance.catalog.snapshot();
+    let names = Namespace { snapshot: &snapshot, temporary: &session.frame.temporary };
     let now = session.values.statement_start.get();
     let eval = EvalContext::new(session.type_context(), session, now);
     let context = DefineContext {
@@ -203,7 +220,38 @@ pub(crate) fn resolve_type(
         keeps_history: false,
         stopwords: Default::default(),
     };
-    define_variable_type(&context, name, written, collation)
+    let ty = define_variable_type(&context, name, written, collation);
+    keep(session, &eval);
+    ty
+}
+
+/// Fails for types of variables that cannot be; raises notes about the others.
+pub(crate) fn check_types(
+    scope: Scope<'_>,
+    body: &Program,
+    collation: CollationId,
+    text: &[u8],
+) -> SqlResult<()> {
+    let check = |name: &Ident, ty: &DataType| {
+        let written = (&*name.value, ty);
+        written_type(scope, written, (collation, text), query::keep_conditions).map(drop)
+    };
+    for (at, variable) in body.variables.iter().enumerate() {
+        match &variable.ty {
+            VariableType::Scalar(ty) => {
+                // Compat: of several names with one type only the last gets notes.
+                let next = body.variables.get(at + 1).map(|next| &next.ty);
+                if !matches!(next, Some(VariableType::Scalar(next)) if next.span == ty.span) {
+                    check(&variable.name, ty)?;
+                }
+            }
+            VariableType::Row(fields) => {
+                fields.iter().try_for_each(|(name, ty)| check(name, ty))?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// Fails for names in a body that can be known to be wrong when it is made.
