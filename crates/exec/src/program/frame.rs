@@ -219,16 +219,31 @@ pub(super) fn stored(
     (name, to): (&str, &SqlType),
     row: u64,
 ) -> SqlResult<Value> {
+    let eval = EvalContext::new(session.type_context(), session, query::now_micros(session));
+    let mode = if session.is_strict() { StoreMode::Strict } else { StoreMode::Lenient };
+    let converted = converted((value, from), (name, to), (mode, row), &eval);
+    query::keep_conditions(session, &eval);
+    converted
+}
+
+/// A value as a BIGINT, without a word about what is lost.
+pub(super) fn rounded(session: &Session, (value, from): &(Value, SqlType)) -> SqlResult<Value> {
+    let eval = EvalContext::new(session.type_context(), session, query::now_micros(session));
+    converted((value, from), ("", &SqlType::bigint()), (StoreMode::Lenient, 0), &eval)
+}
+
+fn converted(
+    (value, from): (&Value, &SqlType),
+    (name, to): (&str, &SqlType),
+    (mode, row): (StoreMode, u64),
+    eval: &EvalContext<'_>,
+) -> SqlResult<Value> {
     // A NULL has a type, too, that some variables refuse.
     let is_checked = from.fixed_binary() != to.fixed_binary();
     if value.is_null() && !is_checked {
         return Ok(Value::Null);
     }
     let column = Arc::new(Column::constant(value, from.physical(), scale_of(from), 1));
-    let eval = EvalContext::new(session.type_context(), session, query::now_micros(session));
     let target = StoreTarget { ty: to, schema: "", table: "", column: name, copied: false };
-    let mode = if session.is_strict() { StoreMode::Strict } else { StoreMode::Lenient };
-    let converted = convert_for_column(&column, from, &target, mode, row, &eval);
-    query::keep_conditions(session, &eval);
-    Ok(converted?.value(0))
+    Ok(convert_for_column(&column, from, &target, mode, row, eval)?.value(0))
 }

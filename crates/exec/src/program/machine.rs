@@ -580,8 +580,10 @@ impl<'p> Machine<'p> {
             return Err(SqlError::new(def, &[]));
         }
         self.message_row = 1;
-        let taken =
-            locals.into_iter().zip(found).try_for_each(|(local, value)| self.assign(local, value));
+        let taken = locals
+            .into_iter()
+            .zip(found)
+            .try_for_each(|(local, value)| self.give(local, Given::Scalar(value)));
         self.message_row = 0;
         taken
     }

@@ -11,6 +11,7 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{CollationId, Condition, Level, SqlError, SqlResult, SqlType, Value};
 
+use super::frame;
 use super::machine::Machine;
 use crate::query::execution::Execution;
 use crate::query::running::Running;
@@ -144,9 +145,17 @@ impl Machine<'_> {
         what: &GetDiagnostics,
         running: Running<'_>,
     ) -> SqlResult<()> {
+        self.session.diagnostics.go_on();
         for (target, (value, ty)) in found(&mut self.execution(running), what)? {
             match target {
-                DiagnosticsTarget::Local(local) => self.assign(local, (value, ty))?,
+                DiagnosticsTarget::Local(local) => {
+                    if let Err(error) = self.assign(local, (value, ty)) {
+                        // Compat: the statement ends well, and no handler sees the error.
+                        let max = self.session.frame.settings.notes.max_error_count;
+                        self.session.diagnostics.push_error(&error, max);
+                        return Ok(());
+                    }
+                }
                 DiagnosticsTarget::User(name) => {
                     self.session.set_variable(name, value, &ty);
                 }
@@ -183,10 +192,9 @@ fn found<'a>(execution: &mut Execution<'_>, what: &'a GetDiagnostics) -> SqlResu
             Ok(items.iter().map(|(t, count)| (t, (value(*count), SqlType::bigint()))).collect())
         }
         GetDiagnostics::Condition { number, items } => {
-            let (value, _) = execution.evaluate(number)?;
-            let at = match value {
+            let number = execution.evaluate(number)?;
+            let at = match frame::rounded(execution.session, &number)? {
                 Value::Int(v) => usize::try_from(v).unwrap_or(0),
-                Value::UInt(v) => v as usize,
                 _ => 0,
             };
             let condition = at.checked_sub(1).and_then(|at| conditions.get(at));

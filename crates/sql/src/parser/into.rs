@@ -29,6 +29,7 @@ impl Parser<'_> {
     }
 
     fn target_variable(&mut self) -> PResult<IntoVariable> {
+        self.refuse_system_var()?;
         if self.at(T::UserVar) {
             return self.user_var().map(IntoVariable::User);
         }

@@ -124,11 +124,12 @@ impl Parser<'_> {
 
     fn return_step(&mut self) -> PResult<Step> {
         self.next();
+        let term = self.term()?;
         if self.scope().kind != Kind::Function {
             return self.fail(&ER_SP_BADRETURN, &[]);
         }
         self.scope().returns = true;
-        self.term().map(Step::Return)
+        Ok(Step::Return(term))
     }
 
     /// Runs `inner` and returns the placeholders it used.

@@ -1,6 +1,7 @@
 //! SIGNAL, RESIGNAL, GET DIAGNOSTICS.
 //! Allowed outside programs too; named conditions need a program's DECLARE.
 
+use selkie_types::SqlError;
 use selkie_types::error::catalogue::{ER_DUP_SIGNAL_SET, ER_SIGNAL_BAD_CONDITION_TYPE};
 
 use super::{PResult, Parser};
@@ -49,7 +50,7 @@ impl Parser<'_> {
                 if items.iter().any(|(other, _)| *other == what) {
                     return self.fail(&ER_DUP_SIGNAL_SET, &[&what.name()]);
                 }
-                items.push((what, self.simple_value()?));
+                items.push((what, self.simple_value("SELECT")?));
                 if !self.eat(T::Comma) {
                     break;
                 }
@@ -64,7 +65,7 @@ impl Parser<'_> {
         self.eat(Kw::CURRENT);
         self.expect(Kw::DIAGNOSTICS)?;
         let what = if self.eat(Kw::CONDITION) {
-            let number = self.simple_value()?;
+            let number = self.simple_value("GET DIAGNOSTICS")?;
             let items = self.list(|p| {
                 let target = p.diagnostics_target()?;
                 Ok((target, p.condition_item()?))
@@ -80,8 +81,16 @@ impl Parser<'_> {
     }
 
     /// A literal, a variable or a name: these statements take no other values.
-    fn simple_value(&mut self) -> PResult<Expr> {
+    fn simple_value(&mut self, place: &str) -> PResult<Expr> {
         let first = self.tok;
+        if self.at(T::LParen) {
+            return Err(self.error());
+        }
+        if self.program.is_none() && self.at_ident() && self.peek() != T::Str {
+            // Compat: a name is refused before the text behind it is read.
+            let column = self.column_ref()?;
+            return Err(SqlError::unknown_column(&column.name, place));
+        }
         let value = self.variables_only(Self::primary)?;
         match value.kind {
             ExprKind::Literal(_)
@@ -106,6 +115,7 @@ impl Parser<'_> {
     }
 
     fn diagnostics_target(&mut self) -> PResult<DiagnosticsTarget> {
+        self.refuse_system_var()?;
         let target = if self.at(T::UserVar) {
             DiagnosticsTarget::User(self.user_var()?)
         } else {

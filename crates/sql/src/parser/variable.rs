@@ -29,6 +29,14 @@ impl Parser<'_> {
         self.user_var_name(token)
     }
 
+    /// Refuses `@@` where a variable takes a value. Compat: the first sign is read already.
+    pub(super) fn refuse_system_var(&self) -> PResult<()> {
+        match self.at(T::AtAt) {
+            true => Err(self.error_at(Token { start: self.tok.start + 1, ..self.tok })),
+            false => Ok(()),
+        }
+    }
+
     /// `@name` or `@name := value`.
     pub(super) fn user_var_expr(&mut self) -> PResult<ExprKind> {
         let name = self.user_var()?;
