@@ -250,6 +250,7 @@ fn use_schema(execution: &mut Execution<'_>, name: &ast::Ident) -> SqlResult<Out
 }
 
 fn deallocate(session: &mut Session, name: &ast::Ident) -> SqlResult<Outcome> {
+    prepare::check_not_executing(session, &name.value.to_lowercase())?;
     match session.prepared.remove(&*name.value.to_lowercase()) {
         Some(_) => Ok(Outcome::ok()),
         None => Err(SqlError::new(&ER_UNKNOWN_STMT_HANDLER, &[&name.value, &"DEALLOCATE PREPARE"])),

@@ -150,6 +150,11 @@ impl SessionHandle {
         *self.activity.lock() = Activity { command, state: "starting", info, query_id, since };
     }
 
+    /// Replaces the text of the statement; returns the old one.
+    pub fn show_text(&self, text: Option<Arc<str>>) -> Option<Arc<str>> {
+        std::mem::replace(&mut self.activity.lock().info, text)
+    }
+
     /// Shows a thread of the server that waits for work.
     pub fn serve(&self, command: &'static str) {
         let mut activity = self.activity.lock();

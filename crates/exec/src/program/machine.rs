@@ -436,8 +436,23 @@ impl<'p> Machine<'p> {
         self.frame.give(self.session, at, Given::Row(values), self.message_row)
     }
 
+    /// Runs a statement, which other sessions see meanwhile. Compat: not while it is an assignment
+    /// to variables of the program.
     fn statement(&mut self, operation: &'p Operation) -> SqlResult<()> {
         self.at = operation.span;
+        let is_local = |item: &SetItem| matches!(item, SetItem::Local { .. });
+        if matches!(&operation.statement, Statement::Set(items) if items.iter().all(is_local)) {
+            return self.run_statement(operation);
+        }
+        let text = String::from_utf8_lossy(operation.span.text(&self.program.text));
+        let hooks = self.session.frame.hooks.clone();
+        let outer = hooks.show_text(Some(text.into()));
+        let result = self.run_statement(operation);
+        hooks.show_text(outer);
+        result
+    }
+
+    fn run_statement(&mut self, operation: &'p Operation) -> SqlResult<()> {
         if let Statement::Set(items) = &operation.statement {
             return self.set_all(items, operation);
         }

@@ -18,7 +18,7 @@ use crate::query::execution::Execution;
 use crate::state::prepared::{Named, Prepared};
 use crate::statement::prepared::execute_prepared;
 use crate::statement::prepared::prepare as prepare_text;
-use crate::{OutParameter, Outcome, ResultSink, Told};
+use crate::{OutParameter, Outcome, ResultSink, Session, Told};
 
 /// Prepares the statement in a string value, as if the client had sent it.
 fn prepare_value(execution: &mut Execution<'_>, e: &ast::Expr) -> SqlResult<Prepared> {
@@ -64,12 +64,22 @@ fn refuse_subquery(e: &ast::Expr, place: &str) -> SqlResult<()> {
     }
 }
 
+/// Fails (1444) if the statement with this name, in lower case, runs.
+pub(super) fn check_not_executing(session: &Session, name: &str) -> SqlResult<()> {
+    let Some(named) = session.prepared.get(name) else { return Ok(()) };
+    match session.programs.executing.iter().any(|running| Arc::ptr_eq(running, &named.statement)) {
+        true => Err(SqlError::new(&ER_PS_NO_RECURSION, &[])),
+        false => Ok(()),
+    }
+}
+
 /// `PREPARE name FROM text`.
 pub(super) fn prepare(
     execution: &mut Execution<'_>,
     statement: &ast::Prepare,
 ) -> SqlResult<Outcome> {
     let name: Box<str> = statement.name.value.to_lowercase().into();
+    check_not_executing(execution.session, &name)?;
     // Compat: a failed PREPARE removes the statement that had the name.
     execution.session.prepared.remove(&name);
     refuse_subquery(&statement.source, "PREPARE..FROM")?;
@@ -102,9 +112,7 @@ pub(super) fn execute(
     let found = session.prepared.get(&*name.to_lowercase()).map(|n| Arc::clone(&n.statement));
     let unknown = || SqlError::new(&ER_UNKNOWN_STMT_HANDLER, &[&name, &"EXECUTE"]);
     let prepared = found.ok_or_else(unknown)?;
-    if session.programs.executing.iter().any(|running| Arc::ptr_eq(running, &prepared)) {
-        return Err(SqlError::new(&ER_PS_NO_RECURSION, &[]));
-    }
+    check_not_executing(session, &name.to_lowercase())?;
     statement.using.iter().try_for_each(|e| refuse_subquery(e, "EXECUTE..USING"))?;
     let values = arguments(execution, &statement.using)?;
     execute_using(execution, &prepared, &statement.using, values)
@@ -117,9 +125,13 @@ fn execute_using(
     using: &[ast::Expr],
     arguments: Vec<Argument>,
 ) -> SqlResult<Outcome> {
+    let text = String::from_utf8_lossy(&prepared.text);
+    let hooks = execution.session.frame.hooks.clone();
+    let outer = hooks.show_text(Some(text.into()));
     execution.session.programs.executing.push(Arc::clone(prepared));
     let result = execute_with(execution, prepared, using, arguments);
     execution.session.programs.executing.pop();
+    hooks.show_text(outer);
     result
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Must not run queries.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -328,6 +329,10 @@ impl SessionHooks for Shared {
             session.diagnostics.push(note, session.frame.settings.notes.max_error_count);
         }
         waited
+    }
+
+    fn show_text(&self, text: Option<Arc<str>>) -> Option<Arc<str>> {
+        self.handle.show_text(text)
     }
 
     fn get_lock(

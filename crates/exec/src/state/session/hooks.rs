@@ -195,6 +195,12 @@ pub trait SessionHooks: Send + Sync {
     /// Called after a procedure or function was dropped.
     fn routine_dropped(&self, _session: &Session, _function: bool, _schema: &str, _name: &str) {}
 
+    /// Shows other sessions the text of a statement that another one runs; returns the text
+    /// shown before.
+    fn show_text(&self, _text: Option<Arc<str>>) -> Option<Arc<str>> {
+        None
+    }
+
     /// Called after a change of events.
     fn event_changed(&self, _session: &Session, _change: EventChange<'_>) {}
 
