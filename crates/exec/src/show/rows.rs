@@ -1,9 +1,13 @@
 //! SHOW statements that build their own rows: warnings, errors, and SHOW CREATE. Each checks its
 //! own privileges.
 
-use selkie_catalog::{ShowStyle, TableKind, show_create_database, show_create_table};
+use selkie_catalog::{
+    ShowStyle, TableInfo, TableKind, View, show_create_database, show_create_table,
+};
 use selkie_sql::ast::{Expr, ExprKind, Ident, Limit, Literal, Show, ShowWhat, TableName};
-use selkie_types::error::catalogue::ER_WRONG_OBJECT;
+use selkie_types::error::catalogue::{
+    ER_BAD_FIELD_ERROR, ER_NO_SUCH_TABLE, ER_SP_DOES_NOT_EXIST, ER_VIEW_INVALID, ER_WRONG_OBJECT,
+};
 use selkie_types::{
     CollationId, Condition, Level, Privileges, SqlError, SqlResult, SqlType, TypeKind, Value,
 };
@@ -154,6 +158,16 @@ fn check_shown(session: &Session, schema: &str, table: &str) -> SqlResult<()> {
     }
 }
 
+/// Warns (1356) if the view reads something that is gone.
+fn warn_if_invalid(scope: Scope<'_>, table: &TableInfo, view: &View) {
+    let gone = [&ER_NO_SUCH_TABLE, &ER_BAD_FIELD_ERROR, &ER_VIEW_INVALID, &ER_SP_DOES_NOT_EXIST];
+    if scope.check_view(view).is_err_and(|cause| gone.iter().any(|def| cause.is(def))) {
+        let max = scope.session.frame.settings.notes.max_error_count;
+        let warning = Condition::warning(&ER_VIEW_INVALID, &[&table.schema(), &table.name()]);
+        scope.session.diagnostics.push(warning, max);
+    }
+}
+
 /// Row of SHOW CREATE VIEW, if the account has each of the `wanted` privileges.
 fn create_view(scope: Scope<'_>, name: &TableName, wanted: &[Privileges]) -> SqlResult<ShownRows> {
     let (session, table) = (scope.session, table_of(scope, name)?);
@@ -163,7 +177,16 @@ fn create_view(scope: Scope<'_>, name: &TableName, wanted: &[Privileges]) -> Sql
     wanted.iter().try_for_each(|w| session.frame.hooks.check_needs(session, schema, full, *w))?;
     match &table.kind {
         TableKind::View(view) => {
-            super::view::create_view(&table, view, session.frame.schema.as_deref())
+            // A view never reads a temporary table.
+            let snapshot = scope.instance.catalog.snapshot();
+            let exists = |schema: &str, table: &str, column: &str| {
+                let found = snapshot.table(schema, table);
+                found.is_some_and(|table| table.column_position(column).is_some())
+            };
+            let current = session.frame.schema.as_deref();
+            let shown = super::view::create_view(&table, view, current, &exists)?;
+            warn_if_invalid(scope, &table, view);
+            Ok(shown)
         }
         _ => {
             let (schema, name) = (table.schema(), table.name());

@@ -8,11 +8,15 @@ use selkie_types::{SqlError, SqlMode, SqlResult, Value};
 
 use super::rows::{ShownRows, definition_type, text_type};
 
+/// Whether a table, by schema and name, has a column.
+pub(super) type Exists<'a> = &'a dyn Fn(&str, &str, &str) -> bool;
+
 /// The row of SHOW CREATE VIEW for a session whose current schema is `current`.
 pub(super) fn create_view(
     table: &TableInfo,
     view: &View,
     current: Option<&str>,
+    exists: Exists<'_>,
 ) -> SqlResult<ShownRows> {
     let options = ParseOptions { sql_mode: SqlMode::default() };
     let Statement::Query(mut query) =
@@ -23,7 +27,7 @@ pub(super) fn create_view(
     // Compat: schema names are omitted if all tables are in the current schema.
     let is_current = current == Some(table.schema());
     if is_current && is_within(&mut query, table.schema()) {
-        strip(&mut query);
+        strip(&mut query, exists);
     }
     let name = match is_current {
         true => quote_identifier(table.name()),
@@ -68,10 +72,18 @@ fn is_within(query: &mut Query, schema: &str) -> bool {
     within
 }
 
-fn strip(query: &mut Query) {
+/// Removes names of schemas. Compat: the first column that is missing and those after it keep them.
+fn strip(query: &mut Query, exists: Exists<'_>) {
+    let mut misses = false;
     query.for_each_mention(&mut |mention| match mention {
         Mention::Table(factor) => factor.name.schema = None,
-        Mention::Column(column) => column.schema = None,
+        Mention::Column(column) => {
+            let (schema, table) = (column.schema.take(), column.table.as_ref());
+            if let (Some(schema), Some(table)) = (&schema, table) {
+                misses |= !exists(&schema.value, &table.value, &column.name.value);
+            }
+            column.schema = schema.filter(|_| misses);
+        }
         Mention::Variable | Mention::Compared(_) => {}
     });
 }
