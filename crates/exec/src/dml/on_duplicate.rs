@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use selkie_engine::{EngineError, RowSet, Scan};
 use selkie_plan::physical::{DuplicateUpdate, Insert as Plan, RowRules};
-use selkie_types::{Batch, ByteRows, Column, SqlResult};
+use selkie_types::{Batch, ByteRows, Column, SqlError, SqlResult, TypeKind};
 
 use super::foreign::{ForeignKeys, Rows};
 use super::row::RowMaker;
@@ -100,7 +100,7 @@ impl<'r> OnDuplicate<'r> {
                     maker.convert(at, &values, &e.ty, self.env.eval.row())?
                 }
             };
-            let values = zero_for_null(maker, at, values);
+            let values = self.without_null(maker, at, values)?;
             input[at] = match self.triggers {
                 Some(_) => values,
                 None => maker.refuse_nulls(at, values)?,
@@ -128,6 +128,29 @@ impl<'r> OnDuplicate<'r> {
             }
             Written::Refused => Updated { affected: 0, changed: false, row: None },
         })
+    }
+
+    /// The NULL that a column is set to, as far as it has a rule of its own.
+    ///
+    /// Compat: in a column of generated values it is 0, with no value generated. If the new rows
+    /// come from a query, it is an error in any SQL mode, or the type's zero without a warning.
+    fn without_null(
+        &self,
+        maker: &RowMaker<'_>,
+        at: usize,
+        values: Arc<Column>,
+    ) -> SqlResult<Arc<Column>> {
+        let column = &maker.table.columns[at];
+        let is_refused = !column.nullable && column.ty.kind != TypeKind::Timestamp;
+        if !values.has_nulls() || !column.auto_increment && !(self.plan.is_query && is_refused) {
+            return Ok(values);
+        }
+        if !column.auto_increment && !maker.strictness.ignore {
+            return Err(SqlError::bad_null(&column.name));
+        }
+        let zero = implicit_default(&column.ty);
+        let scale = scale_of(&column.ty);
+        Ok(Arc::new(Column::constant(&zero, column.ty.physical(), scale, values.len())))
     }
 
     /// Runs the BEFORE triggers for a row and computes what is computed of it.
@@ -192,16 +215,6 @@ impl<'r> OnDuplicate<'r> {
         bump(&self.env.counters().handler_update, 1);
         Ok(Written::Changed)
     }
-}
-
-/// Compat: the NULL that a column of generated values is set to becomes 0, with no value generated.
-fn zero_for_null(maker: &RowMaker<'_>, at: usize, values: Arc<Column>) -> Arc<Column> {
-    let column = &maker.table.columns[at];
-    if !column.auto_increment || !values.has_nulls() {
-        return values;
-    }
-    let zero = implicit_default(&column.ty);
-    Arc::new(Column::constant(&zero, column.ty.physical(), scale_of(&column.ty), values.len()))
 }
 
 /// The rules for a row that is updated, if they are not those for new rows: its period begins
