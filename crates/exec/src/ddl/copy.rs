@@ -280,8 +280,8 @@ impl Copy<'_> {
         Ok(bad)
     }
 
-    /// Error 4078, or a warning, for a column whose values cannot become those of its new type, even
-    /// if there are no rows.
+    /// Error 4078, or a warning, for a column whose values cannot become those of its new type,
+    /// even if there are no rows.
     fn refuse_types(&self) -> SqlResult<()> {
         for (column, source) in self.new.columns.iter().zip(self.sources) {
             let ColumnSource::Old(old) = source else { continue };
