@@ -7,8 +7,8 @@ Each round makes one versioned table and its twin on both servers and changes bo
 rows must be those of the twin, the outcome and all versions those of MariaDB. Results of AS OF are remembered and asked
 again later, after clean restarts and after kill -9 too: they must stay. A change that only the versioned table refuses
 (a version that ended at the same time is there) must leave it as it was. Some tables are partitioned by SYSTEM_TIME; each
-partition must have the rows that MariaDB's has. A round ends where MariaDB disagrees with its own twin: it sometimes leaves a
-row of a MEMORY table, or counts no row of those that it has changed.
+partition must have the rows that MariaDB's has. A round ends where MariaDB disagrees with its own twin: it sometimes leaves
+a row of a MEMORY table, or counts no row of those that it has changed.
 """
 import argparse
 import os
