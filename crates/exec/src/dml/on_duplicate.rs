@@ -142,7 +142,8 @@ impl<'r> OnDuplicate<'r> {
     ) -> SqlResult<Arc<Column>> {
         let column = &maker.table.columns[at];
         let is_refused = !column.nullable && column.ty.kind != TypeKind::Timestamp;
-        if !values.has_nulls() || !column.auto_increment && !(self.plan.is_query && is_refused) {
+        let has_rule = column.auto_increment || self.plan.is_query && is_refused;
+        if !has_rule || !values.has_nulls() {
             return Ok(values);
         }
         if !column.auto_increment && !maker.strictness.ignore {
