@@ -272,6 +272,20 @@ def too_many(binary):
         held.pop().close()
 
 
+def lost_socket_file(binary):
+    """A server ends although its socket's file is gone or another server's, whose file stays."""
+    with running(binary) as server:
+        os.remove(server.socket)
+    with running(binary) as server:
+        os.remove(server.socket)
+        with running(binary, [f"--socket={server.socket}"]) as other:
+            server.stop()
+            expect("the other server's socket", os.path.exists(server.socket), True)
+            local = pymysql.connect(unix_socket=server.socket, user="root")
+            expect("its port", one(local, "SELECT @@port"), other.port)
+            local.close()
+
+
 def schedulers(binary):
     for handling in ("one-thread-per-connection", "no-threads", "pool-of-threads"):
         with running(binary, [f"--thread-handling={handling}"]) as server:
@@ -352,7 +366,7 @@ def main():
         server.connect = with_test
         kill_waiting(server)
         print("connections: kill_waiting ok", flush=True)
-    for scenario in (many_waiting, crowd, short_before_long, extra_port, too_many, schedulers):
+    for scenario in (many_waiting, crowd, short_before_long, extra_port, too_many, lost_socket_file, schedulers):
         scenario(binary)
         print(f"connections: {scenario.__name__} ok", flush=True)
     idle_connections(binary, idle)

@@ -4,6 +4,8 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener, ToSocketAddrs};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -131,7 +133,18 @@ pub(crate) struct Acceptors {
     stop: Arc<AtomicBool>,
     threads: Vec<JoinHandle<()>>,
     addresses: Vec<SocketAddr>,
-    socket: Option<PathBuf>,
+    /// The sockets, to end the threads' waits.
+    sockets: Vec<OwnedFd>,
+    /// The file of the Unix socket and its identity.
+    file: Option<(PathBuf, Option<FileId>)>,
+}
+
+/// Device and inode of a file.
+type FileId = (u64, u64);
+
+fn identity(path: &Path) -> Option<FileId> {
+    let found = std::fs::symlink_metadata(path).ok()?;
+    Some((found.dev(), found.ino()))
 }
 
 impl Listeners {
@@ -144,20 +157,23 @@ impl Listeners {
     pub(crate) fn run(self, skip_name_resolve: bool, accepted: &Accepted) -> io::Result<Acceptors> {
         let addresses = self.addresses();
         let stop = Arc::new(AtomicBool::new(false));
-        let mut threads = Vec::new();
+        let (mut threads, mut sockets) = (Vec::new(), Vec::new());
         for listener in self.tcp {
+            sockets.push(OwnedFd::from(listener.try_clone()?));
             let (stop, accepted) = (Arc::clone(&stop), Arc::clone(accepted));
             threads.push(spawn("accept-tcp", move || {
                 accept_tcp(&listener, skip_name_resolve, &stop, &accepted);
             })?);
         }
-        let mut socket = None;
+        let mut file = None;
         if let Some((listener, path)) = self.unix {
+            sockets.push(OwnedFd::from(listener.try_clone()?));
             let (stop, accepted) = (Arc::clone(&stop), Arc::clone(accepted));
             threads.push(spawn("accept-unix", move || accept_unix(&listener, &stop, &accepted))?);
-            socket = Some(path);
+            let id = identity(&path);
+            file = Some((path, id));
         }
-        Ok(Acceptors { stop, threads, addresses, socket })
+        Ok(Acceptors { stop, threads, addresses, sockets, file })
     }
 }
 
@@ -213,20 +229,17 @@ impl Acceptors {
         &self.addresses
     }
 
-    /// Stops accepting, waits for the threads and removes the socket file.
+    /// Stops accepting, waits for the threads and removes the socket file, unless it has become
+    /// another server's.
     pub(crate) fn stop(self) {
         self.stop.store(true, Ordering::Release);
-        // A connection wakes up a thread that waits in accept().
-        for address in &self.addresses {
-            let ip = match address.ip() {
-                ip if ip.is_unspecified() => IpAddr::from([127, 0, 0, 1]),
-                ip => ip,
-            };
-            let at = SocketAddr::new(ip, address.port());
-            let _ = std::net::TcpStream::connect_timeout(&at, Duration::from_secs(1));
+        // Ends every accept(), also if nobody can connect any more: a socket's file may be gone.
+        for socket in &self.sockets {
+            let _ = rustix::net::shutdown(socket, rustix::net::Shutdown::Both);
         }
-        if let Some(path) = &self.socket {
-            let _ = UnixStream::connect(path);
+        if let Some((path, id)) = &self.file
+            && identity(path) == *id
+        {
             let _ = std::fs::remove_file(path);
         }
         for thread in self.threads {
