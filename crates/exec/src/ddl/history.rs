@@ -16,6 +16,7 @@ use selkie_types::{Condition, Level, SqlError, SqlResult};
 
 use super::Ddl;
 use super::change::{Change, with_new_leaves};
+use super::online::is_lost;
 use super::partition::{publish_leaves, with_last_history_renewed};
 use crate::dml;
 use crate::query::execution::{Execution, Scope};
@@ -46,13 +47,22 @@ impl Execution<'_> {
         mut make: impl FnMut(Scope<'_>) -> SqlResult<Arc<Plan>>,
         changed: impl Fn(&Plan) -> Vec<&Arc<TableInfo>>,
     ) -> SqlResult<Arc<Plan>> {
+        let mut gives_up = false;
         loop {
             let plan = self.locked_plan(&mut make)?;
-            match self.lacks_history(changed(&plan))? {
-                None => return Ok(plan),
-                Some(table) if self.add_history(&plan, &table)? => {}
-                Some(_) => return Ok(plan),
-            }
+            let lacking = if gives_up { None } else { self.lacks_history(changed(&plan))? };
+            let Some(table) = lacking else { return Ok(plan) };
+            gives_up = match self.add_history(&plan, &table) {
+                Ok(added) => !added,
+                // Compat: the statement goes on with the partitions there are.
+                Err(error) if is_lost(&error) => {
+                    let most = self.session.frame.settings.notes.max_error_count;
+                    let error = Condition::from_error(Level::Error, &error);
+                    self.session.diagnostics.push(error, most);
+                    true
+                }
+                Err(error) => return Err(error),
+            };
             self.control.check()?;
         }
     }
@@ -82,7 +92,7 @@ impl Execution<'_> {
         Ok(None)
     }
 
-    /// Adds partitions; false if that must not be now, and the plan's tables are still locked.
+    /// Adds partitions; false if that must not be now.
     fn add_history(&mut self, plan: &Plan, table: &TableInfo) -> SqlResult<bool> {
         crate::query::check_read_only(self.session, plan)?;
         // Another session may wait for the same change: neither keeps its use meanwhile.

@@ -68,7 +68,7 @@ fn is_of_a_moment(plan: &AlterPlan) -> bool {
 }
 
 /// Whether a request for a lock was in vain, and may succeed later.
-fn is_lost(error: &SqlError) -> bool {
+pub(super) fn is_lost(error: &SqlError) -> bool {
     error.is(&ER_LOCK_WAIT_TIMEOUT) || error.is(&ER_LOCK_DEADLOCK)
 }
 

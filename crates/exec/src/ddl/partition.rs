@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use selkie_catalog::{Partitioning, Snapshot, TableInfo};
-use selkie_engine::{RowSet, Scan, Table, TableId};
+use selkie_engine::{EngineError, EngineTrx, RowSet, Scan, Table, TableId};
 use selkie_plan::define::{PartitionChange, define_partition_change};
 use selkie_plan::partition::Router;
 use selkie_sql::ast::{AlterAction, PartitionMaintenance};
@@ -81,19 +81,33 @@ impl Ddl<'_> {
         let (engine, reader) = begin_in(self.instance, old)?;
         let leaves = own.clone().map(|leaf| leaf as u16).collect();
         let scan = Scan { parts: Some(leaves), ..Scan::default() };
-        let mut late = false;
-        // The session's own rows are seen by its transaction alone.
-        for reader in [Some(&*reader), self.session.transaction.part(&engine)] {
-            let Some(reader) = reader.filter(|_| !late) else { continue };
-            let mut cursor = source.table.scan(reader, self.control, &scan).map_err(failed)?;
+        let any_late = |reader: &dyn EngineTrx| -> SqlResult<Result<bool, EngineError>> {
+            let mut cursor = match source.table.scan(reader, self.control, &scan) {
+                Ok(cursor) => cursor,
+                Err(error) => return Ok(Err(error)),
+            };
             let mut set = RowSet::default();
-            while !late && cursor.next_batch(&mut set, BATCH_ROWS).map_err(failed)? {
+            loop {
+                match cursor.next_batch(&mut set, BATCH_ROWS) {
+                    Ok(true) => {}
+                    ended => return Ok(ended),
+                }
                 self.control.check()?;
                 let routes = router.leaves(&new.def.layout, &set.rows)?;
-                let mut leaves = routes.iter().flatten();
-                late = leaves.any(|leaf| !own.contains(leaf));
+                if routes.iter().flatten().any(|leaf| !own.contains(leaf)) {
+                    return Ok(Ok(true));
+                }
                 set.clear();
             }
+        };
+        let mut late = any_late(&*reader)?.map_err(failed)?;
+        // The session's own rows are seen by its transaction alone.
+        if let Some(reader) = self.session.transaction.part(&engine).filter(|_| !late) {
+            late = match any_late(reader)? {
+                // Leaves that are younger than its snapshot may have rows of its own.
+                Err(EngineError::TableChanged) => true,
+                found => found.map_err(failed)?,
+            };
         }
         reader.rollback().map_err(failed)?;
         Ok(late)
