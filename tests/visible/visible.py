@@ -249,7 +249,29 @@ def inspections(server):
     assert done.returncode == 2, done
 
 
+def names_of_files(binary):
+    """Schemas may be named as files of the storage, which makes some of them late."""
+    server = Server(binary).start()
+    try:
+        admin = server.connect()
+        names = ("undo", "control", "doublewrite", "lock")
+        for name in names:
+            execute(admin, f"CREATE DATABASE `{name}`", f"CREATE TABLE `{name}`.t (id INT PRIMARY KEY, v VARCHAR(200))")
+        execute(admin, "USE `undo`", "INSERT INTO t SELECT seq, REPEAT('x', 200) FROM seq_1_to_150000", "BEGIN",
+                "UPDATE t SET v = REPEAT('y', 200)")
+        assert os.path.isfile(os.path.join(server.datadir, "undo")), "the undo is kept in memory"
+        execute(admin, "ROLLBACK", *(f"DROP DATABASE `{name}`" for name in names[1:]))
+        admin.close()
+        server.stop()
+        server.options.append("--skip-innodb-doublewrite")
+        server.start()
+        assert rows(server.connect(), "SELECT COUNT(*) n FROM `undo`.t WHERE v LIKE 'x%'") == [{"n": 150000}]
+    finally:
+        server.remove()
+
+
 def main(binary):
+    names_of_files(binary)
     server = Server(binary).start()
     try:
         admin = prepare(server)

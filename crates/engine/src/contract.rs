@@ -198,6 +198,12 @@ pub trait Engine: Send + Sync {
         self.personality().name
     }
 
+    /// Names that its files in the data directory may have and that a schema's directory could
+    /// have too. None of these may be made there by others.
+    fn own_files(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Name of the engine that stores its tables: its own name, unless it is a
     /// [`crate::NamedEngine`].
     fn storage(&self) -> &'static str {

@@ -2,7 +2,9 @@
 //! the directories of schemas for such files. Must not open any file.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use selkie_engine::Engine;
 use selkie_types::error::catalogue::ER_OPTION_PREVENTS_STATEMENT;
 use selkie_types::{SqlError, SqlResult, filename};
 
@@ -56,9 +58,14 @@ pub(crate) fn server_path(
     }
 }
 
-/// Makes the directory of a schema. One that cannot be made is missed where a file is opened.
+/// Makes the directory of a schema, unless an engine needs a file of that name. One that cannot be
+/// made is missed where a file is opened.
 pub(crate) fn make_directory(instance: &Instance, schema: &str) {
-    let _ = std::fs::create_dir(instance.data_dir.join(filename(schema)));
+    let name = filename(schema);
+    let is_taken = |engine: &Arc<dyn Engine>| engine.own_files().contains(&&*name);
+    if !instance.engines.iter().any(is_taken) {
+        let _ = std::fs::create_dir(instance.data_dir.join(&*name));
+    }
 }
 
 /// Removes the directory of a schema that is gone, unless it has files.

@@ -8,13 +8,13 @@
 //! | segment size u64
 //! ```
 
-use crate::disk::{Access, Disk, File};
+use crate::disk::{Access, CONTROL, DOUBLEWRITE, Disk, File, UNDO};
 use crate::error::{Result, StorageError};
 use crate::ids::{Lsn, PAGE_SIZE};
 use std::io;
 use std::sync::Arc;
 
-const NAME: &str = "control";
+const NAME: &str = CONTROL;
 const MAGIC: &[u8; 8] = b"SLKYCTL1";
 const VERSION: u32 = 2;
 const SLOT: usize = 4096;
@@ -268,8 +268,7 @@ fn snapshot_name(number: u32) -> String {
 /// Whether a file can only exist after the first record.
 fn is_of_database(name: &str) -> bool {
     let numbered = |prefix| name.strip_prefix(prefix).is_some_and(|n| n.parse::<u64>().is_ok());
-    matches!(name, "undo" | "doublewrite")
-        || ["data.", "log.", "snapshot."].into_iter().any(numbered)
+    [UNDO, DOUBLEWRITE].contains(&name) || ["data.", "log.", "snapshot."].into_iter().any(numbered)
 }
 
 #[cfg(test)]

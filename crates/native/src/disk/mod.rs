@@ -14,6 +14,18 @@ pub(crate) use real::RealDisk;
 use std::io;
 use std::sync::Arc;
 
+/// The newest checkpoints.
+pub(crate) const CONTROL: &str = "control";
+/// Copies of pages that are being written.
+pub(crate) const DOUBLEWRITE: &str = "doublewrite";
+/// Undo that has no room in memory.
+pub(crate) const UNDO: &str = "undo";
+/// Locked by the process that has the directory open.
+const LOCK: &str = "lock";
+
+/// Files whose names a schema may have. Each of them may be made later than the schema.
+pub(crate) const OWN_FILES: [&str; 4] = [CONTROL, DOUBLEWRITE, UNDO, LOCK];
+
 /// Kind of access to a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Access {

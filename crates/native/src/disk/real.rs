@@ -1,7 +1,7 @@
 //! Real files in one directory. Positioned reads and writes, direct I/O where the file system
 //! allows it, and the only place that ends the process on an I/O error.
 
-use super::{Access, Disk, File};
+use super::{Access, Disk, File, LOCK};
 use rustix::fs::{FallocateFlags, FlockOperation, Mode, OFlags};
 use rustix::io::ReadWriteFlags;
 use rustix::process::Resource;
@@ -11,9 +11,6 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// The file whose lock marks the directory as open.
-const LOCK: &str = "lock";
 
 /// A directory of real files, locked against other openers until it is closed or dropped.
 pub(crate) struct RealDisk {

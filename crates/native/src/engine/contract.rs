@@ -97,6 +97,10 @@ impl Engine for NativeEngine {
         &PERSONALITY
     }
 
+    fn own_files(&self) -> &'static [&'static str] {
+        &crate::disk::OWN_FILES
+    }
+
     fn capabilities(&self) -> Capabilities {
         Capabilities { durable: true, row_versions: true, grows_indexes: true }
     }

@@ -5,7 +5,7 @@ use super::options::NativeOptions;
 use super::shared::Shared;
 use crate::btree::{Tree, TreeRedo};
 use crate::checkpoint::CheckpointParticipant;
-use crate::disk::{CountedDisk, Disk, RealDisk};
+use crate::disk::{CONTROL, CountedDisk, DOUBLEWRITE, Disk, RealDisk, UNDO};
 use crate::error::{Result, StorageError};
 use crate::ids::{FileId, Lsn};
 use crate::inspect::Overlay;
@@ -61,7 +61,7 @@ pub(super) fn real_disk(dir: &Path, force_recovery: u8) -> Result<Arc<dyn Disk>>
 
 /// Whether a file of the storage contains no pages of trees.
 fn is_no_data(name: &str) -> bool {
-    matches!(name, "control" | "undo" | "doublewrite")
+    [CONTROL, UNDO, DOUBLEWRITE].contains(&name)
         || ["log.", "snapshot."].iter().any(|prefix| name.starts_with(prefix))
 }
 

@@ -2,13 +2,13 @@
 //! page is recognised.
 
 use super::disk::SteppingDisk;
+use crate::disk::DOUBLEWRITE;
 use crate::disk::sim::SimDisk;
 use crate::disk::{Access, Disk};
 use crate::ids::{FileId, Lsn, PAGE_SIZE, PageId};
 use crate::log::{BLOCK, Log, Segments};
 use crate::page::{self, PageType};
 use crate::pool::{ExclusiveGuard, OptimisticGuard, Pool, Restart};
-use crate::recovery::DOUBLEWRITE;
 use crate::sync::{set_steps, step, yield_now};
 use parking_lot::Mutex;
 use std::sync::Arc;

@@ -9,7 +9,7 @@ mod require;
 mod scan;
 
 pub(crate) use redo::redo;
-pub(crate) use repair::{DOUBLEWRITE, repair_torn_pages};
+pub(crate) use repair::repair_torn_pages;
 pub(crate) use require::require_log;
 pub(crate) use scan::{LogScan, close_log, scan_log};
 

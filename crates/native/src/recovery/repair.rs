@@ -1,7 +1,7 @@
 //! Repair of torn pages: a page whose in-place write was interrupted by a crash has a whole copy in
 //! the doublewrite file (I6, I7). All such pages must be restored before redo reads any page.
 
-use crate::disk::{Access, Disk, File};
+use crate::disk::{Access, DOUBLEWRITE, Disk, File};
 use crate::error::{Result, StorageError};
 use crate::ids::{FileId, Lsn, PAGE_SIZE, PageId};
 use crate::page;
@@ -9,9 +9,6 @@ use crate::pool::Arena;
 use hashbrown::{HashMap, HashSet};
 use std::io;
 use std::sync::Arc;
-
-/// The doublewrite file's name.
-pub(crate) const DOUBLEWRITE: &str = "doublewrite";
 
 /// Restores torn pages of `files` and returns how many there were.
 ///

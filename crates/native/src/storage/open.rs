@@ -7,13 +7,13 @@ use super::options::StorageOptions;
 use crate::checkpoint::{
     Brake, CheckpointParticipant, CheckpointRecord, Checkpointer, Control, Throttle,
 };
-use crate::disk::{Access, Disk, File};
+use crate::disk::{Access, DOUBLEWRITE, Disk, File};
 use crate::error::{Result, StorageError};
 use crate::ids::{FileId, Lsn, PAGE_SIZE};
 use crate::log::{BLOCK, Log, Segments};
 use crate::mtr::PageRedo;
 use crate::pool::{MIN_FRAMES, Pool, doublewrite_bytes};
-use crate::recovery::{self, DOUBLEWRITE, LogScan, RecoveryVisitor};
+use crate::recovery::{self, LogScan, RecoveryVisitor};
 use crate::space::Space;
 use crate::sync::Mutex;
 use crate::sync::atomic::Ordering;

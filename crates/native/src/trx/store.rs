@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, OnceLock};
 
-const NAME: &str = "undo";
+const NAME: &str = crate::disk::UNDO;
 /// Unit of reuse. Holds any segment with its index.
 const SLOT: u64 = 2 << 20;
 

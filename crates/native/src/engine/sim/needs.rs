@@ -2,11 +2,12 @@
 //! before each start, and refuses to remove or overwrite a byte of them that was not read before.
 
 use crate::checkpoint::Control;
+use crate::disk::DOUBLEWRITE;
 use crate::disk::sim::SimDisk;
 use crate::error::Result;
 use crate::ids::{Lsn, PAGE_SIZE};
 use crate::log::{BLOCK, SEGMENT_HEADER_LEN, Segments};
-use crate::recovery::{DOUBLEWRITE, RecoveryVisitor, scan_log};
+use crate::recovery::{RecoveryVisitor, scan_log};
 use crate::trx::Recovered;
 use std::ops::Range;
 use std::sync::Arc;
