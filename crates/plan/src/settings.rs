@@ -68,6 +68,8 @@ pub struct Settings<'a> {
     pub schema: Option<&'a str>,
     /// Types of the `?` parameters if they are known. A missing type is a string.
     pub parameters: &'a [SqlType],
+    /// They are variables of a stored program, whose collations count as much as those of columns.
+    pub variables_of_program: bool,
     /// The transaction locks the rows it reads (SERIALIZABLE).
     pub lock_reads: bool,
     /// Rows of tables from which another table is filled or updated are locked (REPEATABLE READ and
@@ -84,6 +86,7 @@ impl Default for Settings<'_> {
             variables: &PlanVariables::DEFAULT,
             schema: None,
             parameters: &[],
+            variables_of_program: false,
             lock_reads: false,
             lock_sources: false,
             listed_only: false,

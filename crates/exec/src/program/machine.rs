@@ -111,7 +111,9 @@ impl<'p> Machine<'p> {
 
     /// Runs the whole program.
     pub(super) fn run(&mut self) -> SqlResult<()> {
+        let outer = std::mem::replace(&mut self.session.programs.variables, true);
         let result = self.steps(&self.program.body.steps);
+        self.session.programs.variables = outer;
         if result.is_err() && self.session.frame.settings.notes.sql_notes {
             let line = self.program.line(self.at);
             let note = Condition::note(&ER_SP_STACK_TRACE, &[&line, &self.program.name]);

@@ -66,6 +66,8 @@ pub(crate) struct ProgramState {
     pub(crate) affected: u64,
     /// Statements of SQL PREPARE that are running.
     pub(crate) executing: Vec<Arc<Prepared>>,
+    /// Placeholders of statements are variables of the program that runs.
+    pub(crate) variables: bool,
     /// Row of a `SELECT ... INTO` local variables.
     pub(crate) into: RefCell<Vec<(Value, SqlType)>>,
     /// Number of fields of the row variable that takes these values, if one does.

@@ -2,7 +2,7 @@
 //! [`selkie_expr::build`], not here.
 
 use selkie_expr::build::{self, Arithmetic};
-use selkie_expr::{CompareOp, Expr, ExprKind, VariableScope};
+use selkie_expr::{Coercibility, CompareOp, Expr, ExprKind, VariableScope};
 use selkie_sql::ast;
 use selkie_types::error::catalogue::*;
 use selkie_types::{
@@ -172,7 +172,12 @@ impl Binder<'_> {
             Some(ty) => ty.clone(),
             None => SqlType::varchar(255, self.types.collation_connection),
         };
-        Expr::parameter(number, ty)
+        let is_variable = self.settings.variables_of_program && ty.is_string();
+        let mut parameter = Expr::parameter(number, ty);
+        if is_variable {
+            parameter.coercibility = Coercibility::Implicit;
+        }
+        parameter
     }
 
     /// Compat: a variable is read with the type it had before the statement, whatever the statement

@@ -283,6 +283,7 @@ impl Session {
             variables: &self.frame.settings.planning,
             schema: self.frame.schema.as_deref(),
             parameters,
+            variables_of_program: self.programs.variables,
             lock_reads,
             lock_sources,
             listed_only: self.locked_tables.is_some(),

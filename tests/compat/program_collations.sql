@@ -1,0 +1,20 @@
+-- Collations of variables of programs count as those of columns.
+create database if not exists pc_uc collate utf8mb4_unicode_ci;
+create or replace function pc_uc.f(p varchar(10)) returns varchar(10) return if(p='A','y','n');
+select pc_uc.f('a');
+create table t (a varchar(10) collate utf8mb4_unicode_ci, b varchar(10) collate utf8mb4_general_ci);
+insert into t values ('a','A'),('A','b');
+create procedure p1() begin declare v varchar(10) default 'a'; if v='A' then select 'yes'; end if; select coercibility(v), coercibility('x'), coercibility(a) from t limit 1; end;
+call p1();
+create procedure p2() begin declare v varchar(10) default 'a'; select count(*) from t where a=v; end;
+call p2();
+create procedure p3() begin declare v varchar(10) default 'a'; select count(*) from t where b=v; select concat(v,'x'), v collate utf8mb4_bin = 'A', v like 'A%', case v when 'A' then 1 else 2 end; end;
+call p3();
+create procedure p4() begin for r in (select a from t) do select r.a='A'; end for; end;
+call p4();
+create procedure p5(x varchar(5)) begin prepare s from 'select count(*) from t where a=?'; execute s using x; execute immediate 'select count(*) from t where a=?' using x; end;
+call p5('a');
+create trigger tr before insert on t for each row begin declare v varchar(10) default 'q'; if v='Q' then set new.b='hit'; end if; if new.a='z' then set new.b=concat(new.b,v); end if; end;
+insert into t values ('z','y');
+select * from t;
+drop database pc_uc;
