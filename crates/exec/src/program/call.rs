@@ -203,13 +203,13 @@ impl Frame {
         match &mut self.slots[at] {
             Slot::Scalar(slot) => {
                 let (value, from) = value.scalar(&slot.name, &slot.ty)?;
-                slot.value = stored(session, (&value, &from), (&slot.name, &slot.ty), row)?;
+                slot.keep(stored(session, (&value, &from), (&slot.name, &slot.ty), row))?;
             }
             Slot::Row(fields) => {
                 let values = value.row(fields.len())?;
                 for (field, (value, from)) in fields.iter_mut().zip(values) {
                     let to = (&*field.name, &field.ty);
-                    field.value = stored(session, (&value, &from), to, row)?;
+                    field.keep(stored(session, (&value, &from), to, row))?;
                 }
             }
             Slot::Unknown => {}

@@ -29,6 +29,16 @@ pub(super) struct Scalar {
     pub(super) value: Value,
 }
 
+impl Scalar {
+    /// Keeps a new value. Compat: one that failed makes the variable NULL, as a handler of the
+    /// error sees.
+    pub(super) fn keep(&mut self, value: SqlResult<Value>) -> SqlResult<()> {
+        self.value = Value::Null;
+        self.value = value?;
+        Ok(())
+    }
+}
+
 /// A variable.
 #[derive(Clone, Debug)]
 pub(super) enum Slot {

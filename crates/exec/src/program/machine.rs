@@ -415,14 +415,16 @@ impl<'p> Machine<'p> {
             Local::Variable(at) => {
                 let row = self.message_row;
                 if let Slot::Scalar(slot) = &mut self.frame.slots[*at] {
-                    slot.value = stored(self.session, (value, from), (&slot.name, &slot.ty), row)?;
+                    let value = stored(self.session, (value, from), (&slot.name, &slot.ty), row);
+                    slot.keep(value)?;
                 }
             }
             Local::Field(at, name) => {
                 let row = &self.program.body.variables[*at].name.value;
                 let field = self.frame.field((*at, row), &name.value)?;
                 let to = (&*field.name, &field.ty);
-                field.value = stored(self.session, (value, from), to, self.message_row)?;
+                let value = stored(self.session, (value, from), to, self.message_row);
+                field.keep(value)?;
             }
             Local::New(name) => match &mut self.row {
                 Some(row) => row.set(self.session, &name.value, (value, from))?,
@@ -431,6 +433,16 @@ impl<'p> Machine<'p> {
             Local::Old(_) | Local::Operand(_) => {}
         }
         Ok(())
+    }
+
+    /// Makes a variable NULL whose new value failed.
+    fn forget(&mut self, target: &Local) -> SqlResult<()> {
+        match target {
+            Local::Variable(_) | Local::Field(..) => {
+                self.assign(target, (Value::Null, SqlType::null()))
+            }
+            Local::New(_) | Local::Old(_) | Local::Operand(_) => Ok(()),
+        }
     }
 
     /// Puts values into the fields of a row variable.
@@ -563,11 +575,12 @@ impl<'p> Machine<'p> {
             }
             outcome => outcome?,
         };
+        self.sink.end_statement()?;
+        self.take_into(statement)?;
         if !outcome.result_set {
             self.session.programs.affected += outcome.affected;
         }
-        self.sink.end_statement()?;
-        self.take_into(statement)
+        Ok(())
     }
 
     /// Puts what `SELECT ... INTO` found into the variables.
@@ -611,9 +624,12 @@ impl<'p> Machine<'p> {
             return set::run(&mut self.execution(running), one).map(drop);
         };
         let value = match value {
-            Some(e) => self.execution(running).evaluate_to_store(e)?,
-            None => (Value::Null, SqlType::null()),
+            Some(e) => self.execution(running).evaluate_to_store(e),
+            None => Ok((Value::Null, SqlType::null())),
         };
-        self.assign(target, value)
+        if value.is_err() {
+            self.forget(target)?;
+        }
+        self.assign(target, value?)
     }
 }
