@@ -284,6 +284,10 @@ pub(super) fn for_statement(
     let result = run(&mut execution, items).and_then(|_| {
         // The settings may contain time limits.
         execution.session.start_clock();
+        if names.iter().any(|name| name.eq_ignore_ascii_case("timestamp")) {
+            let now = crate::query::now_micros(execution.session);
+            execution.session.values.statement_start.set(now);
+        }
         let control = Control::new(execution.session);
         guarded(|| execution.with_control(&control).dispatch(statement))
     });
