@@ -138,7 +138,9 @@ impl Ddl<'_> {
 
     fn publish_history(&self, old: &Arc<TableInfo>, new: TableInfo) -> SqlResult<bool> {
         let late = self.has_late_history(old, &new)?;
-        if late && self.session.in_transaction() {
+        // A transaction that has begun may have rows of its own there, and does not see new leaves.
+        let has_begun = self.session.transaction.part(self.instance.engine_of(old)?).is_some();
+        if late && has_begun {
             return Ok(false);
         }
         let new = if late { with_last_history_renewed(old, new) } else { new };
