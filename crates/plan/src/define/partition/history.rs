@@ -221,13 +221,19 @@ pub(super) fn settle(partitioning: &mut Partitioning, table: &TableInfo) -> SqlR
     }
     let RotateBy::Interval(interval) = &rotation.by else { return Ok(()) };
     let mut from = interval.starts;
-    for part in &mut partitioning.parts {
-        if let PartitionLimit::History(end) = &mut part.limit {
-            let type_name = "TIMESTAMP";
-            let wide = || SqlError::new(&ER_DATA_OUT_OF_RANGE, &[&type_name, &"INTERVAL"]);
-            from = interval.after(from).ok_or_else(wide)?;
-            *end = Some(from);
-        }
+    let mut ends = partitioning.parts.iter_mut().filter_map(|part| match &mut part.limit {
+        PartitionLimit::History(end) => Some(end),
+        _ => None,
+    });
+    let mut next = ends.next();
+    while let Some(end) = next {
+        next = ends.next();
+        let type_name = "TIMESTAMP";
+        let wide = || SqlError::new(&ER_DATA_OUT_OF_RANGE, &[&type_name, &"INTERVAL"]);
+        // The last one may go on to the end of all times.
+        let last = || next.is_none().then_some(i64::from(i32::MAX));
+        from = interval.after(from).or_else(last).ok_or_else(wide)?;
+        *end = Some(from);
     }
     Ok(())
 }
