@@ -25,3 +25,7 @@ insert into t1 values (0x61EDA0);
 select hex(reverse(s)), hex(substring(s, 2)), hex(upper(s)) from t1 where s like 'a%' order by s;
 
 drop table t1;
+
+create table t1 (a varchar(10) character set utf8mb4 default 0xEDA080);
+
+create table t2 (a varchar(10) character set utf8mb4) partition by list columns (a) (partition p values in (_utf8mb4 0xEDA080));

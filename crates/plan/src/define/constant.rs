@@ -95,5 +95,16 @@ pub(super) fn store(
     for note in notes.list().iter().filter(|c| c.level == Level::Note) {
         context.eval.push(note.clone());
     }
-    Some(stored.value(0))
+    Some(stored.value(0)).filter(|value| is_shown(value, ty))
+}
+
+/// Whether SHOW CREATE can show a value. Its texts are Unicode, which has no surrogates.
+fn is_shown(value: &Value, ty: &SqlType) -> bool {
+    let charset = ty.collation.charset();
+    match value {
+        Value::Bytes(text) if ty.is_string() && charset != Charset::Binary => {
+            std::str::from_utf8(&charset.convert(text, Charset::Utf8mb4).0).is_ok()
+        }
+        _ => true,
+    }
 }

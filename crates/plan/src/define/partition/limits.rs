@@ -234,8 +234,10 @@ impl Constants<'_> {
         let charset = text.ty.collation.charset();
         let Value::Bytes(bytes) = text.eval_value(&eval)? else { return Ok("NULL".into()) };
         let (bytes, _) = charset.convert(&bytes, Charset::Utf8mb4);
-        let text = String::from_utf8_lossy(&bytes);
-        Ok(if is_number { text.into_owned() } else { quoted(&text) })
+        // Surrogates cannot be shown.
+        let text = String::from_utf8(bytes.into_owned());
+        let text = text.map_err(|_| SqlError::new(&ER_WRONG_TYPE_COLUMN_VALUE_ERROR, &[]))?;
+        Ok(if is_number { text } else { quoted(&text) })
     }
 }
 
