@@ -206,6 +206,13 @@ impl Server {
     pub fn flush_status(&self, session: &crate::status::Counters) {
         self.sessions.ended.absorb_session(session);
         session.reset_session();
+        let (ids, ended) = (counter(), &self.sessions.ended);
+        for id in [ids.aborted_clients, ids.aborted_connects, ids.aborted_connects_preauth] {
+            ended.reset(id, 0);
+        }
+        let mut live = self.sessions.list();
+        live.retain(|session| session.door != Door::System);
+        ended.reset(ids.max_used_connections, live.len() as u64);
         if let Some(binlog) = self.binlog() {
             binlog.semi.flush_status();
             binlog.log().forget_caches();

@@ -91,6 +91,11 @@ impl SharedCounters {
         }
     }
 
+    /// Sets a counter anew.
+    pub fn reset(&self, id: StatusId, n: u64) {
+        self.0.set(id, n);
+    }
+
     /// The value of a counter.
     pub fn get(&self, id: StatusId) -> u64 {
         self.0.get(id)
