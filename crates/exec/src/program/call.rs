@@ -19,7 +19,7 @@ use crate::query::execution::{Execution, Scope};
 use crate::query::running::Running;
 use crate::state::guard::guarded;
 use crate::state::programs::{Compiled, Origin, ProgramSetting};
-use crate::state::session::{NewValue, Privilege};
+use crate::state::session::{NewValue, OuterCharsets, Privilege};
 use crate::{Instance, OutParameter, Outcome, Session};
 
 /// Deepest nesting of programs. Compat: MariaDB measures its stack.
@@ -260,7 +260,7 @@ pub(super) fn within<R>(
     inner: impl FnOnce(&mut Execution<'_>, Frame) -> SqlResult<R>,
 ) -> SqlResult<R> {
     stack::check()?;
-    let Some(ProgramSetting { schema, definer, sql_mode }) = &program.setting else {
+    let Some(ProgramSetting { schema, definer, sql_mode, charsets }) = &program.setting else {
         let frame = Frame::start(execution.scope(), program, given, row)?;
         return inner(execution, frame);
     };
@@ -269,15 +269,17 @@ pub(super) fn within<R>(
         let outer_schema = execution.session.frame.schema.replace(Arc::clone(schema));
         let outer_mode = execution.session.frame.settings.expressions.sql_mode;
         let mode = sql_mode.unwrap_or(outer_mode);
+        let entered = set_mode(execution.session, mode);
+        let outer_charsets = execution.session.frame.begin_program(*charsets);
         execution.session.programs.active.push(program.key.clone());
-        let result =
-            guarded(|| set_mode(execution.session, mode).and_then(|()| inner(execution, frame)));
+        let result = guarded(|| entered.and_then(|()| inner(execution, frame)));
         let session = &mut *execution.session;
+        let settled = end_program(session, outer_charsets);
         let restored = set_mode(session, outer_mode);
         session.programs.active.pop();
         session.frame.schema = outer_schema;
         let result = result?;
-        restored.map(|()| result)
+        restored.and(settled).map(|()| result)
     };
     match definer {
         None => inside(execution),
@@ -308,11 +310,25 @@ pub(super) fn in_the_name_of<R>(
     result
 }
 
+/// Gives the session back the character sets that it had before a program.
+fn end_program(session: &mut Session, outer: OuterCharsets) -> SqlResult<()> {
+    let mode = session.frame.settings.expressions.sql_mode;
+    match session.frame.end_program(outer) {
+        // The program has set variables, perhaps those of character sets, too.
+        true => put_mode(session, mode),
+        false => Ok(()),
+    }
+}
+
 /// Sets `sql_mode` if it is another.
 fn set_mode(session: &mut Session, mode: SqlMode) -> SqlResult<()> {
-    if session.frame.settings.expressions.sql_mode == mode {
-        return Ok(());
+    match session.frame.settings.expressions.sql_mode == mode {
+        true => Ok(()),
+        false => put_mode(session, mode),
     }
+}
+
+fn put_mode(session: &mut Session, mode: SqlMode) -> SqlResult<()> {
     let name = ast::Ident::new("sql_mode");
     let item = SetItem::SystemVar { scope: None, instance: None, name, value: None };
     let value = NewValue::Value(Value::UInt(mode.bits()), SqlType::bigint_unsigned());

@@ -10,10 +10,11 @@ use hashbrown::HashMap;
 use parking_lot::Mutex;
 use selkie_catalog::{ProgramContext, Routine, TableInfo, Trigger};
 use selkie_sql::ast::{DataType, ParameterMode, Program, Span, TableName};
-use selkie_types::{CollationId, SqlMode, SqlType, Value};
+use selkie_types::{Charset, CollationId, SqlMode, SqlType, Value};
 
 use crate::Session;
 use crate::state::prepared::Prepared;
+use crate::state::session::TextCharsets;
 use crate::state::terms::Terms;
 
 /// The kind and name of a program.
@@ -122,6 +123,8 @@ pub(crate) struct ProgramSetting {
     pub(crate) definer: Option<Arc<str>>,
     /// `sql_mode` when it was created; `None` if it has unknown bits.
     pub(crate) sql_mode: Option<SqlMode>,
+    /// The client's character set and the connection's collation when it was created.
+    pub(crate) charsets: TextCharsets,
 }
 
 impl ProgramSetting {
@@ -130,6 +133,11 @@ impl ProgramSetting {
             schema: schema.into(),
             definer: (!invoker).then(|| (*context.definer).into()),
             sql_mode: SqlMode::from_bits(context.sql_mode).ok(),
+            charsets: (
+                Charset::from_name(&context.client_charset).unwrap_or(Charset::Utf8mb4),
+                CollationId::from_name(&context.connection_collation)
+                    .unwrap_or(CollationId::UTF8MB4_GENERAL_CI),
+            ),
         }
     }
 }

@@ -28,7 +28,8 @@ use selkie_types::{Privileges, SqlError, SqlResult};
 pub use self::core::{RandomSeeds, SessionCore, UserVariables};
 pub use counters::{Counter, Counters, Reported, bump};
 pub use diagnostics::Diagnostics;
-pub use frame::{StatementFrame, StatementValues};
+pub(crate) use frame::OuterCharsets;
+pub use frame::{StatementFrame, StatementValues, TextCharsets};
 pub use hooks::{
     Access, CheckedSet, EventChange, LoggedProgram, NewValue, NoHooks, PreparedTicket, Privilege,
     SavedVariables, SessionHooks,
@@ -145,6 +146,7 @@ impl Session {
             acting_as: None,
             schema: None,
             settings: Settings::default(),
+            creation: None,
             temporary: TemporaryTables::default(),
         };
         let core = Arc::new(SessionCore::new(id));

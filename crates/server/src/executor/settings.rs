@@ -31,6 +31,7 @@ pub(super) fn refresh(shared: &Shared, session: &mut Session) {
     let Settings { timestamp_micros, version, .. } = session.frame.settings;
     session.frame.settings =
         Settings { timestamp_micros, version: version + 1, ..values.settings(&elsewhere) };
+    session.frame.keep_creation();
     shared.handle.set_checks(values.flag(ids.unique_checks), values.flag(ids.foreign_key_checks));
     let most = i64::try_from(values.number(ids.max_session_mem_used)).unwrap_or(i64::MAX);
     session.frame.kill.account().set_limit(most);

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use selkie_catalog::TemporaryTables;
+use selkie_types::{Charset, CollationId};
 
 use super::{Account, SessionHooks, Settings};
 use crate::state::kill::KillFlag;
@@ -30,8 +31,52 @@ pub struct StatementFrame {
     pub schema: Option<Arc<str>>,
     /// System variables.
     pub settings: Settings,
+    /// Character sets at the creation of the running program, which stand for the session's.
+    pub creation: Option<TextCharsets>,
     /// Temporary tables.
     pub temporary: TemporaryTables,
+}
+
+/// Character set of a client and collation of its connection: the meaning of literals.
+pub type TextCharsets = (Charset, CollationId);
+
+/// The caller's character sets while a program runs.
+pub(crate) struct OuterCharsets {
+    creation: Option<TextCharsets>,
+    own: TextCharsets,
+    version: u64,
+}
+
+impl StatementFrame {
+    /// Lets the character sets at a program's creation stand for the session's.
+    pub(crate) fn begin_program(&mut self, creation: TextCharsets) -> OuterCharsets {
+        let settings = &self.settings;
+        let own = (settings.charsets.client, settings.expressions.collation_connection);
+        let version = settings.version;
+        let outer = OuterCharsets { creation: self.creation.replace(creation), own, version };
+        self.keep_creation();
+        outer
+    }
+
+    /// Takes the caller's character sets again. Returns whether variables were set meanwhile, so
+    /// that they must be read again.
+    pub(crate) fn end_program(&mut self, outer: OuterCharsets) -> bool {
+        self.creation = outer.creation;
+        self.put(outer.own);
+        self.settings.version != outer.version
+    }
+
+    /// Puts the character sets of the running program into settings that were read from variables.
+    pub fn keep_creation(&mut self) {
+        if let Some(charsets) = self.creation {
+            self.put(charsets);
+        }
+    }
+
+    fn put(&mut self, (client, connection): TextCharsets) {
+        self.settings.charsets.client = client;
+        self.settings.expressions.collation_connection = connection;
+    }
 }
 
 /// Values that statements leave for the next one, and that functions read. A function or trigger
