@@ -41,6 +41,8 @@ pub(super) struct AutoIncrement<'r> {
     pub(super) first: Option<u64>,
     /// Last value that was given explicitly.
     pub(super) explicit: Option<u64>,
+    /// The value of the row that ON DUPLICATE KEY UPDATE changed last.
+    updated: Option<u64>,
 }
 
 /// Values that a statement has reserved.
@@ -158,6 +160,20 @@ impl<'r> AutoIncrement<'r> {
             given: None,
             first: None,
             explicit: None,
+            updated: None,
+        }
+    }
+
+    /// Keeps the value of a row that ON DUPLICATE KEY UPDATE has changed.
+    pub(super) fn note_updated(&mut self, value: Option<u64>) {
+        self.updated = value;
+    }
+
+    /// Values up to that of the row that was changed are not generated any more: the next row would
+    /// be its duplicate and change it.
+    pub(super) fn pass_updated(&mut self) {
+        if let Some(value) = self.updated.take() {
+            self.pass_number(value);
         }
     }
 
@@ -316,7 +332,10 @@ impl<'r> AutoIncrement<'r> {
 
     /// Values up to one that was given are not generated any more.
     fn pass(&mut self, given: &Value) {
-        let given = positive(given).unwrap_or(0);
+        self.pass_number(positive(given).unwrap_or(0));
+    }
+
+    fn pass_number(&mut self, given: u64) {
         if self.reserved.next > 0 && given >= self.reserved.next {
             let (step, offset) = self.series();
             self.reserved.next = next_in_series(given.saturating_add(1), step, offset);

@@ -388,6 +388,9 @@ impl<'r> Inserter<'r> {
             {
                 auto.give_back();
             }
+            if let Some(auto) = &mut self.auto {
+                auto.pass_updated();
+            }
         }
         Ok(())
     }

@@ -43,8 +43,9 @@ impl Inserter<'_> {
         self.updates.changed += u64::from(updated.changed);
         let Some(row) = updated.row else { return };
         self.updates.found += 1;
-        if let Some(auto) = &self.auto {
+        if let Some(auto) = &mut self.auto {
             self.updates.last = number(&row[auto.column].value(0));
+            auto.note_updated(self.updates.last);
         }
         if !self.plan.returning.is_empty() {
             self.updates.rows.push((at as u32, row));
