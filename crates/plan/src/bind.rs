@@ -96,6 +96,15 @@ pub(crate) struct Names<'a> {
     pub text: &'a [u8],
 }
 
+/// The text that the expression being bound comes from.
+#[derive(Clone, Copy, Default)]
+struct KeptText {
+    /// Whether it is a stored one, in which a backslash escapes in every mode.
+    is_stored: bool,
+    /// Collation of its string literals, if not the connection's: that of a view.
+    collation: Option<CollationId>,
+}
+
 /// Binds one statement.
 pub(crate) struct Binder<'a> {
     pub(crate) names: Names<'a>,
@@ -142,8 +151,7 @@ pub(crate) struct Binder<'a> {
     /// For `DEFAULT(column)` in a definition: the table being defined and the number of its first
     /// column.
     row_table: Option<(Arc<TableInfo>, ColumnId)>,
-    /// Whether the expression comes from a stored text, in which a backslash escapes in every mode.
-    in_kept_text: bool,
+    kept_text: KeptText,
     /// Number of derived tables and views currently bound in a multi-table UPDATE; else `None`.
     derived_in_update: Option<usize>,
     /// In a multi-table DELETE, the tables read besides its targets; else `None`.
@@ -221,7 +229,7 @@ impl<'a> Binder<'a> {
             ignore: false,
             gives_bounds: settings.variables.insert_history,
             row_table: None,
-            in_kept_text: false,
+            kept_text: KeptText::default(),
             derived_in_update: None,
             read_again: None,
             inserted: None,

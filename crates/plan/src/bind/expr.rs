@@ -330,7 +330,7 @@ impl Binder<'_> {
     ) -> SqlResult<Expr> {
         let (value, pattern) = (self.scalar(value)?, self.scalar(pattern)?);
         let Some(escape) = escape else {
-            let escape = self.in_kept_text.then_some("\\");
+            let escape = self.kept_text.is_stored.then_some("\\");
             return build::like(value, pattern, escape, negated, self.types);
         };
         // Compat: at this place ESCAPE is evaluated before tables are open.
@@ -345,7 +345,7 @@ impl Binder<'_> {
         let escape = String::from_utf8_lossy(&text);
         // Compat: in this mode ESCAPE must not be empty.
         let plain = self.types.sql_mode.contains(SqlMode::NO_BACKSLASH_ESCAPES);
-        if plain && escape.is_empty() && !self.in_kept_text {
+        if plain && escape.is_empty() && !self.kept_text.is_stored {
             return Err(SqlError::new(&ER_WRONG_ARGUMENTS, &[&"ESCAPE"]));
         }
         build::like(value, pattern, Some(&escape), negated, self.types)

@@ -41,7 +41,8 @@ impl Binder<'_> {
     }
 
     fn string(&self, string: &ast::StringLiteral) -> SqlResult<Expr> {
-        string_expr(string, self.types.collation_connection)
+        let connection = self.kept_text.collation.unwrap_or(self.types.collation_connection);
+        string_expr(string, connection)
     }
 }
 

@@ -45,9 +45,9 @@ impl Binder<'_> {
     /// An expression of a stored definition, over positions in the table's row.
     pub(super) fn row_expr(&mut self, table: &TableInfo, text: &str) -> SqlResult<Expr> {
         let syntax = crate::parse::expression(text.as_bytes(), self.types.sql_mode)?;
-        let around = std::mem::replace(&mut self.in_kept_text, true);
+        let around = std::mem::replace(&mut self.kept_text.is_stored, true);
         let bound = self.row_syntax(table, &syntax, Clause::default());
-        self.in_kept_text = around;
+        self.kept_text.is_stored = around;
         bound
     }
 

@@ -11,10 +11,10 @@ use hashbrown::HashMap;
 use selkie_catalog::{TableInfo, View};
 use selkie_expr::Expr;
 use selkie_types::error::catalogue::*;
-use selkie_types::{Condition, Privileges, SqlError, SqlResult, stack};
+use selkie_types::{CollationId, Condition, Privileges, SqlError, SqlResult, stack};
 
-use super::Binder;
 use super::scope::{Source, SourceColumns};
+use super::{Binder, KeptText};
 use crate::logical::{ColumnId, Columns, Logical, RelationId};
 use crate::physical::JoinKind;
 use crate::updatable;
@@ -78,7 +78,9 @@ impl Binder<'_> {
         let schema = self.schema.replace(info.schema().into());
         let visible = std::mem::take(&mut self.visible);
         self.text.push(text.to_vec());
-        let around = std::mem::replace(&mut self.in_kept_text, true);
+        let collation = CollationId::from_name(&view.connection_collation);
+        let kept = KeptText { is_stored: true, collation };
+        let around = std::mem::replace(&mut self.kept_text, kept);
         let tables = self.names.tables;
         self.names.tables = tables.shared();
         let merged = &*view.algorithm != "TEMPTABLE"
@@ -88,7 +90,7 @@ impl Binder<'_> {
         let bound = self.query_apart(&statement);
         self.leave(around_view);
         self.names.tables = tables;
-        self.in_kept_text = around;
+        self.kept_text = around;
         self.text.pop();
         self.visible = visible;
         self.schema = schema;

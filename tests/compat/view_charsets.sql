@@ -1,0 +1,22 @@
+-- Literals of a view have the collation of the connection that made it, whoever reads it.
+set names utf8mb4;
+create table t (a int primary key, c varchar(10) collate utf8mb4_general_ci);
+insert into t values (1, 'я'), (2, 'a');
+create view v1 as select 'я' y, a from t where c <> 'я';
+create view v2 as select a from t where c = 'я';
+create view v3 as select 'a' = 'A' e, concat('x', 'я') z, collation('x') k, if(c = 'A', 'я', 'b') i from t;
+create view v4 as select * from (select 'я' y union select c from t) d;
+set names latin1;
+select hex(y), a from v1;
+select a from v2;
+select e, hex(z), k, hex(i) from v3;
+select hex(y) from v4 order by 1;
+update v2 set a = 3;
+select a from t order by a;
+select a, 'a' = 'A', collation('x') from v2;
+set names utf8mb4 collate utf8mb4_bin;
+select e, hex(z), k, hex(i) from v3;
+select v3.e, 'a' = 'A', collation('x') from v3;
+create view v5 as select v3.*, 'a' = 'A' f, collation('x') l from v3;
+set names utf8mb4;
+select e, k, f, l from v5;
