@@ -22,6 +22,10 @@ use crate::dml;
 use crate::query::execution::{Execution, Scope};
 use crate::run::rotation::{ends_rows, lacking};
 
+fn has_auto(table: &Arc<TableInfo>) -> bool {
+    table.rotation().is_some_and(|by| by.auto)
+}
+
 impl Execution<'_> {
     /// As [`Self::locked_plan`], with the history partitions that the plan needs.
     pub(crate) fn locked_change(
@@ -50,7 +54,11 @@ impl Execution<'_> {
         let mut gives_up = false;
         loop {
             let plan = self.locked_plan(&mut make)?;
-            let lacking = if gives_up { None } else { self.lacks_history(changed(&plan))? };
+            // Most statements have no such table, and none of the work.
+            if gives_up || !plan.tables.iter().any(has_auto) {
+                return Ok(plan);
+            }
+            let lacking = self.lacks_history(changed(&plan))?;
             let Some(table) = lacking else { return Ok(plan) };
             gives_up = match self.add_history(&plan, &table) {
                 Ok(added) => !added,
@@ -83,8 +91,7 @@ impl Execution<'_> {
 
     /// The first of the tables that needs another history partition.
     fn lacks_history(&self, changed: Vec<&Arc<TableInfo>>) -> SqlResult<Option<Arc<TableInfo>>> {
-        let auto = |table: &&Arc<TableInfo>| table.rotation().is_some_and(|by| by.auto);
-        for table in changed.into_iter().filter(auto) {
+        for table in changed.into_iter().filter(|table| has_auto(table)) {
             if lacking(self.instance, self.session, table)? > 0 {
                 return Ok(Some(table.clone()));
             }

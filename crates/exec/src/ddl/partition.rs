@@ -5,10 +5,11 @@
 use std::sync::Arc;
 
 use selkie_catalog::{Partitioning, Snapshot, TableInfo};
-use selkie_engine::{EngineError, EngineTrx, RowSet, Scan, Table, TableId};
+use selkie_engine::{EngineTrx, RowSet, Scan, Table, TableId};
 use selkie_plan::define::{PartitionChange, define_partition_change};
 use selkie_plan::partition::Router;
 use selkie_sql::ast::{AlterAction, PartitionMaintenance};
+use selkie_types::error::catalogue::ER_TABLE_DEF_CHANGED;
 use selkie_types::{BATCH_ROWS, SqlResult};
 
 use super::change::{create_leaves_now, drop_leaves_now, with_new_leaves};
@@ -81,32 +82,26 @@ impl Ddl<'_> {
         let (engine, reader) = begin_in(self.instance, old)?;
         let leaves = own.clone().map(|leaf| leaf as u16).collect();
         let scan = Scan { parts: Some(leaves), ..Scan::default() };
-        let any_late = |reader: &dyn EngineTrx| -> SqlResult<Result<bool, EngineError>> {
-            let mut cursor = match source.table.scan(reader, self.control, &scan) {
-                Ok(cursor) => cursor,
-                Err(error) => return Ok(Err(error)),
-            };
+        let any_late = |reader: &dyn EngineTrx| -> SqlResult<bool> {
+            let mut cursor = source.table.scan(reader, self.control, &scan).map_err(failed)?;
             let mut set = RowSet::default();
-            loop {
-                match cursor.next_batch(&mut set, BATCH_ROWS) {
-                    Ok(true) => {}
-                    ended => return Ok(ended),
-                }
+            while cursor.next_batch(&mut set, BATCH_ROWS).map_err(failed)? {
                 self.control.check()?;
                 let routes = router.leaves(&new.def.layout, &set.rows)?;
                 if routes.iter().flatten().any(|leaf| !own.contains(leaf)) {
-                    return Ok(Ok(true));
+                    return Ok(true);
                 }
                 set.clear();
             }
+            Ok(false)
         };
-        let mut late = any_late(&*reader)?.map_err(failed)?;
+        let mut late = any_late(&*reader)?;
         // The session's own rows are seen by its transaction alone.
         if let Some(reader) = self.session.transaction.part(&engine).filter(|_| !late) {
-            late = match any_late(reader)? {
+            late = match any_late(reader) {
                 // Leaves that are younger than its snapshot may have rows of its own.
-                Err(EngineError::TableChanged) => true,
-                found => found.map_err(failed)?,
+                Err(error) if error.is(&ER_TABLE_DEF_CHANGED) => true,
+                found => found?,
             };
         }
         reader.rollback().map_err(failed)?;
