@@ -26,7 +26,7 @@ use crate::locks::UserLocks;
 use crate::net::Offers;
 use crate::query_log::QueryLogs;
 use crate::replica::{AppliedState, Connections, Riders};
-use crate::sessions::{Door, Sessions};
+use crate::sessions::{Door, SessionHandle, Sessions};
 use crate::status::{Gauges, counter};
 use crate::thread_pool::ThreadPool;
 use crate::variables::{Globals, VarId, ids};
@@ -202,6 +202,13 @@ impl Server {
         }
     }
 
+    /// The sessions of clients.
+    fn connected(&self) -> Vec<Arc<SessionHandle>> {
+        let mut live = self.sessions.list();
+        live.retain(|session| session.door != Door::System);
+        live
+    }
+
     /// FLUSH STATUS: adds the session's counters to the server's and resets them.
     pub fn flush_status(&self, session: &crate::status::Counters) {
         self.sessions.ended.absorb_session(session);
@@ -210,9 +217,7 @@ impl Server {
         for id in [ids.aborted_clients, ids.aborted_connects, ids.aborted_connects_preauth] {
             ended.reset(id, 0);
         }
-        let mut live = self.sessions.list();
-        live.retain(|session| session.door != Door::System);
-        ended.reset(ids.max_used_connections, live.len() as u64);
+        ended.reset(ids.max_used_connections, self.connected().len() as u64);
         if let Some(binlog) = self.binlog() {
             binlog.semi.flush_status();
             binlog.log().forget_caches();
@@ -223,8 +228,7 @@ impl Server {
     /// Values of status variables that are measured and not counted.
     pub fn gauges(&self) -> Gauges {
         let mut gauges = Gauges::new();
-        let mut live = self.sessions.list();
-        live.retain(|session| session.door != Door::System);
+        let live = self.connected();
         let running = live.iter().filter(|s| s.activity().command != "Sleep").count();
         let mut put = |name: &str, value: String| {
             gauges.insert(name.to_owned(), value);

@@ -314,7 +314,8 @@ pub(super) fn in_the_name_of<R>(
 fn end_program(session: &mut Session, outer: OuterCharsets) -> SqlResult<()> {
     let mode = session.frame.settings.expressions.sql_mode;
     match session.frame.end_program(outer) {
-        // The program has set variables, perhaps those of character sets, too.
+        // The program has set variables, perhaps those of character sets, too: to set one reads all
+        // of them again.
         true => put_mode(session, mode),
         false => Ok(()),
     }
