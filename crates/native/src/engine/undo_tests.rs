@@ -9,7 +9,7 @@ use crate::sync::atomic::{AtomicU32, Ordering};
 use crate::trx::purge_step;
 use selkie_engine::testing::{NoContext, item_row, items, rows_of};
 use selkie_engine::{
-    Engine, EngineError, EngineResult, EngineTrx, IndexCodec, Isolation, RowSet, Scan,
+    Engine, EngineError, EngineResult, EngineTrx, IndexCodec, Isolation, NoWait, RowSet, Scan,
     StatementContext, Table, TableDef, WaitKind,
 };
 use std::collections::BTreeMap;
@@ -275,16 +275,16 @@ impl StatementContext for Killed {
 
     fn wait(
         &self,
-        _: WaitKind,
-        _: Option<Duration>,
-        _: Waker,
-        _: &mut dyn FnMut(Duration) -> bool,
+        what: WaitKind,
+        limit: Option<Duration>,
+        waker: Waker,
+        look: &mut dyn FnMut(Duration) -> bool,
     ) -> EngineResult<()> {
-        Err(EngineError::LockWaitTimeout)
+        NoWait.wait(what, limit, waker, look)
     }
 
     fn lock_wait_timeout(&self) -> Duration {
-        Duration::ZERO
+        NoWait.lock_wait_timeout()
     }
 }
 
