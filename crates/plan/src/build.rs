@@ -16,11 +16,13 @@ mod lookup;
 mod operators;
 mod order;
 mod ordering;
+mod possible;
 mod reading;
 mod scan;
 mod shown;
 mod sizes;
 mod sort;
+mod tested;
 mod text;
 mod union;
 

@@ -25,7 +25,7 @@ mod window;
 
 pub use access::{
     Access, GroupEnds, IndexLookup, IndexRange, KeyRange, PartsRead, RangeBound, RowLock, Shown,
-    SystemHints, SystemTableScan, TableScan,
+    SystemHints, SystemTableScan, TableScan, Tested,
 };
 pub use aggregate::{Aggregate, AggregateStrategy};
 pub use dml::{
@@ -106,6 +106,8 @@ pub struct Sizes {
     pub counted: u32,
     /// Query blocks with window functions, for a status counter.
     pub windowed_blocks: u64,
+    /// Whether the statement has subqueries that read tables, even if they became joins.
+    pub asks_tables: bool,
     /// Kinds of access to its tables, for status counters.
     pub reads: Reads,
 }

@@ -298,6 +298,8 @@ pub(crate) struct Draft {
     pub user_variables: Vec<(Box<str>, Option<selkie_types::SqlType>)>,
     pub conditions: Vec<selkie_types::Condition>,
     pub windowed_blocks: u64,
+    /// Whether it has subqueries that read tables.
+    pub asks_tables: bool,
     pub rows_examined: Option<Expr>,
     /// Expressions over rows that the plan makes; their subqueries become subplans.
     pub row_exprs: RowExprs,
@@ -353,6 +355,7 @@ pub(crate) struct Done {
 impl Draft {
     pub(crate) fn new(binder: Binder<'_>) -> Self {
         let parameters = binder.parameters;
+        let asks_tables = binder.subqueries.iter().any(|subquery| reads(&subquery.plan));
         Self {
             columns: binder.columns,
             subqueries: binder.subqueries,
@@ -364,6 +367,7 @@ impl Draft {
             user_variables: binder.user_variables,
             conditions: binder.conditions,
             windowed_blocks: binder.windowed_blocks,
+            asks_tables,
             rows_examined: binder.rows_examined,
             row_exprs: RowExprs::default(),
             uses: binder.uses,
@@ -520,6 +524,18 @@ impl Draft {
     }
 }
 
+/// Whether a plan reads any table.
+fn reads(plan: &Logical) -> bool {
+    stack::ensure();
+    match plan {
+        Logical::OneRow | Logical::Empty(_) | Logical::Values { .. } => false,
+        other => {
+            let inputs = other.inputs();
+            inputs.is_empty() || inputs.into_iter().any(reads)
+        }
+    }
+}
+
 /// Common tables that a plan reads.
 fn tables_read(plan: &Logical) -> Vec<usize> {
     stack::ensure();
@@ -596,7 +612,11 @@ impl Done {
             rows_examined: self.draft.rows_examined,
             foreign: Default::default(),
             conditions: self.draft.conditions,
-            sizes: Sizes { windowed_blocks: self.draft.windowed_blocks, ..Sizes::default() },
+            sizes: Sizes {
+                windowed_blocks: self.draft.windowed_blocks,
+                asks_tables: self.draft.asks_tables,
+                ..Sizes::default()
+            },
             uses: self.draft.uses,
             changes: Default::default(),
         }

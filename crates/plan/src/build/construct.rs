@@ -3,9 +3,10 @@
 
 use selkie_expr::{Compare, CompareBy, CompareOp, Expr, ExprKind};
 
-use super::graph::{Dependent, Graph, Leaf, Leaves, MOST_LEAVES, Source};
+use super::graph::{Dependent, Graph, Leaves, MOST_LEAVES, Source};
 use super::lookup::Lookup;
 use super::order::{Entry, Method, Table};
+use super::tested::tested_beside;
 use super::{Builder, Built, Goal, Order, place};
 use crate::cost;
 use crate::logical::{ColumnId, ColumnSet, Logical};
@@ -193,7 +194,7 @@ impl Builder<'_> {
         if entry.method == Method::Leaf {
             let goal =
                 if entry.ordered { Goal { limit: Some(1.0), ..goal } } else { Goal::default() };
-            return self.construct_leaf(&graph.leaves[set.trailing_zeros() as usize], needed, goal);
+            return self.construct_leaf(graph, set.trailing_zeros() as usize, needed, goal);
         }
         let (left, right) = (entry.left, entry.right);
         let dependent = dependent_of(graph, right);
@@ -230,7 +231,7 @@ impl Builder<'_> {
                 match lookup {
                     Some(lookup) => self.index_join(
                         inputs,
-                        &graph.leaves[at],
+                        (graph, at),
                         lookup,
                         joined_keys,
                         conditions,
@@ -261,17 +262,27 @@ impl Builder<'_> {
         below: &ColumnSet,
     ) -> Option<Built> {
         if dependent_of(graph, right).is_some() {
-            let leaf = &graph.leaves[right.trailing_zeros() as usize];
-            return Some(self.construct_leaf(leaf, below, Goal::default()));
+            let at = right.trailing_zeros() as usize;
+            return Some(self.construct_leaf(graph, at, below, Goal::default()));
         }
         let entries = table.get(&right).copied().unwrap_or_default();
         let entry = entries[0].or(entries[1])?;
         Some(self.construct(graph, table, right, entry, below, Goal::default()))
     }
 
-    fn construct_leaf(&mut self, leaf: &Leaf, needed: &ColumnSet, goal: Goal<'_>) -> Built {
-        match &leaf.source {
-            Source::Table(relation, own) => self.scan(*relation, own, needed, goal),
+    fn construct_leaf(
+        &mut self,
+        graph: &Graph,
+        at: usize,
+        needed: &ColumnSet,
+        goal: Goal<'_>,
+    ) -> Built {
+        match &graph.leaves[at].source {
+            Source::Table(relation, own) => {
+                let mut built = self.scan(*relation, own, needed, goal);
+                self.tell_possible(graph, at, &mut built.node);
+                built
+            }
             Source::Plan(built) => (**built).clone(),
         }
     }
@@ -347,13 +358,13 @@ impl Builder<'_> {
     fn index_join(
         &self,
         inputs: Inputs<'_>,
-        leaf: &Leaf,
+        (graph, at): (&Graph, usize),
         lookup: Lookup,
         keys: Vec<Key>,
         mut conditions: Vec<Expr>,
         below: &ColumnSet,
     ) -> Built {
-        let Source::Table(relation, own) = &leaf.source else { return inputs.left };
+        let Source::Table(relation, own) = &graph.leaves[at].source else { return inputs.left };
         let info = self.relation(*relation);
         let (ranked, own): (Vec<Expr>, Vec<Expr>) =
             own.iter().cloned().partition(|c| super::text::is_ranked(info, c));
@@ -365,11 +376,9 @@ impl Builder<'_> {
         wanted.union(below);
         let columns = info.positions(&read);
         let mut right_layout: Vec<ColumnId> = columns.iter().map(|at| info.first + at).collect();
-        let filter = own
-            .iter()
-            .filter(|c| !self.is_fixed_by(c, &lookup))
-            .map(|c| place(c, &right_layout))
-            .collect();
+        let left: Vec<&Expr> = own.iter().filter(|c| !self.is_fixed_by(c, &lookup)).collect();
+        let tested = tested_beside(info, &lookup, left.iter().copied().chain(&conditions));
+        let filter = left.iter().map(|c| place(c, &right_layout)).collect();
         let row_keys = info.row_key.filter(|id| read.contains(*id));
         right_layout.extend(row_keys);
         let right_types: Vec<ColumnType> =
@@ -377,7 +386,13 @@ impl Builder<'_> {
         let (layout, types, output) = output_of(&inputs, &right_layout, &right_types);
         let joined = joined_layout(&inputs.left, &right_layout);
         let used: Vec<usize> = lookup.columns.iter().map(|id| id - info.first).collect();
-        let key_only = self.reads_key_only(info, &columns);
+        let shown = Shown {
+            possible_keys: self.possible_in_join(graph, at, &lookup),
+            share: self.shown_share_beside(info, &own, &used),
+            key_only: self.reads_key_only(info, &columns),
+            tested,
+            rows_per_key: self.shown_rows_per_key(info, &lookup),
+        };
         let index_lookup = IndexLookup {
             table: info.table.clone(),
             alias: info.alias.clone(),
@@ -394,11 +409,7 @@ impl Builder<'_> {
             lock: RowLock { mode: info.lock, wait: info.wait },
             row_keys: row_keys.is_some(),
             matches: lookup.matches,
-            shown: Shown {
-                possible_keys: lookup.possible.clone(),
-                share: self.shown_share_beside(info, &own, &used),
-                key_only,
-            },
+            shown,
         };
         let join = IndexJoin {
             kind: inputs.kind,

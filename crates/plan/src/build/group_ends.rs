@@ -213,7 +213,7 @@ fn ends(
 }
 
 /// The table that is read, and its conditions.
-fn table_of(input: &Logical) -> Option<(RelationId, &[Expr])> {
+pub(super) fn table_of(input: &Logical) -> Option<(RelationId, &[Expr])> {
     match input {
         Logical::Scan(relation) => Some((*relation, &[])),
         Logical::Filter { input, conditions } => match &**input {

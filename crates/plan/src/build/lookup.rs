@@ -34,8 +34,6 @@ pub(super) struct Lookup {
     pub matches: f64,
     /// Cost per key.
     pub cost: f64,
-    /// Names of the indexes that could be used for a lookup.
-    pub possible: Vec<Box<str>>,
 }
 
 impl Lookup {
@@ -55,17 +53,6 @@ struct Equal {
     outer: bool,
 }
 
-/// Names of the indexes whose first part is equal to an expression.
-fn possible(info: &RelationInfo, equals: &[Equal]) -> Vec<Box<str>> {
-    let indexes = info.table.def.indexes.iter().enumerate();
-    let usable = indexes.filter(|(at, index)| {
-        let allowed = info.allowed.as_ref().is_none_or(|allowed| allowed.contains(at));
-        let column = info.first + index.parts[0].column;
-        allowed && info.table.is_searchable(*at) && equals.iter().any(|e| e.column == column)
-    });
-    usable.map(|(_, index)| index.name.clone()).collect()
-}
-
 impl Builder<'_> {
     /// The cheapest lookup of rows of leaf `at` for rows of `outer`.
     pub(super) fn lookup(&self, graph: &Graph, outer: Leaves, at: usize) -> Option<Lookup> {
@@ -83,8 +70,7 @@ impl Builder<'_> {
         let read = self.leaf_columns(graph, leaf, info, own);
         let candidates = (0..info.table.def.indexes.len())
             .filter_map(|index| self.lookup_by(info, index, &equals, own, &read, leaf));
-        let best = candidates.min_by(|a, b| a.cost.total_cmp(&b.cost))?;
-        Some(Lookup { possible: possible(info, &equals), ..best })
+        candidates.min_by(|a, b| a.cost.total_cmp(&b.cost))
     }
 
     /// Positions of the columns of a leaf that any expression reads.
@@ -130,7 +116,6 @@ impl Builder<'_> {
             entry_locks: false,
             matches: 1.0,
             cost: 0.0,
-            possible: Vec::new(),
         };
         let mut outer = false;
         for part in index.parts.iter().filter(|p| p.prefix.is_none()) {

@@ -1,9 +1,10 @@
 //! Operators without alternatives: projections, set operations, common tables, windows. Their
 //! estimates are made here too.
 
+use selkie_engine::IndexPart;
 use selkie_expr::Expr;
 
-use super::group_ends::Wanted;
+use super::group_ends::{Wanted, table_of};
 use super::{Builder, Built, Goal, Order};
 use crate::cost;
 use crate::logical::{
@@ -138,6 +139,9 @@ impl Builder<'_> {
 
     fn distinct_rows(&mut self, input: &Logical, columns: &[ColumnId]) -> Built {
         let built = self.build(input, &columns.iter().copied().collect(), Goal::default());
+        if self.has_distinct_rows(input, columns) {
+            return self.arranged(built, columns);
+        }
         let built = match self.distinct_ends(input, &built) {
             Some((ends, true)) => return self.arranged(ends, columns),
             Some((ends, false)) => ends,
@@ -149,6 +153,24 @@ impl Builder<'_> {
         let types = built.node.columns.clone();
         let node = PlanNode::new(Operator::Distinct(Box::new(built.node)), types, rows, cost);
         Built { node, layout: built.layout, order: Order::none() }
+    }
+
+    /// Whether the rows of a table differ in `columns`: a unique key without NULLs is among them.
+    fn has_distinct_rows(&self, input: &Logical, columns: &[ColumnId]) -> bool {
+        let Logical::Project { input, columns: made } = input else { return false };
+        let Some((relation, _)) = table_of(input) else { return false };
+        let info = self.relation(relation);
+        let own = made.iter().filter(|(id, _)| columns.contains(id));
+        let own: ColumnSet = own.filter_map(|(_, e)| e.as_column()).collect();
+        info.table.def.indexes.iter().enumerate().any(|(at, index)| {
+            let is_there =
+                |part: &IndexPart| part.prefix.is_none() && own.contains(info.first + part.column);
+            info.table.def.is_identified_by(index)
+                && !index.without_overlaps
+                && index.parts.iter().all(is_there)
+                // Rows that are gone by now may have had equal keys.
+                && !self.source.is_too_young(&info.table, at)
+        })
     }
 
     /// A read of only the ends of groups, if that is enough and costs less than reading all `rows`;

@@ -6,9 +6,9 @@ use selkie_engine::{IndexDef, IndexId, IndexKind, IndexPart, LockMode};
 use selkie_expr::{CompareOp, Expr, ExprKind};
 
 use super::access::Path;
-use super::bounds::{Bounds, bounds, leaves_out};
+use super::bounds::{Bounds, bounds};
+use super::tested::tested_on;
 use super::text::is_ranked;
-use super::union::union_keys;
 use super::{Builder, Built, Goal, Order, place};
 use crate::estimate::condition_cost;
 use crate::logical::{ColumnId, ColumnSet, RelationId, RelationInfo};
@@ -106,9 +106,11 @@ impl Builder<'_> {
             feeds_update: false,
             examined: path.examined,
             shown: Shown {
-                possible_keys: self.possible_keys(info, conditions),
+                possible_keys: self.possible_keys(info, conditions, &ColumnSet::default()),
                 share: self.shown_share(info, conditions, &path),
                 key_only,
+                tested: tested_on(info, conditions, &path),
+                rows_per_key: 0.0,
             },
         };
         let node = PlanNode::new(Operator::TableScan(Box::new(scan)), types, path.rows, path.cost);
@@ -124,22 +126,6 @@ impl Builder<'_> {
             && primary.is_some_and(|(at, index)| {
                 self.is_allowed(info, at) && read.iter().all(|&column| index.holds(column))
             })
-    }
-
-    /// Names of the indexes that `conditions` could use, alone or in a union.
-    fn possible_keys(&self, info: &RelationInfo, conditions: &[Expr]) -> Vec<Box<str>> {
-        if conditions.is_empty() {
-            return Vec::new();
-        }
-        let in_union: Vec<usize> = conditions.iter().flat_map(|c| union_keys(info, c)).collect();
-        let indexes = info.table.def.indexes.iter().enumerate();
-        let usable = indexes.filter(|(at, index)| {
-            self.is_allowed(info, *at)
-                && (in_union.contains(at)
-                    || bounds(info, index, conditions).is_some()
-                    || conditions.iter().any(|c| leaves_out(info, index, c)))
-        });
-        usable.map(|(_, index)| index.name.clone()).collect()
     }
 
     /// Sorts conditions by cost and selectivity. If one is not deterministic, the order stays.

@@ -4,12 +4,13 @@
 //! Must not influence a plan, whose own estimates know more. Computed for EXPLAIN alone: it asks
 //! the engine for ranges.
 
-use selkie_engine::{IndexDef, IndexId, IndexKind, IndexPart};
+use selkie_engine::{DistinctKeys, IndexDef, IndexId, IndexKind, IndexPart};
 use selkie_expr::{CompareOp, Expr, ExprKind};
 
 use super::Builder;
 use super::access::Path;
 use super::bounds::bounds;
+use super::lookup::Lookup;
 use crate::estimate::{has_persistent, table_rows};
 use crate::logical::RelationInfo;
 
@@ -93,6 +94,18 @@ impl Builder<'_> {
 }
 
 impl Builder<'_> {
+    /// Rows that a lookup is said to find per key. Compat: an engine that estimates the number of
+    /// different keys tells of half the rows, which are a whole number.
+    pub(super) fn shown_rows_per_key(&self, info: &RelationInfo, lookup: &Lookup) -> f64 {
+        let column = info.table.def.indexes[lookup.index].parts[0].column;
+        let estimated = info.table.engine.rows.distinct == DistinctKeys::Estimated;
+        let known = has_persistent(&info.table, column, self.source);
+        match estimated && !known && !lookup.unique {
+            true => (lookup.matches.floor() / 2.0).floor().max(1.0),
+            false => lookup.matches,
+        }
+    }
+
     /// The share of rows for which conditions on one column are true. Bounds count with their own
     /// rows, of which the planner's estimate knows nothing.
     fn shown_by_statistics(&self, conditions: &[Expr]) -> f64 {

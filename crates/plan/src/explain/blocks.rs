@@ -3,7 +3,7 @@
 
 use selkie_types::stack;
 
-use super::rows::{Above, ExplainRow, Facts, Walk, count, number};
+use super::rows::{Above, ExplainRow, Facts, Walk, count, is_known, number};
 use super::work::{Run, Work};
 use crate::physical::{Operator, Plan, PlanNode, RecursiveUnion, SetOperation, SetOperator};
 
@@ -29,7 +29,8 @@ pub(super) fn walked(plan: &Plan, facts: &Facts<'_>) -> (Vec<ExplainRow>, Vec<Bl
     let (rows, blocks) = (Vec::new(), Vec::new());
     let mut walk = Walk { plan, facts, rows, blocks, next: 1, above };
     let is_used = |node: &PlanNode| !matches!(node.operator, Operator::Empty);
-    let alone = !plan.subplans.iter().any(|s| is_used(&s.root))
+    let alone = !plan.sizes.asks_tables
+        && !plan.subplans.iter().any(|s| is_used(&s.root))
         && !plan.common_tables.iter().any(|c| is_used(&c.plan))
         && !has_block(&plan.root);
     walk.block(&plan.root, if alone { "SIMPLE" } else { "PRIMARY" });
@@ -73,6 +74,39 @@ fn is_cut(node: &PlanNode) -> bool {
         Operator::TopN(top) => number(&top.limit) == Some(0),
         _ => false,
     }
+}
+
+/// Whether conditions that are never true leave no rows to a block.
+fn gives_nothing(node: &PlanNode) -> bool {
+    stack::ensure();
+    matches!(node.operator, Operator::Empty) || node.inputs().into_iter().any(gives_nothing)
+}
+
+/// Compat: behind tables whose row is known, rows are kept for the first table, and rows that are
+/// only sorted belong to the first table that is read.
+fn place_remarks(rows: &mut [ExplainRow]) {
+    const REMARKS: [&str; 2] = ["Using temporary", "Using filesort"];
+    if !rows.first().is_some_and(is_known) {
+        return;
+    }
+    let found = REMARKS.map(|remark| rows.iter().any(|row| row.has(remark)));
+    let at = match found {
+        [false, false] => return,
+        [true, _] => 0,
+        [false, true] => rows.iter().position(|row| !is_known(row)).unwrap_or(0),
+    };
+    let sort = rows.iter_mut().find_map(|row| row.detail.sort.take());
+    for row in rows.iter_mut().filter(|row| REMARKS.iter().any(|remark| row.has(remark))) {
+        let left = row.extra.split("; ").filter(|remark| !REMARKS.contains(remark));
+        row.extra = left.collect::<Vec<_>>().join("; ");
+    }
+    let own = std::mem::take(&mut rows[at].extra);
+    let (buffers, others): (Vec<&str>, Vec<&str>) =
+        own.split("; ").filter(|own| !own.is_empty()).partition(|own| own.contains("join buffer"));
+    let moved =
+        REMARKS.into_iter().zip(found).filter(|(_, found)| *found).map(|(remark, _)| remark);
+    rows[at].extra = others.into_iter().chain(moved).chain(buffers).collect::<Vec<_>>().join("; ");
+    rows[at].detail.sort = sort;
 }
 
 /// Whether a union and the unions that begin it give rows as they come.
@@ -124,6 +158,7 @@ impl Walk<'_> {
             Some("const") => 1,
             _ => 2,
         });
+        place_remarks(&mut self.rows[first..first + own]);
         if self.rows.len() == first {
             if let Operator::Insert(insert) = &node.operator {
                 let table = Some(insert.table.name().to_owned());
@@ -133,9 +168,10 @@ impl Walk<'_> {
                 self.rows.push(row);
                 return;
             }
-            let extra = match &node.operator {
-                Operator::Empty => "Impossible WHERE",
-                _ => "No tables used",
+            let extra = match gives_nothing(node) {
+                true if id == 1 => self.facts.empty,
+                true => "Impossible WHERE",
+                false => "No tables used",
             };
             let extra = extra.into();
             self.rows.push(ExplainRow {

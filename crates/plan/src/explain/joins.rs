@@ -7,7 +7,7 @@ use super::keys::{key_columns, key_length};
 use super::names::{lookup_names, names, show, show_all};
 use super::rows::{ExplainRow, Walk, count, is_known, join_remarks, list, say_tested};
 use super::work::{JoinRun, Run};
-use crate::physical::{IndexJoin, IndexLookup, JoinKey, JoinKind, Operator, PlanNode};
+use crate::physical::{IndexJoin, JoinKey, JoinKind, Operator, PlanNode, Tested};
 
 impl Walk<'_> {
     /// Numbers of the table that `node` looks rows of `left` up in.
@@ -150,13 +150,13 @@ impl Walk<'_> {
 
     pub(super) fn lookup(
         &mut self,
-        lookup: &IndexLookup,
+        join: &IndexJoin,
         keys: Vec<String>,
-        filtered: bool,
-        kind: JoinKind,
+        tested: Tested,
         id: u64,
         ty: &'static str,
     ) -> ExplainRow {
+        let lookup = &join.lookup;
         let index = &lookup.table.def.indexes[lookup.index];
         let mut row = self.row(id, ty, &lookup.alias);
         row.access = Some(if lookup.unique { "eq_ref" } else { "ref" });
@@ -167,18 +167,25 @@ impl Walk<'_> {
         row.key_len = Some(key_length(&lookup.table, lookup.index, keys.len()).to_string());
         row.key_parts = key_columns(&lookup.table, lookup.index, keys.len());
         row.reference = Some(keys.join(","));
-        row.rows = Some(count(lookup.matches));
+        row.rows = Some(count(lookup.shown.rows_per_key));
         row.detail.share = Some(lookup.shown.share);
         let mut extra = Vec::new();
         let by_key = lookup.shown.key_only && index.kind == IndexKind::Primary;
         if lookup.covering || lookup.entry_locks || by_key {
             extra.push("Using index");
         }
-        match kind {
-            JoinKind::Semi => extra.push("FirstMatch"),
+        let by_entry = tested.entries && extra.is_empty() && !self.changes_rows();
+        if by_entry {
+            extra.push("Using index condition");
+        }
+        let outer = self.rows.last().and_then(|row| row.table.as_deref()).unwrap_or_default();
+        let first_match = format!("FirstMatch({outer})");
+        match join.kind {
+            JoinKind::Semi => extra.push(&first_match),
             JoinKind::Anti => extra.push("Not exists"),
             _ => {}
         }
+        let filtered = tested.rows || tested.entries && !by_entry;
         row.extra = join_remarks(&mut self.above.remarks, filtered, &extra);
         row
     }

@@ -3,24 +3,9 @@
 //! Must not know the operators around the access.
 
 use selkie_catalog::TableInfo;
-use selkie_expr::Expr;
 
 use super::rows::ExplainRow;
 use crate::physical::{Access, IndexRange, KeyRange, TableScan};
-
-/// Compat: whether rows found by a key are tested again. They are, unless each value is a column of
-/// the same type or a constant that is not a string.
-pub(super) fn keeps_test(table: &TableInfo, index: usize, keys: &[Expr]) -> bool {
-    let parts = table.def.indexes[index].parts.iter();
-    parts.zip(keys).any(|(part, key)| {
-        let ty = &table.columns[part.column].ty;
-        match (key.as_column(), key.as_literal()) {
-            (Some(_), _) => key.ty != *ty,
-            (_, Some(value)) => ty.is_string() && !value.is_null(),
-            _ => true,
-        }
-    })
-}
 
 /// Describes an access by ranges of an index.
 pub(super) fn describe_range(row: &mut ExplainRow, scan: &TableScan, range: &IndexRange) {

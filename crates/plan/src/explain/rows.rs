@@ -5,12 +5,12 @@ use selkie_catalog::TableInfo;
 use selkie_engine::IndexKind;
 
 use super::blocks::{Block, common_name, walked};
-use super::keys::{describe_range, describe_union, keeps_test, key_columns, key_length};
+use super::keys::{describe_range, describe_union, key_columns, key_length};
 use super::names::{names, show, show_all, table_column};
 use super::work::{JoinRun, Run, SortShown, Work};
 use crate::physical::{
-    Access, AggregateStrategy, IndexJoin, Limit, Operator, PartsRead, Plan, PlanNode, SortKey,
-    TableScan,
+    Access, AggregateStrategy, IndexJoin, JoinKind, Limit, Operator, PartsRead, Plan, PlanNode,
+    SortKey, TableScan,
 };
 use selkie_expr::{Expr, ExprKind};
 use selkie_types::{Value, stack};
@@ -136,6 +136,8 @@ pub struct Facts<'a> {
     pub work: Option<WorkOf<'a>>,
     /// Reason why the outermost block has no rows, if rows that were read tell so.
     pub nothing: Option<&'static str>,
+    /// The words for an outermost block whose conditions are never true.
+    pub empty: &'static str,
 }
 
 /// The rows of EXPLAIN for a plan.
@@ -266,12 +268,13 @@ impl Walk<'_> {
             false => self.reference(&show(k, &outer)),
         });
         let keys: Vec<String> = keys.collect();
-        let (table, index) = (&join.lookup.table, join.lookup.index);
-        let filtered = !join.lookup.filter.is_empty()
-            || !join.residual.is_empty()
-            || rejects_null
-            || keeps_test(table, index, &join.lookup.keys);
-        let mut row = self.lookup(&join.lookup, keys, filtered, join.kind, id, ty);
+        let mut tested = join.lookup.shown.tested;
+        tested.rows |= rejects_null;
+        // Compat: the conditions of an outer join are not tested on entries.
+        if !matches!(join.kind, JoinKind::Inner | JoinKind::Semi) {
+            tested = tested.with_rows_only();
+        }
+        let mut row = self.lookup(join, keys, tested, id, ty);
         (row.detail.numbers.run, row.detail.conditions.own) = (run, conditions);
         self.push(row);
     }
@@ -379,7 +382,13 @@ impl Walk<'_> {
         }
         let union = describe_union(&mut row, scan);
         let read = self.is_read(scan);
-        if std::mem::take(&mut self.above.buffered) && !read {
+        let by_entry =
+            scan.shown.tested.entries && extra.is_empty() && !read && !self.changes_rows();
+        if by_entry {
+            extra.push("Using index condition");
+        }
+        let buffered = std::mem::take(&mut self.above.buffered) && !read;
+        if buffered {
             let before = self.rows.last().is_some_and(|row| row.extra.contains("join buffer"));
             extra.push(match before {
                 true => "Using join buffer (incremental, BNL join)",
@@ -387,14 +396,16 @@ impl Walk<'_> {
             });
         }
         let tested = std::mem::take(&mut self.above.tested) && !read;
-        let kept = self.keeps_scan_test(scan, row.access);
         let searches = matches!(scan.access, Access::Text(_));
         if !searches {
             self.above.remarks.retain(|remark| *remark != SORTS_BY_RANK);
         }
-        let own = (kept || searches || !scan.filter.is_empty()) && !read;
+        let own = (searches || !scan.filter.is_empty() || scan.shown.tested.any()) && !read;
         let ranged = matches!(&scan.access, Access::Index(range) if !range.ranges.is_empty());
-        let filtered = tested || own || row.access == Some("range") && ranged;
+        let filtered = match by_entry {
+            true => tested || buffered || scan.shown.tested.rows,
+            false => tested || own || row.access == Some("range") && ranged,
+        };
         row.extra = join_remarks(&mut self.above.remarks, filtered, &extra);
         if let Some(union) = union {
             row.extra = format!("{union}; {}", row.extra);
@@ -427,15 +438,10 @@ impl Walk<'_> {
         (!all.is_empty()).then(|| all.join(" and "))
     }
 
-    /// Whether rows found by the key of a scan are tested again.
-    fn keeps_scan_test(&self, scan: &TableScan, access: Option<&str>) -> bool {
-        match &scan.access {
-            Access::Index(range) if matches!(access, Some("ref" | "const")) => {
-                let mut ranges = range.ranges.iter();
-                ranges.any(|values| keeps_test(&scan.table, range.index, &values.equal))
-            }
-            _ => false,
-        }
+    /// Whether the statement changes rows that it reads. Compat: no conditions are then tested on
+    /// entries of an index.
+    pub(super) fn changes_rows(&self) -> bool {
+        matches!(self.plan.root.operator, Operator::Update(_) | Operator::Delete(_))
     }
 
     /// The change whose only table is read.
@@ -649,16 +655,14 @@ fn sorts_by_rank(operator: &Operator) -> bool {
 }
 
 /// The remarks, joined in MariaDB's order.
-pub(super) fn join_remarks(
-    above: &mut Vec<&'static str>,
-    filtered: bool,
-    own: &[&'static str],
-) -> String {
+pub(super) fn join_remarks(above: &mut Vec<&'static str>, filtered: bool, own: &[&str]) -> String {
+    const BY_ENTRY: &str = "Using index condition";
     let mut all: Vec<&str> = Vec::new();
+    all.extend(own.contains(&BY_ENTRY).then_some(BY_ENTRY));
     if filtered {
         all.push("Using where");
     }
-    all.extend(own.iter().filter(|r| r.starts_with("Using index")));
+    all.extend(own.iter().filter(|r| r.starts_with("Using index") && **r != BY_ENTRY));
     for remark in ["Using temporary", "Using filesort"] {
         let by_rank = remark == "Using temporary" && above.contains(&SORTS_BY_RANK);
         if above.contains(&remark) || by_rank {

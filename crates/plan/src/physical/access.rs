@@ -80,6 +80,31 @@ pub struct Shown {
     /// All columns that are read are in the clustered key. Compat: that is a read of the key alone,
     /// though the rows are stored with it.
     pub key_only: bool,
+    /// Its conditions, apart from those that a key answers.
+    pub tested: Tested,
+    /// Rows per key that a lookup is said to find.
+    pub rows_per_key: f64,
+}
+
+/// Conditions on a table that is read by an index.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tested {
+    /// Some need nothing but the index's entries.
+    pub entries: bool,
+    /// Some need the rows.
+    pub rows: bool,
+}
+
+impl Tested {
+    /// Whether there is any condition.
+    pub fn any(self) -> bool {
+        self.entries || self.rows
+    }
+
+    /// The same conditions, tested on rows.
+    pub fn with_rows_only(self) -> Self {
+        Self { entries: false, rows: self.any() }
+    }
 }
 
 /// Access path of a scan.
