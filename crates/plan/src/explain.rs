@@ -6,6 +6,7 @@ mod aliases;
 mod arrange;
 mod blocks;
 mod constants;
+mod ends;
 mod joins;
 mod json;
 mod json_text;

@@ -9,6 +9,7 @@ mod merge;
 mod nulls;
 mod pull;
 mod push;
+mod simplify;
 mod unnest;
 
 pub(crate) use equality::{EqualityClasses, as_they_are, equality};

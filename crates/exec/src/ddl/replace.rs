@@ -10,8 +10,9 @@ use selkie_plan::physical::Plan;
 use selkie_sql::ast::{Mention, Query};
 use selkie_types::error::Severity;
 use selkie_types::error::catalogue::{
-    ER_CANT_REOPEN_TABLE, ER_DISK_FULL, ER_IT_IS_A_VIEW, ER_LOCK_WAIT_TIMEOUT,
-    ER_QUERY_INTERRUPTED, ER_STATEMENT_TIMEOUT, ER_UPDATE_TABLE_USED, ER_VIEW_PREVENT_UPDATE,
+    ER_CANT_REOPEN_TABLE, ER_DISK_FULL, ER_INVALID_ON_UPDATE, ER_IT_IS_A_VIEW,
+    ER_LOCK_WAIT_TIMEOUT, ER_M_BIGGER_THAN_D, ER_QUERY_INTERRUPTED, ER_STATEMENT_TIMEOUT,
+    ER_TOO_BIG_DISPLAYWIDTH, ER_TOO_BIG_PRECISION, ER_UPDATE_TABLE_USED, ER_VIEW_PREVENT_UPDATE,
 };
 use selkie_types::{SqlError, SqlResult};
 
@@ -48,8 +49,8 @@ impl Ddl<'_> {
     /// Runs `create`, which replaces `old`.
     ///
     /// Compat: if the statement fails by its own fault, neither table remains, because MariaDB has
-    /// dropped the old one by then. If it fails for outside reasons, such as KILL, the old table
-    /// remains.
+    /// dropped the old one by then. If it fails for outside reasons, such as KILL, or by the type of
+    /// a column, which MariaDB looks at first, the old table remains.
     pub(super) fn replacing(
         &mut self,
         old: Option<Arc<TableInfo>>,
@@ -58,6 +59,7 @@ impl Ddl<'_> {
         let result = create(self, old.as_ref());
         if let (Some(old), Err(error)) = (old, &result)
             && !comes_from_outside(error)
+            && !is_of_type(error)
         {
             self.drop_for_nothing(&old)?;
         }
@@ -152,6 +154,17 @@ impl Ddl<'_> {
         let mut triggers = snapshot.triggers(table.schema(), table.name()).iter();
         triggers.try_for_each(|trigger| change.remove_trigger(trigger))
     }
+}
+
+/// Whether a statement failed by the type of a column alone.
+fn is_of_type(error: &SqlError) -> bool {
+    let types = [
+        ER_INVALID_ON_UPDATE.code,
+        ER_M_BIGGER_THAN_D.code,
+        ER_TOO_BIG_DISPLAYWIDTH.code,
+        ER_TOO_BIG_PRECISION.code,
+    ];
+    types.contains(&error.code())
 }
 
 /// Whether a statement failed for outside reasons: a kill, a timeout, a full disk, or an error that

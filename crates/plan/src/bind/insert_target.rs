@@ -138,7 +138,7 @@ impl Binder<'_> {
     fn inserted_relation(&self, view: &KeptView, insert: &ast::Insert) -> SqlResult<RelationId> {
         let (schema, name) = (view.info.schema(), view.info.name());
         let below = self.tables_below(view);
-        let origin = |at: usize| self.columns.get(view.ids[at]).origin;
+        let origin = |at: usize| self.columns.get(view.ids[at]).written;
         let names: Vec<&ast::ColumnRef> = match (&insert.columns, &insert.source) {
             (_, ast::InsertSource::Set(list)) => list.iter().map(|a| &a.column).collect(),
             (Some(columns), _) => columns.iter().collect(),
@@ -178,7 +178,7 @@ impl Binder<'_> {
     fn columns_of(&self, view: &KeptView, relation: RelationId) -> Vec<(Box<str>, usize)> {
         let columns = view.info.columns.iter().zip(&view.ids);
         let own = columns.filter_map(|(column, id)| {
-            let (of, at) = self.columns.get(*id).origin?;
+            let (of, at) = self.columns.get(*id).written?;
             (of == relation).then(|| (column.name.clone(), at))
         });
         own.collect()

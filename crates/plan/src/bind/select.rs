@@ -2,7 +2,7 @@
 //! Set operations and parentheses around it are bound by `query.rs`.
 
 use selkie_expr::aggregate::{Aggregate, AggregateKind};
-use selkie_expr::{Coercibility, Expr};
+use selkie_expr::{Coercibility, Expr, ExprKind};
 use selkie_sql::ast;
 use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::*;
@@ -539,14 +539,18 @@ impl Binder<'_> {
         let id = self.columns.add(expr.ty.clone(), expr.nullable);
         if let Some(from) = expr.as_column() {
             let from = self.columns.get(from);
-            let (origin, kept, whole) = (from.origin, from.kept, from.whole);
+            let (origin, written) = (from.origin, from.written);
+            let (kept, whole) = (from.kept, from.whole);
             let explicit = expr.coercibility == Coercibility::Explicit;
             let coercibility = explicit.then_some(Coercibility::Explicit).or(from.coercibility);
             let info = self.columns.get_mut(id);
-            (info.origin, info.kept, info.whole) = (origin, kept, whole);
+            (info.origin, info.written) = (origin, written);
+            (info.kept, info.whole) = (kept, whole);
             info.coercibility = coercibility;
         } else {
+            let written = collated(expr).and_then(|from| self.columns.get(from).written);
             let info = self.columns.get_mut(id);
+            info.written = written;
             (info.whole, info.coercibility) = (expr.is_whole_text(), Some(expr.coercibility));
         }
         id
@@ -653,6 +657,18 @@ fn has_window(item: &ast::SelectItem) -> bool {
     let ast::SelectItem::Expr { expr, .. } = item else { return false };
     let over = |e: &ast::Expr| matches!(&e.kind, ast::ExprKind::Call(c) if c.over.is_some());
     expr.find(&mut |e| over(e).then_some(())).is_some()
+}
+
+/// The column that an expression gives with another collation, and with no other change.
+fn collated(expr: &Expr) -> Option<ColumnId> {
+    let mut below = expr;
+    while let ExprKind::Call(call) = &below.kind
+        && call.function.is_implicit()
+        && let [inner] = &call.args[..]
+    {
+        below = inner;
+    }
+    below.as_column().filter(|_| expr.coercibility == Coercibility::Explicit)
 }
 
 pub(super) fn sorted(plan: Logical, keys: Vec<SortItem>) -> Logical {

@@ -259,7 +259,7 @@ impl Binder<'_> {
         };
         self.check_target_access(source.guard.as_deref(), Privileges::UPDATE)?;
         self.check_column(source.guard.as_deref(), &name.name.value, Privileges::UPDATE)?;
-        let origin = self.columns.get(id).origin;
+        let origin = self.columns.get(id).written;
         let view = self.kept_view(source);
         let below = view.map(|view| self.tables_below(view));
         match (&source.columns, below, origin) {

@@ -291,12 +291,15 @@ impl Builder<'_> {
         }
         let def = &info.table.def;
         let codec = IndexCodec::new(def, &def.indexes[at]);
-        let mut total = 0.0;
-        for range in &bounds.ranges {
-            let (lower, upper) = encode_range(&codec, range)?;
-            total += self.source.range_rows(&info.table, at, &lower, &upper)?.rows;
-        }
-        Some(total.max(1e-6))
+        let ranges = bounds.ranges.iter().map(|range| encode_range(&codec, range));
+        let ranges = apart(ranges.collect::<Option<Vec<_>>>()?);
+        // Compat: one of several ranges counts as one row, even if there is none.
+        let least = if ranges.len() > 1 { 1.0 } else { 1e-6 };
+        let rows = |(lower, upper): &(Bound, Bound)| {
+            let found = self.source.range_rows(&info.table, at, lower, upper)?;
+            Some(found.rows.max(least))
+        };
+        ranges.iter().map(rows).sum()
     }
 
     /// Whether an index gives the order of `keys`: forwards is `Some(false)`, backwards is
@@ -385,8 +388,11 @@ fn row_cost(info: &RelationInfo, index: Option<usize>) -> f64 {
 /// Encoded bounds of a range whose values are known and need no conversion.
 fn encode_range(codec: &IndexCodec, range: &KeyRange) -> Option<(Bound, Bound)> {
     let mut prefix = Vec::new();
-    for (at, value) in range.equal.iter().enumerate() {
-        encode_part(codec, at, value, &mut prefix)?;
+    for (at, (value, null_safe)) in range.equal.iter().zip(&range.null_safe).enumerate() {
+        match is_null(value) && *null_safe {
+            true => codec.part(at).encode(&Value::Null, &mut prefix),
+            false => encode_part(codec, at, value, &mut prefix)?,
+        }
     }
     let at = range.equal.len();
     if let Some((pattern, escape)) = &range.like {
@@ -400,10 +406,68 @@ fn encode_range(codec: &IndexCodec, range: &KeyRange) -> Option<(Bound, Bound)> 
             RangeBound::Excluded(value) => (value, false),
         };
         let mut key = prefix.clone();
-        encode_part(codec, at, value, &mut key)?;
+        match is_null(value) && !included {
+            true => codec.part(at).encode(&Value::Null, &mut key),
+            false => encode_part(codec, at, value, &mut key)?,
+        }
         Some(if included { Bound::Included(key.into()) } else { Bound::Excluded(key.into()) })
     };
-    Some((end(&range.lower)?, end(&range.upper)?))
+    let (lower, upper) = (end(&range.lower)?, end(&range.upper)?);
+    let has_nulls = matches!(range.lower, RangeBound::Unbounded)
+        && !matches!(range.upper, RangeBound::Unbounded)
+        && codec.part(at).nullable;
+    if !has_nulls {
+        return Some((lower, upper));
+    }
+    // NULLs, which come first, are outside of such a range.
+    codec.part(at).encode(&Value::Null, &mut prefix);
+    Some((Bound::Excluded(prefix.into()), upper))
+}
+
+fn is_null(value: &Expr) -> bool {
+    value.as_literal().is_some_and(Value::is_null)
+}
+
+/// The same keys in ranges that do not overlap.
+fn apart(ranges: Vec<(Bound, Bound)>) -> Vec<(Bound, Bound)> {
+    if ranges.len() < 2 {
+        return ranges;
+    }
+    let behind = |key: &[u8]| prefix_end(key).map(Vec::from);
+    // The first key inside and the first one behind; `None` is behind all keys.
+    let ends = |(lower, upper): &(Bound, Bound)| {
+        let from = match lower {
+            Bound::Unbounded => Some(Vec::new()),
+            Bound::Included(key) => Some(key.to_vec()),
+            Bound::Excluded(key) => behind(key),
+        };
+        let to = match upper {
+            Bound::Unbounded => None,
+            Bound::Included(key) => behind(key),
+            Bound::Excluded(key) => Some(key.to_vec()),
+        };
+        (from, to)
+    };
+    let is_before =
+        |from: &[u8], to: &Option<Vec<u8>>| to.as_ref().is_none_or(|to| from <= &to[..]);
+    let mut all: Vec<_> =
+        ranges.iter().map(ends).filter_map(|(from, to)| Some((from?, to))).collect();
+    all.sort();
+    let mut merged: Vec<(Vec<u8>, Option<Vec<u8>>)> = Vec::new();
+    for (from, to) in all {
+        match merged.last_mut().filter(|(_, last)| is_before(&from, last)) {
+            Some((_, last)) => {
+                let longer = last.is_some() && (to.is_none() || to > *last);
+                *last = if longer { to } else { last.take() };
+            }
+            None => merged.push((from, to)),
+        }
+    }
+    let bounds = |(from, to): (Vec<u8>, Option<Vec<u8>>)| {
+        let upper = to.map_or(Bound::Unbounded, |to| Bound::Excluded(to.into()));
+        (Bound::Included(from.into()), upper)
+    };
+    merged.into_iter().map(bounds).collect()
 }
 
 /// Encoded bounds of the keys whose part `at` begins with the constant prefix of a pattern.

@@ -3,6 +3,8 @@
 //! A condition is usable when it compares the bare column. A converted column has another order
 //! than its index, except for the conversions in [`is_key`].
 
+use std::cmp::Ordering;
+
 use selkie_engine::{IndexDef, IndexPart, LockMode};
 use selkie_expr::{CallOption, CompareBy, CompareOp, Expr, ExprKind};
 use selkie_types::{Physical, TypeKind, Value};
@@ -55,7 +57,8 @@ pub(super) fn bounds(
 ) -> Option<Bounds> {
     let mut found = conjunction(relation, index, conditions);
     if !found.restricts() {
-        found = alternatives(relation, index, conditions)?;
+        found = alternatives(relation, index, conditions)
+            .or_else(|| beside(relation, index, conditions))?;
     }
     Some(found)
 }
@@ -143,10 +146,10 @@ fn add_range(
     for (at, condition) in conditions.iter().enumerate() {
         let Some(restriction) = restriction(condition, relation, column) else { continue };
         match restriction {
-            Restriction::Lower(value, included) if lower.is_none() => {
+            Restriction::Lower(value, included) if is_tighter(value, &lower, Ordering::Greater) => {
                 lower = Some((at, value, included));
             }
-            Restriction::Upper(value, included) if upper.is_none() => {
+            Restriction::Upper(value, included) if is_tighter(value, &upper, Ordering::Less) => {
                 upper = Some((at, value, included));
             }
             Restriction::Like(pattern, escape) if like.is_none() => {
@@ -191,6 +194,15 @@ fn add_range(
     bounds.bounded |= not_null;
 }
 
+/// Whether a bound restricts more than the one before it.
+fn is_tighter(value: &Expr, before: &Option<(usize, &Expr, bool)>, tighter: Ordering) -> bool {
+    let Some((_, before, _)) = before else { return true };
+    match (value.as_literal(), before.as_literal()) {
+        (Some(Value::Int(value)), Some(Value::Int(before))) => value.cmp(before) == tighter,
+        _ => false,
+    }
+}
+
 /// The ranges of an OR. Each of its branches must restrict the first part.
 fn alternatives(relation: &RelationInfo, index: &IndexDef, conditions: &[Expr]) -> Option<Bounds> {
     for (at, condition) in conditions.iter().enumerate() {
@@ -213,6 +225,33 @@ fn alternatives(relation: &RelationInfo, index: &IndexDef, conditions: &[Expr]) 
         }
     }
     None
+}
+
+/// The ranges on both sides of a value that the first part must not have.
+fn beside(relation: &RelationInfo, index: &IndexDef, conditions: &[Expr]) -> Option<Bounds> {
+    let part = index.parts.first().filter(|part| part.prefix.is_none() && !part.descending)?;
+    let column = relation.first + part.column;
+    let (at, value) = conditions.iter().enumerate().find_map(|(at, condition)| {
+        let ExprKind::Compare(compare) = &condition.kind else { return None };
+        let value = match is_key(&compare.left, relation, column) {
+            true => &compare.right,
+            false if is_key(&compare.right, relation, column) => &compare.left,
+            false => return None,
+        };
+        let usable = compare.op == CompareOp::Ne
+            && is_fixed(value)
+            && same_order(compare.by, relation, column)
+            && is_exact(value, relation, column)
+            && !value.as_literal().is_some_and(Value::is_null);
+        usable.then_some((at, value))
+    })?;
+    let excluded = || RangeBound::Excluded(value.clone());
+    let ranges = vec![
+        KeyRange { upper: excluded(), ..KeyRange::default() },
+        KeyRange { lower: excluded(), ..KeyRange::default() },
+    ];
+    let exact = vec![at];
+    Some(Bounds { ranges, equal_parts: 0, bounded: true, used: exact.clone(), exact })
 }
 
 /// The restriction of `column` by `condition`, if there is one.

@@ -390,6 +390,7 @@ impl Builder<'_> {
             possible_keys: self.possible_in_join(graph, at, &lookup),
             share: self.shown_share_beside(info, &own, &used),
             key_only: self.reads_key_only(info, &columns),
+            entry_only: self.reads_entry_only(info, lookup.index, &columns),
             tested,
             rows_per_key: self.shown_rows_per_key(info, &lookup),
         };

@@ -50,7 +50,7 @@ impl Builder<'_> {
         let info = self.relation(*relation);
         let mut compared = compared(info, graph, at);
         lookup.columns.iter().for_each(|id| compared.insert(*id));
-        self.possible_keys(info, own, &compared)
+        self.possible_keys(info, &with_later(own, graph, at), &compared)
     }
 
     /// Adds the indexes that a join could use to those of the scan of a leaf.
@@ -65,9 +65,16 @@ impl Builder<'_> {
         };
         if let Operator::TableScan(scan) = &mut node.operator {
             let info = self.relation(*relation);
-            scan.shown.possible_keys = self.possible_keys(info, own, &compared(info, graph, at));
+            let own = with_later(own, graph, at);
+            scan.shown.possible_keys = self.possible_keys(info, &own, &compared(info, graph, at));
         }
     }
+}
+
+/// The conditions of a leaf, with those that are tested after its outer join.
+fn with_later(own: &[Expr], graph: &Graph, at: usize) -> Vec<Expr> {
+    let later = graph.connections.iter().filter(|connection| connection.leaves == 1 << at);
+    own.iter().chain(later.map(|connection| &connection.condition)).cloned().collect()
 }
 
 /// Columns of a leaf that conditions compare with columns of others.

@@ -5,8 +5,8 @@ use selkie_catalog::PartitionMethod;
 use selkie_engine::{IndexDef, IndexId, IndexKind, IndexPart, LockMode};
 use selkie_expr::{CompareOp, Expr, ExprKind};
 
-use super::access::Path;
-use super::bounds::{Bounds, bounds};
+use super::access::{Path, may_cover};
+use super::bounds::{Bounds, bounds, covers_with_key};
 use super::tested::tested_on;
 use super::text::is_ranked;
 use super::{Builder, Built, Goal, Order, place};
@@ -85,6 +85,7 @@ impl Builder<'_> {
         let mut layout: Vec<ColumnId> = output.iter().map(|at| all[*at]).collect();
         let mut types: Vec<ColumnType> = layout.iter().map(|id| self.column_type(*id)).collect();
         let key_only = self.reads_key_only(info, &columns);
+        let columns_read = columns.clone();
         let row_keys = info.row_key.filter(|id| required.contains(*id));
         if let Some(id) = row_keys {
             layout.push(id);
@@ -109,6 +110,9 @@ impl Builder<'_> {
                 possible_keys: self.possible_keys(info, conditions, &ColumnSet::default()),
                 share: self.shown_share(info, conditions, &path),
                 key_only,
+                entry_only: path
+                    .index
+                    .is_some_and(|at| self.reads_entry_only(info, at, &columns_read)),
                 tested: tested_on(info, conditions, &path),
                 rows_per_key: 0.0,
             },
@@ -126,6 +130,19 @@ impl Builder<'_> {
             && primary.is_some_and(|(at, index)| {
                 self.is_allowed(info, at) && read.iter().all(|&column| index.holds(column))
             })
+    }
+
+    /// Whether an index, with the clustered key behind it, has all columns that are read.
+    pub(super) fn reads_entry_only(
+        &self,
+        info: &RelationInfo,
+        index: usize,
+        read: &[usize],
+    ) -> bool {
+        let index = &info.table.def.indexes[index];
+        let secondary = index.kind != IndexKind::Primary && info.table.engine.keys.clustered;
+        let queried = info.lock == LockMode::None && may_cover(info);
+        secondary && queried && covers_with_key(info, index, read)
     }
 
     /// Sorts conditions by cost and selectivity. If one is not deterministic, the order stays.

@@ -27,7 +27,8 @@ pub(super) fn common_name(at: usize) -> String {
 pub(super) fn walked(plan: &Plan, facts: &Facts<'_>) -> (Vec<ExplainRow>, Vec<Block>) {
     let above = Above::default();
     let (rows, blocks) = (Vec::new(), Vec::new());
-    let mut walk = Walk { plan, facts, rows, blocks, next: 1, above };
+    let equal = Vec::new();
+    let mut walk = Walk { plan, facts, rows, blocks, next: 1, above, equal };
     let is_used = |node: &PlanNode| !matches!(node.operator, Operator::Empty);
     let alone = !plan.sizes.asks_tables
         && !plan.subplans.iter().any(|s| is_used(&s.root))
@@ -80,6 +81,27 @@ fn is_cut(node: &PlanNode) -> bool {
 fn gives_nothing(node: &PlanNode) -> bool {
     stack::ensure();
     matches!(node.operator, Operator::Empty) || node.inputs().into_iter().any(gives_nothing)
+}
+
+/// Compat: rows that are sorted by columns of later tables are kept before they are sorted.
+fn keep_for_sort(rows: &mut [ExplainRow], equal: &[[String; 2]]) {
+    let Some(first) = rows.iter().position(|row| !is_known(row)) else { return };
+    let Some(sort) = rows.iter().find_map(|row| row.detail.sort.as_ref()) else { return };
+    let table_of = |column: &str| column.split_once('.').map(|(table, _)| table.to_owned());
+    let is_of_first = |column: &str| table_of(column) == rows[first].table;
+    let is_later = |column: &&String| {
+        let table = table_of(column);
+        rows[first + 1..].iter().any(|row| row.table == table && !is_known(row))
+    };
+    let is_equal = |column: &String| {
+        let pairs = equal.iter().filter(|pair| pair.contains(column));
+        pairs.flatten().any(|other| is_of_first(other))
+    };
+    let mut later = sort.columns.iter().filter(is_later);
+    let needed = later.any(|column| !is_equal(column));
+    for row in rows.iter_mut().filter(|row| needed && !row.has("Using temporary")) {
+        row.extra = row.extra.replace("Using filesort", "Using temporary; Using filesort");
+    }
 }
 
 /// Compat: behind tables whose row is known, rows are kept for the first table, and rows that are
@@ -158,6 +180,7 @@ impl Walk<'_> {
             Some("const") => 1,
             _ => 2,
         });
+        keep_for_sort(&mut self.rows[first..first + own], &self.equal);
         place_remarks(&mut self.rows[first..first + own]);
         if self.rows.len() == first {
             if let Operator::Insert(insert) = &node.operator {

@@ -1,13 +1,25 @@
 //! Joins in the rows of EXPLAIN: lookups, and tables whose rows are kept in memory. An inner join
 //! shows the side first that this server keeps; its rows must name a join buffer only once.
 
-use selkie_engine::IndexKind;
+use selkie_engine::{IndexKind, IndexPart};
+use selkie_expr::Expr;
 
 use super::keys::{key_columns, key_length};
-use super::names::{lookup_names, names, show, show_all};
+use super::names::{lookup_names, names, show, show_all, table_column};
 use super::rows::{ExplainRow, Walk, count, is_known, join_remarks, list, say_tested};
 use super::work::{JoinRun, Run};
 use crate::physical::{IndexJoin, JoinKey, JoinKind, Operator, PlanNode, Tested};
+
+/// The columns that a lookup makes equal.
+pub(super) fn looked_up(join: &IndexJoin, outer: &[String]) -> Vec<[String; 2]> {
+    let lookup = &join.lookup;
+    let parts = &lookup.table.def.indexes[lookup.index].parts;
+    let pair = |(part, key): (&IndexPart, &Expr)| {
+        let own = table_column(&lookup.alias, &lookup.table, part.column);
+        Some([outer.get(key.as_column()?)?.clone(), own])
+    };
+    parts.iter().zip(&lookup.keys).filter_map(pair).collect()
+}
 
 impl Walk<'_> {
     /// Numbers of the table that `node` looks rows of `left` up in.
@@ -92,7 +104,7 @@ impl Walk<'_> {
             (row.detail.numbers.joined, row.detail.conditions.join) = (joined, conditions);
         }
         // A condition tested on a known row is in effect tested on the other tables.
-        if tested && self.rows[middle..].iter().all(is_known) {
+        if tested && inner && self.rows[middle..].iter().all(is_known) {
             let others = self.rows[start..middle].iter_mut().rev();
             if let Some(row) = others.into_iter().find(|row| !is_known(row)) {
                 say_tested(row);
@@ -116,6 +128,10 @@ impl Walk<'_> {
                     format!("{} {op} {}", show(&key.right, &rights), show(&key.left, &lefts))
                 };
                 all.extend(join.keys.iter().map(pair));
+                let column = |key: &Expr, names: &[String]| names.get(key.as_column()?).cloned();
+                self.equal.extend(join.keys.iter().filter_map(|key| {
+                    Some([column(&key.left, &lefts)?, column(&key.right, &rights)?])
+                }));
                 &join.residual
             }
             Operator::NestedLoopJoin(join) => &join.conditions,
@@ -171,7 +187,7 @@ impl Walk<'_> {
         row.detail.share = Some(lookup.shown.share);
         let mut extra = Vec::new();
         let by_key = lookup.shown.key_only && index.kind == IndexKind::Primary;
-        if lookup.covering || lookup.entry_locks || by_key {
+        if lookup.covering || lookup.entry_locks || lookup.shown.entry_only || by_key {
             extra.push("Using index");
         }
         let by_entry = tested.entries && extra.is_empty() && !self.changes_rows();

@@ -5,12 +5,14 @@ use selkie_catalog::TableInfo;
 use selkie_engine::IndexKind;
 
 use super::blocks::{Block, common_name, walked};
+use super::ends::is_of_ends;
+use super::joins::looked_up;
 use super::keys::{describe_range, describe_union, key_columns, key_length};
 use super::names::{names, show, show_all, table_column};
 use super::work::{JoinRun, Run, SortShown, Work};
 use crate::physical::{
-    Access, AggregateStrategy, IndexJoin, JoinKind, Limit, Operator, PartsRead, Plan, PlanNode,
-    SortKey, TableScan,
+    Access, AggregateStrategy, IndexJoin, IndexRange, JoinKind, Limit, Operator, PartsRead, Plan,
+    PlanNode, SortKey, TableScan,
 };
 use selkie_expr::{Expr, ExprKind};
 use selkie_types::{Value, stack};
@@ -155,6 +157,8 @@ pub(super) struct Walk<'a> {
     pub(super) blocks: Vec<Block>,
     pub(super) next: u64,
     pub(super) above: Above,
+    /// Pairs of columns that lookups and hash joins make equal.
+    pub(super) equal: Vec<[String; 2]>,
 }
 
 /// Information from the operators above for the next table.
@@ -215,6 +219,7 @@ impl Walk<'_> {
                 self.buffered_join(node, (&join.left, &join.right), (join.kind, tested), id, ty);
             }
             Operator::SetOperation(set) => self.set(node, set, id, ty),
+            _ if is_of_ends(node, self.plan.parameters) => self.say_optimized(id, ty),
             Operator::Limit(limit) => {
                 self.above.most = rows_wanted(limit);
                 self.node(&limit.input, id, ty);
@@ -236,6 +241,13 @@ impl Walk<'_> {
                 node.inputs().into_iter().for_each(|input| self.node(input, id, ty));
             }
         }
+    }
+
+    /// Compat: tables of which only the first or last entry of an index is read are not listed.
+    fn say_optimized(&mut self, id: u64, ty: &'static str) {
+        let row = self.row(id, ty, "");
+        let extra = "Select tables optimized away".into();
+        self.rows.push(ExplainRow { table: None, extra, ..row });
     }
 
     /// A table that is computed: its name, its rows, and whether it tests them itself.
@@ -262,6 +274,7 @@ impl Walk<'_> {
         let conditions = self.lookup_conditions(join);
         self.node(&join.left, id, ty);
         let outer = names(self.plan, &join.left);
+        self.equal.extend(looked_up(join, &outer));
         let rejects_null = self.rejects_null(join, &outer, id);
         let keys = join.lookup.keys.iter().map(|k| match k.is_constant() {
             true => "const".into(),
@@ -312,6 +325,8 @@ impl Walk<'_> {
             _ => return None,
         };
         let names = names(self.plan, input);
+        let columns = keys.iter().flat_map(|key| key.expr.columns());
+        let columns = columns.filter_map(|at| names.get(at)).cloned().collect();
         let key = |key: &SortKey| {
             let order = if key.descending { " desc" } else { "" };
             format!("{}{order}", show(&key.expr, &names))
@@ -319,7 +334,14 @@ impl Walk<'_> {
         let key = keys.iter().map(key).collect::<Vec<_>>().join(", ");
         let queue = limit.is_some();
         let limit = limit.and_then(number);
-        Some(SortShown { key, work: self.work(node), limit, queue, direct: is_table(input) })
+        Some(SortShown {
+            key,
+            work: self.work(node),
+            limit,
+            queue,
+            direct: is_table(input),
+            columns,
+        })
     }
 
     /// Adds the row of a table with what is above it.
@@ -369,7 +391,7 @@ impl Walk<'_> {
             }
             if range.groups.is_some() {
                 extra.push("Using index for group-by");
-            } else if range.covering || range.entry_locks || reads_key_only(scan, range.index) {
+            } else if reads_entries(scan, range) {
                 extra.push("Using index");
             }
         }
@@ -554,6 +576,12 @@ fn say_whole_key(row: &mut ExplainRow, table: &TableInfo) {
     row.key = Some(index.name.to_string());
     row.key_len = Some(key_length(table, 0, parts).to_string());
     row.key_parts = key_columns(table, 0, parts);
+}
+
+/// Whether a scan by an index reads its entries alone.
+fn reads_entries(scan: &TableScan, range: &IndexRange) -> bool {
+    let told = scan.shown.entry_only || reads_key_only(scan, range.index);
+    range.covering || range.entry_locks || told
 }
 
 /// Whether a scan by an index reads the clustered key alone.

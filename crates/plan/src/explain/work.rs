@@ -71,6 +71,8 @@ pub struct SortShown {
     pub queue: bool,
     /// Whether its input is one table.
     pub direct: bool,
+    /// Names of the columns in its keys.
+    pub columns: Vec<String>,
 }
 
 /// The join of a table whose partners are kept in memory.

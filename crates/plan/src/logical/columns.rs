@@ -88,6 +88,8 @@ pub(crate) struct ColumnInfo {
     pub nullable: bool,
     /// The table column that it is, if it is one.
     pub origin: Option<(RelationId, usize)>,
+    /// The table column that changes when this one is assigned to, as a column of a view.
+    pub written: Option<(RelationId, usize)>,
     /// Compat: MariaDB keeps it in a temporary table and announces it like a column of a table.
     pub kept: bool,
     /// Compat: a text for which no decimals are announced.
@@ -133,6 +135,7 @@ impl Columns {
             ty,
             nullable,
             origin: None,
+            written: None,
             kept: false,
             whole: false,
             hex: false,
@@ -150,6 +153,7 @@ impl Columns {
             ty: c.ty.clone(),
             nullable: c.nullable,
             origin: Some((relation, at)),
+            written: Some((relation, at)),
             kept: false,
             whole: false,
             hex: false,

@@ -80,6 +80,9 @@ pub struct Shown {
     /// All columns that are read are in the clustered key. Compat: that is a read of the key alone,
     /// though the rows are stored with it.
     pub key_only: bool,
+    /// All columns that are read are in the index or in the clustered key behind it. Compat: that
+    /// is a read of the index alone, though a string cannot be read from a key.
+    pub entry_only: bool,
     /// Its conditions, apart from those that a key answers.
     pub tested: Tested,
     /// Rows per key that a lookup is said to find.

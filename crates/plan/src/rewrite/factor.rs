@@ -4,14 +4,23 @@
 use selkie_expr::{Expr, ExprKind};
 use selkie_meter::tick;
 
+use super::simplify::{is_false, simplified};
 use crate::logical::ColumnSet;
 
 /// The conjuncts of `condition`, with the common conjuncts of OR branches factored out.
 pub(super) fn factor(condition: Expr) -> Vec<Expr> {
     let mut all = Vec::new();
-    for part in condition.into_conjuncts() {
+    for part in simplified(condition).into_conjuncts() {
         match part.kind {
-            ExprKind::Or(branches) => factor_or(branches, &mut all),
+            ExprKind::Or(branches) => {
+                let mut branches = branches;
+                // A branch that is never true selects no rows.
+                branches.retain(|branch| !is_false(branch));
+                match branches.is_empty() {
+                    true => all.push(Expr::boolean(false)),
+                    false => factor_or(branches, &mut all),
+                }
+            }
             _ => all.push(part),
         }
     }

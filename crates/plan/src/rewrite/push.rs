@@ -14,6 +14,7 @@ use super::equality::derive_across;
 use super::factor::{factor, implied_by_or};
 use super::nulls::rejects_null;
 use super::pull::{LARGEST, is_plain};
+use super::simplify::{are_contradictory, is_false};
 use crate::logical::{AggregateNode, ColumnId, ColumnSet, Columns, Join, Logical, SetNode};
 use crate::physical::JoinKind;
 
@@ -38,6 +39,10 @@ fn push(plan: Logical, conditions: Vec<Expr>, columns: &Columns) -> Logical {
             Logical::Project { input, columns: made }.filter(above)
         }
         Logical::Aggregate(node) => push_aggregate(*node, conditions, columns),
+        Logical::Scan(relation) => match are_contradictory(relation, &conditions, columns) {
+            true => Logical::Empty(Logical::Scan(relation).columns(columns).iter().collect()),
+            false => Logical::Scan(relation).filter(conditions),
+        },
         Logical::Set(node) => push_set(*node, conditions, columns),
         Logical::Sort { input, keys } => {
             let input = Box::new(push(*input, conditions, columns));
@@ -67,11 +72,6 @@ fn push_filter(input: Logical, mut conditions: Vec<Expr>, columns: &Columns) -> 
     }
     conditions.retain(|c| !is_true(c));
     push(input, conditions, columns)
-}
-
-fn is_false(condition: &Expr) -> bool {
-    use selkie_types::Value;
-    matches!(condition.as_literal(), Some(Value::Int(0) | Value::UInt(0) | Value::Null))
 }
 
 fn is_true(condition: &Expr) -> bool {
@@ -127,7 +127,19 @@ fn push_inner(mut join: Join, mut conditions: Vec<Expr>, columns: &Columns) -> L
     join.left = push(join.left, left, columns);
     join.right = push(join.right, right, columns);
     join.on = on;
-    Logical::Join(Box::new(join))
+    joined(join, columns)
+}
+
+/// A join, or nothing if it can have no rows.
+fn joined(join: Join, columns: &Columns) -> Logical {
+    let is_empty = |plan: &Logical| matches!(plan, Logical::Empty(_));
+    let needs_right = matches!(join.kind, JoinKind::Inner | JoinKind::Semi);
+    let nothing = is_empty(&join.left) || needs_right && is_empty(&join.right);
+    let join = Logical::Join(Box::new(join));
+    match nothing {
+        true => Logical::Empty(join.columns(columns).iter().collect()),
+        false => join,
+    }
 }
 
 /// Semi, anti, mark and left joins: conditions from above go to the left side, ON conditions to the
@@ -160,7 +172,7 @@ fn push_outer(mut join: Join, conditions: Vec<Expr>, columns: &Columns) -> Logic
     join.left = push(join.left, into_left, columns);
     join.right = push(join.right, right, columns);
     join.on = on;
-    Logical::Join(Box::new(join)).filter(above)
+    joined(join, columns).filter(above)
 }
 
 #[derive(PartialEq)]

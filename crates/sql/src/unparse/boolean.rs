@@ -44,6 +44,13 @@ impl Writer<'_> {
                 self.display(format_args!(" {} ", opposite(*op).map_or("", operator_text)));
                 self.operand(right, 6);
             }
+            ExprKind::Binary { op: BinaryOp::Xor, left, right } => {
+                // Compat: the operand whose opposite is shorter is negated.
+                let of_left = is_boolean(&left.kind) || !is_boolean(&right.kind);
+                self.side_of_xor(left, of_left);
+                self.str(" xor ");
+                self.side_of_xor(right, !of_left);
+            }
             ExprKind::Unary { op: UnaryOp::Not, expr } if is_boolean(&expr.kind) => {
                 self.condition(expr, 5, "");
             }
@@ -66,6 +73,19 @@ impl Writer<'_> {
                 self.str("!");
                 self.operand(expr, 16);
             }
+        }
+    }
+
+    fn side_of_xor(&mut self, expr: &Expr, negated: bool) {
+        match &expr.kind {
+            ExprKind::Unary { op: UnaryOp::Not, expr } if negated => self.operand(expr, 3),
+            ExprKind::And(_) | ExprKind::Or(_) if negated => {
+                self.str("(");
+                self.negated(expr);
+                self.str(")");
+            }
+            _ if negated => self.negated(expr),
+            _ => self.operand(expr, 3),
         }
     }
 
