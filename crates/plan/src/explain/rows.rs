@@ -185,6 +185,9 @@ pub(super) struct Above {
 impl Walk<'_> {
     pub(super) fn node(&mut self, node: &PlanNode, id: u64, ty: &'static str) {
         stack::ensure();
+        if is_of_ends(node, self.plan.parameters) {
+            return self.say_optimized(id, ty);
+        }
         match &node.operator {
             Operator::TableScan(scan) => {
                 let run = self.run(node);
@@ -219,7 +222,6 @@ impl Walk<'_> {
                 self.buffered_join(node, (&join.left, &join.right), (join.kind, tested), id, ty);
             }
             Operator::SetOperation(set) => self.set(node, set, id, ty),
-            _ if is_of_ends(node, self.plan.parameters) => self.say_optimized(id, ty),
             Operator::Limit(limit) => {
                 self.above.most = rows_wanted(limit);
                 self.node(&limit.input, id, ty);
