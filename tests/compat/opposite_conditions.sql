@@ -49,6 +49,7 @@ explain select * from n where a = 3 and a = 4;
 explain select * from n join k on k.id = n.a where k.v is null;
 explain select * from n where null or a < 5;
 explain select min(a) from n;
+explain select max(a), min(b) from n;
 explain select max(a) from n where a < 7;
 explain select max(w) from k;
 explain select max(id) from k where v = 'v3';

@@ -2,11 +2,12 @@
 //! Checks ONLY_FULL_GROUP_BY.
 
 use selkie_expr::{CompareOp, Expr, ExprKind};
+use selkie_sql::ast;
 use selkie_types::error::catalogue::*;
 use selkie_types::{SqlError, SqlMode, SqlResult, stack};
 
 use super::Binder;
-use crate::logical::{ColumnId, ColumnSet};
+use crate::logical::{AggregateNode, ColumnId, ColumnSet, Logical, SortItem};
 
 /// A grouping being bound.
 pub(super) struct Grouping {
@@ -156,6 +157,57 @@ impl Binder<'_> {
             let (name, _) = columns.into_iter().find(|(_, column)| *column == id)?;
             Some(format!("{}.{name}", source.name))
         })
+    }
+}
+
+/// Whether a SELECT gives rows of its only table as they come.
+pub(super) fn gives_rows_of_one(select: &ast::Select) -> bool {
+    let is_column = |item: &ast::SelectItem| match item {
+        ast::SelectItem::Wildcard { .. } => true,
+        ast::SelectItem::Expr { expr, .. } => matches!(expr.kind, ast::ExprKind::Column(_)),
+    };
+    let one = matches!(&select.from[..], [ast::TableRef::Table(_) | ast::TableRef::Derived(_)]);
+    let plain = select.group_by.is_empty() && select.having.is_none() && !select.options.distinct;
+    one && plain && select.items.iter().all(is_column)
+}
+
+/// The grouping that gives the rows of a query.
+fn grouping_of(plan: &Logical) -> Option<&AggregateNode> {
+    stack::ensure();
+    match plan {
+        Logical::Filter { input, .. } => grouping_of(input),
+        Logical::Aggregate(node) if !node.rollup && !node.groups.is_empty() => Some(node),
+        _ => None,
+    }
+}
+
+impl Binder<'_> {
+    /// Compat: groups of a query in FROM come sorted, which shows if it is the only table.
+    pub(super) fn sort_groups(&mut self, plan: &mut Logical) {
+        if let Logical::CommonScan { table, .. } = plan {
+            let common = &mut self.common[*table];
+            if common.recursive || common.references != 1 {
+                return;
+            }
+            let mut below = std::mem::replace(&mut common.plan, Logical::OneRow);
+            let table = *table;
+            self.sort_projected(&mut below);
+            self.common[table].plan = below;
+            return;
+        }
+        self.sort_projected(plan);
+    }
+
+    fn sort_projected(&self, plan: &mut Logical) {
+        let Logical::Project { input, .. } = plan else { return };
+        let Some(node) = grouping_of(input) else { return };
+        let key = |(at, (id, _)): (usize, &(ColumnId, Expr))| SortItem {
+            expr: self.columns.expr(*id),
+            descending: node.descending.get(at).copied().unwrap_or(false),
+        };
+        let keys = node.groups.iter().enumerate().map(key).collect();
+        let rows = std::mem::replace(&mut **input, Logical::OneRow);
+        **input = Logical::Sort { input: Box::new(rows), keys };
     }
 }
 

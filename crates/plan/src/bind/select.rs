@@ -10,7 +10,7 @@ use selkie_types::{Privileges, SqlError, SqlResult, pace};
 
 use super::access::Wanted;
 use super::alias::{Alias, AliasUse};
-use super::group::Grouping;
+use super::group::{Grouping, gives_rows_of_one};
 use super::scope::{Clause, SourceColumns};
 use super::{Binder, Named, Query};
 use crate::logical::{AggregateNode, ColumnId, ColumnSet, Cut, Logical, SortItem};
@@ -40,6 +40,8 @@ struct Parts {
     items: Vec<Item>,
     having: Option<Expr>,
     order: Vec<SortItem>,
+    /// Whether the groups were sorted by the order, which is that of GROUP BY.
+    implied: bool,
 }
 
 impl Binder<'_> {
@@ -59,6 +61,9 @@ impl Binder<'_> {
             return Err(SqlError::new(&ER_WRONG_USAGE, &[&"CUBE/ROLLUP", &"ORDER BY"]));
         }
         let mut plan = self.from(&select.from, select.options.straight_join)?;
+        if tail.outermost && tail.order_by.is_empty() && gives_rows_of_one(select) {
+            self.sort_groups(&mut plan);
+        }
         let from = plan.columns(&self.columns);
         if let Some(condition) = &select.where_clause {
             let bound = self.filter(condition);
@@ -78,7 +83,7 @@ impl Binder<'_> {
             None => None,
         };
         let order = self.order_keys(tail.order_by, &items)?;
-        let mut parts = Parts { items, having, order };
+        let mut parts = Parts { items, having, order, implied: false };
         let scope = self.scope();
         let joined = scope.sources.len() > 1;
         let plain = groups.is_empty() && scope.aggregates.calls.is_empty();
@@ -99,6 +104,10 @@ impl Binder<'_> {
             let implied = tail.outermost && tail.order_by.is_empty() && !select.rollup;
             plan = self.grouped(plan, groups, &mut parts, select, &from)?;
             if implied && let Logical::Aggregate(node) = &plan {
+                // Compat: only groups of these aggregates are sorted before they are compared.
+                let sorts =
+                    |call: &Aggregate| call.distinct || call.kind == AggregateKind::GroupConcat;
+                parts.implied = node.aggregates.iter().any(|(_, call)| sorts(call));
                 parts.order = node
                     .groups
                     .iter()
@@ -408,7 +417,7 @@ impl Binder<'_> {
         let mut windows = std::mem::take(&mut self.scope().windows);
         windows.for_each_expr(&mut |e| grouping.above(self, e, false))?;
         self.scope().windows = windows;
-        let carried = self.any_values(grouping.carried)?;
+        let carried = self.values_of_one(grouping.carried, AggregateKind::AnyValue)?;
         Ok(Logical::Aggregate(Box::new(AggregateNode {
             input: plan,
             groups: grouping.groups,
@@ -453,7 +462,7 @@ impl Binder<'_> {
         select: &ast::Select,
         kept: Vec<Option<Box<str>>>,
     ) -> SqlResult<Query> {
-        let Parts { items, mut order, .. } = parts;
+        let Parts { items, mut order, implied, .. } = parts;
         let mut columns = Vec::with_capacity(items.len());
         let mut named = Vec::with_capacity(items.len());
         for (item, kept) in items.into_iter().zip(kept) {
@@ -475,7 +484,7 @@ impl Binder<'_> {
                 let sorts_all = one_table && limit.is_none() && !order.is_empty();
                 let count = order.len();
                 order.extend(self.carried_keys(select));
-                let (plan, mut order) = self.distinct(plan, columns, order)?;
+                let (plan, mut order) = self.distinct(plan, columns, (order, implied))?;
                 self.carried_as(&order.split_off(count));
                 if sorts_all {
                     self.sort_by_rest(&mut order, &named);
@@ -574,7 +583,7 @@ impl Binder<'_> {
         &mut self,
         plan: Logical,
         mut columns: Vec<(ColumnId, Expr)>,
-        order: Vec<SortItem>,
+        (order, implied): (Vec<SortItem>, bool),
     ) -> SqlResult<(Logical, Vec<SortItem>)> {
         let visible: Vec<ColumnId> = columns.iter().map(|(id, _)| *id).collect();
         let mut keys = Vec::with_capacity(order.len());
@@ -608,20 +617,29 @@ impl Binder<'_> {
             })
             .collect();
         let (input, groups) = renamed(input, groups, &inner, self);
-        let aggregates = self.any_values(carried)?;
+        // The first of equal rows in the order of a single key has its least or greatest value.
+        let first = match (&keys[..], &carried[..]) {
+            ([key], [(_, e)]) if implied && e.ty.is_integer() => match key.descending {
+                true => AggregateKind::Max,
+                false => AggregateKind::Min,
+            },
+            _ => AggregateKind::AnyValue,
+        };
+        let aggregates = self.values_of_one(carried, first)?;
         let descending = Vec::new();
         let node = AggregateNode { input, groups, aggregates, rollup: false, descending };
         Ok((Logical::Aggregate(Box::new(node)), keys))
     }
 
-    /// Values of an arbitrary row of a group, as aggregates.
-    fn any_values(
+    /// Values of one row of a group, as aggregates.
+    fn values_of_one(
         &mut self,
         values: Vec<(ColumnId, Expr)>,
+        kind: AggregateKind,
     ) -> SqlResult<Vec<(ColumnId, Aggregate)>> {
         let mut calls = Vec::with_capacity(values.len());
         for (id, expr) in values {
-            let call = Aggregate::new(AggregateKind::AnyValue, false, vec![expr], self.types)?;
+            let call = Aggregate::new(kind, false, vec![expr], self.types)?;
             self.columns.get_mut(id).ty = call.ty.clone();
             calls.push((id, call));
         }
