@@ -309,8 +309,28 @@ impl Walk<'_> {
         if self.constants.bind(&replaced).is_some() {
             return (!self.constants.is_true(&replaced)).then_some(part);
         }
-        self.cache(&mut replaced);
+        if !self.compute_text(&mut replaced) {
+            self.cache(&mut replaced);
+        }
         Some(replaced)
+    }
+
+    /// Compat: a text that became constant is computed if it is compared with a text column. Returns
+    /// whether it was.
+    fn compute_text(&mut self, part: &mut Expr) -> bool {
+        let ExprKind::Binary { op: BinaryOp::Eq, left, right } = &mut part.kind else {
+            return false;
+        };
+        let (column, constant) = match (&left.kind, &right.kind) {
+            (ExprKind::Column(column), _) => (column, right),
+            (_, ExprKind::Column(column)) => (column, left),
+            _ => return false,
+        };
+        let is_text = self.type_of(column).is_some_and(|ty| ty.is_string());
+        let text = if is_text { self.constants.as_text(constant) } else { None };
+        let computed = text.is_some();
+        text.into_iter().for_each(|text| **constant = text);
+        computed
     }
 
     /// Replaces columns by constants; returns whether there was one.

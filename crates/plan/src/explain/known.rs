@@ -2,8 +2,8 @@
 //! is evaluated without a session; warnings of the evaluation are kept for the statement.
 
 use selkie_expr::{EvalContext, Expr as Bound, NoSession};
-use selkie_sql::ast::{ColumnRef, Expr, ExprKind, Literal, TemporalKind};
-use selkie_types::{Condition, DateTime, SqlType, Time, TypeKind, Value};
+use selkie_sql::ast::{ColumnRef, Expr, ExprKind, Literal, StringLiteral, TemporalKind, UnaryOp};
+use selkie_types::{Charset, Condition, DateTime, SqlType, Time, TypeKind, Value};
 
 use crate::planner::{PlanContext, bind_constant};
 
@@ -133,6 +133,17 @@ impl Constants<'_> {
         let fits = value.truncate_to(ty.decimals) == value;
         let shown = if is_time { constant.clone() } else { literal(digits(value)) };
         Some((shown, fits.then(|| literal(ty.decimals))))
+    }
+
+    /// A constant text as a literal, below a sign that is not shown: the equality keeps its place and
+    /// its sides, which those with literals of the statement do not.
+    pub(super) fn as_text(&mut self, e: &Expr) -> Option<Expr> {
+        let bound = self.bind(e).filter(is_text)?;
+        let Value::Bytes(text) = self.value(&bound)? else { return None };
+        let (utf8, _) = bound.ty.collation.charset().convert(&text, Charset::Utf8mb4);
+        let literal = StringLiteral::utf8(utf8.into_owned());
+        let expr = Box::new(made(ExprKind::Literal(Literal::String(literal))));
+        Some(made(ExprKind::Unary { op: UnaryOp::Plus, expr }))
     }
 
     /// An integer compared with a YEAR, as the year it means.
