@@ -49,8 +49,8 @@ impl Ddl<'_> {
     /// Runs `create`, which replaces `old`.
     ///
     /// Compat: if the statement fails by its own fault, neither table remains, because MariaDB has
-    /// dropped the old one by then. If it fails for outside reasons, such as KILL, or by the type of
-    /// a column, which MariaDB looks at first, the old table remains.
+    /// dropped the old one by then. If it fails for outside reasons, such as KILL, or by the type
+    /// of a column, which MariaDB looks at first, the old table remains.
     pub(super) fn replacing(
         &mut self,
         old: Option<Arc<TableInfo>>,

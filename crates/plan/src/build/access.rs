@@ -433,7 +433,7 @@ fn apart(ranges: Vec<(Bound, Bound)>) -> Vec<(Bound, Bound)> {
     if ranges.len() < 2 {
         return ranges;
     }
-    let behind = |key: &[u8]| prefix_end(key).map(Vec::from);
+    let behind = |key: &[u8]| prefix_end(key);
     // The first key inside and the first one behind; `None` is behind all keys.
     let ends = |(lower, upper): &(Bound, Bound)| {
         let from = match lower {

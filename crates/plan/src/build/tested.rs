@@ -90,7 +90,7 @@ fn answered_by_key(
     let answered = parts.filter(|(at, (value, null_safe))| {
         let parts = &info.table.def.indexes[index].parts;
         parts.get(*at).is_some_and(|part| {
-            part.prefix.is_none() && !keeps_part(info, part.column, value, **null_safe)
+            part.prefix.is_none() && !**null_safe && !keeps_part(info, part.column, value)
         })
     });
     let used = answered.map(|(at, _)| bounds.used[at]);
@@ -100,17 +100,16 @@ fn answered_by_key(
 fn keeps_comparison(info: &RelationInfo, index: usize, keys: &[Expr], null_safe: &[bool]) -> bool {
     let values = keys.iter().zip(null_safe);
     let mut parts = info.table.def.indexes[index].parts.iter().zip(values);
-    parts.any(|(part, (key, null_safe))| keeps_part(info, part.column, key, *null_safe))
+    parts.any(|(part, (key, null_safe))| *null_safe || keeps_part(info, part.column, key))
 }
 
-/// Compat: whether a column found by a value is compared again. It is, unless the value is a column
-/// of the same type or a constant that is not a string.
-fn keeps_part(info: &RelationInfo, column: usize, value: &Expr, null_safe: bool) -> bool {
+/// Compat: whether a column found by `=` is compared again. It is, unless the value is a column of
+/// the same type or a constant that is not a string.
+fn keeps_part(info: &RelationInfo, column: usize, value: &Expr) -> bool {
     let ty = &info.table.columns[column].ty;
-    null_safe
-        || match (value.as_column(), value.as_literal()) {
-            (Some(_), _) => value.ty != *ty,
-            (_, Some(_)) => ty.is_string(),
-            _ => true,
-        }
+    match (value.as_column(), value.as_literal()) {
+        (Some(_), _) => value.ty != *ty,
+        (_, Some(_)) => ty.is_string(),
+        _ => true,
+    }
 }

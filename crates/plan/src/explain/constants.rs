@@ -315,8 +315,8 @@ impl Walk<'_> {
         Some(replaced)
     }
 
-    /// Compat: a text that became constant is computed if it is compared with a text column. Returns
-    /// whether it was.
+    /// Compat: a text that became constant is computed if it is compared with a text column.
+    /// Returns whether it was.
     fn compute_text(&mut self, part: &mut Expr) -> bool {
         let ExprKind::Binary { op: BinaryOp::Eq, left, right } = &mut part.kind else {
             return false;

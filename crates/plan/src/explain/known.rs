@@ -135,8 +135,8 @@ impl Constants<'_> {
         Some((shown, fits.then(|| literal(ty.decimals))))
     }
 
-    /// A constant text as a literal, below a sign that is not shown: the equality keeps its place and
-    /// its sides, which those with literals of the statement do not.
+    /// A constant text as a literal, below a sign that is not shown: the equality keeps its place
+    /// and its sides, which those with literals of the statement do not.
     pub(super) fn as_text(&mut self, e: &Expr) -> Option<Expr> {
         let bound = self.bind(e).filter(is_text)?;
         let Value::Bytes(text) = self.value(&bound)? else { return None };

@@ -384,23 +384,7 @@ impl Walk<'_> {
         row.detail.share = Some(scan.shown.share).filter(|_| !self.is_read(scan));
         row.access = Some("ALL");
         let most = self.above.most.take();
-        let mut extra = Vec::new();
-        if let Access::Index(range) = &scan.access {
-            describe_range(&mut row, scan, range);
-            // Compat: LIMIT reduces this number even if conditions drop some of the rows.
-            if range.ordered && row.access == Some("index") {
-                row.rows = row.rows.min(most).or(row.rows);
-            }
-            if range.groups.is_some() {
-                extra.push("Using index for group-by");
-            } else if reads_entries(scan, range) {
-                extra.push("Using index");
-            }
-        }
-        if reads_whole_key(scan) {
-            say_whole_key(&mut row, &scan.table);
-            extra.push("Using index");
-        }
+        let mut extra: Vec<&str> = describe_index(&mut row, scan, most).into_iter().collect();
         if let Access::Text(search) = &scan.access {
             self.describe_search(&mut row, *search);
         }
@@ -578,6 +562,29 @@ fn say_whole_key(row: &mut ExplainRow, table: &TableInfo) {
     row.key = Some(index.name.to_string());
     row.key_len = Some(key_length(table, 0, parts).to_string());
     row.key_parts = key_columns(table, 0, parts);
+}
+
+/// Describes the index that a scan reads, of which at most `most` rows are wanted, and returns its
+/// remark.
+fn describe_index(
+    row: &mut ExplainRow,
+    scan: &TableScan,
+    most: Option<u64>,
+) -> Option<&'static str> {
+    if reads_whole_key(scan) {
+        say_whole_key(row, &scan.table);
+        return Some("Using index");
+    }
+    let Access::Index(range) = &scan.access else { return None };
+    describe_range(row, scan, range);
+    // Compat: LIMIT reduces this number even if conditions drop some of the rows.
+    if range.ordered && row.access == Some("index") {
+        row.rows = row.rows.min(most).or(row.rows);
+    }
+    match range.groups {
+        Some(_) => Some("Using index for group-by"),
+        None => reads_entries(scan, range).then_some("Using index"),
+    }
 }
 
 /// Whether a scan by an index reads its entries alone.

@@ -46,10 +46,15 @@ impl Writer<'_> {
             }
             ExprKind::Binary { op: BinaryOp::Xor, left, right } => {
                 // Compat: the operand whose opposite is shorter is negated.
-                let of_left = is_boolean(&left.kind) || !is_boolean(&right.kind);
-                self.side_of_xor(left, of_left);
-                self.str(" xor ");
-                self.side_of_xor(right, !of_left);
+                if is_boolean(&left.kind) || !is_boolean(&right.kind) {
+                    self.negated_side(left);
+                    self.str(" xor ");
+                    self.operand(right, 3);
+                } else {
+                    self.operand(left, 3);
+                    self.str(" xor ");
+                    self.negated_side(right);
+                }
             }
             ExprKind::Unary { op: UnaryOp::Not, expr } if is_boolean(&expr.kind) => {
                 self.condition(expr, 5, "");
@@ -76,16 +81,16 @@ impl Writer<'_> {
         }
     }
 
-    fn side_of_xor(&mut self, expr: &Expr, negated: bool) {
+    /// NOT of an operand of XOR.
+    fn negated_side(&mut self, expr: &Expr) {
         match &expr.kind {
-            ExprKind::Unary { op: UnaryOp::Not, expr } if negated => self.operand(expr, 3),
-            ExprKind::And(_) | ExprKind::Or(_) if negated => {
+            ExprKind::Unary { op: UnaryOp::Not, expr } => self.operand(expr, 3),
+            ExprKind::And(_) | ExprKind::Or(_) => {
                 self.str("(");
                 self.negated(expr);
                 self.str(")");
             }
-            _ if negated => self.negated(expr),
-            _ => self.operand(expr, 3),
+            _ => self.negated(expr),
         }
     }
 
