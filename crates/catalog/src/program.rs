@@ -86,7 +86,8 @@ impl Routine {
             self.parameters_text
         );
         if self.function {
-            out.push_str(" RETURNS ");
+            let is_oracle = self.context.sql_mode & selkie_types::SqlMode::ORACLE.bits() != 0;
+            out.push_str(if is_oracle { " RETURN " } else { " RETURNS " });
             out.push_str(&self.returns_text);
         }
         out.push('\n');

@@ -1,5 +1,5 @@
 //! Bytes to tokens, one at a time. Knows `sql_mode` and versioned comments.
-//! Must not know the grammar: the parser, the digest and `oracle.rs` share it.
+//! Must not know the grammar: the parser and the digest share it.
 
 mod comment;
 mod keyword;
@@ -21,6 +21,8 @@ pub(crate) struct Modes {
     pub(crate) ansi_quotes: bool,
     pub(crate) no_backslash_escapes: bool,
     pub(crate) ignore_space: bool,
+    /// MINUS is EXCEPT.
+    pub(crate) oracle: bool,
 }
 
 impl Modes {
@@ -29,6 +31,7 @@ impl Modes {
             ansi_quotes: mode.contains(SqlMode::ANSI_QUOTES),
             no_backslash_escapes: mode.contains(SqlMode::NO_BACKSLASH_ESCAPES),
             ignore_space: mode.contains(SqlMode::IGNORE_SPACE),
+            oracle: mode.contains(SqlMode::ORACLE),
         }
     }
 }
@@ -163,7 +166,10 @@ impl<'a> Lexer<'a> {
         if word[0] == b'_' && is_charset(&word[1..]) {
             return T::Introducer;
         }
-        let kw = Kw::lookup(word);
+        let kw = match Kw::lookup(word) {
+            Kw::MINUS if self.modes.oracle => Kw::EXCEPT,
+            kw => kw,
+        };
         if !kw.is_function() {
             return T::Word(kw);
         }

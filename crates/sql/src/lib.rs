@@ -21,7 +21,6 @@ mod digest;
 mod error;
 mod lexer;
 mod lift;
-mod oracle;
 mod parameter_places;
 mod parse;
 mod parser;

@@ -6,7 +6,6 @@ use selkie_types::{SqlMode, SqlResult};
 
 use crate::ClientText;
 use crate::ast::{Expr, Span, Statement};
-use crate::oracle;
 use crate::parser::Parser;
 
 /// Settings of the session that parsing depends on.
@@ -56,8 +55,7 @@ fn parse_whole(
     let mut parser = Parser::new(text, options.sql_mode);
     parser.origin = origin.and_then(|origin| Some((origin, origin.offset_of(text)?)));
     let start = parser.statement_start();
-    let whole = parser.whole_statement();
-    let (statement, end) = whole.map_err(|e| oracle::unsupported(text, options.sql_mode, e))?;
+    let (statement, end) = parser.whole_statement()?;
     let span = Span::new(start, parser.statement_end());
     let rest = &text[end as usize..];
     let blanks = rest.iter().take_while(|b| b.is_ascii_whitespace() || **b == 0).count();

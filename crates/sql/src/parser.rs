@@ -32,6 +32,7 @@ mod json_table;
 mod limit;
 mod literal;
 mod load;
+mod oracle;
 mod partition;
 mod partition_def;
 mod predicate;

@@ -10,7 +10,7 @@ use selkie_sql::ast::{
     RoutineKind, RoutineOptions, SqlSecurity, StoredKind, VariableType,
 };
 use selkie_types::error::catalogue::{
-    ER_NATIVE_FCT_NAME_COLLISION, ER_SP_ALREADY_EXISTS, ER_SP_DOES_NOT_EXIST, ER_SP_NORETURN,
+    ER_END_IDENTIFIER_DOES_NOT_MATCH, ER_NATIVE_FCT_NAME_COLLISION, ER_SP_ALREADY_EXISTS, ER_SP_DOES_NOT_EXIST, ER_SP_NORETURN,
 };
 use selkie_types::{CollationId, Condition, SqlError, SqlResult, SqlType, TypeKind};
 
@@ -52,6 +52,14 @@ impl Ddl<'_> {
     pub(super) fn check_routine_form(&self, create: &CreateRoutine) -> SqlResult<()> {
         let (schema, name) = self.resolve(&create.name)?;
         self.check_no_lock_tables()?;
+        if let Some(end) = &create.end_name {
+            let (end_schema, end_name) = self.resolve(end)?;
+            if end_schema != schema || !end.name.is(name) {
+                let found = format!("{end_schema}.{end_name}");
+                let wanted = format!("{schema}.{name}");
+                return Err(SqlError::new(&ER_END_IDENTIFIER_DOES_NOT_MATCH, &[&found, &wanted]));
+            }
+        }
         if create.aggregate {
             return Err(SqlError::not_supported("AGGREGATE FUNCTION"));
         }

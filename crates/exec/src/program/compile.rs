@@ -46,7 +46,10 @@ impl Compiled {
         match local {
             Local::Variable(at) => self.body.variables[*at].name.value.clone(),
             Local::Field(_, name) | Local::New(name) | Local::Old(name) => name.value.clone(),
-            Local::Operand(_) => Box::default(),
+            Local::Operand(_)
+            | Local::CursorState(..)
+            | Local::SqlCode
+            | Local::SqlErrm => Box::default(),
         }
     }
 

@@ -3,7 +3,7 @@
 //! Rows are a copy: later changes of the tables are not seen, as in MariaDB.
 
 use selkie_plan::physical::OutputColumn;
-use selkie_sql::ast::{Local, Term};
+use selkie_sql::ast::{AtEnd, CursorState, Local, Term};
 use selkie_types::error::catalogue::{
     ER_SP_CURSOR_ALREADY_OPEN, ER_SP_CURSOR_NOT_OPEN, ER_SP_FETCH_NO_DATA,
     ER_SP_WRONG_NO_OF_FETCH_ARGS,
@@ -22,6 +22,10 @@ pub(super) struct Rows {
     batches: Vec<Batch>,
     /// Batch and row to be fetched next.
     next: (usize, usize),
+    /// Number of rows fetched.
+    fetched: i64,
+    /// Whether the last FETCH had a row; `None` before the first.
+    found: Option<bool>,
 }
 
 impl ResultSink for Rows {
@@ -39,6 +43,13 @@ impl ResultSink for Rows {
 impl Rows {
     /// The next row.
     fn fetch(&mut self) -> Option<Vec<(Value, SqlType)>> {
+        let row = self.next_row();
+        self.found = Some(row.is_some());
+        self.fetched += i64::from(row.is_some());
+        row
+    }
+
+    fn next_row(&mut self) -> Option<Vec<(Value, SqlType)>> {
         while self.batches.get(self.next.0)?.rows() <= self.next.1 {
             self.next = (self.next.0 + 1, 0);
         }
@@ -107,6 +118,38 @@ impl Machine<'_> {
             pairs.try_for_each(|(target, value)| self.give(target, Given::Scalar(value)));
         self.message_row = 0;
         assigned
+    }
+
+    /// FETCH, which may pass over the end without a condition.
+    pub(super) fn fetch_or_note(
+        &mut self,
+        cursor: usize,
+        into: &[Local],
+        at_end: AtEnd,
+    ) -> SqlResult<()> {
+        match self.fetch(cursor, into) {
+            Err(error) if at_end == AtEnd::Note && error.is(&ER_SP_FETCH_NO_DATA) => Ok(()),
+            result => result,
+        }
+    }
+
+    /// The state of a cursor. Fails (1326) for all but `%ISOPEN` if it is not open.
+    pub(super) fn cursor_state(
+        &self,
+        cursor: usize,
+        state: CursorState,
+    ) -> SqlResult<(Value, SqlType)> {
+        let rows = self.frame.cursors[cursor].as_ref();
+        if state == CursorState::IsOpen {
+            return Ok((Value::Int(rows.is_some().into()), SqlType::int()));
+        }
+        let rows = rows.ok_or_else(|| SqlError::new(&ER_SP_CURSOR_NOT_OPEN, &[]))?;
+        let truth = |found: Option<bool>| found.map_or(Value::Null, |is| Value::Int(is.into()));
+        Ok(match state {
+            CursorState::RowCount => (Value::Int(rows.fetched), SqlType::bigint()),
+            CursorState::NotFound => (truth(rows.found.map(|is| !is)), SqlType::int()),
+            _ => (truth(rows.found), SqlType::int()),
+        })
     }
 
     pub(super) fn close_cursor(&mut self, cursor: usize) -> SqlResult<()> {

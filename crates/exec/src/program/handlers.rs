@@ -2,8 +2,17 @@
 //!
 //! A step looks for a handler once; errors only pass through the blocks around it.
 
-use selkie_sql::ast::{Block, ConditionHandler, HandlerCondition};
-use selkie_types::{Condition, Level, Severity, SqlError, SqlResult};
+use selkie_sql::ast::{Block, ConditionHandler, HandlerCondition, Local};
+use selkie_types::error::catalogue::{
+    ER_DUP_ENTRY, ER_SIGNAL_BAD_CONDITION_TYPE, ER_SIGNAL_EXCEPTION, ER_SP_CURSOR_NOT_OPEN,
+    ER_SP_FETCH_NO_DATA, ER_TOO_MANY_ROWS,
+};
+use selkie_types::{
+    CollationId, Condition, Level, Severity, SqlError, SqlResult, SqlType, Value,
+};
+
+/// Longest text of SQLERRM, in characters.
+const MESSAGE_LENGTH: u32 = 512;
 
 use super::machine::{Flow, Machine};
 
@@ -11,11 +20,22 @@ use super::machine::{Flow, Machine};
 #[derive(Clone, Copy)]
 pub(super) struct Active<'p>(pub(super) &'p Block);
 
+/// A condition whose handler runs.
+#[derive(Clone, Debug)]
+pub(super) struct Handled {
+    pub(super) condition: Condition,
+    /// The declared exception that it is.
+    pub(super) exception: Option<usize>,
+}
+
 /// Rank of a handler for a condition, the lowest is chosen; `None` if it does not fit.
-fn fit(condition: &HandlerCondition, raised: &Condition) -> Option<u8> {
+fn fit(condition: &HandlerCondition, handled: &Handled) -> Option<u8> {
+    let raised = &handled.condition;
     let state = raised.sqlstate();
     let class = &state[..2];
     match condition {
+        HandlerCondition::Declared(number) => (handled.exception == Some(*number)).then_some(0),
+        HandlerCondition::Others => Some(2),
         HandlerCondition::Code(code) => (*code == raised.code).then_some(0),
         HandlerCondition::State(wanted) => (*wanted == state).then_some(1),
         HandlerCondition::Warning => {
@@ -29,7 +49,7 @@ fn fit(condition: &HandlerCondition, raised: &Condition) -> Option<u8> {
     }
 }
 
-fn best<'p>(block: &'p Block, raised: &Condition) -> Option<&'p ConditionHandler> {
+fn best<'p>(block: &'p Block, raised: &Handled) -> Option<&'p ConditionHandler> {
     let fitting = |handler: &'p ConditionHandler| {
         let fits = handler.conditions.iter().filter_map(|c| fit(c, raised)).min()?;
         Some((fits, handler))
@@ -57,7 +77,8 @@ impl<'p> Machine<'p> {
         if !self.can_be_caught(&error) {
             return Err(error);
         }
-        let raised = Condition::from_error(Level::Error, &error);
+        let condition = Condition::from_error(Level::Error, &error);
+        let raised = Handled { condition, exception: self.raised.take() };
         match self.find(&raised) {
             Some((at, handler)) => {
                 self.sink.end_statement()?;
@@ -76,9 +97,12 @@ impl<'p> Machine<'p> {
             .into_iter()
             .rev()
             .filter(|condition| condition.level != Level::Error)
-            .find_map(|condition| self.find(&condition).map(|found| (found, condition)));
+            .find_map(|condition| {
+                let raised = Handled { condition, exception: None };
+                self.find(&raised).map(|found| (found, raised))
+            });
         match found {
-            Some(((at, handler), condition)) => self.handle(at, handler, condition),
+            Some(((at, handler), raised)) => self.handle(at, handler, raised),
             None => Ok(Flow::Next),
         }
     }
@@ -93,7 +117,7 @@ impl<'p> Machine<'p> {
     }
 
     /// The handler for a condition, and the place of its block.
-    fn find(&self, raised: &Condition) -> Option<(usize, &'p ConditionHandler)> {
+    fn find(&self, raised: &Handled) -> Option<(usize, &'p ConditionHandler)> {
         let blocks = self.handlers.iter().enumerate().rev();
         blocks.into_iter().find_map(|(at, Active(block))| Some((at, best(block, raised)?)))
     }
@@ -103,7 +127,7 @@ impl<'p> Machine<'p> {
         &mut self,
         at: usize,
         handler: &'p ConditionHandler,
-        raised: Condition,
+        raised: Handled,
     ) -> SqlResult<Flow> {
         let Active(block) = self.handlers[at];
         let hidden = self.handlers.split_off(at);
@@ -118,6 +142,55 @@ impl<'p> Machine<'p> {
         match flow {
             Flow::Next if handler.exit => Ok(Flow::Leave(block.label)),
             flow => Ok(flow),
+        }
+    }
+
+    /// RAISE of an exception.
+    pub(super) fn raise(&mut self, condition: HandlerCondition) -> SqlResult<()> {
+        match condition {
+            HandlerCondition::Code(code) if code == ER_SP_FETCH_NO_DATA.code => {
+                let max = self.session.frame.settings.notes.max_error_count;
+                let condition = Condition::warning(&ER_SP_FETCH_NO_DATA, &[]);
+                self.session.diagnostics.push(condition, max);
+                Ok(())
+            }
+            HandlerCondition::Code(code) if code == ER_TOO_MANY_ROWS.code => {
+                Err(SqlError::new(&ER_TOO_MANY_ROWS, &[]))
+            }
+            HandlerCondition::Code(code) if code == ER_SP_CURSOR_NOT_OPEN.code => {
+                Err(SqlError::new(&ER_SP_CURSOR_NOT_OPEN, &[]))
+            }
+            // Compat: the text is the pattern of the message.
+            HandlerCondition::Code(code) if code == ER_DUP_ENTRY.code => {
+                let text = "Duplicate entry '%-.192T' for key %d".to_owned();
+                Err(SqlError::with_message(&ER_DUP_ENTRY, text))
+            }
+            HandlerCondition::State(state) => super::signal::raised_by(self.session, state),
+            HandlerCondition::Declared(number) => {
+                self.raised = Some(number);
+                Err(SqlError::new(&ER_SIGNAL_EXCEPTION, &[]))
+            }
+            _ => Err(SqlError::new(&ER_SIGNAL_BAD_CONDITION_TYPE, &[])),
+        }
+    }
+
+    /// SQLCODE or SQLERRM: of the condition that is handled, else of the first there is.
+    pub(super) fn last_condition(&self, local: &Local) -> (Value, SqlType) {
+        let handled = self.handled.last().map(|handled| handled.condition.clone());
+        let found = handled.or_else(|| self.session.diagnostics.present().into_iter().next());
+        match local {
+            Local::SqlCode => {
+                let code = found.map_or(0, |condition| i64::from(condition.code));
+                (Value::Int(code), SqlType::int())
+            }
+            _ => {
+                let text = match found {
+                    Some(condition) => condition.message,
+                    None => "normal, successful completion".to_owned(),
+                };
+                let ty = SqlType::varchar(MESSAGE_LENGTH, CollationId::UTF8MB3_GENERAL_CI);
+                (Value::bytes(text), ty)
+            }
         }
     }
 }

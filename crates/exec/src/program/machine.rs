@@ -14,7 +14,7 @@ use selkie_types::error::catalogue::{
 use selkie_types::{Condition, SqlError, SqlResult, SqlType, Value, stack};
 
 use super::frame::{Frame, Given, Slot, stored};
-use super::handlers::Active;
+use super::handlers::{Active, Handled};
 use super::output::ProgramSink;
 use super::trigger::TriggerRow;
 use crate::query::execution::{Execution, Scope};
@@ -43,7 +43,9 @@ pub(super) enum Flow {
     Leave(usize),
     /// The next round of a loop.
     Iterate(usize),
-    /// The end of the function.
+    /// The place of a label.
+    Goto(usize),
+    /// The end of the program.
     Return,
 }
 
@@ -58,7 +60,9 @@ pub(super) struct Machine<'p> {
     pub(super) sink: ProgramSink<'p>,
     pub(super) handlers: Vec<Active<'p>>,
     /// Conditions whose handlers run, innermost last.
-    pub(super) handled: Vec<Condition>,
+    pub(super) handled: Vec<Handled>,
+    /// The declared exception that the error on its way is.
+    pub(super) raised: Option<usize>,
     /// The row of a trigger.
     pub(super) row: Option<TriggerRow<'p>>,
     /// Text of the step that runs.
@@ -82,6 +86,7 @@ impl<'p> Machine<'p> {
             sink: ProgramSink::new(sink),
             handlers: Vec::new(),
             handled: Vec::new(),
+            raised: None,
             row: None,
             at: Span::default(),
             message_row: 0,
@@ -123,9 +128,20 @@ impl<'p> Machine<'p> {
     }
 
     pub(super) fn steps(&mut self, steps: &'p [Step]) -> SqlResult<Flow> {
-        for step in steps {
+        use selkie_expr::Session as _;
+        let mut next = 0;
+        while let Some(step) = steps.get(next) {
+            next += 1;
             match self.step(step)? {
                 Flow::Next => {}
+                Flow::Goto(label) => {
+                    let is_it = |step: &Step| matches!(step, Step::Label(n) if *n == label);
+                    match steps.iter().position(is_it) {
+                        Some(at) => next = at + 1,
+                        None => return Ok(Flow::Goto(label)),
+                    }
+                    self.session.check_interrupted()?;
+                }
                 other => return Ok(other),
             }
         }
@@ -149,6 +165,9 @@ impl<'p> Machine<'p> {
             }
             Step::Leave(label) => Ok(Flow::Leave(*label)),
             Step::Iterate(label) => Ok(Flow::Iterate(*label)),
+            Step::Goto(label) => Ok(Flow::Goto(*label)),
+            Step::Label(_) | Step::Nothing => Ok(Flow::Next),
+            Step::End => Ok(Flow::Return),
             _ => {
                 let mark = self.begin();
                 let result = self.simple(step);
@@ -204,7 +223,8 @@ impl<'p> Machine<'p> {
                 return Ok(Flow::Return);
             }
             Step::Open { cursor, arguments } => self.open_cursor(*cursor, arguments)?,
-            Step::Fetch { cursor, into } => self.fetch(*cursor, into)?,
+            Step::Fetch { cursor, into, at_end } => self.fetch_or_note(*cursor, into, *at_end)?,
+            Step::Raise(condition) => self.raise(*condition)?,
             Step::Close(cursor) => self.close_cursor(*cursor)?,
             _ => {}
         }
@@ -386,6 +406,8 @@ impl<'p> Machine<'p> {
                 Ok((field.value.clone(), field.ty.clone()))
             }
             Local::Operand(at) => Ok(self.frame.operands[*at].clone()),
+            Local::CursorState(at, state) => self.cursor_state(*at, *state),
+            Local::SqlCode | Local::SqlErrm => Ok(self.last_condition(local)),
             Local::New(name) | Local::Old(name) => match &self.row {
                 Some(row) => row.get(self.session, matches!(local, Local::New(_)), &name.value),
                 None => Err(SqlError::internal("a row outside of a trigger")),
@@ -430,7 +452,11 @@ impl<'p> Machine<'p> {
                 Some(row) => row.set(self.session, &name.value, (value, from))?,
                 None => return Err(SqlError::internal("a row outside of a trigger")),
             },
-            Local::Old(_) | Local::Operand(_) => {}
+            Local::Old(_)
+            | Local::Operand(_)
+            | Local::CursorState(..)
+            | Local::SqlCode
+            | Local::SqlErrm => {}
         }
         Ok(())
     }
@@ -441,7 +467,7 @@ impl<'p> Machine<'p> {
             Local::Variable(_) | Local::Field(..) => {
                 self.assign(target, (Value::Null, SqlType::null()))
             }
-            Local::New(_) | Local::Old(_) | Local::Operand(_) => Ok(()),
+            _ => Ok(()),
         }
     }
 
@@ -482,7 +508,8 @@ impl<'p> Machine<'p> {
         match &operation.statement {
             Statement::Call(call) => return self.call(call, operation, bare),
             Statement::Signal(what) => {
-                let handled = self.handled.last().cloned();
+                let handled = self.handled.last().map(|handled| handled.condition.clone());
+                self.raised = self.handled.last().and_then(|handled| handled.exception);
                 return super::signal::raise(&mut self.execution(bare), what, handled);
             }
             Statement::GetDiagnostics(what) => return self.get_diagnostics(what, bare),

@@ -48,7 +48,12 @@ impl Found {
                 otherwise.iter().for_each(|steps| self.steps(steps));
             }
             Step::Declare { default, .. } => default.iter().for_each(|term| self.term(term)),
-            Step::Leave(_) | Step::Iterate(_) => {}
+            Step::Leave(_)
+            | Step::Iterate(_)
+            | Step::Goto(_)
+            | Step::Label(_)
+            | Step::Nothing
+            | Step::End => {}
             Step::Statement(operation) => self.operation(operation),
             _ => self.at_least(Reach::Anywhere),
         }

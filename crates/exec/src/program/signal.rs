@@ -67,6 +67,18 @@ pub(super) fn raise(
     }
 }
 
+/// Raises what an SQLSTATE raises by itself.
+pub(super) fn raised_by(session: &Session, state: [u8; 5]) -> SqlResult<()> {
+    let raised = condition_of(state);
+    match raised.level {
+        Level::Error => Err(raised.to_error()),
+        _ => {
+            session.diagnostics.push(raised, session.frame.settings.notes.max_error_count);
+            Ok(())
+        }
+    }
+}
+
 /// Condition that an SQLSTATE raises by itself.
 fn condition_of(state: [u8; 5]) -> Condition {
     let (level, def) = match &state[..2] {

@@ -38,6 +38,8 @@ pub struct CreateRoutine {
     pub body_span: Span,
     /// The body has a RETURN.
     pub has_return: bool,
+    /// The name behind the body's END, which must be that of the routine.
+    pub end_name: Option<TableName>,
 }
 
 /// A parameter of a routine: the variable of the same position.
@@ -205,6 +207,25 @@ pub enum Local {
     Old(Ident),
     /// The operand of a CASE statement.
     Operand(usize),
+    /// The state of a cursor: `c%FOUND`.
+    CursorState(usize, CursorState),
+    /// `SQLCODE`: the number of the last condition.
+    SqlCode,
+    /// `SQLERRM`: the text of the last condition.
+    SqlErrm,
+}
+
+/// State of a cursor that an expression reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CursorState {
+    /// `%ISOPEN`.
+    IsOpen,
+    /// `%FOUND`: the last FETCH had a row.
+    Found,
+    /// `%NOTFOUND`.
+    NotFound,
+    /// `%ROWCOUNT`: the number of rows fetched.
+    RowCount,
 }
 
 /// An expression with the meaning of its placeholders.
@@ -265,6 +286,16 @@ pub enum Step {
     Iterate(usize),
     /// `RETURN`.
     Return(Term),
+    /// `RETURN` in a procedure.
+    End,
+    /// `NULL`.
+    Nothing,
+    /// A place that [`Step::Goto`] leads to.
+    Label(usize),
+    /// `GOTO`, to a label of these steps or of steps around them.
+    Goto(usize),
+    /// `RAISE` of an exception.
+    Raise(HandlerCondition),
     /// `OPEN`.
     Open {
         /// The cursor.
@@ -278,9 +309,20 @@ pub enum Step {
         cursor: usize,
         /// Targets of the columns.
         into: Vec<Local>,
+        /// What happens behind the last row.
+        at_end: AtEnd,
     },
     /// `CLOSE`.
     Close(usize),
+}
+
+/// What a FETCH does behind the last row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AtEnd {
+    /// It raises a condition.
+    Raise,
+    /// It leaves the targets as they are; the cursor's state says so.
+    Note,
 }
 
 /// `BEGIN ... END`.
@@ -364,6 +406,10 @@ pub enum HandlerCondition {
     NotFound,
     /// `SQLEXCEPTION`.
     Exception,
+    /// `OTHERS`: any condition.
+    Others,
+    /// An exception that the program declares, by number.
+    Declared(usize),
 }
 
 /// `SIGNAL`, `RESIGNAL`.

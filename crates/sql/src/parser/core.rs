@@ -44,6 +44,8 @@ pub(crate) struct Parser<'a> {
     /// The next SELECT is the first of a statement or of a statement's stored query: it may have
     /// options about the handling of its rows.
     pub(super) leading: bool,
+    /// A string type needs no length.
+    pub(super) any_length: bool,
     /// The enclosing stored program with the names it knows.
     pub(super) program: Option<Box<super::program::Scope>>,
     /// Greatest height of the expressions completed since the innermost [`Parser::measured`] began.
@@ -70,6 +72,7 @@ impl<'a> Parser<'a> {
             into_allowed: false,
             into_next: false,
             leading: false,
+            any_length: false,
             program: None,
             height: 0,
         }

@@ -1,6 +1,8 @@
 //! Types of columns, and targets of CAST.
 //! Accepts all types of MariaDB's grammar. COLLATE of a column is read by its definition.
 
+use selkie_types::error::catalogue::ER_UNKNOWN_DATA_TYPE;
+
 use super::{PResult, Parser};
 use crate::ast::{CastType, CharsetName, DataType, TypeName};
 use crate::lexer::{Kw, T};
@@ -28,10 +30,20 @@ enum Shape {
     Bare,
 }
 
+/// Whose types are meant where names differ.
+#[derive(Clone, Copy, PartialEq)]
+enum Dialect {
+    MariaDb,
+    Oracle,
+    MaxDb,
+}
+
 impl Parser<'_> {
     /// A type with its attributes except COLLATE.
     pub(super) fn data_type(&mut self) -> PResult<DataType> {
         let start = self.tok.start;
+        let dialect = self.dialect_of_type()?;
+        let word = self.type_word();
         let (name, shape) = self.type_name()?;
         let mut data_type = DataType {
             name,
@@ -46,14 +58,55 @@ impl Parser<'_> {
             span: crate::ast::Span::default(),
         };
         self.type_attributes(&mut data_type, shape)?;
+        data_type.name = match (dialect, word, data_type.name) {
+            (Dialect::Oracle, Kw::DATE, _) => TypeName::DateTime,
+            (Dialect::Oracle, Kw::BLOB, _) if data_type.length.is_none() => TypeName::LongBlob,
+            (Dialect::Oracle, Kw::NUMBER, _) if data_type.length.is_none() => TypeName::Double,
+            (Dialect::MaxDb, Kw::TIMESTAMP, _) => TypeName::DateTime,
+            (_, _, name) => name,
+        };
         data_type.span = self.span_from(start);
         Ok(data_type)
+    }
+
+    /// The dialect whose types are meant: the one before a dot, else that of the mode. Compat: all
+    /// of them know all types.
+    fn dialect_of_type(&mut self) -> PResult<Dialect> {
+        if self.peek() != T::Dot || !self.at_ident() {
+            return Ok(match self.is_oracle() {
+                true => Dialect::Oracle,
+                false => Dialect::MariaDb,
+            });
+        }
+        let schema = self.ident()?;
+        self.next();
+        let dialect = match () {
+            () if schema.is("mariadb_schema") => Dialect::MariaDb,
+            () if schema.is("oracle_schema") => Dialect::Oracle,
+            () if schema.is("maxdb_schema") => Dialect::MaxDb,
+            () => {
+                let word = String::from_utf8_lossy(self.raw(self.tok)).to_lowercase();
+                let name = format!("{schema}.{word}");
+                return self.fail(&ER_UNKNOWN_DATA_TYPE, &[&name]);
+            }
+        };
+        Ok(dialect)
+    }
+
+    /// The keyword of a type. The lexer takes one behind a dot for a plain name.
+    fn type_word(&self) -> Kw {
+        match self.tok.kind {
+            T::Word(Kw::NotKeyword) => Kw::lookup(self.raw(self.tok)),
+            T::Word(kw) => kw,
+            _ => Kw::NotKeyword,
+        }
     }
 
     fn type_attributes(&mut self, t: &mut DataType, shape: Shape) -> PResult<()> {
         use Shape::*;
         match shape {
             Members => t.members = self.paren_list(Self::string)?,
+            NeedsLength | TextNeedsLength if self.any_length && !self.at(T::LParen) => {}
             NeedsLength | TextNeedsLength => t.length = Some(self.parens(Self::length)?),
             Real if self.at(T::LParen) => {
                 (t.length, t.decimals) = self.parens(|p| {
@@ -106,7 +159,8 @@ impl Parser<'_> {
     fn type_name(&mut self) -> PResult<(TypeName, Shape)> {
         use Shape as S;
         use TypeName as N;
-        let T::Word(kw) = self.tok.kind else { return Err(self.error()) };
+        let T::Word(_) = self.tok.kind else { return Err(self.error()) };
+        let kw = self.type_word();
         if let Some(found) = simple_type(kw) {
             self.next();
             if kw == Kw::DOUBLE {
@@ -172,7 +226,7 @@ impl Parser<'_> {
         let name = self.ident()?;
         match NAMES.iter().find(|n| name.is(n.0)) {
             Some(&(_, found)) => Ok((found, Shape::Bare)),
-            None => self.fail(&selkie_types::error::catalogue::ER_UNKNOWN_DATA_TYPE, &[&name]),
+            None => self.fail(&ER_UNKNOWN_DATA_TYPE, &[&name]),
         }
     }
 

@@ -93,6 +93,11 @@ impl Parser<'_> {
 
     pub(super) fn call(&mut self) -> PResult<Statement> {
         self.next();
+        self.called().map(|call| Statement::Call(call.into()))
+    }
+
+    /// The procedure of a call, with its arguments.
+    pub(super) fn called(&mut self) -> PResult<Call> {
         let name = self.program_name()?;
         let mut args = Vec::new();
         if self.eat(T::LParen) {
@@ -101,7 +106,7 @@ impl Parser<'_> {
             }
             self.expect(T::RParen)?;
         }
-        Ok(Statement::Call(Call { name, args }.into()))
+        Ok(Call { name, args })
     }
 
     pub(super) fn do_statement(&mut self) -> PResult<Statement> {

@@ -22,6 +22,7 @@ impl Parser<'_> {
             T::NullSign => self.literal(Literal::Null),
             // Compat: a program must not contain placeholders of the protocol.
             T::Param if self.program.is_none() => self.param()?,
+            T::Colon if self.is_oracle() => self.after_colon()?,
             T::UserVar => self.user_var_expr()?,
             T::AtAt => self.system_var()?,
             T::LParen => return self.nested(Self::parenthesized_or_row),
@@ -40,7 +41,7 @@ impl Parser<'_> {
         ExprKind::Literal(literal)
     }
 
-    fn param(&mut self) -> PResult<ExprKind> {
+    pub(super) fn param(&mut self) -> PResult<ExprKind> {
         /// The protocol counts parameters in 16 bits.
         const MOST: u32 = 65_535;
         if self.params == MOST {
@@ -76,6 +77,7 @@ impl Parser<'_> {
                 self.expect_all(&[Kw::PREVIOUS, Kw::VALUE, Kw::FOR])?;
                 Ok(ExprKind::PreviousValue(self.table_name()?.into()))
             }
+            Kw::SQL if self.is_oracle() && self.peek() == T::Percent => self.sql_state(),
             Kw::VALUES if self.values_function => self.nested(Self::values_function),
             _ => self.nested(|p| p.keyword_call(kw)),
         }
@@ -105,6 +107,9 @@ impl Parser<'_> {
     /// A column, or a call if a parenthesis follows the name.
     pub(super) fn column_or_call(&mut self) -> PResult<ExprKind> {
         let first = self.ident()?;
+        if self.at_cursor_state() {
+            return self.cursor_state(&first);
+        }
         match self.tok.kind {
             T::LParen => self.nested(|p| p.generic_call(None, first)),
             T::Dot => {
@@ -124,7 +129,10 @@ impl Parser<'_> {
             }
             _ => match self.variable_named(&first.value) {
                 Some(placeholder) => Ok(placeholder),
-                None => self.declared(ColumnRef::bare(first)).map(ExprKind::Column),
+                None => match self.last_condition(&first) {
+                    Some(placeholder) => Ok(placeholder),
+                    None => self.declared(ColumnRef::bare(first)).map(ExprKind::Column),
+                },
             },
         }
     }

@@ -9,7 +9,7 @@ mod control;
 mod declare;
 mod scope;
 
-pub(super) use scope::{Kind, Meaning, Scope};
+pub(super) use scope::{Kind, Label, Meaning, Scope};
 
 use selkie_types::SqlError;
 use selkie_types::error::catalogue::{
@@ -51,6 +51,7 @@ impl Parser<'_> {
         let scope = std::mem::replace(&mut self.program, outer);
         let steps = result?;
         let mut scope = *scope.unwrap_or_default();
+        scope.gotos.finish()?;
         let program = Program {
             steps,
             variables: std::mem::take(&mut scope.variables),
@@ -67,12 +68,15 @@ impl Parser<'_> {
     }
 
     /// The scope of the current program. Must only be called inside a program.
-    fn scope(&mut self) -> &mut Scope {
+    pub(super) fn scope(&mut self) -> &mut Scope {
         self.program.get_or_insert_with(Box::default)
     }
 
     /// Steps, each with its semicolon, up to one of the words `ends`.
     fn steps(&mut self, ends: &[Kw]) -> PResult<Vec<Step>> {
+        if self.is_oracle() {
+            return self.sequence_of_some(ends);
+        }
         let mut steps = Vec::new();
         while steps.is_empty() || !self.at_any(ends) {
             steps.push(self.nested_step()?);
@@ -88,6 +92,9 @@ impl Parser<'_> {
 
     /// One step.
     pub(super) fn step(&mut self) -> PResult<Step> {
+        if self.is_oracle() {
+            return self.oracle_step(None);
+        }
         if self.at_label() && self.peek() == T::Colon {
             return self.labeled();
         }
@@ -110,11 +117,11 @@ impl Parser<'_> {
     }
 
     /// Whether a label follows. Compat: many words that may be names must not be labels.
-    fn at_label(&self) -> bool {
+    pub(super) fn at_label(&self) -> bool {
         self.at_ident() && !self.at_any(NO_LABELS)
     }
 
-    fn statement_step(&mut self) -> PResult<Step> {
+    pub(super) fn statement_step(&mut self) -> PResult<Step> {
         let start = self.tok;
         let (statement, locals) = self.with_locals(Self::statement)?;
         self.check_in_program(&statement, start)?;
@@ -122,7 +129,7 @@ impl Parser<'_> {
         Ok(Step::Statement(Box::new(Operation { statement, locals, span })))
     }
 
-    fn return_step(&mut self) -> PResult<Step> {
+    pub(super) fn return_step(&mut self) -> PResult<Step> {
         self.next();
         let term = self.term()?;
         if self.scope().kind != Kind::Function {
@@ -133,7 +140,7 @@ impl Parser<'_> {
     }
 
     /// Runs `inner` and returns the placeholders it used.
-    fn with_locals<R>(
+    pub(super) fn with_locals<R>(
         &mut self,
         inner: impl FnOnce(&mut Self) -> PResult<R>,
     ) -> PResult<(R, Vec<Local>)> {
@@ -144,7 +151,7 @@ impl Parser<'_> {
     }
 
     /// An expression with its placeholders.
-    fn term(&mut self) -> PResult<Term> {
+    pub(super) fn term(&mut self) -> PResult<Term> {
         let (expr, locals) = self.with_locals(|p| p.variables_only(Self::expr))?;
         Ok(Term { expr, locals })
     }

@@ -35,17 +35,26 @@ impl Parser<'_> {
             RoutineKind::Function => Kind::Function,
             _ => Kind::Procedure,
         });
-        let (parameters, parameters_span) = self.parameters(kind, &mut scope)?;
-        let mut returns = None;
-        if kind == RoutineKind::Function {
-            self.expect(Kw::RETURNS)?;
-            let start = self.tok.start;
-            let ty = self.collated_type()?;
-            returns = Some((ty, self.span_from(start)));
-        }
+        let (parameters, parameters_span) = match self.is_oracle() {
+            true => self.oracle_parameters(&mut scope)?,
+            false => self.parameters(kind, &mut scope)?,
+        };
+        let returns = match kind {
+            RoutineKind::Function => Some(self.returned_type()?),
+            _ => None,
+        };
         let options = self.routine_options()?;
         let start = self.tok.start;
-        let (body, scope) = self.program(scope, |p| Ok(vec![p.nested_step()?]))?;
+        let mut end_name = None;
+        let (body, scope) = match self.is_oracle() {
+            true => self.program(scope, |p| {
+                p.expect_any(&[Kw::AS, Kw::IS])?;
+                let block = p.body_block()?;
+                end_name = p.end_name()?;
+                Ok(vec![block])
+            })?,
+            false => self.program(scope, |p| Ok(vec![p.nested_step()?]))?,
+        };
         let body_span = self.span_from(start);
         scope.check_sub_statement()?;
         Ok(Statement::CreateRoutine(Box::new(CreateRoutine {
@@ -62,7 +71,17 @@ impl Parser<'_> {
             body,
             body_span,
             has_return: scope.returns,
+            end_name,
         })))
+    }
+
+    /// The type of a function's result, with its text.
+    fn returned_type(&mut self) -> PResult<(crate::ast::DataType, Span)> {
+        let oracle = self.is_oracle();
+        self.expect(if oracle { Kw::RETURN } else { Kw::RETURNS })?;
+        let start = self.tok.start;
+        let ty = if oracle { self.result_type()? } else { self.collated_type()? };
+        Ok((ty, self.span_from(start)))
     }
 
     pub(super) fn check_or_replace(&self, or_replace: bool, if_not_exists: bool) -> PResult<()> {

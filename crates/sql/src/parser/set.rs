@@ -120,7 +120,10 @@ impl Parser<'_> {
     }
 
     /// An assignment to a variable of the enclosing program.
-    fn local_item(&mut self) -> PResult<Option<SetItem>> {
+    pub(super) fn local_item(&mut self) -> PResult<Option<SetItem>> {
+        if self.is_oracle() && self.program.is_some() && self.at(T::Colon) {
+            self.trigger_row_sign()?;
+        }
         if self.program.is_none() || !self.at_ident() {
             return Ok(None);
         }
@@ -194,7 +197,7 @@ impl Parser<'_> {
     }
 
     /// `[instance.]name = value`.
-    fn assigned_variable(&mut self, scope: Option<VarScope>) -> PResult<SetItem> {
+    pub(super) fn assigned_variable(&mut self, scope: Option<VarScope>) -> PResult<SetItem> {
         let (instance, name) = if self.eat2(Kw::DEFAULT, T::Dot) {
             (Some(crate::ast::Ident::new("default")), self.ident()?)
         } else {

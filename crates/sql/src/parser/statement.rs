@@ -45,8 +45,14 @@ impl Parser<'_> {
     }
 
     pub(super) fn statement(&mut self) -> PResult<Statement> {
+        if self.is_oracle() && self.at_assignment() {
+            return self.assignment();
+        }
         match self.tok.kind {
             T::LParen => self.query_statement(),
+            T::Word(Kw::DECLARE) if self.is_oracle() => self.compound_statement(),
+            T::Word(Kw::RAISE) if self.is_oracle() => self.raise(),
+
             T::Word(kw) => self.statement_of(kw),
             _ => Err(self.error()),
         }

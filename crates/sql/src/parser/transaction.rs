@@ -7,7 +7,7 @@ use crate::lexer::{Kw, T};
 
 impl Parser<'_> {
     pub(super) fn begin(&mut self) -> PResult<Statement> {
-        if self.peek() == T::Word(Kw::NOT) {
+        if self.is_oracle() || self.peek() == T::Word(Kw::NOT) {
             return self.compound_statement();
         }
         self.next();

@@ -9,7 +9,7 @@ use selkie_types::error::catalogue::{
 use super::declare::Stage;
 use super::scope::Label;
 use super::{PResult, Parser};
-use crate::ast::{Block, Cursor, Ident, Loop, LoopKind, Step, Term, TypeName, VariableType};
+use crate::ast::{AtEnd, Block, Cursor, Ident, Loop, LoopKind, Step, Term, TypeName, VariableType};
 use crate::lexer::{Kw, T};
 
 impl Parser<'_> {
@@ -28,7 +28,7 @@ impl Parser<'_> {
     }
 
     /// Gives a block or loop its number and brings its label into scope.
-    fn enter_label(&mut self, name: &Option<Ident>, is_loop: bool) -> usize {
+    pub(in crate::parser) fn enter_label(&mut self, name: &Option<Ident>, is_loop: bool) -> usize {
         let scope = self.scope();
         let number = scope.new_label();
         if let Some(name) = name {
@@ -46,6 +46,15 @@ impl Parser<'_> {
         match name {
             Some(name) if name.is(&end.value) => Ok(()),
             _ => self.fail(&ER_SP_LABEL_MISMATCH, &[&end]),
+        }
+    }
+
+    /// The label after END of a block or loop with this label, which must match.
+    pub(in crate::parser) fn end_label(&mut self, name: &Option<Ident>) -> PResult<()> {
+        let Some(name) = name else { return Ok(()) };
+        match self.ident_opt()? {
+            Some(end) if !name.is(&end.value) => self.fail(&ER_SP_LABEL_MISMATCH, &[&end]),
+            _ => Ok(()),
         }
     }
 
@@ -74,15 +83,16 @@ impl Parser<'_> {
         Ok(Step::Block(Box::new(Block { label, handlers, cursors, steps })))
     }
 
-    pub(super) fn if_step(&mut self) -> PResult<Step> {
+    pub(in crate::parser) fn if_step(&mut self) -> PResult<Step> {
         self.next();
         let mut branches = Vec::new();
         let mut otherwise = Vec::new();
+        let or_else = if self.is_oracle() { Kw::ELSIF } else { Kw::ELSEIF };
         loop {
             let condition = self.term()?;
             self.expect(Kw::THEN)?;
-            branches.push((condition, self.steps(&[Kw::ELSEIF, Kw::ELSE, Kw::END])?));
-            if self.eat(Kw::ELSEIF) {
+            branches.push((condition, self.steps(&[or_else, Kw::ELSE, Kw::END])?));
+            if self.eat(or_else) {
                 continue;
             }
             if self.eat(Kw::ELSE) {
@@ -93,7 +103,7 @@ impl Parser<'_> {
         }
     }
 
-    pub(super) fn case_step(&mut self) -> PResult<Step> {
+    pub(in crate::parser) fn case_step(&mut self) -> PResult<Step> {
         self.next();
         let mut operand = None;
         if !self.at(Kw::WHEN) {
@@ -139,7 +149,7 @@ impl Parser<'_> {
                 (LoopKind::Until(self.term()?), steps)
             }
             _ => {
-                let kind = self.for_range()?;
+                let kind = self.for_range(Kw::DO)?;
                 self.expect(Kw::DO)?;
                 (kind, self.steps(&[Kw::END])?)
             }
@@ -150,8 +160,8 @@ impl Parser<'_> {
         Ok(Step::Loop(Box::new(Loop { label, kind, steps })))
     }
 
-    /// The range or cursor of a FOR loop, up to DO.
-    fn for_range(&mut self) -> PResult<LoopKind> {
+    /// The range or cursor of a FOR loop, up to the word `end`.
+    pub(in crate::parser) fn for_range(&mut self, end: Kw) -> PResult<LoopKind> {
         let name = self.new_ident()?;
         self.expect(Kw::IN)?;
         if self.at_query_in_parens() {
@@ -162,7 +172,7 @@ impl Parser<'_> {
             let variable = self.scope().declare(name, VariableType::RowOfCursor(cursor));
             return Ok(LoopKind::Rows { variable, cursor, arguments: Vec::new() });
         }
-        if let Some(cursor) = self.cursor_to_loop_over() {
+        if let Some(cursor) = self.cursor_to_loop_over(end) {
             self.next();
             let arguments = self.cursor_arguments(cursor)?;
             let variable = self.scope().declare(name, VariableType::RowOfCursor(cursor));
@@ -182,15 +192,15 @@ impl Parser<'_> {
     }
 
     /// The cursor that a FOR loop runs over, if the next name is one.
-    fn cursor_to_loop_over(&mut self) -> Option<usize> {
-        if !self.at_ident() || !matches!(self.peek(), T::LParen | T::Word(Kw::DO)) {
+    fn cursor_to_loop_over(&mut self, end: Kw) -> Option<usize> {
+        if !self.at_ident() || !(self.peek() == T::LParen || self.peek() == T::Word(end)) {
             return None;
         }
         let name = self.ident_from(self.tok).ok()?;
         self.scope().cursor(&name.value)
     }
 
-    pub(super) fn jump(&mut self) -> PResult<Step> {
+    pub(in crate::parser) fn jump(&mut self) -> PResult<Step> {
         let word = self.expect_any(&[Kw::LEAVE, Kw::ITERATE])?;
         let name = self.ident()?;
         let found = self.scope().labels.iter().rev().find(|l| l.name.is(&name.value));
@@ -202,7 +212,7 @@ impl Parser<'_> {
     }
 
     /// The cursor of the next name, which must exist.
-    pub(super) fn cursor_name(&mut self) -> PResult<usize> {
+    pub(in crate::parser) fn cursor_name(&mut self) -> PResult<usize> {
         let name = self.ident()?;
         match self.scope().cursor(&name.value) {
             Some(cursor) => Ok(cursor),
@@ -223,14 +233,14 @@ impl Parser<'_> {
         Ok(arguments)
     }
 
-    pub(super) fn open_step(&mut self) -> PResult<Step> {
+    pub(in crate::parser) fn open_step(&mut self) -> PResult<Step> {
         self.next();
         let cursor = self.cursor_name()?;
         let arguments = self.cursor_arguments(cursor)?;
         Ok(Step::Open { cursor, arguments })
     }
 
-    pub(super) fn fetch_step(&mut self) -> PResult<Step> {
+    pub(in crate::parser) fn fetch_step(&mut self) -> PResult<Step> {
         self.next();
         if self.at(Kw::GROUP) {
             self.expect_all(&[Kw::GROUP, Kw::NEXT, Kw::ROW])?;
@@ -249,7 +259,8 @@ impl Parser<'_> {
                 None => p.fail(&ER_SP_UNDECLARED_VAR, &[&name]),
             }
         })?;
-        Ok(Step::Fetch { cursor, into })
+        let at_end = if self.is_oracle() { AtEnd::Note } else { AtEnd::Raise };
+        Ok(Step::Fetch { cursor, into, at_end })
     }
 }
 

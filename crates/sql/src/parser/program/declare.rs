@@ -66,7 +66,7 @@ impl Parser<'_> {
         }
     }
 
-    fn variable_declaration(&mut self) -> PResult<Step> {
+    pub(in crate::parser) fn variable_declaration(&mut self) -> PResult<Step> {
         let mut names: Vec<Ident> = Vec::new();
         loop {
             let name = self.new_ident()?;
@@ -112,6 +112,9 @@ impl Parser<'_> {
 
     /// The type of a parameter, or of a variable unless it is that of another variable.
     pub(in crate::parser) fn variable_type(&mut self) -> PResult<VariableType> {
+        if self.at_anchor() {
+            return self.anchored_type();
+        }
         if self.at2(Kw::TYPE, Kw::OF) {
             self.next();
             self.next();
@@ -169,7 +172,7 @@ impl Parser<'_> {
         Ok(ty)
     }
 
-    fn condition_declaration(&mut self) -> PResult<()> {
+    pub(in crate::parser) fn condition_declaration(&mut self) -> PResult<()> {
         let name = self.new_ident()?;
         self.expect_all(&[Kw::CONDITION, Kw::FOR])?;
         let condition = match self.tok.kind {
@@ -211,6 +214,7 @@ impl Parser<'_> {
     pub(in crate::parser) fn named_condition(&mut self) -> PResult<HandlerCondition> {
         let name = self.ident()?;
         let found = self.program.as_ref().and_then(|scope| scope.condition(&name.value));
+        let found = found.or_else(|| self.predefined_exception(&name.value));
         match found {
             Some(condition) => Ok(condition),
             None => self.fail(&ER_SP_COND_MISMATCH, &[&name]),
@@ -247,7 +251,7 @@ impl Parser<'_> {
     }
 
     /// The query of a cursor.
-    pub(super) fn cursor_query(&mut self) -> PResult<Operation> {
+    pub(in crate::parser) fn cursor_query(&mut self) -> PResult<Operation> {
         let start = self.tok;
         if !self.at(T::LParen) && !self.at_any(&[Kw::SELECT, Kw::WITH, Kw::VALUES]) {
             return Err(self.error());
@@ -261,7 +265,7 @@ impl Parser<'_> {
         Ok(Operation { statement, locals, span: self.span_from(start.start) })
     }
 
-    fn handler_declaration(&mut self, exit: bool) -> PResult<ConditionHandler> {
+    pub(in crate::parser) fn handler_declaration(&mut self, exit: bool) -> PResult<ConditionHandler> {
         self.expect_all(&[Kw::HANDLER, Kw::FOR])?;
         let mut conditions = Vec::new();
         loop {
@@ -284,7 +288,7 @@ impl Parser<'_> {
         Ok(ConditionHandler { exit, conditions, steps: vec![step?] })
     }
 
-    fn handler_condition(&mut self) -> PResult<HandlerCondition> {
+    pub(in crate::parser) fn handler_condition(&mut self) -> PResult<HandlerCondition> {
         Ok(match self.tok.kind {
             T::Word(Kw::SQLSTATE) => HandlerCondition::State(self.sqlstate()?),
             T::Word(Kw::SQLWARNING) => {

@@ -4,6 +4,7 @@
 use selkie_types::error::catalogue::ER_TRG_NO_SUCH_ROW_IN_TRG;
 use selkie_types::{SqlError, SqlResult};
 
+use crate::parser::oracle::Gotos;
 use crate::ast::{
     Cursor, HandlerCondition, Ident, Local, TriggerEvent, TriggerTiming, Variable, VariableType,
 };
@@ -33,16 +34,16 @@ pub(in crate::parser) enum Meaning {
 }
 
 /// A label in scope.
-pub(super) struct Label {
-    pub(super) name: Ident,
-    pub(super) number: usize,
+pub(in crate::parser) struct Label {
+    pub(in crate::parser) name: Ident,
+    pub(in crate::parser) number: usize,
     /// ITERATE may name it.
-    pub(super) is_loop: bool,
+    pub(in crate::parser) is_loop: bool,
 }
 
 /// Numbers of names in scope when a block began.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Mark {
+pub(in crate::parser) struct Mark {
     variables: usize,
     conditions: usize,
     pub(super) cursors: usize,
@@ -51,11 +52,11 @@ pub(super) struct Mark {
 /// Names in scope, innermost last, and facts about the program so far.
 #[derive(Default)]
 pub(in crate::parser) struct Scope {
-    pub(super) kind: Kind,
+    pub(in crate::parser) kind: Kind,
     /// All variables, whether in scope or not.
-    pub(super) variables: Vec<Variable>,
+    pub(in crate::parser) variables: Vec<Variable>,
     /// All cursors.
-    pub(super) cursors: Vec<Cursor>,
+    pub(in crate::parser) cursors: Vec<Cursor>,
     pub(super) operands: usize,
     /// Placeholders of the current expression or statement.
     pub(super) locals: Vec<Local>,
@@ -64,8 +65,10 @@ pub(in crate::parser) struct Scope {
     visible: Vec<usize>,
     conditions: Vec<(Ident, HandlerCondition)>,
     visible_cursors: Vec<usize>,
-    pub(super) labels: Vec<Label>,
+    pub(in crate::parser) labels: Vec<Label>,
     pub(super) next_label: usize,
+    /// Labels that GOTO leads to.
+    pub(in crate::parser) gotos: Gotos,
     block: Mark,
     /// The program has a RETURN.
     pub(in crate::parser) returns: bool,
@@ -93,18 +96,18 @@ impl Scope {
         self.variables.len() - 1
     }
 
-    pub(super) fn declare_cursor(&mut self, cursor: Cursor) -> usize {
+    pub(in crate::parser) fn declare_cursor(&mut self, cursor: Cursor) -> usize {
         self.cursors.push(cursor);
         self.visible_cursors.push(self.cursors.len() - 1);
         self.cursors.len() - 1
     }
 
-    pub(super) fn declare_condition(&mut self, name: Ident, condition: HandlerCondition) {
+    pub(in crate::parser) fn declare_condition(&mut self, name: Ident, condition: HandlerCondition) {
         self.conditions.push((name, condition));
     }
 
     /// Begins a block; returns the state to pass to [`Scope::leave`].
-    pub(super) fn enter(&mut self) -> Mark {
+    pub(in crate::parser) fn enter(&mut self) -> Mark {
         let now = Mark {
             variables: self.visible.len(),
             conditions: self.conditions.len(),
@@ -114,7 +117,7 @@ impl Scope {
     }
 
     /// Ends a block; its names go out of scope.
-    pub(super) fn leave(&mut self, outer: Mark) {
+    pub(in crate::parser) fn leave(&mut self, outer: Mark) {
         self.visible.truncate(self.block.variables);
         self.conditions.truncate(self.block.conditions);
         self.visible_cursors.truncate(self.block.cursors);
@@ -122,7 +125,7 @@ impl Scope {
     }
 
     /// The innermost variable of this name.
-    pub(super) fn variable(&self, name: &str) -> Option<usize> {
+    pub(in crate::parser) fn variable(&self, name: &str) -> Option<usize> {
         let is_it = |slot: &&usize| same(&self.variables[**slot].name, name);
         self.visible.iter().rev().find(is_it).copied()
     }
@@ -140,7 +143,7 @@ impl Scope {
         }
     }
 
-    pub(super) fn cursor(&self, name: &str) -> Option<usize> {
+    pub(in crate::parser) fn cursor(&self, name: &str) -> Option<usize> {
         self.visible_cursors.iter().rev().find(|c| same(&self.cursors[**c].name, name)).copied()
     }
 
@@ -154,17 +157,17 @@ impl Scope {
         own.iter().any(|slot| same(&self.variables[*slot].name, name))
     }
 
-    pub(super) fn has_own_condition(&self, name: &str) -> bool {
+    pub(in crate::parser) fn has_own_condition(&self, name: &str) -> bool {
         self.conditions[self.block.conditions..].iter().any(|(n, _)| same(n, name))
     }
 
-    pub(super) fn has_own_cursor(&self, name: &str) -> bool {
+    pub(in crate::parser) fn has_own_cursor(&self, name: &str) -> bool {
         let own = &self.visible_cursors[self.block.cursors..];
         own.iter().any(|c| same(&self.cursors[*c].name, name))
     }
 
     /// A new number for a block or a loop.
-    pub(super) fn new_label(&mut self) -> usize {
+    pub(in crate::parser) fn new_label(&mut self) -> usize {
         self.next_label += 1;
         self.next_label - 1
     }
