@@ -55,7 +55,7 @@ impl ShowStyle {
     }
 
     /// Whether options that only MariaDB knows are left out.
-    fn is_foreign(self) -> bool {
+    pub fn is_foreign(self) -> bool {
         use SqlMode as M;
         let others = [M::POSTGRESQL, M::ORACLE, M::MSSQL, M::DB2, M::MAXDB, M::ANSI];
         others.into_iter().any(|mode| self.mode.contains(mode))
@@ -196,7 +196,14 @@ fn column_clause(
     style: ShowStyle,
     zone: &TimeZone,
 ) -> String {
-    let mut out = format!("{} {}", quote_identifier(&column.name), column.ty);
+    // The name alone would mean another type in this mode.
+    let other = match column.ty.kind {
+        TypeKind::Date => style.mode.contains(SqlMode::ORACLE),
+        TypeKind::Timestamp => style.mode.contains(SqlMode::MAXDB),
+        _ => false,
+    };
+    let dialect = if other { "mariadb_schema." } else { "" };
+    let mut out = format!("{} {dialect}{}", quote_identifier(&column.name), column.ty);
     charset_clause(table.collation, &column.ty, &mut out);
     if column.system.is_bound() {
         crate::system_time::put_bound(column, &mut out);

@@ -32,7 +32,7 @@ mod json_table;
 mod limit;
 mod literal;
 mod load;
-mod oracle;
+pub(crate) mod oracle;
 mod partition;
 mod partition_def;
 mod predicate;

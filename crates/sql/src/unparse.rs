@@ -15,6 +15,8 @@ mod types;
 
 use std::fmt::Write;
 
+use selkie_types::SqlMode;
+
 use crate::ast::{Expr, Ident, Query};
 
 /// Settings that the text depends on besides the tree.
@@ -22,11 +24,13 @@ use crate::ast::{Expr, Ident, Query};
 pub struct UnparseOptions<'a> {
     /// Character set of a `CAST(.. AS CHAR)` that names none: the connection's.
     pub charset: &'a str,
+    /// Quotes and the meaning of names of functions.
+    pub sql_mode: SqlMode,
 }
 
 impl Default for UnparseOptions<'_> {
     fn default() -> Self {
-        Self { charset: "utf8mb4" }
+        Self { charset: "utf8mb4", sql_mode: SqlMode::default() }
     }
 }
 
@@ -100,14 +104,16 @@ impl Writer<'_> {
     }
 
     fn name(&mut self, name: &str) {
-        self.out.push('`');
+        let ansi = self.options.sql_mode.contains(SqlMode::ANSI_QUOTES);
+        let quote = if ansi { '"' } else { '`' };
+        self.out.push(quote);
         for c in name.chars() {
-            if c == '`' {
-                self.out.push('`');
+            if c == quote {
+                self.out.push(quote);
             }
             self.out.push(c);
         }
-        self.out.push('`');
+        self.out.push(quote);
     }
 
     fn ident(&mut self, ident: &Ident) {

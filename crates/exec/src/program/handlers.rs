@@ -4,7 +4,7 @@
 
 use selkie_sql::ast::{Block, ConditionHandler, HandlerCondition, Local};
 use selkie_types::error::catalogue::{
-    ER_DUP_ENTRY, ER_SIGNAL_BAD_CONDITION_TYPE, ER_SIGNAL_EXCEPTION, ER_SP_CURSOR_NOT_OPEN,
+    ER_DUP_ENTRY, ER_SIGNAL_BAD_CONDITION_TYPE, ER_SP_CURSOR_NOT_OPEN,
     ER_SP_FETCH_NO_DATA, ER_TOO_MANY_ROWS,
 };
 use selkie_types::{
@@ -168,7 +168,7 @@ impl<'p> Machine<'p> {
             HandlerCondition::State(state) => super::signal::raised_by(self.session, state),
             HandlerCondition::Declared(number) => {
                 self.raised = Some(number);
-                Err(SqlError::new(&ER_SIGNAL_EXCEPTION, &[]))
+                super::signal::raised_by(self.session, *b"45000")
             }
             _ => Err(SqlError::new(&ER_SIGNAL_BAD_CONDITION_TYPE, &[])),
         }

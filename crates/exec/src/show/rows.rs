@@ -184,7 +184,8 @@ fn create_view(scope: Scope<'_>, name: &TableName, wanted: &[Privileges]) -> Sql
                 found.is_some_and(|table| table.column_position(column).is_some())
             };
             let current = session.frame.schema.as_deref();
-            let shown = super::view::create_view(&table, view, current, &exists)?;
+            let mode = session.frame.settings.expressions.sql_mode;
+            let shown = super::view::create_view(&table, view, (current, mode), &exists)?;
             warn_if_invalid(scope, &table, view);
             Ok(shown)
         }

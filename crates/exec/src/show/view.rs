@@ -1,7 +1,7 @@
 //! SHOW CREATE VIEW. The query is parsed again from the stored text and written in canonical form;
 //! it is not planned, so a view over missing tables can be shown.
 
-use selkie_catalog::{TableInfo, View, quote_identifier};
+use selkie_catalog::{ShowStyle, TableInfo, View, quote_identifier};
 use selkie_sql::ast::{Mention, Query, Statement};
 use selkie_sql::{ParseOptions, UnparseOptions, unparse_query};
 use selkie_types::{SqlError, SqlMode, SqlResult, Value};
@@ -15,7 +15,7 @@ pub(super) type Exists<'a> = &'a dyn Fn(&str, &str, &str) -> bool;
 pub(super) fn create_view(
     table: &TableInfo,
     view: &View,
-    current: Option<&str>,
+    (current, mode): (Option<&str>, SqlMode),
     exists: Exists<'_>,
 ) -> SqlResult<ShownRows> {
     let options = ParseOptions { sql_mode: SqlMode::default() };
@@ -34,18 +34,24 @@ pub(super) fn create_view(
         false => format!("{}.{}", quote_identifier(table.schema()), quote_identifier(table.name())),
     };
     let (user, host) = view.definer.rsplit_once('@').unwrap_or((&view.definer, ""));
-    let select = unparse_query(&query, &UnparseOptions { charset: &view.client_charset });
+    // Names get the session's quotes later.
+    let sql_mode = mode.without(SqlMode::ANSI_QUOTES);
+    let options = UnparseOptions { charset: &view.client_charset, sql_mode };
+    let select = unparse_query(&query, &options);
     let check = match view.check_option.as_str() {
         "NONE" => String::new(),
         option => format!(" WITH {option} CHECK OPTION"),
     };
-    let statement = format!(
-        "CREATE ALGORITHM={} DEFINER={}@{} SQL SECURITY {} VIEW {name} AS {select}{check}",
+    let is_foreign = ShowStyle::of(mode).is_foreign();
+    let own = format!(
+        " ALGORITHM={} DEFINER={}@{} SQL SECURITY {}",
         view.algorithm,
         quote_identifier(user),
         quote_identifier(host),
         if view.security_invoker { "INVOKER" } else { "DEFINER" },
     );
+    let own = if is_foreign { "" } else { &own };
+    let statement = format!("CREATE{own} VIEW {name} AS {select}{check}");
     Ok(ShownRows {
         columns: vec![
             ("View", text_type(64)),

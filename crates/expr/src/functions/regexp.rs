@@ -40,6 +40,14 @@ pub(super) static FUNCTIONS: &[Function] = &[
         let ty = string_type(u32::MAX.into(), collation, b.types);
         b.strict(ty, regexp_replace)
     }),
+    Function::new("REGEXP_REPLACE_ORACLE", 3, 3, |mut b| {
+        let empty = crate::expr::Expr::string(b"", b.args[2].ty.collation);
+        let given = std::mem::replace(&mut b.args[2], empty.clone());
+        b.args[2] = crate::build::coalesce("ifnull", vec![given, empty], b.types)?;
+        let collation = bind(&mut b, 3)?;
+        let ty = string_type(u32::MAX.into(), collation, b.types);
+        b.strict(ty, regexp_replace)
+    }),
 ];
 
 /// Patterns and subjects are matched as UTF-8, binary strings as bytes. Returns the collation of

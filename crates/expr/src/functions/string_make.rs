@@ -25,6 +25,19 @@ pub(super) static FUNCTIONS: &[Function] = &[
         let ty = b.string_type(b.args.iter().map(|a| u64::from(a.ty.length)).sum());
         b.strict(ty, concat)
     }),
+    Function::new("CONCAT_OPERATOR_ORACLE", 1, MANY, |mut b| {
+        b.unify(0..b.len(), false)?;
+        let ty = b.string_type(b.args.iter().map(|a| u64::from(a.ty.length)).sum());
+        b.maybe(ty, concat_present)
+    }),
+    Function::new("LPAD_ORACLE", 2, 3, |b| pad(b, |f| padded(f, true))),
+    Function::new("RPAD_ORACLE", 2, 3, |b| pad(b, |f| padded(f, false))),
+    Function::new("REPLACE_ORACLE", 3, 3, |mut b| {
+        b.unify(0..3, true)?;
+        let longer = u64::from(b.args[2].ty.length).max(1);
+        let ty = b.string_type(u64::from(b.args[0].ty.length) * longer);
+        b.maybe(ty, replace_present)
+    }),
     Function::new("CONCAT_WS", 2, MANY, concat_ws),
     Function::new("UPPER", 1, 1, |b| change_case(b, upper)),
     Function::new("UCASE", 1, 1, |b| change_case(b, upper)),
@@ -145,6 +158,52 @@ fn concat(frame: &Frame<'_>) -> SqlResult<Column> {
         views.iter().for_each(|v| out.extend_from_slice(v.value(row)));
         true
     })
+}
+
+/// Texts behind each other, where NULL is an empty one; NULL if there are no others.
+fn concat_present(frame: &Frame<'_>) -> SqlResult<Column> {
+    let views: Vec<_> = (0..frame.args.len()).map(|at| frame.bytes(at)).collect();
+    let mut out = BytesOut::new(frame.rows);
+    for row in 0..frame.rows {
+        out.write(|buffer| {
+            let texts = || views.iter().filter_map(|v| v.get(row));
+            if texts().next().is_none() || frame.too_long(texts().map(<[u8]>::len).sum()) {
+                return false;
+            }
+            texts().for_each(|text| buffer.extend_from_slice(text));
+            true
+        });
+    }
+    Ok(out.finish())
+}
+
+/// As [`replace`], where NULL is an empty text; an empty result is NULL.
+fn replace_present(frame: &Frame<'_>) -> SqlResult<Column> {
+    let (texts, froms, news) = (frame.bytes(0), frame.bytes(1), frame.bytes(2));
+    let mut out = BytesOut::new(frame.rows);
+    for row in 0..frame.rows {
+        out.write(|buffer| {
+            let Some(text) = texts.get(row) else { return false };
+            let (from, to) = (froms.get(row).unwrap_or(b""), news.get(row).unwrap_or(b""));
+            let places = match from {
+                [] => Vec::new(),
+                _ => super::string_part::occurrences(charset(frame), text, from),
+            };
+            let gone = text.len() - places.len() * from.len();
+            if frame.has_grown(row, gone.saturating_add(places.len().saturating_mul(to.len()))) {
+                return false;
+            }
+            let (start, mut end) = (buffer.len(), 0);
+            for at in places {
+                buffer.extend_from_slice(&text[end..at]);
+                buffer.extend_from_slice(to);
+                end = at + from.len();
+            }
+            buffer.extend_from_slice(&text[end..]);
+            buffer.len() > start
+        });
+    }
+    Ok(out.finish())
 }
 
 fn concat_ws(mut b: Binding<'_>) -> SqlResult<Expr> {
@@ -282,9 +341,13 @@ fn padded(frame: &Frame<'_>, left: bool) -> SqlResult<Column> {
     let (texts, pads) = (frame.bytes(0), frame.bytes(1));
     let lengths = frame.view::<i64>(2);
     let charset = charset(frame);
+    let no_empty = super::string_part::has_no_empty(frame);
     write_rows(frame, |row, out| {
         let (text, pad) = (texts.value(row), pads.value(row));
         let Ok(length) = usize::try_from(lengths.value(row)) else { return false };
+        if no_empty && length == 0 {
+            return false;
+        }
         let count = charset.char_count(text);
         if length <= count {
             out.extend_from_slice(charset.prefix(text, length));

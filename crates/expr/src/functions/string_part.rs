@@ -29,7 +29,23 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("TRIM", 1, 1, |b| bind_trim(b, true, true)),
     Function::new("LTRIM", 1, 1, |b| bind_trim(b, true, false)),
     Function::new("RTRIM", 1, 1, |b| bind_trim(b, false, true)),
+    Function::new("SUBSTR_ORACLE", 2, 3, |b| substring(b).map(Expr::or_null)),
+    Function::new("TRIM_ORACLE", 1, 2, |b| bind_trim(b, true, true).map(Expr::or_null)),
+    Function::new("LTRIM_ORACLE", 1, 2, |b| bind_trim(b, true, false).map(Expr::or_null)),
+    Function::new("RTRIM_ORACLE", 1, 2, |b| bind_trim(b, false, true).map(Expr::or_null)),
 ];
+
+impl Expr {
+    /// The same expression, which may be NULL.
+    pub(super) fn or_null(self) -> Self {
+        Self { nullable: true, ..self }
+    }
+}
+
+/// Whether an empty result is NULL, as `sql_mode=ORACLE` has it.
+pub(super) fn has_no_empty(frame: &Frame<'_>) -> bool {
+    frame.call.function.name().ends_with("_ORACLE")
+}
 
 fn ends(mut b: Binding<'_>, kernel: crate::function::Kernel) -> SqlResult<Expr> {
     b.subject(0);
@@ -74,6 +90,7 @@ fn substring(mut b: Binding<'_>) -> SqlResult<Expr> {
     let mut length = i64::from(b.args[0].ty.length) * width;
     if let Some(start) = b.constant_int(1) {
         length = match start {
+            0 if b.function.name() == "SUBSTR_ORACLE" => length,
             0 => 0,
             1.. => (length - start + 1).max(0),
             _ => length.min(start.saturating_neg()),
@@ -93,10 +110,16 @@ fn substring_kernel(frame: &Frame<'_>) -> SqlResult<Column> {
     let (texts, starts) = (frame.bytes(0), frame.view::<i64>(1));
     let counts = (frame.args.len() == 3).then(|| frame.view::<i64>(2));
     let charset = charset(frame);
+    let no_empty = has_no_empty(frame);
     write_rows(frame, |row, out| {
         let n = counts.map_or(usize::MAX, |c| count(c.value(row)));
-        out.extend_from_slice(part(charset, texts.value(row), starts.value(row), n));
-        true
+        let start = match starts.value(row) {
+            0 if no_empty => 1,
+            start => start,
+        };
+        let part = part(charset, texts.value(row), start, n);
+        out.extend_from_slice(part);
+        !(no_empty && part.is_empty())
     })
 }
 
@@ -183,6 +206,7 @@ fn trim(frame: &Frame<'_>, left: bool, right: bool) -> SqlResult<Column> {
     let texts = frame.bytes(0);
     let what = (frame.args.len() == 2).then(|| frame.bytes(1));
     let space = charset(frame).space();
+    let no_empty = has_no_empty(frame);
     write_rows(frame, |row, out| {
         let mut text = texts.value(row);
         let what = what.map_or(space, |w| w.value(row));
@@ -195,6 +219,6 @@ fn trim(frame: &Frame<'_>, left: bool, right: bool) -> SqlResult<Column> {
             }
         }
         out.extend_from_slice(text);
-        true
+        !(no_empty && text.is_empty())
     })
 }

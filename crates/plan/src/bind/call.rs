@@ -122,7 +122,9 @@ impl Binder<'_> {
         };
         let mut args = self.args(call)?;
         if args.len() < counts.0 || args.len() > counts.1 {
-            return Err(SqlError::new(&ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT, &[&call.name]));
+            let written = selkie_sql::written_function_name(&call.name.value);
+            let name = written.unwrap_or(&call.name.value);
+            return Err(SqlError::new(&ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT, &[&name]));
         }
         let types = self.types;
         Ok(Some(match name.as_str() {

@@ -77,7 +77,7 @@ fn view_of(
     if names.iter().zip(&columns).any(|(name, column)| *name != column.name) {
         rename_columns(&mut query.body, &names);
     }
-    let options = UnparseOptions { charset: &session.client_charset };
+    let options = UnparseOptions { charset: &session.client_charset, ..UnparseOptions::default() };
     let view = View {
         select: unparse_query(&query, &options),
         algorithm: match algorithm {

@@ -59,7 +59,9 @@ pub fn query_text(
     let conditions = propagate(&mut query, context, now_micros);
     shown.finish(&mut query.body);
     let charset = context.types.collation_connection.charset();
-    (unparse_numbered(&query, &UnparseOptions { charset: charset.name() }), conditions)
+    let sql_mode = context.types.sql_mode;
+    let options = UnparseOptions { charset: charset.name(), sql_mode };
+    (unparse_numbered(&query, &options), conditions)
 }
 
 /// Rewrites a qualified query into the form that is shown.

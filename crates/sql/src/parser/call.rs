@@ -34,6 +34,17 @@ impl Parser<'_> {
 
     /// `[schema.]name(args)`; the name is consumed.
     pub(super) fn generic_call(&mut self, schema: Option<Ident>, name: Ident) -> PResult<ExprKind> {
+        let dialect = schema.as_ref().and_then(|schema| self.of_dialect(schema, &name));
+        let (schema, name) = match dialect {
+            Some(name) => {
+                if let Some(call) = self.dialect_call(&name)? {
+                    return Ok(call);
+                }
+                (None, name)
+            }
+            None if schema.is_none() && !name.quoted => (None, self.meant(name)),
+            None => (schema, name),
+        };
         let stored_only =
             schema.is_none() && !name.quoted && Kw::lookup(name.value.as_bytes()).is_function();
         self.expect(T::LParen)?;
@@ -87,6 +98,7 @@ impl Parser<'_> {
                 self.optional_precision("now")
             }
             Kw::UTC_TIME | Kw::UTC_TIMESTAMP => self.optional_precision(kw.text()),
+            Kw::SYSDATE if self.is_oracle() => self.optional_precision("sysdate"),
             _ if self.peek() == T::LParen => self.keyword_with_parens(kw),
             _ if kw.is_reserved() => Err(self.error()),
             _ => self.column_or_call(),
@@ -97,6 +109,7 @@ impl Parser<'_> {
         if let Some((least, most)) = arity(kw) {
             let name = self.keyword_name(kw.text());
             let args = self.arguments(least, most)?;
+            let name = self.meant(name);
             return Ok(self.plain_call(name, args));
         }
         match kw {

@@ -44,6 +44,8 @@ pub(crate) struct Parser<'a> {
     /// The next SELECT is the first of a statement or of a statement's stored query: it may have
     /// options about the handling of its rows.
     pub(super) leading: bool,
+    /// Number of derived tables without a name so far.
+    pub(super) unnamed: u32,
     /// A string type needs no length.
     pub(super) any_length: bool,
     /// The enclosing stored program with the names it knows.
@@ -73,6 +75,7 @@ impl<'a> Parser<'a> {
             into_next: false,
             leading: false,
             any_length: false,
+            unnamed: 0,
             program: None,
             height: 0,
         }

@@ -1,6 +1,7 @@
 //! Types of columns, and targets of CAST.
 //! Accepts all types of MariaDB's grammar. COLLATE of a column is read by its definition.
 
+use selkie_types::SqlMode;
 use selkie_types::error::catalogue::ER_UNKNOWN_DATA_TYPE;
 
 use super::{PResult, Parser};
@@ -75,6 +76,7 @@ impl Parser<'_> {
         if self.peek() != T::Dot || !self.at_ident() {
             return Ok(match self.is_oracle() {
                 true => Dialect::Oracle,
+                false if self.mode.contains(SqlMode::MAXDB) => Dialect::MaxDb,
                 false => Dialect::MariaDb,
             });
         }

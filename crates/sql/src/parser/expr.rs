@@ -125,7 +125,9 @@ impl Parser<'_> {
             T::Ge => (Binary(B::Ge), prec::COMPARISON),
             T::AndAnd => (And, prec::AND),
             T::PipePipe if self.mode.contains(SqlMode::PIPES_AS_CONCAT) => {
-                (Binary(B::Concat), prec::CONCAT)
+                // Compat: in the mode of Oracle it binds as `+` does.
+                let level = if self.is_oracle() { prec::ADD } else { prec::CONCAT };
+                (Binary(B::Concat), level)
             }
             T::PipePipe => (Or, prec::OR),
             T::Pipe => (Binary(B::BitOr), prec::BIT_OR),
@@ -216,7 +218,11 @@ impl Parser<'_> {
         if level == prec::ADD && self.at(Kw::INTERVAL) {
             return self.interval_operand(op, left);
         }
-        let right = self.binary(level + 1)?.into();
+        let right = self.binary(level + 1)?;
+        if op == BinaryOp::Concat && self.is_oracle() {
+            return Ok(self.own_concat(left, right));
+        }
+        let right = right.into();
         Ok(ExprKind::Binary { op, left: left.into(), right })
     }
 

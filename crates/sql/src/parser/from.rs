@@ -205,8 +205,14 @@ impl Parser<'_> {
 
     fn derived(&mut self, query: Query) -> PResult<TableRef> {
         let system_time = self.system_time_opt()?;
-        self.eat(Kw::AS);
-        let alias = self.table_alias()?;
+        let is_named = self.eat(Kw::AS) || !self.is_oracle() || self.at_ident();
+        let alias = match is_named {
+            true => self.table_alias()?,
+            false => {
+                self.unnamed += 1;
+                Ident::new(format!("__{}", self.unnamed + 1))
+            }
+        };
         Ok(TableRef::Derived(DerivedTable { query, system_time, alias }.into()))
     }
 

@@ -3,7 +3,7 @@
 
 use super::expr::prec;
 use super::{PResult, Parser};
-use crate::ast::{ExprKind, TrimSide};
+use crate::ast::{Expr, ExprKind, TrimSide};
 use crate::lexer::{Kw, T};
 
 impl Parser<'_> {
@@ -76,6 +76,12 @@ impl Parser<'_> {
     /// `SUBSTRING(s, p [, n])` or `SUBSTRING(s FROM p [FOR n])`; both give the same call.
     fn substring(&mut self) -> PResult<ExprKind> {
         let name = self.keyword_name("substring");
+        let args = self.substring_arguments()?;
+        let name = self.meant(name);
+        Ok(self.plain_call(name, args))
+    }
+
+    pub(super) fn substring_arguments(&mut self) -> PResult<Vec<Expr>> {
         self.expect(T::LParen)?;
         let mut args = vec![self.expr()?];
         let (second, third) = match self.at(Kw::FROM) {
@@ -88,11 +94,22 @@ impl Parser<'_> {
             args.push(self.expr()?);
         }
         self.expect(T::RParen)?;
-        Ok(self.plain_call(name, args))
+        Ok(args)
     }
 
     fn trim(&mut self) -> PResult<ExprKind> {
         self.next();
+        let (side, what, expr) = self.trim_arguments()?;
+        Ok(match self.is_oracle() {
+            true => self.own_trim((side, what, expr)),
+            false => ExprKind::Trim { side, what, expr },
+        })
+    }
+
+    /// `([side] [what FROM] expr)`.
+    pub(super) fn trim_arguments(
+        &mut self,
+    ) -> PResult<(TrimSide, Option<Box<Expr>>, Box<Expr>)> {
         self.parens(|p| {
             let side = match p.eat_any(&[Kw::BOTH, Kw::LEADING, Kw::TRAILING]) {
                 Some(Kw::LEADING) => TrimSide::Leading,
@@ -101,19 +118,14 @@ impl Parser<'_> {
                 None => {
                     let expr = p.boxed_expr()?;
                     if !p.eat(Kw::FROM) {
-                        return Ok(ExprKind::Trim { side: TrimSide::Both, what: None, expr });
+                        return Ok((TrimSide::Both, None, expr));
                     }
-                    let what = Some(expr);
-                    return Ok(ExprKind::Trim {
-                        side: TrimSide::Both,
-                        what,
-                        expr: p.boxed_expr()?,
-                    });
+                    return Ok((TrimSide::Both, Some(expr), p.boxed_expr()?));
                 }
             };
             let what = if p.at(Kw::FROM) { None } else { Some(p.boxed_expr()?) };
             p.expect(Kw::FROM)?;
-            Ok(ExprKind::Trim { side, what, expr: p.boxed_expr()? })
+            Ok((side, what, p.boxed_expr()?))
         })
     }
 }

@@ -9,10 +9,13 @@ mod block;
 mod control;
 mod declare;
 mod expr;
+mod function;
 mod jump;
 mod routine;
 mod types;
 
+pub(crate) use function::has_own_meaning;
+pub use function::written_name;
 pub(super) use jump::Gotos;
 
 use selkie_types::SqlMode;

@@ -37,6 +37,7 @@ impl Parser<'_> {
             _ if again && !self.at_ident() => None,
             _ => match self.named_condition()? {
                 HandlerCondition::State(state) => Some(state),
+                HandlerCondition::Declared(_) => Some(*b"45000"),
                 _ => return self.fail(&ER_SIGNAL_BAD_CONDITION_TYPE, &[]),
             },
         };

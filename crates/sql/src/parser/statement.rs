@@ -54,6 +54,11 @@ impl Parser<'_> {
             T::Word(Kw::RAISE) if self.is_oracle() => self.raise(),
 
             T::Word(kw) => self.statement_of(kw),
+            // Compat: in this mode a name may begin an assignment or a call.
+            T::Quoted if self.is_oracle() => {
+                self.next();
+                Err(self.error())
+            }
             _ => Err(self.error()),
         }
     }

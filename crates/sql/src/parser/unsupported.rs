@@ -73,7 +73,13 @@ impl Parser<'_> {
                 self.expect(Kw::INDEX)?;
                 "CACHE INDEX"
             }
-            _ => return Err(self.error()),
+            _ => {
+                // Compat: in the mode of Oracle a name may begin an assignment or a call.
+                if self.is_oracle() && self.at_label() {
+                    self.next();
+                }
+                return Err(self.error());
+            }
         };
         self.swallow_one(what)
     }

@@ -1,8 +1,11 @@
 //! Function calls. Compat: MariaDB prints the name of its item, not the synonym that was written.
 //! Some calls become operators or get constant arguments for the same reason.
 
+use selkie_types::SqlMode;
+
 use super::Writer;
 use crate::ast::{BinaryOp, Expr, ExprKind, FunctionCall, Literal};
+use crate::parser::oracle::{has_own_meaning, written_name};
 
 /// The name that MariaDB prints for a synonym.
 fn canonical(name: &str) -> &str {
@@ -43,6 +46,9 @@ impl Writer<'_> {
         let name = call.name.value.to_ascii_lowercase();
         if call.schema.is_none() && call.over.is_none() {
             match (name.as_str(), call.args.as_slice()) {
+                ("trim_oracle", [e, what]) => return self.own_trim("both", what, e),
+                ("ltrim_oracle", [e, what]) => return self.own_trim("leading", what, e),
+                ("rtrim_oracle", [e, what]) => return self.own_trim("trailing", what, e),
                 ("mod", [a, b]) => return self.infix(BinaryOp::Mod, a, b),
                 ("date", [a]) => return self.plain_cast(a, "date"),
                 // Compat: outside queries these lose the fraction. In queries they are printed as
@@ -73,9 +79,31 @@ impl Writer<'_> {
                 self.str(".");
                 self.ident(&call.name);
             }
-            None => self.str(canonical(&name)),
+            None => {
+                self.dialect(&name);
+                self.str(written_name(&name).unwrap_or_else(|| canonical(&name)));
+            }
         }
         self.call_arguments(call);
+    }
+
+    /// The schema of a function that has another meaning in the mode of the text.
+    pub(super) fn dialect(&mut self, name: &str) {
+        let is_oracle = self.options.sql_mode.contains(SqlMode::ORACLE);
+        if is_oracle && has_own_meaning(canonical(name)) {
+            self.str("mariadb_schema.");
+        } else if !is_oracle && written_name(name).is_some() {
+            self.str("oracle_schema.");
+        }
+    }
+
+    fn own_trim(&mut self, side: &str, what: &Expr, expr: &Expr) {
+        self.dialect("trim_oracle");
+        self.display(format_args!("trim({side} "));
+        self.expr(what);
+        self.str(" from ");
+        self.expr(expr);
+        self.str(")");
     }
 
     fn difference(&mut self, a: &Expr, b: &Expr) {

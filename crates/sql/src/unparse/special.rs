@@ -276,6 +276,11 @@ impl Writer<'_> {
 
     /// Compat: trimming blanks from one end is printed as LTRIM or RTRIM.
     fn trim(&mut self, side: TrimSide, what: Option<&Expr>, expr: &Expr) {
+        self.dialect(match (side, what) {
+            (TrimSide::Leading, None) => "ltrim",
+            (TrimSide::Trailing, None) => "rtrim",
+            _ => "trim",
+        });
         let words = match (side, what) {
             (TrimSide::Both, None) => return self.call_text("trim", &[expr]),
             (TrimSide::Leading, None) => return self.call_text("ltrim", &[expr]),
