@@ -19,7 +19,7 @@ use selkie_types::{ByteRows, CollationId, SqlType, TypeKind, Value};
 use serde::{Deserialize, Serialize};
 
 use crate::table::StoredTable;
-use crate::{ColumnInfo, Routine, Schema, Snapshot, Statistics, TableInfo, Trigger};
+use crate::{ColumnInfo, Routine, RoutineForm, Schema, Snapshot, Statistics, TableInfo, Trigger};
 
 /// Ids below this one belong to the dictionary's own tables.
 const FIRST_TABLE_ID: u64 = 100;
@@ -231,13 +231,13 @@ impl Dictionary {
 
     /// Stores a routine's definition.
     pub fn put_routine(&self, trx: &dyn EngineTrx, routine: &Routine) -> Result<()> {
-        let key = routine_key(&routine.schema, routine.function, &routine.name);
+        let key = routine_key(&routine.schema, routine.form(), &routine.name);
         Ok(self.programs.put(trx, &[key, to_json(routine)?])?)
     }
 
     /// Removes a routine's definition.
     pub fn remove_routine(&self, trx: &dyn EngineTrx, routine: &Routine) -> Result<()> {
-        let key = routine_key(&routine.schema, routine.function, &routine.name);
+        let key = routine_key(&routine.schema, routine.form(), &routine.name);
         Ok(self.programs.remove(trx, &key)?)
     }
 
@@ -325,8 +325,13 @@ impl Dictionary {
     }
 }
 
-fn routine_key(schema: &str, function: bool, name: &str) -> Value {
-    let kind = if function { "function" } else { "procedure" };
+fn routine_key(schema: &str, form: RoutineForm, name: &str) -> Value {
+    let kind = match form {
+        RoutineForm::Function => "function",
+        RoutineForm::Procedure => "procedure",
+        RoutineForm::Package => "package",
+        RoutineForm::PackageBody => "package body",
+    };
     program_key(kind, schema, &name.to_lowercase())
 }
 

@@ -53,7 +53,9 @@ pub use partition::{
     PartitionValue, Partitioning, Subpartition,
 };
 pub use period::Period;
-pub use program::{ProgramContext, Routine, RoutineParameter, Trigger, quoted_account};
+pub use program::{
+    PackageMember, PackagePart, ProgramContext, Routine, RoutineForm, RoutineParameter, Trigger, quoted_account,
+};
 pub use rotation::{HistoryInterval, RotateBy, Rotation, timestamp_value};
 pub use sequence::{
     NextValue, SequenceChange, SequenceDef, SequenceState, sequence_columns, sequence_fault,

@@ -25,7 +25,46 @@ pub struct ProgramContext {
     pub modified: i64,
 }
 
-/// A stored procedure or function.
+/// Kinds of stored routines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RoutineForm {
+    /// `FUNCTION`.
+    Function,
+    /// `PROCEDURE`.
+    Procedure,
+    /// `PACKAGE`: what a package offers.
+    Package,
+    /// `PACKAGE BODY`: how it does it.
+    PackageBody,
+}
+
+impl RoutineForm {
+    /// A function or a procedure.
+    pub fn of_function(function: bool) -> Self {
+        if function { Self::Function } else { Self::Procedure }
+    }
+
+    /// The SQL words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Function => "FUNCTION",
+            Self::Procedure => "PROCEDURE",
+            Self::Package => "PACKAGE",
+            Self::PackageBody => "PACKAGE BODY",
+        }
+    }
+}
+
+/// Parts of a package, which are stored as routines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum PackagePart {
+    /// `PACKAGE`.
+    Specification,
+    /// `PACKAGE BODY`.
+    Body,
+}
+
+/// A stored procedure or function, or a part of a package.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Routine {
     /// Its schema.
@@ -34,6 +73,12 @@ pub struct Routine {
     pub name: String,
     /// Whether it is a function; otherwise it is a procedure.
     pub function: bool,
+    /// The part of a package that it is.
+    #[serde(default)]
+    pub part: Option<PackagePart>,
+    /// The routines of a package.
+    #[serde(default)]
+    pub members: Vec<PackageMember>,
     /// The text of its parameters.
     pub parameters_text: String,
     /// Its parameters.
@@ -56,6 +101,23 @@ pub struct Routine {
     pub context: ProgramContext,
 }
 
+/// A routine of a package.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PackageMember {
+    /// Its name.
+    pub name: String,
+    /// Whether it is a function.
+    pub function: bool,
+    /// Number of its parameters.
+    pub parameters: usize,
+    /// Return type of a function.
+    pub returns: Option<SqlType>,
+    /// `DETERMINISTIC`.
+    pub deterministic: bool,
+    /// Whether it can be called from outside of the package.
+    pub public: bool,
+}
+
 /// A parameter of a routine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RoutineParameter {
@@ -72,25 +134,42 @@ pub struct RoutineParameter {
 }
 
 impl Routine {
-    /// `PROCEDURE` or `FUNCTION`.
+    /// The member `name` of a package.
+    pub fn member(&self, function: bool, name: &str) -> Option<&PackageMember> {
+        let is_it = |member: &&PackageMember| {
+            member.function == function && member.name.to_lowercase() == name.to_lowercase()
+        };
+        self.members.iter().find(is_it)
+    }
+
+    /// Its kind.
+    pub fn form(&self) -> RoutineForm {
+        match self.part {
+            Some(PackagePart::Specification) => RoutineForm::Package,
+            Some(PackagePart::Body) => RoutineForm::PackageBody,
+            None => RoutineForm::of_function(self.function),
+        }
+    }
+
+    /// `PROCEDURE`, `FUNCTION` and the like.
     pub fn kind(&self) -> &'static str {
-        if self.function { "FUNCTION" } else { "PROCEDURE" }
+        self.form().words()
     }
 
     /// The statement that creates it, without `CREATE` and the definer.
     pub fn definition(&self) -> String {
-        let mut out = format!(
-            "{} {}({})",
-            self.kind(),
-            crate::quote_identifier(&self.name),
-            self.parameters_text
-        );
+        let mut out = format!("{} {}", self.kind(), crate::quote_identifier(&self.name));
+        if self.part.is_none() {
+            out.push_str(&format!("({})", self.parameters_text));
+        }
         if self.function {
             let is_oracle = self.context.sql_mode & selkie_types::SqlMode::ORACLE.bits() != 0;
             out.push_str(if is_oracle { " RETURN " } else { " RETURNS " });
             out.push_str(&self.returns_text);
         }
-        out.push('\n');
+        if self.part.is_none() {
+            out.push('\n');
+        }
         if self.data_access != "CONTAINS SQL" {
             out.push_str(&format!("    {}\n", self.data_access));
         }
@@ -102,6 +181,9 @@ impl Routine {
         }
         if !self.comment.is_empty() {
             out.push_str(&format!("    COMMENT {}\n", selkie_types::quote_string(&self.comment)));
+        }
+        if self.part.is_some() {
+            out.push(' ');
         }
         out.push_str(&self.body);
         out

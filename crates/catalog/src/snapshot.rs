@@ -10,7 +10,7 @@ use selkie_engine::TableId;
 use selkie_types::CollationId;
 
 use crate::system_tables::SystemSchema;
-use crate::{ForeignKey, Routine, TableInfo, Trigger, new_version, system_tables};
+use crate::{ForeignKey, Routine, RoutineForm, TableInfo, Trigger, new_version, system_tables};
 
 /// A database.
 #[derive(Clone, Debug)]
@@ -33,14 +33,16 @@ pub struct Snapshot {
     schemas: BTreeMap<Box<str>, Arc<Schema>>,
     references: References,
     routines: Arc<BTreeMap<RoutineKey, Arc<Routine>>>,
+    /// Grows with every change of a routine.
+    pub routines_version: u64,
     triggers: Arc<BTreeMap<TableKey, Vec<Arc<Trigger>>>>,
 }
 
-/// Schema, name in lower case, and whether it is a procedure.
-type RoutineKey = (Box<str>, Box<str>, bool);
+/// Schema, name in lower case, and kind.
+type RoutineKey = (Box<str>, Box<str>, RoutineForm);
 
-fn routine_key(schema: &str, function: bool, name: &str) -> RoutineKey {
-    (schema.into(), name.to_lowercase().into(), !function)
+fn routine_key(schema: &str, form: RoutineForm, name: &str) -> RoutineKey {
+    (schema.into(), name.to_lowercase().into(), form)
 }
 
 /// Referenced tables by schema and name, each with the tables whose foreign keys refer to it. A
@@ -58,6 +60,7 @@ impl Default for Snapshot {
             schemas,
             references: References::default(),
             routines: Arc::default(),
+            routines_version: 0,
             triggers: Arc::default(),
         }
     }
@@ -146,7 +149,17 @@ impl Snapshot {
 
     /// The procedure or function `schema`.`name`.
     pub fn routine(&self, schema: &str, function: bool, name: &str) -> Option<&Arc<Routine>> {
-        self.routines.get(&routine_key(schema, function, name))
+        self.routine_of(schema, RoutineForm::of_function(function), name)
+    }
+
+    /// The routine `schema`.`name` of a kind.
+    pub fn routine_of(
+        &self,
+        schema: &str,
+        form: RoutineForm,
+        name: &str,
+    ) -> Option<&Arc<Routine>> {
+        self.routines.get(&routine_key(schema, form, name))
     }
 
     /// All routines, ordered by schema.
@@ -156,13 +169,15 @@ impl Snapshot {
 
     /// Adds or replaces a routine.
     pub fn put_routine(&mut self, routine: Routine) {
-        let key = routine_key(&routine.schema, routine.function, &routine.name);
+        let key = routine_key(&routine.schema, routine.form(), &routine.name);
+        self.routines_version += 1;
         Arc::make_mut(&mut self.routines).insert(key, Arc::new(routine));
     }
 
     /// Removes a routine.
-    pub fn remove_routine(&mut self, schema: &str, function: bool, name: &str) {
-        Arc::make_mut(&mut self.routines).remove(&routine_key(schema, function, name));
+    pub fn remove_routine(&mut self, schema: &str, form: RoutineForm, name: &str) {
+        self.routines_version += 1;
+        Arc::make_mut(&mut self.routines).remove(&routine_key(schema, form, name));
     }
 
     /// The triggers of a table in the order in which they run.

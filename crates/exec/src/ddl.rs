@@ -26,6 +26,7 @@ mod online;
 mod partition;
 mod rename;
 mod replace;
+mod package;
 mod routine;
 pub(crate) mod schema;
 mod sequence;
@@ -118,12 +119,14 @@ impl<'a> Ddl<'a> {
             Statement::Truncate { table, .. } => self.truncate(table)?,
             Statement::CreateView(create) => self.create_view(create)?,
             Statement::CreateRoutine(create) => self.create_routine(create)?,
+            Statement::CreatePackage(create) => self.create_package(create)?,
             Statement::AlterRoutine(alter) => self.alter_routine(alter)?,
             Statement::CreateTrigger(create) => self.create_trigger(create)?,
             Statement::CreateEvent(create) => self.create_event(create)?,
             Statement::AlterEvent(alter) => self.alter_event(alter)?,
             Statement::DropStored(drop) => match drop.kind {
                 StoredKind::Procedure | StoredKind::Function => self.drop_routine(drop)?,
+                StoredKind::Package | StoredKind::PackageBody => self.drop_package(drop)?,
                 StoredKind::Trigger => self.drop_trigger(drop)?,
                 StoredKind::Event => self.drop_event(drop)?,
                 StoredKind::Server => return Ok(None),

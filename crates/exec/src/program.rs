@@ -17,6 +17,7 @@ mod function;
 mod handlers;
 mod machine;
 mod output;
+mod package;
 mod reach;
 mod rows;
 mod signal;

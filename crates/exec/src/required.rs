@@ -110,6 +110,7 @@ kinds! {
     Plugin Server "plugin";
     Shutdown Server "shutdown";
     CreateRoutine Found "create routine";
+    CreatePackage Found "create package";
     AlterRoutine Found "alter routine";
     CreateTrigger Found "create trigger";
     CreateEvent Found "create event";
@@ -253,6 +254,9 @@ fn required(statement: &Statement) -> Required<'_> {
         Statement::Shutdown { .. } => reads(Kind::Shutdown),
         Statement::CreateRoutine(create) => {
             on_schema(Kind::CreateRoutine, P::CREATE_ROUTINE, &create.name)
+        }
+        Statement::CreatePackage(create) => {
+            on_schema(Kind::CreatePackage, P::CREATE_ROUTINE, &create.name)
         }
         Statement::AlterRoutine(_) => writes(Kind::AlterRoutine),
         Statement::CreateTrigger(create) => {

@@ -29,6 +29,7 @@ pub(crate) mod persistent;
 pub(crate) mod plan_key;
 pub(crate) mod plan_space;
 pub(crate) mod prepared;
+pub(crate) mod packages;
 pub(crate) mod programs;
 pub(crate) mod progress;
 pub(crate) mod sequences;

@@ -51,7 +51,7 @@ impl SystemTable for Definitions {
         };
         let may = |privilege: Privilege, r: &Routine| {
             let (schema, name) = (&r.schema, &r.name);
-            session.frame.hooks.check_routine(session, privilege, r.function, schema, name).is_ok()
+            session.frame.hooks.check_routine(session, privilege, r.form(), schema, name).is_ok()
         };
         let on_table =
             |schema: &str, table: &str| Permissions::granted(session, None, schema, table);

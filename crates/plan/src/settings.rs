@@ -116,6 +116,15 @@ pub trait Environment {
     /// The session's privileges.
     fn permissions(&self) -> &dyn Permissions;
 
+    /// Schema and full name of the function of a package that a call means, if it means one.
+    fn package_function(
+        &self,
+        _schema: Option<&str>,
+        _name: &str,
+    ) -> SqlResult<Option<(Box<str>, Box<str>)>> {
+        Ok(None)
+    }
+
     /// Signature of the stored function `schema`.`name`; `None` if there is none.
     fn stored_function(&self, _schema: &str, _name: &str) -> Option<StoredFunction> {
         None

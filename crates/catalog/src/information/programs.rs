@@ -93,7 +93,7 @@ fn routine_row(source: &InformationSource<'_>, routine: &Routine) -> Information
 
 pub(super) fn parameters(source: &InformationSource<'_>) -> Vec<InformationRow> {
     let mut rows = Vec::new();
-    for routine in source.routines() {
+    for routine in source.routines().filter(|routine| routine.part.is_none()) {
         let head = |at: usize, mode: Value, name: Value| {
             vec![
                 text("def"),

@@ -271,6 +271,7 @@ fn may_find_nothing(statement: &Statement) -> bool {
         Statement::DropTables(drop) => drop.if_exists && !drop.temporary,
         Statement::DropStored(drop) => drop.if_exists,
         Statement::CreateRoutine(create) => create.if_not_exists,
+        Statement::CreatePackage(create) => create.if_not_exists,
         Statement::CreateTrigger(create) => create.if_not_exists,
         Statement::CreateEvent(create) => create.if_not_exists,
         Statement::AlterSequence(_) => true,

@@ -4,7 +4,9 @@
 
 use std::sync::Arc;
 
-use selkie_catalog::{ProgramContext, Routine, RoutineParameter, quote_identifier};
+use selkie_catalog::{
+    ProgramContext, Routine, RoutineForm, RoutineParameter, quote_identifier,
+};
 use selkie_sql::ast::{
     AccountName, AlterRoutine, CreateRoutine, DataAccess, DropStored, Ident, ParameterMode,
     RoutineKind, RoutineOptions, SqlSecurity, StoredKind, VariableType,
@@ -18,6 +20,16 @@ use super::Ddl;
 use crate::state::session::LoggedProgram;
 use crate::state::session::Privilege;
 use crate::{Outcome, program, query};
+
+/// The kind of routine that a statement is about.
+pub(super) fn routine_form(kind: RoutineKind) -> RoutineForm {
+    match kind {
+        RoutineKind::Function => RoutineForm::Function,
+        RoutineKind::Procedure => RoutineForm::Procedure,
+        RoutineKind::Package => RoutineForm::Package,
+        RoutineKind::PackageBody => RoutineForm::PackageBody,
+    }
+}
 
 /// SQL keyword of a kind of routine.
 fn word(kind: RoutineKind) -> &'static str {
@@ -103,7 +115,7 @@ impl Ddl<'_> {
         let verb = if create.or_replace { "CREATE OR REPLACE" } else { "CREATE" };
         self.say_create(verb, definer, rest.as_bytes());
         self.publish_routine(routine)?;
-        self.session.frame.hooks.routine_created(self.session, function, &schema, name);
+        self.session.frame.hooks.routine_created(self.session, routine_form(create.kind), &schema, name);
         Ok(Outcome::ok())
     }
 
@@ -132,7 +144,7 @@ impl Ddl<'_> {
         })
     }
 
-    fn text_of(&self, span: selkie_sql::ast::Span) -> String {
+    pub(super) fn text_of(&self, span: selkie_sql::ast::Span) -> String {
         String::from_utf8_lossy(span.text(self.running.text)).into_owned()
     }
 
@@ -169,6 +181,8 @@ impl Ddl<'_> {
             schema: schema.to_owned(),
             name: name.to_owned(),
             function: create.kind == RoutineKind::Function,
+            part: None,
+            members: Vec::new(),
             parameters_text: self.text_of(create.parameters_span),
             parameters,
             returns_text,
@@ -184,7 +198,7 @@ impl Ddl<'_> {
     }
 
     /// Type of a variable; `None` for a row and for the type of a column, which may change.
-    fn known_type(
+    pub(super) fn known_type(
         &self,
         name: &str,
         ty: &VariableType,
@@ -209,9 +223,9 @@ impl Ddl<'_> {
     }
 
     /// Fails (1370) unless the account may change the routine, whether it exists or not.
-    fn check_change(&self, kind: RoutineKind, schema: &str, name: &str) -> SqlResult<()> {
-        let (wanted, function) = (Privilege::AlterRoutine, kind == RoutineKind::Function);
-        self.session.frame.hooks.check_routine(self.session, wanted, function, schema, name)
+    pub(super) fn check_change(&self, kind: RoutineKind, schema: &str, name: &str) -> SqlResult<()> {
+        let (wanted, form) = (Privilege::AlterRoutine, routine_form(kind));
+        self.session.frame.hooks.check_routine(self.session, wanted, form, schema, name)
     }
 
     pub(super) fn alter_routine(&mut self, alter: &AlterRoutine) -> SqlResult<Outcome> {
@@ -262,8 +276,8 @@ impl Ddl<'_> {
         };
         let change = self.begin_change()?;
         change.remove_routine(&old)?;
-        change.commit(|snapshot| snapshot.remove_routine(&schema, old.function, name))?;
-        self.session.frame.hooks.routine_dropped(self.session, old.function, &schema, &old.name);
+        change.commit(|snapshot| snapshot.remove_routine(&schema, old.form(), name))?;
+        self.session.frame.hooks.routine_dropped(self.session, old.form(), &schema, &old.name);
         Ok(Outcome::ok())
     }
 }

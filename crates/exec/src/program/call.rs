@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use selkie_catalog::Routine;
+use selkie_catalog::{Routine, RoutineForm};
 use selkie_plan::physical::OutputColumn;
 use selkie_sql::ast::{self, Expr, ExprKind, Local, Operation, ParameterMode, Program, SetItem};
 use selkie_types::error::catalogue::{
@@ -12,13 +12,14 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{CollationId, SqlError, SqlMode, SqlResult, SqlType, Value, stack};
 
-use super::compile;
-use super::frame::{Frame, Given, Slot, stored};
+use super::{compile, package};
+use super::frame::{Frame, Given, stored};
 use super::machine::Machine;
 use crate::query::execution::{Execution, Scope};
 use crate::query::running::Running;
 use crate::state::guard::guarded;
-use crate::state::programs::{Compiled, Origin, ProgramSetting};
+use crate::state::packages;
+use crate::state::programs::{Compiled, CompiledPackage, Origin, ProgramSetting, Slot};
 use crate::state::session::{NewValue, OuterCharsets, Privilege};
 use crate::{Instance, OutParameter, Outcome, Session};
 
@@ -33,7 +34,7 @@ pub(crate) fn call_statement(
     execution: &mut Execution<'_>,
     call: &ast::Call,
 ) -> SqlResult<Outcome> {
-    let program = procedure(execution.scope(), call)?;
+    let (program, package) = procedure(execution.scope(), call)?;
     for (at, arg) in call.args.iter().enumerate() {
         let takes = match arg.kind {
             ExprKind::UserVar(_) => true,
@@ -45,6 +46,9 @@ pub(crate) fn call_statement(
         }
     }
     execution.session.programs.affected = 0;
+    if let Some(package) = &package {
+        package::start(execution, package)?;
+    }
     let given = arguments(execution, &program, &call.args, &[])?;
     let values = invoke(execution, &program, &given)?;
     let mut given_back = Vec::new();
@@ -72,7 +76,7 @@ pub(crate) fn call_statement(
 /// Describes an OUT parameter as a column.
 fn parameter_column(program: &Compiled, at: usize, ty: SqlType) -> OutputColumn {
     let table = match &program.origin {
-        Origin::Routine(routine) => (*routine.name).into(),
+        Origin::Routine(routine) | Origin::Package(routine) => (*routine.name).into(),
         _ => Arc::from(""),
     };
     let name = &program.body.variables[at].name.value;
@@ -100,28 +104,47 @@ pub(crate) fn compound(execution: &mut Execution<'_>, body: &Program) -> SqlResu
     Ok(Outcome::changed(execution.session.programs.affected))
 }
 
-/// The procedure a CALL means, with as many parameters as it has arguments.
-fn procedure(scope: Scope<'_>, call: &ast::Call) -> SqlResult<Arc<Compiled>> {
+/// The procedure a CALL means, with as many parameters as it has arguments, and its package.
+fn procedure(
+    scope: Scope<'_>,
+    call: &ast::Call,
+) -> SqlResult<(Arc<Compiled>, Option<Arc<CompiledPackage>>)> {
     let Scope { instance, session } = scope;
+    let snapshot = instance.catalog.snapshot();
+    let written = call.name.schema.as_ref().map(|schema| &*schema.value);
+    let wanted = (written, &*call.name.name.value);
+    if let Some((schema, name)) = packages::resolve(session, &snapshot, false, wanted)?
+        && let Some((program, package)) =
+            package::member(session, &snapshot, false, (&schema, &name))?
+    {
+        check_arguments(&format!("{schema}.{name}"), program.modes.len(), call)?;
+        package::check_execute(session, &program)?;
+        return Ok((program, Some(package)));
+    }
     let schema = session.schema_of(&call.name)?;
     let name = &call.name.name.value;
-    let snapshot = instance.catalog.snapshot();
     let Some(routine) = snapshot.routine(schema, false, name) else {
         // Only accounts that may run the routine learn whether it exists.
-        session.frame.hooks.check_routine(session, Privilege::Execute, false, schema, name)?;
+        let form = RoutineForm::Procedure;
+        session.frame.hooks.check_routine(session, Privilege::Execute, form, schema, name)?;
         let full = format!("{schema}.{name}");
         return Err(SqlError::new(&ER_SP_DOES_NOT_EXIST, &[&"PROCEDURE", &full]));
     };
     check_execute(session, routine)?;
-    if routine.parameters.len() != call.args.len() {
-        let (wanted, given) = (routine.parameters.len(), call.args.len());
-        let full = format!("{schema}.{name}");
-        return Err(SqlError::new(
-            &ER_SP_WRONG_NO_OF_ARGS,
-            &[&"PROCEDURE", &full, &wanted, &given],
-        ));
+    check_arguments(&format!("{schema}.{name}"), routine.parameters.len(), call)?;
+    Ok((compile::routine(session, routine)?, None))
+}
+
+/// Fails (1318) unless a call has as many arguments as the procedure `full` has parameters.
+fn check_arguments(full: &str, wanted: usize, call: &ast::Call) -> SqlResult<()> {
+    let given = call.args.len();
+    match given == wanted {
+        true => Ok(()),
+        false => {
+            let def = &ER_SP_WRONG_NO_OF_ARGS;
+            Err(SqlError::new(def, &[&"PROCEDURE", &full, &wanted, &given]))
+        }
     }
-    compile::routine(session, routine)
 }
 
 /// Fails with 1370 unless the account may run a routine.
@@ -129,7 +152,7 @@ pub(super) fn check_execute(session: &Session, routine: &Routine) -> SqlResult<(
     session.frame.hooks.check_routine(
         session,
         Privilege::Execute,
-        routine.function,
+        routine.form(),
         &routine.schema,
         &routine.name,
     )
@@ -247,8 +270,9 @@ fn check_recursion(session: &Session, program: &Compiled) -> SqlResult<()> {
     if depth <= limit {
         return Ok(());
     }
-    let Origin::Routine(routine) = &program.origin else { return Ok(()) };
-    Err(SqlError::new(&ER_SP_RECURSION_LIMIT, &[&limit, &routine.name]))
+    let (Origin::Routine(_) | Origin::Package(_)) = &program.origin else { return Ok(()) };
+    let name = program.name.split_once('.').map_or(&*program.name, |(_, name)| name);
+    Err(SqlError::new(&ER_SP_RECURSION_LIMIT, &[&limit, &name]))
 }
 
 /// Runs something with the default database and SQL mode of a program, and the frame that it
@@ -265,6 +289,7 @@ pub(super) fn within<R>(
         return inner(execution, frame);
     };
     let inside = |execution: &mut Execution<'_>| {
+        package::check_execute(execution.session, program)?;
         let frame = Frame::start(execution.scope(), program, given, row)?;
         let outer_schema = execution.session.frame.schema.replace(Arc::clone(schema));
         let outer_mode = execution.session.frame.settings.expressions.sql_mode;
@@ -345,7 +370,7 @@ impl<'p> Machine<'p> {
         operation: &'p Operation,
         running: Running<'_>,
     ) -> SqlResult<()> {
-        let program = procedure(self.scope(), call)?;
+        let (program, package) = procedure(self.scope(), call)?;
         let target = |arg: &Expr| match arg.kind {
             ExprKind::Param(number) => operation.locals.get(number as usize),
             _ => None,
@@ -359,6 +384,9 @@ impl<'p> Machine<'p> {
         }
         let rows: Vec<_> = operation.locals.iter().map(|l| self.row_in(Some(l))).collect();
         let execution = &mut self.execution(running);
+        if let Some(package) = &package {
+            package::start(execution, package)?;
+        }
         let given = arguments(execution, &program, &call.args, &rows)?;
         let values = invoke(execution, &program, &given)?;
         for (at, value) in values {

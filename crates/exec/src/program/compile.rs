@@ -45,7 +45,11 @@ impl Compiled {
     fn name_of(&self, local: &Local) -> Box<str> {
         match local {
             Local::Variable(at) => self.body.variables[*at].name.value.clone(),
-            Local::Field(_, name) | Local::New(name) | Local::Old(name) => name.value.clone(),
+            Local::Shared(at) => {
+                let shared = self.shared.as_ref().map(|shared| &shared.variables[*at]);
+                shared.map(|variable| variable.name.value.clone()).unwrap_or_default()
+            }
+            Local::Field(_, name) | Local::SharedField(_, name) | Local::New(name) | Local::Old(name) => name.value.clone(),
             Local::Operand(_)
             | Local::CursorState(..)
             | Local::SqlCode
@@ -74,6 +78,7 @@ impl Compiled {
             text: text.into(),
             body: body.clone(),
             modes: Vec::new(),
+            shared: None,
             returns: None,
             collation,
             statements: Mutex::default(),
@@ -115,6 +120,7 @@ pub(super) fn routine(session: &Session, routine: &Arc<Routine>) -> SqlResult<Ar
         text: text.into_bytes().into(),
         body: create.body,
         modes: create.parameters.iter().map(|p| p.mode).collect(),
+        shared: None,
         returns: create.returns.map(|(ty, _)| ty),
         collation: collation_named(&routine.context.database_collation),
         statements: Mutex::default(),
@@ -144,6 +150,7 @@ pub(super) fn trigger(session: &Session, trigger: &Arc<Trigger>) -> SqlResult<Ar
         text: text.into_bytes().into(),
         body: create.body,
         modes: Vec::new(),
+        shared: None,
         returns: None,
         collation: collation_named(&trigger.context.database_collation),
         statements: Mutex::default(),

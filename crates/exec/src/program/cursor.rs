@@ -10,10 +10,11 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{Batch, SqlError, SqlResult, SqlType, Value};
 
-use super::frame::{Given, Scalar, Slot, empty_row};
+use super::frame::{Given, empty_row};
 use super::machine::Machine;
 use crate::ResultSink;
 use crate::query::running::Running;
+use crate::state::programs::{Scalar, Slot};
 
 /// The rows of an open cursor.
 #[derive(Default)]

@@ -38,6 +38,7 @@ fn compiled(event: &Event) -> SqlResult<Compiled> {
         text: text.into_bytes().into(),
         body: create.body.program,
         modes: Vec::new(),
+        shared: None,
         returns: None,
         collation: compile::collation_named(&event.context.database_collation),
         statements: Mutex::default(),

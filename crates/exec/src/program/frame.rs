@@ -7,7 +7,7 @@ use std::sync::Arc;
 use selkie_catalog::quote_identifier;
 use selkie_expr::store::{StoreMode, StoreTarget, convert_for_column};
 use selkie_expr::{EvalContext, parameter_name};
-use selkie_sql::ast::{TableName, VariableType};
+use selkie_sql::ast::{TableName, Variable, VariableType};
 use selkie_types::error::catalogue::{
     ER_DUP_FIELDNAME, ER_ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION, ER_OPERAND_COLUMNS,
     ER_ROW_VARIABLE_DOES_NOT_HAVE_FIELD,
@@ -18,35 +18,8 @@ use super::compile::variable_type;
 use super::cursor::Rows;
 use crate::query::execution::Scope;
 use crate::state::columns::scale_of;
-use crate::state::programs::Compiled;
+use crate::state::programs::{Compiled, Scalar, Slot};
 use crate::{Session, query};
-
-/// A variable with a single value.
-#[derive(Clone, Debug)]
-pub(super) struct Scalar {
-    pub(super) name: Box<str>,
-    pub(super) ty: SqlType,
-    pub(super) value: Value,
-}
-
-impl Scalar {
-    /// Keeps a new value. Compat: one that failed makes the variable NULL, as a handler of the
-    /// error sees.
-    pub(super) fn keep(&mut self, value: SqlResult<Value>) -> SqlResult<()> {
-        self.value = Value::Null;
-        self.value = value?;
-        Ok(())
-    }
-}
-
-/// A variable.
-#[derive(Clone, Debug)]
-pub(super) enum Slot {
-    /// Not declared yet, or a row whose cursor is not open yet.
-    Unknown,
-    Scalar(Scalar),
-    Row(Vec<Scalar>),
-}
 
 /// A value for a variable.
 #[derive(Clone, Debug)]
@@ -142,25 +115,7 @@ impl Frame {
             self.reset(at);
             return Ok(());
         }
-        self.slots[at] = match &variable.ty {
-            VariableType::RowOf(table) => Slot::Row(row_of(scope, table)?),
-            VariableType::Row(fields) => {
-                let mut row = Vec::with_capacity(fields.len());
-                for (name, ty) in fields {
-                    let ty = VariableType::Scalar(ty.clone());
-                    let ty = variable_type(scope, program, &name.value, &ty)?;
-                    row.push(Scalar { name: name.value.clone(), ty, value: Value::Null });
-                }
-                Slot::Row(row)
-            }
-            // The machine knows the cursor's query.
-            VariableType::RowOfCursor(_) => Slot::Row(Vec::new()),
-            ty => {
-                let name = variable.name.value.clone();
-                let ty = variable_type(scope, program, &name, ty)?;
-                Slot::Scalar(Scalar { name, ty, value: Value::Null })
-            }
-        };
+        self.slots[at] = slot_of(scope, program, variable)?;
         Ok(())
     }
 
@@ -185,6 +140,34 @@ impl Frame {
             .ok_or_else(|| SqlError::new(&ER_ROW_VARIABLE_DOES_NOT_HAVE_FIELD, &[&row, &name]))
     }
 }
+
+/// A declared variable: NULL, of its type.
+pub(super) fn slot_of(
+    scope: Scope<'_>,
+    program: &Compiled,
+    variable: &Variable,
+) -> SqlResult<Slot> {
+    Ok(match &variable.ty {
+            VariableType::RowOf(table) => Slot::Row(row_of(scope, table)?),
+            VariableType::Row(fields) => {
+                let mut row = Vec::with_capacity(fields.len());
+                for (name, ty) in fields {
+                    let ty = VariableType::Scalar(ty.clone());
+                    let ty = variable_type(scope, program, &name.value, &ty)?;
+                    row.push(Scalar { name: name.value.clone(), ty, value: Value::Null });
+                }
+                Slot::Row(row)
+            }
+            // The machine knows the cursor's query.
+            VariableType::RowOfCursor(_) => Slot::Row(Vec::new()),
+            ty => {
+                let name = variable.name.value.clone();
+                let ty = variable_type(scope, program, &name, ty)?;
+                Slot::Scalar(Scalar { name, ty, value: Value::Null })
+            }
+    })
+}
+
 
 /// A row without values that has the columns of a query (name, type). Fails (1060) if two have the
 /// same name.

@@ -12,12 +12,12 @@ use super::compile::{self, variable_type};
 use super::frame::{Given, stored};
 use super::machine::Machine;
 use super::output::NoResults;
-use super::sub;
+use super::{package, sub};
 use crate::Session;
 use crate::query::execution::Execution;
 use crate::query::log_form::{begin_call, end_call};
 use crate::state::around::Around;
-use crate::state::programs::ProgramKey;
+use crate::state::programs::{Origin, ProgramKey};
 
 /// The result of a function for some arguments.
 ///
@@ -30,14 +30,24 @@ pub(super) fn call_function(
 ) -> SqlResult<Value> {
     let Around { instance, session: outer, eval: ctx, .. } = around;
     let snapshot = instance.catalog.snapshot();
-    let Some(routine) = snapshot.routine(&call.schema, true, &call.name) else {
-        let full = format!("{}.{}", call.schema, call.name);
-        return Err(SqlError::new(&ER_SP_DOES_NOT_EXIST, &[&"FUNCTION", &full]));
+    let member = package::member(outer, &snapshot, true, (&call.schema, &call.name))?;
+    let (program, package) = match member {
+        Some((program, package)) => (program, Some(package)),
+        None => {
+            let Some(routine) = snapshot.routine(&call.schema, true, &call.name) else {
+                let full = format!("{}.{}", call.schema, call.name);
+                return Err(SqlError::new(&ER_SP_DOES_NOT_EXIST, &[&"FUNCTION", &full]));
+            };
+            (compile::routine(outer, routine)?, None)
+        }
+    };
+    let may_execute = |session: &Session| match &program.origin {
+        Origin::Routine(routine) => check_execute(session, routine),
+        _ => package::check_execute(session, &program),
     };
     if call.who.is_none() {
-        check_execute(outer, routine)?;
+        may_execute(outer)?;
     }
-    let program = compile::routine(outer, routine)?;
     if outer.programs.active.contains(&program.key) {
         return Err(SqlError::new(&ER_SP_NO_RECURSION, &[]));
     }
@@ -53,6 +63,9 @@ pub(super) fn call_function(
         let before = execution.session.diagnostics.mark();
         let given: Vec<Given> = args.iter().cloned().map(Given::Scalar).collect();
         let run = |execution: &mut Execution<'_>| {
+            if let Some(package) = &package {
+                package::start(execution, package)?;
+            }
             let value = within(execution, &program, (&given, 1), |execution, frame| {
                 raise(execution.session, ctx);
                 Machine::new(execution.nested(), &program, frame).run_function()
@@ -69,7 +82,7 @@ pub(super) fn call_function(
         match &call.who {
             None => run(execution),
             Some(who) => in_the_name_of(execution, who, |execution| {
-                check_execute(execution.session, routine)?;
+                may_execute(execution.session)?;
                 run(execution)
             }),
         }

@@ -13,14 +13,14 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{Condition, SqlError, SqlResult, SqlType, Value, stack};
 
-use super::frame::{Frame, Given, Slot, stored};
+use super::frame::{Frame, Given, stored};
 use super::handlers::{Active, Handled};
 use super::output::ProgramSink;
 use super::trigger::TriggerRow;
 use crate::query::execution::{Execution, Scope};
 use crate::query::running::{Fill, Running};
 use crate::state::control::Control;
-use crate::state::programs::Compiled;
+use crate::state::programs::{Compiled, Slot};
 use crate::statement::set;
 use crate::{Instance, Session, dml, query};
 
@@ -214,6 +214,7 @@ impl<'p> Machine<'p> {
         match step {
             Step::Statement(operation) => self.statement(operation)?,
             Step::Declare { variables, default } => self.declare(variables, default.as_ref())?,
+            Step::Share { variables, default } => self.share(variables, default.as_ref())?,
             Step::Return(term) => {
                 // RETURN forgets the conditions that earlier statements raised.
                 self.session.diagnostics.clear();
@@ -406,6 +407,8 @@ impl<'p> Machine<'p> {
                 Ok((field.value.clone(), field.ty.clone()))
             }
             Local::Operand(at) => Ok(self.frame.operands[*at].clone()),
+            Local::Shared(at) => self.shared(*at),
+            Local::SharedField(at, name) => self.shared_field(*at, &name.value),
             Local::CursorState(at, state) => self.cursor_state(*at, *state),
             Local::SqlCode | Local::SqlErrm => Ok(self.last_condition(local)),
             Local::New(name) | Local::Old(name) => match &self.row {
@@ -452,6 +455,9 @@ impl<'p> Machine<'p> {
                 Some(row) => row.set(self.session, &name.value, (value, from))?,
                 None => return Err(SqlError::internal("a row outside of a trigger")),
             },
+            Local::Shared(_) | Local::SharedField(..) => {
+                self.give_shared(target, Given::Scalar((value.clone(), from.clone())))?;
+            }
             Local::Old(_)
             | Local::Operand(_)
             | Local::CursorState(..)
@@ -464,7 +470,10 @@ impl<'p> Machine<'p> {
     /// Makes a variable NULL whose new value failed.
     fn forget(&mut self, target: &Local) -> SqlResult<()> {
         match target {
-            Local::Variable(_) | Local::Field(..) => {
+            Local::Variable(_)
+            | Local::Field(..)
+            | Local::Shared(_)
+            | Local::SharedField(..) => {
                 self.assign(target, (Value::Null, SqlType::null()))
             }
             _ => Ok(()),

@@ -5,8 +5,9 @@ use selkie_sql::ast::{Expr, ExprKind, IntoTarget, IntoVariable, Local, SetItem, 
 use selkie_types::error::catalogue::ER_OPERAND_COLUMNS;
 use selkie_types::{SqlError, SqlResult, SqlType, Value};
 
-use super::frame::{Given, Slot, empty_row};
+use super::frame::{Given, empty_row};
 use super::machine::Machine;
+use crate::state::programs::Slot;
 
 impl Machine<'_> {
     /// Number of fields of a row variable; `None` for other variables.
@@ -39,7 +40,11 @@ impl Machine<'_> {
             ExprKind::Param(slot) => self.row_in(locals.get(*slot as usize)).is_some(),
             _ => false,
         };
-        let has_fields = matches!(target, Local::Variable(at) if self.fields(*at).is_some());
+        let has_fields = match target {
+            Local::Variable(at) => self.fields(*at).is_some(),
+            Local::Shared(_) => self.row_in(Some(target)).is_some(),
+            _ => false,
+        };
         (is_row || has_fields).then_some((target, value))
     }
 
@@ -50,6 +55,7 @@ impl Machine<'_> {
                 let row = self.message_row;
                 self.frame.give(self.session, *at, value, row)
             }
+            (Local::Shared(_) | Local::SharedField(..), value) => self.give_shared(target, value),
             (Local::Field(at, name), value) => {
                 let row = &self.program.body.variables[*at].name.value;
                 let ty = self.frame.field((*at, row), &name.value)?.ty.clone();
@@ -100,6 +106,9 @@ impl Machine<'_> {
     }
 
     pub(super) fn row_in(&self, local: Option<&Local>) -> Option<Vec<(Value, SqlType)>> {
+        if let Some(Local::Shared(at)) = local {
+            return self.shared_row(*at);
+        }
         let Some(Local::Variable(at)) = local else { return None };
         let Slot::Row(fields) = &self.frame.slots[*at] else { return None };
         Some(fields.iter().map(|f| (f.value.clone(), f.ty.clone())).collect())

@@ -19,6 +19,7 @@ use selkie_types::{Condition, SqlResult, SqlType};
 
 use crate::query::execution::{Execution, Scope};
 use crate::query::running::Running;
+use crate::state::packages;
 use crate::state::transaction::Transaction;
 use crate::{Instance, Session, query};
 
@@ -103,7 +104,23 @@ impl Environment for PlanEnvironment<'_> {
         self.session
     }
 
+    fn package_function(
+        &self,
+        schema: Option<&str>,
+        name: &str,
+    ) -> SqlResult<Option<(Box<str>, Box<str>)>> {
+        packages::resolve(self.session, self.snapshot, true, (schema, name))
+    }
+
     fn stored_function(&self, schema: &str, name: &str) -> Option<StoredFunction> {
+        if let Some(body) = packages::body_of(self.snapshot, schema, name) {
+            let member = body.member(true, packages::member_of(name)?.1)?;
+            return Some(StoredFunction {
+                parameters: member.parameters,
+                returns: member.returns.clone()?,
+                deterministic: member.deterministic,
+            });
+        }
         let routine = self.snapshot.routine(schema, true, name)?;
         Some(StoredFunction {
             parameters: routine.parameters.len(),

@@ -1,7 +1,7 @@
 //! SHOW CREATE of procedures, functions, triggers and events. A routine's body is shown only to its
 //! definer and to accounts with the privilege for it; others get NULL.
 
-use selkie_catalog::{ProgramContext, Routine, quote_identifier};
+use selkie_catalog::{ProgramContext, Routine, RoutineForm, quote_identifier};
 use selkie_sql::ast::{RoutineKind, TableName};
 use selkie_types::error::catalogue::{
     ER_EVENT_DOES_NOT_EXIST, ER_FEATURE_DISABLED, ER_SP_DOES_NOT_EXIST,
@@ -55,11 +55,16 @@ fn routine_of(
     let found = match kind {
         RoutineKind::Procedure => snapshot.routine(schema, false, &name.name.value),
         RoutineKind::Function => snapshot.routine(schema, true, &name.name.value),
-        _ => None,
+        RoutineKind::Package => {
+            snapshot.routine_of(schema, RoutineForm::Package, &name.name.value)
+        }
+        RoutineKind::PackageBody => {
+            snapshot.routine_of(schema, RoutineForm::PackageBody, &name.name.value)
+        }
     };
     let visible = found.filter(|r| {
         let hooks = &session.frame.hooks;
-        let check = |p| hooks.check_routine(session, p, r.function, &r.schema, &r.name).is_ok();
+        let check = |p| hooks.check_routine(session, p, r.form(), &r.schema, &r.name).is_ok();
         definer_is(session, &r.context.definer)
             || check(Privilege::ShowRoutine)
             || check(Privilege::Any)
@@ -76,9 +81,11 @@ pub(super) fn create_routine(
     let (session, found) = (scope.session, routine_of(scope, kind, name)?);
     // Compat: the name is shown as written in the statement.
     let routine = Routine { name: name.name.value.to_string(), ..(*found).clone() };
-    let (first, second) = match routine.function {
-        true => ("Function", "Create Function"),
-        false => ("Procedure", "Create Procedure"),
+    let (first, second) = match routine.form() {
+        RoutineForm::Function => ("Function", "Create Function"),
+        RoutineForm::Procedure => ("Procedure", "Create Procedure"),
+        RoutineForm::Package => ("Package", "Create Package"),
+        RoutineForm::PackageBody => ("Package body", "Create Package Body"),
     };
     let hooks = &session.frame.hooks;
     let sees_body = definer_is(session, &routine.context.definer)
@@ -86,7 +93,7 @@ pub(super) fn create_routine(
             .check_routine(
                 session,
                 Privilege::ShowRoutine,
-                routine.function,
+                routine.form(),
                 &routine.schema,
                 &routine.name,
             )

@@ -29,14 +29,16 @@ pub(super) fn create_view(
     if is_current && is_within(&mut query, table.schema()) {
         strip(&mut query, exists);
     }
+    let (user, host) = view.definer.rsplit_once('@').unwrap_or((&view.definer, ""));
+    let options = UnparseOptions { charset: &view.client_charset, sql_mode: mode };
+    let quote_identifier = |name: &str| match mode.contains(SqlMode::ANSI_QUOTES) {
+        true => format!("\"{}\"", name.replace('"', "\"\"")),
+        false => quote_identifier(name),
+    };
     let name = match is_current {
         true => quote_identifier(table.name()),
         false => format!("{}.{}", quote_identifier(table.schema()), quote_identifier(table.name())),
     };
-    let (user, host) = view.definer.rsplit_once('@').unwrap_or((&view.definer, ""));
-    // Names get the session's quotes later.
-    let sql_mode = mode.without(SqlMode::ANSI_QUOTES);
-    let options = UnparseOptions { charset: &view.client_charset, sql_mode };
     let select = unparse_query(&query, &options);
     let check = match view.check_option.as_str() {
         "NONE" => String::new(),

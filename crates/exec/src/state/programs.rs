@@ -9,8 +9,8 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 use parking_lot::Mutex;
 use selkie_catalog::{ProgramContext, Routine, TableInfo, Trigger};
-use selkie_sql::ast::{DataType, ParameterMode, Program, Span, TableName};
-use selkie_types::{Charset, CollationId, SqlMode, SqlType, Value};
+use selkie_sql::ast::{DataType, ParameterMode, Program, Span, TableName, Variable};
+use selkie_types::{Charset, CollationId, SqlMode, SqlResult, SqlType, Value};
 
 use crate::Session;
 use crate::state::prepared::Prepared;
@@ -32,14 +32,95 @@ pub(crate) enum ProgramKey {
     Block,
 }
 
+impl ProgramKey {
+    /// Schema and name of the package that the program is a part of.
+    pub(crate) fn package(&self) -> Option<(&str, &str)> {
+        match self {
+            Self::Procedure(schema, name) | Self::Function(schema, name) => {
+                Some((schema, name.split_once('.')?.0))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A variable with a single value.
+#[derive(Clone, Debug)]
+pub(crate) struct Scalar {
+    pub(crate) name: Box<str>,
+    pub(crate) ty: SqlType,
+    pub(crate) value: Value,
+}
+
+impl Scalar {
+    /// Keeps a new value. Compat: one that failed makes the variable NULL, as a handler of the
+    /// error sees.
+    pub(crate) fn keep(&mut self, value: SqlResult<Value>) -> SqlResult<()> {
+        self.value = Value::Null;
+        self.value = value?;
+        Ok(())
+    }
+}
+
+/// A variable.
+#[derive(Clone, Debug)]
+pub(crate) enum Slot {
+    /// Not declared yet, or a row whose cursor is not open yet.
+    Unknown,
+    Scalar(Scalar),
+    Row(Vec<Scalar>),
+}
+
+/// The variables of a package, which last as long as the session.
+pub(crate) struct PackageState {
+    pub(crate) variables: Vec<Variable>,
+    pub(crate) slots: Mutex<Vec<Slot>>,
+}
+
+/// A package that a session has parsed.
+pub(crate) struct CompiledPackage {
+    /// Its body, by whose address it is found.
+    pub(crate) body: Arc<Routine>,
+    /// Declares the variables and runs the block of the package.
+    pub(crate) start: Arc<Compiled>,
+    pub(crate) members: Vec<Arc<Compiled>>,
+    /// Whether `start` has run.
+    pub(crate) is_started: Mutex<bool>,
+    /// The version of all routines. Compat: a change of any ends the variables of a package.
+    pub(crate) routines_version: u64,
+}
+
 /// Programs that a session has parsed.
 #[derive(Default)]
 pub(crate) struct CompiledPrograms {
     /// By address of the definition, which the program keeps alive; so a lookup needs no name.
     by_origin: HashMap<usize, Arc<Compiled>>,
+    /// By schema and name.
+    packages: HashMap<(Box<str>, Box<str>), Arc<CompiledPackage>>,
 }
 
 impl CompiledPrograms {
+    /// The package compiled from a body, if no routine was changed since or it runs.
+    pub(crate) fn package(
+        &self,
+        body: &Arc<Routine>,
+        version: u64,
+        active: &[ProgramKey],
+    ) -> Option<Arc<CompiledPackage>> {
+        let key = ((*body.schema).into(), body.name.to_lowercase().into());
+        let found = self.packages.get(&key).filter(|package| Arc::ptr_eq(&package.body, body))?;
+        let name: &str = &key.1;
+        let runs = active.iter().any(|key| key.package() == Some((&body.schema, name)));
+        (runs || found.routines_version == version).then(|| found.clone())
+    }
+
+    /// Stores a package, in place of an earlier one.
+    pub(crate) fn keep_package(&mut self, package: Arc<CompiledPackage>) {
+        let body = &package.body;
+        let key = ((*body.schema).into(), body.name.to_lowercase().into());
+        self.packages.insert(key, package);
+    }
+
     /// Finds the program compiled from a definition.
     pub(crate) fn get<T>(&self, definition: &Arc<T>) -> Option<Arc<Compiled>> {
         self.by_origin.get(&Arc::as_ptr(definition).addr()).cloned()
@@ -101,6 +182,8 @@ impl ProgramState {
 pub(crate) enum Origin {
     Routine(Arc<Routine>),
     Trigger(Arc<Trigger>),
+    /// The body of a package.
+    Package(Arc<Routine>),
     /// An anonymous block.
     Statement,
 }
@@ -110,7 +193,7 @@ impl Origin {
         match self {
             Self::Routine(routine) => Some(Arc::as_ptr(routine).addr()),
             Self::Trigger(trigger) => Some(Arc::as_ptr(trigger).addr()),
-            Self::Statement => None,
+            Self::Package(_) | Self::Statement => None,
         }
     }
 }
@@ -165,6 +248,8 @@ pub(crate) struct Compiled {
     pub(crate) body: Program,
     /// Modes of the parameters, which are the first variables.
     pub(crate) modes: Vec<ParameterMode>,
+    /// The variables of the package that it is a part of.
+    pub(crate) shared: Option<Arc<PackageState>>,
     /// The type a function returns.
     pub(crate) returns: Option<DataType>,
     /// Default collation of its string variables.

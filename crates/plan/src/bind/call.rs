@@ -122,8 +122,11 @@ impl Binder<'_> {
         };
         let mut args = self.args(call)?;
         if args.len() < counts.0 || args.len() > counts.1 {
-            let written = selkie_sql::written_function_name(&call.name.value);
-            let name = written.unwrap_or(&call.name.value);
+            // The function of a mode is shown as it was written.
+            let span = call.name.span;
+            let is_written = (span.end - span.start) as usize == call.name.value.len();
+            let own = selkie_sql::written_function_name(&call.name.value);
+            let name = own.filter(|_| !is_written).unwrap_or(&call.name.value);
             return Err(SqlError::new(&ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT, &[&name]));
         }
         let types = self.types;
@@ -155,16 +158,19 @@ impl Binder<'_> {
     }
 
     fn stored_function(&mut self, call: &ast::FunctionCall) -> SqlResult<Expr> {
-        let schema = match self.schema_of(call.schema.as_ref()) {
-            Ok(schema) => schema,
-            Err(_) => return Err(SqlError::new(&ER_SP_DOES_NOT_EXIST, &[&"FUNCTION", &call.name])),
+        let written = call.schema.as_ref().map(|schema| &*schema.value);
+        let member = self.names.environment.package_function(written, &call.name.value)?;
+        let (schema, name) = match (member, self.schema_of(call.schema.as_ref())) {
+            (Some(member), _) => member,
+            (None, Ok(schema)) => (schema, call.name.value.clone()),
+            _ => return Err(SqlError::new(&ER_SP_DOES_NOT_EXIST, &[&"FUNCTION", &call.name])),
         };
-        let full = format!("{schema}.{}", call.name);
-        let found = self.names.environment.stored_function(&schema, &call.name.value);
+        let full = format!("{schema}.{name}");
+        let found = self.names.environment.stored_function(&schema, &name);
         if self.who.is_none() {
             // Only accounts that may run the routine learn whether it exists.
             let permissions = self.names.environment.permissions();
-            permissions.check_function(&schema, &call.name.value)?;
+            permissions.check_function(&schema, &name)?;
         }
         let Some(function) = found else {
             return Err(SqlError::new(&ER_SP_DOES_NOT_EXIST, &[&"FUNCTION", &full]));
@@ -180,7 +186,7 @@ impl Binder<'_> {
         self.uses.add(Uses::STORED_FUNCTION);
         let stored = StoredCall {
             schema,
-            name: call.name.value.clone(),
+            name,
             args,
             deterministic: function.deterministic,
             who: self.who.clone(),
@@ -237,7 +243,7 @@ impl Binder<'_> {
                 if *binary {
                     id = id.charset().bin_collation();
                 }
-                if let Some(name) = collation {
+                if let Some(name) = collation.as_deref().filter(|name| *name != "default") {
                     id = named_collation(name, id.charset())?;
                 }
                 string(length, id)

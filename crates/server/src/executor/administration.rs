@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use selkie_catalog::TableInfo;
+use selkie_catalog::{RoutineForm, TableInfo};
 use selkie_exec::session::{BinlogFormat, NewValue, Session};
 use selkie_exec::{Instance, Killed, Outcome, ResultSink, execute_statement, show_live};
 use selkie_plan::physical::OutputColumn;
@@ -348,8 +348,13 @@ fn check_target(instance: &Instance, session: &Session, grant: &Grant) -> SqlRes
             let schema =
                 name.schema.as_ref().map(|s| &*s.value).or(session.frame.schema.as_deref());
             let schema = schema.ok_or_else(|| SqlError::new(&ER_NO_DB_ERROR, &[]))?;
-            let function = *kind == RoutineKind::Function;
-            if instance.catalog.snapshot().routine(schema, function, &name.name.value).is_some() {
+            let form = match kind {
+                RoutineKind::Function => RoutineForm::Function,
+                RoutineKind::Procedure => RoutineForm::Procedure,
+                RoutineKind::Package => RoutineForm::Package,
+                RoutineKind::PackageBody => RoutineForm::PackageBody,
+            };
+            if instance.catalog.snapshot().routine_of(schema, form, &name.name.value).is_some() {
                 return Ok(());
             }
             let what = "FUNCTION or PROCEDURE";

@@ -26,12 +26,18 @@ fn program_word(statement: &Statement) -> &'static str {
             StoredKind::Procedure => "drop_procedure",
             StoredKind::Function => "drop_function",
             StoredKind::Trigger => "drop_trigger",
+            StoredKind::Package => "drop_package",
+            StoredKind::PackageBody => "drop_package_body",
             StoredKind::Event => "drop_event",
             StoredKind::Server => "drop_server",
         },
         Statement::CreateRoutine(create) => match create.kind {
             RoutineKind::Function => "create_function",
             _ => "create_procedure",
+        },
+        Statement::CreatePackage(create) => match create.kind {
+            RoutineKind::PackageBody => "create_package_body",
+            _ => "create_package",
         },
         Statement::AlterRoutine(alter) => match alter.kind {
             RoutineKind::Function => "alter_function",
@@ -76,6 +82,7 @@ fn word(statement: &Statement) -> &'static str {
         Statement::DropTables(s) => drop_word(s),
         Statement::DropStored(_)
         | Statement::CreateRoutine(_)
+        | Statement::CreatePackage(_)
         | Statement::AlterRoutine(_)
         | Statement::CreateTrigger(_)
         | Statement::CreateEvent(_)

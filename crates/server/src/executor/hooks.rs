@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
 
-use selkie_catalog::TableInfo;
+use selkie_catalog::{RoutineForm, TableInfo};
 use selkie_exec::session::{
     Access, CheckedSet, EventChange, LoggedProgram, NewValue, PreparedTicket, Privilege,
     SavedVariables, Session, SessionHooks,
@@ -80,8 +80,8 @@ impl Shared {
         Ok(Acting { shared: self, own: Some(own) })
     }
 
-    fn routine_changed(&self, function: bool, (schema, name): (&str, &str), made: bool) {
-        let kind = if function { RoutineKind::Function } else { RoutineKind::Procedure };
+    fn routine_changed(&self, form: RoutineForm, (schema, name): (&str, &str), made: bool) {
+        let kind = kind_of(form);
         if let Err(error) = admin::routine_changed(self, kind, (schema, name), made) {
             tracing::warn!("privileges on {schema}.{name} could not be updated: {error}");
         }
@@ -151,11 +151,11 @@ impl SessionHooks for Shared {
         &self,
         session: &Session,
         privilege: Privilege,
-        function: bool,
+        form: RoutineForm,
         schema: &str,
         name: &str,
     ) -> SqlResult<()> {
-        let kind = if function { RoutineKind::Function } else { RoutineKind::Procedure };
+        let kind = kind_of(form);
         self.ask(session.frame.acting_as.as_deref(), |control| match privilege {
             // Compat: the text of a routine is visible to accounts that may read the table it was
             // stored in.
@@ -183,14 +183,14 @@ impl SessionHooks for Shared {
         })
     }
 
-    fn routine_created(&self, session: &Session, function: bool, schema: &str, name: &str) {
+    fn routine_created(&self, session: &Session, form: RoutineForm, schema: &str, name: &str) {
         if session.frame.acting_as.is_none() {
-            self.routine_changed(function, (schema, name), true);
+            self.routine_changed(form, (schema, name), true);
         }
     }
 
-    fn routine_dropped(&self, _: &Session, function: bool, schema: &str, name: &str) {
-        self.routine_changed(function, (schema, name), false);
+    fn routine_dropped(&self, _: &Session, form: RoutineForm, schema: &str, name: &str) {
+        self.routine_changed(form, (schema, name), false);
     }
 
     fn event_changed(&self, _: &Session, change: EventChange<'_>) {
@@ -401,6 +401,16 @@ fn check_access(control: &AccessControl, access: &Access<'_>) -> SqlResult<()> {
     }
     let mut columns = access.columns.iter();
     columns.try_for_each(|column| control.check_column(schema, table, column, wanted))
+}
+
+/// A stored routine's kind in the terms of the privileges.
+fn kind_of(form: RoutineForm) -> RoutineKind {
+    match form {
+        RoutineForm::Function => RoutineKind::Function,
+        RoutineForm::Procedure => RoutineKind::Procedure,
+        RoutineForm::Package => RoutineKind::Package,
+        RoutineForm::PackageBody => RoutineKind::PackageBody,
+    }
 }
 
 /// A kind of routine in the terms of the privileges.

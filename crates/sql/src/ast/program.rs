@@ -42,6 +42,61 @@ pub struct CreateRoutine {
     pub end_name: Option<TableName>,
 }
 
+/// `CREATE PACKAGE`, `CREATE PACKAGE BODY`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreatePackage {
+    /// `OR REPLACE`.
+    pub or_replace: bool,
+    /// `IF NOT EXISTS`.
+    pub if_not_exists: bool,
+    /// `DEFINER =`; absent for the current user.
+    pub definer: Option<AccountName>,
+    /// The specification or the body.
+    pub kind: RoutineKind,
+    /// Its name.
+    pub name: TableName,
+    /// Its characteristics.
+    pub options: RoutineOptions,
+    /// Its parts.
+    pub package: Package,
+    /// The text from AS to END.
+    pub body_span: Span,
+    /// The name behind END, which must be that of the package.
+    pub end_name: Option<TableName>,
+}
+
+/// The parts of a package, or of its specification.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Package {
+    /// Variables that last as long as the session.
+    pub variables: Vec<Variable>,
+    /// Its routines; without a body those that are only declared.
+    pub routines: Vec<PackageRoutine>,
+    /// Declares the variables, and runs before the first use of the package.
+    pub start: Program,
+}
+
+/// A routine of a package.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PackageRoutine {
+    /// Procedure or function.
+    pub kind: RoutineKind,
+    /// Its name.
+    pub name: Ident,
+    /// Its parameters.
+    pub parameters: Vec<Parameter>,
+    /// Types of its parameters.
+    pub types: Vec<VariableType>,
+    /// Type of a function's result.
+    pub returns: Option<DataType>,
+    /// `DETERMINISTIC`.
+    pub deterministic: bool,
+    /// Its steps and variables; absent in a declaration.
+    pub body: Option<Program>,
+    /// The body has a RETURN.
+    pub has_return: bool,
+}
+
 /// A parameter of a routine: the variable of the same position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
@@ -205,6 +260,10 @@ pub enum Local {
     New(Ident),
     /// `OLD.column`.
     Old(Ident),
+    /// A variable of the package.
+    Shared(usize),
+    /// A field of a row variable of the package.
+    SharedField(usize, Ident),
     /// The operand of a CASE statement.
     Operand(usize),
     /// The state of a cursor: `c%FOUND`.
@@ -258,6 +317,13 @@ pub enum Step {
         /// The variables.
         variables: Vec<usize>,
         /// `DEFAULT`.
+        default: Option<Term>,
+    },
+    /// A declaration of variables of the package.
+    Share {
+        /// The variables.
+        variables: Vec<usize>,
+        /// Their value.
         default: Option<Term>,
     },
     /// `BEGIN ... END`.

@@ -136,6 +136,8 @@ pub enum Statement {
 
     /// `CREATE PROCEDURE`, `CREATE FUNCTION`.
     CreateRoutine(Box<CreateRoutine>),
+    /// `CREATE PACKAGE`, `CREATE PACKAGE BODY`.
+    CreatePackage(Box<CreatePackage>),
     /// `ALTER PROCEDURE`, `ALTER FUNCTION`.
     AlterRoutine(Box<AlterRoutine>),
     /// `CREATE TRIGGER`.
@@ -184,6 +186,7 @@ impl Statement {
             | Self::Grant(_)
             | Self::Plugin(_)
             | Self::CreateRoutine(_)
+            | Self::CreatePackage(_)
             | Self::AlterRoutine(_)
             | Self::CreateTrigger(_)
             | Self::CreateEvent(_)
@@ -214,6 +217,10 @@ pub enum StoredKind {
     Function,
     /// `TRIGGER`.
     Trigger,
+    /// `PACKAGE`.
+    Package,
+    /// `PACKAGE BODY`.
+    PackageBody,
     /// `EVENT`.
     Event,
     /// `SERVER`.

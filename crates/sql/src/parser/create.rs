@@ -35,6 +35,7 @@ impl Parser<'_> {
             }
             Kw::PROCEDURE | Kw::FUNCTION | Kw::AGGREGATE => self.create_routine(or_replace, None),
             Kw::TRIGGER => self.create_trigger(or_replace, None),
+            Kw::PACKAGE if self.is_oracle() => self.create_package(or_replace, None),
             Kw::EVENT => self.create_event(or_replace, None),
             _ => self.unsupported_create(),
         }

@@ -11,6 +11,7 @@ mod declare;
 mod expr;
 mod function;
 mod jump;
+mod package;
 mod routine;
 mod types;
 

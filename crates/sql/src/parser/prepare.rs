@@ -4,7 +4,7 @@
 use super::{PResult, Parser};
 use crate::ast::{
     BinlogText, Call, Do, Execute, ExecuteImmediate, Kill, KillTarget, KillWhat, LockMode,
-    LockTable, LockTables, Prepare, Statement,
+    LockTable, LockTables, Prepare, Statement, TableName,
 };
 use crate::lexer::{Kw, T};
 
@@ -98,7 +98,12 @@ impl Parser<'_> {
 
     /// The procedure of a call, with its arguments.
     pub(super) fn called(&mut self) -> PResult<Call> {
-        let name = self.program_name()?;
+        let mut name = self.program_name()?;
+        if let Some(package) = name.schema.as_ref().filter(|_| self.at(T::Dot)) {
+            let schema = Some(package.clone());
+            self.next();
+            name = TableName { schema, name: self.member_name(&name.name)? };
+        }
         let mut args = Vec::new();
         if self.eat(T::LParen) {
             if !self.at(T::RParen) {

@@ -5,7 +5,7 @@ use selkie_meter::tick;
 use selkie_types::error::catalogue::ER_PS_MANY_PARAM;
 
 use super::{PResult, Parser};
-use crate::ast::{ColumnRef, Expr, ExprKind, Literal, MatchMode, TemporalKind};
+use crate::ast::{ColumnRef, Expr, ExprKind, Ident, Literal, MatchMode, TemporalKind};
 use crate::lexer::{Kw, T};
 
 impl Parser<'_> {
@@ -122,6 +122,16 @@ impl Parser<'_> {
                 }
                 match (self.tok.kind, column) {
                     (T::LParen, ColumnRef { schema: None, table: Some(schema), name }) => {
+                        self.nested(|p| p.generic_call(Some(*schema), name))
+                    }
+                    (
+                        T::LParen,
+                        ColumnRef { schema: Some(schema), table: Some(package), name },
+                    ) => {
+                        let name = Ident {
+                            value: format!("{}.{}", package.value, name.value).into(),
+                            ..name
+                        };
                         self.nested(|p| p.generic_call(Some(*schema), name))
                     }
                     (_, column) => self.declared(column).map(ExprKind::Column),

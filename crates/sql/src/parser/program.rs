@@ -13,7 +13,7 @@ pub(super) use scope::{Kind, Label, Meaning, Scope};
 
 use selkie_types::SqlError;
 use selkie_types::error::catalogue::{
-    ER_ROW_VARIABLE_DOES_NOT_HAVE_FIELD, ER_SP_BADRETURN, ER_SP_UNDECLARED_VAR,
+    ER_SP_BADRETURN, ER_SP_UNDECLARED_VAR,
     ER_TRG_CANT_CHANGE_ROW, ER_UNKNOWN_ERROR,
 };
 
@@ -203,7 +203,7 @@ impl Parser<'_> {
     pub(super) fn is_integer(&self, local: &Local) -> bool {
         let Some(scope) = &self.program else { return false };
         let ty = match local {
-            Local::Variable(slot) => match &scope.variables[*slot].ty {
+            Local::Variable(slot) | Local::Shared(slot) => match &scope.declared(local, *slot).ty {
                 VariableType::Scalar(ty) => ty,
                 _ => return false,
             },
@@ -221,8 +221,8 @@ impl Parser<'_> {
 
     /// The placeholder for a variable of this name, if one is in scope.
     pub(super) fn variable_named(&mut self, name: &str) -> Option<ExprKind> {
-        let slot = self.program.as_ref()?.variable(name)?;
-        Some(self.placeholder(Local::Variable(slot)))
+        let local = self.local_variable(name)?;
+        Some(self.placeholder(local))
     }
 
     /// Meaning of `first.second`: a field of a variable, or a column of a trigger's row.
@@ -232,11 +232,8 @@ impl Parser<'_> {
         second: &Ident,
     ) -> PResult<Option<Local>> {
         let Some(scope) = self.program.as_ref() else { return Ok(None) };
-        if let Some(slot) = scope.variable(first) {
-            if scope.lacks_field(slot, second) {
-                return self.fail(&ER_ROW_VARIABLE_DOES_NOT_HAVE_FIELD, &[&first, second]);
-            }
-            return Ok(scope.is_row(slot).then(|| Local::Field(slot, second.clone())));
+        if scope.known(first).is_some() {
+            return scope.field(first, second);
         }
         scope.trigger_row(first, second)
     }
@@ -248,7 +245,7 @@ impl Parser<'_> {
             self.next();
             let field = self.ident()?;
             return match self.qualified_local(&name.value, &field)? {
-                Some(local @ Local::Field(..)) => Ok((name, local)),
+                Some(local @ (Local::Field(..) | Local::SharedField(..))) => Ok((name, local)),
                 _ => {
                     self.check_no_variable(&name)?;
                     self.fail(&ER_SP_UNDECLARED_VAR, &[&name])
@@ -274,7 +271,7 @@ impl Parser<'_> {
 
     /// The variable of this name, if one is in scope.
     pub(super) fn local_variable(&self, name: &str) -> Option<Local> {
-        self.program.as_ref()?.variable(name).map(Local::Variable)
+        Some(self.program.as_ref()?.known(name)?.0)
     }
 
     /// Refuses an assignment to OLD in a trigger, even in one that has no such row.

@@ -2,6 +2,8 @@
 //! A name is a program variable if one is in scope, else a system variable; values of system
 //! variables may be bare words.
 
+use selkie_types::error::catalogue::ER_UNKNOWN_STRUCTURED_VARIABLE;
+
 use super::{PResult, Parser};
 use crate::ast::{
     AccountName, Expr, ExprKind, IsolationLevel, Literal, Local, PasswordValue, SetItem, Statement,
@@ -205,6 +207,14 @@ impl Parser<'_> {
         };
         self.assign_sign()?;
         let value = self.set_value()?;
+        // Compat: the structures there are are those of key caches.
+        if let Some(first) = &instance
+            && self.program.is_some()
+            && self.is_oracle()
+            && !name.value.to_ascii_lowercase().starts_with("key_")
+        {
+            return self.fail(&ER_UNKNOWN_STRUCTURED_VARIABLE, &[first]);
+        }
         Ok(SetItem::SystemVar { scope, instance, name, value })
     }
 

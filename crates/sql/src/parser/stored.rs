@@ -15,9 +15,16 @@ impl Parser<'_> {
             Kw::TRIGGER => StoredKind::Trigger,
             Kw::EVENT => StoredKind::Event,
             Kw::SERVER => StoredKind::Server,
+            Kw::PACKAGE if self.is_oracle() => match self.peek() {
+                T::Word(Kw::BODY) => StoredKind::PackageBody,
+                _ => StoredKind::Package,
+            },
             _ => return self.unsupported_drop(),
         };
         self.next();
+        if kind == StoredKind::PackageBody {
+            self.next();
+        }
         let if_exists = self.if_exists()?;
         let name = self.program_name()?;
         Ok(Statement::DropStored(Box::new(DropStored { kind, if_exists, name })))

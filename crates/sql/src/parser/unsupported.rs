@@ -6,17 +6,6 @@ use crate::ast::Statement;
 use crate::lexer::{Kw, T};
 
 impl Parser<'_> {
-    /// Consumes the rest of the text as one statement: its body may contain semicolons.
-    fn swallow(&mut self, what: &'static str) -> PResult<Statement> {
-        while !self.at(T::Eof) {
-            if self.at(T::Bad) {
-                return Err(self.error());
-            }
-            self.next();
-        }
-        Ok(Statement::Unsupported { what })
-    }
-
     /// Consumes the text up to the semicolon as one statement.
     fn swallow_one(&mut self, what: &'static str) -> PResult<Statement> {
         while !self.at(T::Eof) && !self.at(T::Semicolon) {
@@ -32,7 +21,6 @@ impl Parser<'_> {
     pub(super) fn unsupported_create(&mut self) -> PResult<Statement> {
         let T::Word(kw) = self.tok.kind else { return Err(self.error()) };
         match kw {
-            Kw::PACKAGE => self.swallow("CREATE PACKAGE"),
             Kw::SERVER => self.swallow_one("CREATE SERVER"),
             Kw::TABLESPACE => self.swallow_one("CREATE TABLESPACE"),
             Kw::LOGFILE => self.swallow_one("CREATE LOGFILE GROUP"),
@@ -53,7 +41,6 @@ impl Parser<'_> {
     pub(super) fn unsupported_drop(&mut self) -> PResult<Statement> {
         let T::Word(kw) = self.tok.kind else { return Err(self.error()) };
         match kw {
-            Kw::PACKAGE => self.swallow_one("DROP PACKAGE"),
             Kw::TABLESPACE => self.swallow_one("DROP TABLESPACE"),
             Kw::LOGFILE => self.swallow_one("DROP LOGFILE GROUP"),
             _ => Err(self.error()),
@@ -75,7 +62,7 @@ impl Parser<'_> {
             }
             _ => {
                 // Compat: in the mode of Oracle a name may begin an assignment or a call.
-                if self.is_oracle() && self.at_label() {
+                if self.is_oracle() && self.at_target() {
                     self.next();
                 }
                 return Err(self.error());

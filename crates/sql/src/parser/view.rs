@@ -22,6 +22,9 @@ impl Parser<'_> {
                 return self.create_routine(or_replace, prefix.definer);
             }
             T::Word(Kw::TRIGGER) => return self.create_trigger(or_replace, prefix.definer),
+            T::Word(Kw::PACKAGE) if self.is_oracle() => {
+                return self.create_package(or_replace, prefix.definer);
+            }
             T::Word(Kw::EVENT) => return self.create_event(or_replace, prefix.definer),
             _ => return self.unsupported_create(),
         }

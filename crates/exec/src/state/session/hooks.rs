@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use selkie_catalog::{Event, TableInfo};
+use selkie_catalog::{Event, RoutineForm, TableInfo};
 use selkie_expr::VariableScope;
 use selkie_sql::ast;
 use selkie_types::error::catalogue::{
@@ -182,7 +182,7 @@ pub trait SessionHooks: Send + Sync {
         &self,
         _session: &Session,
         _privilege: Privilege,
-        _function: bool,
+        _form: RoutineForm,
         _schema: &str,
         _name: &str,
     ) -> SqlResult<()> {
@@ -190,10 +190,12 @@ pub trait SessionHooks: Send + Sync {
     }
 
     /// Called after a procedure or function was created: its creator may run and change it.
-    fn routine_created(&self, _session: &Session, _function: bool, _schema: &str, _name: &str) {}
+    fn routine_created(&self, _session: &Session, _form: RoutineForm, _schema: &str, _name: &str) {
+    }
 
     /// Called after a procedure or function was dropped.
-    fn routine_dropped(&self, _session: &Session, _function: bool, _schema: &str, _name: &str) {}
+    fn routine_dropped(&self, _session: &Session, _form: RoutineForm, _schema: &str, _name: &str) {
+    }
 
     /// Shows other sessions the text of a statement that another one runs; returns the text
     /// shown before.

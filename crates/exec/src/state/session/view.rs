@@ -10,6 +10,7 @@ use std::task::Wake;
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
+use selkie_catalog::RoutineForm;
 use selkie_engine::{WaitKind, blocking};
 use selkie_expr::{TypeContext, VariableScope};
 use selkie_plan::{Environment, Permissions, Settings as PlanSettings};
@@ -20,6 +21,7 @@ use selkie_types::{
 
 use super::{Access, Privilege, Session};
 use crate::state::kill::Killed;
+use crate::state::packages;
 use crate::state::patience::Patience;
 
 /// Key of a user variable: names that differ only in case are equal.
@@ -217,7 +219,11 @@ impl Permissions for Session {
     }
 
     fn check_function(&self, schema: &str, name: &str) -> SqlResult<()> {
-        self.frame.hooks.check_routine(self, Privilege::Execute, true, schema, name)
+        let (form, name) = match packages::member_of(name) {
+            Some((package, _)) => (RoutineForm::PackageBody, package),
+            None => (RoutineForm::Function, name),
+        };
+        self.frame.hooks.check_routine(self, Privilege::Execute, form, schema, name)
     }
 
     fn check_table(

@@ -1,6 +1,6 @@
 //! Assignments `name := value` and calls of procedures without CALL.
 
-use crate::ast::{Operation, SetItem, Statement, Step};
+use crate::ast::{Operation, Statement, Step};
 use crate::lexer::{Kw, T, Token};
 use crate::parser::{PResult, Parser};
 
@@ -12,7 +12,7 @@ const NO_TARGETS: &[Kw] = &[
 impl Parser<'_> {
     /// The first token after `name[.name[.name]]`, if one follows that may be assigned to or called.
     fn behind_name(&mut self) -> Option<Token> {
-        if !self.at_label() || self.at_any(NO_TARGETS) {
+        if !self.at_target() {
             return None;
         }
         let mut token = self.peek_token();
@@ -24,6 +24,11 @@ impl Parser<'_> {
             token = lexer.next();
         }
         Some(token)
+    }
+
+    /// Whether a name follows that may begin an assignment or a call.
+    pub(in crate::parser) fn at_target(&self) -> bool {
+        self.at_label() && !self.at_any(NO_TARGETS)
     }
 
     pub(in crate::parser) fn at_assignment(&mut self) -> bool {
@@ -47,14 +52,7 @@ impl Parser<'_> {
         if let Some(item) = self.local_item()? {
             return Ok(Statement::Set(vec![item]));
         }
-        let item = self.assigned_variable(None)?;
-        if let SetItem::SystemVar { instance: Some(first), .. } = &item {
-            let def = &selkie_types::error::catalogue::ER_UNKNOWN_STRUCTURED_VARIABLE;
-            if self.program.is_some() && !first.is("default") {
-                return self.fail(def, &[first]);
-            }
-        }
-        Ok(Statement::Set(vec![item]))
+        Ok(Statement::Set(vec![self.assigned_variable(None)?]))
     }
 
     /// `name[(arguments)]`: a call.

@@ -41,10 +41,8 @@ impl Parser<'_> {
             return Ok(VariableType::TypeOf(column));
         }
         let scope = self.program.as_deref();
-        let found = scope.and_then(|scope| {
-            let slot = scope.variable(&column.name.value)?;
-            Some(scope.variables[slot].ty.clone())
-        });
+        let found = scope.and_then(|scope| scope.known(&column.name.value));
+        let found = found.map(|(_, variable)| variable.ty.clone());
         match found {
             Some(ty) => Ok(ty),
             None => self.fail(&ER_SP_UNDECLARED_VAR, &[&column.name]),

@@ -60,11 +60,17 @@ fn definition(statement: &Statement) -> Option<(&'static selkie_types::ErrorDef,
     };
     Some(match statement {
         Statement::CreateRoutine(create) => (&ER_SP_NO_RECURSIVE_CREATE, word(create.kind)),
+        Statement::CreatePackage(create) if create.kind == RoutineKind::PackageBody => {
+            (&ER_SP_NO_RECURSIVE_CREATE, "PACKAGE BODY")
+        }
+        Statement::CreatePackage(_) => (&ER_SP_NO_RECURSIVE_CREATE, "PACKAGE"),
         Statement::CreateTrigger(_) => (&ER_SP_NO_RECURSIVE_CREATE, "TRIGGER"),
         Statement::AlterRoutine(alter) => (&ER_SP_NO_DROP_SP, word(alter.kind)),
         Statement::DropStored(drop) => match drop.kind {
             StoredKind::Procedure => (&ER_SP_NO_DROP_SP, "PROCEDURE"),
             StoredKind::Function => (&ER_SP_NO_DROP_SP, "FUNCTION"),
+            StoredKind::Package => (&ER_SP_NO_DROP_SP, "PACKAGE"),
+            StoredKind::PackageBody => (&ER_SP_NO_DROP_SP, "PACKAGE BODY"),
             _ => return None,
         },
         _ => return None,

@@ -103,9 +103,8 @@ impl Parser<'_> {
         if column.table.is_some() {
             return Ok(VariableType::TypeOf(column));
         }
-        let scope = self.scope();
-        match scope.variable(&column.name.value) {
-            Some(slot) => Ok(scope.variables[slot].ty.clone()),
+        match self.scope().known(&column.name.value) {
+            Some((_, variable)) => Ok(variable.ty.clone()),
             None => self.fail(&ER_SP_UNDECLARED_VAR, &[&column.name]),
         }
     }

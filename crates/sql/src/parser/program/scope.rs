@@ -1,7 +1,9 @@
 //! Names in scope at a place of a program: variables, conditions, cursors, labels.
 //! Variables and cursors keep their number after their block, since the steps refer to it.
 
-use selkie_types::error::catalogue::ER_TRG_NO_SUCH_ROW_IN_TRG;
+use selkie_types::error::catalogue::{
+    ER_ROW_VARIABLE_DOES_NOT_HAVE_FIELD, ER_TRG_NO_SUCH_ROW_IN_TRG,
+};
 use selkie_types::{SqlError, SqlResult};
 
 use crate::parser::oracle::Gotos;
@@ -21,6 +23,8 @@ pub(in crate::parser) enum Kind {
     Function,
     /// A trigger.
     Trigger(TriggerTiming, TriggerEvent),
+    /// The declarations of a package.
+    Package,
 }
 
 /// Meaning of a name in an expression.
@@ -53,6 +57,8 @@ pub(in crate::parser) struct Mark {
 #[derive(Default)]
 pub(in crate::parser) struct Scope {
     pub(in crate::parser) kind: Kind,
+    /// Variables of the package around.
+    pub(in crate::parser) shared: Vec<Variable>,
     /// All variables, whether in scope or not.
     pub(in crate::parser) variables: Vec<Variable>,
     /// All cursors.
@@ -87,6 +93,38 @@ pub(in crate::parser) struct Scope {
 impl Scope {
     pub(in crate::parser) fn new(kind: Kind) -> Self {
         Self { kind, ..Self::default() }
+    }
+
+    /// The scope of a routine in a package.
+    pub(in crate::parser) fn within(package: Option<&Self>) -> Self {
+        let shared = package.map(|scope| scope.variables.clone()).unwrap_or_default();
+        Self { shared, ..Self::default() }
+    }
+
+    /// This scope, for a program of another kind.
+    pub(in crate::parser) fn of_kind(self, kind: Kind) -> Self {
+        Self { kind, ..self }
+    }
+
+    /// The variable of this name, which may be one of the package, with its declaration.
+    pub(in crate::parser) fn known(&self, name: &str) -> Option<(Local, &Variable)> {
+        if let Some(slot) = self.variable(name) {
+            let local = match self.kind {
+                Kind::Package => Local::Shared(slot),
+                _ => Local::Variable(slot),
+            };
+            return Some((local, &self.variables[slot]));
+        }
+        let slot = self.shared.iter().rposition(|variable| same(&variable.name, name))?;
+        Some((Local::Shared(slot), &self.shared[slot]))
+    }
+
+    /// The declaration of a variable of the program or of the package.
+    pub(super) fn declared(&self, local: &Local, slot: usize) -> &Variable {
+        match local {
+            Local::Shared(_) if self.kind != Kind::Package => &self.shared[slot],
+            _ => &self.variables[slot],
+        }
     }
 
     /// Adds a variable and brings it into scope.
@@ -130,17 +168,23 @@ impl Scope {
         self.visible.iter().rev().find(is_it).copied()
     }
 
-    /// Whether a variable has fields.
-    pub(super) fn is_row(&self, slot: usize) -> bool {
-        !matches!(self.variables[slot].ty, VariableType::Scalar(_) | VariableType::TypeOf(_))
-    }
-
-    /// Whether a variable is a row whose fields are written down, and none has this name.
-    pub(super) fn lacks_field(&self, slot: usize, name: &Ident) -> bool {
-        match &self.variables[slot].ty {
+    /// The field `name` of a variable, which is a row if this is anything. Fails if its fields are
+    /// written down and none has this name.
+    pub(super) fn field(&self, of: &str, name: &Ident) -> SqlResult<Option<Local>> {
+        let Some((local, variable)) = self.known(of) else { return Ok(None) };
+        let is_missing = match &variable.ty {
+            VariableType::Scalar(_) | VariableType::TypeOf(_) => return Ok(None),
             VariableType::Row(fields) => !fields.iter().any(|(known, _)| same(known, &name.value)),
             _ => false,
+        };
+        if is_missing {
+            return Err(SqlError::new(&ER_ROW_VARIABLE_DOES_NOT_HAVE_FIELD, &[&of, name]));
         }
+        Ok(match local {
+            Local::Variable(slot) => Some(Local::Field(slot, name.clone())),
+            Local::Shared(slot) => Some(Local::SharedField(slot, name.clone())),
+            _ => None,
+        })
     }
 
     pub(in crate::parser) fn cursor(&self, name: &str) -> Option<usize> {
