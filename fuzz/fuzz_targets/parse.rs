@@ -16,6 +16,7 @@ fuzz_target!(|input: (u8, &[u8])| {
         SqlMode::IGNORE_SPACE,
         SqlMode::HIGH_NOT_PRECEDENCE,
         SqlMode::EMPTY_STRING_IS_NULL,
+        SqlMode::ORACLE,
     ];
     let chosen = bits.into_iter().enumerate().filter(|(i, _)| modes >> i & 1 == 1);
     let sql_mode = chosen.fold(SqlMode::EMPTY, |all, (_, mode)| all.with(mode));

@@ -118,6 +118,13 @@ pub struct PackageMember {
     pub public: bool,
 }
 
+impl PackageMember {
+    /// A function or a procedure.
+    pub fn form(&self) -> RoutineForm {
+        RoutineForm::of_function(self.function)
+    }
+}
+
 /// A parameter of a routine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RoutineParameter {
@@ -135,9 +142,9 @@ pub struct RoutineParameter {
 
 impl Routine {
     /// The member `name` of a package.
-    pub fn member(&self, function: bool, name: &str) -> Option<&PackageMember> {
+    pub fn member(&self, form: RoutineForm, name: &str) -> Option<&PackageMember> {
         let is_it = |member: &&PackageMember| {
-            member.function == function && member.name.to_lowercase() == name.to_lowercase()
+            member.form() == form && member.name.to_lowercase() == name.to_lowercase()
         };
         self.members.iter().find(is_it)
     }

@@ -153,12 +153,7 @@ impl Snapshot {
     }
 
     /// The routine `schema`.`name` of a kind.
-    pub fn routine_of(
-        &self,
-        schema: &str,
-        form: RoutineForm,
-        name: &str,
-    ) -> Option<&Arc<Routine>> {
+    pub fn routine_of(&self, schema: &str, form: RoutineForm, name: &str) -> Option<&Arc<Routine>> {
         self.routines.get(&routine_key(schema, form, name))
     }
 

@@ -23,10 +23,10 @@ mod foreign;
 mod history;
 mod instant;
 mod online;
+mod package;
 mod partition;
 mod rename;
 mod replace;
-mod package;
 mod routine;
 pub(crate) mod schema;
 mod sequence;
@@ -149,6 +149,7 @@ impl<'a> Ddl<'a> {
             Statement::CreateDatabase(create) => schema::check_name(&create.name.value),
             Statement::DropDatabase { name, .. } => schema::check_name(&name.value),
             Statement::CreateRoutine(create) => self.check_routine_form(create),
+            Statement::CreatePackage(create) => self.check_package_form(create),
             _ => Ok(()),
         }
     }

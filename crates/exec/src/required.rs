@@ -169,6 +169,7 @@ fn required(statement: &Statement) -> Required<'_> {
     let writes = |kind| of(kind, Vec::new(), true);
     let on_table = |kind, wanted, table| of(kind, vec![(wanted, On::Table(table))], true);
     let on_schema = |kind, wanted, table| of(kind, vec![(wanted, On::SchemaOf(table))], true);
+    let of_program = |kind, name| on_schema(kind, P::CREATE_ROUTINE, name);
     match statement {
         Statement::Query(_) => reads(Kind::Query),
         Statement::Insert(_) => writes(Kind::Insert),
@@ -252,12 +253,8 @@ fn required(statement: &Statement) -> Required<'_> {
         | Statement::StartStopSlave(_) => reads(kind_about_logs(statement)),
         Statement::Plugin(_) => writes(Kind::Plugin),
         Statement::Shutdown { .. } => reads(Kind::Shutdown),
-        Statement::CreateRoutine(create) => {
-            on_schema(Kind::CreateRoutine, P::CREATE_ROUTINE, &create.name)
-        }
-        Statement::CreatePackage(create) => {
-            on_schema(Kind::CreatePackage, P::CREATE_ROUTINE, &create.name)
-        }
+        Statement::CreateRoutine(create) => of_program(Kind::CreateRoutine, &create.name),
+        Statement::CreatePackage(create) => of_program(Kind::CreatePackage, &create.name),
         Statement::AlterRoutine(_) => writes(Kind::AlterRoutine),
         Statement::CreateTrigger(create) => {
             of(Kind::CreateTrigger, vec![(P::TRIGGER, On::OfTrigger(create))], true)

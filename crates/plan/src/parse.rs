@@ -18,7 +18,8 @@ pub(crate) fn expression(text: &[u8], sql_mode: SqlMode) -> SqlResult<ast::Expr>
     selkie_sql::parse_expr(text, &ParseOptions { sql_mode: kept_mode(sql_mode) })
 }
 
-/// Stored texts have backslashes before quotes, whatever the session's mode is.
+/// Stored texts have backslashes before quotes and functions of no special mode, whatever the
+/// session's mode is.
 fn kept_mode(sql_mode: SqlMode) -> SqlMode {
-    sql_mode.without(SqlMode::NO_BACKSLASH_ESCAPES)
+    sql_mode.without(SqlMode::NO_BACKSLASH_ESCAPES).without(SqlMode::ORACLE)
 }

@@ -8,6 +8,69 @@ use selkie_sql::{
 };
 use selkie_types::SqlMode;
 
+/// Words of stored programs in the mode of Oracle.
+const PROGRAM_WORDS: &[&str] = &[
+    "begin",
+    "declare",
+    "end",
+    "exception",
+    "when",
+    "others",
+    "then",
+    "loop",
+    "exit",
+    "continue",
+    "goto",
+    "<<",
+    ">>",
+    "a",
+    "b",
+    ":=",
+    ";",
+    ";",
+    ";",
+    "if",
+    "elsif",
+    "else",
+    "while",
+    "for",
+    "in",
+    "reverse",
+    "1",
+    "..",
+    "2",
+    "cursor",
+    "is",
+    "select",
+    "open",
+    "fetch",
+    "into",
+    "close",
+    "raise",
+    "return",
+    "null",
+    "%",
+    "type",
+    "rowtype",
+    "found",
+    "int",
+    "varchar",
+    "(",
+    ")",
+    ",",
+    ".",
+    "package",
+    "body",
+    "procedure",
+    "function",
+    "create",
+    "trigger",
+    ":",
+    "new",
+    "out",
+    "row",
+];
+
 const WORDS: &[&str] = &[
     "select",
     "from",
@@ -156,7 +219,16 @@ proptest! {
     fn token_soup(words in prop::collection::vec(0..WORDS.len(), 0..40)) {
         let text = words.iter().map(|&w| WORDS[w]).collect::<Vec<_>>().join(" ");
         exercise(text.as_bytes(), SqlMode::DEFAULT);
+        exercise(text.as_bytes(), SqlMode::ORACLE);
         exercise(text.as_bytes(), SqlMode::parse("ANSI,NO_BACKSLASH_ESCAPES,HIGH_NOT_PRECEDENCE").unwrap());
+    }
+
+    #[test]
+    fn program_soup(words in prop::collection::vec(0..PROGRAM_WORDS.len(), 0..40)) {
+        let text: Vec<&str> = words.iter().map(|i| PROGRAM_WORDS[*i]).collect();
+        for start in ["begin", "create procedure p as begin", "create package body k as"] {
+            exercise(format!("{start} {}", text.join(" ")).as_bytes(), SqlMode::ORACLE);
+        }
     }
 
     #[test]

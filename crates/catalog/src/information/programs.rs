@@ -47,7 +47,11 @@ fn described(ty: Option<&SqlType>, like: &str) -> Vec<Value> {
             values
         }
         None => {
-            let kind = like.split(" `").next().unwrap_or_default();
+            let kind = match like {
+                _ if like.ends_with("%TYPE") => "TYPE OF",
+                _ if like.ends_with("%ROWTYPE") => "ROW TYPE OF",
+                _ => like.split(" `").next().unwrap_or_default(),
+            };
             let whole = if like.is_empty() { Value::Null } else { text(like) };
             [vec![text(kind)], vec![Value::Null; 7], vec![whole]].concat()
         }

@@ -18,21 +18,28 @@ use super::Ddl;
 use super::routine::routine_form;
 use crate::{Outcome, program};
 
-/// A word for a routine of a package.
-fn word(function: bool) -> &'static str {
-    RoutineForm::of_function(function).words()
-}
-
 fn is_same(member: &PackageMember, other: &PackageMember) -> bool {
-    member.function == other.function && member.name.to_lowercase() == other.name.to_lowercase()
+    member.form() == other.form() && member.name.to_lowercase() == other.name.to_lowercase()
 }
 
 impl Ddl<'_> {
+    /// Fails if no account could create the package.
+    pub(super) fn check_package_form(&self, create: &CreatePackage) -> SqlResult<()> {
+        let (schema, name) = self.resolve(&create.name)?;
+        self.check_no_lock_tables()?;
+        check_end(create)?;
+        let snapshot = self.instance.catalog.snapshot();
+        let found = snapshot.routine_of(&schema, RoutineForm::Package, name);
+        if create.kind == RoutineKind::PackageBody && found.is_none() {
+            let full = format!("{schema}.{name}");
+            return Err(SqlError::new(&ER_SP_DOES_NOT_EXIST, &[&"PACKAGE", &full]));
+        }
+        Ok(())
+    }
+
     pub(super) fn create_package(&mut self, create: &CreatePackage) -> SqlResult<Outcome> {
         let (schema, name) = self.resolve(&create.name)?;
         let form = routine_form(create.kind);
-        check_end(create)?;
-        self.check_no_lock_tables()?;
         if self.instance.catalog.snapshot().schema(&schema).is_none() {
             return Err(SqlError::unknown_database(&schema));
         }
@@ -115,7 +122,7 @@ impl Ddl<'_> {
         let Some(specification) = snapshot.routine_of(schema, RoutineForm::Package, name) else {
             return Err(SqlError::new(&ER_SP_DOES_NOT_EXIST, &[&"PACKAGE", &full]));
         };
-        self.check_bodies(&create.package, schema, name)?;
+        self.check_bodies(&create.package, schema, &full)?;
         let defined = routines.iter().filter(|routine| routine.body.is_some());
         let members =
             defined.map(|routine| self.member(routine, schema)).collect::<SqlResult<_>>()?;
@@ -160,7 +167,7 @@ impl Ddl<'_> {
     }
 
     /// Fails for bodies that can be known to be wrong.
-    fn check_bodies(&self, package: &Package, schema: &str, name: &str) -> SqlResult<()> {
+    fn check_bodies(&self, package: &Package, schema: &str, full: &str) -> SqlResult<()> {
         let collation = program::schema_collation(self.instance, schema);
         let check = |body: &selkie_sql::ast::Program| {
             program::check_body(self.session, body)?;
@@ -171,8 +178,8 @@ impl Ddl<'_> {
             let Some(body) = &routine.body else { continue };
             check(body)?;
             if routine.kind == RoutineKind::Function && !routine.has_return {
-                let full = format!("{name}.{}", routine.name.value);
-                return Err(SqlError::new(&ER_SP_NORETURN, &[&full]));
+                let routine = format!("{full}.{}", routine.name.value);
+                return Err(SqlError::new(&ER_SP_NORETURN, &[&routine]));
             }
         }
         Ok(())
@@ -237,7 +244,7 @@ fn once_each(members: Vec<PackageMember>, package: &str) -> SqlResult<Vec<Packag
         selkie_meter::tick(16 * at);
         if members[..at].iter().any(|earlier| is_same(earlier, member)) {
             let full = format!("{package}.{}", member.name);
-            let kind = word(member.function);
+            let kind = member.form().words();
             return Err(SqlError::new(&ER_SP_ALREADY_EXISTS, &[&kind, &full]));
         }
     }

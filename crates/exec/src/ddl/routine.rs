@@ -4,17 +4,16 @@
 
 use std::sync::Arc;
 
-use selkie_catalog::{
-    ProgramContext, Routine, RoutineForm, RoutineParameter, quote_identifier,
-};
+use selkie_catalog::{ProgramContext, Routine, RoutineForm, RoutineParameter, quote_identifier};
 use selkie_sql::ast::{
     AccountName, AlterRoutine, CreateRoutine, DataAccess, DropStored, Ident, ParameterMode,
     RoutineKind, RoutineOptions, SqlSecurity, StoredKind, VariableType,
 };
 use selkie_types::error::catalogue::{
-    ER_END_IDENTIFIER_DOES_NOT_MATCH, ER_NATIVE_FCT_NAME_COLLISION, ER_SP_ALREADY_EXISTS, ER_SP_DOES_NOT_EXIST, ER_SP_NORETURN,
+    ER_END_IDENTIFIER_DOES_NOT_MATCH, ER_NATIVE_FCT_NAME_COLLISION, ER_SP_ALREADY_EXISTS,
+    ER_SP_DOES_NOT_EXIST, ER_SP_NORETURN,
 };
-use selkie_types::{CollationId, Condition, SqlError, SqlResult, SqlType, TypeKind};
+use selkie_types::{CollationId, Condition, SqlError, SqlMode, SqlResult, SqlType, TypeKind};
 
 use super::Ddl;
 use crate::state::session::LoggedProgram;
@@ -115,7 +114,12 @@ impl Ddl<'_> {
         let verb = if create.or_replace { "CREATE OR REPLACE" } else { "CREATE" };
         self.say_create(verb, definer, rest.as_bytes());
         self.publish_routine(routine)?;
-        self.session.frame.hooks.routine_created(self.session, routine_form(create.kind), &schema, name);
+        self.session.frame.hooks.routine_created(
+            self.session,
+            routine_form(create.kind),
+            &schema,
+            name,
+        );
         Ok(Outcome::ok())
     }
 
@@ -167,7 +171,10 @@ impl Ddl<'_> {
                 name: parameter.name.value.to_string(),
                 mode: mode.to_owned(),
                 ty: self.known_type(&parameter.name.value, &variable.ty, collation)?,
-                like: like_text(&variable.ty),
+                like: match SqlMode::from_bits(context.sql_mode) {
+                    Ok(mode) if mode.contains(SqlMode::ORACLE) => anchor_text(&variable.ty),
+                    _ => like_text(&variable.ty),
+                },
             });
         }
         program::check_types(self.scope(), &create.body, collation, self.running.text)?;
@@ -223,7 +230,12 @@ impl Ddl<'_> {
     }
 
     /// Fails (1370) unless the account may change the routine, whether it exists or not.
-    pub(super) fn check_change(&self, kind: RoutineKind, schema: &str, name: &str) -> SqlResult<()> {
+    pub(super) fn check_change(
+        &self,
+        kind: RoutineKind,
+        schema: &str,
+        name: &str,
+    ) -> SqlResult<()> {
         let (wanted, form) = (Privilege::AlterRoutine, routine_form(kind));
         self.session.frame.hooks.check_routine(self.session, wanted, form, schema, name)
     }
@@ -312,6 +324,16 @@ fn like_text(ty: &VariableType) -> String {
         }
         VariableType::Row(_) => "ROW".to_owned(),
         _ => String::new(),
+    }
+}
+
+/// The same as it is written in the mode of Oracle.
+fn anchor_text(ty: &VariableType) -> String {
+    let text = like_text(ty).replace('`', "\"");
+    match (text.strip_prefix("TYPE OF "), text.strip_prefix("ROW TYPE OF ")) {
+        (Some(path), _) => format!("{path}%TYPE"),
+        (_, Some(path)) => format!("{path}%ROWTYPE"),
+        _ => text,
     }
 }
 

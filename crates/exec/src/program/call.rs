@@ -12,9 +12,9 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{CollationId, SqlError, SqlMode, SqlResult, SqlType, Value, stack};
 
-use super::{compile, package};
 use super::frame::{Frame, Given, stored};
 use super::machine::Machine;
+use super::{compile, package};
 use crate::query::execution::{Execution, Scope};
 use crate::query::running::Running;
 use crate::state::guard::guarded;
@@ -113,9 +113,10 @@ fn procedure(
     let snapshot = instance.catalog.snapshot();
     let written = call.name.schema.as_ref().map(|schema| &*schema.value);
     let wanted = (written, &*call.name.name.value);
-    if let Some((schema, name)) = packages::resolve(session, &snapshot, false, wanted)?
+    if let Some((schema, name)) =
+        packages::resolve(session, &snapshot, RoutineForm::Procedure, wanted)?
         && let Some((program, package)) =
-            package::member(session, &snapshot, false, (&schema, &name))?
+            package::member(session, &snapshot, RoutineForm::Procedure, (&schema, &name))?
     {
         check_arguments(&format!("{schema}.{name}"), program.modes.len(), call)?;
         package::check_execute(session, &program)?;

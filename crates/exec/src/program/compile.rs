@@ -49,11 +49,13 @@ impl Compiled {
                 let shared = self.shared.as_ref().map(|shared| &shared.variables[*at]);
                 shared.map(|variable| variable.name.value.clone()).unwrap_or_default()
             }
-            Local::Field(_, name) | Local::SharedField(_, name) | Local::New(name) | Local::Old(name) => name.value.clone(),
-            Local::Operand(_)
-            | Local::CursorState(..)
-            | Local::SqlCode
-            | Local::SqlErrm => Box::default(),
+            Local::Field(_, name)
+            | Local::SharedField(_, name)
+            | Local::New(name)
+            | Local::Old(name) => name.value.clone(),
+            Local::Operand(_) | Local::CursorState(..) | Local::SqlCode | Local::SqlErrm => {
+                Box::default()
+            }
         }
     }
 

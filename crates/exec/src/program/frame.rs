@@ -148,26 +148,25 @@ pub(super) fn slot_of(
     variable: &Variable,
 ) -> SqlResult<Slot> {
     Ok(match &variable.ty {
-            VariableType::RowOf(table) => Slot::Row(row_of(scope, table)?),
-            VariableType::Row(fields) => {
-                let mut row = Vec::with_capacity(fields.len());
-                for (name, ty) in fields {
-                    let ty = VariableType::Scalar(ty.clone());
-                    let ty = variable_type(scope, program, &name.value, &ty)?;
-                    row.push(Scalar { name: name.value.clone(), ty, value: Value::Null });
-                }
-                Slot::Row(row)
+        VariableType::RowOf(table) => Slot::Row(row_of(scope, table)?),
+        VariableType::Row(fields) => {
+            let mut row = Vec::with_capacity(fields.len());
+            for (name, ty) in fields {
+                let ty = VariableType::Scalar(ty.clone());
+                let ty = variable_type(scope, program, &name.value, &ty)?;
+                row.push(Scalar { name: name.value.clone(), ty, value: Value::Null });
             }
-            // The machine knows the cursor's query.
-            VariableType::RowOfCursor(_) => Slot::Row(Vec::new()),
-            ty => {
-                let name = variable.name.value.clone();
-                let ty = variable_type(scope, program, &name, ty)?;
-                Slot::Scalar(Scalar { name, ty, value: Value::Null })
-            }
+            Slot::Row(row)
+        }
+        // The machine knows the cursor's query.
+        VariableType::RowOfCursor(_) => Slot::Row(Vec::new()),
+        ty => {
+            let name = variable.name.value.clone();
+            let ty = variable_type(scope, program, &name, ty)?;
+            Slot::Scalar(Scalar { name, ty, value: Value::Null })
+        }
     })
 }
-
 
 /// A row without values that has the columns of a query (name, type). Fails (1060) if two have the
 /// same name.

@@ -2,6 +2,7 @@
 //!
 //! Must not commit: the transaction is the statement's.
 
+use selkie_catalog::RoutineForm;
 use selkie_expr::{EvalContext, StoredCall};
 use selkie_sql::ast::VariableType;
 use selkie_types::error::catalogue::{ER_SP_DOES_NOT_EXIST, ER_SP_NO_RECURSION, ER_SP_NORETURNEND};
@@ -30,7 +31,8 @@ pub(super) fn call_function(
 ) -> SqlResult<Value> {
     let Around { instance, session: outer, eval: ctx, .. } = around;
     let snapshot = instance.catalog.snapshot();
-    let member = package::member(outer, &snapshot, true, (&call.schema, &call.name))?;
+    let member =
+        package::member(outer, &snapshot, RoutineForm::Function, (&call.schema, &call.name))?;
     let (program, package) = match member {
         Some((program, package)) => (program, Some(package)),
         None => {

@@ -4,12 +4,10 @@
 
 use selkie_sql::ast::{Block, ConditionHandler, HandlerCondition, Local};
 use selkie_types::error::catalogue::{
-    ER_DUP_ENTRY, ER_SIGNAL_BAD_CONDITION_TYPE, ER_SP_CURSOR_NOT_OPEN,
-    ER_SP_FETCH_NO_DATA, ER_TOO_MANY_ROWS,
+    ER_DUP_ENTRY, ER_SIGNAL_BAD_CONDITION_TYPE, ER_SP_CURSOR_NOT_OPEN, ER_SP_FETCH_NO_DATA,
+    ER_TOO_MANY_ROWS,
 };
-use selkie_types::{
-    CollationId, Condition, Level, Severity, SqlError, SqlResult, SqlType, Value,
-};
+use selkie_types::{CollationId, Condition, Level, Severity, SqlError, SqlResult, SqlType, Value};
 
 /// Longest text of SQLERRM, in characters.
 const MESSAGE_LENGTH: u32 = 512;
@@ -93,14 +91,13 @@ impl<'p> Machine<'p> {
             return Ok(Flow::Next);
         }
         let raised = self.session.diagnostics.since(mark);
-        let found = raised
-            .into_iter()
-            .rev()
-            .filter(|condition| condition.level != Level::Error)
-            .find_map(|condition| {
-                let raised = Handled { condition, exception: None };
-                self.find(&raised).map(|found| (found, raised))
-            });
+        let found =
+            raised.into_iter().rev().filter(|condition| condition.level != Level::Error).find_map(
+                |condition| {
+                    let raised = Handled { condition, exception: None };
+                    self.find(&raised).map(|found| (found, raised))
+                },
+            );
         match found {
             Some(((at, handler), raised)) => self.handle(at, handler, raised),
             None => Ok(Flow::Next),

@@ -470,10 +470,7 @@ impl<'p> Machine<'p> {
     /// Makes a variable NULL whose new value failed.
     fn forget(&mut self, target: &Local) -> SqlResult<()> {
         match target {
-            Local::Variable(_)
-            | Local::Field(..)
-            | Local::Shared(_)
-            | Local::SharedField(..) => {
+            Local::Variable(_) | Local::Field(..) | Local::Shared(_) | Local::SharedField(..) => {
                 self.assign(target, (Value::Null, SqlType::null()))
             }
             _ => Ok(()),

@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use selkie_catalog::{Routine, RoutineForm, Snapshot};
-use selkie_sql::ast::{Local, PackageRoutine, ParameterMode, Program, RoutineKind, Statement, Term};
+use selkie_sql::ast::{
+    Local, PackageRoutine, ParameterMode, Program, RoutineKind, Statement, Term,
+};
 use selkie_types::error::catalogue::{ER_OPERAND_COLUMNS, ER_ROW_VARIABLE_DOES_NOT_HAVE_FIELD};
 use selkie_types::{SqlError, SqlResult, SqlType, Value};
 
@@ -28,22 +30,22 @@ use crate::state::terms::Terms;
 pub(super) fn member(
     session: &Session,
     snapshot: &Snapshot,
-    function: bool,
+    form: RoutineForm,
     (schema, name): (&str, &str),
 ) -> SqlResult<Option<(Arc<Compiled>, Arc<CompiledPackage>)>> {
     let Some(body) = body_of(snapshot, schema, name) else { return Ok(None) };
     let Some((_, member)) = member_of(name) else { return Ok(None) };
     let package = compiled(session, snapshot, body)?;
-    let key = key(body, function, member);
+    let key = key(body, form, member);
     let found = package.members.iter().find(|program| program.key == key).cloned();
     Ok(found.map(|program| (program, package)))
 }
 
-fn key(body: &Routine, function: bool, member: &str) -> ProgramKey {
+fn key(body: &Routine, form: RoutineForm, member: &str) -> ProgramKey {
     let name = format!("{}.{}", body.name, member).to_lowercase().into();
-    match function {
-        true => ProgramKey::Function((*body.schema).into(), name),
-        false => ProgramKey::Procedure((*body.schema).into(), name),
+    match form {
+        RoutineForm::Function => ProgramKey::Function((*body.schema).into(), name),
+        _ => ProgramKey::Procedure((*body.schema).into(), name),
     }
 }
 
@@ -64,12 +66,11 @@ fn compiled(
     let package = create.package;
     let text: Arc<[u8]> = text.into_bytes().into();
     let slots = vec![Slot::Unknown; package.variables.len()];
-    let shared =
-        Arc::new(PackageState { variables: package.variables, slots: Mutex::new(slots) });
+    let shared = Arc::new(PackageState { variables: package.variables, slots: Mutex::new(slots) });
     let parts = Parts { body, text: &text, shared: &shared };
     let members = package.routines.into_iter().filter_map(|routine| parts.member(routine));
     let members = members.collect();
-    let start = parts.program(key(body, false, ""), (package.start, Vec::new()));
+    let start = parts.program(key(body, RoutineForm::Procedure, ""), (package.start, Vec::new()));
     let made = Arc::new(CompiledPackage {
         body: body.clone(),
         start: Arc::new(start),
@@ -81,7 +82,7 @@ fn compiled(
     Ok(made)
 }
 
-/// What all programs of a package have in common.
+/// The common parts of all programs of a package.
 struct Parts<'a> {
     body: &'a Arc<Routine>,
     text: &'a Arc<[u8]>,
@@ -91,8 +92,8 @@ struct Parts<'a> {
 impl Parts<'_> {
     /// A routine that has a body.
     fn member(&self, routine: PackageRoutine) -> Option<Arc<Compiled>> {
-        let function = routine.kind == RoutineKind::Function;
-        let key = key(self.body, function, &routine.name.value);
+        let form = RoutineForm::of_function(routine.kind == RoutineKind::Function);
+        let key = key(self.body, form, &routine.name.value);
         let modes = routine.parameters.iter().map(|p| p.mode).collect();
         let mut program = self.program(key, (routine.body?, modes));
         program.name = format!("{}.{}", self.body.full_name(), routine.name.value);

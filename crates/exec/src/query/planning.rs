@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use selkie_catalog::{Namespace, Snapshot, TableInfo, TableKind, View};
+use selkie_catalog::{Namespace, RoutineForm, Snapshot, TableInfo, TableKind, View};
 use selkie_engine::{Bound, RangeEstimate};
 use selkie_expr::{Expr, VariableScope};
 use selkie_plan::explain::Known;
@@ -109,12 +109,12 @@ impl Environment for PlanEnvironment<'_> {
         schema: Option<&str>,
         name: &str,
     ) -> SqlResult<Option<(Box<str>, Box<str>)>> {
-        packages::resolve(self.session, self.snapshot, true, (schema, name))
+        packages::resolve(self.session, self.snapshot, RoutineForm::Function, (schema, name))
     }
 
     fn stored_function(&self, schema: &str, name: &str) -> Option<StoredFunction> {
         if let Some(body) = packages::body_of(self.snapshot, schema, name) {
-            let member = body.member(true, packages::member_of(name)?.1)?;
+            let member = body.member(RoutineForm::Function, packages::member_of(name)?.1)?;
             return Some(StoredFunction {
                 parameters: member.parameters,
                 returns: member.returns.clone()?,

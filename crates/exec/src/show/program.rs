@@ -55,9 +55,7 @@ fn routine_of(
     let found = match kind {
         RoutineKind::Procedure => snapshot.routine(schema, false, &name.name.value),
         RoutineKind::Function => snapshot.routine(schema, true, &name.name.value),
-        RoutineKind::Package => {
-            snapshot.routine_of(schema, RoutineForm::Package, &name.name.value)
-        }
+        RoutineKind::Package => snapshot.routine_of(schema, RoutineForm::Package, &name.name.value),
         RoutineKind::PackageBody => {
             snapshot.routine_of(schema, RoutineForm::PackageBody, &name.name.value)
         }

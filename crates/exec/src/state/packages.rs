@@ -29,7 +29,7 @@ pub(crate) fn body_of<'s>(
 pub(crate) fn resolve(
     session: &Session,
     snapshot: &Snapshot,
-    function: bool,
+    form: RoutineForm,
     (schema, name): (Option<&str>, &str),
 ) -> SqlResult<Option<(Box<str>, Box<str>)>> {
     let found = |schema: &str, package: &str, name: &str| {
@@ -39,7 +39,7 @@ pub(crate) fn resolve(
         let own = session.programs.active.last().and_then(|key| key.package());
         let Some((schema, package)) = own else { return Ok(None) };
         let body = snapshot.routine_of(schema, RoutineForm::PackageBody, package);
-        return match body.and_then(|body| body.member(function, name)) {
+        return match body.and_then(|body| body.member(form, name)) {
             Some(_) => found(schema, package, name),
             None => Ok(None),
         };
@@ -47,8 +47,8 @@ pub(crate) fn resolve(
     if let Some((package, member)) = member_of(name) {
         let specification = snapshot.routine_of(first, RoutineForm::Package, package);
         return match specification {
-            Some(package) if package.member(function, member).is_some() => {
-                present(snapshot, function, (first, &package.name, member))?;
+            Some(package) if package.member(form, member).is_some() => {
+                present(snapshot, form, (first, &package.name, member))?;
                 found(first, &package.name, member)
             }
             _ => Ok(None),
@@ -59,8 +59,8 @@ pub(crate) fn resolve(
         return Ok(None);
     };
     match snapshot.routine_of(current, RoutineForm::Package, first) {
-        Some(package) if package.member(function, name).is_some() => {
-            present(snapshot, function, (current, &package.name, name))?;
+        Some(package) if package.member(form, name).is_some() => {
+            present(snapshot, form, (current, &package.name, name))?;
             found(current, &package.name, name)
         }
         _ => Ok(None),
@@ -70,13 +70,13 @@ pub(crate) fn resolve(
 /// Fails (1305) if a package has no body.
 fn present(
     snapshot: &Snapshot,
-    function: bool,
+    form: RoutineForm,
     (schema, package, member): (&str, &str, &str),
 ) -> SqlResult<()> {
     if snapshot.routine_of(schema, RoutineForm::PackageBody, package).is_some() {
         return Ok(());
     }
-    let word = RoutineForm::of_function(function).words();
+    let word = form.words();
     let full = format!("{schema}.{package}.{member}");
     Err(SqlError::new(&ER_SP_DOES_NOT_EXIST, &[&word, &full]))
 }

@@ -25,6 +25,9 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("OCTET_LENGTH", 1, 1, |b| {
         measured(b, |f| from_bytes(f, |t| Ok(Some(t.len() as i64))))
     }),
+    Function::new("LENGTHB", 1, 1, |b| {
+        measured(b, |f| from_bytes(f, |t| Ok(Some(t.len() as i64))))
+    }),
     Function::new("BIT_LENGTH", 1, 1, |mut b| {
         b.subject(0);
         let ty = SqlType::new(TypeKind::BigInt, 11, 0);

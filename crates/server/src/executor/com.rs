@@ -61,6 +61,13 @@ fn handler_word(action: &HandlerAction) -> &'static str {
     }
 }
 
+fn database_word(statement: &Statement) -> &'static str {
+    match statement {
+        Statement::CreateDatabase(_) => "create_db",
+        _ => "alter_db",
+    }
+}
+
 fn word(statement: &Statement) -> &'static str {
     match statement {
         Statement::Query(_) => "select",
@@ -94,8 +101,7 @@ fn word(statement: &Statement) -> &'static str {
         Statement::CreateView(_) => "create_view",
         Statement::CreateSequence(_) => "create_sequence",
         Statement::AlterSequence(_) => "alter_sequence",
-        Statement::CreateDatabase(_) => "create_db",
-        Statement::AlterDatabase(_) => "alter_db",
+        Statement::CreateDatabase(_) | Statement::AlterDatabase(_) => database_word(statement),
         Statement::DropDatabase { .. } => "drop_db",
         Statement::Show(s) => show_word(&s.what),
         Statement::Describe(_) => "show_fields",

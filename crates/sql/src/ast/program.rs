@@ -375,14 +375,14 @@ pub enum Step {
         cursor: usize,
         /// Targets of the columns.
         into: Vec<Local>,
-        /// What happens behind the last row.
+        /// Its behaviour behind the last row.
         at_end: AtEnd,
     },
     /// `CLOSE`.
     Close(usize),
 }
 
-/// What a FETCH does behind the last row.
+/// Behaviour of a FETCH behind the last row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AtEnd {
     /// It raises a condition.

@@ -15,6 +15,17 @@ const MAX_HEIGHT: u32 = 1000;
 /// Deepest nesting of SELECTs, as in MariaDB.
 pub(super) const MAX_SELECT_NESTING: u32 = 64;
 
+/// A place in a statement.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Place {
+    /// `VALUES(column)` is a function: the parser is after ON DUPLICATE KEY UPDATE.
+    pub(super) values_function: bool,
+    /// A string type needs no length.
+    pub(super) any_length: bool,
+    /// Number of derived tables without a name so far.
+    pub(super) unnamed: u32,
+}
+
 /// State of a parser inside a statement.
 pub(crate) struct Parser<'a> {
     pub(super) text: &'a [u8],
@@ -33,8 +44,8 @@ pub(crate) struct Parser<'a> {
     pub(super) selects: u32,
     /// Number of joins so far in the current FROM.
     pub(super) joins: usize,
-    /// `VALUES(column)` is a function: the parser is after ON DUPLICATE KEY UPDATE.
-    pub(super) values_function: bool,
+    /// The place in the statement, as far as it changes the meaning of words.
+    pub(super) place: Place,
     /// An `INTO` that stood before FROM, kept for its query.
     pub(super) early_into: Option<Box<crate::ast::IntoTarget>>,
     /// The current query may have INTO.
@@ -44,10 +55,6 @@ pub(crate) struct Parser<'a> {
     /// The next SELECT is the first of a statement or of a statement's stored query: it may have
     /// options about the handling of its rows.
     pub(super) leading: bool,
-    /// Number of derived tables without a name so far.
-    pub(super) unnamed: u32,
-    /// A string type needs no length.
-    pub(super) any_length: bool,
     /// The enclosing stored program with the names it knows.
     pub(super) program: Option<Box<super::program::Scope>>,
     /// Greatest height of the expressions completed since the innermost [`Parser::measured`] began.
@@ -69,13 +76,11 @@ impl<'a> Parser<'a> {
             params: 0,
             selects: 0,
             joins: 0,
-            values_function: false,
+            place: Place::default(),
             early_into: None,
             into_allowed: false,
             into_next: false,
             leading: false,
-            any_length: false,
-            unnamed: 0,
             program: None,
             height: 0,
         }

@@ -31,7 +31,7 @@ enum Shape {
     Bare,
 }
 
-/// Whose types are meant where names differ.
+/// A dialect whose types are meant where names differ.
 #[derive(Clone, Copy, PartialEq)]
 enum Dialect {
     MariaDb,
@@ -108,7 +108,7 @@ impl Parser<'_> {
         use Shape::*;
         match shape {
             Members => t.members = self.paren_list(Self::string)?,
-            NeedsLength | TextNeedsLength if self.any_length && !self.at(T::LParen) => {}
+            NeedsLength | TextNeedsLength if self.place.any_length && !self.at(T::LParen) => {}
             NeedsLength | TextNeedsLength => t.length = Some(self.parens(Self::length)?),
             Real if self.at(T::LParen) => {
                 (t.length, t.decimals) = self.parens(|p| {

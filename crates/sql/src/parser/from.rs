@@ -209,8 +209,8 @@ impl Parser<'_> {
         let alias = match is_named {
             true => self.table_alias()?,
             false => {
-                self.unnamed += 1;
-                Ident::new(format!("__{}", self.unnamed + 1))
+                self.place.unnamed += 1;
+                Ident::new(format!("__{}", self.place.unnamed + 1))
             }
         };
         Ok(TableRef::Derived(DerivedTable { query, system_time, alias }.into()))

@@ -107,9 +107,7 @@ impl Parser<'_> {
     }
 
     /// `([side] [what FROM] expr)`.
-    pub(super) fn trim_arguments(
-        &mut self,
-    ) -> PResult<(TrimSide, Option<Box<Expr>>, Box<Expr>)> {
+    pub(super) fn trim_arguments(&mut self) -> PResult<(TrimSide, Option<Box<Expr>>, Box<Expr>)> {
         self.parens(|p| {
             let side = match p.eat_any(&[Kw::BOTH, Kw::LEADING, Kw::TRAILING]) {
                 Some(Kw::LEADING) => TrimSide::Leading,

@@ -85,9 +85,9 @@ impl Parser<'_> {
             return Ok(Vec::new());
         }
         self.expect_all(&[Kw::DUPLICATE, Kw::KEY, Kw::UPDATE])?;
-        self.values_function = true;
+        self.place.values_function = true;
         let assignments = self.changes()?;
-        self.values_function = false;
+        self.place.values_function = false;
         Ok(assignments)
     }
 

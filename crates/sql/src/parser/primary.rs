@@ -78,7 +78,7 @@ impl Parser<'_> {
                 Ok(ExprKind::PreviousValue(self.table_name()?.into()))
             }
             Kw::SQL if self.is_oracle() && self.peek() == T::Percent => self.sql_state(),
-            Kw::VALUES if self.values_function => self.nested(Self::values_function),
+            Kw::VALUES if self.place.values_function => self.nested(Self::values_function),
             _ => self.nested(|p| p.keyword_call(kw)),
         }
     }
@@ -124,10 +124,7 @@ impl Parser<'_> {
                     (T::LParen, ColumnRef { schema: None, table: Some(schema), name }) => {
                         self.nested(|p| p.generic_call(Some(*schema), name))
                     }
-                    (
-                        T::LParen,
-                        ColumnRef { schema: Some(schema), table: Some(package), name },
-                    ) => {
+                    (T::LParen, ColumnRef { schema: Some(schema), table: Some(package), name }) => {
                         let name = Ident {
                             value: format!("{}.{}", package.value, name.value).into(),
                             ..name

@@ -13,8 +13,7 @@ pub(super) use scope::{Kind, Label, Meaning, Scope};
 
 use selkie_types::SqlError;
 use selkie_types::error::catalogue::{
-    ER_SP_BADRETURN, ER_SP_UNDECLARED_VAR,
-    ER_TRG_CANT_CHANGE_ROW, ER_UNKNOWN_ERROR,
+    ER_SP_BADRETURN, ER_SP_UNDECLARED_VAR, ER_TRG_CANT_CHANGE_ROW, ER_UNKNOWN_ERROR,
 };
 
 use super::{PResult, Parser};

@@ -38,7 +38,7 @@ impl Parser<'_> {
 
     /// Whether `VALUES(column)` is the function, which it is after ON DUPLICATE KEY UPDATE.
     fn values_of_column(&mut self) -> bool {
-        if !self.values_function {
+        if !self.place.values_function {
             return false;
         }
         let mut lexer = self.look_further();
@@ -57,7 +57,7 @@ impl Parser<'_> {
             kind = lexer.next().kind;
         }
         match kind {
-            T::Word(Kw::VALUES) if self.values_function => false,
+            T::Word(Kw::VALUES) if self.place.values_function => false,
             T::Word(Kw::SELECT | Kw::WITH | Kw::VALUES) => true,
             _ => false,
         }
@@ -117,11 +117,11 @@ impl Parser<'_> {
         let outer_into = self.early_into.take();
         let into_allowed = std::mem::replace(&mut self.into_allowed, self.into_next);
         self.into_next = false;
-        let values_function = std::mem::replace(&mut self.values_function, false);
+        let values_function = std::mem::replace(&mut self.place.values_function, false);
         let meaning = self.set_meaning(Meaning::Any);
         let query = read(self)?;
         self.set_meaning(meaning);
-        self.values_function = values_function;
+        self.place.values_function = values_function;
         self.early_into = outer_into;
         self.into_allowed = into_allowed;
         Ok(query)

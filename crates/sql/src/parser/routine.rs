@@ -1,7 +1,7 @@
 //! CREATE and ALTER of procedures, functions and triggers.
 //! Bodies are in `program.rs`. Keeps spans of the texts that SHOW CREATE prints.
 
-use selkie_types::error::catalogue::{ER_SP_DUP_PARAM, ER_UNKNOWN_DATA_TYPE, ER_WRONG_USAGE};
+use selkie_types::error::catalogue::{ER_SP_DUP_PARAM, ER_WRONG_USAGE};
 
 use super::program::{Kind, Scope};
 use super::{PResult, Parser};
@@ -80,10 +80,6 @@ impl Parser<'_> {
         let oracle = self.is_oracle();
         self.expect(if oracle { Kw::RETURN } else { Kw::RETURNS })?;
         let start = self.tok.start;
-        if oracle && self.at_ident() && self.peek() == T::Dot {
-            let name = self.ident()?;
-            return self.fail(&ER_UNKNOWN_DATA_TYPE, &[&name]);
-        }
         let ty = if oracle { self.result_type()? } else { self.collated_type()? };
         Ok((ty, self.span_from(start)))
     }

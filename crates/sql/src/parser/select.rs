@@ -58,6 +58,7 @@ impl Parser<'_> {
             match kw {
                 Kw::ALL if !o.distinct => all = true,
                 Kw::DISTINCT | Kw::DISTINCTROW if !all => o.distinct = true,
+                Kw::UNIQUE if !all && self.is_oracle() => o.distinct = true,
                 Kw::STRAIGHT_JOIN => o.straight_join = true,
                 Kw::HIGH_PRIORITY => o.high_priority = true,
                 Kw::SQL_SMALL_RESULT => o.small_result = true,

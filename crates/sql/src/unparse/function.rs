@@ -11,7 +11,7 @@ use crate::parser::oracle::{has_own_meaning, written_name};
 fn canonical(name: &str) -> &str {
     match name {
         "substring" | "mid" => "substr",
-        "length" => "octet_length",
+        "length" | "lengthb" => "octet_length",
         "character_length" => "char_length",
         "upper" => "ucase",
         "lower" => "lcase",

@@ -190,12 +190,10 @@ pub trait SessionHooks: Send + Sync {
     }
 
     /// Called after a procedure or function was created: its creator may run and change it.
-    fn routine_created(&self, _session: &Session, _form: RoutineForm, _schema: &str, _name: &str) {
-    }
+    fn routine_created(&self, _session: &Session, _form: RoutineForm, _schema: &str, _name: &str) {}
 
     /// Called after a procedure or function was dropped.
-    fn routine_dropped(&self, _session: &Session, _form: RoutineForm, _schema: &str, _name: &str) {
-    }
+    fn routine_dropped(&self, _session: &Session, _form: RoutineForm, _schema: &str, _name: &str) {}
 
     /// Shows other sessions the text of a statement that another one runs; returns the text
     /// shown before.

@@ -1,4 +1,5 @@
 //! Assignments `name := value` and calls of procedures without CALL.
+//! Looks ahead over the name only; what it means is known when the whole step is read.
 
 use crate::ast::{Operation, Statement, Step};
 use crate::lexer::{Kw, T, Token};
@@ -6,11 +7,18 @@ use crate::parser::{PResult, Parser};
 
 /// Words that may be names, but begin no assignment and no call.
 const NO_TARGETS: &[Kw] = &[
-    Kw::BODY, Kw::ELSIF, Kw::EXCEPTION, Kw::GOTO, Kw::OTHERS, Kw::PACKAGE, Kw::RAISE, Kw::ROWTYPE,
+    Kw::BODY,
+    Kw::ELSIF,
+    Kw::EXCEPTION,
+    Kw::GOTO,
+    Kw::OTHERS,
+    Kw::PACKAGE,
+    Kw::RAISE,
+    Kw::ROWTYPE,
 ];
 
 impl Parser<'_> {
-    /// The first token after `name[.name[.name]]`, if one follows that may be assigned to or called.
+    /// The first token after `name[.name[.name]]`, if one follows that may be a target or a call.
     fn behind_name(&mut self) -> Option<Token> {
         if !self.at_target() {
             return None;

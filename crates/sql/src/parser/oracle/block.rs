@@ -1,4 +1,5 @@
 //! Blocks: `[DECLARE ...] BEGIN ... [EXCEPTION WHEN ...] END`, and lists of steps.
+//! A handler is a list of its own: GOTO leaves it, but leads to no step that it guards.
 
 use selkie_meter::tick;
 use selkie_types::error::catalogue::ER_SP_DUP_HANDLER;

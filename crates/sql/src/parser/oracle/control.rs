@@ -1,4 +1,5 @@
 //! Loops: `LOOP`, `WHILE .. LOOP`, `FOR .. LOOP`, `REPEAT`.
+//! Every loop has a label, so EXIT needs no rule of its own for loops without one.
 
 use crate::ast::{Ident, Loop, LoopKind, Step};
 use crate::lexer::Kw;

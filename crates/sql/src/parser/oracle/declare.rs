@@ -1,4 +1,5 @@
 //! Declarations: variables, cursors, conditions and exceptions in any order, handlers behind them.
+//! Only variables give steps: they may have values.
 
 use selkie_types::SqlError;
 use selkie_types::error::catalogue::{
@@ -85,11 +86,10 @@ impl Parser<'_> {
     }
 
     fn cursor_parameter(&mut self, name: Ident) -> PResult<usize> {
-        let is_in = self.eat(Kw::IN);
+        self.eat(Kw::IN);
         if self.eat_any(&[Kw::OUT, Kw::INOUT]).is_some() {
             return Err(SqlError::not_supported("OUT/INOUT cursor parameter"));
         }
-        let _ = is_in;
         if self.scope().has_own_variable(&name.value) {
             return self.fail(&ER_SP_DUP_VAR, &[&name]);
         }

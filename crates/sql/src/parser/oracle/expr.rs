@@ -21,7 +21,8 @@ impl Parser<'_> {
         }
     }
 
-    /// What a colon begins: a column of a trigger's row, or a placeholder with a name or number.
+    /// An operand that begins with a colon: a column of a trigger's row, or a placeholder with a
+    /// name or number.
     pub(in crate::parser) fn after_colon(&mut self) -> PResult<ExprKind> {
         if self.program.is_some() {
             self.trigger_row_sign()?;
@@ -48,10 +49,7 @@ impl Parser<'_> {
     pub(in crate::parser) fn at_cursor_state(&mut self) -> bool {
         self.is_oracle()
             && self.at(T::Percent)
-            && matches!(
-                self.peek(),
-                T::Word(Kw::ISOPEN | Kw::FOUND | Kw::NOTFOUND | Kw::ROWCOUNT)
-            )
+            && matches!(self.peek(), T::Word(Kw::ISOPEN | Kw::FOUND | Kw::NOTFOUND | Kw::ROWCOUNT))
     }
 
     /// `%FOUND` and the like behind the name of a cursor.

@@ -3,8 +3,8 @@
 //! GOTO leads to a label of the same list of steps or of one around it, before or behind it. A
 //! label that is not yet known gets its number when it is first named.
 
-use selkie_types::SqlResult;
 use selkie_types::SqlError;
+use selkie_types::SqlResult;
 use selkie_types::error::catalogue::{
     ER_SP_BADRETURN, ER_SP_LABEL_REDEFINE, ER_SP_LILABEL_MISMATCH,
 };

@@ -3,8 +3,11 @@
 //! A routine of a package is a program of its own, which names the variables of the package by
 //! their numbers there ([`crate::ast::Local::Shared`]).
 
+use selkie_types::error::catalogue::ER_END_IDENTIFIER_DOES_NOT_MATCH;
+
 use crate::ast::{
-    AccountName, CreatePackage, Ident, Package, PackageRoutine, Program, RoutineKind, Statement, Step,
+    AccountName, CreatePackage, Ident, Package, PackageRoutine, Program, RoutineKind, Statement,
+    Step,
 };
 use crate::lexer::{Kw, T};
 use crate::parser::program::{Kind, Scope};
@@ -32,8 +35,9 @@ impl Parser<'_> {
             RoutineKind::PackageBody => self.package_body()?,
             _ => self.package_specification()?,
         };
-        let end_name = self.end_name()?;
+        // Compat: the name behind END is no part of the stored text.
         let body_span = self.span_from(start);
+        let end_name = self.end_name()?;
         Ok(Statement::CreatePackage(Box::new(CreatePackage {
             or_replace,
             if_not_exists,
@@ -64,11 +68,7 @@ impl Parser<'_> {
     fn package_specification(&mut self) -> PResult<Package> {
         let mut package = Package::default();
         while !self.eat(Kw::END) {
-            let routine = self.package_routine(Scope::default())?;
-            if routine.body.is_some() {
-                return Err(self.error());
-            }
-            package.routines.push(routine);
+            package.routines.push(self.declared_routine(Scope::default())?.0);
             self.expect(T::Semicolon)?;
         }
         Ok(package)
@@ -88,13 +88,14 @@ impl Parser<'_> {
     fn package_parts(&mut self, package: &mut Package) -> PResult<()> {
         let mut steps = Vec::new();
         while !self.at_any(&[Kw::PROCEDURE, Kw::FUNCTION]) {
-            if self.at_any(&[Kw::BEGIN, Kw::END, Kw::CURSOR])
-                || matches!(self.peek(), T::Word(Kw::EXCEPTION | Kw::CONDITION | Kw::CURSOR))
-            {
+            if self.at_any(&[Kw::BEGIN, Kw::END, Kw::CURSOR]) {
+                return Err(self.error());
+            }
+            if let T::Word(Kw::EXCEPTION | Kw::CONDITION | Kw::CURSOR) = self.peek() {
+                self.next();
                 return Err(self.error());
             }
             if let Step::Declare { variables, default } = self.variable_declaration()? {
-                // What the default names are variables of the package too.
                 steps.push(Step::Share { variables, default });
             }
             self.expect(T::Semicolon)?;
@@ -110,9 +111,8 @@ impl Parser<'_> {
             return Ok(());
         }
         let inner = Scope::within(self.program.as_deref());
-        let (mut start, _) = self.program(inner.of_kind(Kind::Procedure), |p| {
-            Ok(vec![p.body_block()?])
-        })?;
+        let (mut start, _) =
+            self.program(inner.of_kind(Kind::Procedure), |p| Ok(vec![p.body_block()?]))?;
         start.steps.splice(0..0, steps);
         package.start = start;
         Ok(())
@@ -120,6 +120,28 @@ impl Parser<'_> {
 
     /// `PROCEDURE name ...` or `FUNCTION name ...`, with a body or without.
     fn package_routine(&mut self, scope: Scope) -> PResult<PackageRoutine> {
+        let (mut routine, scope) = self.declared_routine(scope)?;
+        if self.eat_any(&[Kw::AS, Kw::IS]).is_some() {
+            let (program, scope) = self.program(scope, |p| {
+                let block = p.body_block()?;
+                if p.at_ident() {
+                    let end = p.ident()?;
+                    if !end.is(&routine.name.value) {
+                        let def = &ER_END_IDENTIFIER_DOES_NOT_MATCH;
+                        return p.fail(def, &[&end, &routine.name]);
+                    }
+                }
+                Ok(vec![block])
+            })?;
+            scope.check_sub_statement()?;
+            routine.has_return = scope.returns;
+            routine.body = Some(program);
+        }
+        Ok(routine)
+    }
+
+    /// The head of a routine, with the scope of its parameters.
+    fn declared_routine(&mut self, scope: Scope) -> PResult<(PackageRoutine, Scope)> {
         let kind = match self.expect_any(&[Kw::PROCEDURE, Kw::FUNCTION])? {
             Kw::FUNCTION => RoutineKind::Function,
             _ => RoutineKind::Procedure,
@@ -136,33 +158,17 @@ impl Parser<'_> {
             _ => None,
         };
         let options = self.routine_options()?;
-        let (mut body, mut has_return) = (None, false);
-        if self.eat_any(&[Kw::AS, Kw::IS]).is_some() {
-            let (program, scope) = self.program(scope, |p| {
-                let block = p.body_block()?;
-                if p.at_ident() {
-                    let end = p.ident()?;
-                    if !end.is(&name.value) {
-                        let def = &selkie_types::error::catalogue::ER_END_IDENTIFIER_DOES_NOT_MATCH;
-                        return p.fail(def, &[&end, &name]);
-                    }
-                }
-                Ok(vec![block])
-            })?;
-            scope.check_sub_statement()?;
-            has_return = scope.returns;
-            body = Some(program);
-        }
         let deterministic = options.deterministic == Some(true);
-        Ok(PackageRoutine {
+        let routine = PackageRoutine {
             kind,
             name,
             parameters,
             types,
             returns,
             deterministic,
-            body,
-            has_return,
-        })
+            body: None,
+            has_return: false,
+        };
+        Ok((routine, scope))
     }
 }

@@ -1,6 +1,7 @@
 //! Types of variables and parameters: `%TYPE`, `%ROWTYPE`, and types without a length.
+//! Names are resolved to variables and cursors here, to tables when the program runs.
 
-use selkie_types::error::catalogue::ER_SP_UNDECLARED_VAR;
+use selkie_types::error::catalogue::{ER_SP_UNDECLARED_VAR, ER_UNKNOWN_DATA_TYPE};
 
 use crate::ast::{ColumnRef, DataType, TableName, TypeName, VariableType};
 use crate::lexer::{Kw, T};
@@ -71,9 +72,14 @@ impl Parser<'_> {
 
     /// The type of a result; a string needs no length.
     pub(in crate::parser) fn result_type(&mut self) -> PResult<DataType> {
-        self.any_length = true;
+        if self.at_ident() && self.peek() == T::Dot {
+            // Compat: no dialect can be named here.
+            let name = self.ident()?;
+            return self.fail(&ER_UNKNOWN_DATA_TYPE, &[&name]);
+        }
+        self.place.any_length = true;
         let ty = self.collated_type();
-        self.any_length = false;
+        self.place.any_length = false;
         let mut ty = ty?;
         if ty.length.is_none() {
             ty.length = match ty.name {

@@ -264,7 +264,10 @@ impl Parser<'_> {
         Ok(Operation { statement, locals, span: self.span_from(start.start) })
     }
 
-    pub(in crate::parser) fn handler_declaration(&mut self, exit: bool) -> PResult<ConditionHandler> {
+    pub(in crate::parser) fn handler_declaration(
+        &mut self,
+        exit: bool,
+    ) -> PResult<ConditionHandler> {
         self.expect_all(&[Kw::HANDLER, Kw::FOR])?;
         let mut conditions = Vec::new();
         loop {

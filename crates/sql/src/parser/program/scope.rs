@@ -6,10 +6,10 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{SqlError, SqlResult};
 
-use crate::parser::oracle::Gotos;
 use crate::ast::{
     Cursor, HandlerCondition, Ident, Local, TriggerEvent, TriggerTiming, Variable, VariableType,
 };
+use crate::parser::oracle::Gotos;
 
 /// Kind of the program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -140,7 +140,11 @@ impl Scope {
         self.cursors.len() - 1
     }
 
-    pub(in crate::parser) fn declare_condition(&mut self, name: Ident, condition: HandlerCondition) {
+    pub(in crate::parser) fn declare_condition(
+        &mut self,
+        name: Ident,
+        condition: HandlerCondition,
+    ) {
         self.conditions.push((name, condition));
     }
 
