@@ -235,6 +235,8 @@ case("create routine", f"CREATE OR REPLACE FUNCTION {A}.f() RETURNS INT RETURN 2
 case("create routine", f"CREATE DEFINER=root@localhost PROCEDURE {B}.n() SELECT 1", f"CREATE ROUTINE@{B}", "SET USER@*")
 case("create routine", f"CREATE DEFINER=gone@nowhere PROCEDURE {B}.n() SELECT 1", f"CREATE ROUTINE@{B}", "SET USER@*")
 case("create routine", f"CREATE PROCEDURE IF NOT EXISTS {A}.pr() SELECT 1", f"CREATE ROUTINE@{A}")
+case("create package", f"SET STATEMENT sql_mode=ORACLE FOR EXECUTE IMMEDIATE 'CREATE PACKAGE {B}.n AS PROCEDURE p; END'", f"CREATE ROUTINE@{B}")
+case("create package", f"SET STATEMENT sql_mode=ORACLE FOR EXECUTE IMMEDIATE 'CREATE PACKAGE BODY {B}.nosuch AS PROCEDURE p AS BEGIN NULL; END; END'")
 case("alter routine", f"ALTER PROCEDURE {A}.pr COMMENT 'c'", f"ALTER ROUTINE@proc:{A}.pr")
 case("alter routine", f"ALTER FUNCTION {A}.f SQL SECURITY INVOKER", f"ALTER ROUTINE@func:{A}.f")
 case("alter routine", f"ALTER PROCEDURE {A}.nosuch COMMENT 'c'", f"ALTER ROUTINE@{A}")

@@ -10,6 +10,9 @@ use crate::ast::{ConditionHandler, Cursor, HandlerCondition, Ident, Step};
 use crate::lexer::{Kw, T};
 use crate::parser::{PResult, Parser};
 
+/// Words that may be names, but not of variables.
+const NO_VARIABLES: &[Kw] = &[Kw::DATE, Kw::TIME, Kw::TIMESTAMP];
+
 impl Parser<'_> {
     /// Declarations up to BEGIN.
     pub(super) fn oracle_declarations(&mut self) -> PResult<(Vec<Step>, Vec<ConditionHandler>)> {
@@ -42,6 +45,10 @@ impl Parser<'_> {
     pub(super) fn declaration(&mut self) -> PResult<Option<Step>> {
         if self.eat(Kw::CURSOR) {
             return self.oracle_cursor().map(|()| None);
+        }
+        if self.at_any(NO_VARIABLES) {
+            self.next();
+            return Err(self.error());
         }
         match self.peek() {
             T::Word(Kw::CONDITION) => self.condition_declaration().map(|()| None),

@@ -33,12 +33,11 @@ fn own_name(name: &str) -> Option<String> {
 
 /// The name without what [`own_name`] added; `None` for other functions.
 pub fn written_name(name: &str) -> Option<&str> {
-    let found = OWN.iter().find_map(|(own, suffix)| {
+    OWN.iter().find_map(|(own, suffix)| {
         let (written, rest) = name.split_at_checked(own.len())?;
         let is_it = written.eq_ignore_ascii_case(own) && rest.eq_ignore_ascii_case(suffix);
         is_it.then_some(written)
-    });
-    found
+    })
 }
 
 /// Whether a function means something else in this mode.

@@ -13,18 +13,12 @@ const VARYING: u64 = 4000;
 const FIXED: u64 = 2000;
 
 impl Parser<'_> {
-    /// Whether `name[.name[.name]]%` follows.
+    /// Whether `name%` follows, or a name with a dot: no other type begins with one here.
     pub(in crate::parser) fn at_anchor(&mut self) -> bool {
         if !self.is_oracle() || !self.at_ident() {
             return false;
         }
-        let mut token = self.peek_token();
-        let mut lexer = self.look_further();
-        while token.kind == T::Dot {
-            lexer.next();
-            token = lexer.next();
-        }
-        token.kind == T::Percent
+        matches!(self.peek(), T::Percent | T::Dot)
     }
 
     /// `name%TYPE` of a column or of a variable, `name%ROWTYPE` of a table or of a cursor.
