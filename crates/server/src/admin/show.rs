@@ -5,7 +5,7 @@
 
 use selkie_sql::ast::{AccountName as Said, Show, ShowWhat};
 use selkie_types::error::catalogue::*;
-use selkie_types::{SqlError, SqlResult, SqlType, TypeKind, Value};
+use selkie_types::{SqlError, SqlMode, SqlResult, SqlType, TypeKind, Value};
 
 use super::answer::{Answer, long_text, no_rows, text_rows};
 use super::names;
@@ -14,6 +14,7 @@ use crate::binlog;
 use crate::dumps::show_replicas;
 use crate::replica;
 use crate::session::Shared;
+use crate::variables::ids;
 
 /// Answers a SHOW statement if it belongs to the server; otherwise `None`.
 pub(super) fn show(shared: &Shared, statement: &Show) -> SqlResult<Option<Answer>> {
@@ -86,9 +87,27 @@ fn grants(shared: &Shared, name: Option<&Said>) -> SqlResult<Answer> {
         }
         Some(said) => shown_of(shared, said, &identity)?,
     };
-    let lines = show_grants(&shared.server.accounts.current(), &shown)?;
+    let mut lines = show_grants(&shared.server.accounts.current(), &shown)?;
+    let mode = SqlMode::from_bits(shared.var(ids().sql_mode).as_u64()).unwrap_or_default();
+    if mode.contains(SqlMode::ANSI_QUOTES) {
+        lines.iter_mut().for_each(|line| *line = in_double_quotes(line));
+    }
     let title = format!("Grants for {title}");
     Ok(text_rows(&[(&title, 1024)], lines.into_iter().map(|l| vec![l]).collect()))
+}
+
+/// A line with its names in the quotes of ANSI_QUOTES.
+fn in_double_quotes(line: &str) -> String {
+    let mut open = None;
+    let requoted = line.chars().map(|c| {
+        match open {
+            None if matches!(c, '`' | '\'') => open = Some(c),
+            Some(quote) if quote == c => open = None,
+            _ => return c,
+        }
+        if c == '`' { '"' } else { c }
+    });
+    requoted.collect()
 }
 
 fn shown_of(shared: &Shared, said: &Said, own: &Identity) -> SqlResult<(Shown, String)> {
@@ -159,4 +178,14 @@ fn capitalised(words: &str) -> String {
     let lower = words.to_ascii_lowercase();
     let mut chars = lower.chars();
     chars.next().map_or(String::new(), |c| c.to_ascii_uppercase().to_string() + chars.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn only_quotes_of_names_change() {
+        let line = "GRANT USAGE ON *.* TO `u`@`h` IDENTIFIED BY PASSWORD 'a`b'";
+        let wanted = "GRANT USAGE ON *.* TO \"u\"@\"h\" IDENTIFIED BY PASSWORD 'a`b'";
+        assert_eq!(super::in_double_quotes(line), wanted);
+    }
 }

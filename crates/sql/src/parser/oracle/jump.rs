@@ -3,6 +3,7 @@
 //! GOTO leads to a label of the same list of steps or of one around it, before or behind it. A
 //! label that is not yet known gets its number when it is first named.
 
+use selkie_meter::tick;
 use selkie_types::SqlError;
 use selkie_types::SqlResult;
 use selkie_types::error::catalogue::{
@@ -66,6 +67,7 @@ impl Parser<'_> {
         self.expect(T::ShiftRight)?;
         let scope = self.scope();
         let depth = scope.gotos.lists.len();
+        tick(16 * (scope.gotos.lists.last().map_or(0, Vec::len) + scope.gotos.pending.len()));
         let known = scope.gotos.lists.last();
         if known.is_some_and(|places| places.iter().any(|place| place.name.is(&name.value))) {
             return self.fail(&ER_SP_LABEL_REDEFINE, &[&name]);
@@ -98,6 +100,7 @@ impl Parser<'_> {
         self.next();
         let name = self.ident()?;
         let scope = self.scope();
+        tick(16 * scope.gotos.lists.iter().map(Vec::len).sum::<usize>());
         if let Some(number) = scope.gotos.known(&name.value) {
             return Ok(Step::Goto(number));
         }

@@ -3,6 +3,7 @@
 //! A routine of a package is a program of its own, which names the variables of the package by
 //! their numbers there ([`crate::ast::Local::Shared`]).
 
+use selkie_meter::tick;
 use selkie_types::error::catalogue::ER_END_IDENTIFIER_DOES_NOT_MATCH;
 
 use crate::ast::{
@@ -102,6 +103,7 @@ impl Parser<'_> {
         }
         while self.at_any(&[Kw::PROCEDURE, Kw::FUNCTION]) {
             let inner = Scope::within(self.program.as_deref());
+            tick(64 * inner.shared.len());
             package.routines.push(self.package_routine(inner)?);
             self.expect(T::Semicolon)?;
         }
