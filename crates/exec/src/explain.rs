@@ -78,7 +78,7 @@ fn show(
     let max = session.frame.settings.notes.max_error_count;
     check_shown(session, plan)?;
     if session.frame.settings.notes.sql_notes {
-        plan.conditions.iter().for_each(|c| session.diagnostics.push(c.clone(), max));
+        plan.warnings.conditions.iter().for_each(|c| session.diagnostics.push(c.clone(), max));
     }
     let instance = execution.instance;
     let (read, known) = match &*what.statement {

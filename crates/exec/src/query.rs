@@ -31,6 +31,7 @@ use selkie_types::{Condition, Level, Severity, SqlError, SqlResult};
 use crate::query::execution::Execution;
 use crate::query::running::Running;
 use crate::run::local_times::to_client;
+use crate::run::row_filter;
 use crate::run::{Env, Runtime};
 use crate::state::gate::{Closing, Work};
 use crate::state::guard::guarded;
@@ -293,7 +294,11 @@ impl Execution<'_> {
             EvalContext::new(session.type_context(), session, session.values.statement_start.get());
         eval.subqueries = &runtime;
         eval.set_parameters(running.values.iter().map(|(v, _)| v.clone()));
-        plan.conditions.iter().for_each(|condition| eval.push(condition.clone()));
+        let warnings = &plan.warnings;
+        warnings.conditions.iter().for_each(|condition| eval.push(condition.clone()));
+        if !warnings.converted.is_empty() {
+            row_filter::convert_constants(&eval, &warnings.converted);
+        }
         session.begin_random(&eval);
         bump(&session.core.counters.feature_window_functions, plan.sizes.windowed_blocks);
         // A plan that is not counted reads no table whole, or one row.

@@ -9,6 +9,7 @@ mod aggregate;
 mod alias;
 mod call;
 mod common;
+mod converted;
 mod delete;
 mod expr;
 mod from;
@@ -51,6 +52,7 @@ use selkie_types::{CollationId, Condition, Privileges, SqlError, SqlResult, SqlT
 
 use access::{Guard, Wanted};
 pub(crate) use common::Common;
+pub use converted::{Converted, Warnings};
 pub(crate) use delete::BoundDelete;
 pub use handler::{HandlerRead, HandlerSyntax};
 pub(crate) use insert::BoundInsert;
@@ -161,8 +163,7 @@ pub(crate) struct Binder<'a> {
     inserted: Option<(ColumnId, ColumnId)>,
     /// The query whose rows are inserted.
     inserted_query: Option<insert_query::Watched>,
-    /// Warnings about the statement's text.
-    pub(crate) conditions: Vec<Condition>,
+    pub(crate) warnings: Warnings,
     /// Whether the condition being bound selects the rows of a block.
     chooses_rows: bool,
     /// Notes about indexes that conditions cannot use, with their tables.
@@ -234,7 +235,7 @@ impl<'a> Binder<'a> {
             read_again: None,
             inserted: None,
             inserted_query: None,
-            conditions: Vec::new(),
+            warnings: Warnings::default(),
             chooses_rows: false,
             unusable_keys: Vec::new(),
             who: None,

@@ -46,6 +46,8 @@ use std::sync::Arc;
 
 use selkie_catalog::TableInfo;
 
+pub use crate::bind::{Converted, Warnings};
+
 /// A statement ready to run.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -81,8 +83,8 @@ pub struct Plan {
     pub rows_examined: Option<selkie_expr::Expr>,
     /// Foreign keys that the statement must check.
     pub foreign: ForeignTables,
-    /// Warnings about the statement's text, repeated at each execution.
-    pub conditions: Vec<selkie_types::Condition>,
+    /// Warnings that it raises whatever rows it reads.
+    pub warnings: Warnings,
     /// Numbers of its parts.
     pub sizes: Sizes,
     /// Things that it uses beside literals and rows.

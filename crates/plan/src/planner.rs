@@ -77,11 +77,13 @@ fn plan_whole(statement: &ast::Statement, context: &PlanContext<'_>) -> SqlResul
         }
         ast::Statement::Update(update) => {
             let bound = binder.update(update)?;
+            binder.warnings.converted.equal.clear();
             binder.tell_unusable_keys(context.statistics);
             dml::update(bound, Draft::new(binder), context)
         }
         ast::Statement::Delete(delete) => {
             let bound = binder.delete(delete)?;
+            binder.warnings.converted.equal.clear();
             binder.tell_unusable_keys(context.statistics);
             dml::delete(bound, Draft::new(binder), context)
         }
@@ -149,7 +151,7 @@ fn plan_query(
     binder.tell_unusable_keys(context.statistics);
     check_into(query, bound.columns.len())?;
     if query.late_into {
-        binder.conditions.push(late_into());
+        binder.warnings.conditions.push(late_into());
     }
     let calc_found_rows = calc_found_rows(&query.body);
     let Query { mut plan, columns } = bound;
@@ -296,7 +298,7 @@ pub(crate) struct Draft {
     pub takes_numbers: Vec<Arc<TableInfo>>,
     /// User variables that the statement reads.
     pub user_variables: Vec<(Box<str>, Option<selkie_types::SqlType>)>,
-    pub conditions: Vec<selkie_types::Condition>,
+    pub warnings: crate::bind::Warnings,
     pub windowed_blocks: u64,
     /// Whether it has subqueries that read tables.
     pub asks_tables: bool,
@@ -365,7 +367,7 @@ impl Draft {
             tables: binder.tables,
             takes_numbers: binder.takes_numbers,
             user_variables: binder.user_variables,
-            conditions: binder.conditions,
+            warnings: binder.warnings,
             windowed_blocks: binder.windowed_blocks,
             asks_tables,
             rows_examined: binder.rows_examined,
@@ -611,7 +613,7 @@ impl Done {
             calc_found_rows: false,
             rows_examined: self.draft.rows_examined,
             foreign: Default::default(),
-            conditions: self.draft.conditions,
+warnings: self.draft.warnings,
             sizes: Sizes {
                 windowed_blocks: self.draft.windowed_blocks,
                 asks_tables: self.draft.asks_tables,

@@ -125,7 +125,7 @@ fn alone(plan: &Plan, node: &PlanNode) -> Plan {
         into: None,
         calc_found_rows: false,
         rows_examined: None,
-        conditions: Vec::new(),
+        warnings: Default::default(),
         ..plan.clone()
     }
 }

@@ -21,7 +21,7 @@ use crate::state::session::bump;
 /// EXECUTE does not.
 pub(crate) fn forget_text(plan: &mut Plan) {
     let code = ER_WARN_DEPRECATED_SYNTAX.code;
-    plan.conditions.retain(|c| c.code != code || c.level == Level::Note);
+    plan.warnings.conditions.retain(|c| c.code != code || c.level == Level::Note);
 }
 
 /// The ORDER BY and GROUP BY keys of the outermost query that are placeholders.

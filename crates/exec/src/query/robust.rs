@@ -15,7 +15,7 @@ pub(crate) fn is_robust(general: &Plan, special: &Plan) -> bool {
     let is_plain = |plan: &Plan| {
         plan.subplans.is_empty()
             && plan.common_tables.is_empty()
-            && plan.conditions.is_empty()
+            && plan.warnings.conditions.is_empty()
             && plan.takes_numbers.is_empty()
             && plan.changes.triggers.is_empty()
             && !plan.calls_functions()
@@ -26,7 +26,7 @@ pub(crate) fn is_robust(general: &Plan, special: &Plan) -> bool {
 /// Whether a query's plan may run for the same text again: it raises no conditions that only
 /// planning knows, and does nothing but read.
 pub(crate) fn is_repeatable(plan: &Plan) -> bool {
-    plan.conditions.is_empty()
+    plan.warnings.conditions.is_empty()
         && plan.into.is_none()
         && plan.user_variables.is_empty()
         && plan.takes_numbers.is_empty()

@@ -7,6 +7,7 @@ use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
 
 use selkie_expr::{CompareOp, EvalContext, Expr, ExprKind};
+use selkie_plan::physical::Converted;
 use selkie_types::{Batch, Bitmap, Column, Physical, SqlResult, stack};
 
 /// Conditions that the rows of a scan or operator must satisfy.
@@ -89,6 +90,16 @@ impl<'r> RowFilter<'r> {
         eval.conditions.borrow_mut().forget_repeated_since(mark);
         computed
     }
+}
+
+/// Converts the constants of a plan's conditions for their warnings.
+pub(crate) fn convert_constants(eval: &EvalContext<'_>, converted: &Converted) {
+    // An error occurs again where the value is needed.
+    let convert = |constant: &Expr| drop(constant.eval_value(eval));
+    let mark = eval.conditions.borrow().mark();
+    converted.listed.iter().for_each(convert);
+    eval.conditions.borrow_mut().pardon_since(mark);
+    converted.equal.iter().for_each(convert);
 }
 
 /// Computes the constants in IN lists.

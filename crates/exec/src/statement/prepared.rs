@@ -98,7 +98,7 @@ fn unknown_types(statement: &Statement, output: &mut [OutputColumn]) {
 fn tell_of_preparing(session: &Session, statement: &Statement, plan: &Plan) {
     let (settings, is_update) =
         (&session.frame.settings, matches!(statement, Statement::Update(_)));
-    for condition in &plan.conditions {
+    for condition in &plan.warnings.conditions {
         // Compat: only an execution raises these.
         let later = match condition.code {
             code if code == ER_WARN_VIEW_WITHOUT_KEY.code => is_update,

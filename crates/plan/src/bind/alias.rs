@@ -226,7 +226,7 @@ impl Binder<'_> {
 
     fn warn_ambiguous(&mut self, name: &ast::ColumnRef, clause: Clause) {
         let condition = Condition::warning(&ER_NON_UNIQ_ERROR, &[&name.name, &clause.name()]);
-        self.conditions.push(condition);
+        self.warnings.conditions.push(condition);
     }
 }
 

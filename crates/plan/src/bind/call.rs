@@ -88,7 +88,7 @@ impl Binder<'_> {
             // An error of the computation is raised at execution.
             let _ = converted.and_then(|arg| arg.eval_value(&eval));
         }
-        self.conditions.extend_from_slice(eval.conditions.borrow().list());
+        self.warnings.conditions.extend_from_slice(eval.conditions.borrow().list());
     }
 
     /// Note 1287 for each call of a deprecated cipher.
@@ -97,7 +97,7 @@ impl Binder<'_> {
         if matches!(&*name, "des_encrypt" | "des_decrypt") {
             let text = format!("'{name}' is deprecated and will be removed in a future release");
             let code = ER_WARN_DEPRECATED_SYNTAX.code;
-            self.conditions.push(Condition::raw(Level::Note, code, text));
+            self.warnings.conditions.push(Condition::raw(Level::Note, code, text));
         }
     }
 
@@ -214,7 +214,7 @@ impl Binder<'_> {
             ty.length = most as u32;
             let name = if ty.collation.is_binary() { "cast_as_binary" } else { "cast_as_char" };
             let def = &ER_WARN_ALLOWED_PACKET_OVERFLOWED;
-            self.conditions.push(Condition::warning(def, &[&name, &most]));
+            self.warnings.conditions.push(Condition::warning(def, &[&name, &most]));
         }
     }
 

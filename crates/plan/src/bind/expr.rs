@@ -26,7 +26,9 @@ impl Binder<'_> {
 
     /// An expression used as a condition.
     pub(super) fn condition(&mut self, expr: &ast::Expr) -> SqlResult<Expr> {
-        self.tested(expr, "bigint")
+        let bound = self.tested(expr, "bigint")?;
+        self.warnings.converted.add(&bound, self.types);
+        Ok(bound)
     }
 
     /// An expression compared with zero. `number` is the type of that zero in errors.

@@ -36,7 +36,7 @@ impl Binder<'_> {
 
     fn temporal(&mut self, kind: ast::TemporalKind, text: &[u8]) -> SqlResult<Expr> {
         let (literal, cut) = temporal_literal(kind, text, self.types)?;
-        self.conditions.extend(cut);
+        self.warnings.conditions.extend(cut);
         Ok(literal)
     }
 

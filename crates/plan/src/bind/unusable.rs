@@ -41,9 +41,9 @@ impl Binder<'_> {
         self.in_clause(clause, |b| {
             let bound = b.condition(condition)?;
             if b.settings.variables.note_unusable_keys {
-                let before = b.conditions.len();
+                let before = b.warnings.conditions.len();
                 b.find_unusable_keys(condition);
-                b.conditions.truncate(before);
+                b.warnings.conditions.truncate(before);
             }
             Ok(bound)
         })
@@ -54,7 +54,7 @@ impl Binder<'_> {
         for (table, note) in std::mem::take(&mut self.unusable_keys) {
             // Compat: a table of one row is read before keys are considered.
             if !table.engine.rows.counted || table_rows(&table, source) > 1.0 {
-                self.conditions.push(note);
+                self.warnings.conditions.push(note);
             }
         }
     }

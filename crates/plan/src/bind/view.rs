@@ -163,7 +163,7 @@ impl Binder<'_> {
             return false;
         }
         if self.settings.variables.updatable_views_with_limit {
-            self.conditions.push(Condition::note(&ER_WARN_VIEW_WITHOUT_KEY, &[]));
+            self.warnings.conditions.push(Condition::note(&ER_WARN_VIEW_WITHOUT_KEY, &[]));
         }
         !self.settings.variables.updatable_views_with_limit
     }

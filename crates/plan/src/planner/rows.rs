@@ -79,7 +79,7 @@ pub fn rows_plan(
         calc_found_rows: false,
         rows_examined: None,
         foreign: foreign_tables(vec![(Arc::clone(table), changes)], context)?,
-        conditions: Vec::new(),
+        warnings: Default::default(),
         sizes: Sizes::default(),
         uses: Default::default(),
         changes: Default::default(),

@@ -192,18 +192,22 @@ pub(crate) fn put_equal(
 }
 
 /// Evaluates a bound. Compat: a literal that is not a number raises its warning when rows are
-/// compared, not when the index is searched.
+/// compared, not when the index is searched. Constants that were converted before any row was read
+/// have raised theirs.
 pub(super) fn bound_value(eval: &EvalContext<'_>, e: &Expr) -> SqlResult<Value> {
-    let converted = match &e.kind {
-        ExprKind::Call(call) if e.ty.is_numeric() && call.function.is_implicit() => {
-            call.args.iter().all(|arg| arg.as_literal().is_some())
-        }
-        _ => false,
+    let implicit = match &e.kind {
+        ExprKind::Call(call) if call.function.is_implicit() => Some(call),
+        _ => None,
     };
     let mark = eval.conditions.borrow().mark();
     let value = e.eval_value(eval);
-    if converted {
-        eval.conditions.borrow_mut().forget_since(mark);
+    if let Some(call) = implicit {
+        let mut conditions = eval.conditions.borrow_mut();
+        if e.ty.is_temporal() {
+            conditions.forget_repeated_since(mark);
+        } else if e.ty.is_numeric() && call.args.iter().all(|arg| arg.as_literal().is_some()) {
+            conditions.forget_since(mark);
+        }
     }
     value
 }

@@ -1,0 +1,74 @@
+//! Constants that a condition compares with a date or time, to be converted before any row is read.
+//! Their warnings come at each execution, whatever ways to the rows a plan has. Must not hold a
+//! constant whose conversion raises nothing.
+
+use selkie_expr::{CompareOp, Expr, ExprKind, TypeContext};
+use selkie_types::{Condition, stack};
+
+/// Warnings that a statement raises at each execution, whatever rows it reads.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Warnings {
+    /// Those about its text.
+    pub conditions: Vec<Condition>,
+    /// Constants whose conversion raises some.
+    pub converted: Converted,
+}
+
+/// Constants of conditions, converted to the type of the column beside them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Converted {
+    /// Items of IN lists. Their warnings stay warnings in any SQL mode.
+    pub listed: Vec<Expr>,
+    /// Constants in `column = constant` of a query block. UPDATE and DELETE have none: there a
+    /// warning may be an error, which must not come unless a row is changed.
+    pub equal: Vec<Expr>,
+}
+
+impl Converted {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.listed.is_empty() && self.equal.is_empty()
+    }
+
+    /// Adds the constants of a condition.
+    pub(super) fn add(&mut self, condition: &Expr, types: &TypeContext) {
+        stack::ensure();
+        match &condition.kind {
+            ExprKind::And(parts) | ExprKind::Or(parts) => {
+                parts.iter().for_each(|part| self.add(part, types));
+            }
+            ExprKind::Compare(compare) if compare.op == CompareOp::Eq => {
+                let constant = match (is_column(&compare.left), is_column(&compare.right)) {
+                    (true, false) => &compare.right,
+                    (false, true) => &compare.left,
+                    _ => return,
+                };
+                self.equal.extend(converted(constant, types));
+            }
+            ExprKind::InList(list) if is_column(&list.value) => {
+                self.listed.extend(list.items.iter().filter_map(|item| converted(item, types)));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether an operand is a column, perhaps as another type.
+fn is_column(operand: &Expr) -> bool {
+    match &operand.kind {
+        ExprKind::Call(call) if call.function.is_implicit() => call.args[0].as_column().is_some(),
+        _ => operand.as_column().is_some(),
+    }
+}
+
+/// The constant, if its conversion to a date or time may raise a warning.
+fn converted(constant: &Expr, types: &TypeContext) -> Option<Expr> {
+    let ExprKind::Call(call) = &constant.kind else { return None };
+    let is_text = || call.function.is_implicit() && call.args[0].ty.is_string();
+    if !constant.ty.is_temporal() || !is_text() || !constant.is_constant() {
+        return None;
+    }
+    let mut constant = constant.clone();
+    crate::fold::fold(&mut constant, types);
+    constant.as_literal().is_none().then_some(constant)
+}
