@@ -201,7 +201,7 @@ fn type_of_column(scope: Scope<'_>, column: &ColumnRef) -> SqlResult<SqlType> {
     let info = names.table(schema, table);
     let info = info.ok_or_else(|| SqlError::no_such_table(schema, table))?;
     frame::check_read(session, (schema, table), &column.name.value)?;
-    let found = info.columns.iter().find(|c| c.name.eq_ignore_ascii_case(&column.name.value));
+    let found = info.columns.iter().find(|c| column.name.is(&c.name));
     found.map(|c| c.ty.clone()).ok_or_else(|| SqlError::unknown_column(&column.name, table))
 }
 
@@ -314,7 +314,7 @@ fn check_column(local: &Local, table: &TableInfo) -> SqlResult<()> {
         Local::Old(name) => (name, "OLD"),
         _ => return Ok(()),
     };
-    match table.columns.iter().any(|c| c.name.eq_ignore_ascii_case(&name.value)) {
+    match table.columns.iter().any(|c| name.is(&c.name)) {
         true => Ok(()),
         false => Err(SqlError::unknown_column(name, row)),
     }
@@ -324,7 +324,7 @@ fn check_column(local: &Local, table: &TableInfo) -> SqlResult<()> {
 fn refuse_hidden(local: &Local, table: &TableInfo) -> SqlResult<()> {
     let Local::New(name) = local else { return Ok(()) };
     let mut hidden = table.columns.iter().filter(|c| c.is_hidden());
-    match hidden.any(|c| c.name.eq_ignore_ascii_case(&name.value)) {
+    match hidden.any(|c| name.is(&c.name)) {
         true => Err(SqlError::unknown_column(name, "NEW")),
         false => Ok(()),
     }
@@ -336,8 +336,7 @@ pub(super) fn assigned_columns(body: &Program, table: &TableInfo, out: &mut Vec<
         if let Statement::Set(items) = &operation.statement {
             for item in items {
                 if let SetItem::Local { target: Local::New(name), .. } = item {
-                    let is_it =
-                        |c: &selkie_catalog::ColumnInfo| c.name.eq_ignore_ascii_case(&name.value);
+                    let is_it = |c: &selkie_catalog::ColumnInfo| name.is(&c.name);
                     out.extend(table.columns.iter().position(is_it));
                 }
             }

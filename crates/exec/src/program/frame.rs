@@ -8,6 +8,7 @@ use selkie_catalog::quote_identifier;
 use selkie_expr::store::{StoreMode, StoreTarget, convert_for_column};
 use selkie_expr::{EvalContext, parameter_name};
 use selkie_sql::ast::{TableName, Variable, VariableType};
+use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::{
     ER_DUP_FIELDNAME, ER_ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION, ER_OPERAND_COLUMNS,
     ER_ROW_VARIABLE_DOES_NOT_HAVE_FIELD,
@@ -136,7 +137,7 @@ impl Frame {
         };
         fields
             .iter_mut()
-            .find(|f| f.name.eq_ignore_ascii_case(name))
+            .find(|f| identifier_eq(&f.name, name))
             .ok_or_else(|| SqlError::new(&ER_ROW_VARIABLE_DOES_NOT_HAVE_FIELD, &[&row, &name]))
     }
 }
@@ -175,7 +176,7 @@ pub(super) fn empty_row<'c>(
 ) -> SqlResult<Vec<Scalar>> {
     let mut row: Vec<Scalar> = Vec::new();
     for (name, ty) in columns {
-        if row.iter().any(|known| known.name.eq_ignore_ascii_case(name)) {
+        if row.iter().any(|known| identifier_eq(&known.name, name)) {
             return Err(SqlError::new(&ER_DUP_FIELDNAME, &[&name]));
         }
         row.push(Scalar { name: name.into(), ty: ty.clone(), value: Value::Null });

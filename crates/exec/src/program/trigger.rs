@@ -9,6 +9,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use selkie_catalog::{TableInfo, Trigger};
+use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::ER_SP_NO_RECURSION;
 use selkie_types::{Column, Privileges, SqlError, SqlResult, SqlType, Value};
 
@@ -38,7 +39,7 @@ pub(crate) struct TriggerRow<'r> {
 
 impl TriggerRow<'_> {
     fn column(&self, name: &str) -> SqlResult<usize> {
-        let found = self.table.columns.iter().position(|c| c.name.eq_ignore_ascii_case(name));
+        let found = self.table.columns.iter().position(|c| identifier_eq(&c.name, name));
         found.ok_or_else(|| SqlError::unknown_column(name, "NEW"))
     }
 

@@ -13,6 +13,7 @@ mod snapshots;
 use std::sync::Arc;
 
 use selkie_engine::{Engine, EngineTrx, Isolation, Lsn, Personality, WaitKind, Xid, blocking};
+use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::{
     ER_COMMIT_NOT_ALLOWED_IN_SF_OR_TRG, ER_SP_DOES_NOT_EXIST, ER_WARNING_NOT_COMPLETE_ROLLBACK,
 };
@@ -654,14 +655,14 @@ impl Transaction {
         // The log keeps the savepoint's own event when the transaction goes back to it.
         self.logged.log.iter().try_for_each(|log| log.savepoint(name))?;
         let Mark { engines, log } = self.mark()?;
-        self.savepoints.retain(|s| !s.name.eq_ignore_ascii_case(name));
+        self.savepoints.retain(|s| !identifier_eq(&s.name, name));
         let marks = engines.into_iter().map(Some).collect();
         self.savepoints.push(Savepoint { name: name.into(), marks, log });
         Ok(())
     }
 
     fn find_savepoint(&self, name: &str) -> SqlResult<usize> {
-        let at = self.savepoints.iter().position(|s| s.name.eq_ignore_ascii_case(name));
+        let at = self.savepoints.iter().position(|s| identifier_eq(&s.name, name));
         at.ok_or_else(|| SqlError::new(&ER_SP_DOES_NOT_EXIST, &[&"SAVEPOINT", &name]))
     }
 

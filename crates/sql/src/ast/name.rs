@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use selkie_meter::tick;
+use selkie_types::charset::identifier_eq;
 
 /// Byte offsets of a piece of the statement text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -53,11 +53,9 @@ impl Ident {
         &self.value
     }
 
-    /// Whether the name is `other`, ignoring ASCII case.
+    /// Whether the name is `other` in any case.
     pub fn is(&self, other: &str) -> bool {
-        // Callers search lists of names, which clients can make long.
-        tick(8);
-        self.value.eq_ignore_ascii_case(other)
+        identifier_eq(&self.value, other)
     }
 }
 
