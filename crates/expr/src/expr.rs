@@ -231,11 +231,35 @@ pub struct StoredCall {
     pub schema: Box<str>,
     /// Its name.
     pub name: Box<str>,
-    /// Arguments; the function converts them to its declared types.
+    /// Arguments, rows as their fields; the function converts them to its declared types.
     pub args: Vec<Expr>,
+    /// Number of fields of each argument that is a row.
+    pub rows: Vec<Option<usize>>,
     /// `DETERMINISTIC`.
     pub deterministic: bool,
     /// Definer of the view that contains the call: the account of the call. None for the
     /// statement's own account.
     pub who: Option<Arc<str>>,
+}
+
+impl StoredCall {
+    /// Gives each argument that is a row the fields that belong to it, out of those of all
+    /// arguments in order.
+    pub fn arguments<T>(&self, values: impl IntoIterator<Item = T>) -> Vec<Argument<T>> {
+        let mut values = values.into_iter();
+        let argument = |fields: &Option<usize>| match fields {
+            Some(fields) => Some(Argument::Row(values.by_ref().take(*fields).collect())),
+            None => values.next().map(Argument::Value),
+        };
+        self.rows.iter().filter_map(argument).collect()
+    }
+}
+
+/// An argument of a stored function.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Argument<T> {
+    /// One value.
+    Value(T),
+    /// The fields of a row.
+    Row(Vec<T>),
 }

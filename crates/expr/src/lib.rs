@@ -36,9 +36,9 @@ mod xml;
 pub use collate::Coercibility;
 pub use context::{Conditions, EvalContext, NoSession, Session, SubqueryRunner, TypeContext};
 pub use expr::{
-    Call, CallOption, Case, Compare, CompareBy, CompareOp, Expr, ExprKind, InList, IntervalUnit,
-    Match, NamedTable, Origin, SearchId, SequenceAsk, SequenceCall, StoredCall, Subquery,
-    SubqueryId, SubqueryKind, VariableScope,
+    Argument, Call, CallOption, Case, Compare, CompareBy, CompareOp, Expr, ExprKind, InList,
+    IntervalUnit, Match, NamedTable, Origin, SearchId, SequenceAsk, SequenceCall, StoredCall,
+    Subquery, SubqueryId, SubqueryKind, VariableScope,
 };
 pub use functions::{decode_base64, function_named, old_password_hash, password_hash};
 pub use refuse::parameter_name;

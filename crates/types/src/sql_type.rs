@@ -186,6 +186,30 @@ impl SqlType {
         Self::new(TypeKind::Null, 0, 0)
     }
 
+    /// Of a placeholder that stands for a row. Its `fields` values are those of placeholders behind
+    /// all that a statement has, row after row. No value has this type.
+    pub const fn row(fields: u32) -> Self {
+        let mut row = Self::new(TypeKind::Null, fields, 0);
+        row.unsigned = true;
+        row
+    }
+
+    /// Places of the fields of the placeholder `at`, if it stands for a row.
+    pub fn row_fields<'t>(
+        types: impl ExactSizeIterator<Item = &'t Self> + Clone,
+        at: usize,
+    ) -> Option<std::ops::Range<usize>> {
+        let is_row = |ty: &Self| ty.kind == TypeKind::Null && ty.unsigned;
+        let width = |ty: &Self| if is_row(ty) { ty.length as usize } else { 0 };
+        let own = types.clone().nth(at).map_or(0, width);
+        if own == 0 {
+            return None;
+        }
+        let before: usize = types.clone().take(at).map(width).sum();
+        let written = types.len() - types.map(width).sum::<usize>();
+        Some(written + before..written + before + own)
+    }
+
     /// `BIGINT`.
     pub const fn bigint() -> Self {
         Self::new(TypeKind::BigInt, 20, 0)

@@ -12,7 +12,7 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{CollationId, SqlError, SqlMode, SqlResult, SqlType, Value, stack};
 
-use super::frame::{Frame, Given, stored};
+use super::frame::{Frame, Given};
 use super::machine::Machine;
 use super::{compile, package};
 use crate::query::execution::{Execution, Scope};
@@ -227,13 +227,12 @@ impl Frame {
         match &mut self.slots[at] {
             Slot::Scalar(slot) => {
                 let (value, from) = value.scalar(&slot.name, &slot.ty)?;
-                slot.keep(stored(session, (&value, &from), (&slot.name, &slot.ty), row))?;
+                slot.store(session, (&value, &from), row)?;
             }
             Slot::Row(fields) => {
                 let values = value.row(fields.len())?;
                 for (field, (value, from)) in fields.iter_mut().zip(values) {
-                    let to = (&*field.name, &field.ty);
-                    field.keep(stored(session, (&value, &from), to, row))?;
+                    field.store(session, (&value, &from), row)?;
                 }
             }
             Slot::Unknown => {}

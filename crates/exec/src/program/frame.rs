@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use selkie_catalog::quote_identifier;
 use selkie_expr::store::{StoreMode, StoreTarget, convert_for_column};
-use selkie_expr::{EvalContext, parameter_name};
+use selkie_expr::{Argument, EvalContext, parameter_name};
 use selkie_sql::ast::{TableName, Variable, VariableType};
 use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::{
@@ -22,11 +22,36 @@ use crate::state::columns::scale_of;
 use crate::state::programs::{Compiled, Scalar, Slot};
 use crate::{Session, query};
 
+impl Scalar {
+    /// Stores a new value of type `from`. `row` is what messages say. Compat: one that fails makes
+    /// the variable NULL, as a handler of the error sees.
+    pub(super) fn store(
+        &mut self,
+        session: &Session,
+        (value, from): (&Value, &SqlType),
+        row: u64,
+    ) -> SqlResult<()> {
+        let value = stored(session, (value, from), (&self.name, &self.ty), row);
+        self.value = Value::Null;
+        self.value = value?;
+        Ok(())
+    }
+}
+
 /// A value for a variable.
 #[derive(Clone, Debug)]
 pub(super) enum Given {
     Scalar((Value, SqlType)),
     Row(Vec<(Value, SqlType)>),
+}
+
+impl From<Argument<(Value, SqlType)>> for Given {
+    fn from(argument: Argument<(Value, SqlType)>) -> Self {
+        match argument {
+            Argument::Value(value) => Self::Scalar(value),
+            Argument::Row(fields) => Self::Row(fields),
+        }
+    }
 }
 
 impl Given {
@@ -219,10 +244,14 @@ pub(super) fn stored(
     converted
 }
 
-/// A value as a BIGINT, without a word about what is lost.
-pub(super) fn rounded(session: &Session, (value, from): &(Value, SqlType)) -> SqlResult<Value> {
+/// The nearest value of type `to`, without a word about what is lost.
+pub(super) fn nearest(
+    session: &Session,
+    value: (&Value, &SqlType),
+    to: &SqlType,
+) -> SqlResult<Value> {
     let eval = EvalContext::new(session.type_context(), session, query::now_micros(session));
-    converted((value, from), ("", &SqlType::bigint()), (StoreMode::Lenient, 0), &eval)
+    converted(value, ("", to), (StoreMode::Lenient, 0), &eval)
 }
 
 fn converted(

@@ -6,7 +6,7 @@ use selkie_catalog::RoutineForm;
 use selkie_expr::{EvalContext, StoredCall};
 use selkie_sql::ast::VariableType;
 use selkie_types::error::catalogue::{ER_SP_DOES_NOT_EXIST, ER_SP_NO_RECURSION, ER_SP_NORETURNEND};
-use selkie_types::{SqlError, SqlResult, SqlType, Value};
+use selkie_types::{SqlError, SqlResult, Value};
 
 use super::call::{check_execute, in_the_name_of, within};
 use super::compile::{self, variable_type};
@@ -53,8 +53,8 @@ pub(super) fn call_function(
     if outer.programs.active.contains(&program.key) {
         return Err(SqlError::new(&ER_SP_NO_RECURSION, &[]));
     }
-    let args: Vec<(Value, SqlType)> =
-        args.into_iter().zip(&call.args).map(|(value, e)| (value, e.ty.clone())).collect();
+    let typed = args.into_iter().zip(&call.args).map(|(value, e)| (value, e.ty.clone()));
+    let args = call.arguments(typed);
     // Compat: a function that a trigger calls is part of the trigger.
     let is_trigger = |key: &ProgramKey| matches!(key, ProgramKey::Trigger(..));
     let is_in_trigger = outer.programs.active.iter().any(is_trigger);
@@ -63,7 +63,7 @@ pub(super) fn call_function(
     let text = begin_call(outer, around.plan, (&call.schema, &call.name), &args);
     let result = sub::with_sub_session(around, &mut nowhere, |execution| {
         let before = execution.session.diagnostics.mark();
-        let given: Vec<Given> = args.iter().cloned().map(Given::Scalar).collect();
+        let given: Vec<Given> = args.into_iter().map(Given::from).collect();
         let run = |execution: &mut Execution<'_>| {
             if let Some(package) = &package {
                 package::start(execution, package)?;

@@ -9,11 +9,12 @@ use selkie_sql::ast::{
     Step, Term, VariableType,
 };
 use selkie_types::error::catalogue::{
-    ER_SP_CASE_NOT_FOUND, ER_SP_STACK_TRACE, ER_STMT_NOT_ALLOWED_IN_SF_OR_TRG, ER_TOO_MANY_ROWS,
+    ER_BAD_NULL_ERROR, ER_DATA_OUT_OF_RANGE, ER_SP_CASE_NOT_FOUND, ER_SP_STACK_TRACE,
+    ER_STMT_NOT_ALLOWED_IN_SF_OR_TRG, ER_TOO_MANY_ROWS,
 };
 use selkie_types::{Condition, SqlError, SqlResult, SqlType, Value, stack};
 
-use super::frame::{Frame, Given, stored};
+use super::frame::{Frame, Given};
 use super::handlers::{Active, Handled};
 use super::output::ProgramSink;
 use super::trigger::TriggerRow;
@@ -259,7 +260,8 @@ impl<'p> Machine<'p> {
             self.declare_one(at)?;
         }
         let Some(term) = default else { return Ok(()) };
-        let value = self.given(&term.expr, &term.locals)?;
+        let Some(first) = variables.first() else { return Ok(()) };
+        let value = self.given_to(&Local::Variable(*first), &term.expr, &term.locals)?;
         variables.iter().try_for_each(|at| self.give(&Local::Variable(*at), value.clone()))
     }
 
@@ -314,6 +316,10 @@ impl<'p> Machine<'p> {
                 let (from, to) = if *reverse { (last, first) } else { (first, last) };
                 for (at, value) in [(*variable, from), (*bound, to)] {
                     m.declare_one(at)?;
+                    if value.0.is_null() {
+                        let name = &m.program.body.variables[at].name;
+                        return Err(SqlError::new(&ER_BAD_NULL_ERROR, &[name]));
+                    }
                     m.assign(&Local::Variable(at), value)?;
                 }
                 Ok(())
@@ -339,22 +345,23 @@ impl<'p> Machine<'p> {
                 Ok(false) => return Ok(Flow::Next),
                 Err(flow) => return Ok(flow),
             }
-            match self.steps(&inner.steps)? {
-                Flow::Next => {}
-                Flow::Iterate(label) if label == inner.label => {
-                    self.step_range(inner)?;
-                    continue;
-                }
-                flow => return Ok(flow),
+            let flow = self.steps(&inner.steps)?;
+            let is_again = matches!(flow, Flow::Iterate(label) if label == inner.label);
+            if flow != Flow::Next && !is_again {
+                return Ok(flow);
             }
-            if let LoopKind::Until(condition) = &inner.kind {
+            if let (LoopKind::Until(condition), Flow::Next) = (&inner.kind, flow) {
                 match self.test(condition)? {
                     Ok(true) => return Ok(Flow::Next),
                     Ok(false) => {}
                     Err(flow) => return Ok(flow),
                 }
             }
-            self.step_range(inner)?;
+            if matches!(inner.kind, LoopKind::Range { .. })
+                && let Err(flow) = self.guarded(|m| m.step_range(inner))?
+            {
+                return Ok(flow);
+            }
         }
     }
 
@@ -382,20 +389,38 @@ impl<'p> Machine<'p> {
         }
     }
 
+    /// The next value of the variable of a FOR loop.
     fn step_range(&mut self, inner: &Loop) -> SqlResult<()> {
         let LoopKind::Range { variable, reverse, .. } = &inner.kind else { return Ok(()) };
         let (value, ty) = self.frame.variable(*variable)?;
+        let step = if *reverse { -1 } else { 1 };
         let next = match value {
-            Value::Int(v) if *reverse => Value::Int(v.saturating_sub(1)),
-            Value::Int(v) => Value::Int(v.saturating_add(1)),
-            other => other,
+            Value::Int(v) => v.checked_add(step).map(Value::Int),
+            other => Some(other),
+        };
+        let Some(next) = next else {
+            let name = &self.program.body.variables[*variable].name;
+            let text = format!("{name}@{variable} + {step}");
+            return Err(SqlError::new(&ER_DATA_OUT_OF_RANGE, &[&"BIGINT", &text]));
         };
         self.assign(&Local::Variable(*variable), (next, ty))
     }
 
-    /// Values of placeholders.
+    /// Values of placeholders, and behind them those of the fields of rows.
     pub(super) fn values(&mut self, locals: &[Local]) -> SqlResult<Vec<(Value, SqlType)>> {
-        locals.iter().map(|local| self.value(local)).collect()
+        let (mut values, mut fields) = (Vec::with_capacity(locals.len()), Vec::new());
+        for local in locals {
+            values.push(match self.row_in(Some(local)) {
+                Some(row) => {
+                    let ty = SqlType::row(row.len() as u32);
+                    fields.extend(row);
+                    (Value::Null, ty)
+                }
+                None => self.value(local)?,
+            });
+        }
+        values.extend(fields);
+        Ok(values)
     }
 
     pub(super) fn value(&mut self, local: &Local) -> SqlResult<(Value, SqlType)> {
@@ -435,24 +460,18 @@ impl<'p> Machine<'p> {
 
     /// Puts a value into a variable.
     pub(super) fn assign(&mut self, target: &Local, value: (Value, SqlType)) -> SqlResult<()> {
-        let (value, from) = (&value.0, &value.1);
         match target {
             Local::Variable(at) => {
                 let row = self.message_row;
-                if let Slot::Scalar(slot) = &mut self.frame.slots[*at] {
-                    let value = stored(self.session, (value, from), (&slot.name, &slot.ty), row);
-                    slot.keep(value)?;
-                }
+                return self.frame.give(self.session, *at, Given::Scalar(value), row);
             }
             Local::Field(at, name) => {
                 let row = &self.program.body.variables[*at].name.value;
                 let field = self.frame.field((*at, row), &name.value)?;
-                let to = (&*field.name, &field.ty);
-                let value = stored(self.session, (value, from), to, self.message_row);
-                field.keep(value)?;
+                field.store(self.session, (&value.0, &value.1), self.message_row)?;
             }
             Local::New(name) => match &mut self.row {
-                Some(row) => row.set(self.session, &name.value, (value, from))?,
+                Some(row) => row.set(self.session, &name.value, (&value.0, &value.1))?,
                 None => return Err(SqlError::internal("a row outside of a trigger")),
             },
             Local::Shared(_) | Local::SharedField(..) => {
@@ -470,9 +489,11 @@ impl<'p> Machine<'p> {
     /// Makes a variable NULL whose new value failed.
     fn forget(&mut self, target: &Local) -> SqlResult<()> {
         match target {
-            Local::Variable(_) | Local::Field(..) | Local::Shared(_) | Local::SharedField(..) => {
-                self.assign(target, (Value::Null, SqlType::null()))
-            }
+            Local::Variable(_)
+            | Local::Field(..)
+            | Local::New(_)
+            | Local::Shared(_)
+            | Local::SharedField(..) => self.assign(target, (Value::Null, SqlType::null())),
             _ => Ok(()),
         }
     }
@@ -502,10 +523,7 @@ impl<'p> Machine<'p> {
         if let Statement::Set(items) = &operation.statement {
             return self.set_all(items, operation);
         }
-        let values = match &operation.statement {
-            Statement::Call(_) => self.scalars(&operation.locals)?,
-            _ => self.values(&operation.locals)?,
-        };
+        let values = self.values(&operation.locals)?;
         let prepared = self.program.prepared(operation);
         let bare = self.program.running(&values);
         let part = Some(operation.span.text(bare.text));
@@ -548,17 +566,13 @@ impl<'p> Machine<'p> {
     /// SET: each item sees what those before it have set.
     fn set_all(&mut self, items: &'p [SetItem], operation: &'p Operation) -> SqlResult<()> {
         let locals = &operation.locals;
-        let has_rows = items.iter().any(|item| self.row_assignment(item, locals).is_some());
         for item in items {
             if let Some((target, value)) = self.row_assignment(item, locals) {
-                let value = self.given(value, locals)?;
+                let value = self.given_to(target, value, locals)?;
                 self.give(target, value)?;
                 continue;
             }
-            let values = match has_rows {
-                true => self.scalars(locals)?,
-                false => self.values(locals)?,
-            };
+            let values = self.values(locals)?;
             self.set(item, self.program.running(&values))?;
         }
         Ok(())
@@ -656,13 +670,25 @@ impl<'p> Machine<'p> {
             let one = std::slice::from_ref(item);
             return set::run(&mut self.execution(running), one).map(drop);
         };
-        let value = match value {
-            Some(e) => self.execution(running).evaluate_to_store(e),
-            None => Ok((Value::Null, SqlType::null())),
+        let Some(e) = value else {
+            return self.assign(target, (Value::Null, SqlType::null()));
         };
-        if value.is_err() {
-            self.forget(target)?;
+        let mark = self.session.diagnostics.mark();
+        let mut execution = self.execution(running);
+        match execution.evaluate(e) {
+            Ok(value) => {
+                let refused = execution.refuse_warning(mark);
+                // Compat: a column keeps a value that its expression warned of.
+                if refused.is_ok() || matches!(target, Local::New(_)) {
+                    return refused.and(self.assign(target, value));
+                }
+                self.forget(target)?;
+                refused
+            }
+            Err(error) => {
+                self.forget(target)?;
+                Err(error)
+            }
         }
-        self.assign(target, value?)
     }
 }

@@ -67,6 +67,32 @@ impl Machine<'_> {
         }
     }
 
+    /// The value of an assignment. Compat: a row without a value makes the first field NULL.
+    pub(super) fn given_to(
+        &mut self,
+        target: &Local,
+        value: &Expr,
+        locals: &[Local],
+    ) -> SqlResult<Given> {
+        let fields = match target {
+            Local::Variable(at) => self.fields(*at).map(|count| (*at, count)),
+            _ => None,
+        };
+        let (ExprKind::Subquery(query), Some((at, count))) = (&value.kind, fields) else {
+            return self.given(value, locals);
+        };
+        self.at = value.span;
+        let values = self.values(locals)?;
+        let running = self.program.running(&values);
+        let row = self.execution(running).evaluate_row(query, count);
+        if let (Err(_), Slot::Row(fields)) = (&row, &mut self.frame.slots[at])
+            && let Some(first) = fields.first_mut()
+        {
+            first.value = Value::Null;
+        }
+        row.map(Given::Row)
+    }
+
     /// The value of an argument or of an assignment, which may be a row.
     pub(super) fn given(&mut self, value: &Expr, locals: &[Local]) -> SqlResult<Given> {
         self.at = value.span;
@@ -100,7 +126,7 @@ impl Machine<'_> {
     }
 
     fn row_of(&mut self, items: &[Expr], locals: &[Local]) -> SqlResult<Vec<(Value, SqlType)>> {
-        let values = self.scalars(locals)?;
+        let values = self.values(locals)?;
         let running = self.program.running(&values);
         items.iter().map(|e| self.execution(running).evaluate_to_store(e)).collect()
     }
@@ -112,17 +138,5 @@ impl Machine<'_> {
         let Some(Local::Variable(at)) = local else { return None };
         let Slot::Row(fields) = &self.frame.slots[*at] else { return None };
         Some(fields.iter().map(|f| (f.value.clone(), f.ty.clone())).collect())
-    }
-
-    /// The values of variables, with NULL for rows.
-    pub(super) fn scalars(&mut self, locals: &[Local]) -> SqlResult<Vec<(Value, SqlType)>> {
-        let mut out = Vec::with_capacity(locals.len());
-        for local in locals {
-            out.push(match self.row_in(Some(local)) {
-                Some(_) => (Value::Null, SqlType::null()),
-                None => self.value(local)?,
-            });
-        }
-        Ok(out)
     }
 }

@@ -205,7 +205,11 @@ fn found<'a>(execution: &mut Execution<'_>, what: &'a GetDiagnostics) -> SqlResu
         }
         GetDiagnostics::Condition { number, items } => {
             let number = execution.evaluate(number)?;
-            let at = match frame::rounded(execution.session, &number)? {
+            let at = match frame::nearest(
+                execution.session,
+                (&number.0, &number.1),
+                &SqlType::bigint(),
+            )? {
                 Value::Int(v) => usize::try_from(v).unwrap_or(0),
                 _ => 0,
             };

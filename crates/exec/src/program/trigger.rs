@@ -15,7 +15,7 @@ use selkie_types::{Column, Privileges, SqlError, SqlResult, SqlType, Value};
 
 use super::call::within;
 use super::compile;
-use super::frame::stored;
+use super::frame::{nearest, stored};
 use super::machine::Machine;
 use super::output::NoResults;
 use super::sub;
@@ -81,12 +81,20 @@ impl TriggerRow<'_> {
         let at = self.column(name)?;
         self.check(session, at, Privileges::UPDATE)?;
         let column = &self.table.columns[at];
-        let value = stored(session, (value, from), (&column.name, &column.ty), 1)?;
-        match self.assigned.iter_mut().find(|(column, _)| *column == at) {
-            Some((_, assigned)) => *assigned = value,
-            None => self.assigned.push((at, value)),
+        let stored = stored(session, (value, from), (&column.name, &column.ty), 1);
+        // Compat: a column keeps the nearest value of one that it cannot hold, as a handler of the
+        // error sees.
+        let kept = match &stored {
+            Ok(value) => Ok(value.clone()),
+            Err(_) => nearest(session, (value, from), &column.ty),
+        };
+        if let Ok(value) = kept {
+            match self.assigned.iter_mut().find(|(column, _)| *column == at) {
+                Some((_, assigned)) => *assigned = value,
+                None => self.assigned.push((at, value)),
+            }
         }
-        Ok(())
+        stored.map(drop)
     }
 }
 

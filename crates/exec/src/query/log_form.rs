@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use selkie_catalog::{TableInfo, TableKind};
-use selkie_expr::{EvalContext, TypeContext};
+use selkie_expr::{Argument, EvalContext, TypeContext};
 use selkie_plan::physical::{Operator, Plan};
 use selkie_plan::safety::{Reason, Reasons, Uses, is_doubtful, reasons};
 use selkie_types::error::catalogue::{
@@ -311,7 +311,7 @@ pub(crate) fn begin_call(
     session: &Session,
     plan: &Plan,
     name: (&str, &str),
-    args: &[(Value, SqlType)],
+    args: &[Argument<(Value, SqlType)>],
 ) -> Option<Vec<u8>> {
     let settings = &session.frame.settings;
     let log = session.log().filter(|_| settings.binlog.format == BinlogFormat::Statement)?;

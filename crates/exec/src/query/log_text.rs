@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 
+use selkie_expr::Argument;
 use selkie_sql::ParameterPlace;
 use selkie_types::{Charset, SqlMode, SqlType, TypeKind, Value};
 
@@ -23,7 +24,10 @@ pub(super) fn logged_text<'r>(running: Running<'r>, mode: SqlMode) -> Option<Cow
     let mut numbers: Vec<u32> = places.iter().map(|place| place.number).collect();
     numbers.sort_unstable();
     numbers.dedup();
-    if numbers.len() != running.values.len() {
+    let types = running.values.iter().map(|(_, ty)| ty);
+    let row_at = |at: u32| SqlType::row_fields(types.clone(), at as usize);
+    let fields: usize = numbers.iter().filter_map(|at| row_at(*at)).map(|row| row.len()).sum();
+    if numbers.len() + fields != running.values.len() {
         return None;
     }
     let mut text = Vec::with_capacity(own.len() + 16 * places.len());
@@ -33,6 +37,11 @@ pub(super) fn logged_text<'r>(running: Running<'r>, mode: SqlMode) -> Option<Cow
         let (from, to) = (from.checked_sub(begin)?, to.checked_sub(begin)?);
         let (before, name) = (own.get(copied..from)?, own.get(from..to)?);
         text.extend_from_slice(before);
+        copied = to;
+        if let Some(row) = row_at(place.number) {
+            put_row(&running.values[row], mode, &mut text)?;
+            continue;
+        }
         put(
             running.fill,
             (place, name),
@@ -40,7 +49,6 @@ pub(super) fn logged_text<'r>(running: Running<'r>, mode: SqlMode) -> Option<Cow
             mode,
             &mut text,
         )?;
-        copied = to;
     }
     text.extend_from_slice(own.get(copied..)?);
     Some(Cow::Owned(text))
@@ -72,17 +80,31 @@ fn put(
 /// The call of a stored function for some values, as a statement.
 pub(crate) fn call_text(
     (schema, name): (&str, &str),
-    args: &[(Value, SqlType)],
+    args: &[Argument<(Value, SqlType)>],
     mode: SqlMode,
 ) -> Option<Vec<u8>> {
     let quoted = |name: &str| format!("`{}`", name.replace('`', "``"));
     let mut text = format!("SELECT {}.{}(", quoted(schema), quoted(name)).into_bytes();
-    for (at, (value, ty)) in args.iter().enumerate() {
+    for (at, arg) in args.iter().enumerate() {
         text.extend_from_slice(if at > 0 { b"," } else { b"" });
-        put_literal(value, ty, Some(()), mode, &mut text)?;
+        match arg {
+            Argument::Value((value, ty)) => put_literal(value, ty, Some(()), mode, &mut text)?,
+            Argument::Row(fields) => put_row(fields, mode, &mut text)?,
+        }
     }
     text.push(b')');
     Some(text)
+}
+
+/// Appends a row of literals.
+fn put_row(fields: &[(Value, SqlType)], mode: SqlMode, out: &mut Vec<u8>) -> Option<()> {
+    out.extend_from_slice(b"ROW(");
+    for (at, (value, ty)) in fields.iter().enumerate() {
+        out.extend_from_slice(if at > 0 { b"," } else { b"" });
+        put_literal(value, ty, Some(()), mode, out)?;
+    }
+    out.push(b')');
+    Some(())
 }
 
 /// Appends a literal; with its collation if it is `exact`.

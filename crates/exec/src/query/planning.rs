@@ -228,7 +228,7 @@ impl Scope<'_> {
             },
             settings: &settings,
             types: &type_context,
-            parameters,
+            parameters: parameters.max(types.len()),
         })
     }
 }

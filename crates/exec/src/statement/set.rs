@@ -6,7 +6,8 @@ use std::sync::Arc;
 use selkie_expr::{EvalContext, Expr, ExprKind};
 use selkie_sql::ast::{self, SetItem, Statement};
 use selkie_types::error::catalogue::{
-    ER_BAD_FIELD_ERROR, ER_CANT_CHANGE_TX_CHARACTERISTICS, ER_WRONG_TYPE_FOR_VAR,
+    ER_BAD_FIELD_ERROR, ER_CANT_CHANGE_TX_CHARACTERISTICS, ER_OPERAND_COLUMNS,
+    ER_SUBQUERY_NO_1_ROW, ER_WRONG_TYPE_FOR_VAR,
 };
 use selkie_types::{CollationId, SqlError, SqlResult, SqlType, Value};
 
@@ -135,16 +136,11 @@ fn of_set(error: SqlError) -> SqlError {
 }
 
 impl Execution<'_> {
-    /// As [`Self::evaluate`], for a variable of a program. Compat: in a strict mode the first
-    /// warning of the expression is an error.
+    /// As [`Self::evaluate`], for a variable of a program.
     pub(crate) fn evaluate_to_store(&mut self, e: &ast::Expr) -> SqlResult<(Value, SqlType)> {
         let mark = self.session.diagnostics.mark();
         let value = self.evaluate(e)?;
-        if self.session.is_strict()
-            && let Some(warning) = self.session.diagnostics.take_warning_since(mark)
-        {
-            return Err(SqlError::raw(warning.code, warning.sqlstate(), warning.message));
-        }
+        self.refuse_warning(mark)?;
         Ok(value)
     }
 
@@ -175,6 +171,35 @@ impl Execution<'_> {
             Term::Bound(term) => value_of(self.session, &term.expr, running),
             Term::Query(query) => by_query(self, &query),
         }
+    }
+
+    /// The row of a query, for a row variable with `count` fields: NULLs if it gives none.
+    pub(crate) fn evaluate_row(
+        &mut self,
+        query: &ast::Query,
+        count: usize,
+    ) -> SqlResult<Vec<(Value, SqlType)>> {
+        let statement = Statement::Query(Box::new(query.clone()));
+        let plan = self.scope().plan_running(&statement, self.running).map_err(of_set)?;
+        if plan.output.len() != count {
+            return Err(SqlError::new(&ER_OPERAND_COLUMNS, &[&count]));
+        }
+        let mark = self.session.diagnostics.mark();
+        let mut sink = OneRow::default();
+        let query = Prepared::unplanned(statement, self.running.text.into(), count);
+        run_query(self, &query, &mut sink)?;
+        self.refuse_warning(mark)?;
+        Ok(sink.row.unwrap_or_else(|| sink.types.into_iter().map(|ty| (Value::Null, ty)).collect()))
+    }
+
+    /// Compat: in a strict mode the first warning of an expression for a variable is an error.
+    pub(crate) fn refuse_warning(&self, mark: u64) -> SqlResult<()> {
+        if self.session.is_strict()
+            && let Some(warning) = self.session.diagnostics.take_warning_since(mark)
+        {
+            return Err(SqlError::raw(warning.code, warning.sqlstate(), warning.message));
+        }
+        Ok(())
     }
 }
 
@@ -221,6 +246,30 @@ impl ResultSink for OneValue {
     }
 }
 
+/// Sink that keeps the single row of a query.
+#[derive(Default)]
+struct OneRow {
+    types: Vec<SqlType>,
+    row: Option<Vec<(Value, SqlType)>>,
+}
+
+impl ResultSink for OneRow {
+    fn columns(&mut self, columns: &[selkie_plan::physical::OutputColumn]) -> SqlResult<()> {
+        let local = |ty: &SqlType| crate::run::local_times::local_type(ty.clone());
+        self.types = columns.iter().map(|c| local(&c.ty)).collect();
+        Ok(())
+    }
+
+    fn batch(&mut self, batch: &selkie_types::Batch) -> SqlResult<()> {
+        if batch.rows() > 1 || self.row.is_some() {
+            return Err(SqlError::new(&ER_SUBQUERY_NO_1_ROW, &[]));
+        }
+        let types = self.types.iter().enumerate();
+        self.row = Some(types.map(|(at, ty)| (batch.value(at, 0), ty.clone())).collect());
+        Ok(())
+    }
+}
+
 /// The query `SELECT e`.
 fn query_of(e: &ast::Expr, running: Running<'_>) -> Prepared {
     let item = ast::SelectItem::Expr { expr: e.clone(), alias: None, span: ast::Span::default() };
@@ -250,17 +299,26 @@ fn query_of(e: &ast::Expr, running: Running<'_>) -> Prepared {
 }
 
 fn by_query(execution: &mut Execution<'_>, query: &Prepared) -> SqlResult<(Value, SqlType)> {
+    let mut sink = OneValue(None, None);
+    run_query(execution, query, &mut sink)?;
+    Ok(sink.0.unwrap_or((Value::Null, SqlType::null())))
+}
+
+/// Runs the query of an expression.
+fn run_query(
+    execution: &mut Execution<'_>,
+    query: &Prepared,
+    sink: &mut dyn ResultSink,
+) -> SqlResult<()> {
     let running = Running { prepared: Some(query), ..execution.running };
     // Statements of a program may have changed the limits since it began.
     let control = Control::new(execution.session);
     // Compat: a query inside a statement that is not a query locks the rows it reads.
     let locked = std::mem::replace(&mut execution.session.locks_reads, true);
-    let mut sink = OneValue(None, None);
     let mut inner = execution.with_running(running);
-    let result = inner.with_control(&control).with_sink(&mut sink).planned(&query.statement);
+    let result = inner.with_control(&control).with_sink(sink).planned(&query.statement);
     execution.session.locks_reads = locked;
-    result.map_err(of_set)?;
-    Ok(sink.0.unwrap_or((Value::Null, SqlType::null())))
+    result.map_err(of_set).map(drop)
 }
 
 /// `SET STATEMENT ... FOR`: the settings hold for one statement.

@@ -7,7 +7,7 @@ use std::fmt;
 
 use selkie_types::{Value, stack};
 
-use super::{Expr, ExprKind, SequenceAsk, SubqueryKind};
+use super::{Argument, Expr, ExprKind, SequenceAsk, StoredCall, SubqueryKind};
 
 /// Gives the name of the column at a position.
 pub type ColumnNames<'a> = &'a dyn Fn(usize) -> String;
@@ -95,7 +95,7 @@ fn write_expr(f: &mut fmt::Formatter<'_>, e: &Expr, names: ColumnNames<'_>) -> f
         ExprKind::SystemVariable(_, name) => write!(f, "@@{name}"),
         ExprKind::Stored(s) => {
             write!(f, "`{}`.", s.schema)?;
-            write_call(f, &format!("`{}`", s.name), &s.args, names)
+            write_call(f, &format!("`{}`", s.name), &arguments(s), names)
         }
         ExprKind::Sequence(s) => {
             let name = format!("`{}`.`{}`", s.schema, s.name);
@@ -128,6 +128,15 @@ fn write_list(
         write_expr(f, e, names)?;
     }
     Ok(())
+}
+
+/// The arguments of a stored function, its rows as such.
+fn arguments(call: &StoredCall) -> Vec<Expr> {
+    let whole = |argument| match argument {
+        Argument::Value(e) => e,
+        Argument::Row(fields) => Expr::row(fields),
+    };
+    call.arguments(call.args.iter().cloned()).into_iter().map(whole).collect()
 }
 
 fn write_call(

@@ -11,6 +11,7 @@ use selkie_types::{
 };
 
 use super::Binder;
+use super::expr::refuse_row;
 use super::literal::charset_collation;
 use crate::define::charset::named_collation;
 use crate::safety::Uses;
@@ -175,9 +176,23 @@ impl Binder<'_> {
         let Some(function) = found else {
             return Err(SqlError::new(&ER_SP_DOES_NOT_EXIST, &[&"FUNCTION", &full]));
         };
-        let args = call.args.iter().map(|e| self.scalar(e)).collect::<SqlResult<Vec<Expr>>>()?;
-        if args.len() != function.parameters {
-            let (wanted, given) = (function.parameters, args.len());
+        let (mut args, mut rows) = (Vec::new(), Vec::new());
+        for arg in &call.args {
+            let bound = self.expr(arg)?;
+            match bound.kind {
+                ExprKind::Row(fields) => {
+                    fields.iter().try_for_each(refuse_row)?;
+                    rows.push(Some(fields.len()));
+                    args.extend(fields);
+                }
+                _ => {
+                    rows.push(None);
+                    args.push(bound);
+                }
+            }
+        }
+        if rows.len() != function.parameters {
+            let (wanted, given) = (function.parameters, rows.len());
             return Err(SqlError::new(
                 &ER_SP_WRONG_NO_OF_ARGS,
                 &[&"FUNCTION", &full, &wanted, &given],
@@ -188,6 +203,7 @@ impl Binder<'_> {
             schema,
             name,
             args,
+            rows,
             deterministic: function.deterministic,
             who: self.who.clone(),
         };

@@ -14,14 +14,20 @@ use super::literal::charset_collation;
 use crate::define::charset::named_collation;
 use crate::safety::Uses;
 
+/// An error if an operand that must be a single value is a row.
+pub(super) fn refuse_row(bound: &Expr) -> SqlResult<()> {
+    match bound.kind {
+        ExprKind::Row(_) => Err(SqlError::new(&ER_OPERAND_COLUMNS, &[&1])),
+        _ => Ok(()),
+    }
+}
+
 impl Binder<'_> {
     /// An expression that must be a single value.
     pub(super) fn scalar(&mut self, expr: &ast::Expr) -> SqlResult<Expr> {
         let bound = self.expr(expr)?;
-        match bound.kind {
-            ExprKind::Row(_) => Err(SqlError::new(&ER_OPERAND_COLUMNS, &[&1])),
-            _ => Ok(bound),
-        }
+        refuse_row(&bound)?;
+        Ok(bound)
     }
 
     /// An expression used as a condition.
@@ -170,6 +176,9 @@ impl Binder<'_> {
     }
 
     pub(super) fn parameter(&self, number: usize) -> Expr {
+        if let Some(fields) = SqlType::row_fields(self.settings.parameters.iter(), number) {
+            return Expr::row(fields.map(|at| self.parameter(at)).collect());
+        }
         let ty = match self.settings.parameters.get(number) {
             Some(ty) => ty.clone(),
             None => SqlType::varchar(255, self.types.collation_connection),

@@ -186,8 +186,8 @@ impl Parser<'_> {
         self.expect(T::DotDot)?;
         let last = self.term()?;
         let number = VariableType::Scalar(bigint(first.expr.span));
-        let bound = self.scope().declare(Ident::new("[for_upper_bound]"), number.clone());
-        let variable = self.scope().declare(name, number);
+        let variable = self.scope().declare(name, number.clone());
+        let bound = self.scope().declare(Ident::new("[target_bound]"), number);
         Ok(LoopKind::Range { variable, bound, reverse, first, last })
     }
 
