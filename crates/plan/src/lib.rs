@@ -41,7 +41,7 @@ mod updatable;
 pub use bind::{HandlerRead, HandlerSyntax};
 pub use planner::{
     PlanContext, RowsChange, RowsPlan, bind_constant, handler_read, is_planned, late_into, plan,
-    rows_plan, shown_parameters,
+    rows_plan, shown_functions, shown_parameters,
 };
 pub use settings::{
     Environment, NoEnvironment, Permissions, PlanVariables, Settings, StatisticsSource,

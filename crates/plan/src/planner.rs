@@ -165,8 +165,14 @@ fn plan_query(
         columns.iter().zip(types).map(|(c, ty)| c.output(&done.draft.columns, ty)).collect();
     let is_select = matches!(query.body, ast::QueryBody::Select(_));
     let parameters = shown_parameters(output.len(), &done.root.node);
-    for (column, parameter) in output.iter_mut().zip(parameters) {
-        show_computed(column, is_select && parameter.is_none());
+    let functions = shown_functions(output.len(), &done.root.node);
+    for ((column, parameter), function) in output.iter_mut().zip(parameters).zip(functions) {
+        let is_computed = is_select && parameter.is_none() && function.is_none();
+        show_computed(column, is_computed);
+        // Compat: the result of a stored function is announced like a column.
+        if function.is_some() && column.table.is_empty() {
+            (column.kept, column.org_name) = (true, column.name.clone());
+        }
     }
     show_variables(&mut output, &done.root.node);
     let mut plan = done.into_plan(output);
@@ -198,16 +204,26 @@ fn show_variables(output: &mut [crate::physical::OutputColumn], root: &PlanNode)
 
 /// For each column of a result, the parameter that it shows if it is nothing else.
 pub fn shown_parameters(columns: usize, root: &PlanNode) -> Vec<Option<usize>> {
+    shown(columns, root, &|e| match e.kind {
+        selkie_expr::ExprKind::Parameter(at) => Some(at),
+        _ => None,
+    })
+}
+
+/// For each column of a result, whether it shows the result of a stored function and nothing else.
+pub fn shown_functions(columns: usize, root: &PlanNode) -> Vec<Option<()>> {
+    shown(columns, root, &|e| matches!(e.kind, selkie_expr::ExprKind::Stored(_)).then_some(()))
+}
+
+fn shown<T: Clone>(
+    columns: usize,
+    root: &PlanNode,
+    of: &dyn Fn(&Expr) -> Option<T>,
+) -> Vec<Option<T>> {
     stack::ensure();
     match &root.operator {
-        Operator::Limit(limit) => shown_parameters(columns, &limit.input),
-        Operator::Project { exprs, .. } => {
-            let parameter = |e: &Expr| match e.kind {
-                selkie_expr::ExprKind::Parameter(at) => Some(at),
-                _ => None,
-            };
-            exprs.iter().map(parameter).collect()
-        }
+        Operator::Limit(limit) => shown(columns, &limit.input, of),
+        Operator::Project { exprs, .. } => exprs.iter().map(of).collect(),
         _ => vec![None; columns],
     }
 }

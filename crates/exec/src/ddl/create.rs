@@ -9,7 +9,7 @@ use selkie_plan::define::{
     DefineContext, column_of_variable, define_like, define_selected, define_table, selected_column,
 };
 use selkie_plan::physical::{OutputColumn, Plan};
-use selkie_plan::shown_parameters;
+use selkie_plan::{shown_functions, shown_parameters};
 use selkie_sql::ast::{
     ColumnRef, CreateSelect, CreateSource, CreateTable, Ident, Insert, InsertSource, OnDuplicate,
     Query, Statement, TableElement, TableName,
@@ -290,9 +290,15 @@ impl Ddl<'_> {
         let variables = shown_parameters(plan.output.len(), &plan.root);
         let in_program = self.running.fill == Fill::Locals;
         let mut output = plan.output.to_vec();
-        for (column, variable) in output.iter_mut().zip(variables) {
-            column.ty = match variable.is_some() && in_program {
+        let functions = shown_functions(plan.output.len(), &plan.root);
+        for ((column, variable), function) in output.iter_mut().zip(variables).zip(functions) {
+            let is_variable = variable.is_some() && in_program;
+            let is_function = function.is_some() && column.table.is_empty();
+            // Compat: a list of members becomes a text; other results keep their types.
+            let is_list = is_function && column.ty.members.is_some();
+            column.ty = match is_variable || is_list {
                 true => column_of_variable(column.ty.clone()),
+                false if is_function => column.ty.clone(),
                 false => stored_type(column),
             };
         }
