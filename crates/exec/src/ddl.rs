@@ -285,7 +285,11 @@ impl<'a> Ddl<'a> {
         define: impl FnOnce(&DefineContext<'_>) -> SqlResult<T>,
     ) -> SqlResult<T> {
         let now = self.session.values.statement_start.get();
-        let eval = EvalContext::new(self.session.type_context(), &*self.session, now);
+        let mut types = self.session.type_context();
+        if let Some(literals) = self.session.frame.literals {
+            types.collation_connection = literals;
+        }
+        let eval = EvalContext::new(types, &*self.session, now);
         let engines: Vec<_> = self.instance.engines.iter().map(|e| e.personality()).collect();
         let context = DefineContext {
             names: Namespace { snapshot, temporary: &self.session.frame.temporary },

@@ -103,7 +103,7 @@ pub(crate) struct Names<'a> {
 struct KeptText {
     /// Whether it is a stored one, in which a backslash escapes in every mode.
     is_stored: bool,
-    /// Collation of its string literals, if not the connection's: that of a view.
+    /// Collation of its string literals, if not the connection's: that of a view or of PREPARE.
     collation: Option<CollationId>,
 }
 
@@ -230,7 +230,7 @@ impl<'a> Binder<'a> {
             ignore: false,
             gives_bounds: settings.variables.insert_history,
             row_table: None,
-            kept_text: KeptText::default(),
+            kept_text: KeptText { is_stored: false, collation: settings.literals },
             derived_in_update: None,
             read_again: None,
             inserted: None,

@@ -7,7 +7,7 @@ use selkie_expr::VariableScope;
 use selkie_types::error::catalogue::{
     ER_DBACCESS_DENIED_ERROR, ER_TABLEACCESS_DENIED_ERROR, ER_UNKNOWN_SYSTEM_VARIABLE,
 };
-use selkie_types::{Privileges, SqlError, SqlResult, SqlType};
+use selkie_types::{CollationId, Privileges, SqlError, SqlResult, SqlType};
 
 /// Variables that change the meaning or the shape of a plan, besides those of expressions.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,6 +70,8 @@ pub struct Settings<'a> {
     pub parameters: &'a [SqlType],
     /// They are variables of a stored program, whose collations count as much as those of columns.
     pub variables_of_program: bool,
+    /// Collation of string literals, if not the connection's: that of PREPARE.
+    pub literals: Option<CollationId>,
     /// The transaction locks the rows it reads (SERIALIZABLE).
     pub lock_reads: bool,
     /// Rows of tables from which another table is filled or updated are locked (REPEATABLE READ and
@@ -87,6 +89,7 @@ impl Default for Settings<'_> {
             schema: None,
             parameters: &[],
             variables_of_program: false,
+            literals: None,
             lock_reads: false,
             lock_sources: false,
             listed_only: false,

@@ -9,7 +9,7 @@ use selkie_plan::Environment;
 use selkie_plan::physical::{OutputColumn, Plan};
 use selkie_sql::ast::Statement;
 use selkie_sql::{ParameterPlace, of_any_length, parameter_places};
-use selkie_types::{SqlType, TypeKind, Value};
+use selkie_types::{CollationId, SqlType, TypeKind, Value};
 use smallvec::SmallVec;
 
 use super::bulk::BulkShape;
@@ -26,6 +26,8 @@ pub struct Prepared {
     pub statement: Statement,
     /// Number of `?`.
     pub parameters: usize,
+    /// Collation of its string literals: that of the connection when it was prepared.
+    pub(crate) literals: Option<CollationId>,
     /// For each placeholder, whether the plan is independent of the value's length.
     pub(crate) of_any_length: Box<[bool]>,
     /// Whether a placeholder is a key of ORDER BY or GROUP BY, where a number means a column.
@@ -154,6 +156,7 @@ impl Prepared {
             text,
             statement,
             parameters,
+            literals: None,
             of_any_length: Box::default(),
             numbers_columns: false,
             variables: Box::default(),

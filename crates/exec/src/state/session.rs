@@ -147,6 +147,7 @@ impl Session {
             schema: None,
             settings: Settings::default(),
             creation: None,
+            literals: None,
             temporary: TemporaryTables::default(),
         };
         let core = Arc::new(SessionCore::new(id));

@@ -68,6 +68,7 @@ pub fn prepare_statement(
     let numbers_columns = parameters > 0 && !keys(&mut statement.clone()).is_empty();
     let of_any_length = of_any_length(&statement, parameters);
     Ok(Prepared {
+        literals: Some(session.frame.settings.expressions.collation_connection),
         of_any_length,
         numbers_columns,
         output,
@@ -130,5 +131,10 @@ pub fn execute_prepared(
         _ => Fill::Literals,
     };
     let running = Running { prepared: Some(prepared), part: said, fill, ..bare };
-    super::execute(instance, session, &prepared.statement, running, sink)
+    let now = session.frame.settings.expressions.collation_connection;
+    let literals = prepared.literals.filter(|literals| *literals != now);
+    let outer = std::mem::replace(&mut session.frame.literals, literals);
+    let result = super::execute(instance, session, &prepared.statement, running, sink);
+    session.frame.literals = outer;
+    result
 }

@@ -2,7 +2,7 @@
 //! functions, stored functions; and CAST. Types are inferred by `selkie_expr::build`.
 
 use selkie_expr::aggregate::AggregateKind;
-use selkie_expr::{EvalContext, Expr, ExprKind, StoredCall, build};
+use selkie_expr::{Coercibility, EvalContext, Expr, ExprKind, StoredCall, build};
 use selkie_sql::ast;
 use selkie_types::error::catalogue::*;
 use selkie_types::{
@@ -150,7 +150,12 @@ impl Binder<'_> {
                 if args.iter().any(|arg| arg.as_literal().is_none()) || !is_value(&call.args[1]) {
                     return Err(SqlError::new(&ER_WRONG_ARGUMENTS, &[&"NAME_CONST"]));
                 }
-                args.remove(1)
+                // Compat: it stands for a variable of a program, whose collation counts.
+                let mut value = args.remove(1);
+                if value.ty.is_string() || value.ty.kind == TypeKind::Null {
+                    value.coercibility = Coercibility::Implicit;
+                }
+                value
             }
             "DECODE_ORACLE" => build::decode(args, types)?,
             "COALESCE" => build::coalesce("coalesce", args, types)?,

@@ -33,6 +33,8 @@ pub struct StatementFrame {
     pub settings: Settings,
     /// Character sets at the creation of the running program, which stand for the session's.
     pub creation: Option<TextCharsets>,
+    /// Collation of the connection when the running statement was prepared, if it is another now.
+    pub literals: Option<CollationId>,
     /// Temporary tables.
     pub temporary: TemporaryTables,
 }
@@ -43,6 +45,7 @@ pub type TextCharsets = (Charset, CollationId);
 /// The caller's character sets while a program runs.
 pub(crate) struct OuterCharsets {
     creation: Option<TextCharsets>,
+    literals: Option<CollationId>,
     own: TextCharsets,
     version: u64,
 }
@@ -53,7 +56,8 @@ impl StatementFrame {
         let settings = &self.settings;
         let own = (settings.charsets.client, settings.expressions.collation_connection);
         let version = settings.version;
-        let outer = OuterCharsets { creation: self.creation.replace(creation), own, version };
+        let (creation, literals) = (self.creation.replace(creation), self.literals.take());
+        let outer = OuterCharsets { creation, literals, own, version };
         self.keep_creation();
         outer
     }
@@ -62,6 +66,7 @@ impl StatementFrame {
     /// that they must be read again.
     pub(crate) fn end_program(&mut self, outer: OuterCharsets) -> bool {
         self.creation = outer.creation;
+        self.literals = outer.literals;
         self.put(outer.own);
         self.settings.version != outer.version
     }

@@ -290,6 +290,7 @@ impl Session {
             schema: self.frame.schema.as_deref(),
             parameters,
             variables_of_program: self.programs.variables,
+            literals: self.frame.literals,
             lock_reads,
             lock_sources,
             listed_only: self.locked_tables.is_some(),
