@@ -335,10 +335,16 @@ pub(super) fn in_the_name_of<R>(
     result
 }
 
-/// Gives the session back the character sets that it had before a program.
+/// Gives the session back the character sets that it had before a program, and its variables of
+/// them.
 fn end_program(session: &mut Session, outer: OuterCharsets) -> SqlResult<()> {
     let mode = session.frame.settings.expressions.sql_mode;
-    match session.frame.end_program(outer) {
+    let left = session.frame.end_program(outer);
+    if let Some((client, connection)) = left.again {
+        put_name(session, "character_set_client", client.name())?;
+        put_name(session, "collation_connection", connection.name())?;
+    }
+    match left.has_set {
         // The program has set variables, perhaps those of character sets, too: to set one reads all
         // of them again.
         true => put_mode(session, mode),
@@ -355,11 +361,19 @@ fn set_mode(session: &mut Session, mode: SqlMode) -> SqlResult<()> {
 }
 
 fn put_mode(session: &mut Session, mode: SqlMode) -> SqlResult<()> {
-    let name = ast::Ident::new("sql_mode");
+    put(session, "sql_mode", (Value::UInt(mode.bits()), SqlType::bigint_unsigned()))
+}
+
+fn put_name(session: &mut Session, variable: &str, name: &str) -> SqlResult<()> {
+    let ty = SqlType::varchar(64, CollationId::UTF8MB3_GENERAL_CI);
+    put(session, variable, (Value::bytes(name), ty))
+}
+
+fn put(session: &mut Session, variable: &str, (value, ty): (Value, SqlType)) -> SqlResult<()> {
+    let name = ast::Ident::new(variable);
     let item = SetItem::SystemVar { scope: None, instance: None, name, value: None };
-    let value = NewValue::Value(Value::UInt(mode.bits()), SqlType::bigint_unsigned());
     let hooks = session.frame.hooks.clone();
-    hooks.check_set(session, &item, Some(value))?(session)
+    hooks.check_set(session, &item, Some(NewValue::Value(value, ty)))?(session)
 }
 
 impl<'p> Machine<'p> {

@@ -146,7 +146,7 @@ impl Session {
             acting_as: None,
             schema: None,
             settings: Settings::default(),
-            creation: None,
+            program: None,
             literals: None,
             temporary: TemporaryTables::default(),
         };

@@ -31,8 +31,8 @@ pub struct StatementFrame {
     pub schema: Option<Arc<str>>,
     /// System variables.
     pub settings: Settings,
-    /// Character sets at the creation of the running program, which stand for the session's.
-    pub creation: Option<TextCharsets>,
+    /// Character sets of the running program.
+    pub program: Option<ProgramCharsets>,
     /// Collation of the connection when the running statement was prepared, if it is another now.
     pub literals: Option<CollationId>,
     /// Temporary tables.
@@ -42,12 +42,31 @@ pub struct StatementFrame {
 /// Character set of a client and collation of its connection: the meaning of literals.
 pub type TextCharsets = (Charset, CollationId);
 
+/// Character sets while a program runs.
+#[derive(Clone, Copy, Debug)]
+pub struct ProgramCharsets {
+    /// Those of its creation, which stand for the session's.
+    creation: TextCharsets,
+    /// Those of the session's variables when it began.
+    entered: TextCharsets,
+    /// Those of the session's variables now.
+    actual: TextCharsets,
+}
+
 /// The caller's character sets while a program runs.
 pub(crate) struct OuterCharsets {
-    creation: Option<TextCharsets>,
+    program: Option<ProgramCharsets>,
     literals: Option<CollationId>,
     own: TextCharsets,
     version: u64,
+}
+
+/// What a program has left behind.
+pub(crate) struct LeftCharsets {
+    /// Whether it has set variables, so that they must be read again.
+    pub(crate) has_set: bool,
+    /// What the session's variables must get again.
+    pub(crate) again: Option<TextCharsets>,
 }
 
 impl StatementFrame {
@@ -56,25 +75,43 @@ impl StatementFrame {
         let settings = &self.settings;
         let own = (settings.charsets.client, settings.expressions.collation_connection);
         let version = settings.version;
-        let (creation, literals) = (self.creation.replace(creation), self.literals.take());
-        let outer = OuterCharsets { creation, literals, own, version };
-        self.keep_creation();
-        outer
+        let entered = self.program.map_or(own, |program| program.actual);
+        let begun = ProgramCharsets { creation, entered, actual: entered };
+        let (program, literals) = (self.program.replace(begun), self.literals.take());
+        self.put(creation);
+        OuterCharsets { program, literals, own, version }
     }
 
-    /// Takes the caller's character sets again. Returns whether variables were set meanwhile, so
-    /// that they must be read again.
-    pub(crate) fn end_program(&mut self, outer: OuterCharsets) -> bool {
-        self.creation = outer.creation;
+    /// Takes the caller's character sets again.
+    pub(crate) fn end_program(&mut self, outer: OuterCharsets) -> LeftCharsets {
+        let ended = std::mem::replace(&mut self.program, outer.program);
         self.literals = outer.literals;
         self.put(outer.own);
-        self.settings.version != outer.version
+        let changed = ended.filter(|program| program.actual != program.entered);
+        let again = changed.map(|program| program.entered);
+        LeftCharsets { has_set: self.settings.version != outer.version, again }
     }
 
     /// Puts the character sets of the running program into settings that were read from variables.
     pub fn keep_creation(&mut self) {
-        if let Some(charsets) = self.creation {
-            self.put(charsets);
+        let settings = &self.settings;
+        let actual = (settings.charsets.client, settings.expressions.collation_connection);
+        if let Some(program) = &mut self.program {
+            program.actual = actual;
+            let creation = program.creation;
+            self.put(creation);
+        }
+    }
+
+    /// The value of a variable that a program sees as at its creation, until it sets it.
+    pub(crate) fn seen_in_program(&self, name: &str) -> Option<&'static str> {
+        let program = self.program.filter(|program| program.actual == program.entered)?;
+        let (client, connection) = program.creation;
+        match &*name.to_ascii_lowercase() {
+            "character_set_client" => Some(client.name()),
+            "character_set_connection" => Some(connection.charset().name()),
+            "collation_connection" => Some(connection.name()),
+            _ => None,
         }
     }
 

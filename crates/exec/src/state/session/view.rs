@@ -78,7 +78,11 @@ impl selkie_expr::Session for Session {
     }
 
     fn system_variable(&self, scope: VariableScope, name: &str) -> SqlResult<Value> {
-        self.frame.hooks.variable(self, scope, name)
+        let seen = self.frame.seen_in_program(name).filter(|_| scope != VariableScope::Global);
+        match seen {
+            Some(value) => Ok(Value::bytes(value)),
+            None => self.frame.hooks.variable(self, scope, name),
+        }
     }
 
     fn database(&self) -> Option<String> {
