@@ -48,6 +48,8 @@ pub(super) struct AutoIncrement<'r> {
 /// Values that a statement has reserved.
 struct Reserved {
     next: u64,
+    /// The next one before the last explicit value was passed.
+    before_explicit: u64,
     /// The end of them, excluded.
     end: u64,
     step: u64,
@@ -149,6 +151,7 @@ impl<'r> AutoIncrement<'r> {
             zero_is_value: mode.contains(SqlMode::NO_AUTO_VALUE_ON_ZERO),
             reserved: Reserved {
                 next: 0,
+                before_explicit: 0,
                 end: 0,
                 step: 1,
                 times: 0,
@@ -177,12 +180,17 @@ impl<'r> AutoIncrement<'r> {
         }
     }
 
-    /// A row that asked and was given the last value was not stored: the next one gets it.
-    pub(super) fn give_back(&mut self) {
-        if self.group.is_none() {
-            let Reserved { next, step, .. } = self.reserved;
-            self.reserved.next = next.saturating_sub(step);
+    /// The only row of `column` was not stored: the next one gets the value that it asked for, and
+    /// values up to one that it had are generated still.
+    pub(super) fn give_back(&mut self, column: &Column) {
+        if self.group.is_some() {
+            return;
         }
+        let Reserved { next, step, .. } = self.reserved;
+        self.reserved.next = match self.is_asked(column) {
+            true => next.saturating_sub(step),
+            false => self.reserved.before_explicit,
+        };
     }
 
     /// The row `failing` of those last filled in was not stored, and no later one: what was
@@ -290,6 +298,7 @@ impl<'r> AutoIncrement<'r> {
             self.reserved.left = self.reserved.left.saturating_sub(rows.contains(&row).into());
             if rows.contains(&row) && row >= rows.start + wanted {
                 self.explicit = positive(&value).or(self.explicit);
+                self.reserved.before_explicit = self.reserved.next;
                 self.pass(&value);
             }
             out.push(&value);

@@ -384,9 +384,8 @@ impl<'r> Inserter<'r> {
             if let Some(auto) = &mut self.auto
                 && self.skipped > skipped
                 && asked.len() == 1
-                && auto.is_asked(&asked)
             {
-                auto.give_back();
+                auto.give_back(&asked);
             }
             if let Some(auto) = &mut self.auto {
                 auto.pass_updated();

@@ -61,11 +61,11 @@ pub(crate) struct OuterCharsets {
     version: u64,
 }
 
-/// What a program has left behind.
+/// Changes of variables that a program has left behind.
 pub(crate) struct LeftCharsets {
     /// Whether it has set variables, so that they must be read again.
     pub(crate) has_set: bool,
-    /// What the session's variables must get again.
+    /// Values that the session's variables must get again.
     pub(crate) again: Option<TextCharsets>,
 }
 
