@@ -12,6 +12,7 @@ use selkie_types::{Privileges, SqlError, SqlResult, SqlType, pace};
 use super::from::listed_parts;
 use super::insert_target::{BoundView, InsertTarget, not_insertable};
 use super::scope::{Clause, Source};
+use super::system_time::refuse_parts_of_history;
 use super::{Binder, Named, insert_query};
 use crate::logical::{ColumnId, Logical};
 use crate::physical::{InsertMode, InsertValue, OwnValue, RowRules};
@@ -62,6 +63,9 @@ impl Binder<'_> {
         // Compat: a PARTITION clause on a view has no effect.
         let named = if target.view.is_some() { &[][..] } else { &insert.partitions[..] };
         let parts = listed_parts(&table, named)?;
+        if (insert.replace || !insert.on_duplicate.is_empty()) && parts.is_some() {
+            refuse_parts_of_history(&table)?;
+        }
         let targets = self.insert_columns(&target, insert)?;
         self.push_scope();
         let mut source = self.insert_source(&target, &targets, &insert.source)?;

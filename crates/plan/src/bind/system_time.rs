@@ -188,13 +188,20 @@ impl Binder<'_> {
     pub(super) fn refuse_historical(&self, relation: RelationId) -> SqlResult<()> {
         let relation = &self.columns.relations[relation];
         let table = &relation.table;
-        if table.rotation().is_some() && relation.parts.is_some() {
-            let arguments: [&dyn std::fmt::Display; 2] = [&table.schema(), &table.name()];
-            return Err(SqlError::new(&ER_VERS_NOT_ALLOWED, &arguments));
+        if relation.parts.is_some() {
+            refuse_parts_of_history(table)?;
         }
         match relation.is_historical {
             true => Err(SqlError::new(&ER_TABLE_NOT_LOCKED_FOR_WRITE, &[&relation.alias])),
             false => Ok(()),
         }
+    }
+}
+
+/// An error if rows of listed partitions are to be changed and other partitions have their history.
+pub(super) fn refuse_parts_of_history(table: &TableInfo) -> SqlResult<()> {
+    match table.rotation() {
+        Some(_) => Err(SqlError::new(&ER_VERS_NOT_ALLOWED, &[&table.schema(), &table.name()])),
+        None => Ok(()),
     }
 }

@@ -45,6 +45,7 @@ fn refused(statement: &Statement) -> Option<&'static str> {
         Statement::LockTables(_) => "LOCK",
         Statement::UnlockTables => "UNLOCK",
         Statement::Handler(_) => "HANDLER",
+        Statement::Help(_) => "HELP",
         Statement::LoadData(load) if load.xml => "LOAD XML",
         Statement::LoadData(_) => "LOAD DATA",
         Statement::CreateView(view) if view.alter => "ALTER VIEW",
@@ -105,8 +106,7 @@ fn sends_rows(statement: &Statement) -> bool {
         Statement::Show(_)
         | Statement::Describe(_)
         | Statement::Explain(_)
-        | Statement::TableMaintenance(_)
-        | Statement::Help(_) => true,
+        | Statement::TableMaintenance(_) => true,
         Statement::Insert(insert) => !insert.returning.is_empty(),
         Statement::Delete(delete) => !delete.returning.is_empty(),
         _ => false,
