@@ -475,7 +475,7 @@ impl<'p> Machine<'p> {
                 None => return Err(SqlError::internal("a row outside of a trigger")),
             },
             Local::Shared(_) | Local::SharedField(..) => {
-                self.give_shared(target, Given::Scalar((value.clone(), from.clone())))?;
+                self.give_shared(target, Given::Scalar(value))?;
             }
             Local::Old(_)
             | Local::Operand(_)
@@ -488,14 +488,7 @@ impl<'p> Machine<'p> {
 
     /// Makes a variable NULL whose new value failed.
     fn forget(&mut self, target: &Local) -> SqlResult<()> {
-        match target {
-            Local::Variable(_)
-            | Local::Field(..)
-            | Local::New(_)
-            | Local::Shared(_)
-            | Local::SharedField(..) => self.assign(target, (Value::Null, SqlType::null())),
-            _ => Ok(()),
-        }
+        self.assign(target, (Value::Null, SqlType::null()))
     }
 
     /// Puts values into the fields of a row variable.

@@ -10,6 +10,7 @@ use selkie_catalog::{Routine, RoutineForm, Snapshot};
 use selkie_sql::ast::{
     Local, PackageRoutine, ParameterMode, Program, RoutineKind, Statement, Term,
 };
+use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::{ER_OPERAND_COLUMNS, ER_ROW_VARIABLE_DOES_NOT_HAVE_FIELD};
 use selkie_types::{SqlError, SqlResult, SqlType, Value};
 
@@ -178,7 +179,7 @@ impl Machine<'_> {
         let state = self.state()?;
         let slots = state.slots.lock();
         let fields = if let Slot::Row(fields) = &slots[at] { fields.as_slice() } else { &[] };
-        let found = fields.iter().find(|field| field.name.eq_ignore_ascii_case(name));
+        let found = fields.iter().find(|field| identifier_eq(&field.name, name));
         let missing = || no_field(&state.variables[at].name.value, name);
         found.map(|field| (field.value.clone(), field.ty.clone())).ok_or_else(missing)
     }
@@ -220,7 +221,7 @@ impl Machine<'_> {
                     return Err(no_field(of, &name.value));
                 };
                 let mut fields = fields.iter_mut();
-                let field = fields.find(|field| field.name.eq_ignore_ascii_case(&name.value));
+                let field = fields.find(|field| identifier_eq(&field.name, &name.value));
                 let field = field.ok_or_else(|| no_field(of, &name.value))?;
                 let value = value.scalar(&field.name, &field.ty)?;
                 keep(field, value)
