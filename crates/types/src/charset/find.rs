@@ -58,24 +58,6 @@ pub(super) fn find_bytes(haystack: &[u8], needle: &[u8]) -> Option<usize> {
     if needle.is_empty() { None } else { memchr::memmem::find(haystack, needle) }
 }
 
-/// Offset of the first occurrence of a byte; reads eight bytes at a time.
-#[inline]
-pub(super) fn find_byte(haystack: &[u8], byte: u8) -> Option<usize> {
-    const LOW: u64 = 0x0101_0101_0101_0101;
-    const HIGH: u64 = 0x8080_8080_8080_8080;
-    let pattern = u64::from(byte) * LOW;
-    let (chunks, rest) = haystack.as_chunks::<8>();
-    for (i, chunk) in chunks.iter().enumerate() {
-        let x = u64::from_le_bytes(*chunk) ^ pattern;
-        let zero = x.wrapping_sub(LOW) & !x & HIGH;
-        if zero != 0 {
-            return Some(i * 8 + (zero.trailing_zeros() / 8) as usize);
-        }
-    }
-    let tail = haystack.len() - rest.len();
-    rest.iter().position(|&b| b == byte).map(|at| tail + at)
-}
-
 /// Compat: only parts of the needle's length in bytes are compared with it. So a search for
 /// `\u{e9}` does not find `e`, although they are equal.
 fn windows(

@@ -6,10 +6,11 @@
 
 use std::cmp::Ordering;
 
+use memchr::memchr2;
 use smallvec::SmallVec;
 
 use super::collation::Rule;
-use super::find::{find_byte, find_bytes};
+use super::find::find_bytes;
 use super::weights::{Weigher, Weights, match_weigher};
 use super::{Charset, Collation, CollationId};
 use crate::pace::tick;
@@ -292,31 +293,36 @@ fn ascii_at(part: &Part, bytes: &[u8]) -> Option<usize> {
 
 fn ascii_find(part: &Part, bytes: &[u8]) -> Option<usize> {
     let needle = literal(part);
-    let (lower, upper) = (needle[0].to_ascii_lowercase(), needle[0].to_ascii_uppercase());
-    let mut from = 0;
     tick(bytes.len() / 8);
-    // Next position of each case of the first letter; searched again only when it was passed.
-    let next = |from: usize, b: u8| find_byte(&bytes[from..], b).map_or(usize::MAX, |at| from + at);
-    let (mut l, mut u) = (next(0, lower), next(0, upper));
+    // Searched for is the letter that texts have least often.
+    let rank = |at: &usize| RANKS[usize::from(needle[*at])];
+    let rare = (0..needle.len()).max_by_key(rank)?;
+    let (lower, upper) = (needle[rare].to_ascii_lowercase(), needle[rare].to_ascii_uppercase());
+    let mut from = rare;
     loop {
-        if l < from {
-            l = next(from, lower);
-        }
-        if u < from {
-            u = next(from, upper);
-        }
-        let at = l.min(u);
-        if at == usize::MAX {
-            return None;
-        }
-        let candidate = bytes.get(at..at + needle.len())?;
+        let at = from + memchr2(lower, upper, bytes.get(from..)?)?;
+        let start = at - rare;
+        let candidate = bytes.get(start..start + needle.len())?;
         tick(needle.len());
         if candidate.eq_ignore_ascii_case(needle) {
-            return Some(at + needle.len());
+            return Some(start + needle.len());
         }
         from = at + 1;
     }
 }
+
+/// Rareness of each byte in texts: the frequent letters of English have the lowest numbers.
+const RANKS: [u8; 256] = {
+    const FREQUENT: &[u8; 27] = b" etaoinshrdlcumwfgypbvkjxqz";
+    let mut ranks = [FREQUENT.len() as u8; 256];
+    let mut at = 0;
+    while at < FREQUENT.len() {
+        ranks[FREQUENT[at] as usize] = at as u8;
+        ranks[FREQUENT[at].to_ascii_uppercase() as usize] = at as u8;
+        at += 1;
+    }
+    ranks
+};
 
 #[cfg(test)]
 mod tests {
