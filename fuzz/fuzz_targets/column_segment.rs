@@ -14,5 +14,10 @@ fuzz_target!(|bytes: &[u8]| {
         if let Ok(column) = segment.decode(block) {
             assert_eq!(column.len(), segment.rows_of(block));
         }
+        let _ = segment.codes(block);
+        let last = segment.rows_of(block).saturating_sub(1) as u32;
+        if let Ok(column) = segment.decode_selected(block, &[0, last]) {
+            assert_eq!(column.len(), 2);
+        }
     }
 });

@@ -65,3 +65,24 @@ pub(crate) fn unpack(bytes: &[u8], width: u8, out: &mut [u64; BLOCK_ROWS]) -> Re
     }
     Ok(())
 }
+
+/// One of the numbers that [`pack`] wrote.
+#[inline]
+pub(crate) fn get(bytes: &[u8], width: u8, number: usize) -> Result<u64, Damaged> {
+    if width == 0 {
+        return Ok(0);
+    }
+    let width = usize::from(width);
+    let word = |at: usize| -> Result<u64, Damaged> {
+        let word = bytes.get(at * WORD..).and_then(|rest| rest.first_chunk()).ok_or(Damaged)?;
+        Ok(u64::from_le_bytes(*word))
+    };
+    let (lane, bit) = (number % LANES, number / LANES * width);
+    let (at, shift) = (bit / 64 * LANES + lane, bit % 64);
+    let low = word(at)? >> shift;
+    let both = match shift + width > 64 {
+        true => low | word(at + LANES)? << (64 - shift),
+        false => low,
+    };
+    Ok(both & u64::MAX >> (64 - width))
+}

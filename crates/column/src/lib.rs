@@ -33,6 +33,7 @@ mod encode;
 mod input;
 mod packed;
 mod segment;
+mod select;
 #[cfg(test)]
 mod tests;
 

@@ -2,7 +2,7 @@
 //!
 //! Distances are divided by their greatest common divisor: amounts in hundredths are often whole.
 
-use crate::bits::{pack, packed_bytes, unpack, width_of};
+use crate::bits::{get, pack, packed_bytes, unpack, width_of};
 use crate::input::Input;
 use crate::{BLOCK_ROWS, Damaged};
 
@@ -86,6 +86,26 @@ impl Packed {
                 .for_each(|number| *number = number.wrapping_mul(divisor).wrapping_add(least)),
         }
         Ok(numbers)
+    }
+}
+
+impl Packed {
+    /// The numbers of a block's rows with these numbers, which are below [`BLOCK_ROWS`].
+    pub(crate) fn select(
+        &self,
+        segment: &[u8],
+        block: usize,
+        rows: &[u32],
+    ) -> Result<Vec<u64>, Damaged> {
+        let block = self.blocks.get(block).ok_or(Damaged)?;
+        let end = block.at + packed_bytes(block.width);
+        let bytes = segment.get(block.at..end).ok_or(Damaged)?;
+        let (least, divisor) = (block.least as u64, block.divisor);
+        let number = |row: &u32| {
+            let distance = get(bytes, block.width, *row as usize)?;
+            Ok(distance.wrapping_mul(divisor).wrapping_add(least))
+        };
+        rows.iter().map(number).collect()
     }
 }
 

@@ -2,6 +2,8 @@
 //!
 //! Must not trust the bytes: they may come from a disk.
 
+use std::sync::Arc;
+
 use ethnum::I256;
 use selkie_types::{
     Bitmap, BytesColumn, Column, ColumnData, Date, DateTime, DecimalColumn, DecimalValues,
@@ -75,7 +77,7 @@ pub struct Zone {
 }
 
 #[derive(Clone, Debug)]
-enum Body {
+pub(crate) enum Body {
     /// The only value, at this position; `None`: NULL.
     Constant(Option<(usize, usize)>),
     Packed(Packed),
@@ -88,29 +90,29 @@ enum Body {
 }
 
 #[derive(Clone, Debug)]
-struct Dictionary {
-    entries: BytesColumn,
-    codes: Packed,
+pub(crate) struct Dictionary {
+    pub(crate) entries: Arc<BytesColumn>,
+    pub(crate) codes: Packed,
 }
 
 #[derive(Clone, Debug)]
-struct Plain {
+pub(crate) struct Plain {
     /// Position of each block's bytes, and the end of the last one's.
-    starts: Box<[usize]>,
-    lengths: Packed,
+    pub(crate) starts: Box<[usize]>,
+    pub(crate) lengths: Packed,
 }
 
 /// The values of one column over many rows.
 #[derive(Clone, Debug)]
 pub struct Segment {
-    bytes: Box<[u8]>,
+    pub(crate) bytes: Box<[u8]>,
     encoding: Encoding,
     physical: Physical,
     scale: u8,
     rows: usize,
     /// Position of each block's bits of NULLs; `None` without NULLs. Empty without any.
     nulls: Box<[Option<usize>]>,
-    body: Body,
+    pub(crate) body: Body,
 }
 
 impl Segment {
@@ -153,7 +155,8 @@ impl Segment {
             }
             (Encoding::Dictionary, Physical::Bytes) => {
                 let entries = read_entries(&mut input)?;
-                Body::Dictionary(Dictionary { entries, codes: Packed::read(&mut input, blocks)? })
+                let (entries, codes) = (Arc::new(entries), Packed::read(&mut input, blocks)?);
+                Body::Dictionary(Dictionary { entries, codes })
             }
             (Encoding::Plain, Physical::Bytes) => Body::Plain(read_plain(&mut input, blocks)?),
             (
@@ -275,7 +278,7 @@ impl Segment {
     }
 
     /// Numbers in the values' order as values.
-    fn of_numbers(&self, numbers: &[u64]) -> ColumnData {
+    pub(crate) fn of_numbers(&self, numbers: &[u64]) -> ColumnData {
         let signed = || numbers.iter().map(|number| *number as i64);
         match self.physical {
             Physical::Int => ColumnData::Int(signed().collect()),
@@ -297,7 +300,7 @@ impl Segment {
         self.bytes.get(from..from + rows * width).ok_or(Damaged)
     }
 
-    fn validity(&self, block: usize, rows: usize) -> Result<Option<Bitmap>, Damaged> {
+    pub(crate) fn validity(&self, block: usize, rows: usize) -> Result<Option<Bitmap>, Damaged> {
         let Some(at) = self.nulls.get(block).copied().flatten() else { return Ok(None) };
         let bits = self.bytes.get(at..at + BLOCK_ROWS / 8).ok_or(Damaged)?;
         let (words, _) = bits.as_chunks::<8>();
@@ -311,18 +314,17 @@ impl Segment {
 impl Dictionary {
     fn decode(&self, segment: &[u8], block: usize, rows: usize) -> Result<BytesColumn, Damaged> {
         let codes = self.codes.decode(segment, block)?;
-        let mut out = BytesColumn::with_capacity(rows);
+        self.rows_of(codes.get(..rows).ok_or(Damaged)?)
+    }
+
+    /// Rows with these codes.
+    pub(crate) fn rows_of(&self, codes: &[u64]) -> Result<BytesColumn, Damaged> {
         let count = self.entries.len() as u64;
-        for (row, code) in codes.iter().take(rows).enumerate() {
-            if *code >= count {
-                return Err(Damaged);
-            }
-            out.push(self.entries.get(*code as usize));
-            if row == 0 {
-                out.expect(rows);
-            }
+        if codes.iter().any(|code| *code >= count) {
+            return Err(Damaged);
         }
-        Ok(out)
+        let codes = codes.iter().map(|code| *code as u32).collect();
+        Ok(BytesColumn::of_codes(codes, self.entries.clone()))
     }
 }
 

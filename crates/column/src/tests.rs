@@ -108,6 +108,33 @@ proptest! {
     }
 
     #[test]
+    fn selected_rows_are_those_of_the_block(
+        (physical, values) in values(),
+        (step, from) in (1..600usize, 0..600usize),
+    ) {
+        let segment = encode(&column(physical, &values));
+        for block in 0..segment.blocks() {
+            let whole = segment.decode(block).expect("a whole segment");
+            let rows: Vec<u32> = (from as u32..whole.len() as u32).step_by(step).collect();
+            let selected = segment.decode_selected(block, &rows).expect("a whole segment");
+            prop_assert_eq!(selected.len(), rows.len());
+            for (at, row) in rows.iter().enumerate() {
+                prop_assert!(same(&selected.value(at), &whole.value(*row as usize)));
+            }
+            let Some((codes, valid)) = segment.codes(block).expect("a whole segment") else {
+                continue;
+            };
+            let entries = segment.entries().expect("codes have entries");
+            for (row, code) in codes.iter().enumerate() {
+                let is_null = valid.as_ref().is_some_and(|valid| !valid.get(row));
+                prop_assert_eq!(is_null, whole.is_null(row));
+                prop_assert!(is_null || entries.get(*code as usize) == whole.bytes(row));
+            }
+            prop_assert!(segment.decode_selected(block, &[1024]).is_err());
+        }
+    }
+
+    #[test]
     fn damaged_segments_are_errors_or_values(
         (physical, values) in values(),
         at in any::<prop::sample::Index>(),
@@ -119,7 +146,12 @@ proptest! {
         let at = at.index(bytes.len());
         bytes[at] = byte;
         if let Ok(read) = Segment::read(bytes.clone().into()) {
-            (0..read.blocks().min(8)).for_each(|block| drop(read.decode(block)));
+            for block in 0..read.blocks().min(8) {
+                drop(read.decode(block));
+                drop(read.codes(block));
+                drop(read.decode_selected(block, &[0, 7, 500]));
+                drop(read.decode_selected(block, &(0..900).collect::<Vec<u32>>()));
+            }
         }
         bytes.truncate(cut.index(bytes.len()));
         prop_assert!(Segment::read(segment.bytes()[..bytes.len()].into()).is_err());

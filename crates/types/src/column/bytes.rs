@@ -1,5 +1,7 @@
-//! Byte strings of a column, one after the other in one buffer.
+//! Byte strings of a column, one after the other in one buffer, or as codes of a dictionary.
 //! Offsets have 32 bits: one column of a batch must stay below 4 GiB.
+
+use std::sync::Arc;
 
 /// Byte strings of any length; `offsets` has one entry more than there are rows.
 ///
@@ -8,6 +10,16 @@
 pub struct BytesColumn {
     offsets: Vec<u32>,
     data: Vec<u8>,
+    /// In place of both: the rows as entries of a dictionary.
+    coded: Option<Box<Coded>>,
+}
+
+/// Rows as numbers of entries.
+#[derive(Clone, Debug)]
+struct Coded {
+    codes: Vec<u32>,
+    /// Not coded itself.
+    entries: Arc<BytesColumn>,
 }
 
 impl Default for BytesColumn {
@@ -21,12 +33,40 @@ impl BytesColumn {
     pub fn with_capacity(rows: usize) -> Self {
         let mut offsets = Vec::with_capacity(rows + 1);
         offsets.push(0);
-        Self { offsets, data: Vec::new() }
+        Self { offsets, data: Vec::new(), coded: None }
+    }
+
+    /// Rows that are the entries with these numbers.
+    ///
+    /// # Panics
+    /// If the entries are codes themselves.
+    pub fn of_codes(codes: Vec<u32>, entries: Arc<BytesColumn>) -> Self {
+        assert!(entries.coded.is_none(), "a dictionary has no dictionary");
+        debug_assert!(codes.iter().all(|code| (*code as usize) < entries.len()));
+        Self { coded: Some(Box::new(Coded { codes, entries })), ..Self::with_capacity(0) }
+    }
+
+    /// The number of each row's entry, and the entries, if the rows are kept so.
+    pub fn codes(&self) -> Option<(&[u32], &Arc<BytesColumn>)> {
+        self.coded.as_ref().map(|coded| (&coded.codes[..], &coded.entries))
+    }
+
+    /// Copies the strings of coded rows into the buffer.
+    pub fn expand(&mut self) {
+        let Some(coded) = self.coded.take() else { return };
+        self.offsets.reserve(coded.codes.len());
+        for code in coded.codes {
+            self.push(coded.entries.get(code as usize));
+        }
     }
 
     /// Number of rows.
+    #[inline]
     pub fn len(&self) -> usize {
-        self.offsets.len() - 1
+        match &self.coded {
+            None => self.offsets.len() - 1,
+            Some(coded) => coded.codes.len(),
+        }
     }
 
     /// Whether there are no rows.
@@ -37,6 +77,14 @@ impl BytesColumn {
     /// The bytes of row `row`.
     #[inline]
     pub fn get(&self, row: usize) -> &[u8] {
+        match &self.coded {
+            None => self.plain(row),
+            Some(coded) => coded.entries.plain(coded.codes[row] as usize),
+        }
+    }
+
+    #[inline]
+    fn plain(&self, row: usize) -> &[u8] {
         &self.data[self.offsets[row] as usize..self.offsets[row + 1] as usize]
     }
 
@@ -50,12 +98,14 @@ impl BytesColumn {
     /// Appends a row.
     #[inline]
     pub fn push(&mut self, bytes: &[u8]) {
+        self.expand();
         self.data.extend_from_slice(bytes);
         self.end_row();
     }
 
     /// The buffer. A row's bytes may be appended to it in pieces, then [`Self::end_row`].
     pub fn buffer(&mut self) -> &mut Vec<u8> {
+        self.expand();
         &mut self.data
     }
 
@@ -71,6 +121,10 @@ impl BytesColumn {
 
     /// Appends all rows of `other`.
     pub fn append(&mut self, other: &Self) {
+        if other.coded.is_some() {
+            return other.iter().for_each(|row| self.push(row));
+        }
+        self.expand();
         let base = *self.offsets.last().unwrap_or(&0);
         self.data.extend_from_slice(&other.data);
         self.offsets.extend(other.offsets[1..].iter().map(|o| o + base));
@@ -78,33 +132,68 @@ impl BytesColumn {
 
     /// All rows in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u8]> + Clone {
-        self.offsets.windows(2).map(|w| &self.data[w[0] as usize..w[1] as usize])
+        (0..self.len()).map(|row| self.get(row))
     }
 
-    /// Offsets, `len + 1` of them.
-    pub fn offsets(&self) -> &[u32] {
-        &self.offsets
-    }
-
-    /// All rows' bytes.
+    /// All rows' bytes; nothing if the rows are codes.
     pub fn data(&self) -> &[u8] {
         &self.data
     }
 
     /// Removes all rows and keeps the buffers.
     pub fn clear(&mut self) {
+        self.coded = None;
         self.offsets.truncate(1);
         self.data.clear();
     }
 
     /// Keeps the first `len` rows.
     pub fn truncate(&mut self, len: usize) {
+        if let Some(coded) = &mut self.coded {
+            return coded.codes.truncate(len);
+        }
         self.offsets.truncate(len + 1);
         self.data.truncate(*self.offsets.last().unwrap_or(&0) as usize);
     }
 
     /// Size in memory, in bytes.
     pub fn memory(&self) -> usize {
-        self.offsets.capacity() * 4 + self.data.capacity()
+        let codes = self.coded.as_ref().map_or(0, |coded| coded.codes.capacity() * 4);
+        self.offsets.capacity() * 4 + self.data.capacity() + codes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn coded() -> BytesColumn {
+        let mut entries = BytesColumn::default();
+        [&b"a"[..], b"", b"long"].into_iter().for_each(|entry| entries.push(entry));
+        BytesColumn::of_codes(vec![2, 0, 0, 1], Arc::new(entries))
+    }
+
+    #[test]
+    fn coded_rows_are_their_entries() {
+        let mut column = coded();
+        assert_eq!(column.iter().collect::<Vec<_>>(), [&b"long"[..], b"a", b"a", b""]);
+        column.truncate(2);
+        assert_eq!((column.len(), column.get(0)), (2, &b"long"[..]));
+        column.push(b"new");
+        assert!(column.codes().is_none());
+        assert_eq!(column.iter().collect::<Vec<_>>(), [&b"long"[..], b"a", b"new"]);
+    }
+
+    #[test]
+    fn coded_rows_are_appended_as_strings() {
+        let mut column = BytesColumn::default();
+        column.push(b"x");
+        column.append(&coded());
+        assert_eq!(column.iter().collect::<Vec<_>>(), [&b"x"[..], b"long", b"a", b"a", b""]);
+        let mut column = coded();
+        column.append(&coded());
+        assert_eq!((column.len(), column.get(7)), (8, &b""[..]));
+        column.clear();
+        assert_eq!(column.len(), 0);
     }
 }

@@ -12,6 +12,12 @@ pub(super) fn pick<T: Copy + Default>(values: &[T], rows: &[u32]) -> Vec<T> {
 }
 
 fn pick_bytes(values: &BytesColumn, rows: &[u32]) -> BytesColumn {
+    if let Some((codes, entries)) = values.codes()
+        && !rows.contains(&NULL_ROW)
+    {
+        let codes = rows.iter().map(|&row| codes[row as usize]).collect();
+        return BytesColumn::of_codes(codes, entries.clone());
+    }
     let mut out = BytesColumn::with_capacity(rows.len());
     let lens = rows.iter().filter(|row| **row != NULL_ROW);
     out.buffer().reserve(lens.map(|&row| values.get(row as usize).len()).sum());
