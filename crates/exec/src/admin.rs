@@ -4,6 +4,7 @@
 
 mod analyze;
 mod checksum;
+pub(crate) mod columns;
 mod partitions;
 mod persistent;
 
@@ -134,7 +135,7 @@ fn maintain(
         return Ok(vec![of_sequence(statement.action)]);
     }
     execution.begin_on(&table)?;
-    let maintained = &execution.instance.maintained;
+    let maintained = &execution.instance.upkeep.maintained;
     match statement.action {
         MaintenanceAction::Check if !checks => Ok(vec![unsupported("check")]),
         MaintenanceAction::Check if maintained.is_checked(&table, &statement.options) => {
@@ -171,7 +172,7 @@ fn analyze_table(
     table: &TableInfo,
     statement: &TableMaintenance,
 ) -> SqlResult<Vec<Message>> {
-    let maintained = &execution.instance.maintained;
+    let maintained = &execution.instance.upkeep.maintained;
     let known = maintained.is_done(execution.instance, table, statement.action);
     analyze::analyze(execution, table)?;
     if !known {
@@ -229,7 +230,7 @@ fn optimize(execution: &mut Execution<'_>, table: &TableInfo) -> SqlResult<Vec<M
     if optimizes != Optimizes::Never {
         analyze::analyze(execution, table)?;
     }
-    execution.instance.maintained.done(table, MaintenanceAction::Optimize);
+    execution.instance.upkeep.maintained.done(table, MaintenanceAction::Optimize);
     let recreated = "Table does not support optimize, doing recreate + analyze instead";
     Ok(match optimizes {
         Optimizes::Itself => vec![ok()],

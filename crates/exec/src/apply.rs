@@ -276,7 +276,7 @@ impl Applier {
         let session = &mut *execution.session;
         session.transaction.note_shared_change();
         join_engines(instance, session, &prepared.plan.plan)?;
-        instance.maintained.changed(&prepared.info);
+        instance.upkeep.maintained.changed(&prepared.info);
         let mark = session.transaction.mark()?;
         let session = &*session;
         let result = guarded(|| {

@@ -31,6 +31,7 @@ mod rows;
 mod search_scan;
 mod series;
 mod set;
+mod short_keys;
 mod sliced;
 mod sort;
 mod sort_head;

@@ -256,7 +256,7 @@ impl Execution<'_> {
     ) -> SqlResult<Outcome> {
         check_read_only(self.session, plan)?;
         join_engines(self.instance, self.session, plan)?;
-        dml::targets(plan).for_each(|table| self.instance.maintained.changed(table));
+        dml::targets(plan).for_each(|table| self.instance.upkeep.maintained.changed(table));
         let outer = self.session.begin_logging(self.running.own_text());
         self.expect_changes(plan)?;
         let mark = self.session.transaction.mark()?;

@@ -5,6 +5,7 @@ pub(crate) mod defaults;
 pub(crate) mod duplicate;
 pub(crate) mod examined;
 pub(crate) mod history;
+pub(crate) mod key_filter;
 pub(crate) mod local_times;
 mod open_table;
 pub(crate) mod rotation;
@@ -18,6 +19,7 @@ pub(crate) mod sequence;
 pub(crate) mod subquery_cache;
 
 use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use selkie_catalog::TableInfo;
@@ -27,6 +29,7 @@ use selkie_plan::physical::Plan;
 use selkie_types::{Batch, SqlError, SqlResult};
 
 use crate::run::examined::Examined;
+use crate::run::key_filter::KeyFilter;
 pub(crate) use crate::run::open_table::{OpenTable, TableMark, open_table};
 use crate::run::subquery_cache::SubqueryCache;
 use crate::state::around::{Around, Triggers};
@@ -60,6 +63,21 @@ impl<'a> OpenTables<'a> {
     }
 }
 
+/// Rows of the common tables of a plan, by number.
+pub(crate) struct Commons {
+    /// Those that were computed already.
+    pub(crate) rows: RefCell<Vec<Option<SharedRows>>>,
+    /// Those of the previous round of recursive ones.
+    pub(crate) round: RefCell<Vec<Option<SharedRows>>>,
+}
+
+impl Commons {
+    fn of(plan: &Plan) -> Self {
+        let none = || RefCell::new(vec![None; plan.common_tables.len()]);
+        Self { rows: none(), round: none() }
+    }
+}
+
 /// State shared by the operators of one execution.
 pub(crate) struct Runtime<'a> {
     pub(crate) instance: &'a Instance,
@@ -67,13 +85,12 @@ pub(crate) struct Runtime<'a> {
     pub(crate) control: &'a Control,
     pub(crate) plan: &'a Plan,
     tables: OpenTables<'a>,
-    /// Rows of common tables that were computed already.
-    pub(crate) common: RefCell<Vec<Option<SharedRows>>>,
-    /// Rows of the previous round, for recursive common tables.
-    pub(crate) work: RefCell<Vec<Option<SharedRows>>>,
+    pub(crate) commons: Commons,
     pub(crate) subqueries: RefCell<Vec<SubqueryCache>>,
     /// Results of full-text searches, by number.
     searches: RefCell<Vec<Option<Arc<search::Ranks>>>>,
+    /// Filters that joins have filled for scans.
+    pub(crate) filters: RefCell<Vec<Option<Rc<KeyFilter>>>>,
     /// Row numbers in the scan of the last batch that an UPDATE read.
     pub(crate) read: RefCell<Vec<u64>>,
     /// Rows counted for SQL_CALC_FOUND_ROWS.
@@ -112,10 +129,10 @@ impl<'a> Runtime<'a> {
             control,
             plan,
             tables,
-            common: RefCell::new(vec![None; plan.common_tables.len()]),
-            work: RefCell::new(vec![None; plan.common_tables.len()]),
+            commons: Commons::of(plan),
             subqueries: RefCell::new(vec![SubqueryCache::default(); plan.subplans.len()]),
             searches: RefCell::new(vec![None; plan.searches.len()]),
+            filters: RefCell::new(vec![None; plan.sizes.filters as usize]),
             read: RefCell::default(),
             found: Cell::new(0),
             examined: Examined::default(),
@@ -143,9 +160,21 @@ impl<'a> Runtime<'a> {
     /// Drops cached results, because the parameters they depend on have changed.
     pub(crate) fn forget_results(&self) {
         self.subqueries.borrow_mut().fill(SubqueryCache::default());
-        self.common.borrow_mut().fill(None);
-        self.work.borrow_mut().fill(None);
+        self.commons.rows.borrow_mut().fill(None);
+        self.commons.round.borrow_mut().fill(None);
         self.searches.borrow_mut().fill(None);
+    }
+
+    /// Sets or removes the filter with a number.
+    pub(crate) fn set_filter(&self, slot: u32, filter: Option<Rc<KeyFilter>>) {
+        if let Some(place) = self.filters.borrow_mut().get_mut(slot as usize) {
+            *place = filter;
+        }
+    }
+
+    /// The filter with a number, if its join has filled it.
+    pub(crate) fn filter(&self, slot: u32) -> Option<Rc<KeyFilter>> {
+        self.filters.borrow().get(slot as usize).cloned().flatten()
     }
 
     /// The open table of `info`.

@@ -7,6 +7,7 @@ pub(crate) mod around;
 pub mod binlog;
 pub(crate) mod branches;
 pub(crate) mod bulk;
+pub(crate) mod column_keeper;
 pub(crate) mod columns;
 pub mod control;
 pub mod error;

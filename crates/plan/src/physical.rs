@@ -24,8 +24,8 @@ mod subplan;
 mod window;
 
 pub use access::{
-    Access, GroupEnds, IndexLookup, IndexRange, KeyRange, PartsRead, RangeBound, RowLock, Shown,
-    SystemHints, SystemTableScan, TableScan, Tested,
+    Access, GroupEnds, IndexLookup, IndexRange, KeyRange, PartsRead, RangeBound, Reader, RowLock,
+    ScanFilter, Shown, SystemHints, SystemTableScan, TableScan, Tested,
 };
 pub use aggregate::{Aggregate, AggregateStrategy};
 pub use dml::{
@@ -33,7 +33,7 @@ pub use dml::{
     Portion, RowRules, Update, UpdateTarget, ViewRules,
 };
 pub use foreign::{ForeignLink, ForeignParent, ForeignTable, ForeignTables};
-pub use join::{HashJoin, IndexJoin, JoinKey, JoinKind, NestedLoopJoin};
+pub use join::{HashJoin, IndexJoin, JoinKey, JoinKind, KeyFill, NestedLoopJoin};
 pub use json_table::{JsonFallback, JsonTableColumn, JsonTableDef, JsonTableJoin};
 pub use node::{BulkValues, ColumnType, Limit, Operator, PlanNode, Sort, SortKey, TopN};
 pub use output::OutputColumn;
@@ -106,6 +106,8 @@ pub struct Sizes {
     /// Nodes whose work is counted while it runs. 0 if it reads one row by its key, or no table: so
     /// little work that counting would be felt.
     pub counted: u32,
+    /// Filters that joins fill for scans.
+    pub filters: u32,
     /// Query blocks with window functions, for a status counter.
     pub windowed_blocks: u64,
     /// Whether the statement has subqueries that read tables, even if they became joins.

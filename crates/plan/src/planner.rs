@@ -629,7 +629,7 @@ impl Done {
             calc_found_rows: false,
             rows_examined: self.draft.rows_examined,
             foreign: Default::default(),
-warnings: self.draft.warnings,
+            warnings: self.draft.warnings,
             sizes: Sizes {
                 windowed_blocks: self.draft.windowed_blocks,
                 asks_tables: self.draft.asks_tables,

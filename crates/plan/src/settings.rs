@@ -244,6 +244,11 @@ pub trait StatisticsSource {
         false
     }
 
+    /// Share of a table's rows, from 0 to 1, that a scan reads by column groups.
+    fn grouped_share(&self, _table: &TableInfo) -> f64 {
+        0.0
+    }
+
     /// Number of rows in a range of an index with known bounds.
     fn range_rows(
         &self,

@@ -1,5 +1,5 @@
-//! Tests of the flags in a scan that depend on the operators above it: `row_goal` and
-//! `feeds_update`.
+//! Tests of the flags in a scan that depend on the operators above it: `Reader`. A statement with
+//! several scans must have the flags of each.
 
 mod support;
 
@@ -26,7 +26,7 @@ fn told(sql: &str, told: impl Fn(&TableScan) -> bool) -> String {
 }
 
 fn with_goal(sql: &str) -> String {
-    told(sql, |scan| scan.row_goal)
+    told(sql, |scan| scan.reader.stops)
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn a_limit_elsewhere_gives_no_goal() {
 
 #[test]
 fn only_scans_of_what_an_update_changes_feed_it() {
-    let feeds = |sql: &str| told(sql, |scan| scan.feeds_update);
+    let feeds = |sql: &str| told(sql, |scan| scan.reader.updates);
     assert_eq!(feeds("UPDATE t SET b = 1 WHERE c LIKE '%a'"), "t");
     assert_eq!(feeds("UPDATE t SET b = 1 WHERE c > (SELECT MAX(x) FROM u)"), "t");
     assert_eq!(feeds("UPDATE t JOIN u ON u.x = t.b SET t.c = 'a'"), "t");

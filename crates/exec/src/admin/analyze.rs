@@ -13,15 +13,13 @@ use crate::op::{distinct_keys, sorted_rows};
 use crate::query::execution::Execution;
 use crate::query::now_micros;
 use crate::run::open_table;
+use crate::state::column_keeper::COLUMNS_FROM;
 use crate::state::error::{corrupt, from_engine};
 use crate::state::kept_statistics;
 use crate::state::session::UseColumns;
 
 /// Rows in the sample; a smaller table is read whole.
 const SAMPLE: usize = 30_000;
-
-/// Rows of a table from which on it gets column groups.
-const COLUMNS_FROM: u64 = 50_000;
 
 /// Buckets of a histogram.
 const BUCKETS: usize = 64;

@@ -147,6 +147,7 @@ fn whole_row(plan: &Plan, scan: &TableScan) -> (Plan, Vec<usize>) {
         computed: Vec::new(),
         filter: Vec::new(),
         filter_columns: vec![false; columns.len()],
+        filters: Vec::new(),
         row_keys: false,
         ..scan.clone()
     };

@@ -1,8 +1,11 @@
-//! GROUP BY and aggregates. ROLLUP is in `rollup`. Hashes all input rows into groups before it
-//! gives the first, in the order of each group's first row.
+//! GROUP BY and aggregates. ROLLUP is in `rollup`. Hashes input rows into groups, and gives them in
+//! the order of each group's first row: at the end of the input or, if it is sorted by the keys, as
+//! soon as many groups are complete.
 
-use selkie_plan::physical::{Aggregate as Plan, ColumnType, PlanNode};
-use selkie_types::{BATCH_ROWS, Batch, SqlResult};
+use std::sync::Arc;
+
+use selkie_plan::physical::{Aggregate as Plan, AggregateStrategy, ColumnType, PlanNode};
+use selkie_types::{BATCH_ROWS, Batch, Column, SqlResult};
 
 use super::group::{Grouping, Inputs};
 use super::rollup::Rollup;
@@ -19,45 +22,93 @@ pub(super) fn open<'r>(
     if plan.rollup {
         return Ok(Box::new(Rollup::new(env, plan, types)));
     }
-    Ok(Box::new(Aggregation { env, plan, types, result: None, given: 0 }))
+    let inputs = Inputs::new(&plan.groups, &plan.aggregates);
+    let input = sliced::for_values(open_node(env, &plan.input)?, inputs.exprs());
+    Ok(Box::new(Aggregation {
+        env,
+        plan,
+        types,
+        inputs,
+        input,
+        waiting: None,
+        ended: false,
+        result: None,
+        given: 0,
+    }))
 }
 
-/// The operator: it computes all groups on the first call, then gives them in batches.
+/// Groups of a sorted input from which on those that are complete are given.
+const COMPLETE: usize = BATCH_ROWS;
+
+/// Rows whose keys are known.
+struct Keyed {
+    batch: Batch,
+    keys: Vec<Arc<Column>>,
+}
+
+/// The operator: it computes groups until the input ends or, if its rows are sorted by the keys,
+/// until there are many complete ones, then gives them in batches.
 struct Aggregation<'r> {
     env: Env<'r>,
     plan: &'r Plan,
     types: &'r [ColumnType],
+    inputs: Inputs<'r>,
+    input: BoxOperator<'r>,
+    /// The first rows of the next groups.
+    waiting: Option<Keyed>,
+    ended: bool,
     result: Option<Batch>,
     given: usize,
 }
 
 impl Aggregation<'_> {
+    fn next_rows(&mut self) -> SqlResult<Option<Keyed>> {
+        if let Some(rows) = self.waiting.take() {
+            return Ok(Some(rows));
+        }
+        let Some(batch) = self.input.next()? else { return Ok(None) };
+        let keys = self.inputs.keys(self.env.eval, &batch)?;
+        Ok(Some(Keyed { batch, keys }))
+    }
+
     fn compute(&mut self) -> SqlResult<Batch> {
-        let inputs = Inputs::new(&self.plan.groups, &self.plan.aggregates);
+        let is_sorted = self.plan.strategy == AggregateStrategy::Sorted;
         let mut grouping = Grouping::new(self.types, &self.plan.aggregates);
-        let input = open_node(self.env, &self.plan.input)?;
-        let mut input = sliced::for_values(input, inputs.exprs());
-        while let Some(batch) = input.next()? {
-            let keys = inputs.keys(self.env.eval, &batch)?;
-            let args = inputs.args(self.env.eval, &batch)?;
+        while let Some(rows) = self.next_rows()? {
+            // A new key at the start of a batch ends all groups before it.
+            if is_sorted && grouping.len() >= COMPLETE && !grouping.has_first(&rows.keys) {
+                self.waiting = Some(rows);
+                return grouping.finish(self.env.eval);
+            }
+            let Keyed { batch, keys } = rows;
+            let args = self.inputs.args(self.env.eval, &batch)?;
             grouping.update(self.env.eval, &keys, &args, batch.rows())?;
             self.env.check()?;
         }
+        self.ended = true;
         grouping.finish(self.env.eval)
     }
 }
 
 impl Operator for Aggregation<'_> {
     fn next(&mut self) -> SqlResult<Option<Batch>> {
-        let result = match self.result.take() {
-            Some(result) => result,
-            None => self.compute()?,
-        };
-        let count = at_once(result.memory(), result.rows(), BATCH_ROWS);
-        let (from, to) = (self.given, (self.given + count).min(result.rows()));
-        let batch = (from < to).then(|| result.slice(from, to));
-        self.given = to;
-        self.result = Some(result);
-        Ok(batch)
+        loop {
+            let result = match self.result.take() {
+                Some(result) => result,
+                None if self.ended => return Ok(None),
+                None => {
+                    self.given = 0;
+                    self.compute()?
+                }
+            };
+            let count = at_once(result.memory(), result.rows(), BATCH_ROWS);
+            let (from, to) = (self.given, (self.given + count).min(result.rows()));
+            if from < to {
+                let batch = result.slice(from, to);
+                self.given = to;
+                self.result = Some(result);
+                return Ok(Some(batch));
+            }
+        }
     }
 }

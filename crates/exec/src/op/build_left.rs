@@ -9,7 +9,7 @@ use selkie_types::{BATCH_ROWS, Batch, Bitmap, SqlResult};
 
 use super::hash_join::shape_of;
 use super::join_match::Matcher;
-use super::probe::{BuildTable, Pairs, key_columns};
+use super::probe::{BuildTable, Pairs, forget_filters, key_columns};
 use super::{BoxOperator, Operator, open as open_node, sliced};
 use crate::run::Env;
 
@@ -60,6 +60,7 @@ impl Operator for NullKeeper<'_, '_> {
 
 impl<'r> BuildLeft<'r> {
     pub(super) fn open(env: Env<'r>, plan: &'r Plan) -> SqlResult<Self> {
+        forget_filters(env, &plan.fills);
         let right_keys = plan.keys.iter().map(|k| &k.right);
         Ok(Self {
             env,
@@ -81,6 +82,7 @@ impl<'r> BuildLeft<'r> {
         let mut left = NullKeeper { env, plan, input, kept: &mut unmatchable };
         let types = &plan.left.columns;
         let table = BuildTable::build(env.eval, &mut left, types, &plan.keys, |k| &k.left)?;
+        table.fill(env, &plan.fills);
         let matched = Bitmap::zeros(table.rows.len());
         Ok(Built { table, matched, unmatchable })
     }

@@ -3,14 +3,15 @@
 //! Must give what [`super::table_scan`] gives: the same rows in the same order. It counts the rows
 //! that were read by groups like rows.
 
-use selkie_engine::{ColumnSpec, EngineResult, GroupShape, LockMode};
+use selkie_engine::{ColumnSpec, EngineResult, GroupShape, IndexKind, LockMode};
 use selkie_plan::physical::{Access, TableScan as Plan};
 use selkie_types::{Batch, SqlResult};
 
 use super::examined::examine;
 use super::{BoxOperator, Operator};
-use crate::run::scan::{ColumnParts, Decoder, Piece};
+use crate::run::scan::{ColumnParts, Decoder, Encoded, Piece};
 use crate::run::{Env, OpenTable};
+use crate::state::column_keeper::COLUMNS_FROM;
 use crate::state::error::from_engine;
 use crate::state::session::{UseColumns, bump};
 
@@ -25,32 +26,50 @@ pub(super) fn open<'r>(
     if allowed == UseColumns::Off || !is_plain(env, plan) {
         return Ok(Err(decoder));
     }
+    let by_key = reads_by_key(plan);
     let error = |e| from_engine(e, &plan.table.def);
-    if !has_groups(env, open, allowed).map_err(error)? {
+    if !may_have_groups(env, open, allowed).map_err(error)? {
         return Ok(Err(decoder));
     }
     let spec = ColumnSpec { columns: plan.columns.clone(), fixed_only: decoder.is_fixed_only() };
     let parts = ColumnParts::open(open, env.rt.control, spec).map_err(error)?;
-    bump(&env.counters().handler_read_first, 1);
-    Ok(Ok(Box::new(ColumnScan { env, plan, decoder, parts, seen: 0 })))
+    // Compat: a scan of the table itself is no read of an index.
+    bump(&env.counters().handler_read_first, by_key.into());
+    let encoded = None;
+    Ok(Ok(Box::new(ColumnScan { env, plan, decoder, parts, encoded, by_key, seen: 0, by_rows: 0 })))
 }
 
 /// Whether nothing but the rows in key order is asked for.
 fn is_plain(env: Env<'_>, plan: &Plan) -> bool {
-    let one_by_one = env.rt.examined.is_limited() || env.rt.row_by_row || plan.row_goal;
-    matches!(plan.access, Access::Full { reverse: false })
+    let one_by_one = env.rt.examined.is_limited() || env.rt.row_by_row || plan.reader.stops;
+    let is_whole = match &plan.access {
+        Access::Full { reverse } => !reverse,
+        Access::Index(_) => reads_by_key(plan),
+        Access::Union(_) | Access::Text(_) => false,
+    };
+    is_whole
         && plan.lock.mode == LockMode::None
         && plan.parts.is_none()
         && plan.computed.is_empty()
-        && !(plan.row_keys || plan.feeds_update || one_by_one)
+        && !(plan.row_keys || plan.reader.updates || one_by_one)
 }
 
-fn has_groups(env: Env<'_>, open: &OpenTable<'_>, allowed: UseColumns) -> EngineResult<bool> {
+/// Whether the plan reads the whole clustered index for the order of its keys.
+fn reads_by_key(plan: &Plan) -> bool {
+    let Access::Index(access) = &plan.access else { return false };
+    plan.table.def.indexes[access.index].kind == IndexKind::Primary
+        && access.ranges.is_empty()
+        && access.groups.is_none()
+        && !access.reverse
+}
+
+/// Whether the table has groups, or should have some: then the scan tells what it reads as rows.
+fn may_have_groups(env: Env<'_>, open: &OpenTable<'_>, allowed: UseColumns) -> EngineResult<bool> {
     let Some(source) = open.handle.table.columns() else { return Ok(false) };
     if allowed == UseColumns::Force && source.state().groups == 0 {
         source.build_columns(Some(open.trx), env.rt.control, small_groups(open))?;
     }
-    Ok(source.state().groups > 0)
+    Ok(source.state().groups > 0 || open.handle.table.rows() >= COLUMNS_FROM)
 }
 
 /// Groups for tests: any table has some, and a large one has many.
@@ -64,8 +83,35 @@ struct ColumnScan<'r> {
     plan: &'r Plan,
     decoder: Decoder<'r>,
     parts: ColumnParts<'r>,
+    /// `None` before the first row: joins above have filled their filters when it is asked for.
+    encoded: Option<Encoded>,
+    /// Whether the table is read for the order of its keys.
+    by_key: bool,
     /// Rows read so far.
     seen: u64,
+    /// Those of them that were not in groups.
+    by_rows: u64,
+}
+
+/// The filters that the joins above have filled.
+fn filters(env: Env<'_>, plan: &Plan) -> Encoded {
+    let mut encoded = Encoded::default();
+    for filter in &plan.filters {
+        if let Some(keys) = env.rt.filter(filter.slot) {
+            encoded.add_filter(filter.column, keys);
+        }
+    }
+    encoded
+}
+
+impl ColumnScan<'_> {
+    /// Notes what was not read by groups.
+    fn note_rows(&mut self) {
+        let Plan { table, filter, columns, .. } = self.plan;
+        let is_copy = filter.is_empty() && columns.len() == table.columns.len();
+        let rows = std::mem::take(&mut self.by_rows);
+        self.env.rt.instance.upkeep.columns.note(table, rows, is_copy);
+    }
 }
 
 impl Operator for ColumnScan<'_> {
@@ -74,22 +120,33 @@ impl Operator for ColumnScan<'_> {
             self.env.check()?;
             let piece = self.parts.next().map_err(|e| from_engine(e, &self.plan.table.def))?;
             let Some(piece) = piece else {
+                self.note_rows();
                 // Compat: the end of a table counts as a read.
-                bump(&self.env.counters().handler_read_rnd_next, 1);
+                bump(&self.env.counters().handler_read_rnd_next, (!self.by_key).into());
                 return Ok(None);
             };
             let rows = match &piece {
                 Piece::Block(block) => block.len(),
-                Piece::Rows(set) => set.count(),
+                Piece::Rows(set) => {
+                    self.by_rows += set.count() as u64;
+                    set.count()
+                }
             };
             let counters = self.env.counters();
             self.env.count_read(rows);
-            bump(&counters.handler_read_rnd_next, rows as u64);
+            let counter = match self.by_key {
+                true => &counters.handler_read_next,
+                false => &counters.handler_read_rnd_next,
+            };
+            bump(counter, rows as u64);
             examine(self.env, rows)?;
             self.env.eval.set_row(self.seen + 1);
             self.seen += rows as u64;
             let decoded = match &piece {
-                Piece::Block(block) => self.decoder.decode_block(self.env.eval, block)?,
+                Piece::Block(block) => {
+                    let encoded = self.encoded.get_or_insert_with(|| filters(self.env, self.plan));
+                    self.decoder.decode_block(self.env.eval, block, encoded)?
+                }
                 Piece::Rows(set) => {
                     self.decoder.decode(self.env.eval, set)?.map(|(batch, _)| batch)
                 }

@@ -53,17 +53,17 @@ impl<'r> CommonScan<'r> {
     fn rows(&self) -> SqlResult<SharedRows> {
         stack::check()?;
         let rt = self.env.rt;
-        if let Some(rows) = &rt.common.borrow()[self.table] {
+        if let Some(rows) = &rt.commons.rows.borrow()[self.table] {
             return Ok(rows.clone());
         }
         if let Some(with) = rt.plan.common_tables[self.table].computed_with {
             Self::open(self.env, with)?.rows()?;
-            return Ok(rt.common.borrow()[self.table].clone().unwrap_or_default());
+            return Ok(rt.commons.rows.borrow()[self.table].clone().unwrap_or_default());
         }
         let mut op = open(self.env, &rt.plan.common_tables[self.table].plan)?;
         let rows = Arc::new(drain(&mut *op)?);
         bump(&self.env.counters().created_tmp_tables, 1);
-        rt.common.borrow_mut()[self.table] = Some(rows.clone());
+        rt.commons.rows.borrow_mut()[self.table] = Some(rows.clone());
         Ok(rows)
     }
 }
@@ -82,7 +82,7 @@ pub(super) struct WorkScan(Replay);
 
 impl WorkScan {
     pub(super) fn open(env: Env<'_>, table: usize) -> SqlResult<Self> {
-        let rows = env.rt.work.borrow()[table].clone();
+        let rows = env.rt.commons.round.borrow()[table].clone();
         let missing = || SqlError::internal("the rows of a recursive table are not there");
         Ok(Self(Replay::new(rows.ok_or_else(missing)?)))
     }

@@ -9,7 +9,7 @@ use selkie_plan::physical::ColumnType;
 use selkie_types::{Batch, Column, SqlResult};
 
 use super::RowBuffer;
-use super::hash_table::{KeyKind, KeyTable};
+use super::hash_table::{KeyKind, KeyTable, NOT_FOUND};
 
 /// Groups by key.
 pub(crate) struct Grouping {
@@ -34,6 +34,19 @@ impl Grouping {
             groups,
             ids: Vec::new(),
         }
+    }
+
+    /// Number of groups.
+    pub(crate) fn len(&self) -> usize {
+        self.groups
+    }
+
+    /// Whether the first row of these keys belongs to one of the groups.
+    pub(crate) fn has_first(&self, keys: &[Arc<Column>]) -> bool {
+        let first: Vec<_> = keys.iter().map(|key| Arc::new(key.gather(&[0]))).collect();
+        let mut ids = Vec::new();
+        self.table.find(&first, 1, &mut ids);
+        ids.first().is_none_or(|id| *id != NOT_FOUND)
     }
 
     /// Adds rows: their keys, and the arguments of each aggregate.

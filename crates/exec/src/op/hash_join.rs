@@ -8,7 +8,7 @@ use selkie_types::{Batch, Bitmap, SqlResult};
 use super::hash_table::NOT_FOUND;
 use super::join_match::{Matcher, Shape};
 use super::null_aware::NullAware;
-use super::probe::{BuildTable, Pairs, key_columns};
+use super::probe::{BuildTable, Pairs, forget_filters, key_columns};
 use super::{BoxOperator, Operator, open as open_node, sliced};
 use crate::run::Env;
 
@@ -53,6 +53,7 @@ struct HashJoin<'r> {
 
 impl<'r> HashJoin<'r> {
     fn open(env: Env<'r>, plan: &'r Plan) -> SqlResult<Self> {
+        forget_filters(env, &plan.fills);
         Ok(Self {
             env,
             plan,
@@ -72,7 +73,9 @@ impl<'r> HashJoin<'r> {
         let right = open_node(self.env, &plan.right)?;
         let mut right = sliced::for_values(right, plan.keys.iter().map(|k| &k.right));
         let types = &plan.right.columns;
-        BuildTable::build(self.env.eval, &mut *right, types, &plan.keys, |k| &k.right)
+        let table = BuildTable::build(self.env.eval, &mut *right, types, &plan.keys, |k| &k.right)?;
+        table.fill(self.env, &plan.fills);
+        Ok(table)
     }
 
     /// Output without making pairs, if the keys alone decide or each left row has one match at

@@ -31,16 +31,28 @@ impl Word for u128 {
 
 const EMPTY: u32 = u32::MAX;
 
+/// Places of an array for each key that it may have at most.
+const SPREAD: u64 = 4;
+
 /// Map from words to numbers.
 #[derive(Debug)]
 pub(super) struct WordMap<K> {
     slots: Vec<(K, u32)>,
     len: usize,
+    /// Instead of the slots, in a map that gets no more keys.
+    dense: Option<Dense>,
+}
+
+/// Numbers of words that lie near each other, by their distance from the least.
+#[derive(Debug)]
+struct Dense {
+    least: u64,
+    ids: Box<[u32]>,
 }
 
 impl<K> Default for WordMap<K> {
     fn default() -> Self {
-        Self { slots: Vec::new(), len: 0 }
+        Self { slots: Vec::new(), len: 0, dense: None }
     }
 }
 
@@ -91,6 +103,75 @@ impl<K: Word> WordMap<K> {
             let at = self.slot(key);
             self.slots[at] = (key, id);
         }
+    }
+}
+
+impl WordMap<u64> {
+    /// Number of `key`, if it has one, in a map that may be sealed.
+    #[inline]
+    pub(super) fn find(&self, key: u64) -> Option<u32> {
+        match &self.dense {
+            None => self.get(key),
+            Some(dense) => {
+                let at = usize::try_from(key.wrapping_sub(dense.least)).ok()?;
+                dense.ids.get(at).copied().filter(|id| *id != EMPTY)
+            }
+        }
+    }
+
+    /// Makes room for `count` keys in an empty map.
+    pub(super) fn reserve(&mut self, count: usize) {
+        debug_assert_eq!(self.len, 0);
+        let size = (count + count / 2 + 1).next_power_of_two().max(64);
+        self.slots = vec![(0, EMPTY); size];
+    }
+
+    /// Numbers the distinct words among all that the map will have, in order of appearance, and
+    /// appends each one's number to `ids`, if they lie near each other as signed numbers. Returns
+    /// how many there are.
+    pub(super) fn number_dense(
+        &mut self,
+        words: impl Iterator<Item = u64> + Clone,
+        ids: &mut Vec<u32>,
+    ) -> Option<u32> {
+        let signed = || words.clone().map(|word| word as i64);
+        let (least, greatest) = (signed().min()?, signed().max()?);
+        let span = greatest.wrapping_sub(least) as u64;
+        if span >= words.clone().count() as u64 * SPREAD {
+            return None;
+        }
+        let mut by_word = vec![EMPTY; span as usize + 1];
+        let mut count = 0;
+        for word in words {
+            let id = &mut by_word[word.wrapping_sub(least as u64) as usize];
+            if *id == EMPTY {
+                *id = count;
+                count += 1;
+            }
+            ids.push(*id);
+        }
+        self.dense = Some(Dense { least: least as u64, ids: by_word.into() });
+        Some(count)
+    }
+
+    /// Replaces the slots by an array if the keys lie near each other as signed numbers. No key
+    /// may be added then.
+    pub(super) fn seal(&mut self) {
+        if self.dense.is_some() {
+            return;
+        }
+        let keys = || self.slots.iter().filter(|(_, id)| *id != EMPTY).map(|(key, _)| *key as i64);
+        let (Some(least), Some(greatest)) = (keys().min(), keys().max()) else { return };
+        let span = greatest.wrapping_sub(least) as u64;
+        if span >= self.len as u64 * SPREAD {
+            return;
+        }
+        let mut ids = vec![EMPTY; span as usize + 1];
+        for (key, id) in self.slots.drain(..).filter(|(_, id)| *id != EMPTY) {
+            ids[key.wrapping_sub(least as u64) as usize] = id;
+        }
+        self.slots = Vec::new();
+        self.dense = Some(Dense { least: least as u64, ids: ids.into() });
     }
 }
 

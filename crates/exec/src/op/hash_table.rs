@@ -12,12 +12,13 @@ use selkie_meter::ask;
 use selkie_types::{CollationId, Column, ColumnData, DecimalValues, SqlResult, key};
 
 use super::hash_map::{BytesMap, WordMap};
+use super::short_keys::pack_rows;
 
 /// Number of a key that was not found.
 pub(crate) const NOT_FOUND: u32 = u32::MAX;
 
 /// Longest raw key that is packed into two words together with its length.
-const SHORT: usize = 15;
+pub(super) const SHORT: usize = 15;
 
 /// Memory for a new key, in copies of it: the key is built and stored, both raw and folded; the
 /// folded key is longer.
@@ -87,6 +88,7 @@ pub(crate) struct KeyTable {
     count: u32,
     buffer: Vec<u8>,
     fold_buffer: Vec<u8>,
+    packed: Vec<u128>,
 }
 
 /// A raw key in the form of the map that holds keys of its length.
@@ -118,6 +120,7 @@ impl KeyTable {
             count: 0,
             buffer: Vec::new(),
             fold_buffer: Vec::new(),
+            packed: Vec::new(),
         }
     }
 
@@ -144,8 +147,21 @@ impl KeyTable {
             self.assign_words(&columns[0], rows, ids, new);
             return Ok(());
         }
+        let mut packed = std::mem::take(&mut self.packed);
+        let is_short = pack_rows(&self.kinds, columns, rows, &mut packed);
         let mut buffer = std::mem::take(&mut self.buffer);
+        let mut last = None;
         for row in 0..rows {
+            if is_short {
+                let key = packed[row];
+                // Rows with equal keys often come together.
+                let known = last.filter(|(before, _)| *before == key).map(|(_, id)| id);
+                if let Some(id) = known.or_else(|| self.short.get(key)) {
+                    last = Some((key, id));
+                    ids.push(id);
+                    continue;
+                }
+            }
             buffer.clear();
             put_row(&self.kinds, columns, row, &mut buffer);
             ask(buffer.len() * COPIES)?;
@@ -157,7 +173,33 @@ impl KeyTable {
             ids.push(id);
         }
         self.buffer = buffer;
+        self.packed = packed;
         Ok(())
+    }
+
+    /// As [`Self::assign`] for all the keys that an empty table will have, if they are single words
+    /// without NULL; false if they are not. No key may be added then.
+    pub(crate) fn number_words(&mut self, column: &Column, ids: &mut Vec<u32>) -> bool {
+        let is_plain = !column.is_constant() && column.validity().is_none();
+        let Some(words) = word_slice(column).filter(|_| is_plain && self.kinds == [KeyKind::Word])
+        else {
+            return false;
+        };
+        ids.reserve(column.len());
+        let all = (0..column.len()).map(|row| words.get(row));
+        match self.words.number_dense(all, ids) {
+            Some(count) => self.count = count,
+            None => {
+                self.words.reserve(column.len());
+                self.assign_words(column, column.len(), ids, &mut Vec::new());
+            }
+        }
+        true
+    }
+
+    /// Makes lookups cheaper in a table that gets no more keys.
+    pub(crate) fn seal(&mut self) {
+        self.words.seal();
     }
 
     fn assign_words(
@@ -168,11 +210,21 @@ impl KeyTable {
         new: &mut Vec<u32>,
     ) {
         let Some(words) = word_slice(column) else { return };
+        let mut last = None;
         for row in 0..rows {
             let next = self.count;
             let id = match column.is_null(row) {
                 true => *self.null_word.get_or_insert(next),
-                false => self.words.insert(words.get(column.physical_row(row)), next),
+                false => {
+                    let word = words.get(column.physical_row(row));
+                    // Rows with equal keys often come together.
+                    let id = match last {
+                        Some((before, id)) if before == word => id,
+                        _ => self.words.insert(word, next),
+                    };
+                    last = Some((word, id));
+                    id
+                }
             };
             if id == next {
                 self.count += 1;
@@ -213,8 +265,18 @@ impl KeyTable {
         if self.single_word(columns) {
             return self.find_words(&columns[0], rows, ids);
         }
+        let mut packed = Vec::new();
+        let is_short = pack_rows(&self.kinds, columns, rows, &mut packed);
+        if is_short && self.folded.is_none() {
+            ids.extend(packed.iter().map(|key| self.short.get(*key).unwrap_or(NOT_FOUND)));
+            return;
+        }
         let mut buffer = Vec::with_capacity(64);
         for row in 0..rows {
+            if is_short && let Some(id) = self.short.get(packed[row]) {
+                ids.push(id);
+                continue;
+            }
             buffer.clear();
             put_row(&self.kinds, columns, row, &mut buffer);
             ids.push(self.find_raw(&buffer, columns, row));
@@ -224,12 +286,12 @@ impl KeyTable {
     fn find_words(&self, column: &Column, rows: usize, ids: &mut Vec<u32>) {
         let Some(words) = word_slice(column) else { return };
         if column.validity().is_none() && !column.is_constant() {
-            return words.for_each(|word| ids.push(self.words.get(word).unwrap_or(NOT_FOUND)));
+            return words.for_each(|word| ids.push(self.words.find(word).unwrap_or(NOT_FOUND)));
         }
         for row in 0..rows {
             let found = match column.is_null(row) {
                 true => self.null_word,
-                false => self.words.get(words.get(column.physical_row(row))),
+                false => self.words.find(words.get(column.physical_row(row))),
             };
             ids.push(found.unwrap_or(NOT_FOUND));
         }
@@ -299,7 +361,7 @@ fn word_slice(column: &Column) -> Option<Words<'_>> {
 
 /// A raw key of up to [`SHORT`] bytes, packed with its length.
 #[inline]
-fn pack(raw: &[u8]) -> Option<u128> {
+pub(super) fn pack(raw: &[u8]) -> Option<u128> {
     if raw.len() > SHORT {
         return None;
     }
@@ -309,9 +371,10 @@ fn pack(raw: &[u8]) -> Option<u128> {
     Some(u128::from_le_bytes(bytes))
 }
 
-const TAG_NULL: u8 = 255;
+/// First byte of NULL in a key.
+pub(super) const TAG_NULL: u8 = 255;
 
-fn put_row(kinds: &[KeyKind], columns: &[Arc<Column>], row: usize, out: &mut Vec<u8>) {
+pub(super) fn put_row(kinds: &[KeyKind], columns: &[Arc<Column>], row: usize, out: &mut Vec<u8>) {
     for (kind, column) in kinds.iter().zip(columns) {
         if column.is_null(row) {
             out.push(TAG_NULL);

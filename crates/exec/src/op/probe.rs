@@ -2,15 +2,19 @@
 //! form a chain in input order. Keys are numbered by [`super::hash_table`]. Rows with NULL in a key
 //! are left out unless the comparison is null-safe.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use selkie_expr::{EvalContext, Expr};
-use selkie_plan::physical::{ColumnType, JoinKey};
+use selkie_plan::physical::{ColumnType, JoinKey, KeyFill};
 use selkie_types::{Batch, Column, SqlResult};
 
 use super::hash_table::{KeyKind, KeyTable, NOT_FOUND};
 use super::rows::at_once;
 use super::{Operator, RowBuffer};
+use crate::run::Env;
+use crate::run::key_filter::KeyFilter;
+use crate::state::session::UseColumns;
 
 /// Pairs per batch.
 const PAIRS: usize = 2048;
@@ -30,6 +34,13 @@ pub(super) struct BuildTable {
     next: Vec<u32>,
     /// Whether a row was left out because of NULL in a key.
     pub(super) has_null: bool,
+    /// The kept column that is the only key, if its values are numbered at the end.
+    key_column: Option<usize>,
+}
+
+/// Removes the filters of an earlier run.
+pub(super) fn forget_filters(env: Env<'_>, fills: &[KeyFill]) {
+    fills.iter().for_each(|fill| env.rt.set_filter(fill.slot, None));
 }
 
 /// Evaluates the join keys of one side.
@@ -64,17 +75,40 @@ impl BuildTable {
     ) -> SqlResult<Self> {
         let mut table = Self::new(types, keys);
         let null_safe: Vec<bool> = keys.iter().map(|k| k.null_safe).collect();
+        // A single key that is one of the kept columns is numbered when all its values are known.
+        table.key_column = match keys {
+            [key] if !key.null_safe => side(key).as_column(),
+            _ => None,
+        };
         while let Some(batch) = op.next()? {
             let columns = key_columns(eval, keys.iter().map(side), &batch)?;
             table.add(batch, columns, &null_safe)?;
             selkie_meter::check()?;
         }
+        table.number()?;
         if table.keys.len() == table.rows.len() {
             table.heads = Vec::new();
             table.next = Vec::new();
         }
         table.tails = Vec::new();
+        table.keys.seal();
         Ok(table)
+    }
+
+    /// Numbers the keys of the kept rows, if that was put off.
+    fn number(&mut self) -> SqlResult<()> {
+        let Some(at) = self.key_column.filter(|_| self.rows.len() > 0) else { return Ok(()) };
+        let mut ids = Vec::new();
+        let column = self.rows.column_shared(at);
+        // For the numbers, and a table of at most four times as many.
+        selkie_meter::ask(column.len() * 5 * size_of::<u32>())?;
+        if !self.keys.number_words(&column, &mut ids) {
+            self.keys.assign(&[column], self.rows.len(), &mut ids, &mut Vec::new())?;
+        }
+        if self.keys.len() < self.rows.len() {
+            self.chain(&ids, 0);
+        }
+        Ok(())
     }
 
     fn new(types: &[ColumnType], keys: &[JoinKey]) -> Self {
@@ -85,6 +119,7 @@ impl BuildTable {
             tails: Vec::new(),
             next: Vec::new(),
             has_null: false,
+            key_column: None,
         }
     }
 
@@ -103,9 +138,16 @@ impl BuildTable {
     }
 
     fn add_all(&mut self, batch: &Batch, columns: &[Arc<Column>]) -> SqlResult<()> {
-        let (mut ids, mut new) = (Vec::with_capacity(batch.rows()), Vec::new());
-        self.keys.assign(columns, batch.rows(), &mut ids, &mut new)?;
-        let first = self.rows.len() as u32;
+        if self.key_column.is_none() {
+            let (mut ids, mut new) = (Vec::with_capacity(batch.rows()), Vec::new());
+            self.keys.assign(columns, batch.rows(), &mut ids, &mut new)?;
+            self.chain(&ids, self.rows.len() as u32);
+        }
+        self.rows.append(batch)
+    }
+
+    /// Puts rows, of which the first has this number, behind earlier ones with the same keys.
+    fn chain(&mut self, ids: &[u32], first: u32) {
         self.heads.resize(self.keys.len(), END);
         self.tails.resize(self.keys.len(), END);
         for (at, &id) in ids.iter().enumerate() {
@@ -117,7 +159,17 @@ impl BuildTable {
                 tail => self.next[tail as usize] = row,
             }
         }
-        self.rows.append(batch)
+    }
+
+    /// Fills the filters for the scans of the other side.
+    pub(super) fn fill(&self, env: Env<'_>, fills: &[KeyFill]) {
+        if env.rt.session.frame.settings.queries.columns == UseColumns::Off {
+            return;
+        }
+        for fill in fills {
+            let filter = KeyFilter::of(self.rows.column(fill.column)).map(Rc::new);
+            env.rt.set_filter(fill.slot, filter);
+        }
     }
 
     /// Whether no key has two rows.

@@ -158,7 +158,7 @@ impl<'r> Recursive<'r> {
             return Ok(false);
         }
         let rows = Arc::new(std::mem::take(&mut self.fresh));
-        self.env.rt.work.borrow_mut()[part.common_table] = Some(rows);
+        self.env.rt.commons.round.borrow_mut()[part.common_table] = Some(rows);
         self.current = Some(open(self.env, step)?);
         self.round += 1;
         Ok(true)
@@ -210,13 +210,14 @@ impl<'r> Recursive<'r> {
                 break;
             }
             for (part, rows) in self.parts.iter().zip(fresh) {
-                self.env.rt.work.borrow_mut()[part.plan.common_table] = Some(Arc::new(rows));
+                self.env.rt.commons.round.borrow_mut()[part.plan.common_table] =
+                    Some(Arc::new(rows));
             }
         }
         let mut all = all.into_iter();
         let first = all.next().unwrap_or_default();
         for (part, rows) in self.parts.iter().skip(1).zip(all) {
-            self.env.rt.common.borrow_mut()[part.plan.common_table] = Some(Arc::new(rows));
+            self.env.rt.commons.rows.borrow_mut()[part.plan.common_table] = Some(Arc::new(rows));
         }
         Ok(first)
     }

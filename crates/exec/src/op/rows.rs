@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use selkie_plan::physical::ColumnType;
 use selkie_types::error::catalogue::ER_OUT_OF_RESOURCES;
-use selkie_types::{Batch, Column, SqlError, SqlResult};
+use selkie_types::{Batch, Column, ColumnData, SqlError, SqlResult};
 
 use crate::state::columns::column_of;
 
@@ -28,6 +28,20 @@ pub(crate) struct RowBuffer {
     rows: usize,
 }
 
+/// The column with its strings in one buffer: kept rows hold no dictionary, whose memory is
+/// counted elsewhere.
+fn plain(column: &Arc<Column>) -> Arc<Column> {
+    match column.data() {
+        ColumnData::Bytes(values) if values.codes().is_some() => {
+            let mut values = values.clone();
+            values.expand();
+            let plain = Column::from_data(ColumnData::Bytes(values), column.validity().cloned());
+            Arc::new(if column.is_constant() { plain.repeat(column.len()) } else { plain })
+        }
+        _ => column.clone(),
+    }
+}
+
 impl RowBuffer {
     /// An empty buffer for columns of these types.
     pub(crate) fn new(types: &[ColumnType]) -> Self {
@@ -44,7 +58,7 @@ impl RowBuffer {
     pub(crate) fn append(&mut self, batch: &Batch) -> SqlResult<()> {
         selkie_meter::ask(batch.memory())?;
         if self.columns.is_empty() && self.rows == 0 {
-            self.columns = batch.columns().to_vec();
+            self.columns = batch.columns().iter().map(|column| plain(column)).collect();
             self.rows = batch.rows();
             return Ok(());
         }
@@ -80,6 +94,16 @@ impl RowBuffer {
     /// Memory of all columns in bytes.
     pub(crate) fn memory(&self) -> usize {
         self.columns.iter().map(|c| c.memory()).sum()
+    }
+
+    /// All rows of a column.
+    pub(crate) fn column(&self, at: usize) -> &Column {
+        &self.columns[at]
+    }
+
+    /// The same, shared.
+    pub(crate) fn column_shared(&self, at: usize) -> Arc<Column> {
+        self.columns[at].clone()
     }
 
     /// Memory of a column in bytes.

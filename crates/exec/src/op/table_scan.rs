@@ -36,13 +36,13 @@ pub(super) fn open<'r>(env: Env<'r>, plan: &'r Plan) -> SqlResult<BoxOperator<'r
         parts: parts_read(env.eval, open, plan.parts.as_deref())?,
         ..Scan::default()
     };
+    let decoder = match column_scan::open(env, open, plan, decoder)? {
+        Ok(scan) => return Ok(scan),
+        Err(decoder) => decoder,
+    };
     let access = match &plan.access {
         Access::Full { reverse } => {
             scan.reverse = *reverse;
-            let decoder = match column_scan::open(env, open, plan, decoder)? {
-                Ok(scan) => return Ok(scan),
-                Err(decoder) => decoder,
-            };
             return Ok(Box::new(TableScan::new(
                 env,
                 open,
@@ -152,13 +152,13 @@ impl<'r> TableScan<'r> {
         let mut scan = scan;
         let unlocks = scan.lock != LockMode::None && env.rt.session.transaction.unlocks_rows();
         scan.semi_consistent =
-            unlocks && plan.feeds_update && !scan.covering && scan.wait == LockWait::Default;
+            unlocks && plan.reader.updates && !scan.covering && scan.wait == LockWait::Default;
         if scan.reverse {
             ranges.reverse();
         }
         let ranges = ranges.into_iter();
         // Rows read ahead of a LIMIT would stay locked.
-        let batch_rows = match (plan.row_goal, scan.lock) {
+        let batch_rows = match (plan.reader.stops, scan.lock) {
             _ if env.rt.examined.is_limited() || env.rt.row_by_row => 1,
             // Without conditions the rows that are wanted are the rows to read.
             (true, LockMode::None) if plan.filter.is_empty() => {
@@ -271,7 +271,7 @@ impl TableScan<'_> {
 
     /// Tells an UPDATE the row numbers of the batch, which its warnings use.
     fn tell_numbers(&self, first: u64, numbers: Option<&[u32]>) {
-        if !self.plan.feeds_update {
+        if !self.plan.reader.updates {
             return;
         }
         let mut read = self.env.rt.read.borrow_mut();

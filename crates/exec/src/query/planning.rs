@@ -20,6 +20,7 @@ use selkie_types::{Condition, SqlResult, SqlType};
 use crate::query::execution::{Execution, Scope};
 use crate::query::running::Running;
 use crate::state::packages;
+use crate::state::session::UseColumns;
 use crate::state::transaction::Transaction;
 use crate::{Instance, Session, query};
 
@@ -44,6 +45,8 @@ struct EngineStatistics<'a> {
     old: Option<&'a Transaction>,
     uses_stat_tables: bool,
     shown_level: Option<u8>,
+    /// Whether scans may read column groups. With FORCE plans are those of OFF.
+    uses_columns: bool,
 }
 
 impl StatisticsSource for EngineStatistics<'_> {
@@ -67,6 +70,15 @@ impl StatisticsSource for EngineStatistics<'_> {
         let Some(old) = self.old.filter(|_| table.has_storage()) else { return false };
         let Some(handle) = self.instance.look_into(table) else { return false };
         old.part(&handle.engine).is_some_and(|trx| handle.table.is_too_young(trx, index))
+    }
+
+    fn grouped_share(&self, table: &TableInfo) -> f64 {
+        if !self.uses_columns || !table.has_storage() {
+            return 0.0;
+        }
+        let Some(handle) = self.instance.look_into(table) else { return 0.0 };
+        let Some(columns) = handle.table.columns() else { return 0.0 };
+        columns.state().rows as f64 / handle.table.rows().max(1) as f64
     }
 
     fn range_rows(
@@ -225,6 +237,7 @@ impl Scope<'_> {
                 old: session.transaction.old_snapshot().map(|_| &session.transaction),
                 uses_stat_tables: planning.use_stat_tables,
                 shown_level: planning.explains.then_some(planning.condition_selectivity),
+                uses_columns: session.frame.settings.queries.columns == UseColumns::On,
             },
             settings: &settings,
             types: &type_context,

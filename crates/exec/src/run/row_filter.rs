@@ -28,6 +28,16 @@ impl<'r> RowFilter<'r> {
         self.conditions.is_empty()
     }
 
+    /// The conditions, for whoever evaluates them in this order over blocks of rows; `None` if that
+    /// must be left to [`Self::keep`].
+    pub(crate) fn conditions(&self, eval: &EvalContext<'_>) -> Option<&[Expr]> {
+        if self.has_side_effects() {
+            return None;
+        }
+        self.begin(eval);
+        Some(self.computed.get().map_or(self.conditions, Vec::as_slice))
+    }
+
     /// Rows for which all conditions are true; `None` if these are all rows. The context has the
     /// number of the batch's first row.
     pub(crate) fn keep(&self, eval: &EvalContext<'_>, batch: &Batch) -> SqlResult<Option<Bitmap>> {

@@ -4,6 +4,7 @@
 mod columns;
 pub(crate) mod computed;
 mod decode;
+mod encoded;
 mod fit;
 mod like;
 mod parts;
@@ -12,5 +13,6 @@ mod range;
 pub(crate) use columns::{ColumnParts, Piece};
 pub(crate) use computed::{computed, nulls};
 pub(crate) use decode::{Decoder, unpad};
+pub(crate) use encoded::Encoded;
 pub(crate) use parts::{leaves, parts_read};
 pub(crate) use range::{Keys, Range, keys_of, put_equal, ranges_of};

@@ -18,6 +18,7 @@ use super::around::Programs;
 use crate::Session;
 use crate::state::binlog::{Binlog, TableImages};
 use crate::state::branches::Branches;
+use crate::state::column_keeper::ColumnKeeper;
 use crate::state::error::from_engine;
 use crate::state::gate::Gate;
 use crate::state::maintained::Maintained;
@@ -141,6 +142,15 @@ impl TableHandle {
     }
 }
 
+/// Work on tables that nobody waits for.
+#[derive(Default)]
+pub struct Upkeep {
+    /// Tables that are worth column groups.
+    pub columns: ColumnKeeper,
+    /// Tables on which maintenance has nothing to do until rows change.
+    pub(crate) maintained: Maintained,
+}
+
 /// The server as sessions see it.
 pub struct Instance {
     /// Definitions.
@@ -165,8 +175,8 @@ pub struct Instance {
     pub secure_file_priv: Option<PathBuf>,
     /// Directory to which relative file names refer.
     pub data_dir: PathBuf,
-    /// Tables on which maintenance has nothing to do until rows change.
-    pub(crate) maintained: Maintained,
+    /// Work that tables need, or do not need.
+    pub upkeep: Upkeep,
     part_counters: PartCounters,
     handles: Handles,
     /// Runs functions and triggers.
@@ -198,7 +208,7 @@ impl Instance {
             system_tables: RwLock::default(),
             secure_file_priv: None,
             data_dir: PathBuf::from("."),
-            maintained: Maintained::default(),
+            upkeep: Upkeep::default(),
             part_counters: PartCounters::default(),
             handles: Handles::default(),
             programs,
@@ -292,7 +302,7 @@ impl Instance {
     pub fn close_table(&self, id: TableId) {
         self.handles.close(id);
         self.sequences.forget(id);
-        self.maintained.forget(id);
+        self.upkeep.maintained.forget(id);
         self.part_counters.forget(id);
     }
 }

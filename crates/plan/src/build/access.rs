@@ -3,8 +3,8 @@
 
 use selkie_engine::{Bound, IndexCodec, IndexDef, IndexKind, LockMode, prefix_end};
 use selkie_expr::Expr;
-use selkie_types::Value;
 use selkie_types::charset::LikePattern;
+use selkie_types::{Physical, Value};
 
 use super::bounds::{Bounds, bounds, covers, covers_with_key};
 use super::{Builder, Goal, Order};
@@ -70,7 +70,8 @@ impl Builder<'_> {
                 best = Some((total, path));
             }
         }
-        best.map(|(_, path)| path).unwrap_or_else(|| self.full_path(info, conditions, read, rows))
+        best.map(|(_, path)| path)
+            .unwrap_or_else(|| self.full_path(info, conditions, read, (rows, goal)))
     }
 
     /// Cost of a path, including the parent's work for the order it wants.
@@ -151,7 +152,7 @@ impl Builder<'_> {
         let forced =
             info.forced && paths.iter().any(|p| p.bounds.restricts() || !p.union.is_empty());
         if !forced {
-            let mut full = self.full_path(info, conditions, read, rows);
+            let mut full = self.full_path(info, conditions, read, (rows, goal));
             full.rows = (rows * selectivity).max(1e-6);
             paths.push(full);
         }
@@ -169,12 +170,10 @@ impl Builder<'_> {
         info: &RelationInfo,
         conditions: &[Expr],
         read: &[usize],
-        rows: f64,
+        (rows, goal): (f64, Goal<'_>),
     ) -> Path {
         let scanned = rows.max(cost::FEWEST_SCANNED);
-        let cost = cost::OPEN_SCAN
-            + scanned * (row_cost(info, None) + read.len() as f64 * cost::DECODE_COLUMN)
-            + self.conditions_cost(conditions, scanned);
+        let cost = cost::OPEN_SCAN + scanned * self.row_read(info, conditions, read, goal);
         Path {
             index: None,
             bounds: Bounds::default(),
@@ -190,6 +189,59 @@ impl Builder<'_> {
             text: None,
             union: Vec::new(),
         }
+    }
+
+    /// Cost of reading one row in a scan from end to end, in the order of the clustered key, and of
+    /// testing the conditions. A scan that may stop early reads rows, not groups.
+    fn row_read(
+        &self,
+        info: &RelationInfo,
+        conditions: &[Expr],
+        read: &[usize],
+        goal: Goal<'_>,
+    ) -> f64 {
+        let tested = self.conditions_cost(conditions, 1.0);
+        let by_rows = row_cost(info, None) + read.len() as f64 * cost::DECODE_COLUMN + tested;
+        let grouped = self.grouped_share(info, read);
+        if grouped == 0.0 || goal.limit.is_some() {
+            return by_rows;
+        }
+        // Values that no condition reads are decoded for the rows that are left.
+        let mut first = vec![false; info.table.columns.len()];
+        for condition in conditions {
+            condition.for_each_column(&mut |id| {
+                if let Some(own) = id.checked_sub(info.first).and_then(|at| first.get_mut(at)) {
+                    *own = true;
+                }
+            });
+        }
+        let left = self.estimator().all(conditions);
+        let value = |column: &usize| {
+            let cost = match info.table.columns[*column].ty.physical() {
+                Physical::Bytes => cost::GROUP_STRING,
+                _ => cost::GROUP_NUMBER,
+            };
+            if first[*column] { cost } else { cost * left }
+        };
+        let by_groups = cost::GROUP_ROW_PASSED
+            + read.iter().map(value).sum::<f64>()
+            + tested * cost::GROUP_CONDITION;
+        grouped * by_groups + (1.0 - grouped) * by_rows
+    }
+
+    /// Share of a table's rows that a scan of it reads by column groups. A scan that locks rows
+    /// reads them one by one, and long values are in no group.
+    pub(super) fn grouped_share(&self, info: &RelationInfo, read: &[usize]) -> f64 {
+        const LONGEST: u32 = 1024;
+        let is_long = |column: &usize| info.table.columns[*column].ty.length > LONGEST;
+        let is_plain = info.lock == LockMode::None
+            && info.row_key.is_none()
+            && info.table.partitions.is_none()
+            && !read.iter().any(|column| info.is_computed(*column) || is_long(column));
+        if !is_plain {
+            return 0.0;
+        }
+        self.source.grouped_share(&info.table).clamp(0.0, 1.0)
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -217,20 +269,24 @@ impl Builder<'_> {
         let reads = self.range_rows(info, at, &bounds, conditions, rows);
         let descents = bounds.ranges.len().max(1) as f64;
         let width = read.len() as f64;
-        let row = match (clustered, covering || entry_locks) {
-            (true, _) => row_cost(info, None) + width * cost::DECODE_COLUMN,
-            (false, true) => row_cost(info, Some(at)) + width * cost::DECODE_COLUMN,
-            (false, false) => cost::INDEX_ENTRY + cost::FETCH_ROW + width * cost::DECODE_COLUMN,
-        };
         let whole = bounds.ranges.is_empty() || !bounds.restricts();
+        let tested = self.conditions_cost(conditions, 1.0);
+        let row = match (clustered, covering || entry_locks) {
+            (true, _) if whole && order != Some(true) => {
+                self.row_read(info, conditions, read, goal)
+            }
+            (true, _) => row_cost(info, None) + width * cost::DECODE_COLUMN + tested,
+            (false, true) => row_cost(info, Some(at)) + width * cost::DECODE_COLUMN + tested,
+            (false, false) => {
+                cost::INDEX_ENTRY + cost::FETCH_ROW + width * cost::DECODE_COLUMN + tested
+            }
+        };
         // In an index that gives the wanted order often only the first entries are read.
         let scanned = match whole && order.is_none() {
             true => reads.max(cost::FEWEST_SCANNED),
             false => reads,
         };
-        let cost = descents * cost::INDEX_DESCENT
-            + scanned * row
-            + self.conditions_cost(conditions, scanned);
+        let cost = descents * cost::INDEX_DESCENT + scanned * row;
         let multiple = bounds.ranges.len() > 1;
         let ordered = order.is_some() && !(multiple && bounds.equal_parts > 1);
         Some(Path {
@@ -493,8 +549,8 @@ fn encode_part(codec: &IndexCodec, at: usize, value: &Expr, out: &mut Vec<u8>) -
     let part = codec.part(at);
     let literal = value.as_literal()?;
     let converted = match (literal, part.ty.physical()) {
-        (Value::Int(v), selkie_types::Physical::UInt) => Value::UInt(u64::try_from(*v).ok()?),
-        (Value::UInt(v), selkie_types::Physical::Int) => Value::Int(i64::try_from(*v).ok()?),
+        (Value::Int(v), Physical::UInt) => Value::UInt(u64::try_from(*v).ok()?),
+        (Value::UInt(v), Physical::Int) => Value::Int(i64::try_from(*v).ok()?),
         (other, _) => other.clone(),
     };
     let same = converted.physical()? == part.ty.physical();

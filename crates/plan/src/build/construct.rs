@@ -311,6 +311,7 @@ impl Builder<'_> {
             residual: conditions.iter().map(|c| place(c, &joined)).collect(),
             output,
             build_left: inputs.entry.method == Method::HashLeft,
+            fills: Vec::new(),
             left: inputs.left.node,
             right: right.node,
         };

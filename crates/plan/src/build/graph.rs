@@ -31,6 +31,17 @@ pub(super) struct Leaf {
     pub table_rows: f64,
     /// Cost of producing its rows.
     pub cost: f64,
+    /// Whether its rows are read by column groups: then a hash join that builds from other leaves
+    /// can drop rows in the scan.
+    pub grouped: bool,
+}
+
+/// Estimates of a leaf that is a table.
+struct TableEstimate {
+    rows: f64,
+    cost: f64,
+    table_rows: f64,
+    grouped: bool,
 }
 
 /// Source of a leaf's rows.
@@ -245,9 +256,10 @@ impl Builder<'_> {
             plan = input;
         }
         if let Logical::Scan(relation) = plan {
-            let (rows, cost, table_rows) = self.table_estimate(*relation, &own, needed);
+            let read = self.table_estimate(*relation, &own, needed);
+            let TableEstimate { rows, cost, table_rows, grouped } = read;
             let source = Source::Table(*relation, own);
-            return Leaf { source, columns, after, dependent, rows, table_rows, cost };
+            return Leaf { source, columns, after, dependent, rows, table_rows, cost, grouped };
         }
         let mut visible = columns.clone();
         let mut hidden = columns.clone();
@@ -258,7 +270,8 @@ impl Builder<'_> {
         let built = self.filtered(built, own);
         let (rows, cost) = (built.node.rows, built.node.cost);
         let source = Source::Plan(Box::new(built));
-        Leaf { source, columns, after, dependent, rows, table_rows: rows, cost }
+        let (table_rows, grouped) = (rows, false);
+        Leaf { source, columns, after, dependent, rows, table_rows, cost, grouped }
     }
 
     fn table_estimate(
@@ -266,17 +279,23 @@ impl Builder<'_> {
         relation: RelationId,
         own: &[Expr],
         needed: &ColumnSet,
-    ) -> (f64, f64, f64) {
+    ) -> TableEstimate {
         let info = self.relation(relation);
         if matches!(info.table.kind, selkie_catalog::TableKind::System) {
-            let rows = 100.0 * self.estimator().all(own);
-            return (rows.max(1.0), 100_000.0, 100.0);
+            let rows = (100.0 * self.estimator().all(own)).max(1.0);
+            return TableEstimate { rows, cost: 100_000.0, table_rows: 100.0, grouped: false };
         }
         let mut read = needed.clone();
         own.iter().for_each(|c| read.add_expr(c));
         let columns = info.positions(&read);
         let path = self.best_path(relation, own, &columns, Goal::default());
-        (path.rows, path.cost, crate::estimate::table_rows(&info.table, self.source))
+        let whole = path.index.is_none() && path.union.is_empty() && path.text.is_none();
+        TableEstimate {
+            rows: path.rows,
+            cost: path.cost,
+            table_rows: crate::estimate::table_rows(&info.table, self.source),
+            grouped: whole && self.grouped_share(info, &columns) > 0.5,
+        }
     }
 
     /// Divides the pool into connections and conditions that are tested last.

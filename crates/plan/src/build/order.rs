@@ -7,7 +7,7 @@
 use hashbrown::HashMap;
 
 use super::cardinality::Cardinality;
-use super::graph::{Connection, Graph, Leaves, Source};
+use super::graph::{Connection, Graph, Leaf, Leaves, Source};
 use super::lookup::Lookup;
 use super::{Builder, Goal};
 use crate::cost;
@@ -281,11 +281,17 @@ impl Search<'_, '_> {
         let Some((inner_cost, inner_rows)) = inner else { return methods };
         let both = plan.cost + inner_cost + output;
         if self.has_key(left, right) {
-            let build = cost::hash_build(inner_rows) + cost::hash_probe(plan.rows, inner_rows);
+            let drops = matches!(kind, JoinKind::Inner | JoinKind::Semi);
+            let probe = match drops {
+                true => self.filtered_probe((left, plan.rows), (right, inner_rows), rows),
+                false => cost::hash_probe(plan.rows, inner_rows),
+            };
+            let build = cost::hash_build(inner_rows) + probe;
             methods.push((Method::Hash, both + build, false));
             let swappable = matches!(kind, JoinKind::Left | JoinKind::Semi | JoinKind::Anti);
             if swappable {
-                let build = cost::hash_build(plan.rows) + cost::hash_probe(inner_rows, plan.rows);
+                let probe = self.filtered_probe((right, inner_rows), (left, plan.rows), rows);
+                let build = cost::hash_build(plan.rows) + probe;
                 methods.push((Method::HashLeft, both + build, false));
             }
         }
@@ -293,6 +299,23 @@ impl Search<'_, '_> {
         let pairs = plan.rows * inner_rows * pair + inner_rows * cost::HASH_BUILD;
         methods.push((Method::Loop, both + pairs, kind != JoinKind::Left));
         methods
+    }
+
+    /// Cost of looking up the rows of one set in the hash table of another, if rows without a match
+    /// are not given: a scan of column groups may drop them.
+    fn filtered_probe(
+        &self,
+        (probe, probes): (Leaves, f64),
+        (build, built): (Leaves, f64),
+        rows: f64,
+    ) -> f64 {
+        let is_filtered = |(at, leaf): (usize, &Leaf)| {
+            leaf.grouped && probe >> at & 1 == 1 && self.neighbours[at] & build != 0
+        };
+        if !self.graph.leaves.iter().enumerate().any(is_filtered) {
+            return cost::hash_probe(probes, built);
+        }
+        probes * cost::FILTER_PROBE + cost::hash_probe(probes.min(rows), built)
     }
 
     /// Cost of comparing one pair of rows of two sets: higher if conditions compute something.

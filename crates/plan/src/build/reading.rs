@@ -1,22 +1,13 @@
 //! Tells each scan of a plan which operators read its rows: a LIMIT that may stop early, an UPDATE.
-//! Numbers the nodes.
+//! Numbers the nodes, and the filters that joins give to scans.
 //!
 //! Scans in the executor do not know the operators above them. Must not change which rows a plan
 //! gives.
 
 use selkie_types::stack;
 
-use super::sizes;
-use crate::physical::{Access, AggregateStrategy, Operator, Plan, PlanNode, SetOperator};
-
-/// Properties of the reader of a node's rows.
-#[derive(Clone, Copy, Default)]
-struct Reader {
-    /// Whether the reader may stop before the last row.
-    stops: bool,
-    /// Whether the reader is an UPDATE.
-    updates: bool,
-}
+use super::{filters, sizes};
+use crate::physical::{Access, AggregateStrategy, Operator, Plan, PlanNode, Reader, SetOperator};
 
 /// Marks the scans of a statement and of its subqueries, and numbers all nodes.
 pub(crate) fn tell_scans(plan: &mut Plan) {
@@ -28,6 +19,7 @@ pub(crate) fn tell_scans(plan: &mut Plan) {
     let alone = plan.subplans.is_empty() && plan.common_tables.is_empty();
     plan.sizes.counted = if alone && is_small(&plan.root) { 0 } else { next };
     plan.sizes.reads = sizes::reads(plan);
+    filters::connect(plan);
 }
 
 /// Whether a node reads one row by its key, or no table, and does not change rows that it reads.
@@ -67,8 +59,7 @@ fn tell(node: &mut PlanNode, reader: Reader, next: &mut u32) {
         | Operator::Values(_)
         | Operator::BulkValues(_) => {}
         Operator::TableScan(scan) => {
-            scan.row_goal = reader.stops;
-            scan.feeds_update = reader.updates && scan.row_keys;
+            scan.reader = Reader { updates: reader.updates && scan.row_keys, ..reader };
         }
         Operator::IndexJoin(join) => tell(&mut join.left, reader, next),
         Operator::HashJoin(join) => {

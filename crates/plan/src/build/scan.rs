@@ -13,8 +13,8 @@ use super::{Builder, Built, Goal, Order, place};
 use crate::estimate::condition_cost;
 use crate::logical::{ColumnId, ColumnSet, RelationId, RelationInfo};
 use crate::physical::{
-    Access, ColumnType, IndexRange, Operator, PartsRead, PlanNode, RowLock, Shown, SystemHints,
-    SystemTableScan, TableScan,
+    Access, ColumnType, IndexRange, Operator, PartsRead, PlanNode, Reader, RowLock, Shown,
+    SystemHints, SystemTableScan, TableScan,
 };
 
 /// The computed columns among `columns`: position and expression over `columns`.
@@ -99,12 +99,12 @@ impl Builder<'_> {
             filter: left.iter().map(|c| place(c, &all)).collect(),
             columns,
             output,
+            filters: Vec::new(),
             access: access_of(&path, info),
             parts: parts_read(info, conditions),
             lock: RowLock { mode: info.lock, wait: info.wait },
             row_keys: row_keys.is_some(),
-            row_goal: false,
-            feeds_update: false,
+            reader: Reader::default(),
             examined: path.examined,
             shown: Shown {
                 possible_keys: self.possible_keys(info, conditions, &ColumnSet::default()),

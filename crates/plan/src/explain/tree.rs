@@ -167,7 +167,13 @@ fn describe_hash_join(plan: &Plan, join: &HashJoin) -> String {
     let all = both(plan, &join.left, &join.right);
     let residual = show_all(&join.residual, &all, " and ");
     let side = if join.build_left { " (build left)" } else { "" };
-    format!("{} hash join{side} on {pairs}{}", kind_name(join.kind), prefixed(" and ", &residual))
+    let filled: Vec<String> = join.fills.iter().map(|fill| fill.slot.to_string()).collect();
+    format!(
+        "{} hash join{side} on {pairs}{}{}",
+        kind_name(join.kind),
+        prefixed(" and ", &residual),
+        prefixed(" fills ", &filled.join(", "))
+    )
 }
 
 fn describe_lookup(plan: &Plan, join: &IndexJoin) -> String {
@@ -203,7 +209,14 @@ fn describe_scan(scan: &TableScan) -> String {
         Access::Text(search) => format!(" by search {}", search.0),
     };
     let filter = show_all(&scan.filter, &names, " and ");
-    format!("Scan {}{access}{}", scan.alias, prefixed(" where ", &filter))
+    let filters = scan.filters.iter().map(|f| format!("{} of {}", f.slot, names[f.column]));
+    let filters: Vec<String> = filters.collect();
+    format!(
+        "Scan {}{access}{}{}",
+        scan.alias,
+        prefixed(" where ", &filter),
+        prefixed(" filters ", &filters.join(", "))
+    )
 }
 
 fn describe_range(scan: &TableScan, range: &IndexRange) -> String {

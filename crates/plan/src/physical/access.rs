@@ -39,21 +39,39 @@ pub struct TableScan {
     /// For each of `columns`, whether `filter` reads it. These are decoded first, the others only
     /// for rows that pass.
     pub filter_columns: Vec<bool>,
+    /// Filters of joins above, which drop rows that would find no match. The scan may ignore them.
+    pub filters: Vec<ScanFilter>,
     /// Lock on the rows read.
     pub lock: RowLock,
     /// The leaves that are read, if the table has any.
     pub parts: Option<Box<PartsRead>>,
     /// Whether the clustered key follows the columns.
     pub row_keys: bool,
-    /// The reader of the rows may stop before the last one: there is a LIMIT above, and no operator
-    /// in between reads all its input.
-    pub row_goal: bool,
-    /// An UPDATE changes these rows.
-    pub feeds_update: bool,
+    /// The operators above.
+    pub reader: Reader,
     /// Rows expected to be read, including those that `filter` drops; for EXPLAIN.
     pub examined: f64,
     /// More for EXPLAIN.
     pub shown: Shown,
+}
+
+/// Facts about the operators above a scan.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Reader {
+    /// It may stop before the last row: there is a LIMIT above, and no operator in between reads
+    /// all its input.
+    pub stops: bool,
+    /// It is an UPDATE of these rows.
+    pub updates: bool,
+}
+
+/// A filter that a join fills ([`super::KeyFill`]).
+#[derive(Clone, Copy, Debug)]
+pub struct ScanFilter {
+    /// Its number in the plan.
+    pub slot: u32,
+    /// Position of the filtered column among those that the scan reads.
+    pub column: usize,
 }
 
 /// The leaves of a partitioned table that a scan must read. Values are known only at open: the

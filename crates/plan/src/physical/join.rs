@@ -74,6 +74,19 @@ pub struct HashJoin {
     /// Build from the left rows and stream the right ones. The result is the same, with left
     /// columns still first. Only for `Inner`, `Left`, `Semi` and `Anti`.
     pub build_left: bool,
+    /// Filters for scans of the probe side, which are filled when the build side is complete.
+    pub fills: Vec<KeyFill>,
+}
+
+/// A filter of the values that a key has on the build side.
+#[derive(Clone, Copy, Debug)]
+pub struct KeyFill {
+    /// Position of the key.
+    pub key: usize,
+    /// Its column in the rows of the build side.
+    pub column: usize,
+    /// Number of the filter in the plan: below [`super::Sizes::filters`].
+    pub slot: u32,
 }
 
 /// An index join: for each left row, a lookup in an index. Lookups are batched. Output follows

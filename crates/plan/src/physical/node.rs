@@ -234,6 +234,41 @@ impl PlanNode {
         }
     }
 
+    /// The direct inputs, to change them, in the order of [`Self::inputs`].
+    pub fn inputs_mut(&mut self) -> Vec<&mut PlanNode> {
+        match &mut self.operator {
+            Operator::OneRow
+            | Operator::Empty
+            | Operator::TableScan(_)
+            | Operator::SystemTableScan(_)
+            | Operator::CommonTableScan(_)
+            | Operator::WorkTableScan(_)
+            | Operator::Values(_)
+            | Operator::BulkValues(_) => Vec::new(),
+            Operator::IndexJoin(join) => vec![&mut join.left],
+            Operator::HashJoin(join) => vec![&mut join.left, &mut join.right],
+            Operator::NestedLoopJoin(join) => vec![&mut join.left, &mut join.right],
+            Operator::Filter { input, .. } | Operator::Project { input, .. } => vec![input],
+            Operator::Aggregate(aggregate) => vec![&mut aggregate.input],
+            Operator::Window(window) => vec![&mut window.input],
+            Operator::JsonTable(join) => vec![&mut join.input],
+            Operator::Sort(sort) => vec![&mut sort.input],
+            Operator::TopN(top) => vec![&mut top.input],
+            Operator::Limit(limit) => vec![&mut limit.input],
+            Operator::Distinct(input)
+            | Operator::Materialize(input)
+            | Operator::SingleRow(input) => vec![input],
+            Operator::SetOperation(set) => set.inputs.iter_mut().collect(),
+            Operator::RecursiveUnion(union) => {
+                let parts = union.parts.iter_mut();
+                parts.flat_map(|p| std::iter::once(&mut p.anchor).chain(&mut p.step)).collect()
+            }
+            Operator::Insert(insert) => vec![&mut insert.source],
+            Operator::Update(update) => vec![&mut update.source],
+            Operator::Delete(delete) => vec![&mut delete.source],
+        }
+    }
+
     /// Calls `f` with this node and all below it, top down.
     pub fn visit<'a>(&'a self, f: &mut impl FnMut(&'a PlanNode)) {
         stack::ensure();

@@ -10,7 +10,7 @@ use selkie_catalog::{
 use selkie_engine::{IndexDef, IndexId, IndexKind, IndexPart, TableId};
 use selkie_expr::TypeContext;
 use selkie_plan::physical::Plan;
-use selkie_plan::{NoEnvironment, PlanContext, Settings, StoredStatistics, plan};
+use selkie_plan::{NoEnvironment, PlanContext, Settings, StatisticsSource, StoredStatistics, plan};
 use selkie_types::temporal::DateOptions;
 use selkie_types::{CollationId, Date, Decimal, SqlResult, SqlType, TypeKind, Value};
 
@@ -165,26 +165,39 @@ pub(crate) fn snapshot() -> Snapshot {
     snapshot
 }
 
-/// Plans `sql` over these definitions.
-pub(crate) fn plan_sql(sql: &str) -> SqlResult<Plan> {
-    let (snapshot, temporary) = (snapshot(), TemporaryTables::default());
-    plan_in(sql, &snapshot, &temporary, &[])
+/// Row counts from ANALYZE; all rows of large tables are in column groups.
+struct Grouped;
+
+impl StatisticsSource for Grouped {
+    fn table_rows(&self, table: &TableInfo) -> Option<f64> {
+        StoredStatistics.table_rows(table)
+    }
+
+    fn grouped_share(&self, table: &TableInfo) -> f64 {
+        if self.table_rows(table) >= Some(50_000.0) { 1.0 } else { 0.0 }
+    }
 }
 
-/// Plans `sql` with parameters of the given types.
-pub(crate) fn plan_in(
-    sql: &str,
-    snapshot: &Snapshot,
-    temporary: &TemporaryTables,
-    parameters: &[SqlType],
-) -> SqlResult<Plan> {
+/// Plans `sql` over these definitions.
+pub(crate) fn plan_sql(sql: &str) -> SqlResult<Plan> {
+    plan_by(sql, &StoredStatistics)
+}
+
+/// Plans `sql` over these definitions, as if large tables had column groups.
+#[allow(dead_code, reason = "only some of the test programs have such plans")]
+pub(crate) fn plan_sql_with_groups(sql: &str) -> SqlResult<Plan> {
+    plan_by(sql, &Grouped)
+}
+
+fn plan_by(sql: &str, statistics: &dyn StatisticsSource) -> SqlResult<Plan> {
+    let (snapshot, temporary) = (&snapshot(), &TemporaryTables::default());
     let parsed = selkie_sql::parse(sql.as_bytes(), &selkie_sql::ParseOptions::default())?;
-    let settings = Settings { schema: Some("test"), parameters, ..Settings::default() };
+    let settings = Settings { schema: Some("test"), ..Settings::default() };
     let context = PlanContext {
         text: sql.as_bytes(),
         tables: Namespace { snapshot, temporary },
         environment: &NoEnvironment,
-        statistics: &StoredStatistics,
+        statistics,
         settings: &settings,
         types: &TypeContext::default(),
         parameters: parsed.params as usize,

@@ -3,12 +3,14 @@
 //! Rows come in key order, as a scan of the rows gives them: rows of touched keys are put between
 //! the positions of their block.
 
-use selkie_column::BLOCK_ROWS;
+use std::sync::Arc;
+
+use selkie_column::{BLOCK_ROWS, Damaged, Segment, Zone};
 use selkie_engine::{
     ColumnReader, ColumnSpec, Cursor, EngineError, EngineResult, GroupView, RowSet,
     StatementContext, Table,
 };
-use selkie_types::{BATCH_ROWS, ByteRows, Column, RowLayout, SqlResult};
+use selkie_types::{BATCH_ROWS, Bitmap, ByteRows, Column, RowLayout, SqlError, SqlResult};
 
 use crate::run::OpenTable;
 use crate::state::error::corrupt;
@@ -26,9 +28,44 @@ pub(crate) struct Block<'s> {
     rows: usize,
 }
 
+/// A segment that was in memory only must not be damaged.
+fn damaged(_: Damaged) -> SqlError {
+    corrupt(selkie_types::RowCorrupt)
+}
+
 impl Block<'_> {
     pub(crate) fn len(&self) -> usize {
         self.rows
+    }
+
+    /// Whether its rows are just those of the group, which nothing has touched.
+    pub(crate) fn is_untouched(&self) -> bool {
+        self.order.is_none()
+    }
+
+    /// The segment of one of the reader's columns.
+    pub(crate) fn segment(&self, at: usize) -> &Arc<Segment> {
+        &self.view.segments[at]
+    }
+
+    /// Bounds of a column's values, if they are known. Rows of touched keys may be outside.
+    pub(crate) fn zone(&self, at: usize) -> Option<Zone> {
+        self.segment(at).zone(self.block)
+    }
+
+    /// The values of a column of an untouched block.
+    pub(crate) fn whole(&self, at: usize) -> SqlResult<Column> {
+        self.segment(at).decode(self.block).map_err(damaged)
+    }
+
+    /// The values of a column of an untouched block for rows with rising numbers.
+    pub(crate) fn selected(&self, at: usize, rows: &[u32]) -> SqlResult<Column> {
+        self.segment(at).decode_selected(self.block, rows).map_err(damaged)
+    }
+
+    /// The codes of a column with a dictionary, as in [`Segment::codes`].
+    pub(crate) fn codes(&self, at: usize) -> SqlResult<Option<(Vec<u64>, Option<Bitmap>)>> {
+        self.segment(at).codes(self.block).map_err(damaged)
     }
 
     /// One of the reader's columns, which the layout has at `place`, for all rows or those with the
@@ -39,7 +76,6 @@ impl Block<'_> {
         (at, place): (usize, usize),
         numbers: Option<&[u32]>,
     ) -> SqlResult<Column> {
-        let damaged = |_| corrupt(selkie_types::RowCorrupt);
         let segment = &self.view.segments[at];
         let mut column = segment.decode(self.block).map_err(damaged)?;
         let Some(order) = self.order else {

@@ -15,6 +15,7 @@ use selkie_types::{
 
 use super::columns::Block;
 use super::computed;
+use super::encoded::{Encoded, Reader};
 use crate::run::row_filter::RowFilter;
 use crate::state::error::corrupt;
 use crate::state::parts::PREFIX;
@@ -228,11 +229,41 @@ impl<'r> Decoder<'r> {
         &self,
         eval: &EvalContext<'_>,
         block: &Block<'_>,
+        encoded: &mut Encoded,
     ) -> SqlResult<Option<Batch>> {
         if block.len() == 0 {
             return Ok(None);
         }
+        if let Some(batch) = self.decode_encoded(eval, block, encoded)? {
+            return Ok((batch.rows() > 0).then_some(batch));
+        }
         Ok(self.decode_source(eval, Source::Block(block))?.map(|(batch, _)| batch))
+    }
+
+    /// The same for a block that nothing has touched, if no condition raises a warning.
+    fn decode_encoded(
+        &self,
+        eval: &EvalContext<'_>,
+        block: &Block<'_>,
+        encoded: &mut Encoded,
+    ) -> SqlResult<Option<Batch>> {
+        if self.padded || !block.is_untouched() {
+            return Ok(None);
+        }
+        let Some(conditions) = self.filter.conditions(eval) else { return Ok(None) };
+        if conditions.is_empty() && encoded.excludes(block) {
+            return Ok(Some(Batch::new(Vec::new(), 0)));
+        }
+        let mut reader = Reader::new(block, self.places.len());
+        let Ok(left) = encoded.rows_left(eval, conditions, &mut reader) else { return Ok(None) };
+        if left.is_none() {
+            return Ok(Some(Batch::new(Vec::new(), 0)));
+        }
+        let mut columns = Vec::with_capacity(self.places.len());
+        for (column, _) in self.given_out() {
+            columns.push(reader.column(column, &left)?);
+        }
+        Ok(Some(Batch::new(columns, left.rows().map_or(block.len(), <[u32]>::len))))
     }
 
     fn decode_source(

@@ -1,0 +1,97 @@
+//! Builds the column groups of tables that reports read again and again, on a thread of its own.
+//!
+//! The table's definition is locked meanwhile, but whoever wants to change it ends the build. A
+//! build that fails leaves the table to be read by rows.
+
+use std::time::Duration;
+
+use selkie_catalog::TableInfo;
+use selkie_engine::{EngineError, EngineResult, GroupShape, NoWait, StatementContext, WaitKind};
+use std::task::Waker;
+
+use selkie_types::SqlResult;
+
+use crate::Instance;
+use crate::state::column_keeper::ColumnKeeper;
+use crate::state::control::Control;
+use crate::state::error::from_engine;
+use crate::state::guard::guarded;
+use crate::state::metadata::{LockMode, LockTicket, MetadataLocks};
+
+/// Rows from which on the end of a table, which grows, gets another group.
+const LEAST_MORE: u32 = GroupShape::USUAL.rows / 2;
+
+/// Share of a table's rows in groups from which on plans are made for reading by groups.
+const MOST: f64 = 0.8;
+
+/// The owner of the locks: no session has this number.
+const OWNER: u64 = 0;
+
+/// Builds groups until [`ColumnKeeper::stop`].
+pub fn build_wanted_columns(instance: &Instance) {
+    while let Some(table) = instance.upkeep.columns.next() {
+        let built = guarded(|| build(instance, &table));
+        if let Err(error) = built {
+            tracing::debug!("column groups of {} are not built: {error}", table.name());
+        }
+    }
+}
+
+fn build(instance: &Instance, table: &TableInfo) -> SqlResult<()> {
+    let name = (table.schema(), table.name());
+    let locks = &instance.locks;
+    let control = Control::unattended();
+    let lock = locks.lock(&control, OWNER, name, LockMode::Read, Duration::ZERO)?;
+    let snapshot = instance.catalog.snapshot();
+    let now = snapshot.table(table.schema(), table.name());
+    // A table that was changed meanwhile is looked at again when it is read again.
+    let Some(table) = now.filter(|now| now.def.id == table.def.id) else { return Ok(()) };
+    let Some(handle) = instance.look_into(table) else { return Ok(()) };
+    let Some(source) = handle.table.columns() else { return Ok(()) };
+    let share = || source.state().rows as f64 / handle.table.rows().max(1) as f64;
+    let before = share();
+    let least = match source.state().groups {
+        0 => GroupShape::USUAL.least,
+        _ => LEAST_MORE,
+    };
+    let shape = GroupShape { least, ..GroupShape::USUAL };
+    let builds = Builds { keeper: &instance.upkeep.columns, locks, lock: &lock };
+    let built = source.build_columns(None, &builds, shape);
+    let built = built.map_err(|e| from_engine(e, &table.def))?;
+    if built > 0 && before < MOST && share() >= MOST {
+        // Plans are made anew: some are better with groups than with indexes.
+        instance.catalog.publish(|_| {});
+    }
+    Ok(())
+}
+
+/// The context of a build: it ends with the server, and for whoever waits for the table.
+struct Builds<'k> {
+    keeper: &'k ColumnKeeper,
+    locks: &'k MetadataLocks,
+    lock: &'k LockTicket,
+}
+
+impl StatementContext for Builds<'_> {
+    fn check_killed(&self) -> EngineResult<()> {
+        match self.keeper.stops() || self.locks.is_awaited(self.lock) {
+            true => Err(EngineError::Killed),
+            false => Ok(()),
+        }
+    }
+
+    fn wait(
+        &self,
+        kind: WaitKind,
+        limit: Option<Duration>,
+        waker: Waker,
+        park: &mut dyn FnMut(Duration) -> bool,
+    ) -> EngineResult<()> {
+        // A build takes no lock of a row.
+        NoWait.wait(kind, limit, waker, park)
+    }
+
+    fn lock_wait_timeout(&self) -> Duration {
+        Duration::ZERO
+    }
+}

@@ -1,0 +1,257 @@
+//! Conditions over the encoded rows of a block: a condition on one column with a dictionary is
+//! evaluated once for each of its entries, and values are decoded only for rows that are left.
+//!
+//! Must give what the conditions give row by row. Whoever sees a condition raise a warning or fail
+//! here evaluates the block again in the usual way, which has the right order of warnings.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use selkie_column::Segment;
+use selkie_expr::{EvalContext, Expr};
+use selkie_types::{Batch, Bitmap, Column, ColumnData, Physical, SqlResult};
+
+use super::columns::Block;
+use crate::run::key_filter::KeyFilter;
+
+/// A column of which less than this part of the rows is left is decoded for these rows only.
+const SPARSE: usize = 4;
+/// Rows after which a filter of keys must have proved useful.
+const TRIAL: u64 = 16 * 1024;
+
+/// Results of a scan from the blocks before.
+#[derive(Default)]
+pub(crate) struct Encoded {
+    /// Truth of each condition by entry of a dictionary.
+    truths: Vec<Option<Truth>>,
+    keys: Vec<KeyTest>,
+}
+
+/// Truth of a condition for each entry of a dictionary and, at the end, for NULL. `None`: it cannot
+/// be evaluated so.
+struct Truth {
+    segment: Arc<Segment>,
+    of: Option<Bitmap>,
+}
+
+struct KeyTest {
+    /// Position of the key among the scan's columns.
+    at: usize,
+    filter: Rc<KeyFilter>,
+    tested: u64,
+    passed: u64,
+}
+
+impl KeyTest {
+    /// Whether the filter drops enough rows to be worth its time.
+    fn is_useful(&self) -> bool {
+        self.tested < TRIAL || self.passed * 20 < self.tested * 17
+    }
+}
+
+impl Encoded {
+    /// Adds a filter of the column at a position among the scan's.
+    pub(crate) fn add_filter(&mut self, at: usize, filter: Rc<KeyFilter>) {
+        self.keys.push(KeyTest { at, filter, tested: 0, passed: 0 });
+    }
+
+    /// Whether no row of a block can pass the filters of keys.
+    pub(crate) fn excludes(&self, block: &Block<'_>) -> bool {
+        let excludes = |key: &KeyTest| block.zone(key.at).is_some_and(|z| !key.filter.overlaps(z));
+        self.keys.iter().any(excludes)
+    }
+
+    /// The rows of a block for which all conditions hold and whose keys may have a match; the
+    /// reader keeps the columns that were decoded for it. `Err(())`: evaluate in the usual way.
+    pub(super) fn rows_left(
+        &mut self,
+        eval: &EvalContext<'_>,
+        conditions: &[Expr],
+        reader: &mut Reader<'_>,
+    ) -> Result<Left, ()> {
+        self.truths.resize_with(conditions.len(), || None);
+        let mark = eval.conditions.borrow().mark();
+        let mut left = Left::All;
+        for (at, condition) in conditions.iter().enumerate() {
+            let passed = self.condition(eval, (at, condition), reader, &left);
+            if eval.conditions.borrow_mut().forget_since(mark) {
+                return Err(());
+            }
+            left = passed.map_err(drop)?;
+            if left.is_none() {
+                return Ok(left);
+            }
+        }
+        for key in self.keys.iter_mut().filter(|key| key.is_useful()) {
+            let column = reader.column(key.at, &left).map_err(drop)?;
+            let mut rows = left.into_rows(reader.block.len());
+            key.tested += rows.len() as u64;
+            key.filter.retain(&column, &mut rows);
+            key.passed += rows.len() as u64;
+            left = Left::Rows(rows);
+        }
+        Ok(left)
+    }
+
+    fn condition(
+        &mut self,
+        eval: &EvalContext<'_>,
+        (at, condition): (usize, &Expr),
+        reader: &mut Reader<'_>,
+        left: &Left,
+    ) -> SqlResult<Left> {
+        let mut columns = Vec::new();
+        condition.for_each_column(&mut |column| columns.push(column));
+        columns.sort_unstable();
+        columns.dedup();
+        if let [column] = columns[..]
+            && let Some(truth) = self.truth(eval, (at, condition), reader, column)
+            && let Some((codes, valid)) = reader.codes(column)?
+        {
+            let null = truth.len() - 1;
+            let holds = |row: usize| match &valid {
+                Some(valid) if !valid.get(row) => truth.get(null),
+                _ => truth.get(codes[row] as usize),
+            };
+            return Ok(match left {
+                Left::All => {
+                    Left::Rows((0..codes.len() as u32).filter(|r| holds(*r as usize)).collect())
+                }
+                Left::Rows(rows) => {
+                    Left::Rows(rows.iter().copied().filter(|row| holds(*row as usize)).collect())
+                }
+            });
+        }
+        let batch = reader.batch(&columns, left)?;
+        let truth = condition.eval_filter(eval, &batch)?;
+        let passed = truth.iter_ones().map(|row| row as u32);
+        Ok(match left {
+            Left::All if truth.count_ones() == batch.rows() => Left::All,
+            Left::All => Left::Rows(passed.collect()),
+            Left::Rows(rows) => Left::Rows(passed.map(|row| rows[row as usize]).collect()),
+        })
+    }
+
+    /// The truth of a condition by the entries of its column's dictionary.
+    fn truth(
+        &mut self,
+        eval: &EvalContext<'_>,
+        (at, condition): (usize, &Expr),
+        reader: &Reader<'_>,
+        column: usize,
+    ) -> Option<&Bitmap> {
+        let segment = reader.block.segment(column);
+        let is_known = |truth: &Truth| Arc::ptr_eq(&truth.segment, segment);
+        if !self.truths[at].as_ref().is_some_and(is_known) {
+            let of = truth_by_entry(eval, condition, (column, reader.width), segment);
+            self.truths[at] = Some(Truth { segment: segment.clone(), of });
+        }
+        self.truths[at].as_ref()?.of.as_ref()
+    }
+}
+
+/// Evaluates a condition for each entry of a dictionary and for NULL. An entry may belong to rows
+/// that an earlier condition drops, so a condition that raises anything is not evaluated so.
+fn truth_by_entry(
+    eval: &EvalContext<'_>,
+    condition: &Expr,
+    (column, width): (usize, usize),
+    segment: &Segment,
+) -> Option<Bitmap> {
+    let entries = segment.entries()?;
+    let is_pure = condition.is_deterministic()
+        && !condition.has_side_effects()
+        && !condition.has_subquery()
+        && entries.len() * 2 <= segment.rows();
+    if !is_pure {
+        return None;
+    }
+    let mut values = Column::from_data(ColumnData::Bytes((**entries).clone()), None);
+    values.push_null();
+    let rows = values.len();
+    let nothing = Arc::new(Column::nulls(Physical::Int, 0, rows));
+    let mut columns = vec![nothing; width];
+    columns[column] = Arc::new(values);
+    let mark = eval.conditions.borrow().mark();
+    let truth = condition.eval_filter(eval, &Batch::new(columns, rows));
+    let raised = eval.conditions.borrow_mut().forget_since(mark);
+    truth.ok().filter(|_| !raised)
+}
+
+/// Rows of a block that are left.
+pub(super) enum Left {
+    All,
+    /// Their numbers, rising.
+    Rows(Vec<u32>),
+}
+
+impl Left {
+    pub(super) fn is_none(&self) -> bool {
+        matches!(self, Self::Rows(rows) if rows.is_empty())
+    }
+
+    pub(super) fn rows(&self) -> Option<&[u32]> {
+        match self {
+            Self::All => None,
+            Self::Rows(rows) => Some(rows),
+        }
+    }
+
+    fn into_rows(self, count: usize) -> Vec<u32> {
+        match self {
+            Self::All => (0..count as u32).collect(),
+            Self::Rows(rows) => rows,
+        }
+    }
+}
+
+/// Decodes the columns of one block that nothing has touched, each at most once as a whole.
+pub(super) struct Reader<'b> {
+    block: &'b Block<'b>,
+    /// Number of the scan's columns.
+    width: usize,
+    whole: Vec<Option<Arc<Column>>>,
+}
+
+impl<'b> Reader<'b> {
+    pub(super) fn new(block: &'b Block<'b>, width: usize) -> Self {
+        Self { block, width, whole: vec![None; width] }
+    }
+
+    /// A column for the rows that are left.
+    pub(super) fn column(&mut self, at: usize, left: &Left) -> SqlResult<Arc<Column>> {
+        let is_sparse = |rows: &&[u32]| rows.len() * SPARSE < self.block.len();
+        if let Some(rows) = left.rows().filter(is_sparse)
+            && self.whole[at].is_none()
+        {
+            return Ok(Arc::new(self.block.selected(at, rows)?));
+        }
+        let whole = match &self.whole[at] {
+            Some(whole) => whole.clone(),
+            None => {
+                let whole = Arc::new(self.block.whole(at)?);
+                self.whole[at] = Some(whole.clone());
+                whole
+            }
+        };
+        Ok(match left.rows() {
+            None => whole,
+            Some(rows) => Arc::new(whole.gather(rows)),
+        })
+    }
+
+    /// The rows that are left with these columns; the others are NULL placeholders.
+    fn batch(&mut self, columns: &[usize], left: &Left) -> SqlResult<Batch> {
+        let rows = left.rows().map_or(self.block.len(), <[u32]>::len);
+        let nothing = Arc::new(Column::nulls(Physical::Int, 0, rows));
+        let mut batch = vec![nothing; self.width];
+        for &at in columns {
+            batch[at] = self.column(at, left)?;
+        }
+        Ok(Batch::new(batch, rows))
+    }
+
+    fn codes(&self, at: usize) -> SqlResult<Option<(Vec<u64>, Option<Bitmap>)>> {
+        self.block.codes(at)
+    }
+}
