@@ -2,7 +2,7 @@
 """Column groups while other sessions change the rows: what a transaction reads by groups is what it reads by rows.
 
 Writers insert, update, delete, roll back and move rows; readers of every isolation level compare the answers with
-selkie_columns OFF and FORCE, or ON after ANALYZE TABLE, inside one transaction. Then definitions change. Must not
+selkie_columns OFF and FORCE, or ON after ANALYZE TABLE or repeated reading, inside one transaction. Then definitions change. Must not
 compare two reads that may differ anyway: READ COMMITTED and READ UNCOMMITTED are compared while nobody writes.
 
     columns.py BINARY [--seconds N] [--seed N]
@@ -26,6 +26,12 @@ QUERIES = [
     "SELECT id, n FROM t WHERE n % 7 = 3 AND s LIKE 'a%'",
     "SELECT s, COUNT(*), SUM(c) FROM t GROUP BY s ORDER BY s",
     "SELECT a.id, x.n FROM t a JOIN t x ON a.n = x.u WHERE a.c > 100 ORDER BY a.id, x.id LIMIT 100",
+    "SELECT id, n, s FROM t WHERE s IN ('a', 'ab', 'changed') AND n > 5 OR s IS NULL",
+    "SELECT s, n, COUNT(*), MIN(id) FROM t GROUP BY s, n",
+    "SELECT id, MAX(n) FROM t WHERE s <> 'A' GROUP BY id HAVING MAX(n) > 60",
+    "SELECT a.id, x.c FROM t a JOIN (SELECT n, COUNT(*) AS c FROM t WHERE id < 900 GROUP BY n) x ON x.n * 11 = a.u",
+    "SELECT COUNT(*), SUM(a.c) FROM t a WHERE a.n IN (SELECT x.n FROM t x WHERE x.d > '2003-06-01' AND x.s = 'ab')",
+    "SELECT COUNT(*), COUNT(x.id) FROM t a LEFT JOIN t x ON x.d = a.d AND x.s = a.s AND x.id > 8000",
 ]
 
 
@@ -173,6 +179,32 @@ def analyzed(server):
     assert int(dict(run(session, "SHOW STATUS LIKE 'Selkie_columns_%'"))["Selkie_columns_filled"]) > 0
 
 
+def status(connection, name):
+    return int(run(connection, f"SHOW STATUS LIKE 'Selkie_columns_{name}'")[0][1])
+
+
+def used(server):
+    """A table that is read whole twice gets groups without being asked, and the answers stay the same."""
+    session = server.connect(database="c")
+    run(session, "CREATE OR REPLACE TABLE often (id INT PRIMARY KEY AUTO_INCREMENT, n INT, s VARCHAR(20))")
+    run(session, "INSERT INTO often (n, s) SELECT seq % 1000, CONCAT('s', seq % 10) FROM seq_1_to_260000")
+    query = "SELECT s, COUNT(*), SUM(n) FROM often GROUP BY s"
+    expected, end, read = run(session, query), time.monotonic() + 60, 0
+    while read < 260_000:
+        assert time.monotonic() < end, f"{read} rows are read from groups"
+        time.sleep(0.05)
+        before = status(session, "rows_read")
+        assert run(session, query) == expected
+        read = status(session, "rows_read") - before
+    run(session, "SET GLOBAL selkie_column_memory = 1")
+    run(session, "ALTER TABLE often ENGINE=InnoDB")
+    before = status(session, "built")
+    run(session, "ANALYZE TABLE often")
+    assert status(session, "built") <= before + 1, "more than one group beyond the limit of memory"
+    assert run(session, query) == expected
+    run(session, "SET GLOBAL selkie_column_memory = DEFAULT")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("binary")
@@ -186,6 +218,7 @@ def main():
         levels(server)
         beside_writers(server, options.seconds, options.seed)
         analyzed(server)
+        used(server)
         definitions(server)
     finally:
         server.stop()

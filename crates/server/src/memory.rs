@@ -29,6 +29,12 @@ pub(crate) fn apply(globals: &Globals) {
     set_limits(signed(all), signed(one));
 }
 
+/// Limit of the memory of column groups, in bytes, if the variable has this value: 0 means an
+/// eighth of the machine's memory.
+pub(crate) fn of_columns(said: u64) -> u64 {
+    or(said, machine() / 8)
+}
+
 fn or(said: u64, otherwise: u64) -> u64 {
     if said == 0 { otherwise } else { said }
 }

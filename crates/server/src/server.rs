@@ -271,6 +271,10 @@ impl Server {
         if id == ids.selkie_memory_limit || id == ids.selkie_statement_memory {
             crate::memory::apply(&self.globals);
         }
+        if id == ids.selkie_column_memory {
+            let said = self.globals.get(id).as_u64();
+            self.backend.set_variable("selkie_column_memory", crate::memory::of_columns(said));
+        }
     }
 
     /// Maximum number of sessions connected through `door`.

@@ -3,6 +3,7 @@
 //! Only the rows-only regions may be cut: a group belongs to the region it was built for.
 
 use super::Group;
+use selkie_engine::ColumnState;
 use std::sync::Arc;
 
 /// A range of keys, up to the lower key of the next region.
@@ -24,18 +25,25 @@ impl Region {
 /// All regions; the first one begins at the empty key.
 pub(crate) struct Directory {
     regions: Box<[Region]>,
+    /// Counts of its groups that were filled when it was made.
+    state: ColumnState,
 }
 
 impl Default for Directory {
     fn default() -> Directory {
         let all = Region { lower: Box::default(), group: None, building: None };
-        Directory { regions: Box::new([all]) }
+        Directory { regions: Box::new([all]), state: ColumnState::default() }
     }
 }
 
 impl Directory {
     pub(crate) fn regions(&self) -> &[Region] {
         &self.regions
+    }
+
+    /// Groups that can be read, and their rows.
+    pub(crate) fn state(&self) -> ColumnState {
+        self.state
     }
 
     /// The key behind a region; `None` for the last one.
@@ -109,6 +117,11 @@ impl Directory {
         regions.dedup_by(|next, before| next.is_plain() && before.is_plain());
         debug_assert!(regions.first().is_some_and(|region| region.lower.is_empty()));
         debug_assert!(regions.is_sorted_by(|a, b| a.lower < b.lower));
-        Directory { regions: regions.into() }
+        let built = regions.iter().filter_map(|region| region.group.as_ref()?.built());
+        let state = built.fold(ColumnState::default(), |sum, built| ColumnState {
+            groups: sum.groups + 1,
+            rows: sum.rows + u64::from(built.keys.len()),
+        });
+        Directory { regions: regions.into(), state }
     }
 }

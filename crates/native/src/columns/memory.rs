@@ -10,6 +10,8 @@ use std::sync::Arc;
 #[derive(Default)]
 pub(crate) struct Memory {
     pub(crate) bytes: AtomicU64,
+    /// Bytes from which on no group is built; 0: as many as the buffer pool has.
+    pub(crate) limit: AtomicU64,
     pub(crate) groups: AtomicU64,
     pub(crate) built: AtomicU64,
     /// Groups that became full.

@@ -274,6 +274,10 @@ impl Engine for NativeEngine {
                 self.shared.rescues.store(value != 0 && rescues, Ordering::Relaxed);
                 value
             }
+            "selkie_column_memory" => {
+                self.shared.counters.columns.limit.store(value, Ordering::Relaxed);
+                value
+            }
             "innodb_buffer_pool_size" => {
                 (pool.resize(value as usize / ids::PAGE_SIZE) * ids::PAGE_SIZE) as u64
             }

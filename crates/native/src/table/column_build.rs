@@ -82,10 +82,13 @@ impl NativeTable {
         Ok(built)
     }
 
-    /// Groups take at most as much memory as the buffer pool.
     fn is_memory_used_up(&self) -> bool {
-        let most = self.shared.storage.pool().capacity() * crate::ids::PAGE_SIZE;
-        self.shared.counters.columns.bytes.load(Ordering::Relaxed) >= most as u64
+        let memory = &self.shared.counters.columns;
+        let most = match memory.limit.load(Ordering::Relaxed) {
+            0 => (self.shared.storage.pool().capacity() * crate::ids::PAGE_SIZE) as u64,
+            limit => limit,
+        };
+        memory.bytes.load(Ordering::Relaxed) >= most
     }
 
     /// The next range without a good group from `lower` on, if it has rows enough; and the key at

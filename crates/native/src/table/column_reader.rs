@@ -28,13 +28,7 @@ struct NativeReader<'a> {
 
 impl ColumnSource for NativeTable {
     fn state(&self) -> ColumnState {
-        let directory = self.files.columns.directory();
-        let mut state = ColumnState::default();
-        for built in directory.regions().iter().filter_map(|r| r.group.as_ref()?.built()) {
-            state.groups += 1;
-            state.rows += u64::from(built.keys.len());
-        }
-        state
+        self.files.columns.directory().state()
     }
 
     fn open_columns<'a>(

@@ -5,13 +5,15 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread::JoinHandle;
 
+use parking_lot::Mutex;
 use selkie_catalog::{Catalog, Dictionary, Event};
 use selkie_engine::{Engine, EngineObserver};
 use selkie_exec::session::{Account, NoHooks, Session};
 use selkie_exec::{Instance, NullSink, execute_text};
 use selkie_native::{FlushAtCommit, NativeEngine, NativeOptions};
-use selkie_types::SqlResult;
+use selkie_types::{SqlResult, stack};
 
 use super::account_tables::AccountTables;
 use super::engines::engines;
@@ -40,6 +42,8 @@ struct ExecutorBackend {
     instance: Arc<Instance>,
     sessions: Registered,
     logs: LogTables,
+    /// The thread that builds column groups.
+    columns: Mutex<Option<JoinHandle<()>>>,
 }
 
 /// Opens the data directory; the error is a sentence for the log.
@@ -55,6 +59,8 @@ pub(crate) fn open_backend(
     let native = NativeEngine::open(data_dir, &options).map_err(|e| format!("InnoDB: {e}"))?;
     let native: Arc<dyn Engine> = Arc::new(native);
     native.set_variable("sync_binlog", number(settings, "sync_binlog"));
+    let columns = crate::memory::of_columns(number(settings, "selkie_column_memory"));
+    native.set_variable("selkie_column_memory", columns);
     riders.applied.begin(&native);
     if let Some(binlog) = binlog {
         binlog.begin(&native)?;
@@ -92,7 +98,21 @@ pub(crate) fn open_backend(
     if force >= READ_ONLY_FROM {
         native.set_variable("innodb_read_only", 1);
     }
-    Ok(Arc::new(ExecutorBackend { instance, sessions, logs }))
+    let columns = start_columns(&instance).map_err(|e| format!("Can't create a thread: {e}"))?;
+    let columns = Mutex::new(Some(columns));
+    Ok(Arc::new(ExecutorBackend { instance, sessions, logs, columns }))
+}
+
+/// Starts the thread that builds column groups, behind all others where cores are scarce.
+fn start_columns(instance: &Arc<Instance>) -> std::io::Result<JoinHandle<()>> {
+    const NICE: i32 = 15;
+    let instance = Arc::clone(instance);
+    let run = move || {
+        // Compat: Linux sets it for the calling thread alone.
+        let _ = rustix::process::setpriority_process(None, NICE);
+        selkie_exec::build_wanted_columns(&instance);
+    };
+    std::thread::Builder::new().name("columns".to_owned()).stack_size(stack::SIZE).spawn(run)
 }
 
 /// The binary log as the executor uses it: its groups ride in the log of `engine`.
@@ -203,6 +223,10 @@ impl Backend for ExecutorBackend {
     }
 
     fn shutdown(&self) {
+        self.instance.upkeep.columns.stop();
+        if let Some(thread) = self.columns.lock().take() {
+            let _ = thread.join();
+        }
         for engine in self.instance.engines.iter() {
             if let Err(error) = engine.shutdown() {
                 tracing::error!("{}: {error}", engine.name());
