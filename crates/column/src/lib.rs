@@ -39,6 +39,7 @@ mod tests;
 
 pub use encode::encode;
 pub use segment::{Encoding, Segment, Zone};
+pub use select::Codes;
 
 /// Rows of a block.
 pub const BLOCK_ROWS: usize = 1024;

@@ -13,6 +13,15 @@ use crate::{BLOCK_ROWS, Damaged, Segment};
 /// A block of which less than this part is wanted is not unpacked as a whole.
 const SPARSE: usize = 4;
 
+/// Rows as numbers of entries of a dictionary.
+#[derive(Clone, Debug)]
+pub struct Codes {
+    /// For each row the number of its value among [`Segment::entries`]; a NULL has one too.
+    pub of: Vec<u64>,
+    /// Set bits are rows that are not NULL; `None` if no row is.
+    pub valid: Option<Bitmap>,
+}
+
 impl Segment {
     /// The distinct values of a dictionary; `None` if the segment has none.
     pub fn entries(&self) -> Option<&Arc<BytesColumn>> {
@@ -22,16 +31,15 @@ impl Segment {
         }
     }
 
-    /// For each row of a block the number of its value among [`Segment::entries`], and which rows
-    /// are not NULL. A NULL has a code too. `None` if the segment has no dictionary.
-    pub fn codes(&self, block: usize) -> Result<Option<(Vec<u64>, Option<Bitmap>)>, Damaged> {
+    /// The codes of a block's rows; `None` if the segment has no dictionary.
+    pub fn codes(&self, block: usize) -> Result<Option<Codes>, Damaged> {
         let Body::Dictionary(dictionary) = &self.body else { return Ok(None) };
         let rows = self.rows_of(block);
         let codes = dictionary.codes.decode(&self.bytes, block)?;
         let codes = codes.get(..rows).ok_or(Damaged)?;
         let count = dictionary.entries.len() as u64;
         match codes.iter().all(|code| *code < count) {
-            true => Ok(Some((codes.to_vec(), self.validity(block, rows)?))),
+            true => Ok(Some(Codes { of: codes.to_vec(), valid: self.validity(block, rows)? })),
             false => Err(Damaged),
         }
     }

@@ -121,12 +121,10 @@ proptest! {
             for (at, row) in rows.iter().enumerate() {
                 prop_assert!(same(&selected.value(at), &whole.value(*row as usize)));
             }
-            let Some((codes, valid)) = segment.codes(block).expect("a whole segment") else {
-                continue;
-            };
+            let Some(codes) = segment.codes(block).expect("a whole segment") else { continue };
             let entries = segment.entries().expect("codes have entries");
-            for (row, code) in codes.iter().enumerate() {
-                let is_null = valid.as_ref().is_some_and(|valid| !valid.get(row));
+            for (row, code) in codes.of.iter().enumerate() {
+                let is_null = codes.valid.as_ref().is_some_and(|valid| !valid.get(row));
                 prop_assert_eq!(is_null, whole.is_null(row));
                 prop_assert!(is_null || entries.get(*code as usize) == whole.bytes(row));
             }

@@ -152,8 +152,7 @@ impl KeyTable {
         let mut buffer = std::mem::take(&mut self.buffer);
         let mut last = None;
         for row in 0..rows {
-            if is_short {
-                let key = packed[row];
+            if let Some(&key) = packed.get(row).filter(|_| is_short) {
                 // Rows with equal keys often come together.
                 let known = last.filter(|(before, _)| *before == key).map(|(_, id)| id);
                 if let Some(id) = known.or_else(|| self.short.get(key)) {
@@ -273,7 +272,8 @@ impl KeyTable {
         }
         let mut buffer = Vec::with_capacity(64);
         for row in 0..rows {
-            if is_short && let Some(id) = self.short.get(packed[row]) {
+            let short = packed.get(row).filter(|_| is_short);
+            if let Some(id) = short.and_then(|key| self.short.get(*key)) {
                 ids.push(id);
                 continue;
             }

@@ -58,7 +58,7 @@ impl RowBuffer {
     pub(crate) fn append(&mut self, batch: &Batch) -> SqlResult<()> {
         selkie_meter::ask(batch.memory())?;
         if self.columns.is_empty() && self.rows == 0 {
-            self.columns = batch.columns().iter().map(|column| plain(column)).collect();
+            self.columns = batch.columns().iter().map(plain).collect();
             self.rows = batch.rows();
             return Ok(());
         }

@@ -136,17 +136,19 @@ fn grouped(aggregate: &Aggregate, column: usize) -> Option<usize> {
 
 /// Whether evaluating an expression raises no warning and no error, whatever the row is.
 fn is_quiet(e: &Expr) -> bool {
-    let is_noisy = |e: &Expr| match &e.kind {
-        ExprKind::Column(_)
-        | ExprKind::Literal(_)
-        | ExprKind::Parameter(_)
-        | ExprKind::Compare(_)
-        | ExprKind::And(_)
-        | ExprKind::Or(_)
-        | ExprKind::Not(_)
-        | ExprKind::IsNull(_)
-        | ExprKind::InList(_) => false,
-        _ => true,
+    let is_quiet = |e: &Expr| {
+        matches!(
+            e.kind,
+            ExprKind::Column(_)
+                | ExprKind::Literal(_)
+                | ExprKind::Parameter(_)
+                | ExprKind::Compare(_)
+                | ExprKind::And(_)
+                | ExprKind::Or(_)
+                | ExprKind::Not(_)
+                | ExprKind::IsNull(_)
+                | ExprKind::InList(_)
+        )
     };
-    !e.any(&mut |e| is_noisy(e))
+    !e.any(&mut |e| !is_quiet(e))
 }

@@ -5,12 +5,12 @@
 
 use std::sync::Arc;
 
-use selkie_column::{BLOCK_ROWS, Damaged, Segment, Zone};
+use selkie_column::{BLOCK_ROWS, Codes, Damaged, Segment, Zone};
 use selkie_engine::{
     ColumnReader, ColumnSpec, Cursor, EngineError, EngineResult, GroupView, RowSet,
     StatementContext, Table,
 };
-use selkie_types::{BATCH_ROWS, Bitmap, ByteRows, Column, RowLayout, SqlError, SqlResult};
+use selkie_types::{BATCH_ROWS, ByteRows, Column, RowLayout, SqlError, SqlResult};
 
 use crate::run::OpenTable;
 use crate::state::error::corrupt;
@@ -64,7 +64,7 @@ impl Block<'_> {
     }
 
     /// The codes of a column with a dictionary, as in [`Segment::codes`].
-    pub(crate) fn codes(&self, at: usize) -> SqlResult<Option<(Vec<u64>, Option<Bitmap>)>> {
+    pub(crate) fn codes(&self, at: usize) -> SqlResult<Option<Codes>> {
         self.segment(at).codes(self.block).map_err(damaged)
     }
 

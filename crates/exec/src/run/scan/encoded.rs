@@ -7,7 +7,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use selkie_column::Segment;
+use selkie_column::{Codes, Segment};
 use selkie_expr::{EvalContext, Expr};
 use selkie_types::{Batch, Bitmap, Column, ColumnData, Physical, SqlResult};
 
@@ -106,16 +106,16 @@ impl Encoded {
         columns.dedup();
         if let [column] = columns[..]
             && let Some(truth) = self.truth(eval, (at, condition), reader, column)
-            && let Some((codes, valid)) = reader.codes(column)?
+            && let Some(codes) = reader.codes(column)?
         {
             let null = truth.len() - 1;
-            let holds = |row: usize| match &valid {
+            let holds = |row: usize| match &codes.valid {
                 Some(valid) if !valid.get(row) => truth.get(null),
-                _ => truth.get(codes[row] as usize),
+                _ => truth.get(codes.of[row] as usize),
             };
             return Ok(match left {
                 Left::All => {
-                    Left::Rows((0..codes.len() as u32).filter(|r| holds(*r as usize)).collect())
+                    Left::Rows((0..codes.of.len() as u32).filter(|r| holds(*r as usize)).collect())
                 }
                 Left::Rows(rows) => {
                     Left::Rows(rows.iter().copied().filter(|row| holds(*row as usize)).collect())
@@ -251,7 +251,7 @@ impl<'b> Reader<'b> {
         Ok(Batch::new(batch, rows))
     }
 
-    fn codes(&self, at: usize) -> SqlResult<Option<(Vec<u64>, Option<Bitmap>)>> {
+    fn codes(&self, at: usize) -> SqlResult<Option<Codes>> {
         self.block.codes(at)
     }
 }
