@@ -255,7 +255,11 @@ impl<'r> Decoder<'r> {
             return Ok(Some(Batch::new(Vec::new(), 0)));
         }
         let mut reader = Reader::new(block, self.places.len());
-        let Ok(left) = encoded.rows_left(eval, conditions, &mut reader) else { return Ok(None) };
+        let attempt = eval.attempt();
+        let Ok(left) = encoded.rows_left(eval, conditions, &mut reader) else {
+            eval.undo(&attempt);
+            return Ok(None);
+        };
         if left.is_none() {
             return Ok(Some(Batch::new(Vec::new(), 0)));
         }
