@@ -46,6 +46,7 @@ SELECT k.id, (SELECT COUNT(*) FROM f JOIN k k2 ON f.a = k2.a WHERE k2.id <= k.id
 SELECT COUNT(*) FROM f JOIN k ON f.a = k.a WHERE f.s + 0 >= 0 AND f.v = 101;
 SHOW WARNINGS;
 SELECT COUNT(*) FROM (SELECT a, 1 / (v - 3) AS q FROM f) x JOIN k ON x.a = k.a WHERE q IS NULL;
+SELECT COUNT(*) FROM f JOIN k ON f.a = k.a AND f.a / (f.v - 3) = k.id AND k.a < 30;
 -- Nothing on one side.
 SELECT COUNT(*) FROM f JOIN k ON f.a = k.a WHERE k.id > 100;
 SELECT COUNT(*) FROM f JOIN k ON f.a = k.a WHERE f.id > 1000;

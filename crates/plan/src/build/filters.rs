@@ -38,7 +38,9 @@ fn fill(join: &mut HashJoin, next: &mut u32) {
         true => !join.kind.is_null_aware(),
         false => matches!(join.kind, JoinKind::Inner | JoinKind::Semi),
     };
-    if !drops {
+    // The other keys of a dropped row are not computed.
+    let keys = join.keys.iter().flat_map(|key| [&key.left, &key.right]);
+    if !drops || !keys.into_iter().all(is_quiet) {
         return;
     }
     for (key, pair) in join.keys.iter().enumerate() {
