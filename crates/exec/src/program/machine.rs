@@ -645,6 +645,15 @@ impl<'p> Machine<'p> {
             self.message_row = 0;
             return assigned;
         }
+        if let [row @ Local::Shared(_)] = locals[..]
+            && self.row_in(Some(row)).is_some()
+            && !found.is_empty()
+        {
+            self.message_row = 1;
+            let assigned = self.give_shared(row, Given::Row(found));
+            self.message_row = 0;
+            return assigned;
+        }
         if found.len() > locals.len() {
             let def = &selkie_types::error::catalogue::ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT;
             return Err(SqlError::new(def, &[]));

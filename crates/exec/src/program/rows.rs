@@ -24,6 +24,7 @@ impl Machine<'_> {
         let Some(IntoTarget::Variables(names)) = query.into.as_deref() else { return None };
         match names[..] {
             [IntoVariable::Local { local: Local::Variable(at), .. }] => self.fields(at),
+            [IntoVariable::Local { ref local, .. }] => self.row_in(Some(local)).map(|r| r.len()),
             _ => None,
         }
     }
