@@ -329,6 +329,12 @@ impl<'r> AutoIncrement<'r> {
         }
     }
 
+    /// Whether a row of those filled in last has a value that was generated.
+    pub(super) fn is_generated(&self, row: usize) -> bool {
+        let is_given = |given: &Given| (given.at..given.at + given.count).contains(&row);
+        self.given.as_ref().is_some_and(is_given)
+    }
+
     fn note_given(&mut self, at: usize, value: u64) {
         let end = self.reserved.end;
         let later = Vec::new();
@@ -472,6 +478,7 @@ fn positive(value: &Value) -> Option<u64> {
     match value {
         Value::Int(v) => u64::try_from(*v).ok(),
         Value::UInt(v) => Some(*v),
+        Value::Double(v) if *v >= 0.0 => Some(*v as u64),
         _ => None,
     }
 }

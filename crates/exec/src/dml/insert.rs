@@ -671,19 +671,16 @@ impl<'r> Inserter<'r> {
 
     /// Keeps the first generated value among rows that were stored.
     fn note_stored(&mut self, new: &NewRows<'_>, rows: Range<usize>) {
-        let Some((first, at)) = self.auto.as_ref().and_then(|a| Some((a.first?, a.column))) else {
-            return;
-        };
-        if self.first_stored.is_none() {
-            let generated = rows.filter_map(|row| match new.columns[at].value(row) {
-                // A value was used up for it.
-                Value::Null => Some(first),
-                Value::Int(v) => u64::try_from(v).ok(),
-                Value::UInt(v) => Some(v),
-                _ => None,
-            });
-            self.first_stored = generated.into_iter().find(|v| *v >= first);
-        }
+        let Some(auto) = self.auto.as_ref().filter(|_| self.first_stored.is_none()) else { return };
+        let mut generated = rows.filter(|row| auto.is_generated(*row));
+        self.first_stored = generated.find_map(|row| match new.columns[auto.column].value(row) {
+            // A value was used up for it.
+            Value::Null => auto.first,
+            Value::Int(v) => u64::try_from(v).ok(),
+            Value::UInt(v) => Some(v),
+            Value::Double(v) => Some(v as u64),
+            _ => None,
+        });
     }
 
     /// Makes way for a row, replaces it by an update, or leaves it out.
