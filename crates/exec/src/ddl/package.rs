@@ -94,10 +94,8 @@ impl Ddl<'_> {
             }
             snapshot.put_routine(routine);
         })?;
+        // Compat: the privileges on a body outlive it, if it ends with a new specification.
         let hooks = self.session.frame.hooks.clone();
-        if let Some(body) = old_body {
-            hooks.routine_dropped(self.session, RoutineForm::PackageBody, &schema, &body.name);
-        }
         hooks.routine_created(self.session, form, &schema, name);
         Ok(Outcome::ok())
     }
