@@ -48,6 +48,13 @@ pub struct PlanContext<'a> {
     pub parameters: usize,
 }
 
+impl<'a> PlanContext<'a> {
+    /// The names that the statement may refer to.
+    pub(crate) fn names(&self) -> Names<'a> {
+        Names { tables: self.tables, environment: self.environment, text: self.text }
+    }
+}
+
 /// Whether [`plan`] makes plans for such statements.
 pub fn is_planned(statement: &ast::Statement) -> bool {
     use ast::Statement::*;
@@ -63,8 +70,7 @@ pub fn plan(statement: &ast::Statement, context: &PlanContext<'_>) -> SqlResult<
 }
 
 fn plan_whole(statement: &ast::Statement, context: &PlanContext<'_>) -> SqlResult<Plan> {
-    let names =
-        Names { tables: context.tables, environment: context.environment, text: context.text };
+    let names = context.names();
     let mut binder = Binder::new(names, context.settings, context.types, context.parameters);
     binder.reading.locks_all |= locks_sources(statement, context.settings);
     binder.reading.as_of = matches!(statement, ast::Statement::Query(_));
@@ -115,8 +121,7 @@ fn locks_sources(statement: &ast::Statement, settings: &Settings<'_>) -> bool {
 
 /// An expression without columns and subqueries, as SET and SHOW ... WHERE need it.
 pub fn bind_constant(expr: &ast::Expr, context: &PlanContext<'_>) -> SqlResult<Expr> {
-    let names =
-        Names { tables: context.tables, environment: context.environment, text: context.text };
+    let names = context.names();
     let mut binder = Binder::new(names, context.settings, context.types, context.parameters);
     let bound = binder.constant(expr)?;
     let asks = bound.has_subquery() || bound.has_stored_call() || bound.has_sequence();
@@ -132,8 +137,7 @@ pub fn handler_read(
     syntax: HandlerSyntax<'_>,
     context: &PlanContext<'_>,
 ) -> SqlResult<HandlerRead> {
-    let names =
-        Names { tables: context.tables, environment: context.environment, text: context.text };
+    let names = context.names();
     let mut binder = Binder::new(names, context.settings, context.types, context.parameters);
     binder.handler_read(table, syntax)
 }

@@ -15,6 +15,7 @@ use selkie_types::{Condition, SqlError, SqlResult};
 use super::Ddl;
 use super::change::with_new_id;
 use crate::Outcome;
+use crate::query::planning::PlanEnvironment;
 use crate::state::session::Privilege;
 
 impl Ddl<'_> {
@@ -84,6 +85,7 @@ impl Ddl<'_> {
         let settings = &self.session.frame.settings;
         let session = ViewSession {
             schema: self.session.frame.schema.as_deref(),
+            environment: &PlanEnvironment { session: self.session, snapshot },
             definer: match kept {
                 Some(definer) => definer,
                 None => self.definer_named(create.definer.as_ref())?,

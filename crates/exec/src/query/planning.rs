@@ -94,9 +94,9 @@ impl StatisticsSource for EngineStatistics<'_> {
 }
 
 /// Variables, privileges and functions that the session's statements may refer to.
-struct PlanEnvironment<'a> {
-    session: &'a Session,
-    snapshot: &'a Snapshot,
+pub(crate) struct PlanEnvironment<'a> {
+    pub session: &'a Session,
+    pub snapshot: &'a Snapshot,
 }
 
 impl Environment for PlanEnvironment<'_> {
@@ -125,8 +125,9 @@ impl Environment for PlanEnvironment<'_> {
     }
 
     fn stored_function(&self, schema: &str, name: &str) -> Option<StoredFunction> {
-        if let Some(body) = packages::body_of(self.snapshot, schema, name) {
-            let member = body.member(RoutineForm::Function, packages::member_of(name)?.1)?;
+        if let Some(body) = packages::body_of(self.snapshot, schema, name)
+            && let Some(member) = body.member(RoutineForm::Function, packages::member_of(name)?.1)
+        {
             return Some(StoredFunction {
                 parameters: member.parameters,
                 returns: member.returns.clone()?,

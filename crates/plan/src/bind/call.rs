@@ -165,7 +165,12 @@ impl Binder<'_> {
 
     fn stored_function(&mut self, call: &ast::FunctionCall) -> SqlResult<Expr> {
         let written = call.schema.as_ref().map(|schema| &*schema.value);
-        let member = self.names.environment.package_function(written, &call.name.value)?;
+        // The text of a view names a function of a package in full, in every mode.
+        let is_full = call.name.value.contains('.');
+        let member = match self.schema.is_none() || is_full {
+            true => self.names.environment.package_function(written, &call.name.value)?,
+            false => None,
+        };
         let (schema, name) = match (member, self.schema_of(call.schema.as_ref())) {
             (Some(member), _) => member,
             (None, Ok(schema)) => (schema, call.name.value.clone()),

@@ -1,20 +1,22 @@
-//! The text of a view: its query with every table and column qualified and `*` expanded, so that
-//! its meaning depends neither on the current schema nor on columns added later.
+//! The text of a view: its query with every table, column and function of a package qualified and
+//! `*` expanded, so that its meaning depends neither on the current schema or mode nor on columns
+//! added later.
 //!
 //! Works on syntax alone. The query is already known to be valid; a name that is not found is left
 //! unchanged.
 
 use std::sync::Arc;
 
-use selkie_catalog::{Namespace, Series, TableInfo};
+use selkie_catalog::{Series, TableInfo};
 use selkie_sql::ast::{
-    CastType, ColumnRef, CommonTable, Expr, ExprKind, Ident, Join, JoinCondition, JoinKind,
-    Literal, OrderItem, Query, QueryBody, Select, SelectItem, TableFactor, TableName, TableRef,
+    CastType, ColumnRef, CommonTable, Expr, ExprKind, FunctionCall, Ident, Join, JoinCondition,
+    JoinKind, Literal, OrderItem, Query, QueryBody, Select, SelectItem, TableFactor, TableName,
+    TableRef,
 };
 use selkie_types::charset::identifier_eq;
 use selkie_types::stack;
 
-use crate::bind::position_of;
+use crate::bind::{Names, position_of};
 use crate::star::StarOrder;
 
 /// A table in FROM.
@@ -53,9 +55,8 @@ struct Common {
 
 /// Qualifies one query.
 pub(crate) struct Qualifier<'a> {
-    names: Namespace<'a>,
+    names: Names<'a>,
     schema: Option<&'a str>,
-    text: &'a [u8],
     scopes: Vec<Vec<Source>>,
     /// The order of `*` in each scope.
     stars: Vec<StarOrder>,
@@ -65,9 +66,9 @@ pub(crate) struct Qualifier<'a> {
 }
 
 impl<'a> Qualifier<'a> {
-    pub(crate) fn new(names: Namespace<'a>, schema: Option<&'a str>, text: &'a [u8]) -> Self {
+    pub(crate) fn new(names: Names<'a>, schema: Option<&'a str>) -> Self {
         let (scopes, stars, common) = Default::default();
-        Self { names, schema, text, scopes, stars, common, whole: false }
+        Self { names, schema, scopes, stars, common, whole: false }
     }
 
     /// The same, but every column of a base table gets its schema. Compat: EXPLAIN shows this.
@@ -115,7 +116,8 @@ impl<'a> Qualifier<'a> {
         stack::ensure();
         match body {
             QueryBody::Select(select) => {
-                let names = select.items.iter().filter_map(|item| item.column_name(self.text));
+                let names =
+                    select.items.iter().filter_map(|item| item.column_name(self.names.text));
                 names.map(Into::into).collect()
             }
             QueryBody::Values(_) => Vec::new(),
@@ -177,7 +179,7 @@ impl<'a> Qualifier<'a> {
     fn items(&mut self, items: Vec<SelectItem>, named: bool) -> (Vec<SelectItem>, Vec<Box<str>>) {
         let (mut out, mut names) = (Vec::new(), Vec::new());
         for item in items {
-            let name = item.column_name(self.text);
+            let name = item.column_name(self.names.text);
             match item {
                 SelectItem::Wildcard { table, span, .. } => {
                     for (expr, name) in self.wildcard(table.as_ref()) {
@@ -295,7 +297,7 @@ impl<'a> Qualifier<'a> {
         else {
             return;
         };
-        let found = self.names.table(&schema.value, &name.value).cloned();
+        let found = self.names.tables.table(&schema.value, &name.value).cloned();
         let found = found.or_else(|| {
             Series::from_name(&name.value).map(|_| Series::table(&schema.value, &name.value))
         });
@@ -382,6 +384,7 @@ impl<'a> Qualifier<'a> {
             ExprKind::Default(Some(column)) => self.column(column),
             ExprKind::NextValue(name) | ExprKind::PreviousValue(name) => self.sequence(name),
             ExprKind::SetValue { sequence, .. } => self.sequence(sequence),
+            ExprKind::Call(call) => self.function(call),
             ExprKind::Match { columns, .. } => columns.iter_mut().for_each(|c| self.column(c)),
             _ => {}
         }
@@ -391,6 +394,17 @@ impl<'a> Qualifier<'a> {
         expr.window_exprs_mut().into_iter().for_each(|e| self.expr(e));
         expr.operands_mut().into_iter().for_each(|e| self.expr(e));
         self.time_of(expr);
+    }
+
+    /// Names the function of a package in full: the current schema and mode gave `package.function`
+    /// its meaning.
+    fn function(&self, call: &mut FunctionCall) {
+        let Some(written) = &call.schema else { return };
+        let environment = self.names.environment;
+        let found = environment.package_function(Some(&written.value), &call.name.value);
+        if let Ok(Some((schema, name))) = found {
+            (call.schema, call.name.value) = (Some(Ident::new(schema)), name);
+        }
     }
 
     /// Turns TIME(x) and TIMESTAMP(x) into casts, if the decimals of x are known.

@@ -17,6 +17,8 @@ use selkie_types::{SqlError, SqlResult, SqlType, stack};
 
 use super::DefineContext;
 use super::qualify::Qualifier;
+use crate::bind::Names;
+use crate::settings::Environment;
 use crate::updatable::updatability;
 
 /// A column of the view's query.
@@ -35,6 +37,8 @@ pub struct ViewColumn {
 pub struct ViewSession<'a> {
     /// Current schema, in which the query's tables are searched.
     pub schema: Option<&'a str>,
+    /// Functions of packages.
+    pub environment: &'a dyn Environment,
     /// `user@host` of the default definer.
     pub definer: String,
     /// `character_set_client`.
@@ -73,7 +77,9 @@ fn view_of(
     if statement.check_option.is_some() && !allowed.updatable {
         return Err(SqlError::new(&ER_VIEW_NONUPD_CHECK, &[&schema, &statement.name.name]));
     }
-    Qualifier::new(context.names, session.schema, context.text).query(&mut query, true);
+    let known =
+        Names { tables: context.names, environment: session.environment, text: context.text };
+    Qualifier::new(known, session.schema).query(&mut query, true);
     if names.iter().zip(&columns).any(|(name, column)| *name != column.name) {
         rename_columns(&mut query.body, &names);
     }

@@ -12,6 +12,7 @@ use selkie_types::charset::identifier_eq;
 use selkie_types::stack;
 
 use super::aliases;
+use crate::bind::Names;
 use crate::define::Qualifier;
 use crate::planner::PlanContext;
 use crate::updatable::of_view;
@@ -131,7 +132,8 @@ impl Merger<'_> {
     fn definition(&self, view: &View, schema: &str) -> Option<Query> {
         let text = view.select.as_bytes();
         let mut query = crate::parse::query(text, self.context.types.sql_mode).ok()?;
-        Qualifier::new(self.context.tables, Some(schema), text).whole().query(&mut query, true);
+        let names = Names { text, ..self.context.names() };
+        Qualifier::new(names, Some(schema)).whole().query(&mut query, true);
         merge_within(&mut query, self.context, self.left);
         Some(query)
     }

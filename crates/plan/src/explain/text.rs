@@ -48,7 +48,7 @@ pub fn query_text(
     now_micros: i64,
 ) -> (String, Vec<Condition>) {
     let mut query = query.clone();
-    let qualifier = Qualifier::new(context.tables, context.settings.schema, context.text);
+    let qualifier = Qualifier::new(context.names(), context.settings.schema);
     qualifier.whole().query(&mut query, true);
     merge_views(&mut query, context);
     add_versions(&mut query, context);

@@ -9,7 +9,6 @@ use selkie_types::{SqlMode, SqlResult, Value};
 
 use super::foreign::{Changes, foreign_tables, with_generated};
 use super::{Draft, PlanContext, portion};
-use crate::bind::Names;
 use crate::bind::{
     Binder, BoundDelete, BoundInsert, BoundPortion, BoundTarget, BoundUpdate, BoundView, Meaning,
     Named, resolve,
@@ -182,8 +181,7 @@ pub(super) fn computed_columns(
 ) -> SqlResult<Vec<ComputedColumns>> {
     let is_computed =
         |table: &&Arc<TableInfo>| (0..table.columns.len()).any(|at| table.is_computed(at));
-    let names =
-        Names { tables: context.tables, environment: context.environment, text: context.text };
+    let names = context.names();
     let of = |table: &Arc<TableInfo>| {
         let mut binder = Binder::new(names, context.settings, context.types, 0);
         let columns = binder.computed_columns(table)?;

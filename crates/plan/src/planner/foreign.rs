@@ -8,7 +8,7 @@ use selkie_engine::TableId;
 use selkie_types::SqlResult;
 
 use super::PlanContext;
-use crate::bind::{Binder, Names};
+use crate::bind::Binder;
 use crate::physical::{ForeignLink, ForeignParent, ForeignTable, ForeignTables, RowRules};
 
 /// Changes of a statement to the rows of a table.
@@ -165,8 +165,7 @@ fn rules(table: &TableInfo, context: &PlanContext<'_>) -> SqlResult<RowRules> {
     if table.columns.iter().all(|c| c.generated.is_none()) {
         return Ok(RowRules::default());
     }
-    let names =
-        Names { tables: context.tables, environment: context.environment, text: context.text };
+    let names = context.names();
     let rules =
         Binder::new(names, context.settings, context.types, 0).row_rules(table, &|_| false)?;
     Ok(RowRules { checks: Vec::new(), ..rules })

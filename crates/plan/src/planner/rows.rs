@@ -11,7 +11,7 @@ use selkie_types::SqlResult;
 use super::PlanContext;
 use super::dml::computed_columns;
 use super::foreign::{Changes, foreign_tables};
-use crate::bind::{Binder, Names};
+use crate::bind::Binder;
 use crate::physical::{Operator, Plan, PlanNode, RowRules, Sizes};
 
 /// Kind of change of whole rows.
@@ -42,8 +42,7 @@ pub fn rows_plan(
     change: RowsChange,
     context: &PlanContext<'_>,
 ) -> SqlResult<RowsPlan> {
-    let names =
-        Names { tables: context.tables, environment: context.environment, text: context.text };
+    let names = context.names();
     let mut binder = Binder::new(names, context.settings, context.types, 0);
     let generated = table.columns.iter().any(|column| column.generated.is_some());
     let rules = match generated {

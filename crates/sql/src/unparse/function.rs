@@ -4,7 +4,7 @@
 use selkie_types::SqlMode;
 
 use super::Writer;
-use crate::ast::{BinaryOp, Expr, ExprKind, FunctionCall, Literal};
+use crate::ast::{BinaryOp, Expr, ExprKind, FunctionCall, Ident, Literal};
 use crate::parser::oracle::{has_own_meaning, written_name};
 
 /// The name that MariaDB prints for a synonym.
@@ -77,7 +77,13 @@ impl Writer<'_> {
             Some(schema) => {
                 self.ident(schema);
                 self.str(".");
-                self.ident(&call.name);
+                if let Some((package, member)) = call.name.value.split_once('.') {
+                    self.ident(&Ident::new(package));
+                    self.str(".");
+                    self.ident(&Ident::new(member));
+                } else {
+                    self.ident(&call.name);
+                }
             }
             None => {
                 self.dialect(&name);
