@@ -39,6 +39,11 @@ impl Binder<'_> {
 
     /// An expression compared with zero. `number` is the type of that zero in errors.
     fn tested(&mut self, expr: &ast::Expr, number: &str) -> SqlResult<Expr> {
+        if self.chooses_rows
+            && let Some(spread) = spread_not(expr)
+        {
+            return self.tested(&spread, number);
+        }
         let mut bound = match self.zero_date_is_null(expr)? {
             Some(bound) => bound,
             None => self.scalar(expr)?,
@@ -415,6 +420,32 @@ impl Binder<'_> {
             _ => self.own_syntax(expr),
         }
     }
+}
+
+/// The same condition with NOT moved towards the tests for NULL in it; `None` if it is there.
+fn spread_not(expr: &ast::Expr) -> Option<ast::Expr> {
+    use ast::{ExprKind as Syntax, IsTest, UnaryOp};
+    let Syntax::Unary { op: UnaryOp::Not, expr: inner } = &expr.kind else { return None };
+    let is_test = |e: &ast::Expr| {
+        let of_null = matches!(e.kind, Syntax::Is { test: IsTest::Null | IsTest::Unknown, .. });
+        (of_null || e.tested_null().is_some()).then_some(())
+    };
+    inner.find(&mut |e| is_test(e))?;
+    let span = expr.span;
+    let not = |part: &ast::Expr| {
+        let kind = Syntax::Unary { op: UnaryOp::Not, expr: Box::new(part.clone()) };
+        ast::Expr { kind, span: part.span }
+    };
+    let kind = match &inner.kind {
+        Syntax::Unary { op: UnaryOp::Not, expr } => return Some((**expr).clone()),
+        Syntax::And(parts) => Syntax::Or(parts.iter().map(not).collect()),
+        Syntax::Or(parts) => Syntax::And(parts.iter().map(not).collect()),
+        Syntax::Is { expr, test: test @ (IsTest::Null | IsTest::Unknown), negated: true } => {
+            Syntax::Is { expr: expr.clone(), test: *test, negated: false }
+        }
+        _ => return None,
+    };
+    Some(ast::Expr { kind, span })
 }
 
 /// The zero date of a NOT NULL column.

@@ -358,7 +358,11 @@ impl Binder<'_> {
     }
 
     fn having(&mut self, having: &ast::Expr) -> SqlResult<Expr> {
-        self.with_aliases(Some(AliasUse::Only), Clause::Having, |b| b.condition(having))
+        let before = std::mem::replace(&mut self.chooses_rows, true);
+        let rule = Some(AliasUse::Only);
+        let bound = self.with_aliases(rule, Clause::Having, |b| b.condition(having));
+        self.chooses_rows = before;
+        bound
     }
 
     /// Binds with the select list visible as `rule` states.
