@@ -1,4 +1,5 @@
-//! Quotes names in shown definitions as the session's settings say.
+//! Quotes names in shown definitions as the session's settings say, and tells functions apart that
+//! the session's mode would read as others.
 //!
 //! Must not parse: definitions are generated with backticks around every name, and only these are
 //! replaced.
@@ -7,18 +8,24 @@ use selkie_types::SqlMode;
 
 use crate::Session;
 
+/// Functions whose names mean others in the mode of Oracle. Compat: TRIM and its kin are shown
+/// unchanged.
+const OTHER_MEANING: &[&str] =
+    &["concat", "decode", "lpad", "regexp_replace", "replace", "rpad", "substr"];
+
 /// The definition with names in the session's quotes, or unquoted where no quotes are needed.
 pub(super) fn requoted(session: &Session, definition: String) -> String {
     let settings = &session.frame.settings;
     let ansi = settings.expressions.sql_mode.contains(SqlMode::ANSI_QUOTES);
-    if settings.show.quote_show_create && !ansi {
+    let is_oracle = settings.expressions.sql_mode.contains(SqlMode::ORACLE);
+    if settings.show.quote_show_create && !ansi && !is_oracle {
         return definition;
     }
     let quote = if ansi { '"' } else { '`' };
     let mut out = String::with_capacity(definition.len());
     let mut rest = definition.as_str();
     while let Some(at) = rest.find(['`', '\'']) {
-        out.push_str(&rest[..at]);
+        put_plain(&mut out, &rest[..at], is_oracle);
         let (piece, after) = rest[at..].split_at(quoted_len(&rest[at..]));
         match piece.strip_prefix('`') {
             Some(name) => {
@@ -29,8 +36,26 @@ pub(super) fn requoted(session: &Session, definition: String) -> String {
         }
         rest = after;
     }
-    out.push_str(rest);
+    put_plain(&mut out, rest, is_oracle);
     out
+}
+
+/// Adds text without names and strings.
+fn put_plain(out: &mut String, text: &str, is_oracle: bool) {
+    let mut rest = text;
+    while let Some(at) = rest.find('(').filter(|_| is_oracle) {
+        let before = &rest[..at];
+        let of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
+        let start = before.trim_end_matches(of_name).len();
+        out.push_str(&before[..start]);
+        if OTHER_MEANING.contains(&&before[start..]) {
+            out.push_str("mariadb_schema.");
+        }
+        out.push_str(&before[start..]);
+        out.push('(');
+        rest = &rest[at + 1..];
+    }
+    out.push_str(rest);
 }
 
 /// Length of the quoted text at the start. In a string, a backslash hides the next byte; a doubled
@@ -78,6 +103,19 @@ fn is_plain(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn functions_of_another_mode_get_a_schema() {
+        let text = "(concat(substr_oracle(trim(x),oracle_schema.substr(a)),replace (b)) lpad(";
+        let mut out = String::new();
+        put_plain(&mut out, text, false);
+        assert_eq!(out, text);
+        out.clear();
+        put_plain(&mut out, text, true);
+        let shown = "(mariadb_schema.concat(substr_oracle(trim(x),oracle_schema.substr(a)),\
+                     replace (b)) mariadb_schema.lpad(";
+        assert_eq!(out, shown);
+    }
 
     #[test]
     fn strings_stay_as_they_are() {

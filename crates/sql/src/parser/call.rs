@@ -42,7 +42,14 @@ impl Parser<'_> {
                 }
                 (None, name)
             }
-            None if schema.is_none() && !name.quoted => (None, self.meant(name)),
+            None if schema.is_none() && !name.quoted => {
+                if name.is("trim_oracle")
+                    && let Some(call) = self.dialect_call(&name)?
+                {
+                    return Ok(call);
+                }
+                (None, self.meant(name))
+            }
             None => (schema, name),
         };
         let stored_only =

@@ -85,6 +85,10 @@ impl Writer<'_> {
                     self.ident(&call.name);
                 }
             }
+            // Compat: this one has no name of its own.
+            None if !self.of_query && name != "regexp_replace_oracle" => {
+                self.str(canonical(&name));
+            }
             None => {
                 self.dialect(&name);
                 self.str(written_name(&name).unwrap_or_else(|| canonical(&name)));
@@ -104,8 +108,11 @@ impl Writer<'_> {
     }
 
     fn own_trim(&mut self, side: &str, what: &Expr, expr: &Expr) {
-        self.dialect("trim_oracle");
-        self.display(format_args!("trim({side} "));
+        if self.of_query {
+            self.dialect("trim_oracle");
+        }
+        let name = if self.of_query { "trim" } else { "trim_oracle" };
+        self.display(format_args!("{name}({side} "));
         self.expr(what);
         self.str(" from ");
         self.expr(expr);

@@ -1,0 +1,17 @@
+CREATE TABLE d (f VARCHAR(20) DEFAULT CONCAT('a', NULL), a1 VARCHAR(20) AS (SUBSTR(f, 1)), a2 VARCHAR(20) AS (LPAD(f, 2)), a3 VARCHAR(20) AS (RPAD(f, 2, 'x')), a4 VARCHAR(20) AS (REPLACE(f, 'a', 'concat(''b'')')), a5 VARCHAR(20) AS (REGEXP_REPLACE(f, 'a', 'b')), a6 VARCHAR(20) AS (DECODE(f, 'a')), a7 VARCHAR(20) AS (TRIM(f)), a8 VARCHAR(20) AS (LTRIM(f)), a9 VARCHAR(20) AS (RTRIM(f)), b1 INT AS (LENGTH(f)), b2 VARCHAR(20) AS (TRIM(BOTH 'x' FROM f)), b3 VARCHAR(20) AS (CONCAT_WS('a', f)), b5 VARCHAR(20) AS (SUBSTR(f FROM 2)), CHECK (CONCAT(f, 'x') <> 'concat(1)')) COMMENT 'concat(x)';
+SHOW CREATE TABLE d;
+SET sql_mode=ORACLE;
+SHOW CREATE TABLE d;
+CREATE TABLE o (f VARCHAR(20) DEFAULT CONCAT('a', NULL), a1 VARCHAR(20) AS (SUBSTR(f, 1)), a2 VARCHAR(20) AS (LPAD(f, 2)), a3 VARCHAR(20) AS (RPAD(f, 2, 'x')), a4 VARCHAR(20) AS (REPLACE(f, 'a', 'b')), a6 VARCHAR(20) AS (DECODE(f, 'a', 'b')), a7 VARCHAR(20) AS (TRIM(f)), a8 VARCHAR(20) AS (LTRIM(f)), a9 VARCHAR(20) AS (RTRIM(f)), b1 INT AS (LENGTH(f)), b2 VARCHAR(20) AS (TRIM(LEADING 'x' FROM f)), b4 VARCHAR(20) AS (TRIM(TRAILING FROM f)), b5 VARCHAR(20) AS (SUBSTR(f FROM 2)), b7 VARCHAR(20) AS (f || 'x' || NULL), CHECK (TRIM('x' FROM f) <> 'z'));
+SHOW CREATE TABLE o;
+INSERT INTO o (f) VALUES (DEFAULT), ('xxa'), (' ');
+SELECT * FROM o;
+SET sql_mode=DEFAULT;
+SHOW CREATE TABLE o;
+SELECT * FROM o;
+SELECT column_name, column_default, generation_expression FROM information_schema.columns WHERE table_name = 'o' AND table_schema = DATABASE();
+CREATE TABLE p (b VARCHAR(10), c VARCHAR(20) AS (trim_oracle(BOTH 'x' FROM b)) STORED, d VARCHAR(20) AS (trim_oracle(LEADING 'x' FROM b)), e VARCHAR(20) AS (trim_oracle('x' FROM b)), f VARCHAR(20) AS (trim_oracle(b)), CHECK (trim_oracle(TRAILING 'y' FROM b) <> 'z'));
+SHOW CREATE TABLE p;
+INSERT INTO p (b) VALUES ('xax'), ('x'), ('');
+SELECT * FROM p;
+SELECT trim_oracle('x' FROM 'xax'), trim_oracle(LEADING 'x' FROM 'xax'), trim_oracle(' x '), trim_oracle(BOTH FROM ' x '), trim_oracle(LEADING 'a' FROM 'a') IS NULL;
