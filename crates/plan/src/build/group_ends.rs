@@ -6,7 +6,8 @@
 
 use selkie_engine::{IndexDef, IndexKind, IndexPart, LockMode};
 use selkie_expr::aggregate::{Aggregate, AggregateKind};
-use selkie_expr::{Expr, ExprKind};
+use selkie_expr::{CompareBy, Expr, ExprKind};
+use selkie_types::{Physical, Value, stack};
 
 use super::access::{Path, may_cover};
 use super::bounds::{Bounds, bounds, covers};
@@ -36,7 +37,7 @@ impl Wanted {
         let mut wanted = Self::default();
         for e in exprs {
             wanted.every.add_expr(e);
-            if !is_plain(e) {
+            if !is_plain(e) || !is_of_group(e) {
                 return None;
             }
         }
@@ -50,7 +51,7 @@ impl Wanted {
         for (_, call) in &node.aggregates {
             wanted.add(call)?;
         }
-        let plain = !node.rollup && node.groups.iter().all(|(_, e)| is_plain(e));
+        let plain = !node.rollup && node.groups.iter().all(|(_, e)| is_plain(e) && is_of_group(e));
         plain.then_some(wanted)
     }
 
@@ -67,7 +68,9 @@ impl Wanted {
                 self.greatest |= call.kind == Max;
             }
             AnyValue => arguments().for_each(|e| self.every.add_expr(e)),
-            Count | Sum | Avg if call.distinct => arguments().for_each(|e| self.every.add_expr(e)),
+            Count | Sum | Avg if call.distinct && arguments().all(is_of_group) => {
+                arguments().for_each(|e| self.every.add_expr(e));
+            }
             _ => return None,
         }
         arguments().all(is_plain).then_some(())
@@ -77,6 +80,54 @@ impl Wanted {
 fn is_plain(e: &Expr) -> bool {
     let subquery = e.any(&mut |e| matches!(e.kind, ExprKind::Subquery(_)));
     e.is_deterministic() && !e.has_side_effects() && !subquery
+}
+
+/// Whether rows whose columns are equal have equal values of an expression: it is a column, or
+/// equal values of all its columns are the same.
+fn is_of_group(e: &Expr) -> bool {
+    e.as_column().is_some() || is_same_for_equal(e)
+}
+
+/// Whether an expression has the same value for all rows whose columns are equal. A collation may
+/// take different strings for equal, which most functions do not.
+fn is_same_for_equal(e: &Expr) -> bool {
+    stack::ensure();
+    let is_compared = |side: &Expr, by: CompareBy| {
+        let is_own = by == CompareBy::Bytes(side.ty.collation) || !side.ty.is_string();
+        side.as_column().is_some() && is_own || is_same_for_equal(side)
+    };
+    match &e.kind {
+        ExprKind::Column(_) => match e.ty.physical() {
+            Physical::Bytes => e.ty.collation.is_binary(),
+            Physical::Double => false,
+            _ => true,
+        },
+        ExprKind::Compare(c) => is_compared(&c.left, c.by) && is_compared(&c.right, c.by),
+        ExprKind::InList(list) => {
+            is_compared(&list.value, list.by) && list.items.iter().all(is_same_for_equal)
+        }
+        ExprKind::IsNull(value) => is_of_group(value),
+        ExprKind::Call(call) if call.function.name().eq_ignore_ascii_case("like") => {
+            is_prefix_test(&call.args) || call.args.iter().all(is_same_for_equal)
+        }
+        _ => e.children().into_iter().all(is_same_for_equal),
+    }
+}
+
+/// Whether the arguments of LIKE are a column and a constant beginning: strings that are equal
+/// agree in it, if their collation compares character by character. They may differ in spaces at
+/// their ends.
+fn is_prefix_test(args: &[Expr]) -> bool {
+    let [value, pattern, ..] = args else { return false };
+    let Some(Value::Bytes(pattern)) = pattern.as_literal() else { return false };
+    let Some(prefix) = pattern.strip_suffix(b"%") else { return false };
+    let name = value.ty.collation.name();
+    let is_simple = name.ends_with("_general_ci") || name == "latin1_swedish_ci";
+    let is_wild = |byte: &u8| matches!(byte, b'%' | b'_' | b'\\');
+    value.as_column().is_some()
+        && is_simple
+        && !prefix.iter().any(is_wild)
+        && prefix.last().is_some_and(|last| *last != b' ')
 }
 
 impl Builder<'_> {
@@ -132,7 +183,13 @@ impl Builder<'_> {
         let exact = found.as_ref().map_or(&[][..], |b| &b.exact);
         let mut every = wanted.every.clone();
         let left = conditions.iter().enumerate().filter(|(at, _)| !exact.contains(at));
-        left.for_each(|(_, condition)| every.add_expr(condition));
+        for (_, condition) in left {
+            // It is tested on one entry of each group.
+            if !is_same_for_equal(condition) {
+                return None;
+            }
+            every.add_expr(condition);
+        }
         let bounds = found.clone().unwrap_or_default();
         let groups = ends(info, index, &every, &bounds, wanted)?;
         let mut read = every;
