@@ -16,16 +16,13 @@ use crate::state::column_keeper::ColumnKeeper;
 use crate::state::control::Control;
 use crate::state::error::from_engine;
 use crate::state::guard::guarded;
-use crate::state::metadata::{LockMode, LockTicket, MetadataLocks};
+use crate::state::metadata::{LockMode, LockTicket, MetadataLocks, NOBODY};
 
 /// Rows from which on the end of a table, which grows, gets another group.
 const LEAST_MORE: u32 = GroupShape::USUAL.rows / 2;
 
 /// Share of a table's rows in groups from which on plans are made for reading by groups.
 const MOST: f64 = 0.8;
-
-/// The owner of the locks: no session has this number.
-const OWNER: u64 = 0;
 
 /// Builds groups until [`ColumnKeeper::stop`].
 pub fn build_wanted_columns(instance: &Instance) {
@@ -41,7 +38,7 @@ fn build(instance: &Instance, table: &TableInfo) -> SqlResult<()> {
     let name = (table.schema(), table.name());
     let locks = &instance.locks;
     let control = Control::unattended();
-    let lock = locks.lock(&control, OWNER, name, LockMode::Read, Duration::ZERO)?;
+    let lock = locks.lock(&control, NOBODY, name, LockMode::Read, Duration::ZERO)?;
     let snapshot = instance.catalog.snapshot();
     let now = snapshot.table(table.schema(), table.name());
     // A table that was changed meanwhile is looked at again when it is read again.

@@ -190,6 +190,12 @@ impl Shared {
     }
 }
 
+/// Owner of locks on which no session depends: it releases them when somebody waits.
+pub(crate) const NOBODY: u64 = 0;
+
+/// Time in which [`NOBODY`] gives way, also to statements that do not wait.
+const GIVEN_WAY: Duration = Duration::from_secs(5);
+
 /// The locks of an instance.
 #[derive(Clone)]
 pub struct MetadataLocks {
@@ -324,6 +330,8 @@ impl MetadataLocks {
         let mut state = self.shared.state.lock();
         self.shared.claim(&mut state, key, mode);
         if !state.is_free(key, owner, mode) {
+            // Whoever works for the server alone gives way at once.
+            let limit = if state.has(key, NOBODY) { limit.max(GIVEN_WAY) } else { limit };
             let bell = Arc::<Condvar>::default();
             state.queue(key, owner, mode, bell.clone());
             let result = blocking(WaitKind::MetadataLock, || {

@@ -209,6 +209,11 @@ impl State {
         }
     }
 
+    /// Whether an owner has a lock on a name.
+    pub(super) fn has(&self, key: Key, owner: u64) -> bool {
+        self.entries.get(&key).is_some_and(|entry| entry.granted.contains_key(&owner))
+    }
+
     /// Whether other owners wait for a lock that `lock` blocks.
     pub(super) fn is_awaited(&self, lock: &LockTicket) -> bool {
         let Some(entry) = self.entries.get(&lock.key) else { return false };
