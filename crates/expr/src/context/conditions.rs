@@ -92,13 +92,21 @@ impl Conditions {
         self.count > mark.count && mark.kept < KEPT
     }
 
-    /// Drops conditions raised since `mark` that equal an earlier one.
+    /// Drops conditions raised since `mark` that equal an earlier one, as many as there are earlier
+    /// ones: two comparisons with one constant raise its warning twice.
     pub fn forget_repeated_since(&mut self, mark: Mark) {
         let recent = self.list.split_off(mark.kept.min(self.list.len()));
+        let mut is_repeated = vec![false; self.list.len()];
         for condition in recent {
-            match self.list[..mark.kept].contains(&condition) {
-                true => self.count -= 1,
-                false => self.list.push(condition),
+            let earlier = self.list.iter().zip(&mut is_repeated);
+            let free =
+                |(one, repeated): &(&Condition, &mut bool)| !**repeated && **one == condition;
+            match earlier.into_iter().find(free) {
+                Some((_, repeated)) => {
+                    *repeated = true;
+                    self.count -= 1;
+                }
+                None => self.list.push(condition),
             }
         }
     }
