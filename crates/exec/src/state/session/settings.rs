@@ -96,7 +96,7 @@ pub struct Dml {
 pub enum UseColumns {
     /// Never.
     Off,
-    /// As far as ANALYZE TABLE has built groups.
+    /// As far as there are groups: ANALYZE TABLE and repeated reading build them.
     On,
     /// Of every table: groups are built when it is read. For tests.
     Force,
@@ -229,7 +229,7 @@ impl Default for Queries {
     fn default() -> Self {
         Self {
             buffer_result: false,
-            columns: UseColumns::Off,
+            columns: UseColumns::On,
             max_sort_length: 1024,
             max_recursive_iterations: 1000,
             max_statement_micros: 0,
