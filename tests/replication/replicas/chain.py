@@ -81,10 +81,14 @@ def check_errors(node, state):
 
 def running(node, seconds=20):
     """Waits until both threads of a replica run and the receiver is connected."""
-    def is_so():
-        state = node.status()
-        return state and state["Slave_IO_Running"] == "Yes" and state["Slave_SQL_Running"] == "Yes"
-    until(is_so, f"both threads of {node} run", seconds)
+    deadline = time.monotonic() + seconds
+    while True:
+        state = node.status() or {}
+        if state.get("Slave_IO_Running") == "Yes" and state.get("Slave_SQL_Running") == "Yes":
+            return
+        shown = {name: state.get(name) for name in ("Slave_IO_Running", "Slave_SQL_Running", "Last_IO_Error", "Last_SQL_Error")}
+        report.require(time.monotonic() < deadline, f"expected within {seconds} s: both threads of {node} run: {shown}")
+        time.sleep(0.05)
 
 
 def sql_error(node, number, seconds=20):

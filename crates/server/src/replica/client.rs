@@ -18,6 +18,7 @@ use selkie_protocol::client::{
 };
 use selkie_protocol::replica::{Ack, BinlogDump, Marked, RegisterSlave};
 use selkie_protocol::{Capabilities, DecodeError, FrameError, FrameReader, Greeting, Output};
+use selkie_types::error::catalogue::{ER_CONNECTION_KILLED, ER_SERVER_SHUTDOWN};
 
 use super::connection::Config;
 use crate::net::{Holder, TlsOptions, client_config};
@@ -68,9 +69,11 @@ impl ClientError {
         &self.message
     }
 
-    /// Whether the connection itself is gone, and another one may do better.
+    /// Whether the connection itself is gone, and another one may do better: a primary that ends
+    /// tells its sessions so.
     pub(super) fn is_network(&self) -> bool {
-        !self.is_told
+        let ends = [ER_CONNECTION_KILLED.code, ER_SERVER_SHUTDOWN.code];
+        !self.is_told || ends.contains(&self.code)
     }
 
     fn lost() -> Self {
