@@ -173,7 +173,7 @@ impl Builder<'_> {
         (rows, goal): (f64, Goal<'_>),
     ) -> Path {
         let scanned = rows.max(cost::FEWEST_SCANNED);
-        let cost = cost::OPEN_SCAN + scanned * self.row_read(info, conditions, read, goal);
+        let cost = cost::OPEN_SCAN + self.rows_read(info, conditions, read, (scanned, goal));
         Path {
             index: None,
             bounds: Bounds::default(),
@@ -191,17 +191,18 @@ impl Builder<'_> {
         }
     }
 
-    /// Cost of reading one row in a scan from end to end, in the order of the clustered key, and of
-    /// testing the conditions. A scan that may stop early reads rows, not groups.
-    fn row_read(
+    /// Cost of reading `rows` rows in a scan from end to end, in the order of the clustered key,
+    /// and of testing the conditions. A scan that may stop early reads rows, not groups.
+    fn rows_read(
         &self,
         info: &RelationInfo,
         conditions: &[Expr],
         read: &[usize],
-        goal: Goal<'_>,
+        (rows, goal): (f64, Goal<'_>),
     ) -> f64 {
-        let tested = self.conditions_cost(conditions, 1.0);
-        let by_rows = row_cost(info, None) + read.len() as f64 * cost::DECODE_COLUMN + tested;
+        let tested = self.conditions_cost(conditions, rows);
+        let row = row_cost(info, None) + read.len() as f64 * cost::DECODE_COLUMN;
+        let by_rows = rows * row + tested;
         let grouped = self.grouped_share(info, read);
         if grouped == 0.0 || goal.limit.is_some() {
             return by_rows;
@@ -223,9 +224,8 @@ impl Builder<'_> {
             };
             if first[*column] { cost } else { cost * left }
         };
-        let by_groups = cost::GROUP_ROW_PASSED
-            + read.iter().map(value).sum::<f64>()
-            + tested * cost::GROUP_CONDITION;
+        let row = cost::GROUP_ROW_PASSED + read.iter().map(value).sum::<f64>();
+        let by_groups = rows * row + tested * cost::GROUP_CONDITION;
         grouped * by_groups + (1.0 - grouped) * by_rows
     }
 
@@ -270,23 +270,22 @@ impl Builder<'_> {
         let descents = bounds.ranges.len().max(1) as f64;
         let width = read.len() as f64;
         let whole = bounds.ranges.is_empty() || !bounds.restricts();
-        let tested = self.conditions_cost(conditions, 1.0);
-        let row = match (clustered, covering || entry_locks) {
-            (true, _) if whole && order != Some(true) => {
-                self.row_read(info, conditions, read, goal)
-            }
-            (true, _) => row_cost(info, None) + width * cost::DECODE_COLUMN + tested,
-            (false, true) => row_cost(info, Some(at)) + width * cost::DECODE_COLUMN + tested,
-            (false, false) => {
-                cost::INDEX_ENTRY + cost::FETCH_ROW + width * cost::DECODE_COLUMN + tested
-            }
-        };
         // In an index that gives the wanted order often only the first entries are read.
         let scanned = match whole && order.is_none() {
             true => reads.max(cost::FEWEST_SCANNED),
             false => reads,
         };
-        let cost = descents * cost::INDEX_DESCENT + scanned * row;
+        let row = width * cost::DECODE_COLUMN
+            + match (clustered, covering || entry_locks) {
+                (true, _) => row_cost(info, None),
+                (false, true) => row_cost(info, Some(at)),
+                (false, false) => cost::INDEX_ENTRY + cost::FETCH_ROW,
+            };
+        let read_rows = match clustered && whole && order != Some(true) {
+            true => self.rows_read(info, conditions, read, (scanned, goal)),
+            false => scanned * row + self.conditions_cost(conditions, scanned),
+        };
+        let cost = descents * cost::INDEX_DESCENT + read_rows;
         let multiple = bounds.ranges.len() > 1;
         let ordered = order.is_some() && !(multiple && bounds.equal_parts > 1);
         Some(Path {
