@@ -15,7 +15,7 @@ mod uses;
 
 use std::sync::Arc;
 use std::task::Wake;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hashbrown::HashMap;
 use parking_lot::{Condvar, Mutex, MutexGuard};
@@ -191,9 +191,9 @@ impl Shared {
 }
 
 /// Owner of locks on which no session depends: it releases them when somebody waits.
-pub(crate) const NOBODY: u64 = 0;
+pub(crate) const NOBODY: u64 = u64::MAX;
 
-/// Time in which [`NOBODY`] gives way, also to statements that do not wait.
+/// Time in which [`NOBODY`] gives way, also to statements that would not wait at all.
 const GIVEN_WAY: Duration = Duration::from_secs(5);
 
 /// The locks of an instance.
@@ -330,8 +330,6 @@ impl MetadataLocks {
         let mut state = self.shared.state.lock();
         self.shared.claim(&mut state, key, mode);
         if !state.is_free(key, owner, mode) {
-            // Whoever works for the server alone gives way at once.
-            let limit = if state.has(key, NOBODY) { limit.max(GIVEN_WAY) } else { limit };
             let bell = Arc::<Condvar>::default();
             state.queue(key, owner, mode, bell.clone());
             let result = blocking(WaitKind::MetadataLock, || {
@@ -357,7 +355,8 @@ impl MetadataLocks {
         limit: Duration,
         bell: Arc<Condvar>,
     ) -> SqlResult<()> {
-        let patience = control.patience(Some(limit));
+        let began = Instant::now();
+        let mut patience = control.patience(Some(limit));
         let sleeper = Sleeper { shared: Arc::clone(&self.shared), bell };
         let bell = Arc::clone(&sleeper.bell);
         let _woken = control.wakes(Arc::new(sleeper).into());
@@ -365,6 +364,12 @@ impl MetadataLocks {
             control.check()?;
             if state.is_deadlocked(owner, &self.row_waits()) {
                 return Err(SqlError::deadlock());
+            }
+            // Whoever works for the server alone gives way at once: the time until then is no wait.
+            if state.has(key, NOBODY) && began.elapsed() < GIVEN_WAY {
+                bell.wait_for(state, FIRST_LOOK);
+                patience = control.patience(Some(limit));
+                continue;
             }
             let left = patience.left().ok_or_else(SqlError::lock_wait_timeout)?;
             let until_look = (patience.waited() / 4).clamp(FIRST_LOOK, LAST_LOOK);
@@ -408,6 +413,35 @@ mod tests {
         });
         assert_eq!(*order.lock(), [2, 3, 4, 5]);
         assert!(locks.shared.state.lock().is_unused());
+    }
+
+    #[test]
+    fn a_lock_of_nobody_is_waited_for_without_a_limit_and_that_of_a_session_is_not() {
+        let locks = MetadataLocks::default();
+        let control = Control::unattended();
+        let name = ("s", "t");
+        let at_once =
+            |owner| locks.lock(&control, owner, name, LockMode::Exclusive, Duration::ZERO);
+        thread::scope(|scope| {
+            let held = lock(&locks, NOBODY, "t", LockMode::Read);
+            let waiting = scope.spawn(|| at_once(1));
+            while !locks.is_awaited(&held) {
+                thread::yield_now();
+            }
+            drop(held);
+            let lock = waiting.join().expect("no panic").expect("nobody's lock is gone");
+            drop(lock);
+            let _session = super::tests::lock(&locks, 2, "t", LockMode::Read);
+            let held = super::tests::lock(&locks, NOBODY, "t", LockMode::Read);
+            let waiting = scope.spawn(|| at_once(1));
+            while !locks.is_awaited(&held) {
+                thread::yield_now();
+            }
+            drop(held);
+            let began = Instant::now();
+            assert!(waiting.join().expect("no panic").is_err());
+            assert!(began.elapsed() < GIVEN_WAY / 2, "the session's lock has the limit");
+        });
     }
 
     #[test]
