@@ -19,14 +19,13 @@ pub(crate) mod sequence;
 pub(crate) mod subquery_cache;
 
 use std::cell::{Cell, RefCell};
-use std::rc::Rc;
 use std::sync::Arc;
 
 use selkie_catalog::TableInfo;
 use selkie_engine::TableId;
 use selkie_expr::EvalContext;
 use selkie_plan::physical::Plan;
-use selkie_types::{Batch, SqlError, SqlResult};
+use selkie_types::{Batch, Column, SqlError, SqlResult};
 
 use crate::run::examined::Examined;
 use crate::run::key_filter::KeyFilter;
@@ -89,8 +88,8 @@ pub(crate) struct Runtime<'a> {
     pub(crate) subqueries: RefCell<Vec<SubqueryCache>>,
     /// Results of full-text searches, by number.
     searches: RefCell<Vec<Option<Arc<search::Ranks>>>>,
-    /// Filters that joins have filled for scans.
-    pub(crate) filters: RefCell<Vec<Option<Rc<KeyFilter>>>>,
+    /// Keys of the build sides of joins, of which scans make filters.
+    join_keys: RefCell<Vec<Option<Arc<Column>>>>,
     /// Row numbers in the scan of the last batch that an UPDATE read.
     pub(crate) read: RefCell<Vec<u64>>,
     /// Rows counted for SQL_CALC_FOUND_ROWS.
@@ -132,7 +131,7 @@ impl<'a> Runtime<'a> {
             commons: Commons::of(plan),
             subqueries: RefCell::new(vec![SubqueryCache::default(); plan.subplans.len()]),
             searches: RefCell::new(vec![None; plan.searches.len()]),
-            filters: RefCell::new(vec![None; plan.sizes.filters as usize]),
+            join_keys: RefCell::new(vec![None; plan.sizes.filters as usize]),
             read: RefCell::default(),
             found: Cell::new(0),
             examined: Examined::default(),
@@ -165,16 +164,17 @@ impl<'a> Runtime<'a> {
         self.searches.borrow_mut().fill(None);
     }
 
-    /// Sets or removes the filter with a number.
-    pub(crate) fn set_filter(&self, slot: u32, filter: Option<Rc<KeyFilter>>) {
-        if let Some(place) = self.filters.borrow_mut().get_mut(slot as usize) {
-            *place = filter;
+    /// Sets or removes the keys of a join for the filter with a number.
+    pub(crate) fn set_join_keys(&self, slot: u32, keys: Option<Arc<Column>>) {
+        if let Some(place) = self.join_keys.borrow_mut().get_mut(slot as usize) {
+            *place = keys;
         }
     }
 
-    /// The filter with a number, if its join has filled it.
-    pub(crate) fn filter(&self, slot: u32) -> Option<Rc<KeyFilter>> {
-        self.filters.borrow().get(slot as usize).cloned().flatten()
+    /// The filter with a number, if its join has read its build side and the keys are numbers. A
+    /// join whose other side is not read by groups never pays for it.
+    pub(crate) fn filter(&self, slot: u32) -> Option<KeyFilter> {
+        KeyFilter::of(self.join_keys.borrow().get(slot as usize)?.as_deref()?)
     }
 
     /// The open table of `info`.

@@ -2,7 +2,6 @@
 //! form a chain in input order. Keys are numbered by [`super::hash_table`]. Rows with NULL in a key
 //! are left out unless the comparison is null-safe.
 
-use std::rc::Rc;
 use std::sync::Arc;
 
 use selkie_expr::{EvalContext, Expr};
@@ -13,7 +12,6 @@ use super::hash_table::{KeyKind, KeyTable, NOT_FOUND};
 use super::rows::at_once;
 use super::{Operator, RowBuffer};
 use crate::run::Env;
-use crate::run::key_filter::KeyFilter;
 use crate::state::session::UseColumns;
 
 /// Pairs per batch.
@@ -40,7 +38,7 @@ pub(super) struct BuildTable {
 
 /// Removes the filters of an earlier run.
 pub(super) fn forget_filters(env: Env<'_>, fills: &[KeyFill]) {
-    fills.iter().for_each(|fill| env.rt.set_filter(fill.slot, None));
+    fills.iter().for_each(|fill| env.rt.set_join_keys(fill.slot, None));
 }
 
 /// Evaluates the join keys of one side.
@@ -99,7 +97,7 @@ impl BuildTable {
     fn number(&mut self) -> SqlResult<()> {
         let Some(at) = self.key_column.filter(|_| self.rows.len() > 0) else { return Ok(()) };
         let mut ids = Vec::new();
-        let column = self.rows.column_shared(at);
+        let column = self.rows.column(at).clone();
         // For the numbers, and a table of at most four times as many.
         selkie_meter::ask(column.len() * 5 * size_of::<u32>())?;
         if !self.keys.number_words(&column, &mut ids) {
@@ -161,14 +159,13 @@ impl BuildTable {
         }
     }
 
-    /// Fills the filters for the scans of the other side.
+    /// Shows the keys to the scans of the other side, which make filters of them.
     pub(super) fn fill(&self, env: Env<'_>, fills: &[KeyFill]) {
         if env.rt.session.frame.settings.queries.columns == UseColumns::Off {
             return;
         }
         for fill in fills {
-            let filter = KeyFilter::of(self.rows.column(fill.column)).map(Rc::new);
-            env.rt.set_filter(fill.slot, filter);
+            env.rt.set_join_keys(fill.slot, Some(self.rows.column(fill.column).clone()));
         }
     }
 

@@ -97,13 +97,8 @@ impl RowBuffer {
     }
 
     /// All rows of a column.
-    pub(crate) fn column(&self, at: usize) -> &Column {
+    pub(crate) fn column(&self, at: usize) -> &Arc<Column> {
         &self.columns[at]
-    }
-
-    /// The same, shared.
-    pub(crate) fn column_shared(&self, at: usize) -> Arc<Column> {
-        self.columns[at].clone()
     }
 
     /// Memory of a column in bytes.

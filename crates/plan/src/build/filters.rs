@@ -43,7 +43,7 @@ fn fill(join: &mut HashJoin, next: &mut u32) {
     if !drops || !keys.into_iter().all(is_quiet) {
         return;
     }
-    for (key, pair) in join.keys.iter().enumerate() {
+    for pair in &join.keys {
         let Some((left, right)) = columns(pair) else { continue };
         let (built, probe, probed) = match join.build_left {
             true => (left, &mut join.right, right),
@@ -51,7 +51,7 @@ fn fill(join: &mut HashJoin, next: &mut u32) {
         };
         let Some(filters) = scan_of(probe, probed) else { continue };
         filters.0.push(ScanFilter { slot: *next, column: filters.1 });
-        join.fills.push(KeyFill { key, column: built, slot: *next });
+        join.fills.push(KeyFill { column: built, slot: *next });
         *next += 1;
     }
 }

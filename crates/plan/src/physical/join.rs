@@ -81,9 +81,7 @@ pub struct HashJoin {
 /// A filter of the values that a key has on the build side.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyFill {
-    /// Position of the key.
-    pub key: usize,
-    /// Its column in the rows of the build side.
+    /// The key's column in the rows of the build side.
     pub column: usize,
     /// Number of the filter in the plan: below [`super::Sizes::filters`].
     pub slot: u32,

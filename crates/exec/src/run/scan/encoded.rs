@@ -4,7 +4,6 @@
 //! Must give what the conditions give row by row. Whoever sees a condition raise a warning or fail
 //! here evaluates the block again in the usual way, which has the right order of warnings.
 
-use std::rc::Rc;
 use std::sync::Arc;
 
 use selkie_column::{Codes, Segment};
@@ -37,7 +36,7 @@ struct Truth {
 struct KeyTest {
     /// Position of the key among the scan's columns.
     at: usize,
-    filter: Rc<KeyFilter>,
+    filter: KeyFilter,
     tested: u64,
     passed: u64,
 }
@@ -51,7 +50,7 @@ impl KeyTest {
 
 impl Encoded {
     /// Adds a filter of the column at a position among the scan's.
-    pub(crate) fn add_filter(&mut self, at: usize, filter: Rc<KeyFilter>) {
+    pub(crate) fn add_filter(&mut self, at: usize, filter: KeyFilter) {
         self.keys.push(KeyTest { at, filter, tested: 0, passed: 0 });
     }
 
