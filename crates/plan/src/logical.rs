@@ -4,11 +4,13 @@
 //! Expressions refer to columns by this number in any place. A column that an operator uses but no
 //! operator below it makes is free: the operator belongs to a correlated subquery.
 
+mod column_set;
 mod columns;
 mod node;
 mod tree;
 
-pub(crate) use columns::{ColumnSet, Columns, RelationId, RelationInfo, TextColumn};
+pub(crate) use column_set::ColumnSet;
+pub(crate) use columns::{Columns, RelationId, RelationInfo, TextColumn};
 pub(crate) use node::{
     AggregateNode, Cut, Join, JsonTableNode, Logical, RecursiveNode, RecursivePart, SetNode,
     SortItem, SubqueryState, WindowItem, WindowNode,

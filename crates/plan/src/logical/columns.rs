@@ -1,4 +1,4 @@
-//! The columns of a statement by number, and sets of them. Numbers are never reused within a
+//! The columns of a statement by number. Numbers are never reused within a
 //! statement, so an expression can move between operators unchanged.
 
 use std::sync::Arc;
@@ -8,9 +8,8 @@ use selkie_engine::{LockMode, LockWait};
 use selkie_expr::{Coercibility, Expr, Origin};
 use selkie_meter::tick;
 use selkie_types::SqlType;
-use smallvec::SmallVec;
 
-use super::ColumnId;
+use super::{ColumnId, ColumnSet};
 
 /// Number of a table instance (an occurrence of a table in FROM).
 pub(crate) type RelationId = usize;
@@ -208,90 +207,5 @@ impl Columns {
     /// The table instance and position of `id`, if it is a column of a table.
     pub(crate) fn table_column(&self, id: ColumnId) -> Option<(&RelationInfo, usize)> {
         self.get(id).origin.map(|(relation, at)| (&self.relations[relation], at))
-    }
-}
-
-/// A set of columns.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ColumnSet(SmallVec<[u64; 4]>);
-
-impl ColumnSet {
-    /// Columns that `expr` reads directly.
-    pub(crate) fn of(expr: &Expr) -> Self {
-        let mut set = Self::default();
-        set.add_expr(expr);
-        set
-    }
-
-    /// Adds the columns that `expr` reads.
-    pub(crate) fn add_expr(&mut self, expr: &Expr) {
-        expr.for_each_column(&mut |id| self.insert(id));
-    }
-
-    /// Adds a column.
-    pub(crate) fn insert(&mut self, id: ColumnId) {
-        let word = id / 64;
-        if self.0.len() <= word {
-            self.0.resize(word + 1, 0);
-        }
-        self.0[word] |= 1 << (id % 64);
-    }
-
-    /// Whether `id` is in the set.
-    pub(crate) fn contains(&self, id: ColumnId) -> bool {
-        self.0.get(id / 64).is_some_and(|word| word >> (id % 64) & 1 == 1)
-    }
-
-    /// Adds all columns of `other`.
-    pub(crate) fn union(&mut self, other: &Self) {
-        if self.0.len() < other.0.len() {
-            self.0.resize(other.0.len(), 0);
-        }
-        tick(self.0.len());
-        for (word, more) in self.0.iter_mut().zip(&other.0) {
-            *word |= more;
-        }
-    }
-
-    /// Removes all columns of `other`.
-    pub(crate) fn subtract(&mut self, other: &Self) {
-        tick(self.0.len());
-        for (word, less) in self.0.iter_mut().zip(&other.0) {
-            *word &= !less;
-        }
-    }
-
-    /// Whether the sets have no column in common.
-    pub(crate) fn is_disjoint(&self, other: &Self) -> bool {
-        tick(self.0.len().min(other.0.len()));
-        self.0.iter().zip(&other.0).all(|(a, b)| a & b == 0)
-    }
-
-    /// Whether all columns are in `other`.
-    pub(crate) fn is_subset(&self, other: &Self) -> bool {
-        tick(self.0.len());
-        self.0.iter().enumerate().all(|(i, a)| a & !other.0.get(i).copied().unwrap_or(0) == 0)
-    }
-
-    /// Whether the set is empty.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.iter().all(|word| *word == 0)
-    }
-
-    /// The columns in ascending order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = ColumnId> + '_ {
-        tick(32 * self.0.len());
-        self.0.iter().enumerate().flat_map(|(i, word)| {
-            let word = *word;
-            (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| i * 64 + bit)
-        })
-    }
-}
-
-impl FromIterator<ColumnId> for ColumnSet {
-    fn from_iter<I: IntoIterator<Item = ColumnId>>(ids: I) -> Self {
-        let mut set = Self::default();
-        ids.into_iter().for_each(|id| set.insert(id));
-        set
     }
 }
