@@ -8,6 +8,8 @@ servers go through the same seconds: kill -9 and restart, OFF and ON, ALTER, DRO
 * recurring events kept their phase;
 * what is in `mysql.event` at the end is the same on both.
 
+In the end, events are created while the scheduler starts, and none may run twice at once.
+
 usage: minute.py BINARY [--seconds N] [--alone]
 """
 
@@ -150,6 +152,18 @@ def check(name, drill):
     return faults
 
 
+def created_while_it_starts(server):
+    """The scheduler that starts loads an event, whose CREATE announces it too: it runs once all the same."""
+    for number in range(150):
+        run(server, "SET GLOBAL event_scheduler = OFF;\nSET GLOBAL event_scheduler = ON;\n"
+                    f"CREATE EVENT ev.new{number} ON SCHEDULE EVERY 10 HOUR DO INSERT INTO ev.runs (name) VALUES ('new{number}')")
+    time.sleep(1.5)
+    ran = rows(server, "SELECT name, COUNT(*) FROM ev.runs WHERE name LIKE 'new%' GROUP BY name")
+    if len(ran) < 30:
+        return [f"only {len(ran)} of 150 new events ran"]
+    return [f"{name} ran {count} times" for name, count in ran if count > 1]
+
+
 STATE = ("SELECT name, status, on_completion, interval_value, execute_at IS NULL, last_executed IS NULL, comment FROM mysql.event "
          "WHERE db = 'ev' ORDER BY name")
 
@@ -175,6 +189,7 @@ def main():
         log = drills["Selkie"].server.log()
         if "[Note] Event Scheduler: [root@localhost][ev.fails] At line 1 in ev.fails" not in log:
             faults.append("the log does not tell of an event that fails")
+        faults += created_while_it_starts(drills["Selkie"].server)
     finally:
         for drill in drills.values():
             drill.server.remove()

@@ -16,11 +16,13 @@ use crate::state::metadata::{LockMode, LockTicket};
 use crate::state::own_transaction::{begin, commit_now};
 use crate::{Instance, Session, query};
 
-/// An event that is to run now.
+/// A due time of an event that has come.
 #[derive(Debug)]
 pub struct Taken {
-    /// The event, as it is before the run.
-    pub event: Event,
+    /// The event, as it is before the run; `None` if this due time was marked before. The queue can
+    /// have a due time twice: from the load of all events, and from the statement that created it
+    /// meanwhile.
+    pub event: Option<Event>,
     /// The due time after this one.
     pub next: Option<i64>,
 }
@@ -77,6 +79,10 @@ fn mark(
         Timing::Once(_) => None,
         Timing::Every { .. } => event.next_after(&zone, now.max(due)),
     };
+    // A time after now is of a clock that was wrong.
+    if event.last_executed.is_some_and(|last| (due..=now).contains(&last)) {
+        return Ok(Some(Taken { event: None, next }));
+    }
     let log = match next {
         None if !event.preserve => {
             table.remove(&*trx, &event.schema, &event.name)?;
@@ -99,7 +105,7 @@ fn mark(
             }
         }
     }
-    Ok(Some(Taken { event, next }))
+    Ok(Some(Taken { event: Some(event), next }))
 }
 
 fn lock(

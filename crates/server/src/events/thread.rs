@@ -153,7 +153,9 @@ impl Scheduling {
         match self.session.take((schema, name), due, now()) {
             Ok(Some(Taken { event, next })) => {
                 scheduler.state.lock().queue.set_if_absent(schema, name, next);
-                start_run(&self.server, event);
+                if let Some(event) = event {
+                    start_run(&self.server, event);
+                }
             }
             Ok(None) => {}
             // The thread is to end.
