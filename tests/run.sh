@@ -236,8 +236,8 @@ compat() {
   say compat
   with_server --port-first "$python" tests/scripts.py
   with_server --port-first "$python" tests/compat/run.py
-  # Every table by column groups: no answer may differ.
-  SELKIE_OPTIONS=--selkie-columns=FORCE with_server --port-first "$python" tests/compat/run.py
+  # Every table by column groups, and by three threads: no answer may differ.
+  SELKIE_OPTIONS="--selkie-columns=FORCE --selkie-lanes=3" with_server --port-first "$python" tests/compat/run.py
   with_server --port-first "$python" tests/bulk/bulk.py
   with_server --port-first "$python" tests/explain/live.py
   with_server --port-first "$python" tests/status/workload.py

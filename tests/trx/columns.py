@@ -211,7 +211,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    server = Server(options.binary, options=["--innodb-lock-wait-timeout=1"]).start()
+    server = Server(options.binary, options=["--innodb-lock-wait-timeout=1", "--selkie-lanes=3"]).start()
     try:
         run(server.connect(), "CREATE DATABASE c")
         create(server.connect(database="c"))

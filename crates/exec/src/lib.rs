@@ -56,6 +56,7 @@ pub use state::generations::Generations;
 pub use state::guard::guarded;
 pub use state::instance::{Engines, Instance, SystemRequest, SystemTable, TableHandle};
 pub use state::kill::{KillFlag, Killed};
+pub use state::lanes::serve_lane;
 pub use state::live::LivePlans;
 pub use state::patience::Patience;
 pub use state::persistent::load_statistics;

@@ -19,6 +19,7 @@ pub(crate) mod handlers;
 pub(crate) mod instance;
 pub(crate) mod kept_statistics;
 pub(crate) mod kill;
+pub(crate) mod lanes;
 pub(crate) mod live;
 pub(crate) mod maintained;
 pub mod metadata;

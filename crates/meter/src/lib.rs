@@ -35,4 +35,4 @@ pub use counting::Counting;
 pub use fuel::{check, room};
 pub use selkie_types::pace::{ask, demand, interruptible, spend, tick};
 pub use server::{memory_limit, most_used, set_limits, statement_limit, total_used};
-pub use thread::{Attached, Mark, attach, detached};
+pub use thread::{Attached, Mark, account, attach, detached};

@@ -147,6 +147,11 @@ pub fn attach(account: &Arc<Account>) -> Attached {
     replace(Some(Arc::clone(account)))
 }
 
+/// The account to which this thread's allocations are charged.
+pub fn account() -> Option<Arc<Account>> {
+    ACCOUNT.with(|account| account.borrow().clone())
+}
+
 /// Lets this thread work for no session: its memory is the server's own, and nothing ends its work.
 pub fn detached() -> Attached {
     replace(None)

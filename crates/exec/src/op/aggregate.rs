@@ -5,13 +5,15 @@
 use std::sync::Arc;
 
 use selkie_plan::physical::{Aggregate as Plan, AggregateStrategy, ColumnType, PlanNode};
-use selkie_types::{BATCH_ROWS, Batch, Column, SqlResult};
+use selkie_types::{BATCH_ROWS, Batch, Column, SqlError, SqlResult};
 
+use super::folding::Folding;
 use super::group::{Grouping, Inputs};
 use super::rollup::Rollup;
 use super::rows::at_once;
-use super::{BoxOperator, Operator, open as open_node, sliced};
+use super::{BoxOperator, Operator, Rows, open as open_node, sliced};
 use crate::run::Env;
+use crate::run::scan::Fold;
 
 pub(super) fn open<'r>(
     env: Env<'r>,
@@ -28,6 +30,7 @@ pub(super) fn open<'r>(
         env,
         plan,
         types,
+        folding: Folding::of(plan, node, types),
         inputs,
         input,
         waiting: None,
@@ -52,6 +55,8 @@ struct Aggregation<'r> {
     env: Env<'r>,
     plan: &'r Plan,
     types: &'r [ColumnType],
+    /// Groups that lanes make of the input, if they may.
+    folding: Option<Arc<Folding>>,
     inputs: Inputs<'r>,
     input: BoxOperator<'r>,
     /// The first rows of the next groups.
@@ -72,6 +77,9 @@ impl Aggregation<'_> {
     }
 
     fn compute(&mut self) -> SqlResult<Batch> {
+        if let Some(folding) = self.folding.clone() {
+            return self.merged(&folding);
+        }
         let is_sorted = self.plan.strategy == AggregateStrategy::Sorted;
         let mut grouping = Grouping::new(self.types, &self.plan.aggregates);
         while let Some(rows) = self.next_rows()? {
@@ -80,10 +88,36 @@ impl Aggregation<'_> {
                 self.waiting = Some(rows);
                 return grouping.finish(self.env.eval);
             }
-            let Keyed { batch, keys } = rows;
-            let args = self.inputs.args(self.env.eval, &batch)?;
-            grouping.update(self.env.eval, &keys, &args, batch.rows())?;
-            self.env.check()?;
+            self.add(&mut grouping, &rows)?;
+        }
+        self.ended = true;
+        grouping.finish(self.env.eval)
+    }
+
+    fn add(&self, grouping: &mut Grouping, rows: &Keyed) -> SqlResult<()> {
+        let args = self.inputs.args(self.env.eval, &rows.batch)?;
+        grouping.update(self.env.eval, &rows.keys, &args, rows.batch.rows())?;
+        self.env.check()
+    }
+
+    /// All groups, of rows and of what lanes have made of rows.
+    fn merged(&mut self, folding: &Arc<Folding>) -> SqlResult<Batch> {
+        let fold: Arc<dyn Fold> = folding.clone();
+        let mut grouping = Grouping::new(self.types, &self.plan.aggregates);
+        while let Some(rows) = self.input.next_for(&fold)? {
+            match rows {
+                Rows::Given(batch) => {
+                    let keys = self.inputs.keys(self.env.eval, &batch)?;
+                    self.add(&mut grouping, &Keyed { batch, keys })?;
+                }
+                Rows::Folded { number, .. } => {
+                    let Some(more) = folding.take(number) else {
+                        return Err(SqlError::internal("a lane has lost its groups"));
+                    };
+                    grouping.merge(self.env.eval, more)?;
+                    self.env.check()?;
+                }
+            }
         }
         self.ended = true;
         grouping.finish(self.env.eval)

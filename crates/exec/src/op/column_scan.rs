@@ -3,13 +3,15 @@
 //! Must give what [`super::table_scan`] gives: the same rows in the same order. It counts the rows
 //! that were read by groups like rows.
 
+use std::sync::Arc;
+
 use selkie_engine::{ColumnSpec, EngineResult, GroupShape, IndexKind, LockMode};
 use selkie_plan::physical::{Access, TableScan as Plan};
-use selkie_types::{Batch, SqlResult};
+use selkie_types::{Batch, SqlError, SqlResult};
 
 use super::examined::examine;
-use super::{BoxOperator, Operator};
-use crate::run::scan::{ColumnParts, Decoder, Encoded, Piece};
+use super::{BoxOperator, Operator, Rows};
+use crate::run::scan::{Ahead, BlockRows, ColumnParts, Decoder, Encoded, Fold, Piece, Read};
 use crate::run::{Env, OpenTable};
 use crate::state::column_keeper::COLUMNS_FROM;
 use crate::state::error::from_engine;
@@ -35,9 +37,25 @@ pub(super) fn open<'r>(
     let parts = ColumnParts::open(open, env.rt.control, spec).map_err(error)?;
     // Compat: a scan of the table itself is no read of an index.
     bump(&env.counters().handler_read_first, by_key.into());
-    let encoded = None;
-    Ok(Ok(Box::new(ColumnScan { env, plan, decoder, parts, encoded, by_key, seen: 0, by_rows: 0 })))
+    let lanes = match allowed == UseColumns::Force || open.handle.table.rows() >= LANES_FROM {
+        true => env.rt.session.frame.settings.queries.lanes,
+        false => 1,
+    };
+    Ok(Ok(Box::new(ColumnScan {
+        env,
+        plan,
+        decoder,
+        parts,
+        lanes,
+        encoded: None,
+        ahead: None,
+        seen: Seen { by_key, rows: 0 },
+        by_rows: 0,
+    })))
 }
+
+/// Rows of a table from which on lanes help to read it.
+const LANES_FROM: u64 = 100_000;
 
 /// Whether nothing but the rows in key order is asked for.
 fn is_plain(env: Env<'_>, plan: &Plan) -> bool {
@@ -78,17 +96,39 @@ fn small_groups(open: &OpenTable<'_>) -> GroupShape {
     GroupShape { rows: rows.clamp(64, GroupShape::USUAL.rows.into()) as u32, least: 1 }
 }
 
+/// A step of the scan.
+enum Step {
+    Rows(Rows),
+    /// No row passed.
+    Nothing,
+    End,
+}
+
+impl From<Option<Batch>> for Step {
+    fn from(batch: Option<Batch>) -> Self {
+        batch.map_or(Step::Nothing, |batch| Step::Rows(Rows::Given(batch)))
+    }
+}
+
+/// Rows that were read.
+struct Seen {
+    /// Whether the table is read for the order of its keys.
+    by_key: bool,
+    rows: u64,
+}
+
 struct ColumnScan<'r> {
     env: Env<'r>,
     plan: &'r Plan,
     decoder: Decoder<'r>,
     parts: ColumnParts<'r>,
+    /// Threads that may read.
+    lanes: usize,
     /// `None` before the first row: joins above have filled their filters when it is asked for.
     encoded: Option<Encoded>,
-    /// Whether the table is read for the order of its keys.
-    by_key: bool,
-    /// Rows read so far.
-    seen: u64,
+    /// The blocks that lanes read, if they do.
+    ahead: Option<Ahead<'r>>,
+    seen: Seen,
     /// Those of them that were not in groups.
     by_rows: u64,
 }
@@ -104,7 +144,108 @@ fn filters(env: Env<'_>, plan: &Plan) -> Encoded {
     encoded
 }
 
-impl ColumnScan<'_> {
+impl Seen {
+    /// Counts rows that are read next.
+    fn add(&mut self, env: Env<'_>, rows: usize) -> SqlResult<()> {
+        let counters = env.counters();
+        env.count_read(rows);
+        let counter = match self.by_key {
+            true => &counters.handler_read_next,
+            false => &counters.handler_read_rnd_next,
+        };
+        bump(counter, rows as u64);
+        examine(env, rows)?;
+        env.eval.set_row(self.rows + 1);
+        self.rows += rows as u64;
+        Ok(())
+    }
+}
+
+impl<'r> ColumnScan<'r> {
+    /// Prepares what needs the filters of the joins above.
+    fn begin(&mut self, fold: Option<&Arc<dyn Fold>>) {
+        if self.encoded.is_some() {
+            return;
+        }
+        let (env, encoded) = (self.env, filters(self.env, self.plan));
+        let pool = &env.rt.instance.upkeep.lanes;
+        if self.lanes > 1 && pool.threads() > 0 {
+            let scan = self.decoder.for_lanes(env.eval, &encoded);
+            let scan = scan.map(|scan| scan.folded_by(fold.cloned()));
+            self.ahead = scan.map(|scan| Ahead::new(pool, self.lanes, scan));
+        }
+        self.encoded = Some(encoded);
+    }
+
+    /// The rows of the next block or stretch that lanes may read, if that is what comes next.
+    fn next_ahead(&mut self) -> SqlResult<Option<Step>> {
+        let Some(ahead) = &mut self.ahead else { return Ok(None) };
+        if !ahead.is_within() {
+            ahead.fill(&mut self.parts).map_err(|e| from_engine(e, &self.plan.table.def))?;
+        }
+        let (at, rows) = match ahead.next(|| self.env.check())? {
+            None => return Ok(None),
+            Some(Read::Folded { number, read, rows }) => {
+                self.seen.add(self.env, read)?;
+                return Ok(Some(Step::Rows(Rows::Folded { number, rows })));
+            }
+            Some(Read::Block(at, rows)) => (at, rows),
+        };
+        let Some(encoded) = &mut self.encoded else { return Ok(None) };
+        let (env, decoder, seen) = (self.env, &self.decoder, &mut self.seen);
+        let given = ahead.with_block(at, |block| {
+            seen.add(env, block.len())?;
+            match rows {
+                BlockRows::None => Ok(None),
+                BlockRows::Some(batch) => Ok(Some(batch)),
+                BlockRows::Again => decoder.decode_block(env.eval, block, encoded),
+            }
+        });
+        Ok(Some(given.transpose()?.flatten().into()))
+    }
+
+    /// The rows of the next piece that this thread reads.
+    fn next_piece(&mut self) -> SqlResult<Step> {
+        let piece = self.parts.next().map_err(|e| from_engine(e, &self.plan.table.def))?;
+        let Some(piece) = piece else {
+            self.note_rows();
+            // Compat: the end of a table counts as a read.
+            bump(&self.env.counters().handler_read_rnd_next, (!self.seen.by_key).into());
+            return Ok(Step::End);
+        };
+        let rows = match &piece {
+            Piece::Block(block) => block.len(),
+            Piece::Rows(set) => {
+                self.by_rows += set.count() as u64;
+                set.count()
+            }
+        };
+        self.seen.add(self.env, rows)?;
+        let decoded = match &piece {
+            Piece::Block(block) => {
+                let encoded = self.encoded.get_or_insert_with(|| filters(self.env, self.plan));
+                self.decoder.decode_block(self.env.eval, block, encoded)?
+            }
+            Piece::Rows(set) => self.decoder.decode(self.env.eval, set)?.map(|(batch, _)| batch),
+        };
+        Ok(decoded.into())
+    }
+
+    fn next_rows(&mut self) -> SqlResult<Option<Rows>> {
+        loop {
+            self.env.check()?;
+            let step = match self.next_ahead()? {
+                Some(step) => step,
+                None => self.next_piece()?,
+            };
+            match step {
+                Step::Rows(rows) => return Ok(Some(rows)),
+                Step::Nothing => {}
+                Step::End => return Ok(None),
+            }
+        }
+    }
+
     /// Notes what was not read by groups.
     fn note_rows(&mut self) {
         let Plan { table, filter, columns, .. } = self.plan;
@@ -116,44 +257,16 @@ impl ColumnScan<'_> {
 
 impl Operator for ColumnScan<'_> {
     fn next(&mut self) -> SqlResult<Option<Batch>> {
-        loop {
-            self.env.check()?;
-            let piece = self.parts.next().map_err(|e| from_engine(e, &self.plan.table.def))?;
-            let Some(piece) = piece else {
-                self.note_rows();
-                // Compat: the end of a table counts as a read.
-                bump(&self.env.counters().handler_read_rnd_next, (!self.by_key).into());
-                return Ok(None);
-            };
-            let rows = match &piece {
-                Piece::Block(block) => block.len(),
-                Piece::Rows(set) => {
-                    self.by_rows += set.count() as u64;
-                    set.count()
-                }
-            };
-            let counters = self.env.counters();
-            self.env.count_read(rows);
-            let counter = match self.by_key {
-                true => &counters.handler_read_next,
-                false => &counters.handler_read_rnd_next,
-            };
-            bump(counter, rows as u64);
-            examine(self.env, rows)?;
-            self.env.eval.set_row(self.seen + 1);
-            self.seen += rows as u64;
-            let decoded = match &piece {
-                Piece::Block(block) => {
-                    let encoded = self.encoded.get_or_insert_with(|| filters(self.env, self.plan));
-                    self.decoder.decode_block(self.env.eval, block, encoded)?
-                }
-                Piece::Rows(set) => {
-                    self.decoder.decode(self.env.eval, set)?.map(|(batch, _)| batch)
-                }
-            };
-            if decoded.is_some() {
-                return Ok(decoded);
-            }
+        self.begin(None);
+        match self.next_rows()? {
+            Some(Rows::Given(batch)) => Ok(Some(batch)),
+            Some(Rows::Folded { .. }) => Err(SqlError::internal("folded rows are wanted")),
+            None => Ok(None),
         }
+    }
+
+    fn next_for(&mut self, fold: &Arc<dyn Fold>) -> SqlResult<Option<Rows>> {
+        self.begin(Some(fold));
+        self.next_rows()
     }
 }

@@ -3,13 +3,15 @@
 //!
 //! Only operators of a counted statement are wrapped; each batch costs it one more call.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use selkie_plan::physical::PlanNode;
 use selkie_types::{Batch, SqlResult};
 
-use super::{BoxOperator, Operator, tree};
+use super::{BoxOperator, Operator, Rows, tree};
 use crate::run::Env;
+use crate::run::scan::Fold;
 use crate::state::tally::{Tally, WorkCell};
 
 /// Opens an operator and counts its work.
@@ -45,6 +47,16 @@ impl Operator for Counted<'_> {
         }
         Ok(batch)
     }
+
+    fn next_for(&mut self, fold: &Arc<dyn Fold>) -> SqlResult<Option<Rows>> {
+        let given = self.input.next_for(fold)?;
+        match &given {
+            Some(Rows::Given(batch)) => self.cell.given(batch.rows()),
+            Some(Rows::Folded { rows, .. }) => self.cell.given(*rows),
+            None => {}
+        }
+        Ok(given)
+    }
 }
 
 struct Timed<'r>(Counted<'r>);
@@ -55,5 +67,12 @@ impl Operator for Timed<'_> {
         let batch = self.0.next();
         self.0.cell.spent(begun.elapsed());
         batch
+    }
+
+    fn next_for(&mut self, fold: &Arc<dyn Fold>) -> SqlResult<Option<Rows>> {
+        let begun = Instant::now();
+        let given = self.0.next_for(fold);
+        self.0.cell.spent(begun.elapsed());
+        given
     }
 }

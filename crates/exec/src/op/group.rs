@@ -68,6 +68,22 @@ impl Grouping {
         Ok(())
     }
 
+    /// Adds the groups of other rows, which come after these.
+    pub(crate) fn merge(&mut self, eval: &EvalContext<'_>, other: Self) -> SqlResult<()> {
+        if other.groups == 0 {
+            return Ok(());
+        }
+        self.ids.clear();
+        match other.keys.len() {
+            0 => self.ids.push(0),
+            rows => self.assign(other.keys.batch().columns(), rows)?,
+        }
+        for (state, more) in self.states.iter_mut().zip(other.states) {
+            state.merge(more, &self.ids, eval)?;
+        }
+        Ok(())
+    }
+
     fn assign(&mut self, keys: &[Arc<Column>], rows: usize) -> SqlResult<()> {
         let mut new = Vec::new();
         self.table.assign(keys, rows, &mut self.ids, &mut new)?;

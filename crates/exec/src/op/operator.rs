@@ -1,12 +1,33 @@
 //! The interface of all operators: a parent pulls batches of rows from its child. [`super::tree`]
 //! opens an operator; it belongs to one execution.
 
+use std::sync::Arc;
+
 use selkie_types::{Batch, SqlResult};
+
+use crate::run::scan::Fold;
 
 /// A source of batches. Batches must not be empty.
 pub(crate) trait Operator {
     /// Next rows; `None` after the last.
     fn next(&mut self) -> SqlResult<Option<Batch>>;
+
+    /// The same for a parent that needs no rows which lanes have folded into `fold`. All calls have
+    /// the same `fold`.
+    fn next_for(&mut self, fold: &Arc<dyn Fold>) -> SqlResult<Option<Rows>> {
+        let _ = fold;
+        Ok(self.next()?.map(Rows::Given))
+    }
+}
+
+/// Rows for a parent that folds them.
+pub(crate) enum Rows {
+    Given(Batch),
+    /// A lane has folded `rows` rows under a number.
+    Folded {
+        number: u64,
+        rows: usize,
+    },
 }
 
 /// An operator of one execution.

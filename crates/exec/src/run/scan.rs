@@ -1,6 +1,7 @@
 //! Finding and decoding rows of tables. Must not know a session, so that any thread may use it.
 //! Shared by table scans, lookups and HANDLER.
 
+mod ahead;
 mod columns;
 pub(crate) mod computed;
 mod decode;
@@ -10,6 +11,7 @@ mod like;
 mod parts;
 mod range;
 
+pub(crate) use ahead::{Ahead, BlockRows, Fold, Read, suits_lanes};
 pub(crate) use columns::{ColumnParts, Piece};
 pub(crate) use computed::{computed, nulls};
 pub(crate) use decode::{Decoder, unpad};

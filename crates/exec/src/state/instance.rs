@@ -21,6 +21,7 @@ use crate::state::branches::Branches;
 use crate::state::column_keeper::ColumnKeeper;
 use crate::state::error::from_engine;
 use crate::state::gate::Gate;
+use crate::state::lanes::Lanes;
 use crate::state::maintained::Maintained;
 use crate::state::metadata::MetadataLocks;
 use crate::state::parts::{PartCounters, PartSet};
@@ -142,11 +143,13 @@ impl TableHandle {
     }
 }
 
-/// Work on tables that nobody waits for.
+/// Work that threads of the server do.
 #[derive(Default)]
 pub struct Upkeep {
     /// Tables that are worth column groups.
     pub columns: ColumnKeeper,
+    /// Parts of statements' work.
+    pub lanes: Lanes,
     /// Tables on which maintenance has nothing to do until rows change.
     pub(crate) maintained: Maintained,
 }

@@ -43,7 +43,7 @@ struct ExecutorBackend {
     sessions: Registered,
     logs: LogTables,
     /// The thread that builds column groups.
-    columns: Mutex<Option<JoinHandle<()>>>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
 /// Opens the data directory; the error is a sentence for the log.
@@ -98,21 +98,33 @@ pub(crate) fn open_backend(
     if force >= READ_ONLY_FROM {
         native.set_variable("innodb_read_only", 1);
     }
-    let columns = start_columns(&instance).map_err(|e| format!("Can't create a thread: {e}"))?;
-    let columns = Mutex::new(Some(columns));
-    Ok(Arc::new(ExecutorBackend { instance, sessions, logs, columns }))
+    let lanes = number(settings, "selkie_lanes");
+    let threads =
+        start_threads(&instance, lanes).map_err(|e| format!("Can't create a thread: {e}"))?;
+    let threads = Mutex::new(threads);
+    Ok(Arc::new(ExecutorBackend { instance, sessions, logs, threads }))
 }
 
-/// Starts the thread that builds column groups, behind all others where cores are scarce.
-fn start_columns(instance: &Arc<Instance>) -> std::io::Result<JoinHandle<()>> {
-    const NICE: i32 = 15;
+/// Starts the thread that builds column groups, and the lanes of statements that may use `lanes`
+/// threads. Where cores are scarce, both are behind the threads of sessions.
+fn start_threads(instance: &Arc<Instance>, lanes: u64) -> std::io::Result<Vec<JoinHandle<()>>> {
+    let columns = start_thread(instance, ("columns", 15), selkie_exec::build_wanted_columns)?;
+    let lanes = (1..lanes).map(|_| start_thread(instance, ("lane", 5), selkie_exec::serve_lane));
+    std::iter::once(Ok(columns)).chain(lanes).collect()
+}
+
+fn start_thread(
+    instance: &Arc<Instance>,
+    (name, nice): (&str, i32),
+    serve: fn(&Instance),
+) -> std::io::Result<JoinHandle<()>> {
     let instance = Arc::clone(instance);
     let run = move || {
         // Compat: Linux sets it for the calling thread alone.
-        let _ = rustix::process::setpriority_process(None, NICE);
-        selkie_exec::build_wanted_columns(&instance);
+        let _ = rustix::process::setpriority_process(None, nice);
+        serve(&instance);
     };
-    std::thread::Builder::new().name("columns".to_owned()).stack_size(stack::SIZE).spawn(run)
+    std::thread::Builder::new().name(name.to_owned()).stack_size(stack::SIZE).spawn(run)
 }
 
 /// The binary log as the executor uses it: its groups ride in the log of `engine`.
@@ -224,7 +236,8 @@ impl Backend for ExecutorBackend {
 
     fn shutdown(&self) {
         self.instance.upkeep.columns.stop();
-        if let Some(thread) = self.columns.lock().take() {
+        self.instance.upkeep.lanes.stop();
+        for thread in self.threads.lock().drain(..) {
             let _ = thread.join();
         }
         for engine in self.instance.engines.iter() {

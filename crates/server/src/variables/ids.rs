@@ -50,7 +50,7 @@ ids! {
     optimizer_use_condition_selectivity
     read_only relay_log_info_file relay_log_purge relay_log_space_limit
     replicate_events_marked_for_skip report_port
-    require_secure_transport selkie_column_memory selkie_columns selkie_memory_limit selkie_statement_memory server_id server_uid
+    require_secure_transport selkie_column_memory selkie_columns selkie_lanes selkie_memory_limit selkie_statement_memory server_id server_uid
     session_track_schema session_track_state_change session_track_system_variables
     session_track_transaction_info skip_grant_tables skip_name_resolve skip_networking
     skip_parallel_replication skip_replication slave_domain_parallel_threads slave_net_timeout slave_parallel_max_queued

@@ -51,6 +51,7 @@ fn computed(name: &str) -> Option<String> {
         "version_compile_os" => capitalised(std::env::consts::OS),
         "system_time_zone" => system_time_zone(),
         "thread_pool_size" => parallelism().to_string(),
+        "selkie_lanes" => parallelism().min(64).to_string(),
         "tmpdir" | "slave_load_tmpdir" => std::env::temp_dir().to_string_lossy().into_owned(),
         "general_log_file" => format!("{}.log", host_name()),
         "slow_query_log_file" | "log_slow_query_file" => format!("{}-slow.log", host_name()),

@@ -3,6 +3,7 @@
 //! Rows come in key order, as a scan of the rows gives them: rows of touched keys are put between
 //! the positions of their block.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use selkie_column::{BLOCK_ROWS, Codes, Damaged, Segment, Zone};
@@ -31,6 +32,14 @@ pub(crate) struct Block<'s> {
 /// A segment that was in memory only must not be damaged.
 fn damaged(_: Damaged) -> SqlError {
     corrupt(selkie_types::RowCorrupt)
+}
+
+impl<'s> Block<'s> {
+    /// A block that nothing has touched; `none` are no rows.
+    pub(super) fn untouched(view: &'s GroupView, block: usize, none: &'s ByteRows) -> Self {
+        let rows = (view.rows as usize).saturating_sub(block * BLOCK_ROWS).min(BLOCK_ROWS);
+        Self { view, block, patches: none, order: None, rows }
+    }
 }
 
 impl Block<'_> {
@@ -151,13 +160,7 @@ impl<'r> ColumnParts<'r> {
         loop {
             match self.part.take() {
                 None if self.next == self.reader.parts() => return Ok(None),
-                None => {
-                    self.part = Some(match self.reader.group(self.next) {
-                        Some(view) => Part::Group { view, block: 0 },
-                        None => Part::Rows(self.reader.rows(self.next)?),
-                    });
-                    self.next += 1;
-                }
+                None => self.part = Some(self.open_next()?),
                 Some(Part::Rows(mut cursor)) => {
                     self.set.clear();
                     if cursor.next_batch(&mut self.set, BATCH_ROWS)? {
@@ -171,6 +174,59 @@ impl<'r> ColumnParts<'r> {
                     }
                 }
             }
+        }
+    }
+
+    fn open_next(&mut self) -> EngineResult<Part<'r>> {
+        let part = match self.reader.group(self.next) {
+            Some(view) => Part::Group { view, block: 0 },
+            None => Part::Rows(self.reader.rows(self.next)?),
+        };
+        self.next += 1;
+        Ok(part)
+    }
+
+    /// Cuts off at most `most` blocks that come next, of one group, if nothing has touched them.
+    pub(super) fn stretch(
+        &mut self,
+        most: usize,
+    ) -> EngineResult<Option<(GroupView, Range<usize>)>> {
+        loop {
+            let (view, first) = match &mut self.part {
+                None if self.next == self.reader.parts() => return Ok(None),
+                None => {
+                    self.part = Some(self.open_next()?);
+                    continue;
+                }
+                Some(Part::Rows(_)) => return Ok(None),
+                Some(Part::Group { view, block }) => (view, block),
+            };
+            let blocks = (view.rows as usize).div_ceil(BLOCK_ROWS);
+            if *first > 0 && *first >= blocks {
+                self.part = None;
+                continue;
+            }
+            let bounds = |at: usize| {
+                let from = (at * BLOCK_ROWS) as u32;
+                (from, view.rows.min(from + BLOCK_ROWS as u32))
+            };
+            let is_untouched = |at: &usize| {
+                let (from, to) = bounds(*at);
+                view.touched(from, to).is_empty()
+            };
+            let end = blocks.min(*first + most);
+            let count = (*first..end).take_while(is_untouched).count();
+            if count == 0 {
+                return Ok(None);
+            }
+            let range = *first..*first + count;
+            let whole = (bounds(range.start).0, bounds(range.end - 1).1);
+            // It finds no rows, and counts what is read.
+            self.set.clear();
+            self.at.clear();
+            self.reader.patches(view, whole, &mut self.set, &mut self.at)?;
+            *first = range.end;
+            return Ok(Some((view.clone(), range)));
         }
     }
 

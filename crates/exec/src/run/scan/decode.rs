@@ -13,9 +13,10 @@ use selkie_types::{
     SqlResult, SqlType, TypeKind, Value,
 };
 
+use super::ahead::LaneScan;
 use super::columns::Block;
 use super::computed;
-use super::encoded::{Encoded, Reader};
+use super::encoded::Encoded;
 use crate::run::row_filter::RowFilter;
 use crate::state::error::corrupt;
 use crate::state::parts::PREFIX;
@@ -251,23 +252,15 @@ impl<'r> Decoder<'r> {
             return Ok(None);
         }
         let Some(conditions) = self.filter.conditions(eval) else { return Ok(None) };
-        if conditions.is_empty() && encoded.excludes(block) {
-            return Ok(Some(Batch::new(Vec::new(), 0)));
-        }
-        let mut reader = Reader::new(block, self.places.len());
-        let attempt = eval.attempt();
-        let Ok(left) = encoded.rows_left(eval, conditions, &mut reader) else {
-            eval.undo(&attempt);
-            return Ok(None);
-        };
-        if left.is_none() {
-            return Ok(Some(Batch::new(Vec::new(), 0)));
-        }
-        let mut columns = Vec::with_capacity(self.places.len());
-        for (column, _) in self.given_out() {
-            columns.push(reader.column(column, &left)?);
-        }
-        Ok(Some(Batch::new(columns, left.rows().map_or(block.len(), <[u32]>::len))))
+        let given = self.given_out().map(|(column, _)| column);
+        encoded.batch(eval, conditions, (given, self.places.len()), block)
+    }
+
+    /// This decoder for lanes; `None` if they cannot read for it.
+    pub(crate) fn for_lanes(&self, eval: &EvalContext<'_>, encoded: &Encoded) -> Option<LaneScan> {
+        let conditions = self.filter.conditions(eval).filter(|_| !self.padded)?;
+        let given = self.given_out().map(|(column, _)| column).collect();
+        LaneScan::new(eval, conditions, (given, self.places.len()), encoded)
     }
 
     fn decode_source(

@@ -36,7 +36,7 @@ struct Truth {
 struct KeyTest {
     /// Position of the key among the scan's columns.
     at: usize,
-    filter: KeyFilter,
+    filter: Arc<KeyFilter>,
     tested: u64,
     passed: u64,
 }
@@ -51,18 +51,54 @@ impl KeyTest {
 impl Encoded {
     /// Adds a filter of the column at a position among the scan's.
     pub(crate) fn add_filter(&mut self, at: usize, filter: KeyFilter) {
+        let filter = Arc::new(filter);
         self.keys.push(KeyTest { at, filter, tested: 0, passed: 0 });
     }
 
+    /// One with the same filters and no results, for another thread.
+    pub(super) fn afresh(&self) -> Self {
+        let test =
+            |key: &KeyTest| KeyTest { filter: key.filter.clone(), tested: 0, passed: 0, ..*key };
+        Self { truths: Vec::new(), keys: self.keys.iter().map(test).collect() }
+    }
+
+    /// The rows of an untouched block that pass, with the columns in `given` of those read, `width`
+    /// in number. `None`: evaluate in the usual way.
+    pub(super) fn batch(
+        &mut self,
+        eval: &EvalContext<'_>,
+        conditions: &[Expr],
+        (given, width): (impl Iterator<Item = usize>, usize),
+        block: &Block<'_>,
+    ) -> SqlResult<Option<Batch>> {
+        if conditions.is_empty() && self.excludes(block) {
+            return Ok(Some(Batch::new(Vec::new(), 0)));
+        }
+        let mut reader = Reader::new(block, width);
+        let attempt = eval.attempt();
+        let Ok(left) = self.rows_left(eval, conditions, &mut reader) else {
+            eval.undo(&attempt);
+            return Ok(None);
+        };
+        if left.is_none() {
+            return Ok(Some(Batch::new(Vec::new(), 0)));
+        }
+        let mut columns = Vec::with_capacity(width);
+        for column in given {
+            columns.push(reader.column(column, &left)?);
+        }
+        Ok(Some(Batch::new(columns, left.rows().map_or(block.len(), <[u32]>::len))))
+    }
+
     /// Whether no row of a block can pass the filters of keys.
-    pub(crate) fn excludes(&self, block: &Block<'_>) -> bool {
+    fn excludes(&self, block: &Block<'_>) -> bool {
         let excludes = |key: &KeyTest| block.zone(key.at).is_some_and(|z| !key.filter.overlaps(z));
         self.keys.iter().any(excludes)
     }
 
     /// The rows of a block for which all conditions hold and whose keys may have a match; the
     /// reader keeps the columns that were decoded for it. `Err(())`: evaluate in the usual way.
-    pub(super) fn rows_left(
+    fn rows_left(
         &mut self,
         eval: &EvalContext<'_>,
         conditions: &[Expr],

@@ -109,6 +109,8 @@ pub struct Queries {
     pub buffer_result: bool,
     /// `selkie_columns`.
     pub columns: UseColumns,
+    /// `selkie_lanes`: threads that a statement may use, its own among them.
+    pub lanes: usize,
     /// `max_sort_length`.
     pub max_sort_length: usize,
     /// `max_recursive_iterations`.
@@ -230,6 +232,7 @@ impl Default for Queries {
         Self {
             buffer_result: false,
             columns: UseColumns::On,
+            lanes: 1,
             max_sort_length: 1024,
             max_recursive_iterations: 1000,
             max_statement_micros: 0,

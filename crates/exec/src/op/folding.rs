@@ -1,0 +1,84 @@
+//! Groups that lanes make of the rows that they read, for an aggregation right above a scan.
+//!
+//! Each stretch of rows becomes a grouping of its own, and the aggregation merges them in the order
+//! of the rows: groups, their order and their results are those of rows added one after another.
+//! Must not fold what depends on the order of additions, such as sums of floating-point numbers.
+
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+use parking_lot::Mutex;
+use selkie_expr::aggregate::{Aggregate, AggregateKind};
+use selkie_expr::{EvalContext, Expr};
+use selkie_plan::physical::{Aggregate as Plan, AggregateStrategy, ColumnType, Operator, PlanNode};
+use selkie_types::{Batch, Physical, SqlResult};
+
+use super::group::{Grouping, Inputs};
+use crate::run::scan::{Fold, suits_lanes};
+
+/// Most groups expected. Merging more takes as long as adding the rows.
+const MOST_GROUPS: f64 = 256.0;
+
+/// The groupings that lanes have made and the aggregation has not taken.
+pub(super) struct Folding {
+    types: Vec<ColumnType>,
+    groups: Vec<Expr>,
+    aggregates: Vec<Aggregate>,
+    done: Mutex<HashMap<u64, Grouping>>,
+}
+
+impl Folding {
+    /// A folding for the rows of an aggregation's input; `None` if it must have the rows.
+    pub(super) fn of(plan: &Plan, node: &PlanNode, types: &[ColumnType]) -> Option<Arc<Self>> {
+        let exprs = || plan.groups.iter().chain(plan.aggregates.iter().flat_map(|a| a.inputs()));
+        let can_fold = matches!(plan.input.operator, Operator::TableScan(_))
+            && plan.strategy == AggregateStrategy::Hash
+            && node.rows <= MOST_GROUPS
+            && plan.aggregates.iter().all(is_exact)
+            && exprs().all(suits_lanes);
+        can_fold.then(|| {
+            Arc::new(Self {
+                types: types.to_vec(),
+                groups: plan.groups.clone(),
+                aggregates: plan.aggregates.to_vec(),
+                done: Mutex::default(),
+            })
+        })
+    }
+
+    /// The grouping with a number; `None` if it was taken.
+    pub(super) fn take(&self, number: u64) -> Option<Grouping> {
+        self.done.lock().remove(&number)
+    }
+}
+
+/// Whether the result is the same however the rows are split.
+fn is_exact(aggregate: &Aggregate) -> bool {
+    let is_exact = |e: &Expr| !matches!(e.ty.physical(), Physical::Double | Physical::Bytes);
+    let is_foldable = match aggregate.kind {
+        AggregateKind::Count => true,
+        AggregateKind::Sum | AggregateKind::Avg | AggregateKind::Min | AggregateKind::Max => {
+            aggregate.args.iter().all(is_exact)
+        }
+        _ => false,
+    };
+    is_foldable && !aggregate.distinct
+}
+
+impl Fold for Folding {
+    fn fold(
+        &self,
+        eval: &EvalContext<'_>,
+        number: u64,
+        batches: &mut dyn Iterator<Item = &Batch>,
+    ) -> SqlResult<()> {
+        let inputs = Inputs::new(&self.groups, &self.aggregates);
+        let mut grouping = Grouping::new(&self.types, &self.aggregates);
+        for batch in batches {
+            let (keys, args) = (inputs.keys(eval, batch)?, inputs.args(eval, batch)?);
+            grouping.update(eval, &keys, &args, batch.rows())?;
+        }
+        self.done.lock().insert(number, grouping);
+        Ok(())
+    }
+}

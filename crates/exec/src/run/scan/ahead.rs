@@ -1,0 +1,365 @@
+//! Reads blocks of column groups ahead of a scan, in lanes.
+//!
+//! The scan cuts stretches of untouched blocks off its table and offers them to the lanes. It takes
+//! the results in the order of the blocks, and reads a stretch itself that no lane has begun when
+//! its turn comes: the rows and their order are those of a scan without lanes. A block whose
+//! conditions raise a warning or fail is left to the scan, which evaluates it again in its session.
+//!
+//! # Invariants
+//! - LANE-1 A lane evaluates only expressions that read nothing but columns, constants and settings
+//!   of types ([`suits_lanes`]).
+//! - LANE-2 No stretch is being read when its scan has ended.
+
+use std::collections::VecDeque;
+use std::iter::Zip;
+use std::mem;
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+use std::vec::IntoIter;
+
+use parking_lot::{Condvar, Mutex};
+use selkie_engine::{EngineResult, GroupView};
+use selkie_expr::{EvalContext, Expr, ExprKind, TypeContext};
+use selkie_meter::Account;
+use selkie_types::{BATCH_ROWS, Batch, ByteRows, SqlResult, Value};
+
+use super::columns::{Block, ColumnParts};
+use super::encoded::Encoded;
+use crate::state::guard::guarded;
+use crate::state::lanes::{Lanes, Work};
+
+/// Bytes that the columns of a stretch should take.
+const STRETCH: usize = 1 << 19;
+/// Most blocks of a stretch.
+const MOST_BLOCKS: usize = 16;
+/// Time after which a scan that waits for a lane looks at its session.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Pure functions that use no session. Others may read its variables or time zone.
+const FUNCTIONS: [&str; 6] = ["LIKE", "BETWEEN", "NOT BETWEEN", "+", "-", "*"];
+
+/// Whether a lane may evaluate an expression.
+pub(crate) fn suits_lanes(e: &Expr) -> bool {
+    let suits = |e: &Expr| match &e.kind {
+        ExprKind::Column(_)
+        | ExprKind::Literal(_)
+        | ExprKind::Parameter(_)
+        | ExprKind::Compare(_)
+        | ExprKind::And(_)
+        | ExprKind::Or(_)
+        | ExprKind::Not(_)
+        | ExprKind::IsNull(_)
+        | ExprKind::InList(_) => true,
+        ExprKind::Call(call) => {
+            call.function.is_pure() && FUNCTIONS.contains(&call.function.name())
+        }
+        _ => false,
+    };
+    !e.any(&mut |e| !suits(e))
+}
+
+/// Work on the rows of a stretch, whose result the operator above the scan takes.
+pub(crate) trait Fold: Send + Sync {
+    /// Folds rows, and keeps the result under a number. If it fails, the operator gets the rows.
+    fn fold(
+        &self,
+        eval: &EvalContext<'_>,
+        number: u64,
+        batches: &mut dyn Iterator<Item = &Batch>,
+    ) -> SqlResult<()>;
+}
+
+/// A scan as lanes know it.
+pub(crate) struct LaneScan {
+    conditions: Vec<Expr>,
+    /// Positions among the columns read of those given.
+    given: Vec<usize>,
+    /// Number of columns read.
+    width: usize,
+    types: TypeContext,
+    parameters: Vec<Value>,
+    strict_arithmetic: bool,
+    /// Results from the blocks before, which one thread at a time uses.
+    encoded: Mutex<Vec<Encoded>>,
+    first: Encoded,
+    fold: Option<Arc<dyn Fold>>,
+    account: Option<Arc<Account>>,
+}
+
+impl LaneScan {
+    /// The part of a scan that lanes may read; `None` if its conditions need the session.
+    pub(super) fn new(
+        eval: &EvalContext<'_>,
+        conditions: &[Expr],
+        (given, width): (Vec<usize>, usize),
+        first: &Encoded,
+    ) -> Option<Self> {
+        if !conditions.iter().all(suits_lanes) || eval.refuses_zero_dates() {
+            return None;
+        }
+        Some(Self {
+            conditions: conditions.to_vec(),
+            given,
+            width,
+            types: eval.types.clone(),
+            parameters: eval.parameters(),
+            strict_arithmetic: eval.is_strict_arithmetic(),
+            encoded: Mutex::default(),
+            first: first.afresh(),
+            fold: None,
+            account: selkie_meter::account(),
+        })
+    }
+
+    /// Lets lanes fold the rows.
+    pub(crate) fn folded_by(mut self, fold: Option<Arc<dyn Fold>>) -> Self {
+        self.fold = fold;
+        self
+    }
+
+    fn blocks_at_once(&self) -> usize {
+        (STRETCH / (BATCH_ROWS * 8 * self.width.max(1))).clamp(1, MOST_BLOCKS)
+    }
+
+    fn read(&self, view: &GroupView, number: u64, blocks: Range<usize>) -> Outcome {
+        let eval = EvalContext::detached(&self.types);
+        eval.set_parameters(self.parameters.iter().cloned());
+        eval.set_strict_arithmetic(self.strict_arithmetic);
+        let kept = self.encoded.lock().pop();
+        let mut encoded = kept.unwrap_or_else(|| self.first.afresh());
+        let none = ByteRows::default();
+        let read = |at| {
+            let block = Block::untouched(view, at, &none);
+            let given = self.given.iter().copied();
+            match encoded.batch(&eval, &self.conditions, (given, self.width), &block) {
+                Ok(Some(batch)) if batch.rows() == 0 => BlockRows::None,
+                Ok(Some(batch)) => BlockRows::Some(batch),
+                Ok(None) | Err(_) => BlockRows::Again,
+            }
+        };
+        let rows: Vec<BlockRows> = blocks.map(read).collect();
+        self.encoded.lock().push(encoded);
+        match self.folded(&eval, number, &rows) {
+            Some(rows) => Outcome::Folded(rows),
+            None => Outcome::Blocks(rows),
+        }
+    }
+
+    /// Number of rows folded; `None` if the operator above must have them.
+    fn folded(&self, eval: &EvalContext<'_>, number: u64, rows: &[BlockRows]) -> Option<usize> {
+        let fold = self.fold.as_ref()?;
+        if rows.iter().any(|rows| matches!(rows, BlockRows::Again)) {
+            return None;
+        }
+        let batches = || rows.iter().filter_map(BlockRows::batch);
+        let mark = eval.conditions.borrow().mark();
+        let folded = fold.fold(eval, number, &mut batches());
+        let raised = eval.conditions.borrow_mut().forget_since(mark);
+        (folded.is_ok() && !raised).then(|| batches().map(Batch::rows).sum())
+    }
+}
+
+/// Rows of a block.
+pub(crate) enum BlockRows {
+    None,
+    Some(Batch),
+    /// The scan must read the block.
+    Again,
+}
+
+impl BlockRows {
+    fn batch(&self) -> Option<&Batch> {
+        match self {
+            Self::Some(batch) => Some(batch),
+            Self::None | Self::Again => None,
+        }
+    }
+}
+
+/// Result of reading a stretch.
+enum Outcome {
+    Blocks(Vec<BlockRows>),
+    /// All rows are folded, in this number.
+    Folded(usize),
+}
+
+enum Progress {
+    Waiting,
+    Begun,
+    Done(Outcome),
+}
+
+/// Blocks of one group that follow each other.
+struct Stretch {
+    scan: Arc<LaneScan>,
+    view: GroupView,
+    /// Its position among the stretches of the scan.
+    number: u64,
+    blocks: Range<usize>,
+    progress: Mutex<Progress>,
+    done: Condvar,
+}
+
+impl Stretch {
+    /// Reads the blocks, unless somebody has begun to.
+    fn read(&self) -> bool {
+        let mut progress = self.progress.lock();
+        if !matches!(*progress, Progress::Waiting) {
+            return false;
+        }
+        *progress = Progress::Begun;
+        drop(progress);
+        let blocks = self.blocks.clone();
+        let outcome = guarded(|| Ok(self.scan.read(&self.view, self.number, blocks.clone())));
+        // The scan finds the reason itself.
+        let again = |_| Outcome::Blocks(blocks.clone().map(|_| BlockRows::Again).collect());
+        *self.progress.lock() = Progress::Done(outcome.unwrap_or_else(again));
+        self.done.notify_all();
+        true
+    }
+
+    /// Number of rows in the blocks.
+    fn rows(&self) -> usize {
+        let before = |block: usize| (block * BATCH_ROWS).min(self.view.rows as usize);
+        before(self.blocks.end) - before(self.blocks.start)
+    }
+}
+
+impl Work for Stretch {
+    fn run(self: Arc<Self>) {
+        let account = self.scan.account.clone();
+        let _charged = account.as_ref().map(selkie_meter::attach);
+        self.read();
+        // The last owner frees the memory, which counts for the session.
+        drop(self);
+    }
+}
+
+/// The next result of an [`Ahead`].
+pub(crate) enum Read {
+    /// A block by its number, for [`Ahead::with_block`].
+    Block(usize, BlockRows),
+    /// A stretch of `read` rows, of which `rows` passed and are folded under a number.
+    Folded { number: u64, read: usize, rows: usize },
+}
+
+/// The stretches of a scan that are being read.
+pub(crate) struct Ahead<'r> {
+    lanes: &'r Lanes,
+    scan: Arc<LaneScan>,
+    /// Most stretches at a time.
+    most: usize,
+    queue: VecDeque<Arc<Stretch>>,
+    /// Number of the next stretch.
+    next: u64,
+    /// The stretch whose blocks are given.
+    now: Option<Arc<Stretch>>,
+    blocks: Zip<Range<usize>, IntoIter<BlockRows>>,
+}
+
+impl<'r> Ahead<'r> {
+    /// Begins to read with `lanes` threads, the session's among them.
+    pub(crate) fn new(pool: &'r Lanes, lanes: usize, scan: LaneScan) -> Self {
+        Self {
+            lanes: pool,
+            scan: Arc::new(scan),
+            most: 2 * lanes,
+            queue: VecDeque::new(),
+            next: 0,
+            now: None,
+            blocks: (0..0).zip(Vec::new()),
+        }
+    }
+
+    /// Offers the next stretches to the lanes.
+    pub(crate) fn fill(&mut self, parts: &mut ColumnParts<'_>) -> EngineResult<()> {
+        while self.queue.len() < self.most
+            && let Some((view, blocks)) = parts.stretch(self.scan.blocks_at_once())?
+        {
+            let stretch = Arc::new(Stretch {
+                scan: self.scan.clone(),
+                view,
+                number: self.next,
+                blocks,
+                progress: Mutex::new(Progress::Waiting),
+                done: Condvar::new(),
+            });
+            self.next += 1;
+            self.queue.push_back(stretch.clone());
+            self.lanes.offer(stretch);
+        }
+        Ok(())
+    }
+
+    /// Whether blocks of a stretch are left.
+    pub(crate) fn is_within(&self) -> bool {
+        self.blocks.len() > 0
+    }
+
+    /// The next result; `None` if no stretch was cut off. `check` fails when the statement is to
+    /// end.
+    pub(crate) fn next(&mut self, check: impl Fn() -> SqlResult<()>) -> SqlResult<Option<Read>> {
+        loop {
+            if let Some((at, rows)) = self.blocks.next() {
+                return Ok(Some(Read::Block(at, rows)));
+            }
+            let Some(stretch) = self.queue.front().cloned() else { return Ok(None) };
+            // It stays in the queue until it is read (LANE-2).
+            let outcome = self.wait_for(&stretch, &check)?;
+            self.queue.pop_front();
+            match outcome {
+                Outcome::Blocks(rows) => self.blocks = stretch.blocks.clone().zip(rows),
+                Outcome::Folded(rows) => {
+                    let (number, read) = (stretch.number, stretch.rows());
+                    return Ok(Some(Read::Folded { number, read, rows }));
+                }
+            }
+            self.now = Some(stretch);
+        }
+    }
+
+    /// The block with a number, of those of the last [`Self::next`].
+    pub(crate) fn with_block<R>(&self, at: usize, f: impl FnOnce(&Block<'_>) -> R) -> Option<R> {
+        let stretch = self.now.as_ref()?;
+        Some(f(&Block::untouched(&stretch.view, at, &ByteRows::default())))
+    }
+
+    /// The result of a stretch. While a lane reads it, this thread reads others.
+    fn wait_for(&self, stretch: &Stretch, check: impl Fn() -> SqlResult<()>) -> SqlResult<Outcome> {
+        stretch.read();
+        loop {
+            let mut progress = stretch.progress.lock();
+            if let Progress::Done(outcome) = &mut *progress {
+                return Ok(mem::replace(outcome, Outcome::Blocks(Vec::new())));
+            }
+            drop(progress);
+            check()?;
+            if self.queue.iter().any(|other| other.read()) {
+                continue;
+            }
+            let mut progress = stretch.progress.lock();
+            if matches!(*progress, Progress::Begun) {
+                stretch.done.wait_for(&mut progress, LOOK);
+            }
+        }
+    }
+}
+
+impl Drop for Ahead<'_> {
+    /// Takes back what no lane has begun, and waits for the rest (LANE-2).
+    fn drop(&mut self) {
+        for stretch in &self.queue {
+            let mut progress = stretch.progress.lock();
+            if matches!(*progress, Progress::Waiting) {
+                *progress = Progress::Done(Outcome::Blocks(Vec::new()));
+            }
+        }
+        for stretch in &self.queue {
+            let mut progress = stretch.progress.lock();
+            while matches!(*progress, Progress::Begun) {
+                stretch.done.wait(&mut progress);
+            }
+        }
+    }
+}
