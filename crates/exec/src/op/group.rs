@@ -143,3 +143,68 @@ impl<'r> Inputs<'r> {
         self.aggregates.iter().map(of).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use selkie_expr::TypeContext;
+    use selkie_expr::aggregate::AggregateKind;
+    use selkie_types::{Bitmap, ColumnData, SqlType, Value};
+
+    use super::*;
+
+    fn column(values: &[Option<i64>]) -> Arc<Column> {
+        let valid: Bitmap = values.iter().map(Option::is_some).collect();
+        let data = values.iter().map(|value| value.unwrap_or_default()).collect();
+        Arc::new(Column::from_data(ColumnData::Int(data), Some(valid)))
+    }
+
+    fn aggregates() -> Vec<Aggregate> {
+        let value = || vec![Expr::column(1, SqlType::bigint(), true)];
+        [AggregateKind::Count, AggregateKind::Sum, AggregateKind::Avg, AggregateKind::Min]
+            .into_iter()
+            .chain([AggregateKind::Max])
+            .map(|kind| Aggregate::new(kind, false, value(), &TypeContext::default()))
+            .collect::<SqlResult<_>>()
+            .expect("aggregates of numbers")
+    }
+
+    fn grouping(eval: &EvalContext<'_>, keys: usize, rows: &[[Option<i64>; 2]]) -> Grouping {
+        let ty = ColumnType { ty: SqlType::bigint(), nullable: true };
+        let aggregates = aggregates();
+        let mut grouping = Grouping::new(&vec![ty; keys], &aggregates);
+        let of = |at: usize| column(&rows.iter().map(|row| row[at]).collect::<Vec<_>>());
+        let batch = Batch::new(vec![of(0), of(1)], rows.len());
+        let inputs = Inputs::new(&[], &aggregates);
+        let args = inputs.args(eval, &batch).expect("columns");
+        grouping.update(eval, &vec![of(0); keys], &args, rows.len()).expect("no limit");
+        grouping
+    }
+
+    fn results(eval: &EvalContext<'_>, grouping: Grouping) -> Vec<Vec<Value>> {
+        let batch = grouping.finish(eval).expect("no limit");
+        let row = |at| batch.columns().iter().map(|column| column.value(at)).collect();
+        (0..batch.rows()).map(row).collect()
+    }
+
+    fn rows() -> impl Strategy<Value = Vec<[Option<i64>; 2]>> {
+        let value = || proptest::option::of(-3..4_i64);
+        proptest::collection::vec([value(), value()], 0..20)
+    }
+
+    proptest! {
+        #[test]
+        fn merged_groups_are_those_of_rows_one_after_another(
+            keys in 0..2_usize,
+            parts in proptest::collection::vec(rows(), 1..5),
+        ) {
+            let eval = EvalContext::detached(&TypeContext::default());
+            let mut merged = grouping(&eval, keys, &[]);
+            for part in &parts {
+                merged.merge(&eval, grouping(&eval, keys, part)).expect("no limit");
+            }
+            let whole = grouping(&eval, keys, &parts.concat());
+            prop_assert_eq!(results(&eval, merged), results(&eval, whole));
+        }
+    }
+}
