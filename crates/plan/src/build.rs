@@ -10,6 +10,7 @@ mod aggregate;
 mod bounds;
 mod cardinality;
 mod construct;
+mod dependent;
 mod filters;
 mod graph;
 mod group_ends;

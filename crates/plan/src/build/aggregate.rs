@@ -40,6 +40,7 @@ impl Builder<'_> {
             false => AggregateStrategy::Hash,
         };
         if strategy == AggregateStrategy::Hash {
+            let node = self.without_dependent_keys(node);
             return self.grouped(input, &node, strategy, required);
         }
         let mut built = self.grouped(input.relied_on(&keys), &node, strategy, required);

@@ -2,6 +2,7 @@
 //! positions only, so names are derived from the inputs.
 
 use selkie_expr::Expr;
+use selkie_expr::aggregate::AggregateKind;
 use selkie_types::stack;
 
 use crate::physical::{Operator, Plan, PlanNode};
@@ -35,7 +36,11 @@ pub(super) fn names(plan: &Plan, node: &PlanNode) -> Vec<String> {
         Operator::Aggregate(aggregate) => {
             let below = names(plan, &aggregate.input);
             let groups = aggregate.groups.iter().map(|e| show(e, &below));
-            let calls = aggregate.aggregates.iter().map(|c| c.display_with(&|at| name(&below, at)));
+            let calls = aggregate.aggregates.iter().map(|call| match (call.kind, &call.args[..]) {
+                // It stands for the value itself.
+                (AggregateKind::AnyValue, [value]) => show(value, &below),
+                _ => call.display_with(&|at| name(&below, at)),
+            });
             groups.chain(calls).collect()
         }
         Operator::Window(window) => {
