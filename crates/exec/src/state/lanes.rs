@@ -12,6 +12,10 @@ use parking_lot::{Condvar, Mutex};
 use crate::Instance;
 use crate::state::guard::guarded;
 
+/// Most pieces of work that wait. Some were done by their statement, and keep memory until a lane
+/// looks at them.
+const MOST_WAITING: usize = 256;
+
 /// A piece of work that any thread may do.
 pub(crate) trait Work: Send + Sync {
     /// Does it, unless somebody has begun it.
@@ -54,10 +58,14 @@ impl Lanes {
         self.state.lock().threads
     }
 
-    /// Queues a piece of work.
+    /// Queues a piece of work, unless much waits already.
     pub(crate) fn offer(&self, work: Arc<dyn Work>) {
-        self.state.lock().queue.push_back(work);
-        self.changed.notify_one();
+        let mut state = self.state.lock();
+        if state.queue.len() < MOST_WAITING {
+            state.queue.push_back(work);
+            drop(state);
+            self.changed.notify_one();
+        }
     }
 
     fn next(&self) -> Option<Arc<dyn Work>> {
