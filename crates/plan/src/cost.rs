@@ -8,13 +8,13 @@ pub(crate) const SCAN_ROW: f64 = 35.0;
 /// Decoding one column of a row.
 pub(crate) const DECODE_COLUMN: f64 = 5.0;
 /// Passing a row of a column group: its share of the work for a block.
-pub(crate) const GROUP_ROW_PASSED: f64 = 1.0;
+pub(crate) const GROUP_ROW_PASSED: f64 = 0.5;
 /// Decoding one number of a column group.
-pub(crate) const GROUP_NUMBER: f64 = 1.0;
+pub(crate) const GROUP_NUMBER: f64 = 0.5;
 /// Decoding one string of a column group.
-pub(crate) const GROUP_STRING: f64 = 6.0;
+pub(crate) const GROUP_STRING: f64 = 2.5;
 /// Cost of a condition over rows of a column group, as a share of its cost over decoded rows.
-pub(crate) const GROUP_CONDITION: f64 = 0.5;
+pub(crate) const GROUP_CONDITION: f64 = 0.25;
 /// One simple condition over a row, vectorised.
 pub(crate) const CONDITION: f64 = 4.0;
 /// A condition that walks a string (LIKE, REGEXP).
@@ -37,7 +37,7 @@ pub(crate) const HASH_BUILD_LARGE: f64 = 60.0;
 /// Looking a row up in a hash table.
 pub(crate) const HASH_PROBE: f64 = 30.0;
 /// Testing a key of a column group against the keys of a join's build side.
-pub(crate) const FILTER_PROBE: f64 = 2.0;
+pub(crate) const FILTER_PROBE: f64 = 1.0;
 /// Extra cost per lookup if the hash table exceeds the caches.
 pub(crate) const HASH_PROBE_LARGE: f64 = 50.0;
 /// Number of rows from which a hash table no longer fits the caches.
