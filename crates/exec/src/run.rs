@@ -206,6 +206,11 @@ impl<'r> Env<'r> {
         }
     }
 
+    /// Whether the session's outer joins give rows without a match as MariaDB's join buffers do.
+    pub(crate) fn buffers_outer_joins(&self) -> bool {
+        self.rt.session.frame.settings.queries.buffers_outer_joins
+    }
+
     /// Counters of the session.
     pub(crate) fn counters(&self) -> &'r crate::state::session::Counters {
         &self.rt.session.core.counters

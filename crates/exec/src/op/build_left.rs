@@ -68,7 +68,7 @@ impl<'r> BuildLeft<'r> {
             built: None,
             right: sliced::for_values(open_node(env, &plan.right)?, right_keys),
             right_batch: None,
-            matcher: Matcher::new(env, shape_of(plan)),
+            matcher: Matcher::new(env, shape_of(env, plan)),
             null_safe: plan.keys.iter().map(|k| k.null_safe).collect(),
             rest: None,
         })

@@ -3,10 +3,10 @@
 //! other forms.
 
 use selkie_plan::physical::{HashJoin as Plan, JoinKind};
-use selkie_types::{Batch, Bitmap, SqlResult};
+use selkie_types::{Batch, SqlResult};
 
 use super::hash_table::NOT_FOUND;
-use super::join_match::{Matcher, Shape};
+use super::join_match::{Matcher, Progress, Shape, Unmatched};
 use super::null_aware::NullAware;
 use super::probe::{BuildTable, Pairs, forget_filters, key_columns};
 use super::{BoxOperator, Operator, open as open_node, sliced};
@@ -16,20 +16,27 @@ pub(super) fn open<'r>(env: Env<'r>, plan: &'r Plan) -> SqlResult<BoxOperator<'r
     if matches!(plan.kind, JoinKind::NullAwareAnti | JoinKind::NullAwareMark) {
         return Ok(Box::new(NullAware::open(env, plan)?));
     }
-    if plan.build_left {
+    if builds_left(env, plan) {
         return Ok(Box::new(super::build_left::BuildLeft::open(env, plan)?));
     }
     Ok(Box::new(HashJoin::open(env, plan)?))
 }
 
+/// Whether the table is built from the left side. Unmatched left rows come in their order only if
+/// that side probes.
+fn builds_left(env: Env<'_>, plan: &Plan) -> bool {
+    plan.build_left && (plan.kind != JoinKind::Left || env.buffers_outer_joins())
+}
+
 /// The parts of the plan that the matcher needs.
-pub(super) fn shape_of(plan: &Plan) -> Shape<'_> {
+pub(super) fn shape_of<'r>(env: Env<'_>, plan: &'r Plan) -> Shape<'r> {
     Shape {
         kind: plan.kind,
         residual: &plan.residual,
         output: &plan.output,
         left_width: plan.left.columns.len(),
         right_types: plan.right.columns.clone(),
+        unmatched: Unmatched::of(env, plan.buffered),
     }
 }
 
@@ -37,7 +44,7 @@ pub(super) fn shape_of(plan: &Plan) -> Shape<'_> {
 struct Probing {
     left: Batch,
     pairs: Pairs,
-    matched: Bitmap,
+    progress: Progress,
 }
 
 /// The operator that builds from the right side and probes with the left.
@@ -62,7 +69,7 @@ impl<'r> HashJoin<'r> {
                 plan.keys.iter().map(|k| &k.left),
             ),
             table: None,
-            matcher: Matcher::new(env, shape_of(plan)),
+            matcher: Matcher::new(env, shape_of(env, plan)),
             null_safe: plan.keys.iter().map(|k| k.null_safe).collect(),
             probing: None,
         })
@@ -74,7 +81,10 @@ impl<'r> HashJoin<'r> {
         let mut right = sliced::for_values(right, plan.keys.iter().map(|k| &k.right));
         let types = &plan.right.columns;
         let table = BuildTable::build(self.env.eval, &mut *right, types, &plan.keys, |k| &k.right)?;
-        table.fill(self.env, &plan.fills);
+        // The filters of the plan are for the other side's keys if it builds from the left.
+        if !plan.build_left {
+            table.fill(self.env, &plan.fills);
+        }
         Ok(table)
     }
 
@@ -83,7 +93,7 @@ impl<'r> HashJoin<'r> {
     fn direct(&self, table: &BuildTable, left: &Batch, ids: &[u32]) -> Option<Option<Batch>> {
         if self.matcher.keys_suffice() {
             let matched = ids.iter().map(|&id| id != NOT_FOUND).collect();
-            return Some(self.matcher.finish(left, &matched));
+            return Some(self.matcher.finish(left, &Progress::of(matched)));
         }
         let simple = self.plan.kind == JoinKind::Left && self.plan.residual.is_empty();
         if simple && table.is_unique() && table.rows.at_once(ids.len()) == ids.len() {
@@ -103,19 +113,20 @@ impl<'r> HashJoin<'r> {
         if let Some(output) = self.direct(table, &left, &ids) {
             return Ok(Some(output));
         }
-        let matched = Bitmap::zeros(left.rows());
+        let progress = Progress::new(left.rows());
         let pairs = Pairs::new(ids, &left, table);
-        self.probing = Some(Probing { left, pairs, matched });
+        self.probing = Some(Probing { left, pairs, progress });
         Ok(Some(None))
     }
 
     fn pairs(&mut self, table: &BuildTable, mut probing: Probing) -> SqlResult<Option<Batch>> {
         let (mut probe, mut build) = (Vec::new(), Vec::new());
         if !probing.pairs.next(table, &mut probe, &mut build) {
-            return Ok(self.matcher.finish(&probing.left, &probing.matched));
+            return Ok(self.matcher.finish(&probing.left, &probing.progress));
         }
         let right = |at: usize| table.rows.gather_column(at, &build);
-        let out = self.matcher.pairs(&probing.left, &probe, &right, &mut probing.matched)?;
+        let (left, complete) = (&probing.left, probing.pairs.complete());
+        let out = self.matcher.pairs(left, &probe, complete, &right, &mut probing.progress)?;
         self.probing = Some(probing);
         Ok(out)
     }

@@ -3,10 +3,10 @@
 
 use selkie_engine::{RowSet, Scan};
 use selkie_plan::physical::IndexJoin as Plan;
-use selkie_types::{BATCH_ROWS, Batch, Bitmap, ByteRows, SqlResult};
+use selkie_types::{BATCH_ROWS, Batch, ByteRows, SqlResult};
 
 use super::examined::examine;
-use super::join_match::{Matcher, Shape};
+use super::join_match::{Matcher, Progress, Shape, Unmatched};
 use super::{BoxOperator, Operator, open as open_node};
 use crate::run::scan::{Decoder, keys_of, parts_read};
 use crate::run::{Env, OpenTable};
@@ -22,7 +22,7 @@ struct Probing {
     /// Left row and key, for each left row that can match.
     keys: Vec<(u32, Vec<u8>)>,
     at: usize,
-    matched: Bitmap,
+    progress: Progress,
 }
 
 /// The operator.
@@ -92,8 +92,8 @@ impl<'r> IndexJoin<'r> {
                 keys.extend(found.more.into_iter().map(|key| (row as u32, key)));
             }
         }
-        let matched = Bitmap::zeros(left.rows());
-        Ok(Probing { left, keys, at: 0, matched })
+        let progress = Progress::new(left.rows());
+        Ok(Probing { left, keys, at: 0, progress })
     }
 
     /// Looks the next keys up.
@@ -127,7 +127,9 @@ impl<'r> IndexJoin<'r> {
             Some(rows) => rows.iter().map(|&r| left_row(self.set.found_by[r as usize])).collect(),
         };
         let right = |at: usize| right.column(at).clone();
-        self.matcher.pairs(&probing.left, &pairs, &right, &mut probing.matched)
+        let left = &probing.left;
+        let complete = probing.keys.get(to).map_or(left.rows(), |(row, _)| *row as usize);
+        self.matcher.pairs(left, &pairs, complete, &right, &mut probing.progress)
     }
 }
 
@@ -138,6 +140,7 @@ fn shape_of(plan: &Plan) -> Shape<'_> {
         output: &plan.output,
         left_width: plan.left.columns.len(),
         right_types: right_types(plan),
+        unmatched: Unmatched::InOrder,
     }
 }
 
@@ -182,7 +185,7 @@ impl Operator for IndexJoin<'_> {
                 self.probing = Some(probing);
                 output
             } else {
-                self.matcher.finish(&probing.left, &probing.matched)
+                self.matcher.finish(&probing.left, &probing.progress)
             };
             if output.is_some() {
                 return Ok(output);

@@ -22,6 +22,43 @@ pub(super) struct Shape<'r> {
     pub(super) left_width: usize,
     /// Types of the columns of the right input.
     pub(super) right_types: Vec<ColumnType>,
+    /// Where rows of a left join without a match come.
+    pub(super) unmatched: Unmatched,
+}
+
+/// Place of the left rows without a match in the output of a left join.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Unmatched {
+    /// Where the left input has them.
+    InOrder,
+    /// Behind the matched rows of their batch. Compat: so does MariaDB, whose batch is the content
+    /// of a join buffer.
+    Behind,
+}
+
+/// How far the output for a left batch is.
+pub(super) struct Progress {
+    /// Left rows with a match.
+    pub(super) matched: Bitmap,
+    /// Number of left rows whose output is complete.
+    given: usize,
+}
+
+impl Unmatched {
+    /// For a join before which MariaDB would fill a join buffer, or would not.
+    pub(super) fn of(env: Env<'_>, buffered: bool) -> Self {
+        if buffered && env.buffers_outer_joins() { Self::Behind } else { Self::InOrder }
+    }
+}
+
+impl Progress {
+    pub(super) fn new(rows: usize) -> Self {
+        Self::of(Bitmap::zeros(rows))
+    }
+
+    pub(super) fn of(matched: Bitmap) -> Self {
+        Self { matched, given: 0 }
+    }
 }
 
 /// Makes output from the pairs of one left batch. It gathers only columns that are output or that
@@ -86,14 +123,16 @@ impl<'r> Matcher<'r> {
         Batch::new(self.shape.output.iter().map(column).collect(), rows)
     }
 
-    /// Marks the left rows of matching pairs in `matched`, and gives joined rows if the kind has
-    /// them. `pairs` holds the left row of each pair.
+    /// Marks the left rows of matching pairs, and gives joined rows if the kind has them. `pairs`
+    /// holds the left row of each pair, in ascending order; all pairs of the left rows before
+    /// `complete` are among these and earlier ones.
     pub(super) fn pairs(
         &self,
         left: &Batch,
         pairs: &[u32],
+        complete: usize,
         right: RightColumn<'_>,
-        matched: &mut Bitmap,
+        progress: &mut Progress,
     ) -> SqlResult<Option<Batch>> {
         if pairs.is_empty() {
             return Ok(None);
@@ -105,20 +144,52 @@ impl<'r> Matcher<'r> {
             false => Arc::new(left.column(at).gather(pairs)),
         };
         let keep = self.keep(pairs.len(), &left_column, right)?;
+        let matched = &mut progress.matched;
         match &keep {
             None => pairs.iter().for_each(|&row| matched.set(row as usize, true)),
             Some(keep) => keep.iter_ones().for_each(|pair| matched.set(pairs[pair] as usize, true)),
         }
         let any = keep.as_ref().is_none_or(|keep| keep.count_ones() > 0);
-        let wanted = self.shape.kind.keeps_right() && any;
-        Ok(wanted.then(|| self.joined(pairs.len(), keep.as_ref(), &left_column, right)))
+        if !self.shape.kind.keeps_right() || !any {
+            return Ok(None);
+        }
+        if let Some(lefts) = self.unmatched_before(complete, progress) {
+            let merged = merge(pairs, keep.as_ref(), &lefts);
+            return Ok(Some(self.merged(left, &merged, right)));
+        }
+        Ok(Some(self.joined(pairs.len(), keep.as_ref(), &left_column, right)))
+    }
+
+    /// Left rows that have no match and whose turn has come.
+    fn unmatched_before(&self, complete: usize, progress: &mut Progress) -> Option<Vec<u32>> {
+        if self.shape.kind != JoinKind::Left || self.shape.unmatched == Unmatched::Behind {
+            return None;
+        }
+        let rows = progress.given..complete;
+        progress.given = complete;
+        let rows = rows.filter(|&row| !progress.matched.get(row)).map(|row| row as u32);
+        Some(rows.collect::<Vec<_>>()).filter(|rows| !rows.is_empty())
+    }
+
+    /// Rows of pairs, and left rows with NULLs: a left row and the number of a pair each.
+    fn merged(
+        &self,
+        left: &Batch,
+        (lefts, pairs): &(Vec<u32>, Vec<u32>),
+        right: RightColumn<'_>,
+    ) -> Batch {
+        let left_column = |at: usize| Arc::new(left.column(at).gather(lefts));
+        let right = |at: usize| Arc::new(right(at).gather(pairs));
+        self.joined(lefts.len(), None, &left_column, &right)
     }
 
     /// Rows that a left batch gives after all its pairs were seen.
-    pub(super) fn finish(&self, left: &Batch, matched: &Bitmap) -> Option<Batch> {
+    pub(super) fn finish(&self, left: &Batch, progress: &Progress) -> Option<Batch> {
         let rows = |wanted: bool| -> Vec<u32> {
-            (0..left.rows() as u32).filter(|&row| matched.get(row as usize) == wanted).collect()
+            let rows = progress.given as u32..left.rows() as u32;
+            rows.filter(|&row| progress.matched.get(row as usize) == wanted).collect()
         };
+        let matched = &progress.matched;
         match self.shape.kind {
             JoinKind::Inner => None,
             JoinKind::Semi => self.left_rows(left, &rows(true)),
@@ -156,6 +227,28 @@ impl<'r> Matcher<'r> {
         columns.push(Arc::new(Column::from_data(ColumnData::Int(marks), known)));
         Batch::new(columns, rows)
     }
+}
+
+/// Left row and number of the pair of each output row, in the order of the left rows: of the pairs
+/// that `keep` selects, and of left rows without one.
+fn merge(pairs: &[u32], keep: Option<&Bitmap>, alone: &[u32]) -> (Vec<u32>, Vec<u32>) {
+    let most = pairs.len() + alone.len();
+    let (mut lefts, mut numbers) = (Vec::with_capacity(most), Vec::with_capacity(most));
+    let mut alone = alone.iter().copied().peekable();
+    for (number, &row) in pairs.iter().enumerate() {
+        if keep.is_some_and(|keep| !keep.get(number)) {
+            continue;
+        }
+        while let Some(row) = alone.next_if(|alone| *alone < row) {
+            lefts.push(row);
+            numbers.push(NULL_ROW);
+        }
+        lefts.push(row);
+        numbers.push(number as u32);
+    }
+    numbers.resize(numbers.len() + alone.len(), NULL_ROW);
+    lefts.extend(alone);
+    (lefts, numbers)
 }
 
 // A key that was not found gathers a row of NULLs, because both numbers are equal.

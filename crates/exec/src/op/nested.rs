@@ -6,7 +6,7 @@ use std::sync::Arc;
 use selkie_plan::physical::{JoinKind, NestedLoopJoin as Plan};
 use selkie_types::{Batch, Bitmap, SqlResult};
 
-use super::join_match::{Matcher, Shape};
+use super::join_match::{Matcher, Progress, Shape, Unmatched};
 use super::rows::at_once;
 use super::{BoxOperator, Operator, RowBuffer, open as open_node};
 use crate::run::Env;
@@ -19,7 +19,7 @@ struct Probing {
     /// Left row and right row of the next pair.
     row: usize,
     right: usize,
-    matched: Bitmap,
+    progress: Progress,
     /// Left rows whose result may be NULL, for the null-aware kinds.
     maybe: Bitmap,
 }
@@ -42,6 +42,7 @@ impl<'r> NestedLoop<'r> {
             output: &plan.output,
             left_width: plan.left.columns.len(),
             right_types: plan.right.columns.clone(),
+            unmatched: Unmatched::of(env, plan.buffered),
         };
         Ok(Self {
             env,
@@ -90,7 +91,9 @@ impl<'r> NestedLoop<'r> {
         let (left, right) = Self::pairs(probing, rows);
         let right_column = |at: usize| rows.gather_column(at, &right);
         if !self.null_aware() {
-            return self.matcher.pairs(&probing.left, &left, &right_column, &mut probing.matched);
+            let (batch, complete) = (&probing.left, probing.row);
+            let progress = &mut probing.progress;
+            return self.matcher.pairs(batch, &left, complete, &right_column, progress);
         }
         let left_column = |at: usize| Arc::new(probing.left.column(at).gather(&left));
         let keep = self.matcher.keep(left.len(), &left_column, &right_column)?;
@@ -104,14 +107,15 @@ impl<'r> NestedLoop<'r> {
             match truth.value(pair) {
                 selkie_types::Value::Null => probing.maybe.set(row as usize, true),
                 selkie_types::Value::Int(0) => {}
-                _ => probing.matched.set(row as usize, true),
+                _ => probing.progress.matched.set(row as usize, true),
             }
         }
         Ok(None)
     }
 
     fn finish(&self, probing: &Probing) -> Option<Batch> {
-        let (left, yes, maybe) = (&probing.left, &probing.matched, &probing.maybe);
+        let (left, maybe) = (&probing.left, &probing.maybe);
+        let yes = &probing.progress.matched;
         match self.plan.kind {
             JoinKind::NullAwareMark => {
                 let marks = (0..left.rows()).map(|row| yes.get(row).into()).collect();
@@ -124,7 +128,7 @@ impl<'r> NestedLoop<'r> {
                     .collect();
                 self.matcher.left_rows(left, &out)
             }
-            _ => self.matcher.finish(left, yes),
+            _ => self.matcher.finish(left, &probing.progress),
         }
     }
 
@@ -133,9 +137,8 @@ impl<'r> NestedLoop<'r> {
             self.env.check()?;
             let Some(mut probing) = self.probing.take() else {
                 let Some(left) = self.left.next()? else { return Ok(None) };
-                let nothing = Bitmap::zeros(left.rows());
-                let (matched, maybe) = (nothing.clone(), nothing);
-                self.probing = Some(Probing { left, row: 0, right: 0, matched, maybe });
+                let (progress, maybe) = (Progress::new(left.rows()), Bitmap::zeros(left.rows()));
+                self.probing = Some(Probing { left, row: 0, right: 0, progress, maybe });
                 continue;
             };
             let output = if probing.row < probing.left.rows() && rows.len() > 0 {

@@ -66,7 +66,7 @@ impl Operator for KeyCollector<'_, '_> {
 impl<'r> NullAware<'r> {
     pub(super) fn open(env: Env<'r>, plan: &'r Plan) -> SqlResult<Self> {
         let left = open_node(env, &plan.left)?;
-        let matcher = Matcher::new(env, shape_of(plan));
+        let matcher = Matcher::new(env, shape_of(env, plan));
         let correlation = &plan.keys[1..];
         Ok(Self { env, plan, correlation, left, built: None, matcher })
     }

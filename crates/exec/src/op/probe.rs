@@ -225,6 +225,11 @@ impl Pairs {
         Self { ids, row: 0, most, chain: None }
     }
 
+    /// Number of probing rows whose pairs were all given.
+    pub(super) fn complete(&self) -> usize {
+        self.row
+    }
+
     /// Appends the next pairs; false if all were given.
     pub(super) fn next(
         &mut self,

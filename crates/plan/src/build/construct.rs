@@ -104,6 +104,8 @@ struct Inputs<'g> {
     kind: JoinKind,
     /// Columns needed above the join.
     needed: ColumnSet,
+    /// Whether MariaDB would fill a join buffer for this outer join.
+    buffered: bool,
 }
 
 impl Builder<'_> {
@@ -222,7 +224,8 @@ impl Builder<'_> {
             None => Vec::new(),
         };
         after.iter().for_each(|c| needed.add_expr(c));
-        let inputs = Inputs { left: left_built, entry, dependent, kind, needed };
+        let buffered = kind == JoinKind::Left && self.is_buffered(graph, left, right);
+        let inputs = Inputs { left: left_built, entry, dependent, kind, needed, buffered };
         let conditions = join_conditions(graph, dependent, &applied, &joined_keys);
         let built = match entry.method {
             Method::Lookup => {
@@ -251,6 +254,18 @@ impl Builder<'_> {
             }
         };
         self.filtered(built, after)
+    }
+
+    /// Whether MariaDB would fill a join buffer before it reads the inner side of an outer join: it
+    /// looks single rows up, and rows of a temporary table, for which it makes an index.
+    fn is_buffered(&self, graph: &Graph, left: Leaves, right: Leaves) -> bool {
+        let at = right.trailing_zeros() as usize;
+        match &graph.leaves[at].source {
+            Source::Table(..) => !self.lookup(graph, left, at).is_some_and(|lookup| lookup.unique),
+            Source::Plan(built) => {
+                built.node.is_join() || keys(self, graph, left, right).is_empty()
+            }
+        }
     }
 
     /// The right input of a join.
@@ -311,6 +326,7 @@ impl Builder<'_> {
             residual: conditions.iter().map(|c| place(c, &joined)).collect(),
             output,
             build_left: inputs.entry.method == Method::HashLeft,
+            buffered: inputs.buffered,
             fills: Vec::new(),
             left: inputs.left.node,
             right: right.node,
@@ -343,6 +359,7 @@ impl Builder<'_> {
             kind: inputs.kind,
             conditions: conditions.iter().map(|c| place(c, &joined)).collect(),
             null_aware,
+            buffered: inputs.buffered,
             output,
             left: inputs.left.node,
             right: right.node,

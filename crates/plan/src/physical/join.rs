@@ -74,6 +74,9 @@ pub struct HashJoin {
     /// Build from the left rows and stream the right ones. The result is the same, with left
     /// columns still first. Only for `Inner`, `Left`, `Semi` and `Anti`.
     pub build_left: bool,
+    /// Compat: MariaDB would keep left rows in a join buffer, and give those without a match after
+    /// the others. Without it a left join keeps the order of the left rows, unless `build_left`.
+    pub buffered: bool,
     /// Filters for scans of the probe side, which are filled when the build side is complete.
     pub fills: Vec<KeyFill>,
 }
@@ -93,7 +96,7 @@ pub struct KeyFill {
 pub struct IndexJoin {
     /// `Inner`, `Left`, `Semi` or `Anti`.
     pub kind: JoinKind,
-    /// Outer side; its order is kept, except by `Left`.
+    /// Outer side; its order is kept.
     pub left: PlanNode,
     /// The lookup for each left row.
     pub lookup: IndexLookup,
@@ -118,4 +121,6 @@ pub struct NestedLoopJoin {
     pub output: Vec<usize>,
     /// For the null-aware kinds, the IN comparison.
     pub null_aware: Option<Expr>,
+    /// As in [`HashJoin`].
+    pub buffered: bool,
 }

@@ -199,6 +199,15 @@ impl PlanNode {
         Self { operator, columns, rows, cost, in_order: Vec::new(), number: 0 }
     }
 
+    /// Whether the rows come from a join, filtered or not.
+    pub fn is_join(&self) -> bool {
+        match &self.operator {
+            Operator::IndexJoin(_) | Operator::HashJoin(_) | Operator::NestedLoopJoin(_) => true,
+            Operator::Filter { input, .. } | Operator::Project { input, .. } => input.is_join(),
+            _ => false,
+        }
+    }
+
     /// The direct inputs, left first.
     pub fn inputs(&self) -> Vec<&PlanNode> {
         match &self.operator {

@@ -17,7 +17,7 @@ use selkie_replication::images::RowImage;
 use selkie_types::{Charset, CollationId, Locale, SqlMode};
 
 use crate::session::Shared;
-use crate::variables::{Ids, SessionVars, VarId, ids};
+use crate::variables::{Ids, SessionVars, VarId, ids, registry};
 
 /// Writes the session's variables into its settings.
 pub(super) fn refresh(shared: &Shared, session: &mut Session) {
@@ -156,7 +156,11 @@ impl Values<'_> {
 
     fn queries(&self) -> Queries {
         let ids = self.ids;
+        let switch = registry().def(ids.optimizer_switch);
+        let at = switch.names.iter().position(|name| *name == "outer_join_with_cache");
+        let with_buffer = at.is_some_and(|at| self.number(ids.optimizer_switch) & 1 << at != 0);
         Queries {
+            buffers_outer_joins: with_buffer && self.number(ids.join_cache_level) > 0,
             buffer_result: self.flag(ids.sql_buffer_result),
             columns: match self.number(ids.selkie_columns) {
                 0 => UseColumns::Off,

@@ -36,7 +36,7 @@ ids! {
     foreign_key_checks general_log general_log_file group_concat_max_len gtid_binlog_state
     gtid_domain_id gtid_ignore_duplicates gtid_seq_no gtid_slave_pos gtid_strict_mode hostname identity in_transaction
     init_connect init_file innodb_lock_wait_timeout innodb_print_all_deadlocks
-    innodb_snapshot_isolation innodb_status_output_locks insert_id interactive_timeout
+    innodb_snapshot_isolation innodb_status_output_locks insert_id interactive_timeout join_cache_level
     last_insert_id lc_messages lc_time_names local_infile lock_wait_timeout
     log_bin_trust_function_creators log_error log_output log_queries_not_using_indexes
     log_slow_admin_statements log_slow_filter log_slow_query log_slow_query_file

@@ -105,6 +105,8 @@ pub enum UseColumns {
 /// Variables of queries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Queries {
+    /// Whether `optimizer_switch` and `join_cache_level` allow join buffers for outer joins.
+    pub buffers_outer_joins: bool,
     /// `sql_buffer_result`.
     pub buffer_result: bool,
     /// `selkie_columns`.
@@ -230,6 +232,7 @@ impl Default for Dml {
 impl Default for Queries {
     fn default() -> Self {
         Self {
+            buffers_outer_joins: true,
             buffer_result: false,
             columns: UseColumns::On,
             lanes: 1,
