@@ -262,19 +262,33 @@ fn read_index(
 ) -> SqlResult<()> {
     let session = &*execution.session;
     let open = open_table(execution.instance, session, table)?;
-    let clustered = table.def.primary().is_some() && at == 0;
-    let decoder = match clustered {
-        true => Decoder::new(table, columns),
-        false => Decoder::of_entries(table, &open.handle.codecs, at, columns),
+    let covering = entries_hold(table, at, columns);
+    let decoder = match covering {
+        true => Decoder::of_entries(table, &open.handle.codecs, at, columns),
+        false => Decoder::new(table, columns),
     };
-    let want_keys = !clustered && decoder.wants_keys();
-    let scan = Scan { index: Some(at), covering: !clustered, want_keys, ..Scan::default() };
+    let want_keys = covering && decoder.wants_keys();
+    let scan = Scan { index: Some(at), covering, want_keys, ..Scan::default() };
     let now = session.values.statement_start.get();
     let eval = EvalContext::new(session.type_context(), session, now);
     each_batch(execution, table, &scan, |set| match decoder.decode(&eval, set)? {
         Some((batch, _)) => counter.add(&batch),
         None => Ok(()),
     })
+}
+
+/// Whether the columns can be read from the entries of an index: these hold its parts, and the
+/// clustered key, of which only the leading integers can be decoded.
+fn entries_hold(table: &TableInfo, at: usize, columns: &[usize]) -> bool {
+    let key = table.def.primary().map_or(&[][..], |key| &key.parts);
+    if !key.is_empty() && at == 0 {
+        return false;
+    }
+    let in_key = |column: &usize| {
+        let mut integers = key.iter().take_while(|p| table.columns[p.column].ty.is_integer());
+        integers.any(|part| part.column == *column)
+    };
+    columns.iter().all(|column| table.def.indexes[at].holds(*column) || in_key(column))
 }
 
 /// Counts keys that come in order.
