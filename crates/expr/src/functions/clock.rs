@@ -1,7 +1,7 @@
 //! The clock, time zones and UNIX timestamps.
 //! The time is that of the statement's start, except for SYSDATE.
 
-use selkie_types::error::catalogue::ER_TOO_BIG_PRECISION;
+use selkie_types::error::catalogue::{ER_TOO_BIG_PRECISION, ER_TRUNCATED_WRONG_VALUE};
 use selkie_types::temporal::MICROS_PER_SECOND;
 use selkie_types::{
     Charset, Column, DateTime, Decimal, SqlError, SqlResult, SqlType, TypeKind, Value,
@@ -182,10 +182,14 @@ fn from_unixtime(mut b: Binding<'_>) -> SqlResult<Expr> {
 
 fn local_of(frame: &Frame<'_>, seconds: Decimal) -> Option<DateTime> {
     const LAST: i64 = (i32::MAX as i64 + 1) * MICROS_PER_SECOND;
-    let micros = i64::try_from(seconds.truncate(6).round(6).small_unscaled()?).ok()?;
-    if !(0..LAST).contains(&micros) {
+    let micros = seconds.truncate(6).round(6).small_unscaled();
+    let micros = micros.and_then(|m| i64::try_from(m).ok());
+    let Some(micros) = micros.filter(|m| (0..LAST).contains(m)) else {
+        if !seconds.is_negative() {
+            frame.ctx.warn(&ER_TRUNCATED_WRONG_VALUE, &[&"unixtime", &seconds.normalised()]);
+        }
         return None;
-    }
+    };
     frame.ctx.types.time_zone.local_from_micros(micros)
 }
 

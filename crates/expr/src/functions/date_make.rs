@@ -127,7 +127,7 @@ fn maketime(mut b: Binding<'_>) -> SqlResult<Expr> {
 }
 
 fn time_of(frame: &Frame<'_>, hour: i64, minute: i64, second: Decimal) -> Option<Time> {
-    let micros = i64::try_from(second.truncate(6).round(6).small_unscaled()?).ok()?;
+    let micros = micros_of(second);
     if micros >= 60 * MICROS_PER_SECOND {
         frame.ctx.warn(&ER_TRUNCATED_WRONG_VALUE, &[&"seconds", &second.normalised()]);
     }
@@ -149,6 +149,19 @@ fn time_of(frame: &Frame<'_>, hour: i64, minute: i64, second: Decimal) -> Option
     Some(time.truncate_to(frame.ty.decimals))
 }
 
+/// Seconds in microseconds, as far as these have 64 bits.
+fn micros_of(seconds: Decimal) -> i64 {
+    let micros = seconds.truncate(6).round(6).small_unscaled();
+    let most = if seconds.is_negative() { i64::MIN } else { i64::MAX };
+    micros.and_then(|m| i64::try_from(m).ok()).unwrap_or(most)
+}
+
+/// Compat: a warning shows whole seconds, or six digits of a fraction.
+fn shown_seconds(seconds: Decimal) -> Decimal {
+    let (whole, micros) = (seconds.truncate(0).round(0), seconds.truncate(6).round(6));
+    if whole == micros { whole } else { micros }
+}
+
 fn sec_to_time(mut b: Binding<'_>) -> SqlResult<Expr> {
     // Compat: a text always counts as having a fraction.
     let fsp = if b.args[0].ty.is_string() { 6 } else { cast::fsp_of(&b.args[0]) };
@@ -158,13 +171,9 @@ fn sec_to_time(mut b: Binding<'_>) -> SqlResult<Expr> {
         let seconds = f.decimals(0);
         map_rows(f, |row| {
             let value = seconds.value(row);
-            let micros = value.truncate(6).round(6).small_unscaled();
-            let micros = micros
-                .and_then(|m| i64::try_from(m).ok())
-                .unwrap_or(if value.is_negative() { i64::MIN } else { i64::MAX });
-            let (time, clamped) = Time::clamped(micros);
+            let (time, clamped) = Time::clamped(micros_of(value));
             if clamped {
-                f.ctx.warn(&ER_TRUNCATED_WRONG_VALUE, &[&"seconds", &value]);
+                f.ctx.warn(&ER_TRUNCATED_WRONG_VALUE, &[&"seconds", &shown_seconds(value)]);
             }
             Ok(Some(time.truncate_to(f.ty.decimals)))
         })
