@@ -292,6 +292,7 @@ fn calc_found_rows(body: &ast::QueryBody) -> bool {
     match body {
         ast::QueryBody::Select(select) => select.options.calc_found_rows,
         ast::QueryBody::Combined { first, .. } => calc_found_rows(first),
+        ast::QueryBody::Nested(query) => calc_found_rows(&query.body),
         _ => false,
     }
 }
