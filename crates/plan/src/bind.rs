@@ -163,6 +163,10 @@ pub(crate) struct Binder<'a> {
     inserted: Option<(ColumnId, ColumnId)>,
     /// The query whose rows are inserted.
     inserted_query: Option<insert_query::Watched>,
+    /// Number of blocks around the left operand of IN, ANY or ALL that is being bound.
+    operand_in: Option<usize>,
+    /// Error of an ON condition of the FROM being bound. Compat: those of USING come first.
+    late_error: Option<SqlError>,
     pub(crate) warnings: Warnings,
     /// Whether the condition being bound selects the rows of a block.
     chooses_rows: bool,
@@ -235,6 +239,8 @@ impl<'a> Binder<'a> {
             read_again: None,
             inserted: None,
             inserted_query: None,
+            operand_in: None,
+            late_error: None,
             warnings: Warnings::default(),
             chooses_rows: false,
             unusable_keys: Vec::new(),
@@ -352,7 +358,7 @@ impl<'a> Binder<'a> {
 
     /// A list of expressions over no tables, as a query of one row.
     pub(crate) fn values_of(&mut self, exprs: &[ast::Expr]) -> SqlResult<Query> {
-        self.values(&[exprs.to_vec()])
+        self.values_in(&[exprs.to_vec()], scope::Clause::Do)
     }
 
     /// An expression over no tables.

@@ -5,11 +5,17 @@ use crate::ast::{Expr, ExprKind, Literal, SelectItem, Span, UnaryOp};
 use crate::lexer::strip_versions;
 
 impl SelectItem {
+    /// The written alias, if its start is dropped.
+    pub fn cut_alias(&self) -> Option<&str> {
+        let SelectItem::Expr { alias: Some(alias), .. } = self else { return None };
+        Some(&*alias.value).filter(|name| without_start(name).len() < name.len())
+    }
+
     /// The name of the result column, given the text of the statement; `None` for a wildcard.
     pub fn column_name(&self, text: &[u8]) -> Option<String> {
         let SelectItem::Expr { expr, alias, span } = self else { return None };
         match alias {
-            Some(alias) => Some(without_nul(alias.value.to_string())),
+            Some(alias) => Some(without_nul(without_start(&alias.value).to_owned())),
             None => Some(expr.column_name(*span, text)),
         }
     }
@@ -41,10 +47,13 @@ impl Expr {
             ExprKind::Literal(_) | ExprKind::Param(_) => source(bare(self).span.text(text)),
             _ => source(span.text(text)),
         };
-        // Compat: blanks and control characters at the start are dropped.
-        let name = name.trim_start_matches(|c: char| c.is_ascii_control() || c == ' ');
-        without_nul(name.to_owned())
+        without_nul(without_start(&name).to_owned())
     }
+}
+
+/// Compat: blanks and control characters at the start of a name are dropped.
+fn without_start(name: &str) -> &str {
+    name.trim_start_matches(|c: char| c.is_ascii_control() || c == ' ')
 }
 
 /// Compat: no name has the character NUL, but how it is written.

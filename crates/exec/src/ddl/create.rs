@@ -268,7 +268,7 @@ impl Ddl<'_> {
         Ok(self.query_plan(query)?.output.to_vec())
     }
 
-    fn query_plan(&mut self, query: &Query) -> SqlResult<Plan> {
+    pub(super) fn query_plan(&mut self, query: &Query) -> SqlResult<Plan> {
         let statement = Statement::Query(Box::new(query.clone()));
         self.scope().plan_running(&statement, self.running)
     }

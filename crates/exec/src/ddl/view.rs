@@ -8,7 +8,7 @@ use selkie_plan::define::{ViewColumn, ViewSession, check_view_query, define_view
 use selkie_plan::physical::OutputColumn;
 use selkie_sql::ast::{AccountName, CreateView, Mention};
 use selkie_types::error::catalogue::{
-    ER_NO_SUCH_USER, ER_TABLE_EXISTS_ERROR, ER_WRONG_OBJECT, ER_WRONG_USAGE,
+    ER_NO_SUCH_USER, ER_REMOVED_SPACES, ER_TABLE_EXISTS_ERROR, ER_WRONG_OBJECT, ER_WRONG_USAGE,
 };
 use selkie_types::{Condition, SqlError, SqlResult};
 
@@ -79,7 +79,8 @@ impl Ddl<'_> {
             }
             _ => None,
         };
-        let output = self.query_columns(&create.query)?;
+        let plan = self.query_plan(&create.query)?;
+        let output = plan.output.to_vec();
         self.session.commit()?;
         let columns = output.into_iter().map(view_column).collect();
         let settings = &self.session.frame.settings;
@@ -93,8 +94,11 @@ impl Ddl<'_> {
             client_charset: settings.charsets.client.name().to_owned(),
             connection_collation: settings.expressions.collation_connection.name().to_owned(),
         };
-        let view =
-            self.with_context(snapshot, |c| define_view(c, &session, create, schema, columns))?;
+        let of_text = |c: &&Condition| c.code == ER_REMOVED_SPACES.code;
+        let view = self.with_context(snapshot, |c| {
+            plan.warnings.conditions.iter().filter(of_text).for_each(|w| c.eval.push(w.clone()));
+            define_view(c, &session, create, schema, columns)
+        })?;
         with_new_id(self.instance, view)
     }
 

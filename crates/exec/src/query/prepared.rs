@@ -7,7 +7,9 @@ use std::sync::Arc;
 use selkie_plan::physical::Plan;
 use selkie_plan::shown_parameters;
 use selkie_sql::ast::{Expr, ExprKind, Literal, OrderItem, QueryBody, SelectItem, Statement};
-use selkie_types::error::catalogue::ER_WARN_DEPRECATED_SYNTAX;
+use selkie_types::error::catalogue::{
+    ER_NAME_BECOMES_EMPTY, ER_REMOVED_SPACES, ER_WARN_DEPRECATED_SYNTAX,
+};
 use selkie_types::{Level, SqlError, SqlResult, SqlType, Value};
 
 use crate::Instance;
@@ -17,11 +19,12 @@ use crate::state::plan_key::PlanKey;
 use crate::state::prepared::{CachedPlan, Prepared, roomy};
 use crate::state::session::bump;
 
-/// Drops these warnings from a plan. Compat: PREPARE raises warnings about deprecated syntax,
-/// EXECUTE does not.
+/// Drops these warnings from a plan. Compat: PREPARE raises warnings about deprecated syntax and
+/// about written names, EXECUTE does not.
 pub(crate) fn forget_text(plan: &mut Plan) {
-    let code = ER_WARN_DEPRECATED_SYNTAX.code;
-    plan.warnings.conditions.retain(|c| c.code != code || c.level == Level::Note);
+    let of_text = [&ER_WARN_DEPRECATED_SYNTAX, &ER_REMOVED_SPACES, &ER_NAME_BECOMES_EMPTY];
+    let of_text = of_text.map(|def| def.code);
+    plan.warnings.conditions.retain(|c| !of_text.contains(&c.code) || c.level == Level::Note);
 }
 
 /// The ORDER BY and GROUP BY keys of the outermost query that are placeholders.

@@ -44,6 +44,15 @@ pub(super) fn listed_parts(
 impl Binder<'_> {
     /// Binds a comma-separated FROM into the current scope.
     pub(super) fn from(&mut self, refs: &[ast::TableRef], straight: bool) -> SqlResult<Logical> {
+        let around = self.late_error.take();
+        let bound = self.all_of_from(refs, straight);
+        match std::mem::replace(&mut self.late_error, around) {
+            Some(late) if bound.is_ok() => Err(late),
+            _ => bound,
+        }
+    }
+
+    fn all_of_from(&mut self, refs: &[ast::TableRef], straight: bool) -> SqlResult<Logical> {
         let mut plan: Option<Logical> = None;
         for table in refs {
             if let ast::TableRef::JsonTable(table) = table {
@@ -279,8 +288,13 @@ impl Binder<'_> {
         let mut on = self.using(join, before, middle, after)?;
         let chooses = !matches!(join.kind, ast::JoinKind::Left | ast::JoinKind::Right);
         if let ast::JoinCondition::On(condition) = &join.condition {
-            let bound = self.on_condition(condition, before, chooses)?;
-            on.extend(Self::conjuncts(bound));
+            match self.on_condition(condition, before, chooses) {
+                Ok(bound) => on.extend(Self::conjuncts(bound)),
+                Err(error) if error.code() == ER_BAD_FIELD_ERROR.code => {
+                    self.late_error.get_or_insert(error);
+                }
+                Err(error) => return Err(error),
+            }
         }
         let straight = straight || join.kind == ast::JoinKind::Straight;
         Ok(match join.kind {

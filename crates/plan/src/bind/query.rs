@@ -144,7 +144,17 @@ impl Binder<'_> {
     }
 
     pub(super) fn values(&mut self, rows: &[Vec<ast::Expr>]) -> SqlResult<Query> {
+        self.values_in(rows, Clause::default())
+    }
+
+    /// Rows of expressions in a clause.
+    pub(super) fn values_in(
+        &mut self,
+        rows: &[Vec<ast::Expr>],
+        clause: Clause,
+    ) -> SqlResult<Query> {
         self.push_scope();
+        self.scope().clause = clause;
         let bound: SqlResult<Vec<Vec<Expr>>> =
             rows.iter().map(|row| row.iter().map(|e| self.scalar(e)).collect()).collect();
         self.pop_scope();

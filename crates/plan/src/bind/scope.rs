@@ -23,6 +23,10 @@ use crate::star::StarOrder;
 pub(crate) enum Clause {
     #[default]
     Fields,
+    /// Left operand of IN, ANY or ALL with a subquery.
+    Operand,
+    /// DO.
+    Do,
     From,
     Where,
     On,
@@ -52,6 +56,8 @@ impl Clause {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Fields => "SELECT",
+            Self::Operand => "IN/ALL/ANY",
+            Self::Do => "DO",
             Self::From => "FROM",
             Self::Where => "WHERE",
             Self::On => "ON",
@@ -217,7 +223,10 @@ impl Binder<'_> {
 
     /// Resolves a column name, from the innermost block outwards.
     pub(super) fn column(&mut self, name: &ast::ColumnRef) -> SqlResult<Expr> {
-        let clause = self.scopes.last().map(|s| s.clause).unwrap_or_default();
+        let clause = match self.operand_in == Some(self.scopes.len()) {
+            true => Clause::Operand,
+            false => self.scopes.last().map(|s| s.clause).unwrap_or_default(),
+        };
         for at in (0..self.scopes.len()).rev() {
             if let Some(found) = self.in_scope(at, name, clause)? {
                 return Ok(found);

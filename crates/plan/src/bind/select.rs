@@ -6,7 +6,7 @@ use selkie_expr::{Coercibility, Expr, ExprKind};
 use selkie_sql::ast;
 use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::*;
-use selkie_types::{Privileges, SqlError, SqlResult, pace};
+use selkie_types::{Condition, Privileges, SqlError, SqlResult, pace};
 
 use super::access::Wanted;
 use super::alias::{Alias, AliasUse};
@@ -150,8 +150,12 @@ impl Binder<'_> {
                 if has_window(item) != windowed {
                     continue;
                 }
-                self.scope().pending[at] = "".into();
+                if windowed {
+                    self.scope().pending[at] = "".into();
+                }
+                // Compat: the subqueries of an entry cannot read the entry itself.
                 bound[at] = self.select_item(item)?;
+                self.scope().pending[at] = "".into();
                 self.scope().aliases.extend(bound[at].iter().map(Alias::new));
             }
         }
@@ -196,11 +200,22 @@ impl Binder<'_> {
                 Ok(items)
             }
             ast::SelectItem::Expr { expr, .. } => {
+                self.warn_of_cut(item);
                 let value = self.scalar(expr)?;
                 let name = self.item_name(item).unwrap_or_default();
                 Ok(vec![self.item(value, name)])
             }
         }
+    }
+
+    fn warn_of_cut(&mut self, item: &ast::SelectItem) {
+        let Some(written) = item.cut_alias() else { return };
+        let def = match item.column_name(b"").is_some_and(|name| name.is_empty()) {
+            true => &ER_NAME_BECOMES_EMPTY,
+            false => &ER_REMOVED_SPACES,
+        };
+        let warning = Condition { soft: true, ..Condition::warning(def, &[&written]) };
+        self.warnings.conditions.push(warning);
     }
 
     /// An entry of the select list, with its table if it is a plain column.

@@ -114,7 +114,10 @@ impl Binder<'_> {
         if query.limit.is_some() {
             return Err(SqlError::not_supported("LIMIT & IN/ALL/ANY/SOME subquery"));
         }
-        let left = self.expr(left)?;
+        let around = self.operand_in.replace(self.scopes.len());
+        let left = self.expr(left);
+        self.operand_in = around;
+        let left = left?;
         let is_row = matches!(left.kind, ExprKind::Row(_));
         if is_row && (all || op != CompareOp::Eq) {
             return Err(SqlError::new(&ER_OPERAND_COLUMNS, &[&1]));

@@ -161,7 +161,7 @@ impl Binder<'_> {
         });
         let known = origin.map(|(relation, at)| (relation.table.clone(), at)).or(in_row);
         let Some((table, at)) = known else {
-            return Err(SqlError::unknown_column(name, Clause::Fields.name()));
+            return Err(SqlError::new(&ER_NO_DEFAULT_FOR_FIELD, &[&name.name]));
         };
         let info = &table.columns[at];
         match &info.default {
@@ -170,6 +170,9 @@ impl Binder<'_> {
             }
             DefaultValue::Implicit if info.nullable => {
                 Ok(Expr::literal(Value::Null, info.ty.clone()))
+            }
+            DefaultValue::Implicit if table.def.auto_increment == Some(at) => {
+                Ok(Expr::literal(Value::Int(0), info.ty.clone()))
             }
             DefaultValue::Implicit => Err(SqlError::new(&ER_NO_DEFAULT_FOR_FIELD, &[&info.name])),
             DefaultValue::CurrentTimestamp => {

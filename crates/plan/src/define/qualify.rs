@@ -191,7 +191,8 @@ impl<'a> Qualifier<'a> {
                 SelectItem::Expr { mut expr, alias, span } => {
                     self.expr(&mut expr);
                     let name: Box<str> = name.unwrap_or_default().into();
-                    let alias = alias.or_else(|| named.then(|| Ident::new(name.clone())));
+                    let named = named || alias.is_some();
+                    let alias = named.then(|| Ident::new(name.clone()));
                     out.push(SelectItem::Expr { expr, alias, span });
                     names.push(name);
                 }

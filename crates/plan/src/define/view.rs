@@ -149,7 +149,10 @@ pub fn check_view_query(
                 result = Err(SqlError::new(&ER_VIEW_SELECT_TMPTABLE, &[&table.name()]));
             }
         }
-        Mention::Column(_) | Mention::Compared(_) => {}
+        Mention::Alias(alias) if result.is_ok() && !is_valid_name(&alias.value) => {
+            result = Err(SqlError::new(&ER_WRONG_COLUMN_NAME, &[&alias]));
+        }
+        Mention::Column(_) | Mention::Compared(_) | Mention::Alias(_) => {}
     });
     result
 }

@@ -3,7 +3,7 @@
 
 use selkie_types::stack;
 
-use super::{ColumnRef, FrameBound, OrderItem};
+use super::{ColumnRef, FrameBound, Ident, OrderItem};
 use super::{
     Expr, ExprKind, JoinCondition, Over, Query, QueryBody, Select, SelectItem, SystemTime,
     TableFactor, TableRef, WindowSpec,
@@ -19,6 +19,8 @@ pub enum Mention<'a> {
     Variable,
     /// The number of a placeholder that is itself an operand of a comparison.
     Compared(u32),
+    /// The alias of an entry of a select list.
+    Alias(&'a Ident),
 }
 
 type Visit<'v> = &'v mut dyn FnMut(Mention<'_>);
@@ -51,7 +53,8 @@ fn body(target: &mut QueryBody, visit: Visit<'_>) {
 
 fn select(select: &mut Select, visit: Visit<'_>) {
     for item in &mut select.items {
-        if let SelectItem::Expr { expr, .. } = item {
+        if let SelectItem::Expr { expr, alias, .. } = item {
+            alias.iter().for_each(|alias| visit(Mention::Alias(alias)));
             expr.for_each_mention(visit);
         }
     }

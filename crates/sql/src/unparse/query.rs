@@ -5,8 +5,8 @@ use selkie_types::stack;
 
 use super::Writer;
 use crate::ast::{
-    Frame, FrameBound, FrameExclude, Limit, LockWait, Locking, OrderItem, Over, Query, QueryBody,
-    Select, SelectItem, SetOp, WindowSpec, With,
+    CommonTable, Frame, FrameBound, FrameExclude, Limit, LockWait, Locking, OrderItem, Over, Query,
+    QueryBody, Select, SelectItem, SetOp, WindowSpec, With,
 };
 
 impl Writer<'_> {
@@ -24,24 +24,29 @@ impl Writer<'_> {
 
     fn with(&mut self, with: &With) {
         self.str(if with.recursive { "with recursive " } else { "with " });
-        self.list(&with.tables, |w, table| {
-            // Compat: the name has no backticks here.
-            w.str(&table.name.value);
-            if !table.columns.is_empty() {
-                w.str("(");
-                w.list(&table.columns, Self::ident);
-                w.str(")");
-            }
-            w.str(" as (");
-            w.query(&table.query);
-            w.str(")");
-            if !table.cycle.is_empty() {
-                w.str(" CYCLE ");
-                w.list(&table.cycle, Self::ident);
-                // Compat: a blank follows only here.
-                w.str(" RESTRICT ");
-            }
-        });
+        for (at, table) in with.tables.iter().enumerate() {
+            self.str(if at > 0 { ", " } else { "" });
+            self.common_table(table);
+        }
+    }
+
+    fn common_table(&mut self, table: &CommonTable) {
+        // Compat: the name has no backticks here.
+        self.str(&table.name.value);
+        if !table.columns.is_empty() {
+            self.str("(");
+            self.list(&table.columns, Self::ident);
+            self.str(")");
+        }
+        self.str(" as (");
+        self.query(&table.query);
+        self.str(")");
+        if !table.cycle.is_empty() {
+            self.str(" CYCLE ");
+            self.list(&table.cycle, Self::ident);
+            // Compat: a blank follows only here.
+            self.str(" RESTRICT ");
+        }
     }
 
     fn body(&mut self, body: &QueryBody) {
