@@ -256,8 +256,8 @@ impl Binder<'_> {
             !source.schema.is_empty() && self.source_column(source, &name.name.value).is_some()
         });
         match hidden {
-            Some(source) if name.table.is_some() && name.schema.is_none() => {
-                let full = format!("{}.{name}", source.schema);
+            Some(source) if name.schema.is_none() && clause != Clause::Having => {
+                let full = format!("{}.{}.{}", source.schema, source.name, name.name.value);
                 SqlError::unknown_column(full, clause.name())
             }
             _ => SqlError::unknown_column(name, clause.name()),
@@ -282,6 +282,13 @@ impl Binder<'_> {
         };
         match rule {
             None => self.in_tables(at, name, clause),
+            // Compat: without GROUP BY, a subquery in HAVING can read any column of the tables.
+            Some(AliasUse::Only) if !own && !self.scopes[at].grouped => {
+                match self.in_having(at, name, clause)? {
+                    Some(expr) => Ok(Some(expr)),
+                    None => self.in_tables(at, name, clause),
+                }
+            }
             Some(AliasUse::Only) => self.in_having(at, name, clause),
             Some(AliasUse::First) => {
                 match self.in_select_list(at, name, clause, AliasUse::First)? {
