@@ -181,7 +181,12 @@ impl Binder<'_> {
             }
             DefaultValue::Expression(_) => {
                 let first = column.as_column().and_then(|id| id.checked_sub(at)).unwrap_or(0);
-                self.default_expr(&table, at, first)
+                let mut value = self.default_expr(&table, at, first)?;
+                if info.ty.members.is_none() {
+                    self.convert(&mut value, &info.ty);
+                }
+                value.nullable |= info.nullable;
+                Ok(value)
             }
         }
     }

@@ -60,8 +60,9 @@ pub(super) fn column(
     if let Some(default) = def.default.as_ref().filter(|_| !says_nothing) {
         column.default = default_value(context, &column, default)?;
     }
-    if def.on_update.is_some() {
-        if !matches!(column.ty.kind, TypeKind::Timestamp | TypeKind::DateTime) {
+    if let Some(now) = &def.on_update {
+        let fewer = digits_of_now(now).is_some_and(|n| n < column.ty.decimals.into());
+        if fewer || !matches!(column.ty.kind, TypeKind::Timestamp | TypeKind::DateTime) {
             return Err(SqlError::new(&ER_INVALID_ON_UPDATE, &[&name]));
         }
         column.on_update_now = true;
@@ -162,8 +163,11 @@ pub(super) fn default_value(
     }
     if is_now(default) {
         let temporal = matches!(column.ty.kind, TypeKind::Timestamp | TypeKind::DateTime);
+        // Compat: 0 digits are as many as the column has.
+        let fewer = digits_of_now(default).filter(|digits| *digits > 0);
+        let whole = temporal && fewer.is_none_or(|digits| digits >= column.ty.decimals.into());
         let value = || expression(context, default);
-        return Ok(if temporal { DefaultValue::CurrentTimestamp } else { value() });
+        return Ok(if whole { DefaultValue::CurrentTimestamp } else { value() });
     }
     let Some(literal) = literal(context, default)? else {
         return Ok(expression(context, default));
@@ -200,9 +204,19 @@ pub(super) fn is_now(expr: &ast::Expr) -> bool {
     call.schema.is_none() && names.iter().any(|name| call.name.is(name))
 }
 
-/// A literal, possibly with a sign, as a bound expression.
+/// The digits of a fraction that a call of `NOW` asks for.
+fn digits_of_now(expr: &ast::Expr) -> Option<u64> {
+    let ExprKind::Call(call) = &expr.kind else { return None };
+    match call.args.first().map(|arg| &arg.kind) {
+        Some(ExprKind::Literal(Literal::Int(digits))) => Some(*digits),
+        _ => None,
+    }
+}
+
+/// A literal, possibly with signs, as a bound expression.
 fn literal(context: &DefineContext<'_>, expr: &ast::Expr) -> SqlResult<Option<Expr>> {
     let simple = match &expr.kind {
+        _ if expr.signed_number().is_some() => true,
         ExprKind::Literal(_) => true,
         ExprKind::Unary { op: ast::UnaryOp::Neg | ast::UnaryOp::Plus, expr } => {
             matches!(expr.kind, ExprKind::Literal(_))

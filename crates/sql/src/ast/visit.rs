@@ -3,7 +3,10 @@
 
 use selkie_types::stack;
 
-use super::{ColumnRef, DynamicValue, Expr, ExprKind, FunctionCall, IsTest, OrderItem, TableName};
+use super::{
+    ColumnRef, DynamicValue, Expr, ExprKind, FunctionCall, IsTest, Literal, OrderItem, TableName,
+    UnaryOp,
+};
 
 /// Pushes the operands of an expression onto a list, as shared or mutable references.
 macro_rules! operands {
@@ -100,6 +103,21 @@ macro_rules! operands {
 }
 
 impl Expr {
+    /// A number behind any signs: whether these make it negative, and its literal.
+    pub fn signed_number(&self) -> Option<(bool, &Self)> {
+        stack::ensure();
+        match &self.kind {
+            ExprKind::Unary { op: UnaryOp::Neg, expr } => {
+                expr.signed_number().map(|(negative, number)| (!negative, number))
+            }
+            ExprKind::Unary { op: UnaryOp::Plus, expr } => expr.signed_number(),
+            ExprKind::Literal(Literal::Int(_) | Literal::Decimal(_) | Literal::Float(_)) => {
+                Some((false, self))
+            }
+            _ => None,
+        }
+    }
+
     /// The operands in the order of the text.
     pub fn operands(&self) -> Vec<&Self> {
         let mut out: Vec<&Self> = Vec::new();

@@ -133,8 +133,13 @@ impl Writer<'_> {
     fn unary(&mut self, op: UnaryOp, expr: &Expr) {
         match op {
             UnaryOp::Neg => {
-                self.str("-");
-                self.operand(expr, 16);
+                // Compat: two signs before a number are none.
+                let (negative, operand) = match expr.signed_number() {
+                    Some((negative, number)) => (!negative, number),
+                    None => (true, expr),
+                };
+                self.str(if negative { "-" } else { "" });
+                self.operand(operand, 16);
             }
             // Compat: MariaDB does not print a plus sign.
             UnaryOp::Plus => self.operand(expr, 16),
