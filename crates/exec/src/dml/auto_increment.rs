@@ -461,10 +461,10 @@ impl<'r> AutoIncrement<'r> {
         })
     }
 
-    /// Compat: an end of the series that the type sets has an engine's number for an error; the end
-    /// of all numbers is another one.
+    /// Compat: an end of the series that the type or its steps set has an engine's number for an
+    /// error; the end of all numbers is another one.
     fn exhausted(&self, value: u64, row: usize) -> SqlError {
-        if value == u64::MAX {
+        if value == u64::MAX && self.series().0 == 1 {
             return SqlError::new(&ER_AUTOINC_READ_FAILED, &[]);
         }
         let name = &self.open.handle.table.def().columns[self.column].name;
