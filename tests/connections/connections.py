@@ -79,6 +79,21 @@ def kill_idle(server):
     wait_for("the end of a killed connection", lambda: one(other, seen + str(victim.thread_id())) == 0)
 
 
+def changed_user(server):
+    """COM_CHANGE_USER without a database leaves the one that was in use."""
+    connection = server.connect(database="mysql")
+    for database, wanted in (("", None), ("mysql", "mysql"), ("", None)):
+        connection._execute_command(0x11, b"root\0\0" + database.encode() + b"\0\x2d\0mysql_native_password\0")
+        packet = connection._read_packet()
+        if packet.is_auth_switch_request():
+            connection.write_packet(b"")
+            packet = connection._read_packet()
+        expect("change of the user", packet.is_ok_packet(), True)
+        expect("database after it", one(connection, "SELECT DATABASE()"), wanted)
+        expect("table of it", error_of(lambda: one(connection, "SELECT 1 FROM user LIMIT 1")), 0 if wanted else 1046)
+    connection.close()
+
+
 def kill_query(server):
     victim, other = server.connect(), server.connect()
     running = Background(victim, "SELECT SLEEP(30) FROM (SELECT 1) t")
@@ -359,7 +374,7 @@ def main():
     with running(binary) as server:
         admin = server.connect()
         one(admin, "CREATE DATABASE test")
-        for scenario in (kill_idle, kill_query, exact, wait_timeout, login_timeout, stalls, storm):
+        for scenario in (changed_user, kill_idle, kill_query, exact, wait_timeout, login_timeout, stalls, storm):
             scenario(server)
             print(f"connections: {scenario.__name__} ok", flush=True)
         with_test = lambda **o: Server.connect(server, database="test", **o)  # noqa: E731

@@ -522,7 +522,9 @@ impl BackendSession for ExecutorSession {
 
     fn reset(&mut self) {
         self.end();
-        let schema = self.session.frame.schema.take();
+        // A change of the user has left the default database before.
+        let entered = self.shared.handle.schema().is_some();
+        let schema = self.session.frame.schema.take().filter(|_| entered);
         let mut vars = SessionVars::new(&self.shared.server.globals);
         vars.set(ids().pseudo_thread_id, VarValue::Uint(self.shared.handle.id));
         *self.shared.vars.lock() = vars;

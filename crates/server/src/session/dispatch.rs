@@ -558,9 +558,8 @@ impl<S: BackendSession> Session<S> {
         self.shared.handle.set_user(&who.identity.user);
         self.shared.set_expired(who.expired);
         self.shared.access.lock().become_identity(who.identity);
-        self.reset_session();
         self.shared.schema_changed(None);
-        self.shared.drop_changes();
+        self.reset_session();
         self.set_client_collation(change.collation.unwrap_or(0));
         match change.database {
             Some(schema) => self.backend.use_schema(&text(&schema)),
