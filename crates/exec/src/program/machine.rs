@@ -118,7 +118,9 @@ impl<'p> Machine<'p> {
     /// Runs the whole program.
     pub(super) fn run(&mut self) -> SqlResult<()> {
         let outer = std::mem::replace(&mut self.session.programs.variables, true);
+        self.session.programs.depth += 1;
         let result = self.steps(&self.program.body.steps);
+        self.session.programs.depth -= 1;
         self.session.programs.variables = outer;
         if result.is_err() && self.session.frame.settings.notes.sql_notes {
             let line = self.program.line(self.at);

@@ -28,6 +28,7 @@ pub(crate) fn whole<R>(
     work: impl FnOnce(&mut Session) -> SqlResult<R>,
 ) -> SqlResult<R> {
     let mut returned = false;
+    let depth = session.programs.depth;
     let result = guarded(|| {
         let result = work(session);
         returned = true;
@@ -36,6 +37,7 @@ pub(crate) fn whole<R>(
     if let Err(error) = &result
         && !returned
     {
+        session.programs.depth = depth;
         abandon(session, error);
     }
     result

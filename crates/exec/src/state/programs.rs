@@ -150,6 +150,8 @@ pub(crate) struct ProgramState {
     pub(crate) executing: Vec<Arc<Prepared>>,
     /// Placeholders of statements are variables of the program that runs.
     pub(crate) variables: bool,
+    /// Number of programs that run in this session, each within the one before.
+    pub(crate) depth: usize,
     /// Row of a `SELECT ... INTO` local variables.
     pub(crate) into: RefCell<Vec<(Value, SqlType)>>,
     /// Number of fields of the row variable that takes these values, if one does.

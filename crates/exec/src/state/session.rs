@@ -204,8 +204,8 @@ impl Session {
 
     /// Starts the time limit `max_statement_time` of the running statement.
     pub fn start_clock(&self) {
-        // A function or trigger runs within the time of the calling statement.
-        if self.transaction.is_nested() {
+        // A program runs within the time of the calling statement, whatever it sets.
+        if self.transaction.is_nested() || self.programs.depth > 0 {
             return;
         }
         let micros = self.frame.settings.queries.max_statement_micros;
