@@ -102,6 +102,8 @@ pub struct RowHabits {
     pub counted: bool,
     /// Rows come in insertion order, unless an order is asked for.
     pub insertion_order: bool,
+    /// A query sees rows as they were at one time, whatever others change meanwhile.
+    pub snapshots: bool,
     /// `REPLACE` does not count a row that it replaces by an equal one.
     pub spares_equal: bool,
     /// Knowledge of the number of different keys.
@@ -283,6 +285,7 @@ impl RowHabits {
     pub const NONE: Self = Self {
         counted: false,
         insertion_order: false,
+        snapshots: true,
         spares_equal: false,
         distinct: DistinctKeys::Estimated,
     };

@@ -14,6 +14,7 @@ pub(crate) mod prepared;
 pub(crate) mod robust;
 pub(crate) mod running;
 pub(crate) mod text_plans;
+mod whole_tables;
 
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -194,6 +195,7 @@ impl Execution<'_> {
             self.session.begin_logging(self.running.own_text());
         }
         check_read_only(self.session, plan)?;
+        self.lock_rows(plan)?;
         join_engines(self.instance, self.session, plan)?;
         self.run_operators(plan)
     }
@@ -255,6 +257,7 @@ impl Execution<'_> {
         change: &mut dyn FnMut(&mut Self) -> SqlResult<Outcome>,
     ) -> SqlResult<Outcome> {
         check_read_only(self.session, plan)?;
+        self.lock_rows(plan)?;
         join_engines(self.instance, self.session, plan)?;
         dml::targets(plan).for_each(|table| self.instance.upkeep.maintained.changed(table));
         let outer = self.session.begin_logging(self.running.own_text());
@@ -387,6 +390,7 @@ pub(crate) fn end_statement(
         log.end_statement();
     }
     let result = end_in_transaction(session, result);
+    session.transaction.release_rows();
     if session.inside.as_ref().is_some_and(|inside| inside.work() == Work::Rows) {
         session.leave();
     }

@@ -93,6 +93,9 @@ pub(crate) fn execute(
     let result = guard::whole(session, |session| {
         Execution { instance, session, control, running, sink }.dispatch(statement)
     });
+    if !session.transaction.is_nested() {
+        session.transaction.release_rows();
+    }
     if let Some(counters) = counters {
         session.core.counters.put_back(&counters);
     }

@@ -23,6 +23,7 @@ pub(crate) static PERSONALITY: Personality = Personality {
     rows: RowHabits {
         counted: true,
         insertion_order: true,
+        snapshots: false,
         distinct: DistinctKeys::Guessed,
         ..RowHabits::NONE
     },

@@ -7,6 +7,7 @@
 //!   the caller delays the answer until [`Transaction::take_unsettled`] is settled.
 //! - TRX-3 Metadata locks are held until the transaction ends.
 
+mod held_locks;
 mod replica;
 mod snapshots;
 
@@ -24,6 +25,7 @@ use crate::state::branches::{Branch, BranchState};
 use crate::state::error::from_engine_commit;
 use crate::state::metadata::LockTicket;
 use crate::state::session::{Session, Settings, bump};
+use held_locks::HeldLocks;
 
 /// Engine transaction, shared with the sub-statements of functions and triggers, which never end
 /// it.
@@ -82,7 +84,7 @@ pub struct Transaction {
     /// shared with other sessions is touched.
     rested: Option<Part>,
     savepoints: Vec<Savepoint>,
-    locks: Vec<LockTicket>,
+    locks: HeldLocks,
     /// Whether an engine without rollback was changed.
     unsafe_changes: bool,
     /// Whether the statement names a table of an engine with rollback.
@@ -183,7 +185,7 @@ impl Transaction {
         self.unsafe_changes |= nested.unsafe_changes;
         self.can_roll_back |= nested.can_roll_back;
         self.shared_changes |= nested.shared_changes;
-        self.locks.extend(nested.locks);
+        self.locks.absorb(nested.locks);
     }
 
     /// Whether a transaction is open beyond the statement.
@@ -377,7 +379,7 @@ impl Transaction {
         let (xid, trx) = prepared;
         let parts = vec![Part::new(engine, trx)];
         let logged = Logged { prepared: Some(xid), ..Logged::default() };
-        Self { parts, locks, logged, ..Self::default() }
+        Self { parts, locks: HeldLocks::of_names(locks), logged, ..Self::default() }
     }
 
     /// Makes the engines guarantee, durably, that a commit will succeed.
@@ -403,16 +405,6 @@ impl Transaction {
         self.savepoints.clear();
         let wait = |(engine, lsn): (&Arc<dyn Engine>, _)| engine.wait_durable(lsn);
         waits.into_iter().try_for_each(wait).map_err(from_engine_commit)
-    }
-
-    /// Holds a metadata lock until the transaction ends.
-    pub fn hold(&mut self, lock: LockTicket) {
-        self.locks.push(lock);
-    }
-
-    /// Whether a lock of at least `mode` is held on a table.
-    pub fn holds(&self, schema: &str, table: &str, mode: crate::state::metadata::LockMode) -> bool {
-        self.locks.iter().any(|l| l.covers(schema, table, mode))
     }
 
     /// Records that something visible to others is about to be changed.
@@ -642,11 +634,6 @@ impl Transaction {
         self.logged.log.iter().for_each(|log| log.forget_snapshot());
         self.branch = None;
         self.savepoints.clear();
-    }
-
-    /// Releases the metadata locks, after [`Self::commit`] or [`Self::rollback`].
-    pub fn release_locks(&mut self) {
-        self.locks.clear();
     }
 
     /// `SAVEPOINT name`: replaces a savepoint of the same name.

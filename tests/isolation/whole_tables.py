@@ -1,0 +1,149 @@
+"""Statements on tables of engines without rollback: each sees all of those before it, and none fails.
+
+usage: whole_tables.py PORT [STATEMENTS] [SESSIONS]
+
+Several sessions run the same change at once, each so often. What it leaves must be as if the statements
+had run one after the other: no addition is lost, no row is taken or counted twice, no key is missed.
+"""
+
+import sys
+import threading
+
+import pymysql
+
+ENGINES = ("MyISAM", "Aria", "MEMORY")
+
+# Tables, the change with {k} the session and {i} the round, a query, and its row for n changes that affected m rows.
+CASES = {
+    "UPDATE": (
+        ["CREATE TABLE t (id INT PRIMARY KEY, n INT)", "INSERT INTO t VALUES (1, 0), (2, 0)"],
+        "UPDATE t SET n = n + 1", "SELECT MIN(n), MAX(n) FROM t", lambda n, m: (n, n)),
+    "UPDATE without keys": (
+        ["CREATE TABLE t (n INT)", "INSERT INTO t VALUES (0)"],
+        "UPDATE t SET n = n + 1", "SELECT n FROM t", lambda n, m: (n,)),
+    "UPDATE of a key": (
+        ["CREATE TABLE t (id INT PRIMARY KEY)", "INSERT INTO t VALUES (0)"],
+        "UPDATE t SET id = id + 1", "SELECT id, COUNT(*) FROM t", lambda n, m: (n, 1)),
+    "UPDATE with LIMIT": (
+        ["CREATE TABLE t (id INT PRIMARY KEY, owner INT)", "INSERT INTO t SELECT seq, 0 FROM seq_1_to_1000"],
+        "UPDATE t SET owner = {k} + 1 WHERE owner = 0 LIMIT 1", "SELECT COUNT(*) FROM t WHERE owner > 0",
+        lambda n, m: (m,)),
+    "UPDATE of two tables": (
+        ["CREATE TABLE t (id INT PRIMARY KEY, n INT)", "CREATE TABLE u (id INT PRIMARY KEY, n INT)",
+         "INSERT INTO t VALUES (1, 0)", "INSERT INTO u VALUES (1, 0)"],
+        "UPDATE t JOIN u USING (id) SET t.n = t.n + 1, u.n = u.n - 1", "SELECT t.n, u.n FROM t, u",
+        lambda n, m: (n, -n)),
+    "ON DUPLICATE KEY UPDATE": (
+        ["CREATE TABLE t (id INT PRIMARY KEY, n INT)"],
+        "INSERT INTO t VALUES (1, 1) ON DUPLICATE KEY UPDATE n = n + 1", "SELECT n FROM t", lambda n, m: (n,)),
+    "ON DUPLICATE KEY UPDATE of the key": (
+        ["CREATE TABLE t (id BIGINT PRIMARY KEY, n INT)"],
+        "INSERT INTO t VALUES (1, {i}) ON DUPLICATE KEY UPDATE id = id + 1000000 + {k} * 1000 + {i}",
+        # A row that is changed counts as two.
+        "SELECT COUNT(*) FROM t", lambda n, m: (2 * n - m,)),
+    "REPLACE": (
+        ["CREATE TABLE t (id INT PRIMARY KEY, k INT UNIQUE)"],
+        "REPLACE INTO t VALUES ({i} % 3, ({i} + {k}) % 3)",
+        "SELECT COUNT(*) = COUNT(DISTINCT id), COUNT(*) = COUNT(DISTINCT k) FROM t", lambda n, m: (1, 1)),
+    "DELETE with LIMIT": (
+        ["CREATE TABLE t (id INT PRIMARY KEY)", "INSERT INTO t SELECT seq FROM seq_1_to_1000"],
+        "DELETE FROM t ORDER BY id LIMIT 1", "SELECT 1000 - COUNT(*) FROM t", lambda n, m: (m,)),
+    "a trigger": (
+        ["CREATE TABLE t (n INT)", "CREATE TABLE u (n INT)", "INSERT INTO u VALUES (0)",
+         "CREATE TRIGGER r AFTER INSERT ON t FOR EACH ROW UPDATE u SET n = n + 1"],
+        "INSERT INTO t VALUES (1), (2)", "SELECT n FROM u", lambda n, m: (2 * n,)),
+    "a function": (
+        ["CREATE TABLE u (n INT)", "INSERT INTO u VALUES (0)",
+         "CREATE FUNCTION f() RETURNS INT BEGIN UPDATE u SET n = n + 1; RETURN 1; END"],
+        "DO f() + f()", "SELECT n FROM u", lambda n, m: (2 * n,)),
+    "INSERT ... SELECT": (
+        ["CREATE TABLE t (id INT PRIMARY KEY)"],
+        "INSERT INTO t SELECT COALESCE(MAX(id), 0) + 1 FROM t", "SELECT COUNT(*), MAX(id) FROM t",
+        lambda n, m: (n, n)),
+    "INSERT of a subquery": (
+        ["CREATE TABLE t (id INT)"],
+        "INSERT INTO t VALUES ((SELECT COUNT(*) + 1 FROM t u))", "SELECT COUNT(DISTINCT id), MAX(id) FROM t",
+        lambda n, m: (n, n)),
+}
+# Compat: MariaDB's Aria lets statements insert into a table that they read side by side.
+SIDE_BY_SIDE = ("INSERT ... SELECT", "INSERT of a subquery")
+
+
+def connect(port, **options):
+    return pymysql.connect(host="127.0.0.1", port=port, user="root", autocommit=True, **options)
+
+
+def together(port, sessions, work):
+    """Runs work(cursor, session) in several sessions at once; gives what they return."""
+    out = []
+
+    def one(number):
+        try:
+            with connect(port, database="whole_tables") as connection:
+                out.append(work(connection.cursor(), number))
+        except pymysql.MySQLError as error:
+            out.append(error)
+
+    threads = [threading.Thread(target=one, args=(number,)) for number in range(sessions)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return out
+
+
+def fresh(port, engine, statements):
+    cursor = connect(port).cursor()
+    cursor.execute("DROP DATABASE IF EXISTS whole_tables")
+    cursor.execute("CREATE DATABASE whole_tables")
+    cursor.execute("USE whole_tables")
+    cursor.execute(f"SET default_storage_engine = {engine}")
+    for statement in statements:
+        cursor.execute(statement)
+    return cursor
+
+
+def check(port, engine, name, rounds, sessions):
+    statements, change, query, wanted = CASES[name]
+    cursor = fresh(port, engine, statements)
+    affected = together(port, sessions, lambda own, k: sum(
+        own.execute(change.format(k=k, i=i)) for i in range(rounds)))
+    errors = [error for error in affected if isinstance(error, Exception)]
+    if errors:
+        return f"{engine}: {name}: {errors}"
+    cursor.execute(query)
+    found, right = cursor.fetchone(), wanted(rounds * sessions, sum(affected))
+    return None if found == right else f"{engine}: {name}: {found} instead of {right}"
+
+
+def check_reads(port, engine, rounds, sessions):
+    """A query sees whole statements."""
+    fresh(port, engine, ["CREATE TABLE t (id INT PRIMARY KEY, n INT)", "INSERT INTO t SELECT seq, 0 FROM seq_1_to_200"])
+
+    def work(cursor, k):
+        for _ in range(rounds):
+            cursor.execute("SELECT MIN(n) = MAX(n) FROM t" if k == 0 else "UPDATE t SET n = n + 1")
+            if k == 0 and cursor.fetchone() != (1,):
+                return "a torn statement"
+        return None
+
+    wrong = [result for result in together(port, sessions, work) if result]
+    return f"{engine}: queries: {wrong}" if wrong else None
+
+
+def main():
+    given = dict(enumerate(map(int, sys.argv[1:])))
+    port, rounds, sessions = given[0], given.get(1, 40), given.get(2, 3)
+    wrong = []
+    for engine in ENGINES:
+        names = [name for name in CASES if engine != "Aria" or name not in SIDE_BY_SIDE]
+        wrong += [check(port, engine, name, rounds, sessions) for name in names]
+        wrong.append(check_reads(port, engine, rounds, sessions))
+    connect(port).cursor().execute("DROP DATABASE whole_tables")
+    wrong = [line for line in wrong if line]
+    print("\n".join(wrong) or f"whole tables: {len(CASES) + 1} kinds of statements for {len(ENGINES)} engines")
+    raise SystemExit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
