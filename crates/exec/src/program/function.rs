@@ -4,14 +4,14 @@
 
 use selkie_catalog::RoutineForm;
 use selkie_expr::{EvalContext, StoredCall};
-use selkie_sql::ast::VariableType;
+use selkie_sql::ast::{Term, VariableType};
 use selkie_types::error::catalogue::{ER_SP_DOES_NOT_EXIST, ER_SP_NO_RECURSION, ER_SP_NORETURNEND};
-use selkie_types::{SqlError, SqlResult, Value};
+use selkie_types::{SqlError, SqlResult, SqlType, Value};
 
 use super::call::{check_execute, in_the_name_of, within};
 use super::compile::{self, variable_type};
 use super::frame::{Given, stored};
-use super::machine::Machine;
+use super::machine::{Flow, Machine};
 use super::output::NoResults;
 use super::{package, sub};
 use crate::Session;
@@ -101,23 +101,48 @@ fn raise(session: &Session, ctx: &EvalContext<'_>) {
     session.diagnostics.clear();
 }
 
-impl Machine<'_> {
+impl<'p> Machine<'p> {
     fn run_function(&mut self) -> SqlResult<Value> {
         self.run()?;
-        let name = self.program.name.rsplit('.').next().unwrap_or_default().to_owned();
-        let Some((value, from)) = self.result.take() else {
-            return Err(SqlError::new(&ER_SP_NORETURNEND, &[&name]));
-        };
-        let Some(returns) = &self.program.returns else {
-            return Err(SqlError::internal("a function without a type"));
-        };
-        let returns = VariableType::Scalar(returns.clone());
-        let ty = variable_type(self.scope(), self.program, &name, &returns)?;
-        let column = format!("{name}()");
-        let result = stored(self.session, (&value, &from), (&column, &ty), 0);
-        if let Err(error) = &result {
-            self.note_failure(error);
+        match self.result.take() {
+            Some((value, _)) => Ok(value),
+            None => Err(SqlError::new(&ER_SP_NORETURNEND, &[&self.own_name()])),
         }
-        result
+    }
+
+    fn own_name(&self) -> &'p str {
+        self.program.name.rsplit('.').next().unwrap_or_default()
+    }
+
+    /// RETURN as a step of its own. Compat: after a handler of what its value raised, the program
+    /// goes on behind it; the value is the result unless it comes to another RETURN.
+    pub(super) fn settle_return(&mut self, term: &'p Term) -> SqlResult<Flow> {
+        let mark = self.begin();
+        // RETURN forgets the conditions that earlier statements raised.
+        self.session.diagnostics.clear();
+        // Compat: a RETURN that fails and is handled returns NULL.
+        self.result = Some((Value::Null, SqlType::null()));
+        match self.returned(term) {
+            Ok(value) => {
+                self.result = Some(value);
+                match self.session.diagnostics.mark() > mark {
+                    true => Ok(self.settle_value(mark)?.unwrap_or(Flow::Return)),
+                    false => Ok(Flow::Return),
+                }
+            }
+            Err(error) => self.settle(Err(error), mark),
+        }
+    }
+
+    /// The value of a RETURN, as the type of the function.
+    fn returned(&mut self, term: &Term) -> SqlResult<(Value, SqlType)> {
+        let (value, from) = self.evaluate_to_store(term)?;
+        let Some(returns) = &self.program.returns else { return Ok((value, from)) };
+        let returns = VariableType::Scalar(returns.clone());
+        let name = self.own_name();
+        let ty = variable_type(self.scope(), self.program, name, &returns)?;
+        let column = format!("{name}()");
+        let value = stored(self.session, (&value, &from), (&column, &ty), 0)?;
+        Ok((value, ty))
     }
 }

@@ -171,6 +171,7 @@ impl<'p> Machine<'p> {
             Step::Goto(label) => Ok(Flow::Goto(*label)),
             Step::Label(_) | Step::Nothing => Ok(Flow::Next),
             Step::End => Ok(Flow::Return),
+            Step::Return(term) => self.settle_return(term),
             _ => {
                 let mark = self.begin();
                 let result = self.simple(step);
@@ -180,7 +181,7 @@ impl<'p> Machine<'p> {
     }
 
     /// A step begins; conditions are counted from here.
-    fn begin(&mut self) -> u64 {
+    pub(super) fn begin(&mut self) -> u64 {
         self.session.values.statement_start.set(query::now_micros(self.session));
         self.session.frame.settings.expressions.time_zone.begin_statement();
         self.session.diagnostics.keep();
@@ -206,7 +207,7 @@ impl<'p> Machine<'p> {
     }
 
     /// Compat: a warning that is handled ends the whole IF, CASE or loop whose condition raised it.
-    fn settle_value(&mut self, mark: u64) -> SqlResult<Option<Flow>> {
+    pub(super) fn settle_value(&mut self, mark: u64) -> SqlResult<Option<Flow>> {
         let before = self.session.diagnostics.mark();
         let flow = self.settle(Ok(Flow::Next), mark)?;
         let handled = flow != Flow::Next || self.session.diagnostics.since(mark).is_empty();
@@ -218,14 +219,6 @@ impl<'p> Machine<'p> {
             Step::Statement(operation) => self.statement(operation)?,
             Step::Declare { variables, default } => self.declare(variables, default.as_ref())?,
             Step::Share { variables, default } => self.share(variables, default.as_ref())?,
-            Step::Return(term) => {
-                // RETURN forgets the conditions that earlier statements raised.
-                self.session.diagnostics.clear();
-                // Compat: a RETURN that fails and is handled returns NULL.
-                self.result = Some((Value::Null, SqlType::null()));
-                self.result = Some(self.evaluate_to_store(term)?);
-                return Ok(Flow::Return);
-            }
             Step::Open { cursor, arguments } => self.open_cursor(*cursor, arguments)?,
             Step::Fetch { cursor, into, at_end } => self.fetch_or_note(*cursor, into, *at_end)?,
             Step::Raise(condition) => self.raise(*condition)?,

@@ -175,18 +175,6 @@ impl Machine<'_> {
         }
         Ok(())
     }
-
-    /// Adds an error of the program to the list, and the line it came from.
-    pub(super) fn note_failure(&mut self, error: &SqlError) {
-        use selkie_types::error::catalogue::ER_SP_STACK_TRACE;
-        let max = self.session.frame.settings.notes.max_error_count;
-        self.session.diagnostics.push_error(error, max);
-        if self.session.frame.settings.notes.sql_notes {
-            let line = self.program.line(self.at);
-            let note = Condition::note(&ER_SP_STACK_TRACE, &[&line, &self.program.name]);
-            self.session.diagnostics.push(note, max);
-        }
-    }
 }
 
 type Found<'a> = Vec<(&'a DiagnosticsTarget, (Value, SqlType))>;
