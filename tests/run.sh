@@ -116,6 +116,7 @@ privileges() {
   say privileges
   # Every statement with every shape of account. 35 s.
   "$python" tests/privileges/run.py "$binary"
+  with_server --port-first "$python" tests/privileges/read_only.py
 }
 
 oltp() {

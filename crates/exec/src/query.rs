@@ -66,8 +66,11 @@ impl Execution<'_> {
             plan.takes_numbers.iter().any(|sequence| Arc::ptr_eq(sequence, table))
         };
         let changes_shared = dml::targets(plan).any(|t| t.kind != TableKind::Temporary);
-        if changes_shared {
-            session.frame.hooks.check_writable()?;
+        // Compat: numbers of sequences and rows locked for a change count as changes.
+        let takes_shared = || plan.takes_numbers.iter().any(|t| t.kind != TableKind::Temporary);
+        let locks_shared = || plan.locks_rows.iter().any(|t| t.kind == TableKind::Base);
+        if changes_shared || takes_shared() || locks_shared() {
+            session.check_writable()?;
         }
         for table in &plan.tables {
             let written = dml::targets(plan).any(|t| Arc::ptr_eq(t, table)) || takes_numbers(table);

@@ -68,6 +68,9 @@ pub(super) fn take(
         _ => execution.session.lock_wait(),
     };
     let mut list = list_of(execution, statement, purpose)?;
+    if list.iter().any(|table| table.write) {
+        execution.session.check_writable()?;
+    }
     let Execution { instance, session, control, .. } = execution;
     // The strongest lock on a name comes first, so that no other session gets between it and a
     // weaker one.

@@ -57,6 +57,9 @@ fn begin(
     session.transaction.check_no_branch()?;
     super::lock_tables::release(session);
     session.commit()?;
+    if read_only == Some(false) {
+        session.check_writable()?;
+    }
     session.transaction.begin(&session.frame.settings, read_only);
     if consistent_snapshot {
         for engine in execution.instance.engines.iter().filter(|e| e.personality().transactional) {

@@ -80,6 +80,8 @@ pub(super) fn set(
     ready: Ready,
 ) -> SqlResult<()> {
     if let SetItem::Password { .. } | SetItem::DefaultRole { .. } = item {
+        let hooks = session.frame.hooks.clone();
+        hooks.check_writable(session.frame.acting_as.as_deref())?;
         session.commit()?;
     }
     let was_autocommit = session.frame.settings.transactions.autocommit;

@@ -217,11 +217,14 @@ impl SessionHooks for Shared {
         all.unwrap_or_default()
     }
 
-    fn check_writable(&self) -> SqlResult<()> {
-        let read_only = self.server.globals.get(ids().read_only).as_bool();
-        match read_only && !self.access.lock().has_global(Privileges::READ_ONLY_ADMIN) {
-            true => Err(SqlError::new(&ER_OPTION_PREVENTS_STATEMENT, &[&"--read-only"])),
-            false => Ok(()),
+    fn check_writable(&self, acting_as: Option<&str>) -> SqlResult<()> {
+        if !self.server.globals.get(ids().read_only).as_bool() {
+            return Ok(());
+        }
+        let may = |control: &AccessControl| Ok(control.has_global(Privileges::READ_ONLY_ADMIN));
+        match self.ask(acting_as, may)? {
+            true => Ok(()),
+            false => Err(SqlError::new(&ER_OPTION_PREVENTS_STATEMENT, &[&"--read-only"])),
         }
     }
 

@@ -209,8 +209,8 @@ pub trait SessionHooks: Send + Sync {
         true
     }
 
-    /// Fails (1290) if the server is read-only for this account.
-    fn check_writable(&self) -> SqlResult<()> {
+    /// Fails (1290) if the server is read-only for `acting_as`, or else for the client's account.
+    fn check_writable(&self, _acting_as: Option<&str>) -> SqlResult<()> {
         Ok(())
     }
 

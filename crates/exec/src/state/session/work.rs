@@ -31,10 +31,20 @@ impl Session {
         Duration::from_secs(self.frame.settings.locks.lock_wait_timeout)
     }
 
+    /// Fails (1290) if the server is read-only for the account whose privileges hold. Compat: for a
+    /// function or trigger that is the account of the client, not its definer.
+    pub(crate) fn check_writable(&self) -> SqlResult<()> {
+        let acting_as = match self.transaction.is_nested() {
+            true => None,
+            false => self.frame.acting_as.as_deref(),
+        };
+        self.frame.hooks.check_writable(acting_as)
+    }
+
     /// Enters the gate before the statement changes something shared; false if it was inside
     /// already.
     pub(crate) fn enter(&mut self, control: &Control, work: Work) -> SqlResult<bool> {
-        self.frame.hooks.check_writable()?;
+        self.check_writable()?;
         if self.backup.stage.is_some() {
             return Err(SqlError::new(&ER_BACKUP_LOCK_IS_ACTIVE, &[]));
         }
@@ -66,7 +76,7 @@ impl Session {
         if !self.transaction.has_shared_changes() {
             return Ok(None);
         }
-        self.frame.hooks.check_writable()?;
+        self.check_writable()?;
         let control = Control::new(self);
         let limit = self.lock_wait();
         self.gate.enter(&control, self.core.id, Work::Commit, limit).map(Some)
