@@ -735,6 +735,13 @@ pub fn to_type(e: &mut Expr, ty: &SqlType, types: &TypeContext) {
     }
 }
 
+/// Makes a number one that is not filled with zeros.
+pub fn unfill(e: &mut Expr) {
+    if e.ty.zerofill && e.ty.kind != TypeKind::Year {
+        retype(e, SqlType { zerofill: false, ..e.ty.clone() });
+    }
+}
+
 /// Gives an expression another type of the same representation.
 pub(crate) fn retype(e: &mut Expr, ty: SqlType) {
     let open = match &e.kind {

@@ -94,11 +94,12 @@ impl Claim {
         if self.coercibility == Coercibility::Explicit {
             return None;
         }
-        if self.collation.info().is_bin() {
-            return Some(self);
-        }
-        if other.collation.info().is_bin() {
-            return Some(other);
+        match (self.collation.info().is_bin(), other.collation.info().is_bin()) {
+            // Compat: they differ in the spaces at the end, and neither gives way.
+            (true, true) => return None,
+            (true, false) => return Some(self),
+            (false, true) => return Some(other),
+            (false, false) => {}
         }
         let collation = crate::text::binary_collation(self.collation.charset());
         Some(Self { collation, coercibility: Coercibility::None, ..self })

@@ -25,7 +25,8 @@ pub fn like(
     refuse_row(&pattern)?;
     let plain = types.sql_mode.contains(selkie_types::SqlMode::NO_BACKSLASH_ESCAPES);
     let mut chars = escape.unwrap_or(if plain { "" } else { "\\" }).chars();
-    let code = chars.next().map_or(-1, |c| i64::from(u32::from(c)));
+    let none = if escape.is_some() { pattern::EMPTY_ESCAPE } else { pattern::NO_ESCAPE };
+    let code = chars.next().map_or(none, |c| i64::from(u32::from(c)));
     if chars.next().is_some() {
         return Err(SqlError::new(&ER_WRONG_ARGUMENTS, &[&"ESCAPE"]));
     }
@@ -45,8 +46,14 @@ pub fn like_escaped_by(
     types: &TypeContext,
 ) -> SqlResult<Expr> {
     [&value, &pattern, &escape].into_iter().try_for_each(refuse_row)?;
-    let varies = escape.any(&mut |e| matches!(e.kind, ExprKind::Column(_)));
-    if varies || !escape.is_deterministic() {
+    // Compat: user variables count as constants.
+    let varies = |e: &Expr| match &e.kind {
+        ExprKind::Column(_) | ExprKind::Sequence(_) => true,
+        ExprKind::Call(call) => !call.function.is_deterministic(),
+        ExprKind::Stored(call) => !call.deterministic,
+        _ => false,
+    };
+    if escape.any(&mut |e| varies(e)) {
         return Err(SqlError::new(&ER_WRONG_ARGUMENTS, &[&"ESCAPE"]));
     }
     let function = &pattern::LIKE_ESCAPED;

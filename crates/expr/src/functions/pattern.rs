@@ -4,7 +4,7 @@
 
 use selkie_types::charset::LikePattern;
 use selkie_types::error::catalogue::ER_WRONG_ARGUMENTS;
-use selkie_types::{CollationId, Column, SqlError, SqlResult};
+use selkie_types::{Charset, CollationId, Column, SqlError, SqlResult};
 
 use crate::expr::{CallOption, Expr, ExprKind};
 use crate::function::{Binding, Function};
@@ -13,10 +13,19 @@ use crate::result_type::boolean_type;
 
 pub(crate) static LIKE: Function = Function::new("LIKE", 2, 2, bind);
 
+/// Options of a call without an escape character: with and without an ESCAPE that is empty.
+pub(crate) const EMPTY_ESCAPE: i64 = -1;
+pub(crate) const NO_ESCAPE: i64 = -2;
+
 fn bind(mut b: Binding<'_>) -> SqlResult<Expr> {
     b.unify(0..2, true)?;
-    if let CallOption::Number(-1) = b.option {
-        b.option = CallOption::Number(without_escape(b.collation).map_or(-1, i64::from));
+    let written_in = match b.option {
+        CallOption::Number(NO_ESCAPE) => Some(Charset::Latin1),
+        CallOption::Number(EMPTY_ESCAPE) => Some(b.types.collation_connection.charset()),
+        _ => None,
+    };
+    if let Some(charset) = written_in {
+        b.option = CallOption::Number(without_escape(b.collation, charset).map_or(-1, i64::from));
     }
     b.strict(boolean_type(), like)
 }
@@ -28,10 +37,13 @@ pub(crate) static LIKE_ESCAPED: Function = Function::new("LIKE", 3, 3, |mut b| {
     b.strict(boolean_type(), like)
 });
 
-/// The escape character if there is to be none. Compat: in charsets with several bytes per
-/// character it is still a backslash.
-fn without_escape(collation: CollationId) -> Option<u32> {
-    (collation.charset().max_len() > 1).then_some(u32::from(b'\\'))
+/// The escape character if an empty text of some charset says that there is none. Compat: in
+/// charsets with several bytes per character it is still a backslash, and in those of one byte
+/// where the text has another charset.
+fn without_escape(collation: CollationId, written_in: Charset) -> Option<u32> {
+    let charset = collation.charset();
+    let is_kept = charset == written_in || charset == Charset::Binary;
+    (charset.max_len() > 1 || !is_kept).then_some(u32::from(b'\\'))
 }
 
 /// The escape character of a call; the argument is constant.
@@ -41,10 +53,11 @@ fn escape(frame: &Frame<'_>) -> SqlResult<Option<u32>> {
         let Some(text) = frame.bytes(2).get(0) else { return Ok(backslash) };
         let text = String::from_utf8_lossy(text);
         let mut chars = text.chars();
+        let charset = frame.ctx.types.collation_connection.charset();
         let first = chars.next().map(u32::from);
         return match chars.next() {
             Some(_) => Err(SqlError::new(&ER_WRONG_ARGUMENTS, &[&"ESCAPE"])),
-            None => Ok(first.or_else(|| without_escape(frame.call.collation))),
+            None => Ok(first.or_else(|| without_escape(frame.call.collation, charset))),
         };
     }
     Ok(match frame.call.option {

@@ -291,6 +291,8 @@ impl Binder<'_> {
         if ty.is_string() {
             ty.unsigned = false;
         }
+        // Compat: numbers are filled with zeros only where all are.
+        ty.zerofill &= branches.iter().all(|branch| branch.ty.zerofill);
         if ty.json == JsonRole::Truth {
             // Compat: combined truth values are numbers.
             ty.json = JsonRole::Plain;
@@ -308,6 +310,9 @@ impl Binder<'_> {
         let mut columns = Vec::with_capacity(ids.len());
         for (id, ty) in ids.iter().zip(tys) {
             let mut expr = self.columns.expr(*id);
+            if ty.is_string() {
+                cast::unfill(&mut expr);
+            }
             cast::to_type(&mut expr, ty, self.types);
             expr.ty = ty.clone();
             columns.push((self.output_column(&expr), expr));
