@@ -145,6 +145,7 @@ isolation() {
   for part in "${running[@]}"; do wait "$part"; done
   with_server --port-first "$python" tests/isolation/lost_updates.py 10000
   with_server --port-first "$python" tests/isolation/whole_tables.py
+  with_server --port-first "$python" tests/isolation/duplicates_that_go.py
   with_server --port-first "$python" tests/isolation/replaced_tables.py
   with_server --port-first "$python" tests/isolation/histories.py --seed 1
   fresh with_server --port-first "$python" tests/isolation/histories.py --seconds 1

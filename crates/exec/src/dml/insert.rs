@@ -548,13 +548,18 @@ impl<'r> Inserter<'r> {
         Ok(())
     }
 
+    /// Whether a row in the way is to be changed or deleted.
+    fn takes_over(&self) -> bool {
+        self.on_duplicate.is_some() || self.plan.mode == InsertMode::Replace
+    }
+
     /// Locks what is in the way of `row`. False if it has gone meanwhile.
     ///
     /// Compat: what made an insert fail stays locked until the transaction ends: a row found by its
     /// primary key, or the entry of another unique key; exclusively if the row is to be replaced or
     /// updated.
     fn holds_duplicate(&self, row: &[u8], index: usize, existing: &[u8]) -> SqlResult<bool> {
-        let takes_over = self.on_duplicate.is_some() || self.plan.mode == InsertMode::Replace;
+        let takes_over = self.takes_over();
         let (table, control) = (&self.open.handle.table, self.env.rt.control);
         // A row that overlaps another one need not have the same key.
         let overlaps = table.def().indexes.get(index).is_some_and(|index| index.without_overlaps);
@@ -691,12 +696,14 @@ impl<'r> Inserter<'r> {
         index: usize,
         existing: &[u8],
     ) -> SqlResult<Fate> {
+        if self.takes_over() && !self.is_in_the_way(new.rows.get(row), index, existing)? {
+            return Ok(Fate::Again);
+        }
         if self.plan.mode == InsertMode::Replace {
             let fate = self.replace(new, row, index, existing)?;
             self.check_parents_left(new, row, fate)?;
             return Ok(fate);
         }
-        self.skipped += 1;
         let zone = &self.env.eval.types.time_zone;
         let error = || duplicate_error(&self.plan.table, index, &new.rows, row, zone);
         if let Some(rule) = &self.on_duplicate {
@@ -711,12 +718,15 @@ impl<'r> Inserter<'r> {
                 false => update(),
             };
             match updated {
-                Ok(updated) => self.note_updated(row, updated),
+                Ok(Some(updated)) => self.note_updated(row, updated),
+                Ok(None) => return Ok(Fate::Again),
                 Err(error) if self.maker.strictness.ignore => self.warn(&error),
                 Err(error) => return Err(error),
             }
+            self.skipped += 1;
             return Ok(Fate::LeftOut);
         }
+        self.skipped += 1;
         if self.plan.mode == InsertMode::Insert {
             return Err(error());
         }

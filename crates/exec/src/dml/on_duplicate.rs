@@ -64,17 +64,15 @@ impl<'r> OnDuplicate<'r> {
         self.own_rules.as_deref().unwrap_or(&self.plan.rules)
     }
 
-    /// Updates the row `existing` for the new row, of columns `new`.
+    /// Updates the row `existing` for the new row, of columns `new`; `None` if it has gone.
     pub(super) fn update(
         &self,
         maker: &RowMaker<'_>,
         existing: &[u8],
         new: Vec<Arc<Column>>,
         source: &Batch,
-    ) -> SqlResult<Updated> {
-        let Some(mut old) = fetch(self.env, self.open, existing)? else {
-            return Ok(Updated { affected: 0, changed: false, row: None });
-        };
+    ) -> SqlResult<Option<Updated>> {
+        let Some(mut old) = fetch(self.env, self.open, existing)? else { return Ok(None) };
         maker.compute(&self.plan.rules, &mut old, 1)?;
         let count = old.len();
         let mut input = old.clone();
@@ -116,7 +114,7 @@ impl<'r> OnDuplicate<'r> {
         }
         let makes_version = !self.rules().bounds.is_empty();
         let found = u64::from(self.env.rt.session.frame.settings.dml.found_rows);
-        Ok(match written {
+        Ok(Some(match written {
             // Compat: the row of history that a new version leaves counts too.
             Written::Changed => {
                 Updated { affected: 2 + u64::from(makes_version), changed: true, row: Some(row) }
@@ -127,7 +125,7 @@ impl<'r> OnDuplicate<'r> {
                 Updated { affected, changed: false, row: Some(row) }
             }
             Written::Refused => Updated { affected: 0, changed: false, row: None },
-        })
+        }))
     }
 
     /// The NULL that a column is set to, as far as it has a rule of its own.

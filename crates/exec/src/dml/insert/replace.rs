@@ -6,10 +6,12 @@
 
 use std::sync::Arc;
 
+use selkie_engine::{EngineError, RowSet, Scan};
 use selkie_plan::physical::InsertMode;
 use selkie_types::{ByteRows, Column, SqlResult};
 
 use super::{Inserter, NewRows};
+use crate::dml::CHANGE;
 use crate::dml::foreign::{ForeignKeys, Rows};
 use crate::dml::on_duplicate::fetch;
 use crate::state::error::from_engine;
@@ -27,6 +29,37 @@ pub(super) enum Fate {
 }
 
 impl Inserter<'_> {
+    /// Whether the row with the clustered key `existing` still has the key of `row` in index `index`.
+    /// It is locked then, so that this stays so: another session may have given it a new key since
+    /// it was found.
+    pub(super) fn is_in_the_way(
+        &self,
+        row: &[u8],
+        index: usize,
+        existing: &[u8],
+    ) -> SqlResult<bool> {
+        let (table, control) = (&self.open.handle.table, self.env.rt.control);
+        let def = table.def();
+        let is_clustered = index == 0 && def.primary().is_some();
+        // A row that overlaps another one need not have the same key. No row changes its clustered
+        // key: it would be another one.
+        if is_clustered || def.indexes.get(index).is_none_or(|index| index.without_overlaps) {
+            return Ok(true);
+        }
+        let scan = Scan { lock: CHANGE, ..Scan::default() };
+        let (mut set, failed) = (RowSet::default(), |e| from_engine(e, def));
+        table.lookup(self.open.trx, control, &scan, &one(existing), &mut set).map_err(failed)?;
+        if set.rows.is_empty() {
+            return Ok(false);
+        }
+        let (codec, mut keys) = (&self.open.handle.codecs[index], ByteRows::with_capacity(2));
+        for row in [row, set.rows.get(0)] {
+            codec.key_of_row(&def.layout, row, keys.buffer()).map_err(failed)?;
+            keys.end_row();
+        }
+        Ok(keys.get(0) == keys.get(1))
+    }
+
     /// Makes way for row `row` of `new`, whose key in index `index` the row `existing` has.
     pub(super) fn replace(
         &mut self,
@@ -45,7 +78,10 @@ impl Inserter<'_> {
         after.push(new.rows.get(row));
         let same = before.get(0) == after.get(0) && self.plan.table.engine.rows.spares_equal;
         if !same {
-            self.put_over(&Rows { keys: &one(existing), columns: &old }, new, row, after)?;
+            let old = Rows { keys: &one(existing), columns: &old };
+            if !self.put_over(&old, new, row, after)? {
+                return Ok(Fate::Again);
+            }
             self.duplicates += 1;
             self.deleted += 1;
             self.affected += 1;
@@ -71,20 +107,23 @@ impl Inserter<'_> {
         self.plan.table.def.indexes.iter().skip(at + 1).all(|index| !index.is_unique())
     }
 
+    /// False if another row is in the way of the new one by now.
     fn put_over(
         &self,
         old: &Rows<'_>,
         new: &NewRows<'_>,
         row: usize,
         bytes: ByteRows,
-    ) -> SqlResult<()> {
+    ) -> SqlResult<bool> {
         if let Some(foreign) = &self.foreign {
             let columns: Vec<_> =
                 new.columns.iter().map(|c| Arc::new(c.gather(&[row as u32]))).collect();
-            return foreign.update(old, &columns, bytes).map(drop);
+            return foreign.update(old, &columns, bytes).map(|_| true);
         }
-        let updated = self.open.update(self.env.rt.control, old.keys, &bytes);
-        updated.map(drop).map_err(|e| from_engine(e, &self.plan.table.def))
+        match self.open.update(self.env.rt.control, old.keys, &bytes) {
+            Err(EngineError::DuplicateKey { .. }) => Ok(false),
+            updated => updated.map(|_| true).map_err(|e| from_engine(e, &self.plan.table.def)),
+        }
     }
 
     fn delete_existing(&mut self, existing: &[u8]) -> SqlResult<()> {
