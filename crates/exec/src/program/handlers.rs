@@ -113,6 +113,19 @@ impl<'p> Machine<'p> {
         !self.session.transaction.is_nested() || error.severity() == Severity::Statement
     }
 
+    /// A statement of the program has run out of the time of the statement around. If there is a
+    /// handler of that, the rest has no limit.
+    ///
+    /// Compat: the end of the time is told once. A function or trigger ends with it, and so does a
+    /// program in which it falls between two statements.
+    pub(super) fn end_time(&mut self, error: &SqlError) {
+        let condition = Condition::from_error(Level::Error, error);
+        let is_handled = self.find(&Handled { condition, exception: None }).is_some();
+        if is_handled && !self.session.transaction.is_nested() {
+            self.session.stop_clock();
+        }
+    }
+
     /// The handler for a condition, and the place of its block.
     fn find(&self, raised: &Handled) -> Option<(usize, &'p ConditionHandler)> {
         let blocks = self.handlers.iter().enumerate().rev();

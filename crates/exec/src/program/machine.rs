@@ -10,7 +10,7 @@ use selkie_sql::ast::{
 };
 use selkie_types::error::catalogue::{
     ER_BAD_NULL_ERROR, ER_DATA_OUT_OF_RANGE, ER_SP_CASE_NOT_FOUND, ER_SP_STACK_TRACE,
-    ER_STMT_NOT_ALLOWED_IN_SF_OR_TRG, ER_TOO_MANY_ROWS,
+    ER_STATEMENT_TIMEOUT, ER_STMT_NOT_ALLOWED_IN_SF_OR_TRG, ER_TOO_MANY_ROWS,
 };
 use selkie_types::{Condition, SqlError, SqlResult, SqlType, Value, stack};
 
@@ -35,6 +35,13 @@ fn is_true(session: &Session, value: Value, ty: &SqlType) -> SqlResult<bool> {
     Ok(!truth.is_null() && !dml::is_zero(&truth))
 }
 
+/// Whether a step only assigns to variables of the program.
+fn is_assignment(step: &Step) -> bool {
+    let is_local = |item: &SetItem| matches!(item, SetItem::Local { .. });
+    let Step::Statement(operation) = step else { return false };
+    matches!(&operation.statement, Statement::Set(items) if items.iter().all(is_local))
+}
+
 /// The next step after one that ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Flow {
@@ -56,6 +63,8 @@ pub(super) struct Machine<'p> {
     pub(super) session: &'p mut Session,
     /// Limits of the statement that runs the program; the program's own have theirs.
     control: &'p Control,
+    /// Its limits since a handler has caught the end of its time.
+    unlimited: Option<Box<Control>>,
     pub(super) program: &'p Compiled,
     pub(super) frame: Frame,
     pub(super) sink: ProgramSink<'p>,
@@ -82,6 +91,7 @@ impl<'p> Machine<'p> {
             instance,
             session,
             control,
+            unlimited: None,
             program,
             frame,
             sink: ProgramSink::new(sink),
@@ -97,7 +107,12 @@ impl<'p> Machine<'p> {
 
     /// The execution of something inside of the program.
     pub(super) fn execution<'a>(&'a mut self, running: Running<'a>) -> Execution<'a> {
-        let Self { instance, session, control, sink, .. } = self;
+        let is_over = self.session.values.deadline.get().is_none();
+        if is_over && self.control.has_deadline() && self.unlimited.is_none() {
+            self.unlimited = Some(Box::new(Control::new(self.session)));
+        }
+        let Self { instance, session, control, unlimited, sink, .. } = self;
+        let control = unlimited.as_deref().unwrap_or(control);
         Execution { instance, session, control, running, sink }
     }
 
@@ -175,6 +190,12 @@ impl<'p> Machine<'p> {
             _ => {
                 let mark = self.begin();
                 let result = self.simple(step);
+                if let Err(error) = &result
+                    && error.is(&ER_STATEMENT_TIMEOUT)
+                    && !is_assignment(step)
+                {
+                    self.end_time(error);
+                }
                 self.settle(result, mark)
             }
         }
@@ -216,6 +237,8 @@ impl<'p> Machine<'p> {
 
     fn simple(&mut self, step: &'p Step) -> SqlResult<Flow> {
         match step {
+            // Compat: other sessions do not see an assignment.
+            Step::Statement(operation) if is_assignment(step) => self.run_statement(operation)?,
             Step::Statement(operation) => self.statement(operation)?,
             Step::Declare { variables, default } => self.declare(variables, default.as_ref())?,
             Step::Share { variables, default } => self.share(variables, default.as_ref())?,
@@ -491,14 +514,8 @@ impl<'p> Machine<'p> {
         self.frame.give(self.session, at, Given::Row(values), self.message_row)
     }
 
-    /// Runs a statement, which other sessions see meanwhile. Compat: not while it is an assignment
-    /// to variables of the program.
+    /// Runs a statement, which other sessions see meanwhile.
     fn statement(&mut self, operation: &'p Operation) -> SqlResult<()> {
-        self.at = operation.span;
-        let is_local = |item: &SetItem| matches!(item, SetItem::Local { .. });
-        if matches!(&operation.statement, Statement::Set(items) if items.iter().all(is_local)) {
-            return self.run_statement(operation);
-        }
         let text = String::from_utf8_lossy(operation.span.text(&self.program.text));
         let hooks = self.session.frame.hooks.clone();
         let outer = hooks.show_text(Some(text.into()));
@@ -508,6 +525,7 @@ impl<'p> Machine<'p> {
     }
 
     fn run_statement(&mut self, operation: &'p Operation) -> SqlResult<()> {
+        self.at = operation.span;
         if let Statement::Set(items) = &operation.statement {
             return self.set_all(items, operation);
         }

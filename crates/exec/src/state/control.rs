@@ -47,6 +47,11 @@ impl Control {
         }
     }
 
+    /// Whether its time is limited.
+    pub fn has_deadline(&self) -> bool {
+        self.deadline.is_some()
+    }
+
     /// Fails if the statement was killed, is out of time or uses too much memory. Must not be
     /// called with a latch held.
     #[inline]

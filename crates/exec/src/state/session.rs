@@ -215,6 +215,12 @@ impl Session {
         self.frame.kill.account().set_deadline(deadline);
     }
 
+    /// Ends the time limit of the running statement.
+    pub(crate) fn stop_clock(&self) {
+        self.values.deadline.set(None);
+        self.frame.kill.account().set_deadline(None);
+    }
+
     /// Schema of a table name: its own or the current one.
     pub(crate) fn schema_of<'a>(&'a self, name: &'a TableName) -> SqlResult<&'a str> {
         let schema = name.schema.as_ref().map(|s| &*s.value).or(self.frame.schema.as_deref());
