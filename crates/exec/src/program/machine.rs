@@ -35,13 +35,6 @@ fn is_true(session: &Session, value: Value, ty: &SqlType) -> SqlResult<bool> {
     Ok(!truth.is_null() && !dml::is_zero(&truth))
 }
 
-/// Whether a step only assigns to variables of the program.
-fn is_assignment(step: &Step) -> bool {
-    let is_local = |item: &SetItem| matches!(item, SetItem::Local { .. });
-    let Step::Statement(operation) = step else { return false };
-    matches!(&operation.statement, Statement::Set(items) if items.iter().all(is_local))
-}
-
 /// The next step after one that ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Flow {
@@ -187,18 +180,24 @@ impl<'p> Machine<'p> {
             Step::Label(_) | Step::Nothing => Ok(Flow::Next),
             Step::End => Ok(Flow::Return),
             Step::Return(term) => self.settle_return(term),
+            Step::Statement(operation) if matches!(operation.statement, Statement::Set(_)) => {
+                self.set_all(operation)
+            }
             _ => {
                 let mark = self.begin();
                 let result = self.simple(step);
-                if let Err(error) = &result
-                    && error.is(&ER_STATEMENT_TIMEOUT)
-                    && !is_assignment(step)
-                {
-                    self.end_time(error);
-                }
-                self.settle(result, mark)
+                self.settle_statement(result, mark)
             }
         }
+    }
+
+    fn settle_statement(&mut self, result: SqlResult<Flow>, mark: u64) -> SqlResult<Flow> {
+        if let Err(error) = &result
+            && error.is(&ER_STATEMENT_TIMEOUT)
+        {
+            self.end_time(error);
+        }
+        self.settle(result, mark)
     }
 
     /// A step begins; conditions are counted from here.
@@ -237,9 +236,7 @@ impl<'p> Machine<'p> {
 
     fn simple(&mut self, step: &'p Step) -> SqlResult<Flow> {
         match step {
-            // Compat: other sessions do not see an assignment.
-            Step::Statement(operation) if is_assignment(step) => self.run_statement(operation)?,
-            Step::Statement(operation) => self.statement(operation)?,
+            Step::Statement(operation) => self.shown(operation, |m| m.run_statement(operation))?,
             Step::Declare { variables, default } => self.declare(variables, default.as_ref())?,
             Step::Share { variables, default } => self.share(variables, default.as_ref())?,
             Step::Open { cursor, arguments } => self.open_cursor(*cursor, arguments)?,
@@ -514,21 +511,22 @@ impl<'p> Machine<'p> {
         self.frame.give(self.session, at, Given::Row(values), self.message_row)
     }
 
-    /// Runs a statement, which other sessions see meanwhile.
-    fn statement(&mut self, operation: &'p Operation) -> SqlResult<()> {
+    /// Runs something of a statement, which other sessions see meanwhile.
+    fn shown(
+        &mut self,
+        operation: &'p Operation,
+        run: impl FnOnce(&mut Self) -> SqlResult<()>,
+    ) -> SqlResult<()> {
         let text = String::from_utf8_lossy(operation.span.text(&self.program.text));
         let hooks = self.session.frame.hooks.clone();
         let outer = hooks.show_text(Some(text.into()));
-        let result = self.run_statement(operation);
+        let result = run(self);
         hooks.show_text(outer);
         result
     }
 
     fn run_statement(&mut self, operation: &'p Operation) -> SqlResult<()> {
         self.at = operation.span;
-        if let Statement::Set(items) = &operation.statement {
-            return self.set_all(items, operation);
-        }
         let values = self.values(&operation.locals)?;
         let prepared = self.program.prepared(operation);
         let bare = self.program.running(&values);
@@ -569,19 +567,36 @@ impl<'p> Machine<'p> {
         Ok(())
     }
 
-    /// SET: each item sees what those before it have set.
-    fn set_all(&mut self, items: &'p [SetItem], operation: &'p Operation) -> SqlResult<()> {
-        let locals = &operation.locals;
+    /// SET: each item is a step of its own, which sees what those before it have set. After one that
+    /// failed and was handled the next one follows.
+    fn set_all(&mut self, operation: &'p Operation) -> SqlResult<Flow> {
+        let Statement::Set(items) = &operation.statement else { return Ok(Flow::Next) };
         for item in items {
-            if let Some((target, value)) = self.row_assignment(item, locals) {
-                let value = self.given_to(target, value, locals)?;
-                self.give(target, value)?;
-                continue;
+            let mark = self.begin();
+            self.at = operation.span;
+            // Compat: other sessions do not see assignments to variables of the program.
+            let flow = if let SetItem::Local { .. } = item {
+                let result = self.set_one(item, operation).map(|()| Flow::Next);
+                self.settle(result, mark)?
+            } else {
+                let result = self.shown(operation, |m| m.set_one(item, operation));
+                self.settle_statement(result.map(|()| Flow::Next), mark)?
+            };
+            if flow != Flow::Next {
+                return Ok(flow);
             }
-            let values = self.values(locals)?;
-            self.set(item, self.program.running(&values))?;
         }
-        Ok(())
+        Ok(Flow::Next)
+    }
+
+    fn set_one(&mut self, item: &'p SetItem, operation: &'p Operation) -> SqlResult<()> {
+        let locals = &operation.locals;
+        if let Some((target, value)) = self.row_assignment(item, locals) {
+            let value = self.given_to(target, value, locals)?;
+            return self.give(target, value);
+        }
+        let values = self.values(locals)?;
+        self.set(item, self.program.running(&values))
     }
 
     /// Functions and triggers, and the procedures they call, may not prepare statements.
