@@ -19,7 +19,7 @@ pub use call::{cast, collate, convert_using, function_call, function_call_naming
 pub use case::{case_searched, case_simple, coalesce, decode, if_else, nullif, nvl2};
 pub use compare::{CompareTypes, compare_types, comparison};
 pub use field::for_comparison_with_key;
-pub use like::{like, like_escaped_by, regexp};
+pub use like::{like, like_escaped_by, like_stored_without_escape, regexp};
 pub use logic::{
     and, exists, is_not_null, is_null, is_truth, not, or, quantified, scalar_subquery, xor,
 };

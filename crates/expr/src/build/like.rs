@@ -30,6 +30,27 @@ pub fn like(
     if chars.next().is_some() {
         return Err(SqlError::new(&ER_WRONG_ARGUMENTS, &[&"ESCAPE"]));
     }
+    bind(value, pattern, code, negated, types)
+}
+
+/// `value [NOT] LIKE pattern ESCAPE ''` in the text of a definition.
+pub fn like_stored_without_escape(
+    value: Expr,
+    pattern: Expr,
+    negated: bool,
+    types: &TypeContext,
+) -> SqlResult<Expr> {
+    [&value, &pattern].into_iter().try_for_each(refuse_row)?;
+    bind(value, pattern, pattern::STORED_ESCAPE, negated, types)
+}
+
+fn bind(
+    value: Expr,
+    pattern: Expr,
+    code: i64,
+    negated: bool,
+    types: &TypeContext,
+) -> SqlResult<Expr> {
     let function = &pattern::LIKE;
     let binding = Binding::new(function, vec![value, pattern], types);
     let e = function.bind(binding.with_option(CallOption::Number(code)))?;

@@ -16,12 +16,15 @@ pub(crate) static LIKE: Function = Function::new("LIKE", 2, 2, bind);
 /// Options of a call without an escape character: with and without an ESCAPE that is empty.
 pub(crate) const EMPTY_ESCAPE: i64 = -1;
 pub(crate) const NO_ESCAPE: i64 = -2;
+/// An ESCAPE that is empty in the text of a definition, which has the charset of its table.
+pub(crate) const STORED_ESCAPE: i64 = -3;
 
 fn bind(mut b: Binding<'_>) -> SqlResult<Expr> {
     b.unify(0..2, true)?;
     let written_in = match b.option {
         CallOption::Number(NO_ESCAPE) => Some(Charset::Latin1),
         CallOption::Number(EMPTY_ESCAPE) => Some(b.types.collation_connection.charset()),
+        CallOption::Number(STORED_ESCAPE) => Some(b.collation.charset()),
         _ => None,
     };
     if let Some(charset) = written_in {

@@ -364,6 +364,9 @@ impl Binder<'_> {
         if plain && escape.is_empty() && !self.kept_text.is_stored {
             return Err(SqlError::new(&ER_WRONG_ARGUMENTS, &[&"ESCAPE"]));
         }
+        if self.kept_text.is_stored && escape.is_empty() {
+            return build::like_stored_without_escape(value, pattern, negated, self.types);
+        }
         build::like(value, pattern, Some(&escape), negated, self.types)
     }
 
