@@ -22,21 +22,21 @@ pub(super) struct Shape<'r> {
     pub(super) left_width: usize,
     /// Types of the columns of the right input.
     pub(super) right_types: Vec<ColumnType>,
-    /// Where rows of a left join without a match come.
+    /// Place of the rows of a left join without a match.
     pub(super) unmatched: Unmatched,
 }
 
 /// Place of the left rows without a match in the output of a left join.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Unmatched {
-    /// Where the left input has them.
+    /// The place that the left input gives them.
     InOrder,
     /// Behind the matched rows of their batch. Compat: so does MariaDB, whose batch is the content
     /// of a join buffer.
     Behind,
 }
 
-/// How far the output for a left batch is.
+/// Progress of the output for a left batch.
 pub(super) struct Progress {
     /// Left rows with a match.
     pub(super) matched: Bitmap,

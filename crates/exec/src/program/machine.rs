@@ -567,8 +567,8 @@ impl<'p> Machine<'p> {
         Ok(())
     }
 
-    /// SET: each item is a step of its own, which sees what those before it have set. After one that
-    /// failed and was handled the next one follows.
+    /// SET: each item is a step of its own, which sees what those before it have set. After one
+    /// that failed and was handled the next one follows.
     fn set_all(&mut self, operation: &'p Operation) -> SqlResult<Flow> {
         let Statement::Set(items) = &operation.statement else { return Ok(Flow::Next) };
         for item in items {

@@ -230,8 +230,7 @@ impl Builder<'_> {
         let built = match entry.method {
             Method::Lookup => {
                 let at = right.trailing_zeros() as usize;
-                let lookup = self.lookup(graph, left, at);
-                match lookup {
+                match self.lookup(graph, left, at) {
                     Some(lookup) => self.index_join(
                         inputs,
                         (graph, at),

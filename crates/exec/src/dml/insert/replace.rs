@@ -29,9 +29,9 @@ pub(super) enum Fate {
 }
 
 impl Inserter<'_> {
-    /// Whether the row with the clustered key `existing` still has the key of `row` in index `index`.
-    /// It is locked then, so that this stays so: another session may have given it a new key since
-    /// it was found.
+    /// Whether the row with the clustered key `existing` still has the key of `row` in index
+    /// `index`. It is locked then, so that this stays so: another session may have given it a new
+    /// key since it was found.
     pub(super) fn is_in_the_way(
         &self,
         row: &[u8],
