@@ -1,6 +1,7 @@
-//! Tables that a multi-table DELETE reads in subqueries. They must not be its targets.
+//! Tables that an UPDATE or a multi-table DELETE reads in subqueries. Those of a DELETE must not be
+//! its targets.
 //!
-//! Must not know the targets: [`Binder::delete`] checks them at its end.
+//! Must not know the targets: [`Binder::update`] and [`Binder::delete`] look at them at the end.
 
 use selkie_catalog::TableInfo;
 use selkie_engine::TableId;
@@ -72,6 +73,13 @@ impl Binder<'_> {
         if let (Some(read), Some(around)) = (&mut self.read_again, around) {
             read.place = around;
         }
+    }
+
+    /// Whether a subquery has read the table of one of these; ends the recording.
+    pub(super) fn was_read(&mut self, mut targets: impl Iterator<Item = RelationId>) -> bool {
+        let tables = self.read_again.take().map(|read| read.tables).unwrap_or_default();
+        let id = |relation: RelationId| self.columns.relations[relation].table.def.id;
+        targets.any(|target| tables.iter().any(|(table, _)| *table == id(target)))
     }
 
     /// Error 1093 or 1443 if a target named `source` is read too.

@@ -22,7 +22,8 @@ pub(crate) struct BoundUpdate {
     pub source: Logical,
     pub targets: Vec<BoundTarget>,
     pub ignore: bool,
-    /// Whether it has several tables. Then all rows are found before any is changed.
+    /// Whether it has several tables, or reads its own in a subquery. Then all rows are found
+    /// before any is changed.
     pub multiple: bool,
     /// Expressions of the columns of views.
     pub meaning: Meaning,
@@ -42,9 +43,13 @@ impl Binder<'_> {
     pub(crate) fn update(&mut self, update: &ast::Update) -> SqlResult<BoundUpdate> {
         self.ignore = update.ignore;
         self.push_scope();
+        self.watch_reads();
         let bound = self.update_in_scope(update);
         self.pop_scope();
-        bound
+        let mut bound = bound?;
+        // Compat: MariaDB makes it an UPDATE of several tables, whose values are all of old rows.
+        bound.multiple |= self.was_read(bound.targets.iter().map(|target| target.relation));
+        Ok(bound)
     }
 
     fn update_in_scope(&mut self, update: &ast::Update) -> SqlResult<BoundUpdate> {
