@@ -34,4 +34,14 @@ SELECT id, name, COUNT(*) FROM h GROUP BY id, name ORDER BY id, name;
 PREPARE q FROM 'SELECT id, name, COUNT(*) FROM c WHERE id > ? GROUP BY name, id, v ORDER BY id LIMIT 2';
 EXECUTE q USING 5;
 EXECUTE q USING 20;
-DROP TABLE c, o, p, s, h;
+-- Below ROLLUP a primary key decides nothing: the other keys are NULL in some of its rows.
+CREATE VIEW w AS SELECT id, name FROM c WHERE id < 4 GROUP BY id, name WITH ROLLUP;
+SELECT id, name, COUNT(*) FROM w GROUP BY id, name ORDER BY id, name;
+SELECT id, name, COUNT(*) FROM (SELECT id, name FROM c WHERE id < 4 GROUP BY id, name WITH ROLLUP) d GROUP BY id, name ORDER BY id, name;
+SELECT DISTINCT id, name FROM (SELECT id, name, COUNT(*) AS n FROM c WHERE id < 4 GROUP BY id, name WITH ROLLUP) d ORDER BY n, id, name;
+-- Equal texts with different prefixes.
+CREATE TABLE x (t VARCHAR(20) COLLATE utf8mb4_unicode_ci, n INT, PRIMARY KEY (t(1)));
+INSERT INTO x VALUES ('ß', 1), ('ss', 2);
+SELECT t, n, COUNT(*) FROM x GROUP BY t, n ORDER BY n;
+DROP VIEW w;
+DROP TABLE c, o, p, s, h, x;

@@ -40,7 +40,7 @@ impl Builder<'_> {
             false => AggregateStrategy::Hash,
         };
         if strategy == AggregateStrategy::Hash {
-            let node = self.without_dependent_keys(node);
+            let node = self.without_dependent_keys(node, required);
             return self.grouped(input, &node, strategy, required);
         }
         let mut built = self.grouped(input.relied_on(&keys), &node, strategy, required);
