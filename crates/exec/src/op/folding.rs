@@ -14,7 +14,7 @@ use selkie_plan::physical::{Aggregate as Plan, AggregateStrategy, ColumnType, Op
 use selkie_types::{Batch, Physical, SqlResult};
 
 use super::group::{Grouping, Inputs};
-use crate::run::scan::{Fold, suits_lanes};
+use crate::run::scan::{Fold, has_parameter, suits_lanes};
 
 /// Most groups expected. Merging more takes as long as adding the rows.
 const MOST_GROUPS: f64 = 256.0;
@@ -35,7 +35,7 @@ impl Folding {
             && plan.strategy == AggregateStrategy::Hash
             && node.rows <= MOST_GROUPS
             && plan.aggregates.iter().all(is_exact)
-            && exprs().all(suits_lanes);
+            && exprs().all(|e| suits_lanes(e) && !has_parameter(e));
         can_fold.then(|| {
             Arc::new(Self {
                 types: types.to_vec(),

@@ -11,7 +11,7 @@ mod like;
 mod parts;
 mod range;
 
-pub(crate) use ahead::{Ahead, BlockRows, Fold, Read, suits_lanes};
+pub(crate) use ahead::{Ahead, BlockRows, Fold, Read, has_parameter, suits_lanes};
 pub(crate) use columns::{ColumnParts, Piece};
 pub(crate) use computed::{computed, nulls};
 pub(crate) use decode::{Decoder, unpad};

@@ -20,7 +20,7 @@ use std::vec::IntoIter;
 
 use parking_lot::{Condvar, Mutex};
 use selkie_engine::{EngineResult, GroupView};
-use selkie_expr::{EvalContext, Expr, ExprKind, TypeContext};
+use selkie_expr::{EvalContext, Expr, ExprKind, NoSession, TypeContext};
 use selkie_meter::Account;
 use selkie_types::{BATCH_ROWS, Batch, ByteRows, SqlResult, Value};
 
@@ -59,6 +59,11 @@ pub(crate) fn suits_lanes(e: &Expr) -> bool {
     !e.any(&mut |e| !suits(e))
 }
 
+/// Whether an expression reads a parameter: a lane has those of the conditions only.
+pub(crate) fn has_parameter(e: &Expr) -> bool {
+    e.any(&mut |e| matches!(e.kind, ExprKind::Parameter(_)))
+}
+
 /// Work on the rows of a stretch, whose result the operator above the scan takes.
 pub(crate) trait Fold: Send + Sync {
     /// Folds rows, and keeps the result under a number. If it fails, the operator gets the rows.
@@ -78,6 +83,7 @@ pub(crate) struct LaneScan {
     /// Number of columns read.
     width: usize,
     types: TypeContext,
+    now_micros: i64,
     parameters: Vec<Value>,
     strict_arithmetic: bool,
     /// Results from the blocks before, which one thread at a time uses.
@@ -103,7 +109,12 @@ impl LaneScan {
             given,
             width,
             types: eval.types.clone(),
-            parameters: eval.parameters(),
+            now_micros: eval.now_micros,
+            parameters: if conditions.iter().any(has_parameter) {
+                eval.parameters()
+            } else {
+                Vec::new()
+            },
             strict_arithmetic: eval.is_strict_arithmetic(),
             encoded: Mutex::default(),
             first: first.afresh(),
@@ -123,7 +134,7 @@ impl LaneScan {
     }
 
     fn read(&self, view: &GroupView, number: u64, blocks: Range<usize>) -> Outcome {
-        let eval = EvalContext::detached(&self.types);
+        let eval = EvalContext::new(self.types.clone(), &NoSession, self.now_micros);
         eval.set_parameters(self.parameters.iter().cloned());
         eval.set_strict_arithmetic(self.strict_arithmetic);
         let kept = self.encoded.lock().pop();
@@ -259,12 +270,12 @@ pub(crate) struct Ahead<'r> {
 }
 
 impl<'r> Ahead<'r> {
-    /// Begins to read with `lanes` threads, the session's among them.
+    /// Begins to read with `lanes` threads, the session's among them, or all that there are.
     pub(crate) fn new(pool: &'r Lanes, lanes: usize, scan: LaneScan) -> Self {
         Self {
             lanes: pool,
             scan: Arc::new(scan),
-            most: 2 * lanes,
+            most: 2 * lanes.min(pool.threads() + 1),
             queue: VecDeque::new(),
             next: 0,
             now: None,
@@ -347,11 +358,11 @@ impl<'r> Ahead<'r> {
 }
 
 impl Drop for Ahead<'_> {
-    /// Takes back what no lane has begun, and waits for the rest (LANE-2).
+    /// Takes back what no lane has begun and nobody has taken, and waits for the rest (LANE-2).
     fn drop(&mut self) {
         for stretch in &self.queue {
             let mut progress = stretch.progress.lock();
-            if matches!(*progress, Progress::Waiting) {
+            if !matches!(*progress, Progress::Begun) {
                 *progress = Progress::Done(Outcome::Blocks(Vec::new()));
             }
         }
