@@ -13,19 +13,25 @@ use crate::dml;
 use crate::query::execution::Execution;
 use crate::state::metadata::LockMode;
 
+/// Whether a table's rows are locked all together.
+fn is_whole(table: &TableInfo) -> bool {
+    // The tables of logs are written while others copy them.
+    !table.engine.transactional
+        && table.kind == TableKind::Base
+        && table.has_storage()
+        && table.schema() != "mysql"
+}
+
 impl Execution<'_> {
     /// Locks the rows of a plan's tables until the statement ends. The caller must not have a
     /// snapshot yet: it would lack what others change until the lock is granted.
     pub(super) fn lock_rows(&mut self, plan: &Plan) -> SqlResult<()> {
-        let is_whole = |table: &&Arc<TableInfo>| {
-            !table.engine.transactional && table.kind == TableKind::Base && table.has_storage()
-        };
-        if !plan.tables.iter().any(|table| is_whole(&table)) {
+        if !plan.tables.iter().any(|table| is_whole(table)) {
             return Ok(());
         }
         let changes = dml::changes_rows(plan);
         let mut wanted = Vec::new();
-        for table in plan.tables.iter().filter(is_whole) {
+        for table in plan.tables.iter().filter(|table| is_whole(table)) {
             if dml::targets(plan).any(|target| Arc::ptr_eq(target, table)) {
                 wanted.push((table, LockMode::Alone));
             } else if changes || !table.engine.rows.snapshots {

@@ -218,6 +218,11 @@ pub struct LockTicket {
 }
 
 impl LockTicket {
+    /// Whether this is a lock on the same name, and at least as strong.
+    pub(crate) fn includes(&self, other: &LockTicket) -> bool {
+        self.key == other.key && self.mode >= other.mode
+    }
+
     /// Whether this is a lock on `schema`.`table` of at least `mode`.
     pub fn covers(&self, schema: &str, table: &str, mode: LockMode) -> bool {
         self.key == Key::of(schema, table) && self.mode >= mode

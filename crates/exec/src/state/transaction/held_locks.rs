@@ -26,7 +26,12 @@ impl HeldLocks {
     /// Takes over the locks of a sub-statement.
     pub(super) fn absorb(&mut self, nested: Self) {
         self.names.extend(nested.names);
-        self.rows.extend(nested.rows);
+        // A trigger may have locked one table again for each row.
+        for lock in nested.rows {
+            if !self.rows.iter().any(|own| own.includes(&lock)) {
+                self.rows.push(lock);
+            }
+        }
     }
 }
 
