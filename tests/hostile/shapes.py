@@ -57,7 +57,8 @@ EXPRESSIONS = {
     "if condition": nest("IF(", "a", ",1,2)"),
     "ifnull": nest("IFNULL(", "a", ",2)"),
     "coalesce": nest("COALESCE(NULL,", "a", ")"),
-    "nullif": nest("NULLIF(", "a", ",2)"),
+    # Each level evaluates its operand twice, in MariaDB too.
+    "nullif": lambda n: nest("NULLIF(", "a", ",2)")(min(n, 14)),
     "concat": nest("CONCAT(", "s", ",'')"),
     "upper": nest("UPPER(", "s", ")"),
     "replace": nest("REPLACE(", "s", ",'x','xx')"),
