@@ -86,6 +86,9 @@ def play(sides, rng, seed, until, stop, counts):
                 text = filled(rng, rng.choice(CHANGES)) if pick < 0.90 else filled(rng, rng.choice(DEFINITIONS)) if pick < 0.94 else "SET " + filled(rng, rng.choice(SETTINGS))
                 if text == "DELETE FROM book" and rng.random() < 0.7:
                     continue
+            if "MAX(n)" in text and "/0" in text:
+                # Whether all rows are read, and raise warnings, depends on the plan, which is older on one side.
+                continue
             got = sides.both(text)
             counts["statements"] += 1
             counts["errors"] += got[0].startswith("[('error'")

@@ -261,7 +261,9 @@ mod tests {
         let engines = DefaultEngines { default: settings.engines.default.clone(), enforced: None };
         let charsets = settings.charsets.clone();
         let binlog = settings.binlog.clone();
+        let queries = Queries { lanes: settings.queries.lanes, ..default.queries };
         assert!(binlog.is_enabled && !default.binlog.is_enabled);
-        assert_eq!(settings, Settings { expressions, engines, charsets, binlog, ..default });
+        let expected = Settings { expressions, engines, charsets, binlog, queries, ..default };
+        assert_eq!(settings, expected);
     }
 }
