@@ -297,7 +297,7 @@ hostile() {
   "$python" tests/hostile/memory.py "$binary" 60 1
   fresh "$python" tests/hostile/memory.py "$binary" 20
   # Time from a kill to its effect: within 0.1 s on a quiet machine, which this one is not always.
-  SELKIE_END_SECONDS=0.25 "$python" tests/hostile/ends.py "$binary" --seconds 60 --seed 1
+  SELKIE_END_SECONDS=0.4 "$python" tests/hostile/ends.py "$binary" --seconds 60 --seed 1
   SELKIE_END_SECONDS=0.25 fresh "$python" tests/hostile/ends.py "$binary" --seconds 30
   # Deep and wide statements, and functions with any arguments. 60 s.
   "$python" tests/hostile/deep.py "$binary" --seconds 28 --seed 1
