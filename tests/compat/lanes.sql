@@ -5,6 +5,8 @@ INSERT INTO t SELECT seq, seq % 7, seq / 4, 1 / seq, ELT(seq % 3 + 1, 'a', 'A ',
 PREPARE q FROM 'SELECT SUM(c + ?), COUNT(*), MIN(n * ?) FROM t WHERE n > ?';
 EXECUTE q USING 1, 2, 3;
 EXECUTE q USING 1.5, -1, 0;
+PREPARE q FROM 'SELECT SUM(c + ?), COUNT(*) FROM t';
+EXECUTE q USING 7;
 PREPARE q FROM 'SELECT n + ? AS k, COUNT(*) FROM t WHERE n BETWEEN ? AND ? GROUP BY k ORDER BY k';
 EXECUTE q USING 10, 2, 4;
 -- Sums of floating-point numbers depend on the order of the rows.
