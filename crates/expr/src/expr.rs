@@ -113,6 +113,25 @@ pub enum ExprKind {
     Row(Vec<Expr>),
 }
 
+impl ExprKind {
+    /// Whether it gives a value or compares and combines values of others: by itself it raises no
+    /// warning and no error, and reads nothing of the session.
+    pub fn only_compares(&self) -> bool {
+        matches!(
+            self,
+            Self::Column(_)
+                | Self::Literal(_)
+                | Self::Parameter(_)
+                | Self::Compare(_)
+                | Self::And(_)
+                | Self::Or(_)
+                | Self::Not(_)
+                | Self::IsNull(_)
+                | Self::InList(_)
+        )
+    }
+}
+
 /// Identifies a full-text search within a statement; the planner assigns it, the runner knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SearchId(pub u32);

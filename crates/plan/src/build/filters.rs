@@ -6,7 +6,7 @@
 //! that would only have passed the dropped rows on. Nothing in between may raise a warning for
 //! them.
 
-use selkie_expr::{CompareBy, Expr, ExprKind};
+use selkie_expr::{CompareBy, Expr};
 use selkie_types::{Physical, stack};
 
 use crate::physical::{
@@ -138,19 +138,5 @@ fn grouped(aggregate: &Aggregate, column: usize) -> Option<usize> {
 
 /// Whether evaluating an expression raises no warning and no error, whatever the row is.
 fn is_quiet(e: &Expr) -> bool {
-    let is_quiet = |e: &Expr| {
-        matches!(
-            e.kind,
-            ExprKind::Column(_)
-                | ExprKind::Literal(_)
-                | ExprKind::Parameter(_)
-                | ExprKind::Compare(_)
-                | ExprKind::And(_)
-                | ExprKind::Or(_)
-                | ExprKind::Not(_)
-                | ExprKind::IsNull(_)
-                | ExprKind::InList(_)
-        )
-    };
-    !e.any(&mut |e| !is_quiet(e))
+    !e.any(&mut |e| !e.kind.only_compares())
 }

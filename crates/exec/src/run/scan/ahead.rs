@@ -42,19 +42,10 @@ const FUNCTIONS: [&str; 6] = ["LIKE", "BETWEEN", "NOT BETWEEN", "+", "-", "*"];
 /// Whether a lane may evaluate an expression.
 pub(crate) fn suits_lanes(e: &Expr) -> bool {
     let suits = |e: &Expr| match &e.kind {
-        ExprKind::Column(_)
-        | ExprKind::Literal(_)
-        | ExprKind::Parameter(_)
-        | ExprKind::Compare(_)
-        | ExprKind::And(_)
-        | ExprKind::Or(_)
-        | ExprKind::Not(_)
-        | ExprKind::IsNull(_)
-        | ExprKind::InList(_) => true,
         ExprKind::Call(call) => {
             call.function.is_pure() && FUNCTIONS.contains(&call.function.name())
         }
-        _ => false,
+        kind => kind.only_compares(),
     };
     !e.any(&mut |e| !suits(e))
 }
