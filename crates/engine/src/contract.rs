@@ -80,6 +80,8 @@ pub enum WaitKind {
     UserLock,
     /// A page is read.
     PageRead,
+    /// A temporary file is written or read.
+    TemporaryFile,
     /// The log is flushed.
     LogFlush,
     /// Writers are slowed.

@@ -63,6 +63,7 @@ pub use state::persistent::load_statistics;
 pub use state::prepared::Prepared;
 pub use state::session::Session;
 pub use state::sink::{NullSink, OutParameter, Outcome, ResultSink, RowCounts, Told};
+pub use state::temporary::TemporaryFiles;
 pub use state::transaction::{Mark, Transaction, Unsettled};
 pub use state::{binlog, control, error, gate, metadata, session};
 pub use statement::prepared::{execute_prepared, prepare, prepare_shared, prepare_statement};

@@ -10,12 +10,15 @@ pub(crate) mod local_times;
 mod open_table;
 pub(crate) mod rotation;
 pub(crate) mod row_filter;
+pub(crate) mod rows;
 pub(crate) mod rows_out;
 pub(crate) mod scan;
 pub(crate) mod search;
 mod search_kept;
 pub(crate) mod search_rules;
 pub(crate) mod sequence;
+pub(crate) mod spill;
+pub(crate) mod stored_rows;
 pub(crate) mod subquery_cache;
 
 use std::cell::{Cell, RefCell};
@@ -25,11 +28,12 @@ use selkie_catalog::TableInfo;
 use selkie_engine::TableId;
 use selkie_expr::EvalContext;
 use selkie_plan::physical::Plan;
-use selkie_types::{Batch, Column, SqlError, SqlResult};
+use selkie_types::{Column, SqlError, SqlResult};
 
 use crate::run::examined::Examined;
 use crate::run::key_filter::KeyFilter;
 pub(crate) use crate::run::open_table::{OpenTable, TableMark, open_table};
+use crate::run::stored_rows::StoredRows;
 use crate::run::subquery_cache::SubqueryCache;
 use crate::state::around::{Around, Triggers};
 use crate::state::bulk::BulkRows;
@@ -38,8 +42,8 @@ use crate::state::session::bump;
 use crate::state::tally::{Tally, WorkCell};
 use crate::{Instance, Session};
 
-/// Rows kept in memory for several readers.
-pub(crate) type SharedRows = Arc<Vec<Batch>>;
+/// Rows kept for several readers.
+pub(crate) type SharedRows = Arc<StoredRows>;
 
 /// Open tables by id; the first one needs no allocation.
 #[derive(Default)]

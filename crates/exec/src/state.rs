@@ -38,5 +38,6 @@ pub(crate) mod sequences;
 pub mod session;
 pub(crate) mod sink;
 pub(crate) mod tally;
+pub(crate) mod temporary;
 pub(crate) mod terms;
 pub(crate) mod transaction;

@@ -152,6 +152,16 @@ impl Account {
         much.then_some(Excess::OfStatement)
     }
 
+    /// Bytes that the command may still take until it exceeds a limit; negative if it has.
+    pub(crate) fn left(&self) -> i64 {
+        let used = self.used.load(Ordering::Relaxed);
+        let own = used - self.before.load(Ordering::Relaxed);
+        let of_session = self.session_limit.load(Ordering::Relaxed).saturating_sub(used);
+        let of_statement = server::statement_limit().saturating_sub(own);
+        let of_server = server::memory_limit().saturating_sub(server::total_used());
+        of_session.min(of_statement).min(of_server)
+    }
+
     /// Fails if the statement must end, or if `more` bytes would exceed a limit.
     pub(crate) fn check(&self, more: i64) -> SqlResult<()> {
         match self.asked() {

@@ -18,6 +18,12 @@ pub fn room(bytes: usize) -> SqlResult<()> {
     with_account(|account| account.check(more)).unwrap_or(Ok(()))
 }
 
+/// Bytes that the statement of this thread may still take until it exceeds a limit; negative if it
+/// has. Without a statement there is no limit.
+pub fn left() -> i64 {
+    with_account(crate::Account::left).unwrap_or(i64::MAX)
+}
+
 /// Makes [`room`] the check of this thread's work.
 pub(crate) fn judge() {
     pace::set_judge(room);

@@ -66,7 +66,11 @@ fn wait_state(kind: WaitKind) -> Option<&'static str> {
         WaitKind::UserLock => Some("User lock"),
         WaitKind::Sleep => Some("User sleep"),
         WaitKind::LogFlush => Some("Commit"),
-        WaitKind::RowLock | WaitKind::PageRead | WaitKind::Throttle | WaitKind::Network => None,
+        WaitKind::RowLock
+        | WaitKind::PageRead
+        | WaitKind::TemporaryFile
+        | WaitKind::Throttle
+        | WaitKind::Network => None,
     }
 }
 

@@ -15,7 +15,7 @@ use super::portion::Portion;
 use super::undo::{Undo, undone_on_error};
 use super::update::has_join;
 use crate::Outcome;
-use crate::op::{drain, open as open_node, row_count};
+use crate::op::{open as open_node, row_count, store};
 use crate::run::{Env, OpenTable};
 use crate::state::around::Triggers;
 use crate::state::error::from_engine;
@@ -69,11 +69,11 @@ pub(super) fn run(env: Env<'_>, plan: &Plan, returning: Returning<'_>) -> SqlRes
     }
     let mut source = open_node(env, &plan.source)?;
     if several {
-        let batches = drain(&mut *source)?;
+        let rows = store(env, &mut *source)?;
         drop(source);
         // Compat: table by table, as triggers and the binary log show.
         for target in &mut targets {
-            batches.iter().try_for_each(|batch| target.delete(batch))?;
+            rows.each(|batch| target.delete(batch))?;
         }
     } else {
         while !targets.iter().any(Target::is_full)

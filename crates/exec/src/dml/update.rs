@@ -20,7 +20,7 @@ use super::on_duplicate::fetch;
 use super::portion::Portion;
 use super::row::{RowMaker, Strictness};
 use super::undo::{Undo, undone_on_error};
-use crate::op::{Operator, drain, open as open_node};
+use crate::op::{Operator, open as open_node, store};
 use crate::run::scan::unpad;
 use crate::run::{Env, OpenTable};
 use crate::state::around::Triggers;
@@ -89,19 +89,19 @@ pub(super) fn run(env: Env<'_>, plan: &Plan) -> SqlResult<Outcome> {
     if sorted {
         // Compat: rows that are put in an order are found before the statement is strict.
         let mark = env.eval.conditions.borrow().mark();
-        let batches = drain(&mut *source)?;
+        let rows = store(env, &mut *source)?;
         env.eval.conditions.borrow_mut().pardon_since(mark);
         env.eval.set_strict_arithmetic(strict);
         drop(source);
         env.rt.read.borrow_mut().clear();
-        batches.iter().try_for_each(|batch| update_all(&mut targets, batch))?;
+        rows.each(|batch| update_all(&mut targets, batch))?;
     } else if joined
         || plan.targets.iter().any(|t| t.portion.is_some() || moves_rows(t, &plan.source))
     {
-        let batches = drain(&mut *source)?;
+        let rows = store(env, &mut *source)?;
         drop(source);
         env.rt.read.borrow_mut().clear();
-        batches.iter().try_for_each(|batch| update_all(&mut targets, batch))?;
+        rows.each(|batch| update_all(&mut targets, batch))?;
     } else {
         update_as_read(&mut *source, &mut targets)?;
     }

@@ -10,9 +10,9 @@ use selkie_types::{BATCH_ROWS, Batch, Column, SqlError, SqlResult};
 use super::folding::Folding;
 use super::group::{Grouping, Inputs};
 use super::rollup::Rollup;
-use super::rows::at_once;
 use super::{BoxOperator, Operator, Rows, open as open_node, sliced};
 use crate::run::Env;
+use crate::run::rows::at_once;
 use crate::run::scan::Fold;
 
 pub(super) fn open<'r>(

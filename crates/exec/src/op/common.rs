@@ -6,6 +6,7 @@ use std::sync::Arc;
 use selkie_types::{Batch, SqlError, SqlResult, stack};
 
 use super::{BoxOperator, Operator, open};
+use crate::run::stored_rows::{Replay, StoredRows};
 use crate::run::{Env, SharedRows};
 use crate::state::session::bump;
 
@@ -19,23 +20,9 @@ pub(crate) fn drain(op: &mut dyn Operator) -> SqlResult<Vec<Batch>> {
     Ok(batches)
 }
 
-/// Gives kept rows again.
-pub(super) struct Replay {
-    rows: SharedRows,
-    at: usize,
-}
-
-impl Replay {
-    pub(super) fn new(rows: SharedRows) -> Self {
-        Self { rows, at: 0 }
-    }
-}
-
-impl Operator for Replay {
-    fn next(&mut self) -> SqlResult<Option<Batch>> {
-        self.at += 1;
-        Ok(self.rows.get(self.at - 1).cloned())
-    }
+/// Reads all batches of an operator, those that do not fit into memory to a file.
+pub(crate) fn store(env: Env<'_>, op: &mut dyn Operator) -> SqlResult<StoredRows> {
+    StoredRows::collect(env.rt, || op.next())
 }
 
 /// Rows of a common table, computed by its first reader.
@@ -61,7 +48,7 @@ impl<'r> CommonScan<'r> {
             return Ok(rt.commons.rows.borrow()[self.table].clone().unwrap_or_default());
         }
         let mut op = open(self.env, &rt.plan.common_tables[self.table].plan)?;
-        let rows = Arc::new(drain(&mut *op)?);
+        let rows = Arc::new(store(self.env, &mut *op)?);
         bump(&self.env.counters().created_tmp_tables, 1);
         rt.commons.rows.borrow_mut()[self.table] = Some(rows.clone());
         Ok(rows)
@@ -73,7 +60,7 @@ impl Operator for CommonScan<'_> {
         if self.replay.is_none() {
             self.replay = Some(Replay::new(self.rows()?));
         }
-        self.replay.as_mut().map_or(Ok(None), Operator::next)
+        self.replay.as_mut().map_or(Ok(None), Replay::next)
     }
 }
 
@@ -96,21 +83,22 @@ impl Operator for WorkScan {
 
 /// Reads its whole input before it gives rows.
 pub(super) struct Materialize<'r> {
+    env: Env<'r>,
     input: Option<BoxOperator<'r>>,
-    rows: std::vec::IntoIter<Batch>,
+    rows: Replay,
 }
 
 impl<'r> Materialize<'r> {
-    pub(super) fn new(input: BoxOperator<'r>) -> Self {
-        Self { input: Some(input), rows: Vec::new().into_iter() }
+    pub(super) fn new(env: Env<'r>, input: BoxOperator<'r>) -> Self {
+        Self { env, input: Some(input), rows: Replay::new(SharedRows::default()) }
     }
 }
 
 impl Operator for Materialize<'_> {
     fn next(&mut self) -> SqlResult<Option<Batch>> {
         if let Some(mut input) = self.input.take() {
-            self.rows = drain(&mut *input)?.into_iter();
+            self.rows = Replay::new(Arc::new(store(self.env, &mut *input)?));
         }
-        Ok(self.rows.next())
+        self.rows.next()
     }
 }

@@ -7,9 +7,9 @@ use selkie_plan::physical::{JoinKind, NestedLoopJoin as Plan};
 use selkie_types::{Batch, Bitmap, SqlResult};
 
 use super::join_match::{Matcher, Progress, Shape, Unmatched};
-use super::rows::at_once;
 use super::{BoxOperator, Operator, RowBuffer, open as open_node};
 use crate::run::Env;
+use crate::run::rows::at_once;
 
 /// Pairs per batch.
 const PAIRS: usize = 2048;

@@ -9,9 +9,9 @@ use selkie_plan::physical::{ColumnType, JoinKey, KeyFill};
 use selkie_types::{Batch, Column, SqlResult};
 
 use super::hash_table::{KeyKind, KeyTable, NOT_FOUND};
-use super::rows::at_once;
 use super::{Operator, RowBuffer};
 use crate::run::Env;
+use crate::run::rows::at_once;
 use crate::state::session::UseColumns;
 
 /// Pairs per batch.

@@ -12,6 +12,7 @@ use selkie_types::{Batch, Column, ColumnData, Physical, SqlResult, SqlType, Type
 use super::common::drain;
 use super::{BoxOperator, DistinctSet, Operator, open};
 use crate::run::Env;
+use crate::run::stored_rows::StoredRows;
 
 /// One table of the recursion, and its rows seen so far.
 struct Part<'r> {
@@ -157,7 +158,7 @@ impl<'r> Recursive<'r> {
         if self.fresh.is_empty() || !self.may_go_on() {
             return Ok(false);
         }
-        let rows = Arc::new(std::mem::take(&mut self.fresh));
+        let rows = Arc::new(StoredRows::of(std::mem::take(&mut self.fresh)));
         self.env.rt.commons.round.borrow_mut()[part.common_table] = Some(rows);
         self.current = Some(open(self.env, step)?);
         self.round += 1;
@@ -211,13 +212,14 @@ impl<'r> Recursive<'r> {
             }
             for (part, rows) in self.parts.iter().zip(fresh) {
                 self.env.rt.commons.round.borrow_mut()[part.plan.common_table] =
-                    Some(Arc::new(rows));
+                    Some(Arc::new(StoredRows::of(rows)));
             }
         }
         let mut all = all.into_iter();
         let first = all.next().unwrap_or_default();
         for (part, rows) in self.parts.iter().skip(1).zip(all) {
-            self.env.rt.commons.rows.borrow_mut()[part.plan.common_table] = Some(Arc::new(rows));
+            self.env.rt.commons.rows.borrow_mut()[part.plan.common_table] =
+                Some(Arc::new(StoredRows::of(rows)));
         }
         Ok(first)
     }

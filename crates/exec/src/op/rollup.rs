@@ -14,10 +14,10 @@ use selkie_types::error::catalogue::ER_OUT_OF_RESOURCES;
 use selkie_types::{BATCH_ROWS, Batch, Column, NULL_ROW, SqlError, SqlResult};
 
 use super::group::Inputs;
-use super::rows::at_once;
 use super::sliced;
 use super::{Operator, RowBuffer, open as open_node};
 use crate::run::Env;
+use crate::run::rows::at_once;
 use crate::state::columns::scale_of;
 
 /// The groups of one level.

@@ -6,8 +6,8 @@ use selkie_expr::{Expr, ExprKind};
 use selkie_meter::Mark;
 use selkie_types::{Batch, Physical, SqlResult};
 
-use super::rows::GOAL;
 use super::{BoxOperator, Operator};
+use crate::run::rows::GOAL;
 
 /// Rows of the first slice.
 const FIRST: usize = 1;

@@ -1,36 +1,18 @@
-//! Sorts all rows. Keeps all rows in memory and sorts their positions by byte keys
-//! ([`super::sort_key`]), or first by the heads of the keys ([`super::sort_head`]). Equal keys keep
-//! the input order.
+//! Sorts all rows by byte keys ([`super::key_sorter`]), or first by the heads of the keys
+//! ([`super::sort_head`]) if all rows fit into memory. Equal keys keep the input order.
 
 use selkie_plan::physical::{Access, Operator as Op, PlanNode, Sort as Plan, SortKey};
-use selkie_types::{BATCH_ROWS, Batch, ByteRows, Physical, SqlResult, SqlType};
+use selkie_types::{Batch, ByteRows, Physical, SqlResult, SqlType};
 
 use super::distinct::Distinct;
 use super::examined::unsorted;
+use super::key_sorter::{KeySorter, SortedRows};
 use super::sort_head::{Equals, Heads, are_useful};
-use super::sort_key::{put_columns, put_keys, sorted};
+use super::sort_key::{put_columns, put_keys};
 use super::{BoxOperator, Operator, RowBuffer, open as open_node, sliced};
 use crate::run::Env;
+use crate::run::spill::is_full;
 use crate::state::session::bump;
-
-/// Sorted rows, given batch by batch.
-pub(super) struct SortedRows {
-    pub(super) rows: RowBuffer,
-    pub(super) order: Vec<u32>,
-    pub(super) given: usize,
-}
-
-impl SortedRows {
-    pub(super) fn next(&mut self) -> Option<Batch> {
-        let to = (self.given + self.rows.at_once(BATCH_ROWS)).min(self.order.len());
-        if self.given >= to {
-            return None;
-        }
-        let rows = &self.order[self.given..to];
-        self.given = to;
-        Some(Batch::new(self.rows.gather(rows), rows.len()))
-    }
-}
 
 /// The operator.
 pub(super) struct Sort<'r> {
@@ -40,7 +22,7 @@ pub(super) struct Sort<'r> {
     equals: Equals,
     /// Whether the rows are those of a range of an index.
     by_range: bool,
-    sorted: Option<SortedRows>,
+    sorted: Option<SortedRows<'r>>,
 }
 
 pub(super) fn open<'r>(env: Env<'r>, plan: &'r Plan) -> SqlResult<BoxOperator<'r>> {
@@ -93,22 +75,39 @@ fn is_exact(ty: &SqlType, most: usize) -> bool {
     }
 }
 
-impl Sort<'_> {
-    fn sort(&mut self) -> SqlResult<SortedRows> {
+impl<'r> Sort<'r> {
+    fn sort(&mut self) -> SqlResult<SortedRows<'r>> {
         let most = self.env.rt.session.frame.settings.queries.max_sort_length;
-        match are_useful(self.keys, most) {
-            true => self.sort_by_heads(),
-            false => self.sort_by_keys(),
-        }
+        let sorted = match are_useful(self.keys, most) {
+            true => self.sort_by_heads()?,
+            false => self.sort_by_keys(self.sorter())?,
+        };
+        let counters = self.env.counters();
+        bump(if self.by_range { &counters.sort_range } else { &counters.sort_scan }, 1);
+        Ok(sorted)
     }
 
-    fn sort_by_heads(&mut self) -> SqlResult<SortedRows> {
-        let keys = self.keys;
-        let mut heads = Heads::default();
-        let rows = self.collect(|batch| {
-            heads.put(keys, batch);
-            Ok(())
-        })?;
+    fn sorter(&self) -> KeySorter<'r> {
+        KeySorter::new(self.env, self.equals)
+    }
+
+    /// Sorts by heads as long as all rows fit into memory.
+    fn sort_by_heads(&mut self) -> SqlResult<SortedRows<'r>> {
+        let ceiling = self.env.rt.session.frame.settings.queries.ceilings.sort;
+        let (mut heads, mut rows) = (Heads::default(), RowBuffer::default());
+        while let Some(batch) = self.input.next()? {
+            heads.put(self.keys, &batch);
+            rows.append(&batch)?;
+            self.env.check()?;
+            if is_full(rows.memory() + heads.memory(), ceiling) {
+                drop(heads);
+                let (env, by, mut sorter) = (self.env, self.keys, self.sorter());
+                rows.each(|batch| sorter.put(batch, |batch, keys| put_keys(env, by, batch, keys)))?;
+                drop(rows);
+                return self.sort_by_keys(sorter);
+            }
+        }
+        self.tell(rows.len(), rows.memory());
         let places = self.keys.iter().filter_map(|key| key.expr.as_column());
         let places: Vec<usize> = places.collect();
         let order = heads.order(self.equals, |some| {
@@ -117,36 +116,25 @@ impl Sort<'_> {
             put_columns(self.env, self.keys, columns, some.len(), &mut keys)?;
             Ok(keys)
         })?;
-        Ok(SortedRows { rows, order, given: 0 })
+        Ok(SortedRows::kept(rows, order))
     }
 
-    fn sort_by_keys(&mut self) -> SqlResult<SortedRows> {
+    /// Sorts the rows of the input and those that the sorter has.
+    fn sort_by_keys(&mut self, mut sorter: KeySorter<'r>) -> SqlResult<SortedRows<'r>> {
         let (env, by) = (self.env, self.keys);
-        let mut keys = ByteRows::default();
-        let rows = self.collect(|batch| {
-            put_keys(env, by, batch, &mut keys)?;
-            Ok(())
-        })?;
-        let order = self.equals.left(sorted(&keys)?, &keys);
-        Ok(SortedRows { rows, order, given: 0 })
+        while let Some(batch) = self.input.next()? {
+            sorter.put(&batch, |batch, keys| put_keys(env, by, batch, keys))?;
+        }
+        self.tell(sorter.len(), sorter.most());
+        Ok(SortedRows::of(sorter.finish()?))
     }
 
-    /// Reads all rows; `put` makes their keys.
-    fn collect(&mut self, mut put: impl FnMut(&Batch) -> SqlResult<()>) -> SqlResult<RowBuffer> {
-        let mut rows = RowBuffer::default();
-        while let Some(batch) = self.input.next()? {
-            put(&batch)?;
-            rows.append(&batch)?;
-            self.env.check()?;
-        }
-        let counters = self.env.counters();
-        bump(&counters.sort_rows, rows.len() as u64);
+    fn tell(&self, rows: usize, memory: usize) {
+        bump(&self.env.counters().sort_rows, rows as u64);
         if let Some(cell) = self.env.cell {
-            cell.read(rows.len());
-            cell.kept(rows.memory());
+            cell.read(rows);
+            cell.kept(memory);
         }
-        bump(if self.by_range { &counters.sort_range } else { &counters.sort_scan }, 1);
-        Ok(rows)
     }
 }
 
@@ -158,6 +146,6 @@ impl Operator for Sort<'_> {
         };
         let batch = sorted.next();
         self.sorted = Some(sorted);
-        Ok(batch)
+        batch
     }
 }

@@ -71,6 +71,11 @@ impl Heads {
         }
     }
 
+    /// Size in memory, in bytes.
+    pub(super) fn memory(&self) -> usize {
+        self.keys.memory() + self.cut.len()
+    }
+
     /// Sorted row numbers; `whole` makes the whole keys of given rows.
     pub(super) fn order(
         &self,

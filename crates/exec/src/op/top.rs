@@ -5,11 +5,14 @@ use selkie_plan::physical::TopN as Plan;
 use selkie_types::{Batch, ByteRows, SqlResult};
 
 use super::examined::unsorted;
+use super::key_sorter::{KeySorter, SortedRows};
 use super::limit::row_count;
-use super::sort::{SortedRows, reads_range};
+use super::sort::reads_range;
+use super::sort_head::Equals;
 use super::sort_key::{put_keys, sorted};
 use super::{BoxOperator, Operator, RowBuffer, open as open_node, sliced, source};
 use crate::run::Env;
+use crate::run::spill::is_full;
 use crate::state::session::bump;
 
 /// Rows collected beyond the wanted ones before the worst are dropped.
@@ -34,7 +37,7 @@ struct Top<'r> {
     input: BoxOperator<'r>,
     wanted: usize,
     skip: usize,
-    sorted: Option<SortedRows>,
+    sorted: Option<SortedRows<'r>>,
 }
 
 /// The best rows so far.
@@ -74,8 +77,9 @@ impl Best {
     }
 }
 
-impl Top<'_> {
-    fn sort(&mut self) -> SqlResult<SortedRows> {
+impl<'r> Top<'r> {
+    fn sort(&mut self) -> SqlResult<SortedRows<'r>> {
+        let ceiling = self.env.rt.session.frame.settings.queries.ceilings.sort;
         let mut best = Best::default();
         let mut keys = ByteRows::default();
         let mut seen = 0;
@@ -88,22 +92,45 @@ impl Top<'_> {
                 best.cut(self.wanted)?;
             }
             self.env.check()?;
+            if is_full(best.rows.memory() + best.keys.memory(), ceiling) {
+                return self.sort_in_runs(best, seen);
+            }
         }
+        let rows = best.keys.len().min(self.wanted);
+        self.tell(seen, rows, best.rows.memory());
+        bump(&self.env.counters().sort_priority_queue_sorts, 1);
+        let mut order = sorted(&best.keys)?;
+        order.truncate(self.wanted);
+        Ok(SortedRows::kept(best.rows, order).part(self.skip, usize::MAX))
+    }
+
+    /// Sorts the best rows so far, which do not fit into memory, and the rest of the input.
+    fn sort_in_runs(&mut self, best: Best, mut seen: u64) -> SqlResult<SortedRows<'r>> {
+        let (env, by) = (self.env, &self.plan.keys);
+        let mut sorter = KeySorter::new(env, Equals::Kept);
+        sorter.begin(&best.rows, &best.keys)?;
+        drop(best);
+        while let Some(batch) = self.input.next()? {
+            seen += batch.rows() as u64;
+            sorter.put(&batch, |batch, keys| put_keys(env, by, batch, keys))?;
+        }
+        self.tell(seen, sorter.len(), sorter.most());
+        let sorted = SortedRows::of(sorter.finish()?);
+        Ok(sorted.part(self.skip, self.wanted.saturating_sub(self.skip)))
+    }
+
+    fn tell(&self, seen: u64, sorted: usize, memory: usize) {
         if self.plan.counted {
             self.env.rt.found.set(seen);
         }
-        bump(&self.env.counters().sort_rows, best.keys.len().min(self.wanted) as u64);
         let counters = self.env.counters();
+        bump(&counters.sort_rows, sorted as u64);
         let by_range = reads_range(&self.plan.input);
         bump(if by_range { &counters.sort_range } else { &counters.sort_scan }, 1);
-        bump(&counters.sort_priority_queue_sorts, 1);
         if let Some(cell) = self.env.cell {
             cell.read(seen as usize);
-            cell.kept(best.rows.memory());
+            cell.kept(memory);
         }
-        let mut order = sorted(&best.keys)?;
-        order.truncate(self.wanted);
-        Ok(SortedRows { rows: best.rows, order, given: self.skip })
     }
 }
 
@@ -115,6 +142,6 @@ impl Operator for Top<'_> {
         };
         let batch = sorted.next();
         self.sorted = Some(sorted);
-        Ok(batch)
+        batch
     }
 }

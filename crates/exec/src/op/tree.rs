@@ -73,7 +73,7 @@ fn open_unchecked<'r>(env: Env<'r>, node: &'r PlanNode) -> SqlResult<BoxOperator
         Op::Distinct(input) => Box::new(distinct::Distinct::new(env, open(env, input)?, input)),
         Op::SetOperation(set) => set::open(env, set, node)?,
         Op::RecursiveUnion(union) => Box::new(recursive::Recursive::new(env, union)),
-        Op::Materialize(input) => Box::new(common::Materialize::new(open(env, input)?)),
+        Op::Materialize(input) => Box::new(common::Materialize::new(env, open(env, input)?)),
         Op::SingleRow(input) => Box::new(limit::SingleRow::new(open(env, input)?, node)),
         Op::Insert(_) | Op::Update(_) | Op::Delete(_) => {
             return Err(selkie_types::SqlError::internal("a change of rows inside of a query"));

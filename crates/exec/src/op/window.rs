@@ -1,7 +1,8 @@
-//! Window functions over sorted partitions. Reads and sorts all rows, then computes each call in
-//! memory. Result columns follow the input columns.
+//! Window functions over sorted partitions. Reads and sorts all rows, then computes each call over
+//! whole partitions in memory ([`partitions`]). Result columns follow the input columns.
 
 mod frame;
+mod partitions;
 mod percentile;
 mod rank;
 mod slide;
@@ -12,10 +13,13 @@ use std::sync::Arc;
 use selkie_plan::physical::{Window as Plan, WindowCall, WindowFunction};
 use selkie_types::{BATCH_ROWS, Batch, ByteRows, Column, ColumnData, SqlResult};
 
-use super::rows::at_once;
-use super::sort_key::{memory_of, put_key, sorted};
-use super::{BoxOperator, Operator, RowBuffer};
+use self::partitions::Partitions;
+use super::key_sorter::KeySorter;
+use super::sort_head::Equals;
+use super::sort_key::{memory_of, put_key};
+use super::{BoxOperator, Operator};
 use crate::run::Env;
+use crate::run::rows::at_once;
 use crate::state::session::bump;
 
 /// The operator: it sorts all input, then computes each call over each partition.
@@ -23,13 +27,14 @@ pub(super) struct Window<'r> {
     env: Env<'r>,
     input: BoxOperator<'r>,
     plan: &'r Plan,
+    partitions: Option<Partitions<'r>>,
     result: Option<Batch>,
     given: usize,
 }
 
-/// Sorted rows, with the bounds of partitions and peer groups.
+/// Sorted rows of whole partitions, with the bounds of partitions and peer groups.
 pub(super) struct Sorted {
-    /// All rows in order.
+    /// The rows in order.
     pub(super) rows: Batch,
     /// First row of each partition, then the number of rows.
     pub(super) partitions: Vec<usize>,
@@ -48,81 +53,64 @@ impl Sorted {
 
 impl<'r> Window<'r> {
     pub(super) fn new(env: Env<'r>, input: BoxOperator<'r>, plan: &'r Plan) -> Self {
-        Self { env, input, plan, result: None, given: 0 }
+        Self { env, input, plan, partitions: None, result: None, given: 0 }
     }
 
-    /// Appends the partition key and the full sort key of each row of a batch.
-    fn put_keys(
-        &self,
-        batch: &Batch,
-        partition: &mut ByteRows,
-        all: &mut ByteRows,
-    ) -> SqlResult<()> {
+    /// Appends the sort key of each row of a batch. Returns the lengths of their first parts, which
+    /// are the keys of the partitions.
+    fn put_keys(&self, batch: &Batch, keys: &mut ByteRows) -> SqlResult<Column> {
         let (eval, plan) = (self.env.eval, self.plan);
         let by: SqlResult<Vec<_>> = plan.partition.iter().map(|e| e.eval(eval, batch)).collect();
         let order: SqlResult<Vec<_>> =
             plan.order.iter().map(|k| k.expr.eval(eval, batch)).collect();
         let (by, order) = (by?, order?);
-        // Partition keys are stored twice.
-        selkie_meter::ask(2 * memory_of(&by) + memory_of(&order))?;
-        let mut buffer = Vec::new();
+        selkie_meter::ask(memory_of(&by) + memory_of(&order))?;
+        let mut lengths = Vec::with_capacity(batch.rows());
         for row in 0..batch.rows() {
-            buffer.clear();
+            let buffer = keys.buffer();
+            let begin = buffer.len();
             for (e, column) in plan.partition.iter().zip(&by) {
-                put_key(&e.ty, false, column, row, &mut buffer);
+                put_key(&e.ty, false, column, row, buffer);
             }
-            partition.push(&buffer);
+            lengths.push((buffer.len() - begin) as u64);
             for (key, column) in plan.order.iter().zip(&order) {
-                put_key(&key.expr.ty, key.descending, column, row, &mut buffer);
+                put_key(&key.expr.ty, key.descending, column, row, buffer);
             }
-            all.push(&buffer);
-            selkie_meter::spend(64 + 2 * buffer.len())?;
+            selkie_meter::spend(64 + 2 * (buffer.len() - begin))?;
+            keys.end_row();
         }
-        Ok(())
+        Ok(Column::from_data(ColumnData::UInt(lengths), None))
     }
 
-    fn sort(&mut self) -> SqlResult<Sorted> {
-        let mut rows = RowBuffer::default();
-        let (mut partition, mut all) = (ByteRows::default(), ByteRows::default());
+    fn sort(&mut self) -> SqlResult<Partitions<'r>> {
+        let mut sorter = KeySorter::new(self.env, Equals::Kept);
         while let Some(batch) = self.input.next()? {
-            self.put_keys(&batch, &mut partition, &mut all)?;
-            rows.append(&batch)?;
-            self.env.check()?;
+            let mut keys = ByteRows::default();
+            let lengths = Arc::new(self.put_keys(&batch, &mut keys)?);
+            let batch = batch.clone().zip(&Batch::new(vec![lengths], batch.rows()));
+            sorter.put(&batch, |_, all| {
+                all.append(&keys);
+                Ok(())
+            })?;
         }
-        bump(&self.env.counters().sort_rows, rows.len() as u64);
-        let order = sorted(&all)?;
-        let count = order.len();
-        let key = |at: usize| all.get(order[at] as usize);
-        let part = |at: usize| partition.get(order[at] as usize);
-        let partitions = (0..count).filter(|&at| at == 0 || part(at) != part(at - 1));
-        let partitions: Vec<usize> = partitions.chain([count]).collect();
-        let mut peer_start: Vec<usize> = (0..count).collect();
-        let mut peer_end: Vec<usize> = (1..=count).collect();
-        for at in 1..count {
-            if key(at) == key(at - 1) {
-                peer_start[at] = peer_start[at - 1];
-            }
-        }
-        for at in (1..count).rev() {
-            if peer_start[at] != at {
-                peer_end[at - 1] = peer_end[at];
-            }
-        }
-        selkie_meter::ask(rows.batch().memory())?;
-        let rows = Batch::new(rows.gather(&order), count);
-        Ok(Sorted { rows, partitions, peer_start, peer_end })
+        bump(&self.env.counters().sort_rows, sorter.len() as u64);
+        Partitions::of(sorter.finish()?)
     }
 
-    fn compute(&mut self) -> SqlResult<Batch> {
-        let sorted = self.sort()?;
-        if sorted.rows.rows() == 0 {
-            return Ok(Batch::default());
-        }
+    /// Rows and results of the next partitions; `None` after the last.
+    fn compute(&mut self) -> SqlResult<Option<Batch>> {
+        let mut partitions = match self.partitions.take() {
+            Some(partitions) => partitions,
+            None => self.sort()?,
+        };
+        let sorted = partitions.next()?;
+        self.partitions = Some(partitions);
+        let Some(sorted) = sorted else { return Ok(None) };
         let mut columns = sorted.rows.columns().to_vec();
         for call in &self.plan.calls {
             columns.push(Arc::new(self.call(call, &sorted)?));
         }
-        Ok(Batch::new(columns, sorted.rows.rows()))
+        Ok(Some(Batch::new(columns, sorted.rows.rows())))
     }
 
     fn call(&self, call: &WindowCall, sorted: &Sorted) -> SqlResult<Column> {
@@ -165,15 +153,23 @@ fn kept(mut column: Column) -> Column {
 
 impl Operator for Window<'_> {
     fn next(&mut self) -> SqlResult<Option<Batch>> {
-        let result = match self.result.take() {
-            Some(result) => result,
-            None => self.compute()?,
-        };
-        let count = at_once(result.memory(), result.rows(), BATCH_ROWS);
-        let (from, to) = (self.given, (self.given + count).min(result.rows()));
-        let batch = (from < to).then(|| result.slice(from, to));
-        self.given = to;
-        self.result = Some(result);
-        Ok(batch)
+        loop {
+            let result = match self.result.take() {
+                Some(result) => result,
+                None => {
+                    self.given = 0;
+                    let Some(result) = self.compute()? else { return Ok(None) };
+                    result
+                }
+            };
+            let count = at_once(result.memory(), result.rows(), BATCH_ROWS);
+            let (from, to) = (self.given, (self.given + count).min(result.rows()));
+            if from < to {
+                let batch = result.slice(from, to);
+                self.given = to;
+                self.result = Some(result);
+                return Ok(Some(batch));
+            }
+        }
     }
 }

@@ -4,9 +4,7 @@
 use std::sync::Arc;
 
 use hashbrown::HashMap;
-use selkie_types::Value;
-
-use super::SharedRows;
+use selkie_types::{Batch, Value};
 
 /// Result of a subquery for one set of outer values.
 #[derive(Clone, Debug)]
@@ -16,7 +14,7 @@ pub(crate) enum Known {
     /// More than one row, under IGNORE.
     TooMany,
     Exists(bool),
-    Rows(SharedRows),
+    Rows(Arc<Vec<Batch>>),
 }
 
 /// Results of one subquery.

@@ -26,6 +26,7 @@ use crate::state::maintained::Maintained;
 use crate::state::metadata::MetadataLocks;
 use crate::state::parts::{PartCounters, PartSet};
 use crate::state::sequences::Sequences;
+use crate::state::temporary::TemporaryFiles;
 use handles::Handles;
 
 pub(crate) use handles::OwnHandle;
@@ -178,6 +179,8 @@ pub struct Instance {
     pub secure_file_priv: Option<PathBuf>,
     /// Directory to which relative file names refer.
     pub data_dir: PathBuf,
+    /// Files for rows that do not fit into memory.
+    pub temporary: TemporaryFiles,
     /// Work that tables need, or do not need.
     pub upkeep: Upkeep,
     part_counters: PartCounters,
@@ -211,6 +214,7 @@ impl Instance {
             system_tables: RwLock::default(),
             secure_file_priv: None,
             data_dir: PathBuf::from("."),
+            temporary: TemporaryFiles::default(),
             upkeep: Upkeep::default(),
             part_counters: PartCounters::default(),
             handles: Handles::default(),

@@ -35,8 +35,8 @@ pub use hooks::{
     SavedVariables, SessionHooks,
 };
 pub use settings::{
-    BinlogFormat, BinlogSettings, Charsets, Completion, DefaultEngines, Dml, Locks, Notes, Queries,
-    Settings, Show, Transactions, UseColumns,
+    BinlogFormat, BinlogSettings, Ceilings, Charsets, Completion, DefaultEngines, Dml, Locks,
+    Notes, Queries, Settings, Show, Transactions, UseColumns,
 };
 pub(crate) use work::Backup;
 
@@ -167,7 +167,7 @@ impl Session {
             values,
             transaction,
             diagnostics: Diagnostics::default(),
-            reported: Cell::default(),
+            reported: Cell::new([0; Counters::NAMES.len()]),
             prepared: HashMap::new(),
             explicit_insert_id: Cell::new(None),
             locked_tables: None,

@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use selkie_catalog::{Catalog, Dictionary, Event};
 use selkie_engine::{Engine, EngineObserver};
 use selkie_exec::session::{Account, NoHooks, Session};
-use selkie_exec::{Instance, NullSink, execute_text};
+use selkie_exec::{Instance, NullSink, TemporaryFiles, execute_text};
 use selkie_native::{FlushAtCommit, NativeEngine, NativeOptions};
 use selkie_types::{SqlResult, stack};
 
@@ -72,6 +72,7 @@ pub(crate) fn open_backend(
         Dictionary::open(Arc::clone(&native), &named).map_err(|e| e.to_string())?;
     let mut instance = Instance::new(Catalog::new(snapshot), dictionary, engines);
     instance.data_dir = data_dir.to_owned();
+    instance.temporary = temporary_files(settings);
     instance.secure_file_priv = secure_directory(settings);
     instance.binlog = binlog.map(|binlog| logged_by(binlog, &native));
     selkie_exec::register_system_tables(&instance);
@@ -139,6 +140,11 @@ fn logged_by(binlog: &Arc<Binlog>, engine: &Arc<dyn Engine>) -> Arc<selkie_exec:
 fn secure_directory(settings: &Settings) -> Option<PathBuf> {
     let directory = registry().find("secure_file_priv").map(|def| settings.get(def).as_str())?;
     (!directory.is_empty()).then(|| PathBuf::from(directory))
+}
+
+fn temporary_files(settings: &Settings) -> TemporaryFiles {
+    let directories = registry().find("tmpdir").map(|def| settings.get(def));
+    TemporaryFiles::of(directories.as_ref().map_or("", |list| list.as_str()))
 }
 
 /// Creates the schema `mysql` with the default character set of new schemas.

@@ -6,8 +6,8 @@
 use selkie_engine::Isolation;
 use selkie_exec::Session;
 use selkie_exec::session::{
-    BinlogFormat, BinlogSettings, Charsets, Completion, DefaultEngines, Dml, Locks, Notes, Queries,
-    Settings, Show, Transactions, UseColumns,
+    BinlogFormat, BinlogSettings, Ceilings, Charsets, Completion, DefaultEngines, Dml, Locks,
+    Notes, Queries, Settings, Show, Transactions, UseColumns,
 };
 use selkie_expr::{TimeZone, TypeContext};
 use selkie_plan::PlanVariables;
@@ -169,8 +169,27 @@ impl Values<'_> {
             },
             lanes: self.number(ids.selkie_lanes) as usize,
             max_sort_length: self.number(ids.max_sort_length) as usize,
+            ceilings: self.ceilings(),
             max_recursive_iterations: self.number(ids.max_recursive_iterations),
             max_statement_micros: (self.vars.get(ids.max_statement_time).as_f64() * 1e6) as u64,
+        }
+    }
+
+    /// Most bytes of operators, as far as the session has other values than the defaults.
+    fn ceilings(&self) -> Ceilings {
+        let ids = self.ids;
+        let chosen = |id: VarId| {
+            let bytes = self.number(id);
+            let default = registry().def(id).default.and_then(|text| text.parse().ok());
+            match default == Some(bytes) {
+                true => usize::MAX,
+                false => usize::try_from(bytes).unwrap_or(usize::MAX),
+            }
+        };
+        Ceilings {
+            sort: chosen(ids.sort_buffer_size),
+            join: chosen(ids.join_buffer_size),
+            table: chosen(ids.tmp_memory_table_size).min(chosen(ids.max_heap_table_size)),
         }
     }
 

@@ -46,7 +46,7 @@ impl WaitCounts {
 fn reason(kind: WaitKind) -> usize {
     let name = match kind {
         WaitKind::Sleep => "SLEEP",
-        WaitKind::PageRead => "DISKIO",
+        WaitKind::PageRead | WaitKind::TemporaryFile => "DISKIO",
         WaitKind::RowLock => "ROW_LOCK",
         WaitKind::MetadataLock => "META_DATA_LOCK",
         WaitKind::GlobalLock => "GLOBAL_LOCK",

@@ -36,12 +36,12 @@ ids! {
     foreign_key_checks general_log general_log_file group_concat_max_len gtid_binlog_state
     gtid_domain_id gtid_ignore_duplicates gtid_seq_no gtid_slave_pos gtid_strict_mode hostname identity in_transaction
     init_connect init_file innodb_lock_wait_timeout innodb_print_all_deadlocks
-    innodb_snapshot_isolation innodb_status_output_locks insert_id interactive_timeout join_cache_level
+    innodb_snapshot_isolation innodb_status_output_locks insert_id interactive_timeout join_buffer_size join_cache_level
     last_insert_id lc_messages lc_time_names local_infile lock_wait_timeout
     log_bin_trust_function_creators log_error log_output log_queries_not_using_indexes
     log_slow_admin_statements log_slow_filter log_slow_query log_slow_query_file
     log_slow_rate_limit log_slow_verbosity log_warnings long_query_time lower_case_table_names max_allowed_packet
-    max_binlog_size max_connections max_delayed_threads max_error_count max_password_errors
+    max_binlog_size max_connections max_delayed_threads max_error_count max_heap_table_size max_password_errors
     max_prepared_stmt_count max_recursive_iterations max_relay_log_size max_session_mem_used
     max_sort_length max_statement_time max_user_connections min_examined_row_limit
     net_buffer_length net_read_timeout net_write_timeout note_verbosity old_mode open_files_limit
@@ -55,12 +55,12 @@ ids! {
     session_track_transaction_info skip_grant_tables skip_name_resolve skip_networking
     skip_parallel_replication skip_replication slave_domain_parallel_threads slave_net_timeout slave_parallel_max_queued
     slave_parallel_threads slave_transaction_retries
-    slave_transaction_retry_interval slow_query_log slow_query_log_file socket sql_big_selects
+    slave_transaction_retry_interval slow_query_log slow_query_log_file socket sort_buffer_size sql_big_selects
     sql_buffer_result sql_log_bin sql_log_off sql_mode sql_notes sql_quote_show_create
     sql_safe_updates sql_select_limit sql_warnings standard_compliant_cte storage_engine
     system_time_zone system_versioning_alter_history system_versioning_asof system_versioning_insert_history thread_handling thread_pool_idle_timeout thread_pool_max_threads
     thread_pool_oversubscribe thread_pool_prio_kickup_timer thread_pool_priority thread_pool_size
-    thread_pool_stall_limit time_zone timestamp tmpdir tx_isolation tx_read_only unique_checks
+    thread_pool_stall_limit time_zone timestamp tmp_memory_table_size tmpdir tx_isolation tx_read_only unique_checks
     updatable_views_with_limit use_stat_tables version version_comment version_compile_machine version_compile_os
     wait_timeout warning_count
 }

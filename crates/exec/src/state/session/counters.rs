@@ -96,6 +96,12 @@ counters! {
     delete_scan = "Delete_scan",
     /// Internal tables created.
     created_tmp_tables = "Created_tmp_tables",
+    /// Internal tables of which a part is in a file.
+    created_tmp_disk_tables = "Created_tmp_disk_tables",
+    /// Temporary files created.
+    created_tmp_files = "Created_tmp_files",
+    /// Merges of sorted runs.
+    sort_merge_passes = "Sort_merge_passes",
     /// Rows read from tables.
     rows_read = "Rows_read",
     /// Rows sent to the client.

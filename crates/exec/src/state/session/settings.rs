@@ -102,6 +102,24 @@ pub enum UseColumns {
     Force,
 }
 
+/// Most bytes that an operator keeps in memory before it moves rows to a file. A variable that has
+/// its default sets none: the defaults are those of small machines of the past, and the limits of
+/// the statement and the server hold in any case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ceilings {
+    /// `sort_buffer_size`.
+    pub sort: usize,
+    /// `join_buffer_size`.
+    pub join: usize,
+    /// The lower of `tmp_memory_table_size` and `max_heap_table_size`.
+    pub table: usize,
+}
+
+impl Ceilings {
+    /// No ceilings.
+    pub const NONE: Self = Self { sort: usize::MAX, join: usize::MAX, table: usize::MAX };
+}
+
 /// Variables of queries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Queries {
@@ -115,6 +133,8 @@ pub struct Queries {
     pub lanes: usize,
     /// `max_sort_length`.
     pub max_sort_length: usize,
+    /// Most bytes of operators in memory.
+    pub ceilings: Ceilings,
     /// `max_recursive_iterations`.
     pub max_recursive_iterations: u64,
     /// `max_statement_time` in microseconds; 0 for no limit.
@@ -237,6 +257,7 @@ impl Default for Queries {
             columns: UseColumns::On,
             lanes: 1,
             max_sort_length: 1024,
+            ceilings: Ceilings::NONE,
             max_recursive_iterations: 1000,
             max_statement_micros: 0,
         }

@@ -4,6 +4,8 @@
 use super::errors;
 
 errors! {
+    EE_READ = 2 b"HY000" "Error reading file '%-.200s' (Errcode: %M)";
+    EE_WRITE = 3 b"HY000" "Error writing file '%-.200s' (Errcode: %M)";
     EE_STAT = 13 b"HY000" "Can't get stat of '%s' (Errcode: %M)";
     ER_HASHCHK = 1000 b"HY000" "hashchk";
     ER_NISAMCHK = 1001 b"HY000" "isamchk";

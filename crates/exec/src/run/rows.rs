@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use selkie_plan::physical::ColumnType;
 use selkie_types::error::catalogue::ER_OUT_OF_RESOURCES;
-use selkie_types::{Batch, Column, ColumnData, SqlError, SqlResult};
+use selkie_types::{BATCH_ROWS, Batch, Column, ColumnData, SqlError, SqlResult};
 
 use crate::state::columns::column_of;
 
@@ -13,10 +13,10 @@ use crate::state::columns::column_of;
 const MAX_BYTES: usize = 3 << 30;
 
 /// Target size of an output batch in bytes.
-pub(super) const GOAL: usize = 4 << 20;
+pub(crate) const GOAL: usize = 4 << 20;
 
 /// Rows per output batch if `rows` rows take `memory` bytes: between 1 and `most`.
-pub(super) fn at_once(memory: usize, rows: usize, most: usize) -> usize {
+pub(crate) fn at_once(memory: usize, rows: usize, most: usize) -> usize {
     let fit = GOAL / (memory / rows.max(1)).max(1);
     fit.min(most).max(1)
 }
@@ -109,6 +109,13 @@ impl RowBuffer {
     /// All rows as one batch.
     pub(crate) fn batch(&self) -> Batch {
         Batch::new(self.columns.clone(), self.rows)
+    }
+
+    /// Calls `each` with all rows in order, some at a time.
+    pub(crate) fn each(&self, mut each: impl FnMut(&Batch) -> SqlResult<()>) -> SqlResult<()> {
+        let all: Vec<u32> = (0..self.rows as u32).collect();
+        let mut parts = all.chunks(self.at_once(BATCH_ROWS));
+        parts.try_for_each(|some| each(&Batch::new(self.gather(some), some.len())))
     }
 
     /// Rows at positions `rows`; [`selkie_types::NULL_ROW`] gives NULLs.
