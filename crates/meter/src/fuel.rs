@@ -24,6 +24,11 @@ pub fn left() -> i64 {
     with_account(crate::Account::left).unwrap_or(i64::MAX)
 }
 
+/// Bytes that the session of this thread holds; 0 without a session.
+pub fn held() -> i64 {
+    with_account(crate::Account::used).unwrap_or(0)
+}
+
 /// Makes [`room`] the check of this thread's work.
 pub(crate) fn judge() {
     pace::set_judge(room);

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use selkie_plan::physical::{Aggregate as Plan, AggregateStrategy, ColumnType, PlanNode};
 use selkie_types::{BATCH_ROWS, Batch, Column, SqlError, SqlResult};
 
+use super::filling::{Filling, Rest};
 use super::folding::Folding;
-use super::group::{Grouping, Inputs};
+use super::group::Inputs;
 use super::rollup::Rollup;
 use super::{BoxOperator, Operator, Rows, open as open_node, sliced};
 use crate::run::Env;
@@ -37,6 +38,7 @@ pub(super) fn open<'r>(
         ended: false,
         result: None,
         given: 0,
+        rest: None,
     }))
 }
 
@@ -64,9 +66,11 @@ struct Aggregation<'r> {
     ended: bool,
     result: Option<Batch>,
     given: usize,
+    /// Groups that did not fit into memory.
+    rest: Option<Rest<'r>>,
 }
 
-impl Aggregation<'_> {
+impl<'r> Aggregation<'r> {
     fn next_rows(&mut self) -> SqlResult<Option<Keyed>> {
         if let Some(rows) = self.waiting.take() {
             return Ok(Some(rows));
@@ -77,50 +81,70 @@ impl Aggregation<'_> {
     }
 
     fn compute(&mut self) -> SqlResult<Batch> {
+        let mut filling = Filling::new(self.env, self.plan, self.types);
         if let Some(folding) = self.folding.clone() {
-            return self.merged(&folding);
+            self.merge(&folding, &mut filling)?;
+            return self.end(filling);
         }
         let is_sorted = self.plan.strategy == AggregateStrategy::Sorted;
-        let mut grouping = Grouping::new(self.types, &self.plan.aggregates);
         while let Some(rows) = self.next_rows()? {
             // A new key at the start of a batch ends all groups before it.
-            if is_sorted && grouping.len() >= COMPLETE && !grouping.has_first(&rows.keys) {
+            if is_sorted && filling.len() >= COMPLETE && !filling.has_first(&rows.keys) {
                 self.waiting = Some(rows);
-                return grouping.finish(self.env.eval);
+                let (batch, rest) = filling.finish()?;
+                self.rest = rest;
+                return Ok(batch);
             }
-            self.add(&mut grouping, &rows)?;
+            self.add(&mut filling, &rows)?;
         }
-        self.ended = true;
-        grouping.finish(self.env.eval)
+        self.end(filling)
     }
 
-    fn add(&self, grouping: &mut Grouping, rows: &Keyed) -> SqlResult<()> {
+    fn end(&mut self, filling: Filling<'r>) -> SqlResult<Batch> {
+        self.ended = true;
+        let (batch, rest) = filling.finish()?;
+        self.rest = rest;
+        Ok(batch)
+    }
+
+    fn add(&self, filling: &mut Filling<'r>, rows: &Keyed) -> SqlResult<()> {
         let args = self.inputs.args(self.env.eval, &rows.batch)?;
-        grouping.update(self.env.eval, &rows.keys, &args, rows.batch.rows())?;
+        filling.add(&rows.keys, &args, rows.batch.rows())?;
         self.env.check()
     }
 
-    /// All groups, of rows and of what lanes have made of rows.
-    fn merged(&mut self, folding: &Arc<Folding>) -> SqlResult<Batch> {
+    /// Takes all groups, of rows and of what lanes have made of rows.
+    fn merge(&mut self, folding: &Arc<Folding>, filling: &mut Filling<'r>) -> SqlResult<()> {
         let fold: Arc<dyn Fold> = folding.clone();
-        let mut grouping = Grouping::new(self.types, &self.plan.aggregates);
         while let Some(rows) = self.input.next_for(&fold)? {
             match rows {
                 Rows::Given(batch) => {
                     let keys = self.inputs.keys(self.env.eval, &batch)?;
-                    self.add(&mut grouping, &Keyed { batch, keys })?;
+                    self.add(filling, &Keyed { batch, keys })?;
                 }
                 Rows::Folded { number, .. } => {
                     let Some(more) = folding.take(number) else {
                         return Err(SqlError::internal("a lane has lost its groups"));
                     };
-                    grouping.merge(self.env.eval, more)?;
+                    filling.merge(more)?;
                     self.env.check()?;
                 }
             }
+            if filling.is_full() {
+                folding.end();
+            }
         }
-        self.ended = true;
-        grouping.finish(self.env.eval)
+        Ok(())
+    }
+
+    /// The next groups that did not fit into memory.
+    fn next_rest(&mut self) -> SqlResult<Option<Batch>> {
+        let Some(rest) = &mut self.rest else { return Ok(None) };
+        let batch = rest.next()?;
+        if batch.is_none() {
+            self.rest = None;
+        }
+        Ok(batch)
     }
 }
 
@@ -129,11 +153,14 @@ impl Operator for Aggregation<'_> {
         loop {
             let result = match self.result.take() {
                 Some(result) => result,
-                None if self.ended => return Ok(None),
-                None => {
-                    self.given = 0;
-                    self.compute()?
-                }
+                None => match self.next_rest()? {
+                    Some(batch) => return Ok(Some(batch)),
+                    None if self.ended => return Ok(None),
+                    None => {
+                        self.given = 0;
+                        self.compute()?
+                    }
+                },
             };
             let count = at_once(result.memory(), result.rows(), BATCH_ROWS);
             let (from, to) = (self.given, (self.given + count).min(result.rows()));

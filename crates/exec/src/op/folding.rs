@@ -5,13 +5,14 @@
 //! Must not fold what depends on the order of additions, such as sums of floating-point numbers.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use hashbrown::HashMap;
 use parking_lot::Mutex;
 use selkie_expr::aggregate::{Aggregate, AggregateKind};
 use selkie_expr::{EvalContext, Expr};
 use selkie_plan::physical::{Aggregate as Plan, AggregateStrategy, ColumnType, Operator, PlanNode};
-use selkie_types::{Batch, Physical, SqlResult};
+use selkie_types::{Batch, Physical, SqlError, SqlResult};
 
 use super::group::{Grouping, Inputs};
 use crate::run::scan::{Fold, has_parameter, suits_lanes};
@@ -25,6 +26,8 @@ pub(super) struct Folding {
     groups: Vec<Expr>,
     aggregates: Vec<Aggregate>,
     done: Mutex<HashMap<u64, Grouping>>,
+    /// Whether the aggregation takes no more groups: it moves rows to a file.
+    is_over: AtomicBool,
 }
 
 impl Folding {
@@ -42,8 +45,14 @@ impl Folding {
                 groups: plan.groups.clone(),
                 aggregates: plan.aggregates.to_vec(),
                 done: Mutex::default(),
+                is_over: AtomicBool::new(false),
             })
         })
+    }
+
+    /// Lets lanes give rows from now on. Those of a group cannot be moved to a file.
+    pub(super) fn end(&self) {
+        self.is_over.store(true, Ordering::Relaxed);
     }
 
     /// The grouping with a number; `None` if it was taken.
@@ -72,6 +81,9 @@ impl Fold for Folding {
         number: u64,
         batches: &mut dyn Iterator<Item = &Batch>,
     ) -> SqlResult<()> {
+        if self.is_over.load(Ordering::Relaxed) {
+            return Err(SqlError::internal("the aggregation has asked for rows"));
+        }
         let inputs = Inputs::new(&self.groups, &self.aggregates);
         let mut grouping = Grouping::new(&self.types, &self.aggregates);
         for batch in batches {

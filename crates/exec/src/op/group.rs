@@ -18,6 +18,8 @@ pub(crate) struct Grouping {
     states: Vec<AggregateState>,
     groups: usize,
     ids: Vec<u32>,
+    /// Rows of the last batch with new keys.
+    new: Vec<u32>,
 }
 
 impl Grouping {
@@ -33,6 +35,7 @@ impl Grouping {
             states,
             groups,
             ids: Vec::new(),
+            new: Vec::new(),
         }
     }
 
@@ -58,6 +61,7 @@ impl Grouping {
         rows: usize,
     ) -> SqlResult<()> {
         self.ids.clear();
+        self.new.clear();
         if !keys.is_empty() {
             self.assign(keys, rows)?;
         }
@@ -66,6 +70,47 @@ impl Grouping {
             state.update(groups, self.groups, rows, args, eval)?;
         }
         Ok(())
+    }
+
+    /// As [`Self::update`], but rows of other groups are not added. Returns their positions.
+    pub(crate) fn update_known(
+        &mut self,
+        eval: &EvalContext<'_>,
+        keys: &[Arc<Column>],
+        args: &[Vec<Arc<Column>>],
+        rows: usize,
+    ) -> SqlResult<Vec<u32>> {
+        self.ids.clear();
+        self.new.clear();
+        self.table.find(keys, rows, &mut self.ids);
+        let of = |wanted: bool| {
+            let rows = self.ids.iter().zip(0..).filter(|(id, _)| (**id != NOT_FOUND) == wanted);
+            rows.map(|(_, row)| row).collect::<Vec<u32>>()
+        };
+        let (known, others) = (of(true), of(false));
+        self.ids.retain(|id| *id != NOT_FOUND);
+        if !known.is_empty() {
+            let gathered = |column: &Arc<Column>| match others.is_empty() {
+                true => column.clone(),
+                false => Arc::new(column.gather(&known)),
+            };
+            for (state, args) in self.states.iter_mut().zip(args) {
+                let args: Vec<_> = args.iter().map(gathered).collect();
+                let groups = Groups::Ids(&self.ids);
+                state.update(groups, self.groups, known.len(), &args, eval)?;
+            }
+        }
+        Ok(others)
+    }
+
+    /// Positions in the last batch of rows that began a group.
+    pub(crate) fn new_rows(&self) -> &[u32] {
+        &self.new
+    }
+
+    /// Size in memory of keys, in bytes; the states have some more.
+    pub(crate) fn memory(&self) -> usize {
+        self.table.memory() + self.keys.memory()
     }
 
     /// Adds the groups of other rows, which come after these.
@@ -85,11 +130,11 @@ impl Grouping {
     }
 
     fn assign(&mut self, keys: &[Arc<Column>], rows: usize) -> SqlResult<()> {
-        let mut new = Vec::new();
-        self.table.assign(keys, rows, &mut self.ids, &mut new)?;
+        self.new.clear();
+        self.table.assign(keys, rows, &mut self.ids, &mut self.new)?;
         self.groups = self.table.len();
-        if !new.is_empty() {
-            self.keys.append_rows(keys, &new)?;
+        if !self.new.is_empty() {
+            self.keys.append_rows(keys, &self.new)?;
         }
         Ok(())
     }

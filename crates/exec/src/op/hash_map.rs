@@ -57,6 +57,12 @@ impl<K> Default for WordMap<K> {
 }
 
 impl<K: Word> WordMap<K> {
+    /// Size in memory, in bytes.
+    pub(super) fn memory(&self) -> usize {
+        let dense = self.dense.as_ref().map_or(0, |dense| size_of_val(&*dense.ids));
+        self.slots.capacity() * size_of::<(K, u32)>() + dense
+    }
+
     /// Slot of `key`, or the empty slot where it belongs.
     #[inline]
     fn slot(&self, key: K) -> usize {
@@ -187,6 +193,13 @@ pub(super) struct BytesMap {
 }
 
 impl BytesMap {
+    /// Size in memory, in bytes.
+    pub(super) fn memory(&self) -> usize {
+        self.slots.capacity() * size_of::<(u32, u32)>()
+            + self.entries.capacity() * size_of::<(usize, u32)>()
+            + self.bytes.capacity()
+    }
+
     /// The hash of a key, which `get` and `insert` take.
     pub(super) fn hash(&self, key: &[u8]) -> u64 {
         let mut hasher = self.state.build_hasher();

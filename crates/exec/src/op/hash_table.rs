@@ -6,6 +6,7 @@
 //!
 //! Raw bytes are looked up first; a collation key is made only for raw bytes that were never seen.
 
+use std::hash::BuildHasher;
 use std::sync::Arc;
 
 use selkie_meter::ask;
@@ -297,6 +298,12 @@ impl KeyTable {
         }
     }
 
+    /// Size in memory of a table for more than a few keys, about, in bytes.
+    pub(crate) fn memory(&self) -> usize {
+        let folded = self.folded.as_ref().map_or(0, BytesMap::memory);
+        self.words.memory() + self.short.memory() + self.long.memory() + folded
+    }
+
     fn get(&self, key: Raw<'_>) -> Option<u32> {
         match key {
             Raw::Short(word) => self.short.get(word),
@@ -313,6 +320,19 @@ impl KeyTable {
         }
         found.unwrap_or(NOT_FOUND)
     }
+}
+
+/// A hash of each row's key; equal keys have equal hashes, on both sides of a join too. It is not
+/// the one of the table, so that keys with equal hashes here are spread there.
+pub(crate) fn hashes(kinds: &[KeyKind], columns: &[Arc<Column>], rows: usize) -> Vec<u64> {
+    let state = foldhash::quality::FixedState::with_seed(0x5e1c);
+    let mut buffer = Vec::with_capacity(64);
+    let hash = |row| {
+        buffer.clear();
+        put_folded(kinds, columns, row, &mut buffer);
+        state.hash_one(&buffer[..])
+    };
+    (0..rows).map(hash).collect()
 }
 
 /// Values of a column that are one machine word each.

@@ -4,8 +4,9 @@
 use selkie_plan::physical::{PlanNode, SetOperation as Plan, SetOperator};
 use selkie_types::{Batch, SqlResult};
 
+use super::distinct::Seen;
 use super::hash_table::{KeyKind, KeyTable, NOT_FOUND};
-use super::{BoxOperator, DistinctSet, Operator, open as open_node};
+use super::{BoxOperator, Operator, open as open_node};
 use crate::run::Env;
 
 pub(super) fn open<'r>(
@@ -14,7 +15,7 @@ pub(super) fn open<'r>(
     node: &'r PlanNode,
 ) -> SqlResult<BoxOperator<'r>> {
     if plan.operator == SetOperator::Union {
-        let seen = (!plan.all).then(|| DistinctSet::new(&node.columns));
+        let seen = (!plan.all).then(|| Seen::new(env, &node.columns));
         let inputs = plan.inputs.iter();
         return Ok(Box::new(Union { env, inputs, current: None, seen }));
     }
@@ -29,19 +30,7 @@ struct Union<'r> {
     env: Env<'r>,
     inputs: std::slice::Iter<'r, PlanNode>,
     current: Option<BoxOperator<'r>>,
-    seen: Option<DistinctSet>,
-}
-
-impl Union<'_> {
-    fn keep_new(&mut self, batch: Batch) -> SqlResult<Option<Batch>> {
-        let Some(seen) = &mut self.seen else { return Ok(Some(batch)) };
-        let new = seen.insert(&batch)?;
-        Ok(match new.len() {
-            0 => None,
-            n if n == batch.rows() => Some(batch),
-            _ => Some(batch.gather(&new)),
-        })
-    }
+    seen: Option<Seen<'r>>,
 }
 
 impl Operator for Union<'_> {
@@ -49,7 +38,9 @@ impl Operator for Union<'_> {
         loop {
             self.env.check()?;
             let Some(current) = &mut self.current else {
-                let Some(input) = self.inputs.next() else { return Ok(None) };
+                let Some(input) = self.inputs.next() else {
+                    return self.seen.as_mut().map_or(Ok(None), Seen::next_rest);
+                };
                 self.current = Some(open_node(self.env, input)?);
                 continue;
             };
@@ -57,8 +48,9 @@ impl Operator for Union<'_> {
                 self.current = None;
                 continue;
             };
-            if let Some(batch) = self.keep_new(batch)? {
-                return Ok(Some(batch));
+            let Some(seen) = &mut self.seen else { return Ok(Some(batch)) };
+            if let Some(new) = seen.keep_new(batch)? {
+                return Ok(Some(new));
             }
         }
     }

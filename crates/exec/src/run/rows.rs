@@ -72,6 +72,11 @@ impl RowBuffer {
         Ok(())
     }
 
+    /// Whether rows of `batch` can be appended without rounding a decimal.
+    pub(crate) fn has_scales_of(&self, batch: &Batch) -> bool {
+        self.columns.iter().zip(batch.columns()).all(|(own, other)| own.scale() == other.scale())
+    }
+
     /// Appends the rows at positions `rows` of columns.
     pub(crate) fn append_rows(&mut self, columns: &[Arc<Column>], rows: &[u32]) -> SqlResult<()> {
         // Once for the gathered rows, once for the appended ones.

@@ -70,6 +70,10 @@ impl Stream {
 
     /// Appends the rows of a batch.
     pub(crate) fn push(&mut self, batch: &Batch) -> SqlResult<()> {
+        // Decimals keep their scale: a column has that of its first rows.
+        if !self.pending.has_scales_of(batch) {
+            self.flush()?;
+        }
         self.pending.append(batch)?;
         match self.pending.memory() < self.block_bytes && self.pending.len() < 64 * BLOCK_ROWS {
             true => Ok(()),

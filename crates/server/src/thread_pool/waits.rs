@@ -79,7 +79,7 @@ impl FlushTime {
 /// only if there is work.
 fn is_short(kind: WaitKind, flush: &FlushTime) -> bool {
     match kind {
-        WaitKind::PageRead | WaitKind::Throttle => true,
+        WaitKind::PageRead | WaitKind::TemporaryFile | WaitKind::Throttle => true,
         WaitKind::LogFlush => flush.0.load(Ordering::Relaxed) < LONG,
         _ => false,
     }
