@@ -41,6 +41,7 @@ mod sort;
 mod sort_head;
 mod sort_key;
 mod source;
+mod spread;
 pub(crate) mod subquery;
 mod system;
 mod table_scan;

@@ -7,18 +7,21 @@ use std::sync::Arc;
 use selkie_plan::physical::{HashJoin as Plan, JoinKind};
 use selkie_types::{BATCH_ROWS, Batch, Bitmap, SqlResult};
 
-use super::hash_join::shape_of;
-use super::join_match::Matcher;
-use super::probe::{BuildTable, Pairs, forget_filters, key_columns};
+use super::hash_join::{build_side, shape_of};
+use super::join_match::{Matcher, Shape};
+use super::key_sorter::{SortedRows, without_last};
+use super::overflow::{InOrder, Parts, number_at, numbers};
+use super::probe::{Build, BuildTable, Pairs, forget_filters, key_columns};
+use super::spread::{PartRows, Spread, numbered, put_numbered};
 use super::{BoxOperator, Operator, open as open_node, sliced};
 use crate::run::Env;
+use crate::run::stored_rows::{Replay, Storing};
+use crate::state::session::bump;
 
 /// Left rows, and which of them have a match.
 struct Built {
     table: BuildTable,
     matched: Bitmap,
-    /// Left rows with NULL in a key; outer and anti joins give them at the end.
-    unmatchable: Vec<Batch>,
 }
 
 /// The operator.
@@ -32,6 +35,12 @@ pub(super) struct BuildLeft<'r> {
     null_safe: Vec<bool>,
     /// Left row to give next, once the right side has ended.
     rest: Option<usize>,
+    /// Left rows with NULL in a key; outer and anti joins give them at the end.
+    unmatchable: Option<Replay>,
+    /// Whether the rows of both sides have numbers behind them, which come behind the output.
+    numbered: bool,
+    /// The output but for unmatchable rows, if the table did not fit into memory.
+    spread: Option<SortedRows<'r>>,
 }
 
 /// Passes batches on, and keeps the rows that the table leaves out because of NULL in a key.
@@ -39,7 +48,7 @@ struct NullKeeper<'a, 'r> {
     env: Env<'r>,
     plan: &'r Plan,
     input: BoxOperator<'r>,
-    kept: &'a mut Vec<Batch>,
+    kept: &'a mut Storing<'r>,
 }
 
 impl Operator for NullKeeper<'_, '_> {
@@ -52,7 +61,7 @@ impl Operator for NullKeeper<'_, '_> {
         };
         let rows: Vec<u32> = (0..batch.rows() as u32).filter(is_left_out).collect();
         if !rows.is_empty() {
-            self.kept.push(batch.gather(&rows));
+            self.kept.push(batch.gather(&rows))?;
         }
         Ok(Some(batch))
     }
@@ -71,20 +80,57 @@ impl<'r> BuildLeft<'r> {
             matcher: Matcher::new(env, shape_of(env, plan)),
             null_safe: plan.keys.iter().map(|k| k.null_safe).collect(),
             rest: None,
+            unmatchable: None,
+            numbered: false,
+            spread: None,
         })
     }
 
-    fn build(&mut self) -> SqlResult<Built> {
+    /// A join of rows with numbers, of which none has NULL in a key.
+    fn of_part(env: Env<'r>, plan: &'r Plan, table: BuildTable, right: BoxOperator<'r>) -> Self {
+        let matched = Bitmap::zeros(table.rows.len());
+        Self {
+            env,
+            plan,
+            built: Some(Built { table, matched }),
+            right,
+            right_batch: None,
+            matcher: Matcher::new(env, Shape { numbered: true, ..shape_of(env, plan) }),
+            null_safe: plan.keys.iter().map(|k| k.null_safe).collect(),
+            rest: None,
+            unmatchable: None,
+            numbered: true,
+            spread: None,
+        }
+    }
+
+    /// Reads the left side. If it does not fit into memory, makes the whole output but for the
+    /// unmatchable rows.
+    fn build(&mut self) -> SqlResult<()> {
         let (env, plan) = (self.env, self.plan);
-        let mut unmatchable = Vec::new();
+        let mut unmatchable = Storing::new(env.rt);
         let keys = plan.keys.iter().map(|k| &k.left);
         let input = sliced::for_values(open_node(env, &plan.left)?, keys);
         let mut left = NullKeeper { env, plan, input, kept: &mut unmatchable };
         let types = &plan.left.columns;
-        let table = BuildTable::build(env.eval, &mut left, types, &plan.keys, |k| &k.left)?;
-        table.fill(env, &plan.fills);
-        let matched = Bitmap::zeros(table.rows.len());
-        Ok(Built { table, matched, unmatchable })
+        let built = build_side(env, plan, &mut left, types, |k| &k.left, 0)?;
+        self.unmatchable = Some(Replay::new(Arc::new(unmatchable.end()?)));
+        match built {
+            Build::Kept(table) => {
+                table.fill(env, &plan.fills);
+                let matched = Bitmap::zeros(table.rows.len());
+                self.built = Some(Built { table, matched });
+            }
+            Build::Spread(left) => {
+                bump(&env.counters().created_tmp_disk_tables, 1);
+                let right = Spread::begin(env, &plan.keys, |k| &k.right, 0)?;
+                let right = right.read(&mut *self.right)?;
+                let mut all = InOrder::new(env);
+                join_parts(env, plan, left, right, &mut all)?;
+                self.spread = Some(all.finish()?);
+            }
+        }
+        Ok(())
     }
 
     fn next_right(&mut self, built: &Built) -> SqlResult<bool> {
@@ -117,14 +163,27 @@ impl<'r> BuildLeft<'r> {
         let keep = self.matcher.keep(build.len(), &left, &right)?;
         let count = keep.as_ref().map_or(build.len(), Bitmap::count_ones);
         let wanted = self.plan.kind.keeps_right() && count > 0;
-        let output = wanted.then(|| self.matcher.joined(build.len(), keep.as_ref(), &left, &right));
+        let mut output =
+            wanted.then(|| self.matcher.joined(build.len(), keep.as_ref(), &left, &right));
+        if self.numbered {
+            // Pairs come in the order of the right rows.
+            let numbers = right(self.plan.right.columns.len());
+            let numbers = match &keep {
+                Some(keep) => Arc::new(numbers.filter(keep)),
+                None => numbers,
+            };
+            output = output.map(|batch| {
+                let numbers = Batch::new(vec![numbers], batch.rows());
+                without_last(batch).zip(&numbers)
+            });
+        }
         let keep = keep.unwrap_or_else(|| Bitmap::ones(build.len()));
         keep.iter_ones().for_each(|pair| built.matched.set(build[pair] as usize, true));
         Ok(output)
     }
 
     /// Left rows given at the end: rows with a match for semi joins, rows without one for others.
-    fn rest(&mut self, built: &mut Built) -> Option<Batch> {
+    fn rest(&mut self, built: &Built) -> Option<Batch> {
         if self.plan.kind == JoinKind::Inner {
             return None;
         }
@@ -140,15 +199,21 @@ impl<'r> BuildLeft<'r> {
             let left = Batch::new(built.table.rows.gather(&rows), rows.len());
             let all: Vec<u32> = (0..rows.len() as u32).collect();
             if let Some(batch) = self.matcher.left_rows(&left, &all) {
-                return Some(batch);
+                return Some(behind_pairs(batch, self.numbered));
             }
         }
-        if wanted {
-            return None;
+        None
+    }
+
+    /// Left rows with NULL in a key, at the very end.
+    fn next_unmatchable(&mut self) -> SqlResult<Option<Batch>> {
+        if matches!(self.plan.kind, JoinKind::Inner | JoinKind::Semi) {
+            return Ok(None);
         }
-        let left = built.unmatchable.pop()?;
+        let Some(rows) = &mut self.unmatchable else { return Ok(None) };
+        let Some(left) = rows.next()? else { return Ok(None) };
         let all: Vec<u32> = (0..left.rows() as u32).collect();
-        self.matcher.left_rows(&left, &all)
+        Ok(self.matcher.left_rows(&left, &all))
     }
 
     fn run(&mut self, built: &mut Built) -> SqlResult<Option<Batch>> {
@@ -165,14 +230,68 @@ impl<'r> BuildLeft<'r> {
     }
 }
 
+/// Numbers of rows that come behind all pairs.
+const BEHIND: u64 = 1 << 63;
+
+/// The rows with numbers, if they have some, that bring them behind all pairs.
+fn behind_pairs(batch: Batch, numbered: bool) -> Batch {
+    if !numbered {
+        return batch;
+    }
+    let own = batch.columns().last().cloned();
+    let number = |row| own.as_ref().map_or(0, |numbers| number_at(numbers, row)) | BEHIND;
+    let numbers = Batch::new(vec![numbers((0..batch.rows()).map(number))], batch.rows());
+    without_last(batch).zip(&numbers)
+}
+
+/// Joins each left part with its right part.
+fn join_parts<'r>(
+    env: Env<'r>,
+    plan: &'r Plan,
+    left: Parts,
+    right: Parts,
+    all: &mut InOrder<'r>,
+) -> SqlResult<()> {
+    let (level, types) = (left.level, numbered(&plan.left.columns));
+    for (left, right) in left.parts.into_iter().zip(right.parts) {
+        if left.is_empty() {
+            continue;
+        }
+        let mut left = PartRows::new(left);
+        let mut right = PartRows::new(right);
+        match build_side(env, plan, &mut left, &types, |k| &k.left, level)? {
+            Build::Kept(table) => {
+                let mut join = BuildLeft::of_part(env, plan, table, Box::new(right));
+                while let Some(batch) = join.next()? {
+                    put_numbered(batch, all)?;
+                }
+            }
+            Build::Spread(left) => {
+                let spread = Spread::begin(env, &plan.keys, |k| &k.right, level)?;
+                join_parts(env, plan, left, spread.read(&mut right)?, all)?;
+            }
+        }
+    }
+    Ok(())
+}
+
 impl Operator for BuildLeft<'_> {
     fn next(&mut self) -> SqlResult<Option<Batch>> {
-        let mut built = match self.built.take() {
-            Some(built) => built,
-            None => self.build()?,
+        if self.built.is_none() && self.spread.is_none() {
+            self.build()?;
+        }
+        let output = match (&mut self.spread, self.built.take()) {
+            (Some(rows), _) => rows.next()?,
+            (None, Some(mut built)) => {
+                let output = self.run(&mut built);
+                self.built = Some(built);
+                output?
+            }
+            (None, None) => None,
         };
-        let result = self.run(&mut built);
-        self.built = Some(built);
-        result
+        match output {
+            Some(output) => Ok(Some(output)),
+            None => self.next_unmatchable(),
+        }
     }
 }

@@ -18,8 +18,8 @@ use crate::run::rows::at_once;
 use crate::run::spill::{Reader, Written, is_full};
 use crate::state::session::bump;
 
-/// Fewest bytes of keys for which rows are moved to a file, since the states of few groups stay in
-/// memory in any case.
+/// Bytes of keys from which on the memory of the states counts: those of few groups stay in memory
+/// in any case.
 const LEAST_KEYS: usize = 16 << 10;
 
 /// The groups of an aggregation, as far as they fit into memory.
@@ -127,11 +127,14 @@ impl<'r> Filling<'r> {
     /// Lets no group be added if the groups take too much memory.
     fn judge(&mut self) -> SqlResult<()> {
         let keys = self.grouping.memory();
-        if keys < LEAST_KEYS || !Overflow::is_possible(self.level) {
+        if keys == 0 || !Overflow::is_possible(self.level) {
             return Ok(());
         }
         let grown = selkie_meter::held() - self.before.unwrap_or(0);
-        let own = keys.max(usize::try_from(grown).unwrap_or(0));
+        let own = match keys < LEAST_KEYS {
+            true => keys,
+            false => keys.max(usize::try_from(grown).unwrap_or(0)),
+        };
         if is_full(own, self.env.rt.session.frame.settings.queries.ceilings.table) {
             if self.level == 0 {
                 bump(&self.env.counters().created_tmp_disk_tables, 1);

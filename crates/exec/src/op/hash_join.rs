@@ -1,16 +1,24 @@
 //! Hash joins: one side is built into a table in memory, the other probes it. This one builds from
 //! the right side; [`build_left`](super::build_left) and [`null_aware`](super::null_aware) are the
 //! other forms.
+//!
+//! If the table does not fit into memory, the rows of both sides are spread over parts of a file by
+//! their keys, and parts are joined one by one. The output comes in the order of the left rows all
+//! the same, because operators above may rely on it.
 
-use selkie_plan::physical::{HashJoin as Plan, JoinKind};
+use selkie_plan::physical::{ColumnType, HashJoin as Plan, JoinKind};
 use selkie_types::{Batch, SqlResult};
 
 use super::hash_table::NOT_FOUND;
 use super::join_match::{Matcher, Progress, Shape, Unmatched};
+use super::key_sorter::SortedRows;
 use super::null_aware::NullAware;
-use super::probe::{BuildTable, Pairs, forget_filters, key_columns};
+use super::overflow::{InOrder, Parts};
+use super::probe::{Build, BuildTable, KeySide, Pairs, forget_filters, key_columns};
+use super::spread::{PartRows, Spread, numbered, put_numbered};
 use super::{BoxOperator, Operator, open as open_node, sliced};
 use crate::run::Env;
+use crate::state::session::bump;
 
 pub(super) fn open<'r>(env: Env<'r>, plan: &'r Plan) -> SqlResult<BoxOperator<'r>> {
     if matches!(plan.kind, JoinKind::NullAwareAnti | JoinKind::NullAwareMark) {
@@ -37,6 +45,7 @@ pub(super) fn shape_of<'r>(env: Env<'_>, plan: &'r Plan) -> Shape<'r> {
         left_width: plan.left.columns.len(),
         right_types: plan.right.columns.clone(),
         unmatched: Unmatched::of(env, plan.buffered),
+        numbered: false,
     }
 }
 
@@ -56,6 +65,8 @@ struct HashJoin<'r> {
     matcher: Matcher<'r>,
     null_safe: Vec<bool>,
     probing: Option<Probing>,
+    /// The whole output, if the table did not fit into memory.
+    spread: Option<SortedRows<'r>>,
 }
 
 impl<'r> HashJoin<'r> {
@@ -72,20 +83,46 @@ impl<'r> HashJoin<'r> {
             matcher: Matcher::new(env, shape_of(env, plan)),
             null_safe: plan.keys.iter().map(|k| k.null_safe).collect(),
             probing: None,
+            spread: None,
         })
     }
 
-    fn build(&mut self) -> SqlResult<BuildTable> {
-        let plan = self.plan;
-        let right = open_node(self.env, &plan.right)?;
-        let mut right = sliced::for_values(right, plan.keys.iter().map(|k| &k.right));
-        let types = &plan.right.columns;
-        let table = BuildTable::build(self.env.eval, &mut *right, types, &plan.keys, |k| &k.right)?;
-        // The filters of the plan are for the other side's keys if it builds from the left.
-        if !plan.build_left {
-            table.fill(self.env, &plan.fills);
+    /// A join of left rows with numbers, which become the last column of its output.
+    fn of_part(env: Env<'r>, plan: &'r Plan, left: BoxOperator<'r>, table: BuildTable) -> Self {
+        Self {
+            env,
+            plan,
+            left,
+            table: Some(table),
+            matcher: Matcher::new(env, Shape { numbered: true, ..shape_of(env, plan) }),
+            null_safe: plan.keys.iter().map(|k| k.null_safe).collect(),
+            probing: None,
+            spread: None,
         }
-        Ok(table)
+    }
+
+    /// Reads the right side. If it does not fit into memory, makes the whole output.
+    fn build(&mut self) -> SqlResult<()> {
+        let (env, plan) = (self.env, self.plan);
+        let right = open_node(env, &plan.right)?;
+        let mut right = sliced::for_values(right, plan.keys.iter().map(|k| &k.right));
+        match build_side(env, plan, &mut *right, &plan.right.columns, |k| &k.right, 0)? {
+            Build::Kept(table) => {
+                // The filters of the plan are for the other side's keys if it builds from the left.
+                if !plan.build_left {
+                    table.fill(env, &plan.fills);
+                }
+                self.table = Some(table);
+            }
+            Build::Spread(right) => {
+                bump(&env.counters().created_tmp_disk_tables, 1);
+                let left = Spread::begin(env, &plan.keys, |k| &k.left, 0)?.read(&mut *self.left)?;
+                let mut all = InOrder::new(env);
+                join_parts(env, plan, left, right, &mut all)?;
+                self.spread = Some(all.finish()?);
+            }
+        }
+        Ok(())
     }
 
     /// Output without making pairs, if the keys alone decide or each left row has one match at
@@ -153,12 +190,65 @@ impl<'r> HashJoin<'r> {
 
 impl Operator for HashJoin<'_> {
     fn next(&mut self) -> SqlResult<Option<Batch>> {
-        let table = match self.table.take() {
-            Some(table) => table,
-            None => self.build()?,
-        };
+        if self.table.is_none() && self.spread.is_none() {
+            self.build()?;
+        }
+        if let Some(rows) = &mut self.spread {
+            return rows.next();
+        }
+        let Some(table) = self.table.take() else { return Ok(None) };
         let result = self.run(&table);
         self.table = Some(table);
         result
     }
+}
+
+/// Reads a build side whose rows were spread `level` times. Only rows of joins whose keys and
+/// conditions always give the same may be spread, because those are evaluated in another order, and
+/// keys more than once.
+pub(super) fn build_side(
+    env: Env<'_>,
+    plan: &Plan,
+    op: &mut dyn Operator,
+    types: &[ColumnType],
+    side: KeySide,
+    level: u32,
+) -> SqlResult<Build> {
+    let keys = plan.keys.iter().flat_map(|key| [&key.left, &key.right]);
+    let mut exprs = keys.chain(&plan.residual);
+    match exprs.all(|expr| expr.is_deterministic() && !expr.has_side_effects()) {
+        true => BuildTable::build_or_spread(env, op, types, &plan.keys, side, level),
+        false => BuildTable::build(env, op, types, &plan.keys, side).map(Build::Kept),
+    }
+}
+
+/// Joins each left part with its right part.
+fn join_parts<'r>(
+    env: Env<'r>,
+    plan: &'r Plan,
+    left: Parts,
+    right: Parts,
+    all: &mut InOrder<'r>,
+) -> SqlResult<()> {
+    let (level, types) = (right.level, numbered(&plan.right.columns));
+    for (left, right) in left.parts.into_iter().zip(right.parts) {
+        if left.is_empty() {
+            continue;
+        }
+        let mut left = PartRows::new(left);
+        let mut right = PartRows::new(right);
+        match build_side(env, plan, &mut right, &types, |k| &k.right, level)? {
+            Build::Kept(table) => {
+                let mut join = HashJoin::of_part(env, plan, Box::new(left), table);
+                while let Some(batch) = join.next()? {
+                    put_numbered(batch, all)?;
+                }
+            }
+            Build::Spread(right) => {
+                let spread = Spread::begin(env, &plan.keys, |k| &k.left, level)?;
+                join_parts(env, plan, spread.read(&mut left)?, right, all)?;
+            }
+        }
+    }
+    Ok(())
 }

@@ -141,6 +141,7 @@ fn shape_of(plan: &Plan) -> Shape<'_> {
         left_width: plan.left.columns.len(),
         right_types: right_types(plan),
         unmatched: Unmatched::InOrder,
+        numbered: false,
     }
 }
 

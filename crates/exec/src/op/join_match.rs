@@ -24,6 +24,9 @@ pub(super) struct Shape<'r> {
     pub(super) right_types: Vec<ColumnType>,
     /// Place of the rows of a left join without a match.
     pub(super) unmatched: Unmatched,
+    /// Whether left batches have one more column, the numbers of their rows, which becomes the last
+    /// column of the output.
+    pub(super) numbered: bool,
 }
 
 /// Place of the left rows without a match in the output of a left join.
@@ -120,7 +123,12 @@ impl<'r> Matcher<'r> {
             keep.map_or(whole.clone(), |keep| Arc::new(whole.filter(keep)))
         };
         let rows = keep.map_or(pairs, Bitmap::count_ones);
-        Batch::new(self.shape.output.iter().map(column).collect(), rows)
+        let mut columns: Vec<_> = self.shape.output.iter().map(column).collect();
+        if self.shape.numbered {
+            let numbers = left(width);
+            columns.push(keep.map_or(numbers.clone(), |keep| Arc::new(numbers.filter(keep))));
+        }
+        Batch::new(columns, rows)
     }
 
     /// Marks the left rows of matching pairs, and gives joined rows if the kind has them. `pairs`
@@ -225,6 +233,9 @@ impl<'r> Matcher<'r> {
         let mut columns: Vec<_> =
             self.shape.output.iter().map(|&at| left.column(at).clone()).collect();
         columns.push(Arc::new(Column::from_data(ColumnData::Int(marks), known)));
+        if self.shape.numbered {
+            columns.push(left.column(self.shape.left_width).clone());
+        }
         Batch::new(columns, rows)
     }
 }

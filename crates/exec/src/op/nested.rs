@@ -43,6 +43,7 @@ impl<'r> NestedLoop<'r> {
             left_width: plan.left.columns.len(),
             right_types: plan.right.columns.clone(),
             unmatched: Unmatched::of(env, plan.buffered),
+            numbered: false,
         };
         Ok(Self {
             env,

@@ -79,7 +79,7 @@ impl<'r> NullAware<'r> {
         let mut right = KeyCollector { env, plan, input, keys: &mut keys, ids: &mut ids };
         let types = &plan.right.columns;
         let by = self.correlation;
-        let table = BuildTable::build(env.eval, &mut right, types, by, |k| &k.right)?;
+        let table = BuildTable::build(env, &mut right, types, by, |k| &k.right)?;
         Ok(Built { table, keys, ids })
     }
 

@@ -9,9 +9,12 @@ use selkie_plan::physical::{ColumnType, JoinKey, KeyFill};
 use selkie_types::{Batch, Column, SqlResult};
 
 use super::hash_table::{KeyKind, KeyTable, NOT_FOUND};
+use super::overflow::{Overflow, Parts};
+use super::spread::Spread;
 use super::{Operator, RowBuffer};
 use crate::run::Env;
 use crate::run::rows::at_once;
+use crate::run::spill::is_full;
 use crate::state::session::UseColumns;
 
 /// Pairs per batch.
@@ -34,6 +37,16 @@ pub(super) struct BuildTable {
     pub(super) has_null: bool,
     /// The kept column that is the only key, if its values are numbered at the end.
     key_column: Option<usize>,
+}
+
+/// Selects the expression of one side of a join's key.
+pub(super) type KeySide = fn(&JoinKey) -> &Expr;
+
+/// A build side that was read.
+pub(super) enum Build {
+    Kept(BuildTable),
+    /// The rows without NULL in a key, numbered in their order.
+    Spread(Parts),
 }
 
 /// Removes the filters of an earlier run.
@@ -65,32 +78,70 @@ pub(super) fn rows_without_null(
 impl BuildTable {
     /// Reads the build side; `side` selects its expression of a key.
     pub(super) fn build(
-        eval: &EvalContext<'_>,
+        env: Env<'_>,
         op: &mut dyn Operator,
         types: &[ColumnType],
         keys: &[JoinKey],
-        side: fn(&JoinKey) -> &Expr,
+        side: KeySide,
     ) -> SqlResult<Self> {
-        let mut table = Self::new(types, keys);
-        let null_safe: Vec<bool> = keys.iter().map(|k| k.null_safe).collect();
-        // A single key that is one of the kept columns is numbered when all its values are known.
-        table.key_column = match keys {
-            [key] if !key.null_safe => side(key).as_column(),
-            _ => None,
-        };
+        let mut table = Self::new(types, keys, side);
         while let Some(batch) = op.next()? {
-            let columns = key_columns(eval, keys.iter().map(side), &batch)?;
-            table.add(batch, columns, &null_safe)?;
-            selkie_meter::check()?;
+            table.read(env, &batch, keys, side)?;
         }
-        table.number()?;
-        if table.keys.len() == table.rows.len() {
-            table.heads = Vec::new();
-            table.next = Vec::new();
+        table.end()
+    }
+
+    /// As [`Self::build`], but if the rows, which were spread `level` times, do not fit into
+    /// memory, all of them go to a file.
+    pub(super) fn build_or_spread(
+        env: Env<'_>,
+        op: &mut dyn Operator,
+        types: &[ColumnType],
+        keys: &[JoinKey],
+        side: KeySide,
+        level: u32,
+    ) -> SqlResult<Build> {
+        let ceiling = env.rt.session.frame.settings.queries.ceilings.join;
+        let mut table = Self::new(types, keys, side);
+        while let Some(batch) = op.next()? {
+            table.read(env, &batch, keys, side)?;
+            if is_full(table.memory(), ceiling) && Overflow::is_possible(level) {
+                let mut spread = Spread::begin(env, keys, side, level)?;
+                table.rows.each(|batch| spread.put(batch))?;
+                drop(table);
+                return Ok(Build::Spread(spread.read(op)?));
+            }
         }
-        table.tails = Vec::new();
-        table.keys.seal();
-        Ok(table)
+        table.end().map(Build::Kept)
+    }
+
+    fn read(
+        &mut self,
+        env: Env<'_>,
+        batch: &Batch,
+        keys: &[JoinKey],
+        side: KeySide,
+    ) -> SqlResult<()> {
+        let columns = key_columns(env.eval, keys.iter().map(side), batch)?;
+        let null_safe: Vec<bool> = keys.iter().map(|k| k.null_safe).collect();
+        self.add(batch, columns, &null_safe)?;
+        selkie_meter::check()
+    }
+
+    fn end(mut self) -> SqlResult<Self> {
+        self.number()?;
+        if self.keys.len() == self.rows.len() {
+            self.heads = Vec::new();
+            self.next = Vec::new();
+        }
+        self.tails = Vec::new();
+        self.keys.seal();
+        Ok(self)
+    }
+
+    /// Size in memory, in bytes, with what [`Self::number`] needs.
+    fn memory(&self) -> usize {
+        self.rows.memory() + self.keys.memory() + self.rows.len() * 5 * size_of::<u32>()
     }
 
     /// Numbers the keys of the kept rows, if that was put off.
@@ -109,7 +160,12 @@ impl BuildTable {
         Ok(())
     }
 
-    fn new(types: &[ColumnType], keys: &[JoinKey]) -> Self {
+    fn new(types: &[ColumnType], keys: &[JoinKey], side: KeySide) -> Self {
+        // A single key that is one of the kept columns is numbered when all its values are known.
+        let key_column = match keys {
+            [key] if !key.null_safe => side(key).as_column(),
+            _ => None,
+        };
         Self {
             keys: KeyTable::new(keys.iter().map(KeyKind::of_join).collect()),
             rows: RowBuffer::new(types),
@@ -117,18 +173,18 @@ impl BuildTable {
             tails: Vec::new(),
             next: Vec::new(),
             has_null: false,
-            key_column: None,
+            key_column,
         }
     }
 
     fn add(
         &mut self,
-        batch: Batch,
+        batch: &Batch,
         columns: Vec<Arc<Column>>,
         null_safe: &[bool],
     ) -> SqlResult<()> {
         let Some(rows) = rows_without_null(&columns, null_safe, batch.rows()) else {
-            return self.add_all(&batch, &columns);
+            return self.add_all(batch, &columns);
         };
         self.has_null = true;
         let columns: Vec<_> = columns.iter().map(|c| Arc::new(c.gather(&rows))).collect();

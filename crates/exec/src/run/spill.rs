@@ -14,7 +14,8 @@ use crate::run::rows::RowBuffer;
 use crate::state::session::bump;
 use crate::state::temporary::{Place, TemporaryFile};
 
-/// Bytes that an operator may keep whatever the limits are: writing less is not worth its cost.
+/// Bytes that an operator may keep however little memory is left: writing less is not worth its
+/// cost.
 const LEAST: usize = 64 << 10;
 
 /// Most bytes that an operator keeps: strings of a column are addressed with 32 bits.
@@ -54,6 +55,13 @@ pub(crate) struct Stream {
 pub(crate) struct Written {
     file: Arc<TemporaryFile>,
     blocks: Vec<Place>,
+}
+
+impl Written {
+    /// Whether there are no rows.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.blocks.is_empty()
+    }
 }
 
 impl Stream {
@@ -247,9 +255,10 @@ mod tests {
     }
 
     #[test]
-    fn a_little_may_always_be_kept() {
-        assert!(!is_full(LEAST - 1, 0));
-        assert!(is_full(LEAST, 0));
-        assert!(!is_full(1 << 30, usize::MAX));
+    fn a_ceiling_is_the_most() {
+        assert!(is_full(11, 10));
+        assert!(!is_full(10, 10));
+        assert!(!is_full(MOST, usize::MAX));
+        assert!(is_full(MOST + 1, usize::MAX));
     }
 }

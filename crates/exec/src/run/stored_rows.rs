@@ -26,24 +26,12 @@ impl StoredRows {
         rt: &Runtime<'_>,
         mut next: impl FnMut() -> SqlResult<Option<Batch>>,
     ) -> SqlResult<Self> {
-        let ceiling = rt.session.frame.settings.queries.ceilings.table;
-        let (mut kept, mut memory) = (Vec::new(), 0);
-        let mut rest: Option<Stream> = None;
+        let mut storing = Storing::new(rt);
         while let Some(batch) = next()? {
             selkie_meter::check()?;
-            if let Some(rest) = &mut rest {
-                rest.push(&batch)?;
-                continue;
-            }
-            memory += batch.memory();
-            kept.push(batch);
-            if is_full(memory, ceiling) {
-                bump(&rt.session.core.counters.created_tmp_disk_tables, 1);
-                rest = Some(Stream::new(&create(rt)?));
-            }
+            storing.push(batch)?;
         }
-        let rest = rest.map(Stream::end).transpose()?.map(Arc::new);
-        Ok(Self { kept, rest })
+        storing.end()
     }
 
     /// Calls `each` with all rows, batch by batch.
@@ -55,6 +43,42 @@ impl StoredRows {
             each(&batch)?;
         }
         Ok(())
+    }
+}
+
+/// Rows that are being stored.
+pub(crate) struct Storing<'r> {
+    rt: &'r Runtime<'r>,
+    kept: Vec<Batch>,
+    memory: usize,
+    rest: Option<Stream>,
+}
+
+impl<'r> Storing<'r> {
+    /// No rows yet. As many are kept in memory as the session allows a table.
+    pub(crate) fn new(rt: &'r Runtime<'r>) -> Self {
+        Self { rt, kept: Vec::new(), memory: 0, rest: None }
+    }
+
+    /// Adds rows.
+    pub(crate) fn push(&mut self, batch: Batch) -> SqlResult<()> {
+        if let Some(rest) = &mut self.rest {
+            return rest.push(&batch);
+        }
+        self.memory += batch.memory();
+        self.kept.push(batch);
+        let session = self.rt.session;
+        if is_full(self.memory, session.frame.settings.queries.ceilings.table) {
+            bump(&session.core.counters.created_tmp_disk_tables, 1);
+            self.rest = Some(Stream::new(&create(self.rt)?));
+        }
+        Ok(())
+    }
+
+    /// Ends the store.
+    pub(crate) fn end(self) -> SqlResult<StoredRows> {
+        let rest = self.rest.map(Stream::end).transpose()?.map(Arc::new);
+        Ok(StoredRows { kept: self.kept, rest })
     }
 }
 
