@@ -52,6 +52,7 @@ pub use explain::{LiveAsked, kept_lines, show_live};
 pub use query::text_plans::{Repeated, TextLookup, TextPlan, find_text_plan, keep_text_plan};
 pub use required::is_update;
 pub use state::branches::{Branches, recover_branches};
+pub use state::files::FilePlaces;
 pub use state::generations::Generations;
 pub use state::guard::guarded;
 pub use state::instance::{Engines, Instance, SystemRequest, SystemTable, TableHandle};

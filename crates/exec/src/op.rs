@@ -35,6 +35,7 @@ mod rollup;
 mod search_scan;
 mod series;
 mod set;
+mod set_filter;
 mod short_keys;
 mod sliced;
 mod sort;

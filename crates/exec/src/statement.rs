@@ -31,7 +31,7 @@ use crate::query::running::Running;
 use crate::state::control::Control;
 use crate::state::gate::Work;
 use crate::state::guard::{self, guarded};
-use crate::state::session::{Access, FilePlaces, Privilege, bump};
+use crate::state::session::{Access, Privilege, bump};
 use crate::{
     Instance, NullSink, Outcome, ResultSink, Session, admin, apply, explain, handler, help, load,
     program, query,
@@ -75,7 +75,7 @@ pub(crate) fn execute(
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
     stack::check()?;
-    session.core.files.get_or_init(|| FilePlaces::of(instance));
+    session.core.files.get_or_init(|| instance.places.clone());
     session.join_binlog(instance);
     session.values.statement_start.set(query::now_micros(session));
     session.frame.settings.expressions.time_zone.begin_statement();

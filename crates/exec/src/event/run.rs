@@ -8,13 +8,12 @@ use crate::query::execution::Execution;
 use crate::query::running::Running;
 use crate::state::control::Control;
 use crate::state::guard;
-use crate::state::session::FilePlaces;
 use crate::{Instance, NullSink, Session, program, query};
 
 /// Runs an event in a session of its own. Rows that it selects go nowhere; its conditions stay in
 /// the session.
 pub fn run(instance: &Instance, session: &mut Session, event: &Event) -> SqlResult<()> {
-    session.core.files.get_or_init(|| FilePlaces::of(instance));
+    session.core.files.get_or_init(|| instance.places.clone());
     session.join_binlog(instance);
     session.values.statement_start.set(query::now_micros(session));
     session.start_clock();

@@ -199,7 +199,7 @@ impl<'r> BuildLeft<'r> {
             let left = Batch::new(built.table.rows.gather(&rows), rows.len());
             let all: Vec<u32> = (0..rows.len() as u32).collect();
             if let Some(batch) = self.matcher.left_rows(&left, &all) {
-                return Some(behind_pairs(batch, self.numbered));
+                return Some(if self.numbered { behind_pairs(batch) } else { batch });
             }
         }
         None
@@ -233,11 +233,8 @@ impl<'r> BuildLeft<'r> {
 /// Numbers of rows that come behind all pairs.
 const BEHIND: u64 = 1 << 63;
 
-/// The rows with numbers, if they have some, that bring them behind all pairs.
-fn behind_pairs(batch: Batch, numbered: bool) -> Batch {
-    if !numbered {
-        return batch;
-    }
+/// The rows with numbers that bring them behind all pairs.
+fn behind_pairs(batch: Batch) -> Batch {
     let own = batch.columns().last().cloned();
     let number = |row| own.as_ref().map_or(0, |numbers| number_at(numbers, row)) | BEHIND;
     let numbers = Batch::new(vec![numbers((0..batch.rows()).map(number))], batch.rows());

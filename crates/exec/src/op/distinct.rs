@@ -1,6 +1,6 @@
-//! Each distinct row once, in the order of the input. Keeps a key of every row seen. Rows are passed
-//! on as they come, so the first batch does not wait for the whole input; only those for which
-//! memory is short wait in a file ([`super::overflow`]).
+//! Each distinct row once, in the order of the input. Keeps a key of every row seen. Rows are
+//! passed on as they come, so the first batch does not wait for the whole input; only those for
+//! which memory is short wait in a file ([`super::overflow`]).
 
 use std::sync::Arc;
 

@@ -103,13 +103,12 @@ impl Source {
         Ok(true)
     }
 
-    /// Row behind those whose keys are below `bound`, or up to it if `included`.
-    fn end(&self, bound: &[u8], included: bool) -> usize {
+    /// First row whose key does not belong before others, as `before` says.
+    fn end(&self, before: impl Fn(&[u8]) -> bool) -> usize {
         let (mut from, mut to) = (self.at, self.batch.rows());
         while from < to {
             let middle = from + (to - from) / 2;
-            let key = self.key(middle);
-            match key < bound || (included && key == bound) {
+            match before(self.key(middle)) {
                 true => from = middle + 1,
                 false => to = middle,
             }
@@ -184,7 +183,10 @@ impl<'r> Merge<'r> {
             }
         }
         // Rows with the bound as their key follow in the runs behind it only after its own.
-        let end = |(other, source): (usize, &Source)| source.end(bound, other <= at);
+        let end = |(other, source): (usize, &Source)| match other <= at {
+            true => source.end(|key| key <= bound),
+            false => source.end(|key| key < bound),
+        };
         let ends: Vec<usize> = self.sources.iter().enumerate().map(end).collect();
         let (mut rows, mut keys) = (RowBuffer::default(), ByteRows::default());
         for (source, end) in self.sources.iter_mut().zip(ends) {

@@ -1,5 +1,5 @@
-//! The rows of one side of a join, spread over parts of a file by their keys. Behind each row is its
-//! number, by which the output of all parts is brought into one order.
+//! The rows of one side of a join, spread over parts of a file by their keys. Behind each row is
+//! its number, by which the output of all parts is brought into one order.
 
 use selkie_plan::physical::{ColumnType, JoinKey};
 use selkie_types::{Batch, SqlResult, SqlType};

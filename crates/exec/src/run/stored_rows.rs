@@ -1,4 +1,7 @@
 //! Rows kept for several readers: the first ones in memory, and those that do not fit in a file.
+//!
+//! Must not change rows or their order. A store does not change once it is complete, so that
+//! readers are independent.
 
 use std::sync::Arc;
 

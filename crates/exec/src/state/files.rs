@@ -19,9 +19,10 @@ pub struct FilePlaces {
 }
 
 impl FilePlaces {
-    pub(crate) fn of(instance: &Instance) -> Self {
-        let allowed = instance.secure_file_priv.clone();
-        Self { data_dir: instance.data_dir.clone(), allowed }
+    /// Relative names refer to `data_dir`. `allowed` is `secure_file_priv`: `None` allows any
+    /// directory.
+    pub fn new(data_dir: PathBuf, allowed: Option<PathBuf>) -> Self {
+        Self { data_dir, allowed }
     }
 
     /// The path of a file, checked against `secure_file_priv`.
@@ -47,7 +48,7 @@ pub(crate) fn server_path(
     name: &str,
     schema: Option<&str>,
 ) -> SqlResult<PathBuf> {
-    let places = FilePlaces::of(instance);
+    let places = &instance.places;
     match schema {
         Some(schema) if !name.contains('/') => {
             let directory = filename(schema);
@@ -64,11 +65,11 @@ pub(crate) fn make_directory(instance: &Instance, schema: &str) {
     let name = filename(schema);
     let is_taken = |engine: &Arc<dyn Engine>| engine.own_files().contains(&&*name);
     if !instance.engines.iter().any(is_taken) {
-        let _ = std::fs::create_dir(instance.data_dir.join(&*name));
+        let _ = std::fs::create_dir(instance.places.data_dir.join(&*name));
     }
 }
 
 /// Removes the directory of a schema that is gone, unless it has files.
 pub(crate) fn remove_directory(instance: &Instance, schema: &str) {
-    let _ = std::fs::remove_dir(instance.data_dir.join(filename(schema)));
+    let _ = std::fs::remove_dir(instance.places.data_dir.join(filename(schema)));
 }

@@ -20,6 +20,7 @@ use crate::state::binlog::{Binlog, TableImages};
 use crate::state::branches::Branches;
 use crate::state::column_keeper::ColumnKeeper;
 use crate::state::error::from_engine;
+use crate::state::files::FilePlaces;
 use crate::state::gate::Gate;
 use crate::state::lanes::Lanes;
 use crate::state::maintained::Maintained;
@@ -175,10 +176,8 @@ pub struct Instance {
     pub binlog: Option<Arc<Binlog>>,
     /// Computed tables by upper-case name.
     pub system_tables: RwLock<HashMap<Box<str>, Arc<dyn SystemTable>>>,
-    /// `secure_file_priv`: `None` allows any directory.
-    pub secure_file_priv: Option<PathBuf>,
-    /// Directory to which relative file names refer.
-    pub data_dir: PathBuf,
+    /// Places of files of statements.
+    pub places: FilePlaces,
     /// Files for rows that do not fit into memory.
     pub temporary: TemporaryFiles,
     /// Work that tables need, or do not need.
@@ -212,8 +211,7 @@ impl Instance {
             branches: Branches::default(),
             binlog: None,
             system_tables: RwLock::default(),
-            secure_file_priv: None,
-            data_dir: PathBuf::from("."),
+            places: FilePlaces::new(PathBuf::from("."), None),
             temporary: TemporaryFiles::default(),
             upkeep: Upkeep::default(),
             part_counters: PartCounters::default(),

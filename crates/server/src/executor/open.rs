@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use selkie_catalog::{Catalog, Dictionary, Event};
 use selkie_engine::{Engine, EngineObserver};
 use selkie_exec::session::{Account, NoHooks, Session};
-use selkie_exec::{Instance, NullSink, TemporaryFiles, execute_text};
+use selkie_exec::{FilePlaces, Instance, NullSink, TemporaryFiles, execute_text};
 use selkie_native::{FlushAtCommit, NativeEngine, NativeOptions};
 use selkie_types::{SqlResult, stack};
 
@@ -71,9 +71,8 @@ pub(crate) fn open_backend(
     let (dictionary, snapshot) =
         Dictionary::open(Arc::clone(&native), &named).map_err(|e| e.to_string())?;
     let mut instance = Instance::new(Catalog::new(snapshot), dictionary, engines);
-    instance.data_dir = data_dir.to_owned();
+    instance.places = FilePlaces::new(data_dir.to_owned(), secure_directory(settings));
     instance.temporary = temporary_files(settings);
-    instance.secure_file_priv = secure_directory(settings);
     instance.binlog = binlog.map(|binlog| logged_by(binlog, &native));
     selkie_exec::register_system_tables(&instance);
     let sessions = Registered::default();
