@@ -46,6 +46,8 @@ pub(crate) const CACHED_ROWS: f64 = 100_000.0;
 pub(crate) const JOIN_OUTPUT: f64 = 12.0;
 /// Comparing a pair of rows in a nested loop.
 pub(crate) const LOOP_PAIR: f64 = 6.0;
+/// Fewest rows that nested loops are expected to read where a hash join is possible.
+pub(crate) const FEWEST_PAIRED: f64 = 32.0;
 /// Finding the group of a row.
 pub(crate) const GROUP_ROW: f64 = 45.0;
 /// Updating one aggregate for a row.

@@ -22,7 +22,7 @@ const LEAST: usize = 64 << 10;
 const MOST: usize = 2 << 30;
 
 /// Bytes of a block, about.
-const BLOCK_BYTES: std::ops::RangeInclusive<usize> = 16 << 10..=256 << 10;
+const BLOCK_BYTES: std::ops::RangeInclusive<usize> = 8 << 10..=256 << 10;
 
 /// Whether an operator that holds `own` bytes must move rows to a file. `ceiling` is the most that
 /// the session allows it.
@@ -67,7 +67,7 @@ impl Written {
 impl Stream {
     /// A stream without rows.
     pub(crate) fn new(file: &Arc<TemporaryFile>) -> Self {
-        let fit = usize::try_from(selkie_meter::left() / 64).unwrap_or(0);
+        let fit = usize::try_from(selkie_meter::left() / 512).unwrap_or(0);
         Self {
             file: Arc::clone(file),
             blocks: Vec::new(),

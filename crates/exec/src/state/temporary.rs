@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use selkie_engine::{WaitKind, blocking};
-use selkie_types::error::catalogue::{EE_READ, EE_WRITE, ER_CANT_CREATE_FILE, ErrorDef};
+use selkie_types::error::catalogue::{EE_CANTCREATEFILE, EE_READ, EE_WRITE, ErrorDef};
 use selkie_types::{SqlError, SqlResult};
 
 use crate::state::error::errno;
@@ -39,7 +39,7 @@ impl TemporaryFiles {
         }
     }
 
-    /// A new file; error 1004 if there can be none.
+    /// A new file; error 1 if there can be none.
     pub(crate) fn create(&self) -> SqlResult<Arc<TemporaryFile>> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let directory = &self.directories[number as usize % self.directories.len()];
@@ -52,7 +52,7 @@ impl TemporaryFiles {
         let name = path.to_string_lossy().into();
         match file {
             Ok(file) => Ok(Arc::new(TemporaryFile { file, name, end: AtomicU64::new(0) })),
-            Err(error) => Err(failed(&ER_CANT_CREATE_FILE, &name, &error)),
+            Err(error) => Err(failed(&EE_CANTCREATEFILE, &name, &error)),
         }
     }
 }
@@ -140,6 +140,6 @@ mod tests {
         }
         std::fs::remove_dir_all(&base).unwrap();
         let error = files.create().unwrap_err();
-        assert_eq!(error.code(), 1004);
+        assert_eq!(error.code(), 1);
     }
 }

@@ -296,7 +296,12 @@ impl Search<'_, '_> {
             }
         }
         let pair = self.pair_cost(left, right);
-        let pairs = plan.rows * inner_rows * pair + inner_rows * cost::HASH_BUILD;
+        // An estimate of few rows may be wrong, and a hash join costs little more for few.
+        let outer = match self.has_key(left, right) {
+            true => plan.rows.max(cost::FEWEST_PAIRED),
+            false => plan.rows,
+        };
+        let pairs = outer * inner_rows * pair + inner_rows * cost::HASH_BUILD;
         methods.push((Method::Loop, both + pairs, kind != JoinKind::Left));
         methods
     }

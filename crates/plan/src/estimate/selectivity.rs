@@ -191,7 +191,13 @@ impl Estimator<'_> {
                 let side = |e: &Expr| e.columns().iter().map(|id| self.distinct(*id)).product();
                 let (left, right): (f64, f64) = (side(&compare.left), side(&compare.right));
                 let most = left.max(right);
-                if most > 1.0 { 1.0 / most } else { EQUAL }
+                // A computed value may have few values, however many its columns have.
+                let is_computed = left.min(right) <= 1.0;
+                match most > 1.0 {
+                    true if is_computed => (1.0 / most).max(EQUAL),
+                    true => 1.0 / most,
+                    false => EQUAL,
+                }
             }
             CompareOp::Ne => 0.9,
             _ => RANGE,

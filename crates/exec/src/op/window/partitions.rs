@@ -104,7 +104,8 @@ impl Reading<'_> {
                 break;
             };
             self.add(batch)?;
-            if self.last > 0 && self.rows.memory() >= GOAL {
+            let enough = usize::try_from(selkie_meter::left() / 16).unwrap_or(0).min(GOAL);
+            if self.last > 0 && self.rows.memory() >= enough {
                 return Ok(self.cut(self.last)?.bounded());
             }
         }

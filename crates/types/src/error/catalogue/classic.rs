@@ -4,6 +4,7 @@
 use super::errors;
 
 errors! {
+    EE_CANTCREATEFILE = 1 b"HY000" "Can't create/write to file '%-.200s' (Errcode: %M)";
     EE_READ = 2 b"HY000" "Error reading file '%-.200s' (Errcode: %M)";
     EE_WRITE = 3 b"HY000" "Error writing file '%-.200s' (Errcode: %M)";
     EE_STAT = 13 b"HY000" "Can't get stat of '%s' (Errcode: %M)";
