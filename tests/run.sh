@@ -240,7 +240,9 @@ compat() {
   with_server --port-first "$python" tests/scripts.py
   with_server --port-first "$python" tests/compat/run.py
   # Every table by column groups, and by three threads: no answer may differ.
-  SELKIE_OPTIONS="--selkie-columns=FORCE --selkie-lanes=3" with_server --port-first "$python" tests/compat/run.py
+  # So may none if operators keep next to nothing in memory.
+  SELKIE_OPTIONS="--selkie-columns=FORCE --selkie-lanes=3 --sort-buffer-size=1K --join-buffer-size=128 --tmp-memory-table-size=0" \
+    with_server --port-first "$python" tests/compat/run.py
   with_server --port-first "$python" tests/bulk/bulk.py
   with_server --port-first "$python" tests/explain/live.py
   with_server --port-first "$python" tests/status/workload.py
@@ -265,6 +267,14 @@ metamorphic() {
   fresh with_server "$python" tests/metamorphic/metamorphic.py --seconds 35
   with_server "$python" tests/metamorphic/comparisons.py --seed 2 --seconds 15
   fresh with_server "$python" tests/metamorphic/comparisons.py --seconds 15
+}
+
+# Operators whose rows do not fit into memory. 60 s.
+spill() {
+  say spill
+  with_server "$python" tests/spill/ceilings.py --seed 1 --seconds 12
+  fresh with_server "$python" tests/spill/ceilings.py --seconds 12
+  "$python" tests/spill/limits.py "$binary"
 }
 
 # MariaDB's own tests that pass, in random order, for at most some minutes.
@@ -327,7 +337,7 @@ dbt3() {
 # A run of all steps has two parts, side by side: checks, which compile without optimisation, give way to the steps that
 # measure times. Neither needs debug information or partial builds kept.
 checks=(lint deny unit simulate models)
-served=(build compat shapes metamorphic parser differential conformance clients connections privileges oltp isolation crash
+served=(build compat shapes metamorphic spill parser differential conformance clients connections privileges oltp isolation crash
   trx ddl partitions temporal visible events replication hostile dbt3 bench suites)
 
 run_steps() {
