@@ -1,4 +1,5 @@
--- Order of the rows of outer joins without ORDER BY.
+-- Order of the rows of outer joins without ORDER BY. A small join buffer gives another one.
+SET join_buffer_size = 262144;
 CREATE TABLE t1 (a INT);
 INSERT INTO t1 VALUES (1),(2),(3),(4),(5);
 CREATE TABLE t2 (b INT, c INT);

@@ -11,7 +11,7 @@ use super::hash_join::{build_side, shape_of};
 use super::join_match::{Matcher, Shape};
 use super::key_sorter::{SortedRows, without_last};
 use super::overflow::{InOrder, Parts, number_at, numbers};
-use super::probe::{Build, BuildTable, Pairs, forget_filters, key_columns};
+use super::probe::{Build, BuildTable, Pairs, forget_filters, key_columns, key_columns_again};
 use super::spread::{PartRows, Spread, numbered, put_numbered};
 use super::{BoxOperator, Operator, open as open_node, sliced};
 use crate::run::Env;
@@ -119,7 +119,7 @@ impl<'r> BuildLeft<'r> {
             Build::Kept(table) => {
                 table.fill(env, &plan.fills);
                 let matched = Bitmap::zeros(table.rows.len());
-                self.built = Some(Built { table, matched });
+                self.built = Some(Built { table: *table, matched });
             }
             Build::Spread(left) => {
                 bump(&env.counters().created_tmp_disk_tables, 1);
@@ -136,7 +136,11 @@ impl<'r> BuildLeft<'r> {
     fn next_right(&mut self, built: &Built) -> SqlResult<bool> {
         self.env.check()?;
         let Some(batch) = self.right.next()? else { return Ok(false) };
-        let columns = key_columns(self.env.eval, self.plan.keys.iter().map(|k| &k.right), &batch)?;
+        let keys = self.plan.keys.iter().map(|k| &k.right);
+        let columns = match self.numbered {
+            true => key_columns_again(self.env.eval, keys, &batch)?,
+            false => key_columns(self.env.eval, keys, &batch)?,
+        };
         let ids = built.table.find(&columns, &self.null_safe, batch.rows());
         let pairs = Pairs::new(ids, &batch, &built.table);
         self.right_batch = Some((batch, pairs));
@@ -258,7 +262,7 @@ fn join_parts<'r>(
         let mut right = PartRows::new(right);
         match build_side(env, plan, &mut left, &types, |k| &k.left, level)? {
             Build::Kept(table) => {
-                let mut join = BuildLeft::of_part(env, plan, table, Box::new(right));
+                let mut join = BuildLeft::of_part(env, plan, *table, Box::new(right));
                 while let Some(batch) = join.next()? {
                     put_numbered(batch, all)?;
                 }

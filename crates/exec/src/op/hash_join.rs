@@ -14,7 +14,9 @@ use super::join_match::{Matcher, Progress, Shape, Unmatched};
 use super::key_sorter::SortedRows;
 use super::null_aware::NullAware;
 use super::overflow::{InOrder, Parts};
-use super::probe::{Build, BuildTable, KeySide, Pairs, forget_filters, key_columns};
+use super::probe::{
+    Build, BuildTable, KeySide, Pairs, forget_filters, key_columns, key_columns_again,
+};
 use super::spread::{PartRows, Spread, numbered, put_numbered};
 use super::{BoxOperator, Operator, open as open_node, sliced};
 use crate::run::Env;
@@ -112,7 +114,7 @@ impl<'r> HashJoin<'r> {
                 if !plan.build_left {
                     table.fill(env, &plan.fills);
                 }
-                self.table = Some(table);
+                self.table = Some(*table);
             }
             Build::Spread(right) => {
                 bump(&env.counters().created_tmp_disk_tables, 1);
@@ -145,7 +147,11 @@ impl<'r> HashJoin<'r> {
     fn advance(&mut self, table: &BuildTable) -> SqlResult<Option<Option<Batch>>> {
         self.env.check()?;
         let Some(left) = self.left.next()? else { return Ok(None) };
-        let columns = key_columns(self.env.eval, self.plan.keys.iter().map(|k| &k.left), &left)?;
+        let keys = self.plan.keys.iter().map(|k| &k.left);
+        let columns = match self.matcher.is_numbered() {
+            true => key_columns_again(self.env.eval, keys, &left)?,
+            false => key_columns(self.env.eval, keys, &left)?,
+        };
         let ids = table.find(&columns, &self.null_safe, left.rows());
         if let Some(output) = self.direct(table, &left, &ids) {
             return Ok(Some(output));
@@ -218,7 +224,8 @@ pub(super) fn build_side(
     let mut exprs = keys.chain(&plan.residual);
     match exprs.all(|expr| expr.is_deterministic() && !expr.has_side_effects()) {
         true => BuildTable::build_or_spread(env, op, types, &plan.keys, side, level),
-        false => BuildTable::build(env, op, types, &plan.keys, side).map(Build::Kept),
+        false => BuildTable::build(env, op, types, &plan.keys, side)
+            .map(|table| Build::Kept(Box::new(table))),
     }
 }
 
@@ -239,7 +246,7 @@ fn join_parts<'r>(
         let mut right = PartRows::new(right);
         match build_side(env, plan, &mut right, &types, |k| &k.right, level)? {
             Build::Kept(table) => {
-                let mut join = HashJoin::of_part(env, plan, Box::new(left), table);
+                let mut join = HashJoin::of_part(env, plan, Box::new(left), *table);
                 while let Some(batch) = join.next()? {
                     put_numbered(batch, all)?;
                 }

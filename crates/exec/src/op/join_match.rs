@@ -83,6 +83,11 @@ impl<'r> Matcher<'r> {
         Self { env, shape, used }
     }
 
+    /// Whether left batches have the numbers of their rows.
+    pub(super) fn is_numbered(&self) -> bool {
+        self.shape.numbered
+    }
+
     /// Whether equal keys alone make a match, so that right rows are not needed.
     pub(super) fn keys_suffice(&self) -> bool {
         self.shape.residual.is_empty() && !self.shape.kind.keeps_right()

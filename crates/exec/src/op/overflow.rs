@@ -14,8 +14,8 @@ use crate::run::spill::{Stream, Written, create};
 /// Bits of the hash that choose the part.
 const BITS: u32 = 4;
 
-/// Times that rows can be spread. Behind them, no bits of the hash are left that are worth it.
-const MOST_LEVELS: u32 = 10;
+/// Times that rows can be spread: over a million parts. What is too large then has equal keys.
+const MOST_LEVELS: u32 = 5;
 
 /// The parts that are being written.
 pub(super) struct Overflow {

@@ -44,7 +44,7 @@ pub(super) type KeySide = fn(&JoinKey) -> &Expr;
 
 /// A build side that was read.
 pub(super) enum Build {
-    Kept(BuildTable),
+    Kept(Box<BuildTable>),
     /// The rows without NULL in a key, numbered in their order.
     Spread(Parts),
 }
@@ -61,6 +61,18 @@ pub(super) fn key_columns<'k>(
     batch: &Batch,
 ) -> SqlResult<Vec<Arc<Column>>> {
     exprs.map(|e| e.eval(eval, batch)).collect()
+}
+
+/// As [`key_columns`] for rows whose keys were evaluated before: conditions are not raised again.
+pub(super) fn key_columns_again<'k>(
+    eval: &EvalContext<'_>,
+    exprs: impl Iterator<Item = &'k Expr>,
+    batch: &Batch,
+) -> SqlResult<Vec<Arc<Column>>> {
+    let mark = eval.conditions.borrow().mark();
+    let columns = key_columns(eval, exprs, batch);
+    eval.conditions.borrow_mut().forget_since(mark);
+    columns
 }
 
 /// Rows without NULL in a key that is not null-safe; `None` if these are all rows.
@@ -86,7 +98,8 @@ impl BuildTable {
     ) -> SqlResult<Self> {
         let mut table = Self::new(types, keys, side);
         while let Some(batch) = op.next()? {
-            table.read(env, &batch, keys, side)?;
+            let columns = key_columns(env.eval, keys.iter().map(side), &batch)?;
+            table.read(&batch, columns, keys)?;
         }
         table.end()
     }
@@ -104,25 +117,27 @@ impl BuildTable {
         let ceiling = env.rt.session.frame.settings.queries.ceilings.join;
         let mut table = Self::new(types, keys, side);
         while let Some(batch) = op.next()? {
-            table.read(env, &batch, keys, side)?;
+            let columns = match level {
+                0 => key_columns(env.eval, keys.iter().map(side), &batch)?,
+                _ => key_columns_again(env.eval, keys.iter().map(side), &batch)?,
+            };
+            table.read(&batch, columns, keys)?;
             if is_full(table.memory(), ceiling) && Overflow::is_possible(level) {
                 let mut spread = Spread::begin(env, keys, side, level)?;
-                table.rows.each(|batch| spread.put(batch))?;
+                table.rows.each(|batch| spread.put_again(batch))?;
                 drop(table);
                 return Ok(Build::Spread(spread.read(op)?));
             }
         }
-        table.end().map(Build::Kept)
+        table.end().map(|table| Build::Kept(Box::new(table)))
     }
 
     fn read(
         &mut self,
-        env: Env<'_>,
         batch: &Batch,
+        columns: Vec<Arc<Column>>,
         keys: &[JoinKey],
-        side: KeySide,
     ) -> SqlResult<()> {
-        let columns = key_columns(env.eval, keys.iter().map(side), batch)?;
         let null_safe: Vec<bool> = keys.iter().map(|k| k.null_safe).collect();
         self.add(batch, columns, &null_safe)?;
         selkie_meter::check()

@@ -1,14 +1,16 @@
 //! The rows of one side of a join, spread over parts of a file by their keys. Behind each row is
 //! its number, by which the output of all parts is brought into one order.
 
+use std::sync::Arc;
+
 use selkie_plan::physical::{ColumnType, JoinKey};
-use selkie_types::{Batch, SqlResult, SqlType};
+use selkie_types::{Batch, Column, SqlResult, SqlType};
 
 use super::Operator;
 use super::hash_table::{KeyKind, hashes};
 use super::key_sorter::without_last;
 use super::overflow::{InOrder, Overflow, Parts, number_at, numbers};
-use super::probe::{KeySide, key_columns};
+use super::probe::{KeySide, key_columns, key_columns_again};
 use crate::run::Env;
 use crate::run::spill::{Reader, Written};
 
@@ -36,10 +38,23 @@ impl<'r> Spread<'r> {
         Ok(Self { env, keys, kinds, side, overflow, next: (level == 0).then_some(0) })
     }
 
-    /// Adds rows.
+    /// Adds rows. Keys of rows that have numbers were evaluated before.
     pub(super) fn put(&mut self, batch: &Batch) -> SqlResult<()> {
+        if self.next.is_none() {
+            return self.put_again(batch);
+        }
         let columns = key_columns(self.env.eval, self.keys.iter().map(self.side), batch)?;
-        let hashes = hashes(&self.kinds, &columns, batch.rows());
+        self.put_with(batch, &columns)
+    }
+
+    /// Adds rows whose keys were evaluated before.
+    pub(super) fn put_again(&mut self, batch: &Batch) -> SqlResult<()> {
+        let columns = key_columns_again(self.env.eval, self.keys.iter().map(self.side), batch)?;
+        self.put_with(batch, &columns)
+    }
+
+    fn put_with(&mut self, batch: &Batch, columns: &[Arc<Column>]) -> SqlResult<()> {
+        let hashes = hashes(&self.kinds, columns, batch.rows());
         self.env.check()?;
         let Some(next) = &mut self.next else { return self.overflow.put(batch, &hashes) };
         let rows = batch.rows();

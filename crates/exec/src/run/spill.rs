@@ -30,8 +30,8 @@ const BLOCK_BYTES: std::ops::RangeInclusive<usize> = 8 << 10..=256 << 10;
 /// Each operator leaves two thirds of what it finds: a vector that grows needs room for its old and
 /// its new buffer at once, and the operators above need some too.
 pub(crate) fn is_full(own: usize, ceiling: usize) -> bool {
-    own >= LEAST
-        && (own > ceiling.min(MOST) || (own as i64).saturating_mul(2) > selkie_meter::left())
+    own > ceiling.min(MOST)
+        || (own >= LEAST && (own as i64).saturating_mul(2) > selkie_meter::left())
 }
 
 /// Creates a temporary file for an operator.
@@ -188,7 +188,9 @@ mod tests {
     use super::*;
     use crate::state::temporary::TemporaryFiles;
 
-    fn batch(rows: &[(Option<i64>, Option<Vec<u8>>, i64)]) -> Batch {
+    type Row = (Option<i64>, Option<Vec<u8>>, i64);
+
+    fn batch(rows: &[Row]) -> Batch {
         let mut numbers = Column::new(Physical::Int, 0, rows.len());
         let mut texts = Column::new(Physical::Bytes, 0, rows.len());
         let mut amounts = Column::new(Physical::Decimal, 2, rows.len());
