@@ -267,6 +267,8 @@ metamorphic() {
   fresh with_server "$python" tests/metamorphic/metamorphic.py --seconds 35
   with_server "$python" tests/metamorphic/comparisons.py --seed 2 --seconds 15
   fresh with_server "$python" tests/metamorphic/comparisons.py --seconds 15
+  with_server "$python" tests/metamorphic/correlated.py --seed 3 --seconds 10
+  fresh with_server "$python" tests/metamorphic/correlated.py --seconds 10
 }
 
 # Operators whose rows do not fit into memory. 60 s.

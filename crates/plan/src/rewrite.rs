@@ -5,10 +5,12 @@
 
 mod equality;
 mod factor;
+mod grouped;
 mod merge;
 mod nulls;
 mod pull;
 mod push;
+mod quiet;
 mod simplify;
 mod unnest;
 

@@ -5,15 +5,11 @@
 //! subquery stays an expression: its outer columns become parameter slots that the expression
 //! fills.
 
-use selkie_expr::aggregate::AggregateKind;
-use selkie_expr::{Compare, CompareOp, Expr, ExprKind, Subquery, SubqueryId, SubqueryKind};
+use selkie_expr::{CompareOp, Expr, ExprKind, Subquery, SubqueryId, SubqueryKind};
 use selkie_types::{SqlType, Value, stack};
 
-use super::nulls::rejects_null;
 use super::pull::{Pulled, pull};
-use crate::logical::{
-    AggregateNode, ColumnId, ColumnSet, Columns, Cut, Join, Logical, SubqueryState,
-};
+use crate::logical::{ColumnId, ColumnSet, Columns, Cut, Join, Logical, SubqueryState};
 use crate::physical::JoinKind;
 use crate::settings::StatisticsSource;
 
@@ -158,7 +154,7 @@ impl Unnest<'_> {
     }
 
     /// Columns of `input` that `plan` reads.
-    fn outer_columns(&self, input: &Logical, plan: &Logical) -> ColumnSet {
+    pub(super) fn outer_columns(&self, input: &Logical, plan: &Logical) -> ColumnSet {
         let free = plan.free_columns(self.columns);
         if free.is_empty() {
             // The input of the n-th subquery of a block has n joins.
@@ -199,143 +195,15 @@ impl Unnest<'_> {
         (Logical::Join(Box::new(join)), Some(self.columns.expr(mark)))
     }
 
-    /// A join with the groups of a correlated scalar aggregate.
-    fn scalar(
-        &mut self,
-        input: Logical,
-        value: &Expr,
-        subquery: &Subquery,
-        condition: &Expr,
-    ) -> (Logical, Option<Expr>) {
-        match self.grouped(&input, value, subquery, condition) {
-            Some((kind, right, on, column)) => (input.join(kind, right, on), Some(column)),
-            None => (input, None),
-        }
-    }
-
-    fn grouped(
-        &mut self,
-        input: &Logical,
-        value: &Expr,
-        subquery: &Subquery,
-        condition: &Expr,
-    ) -> Option<(JoinKind, Logical, Vec<Expr>, Expr)> {
-        let state = &self.subqueries[subquery.id.0 as usize];
-        if state.finished || state.volatile {
-            return None;
-        }
-        self.prepare(subquery.id);
-        let state = &self.subqueries[subquery.id.0 as usize];
-        let [output] = state.output[..] else { return None };
-        let Logical::Project { input: below, columns: made } = &state.plan else { return None };
-        let Logical::Aggregate(node) = &**below else { return None };
-        let (_, result) = made.iter().find(|(id, _)| *id == output)?;
-        if !node.groups.is_empty() {
-            return None;
-        }
-        let (mut result, mut node) = (result.clone(), (**node).clone());
-        // Inputs of the aggregates count too: an aggregate may read outer columns only.
-        let outer = self.outer_columns(input, below);
-        if outer.is_empty() || !ColumnSet::of(&result).is_disjoint(&outer) || self.keep() {
-            return None;
-        }
-        let on = self.correlate(&mut node, &outer)?;
-        let kind = self.null_rows(value, &mut result, &node, condition);
-        let column = self.columns.add(value.ty.clone(), true);
-        let mut columns: Vec<(ColumnId, Expr)> =
-            node.groups.iter().map(|(id, _)| (*id, self.columns.expr(*id))).collect();
-        if kind == JoinKind::Left {
-            for (id, _) in &node.aggregates {
-                columns.push((*id, self.columns.expr(*id)));
-            }
-            return Some((kind, Logical::Aggregate(Box::new(node)), on, result));
-        }
-        columns.push((column, result));
-        let input = Box::new(Logical::Aggregate(Box::new(node)));
-        Some((kind, Logical::Project { input, columns }, on, self.columns.expr(column)))
-    }
-
-    /// Turns the correlation of an aggregate into group keys and join conditions.
-    fn correlate(&mut self, node: &mut AggregateNode, outer: &ColumnSet) -> Option<Vec<Expr>> {
-        let mut pulled = Pulled::default();
-        let taken = std::mem::replace(&mut node.input, Logical::OneRow);
-        node.input = pull_rows(taken, outer, self.columns, &mut pulled)?;
-        let mut on = Vec::new();
-        for condition in std::mem::take(&mut pulled.conditions) {
-            let ExprKind::Compare(mut compare) = condition.kind else { return None };
-            if compare.op != CompareOp::Eq {
-                return None;
-            }
-            let (left, right) = (ColumnSet::of(&compare.left), ColumnSet::of(&compare.right));
-            let Compare { left: a, right: b, .. } = &mut *compare;
-            let inner = if left.is_disjoint(outer) { a } else { b };
-            if !ColumnSet::of(inner).is_disjoint(outer)
-                || (left.is_disjoint(outer) && right.is_disjoint(outer))
-            {
-                return None;
-            }
-            let id = self.columns.add(inner.ty.clone(), inner.nullable);
-            let mut key = self.columns.expr(id);
-            key.coercibility = inner.coercibility;
-            node.groups.push((id, std::mem::replace(inner, key)));
-            let nullable = compare.left.nullable || compare.right.nullable;
-            on.push(Expr::new(ExprKind::Compare(compare), condition.ty, nullable));
-        }
-        for (_, call) in &mut node.aggregates {
-            call.inputs_mut().for_each(|e| pulled.apply(e));
-        }
-        let mut used = ColumnSet::default();
-        node.aggregates.iter().for_each(|(_, call)| call.inputs().for_each(|e| used.add_expr(e)));
-        (!on.is_empty() && used.is_disjoint(outer)).then_some(on)
-    }
-
-    /// The kind of join with the groups. It is an inner join if the condition rejects the NULL of a
-    /// row without a group. Otherwise such rows stay, and their counts become 0.
-    fn null_rows(
-        &self,
-        value: &Expr,
-        result: &mut Expr,
-        node: &AggregateNode,
-        condition: &Expr,
-    ) -> JoinKind {
-        let counts: Vec<ColumnId> = node
-            .aggregates
-            .iter()
-            .filter(|(_, call)| call.kind == AggregateKind::Count)
-            .map(|(id, _)| *id)
-            .collect();
-        let probe = self.columns.len();
-        let mut rejecting = condition.clone();
-        rejecting.transform(&mut |e| (e == value).then(|| Expr::column(probe, e.ty.clone(), true)));
-        let column_only = {
-            let used = result.columns();
-            !used.is_empty() && used.len() == node.aggregates.len()
-        };
-        let rejects = rejects_null(&rejecting, &[probe].into_iter().collect());
-        if counts.is_empty() && column_only && rejects {
-            return JoinKind::Inner;
-        }
-        result.substitute_columns(&mut |id| {
-            counts.contains(&id).then(|| {
-                let mut column = self.columns.expr(id);
-                column.nullable = true;
-                let ty = column.ty.clone();
-                let zero = Expr::literal(zero_of(&ty), ty.clone());
-                Expr::new(ExprKind::Coalesce(vec![column, zero]), ty, false)
-            })
-        });
-        JoinKind::Left
-    }
-
     /// Whether the next subquery with a choice stays a subplan.
-    fn keep(&mut self) -> bool {
+    pub(super) fn keep(&mut self) -> bool {
         let bit = self.choices;
         self.choices += 1;
         bit < 32 && self.kept >> bit & 1 == 1
     }
 
     /// Unnests the inside of a subquery, once.
-    fn prepare(&mut self, id: SubqueryId) {
+    pub(super) fn prepare(&mut self, id: SubqueryId) {
         let state = &mut self.subqueries[id.0 as usize];
         if !std::mem::replace(&mut state.prepared, true) {
             let plan = std::mem::replace(&mut state.plan, Logical::OneRow);
@@ -423,25 +291,6 @@ impl Unnest<'_> {
         *self.slots += 1;
         *self.slots - 1
     }
-}
-
-/// As [`pull`], but for an aggregate: duplicates matter, so operators that drop rows are not
-/// allowed.
-fn pull_rows(
-    plan: Logical,
-    outer: &ColumnSet,
-    columns: &Columns,
-    pulled: &mut Pulled,
-) -> Option<Logical> {
-    fn drops_rows(plan: &Logical) -> bool {
-        stack::ensure();
-        match plan {
-            Logical::Distinct { .. } => true,
-            Logical::Project { input, .. } | Logical::Filter { input, .. } => drops_rows(input),
-            _ => false,
-        }
-    }
-    if drops_rows(&plan) { None } else { pull(plan, outer, columns, pulled) }
 }
 
 impl Unnest<'_> {
@@ -557,8 +406,4 @@ fn positions(kind: &mut SubqueryKind, output: &[ColumnId]) {
     if let SubqueryKind::Any(predicate) | SubqueryKind::All(predicate) = kind {
         predicate.map_columns(&mut |id| output.iter().position(|o| *o == id).unwrap_or(0));
     }
-}
-
-fn zero_of(ty: &SqlType) -> Value {
-    if ty.unsigned { Value::UInt(0) } else { Value::Int(0) }
 }
