@@ -7,6 +7,7 @@
 
 mod access;
 mod aggregate;
+mod below;
 mod bounds;
 mod cardinality;
 mod construct;

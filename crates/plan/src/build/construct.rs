@@ -125,7 +125,18 @@ impl Builder<'_> {
             return self.other(&Logical::Empty(required.iter().collect()), required);
         };
         let built = self.construct(&graph, &table, all, best, &needed, goal);
+        self.tell_fewer_values(&graph);
         self.filtered(built, graph.last)
+    }
+
+    /// Notes for the operators above how many values equal columns have: not more than any of their
+    /// leaves has rows.
+    fn tell_fewer_values(&mut self, graph: &Graph) {
+        for class in &graph.classes {
+            let of = |(at, id): &(usize, ColumnId)| self.distinct(*id).min(graph.leaves[*at].rows);
+            let least = class.iter().map(of).fold(f64::INFINITY, f64::min).max(1.0);
+            self.derived.extend(class.iter().map(|(_, id)| (*id, least)));
+        }
     }
 
     /// A single table, which needs no search for a join order.

@@ -71,7 +71,7 @@ fn columns(key: &JoinKey) -> Option<(usize, usize)> {
 
 /// The filters of the scan that gives a column of a node's rows, and the column's position among
 /// those that the scan reads.
-fn scan_of(node: &mut PlanNode, column: usize) -> Option<(&mut Vec<ScanFilter>, usize)> {
+pub(super) fn scan_of(node: &mut PlanNode, column: usize) -> Option<(&mut Vec<ScanFilter>, usize)> {
     stack::ensure();
     match &mut node.operator {
         Operator::TableScan(scan) => {

@@ -7,6 +7,7 @@
 use selkie_expr::{CompareOp, Expr, ExprKind};
 use selkie_types::stack;
 
+use super::below::Below;
 use super::{Builder, Built, Goal};
 use crate::logical::{ColumnId, ColumnSet, Columns, Join, Logical, RelationId};
 use crate::physical::JoinKind;
@@ -34,6 +35,8 @@ pub(super) struct Leaf {
     /// Whether its rows are read by column groups: then a hash join that builds from other leaves
     /// can drop rows in the scan.
     pub grouped: bool,
+    /// Costs of its aggregation that joins can save.
+    pub below: Option<Below>,
 }
 
 /// Estimates of a leaf that is a table.
@@ -259,7 +262,18 @@ impl Builder<'_> {
             let read = self.table_estimate(*relation, &own, needed);
             let TableEstimate { rows, cost, table_rows, grouped } = read;
             let source = Source::Table(*relation, own);
-            return Leaf { source, columns, after, dependent, rows, table_rows, cost, grouped };
+            let below = None;
+            return Leaf {
+                source,
+                columns,
+                after,
+                dependent,
+                rows,
+                table_rows,
+                cost,
+                grouped,
+                below,
+            };
         }
         let mut visible = columns.clone();
         let mut hidden = columns.clone();
@@ -267,11 +281,12 @@ impl Builder<'_> {
         visible.subtract(&hidden);
         own.iter().for_each(|c| visible.add_expr(c));
         let built = self.build(plan, &visible, Goal::default());
-        let built = self.filtered(built, own);
+        let mut built = self.filtered(built, own);
+        let below = self.below(&mut built.node, &built.layout);
         let (rows, cost) = (built.node.rows, built.node.cost);
         let source = Source::Plan(Box::new(built));
         let (table_rows, grouped) = (rows, false);
-        Leaf { source, columns, after, dependent, rows, table_rows, cost, grouped }
+        Leaf { source, columns, after, dependent, rows, table_rows, cost, grouped, below }
     }
 
     fn table_estimate(

@@ -307,7 +307,7 @@ impl Search<'_, '_> {
     }
 
     /// Cost of looking up the rows of one set in the hash table of another, if rows without a match
-    /// are not given: a scan of column groups may drop them.
+    /// are not given: a scan of column groups may drop them, and what is done with them is saved.
     fn filtered_probe(
         &self,
         (probe, probes): (Leaves, f64),
@@ -318,7 +318,8 @@ impl Search<'_, '_> {
             leaf.grouped && probe >> at & 1 == 1 && self.neighbours[at] & build != 0
         };
         if !self.graph.leaves.iter().enumerate().any(is_filtered) {
-            return cost::hash_probe(probes, built);
+            let (share, saved) = self.builder.saved_below(self.graph, probe, (build, built));
+            return cost::hash_probe(probes * share, built) - saved;
         }
         probes * cost::FILTER_PROBE + cost::hash_probe(probes.min(rows), built)
     }

@@ -152,9 +152,39 @@ impl Estimator<'_> {
             ExprKind::IsNull(inner) => self.null_share(inner),
             ExprKind::Compare(compare) => self.compare(compare),
             ExprKind::InList(list) => self.in_list(list),
-            ExprKind::Call(call) if is_like(call.function.name()) => like_share(&call.args),
+            ExprKind::Call(call) if is_like(call.function.name()) => {
+                self.prefix_share(&call.args).unwrap_or_else(|| like_share(&call.args))
+            }
             _ => OTHER,
         }
+    }
+
+    /// Share of rows whose text begins with the constant prefix of a pattern; `None` without a
+    /// histogram.
+    fn prefix_share(&self, args: &[Expr]) -> Option<f64> {
+        let Value::Bytes(pattern) = args.get(1)?.as_literal()? else { return None };
+        let column = args[0].as_column()?;
+        let prefix: Vec<u8> =
+            pattern.iter().copied().take_while(|b| !matches!(b, b'%' | b'_' | b'\\')).collect();
+        // Positions tell no more bytes apart.
+        if prefix.is_empty() || prefix.len() > 6 || prefix.len() == pattern.len() {
+            return None;
+        }
+        let (relation, at) = self.columns.table_column(column)?;
+        let statistics = column_statistics(&relation.table, at, self.source)?;
+        if statistics.histogram.is_empty() {
+            return None;
+        }
+        let first = position(&Value::bytes(&prefix[..]))?;
+        let behind = first + 1.0 / 256f64.powi(prefix.len() as i32);
+        // Texts are not spread evenly within a bucket, so only its bounds count.
+        let bounds = statistics.histogram.iter().filter_map(position);
+        let inside = bounds.filter(|bound| (first..behind).contains(bound)).count();
+        let bucket = (1.0 - statistics.null_fraction) / statistics.histogram.len() as f64;
+        Some(match inside {
+            0 => like_share(args).min(bucket * 0.5),
+            some => bucket * some as f64,
+        })
     }
 
     fn null_share(&self, inner: &Expr) -> f64 {
