@@ -26,7 +26,7 @@ pub(crate) use fixed_binary::{to_its_bytes, to_its_text};
 pub(crate) use number::integer_of_hex;
 pub(crate) use temporal::{DateRule, datetime_of_time, fsp_of, incorrect, lenient, settled};
 pub use temporal::{fraction_digits, literal_temporal};
-pub(crate) use text::text_length;
+pub use text::text_length;
 pub use value::{natural_type, value};
 use year::year_of;
 pub(crate) use year::{full_year, year_number, year_text};

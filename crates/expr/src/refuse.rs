@@ -34,12 +34,30 @@ pub fn refuse_types(operation: &str, tys: &[&SqlType]) -> SqlResult<()> {
             Some(before) if keeps_texts && is_text(before) && ty.fixed_binary().is_none() => {
                 Some(before)
             }
+            // Compat: the table that combines queries has no column for both.
+            Some(before) if operation == "UNION" && is_address_beside_members(before, ty) => {
+                return Err(illegal_types(operation, own_name(before), own_name(ty)));
+            }
             Some(before) => Some(pair(before, ty).ok_or_else(|| {
                 illegal_types(operation, parameter_name(before), parameter_name(ty))
             })?),
         };
     }
     Ok(())
+}
+
+fn is_address_beside_members(a: &SqlType, b: &SqlType) -> bool {
+    let has_members = |ty: &SqlType| matches!(ty.kind, TypeKind::Enum | TypeKind::Set);
+    has_members(a) && b.fixed_binary().is_some() || has_members(b) && a.fixed_binary().is_some()
+}
+
+/// As [`parameter_name`], but types with members have names of their own.
+fn own_name(ty: &SqlType) -> &'static str {
+    match ty.kind {
+        TypeKind::Enum => "enum",
+        TypeKind::Set => "set",
+        _ => parameter_name(ty),
+    }
 }
 
 /// The common type of two; `None` if they have none.

@@ -34,10 +34,44 @@ pub fn aggregate_exprs(
     let claim: Claim = collate::aggregate(&views, operation, false)?;
     collate::refuse_loss(&views, claim.collation, operation)?;
     ty.collation = claim.collation;
-    let binary = claim.collation.is_binary();
-    let length = |e: &Expr| if binary { byte_length(&e.ty) } else { text_length(&e.ty) };
-    ty.length = strings.iter().map(length).max().unwrap_or(ty.length);
+    let present = args.iter().filter(|e| e.ty.kind != TypeKind::Null);
+    let lengths = present.zip(&strings).map(|(e, text)| length_of(&e.ty, &text.ty, ty.collation));
+    ty.length = lengths.max().unwrap_or(ty.length);
+    if ty.is_text_or_blob() {
+        make_room(&mut ty, &strings);
+    }
     Ok((ty, claim.coercibility))
+}
+
+/// Length of the text of a type in a common type of this collation: characters, or bytes. `text` is
+/// the type of its text.
+fn length_of(ty: &SqlType, text: &SqlType, collation: CollationId) -> u32 {
+    match ty.kind {
+        // Compat: as many as it has bits.
+        TypeKind::Bit => ty.length,
+        _ if !ty.is_string() && !matches!(ty.kind, TypeKind::Enum | TypeKind::Set) => {
+            text_length(ty)
+        }
+        _ if collation.is_binary() => byte_length(text),
+        _ => text_length(text),
+    }
+}
+
+/// Makes a TEXT or BLOB large enough for other strings. Compat: as if the bytes that a TEXT can
+/// hold were characters.
+fn make_room(ty: &mut SqlType, strings: &[Expr]) {
+    let binary = ty.collation.is_binary();
+    let each = if binary { 1 } else { ty.collation.charset().max_len() as u64 };
+    let bytes = |e: &Expr| match binary && !e.ty.is_text_or_blob() {
+        true => u64::from(byte_length(&e.ty)),
+        false => u64::from(text_length(&e.ty)) * each,
+    };
+    let most = strings.iter().map(bytes).max().unwrap_or_default();
+    let rooms =
+        [(TypeKind::TinyText, 255), (TypeKind::Text, 65_535), (TypeKind::MediumText, 16_777_215)];
+    let kind = rooms.into_iter().find(|(_, room)| most <= *room).map(|(kind, _)| kind);
+    ty.kind = kind.unwrap_or(TypeKind::LongText);
+    ty.length = u32::try_from(most / each).unwrap_or(u32::MAX);
 }
 
 /// The common type of values; strings may differ in collation, and get that of the first string.
@@ -137,7 +171,8 @@ fn doubles(a: &SqlType, b: &SqlType) -> SqlType {
     let length = if decimals == NOT_FIXED_DECIMALS {
         if float { 12 } else { 22 }
     } else {
-        a.length.max(b.length)
+        let whole = |t: &SqlType| text_length(t).saturating_sub(fixed(t).into());
+        whole(a).max(whole(b)) + u32::from(decimals)
     };
     SqlType::new(kind, length, decimals)
 }

@@ -384,7 +384,9 @@ fn stored_type(output: &OutputColumn) -> SqlType {
         }
         // The DECIMAL of a user variable has more digits than a column may have.
         TypeKind::Decimal if output.ty.length > 65 => SqlType { length: 65, ..output.ty.clone() },
-        TypeKind::Char if computed => SqlType { kind: TypeKind::VarChar, ..output.ty.clone() },
+        TypeKind::Char if computed && !output.kept => {
+            SqlType { kind: TypeKind::VarChar, ..output.ty.clone() }
+        }
         _ => output.ty.clone(),
     }
 }

@@ -8,7 +8,7 @@ use crate::kernel::{BytesOut, Frame, Native, to_bytes};
 use crate::text::{display_length, write_double, write_value};
 
 /// Most characters of a value of `ty` as a string.
-pub(crate) fn text_length(ty: &SqlType) -> u32 {
+pub fn text_length(ty: &SqlType) -> u32 {
     match ty.kind {
         TypeKind::Bit => ty.length.div_ceil(8),
         _ if ty.physical() == Physical::Bytes => ty.length,

@@ -7,7 +7,7 @@ use selkie_expr::{Coercibility, Expr, ExprKind, cast};
 use selkie_sql::ast;
 use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::*;
-use selkie_types::{JsonRole, SqlError, SqlResult, SqlType, stack};
+use selkie_types::{CollationId, JsonRole, SqlError, SqlResult, SqlType, TypeKind, stack};
 
 use super::scope::{Clause, Source, SourceColumns};
 use super::select::{Tail, limited, position_of, sorted};
@@ -284,6 +284,7 @@ impl Binder<'_> {
     fn set_type(&self, branches: &[Expr]) -> SqlResult<CommonType> {
         let views: Vec<&Expr> = branches.iter().collect();
         let (mut ty, coercibility) = aggregate_exprs(&views, "UNION", self.types)?;
+        self.as_table_column(&mut ty, branches);
         // Rows are stored in a table, whose columns need a definite collation.
         if coercibility == Coercibility::None {
             return Err(SqlError::new(&ER_CANT_AGGREGATE_NCOLLATIONS, &[&"UNION"]));
@@ -300,6 +301,52 @@ impl Binder<'_> {
         Ok((ty, coercibility))
     }
 
+    /// Changes a common type to that of the table in which queries are combined.
+    fn as_table_column(&self, ty: &mut SqlType, branches: &[Expr]) {
+        let is_bit = |e: &Expr| e.ty.kind == TypeKind::Bit;
+        let is_call = |e: &Expr| matches!(e.kind, ExprKind::Call(_));
+        let is_char = |e: &Expr| e.ty.kind == TypeKind::Char && !is_call(e);
+        let present = || branches.iter().filter(|e| e.ty.kind != TypeKind::Null);
+        // Compat: bits beside numbers are text without a charset.
+        if present().any(is_bit) && !present().all(is_bit) {
+            let length = |e: &Expr| match e.ty.kind {
+                TypeKind::Bit => e.ty.length,
+                _ => cast::text_length(&e.ty),
+            };
+            if !ty.is_string() {
+                let most = present().map(length).max().unwrap_or_default();
+                *ty = SqlType::varchar(most, CollationId::BINARY);
+            }
+        }
+        // Compat: a CHAR stays CHAR beside all but longer kinds of strings and computed ones.
+        let is_longer = |e: &Expr| e.ty.is_string() && !is_char(e);
+        if matches!(ty.kind, TypeKind::VarChar | TypeKind::Char) {
+            ty.kind = match (present().any(is_char), present().any(is_longer)) {
+                (true, false) => TypeKind::Char,
+                (_, true) => TypeKind::VarChar,
+                (false, false) => ty.kind,
+            };
+        }
+    }
+
+    /// An expression as a column of combined queries.
+    fn as_combined(&self, mut expr: Expr, ty: &SqlType) -> Expr {
+        if ty.is_string() {
+            cast::unfill(&mut expr);
+            if expr.ty.kind == TypeKind::Bit && !ty.is_text_or_blob() {
+                let number = SqlType { unsigned: true, ..SqlType::bigint() };
+                cast::to_type(&mut expr, &number, self.types);
+            }
+        }
+        let padded = ty.kind == TypeKind::Char && ty.collation.is_binary() && expr.ty != *ty;
+        if padded && let Ok(padded) = cast::cast(expr.clone(), ty, self.types) {
+            expr = padded;
+        }
+        cast::to_type(&mut expr, ty, self.types);
+        expr.ty = ty.clone();
+        expr
+    }
+
     /// A query with columns of the given types.
     pub(super) fn converted(&mut self, query: Query, tys: &[SqlType]) -> (Logical, Vec<ColumnId>) {
         let ids = query.ids();
@@ -309,12 +356,7 @@ impl Binder<'_> {
         }
         let mut columns = Vec::with_capacity(ids.len());
         for (id, ty) in ids.iter().zip(tys) {
-            let mut expr = self.columns.expr(*id);
-            if ty.is_string() {
-                cast::unfill(&mut expr);
-            }
-            cast::to_type(&mut expr, ty, self.types);
-            expr.ty = ty.clone();
+            let expr = self.as_combined(self.columns.expr(*id), ty);
             columns.push((self.output_column(&expr), expr));
         }
         let ids = columns.iter().map(|(id, _)| *id).collect();
