@@ -54,8 +54,8 @@ pub use partition::{
 };
 pub use period::Period;
 pub use program::{
-    PackageMember, PackagePart, ProgramContext, Routine, RoutineForm, RoutineParameter, Trigger,
-    quoted_account,
+    PackageMember, PackagePart, ProgramContext, Routine, RoutineForm, RoutineParameter,
+    RoutineResult, Trigger, quoted_account,
 };
 pub use rotation::{HistoryInterval, RotateBy, Rotation, timestamp_value};
 pub use sequence::{

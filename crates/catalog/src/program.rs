@@ -83,10 +83,9 @@ pub struct Routine {
     pub parameters_text: String,
     /// Its parameters.
     pub parameters: Vec<RoutineParameter>,
-    /// Text of the return type, written in full; empty for a procedure.
-    pub returns_text: String,
-    /// Return type, if it does not depend on a table.
-    pub returns: Option<SqlType>,
+    /// The result of a function.
+    #[serde(flatten)]
+    pub returns: RoutineResult,
     /// Its body.
     pub body: String,
     /// `COMMENT`.
@@ -99,6 +98,20 @@ pub struct Routine {
     pub invoker: bool,
     /// Settings its text depends on.
     pub context: ProgramContext,
+}
+
+/// The result of a function.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RoutineResult {
+    /// Text of its type, written in full; empty for a procedure.
+    #[serde(rename = "returns_text")]
+    pub text: String,
+    /// Its type, if it does not depend on a table.
+    #[serde(rename = "returns")]
+    pub ty: Option<SqlType>,
+    /// Whether it is one result for all rows of a group.
+    #[serde(default)]
+    pub aggregate: bool,
 }
 
 /// A routine of a package.
@@ -163,16 +176,21 @@ impl Routine {
         self.form().words()
     }
 
+    /// The words before its name in the statement that creates it.
+    pub fn created_as(&self) -> &'static str {
+        if self.returns.aggregate { "AGGREGATE FUNCTION" } else { self.kind() }
+    }
+
     /// The statement that creates it, without `CREATE` and the definer.
     pub fn definition(&self) -> String {
-        let mut out = format!("{} {}", self.kind(), crate::quote_identifier(&self.name));
+        let mut out = format!("{} {}", self.created_as(), crate::quote_identifier(&self.name));
         if self.part.is_none() {
             out.push_str(&format!("({})", self.parameters_text));
         }
         if self.function {
             let is_oracle = self.context.sql_mode & selkie_types::SqlMode::ORACLE.bits() != 0;
             out.push_str(if is_oracle { " RETURN " } else { " RETURNS " });
-            out.push_str(&self.returns_text);
+            out.push_str(&self.returns.text);
         }
         if self.part.is_none() {
             out.push('\n');

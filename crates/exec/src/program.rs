@@ -14,6 +14,7 @@ mod cursor;
 mod event;
 mod frame;
 mod function;
+mod group;
 mod handlers;
 mod machine;
 mod output;
@@ -27,7 +28,7 @@ mod trigger;
 use std::sync::Arc;
 
 use selkie_catalog::TableInfo;
-use selkie_expr::StoredCall;
+use selkie_expr::{GroupOfRows, StoredCall};
 use selkie_types::{SqlResult, Value};
 
 use crate::state::around::{Around, Programs, Triggers};
@@ -43,6 +44,10 @@ pub(crate) struct StoredPrograms;
 impl Programs for StoredPrograms {
     fn call(&self, around: Around<'_>, call: &StoredCall, args: Vec<Value>) -> SqlResult<Value> {
         function::call_function(around, call, args)
+    }
+
+    fn group(&self, around: Around<'_>, call: &StoredCall, group: GroupOfRows) -> SqlResult<Value> {
+        group::call_aggregate(around, call, group)
     }
 
     fn triggers<'r>(

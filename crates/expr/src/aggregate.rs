@@ -12,15 +12,16 @@ mod infer;
 mod json;
 mod spread;
 mod state;
+mod stored;
 mod sum;
 
-use selkie_types::{SqlError, SqlResult, SqlType};
+use selkie_types::{SqlError, SqlResult, SqlType, Value};
 
 pub use state::{AggregateState, Groups};
 
 use crate::collate::Coercibility;
 use crate::context::TypeContext;
-use crate::expr::Expr;
+use crate::expr::{Expr, ExprKind, StoredCall};
 
 /// The aggregate functions.
 #[allow(missing_docs)]
@@ -47,6 +48,8 @@ pub enum AggregateKind {
     AnyValue,
     JsonArrayAgg,
     JsonObjectAgg,
+    /// A stored program.
+    Stored,
 }
 
 /// A call of an aggregate function.
@@ -70,6 +73,8 @@ pub struct Aggregate {
     pub nullable: bool,
     /// Coercibility of a string result.
     pub coercibility: Coercibility,
+    /// The stored program that it is, whose arguments are constants of the types of `args`.
+    pub stored: Option<Box<StoredCall>>,
     /// Longest result of `GROUP_CONCAT` in bytes, or number of digits that `AVG` adds.
     pub(crate) parameter: u64,
 }
@@ -132,9 +137,30 @@ impl Aggregate {
             ty: SqlType::bigint(),
             nullable: true,
             coercibility: Coercibility::Numeric,
+            stored: None,
             parameter: 0,
         };
         infer::bind(aggregate, types)
+    }
+
+    /// A call of a stored program with a result of type `ty`.
+    pub fn stored(mut call: StoredCall, ty: SqlType) -> Self {
+        let typed = |arg: &Expr| Expr::literal(Value::Null, arg.ty.clone());
+        let types = call.args.iter().map(typed).collect();
+        let args = std::mem::replace(&mut call.args, types);
+        Self {
+            kind: AggregateKind::Stored,
+            distinct: false,
+            args,
+            order_by: Vec::new(),
+            separator: Box::default(),
+            limit: None,
+            coercibility: Coercibility::Implicit,
+            ty,
+            nullable: true,
+            stored: Some(Box::new(call)),
+            parameter: 0,
+        }
     }
 
     /// A `GROUP_CONCAT` with its clauses; the separator is in utf8.
@@ -172,6 +198,11 @@ impl Aggregate {
 
     /// The text as in EXPLAIN; `names` gives the names of columns.
     pub fn display_with(&self, names: &dyn Fn(usize) -> String) -> String {
+        if let Some(call) = &self.stored {
+            let (args, call) = (self.args.clone(), (**call).clone());
+            let kind = ExprKind::Stored(Box::new(StoredCall { args, ..call }));
+            return Expr::new(kind, self.ty.clone(), true).display_with(names).to_string();
+        }
         let args: Vec<String> =
             self.args.iter().map(|a| a.display_with(names).to_string()).collect();
         let args = if args.is_empty() { "0".to_owned() } else { args.join(",") };

@@ -14,7 +14,7 @@ use selkie_types::Locale;
 use selkie_types::{CollationId, Condition, ErrorDef, SqlMode, SqlResult, Value};
 
 pub use conditions::{Conditions, Mark};
-pub use session::{NoSession, NoSubqueries, Session, SubqueryRunner};
+pub use session::{GroupOfRows, NoSession, NoSubqueries, Session, SubqueryRunner};
 
 use crate::random::Random;
 use crate::timezone::TimeZone;

@@ -13,6 +13,8 @@ mod subquery;
 mod subset;
 mod variable;
 
+pub(crate) use variable::fitted;
+
 use std::sync::Arc;
 
 use selkie_meter::{ask, interruptible, spend};

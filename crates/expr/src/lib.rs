@@ -34,7 +34,9 @@ pub mod union_type;
 mod xml;
 
 pub use collate::Coercibility;
-pub use context::{Conditions, EvalContext, NoSession, Session, SubqueryRunner, TypeContext};
+pub use context::{
+    Conditions, EvalContext, GroupOfRows, NoSession, Session, SubqueryRunner, TypeContext,
+};
 pub use expr::{
     Argument, Call, CallOption, Case, Compare, CompareBy, CompareOp, Expr, ExprKind, InList,
     IntervalUnit, Match, NamedTable, Origin, SearchId, SequenceAsk, SequenceCall, StoredCall,

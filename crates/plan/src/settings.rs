@@ -211,6 +211,8 @@ pub struct StoredFunction {
     pub returns: SqlType,
     /// `DETERMINISTIC`.
     pub deterministic: bool,
+    /// Whether it is one result for all rows of a group.
+    pub aggregate: bool,
 }
 
 /// An environment without variables and routines.

@@ -72,7 +72,7 @@ fn routine_row(source: &InformationSource<'_>, routine: &Routine) -> Information
         text(&routine.name),
         text(routine.kind()),
     ];
-    row.extend(described(routine.returns.as_ref(), ""));
+    row.extend(described(routine.returns.ty.as_ref(), ""));
     row.extend([
         text("SQL"),
         optional(shown),
@@ -114,7 +114,7 @@ pub(super) fn parameters(source: &InformationSource<'_>) -> Vec<InformationRow> 
             rows.push(row);
         };
         if routine.function {
-            put(head(0, Value::Null, Value::Null), routine.returns.as_ref(), "");
+            put(head(0, Value::Null, Value::Null), routine.returns.ty.as_ref(), "");
         }
         for (at, parameter) in routine.parameters.iter().enumerate() {
             let row = head(at + 1, text(&parameter.mode), text(&parameter.name));
@@ -179,7 +179,7 @@ pub(super) fn proc(source: &InformationSource<'_>) -> Vec<InformationRow> {
             text(if routine.deterministic { "YES" } else { "NO" }),
             text(if routine.invoker { "INVOKER" } else { "DEFINER" }),
             text(&routine.parameters_text),
-            text(&routine.returns_text),
+            text(&routine.returns.text),
             text(&routine.body),
             text(&context.definer),
             second(context.created),
@@ -190,7 +190,7 @@ pub(super) fn proc(source: &InformationSource<'_>) -> Vec<InformationRow> {
             text(&context.connection_collation),
             text(&context.database_collation),
             text(&routine.body),
-            text("NONE"),
+            text(if routine.returns.aggregate { "GROUP" } else { "NONE" }),
         ]
     };
     all.map(row).collect()

@@ -127,7 +127,7 @@ impl<'a> Ddl<'a> {
 
     /// A routine as the rest of CREATE, with its schema unless that is the default one.
     pub(super) fn routine_text(&self, routine: &Routine) -> String {
-        let (kind, text) = (routine.kind(), routine.definition());
+        let (kind, text) = (routine.created_as(), routine.definition());
         let shown = format!("{kind} {}", quoted(&routine.name));
         text.replacen(
             &shown,

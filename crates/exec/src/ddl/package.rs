@@ -2,7 +2,7 @@
 //!
 //! A body needs its specification; a new specification ends the body that was made for another.
 
-use selkie_catalog::{PackageMember, PackagePart, Routine, RoutineForm};
+use selkie_catalog::{PackageMember, PackagePart, Routine, RoutineForm, RoutineResult};
 use selkie_sql::ast::{
     CreatePackage, DropStored, Package, PackageRoutine, RoutineKind, SqlSecurity, StoredKind,
     VariableType,
@@ -69,8 +69,7 @@ impl Ddl<'_> {
             members,
             parameters_text: String::new(),
             parameters: Vec::new(),
-            returns_text: String::new(),
-            returns: None,
+            returns: RoutineResult::default(),
             body: self.text_of(create.body_span),
             comment: options.comment.as_deref().unwrap_or_default().to_owned(),
             data_access: "CONTAINS SQL".to_owned(),

@@ -4,7 +4,9 @@
 
 use std::sync::Arc;
 
-use selkie_catalog::{ProgramContext, Routine, RoutineForm, RoutineParameter, quote_identifier};
+use selkie_catalog::{
+    ProgramContext, Routine, RoutineForm, RoutineParameter, RoutineResult, quote_identifier,
+};
 use selkie_sql::ast::{
     AccountName, AlterRoutine, CreateRoutine, DataAccess, DropStored, Ident, ParameterMode,
     RoutineKind, RoutineOptions, SqlSecurity, StoredKind, VariableType,
@@ -70,9 +72,6 @@ impl Ddl<'_> {
                 let wanted = format!("{schema}.{name}");
                 return Err(SqlError::new(&ER_END_IDENTIFIER_DOES_NOT_MATCH, &[&found, &wanted]));
             }
-        }
-        if create.aggregate {
-            return Err(SqlError::not_supported("AGGREGATE FUNCTION"));
         }
         if create.kind == RoutineKind::Function && !create.has_return {
             let full = format!("{schema}.{name}");
@@ -182,7 +181,11 @@ impl Ddl<'_> {
             Some((ty, _)) => self.known_type("", &VariableType::Scalar(ty.clone()), collation)?,
             None => None,
         };
-        let returns_text = returns.as_ref().map(type_text).unwrap_or_default();
+        let returns = RoutineResult {
+            text: returns.as_ref().map(type_text).unwrap_or_default(),
+            ty: returns,
+            aggregate: create.aggregate,
+        };
         let options = &create.options;
         Ok(Routine {
             schema: schema.to_owned(),
@@ -192,7 +195,6 @@ impl Ddl<'_> {
             members: Vec::new(),
             parameters_text: self.text_of(create.parameters_span),
             parameters,
-            returns_text,
             returns,
             body: self.text_of(create.body_span),
             comment: options.comment.as_deref().unwrap_or_default().to_owned(),

@@ -4,7 +4,9 @@
 
 use std::sync::Arc;
 
-use selkie_expr::{EvalContext, SearchId, SequenceCall, StoredCall, SubqueryId, SubqueryRunner};
+use selkie_expr::{
+    EvalContext, GroupOfRows, SearchId, SequenceCall, StoredCall, SubqueryId, SubqueryRunner,
+};
 use selkie_plan::physical::SubPlan;
 use selkie_types::error::catalogue::ER_SUBQUERY_NO_1_ROW;
 use selkie_types::{Batch, Column, Condition, SqlError, SqlResult, Value};
@@ -101,6 +103,17 @@ impl SubqueryRunner for Runtime<'_> {
     ) -> SqlResult<Value> {
         let Self { instance, session, control, plan, .. } = self;
         instance.programs.call(Around { instance, session, control, plan, eval: ctx }, call, args)
+    }
+
+    fn group(
+        &self,
+        call: &StoredCall,
+        group: GroupOfRows,
+        ctx: &EvalContext<'_>,
+    ) -> SqlResult<Value> {
+        let Self { instance, session, control, plan, .. } = self;
+        let around = Around { instance, session, control, plan, eval: ctx };
+        instance.programs.group(around, call, group)
     }
 
     fn sequence(&self, call: &SequenceCall) -> SqlResult<Value> {

@@ -2,8 +2,10 @@
 //!
 //! Must not commit: the transaction is the statement's.
 
-use selkie_catalog::RoutineForm;
-use selkie_expr::{EvalContext, StoredCall};
+use std::sync::Arc;
+
+use selkie_catalog::{RoutineForm, Snapshot};
+use selkie_expr::{Argument, EvalContext, StoredCall};
 use selkie_sql::ast::{Term, VariableType};
 use selkie_types::error::catalogue::{ER_SP_DOES_NOT_EXIST, ER_SP_NO_RECURSION, ER_SP_NORETURNEND};
 use selkie_types::{SqlError, SqlResult, SqlType, Value};
@@ -18,7 +20,7 @@ use crate::Session;
 use crate::query::execution::Execution;
 use crate::query::log_form::{begin_call, end_call};
 use crate::state::around::Around;
-use crate::state::programs::{Origin, ProgramKey};
+use crate::state::programs::{Compiled, CompiledPackage, Origin, ProgramKey};
 
 /// The result of a function for some arguments.
 ///
@@ -29,65 +31,17 @@ pub(super) fn call_function(
     call: &StoredCall,
     args: Vec<Value>,
 ) -> SqlResult<Value> {
-    let Around { instance, session: outer, eval: ctx, .. } = around;
-    let snapshot = instance.catalog.snapshot();
-    let member =
-        package::member(outer, &snapshot, RoutineForm::Function, (&call.schema, &call.name))?;
-    let (program, package) = match member {
-        Some((program, package)) => (program, Some(package)),
-        None => {
-            let Some(routine) = snapshot.routine(&call.schema, true, &call.name) else {
-                let full = format!("{}.{}", call.schema, call.name);
-                return Err(SqlError::new(&ER_SP_DOES_NOT_EXIST, &[&"FUNCTION", &full]));
-            };
-            (compile::routine(outer, routine)?, None)
-        }
-    };
-    let may_execute = |session: &Session| match &program.origin {
-        Origin::Routine(routine) => check_execute(session, routine),
-        _ => package::check_execute(session, &program),
-    };
-    if call.who.is_none() {
-        may_execute(outer)?;
-    }
-    if outer.programs.active.contains(&program.key) {
-        return Err(SqlError::new(&ER_SP_NO_RECURSION, &[]));
-    }
-    let typed = args.into_iter().zip(&call.args).map(|(value, e)| (value, e.ty.clone()));
-    let args = call.arguments(typed);
-    // Compat: a function that a trigger calls is part of the trigger.
-    let is_trigger = |key: &ProgramKey| matches!(key, ProgramKey::Trigger(..));
-    let is_in_trigger = outer.programs.active.iter().any(is_trigger);
-    let mut nowhere = NoResults(if is_in_trigger { "trigger" } else { "function" });
+    let Around { session: outer, eval: ctx, .. } = around;
+    let called = Called::of(outer, &around.instance.catalog.snapshot(), call)?;
+    let args = typed(call, args);
     outer.end_random(ctx);
     let text = begin_call(outer, around.plan, (&call.schema, &call.name), &args);
-    let result = sub::with_sub_session(around, &mut nowhere, |execution| {
-        let before = execution.session.diagnostics.mark();
-        let given: Vec<Given> = args.into_iter().map(Given::from).collect();
-        let run = |execution: &mut Execution<'_>| {
-            if let Some(package) = &package {
-                package::start(execution, package)?;
-            }
-            let value = within(execution, &program, (&given, 1), |execution, frame| {
-                raise(execution.session, ctx);
-                Machine::new(execution.nested(), &program, frame).run_function()
-            });
-            if execution.session.diagnostics.mark() > before {
-                // Conditions of the statement before the one that calls are forgotten.
-                outer.diagnostics.forget_stale();
-            }
-            if value.is_ok() {
-                raise(execution.session, ctx);
-            }
-            value
-        };
-        match &call.who {
-            None => run(execution),
-            Some(who) => in_the_name_of(execution, who, |execution| {
-                may_execute(execution.session)?;
-                run(execution)
-            }),
-        }
+    let given: Vec<Given> = args.into_iter().map(Given::from).collect();
+    let result = called.run(around, call, |execution, program| {
+        within(execution, program, (&given, 1), |execution, frame| {
+            raise(execution.session, ctx);
+            Machine::new(execution.nested(), program, frame).run_function()
+        })
     });
     if let Some(text) = text {
         end_call(outer, &text, result.as_ref().err())?;
@@ -95,8 +49,89 @@ pub(super) fn call_function(
     result
 }
 
+/// The arguments of a call with their types.
+pub(super) fn typed(call: &StoredCall, args: Vec<Value>) -> Vec<Argument<(Value, SqlType)>> {
+    let typed = args.into_iter().zip(&call.args).map(|(value, e)| (value, e.ty.clone()));
+    call.arguments(typed)
+}
+
+/// The function that an expression calls.
+pub(super) struct Called {
+    program: Arc<Compiled>,
+    package: Option<Arc<CompiledPackage>>,
+}
+
+impl Called {
+    /// Finds it. Fails if the account may not run it, or if it runs already.
+    pub(super) fn of(outer: &Session, snapshot: &Snapshot, call: &StoredCall) -> SqlResult<Self> {
+        let name = (&*call.schema, &*call.name);
+        let called = match package::member(outer, snapshot, RoutineForm::Function, name)? {
+            Some((program, package)) => Self { program, package: Some(package) },
+            None => {
+                let Some(routine) = snapshot.routine(name.0, true, name.1) else {
+                    let full = format!("{}.{}", name.0, name.1);
+                    return Err(SqlError::new(&ER_SP_DOES_NOT_EXIST, &[&"FUNCTION", &full]));
+                };
+                Self { program: compile::routine(outer, routine)?, package: None }
+            }
+        };
+        if call.who.is_none() {
+            called.check_execute(outer)?;
+        }
+        match outer.programs.active.contains(&called.program.key) {
+            true => Err(SqlError::new(&ER_SP_NO_RECURSION, &[])),
+            false => Ok(called),
+        }
+    }
+
+    fn check_execute(&self, session: &Session) -> SqlResult<()> {
+        match &self.program.origin {
+            Origin::Routine(routine) => check_execute(session, routine),
+            _ => package::check_execute(session, &self.program),
+        }
+    }
+
+    /// Runs it, in the session of the statement's programs and for the account of the call.
+    pub(super) fn run(
+        &self,
+        around: Around<'_>,
+        call: &StoredCall,
+        inner: impl FnOnce(&mut Execution<'_>, &Compiled) -> SqlResult<Value>,
+    ) -> SqlResult<Value> {
+        let Around { session: outer, eval: ctx, .. } = around;
+        // Compat: a function that a trigger calls is part of the trigger.
+        let is_trigger = |key: &ProgramKey| matches!(key, ProgramKey::Trigger(..));
+        let is_in_trigger = outer.programs.active.iter().any(is_trigger);
+        let mut nowhere = NoResults(if is_in_trigger { "trigger" } else { "function" });
+        sub::with_sub_session(around, &mut nowhere, |execution| {
+            let before = execution.session.diagnostics.mark();
+            let run = |execution: &mut Execution<'_>| {
+                if let Some(package) = &self.package {
+                    package::start(execution, package)?;
+                }
+                let value = inner(execution, &self.program);
+                if execution.session.diagnostics.mark() > before {
+                    // Conditions of the statement before the one that calls are forgotten.
+                    outer.diagnostics.forget_stale();
+                }
+                if value.is_ok() {
+                    raise(execution.session, ctx);
+                }
+                value
+            };
+            match &call.who {
+                None => run(execution),
+                Some(who) => in_the_name_of(execution, who, |execution| {
+                    self.check_execute(execution.session)?;
+                    run(execution)
+                }),
+            }
+        })
+    }
+}
+
 /// Moves the conditions of a function's session to the statement that calls it.
-fn raise(session: &Session, ctx: &EvalContext<'_>) {
+pub(super) fn raise(session: &Session, ctx: &EvalContext<'_>) {
     session.diagnostics.present().into_iter().for_each(|condition| ctx.push(condition));
     session.diagnostics.clear();
 }
@@ -110,7 +145,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    fn own_name(&self) -> &'p str {
+    pub(super) fn own_name(&self) -> &'p str {
         self.program.name.rsplit('.').next().unwrap_or_default()
     }
 

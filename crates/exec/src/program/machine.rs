@@ -15,6 +15,7 @@ use selkie_types::error::catalogue::{
 use selkie_types::{Condition, SqlError, SqlResult, SqlType, Value, stack};
 
 use super::frame::{Frame, Given};
+use super::group::GroupRows;
 use super::handlers::{Active, Handled};
 use super::output::ProgramSink;
 use super::trigger::TriggerRow;
@@ -74,6 +75,8 @@ pub(super) struct Machine<'p> {
     pub(super) message_row: u64,
     /// Value of RETURN with its type.
     pub(super) result: Option<(Value, SqlType)>,
+    /// The rows of an aggregate function.
+    pub(super) group: Option<GroupRows>,
 }
 
 impl<'p> Machine<'p> {
@@ -95,6 +98,7 @@ impl<'p> Machine<'p> {
             at: Span::default(),
             message_row: 0,
             result: None,
+            group: None,
         }
     }
 
@@ -241,6 +245,7 @@ impl<'p> Machine<'p> {
             Step::Share { variables, default } => self.share(variables, default.as_ref())?,
             Step::Open { cursor, arguments } => self.open_cursor(*cursor, arguments)?,
             Step::Fetch { cursor, into, at_end } => self.fetch_or_note(*cursor, into, *at_end)?,
+            Step::FetchGroup => return self.fetch_group(),
             Step::Raise(condition) => self.raise(*condition)?,
             Step::Close(cursor) => self.close_cursor(*cursor)?,
             _ => {}

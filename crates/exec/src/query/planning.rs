@@ -132,13 +132,15 @@ impl Environment for PlanEnvironment<'_> {
                 parameters: member.parameters,
                 returns: member.returns.clone()?,
                 deterministic: member.deterministic,
+                aggregate: false,
             });
         }
         let routine = self.snapshot.routine(schema, true, name)?;
         Some(StoredFunction {
             parameters: routine.parameters.len(),
-            returns: routine.returns.clone()?,
+            returns: routine.returns.ty.clone()?,
             deterministic: routine.deterministic,
+            aggregate: routine.returns.aggregate,
         })
     }
 }

@@ -99,7 +99,7 @@ pub(super) fn create_routine(
     let text = sees_body.then(|| {
         let definer = definer_clause(&routine.context.definer);
         let mode = mode_of(&routine.context);
-        let head = format!("{} {}", routine.kind(), quote_identifier(&routine.name));
+        let head = format!("{} {}", routine.created_as(), quote_identifier(&routine.name));
         let text = routine.definition();
         let rest = text.strip_prefix(&head).unwrap_or_default();
         let head = in_quotes_of(mode, format!("CREATE {definer} {head}"));

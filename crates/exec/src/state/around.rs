@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use selkie_catalog::TableInfo;
-use selkie_expr::{EvalContext, StoredCall};
+use selkie_expr::{EvalContext, GroupOfRows, StoredCall};
 use selkie_plan::physical::Plan;
 use selkie_types::{Column, SqlError, SqlResult, Value};
 
@@ -28,6 +28,9 @@ pub(crate) struct Around<'r> {
 pub(crate) trait Programs: Send + Sync {
     /// Result of a function for the given arguments.
     fn call(&self, around: Around<'_>, call: &StoredCall, args: Vec<Value>) -> SqlResult<Value>;
+
+    /// Result of an aggregate function for the rows of a group.
+    fn group(&self, around: Around<'_>, call: &StoredCall, group: GroupOfRows) -> SqlResult<Value>;
 
     /// Triggers for an event on a table; `None` if there are none.
     fn triggers<'r>(

@@ -44,6 +44,7 @@ pub(super) fn bind(mut a: Aggregate, types: &TypeContext) -> SqlResult<Aggregate
         BitAnd | BitOr | BitXor => bits(&mut a),
         GroupConcat => group_concat(&mut a, types)?,
         JsonArrayAgg | JsonObjectAgg => json(&mut a, types),
+        Stored => {}
     }
     Ok(a)
 }

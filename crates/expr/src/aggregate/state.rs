@@ -8,7 +8,8 @@ use selkie_meter::interruptible;
 use selkie_types::{Column, ColumnData, SqlResult};
 
 use super::{
-    Aggregate, AggregateKind, bits, count, distinct, extreme, group_concat, json, spread, sum,
+    Aggregate, AggregateKind, bits, count, distinct, extreme, group_concat, json, spread, stored,
+    sum,
 };
 use crate::context::EvalContext;
 
@@ -144,5 +145,9 @@ fn plain(a: &Aggregate) -> Box<dyn State> {
         BitAnd | BitOr | BitXor => Box::new(bits::Bits::new(a.kind)),
         GroupConcat | JsonArrayAgg => Box::new(group_concat::GroupConcat::new(a)),
         JsonObjectAgg => Box::new(json::ObjectAgg::new(a)),
+        Stored => match &a.stored {
+            Some(call) => Box::new(stored::StoredRows::new(a, call)),
+            None => unreachable!("only a call of a stored program is of its kind"),
+        },
     }
 }

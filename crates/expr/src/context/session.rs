@@ -9,6 +9,15 @@ use selkie_types::{Column, SqlError, SqlResult, SqlType, Value};
 use super::{EvalContext, SubqueryRows};
 use crate::expr::{SearchId, SequenceCall, StoredCall, SubqueryId, VariableScope};
 
+/// The rows of one group, for an aggregate function that is a stored program.
+#[derive(Debug)]
+pub struct GroupOfRows {
+    /// The arguments of each row.
+    pub rows: Vec<Vec<Value>>,
+    /// The arguments behind the last row: its own, or those of a row of NULLs if there is none.
+    pub behind: Vec<Value>,
+}
+
 /// Services of the session for functions. Every method has a default for the case without a
 /// session, so that tests and folding need none.
 pub trait Session {
@@ -176,6 +185,11 @@ pub trait SubqueryRunner {
         _args: Vec<Value>,
         _: &EvalContext<'_>,
     ) -> SqlResult<Value> {
+        Err(SqlError::internal(format_args!("nobody runs {}.{}", call.schema, call.name)))
+    }
+
+    /// The result of an aggregate function that is a stored program, for the rows of a group.
+    fn group(&self, call: &StoredCall, _: GroupOfRows, _: &EvalContext<'_>) -> SqlResult<Value> {
         Err(SqlError::internal(format_args!("nobody runs {}.{}", call.schema, call.name)))
     }
 

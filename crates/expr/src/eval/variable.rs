@@ -96,7 +96,7 @@ pub(super) fn sequence(
 }
 
 /// A value from outside, converted to the physical kind that the expression declares.
-pub(super) fn fitted(ctx: &EvalContext<'_>, value: Value, ty: &SqlType) -> Value {
+pub(crate) fn fitted(ctx: &EvalContext<'_>, value: Value, ty: &SqlType) -> Value {
     match value.physical() {
         None => Value::Null,
         Some(physical) if physical == ty.physical() => value,

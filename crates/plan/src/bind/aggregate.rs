@@ -13,6 +13,7 @@ use selkie_sql::ast;
 use selkie_types::{SqlResult, SqlType, Value};
 
 use super::Binder;
+use super::Clause;
 use super::alias::AliasUse;
 use crate::logical::{ColumnId, ColumnSet};
 
@@ -132,9 +133,10 @@ impl Binder<'_> {
 
     /// Whether MariaDB groups by a temporary table.
     pub(super) fn groups_in_table(&self, keys: &[Expr], rollup: bool) -> bool {
-        use AggregateKind::{GroupConcat, JsonArrayAgg, JsonObjectAgg};
+        use AggregateKind::{GroupConcat, JsonArrayAgg, JsonObjectAgg, Stored};
         let sorts = |(_, call): &(ColumnId, Aggregate)| {
-            call.distinct || matches!(call.kind, GroupConcat | JsonArrayAgg | JsonObjectAgg)
+            call.distinct
+                || matches!(call.kind, GroupConcat | JsonArrayAgg | JsonObjectAgg | Stored)
         };
         let Some(scope) = self.scopes.last() else { return false };
         let sorted = rollup || scope.aggregates.calls.iter().any(sorts);
@@ -196,6 +198,11 @@ impl Binder<'_> {
 
     /// Arguments of an aggregate, over the rows below a grouping, without its aggregates.
     pub(super) fn aggregate_args(&mut self, args: &[ast::Expr]) -> SqlResult<Vec<Expr>> {
+        self.over_rows(|binder| args.iter().map(|e| binder.scalar(e)).collect())
+    }
+
+    /// Binds something over the rows below a grouping.
+    fn over_rows<R>(&mut self, bind: impl FnOnce(&mut Self) -> R) -> R {
         let scope = self.scope();
         let inside = std::mem::replace(&mut scope.in_aggregate, true);
         let aliases = scope.use_aliases;
@@ -204,11 +211,23 @@ impl Binder<'_> {
             None | Some(AliasUse::Inner) => None,
             Some(_) => Some(AliasUse::Last),
         };
-        let bound = args.iter().map(|e| self.scalar(e)).collect();
+        let bound = bind(self);
         let scope = self.scope();
         scope.in_aggregate = inside;
         scope.use_aliases = aliases;
         bound
+    }
+
+    /// Arguments of an aggregate function that is a stored program.
+    ///
+    /// Compat: MariaDB learns that it is one when it has the arguments already. In HAVING they are
+    /// columns that HAVING may read.
+    pub(super) fn args_of_rows(&mut self, args: &[ast::Expr]) -> SqlResult<Vec<Expr>> {
+        self.check_aggregate_place()?;
+        if self.scope().clause == Clause::Having {
+            args.iter().try_for_each(|arg| self.expr(arg).map(drop))?;
+        }
+        self.over_rows(|binder| args.iter().map(|e| binder.expr(e)).collect())
     }
 
     /// Error 1111 if no enclosing block allows aggregates, whatever the arguments are.
@@ -279,7 +298,11 @@ impl Binder<'_> {
     }
 
     /// Adds an aggregate to its block. `shown`: digits its argument shows, if it has more.
-    fn add_aggregate(&mut self, aggregate: Aggregate, shown: Option<u8>) -> SqlResult<Expr> {
+    pub(super) fn add_aggregate(
+        &mut self,
+        aggregate: Aggregate,
+        shown: Option<u8>,
+    ) -> SqlResult<Expr> {
         let block = self.aggregation_block(&aggregate)?;
         let id = match self.scopes[block].aggregates.find(&aggregate) {
             Some(id) => id,

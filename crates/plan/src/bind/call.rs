@@ -1,7 +1,7 @@
 //! Function calls: aggregates, window functions, functions with their own binding, registered
 //! functions, stored functions; and CAST. Types are inferred by `selkie_expr::build`.
 
-use selkie_expr::aggregate::AggregateKind;
+use selkie_expr::aggregate::{Aggregate, AggregateKind};
 use selkie_expr::{Coercibility, EvalContext, Expr, ExprKind, StoredCall, build};
 use selkie_sql::ast;
 use selkie_types::error::catalogue::*;
@@ -186,21 +186,11 @@ impl Binder<'_> {
         let Some(function) = found else {
             return Err(SqlError::new(&ER_SP_DOES_NOT_EXIST, &[&"FUNCTION", &full]));
         };
-        let (mut args, mut rows) = (Vec::new(), Vec::new());
-        for arg in &call.args {
-            let bound = self.expr(arg)?;
-            match bound.kind {
-                ExprKind::Row(fields) => {
-                    fields.iter().try_for_each(refuse_row)?;
-                    rows.push(Some(fields.len()));
-                    args.extend(fields);
-                }
-                _ => {
-                    rows.push(None);
-                    args.push(bound);
-                }
-            }
-        }
+        let bound = match function.aggregate {
+            true => self.args_of_rows(&call.args)?,
+            false => call.args.iter().map(|arg| self.expr(arg)).collect::<SqlResult<_>>()?,
+        };
+        let (args, rows) = fields_of(bound)?;
         if rows.len() != function.parameters {
             let (wanted, given) = (function.parameters, rows.len());
             return Err(SqlError::new(
@@ -217,7 +207,10 @@ impl Binder<'_> {
             deterministic: function.deterministic,
             who: self.who.clone(),
         };
-        Ok(Expr::new(ExprKind::Stored(Box::new(stored)), function.returns, true))
+        match function.aggregate {
+            true => self.add_aggregate(Aggregate::stored(stored, function.returns), None),
+            false => Ok(Expr::new(ExprKind::Stored(Box::new(stored)), function.returns, true)),
+        }
     }
 
     pub(super) fn cast(&mut self, operand: &ast::Expr, target: &ast::CastType) -> SqlResult<Expr> {
@@ -304,6 +297,25 @@ impl Binder<'_> {
             ast::CastType::Other(_) => return Err(SqlError::not_supported("CAST to this type")),
         })
     }
+}
+
+/// The arguments of a stored function, rows as their fields, and the number of fields of each row.
+fn fields_of(arguments: Vec<Expr>) -> SqlResult<(Vec<Expr>, Vec<Option<usize>>)> {
+    let (mut args, mut rows) = (Vec::new(), Vec::new());
+    for argument in arguments {
+        match argument.kind {
+            ExprKind::Row(fields) => {
+                fields.iter().try_for_each(refuse_row)?;
+                rows.push(Some(fields.len()));
+                args.extend(fields);
+            }
+            _ => {
+                rows.push(None);
+                args.push(argument);
+            }
+        }
+    }
+    Ok((args, rows))
 }
 
 /// Errors 1425, 1426 and 1427: more digits than the type allows.

@@ -70,7 +70,8 @@ impl Binder<'_> {
             let bound = bound.map_err(|error| self.first_mistake(select, error))?;
             plan = plan.filter(Self::conjuncts(bound));
         }
-        self.scope().allow_aggregates = true;
+        // SET and the like have no rows.
+        self.scope().allow_aggregates = !select.options.for_statement;
         self.named_windows(&select.windows)?;
         let items = self.items(&select.items)?;
         let groups = self.group_keys(&select.group_by, &items)?;
@@ -105,8 +106,6 @@ impl Binder<'_> {
             plan = self.grouped(plan, groups, &mut parts, select, &from)?;
             if implied && let Logical::Aggregate(node) = &plan {
                 // Compat: only groups of these aggregates are sorted before they are compared.
-                let sorts =
-                    |call: &Aggregate| call.distinct || call.kind == AggregateKind::GroupConcat;
                 parts.implied = node.aggregates.iter().any(|(_, call)| sorts(call));
                 parts.order = node
                     .groups
@@ -664,6 +663,11 @@ impl Binder<'_> {
         }
         Ok(calls)
     }
+}
+
+/// Whether MariaDB computes an aggregate from rows in the order of their groups.
+fn sorts(call: &Aggregate) -> bool {
+    call.distinct || matches!(call.kind, AggregateKind::GroupConcat | AggregateKind::Stored)
 }
 
 /// Gives the input of a grouping other column numbers than its output.

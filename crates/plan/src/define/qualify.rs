@@ -397,11 +397,16 @@ impl<'a> Qualifier<'a> {
         self.time_of(expr);
     }
 
-    /// Names the function of a package in full: the current schema and mode gave `package.function`
-    /// its meaning.
+    /// Quotes the name of a stored function and no other. Names the function of a package in full:
+    /// the current schema and mode gave `package.function` its meaning.
     fn function(&self, call: &mut FunctionCall) {
-        let Some(written) = &call.schema else { return };
         let environment = self.names.environment;
+        let Some(written) = &call.schema else {
+            let (name, schema) = (&*call.name.value, self.schema.unwrap_or_default());
+            let is_built_in = selkie_expr::function_named(name).is_some();
+            call.name.quoted = !is_built_in && environment.stored_function(schema, name).is_some();
+            return;
+        };
         let found = environment.package_function(Some(&written.value), &call.name.value);
         if let Ok(Some((schema, name))) = found {
             (call.schema, call.name.value) = (Some(Ident::new(schema)), name);

@@ -380,6 +380,8 @@ pub enum Step {
     },
     /// `CLOSE`.
     Close(usize),
+    /// `FETCH GROUP NEXT ROW`.
+    FetchGroup,
 }
 
 /// Behaviour of a FETCH behind the last row.

@@ -9,7 +9,7 @@ mod control;
 mod declare;
 mod scope;
 
-pub(super) use scope::{Kind, Label, Meaning, Scope};
+pub(super) use scope::{GroupRows, Kind, Label, Meaning, Scope};
 
 use selkie_types::SqlError;
 use selkie_types::error::catalogue::{

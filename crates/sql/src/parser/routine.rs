@@ -1,9 +1,11 @@
 //! CREATE and ALTER of procedures, functions and triggers.
 //! Bodies are in `program.rs`. Keeps spans of the texts that SHOW CREATE prints.
 
-use selkie_types::error::catalogue::{ER_SP_DUP_PARAM, ER_WRONG_USAGE};
+use selkie_types::error::catalogue::{
+    ER_INVALID_AGGREGATE_FUNCTION, ER_SP_DUP_PARAM, ER_WRONG_USAGE,
+};
 
-use super::program::{Kind, Scope};
+use super::program::{GroupRows, Kind, Scope};
 use super::{PResult, Parser};
 use crate::ast::{
     AccountName, AlterRoutine, CreateRoutine, CreateTrigger, DataAccess, Parameter, ParameterMode,
@@ -19,9 +21,9 @@ impl Parser<'_> {
         definer: Option<AccountName>,
     ) -> PResult<Statement> {
         let aggregate = self.eat(Kw::AGGREGATE);
-        let kind = match self.expect_any(&[Kw::PROCEDURE, Kw::FUNCTION])? {
+        let kinds = if aggregate { &[Kw::FUNCTION][..] } else { &[Kw::PROCEDURE, Kw::FUNCTION] };
+        let kind = match self.expect_any(kinds)? {
             Kw::FUNCTION => RoutineKind::Function,
-            _ if aggregate => return Err(self.error()),
             _ => RoutineKind::Procedure,
         };
         let if_not_exists = self.if_not_exists()?;
@@ -35,6 +37,9 @@ impl Parser<'_> {
             RoutineKind::Function => Kind::Function,
             _ => Kind::Procedure,
         });
+        if aggregate {
+            scope.group_rows = GroupRows::Waiting;
+        }
         let (parameters, parameters_span) = match self.is_oracle() {
             true => self.oracle_parameters(&mut scope)?,
             false => self.parameters(kind, &mut scope)?,
@@ -57,6 +62,9 @@ impl Parser<'_> {
         };
         let body_span = self.span_from(start);
         scope.check_sub_statement()?;
+        if scope.group_rows == GroupRows::Waiting {
+            return self.fail(&ER_INVALID_AGGREGATE_FUNCTION, &[]);
+        }
         Ok(Statement::CreateRoutine(Box::new(CreateRoutine {
             or_replace,
             if_not_exists,

@@ -85,6 +85,7 @@ impl Writer<'_> {
                     self.ident(&call.name);
                 }
             }
+            None if self.of_query && call.name.quoted => self.ident(&call.name),
             // Compat: this one has no name of its own.
             None if !self.of_query && name != "regexp_replace_oracle" => {
                 self.str(canonical(&name));

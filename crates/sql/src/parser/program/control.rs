@@ -2,12 +2,12 @@
 //! Labels become numbers here, so the executor compares no names.
 
 use selkie_types::error::catalogue::{
-    ER_SP_CURSOR_MISMATCH, ER_SP_LABEL_MISMATCH, ER_SP_LABEL_REDEFINE, ER_SP_LILABEL_MISMATCH,
-    ER_SP_UNDECLARED_VAR, ER_WRONG_PARAMCOUNT_TO_CURSOR,
+    ER_NOT_AGGREGATE_FUNCTION, ER_SP_CURSOR_MISMATCH, ER_SP_LABEL_MISMATCH, ER_SP_LABEL_REDEFINE,
+    ER_SP_LILABEL_MISMATCH, ER_SP_UNDECLARED_VAR, ER_WRONG_PARAMCOUNT_TO_CURSOR,
 };
 
 use super::declare::Stage;
-use super::scope::Label;
+use super::scope::{GroupRows, Label};
 use super::{PResult, Parser};
 use crate::ast::{AtEnd, Block, Cursor, Ident, Loop, LoopKind, Step, Term, TypeName, VariableType};
 use crate::lexer::{Kw, T};
@@ -244,7 +244,11 @@ impl Parser<'_> {
         self.next();
         if self.at(Kw::GROUP) {
             self.expect_all(&[Kw::GROUP, Kw::NEXT, Kw::ROW])?;
-            return Err(selkie_types::SqlError::not_supported("aggregate stored functions"));
+            if self.scope().group_rows == GroupRows::Absent {
+                return self.fail(&ER_NOT_AGGREGATE_FUNCTION, &[]);
+            }
+            self.scope().group_rows = GroupRows::Fetched;
+            return Ok(Step::FetchGroup);
         }
         if self.at(Kw::NEXT) && self.peek() == T::Word(Kw::FROM) {
             self.next();

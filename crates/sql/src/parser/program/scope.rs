@@ -27,6 +27,18 @@ pub(in crate::parser) enum Kind {
     Package,
 }
 
+/// Use of the rows of a group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::parser) enum GroupRows {
+    /// The program is no aggregate function.
+    #[default]
+    Absent,
+    /// An aggregate function that has not fetched a row so far.
+    Waiting,
+    /// An aggregate function with `FETCH GROUP NEXT ROW`.
+    Fetched,
+}
+
 /// Meaning of a name in an expression.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::parser) enum Meaning {
@@ -76,6 +88,8 @@ pub(in crate::parser) struct Scope {
     /// Labels that GOTO leads to.
     pub(in crate::parser) gotos: Gotos,
     block: Mark,
+    /// Use of the rows of a group.
+    pub(in crate::parser) group_rows: GroupRows,
     /// The program has a RETURN.
     pub(in crate::parser) returns: bool,
     /// The program has PREPARE, EXECUTE or DEALLOCATE.
