@@ -229,8 +229,10 @@ impl Execution<'_> {
         })?;
         read_only::check_locking(self.session, statement, &plan)?;
         if let Statement::Do(_) = statement {
-            self.with_sink(&mut NullSink).run_plan(&plan)?;
-            return Ok(Outcome::ok());
+            let took_outs = self.session.programs.takes_outs.replace(true);
+            let result = self.with_sink(&mut NullSink).run_plan(&plan);
+            self.session.programs.takes_outs.set(took_outs);
+            return result.map(|_| Outcome::ok());
         }
         self.run_live(&plan)
     }

@@ -254,6 +254,8 @@ pub struct StoredCall {
     pub args: Vec<Expr>,
     /// Number of fields of each argument that is a row.
     pub rows: Vec<Option<usize>>,
+    /// The variable that each argument is.
+    pub variables: Vec<Option<NamedVariable>>,
     /// `DETERMINISTIC`.
     pub deterministic: bool,
     /// Definer of the view that contains the call: the account of the call. None for the
@@ -272,6 +274,15 @@ impl StoredCall {
         };
         self.rows.iter().filter_map(argument).collect()
     }
+}
+
+/// A variable that an OUT parameter of a function may set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NamedVariable {
+    /// `@name`.
+    User(Box<str>),
+    /// The variable of a program behind a placeholder.
+    Placeholder(usize),
 }
 
 /// An argument of a stored function.

@@ -39,8 +39,8 @@ pub use context::{
 };
 pub use expr::{
     Argument, Call, CallOption, Case, Compare, CompareBy, CompareOp, Expr, ExprKind, InList,
-    IntervalUnit, Match, NamedTable, Origin, SearchId, SequenceAsk, SequenceCall, StoredCall,
-    Subquery, SubqueryId, SubqueryKind, VariableScope,
+    IntervalUnit, Match, NamedTable, NamedVariable, Origin, SearchId, SequenceAsk, SequenceCall,
+    StoredCall, Subquery, SubqueryId, SubqueryKind, VariableScope,
 };
 pub use functions::{decode_base64, function_named, old_password_hash, password_hash};
 pub use refuse::parameter_name;

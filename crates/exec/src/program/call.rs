@@ -27,7 +27,7 @@ use crate::{Instance, OutParameter, Outcome, Session};
 const DEEPEST: usize = 128;
 
 /// A value of a parameter, with its position.
-type OutValue = (usize, Given);
+pub(super) type OutValue = (usize, Given);
 
 /// `CALL` outside of a program.
 pub(crate) fn call_statement(
@@ -195,9 +195,7 @@ fn invoke(
         machine.run()?;
         Ok(machine.frame)
     })?;
-    let is_out = |(_, mode): &(usize, &ParameterMode)| **mode != ParameterMode::In;
-    let outs = program.modes.iter().enumerate().filter(is_out);
-    outs.map(|(at, _)| Ok((at, frame.given(at)?))).collect()
+    frame.outs(program)
 }
 
 impl Frame {
@@ -238,6 +236,13 @@ impl Frame {
             Slot::Unknown => {}
         }
         Ok(())
+    }
+
+    /// The values of the OUT and INOUT parameters.
+    pub(super) fn outs(&self, program: &Compiled) -> SqlResult<Vec<OutValue>> {
+        let is_out = |(_, mode): &(usize, &ParameterMode)| **mode != ParameterMode::In;
+        let outs = program.modes.iter().enumerate().filter(is_out);
+        outs.map(|(at, _)| Ok((at, self.given(at)?))).collect()
     }
 
     /// The value of a variable, whether it has fields or not.
@@ -401,8 +406,20 @@ impl<'p> Machine<'p> {
         if let Some(package) = &package {
             package::start(execution, package)?;
         }
-        let given = arguments(execution, &program, &call.args, &rows)?;
-        let values = invoke(execution, &program, &given)?;
+        let mut given = arguments(execution, &program, &call.args, &rows)?;
+        if !self.session.programs.outs.borrow().is_empty() {
+            self.take_outs(&operation.locals)?;
+            let values = self.values(&operation.locals)?;
+            for ((given, arg), mode) in given.iter_mut().zip(&call.args).zip(&program.modes) {
+                // The argument is what a function in an argument before it made of the variable.
+                if let (Given::Scalar(given), ExprKind::Param(slot)) = (given, &arg.kind)
+                    && *mode != ParameterMode::Out
+                {
+                    given.clone_from(&values[*slot as usize]);
+                }
+            }
+        }
+        let values = invoke(&mut self.execution(running), &program, &given)?;
         for (at, value) in values {
             match (&call.args[at].kind, target(&call.args[at])) {
                 (_, Some(local)) => self.give(local, value)?,

@@ -5,9 +5,12 @@
 use std::sync::Arc;
 
 use selkie_catalog::{RoutineForm, Snapshot};
-use selkie_expr::{Argument, EvalContext, StoredCall};
-use selkie_sql::ast::{Term, VariableType};
-use selkie_types::error::catalogue::{ER_SP_DOES_NOT_EXIST, ER_SP_NO_RECURSION, ER_SP_NORETURNEND};
+use selkie_expr::{Argument, EvalContext, NamedVariable, StoredCall};
+use selkie_sql::ast::{ParameterMode, Term, VariableType};
+use selkie_types::error::catalogue::{
+    ER_OPERAND_COLUMNS, ER_SF_OUT_INOUT_ARG_NOT_ALLOWED, ER_SP_DOES_NOT_EXIST, ER_SP_NO_RECURSION,
+    ER_SP_NORETURNEND, ER_SP_NOT_VAR_ARG,
+};
 use selkie_types::{SqlError, SqlResult, SqlType, Value};
 
 use super::call::{check_execute, in_the_name_of, within};
@@ -20,7 +23,7 @@ use crate::Session;
 use crate::query::execution::Execution;
 use crate::query::log_form::{begin_call, end_call};
 use crate::state::around::Around;
-use crate::state::programs::{Compiled, CompiledPackage, Origin, ProgramKey};
+use crate::state::programs::{Compiled, CompiledPackage, Origin, Out, ProgramKey};
 
 /// The result of a function for some arguments.
 ///
@@ -36,17 +39,58 @@ pub(super) fn call_function(
     let args = typed(call, args);
     outer.end_random(ctx);
     let text = begin_call(outer, around.plan, (&call.schema, &call.name), &args);
-    let given: Vec<Given> = args.into_iter().map(Given::from).collect();
+    let modes = called.program.modes.iter();
+    let given: Vec<Given> = args
+        .into_iter()
+        .zip(modes)
+        .map(|(arg, mode)| match mode {
+            ParameterMode::Out => Given::Scalar((Value::Null, SqlType::null())),
+            _ => Given::from(arg),
+        })
+        .collect();
+    // Compat: outside of statements with rows, messages name row 0.
+    let row = u64::from(!outer.programs.takes_outs.get());
+    let mut outs = Vec::new();
     let result = called.run(around, call, |execution, program| {
-        within(execution, program, (&given, 1), |execution, frame| {
+        within(execution, program, (&given, row), |execution, frame| {
             raise(execution.session, ctx);
-            Machine::new(execution.nested(), program, frame).run_function()
+            let mut machine = Machine::new(execution.nested(), program, frame);
+            let value = machine.run_function()?;
+            outs = machine.frame.outs(program)?;
+            Ok(value)
         })
     });
     if let Some(text) = text {
         end_call(outer, &text, result.as_ref().err())?;
     }
-    result
+    let value = result?;
+    for (at, out) in outs {
+        let refusal = SqlError::new(&ER_SP_NOT_VAR_ARG, &[&(at + 1), &called.program.name]);
+        give_out(around, &call.variables[at], (out, refusal))?;
+    }
+    Ok(value)
+}
+
+/// Puts the value of an OUT parameter into the variable that was its argument. Expressions behind
+/// the call see it.
+fn give_out(
+    around: Around<'_>,
+    variable: &Option<NamedVariable>,
+    (value, refusal): (Given, SqlError),
+) -> SqlResult<()> {
+    let Given::Scalar((value, ty)) = value else {
+        return Err(SqlError::new(&ER_OPERAND_COLUMNS, &[&1]));
+    };
+    match variable {
+        Some(NamedVariable::User(name)) => around.eval.session.set_user_variable(name, value, &ty),
+        Some(NamedVariable::Placeholder(slot)) => {
+            around.eval.set_parameter(*slot, value.clone());
+            let out = Out { slot: *slot, value: (value, ty), refusal };
+            around.session.programs.outs.borrow_mut().push(out);
+        }
+        None => {}
+    }
+    Ok(())
 }
 
 /// The arguments of a call with their types.
@@ -78,10 +122,27 @@ impl Called {
         if call.who.is_none() {
             called.check_execute(outer)?;
         }
+        called.check_outs(outer, call)?;
         match outer.programs.active.contains(&called.program.key) {
             true => Err(SqlError::new(&ER_SP_NO_RECURSION, &[])),
             false => Ok(called),
         }
+    }
+
+    /// Fails unless each OUT parameter has a variable for its value (1414), in a statement that may
+    /// set one (4187).
+    fn check_outs(&self, session: &Session, call: &StoredCall) -> SqlResult<()> {
+        let modes = self.program.modes.iter().enumerate();
+        for (at, _) in modes.filter(|(_, mode)| **mode != ParameterMode::In) {
+            if call.variables.get(at).is_none_or(Option::is_none) {
+                return Err(SqlError::new(&ER_SP_NOT_VAR_ARG, &[&(at + 1), &self.program.name]));
+            }
+            if !session.programs.takes_outs.get() {
+                let def = &ER_SF_OUT_INOUT_ARG_NOT_ALLOWED;
+                return Err(SqlError::new(def, &[&(at + 1), &call.name]));
+            }
+        }
+        Ok(())
     }
 
     fn check_execute(&self, session: &Session) -> SqlResult<()> {

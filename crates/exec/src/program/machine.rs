@@ -467,7 +467,9 @@ impl<'p> Machine<'p> {
         self.at = term.expr.span;
         let values = self.values(&term.locals)?;
         let running = self.program.running(&values);
-        self.execution(running).evaluate(&term.expr)
+        let value = self.execution(running).evaluate(&term.expr)?;
+        self.take_outs(&term.locals)?;
+        Ok(value)
     }
 
     /// As [`Self::evaluate`], for a variable or a result.
@@ -475,7 +477,9 @@ impl<'p> Machine<'p> {
         self.at = term.expr.span;
         let values = self.values(&term.locals)?;
         let running = self.program.running(&values);
-        self.execution(running).evaluate_to_store(&term.expr)
+        let value = self.execution(running).evaluate_to_store(&term.expr)?;
+        self.take_outs(&term.locals)?;
+        Ok(value)
     }
 
     /// Puts a value into a variable.
@@ -559,17 +563,8 @@ impl<'p> Machine<'p> {
             }
             statement => self.execute(statement, running)?,
         }
+        self.take_outs(&operation.locals)?;
         self.take_given_back(&operation.locals)
-    }
-
-    /// Puts what an EXECUTE of a CALL gave back into the variables it used.
-    fn take_given_back(&mut self, locals: &[Local]) -> SqlResult<()> {
-        for given in self.sink.take_given_back() {
-            if let Some(local) = locals.get(given.placeholder) {
-                self.assign(local, (given.value, given.column.ty))?;
-            }
-        }
-        Ok(())
     }
 
     /// SET: each item is a step of its own, which sees what those before it have set. After one
@@ -601,7 +596,7 @@ impl<'p> Machine<'p> {
             return self.give(target, value);
         }
         let values = self.values(locals)?;
-        self.set(item, self.program.running(&values))
+        self.set(item, self.program.running(&values), locals)
     }
 
     /// Functions and triggers, and the procedures they call, may not prepare statements.
@@ -700,10 +695,11 @@ impl<'p> Machine<'p> {
         taken
     }
 
-    fn set(&mut self, item: &'p SetItem, running: Running<'_>) -> SqlResult<()> {
+    fn set(&mut self, item: &'p SetItem, running: Running<'_>, locals: &[Local]) -> SqlResult<()> {
         let SetItem::Local { target, value } = item else {
             let one = std::slice::from_ref(item);
-            return set::run(&mut self.execution(running), one).map(drop);
+            set::run(&mut self.execution(running), one)?;
+            return self.take_outs(locals);
         };
         let Some(e) = value else {
             return self.assign(target, (Value::Null, SqlType::null()));
@@ -713,6 +709,7 @@ impl<'p> Machine<'p> {
         match execution.evaluate(e) {
             Ok(value) => {
                 let refused = execution.refuse_warning(mark);
+                self.take_outs(locals)?;
                 // Compat: a column keeps a value that its expression warned of.
                 if refused.is_ok() || matches!(target, Local::New(_)) {
                     return refused.and(self.assign(target, value));

@@ -7,9 +7,40 @@ use selkie_types::{SqlError, SqlResult, SqlType, Value};
 
 use super::frame::{Given, empty_row};
 use super::machine::Machine;
-use crate::state::programs::Slot;
+use crate::state::programs::{Origin, Slot};
 
 impl Machine<'_> {
+    /// Puts the values of OUT parameters of functions into the variables behind placeholders.
+    /// Fails (1414) for those that cannot be assigned.
+    pub(super) fn take_outs(&mut self, locals: &[Local]) -> SqlResult<()> {
+        let is_before = matches!(&self.program.origin, Origin::Trigger(trigger) if trigger.before);
+        for out in self.session.programs.outs.take() {
+            match locals.get(out.slot) {
+                Some(Local::New(_)) if !is_before => return Err(out.refusal),
+                Some(
+                    local @ (Local::Variable(_)
+                    | Local::Field(..)
+                    | Local::New(_)
+                    | Local::Shared(_)
+                    | Local::SharedField(..)),
+                ) => self.assign(local, out.value)?,
+                Some(_) => return Err(out.refusal),
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts what an EXECUTE of a CALL gave back into the variables it used.
+    pub(super) fn take_given_back(&mut self, locals: &[Local]) -> SqlResult<()> {
+        for given in self.sink.take_given_back() {
+            if let Some(local) = locals.get(given.placeholder) {
+                self.assign(local, (given.value, given.column.ty))?;
+            }
+        }
+        Ok(())
+    }
+
     /// Number of fields of a row variable; `None` for other variables.
     pub(super) fn fields(&self, at: usize) -> Option<usize> {
         match &self.frame.slots[at] {
@@ -111,7 +142,9 @@ impl Machine<'_> {
             _ => self.values(locals)?,
         };
         let running = self.program.running(&values);
-        self.execution(running).evaluate_to_store(value).map(Given::Scalar)
+        let given = self.execution(running).evaluate_to_store(value).map(Given::Scalar)?;
+        self.take_outs(locals)?;
+        Ok(given)
     }
 
     /// The fields of a variable of type `ROW TYPE OF cursor`: the columns of its query.

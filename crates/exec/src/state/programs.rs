@@ -10,7 +10,7 @@ use hashbrown::HashMap;
 use parking_lot::Mutex;
 use selkie_catalog::{ProgramContext, Routine, TableInfo, Trigger};
 use selkie_sql::ast::{DataType, ParameterMode, Program, Span, TableName, Variable};
-use selkie_types::{Charset, CollationId, SqlMode, SqlResult, SqlType, Value};
+use selkie_types::{Charset, CollationId, SqlError, SqlMode, SqlResult, SqlType, Value};
 
 use crate::Session;
 use crate::state::prepared::Prepared;
@@ -135,6 +135,15 @@ impl CompiledPrograms {
     }
 }
 
+/// The value of an OUT parameter of a function.
+pub(crate) struct Out {
+    /// The placeholder of the variable that takes it.
+    pub(crate) slot: usize,
+    pub(crate) value: (Value, SqlType),
+    /// The error if that is none that can be assigned.
+    pub(crate) refusal: SqlError,
+}
+
 /// The stored programs of one session.
 #[derive(Default)]
 pub(crate) struct ProgramState {
@@ -154,6 +163,10 @@ pub(crate) struct ProgramState {
     pub(crate) depth: usize,
     /// Row of a `SELECT ... INTO` local variables.
     pub(crate) into: RefCell<Vec<(Value, SqlType)>>,
+    /// Whether the running statement is one whose functions may have OUT parameters.
+    pub(crate) takes_outs: Cell<bool>,
+    /// Values of OUT parameters of functions, for the variables behind placeholders.
+    pub(crate) outs: RefCell<Vec<Out>>,
     /// Number of fields of the row variable that takes these values, if one does.
     pub(crate) into_row: Cell<Option<usize>>,
 }

@@ -315,9 +315,11 @@ fn run_query(
     let control = Control::new(execution.session);
     // Compat: a query inside a statement that is not a query locks the rows it reads.
     let locked = std::mem::replace(&mut execution.session.locks_reads, true);
+    let took_outs = execution.session.programs.takes_outs.replace(true);
     let mut inner = execution.with_running(running);
     let result = inner.with_control(&control).with_sink(sink).planned(&query.statement);
     execution.session.locks_reads = locked;
+    execution.session.programs.takes_outs.set(took_outs);
     result.map_err(of_set).map(drop)
 }
 

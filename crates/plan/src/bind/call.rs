@@ -2,7 +2,7 @@
 //! functions, stored functions; and CAST. Types are inferred by `selkie_expr::build`.
 
 use selkie_expr::aggregate::{Aggregate, AggregateKind};
-use selkie_expr::{Coercibility, EvalContext, Expr, ExprKind, StoredCall, build};
+use selkie_expr::{Coercibility, EvalContext, Expr, ExprKind, NamedVariable, StoredCall, build};
 use selkie_sql::ast;
 use selkie_types::error::catalogue::*;
 use selkie_types::{
@@ -204,6 +204,7 @@ impl Binder<'_> {
             name,
             args,
             rows,
+            variables: call.args.iter().map(variable).collect(),
             deterministic: function.deterministic,
             who: self.who.clone(),
         };
@@ -296,6 +297,15 @@ impl Binder<'_> {
             }
             ast::CastType::Other(_) => return Err(SqlError::not_supported("CAST to this type")),
         })
+    }
+}
+
+/// The variable that an expression is.
+fn variable(e: &ast::Expr) -> Option<NamedVariable> {
+    match &e.kind {
+        ast::ExprKind::UserVar(name) => Some(NamedVariable::User(name.clone())),
+        ast::ExprKind::Param(slot) => Some(NamedVariable::Placeholder(*slot as usize)),
+        _ => None,
     }
 }
 

@@ -42,7 +42,7 @@ impl Parser<'_> {
         }
         let (parameters, parameters_span) = match self.is_oracle() {
             true => self.oracle_parameters(&mut scope)?,
-            false => self.parameters(kind, &mut scope)?,
+            false => self.parameters(&mut scope)?,
         };
         let returns = match kind {
             RoutineKind::Function => Some(self.returned_type()?),
@@ -99,22 +99,13 @@ impl Parser<'_> {
         }
     }
 
-    fn parameters(
-        &mut self,
-        kind: RoutineKind,
-        scope: &mut Scope,
-    ) -> PResult<(Vec<Parameter>, Span)> {
+    fn parameters(&mut self, scope: &mut Scope) -> PResult<(Vec<Parameter>, Span)> {
         let start = self.tok.end;
         self.expect(T::LParen)?;
         let mut parameters = Vec::new();
         if !self.at(T::RParen) {
             parameters = self.list(|p| {
                 let mode = match p.eat_any(&[Kw::IN, Kw::OUT, Kw::INOUT]) {
-                    Some(_) if kind == RoutineKind::Function => {
-                        return Err(selkie_types::SqlError::not_supported(
-                            "IN, OUT or INOUT parameters of functions",
-                        ));
-                    }
                     Some(Kw::OUT) => ParameterMode::Out,
                     Some(Kw::INOUT) => ParameterMode::InOut,
                     _ => ParameterMode::In,

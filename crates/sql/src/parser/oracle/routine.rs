@@ -1,12 +1,11 @@
 //! The heads of routines: parameters with their mode behind the name, RETURN, AS.
 //! A parameter with a mode that cannot give its value back is refused here.
 
-use selkie_types::SqlError;
 use selkie_types::error::catalogue::ER_SP_DUP_PARAM;
 
 use crate::ast::{Parameter, ParameterMode, Span, TableName};
 use crate::lexer::{Kw, T};
-use crate::parser::program::{Kind, Scope};
+use crate::parser::program::Scope;
 use crate::parser::{PResult, Parser};
 
 impl Parser<'_> {
@@ -25,9 +24,6 @@ impl Parser<'_> {
             parameters = self.list(|p| {
                 let name = p.new_ident()?;
                 let mode = p.parameter_mode();
-                if mode != ParameterMode::In && scope.kind == Kind::Function {
-                    return Err(SqlError::not_supported("OUT or INOUT parameters of functions"));
-                }
                 if scope.has_own_variable(&name.value) {
                     return p.fail(&ER_SP_DUP_PARAM, &[&name]);
                 }
