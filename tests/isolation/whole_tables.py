@@ -13,6 +13,10 @@ import pymysql
 
 ENGINES = ("MyISAM", "Aria", "MEMORY")
 
+# A function that computes what it puts into a table from what it has read there.
+READ_FIRST = """CREATE FUNCTION f() RETURNS INT BEGIN
+    DECLARE x INT; SELECT n INTO x FROM u; UPDATE u SET n = x + 1; RETURN x; END"""
+
 # Tables, the change with {k} the session and {i} the round, a query, and its row for n changes that affected m rows.
 CASES = {
     "UPDATE": (
@@ -56,6 +60,25 @@ CASES = {
         ["CREATE TABLE u (n INT)", "INSERT INTO u VALUES (0)",
          "CREATE FUNCTION f() RETURNS INT BEGIN UPDATE u SET n = n + 1; RETURN 1; END"],
         "DO f() + f()", "SELECT n FROM u", lambda n, m: (2 * n,)),
+    "a function that reads first": (
+        ["CREATE TABLE u (n INT)", "INSERT INTO u VALUES (0)", READ_FIRST],
+        "DO f() + f()", "SELECT n FROM u", lambda n, m: (2 * n,)),
+    "a query of such a function": (
+        ["CREATE TABLE t (n INT)", "INSERT INTO t VALUES (1), (2), (3)", "CREATE TABLE u (n INT)",
+         "INSERT INTO u VALUES (0)", READ_FIRST],
+        "SELECT f() + n INTO @sum FROM t LIMIT 1", "SELECT n FROM u", lambda n, m: (n,)),
+    "such a function in a trigger, a view and a procedure": (
+        ["CREATE TABLE t (n INT)", "CREATE TABLE u (n INT)", "INSERT INTO u VALUES (0)", READ_FIRST,
+         "CREATE VIEW v AS SELECT f() AS n",
+         "CREATE PROCEDURE p() BEGIN DECLARE x INT; SELECT n INTO x FROM v; END",
+         "CREATE FUNCTION g() RETURNS INT BEGIN CALL p(); RETURN 1; END",
+         "CREATE TRIGGER r BEFORE INSERT ON t FOR EACH ROW SET NEW.n = g()"],
+        "INSERT INTO t VALUES (1), (2)", "SELECT n FROM u", lambda n, m: (2 * n,)),
+    "functions that change two tables in either order": (
+        ["CREATE TABLE u (n INT)", "INSERT INTO u VALUES (0)", "CREATE TABLE w (n INT)", "INSERT INTO w VALUES (0)",
+         "CREATE FUNCTION f() RETURNS INT BEGIN UPDATE u SET n = n + 1; UPDATE w SET n = n + 1; RETURN 1; END",
+         "CREATE FUNCTION g() RETURNS INT BEGIN UPDATE w SET n = n + 1; UPDATE u SET n = n + 1; RETURN 1; END"],
+        "DO IF({k} % 2, f(), g())", "SELECT u.n, w.n FROM u, w", lambda n, m: (n, n)),
     "INSERT ... SELECT": (
         ["CREATE TABLE t (id INT PRIMARY KEY)"],
         "INSERT INTO t SELECT COALESCE(MAX(id), 0) + 1 FROM t", "SELECT COUNT(*), MAX(id) FROM t",
@@ -131,6 +154,22 @@ def check_reads(port, engine, rounds, sessions):
     return f"{engine}: queries: {wrong}" if wrong else None
 
 
+def check_read_lock(port, engine, rounds):
+    """FLUSH TABLES WITH READ LOCK beside functions that change tables: nobody waits in a circle."""
+    fresh(port, engine, ["CREATE TABLE u (n INT)", "INSERT INTO u VALUES (0)", "CREATE TABLE t (n INT)", READ_FIRST,
+                         "CREATE TRIGGER r BEFORE INSERT ON t FOR EACH ROW SET NEW.n = f()"])
+    changes = ("UPDATE u SET n = n + 1", "SELECT f()", "INSERT INTO t VALUES (1)")
+
+    def work(cursor, k):
+        cursor.execute("SET lock_wait_timeout = 30")
+        for _ in range(rounds):
+            for statement in ("FLUSH TABLES WITH READ LOCK", "UNLOCK TABLES") if k == 0 else changes:
+                cursor.execute(statement)
+
+    wrong = [result for result in together(port, 4, work) if result]
+    return f"{engine}: a read lock: {wrong}" if wrong else None
+
+
 def main():
     given = dict(enumerate(map(int, sys.argv[1:])))
     port, rounds, sessions = given[0], given.get(1, 40), given.get(2, 3)
@@ -139,9 +178,10 @@ def main():
         names = [name for name in CASES if engine != "Aria" or name not in SIDE_BY_SIDE]
         wrong += [check(port, engine, name, rounds, sessions) for name in names]
         wrong.append(check_reads(port, engine, rounds, sessions))
+        wrong.append(check_read_lock(port, engine, rounds))
     connect(port).cursor().execute("DROP DATABASE whole_tables")
     wrong = [line for line in wrong if line]
-    print("\n".join(wrong) or f"whole tables: {len(CASES) + 1} kinds of statements for {len(ENGINES)} engines")
+    print("\n".join(wrong) or f"whole tables: {len(CASES) + 2} kinds of statements for {len(ENGINES)} engines")
     raise SystemExit(1 if wrong else 0)
 
 

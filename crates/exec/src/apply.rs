@@ -272,6 +272,7 @@ impl Applier {
         if ends && prepared.info.rotation().is_some() {
             self.rotated.push((target.0.into(), target.1.into()));
         }
+        let _alone = execution.lock_event_rows(&prepared.info)?;
         let (instance, control) = (execution.instance, execution.control);
         let session = &mut *execution.session;
         session.transaction.note_shared_change();

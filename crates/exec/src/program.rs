@@ -20,18 +20,24 @@ mod machine;
 mod output;
 mod package;
 mod reach;
+mod reached;
 mod rows;
 mod signal;
 mod sub;
+mod touched;
 mod trigger;
 
 use std::sync::Arc;
 
 use selkie_catalog::TableInfo;
 use selkie_expr::{GroupOfRows, StoredCall};
+use selkie_plan::physical::Plan;
 use selkie_types::{SqlResult, Value};
 
+use crate::query::execution::Scope;
 use crate::state::around::{Around, Programs, Triggers};
+use crate::state::programs::ReachedTable;
+use crate::{Instance, Session};
 
 pub(crate) use call::{call_statement, compound, schema_collation};
 pub(crate) use compile::{check_body, check_trigger, check_types, resolve_type};
@@ -48,6 +54,10 @@ impl Programs for StoredPrograms {
 
     fn group(&self, around: Around<'_>, call: &StoredCall, group: GroupOfRows) -> SqlResult<Value> {
         group::call_aggregate(around, call, group)
+    }
+
+    fn reached(&self, instance: &Instance, session: &Session, plan: &Plan) -> Vec<ReachedTable> {
+        reached::of_plan(Scope { instance, session }, plan)
     }
 
     fn triggers<'r>(

@@ -80,6 +80,11 @@ impl Execution<'_> {
             }
             check_lock_list(session, table, written)?;
         }
+        let reaches_changes = self.find_reached(plan)?;
+        let session = &mut *self.session;
+        if reaches_changes && !changes_shared {
+            session.enter_early(self.control)?;
+        }
         if changes_shared {
             session.enter(self.control, Work::Rows)?;
             session.transaction.note_shared_change();

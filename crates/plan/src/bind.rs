@@ -65,7 +65,7 @@ pub(crate) use update::{BoundTarget, BoundUpdate};
 pub(crate) use view::{Meaning, resolve};
 
 use crate::logical::{ColumnId, Columns, Logical, RelationId, SubqueryState};
-use crate::safety::Uses;
+use crate::safety::Used;
 use crate::settings::{Environment, Settings};
 use scope::Scope;
 
@@ -122,7 +122,7 @@ pub(crate) struct Binder<'a> {
     /// Sequences from which the statement takes numbers.
     pub(crate) takes_numbers: Vec<Arc<TableInfo>>,
     /// Things that the statement uses beside literals and rows.
-    pub(crate) uses: Uses,
+    pub(crate) uses: Used,
     /// Columns whose defaults are currently bound, outermost first.
     pub(crate) defaulted: Vec<Box<str>>,
     /// Table instances with columns that the account may not use, or not in every way.
@@ -218,7 +218,7 @@ impl<'a> Binder<'a> {
             parameters,
             tables: Vec::new(),
             takes_numbers: Vec::new(),
-            uses: Uses::default(),
+            uses: Used::default(),
             defaulted: Vec::new(),
             guards: Vec::new(),
             scopes: Vec::new(),

@@ -88,7 +88,7 @@ pub struct Plan {
     /// Numbers of its parts.
     pub sizes: Sizes,
     /// Things that it uses beside literals and rows.
-    pub uses: crate::safety::Uses,
+    pub uses: crate::safety::Used,
     /// Triggers, and columns that only the binary log has.
     pub changes: RowChanges,
 }

@@ -326,7 +326,7 @@ pub(crate) struct Draft {
     pub rows_examined: Option<Expr>,
     /// Expressions over rows that the plan makes; their subqueries become subplans.
     pub row_exprs: RowExprs,
-    pub uses: crate::safety::Uses,
+    pub uses: crate::safety::Used,
 }
 
 /// Expressions over the new or existing rows of INSERT, UPDATE and DELETE.

@@ -15,6 +15,35 @@ use crate::physical::{Insert, InsertMode, Operator, Plan, PlanNode};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Uses(u16);
 
+/// The same, with the names of functions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Used {
+    /// The things.
+    pub things: Uses,
+    /// Stored functions that the statement calls: schema and name.
+    pub functions: Vec<(Box<str>, Box<str>)>,
+}
+
+impl Used {
+    /// Whether all of `other` is used.
+    pub fn has(&self, other: Uses) -> bool {
+        self.things.has(other)
+    }
+
+    /// Adds what `other` uses.
+    pub fn add(&mut self, other: Uses) {
+        self.things.add(other);
+    }
+
+    /// Adds a stored function.
+    pub(crate) fn call(&mut self, schema: &str, name: &str) {
+        self.add(Uses::STORED_FUNCTION);
+        if !self.functions.iter().any(|(s, n)| **s == *schema && **n == *name) {
+            self.functions.push((schema.into(), name.into()));
+        }
+    }
+}
+
 impl Uses {
     /// A stored function.
     pub const STORED_FUNCTION: Self = Self(1);
@@ -209,7 +238,7 @@ impl Reasons {
 
 /// The reasons for which the text of a statement with this plan is unsafe to repeat.
 pub fn reasons(plan: &Plan) -> Reasons {
-    let mut found = Reasons::of_uses(plan.uses);
+    let mut found = Reasons::of_uses(plan.uses.things);
     if plan.tables.iter().any(|table| is_log_of_server(table)) {
         found.add(Reason::SystemTable);
     }

@@ -62,7 +62,7 @@ fn variables_are_known_elsewhere_only_if_the_log_has_them() {
 
 #[test]
 fn functions_use_what_goes_before_the_text() {
-    let uses = |sql: &str| support::plan_sql(sql).unwrap().uses;
+    let uses = |sql: &str| support::plan_sql(sql).unwrap().uses.things;
     assert!(uses("UPDATE t SET b = RAND()").has(Uses::RANDOM));
     assert!(!uses("UPDATE t SET b = RAND(1)").has(Uses::RANDOM));
     assert!(uses("UPDATE t SET b = last_insert_id()").has(Uses::LAST_INSERT_ID));

@@ -2,7 +2,7 @@
 //!
 //! Must not run anything.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 use selkie_catalog::{Namespace, Routine, TableInfo, Trigger};
@@ -87,6 +87,7 @@ impl Compiled {
             terms: Terms::default(),
             reach: Reach::Anywhere,
             changes: Vec::new(),
+            touched: OnceLock::new(),
         }
     }
 }
@@ -129,6 +130,7 @@ pub(super) fn routine(session: &Session, routine: &Arc<Routine>) -> SqlResult<Ar
         terms: Terms::default(),
         reach: Reach::Anywhere,
         changes: Vec::new(),
+        touched: OnceLock::new(),
     });
     session.core.programs.lock().keep(compiled.clone());
     Ok(compiled)
@@ -159,6 +161,7 @@ pub(super) fn trigger(session: &Session, trigger: &Arc<Trigger>) -> SqlResult<Ar
         terms: Terms::default(),
         reach,
         changes,
+        touched: OnceLock::new(),
     });
     session.core.programs.lock().keep(compiled.clone());
     Ok(compiled)

@@ -2,7 +2,7 @@
 //!
 //! Must not know when it runs.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 use selkie_catalog::Event;
@@ -45,5 +45,6 @@ fn compiled(event: &Event) -> SqlResult<Compiled> {
         terms: Terms::default(),
         reach: Reach::Anywhere,
         changes: Vec::new(),
+        touched: OnceLock::new(),
     })
 }

@@ -3,7 +3,7 @@
 //!
 //! Must not choose a routine for a name: [`crate::state::packages`] does.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 use selkie_catalog::{Routine, RoutineForm, Snapshot};
@@ -119,6 +119,7 @@ impl Parts<'_> {
             terms: Terms::default(),
             reach: Reach::Anywhere,
             changes: Vec::new(),
+            touched: OnceLock::new(),
         }
     }
 }

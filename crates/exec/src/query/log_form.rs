@@ -236,7 +236,7 @@ impl<'e> Execution<'e> {
         if session.transaction.is_nested() {
             if log.is_by_text() {
                 check_inside(&facts(self.instance, session, plan, false))?;
-                log.runs(plan.uses, reasons_inside(plan));
+                log.runs(plan.uses.things, reasons_inside(plan));
             }
             return Ok(None);
         }
@@ -265,7 +265,7 @@ impl<'e> Execution<'e> {
         }
         let LogForm::Text(place, reasons) = form else { return Ok(None) };
         let names = plan.user_variables.iter().map(|(name, _)| name.clone());
-        let mut statement = ByText::new(session, place, (plan.uses, reasons), names);
+        let mut statement = ByText::new(session, place, (plan.uses.things, reasons), names);
         if uses_temporary(session, plan) {
             statement = statement.with_temporary_tables();
         }

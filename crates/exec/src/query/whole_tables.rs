@@ -11,7 +11,8 @@ use selkie_types::SqlResult;
 
 use crate::dml;
 use crate::query::execution::Execution;
-use crate::state::metadata::LockMode;
+use crate::state::metadata::{LockMode, LockTicket};
+use crate::state::programs::ReachedTable;
 
 /// Whether a table's rows are locked all together.
 fn is_whole(table: &TableInfo) -> bool {
@@ -23,23 +24,72 @@ fn is_whole(table: &TableInfo) -> bool {
 }
 
 impl Execution<'_> {
-    /// Locks the rows of a plan's tables until the statement ends. The caller must not have a
-    /// snapshot yet: it would lack what others change until the lock is granted.
+    /// Locks the rows of a table that an event of the primary changes, until the result is dropped;
+    /// `None` if its rows are not locked all together.
+    pub(crate) fn lock_event_rows(&self, table: &TableInfo) -> SqlResult<Option<LockTicket>> {
+        let name = format!("{}\0", table.name());
+        let lock = || self.lock_name((table.schema(), &name), LockMode::Alone);
+        is_whole(table).then(lock).transpose()
+    }
+
+    /// Looks for the tables that the functions and triggers of a plan may use, if any table is
+    /// locked as a whole. Whether they may change such a table.
+    pub(super) fn find_reached(&mut self, plan: &Plan) -> SqlResult<bool> {
+        let runs_programs = !plan.uses.functions.is_empty() || !plan.changes.triggers.is_empty();
+        self.session.programs.reached.clear();
+        // A statement inside of a function or trigger is part of the one that runs it.
+        if !runs_programs || self.session.transaction.is_nested() || !self.has_whole_tables() {
+            return Ok(false);
+        }
+        let Self { instance, session, .. } = self;
+        let mut reached = instance.programs.reached(instance, session, plan);
+        reached.retain(|reached| is_whole(&reached.table));
+        session.programs.reached = reached;
+        Ok(session.programs.reached.iter().any(|reached| reached.is_changed))
+    }
+
+    /// Whether any table of the server is locked as a whole.
+    fn has_whole_tables(&self) -> bool {
+        let snapshot = self.instance.catalog.snapshot();
+        let known = &self.session.programs.whole_tables;
+        if let Some((version, has_any)) = known.get()
+            && version == snapshot.version
+        {
+            return has_any;
+        }
+        let mut tables = snapshot.schemas().flat_map(|schema| schema.tables.values());
+        let has_any = tables.any(|table| is_whole(table));
+        known.set(Some((snapshot.version, has_any)));
+        has_any
+    }
+
+    /// Locks the rows of a plan's tables until the statement ends, and of those that its functions
+    /// and triggers may use. The caller must not have a snapshot yet: it would lack what others
+    /// change until the lock is granted.
     pub(super) fn lock_rows(&mut self, plan: &Plan) -> SqlResult<()> {
-        if !plan.tables.iter().any(|table| is_whole(table)) {
+        let reached = std::mem::take(&mut self.session.programs.reached);
+        if reached.is_empty() && !plan.tables.iter().any(|table| is_whole(table)) {
             return Ok(());
         }
-        let changes = dml::changes_rows(plan);
+        let is_changed = |r: &ReachedTable| r.is_changed;
+        let changes = dml::changes_rows(plan) || reached.iter().any(is_changed);
         let mut wanted = Vec::new();
-        for table in plan.tables.iter().filter(|table| is_whole(table)) {
-            if dml::targets(plan).any(|target| Arc::ptr_eq(target, table)) {
-                wanted.push((table, LockMode::Alone));
+        let mut want = |table: &Arc<TableInfo>, is_changed: bool| {
+            if is_changed {
+                wanted.push((Arc::clone(table), LockMode::Alone));
             } else if changes || !table.engine.rows.snapshots {
-                wanted.push((table, LockMode::Read));
+                wanted.push((Arc::clone(table), LockMode::Read));
             }
+        };
+        for table in plan.tables.iter().filter(|table| is_whole(table)) {
+            want(table, dml::targets(plan).any(|target| Arc::ptr_eq(target, table)));
         }
-        // In one order, so that two statements do not wait for each other.
-        wanted.sort_by_key(|(table, _)| (table.schema(), table.name()));
+        reached.iter().for_each(|reached| want(&reached.table, reached.is_changed));
+        // In one order, so that two statements do not wait for each other; the strongest lock of a
+        // table comes first.
+        wanted.sort_by(|(a, one), (b, other)| {
+            (a.schema(), a.name(), other).cmp(&(b.schema(), b.name(), one))
+        });
         for (table, mode) in wanted {
             // No table has such a name: the lock is not one on the definition.
             let name = format!("{}\0", table.name());

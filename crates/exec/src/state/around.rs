@@ -11,6 +11,7 @@ use selkie_plan::physical::Plan;
 use selkie_types::{Column, SqlError, SqlResult, Value};
 
 use crate::state::control::Control;
+use crate::state::programs::ReachedTable;
 use crate::{Instance, Session};
 
 /// The statement that runs a function or trigger.
@@ -31,6 +32,9 @@ pub(crate) trait Programs: Send + Sync {
 
     /// Result of an aggregate function for the rows of a group.
     fn group(&self, around: Around<'_>, call: &StoredCall, group: GroupOfRows) -> SqlResult<Value>;
+
+    /// The tables that the functions and triggers of a plan may use.
+    fn reached(&self, instance: &Instance, session: &Session, plan: &Plan) -> Vec<ReachedTable>;
 
     /// Triggers for an event on a table; `None` if there are none.
     fn triggers<'r>(

@@ -4,7 +4,7 @@
 //! Must not run them: that is done by [`crate::program`].
 
 use std::cell::{Cell, RefCell};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use hashbrown::HashMap;
 use parking_lot::Mutex;
@@ -144,6 +144,12 @@ pub(crate) struct Out {
     pub(crate) refusal: SqlError,
 }
 
+/// A table that the functions and triggers of a statement may use.
+pub(crate) struct ReachedTable {
+    pub(crate) table: Arc<TableInfo>,
+    pub(crate) is_changed: bool,
+}
+
 /// The stored programs of one session.
 #[derive(Default)]
 pub(crate) struct ProgramState {
@@ -151,6 +157,10 @@ pub(crate) struct ProgramState {
     pub(crate) active: Vec<ProgramKey>,
     /// The session in which functions and triggers of the running statement run.
     pub(crate) sub: RefCell<Option<Box<Session>>>,
+    /// Tables that the functions and triggers of the running statement may use.
+    pub(crate) reached: Vec<ReachedTable>,
+    /// Whether the definitions of a version have tables that are locked as a whole.
+    pub(crate) whole_tables: Cell<Option<(u64, bool)>>,
     /// Tables used by the calling statements, which a function or trigger may not change.
     pub(crate) in_use: Vec<Arc<TableInfo>>,
     /// Rows changed by the statements of the running CALL.
@@ -251,6 +261,17 @@ pub(crate) enum Reach {
     Anywhere,
 }
 
+/// Names in the text of a program.
+#[derive(Debug, Default)]
+pub(crate) struct Touched {
+    /// Tables and views, each with the events of its triggers that may fire: none if it is read.
+    pub(crate) tables: Vec<(TableName, &'static [&'static str])>,
+    /// Functions: schema if it is written, and name.
+    pub(crate) functions: Vec<(Option<Box<str>>, Box<str>)>,
+    /// Procedures that are called.
+    pub(crate) procedures: Vec<(Option<Box<str>>, Box<str>)>,
+}
+
 /// A program compiled for one session.
 pub(crate) struct Compiled {
     pub(crate) key: ProgramKey,
@@ -274,4 +295,6 @@ pub(crate) struct Compiled {
     pub(crate) reach: Reach,
     /// The tables it changes, if it reaches no farther than [`Reach::Apart`].
     pub(crate) changes: Vec<TableName>,
+    /// The names in its text, once they were asked for.
+    pub(crate) touched: OnceLock<Touched>,
 }

@@ -198,7 +198,7 @@ impl Binder<'_> {
                 &[&"FUNCTION", &full, &wanted, &given],
             ));
         }
-        self.uses.add(Uses::STORED_FUNCTION);
+        self.uses.call(&schema, &name);
         let stored = StoredCall {
             schema,
             name,

@@ -3,7 +3,7 @@
 
 use selkie_types::stack;
 
-use super::{ColumnRef, FrameBound, Ident, OrderItem};
+use super::{ColumnRef, FrameBound, FunctionCall, Ident, OrderItem};
 use super::{
     Expr, ExprKind, JoinCondition, Over, Query, QueryBody, Select, SelectItem, SystemTime,
     TableFactor, TableRef, WindowSpec,
@@ -15,6 +15,8 @@ pub enum Mention<'a> {
     Table(&'a mut TableFactor),
     /// A column.
     Column(&'a mut ColumnRef),
+    /// A call of a function.
+    Call(&'a FunctionCall),
     /// A user variable, a system variable or a placeholder.
     Variable,
     /// The number of a placeholder that is itself an operand of a comparison.
@@ -105,6 +107,7 @@ impl Expr {
             | ExprKind::SystemVar(_)
             | ExprKind::Param(_)
             | ExprKind::AssignUserVar { .. } => visit(Mention::Variable),
+            ExprKind::Call(call) => visit(Mention::Call(call)),
             ExprKind::Match { columns, .. } => {
                 columns.iter_mut().for_each(|c| visit(Mention::Column(c)));
             }

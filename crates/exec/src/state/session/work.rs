@@ -59,6 +59,21 @@ impl Session {
         Ok(true)
     }
 
+    /// Enters the gate for changes that the statement's functions may make. A statement that locks
+    /// tables as a whole must not wait for the gate afterwards: others wait for its tables inside
+    /// of it.
+    pub(crate) fn enter_early(&mut self, control: &Control) -> SqlResult<()> {
+        let is_backup = self.backup.stage.is_some() || self.backup.table.is_some();
+        if is_backup || self.check_writable().is_err() {
+            return Ok(());
+        }
+        // Under its own read lock the change itself is refused.
+        match self.read_lock.is_empty() {
+            true => self.enter(control, Work::Rows).map(drop),
+            false => Ok(()),
+        }
+    }
+
     /// Releases the locks of LOCK TABLES.
     pub(crate) fn end_lock_tables(&mut self) {
         self.locked_tables = None;

@@ -1,0 +1,184 @@
+//! Tables and routines that the text of a program names, whether it comes to them or not: what a
+//! statement that runs the program may use.
+
+use selkie_sql::ast::{
+    Block, DeleteTarget, Expr, Insert, InsertSource, Loop, LoopKind, Mention, Operation, Program,
+    Query, SetItem, Statement, Step, TableRef, Term,
+};
+use selkie_types::stack;
+
+use crate::state::programs::Touched;
+
+impl Touched {
+    /// The names in a body.
+    pub(super) fn of_body(body: &Program) -> Self {
+        let mut touched = Self::default();
+        body.cursors.iter().for_each(|cursor| touched.operation(&cursor.query));
+        touched.steps(&body.steps);
+        touched
+    }
+
+    /// The names in a query.
+    pub(super) fn of_query(query: &Query) -> Self {
+        let mut touched = Self::default();
+        touched.query(query);
+        touched
+    }
+
+    fn steps(&mut self, steps: &[Step]) {
+        stack::ensure();
+        steps.iter().for_each(|step| self.step(step));
+    }
+
+    fn step(&mut self, step: &Step) {
+        match step {
+            Step::Block(block) => self.block(block),
+            Step::Loop(inner) => self.looped(inner),
+            Step::If { branches, otherwise } => {
+                self.branches(branches);
+                self.steps(otherwise);
+            }
+            Step::Case { operand, branches, otherwise } => {
+                operand.iter().for_each(|(_, term)| self.term(term));
+                self.branches(branches);
+                otherwise.iter().for_each(|steps| self.steps(steps));
+            }
+            Step::Declare { default, .. } | Step::Share { default, .. } => {
+                default.iter().for_each(|term| self.term(term));
+            }
+            Step::Statement(operation) => self.operation(operation),
+            Step::Return(term) => self.term(term),
+            Step::Open { arguments, .. } => arguments.iter().for_each(|term| self.term(term)),
+            Step::Leave(_)
+            | Step::Iterate(_)
+            | Step::Goto(_)
+            | Step::Label(_)
+            | Step::Raise(_)
+            | Step::Fetch { .. }
+            | Step::FetchGroup
+            | Step::Close(_)
+            | Step::Nothing
+            | Step::End => {}
+        }
+    }
+
+    fn block(&mut self, block: &Block) {
+        block.handlers.iter().for_each(|handler| self.steps(&handler.steps));
+        self.steps(&block.steps);
+    }
+
+    fn branches(&mut self, branches: &[(Term, Vec<Step>)]) {
+        for (condition, steps) in branches {
+            self.term(condition);
+            self.steps(steps);
+        }
+    }
+
+    fn looped(&mut self, inner: &Loop) {
+        match &inner.kind {
+            LoopKind::Forever => {}
+            LoopKind::While(condition) | LoopKind::Until(condition) => self.term(condition),
+            LoopKind::Range { first, last, .. } => {
+                self.term(first);
+                self.term(last);
+            }
+            LoopKind::Rows { arguments, .. } => arguments.iter().for_each(|term| self.term(term)),
+        }
+        self.steps(&inner.steps);
+    }
+
+    fn term(&mut self, term: &Term) {
+        self.expr(&term.expr);
+    }
+
+    fn operation(&mut self, operation: &Operation) {
+        match &operation.statement {
+            Statement::Query(query) => self.query(query),
+            Statement::Do(list) => list.exprs.iter().for_each(|e| self.expr(e)),
+            Statement::Set(items) => items.iter().for_each(|item| self.set(item)),
+            Statement::Insert(insert) => self.insert(insert),
+            Statement::Update(update) => {
+                update.tables.iter().for_each(|table| self.changed_in(table, &["UPDATE"]));
+                update.assignments.iter().for_each(|a| self.expr(&a.value));
+                update.where_clause.iter().for_each(|e| self.expr(e));
+                update.order_by.iter().for_each(|item| self.expr(&item.expr));
+            }
+            Statement::Delete(delete) => {
+                match &delete.target {
+                    DeleteTarget::Single(factor) => {
+                        self.tables.push((factor.name.clone(), &["DELETE"]));
+                    }
+                    DeleteTarget::Multi { from, .. } => {
+                        from.iter().for_each(|table| self.changed_in(table, &["DELETE"]));
+                    }
+                }
+                delete.where_clause.iter().for_each(|e| self.expr(e));
+                delete.order_by.iter().for_each(|item| self.expr(&item.expr));
+            }
+            Statement::Call(call) => {
+                call.args.iter().for_each(|e| self.expr(e));
+                let schema = call.name.schema.as_ref().map(|schema| schema.value.clone());
+                self.procedures.push((schema, call.name.name.value.clone()));
+            }
+            _ => {}
+        }
+    }
+
+    fn set(&mut self, item: &SetItem) {
+        match item {
+            SetItem::UserVar { value, .. } => self.expr(value),
+            SetItem::SystemVar { value, .. } | SetItem::Local { value, .. } => {
+                value.iter().for_each(|e| self.expr(e));
+            }
+            _ => {}
+        }
+    }
+
+    fn insert(&mut self, insert: &Insert) {
+        let events: &[&str] = match (insert.replace, insert.on_duplicate.is_empty()) {
+            (true, _) => &["INSERT", "DELETE"],
+            (false, true) => &["INSERT"],
+            (false, false) => &["INSERT", "UPDATE"],
+        };
+        self.tables.push((insert.table.clone(), events));
+        match &insert.source {
+            InsertSource::Values(rows) => rows.iter().flatten().for_each(|e| self.expr(e)),
+            InsertSource::Set(list) => list.iter().for_each(|a| self.expr(&a.value)),
+            InsertSource::Query(query) => self.query(query),
+        }
+        insert.on_duplicate.iter().for_each(|a| self.expr(&a.value));
+    }
+
+    /// The tables of a join that a statement may change.
+    fn changed_in(&mut self, table: &TableRef, events: &'static [&'static str]) {
+        stack::ensure();
+        match table {
+            TableRef::Table(factor) => self.tables.push((factor.name.clone(), events)),
+            TableRef::Derived(derived) => self.query(&derived.query),
+            TableRef::JsonTable(_) => {}
+            TableRef::Join(join) => {
+                self.changed_in(&join.left, events);
+                self.changed_in(&join.right, events);
+            }
+        }
+    }
+
+    fn query(&mut self, query: &Query) {
+        query.clone().for_each_mention(&mut |mention| self.mention(mention));
+    }
+
+    fn expr(&mut self, e: &Expr) {
+        e.clone().for_each_mention(&mut |mention| self.mention(mention));
+    }
+
+    fn mention(&mut self, mention: Mention<'_>) {
+        match mention {
+            Mention::Table(factor) => self.tables.push((factor.name.clone(), &[])),
+            Mention::Call(call) if selkie_expr::function_named(&call.name.value).is_none() => {
+                let schema = call.schema.as_ref().map(|schema| schema.value.clone());
+                self.functions.push((schema, call.name.value.clone()));
+            }
+            _ => {}
+        }
+    }
+}
