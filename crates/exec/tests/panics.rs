@@ -7,7 +7,7 @@ mod sql;
 use std::sync::Arc;
 
 use selkie_exec::session::SessionHooks;
-use selkie_types::error::catalogue::ER_INTERNAL_ERROR;
+use selkie_types::error::catalogue::{ER_INTERNAL_ERROR, ER_STATEMENT_TIMEOUT};
 
 use sql::world::World;
 
@@ -63,4 +63,24 @@ fn without_a_transaction_nothing_stays_locked() {
         ["affected 1 Rows matched: 1  Changed: 1  Warnings: 0"]
     );
     assert_eq!(rows(&mut world, "a", "SELECT b FROM t"), ["5"]);
+}
+
+#[test]
+fn a_panic_leaves_all_programs() {
+    let mut world = prepared();
+    world.session("a").frame.hooks = Arc::new(Broken);
+    rows(&mut world, "a", "CREATE PROCEDURE p() SELECT UUID_SHORT() INTO @x");
+    rows(&mut world, "a", "CREATE PROCEDURE q() BEGIN CALL p(); END");
+    rows(
+        &mut world,
+        "a",
+        "CREATE PROCEDURE r() BEGIN DECLARE EXIT HANDLER FOR SQLEXCEPTION SELECT 1 INTO @x; CALL q(); END",
+    );
+    assert!(world.run("a", "CALL q()").is_err());
+    rows(&mut world, "a", "CALL r()");
+    assert!(world.run("a", "BEGIN NOT ATOMIC CALL q(); END").is_err());
+    // Only outside of all programs a statement has a time of its own.
+    world.session("a").frame.settings.queries.max_statement_micros = 50_000;
+    let error = world.run("a", "SELECT SLEEP(5)").expect_err("too late");
+    assert!(error.is(&ER_STATEMENT_TIMEOUT), "{error}");
 }

@@ -302,8 +302,10 @@ pub(super) fn within<R>(
         let entered = set_mode(execution.session, mode);
         let outer_charsets = execution.session.frame.begin_program(*charsets);
         execution.session.programs.active.push(program.key.clone());
+        let nesting = execution.session.programs.nesting;
         let result = guarded(|| entered.and_then(|()| inner(execution, frame)));
         let session = &mut *execution.session;
+        session.programs.nesting = nesting;
         let settled = end_program(session, outer_charsets);
         let restored = set_mode(session, outer_mode);
         session.programs.active.pop();

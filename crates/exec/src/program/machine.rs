@@ -22,7 +22,7 @@ use super::trigger::TriggerRow;
 use crate::query::execution::{Execution, Scope};
 use crate::query::running::{Fill, Running};
 use crate::state::control::Control;
-use crate::state::programs::{Compiled, Slot};
+use crate::state::programs::{Compiled, Nesting, Slot};
 use crate::statement::set;
 use crate::{Instance, Session, dml, query};
 
@@ -129,11 +129,10 @@ impl<'p> Machine<'p> {
 
     /// Runs the whole program.
     pub(super) fn run(&mut self) -> SqlResult<()> {
-        let outer = std::mem::replace(&mut self.session.programs.variables, true);
-        self.session.programs.depth += 1;
+        let outer = self.session.programs.nesting;
+        self.session.programs.nesting = Nesting { depth: outer.depth + 1, has_variables: true };
         let result = self.steps(&self.program.body.steps);
-        self.session.programs.depth -= 1;
-        self.session.programs.variables = outer;
+        self.session.programs.nesting = outer;
         if result.is_err() && self.session.frame.settings.notes.sql_notes {
             let line = self.program.line(self.at);
             let note = Condition::note(&ER_SP_STACK_TRACE, &[&line, &self.program.name]);

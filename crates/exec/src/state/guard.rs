@@ -28,7 +28,7 @@ pub(crate) fn whole<R>(
     work: impl FnOnce(&mut Session) -> SqlResult<R>,
 ) -> SqlResult<R> {
     let mut returned = false;
-    let depth = session.programs.depth;
+    let nesting = session.programs.nesting;
     let result = guarded(|| {
         let result = work(session);
         returned = true;
@@ -37,7 +37,7 @@ pub(crate) fn whole<R>(
     if let Err(error) = &result
         && !returned
     {
-        session.programs.depth = depth;
+        session.programs.nesting = nesting;
         abandon(session, error);
     }
     result

@@ -167,10 +167,8 @@ pub(crate) struct ProgramState {
     pub(crate) affected: u64,
     /// Statements of SQL PREPARE that are running.
     pub(crate) executing: Vec<Arc<Prepared>>,
-    /// Placeholders of statements are variables of the program that runs.
-    pub(crate) variables: bool,
-    /// Number of programs that run in this session, each within the one before.
-    pub(crate) depth: usize,
+    /// Place among the programs of this session.
+    pub(crate) nesting: Nesting,
     /// Row of a `SELECT ... INTO` local variables.
     pub(crate) into: RefCell<Vec<(Value, SqlType)>>,
     /// Whether the running statement is one whose functions may have OUT parameters.
@@ -179,6 +177,16 @@ pub(crate) struct ProgramState {
     pub(crate) outs: RefCell<Vec<Out>>,
     /// Number of fields of the row variable that takes these values, if one does.
     pub(crate) into_row: Cell<Option<usize>>,
+}
+
+/// The place of what runs among the programs of a session. Code that catches a panic of a program
+/// sets it back (GUARD-1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Nesting {
+    /// Number of programs that run, each within the one before.
+    pub(crate) depth: usize,
+    /// Placeholders of statements are variables of the program that runs.
+    pub(crate) has_variables: bool,
 }
 
 impl ProgramState {

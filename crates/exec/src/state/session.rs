@@ -205,7 +205,7 @@ impl Session {
     /// Starts the time limit `max_statement_time` of the running statement.
     pub fn start_clock(&self) {
         // A program runs within the time of the calling statement, whatever it sets.
-        if self.transaction.is_nested() || self.programs.depth > 0 {
+        if self.transaction.is_nested() || self.programs.nesting.depth > 0 {
             return;
         }
         let micros = self.frame.settings.queries.max_statement_micros;

@@ -27,9 +27,9 @@ fn prepare_value(execution: &mut Execution<'_>, e: &ast::Expr) -> SqlResult<Prep
     let origin = ClientText::new(source, execution.session.frame.settings.charsets.client);
     let text = origin.as_ref().map_or(source, ClientText::utf8);
     let session = &mut *execution.session;
-    let variables = std::mem::replace(&mut session.programs.variables, false);
+    let variables = std::mem::replace(&mut session.programs.nesting.has_variables, false);
     let prepared = prepare_text(execution.instance, session, text, origin.as_ref());
-    session.programs.variables = variables;
+    session.programs.nesting.has_variables = variables;
     prepared
 }
 
@@ -133,9 +133,9 @@ fn execute_using(
     let hooks = execution.session.frame.hooks.clone();
     let outer = hooks.show_text(Some(text.into()));
     execution.session.programs.executing.push(Arc::clone(prepared));
-    let variables = std::mem::replace(&mut execution.session.programs.variables, false);
+    let variables = std::mem::replace(&mut execution.session.programs.nesting.has_variables, false);
     let result = execute_with(execution, prepared, using, arguments);
-    execution.session.programs.variables = variables;
+    execution.session.programs.nesting.has_variables = variables;
     execution.session.programs.executing.pop();
     hooks.show_text(outer);
     result

@@ -293,7 +293,7 @@ impl Session {
             variables: &self.frame.settings.planning,
             schema: self.frame.schema.as_deref(),
             parameters,
-            variables_of_program: self.programs.variables,
+            variables_of_program: self.programs.nesting.has_variables,
             literals: self.frame.literals,
             lock_reads,
             lock_sources,
