@@ -7,6 +7,7 @@ mod call;
 mod case;
 mod compare;
 mod field;
+mod hold;
 mod like;
 mod logic;
 mod row;

@@ -79,6 +79,8 @@ pub struct EvalContext<'a> {
     pub conditions: RefCell<Conditions>,
     parameters: RefCell<SmallVec<[Value; 2]>>,
     row: Cell<u64>,
+    /// Numbers of the values behind the columns of a batch, outermost first.
+    pub(crate) held: RefCell<SmallVec<[u8; 4]>>,
     /// The generator of `RAND()`, made when it is first used.
     random: RefCell<Option<Random>>,
     seeded: RefCell<HashMap<usize, Random>>,
@@ -118,6 +120,7 @@ impl<'a> EvalContext<'a> {
             conditions: RefCell::default(),
             parameters: RefCell::default(),
             row: Cell::new(1),
+            held: RefCell::default(),
             random: RefCell::default(),
             seeded: RefCell::default(),
             strict_arithmetic: Cell::new(false),

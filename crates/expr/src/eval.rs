@@ -7,6 +7,7 @@
 mod case;
 mod compare;
 mod filter;
+mod held;
 mod in_list;
 mod logic;
 mod subquery;
@@ -61,6 +62,8 @@ impl Expr {
                 variable::system(ctx, *scope, name, &self.ty, rows)?
             }
             ExprKind::Stored(s) => variable::stored(s, &self.ty, ctx, batch)?,
+            ExprKind::Hold(hold) => return held::hold(hold, ctx, batch),
+            ExprKind::Held(number) => return held::value(*number, ctx, batch),
             ExprKind::Sequence(call) => variable::sequence(call, &self.ty, ctx, rows)?,
             ExprKind::Match(m) => {
                 let keys = m.key.eval(ctx, batch)?;

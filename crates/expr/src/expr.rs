@@ -105,6 +105,10 @@ pub enum ExprKind {
     SystemVariable(VariableScope, Box<str>),
     /// A call of a stored function.
     Stored(Box<StoredCall>),
+    /// An expression that uses a value several times.
+    Hold(Box<Hold>),
+    /// The value of the [`Hold`] with this number around it.
+    Held(u8),
     /// Rank of a row in a full-text search.
     Match(Box<Match>),
     /// A call of a sequence: next, previous or new number.
@@ -158,6 +162,17 @@ pub struct InList {
     pub by: CompareBy,
     /// The searchable form of the list, if all items are literals.
     pub(crate) set: Cache,
+}
+
+/// A value that an expression uses several times: computed once, and only once in the tree.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hold {
+    /// Its number; those around it have others.
+    pub number: u8,
+    /// The value.
+    pub value: Expr,
+    /// The expression, with [`ExprKind::Held`] in the places of the value.
+    pub body: Expr,
 }
 
 /// Conditions and their results, tried in order.

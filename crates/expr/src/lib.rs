@@ -38,7 +38,7 @@ pub use context::{
     Conditions, EvalContext, GroupOfRows, NoSession, Session, SubqueryRunner, TypeContext,
 };
 pub use expr::{
-    Argument, Call, CallOption, Case, Compare, CompareBy, CompareOp, Expr, ExprKind, InList,
+    Argument, Call, CallOption, Case, Compare, CompareBy, CompareOp, Expr, ExprKind, Hold, InList,
     IntervalUnit, Match, NamedTable, NamedVariable, Origin, SearchId, SequenceAsk, SequenceCall,
     StoredCall, Subquery, SubqueryId, SubqueryKind, VariableScope,
 };

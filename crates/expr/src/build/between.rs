@@ -6,7 +6,7 @@ use selkie_types::{SqlResult, TypeKind};
 use super::compare::{
     CompareTypes, compare_types, compared, convert, convert_looked_for, to_common, widest,
 };
-use super::{and, comparison, not, or, row};
+use super::{and, comparison, hold, not, or, row};
 use crate::context::TypeContext;
 use crate::expr::{CallOption, CompareBy, CompareOp, Expr, ExprKind, InList};
 use crate::function::Binding;
@@ -69,14 +69,19 @@ pub fn in_list(
         let all: Vec<&Expr> = std::iter::once(&value).chain(&items).collect();
         refuse_beside("in", &all)?;
     }
-    if matches!(value.kind, ExprKind::Row(_)) || items.len() == 1 {
-        let mut parts = equalities(value, items, types)?;
-        return match parts.len() {
-            1 => wrap(parts.remove(0)),
-            _ => wrap(or(parts)?),
-        };
+    if items.len() == 1 {
+        return wrap(equalities(value, items, types)?.remove(0));
     }
-    wrap(list(value, items, types)?)
+    if matches!(value.kind, ExprKind::Row(_)) {
+        return hold::hold_row(value, |value| wrap(or(equalities(value, items, types)?)?));
+    }
+    if !hold::is_small(&value) {
+        let listed = list(value.clone(), items.clone(), types)?;
+        if !matches!(listed.kind, ExprKind::Or(_)) {
+            return wrap(listed);
+        }
+    }
+    hold::hold(0, value, |value| wrap(list(value, items, types)?))
 }
 
 /// `value = item` for each item.

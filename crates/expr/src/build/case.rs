@@ -4,6 +4,7 @@
 use selkie_types::{SqlMode, SqlResult};
 
 use super::compare::{compare_two, comparison_of_scalars, precise_equality};
+use super::hold::hold;
 use crate::cast;
 use crate::collate;
 use crate::context::TypeContext;
@@ -81,11 +82,13 @@ pub fn case_simple(
     refuse_row(&operand)?;
     whens.iter().try_for_each(|(v, _)| refuse_row(v))?;
     whens.iter().try_for_each(|(v, _)| refuse_beside("case..when", &[&operand, v]))?;
-    let whens = whens
-        .into_iter()
-        .map(|(v, r)| Ok((precise_equality(operand.clone(), v, types)?, r)))
-        .collect::<SqlResult<_>>()?;
-    build(whens, otherwise, "case", types)
+    hold(0, operand, |operand| {
+        let whens = whens
+            .into_iter()
+            .map(|(v, r)| Ok((precise_equality(operand.clone(), v, types)?, r)))
+            .collect::<SqlResult<_>>()?;
+        build(whens, otherwise, "case", types)
+    })
 }
 
 /// `DECODE_ORACLE(operand, v, r, ... [, e])`: the result of the first value equal to the operand;
@@ -94,19 +97,22 @@ pub fn decode(args: Vec<Expr>, types: &TypeContext) -> SqlResult<Expr> {
     let mut args = args.into_iter();
     let operand = args.next().unwrap_or_else(Expr::null);
     refuse_row(&operand)?;
-    let mut whens = Vec::new();
-    let mut otherwise = None;
-    while let Some(value) = args.next() {
-        let Some(result) = args.next() else {
-            otherwise = Some(value);
-            break;
-        };
-        refuse_row(&value)?;
-        refuse_beside("decode_oracle", &[&operand, &value])?;
-        let found = comparison_of_scalars(CompareOp::NullSafeEq, operand.clone(), value, types)?;
-        whens.push((found, result));
-    }
-    build(whens, otherwise, "decode_oracle", types)
+    hold(0, operand, |operand| {
+        let mut whens = Vec::new();
+        let mut otherwise = None;
+        while let Some(value) = args.next() {
+            let Some(result) = args.next() else {
+                otherwise = Some(value);
+                break;
+            };
+            refuse_row(&value)?;
+            refuse_beside("decode_oracle", &[&operand, &value])?;
+            let operand = operand.clone();
+            let found = comparison_of_scalars(CompareOp::NullSafeEq, operand, value, types)?;
+            whens.push((found, result));
+        }
+        build(whens, otherwise, "decode_oracle", types)
+    })
 }
 
 /// `IF(c, a, b)`.
@@ -124,6 +130,10 @@ pub fn nvl2(value: Expr, yes: Expr, no: Expr, types: &TypeContext) -> SqlResult<
 pub fn nullif(a: Expr, b: Expr, types: &TypeContext) -> SqlResult<Expr> {
     [&a, &b].into_iter().try_for_each(refuse_row)?;
     refuse_beside("nullif", &[&a, &b])?;
+    hold(0, a, |a| nullif_of(a, b, types))
+}
+
+fn nullif_of(a: Expr, b: Expr, types: &TypeContext) -> SqlResult<Expr> {
     let equal = compare_two(CompareOp::Eq, "nullif", a.clone(), b, types)?;
     let (mut ty, coercibility) = (a.ty.clone(), a.coercibility);
     if ty.kind == selkie_types::TypeKind::Null {

@@ -53,7 +53,7 @@ pub(super) fn eval(
         if undecided.is_empty() {
             break;
         }
-        let truth = logic::eval(when, ctx, &subset::select(when, batch, &undecided))?.yes;
+        let truth = logic::eval(when, ctx, &subset::select(when, ctx, batch, &undecided))?.yes;
         let taken: Vec<u32> = truth.iter_ones().map(|i| undecided[i]).collect();
         if taken.len() == rows {
             return Ok(Arc::unwrap_or_clone(then.eval(ctx, batch)?));

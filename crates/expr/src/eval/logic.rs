@@ -120,7 +120,7 @@ fn lazily(
         if numbers.is_empty() {
             break;
         }
-        let truth = eval(part, ctx, &subset::select(part, batch, &numbers))?;
+        let truth = eval(part, ctx, &subset::select(part, ctx, batch, &numbers))?;
         merge(&mut result, &truth, &numbers, conjunction);
     }
     Ok(result)

@@ -10,16 +10,17 @@ use crate::expr::Expr;
 
 /// The rows `rows` of a batch, with the columns that an expression uses; the other columns are
 /// placeholders.
-pub(super) fn select(e: &Expr, batch: &Batch, rows: &[u32]) -> Batch {
+pub(super) fn select(e: &Expr, ctx: &EvalContext<'_>, batch: &Batch, rows: &[u32]) -> Batch {
     if rows.len() == batch.rows() {
         return batch.clone();
     }
     let used = e.columns();
+    let held = batch.columns().len().saturating_sub(ctx.held.borrow().len());
     let placeholder = Arc::new(Column::nulls(selkie_types::Physical::Bytes, 0, rows.len()));
     let columns =
         batch.columns().iter().enumerate().map(|(at, column)| match used.binary_search(&at) {
-            Ok(_) => Arc::new(column.gather(rows)),
-            Err(_) => placeholder.clone(),
+            Err(_) if at < held => placeholder.clone(),
+            _ => Arc::new(column.gather(rows)),
         });
     Batch::new(columns.collect(), rows.len())
 }
@@ -36,5 +37,5 @@ pub(super) fn eval(
     batch: &Batch,
     rows: &[u32],
 ) -> SqlResult<Arc<Column>> {
-    e.eval(ctx, &select(e, batch, rows))
+    e.eval(ctx, &select(e, ctx, batch, rows))
 }

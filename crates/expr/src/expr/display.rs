@@ -81,6 +81,8 @@ fn write_expr(f: &mut fmt::Formatter<'_>, e: &Expr, names: ColumnNames<'_>) -> f
             f.write_str(")")
         }
         ExprKind::Case(c) => write_case(f, c, names),
+        ExprKind::Hold(hold) => write_hold(f, hold, names),
+        ExprKind::Held(number) => write!(f, "value#{number}"),
         ExprKind::Coalesce(v) => write_call(f, "coalesce", v, names),
         ExprKind::Subquery(s) => match s.kind {
             SubqueryKind::Exists => write!(f, "exists(subquery#{})", s.id.0),
@@ -187,6 +189,17 @@ fn write_operand(f: &mut fmt::Formatter<'_>, e: &Expr, names: ColumnNames<'_>) -
         f.write_str(")")?;
     }
     Ok(())
+}
+
+/// A value is held only if it is long: the expression behind it shows where it is used.
+fn write_hold(
+    f: &mut fmt::Formatter<'_>,
+    hold: &super::Hold,
+    names: ColumnNames<'_>,
+) -> fmt::Result {
+    write_expr(f, &hold.value, names)?;
+    f.write_str(" in ")?;
+    write_expr(f, &hold.body, names)
 }
 
 fn write_case(f: &mut fmt::Formatter<'_>, c: &super::Case, names: ColumnNames<'_>) -> fmt::Result {

@@ -11,6 +11,7 @@ impl Expr {
         match &self.kind {
             ExprKind::Literal(_)
             | ExprKind::Column(_)
+            | ExprKind::Held(_)
             | ExprKind::Parameter(_)
             | ExprKind::UserVariable(_)
             | ExprKind::Sequence(_)
@@ -27,6 +28,7 @@ impl Expr {
             }
             ExprKind::Subquery(s) => s.args.iter().chain(&s.operands).map(|(_, e)| e).collect(),
             ExprKind::Stored(s) => s.args.iter().collect(),
+            ExprKind::Hold(hold) => vec![&hold.value, &hold.body],
             ExprKind::Match(m) => vec![&m.key],
         }
     }
@@ -37,6 +39,7 @@ impl Expr {
         match &self.kind {
             ExprKind::Literal(_)
             | ExprKind::Column(_)
+            | ExprKind::Held(_)
             | ExprKind::Parameter(_)
             | ExprKind::UserVariable(_)
             | ExprKind::Sequence(_)
@@ -56,6 +59,7 @@ impl Expr {
                 s.args.iter().any(|(_, e)| test(e)) || s.operands.iter().any(|(_, e)| test(e))
             }
             ExprKind::Stored(s) => s.args.iter().any(test),
+            ExprKind::Hold(hold) => test(&hold.value) || test(&hold.body),
             ExprKind::Match(m) => test(&m.key),
         }
     }
@@ -65,6 +69,7 @@ impl Expr {
         match &mut self.kind {
             ExprKind::Literal(_)
             | ExprKind::Column(_)
+            | ExprKind::Held(_)
             | ExprKind::Parameter(_)
             | ExprKind::UserVariable(_)
             | ExprKind::Sequence(_)
@@ -90,6 +95,7 @@ impl Expr {
                 args.iter_mut().chain(operands).map(|(_, e)| e).collect()
             }
             ExprKind::Stored(s) => s.args.iter_mut().collect(),
+            ExprKind::Hold(hold) => vec![&mut hold.value, &mut hold.body],
             ExprKind::Match(m) => vec![&mut m.key],
         }
     }
@@ -200,7 +206,8 @@ impl Expr {
 
     /// Whether this node is constant if its operands are.
     pub fn is_constant_over_constants(&self) -> bool {
-        !self.varies() && !matches!(self.kind, ExprKind::Column(_) | ExprKind::Subquery(_))
+        !self.varies()
+            && !matches!(self.kind, ExprKind::Column(_) | ExprKind::Held(_) | ExprKind::Subquery(_))
     }
 
     /// Whether the value is the same for all executions: pure functions over literals.
@@ -213,6 +220,7 @@ impl Expr {
         match &self.kind {
             ExprKind::Call(c) => c.function.is_deterministic() && c.function.is_pure(),
             ExprKind::Column(_)
+            | ExprKind::Held(_)
             | ExprKind::Parameter(_)
             | ExprKind::UserVariable(_)
             | ExprKind::AssignUserVariable(..)
