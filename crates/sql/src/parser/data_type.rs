@@ -238,6 +238,9 @@ impl Parser<'_> {
         if matches!(kw, Kw::CHAR | Kw::CHARACTER | Kw::NCHAR | Kw::VARCHAR) {
             return self.cast_char(kw);
         }
+        if kw == Kw::VARCHAR2 && self.is_oracle() {
+            return self.cast_char(kw);
+        }
         let named = !kw.is_reserved() && simple_type(kw).is_none();
         if named && !matches!(kw, Kw::SIGNED) {
             let (name, _) = self.named_type()?;
@@ -283,7 +286,7 @@ impl Parser<'_> {
 
     fn cast_char(&mut self, kw: Kw) -> PResult<CastType> {
         self.next();
-        let varying = kw == Kw::VARCHAR;
+        let varying = matches!(kw, Kw::VARCHAR | Kw::VARCHAR2);
         let length = if varying { Some(self.parens(Self::length)?) } else { self.length_opt()? };
         if kw == Kw::NCHAR {
             let charset = Some(CharsetName::Named("utf8mb3".into()));

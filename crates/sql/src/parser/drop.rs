@@ -78,6 +78,9 @@ impl Parser<'_> {
         let table = self.table_name()?;
         let wait = self.lock_wait_opt()?;
         self.eat_any(&[Kw::RESTRICT, Kw::CASCADE]);
+        if self.is_oracle() && self.eat_any(&[Kw::DROP, Kw::REUSE]).is_some() {
+            self.expect(Kw::STORAGE)?;
+        }
         Ok(Statement::Truncate { table, wait })
     }
 }

@@ -5,7 +5,7 @@ use selkie_meter::tick;
 use selkie_types::error::catalogue::ER_PS_MANY_PARAM;
 
 use super::{PResult, Parser};
-use crate::ast::{ColumnRef, Expr, ExprKind, Ident, Literal, MatchMode, TemporalKind};
+use crate::ast::{ColumnRef, Expr, ExprKind, Ident, Literal, MatchMode, TableName, TemporalKind};
 use crate::lexer::{Kw, T};
 
 impl Parser<'_> {
@@ -131,7 +131,10 @@ impl Parser<'_> {
                         };
                         self.nested(|p| p.generic_call(Some(*schema), name))
                     }
-                    (_, column) => self.declared(column).map(ExprKind::Column),
+                    (_, column) => match self.sequence_value(&column) {
+                        Some(value) => Ok(value),
+                        None => self.declared(column).map(ExprKind::Column),
+                    },
                 }
             }
             _ => match self.variable_named(&first.value) {
@@ -142,6 +145,18 @@ impl Parser<'_> {
                 },
             },
         }
+    }
+
+    /// `sequence.NEXTVAL` and `sequence.CURRVAL` in the mode of Oracle. Compat: no column of a
+    /// table can have these names there.
+    fn sequence_value(&self, column: &ColumnRef) -> Option<ExprKind> {
+        let table = column.table.as_ref().filter(|_| self.is_oracle())?;
+        let sequence =
+            TableName { schema: column.schema.as_deref().cloned(), name: (**table).clone() };
+        if column.name.is("nextval") {
+            return Some(ExprKind::NextValue(sequence.into()));
+        }
+        column.name.is("currval").then(|| ExprKind::PreviousValue(sequence.into()))
     }
 
     /// `(query)`, `(expr)` or `(expr, expr, ...)`.
