@@ -172,6 +172,10 @@ impl Aggregate {
         limit: Option<(u64, u64)>,
         types: &TypeContext,
     ) -> SqlResult<Self> {
+        let mut args = args;
+        if distinct || !order_by.is_empty() {
+            args.iter_mut().for_each(|arg| infer::to_number_of_bits(arg, types));
+        }
         let mut aggregate = Self::new(AggregateKind::GroupConcat, distinct, args, types)?;
         aggregate.order_by = order_by;
         aggregate.limit = limit;

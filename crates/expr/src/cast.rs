@@ -466,6 +466,14 @@ pub fn integer_digits(ty: &SqlType) -> u32 {
     ty.length.saturating_sub(sign).clamp(1, 20)
 }
 
+/// Makes the bits of a column a number, as whose digits a text shows it.
+pub fn bits_to_number(e: &mut Expr) {
+    if e.ty.kind == TypeKind::Bit {
+        let length = e.ty.length;
+        retype(e, SqlType { length, ..SqlType::bigint_unsigned() });
+    }
+}
+
 /// Converts to a string; numbers and temporal values get the charset of the connection.
 pub fn to_text(e: &mut Expr, types: &TypeContext) {
     let chosen = matches!(e.kind, ExprKind::Case(_) | ExprKind::Coalesce(_) | ExprKind::Call(_));

@@ -21,6 +21,16 @@ pub fn aggregate_exprs(
     let tys: Vec<&SqlType> = args.iter().map(|e| &e.ty).collect();
     refuse::refuse_types(operation, &tys)?;
     let mut ty = aggregate_values(args, types);
+    if is_beside_null(&ty, args, operation) {
+        ty = SqlType::decimal(ty.length.min(65), 0);
+    }
+    if let Some(texts) = bits_beside_others(args).filter(|_| operation == "UNION") {
+        return Ok((texts, Coercibility::Implicit));
+    }
+    if operation != "UNION" && matches!(ty.kind, TypeKind::Enum | TypeKind::Set) {
+        // Compat: the result of a function has no members.
+        ty = SqlType::varchar(text_length(&ty), ty.collation);
+    }
     if !ty.is_string() && !matches!(ty.kind, TypeKind::Enum | TypeKind::Set) {
         let all_null = ty.kind == TypeKind::Null;
         return Ok((ty, if all_null { Coercibility::Ignorable } else { Coercibility::Numeric }));
@@ -72,6 +82,46 @@ fn make_room(ty: &mut SqlType, strings: &[Expr]) {
     let kind = rooms.into_iter().find(|(_, room)| most <= *room).map(|(kind, _)| kind);
     ty.kind = kind.unwrap_or(TypeKind::LongText);
     ty.length = u32::try_from(most / each).unwrap_or(u32::MAX);
+}
+
+/// Whether an unsigned integer is combined with NULL. Compat: NULL counts as a signed number there;
+/// IF and the extremes know it as NULL.
+fn is_beside_null(ty: &SqlType, args: &[&Expr], operation: &str) -> bool {
+    let combines = !matches!(operation, "if" | "nvl2" | "least" | "greatest");
+    let is_number = ty.is_integer() && !matches!(ty.kind, TypeKind::Bit | TypeKind::Year);
+    let has_null = || args.iter().any(|e| e.ty.kind == TypeKind::Null);
+    combines && is_number && ty.unsigned && has_null()
+}
+
+/// The type of BIT combined with others by UNION. Compat: it is a text of bytes, as long as the
+/// longest; BIT is as long as it has bits.
+fn bits_beside_others(args: &[&Expr]) -> Option<SqlType> {
+    let present = || args.iter().filter(|e| e.ty.kind != TypeKind::Null);
+    let is_bit = |e: &&&Expr| e.ty.kind == TypeKind::Bit;
+    let (some, all) = (present().any(|e| is_bit(&e)), present().all(|e| is_bit(&e)));
+    let is_short = |e: &&Expr| !e.ty.is_text_or_blob() && e.ty.fixed_binary().is_none();
+    if !some || all || !present().all(is_short) {
+        return None;
+    }
+    let length = |e: &&Expr| if is_bit(&e) { e.ty.length } else { byte_length(&e.ty) };
+    let length = present().map(length).max().unwrap_or_default();
+    Some(SqlType::varchar(length, CollationId::BINARY))
+}
+
+/// Compat: a combined text has room for as many characters as its type has bytes.
+pub(crate) fn text_for(ty: &SqlType) -> TypeKind {
+    let bytes: u64 = match ty.kind {
+        TypeKind::TinyText => 255,
+        TypeKind::Text => 65_535,
+        TypeKind::MediumText => 16_777_215,
+        _ => return ty.kind,
+    };
+    match bytes * ty.collation.charset().max_len() as u64 {
+        0..=255 => TypeKind::TinyText,
+        256..=65_535 => TypeKind::Text,
+        65_536..=16_777_215 => TypeKind::MediumText,
+        _ => TypeKind::LongText,
+    }
 }
 
 /// The common type of values; strings may differ in collation, and get that of the first string.

@@ -291,6 +291,12 @@ impl Ddl<'_> {
         let in_program = self.running.fill == Fill::Locals;
         let mut output = plan.output.to_vec();
         let functions = shown_functions(plan.output.len(), &plan.root);
+        for (column, made) in output.iter_mut().zip(&*plan.root.columns) {
+            // A computed BIT is shown as a number, but stored as it is.
+            if made.ty.kind == TypeKind::Bit {
+                column.ty = made.ty.clone();
+            }
+        }
         for ((column, variable), function) in output.iter_mut().zip(variables).zip(functions) {
             let is_variable = variable.is_some() && in_program;
             let is_function = function.is_some() && column.table.is_empty();

@@ -198,6 +198,15 @@ fn bits(a: &mut Aggregate) {
     a.nullable = false;
 }
 
+/// Compat: GROUP_CONCAT that keeps its rows shows a BIT column as a number, which is binary still.
+pub(super) fn to_number_of_bits(e: &mut Expr, types: &TypeContext) {
+    if e.ty.kind == TypeKind::Bit && matches!(e.kind, ExprKind::Column(_)) {
+        cast::bits_to_number(e);
+        cast::to_text(e, types);
+        cast::to_charset(e, selkie_types::CollationId::BINARY);
+    }
+}
+
 fn group_concat(a: &mut Aggregate, types: &TypeContext) -> SqlResult<()> {
     a.args.iter_mut().for_each(|e| cast::to_text(e, types));
     let mut args: Vec<&mut Expr> = a.args.iter_mut().collect();

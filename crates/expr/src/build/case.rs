@@ -10,7 +10,7 @@ use crate::collate;
 use crate::context::TypeContext;
 use crate::expr::{Case, CompareOp, Expr, ExprKind};
 use crate::refuse::{refuse_beside, refuse_row};
-use crate::union_type::aggregate_exprs;
+use crate::union_type::{aggregate_exprs, text_for};
 
 /// Converts all results to their common type.
 fn unify(
@@ -140,6 +140,9 @@ fn nullif_of(a: Expr, b: Expr, types: &TypeContext) -> SqlResult<Expr> {
         ty = selkie_types::SqlType::varchar(0, types.collation_connection);
     } else if ty.members.is_some() {
         ty = selkie_types::SqlType::varchar(cast::text_length(&ty), ty.collation);
+    }
+    if ty.is_text_or_blob() && !ty.collation.is_binary() {
+        ty.kind = text_for(&ty);
     }
     ty.zerofill = false;
     ty.unsigned &= a.is_hex() || !ty.is_string();

@@ -1,0 +1,57 @@
+# Types of COALESCE, CASE, IF, NULLIF and UNION: unsigned numbers beside NULL, texts, members, bits.
+create table b (x bit(5), y bit(12), z bit(64), n int, u int unsigned, ti tinyint unsigned, bi bigint unsigned, yr year, si smallint, bu bigint, tt tinytext, t text, m mediumtext, l longtext, tl tinytext character set latin1, xl text character set latin1, tb tinyblob, bb blob, v varchar(10), e enum('a','bb'), s set('a','bb'), u3 text character set utf8mb3, j json);
+insert into b (x, y, z, n, u, e, tt) values (5, 300, 7, 1, 1, 'a', 'x'), (3, 300, null, 2, 2, 'bb', 'y'), (5, null, 9, 3, null, null, null);
+create function fb() returns bit(5) return 5;
+create function fu() returns int unsigned return 1;
+create function fe() returns enum('a','bb') return 'a';
+create function ft() returns tinytext return 'x';
+create function fx() returns text return 'x';
+create function fm() returns mediumtext return 'x';
+create table c1 as select coalesce(u, null) a, coalesce(u) b, coalesce(u, u) c, if(1, u, null) d, case when 1 then u else null end e, coalesce(null, u) f, ifnull(u, null) g, coalesce(bi, null) h, coalesce(ti, null) i, coalesce(bu, null) j, coalesce(n, null) k, coalesce(si, null) l, coalesce(yr, null) m, if(1, null, u) p, ifnull(null, u) q, coalesce(u, null, u) r, coalesce(18446744073709551615, null) s, coalesce(5, null) t, coalesce(if(1, u, null)) v, case when 1 then u when 2 then null end z, case when 1 then u end aa from b limit 0;
+show create table c1;
+create table c2 as select u a, ti b, bi c, n d, si e, yr f, bu g, -1 h, 1 i, fu() k, u | 1 l from b union all select null, null, null, null, null, null, null, null, null, null, null limit 0;
+show create table c2;
+create table c3 as select null a, null b from b union all select u, 5 from b limit 0;
+show create table c3;
+create table c4 as select u a from b union all select u from b union all select null limit 0;
+show create table c4;
+create table c5 as select if(1, cast(1 as unsigned), null) a, nvl2(1, cast(1 as unsigned), null) b, case 1 when 1 then null else cast(1 as unsigned) end d, nvl(cast(1 as unsigned), null) e, nullif(cast(1 as unsigned), null) f;
+show create table c5;
+-- meta
+select coalesce(u, null), case when 1 then cast(18446744073709551615 as unsigned) else null end from b;
+create table d1 as select coalesce(tt) a, coalesce(t) b, coalesce(m) c, coalesce(l) d, coalesce(tl) e, coalesce(xl) f, coalesce(tb) g, coalesce(bb) h, coalesce(e) i, coalesce(s) j, coalesce(u3) k, coalesce(j) l from b limit 0;
+show create table d1;
+create table d2 as select tt, t, m, l, tl, xl, tb, bb, v, e, s, u3, j from b union all select tt, t, m, l, tl, xl, tb, bb, v, e, s, u3, j from b limit 0;
+show create table d2;
+create table d3 as select tt, t, m, l, tl, xl, tb, bb, e, s, u3 from b union all select null, null, null, null, null, null, null, null, null, null, null limit 0;
+show create table d3;
+create table d4 as select tt, t, m, l, tl, xl, tb, bb, e, s, u3 from b union all select 'a', 'a', 'a', 'a', 'a', 'a', 'a', 'a', 'a', 'a', 'a' limit 0;
+show create table d4;
+create table d5 as select ifnull(tt, v) a, if(1, t, v) b, case when 1 then m else v end c, nullif(t, v) d, if(1, tl, 'a') e, coalesce(e, e) f, coalesce(e, s) g, nullif(e, 'a') h, if(1, e, e) i, case when 1 then e end l, max(t) m, min(tt) n, ft() o, coalesce(ft()) p, coalesce(fx()) q, coalesce(fm(), null) r, coalesce(fe()) s from b limit 0;
+show create table d5;
+create table d6 as select tt a from b union all select t from b limit 0;
+show create table d6;
+create table d7 as select v a from b union all select tt from b limit 0;
+show create table d7;
+create table d8 as select fe() a, ft() b, fu() c from b union all select fe(), ft(), fu() limit 0;
+show create table d8;
+select coalesce(e), hex(coalesce(tt)), coalesce(e) + 0 from b;
+select hex(group_concat(x order by n)), hex(group_concat(x order by x)), hex(group_concat(distinct x order by n)), hex(group_concat(x, n)), hex(group_concat(distinct x, n)), hex(group_concat(distinct fb())), hex(group_concat(distinct x + 0)) from b;
+select hex(group_concat(x)), hex(group_concat(z order by n)), hex(group_concat(distinct z)), group_concat(distinct y) from b;
+create table f1 as select group_concat(distinct x) a, group_concat(x) b, max(x) c, max(fb()) d from b limit 0;
+show create table f1;
+create table g1 as select x a, x b, x c, x d, x f, x g, x h from b union all select 1, n, u, 1.5, now(), 'a', yr from b limit 0;
+show create table g1;
+create table g2 as select z a, x b, n c from b union all select 'abc', 'abcdefgh', x from b limit 0;
+show create table g2;
+create table g3 as select x from b union all select y from b union all select null limit 0;
+show create table g3;
+-- unordered
+select x from b union select n from b;
+-- unordered
+select y from b union select 77;
+select hex(x) from (select x from b union all select 'a') d;
+select n from b union select y from b order by 1;
+create table h1 as select coalesce(x, y) d, coalesce(x) e, if(n > 1, x, y) h, case when n > 1 then x end i, coalesce(x, null) j, nullif(x, 1) l, greatest(x, y) m, ifnull(x, n) g, coalesce(fb()) p from b limit 0;
+show create table h1;
+select coalesce(x), if(n > 1, x, y), nullif(x, 3) from b;
