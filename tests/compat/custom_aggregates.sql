@@ -178,3 +178,16 @@ select gives();
 create view vf as select plain(1) a, total(2) b;
 show create view vf;
 select * from vf;
+# They group a query wherever its form counts.
+create view whole as select total(n) q from t;
+update whole set q = 1;
+delete from whole;
+insert into whole values (1);
+select is_updatable from information_schema.views where table_schema = database() and table_name = 'whole';
+create algorithm = merge view merged as select total(n) q from t;
+with recursive r as (select 1 as n union all select total(n) + 1 from r where n < 5) select * from r;
+select id from t where id = (select total(2));
+select id from t where id in (select total(2));
+select exists(select total(n) from t where 0), 1 in (select total(id) from t where id = 1);
+select count(*) from (select total(n) from t) d;
+select * from t where id = 1 and exists (select total(n) from t where id > 100);

@@ -3,10 +3,11 @@
 //!
 //! Must never look at privileges or data.
 
-use selkie_catalog::{Namespace, TableInfo, TableKind, View};
+use selkie_catalog::{Namespace, Snapshot, TableInfo, TableKind, View};
 use selkie_expr::aggregate::AggregateKind;
 use selkie_sql::ast::{
-    Expr, ExprKind, JoinKind, Query, QueryBody, Select, SelectItem, TableName, TableRef,
+    Expr, ExprKind, FunctionCall, JoinKind, Query, QueryBody, Select, SelectItem, TableName,
+    TableRef,
 };
 use selkie_types::charset::identifier_eq;
 use selkie_types::{SqlMode, stack};
@@ -27,14 +28,21 @@ pub struct Updatability {
 }
 
 /// The SELECT of a query whose rows are those of FROM; `None` for other queries.
-pub(crate) fn merged_select(query: &Query) -> Option<&Select> {
+///
+/// `aggregates`: whether a call is one of an aggregate function that is stored.
+pub(crate) fn merged_select<'q>(
+    query: &'q Query,
+    aggregates: &dyn Fn(&FunctionCall) -> bool,
+) -> Option<&'q Select> {
     stack::ensure();
     if query.limit.is_some() {
         return None;
     }
     let select = match &query.body {
         QueryBody::Select(select) => select,
-        QueryBody::Nested(nested) if query.order_by.is_empty() => return merged_select(nested),
+        QueryBody::Nested(nested) if query.order_by.is_empty() => {
+            return merged_select(nested, aggregates);
+        }
         _ => return None,
     };
     let plain = !select.options.distinct
@@ -45,9 +53,10 @@ pub(crate) fn merged_select(query: &Query) -> Option<&Select> {
         && !is_dual(&select.from);
     let items = select.items.iter().all(|item| match item {
         SelectItem::Wildcard { .. } => true,
-        SelectItem::Expr { expr, .. } => is_of_one_row(expr),
+        SelectItem::Expr { expr, .. } => is_of_one_row(expr, aggregates),
     });
-    (plain && items && select.where_clause.iter().all(is_of_one_row)).then_some(select)
+    let rows = select.where_clause.iter().all(|e| is_of_one_row(e, aggregates));
+    (plain && items && rows).then_some(select)
 }
 
 fn is_dual(from: &[TableRef]) -> bool {
@@ -55,15 +64,24 @@ fn is_dual(from: &[TableRef]) -> bool {
         if table.name.schema.is_none() && table.name.name.is("dual"))
 }
 
+/// Whether a call is one of an aggregate function that is stored; `schema` is the default.
+pub(crate) fn is_stored_aggregate(snapshot: &Snapshot, schema: &str, call: &FunctionCall) -> bool {
+    let (name, own) = (&*call.name.value, call.schema.as_ref());
+    let schema = own.map_or(schema, |schema| &*schema.value);
+    let is_built_in = || own.is_none() && selkie_expr::function_named(name).is_some();
+    let routine = snapshot.routine(schema, true, name);
+    routine.is_some_and(|routine| routine.returns.aggregate) && !is_built_in()
+}
+
 /// Whether the expression depends on one row only: no aggregate, no window function, no function
 /// with a new value for every row.
-fn is_of_one_row(expr: &Expr) -> bool {
+fn is_of_one_row(expr: &Expr, aggregates: &dyn Fn(&FunctionCall) -> bool) -> bool {
     let found = expr.find(&mut |e| match &e.kind {
         ExprKind::GroupConcat(_) => Some(()),
         ExprKind::Call(call) => {
             let name = call.name.value.to_ascii_lowercase();
             let unpredictable = call.schema.is_none() && UNPREDICTABLE.contains(&&*name);
-            let grouping = AggregateKind::from_name(&name).is_some();
+            let grouping = AggregateKind::from_name(&name).is_some() || aggregates(call);
             (unpredictable || grouping || call.over.is_some()).then_some(())
         }
         _ => None,
@@ -103,7 +121,8 @@ fn shape(
     temptable: bool,
     depth: usize,
 ) -> Updatability {
-    let Some(select) = merged_select(query).filter(|_| !temptable) else {
+    let aggregates = |call: &FunctionCall| is_stored_aggregate(names.snapshot, schema, call);
+    let Some(select) = merged_select(query, &aggregates).filter(|_| !temptable) else {
         return Updatability::default();
     };
     let looked = Look { names, schema, depth };

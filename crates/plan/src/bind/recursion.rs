@@ -93,7 +93,10 @@ impl Binder<'_> {
         }
         let all = union_all(&query.body)?;
         if self.settings.variables.standard_compliant_cte {
-            steps.iter().try_for_each(|step| check_part(step, names, &table.name))?;
+            let is_aggregate = |e: &ast::Expr| self.is_aggregate(e);
+            steps
+                .iter()
+                .try_for_each(|step| check_part(step, names, &table.name, &is_aggregate))?;
         }
         let number = self.new_common(table, State::Anchor);
         self.visible.push((table.name.value.clone(), number));

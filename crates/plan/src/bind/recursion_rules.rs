@@ -7,6 +7,9 @@ use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::ER_NOT_STANDARD_COMPLIANT_RECURSIVE;
 use selkie_types::{SqlError, SqlResult, stack};
 
+use super::Binder;
+use crate::updatable::is_stored_aggregate;
+
 /// Dependencies between the tables of a WITH.
 pub(super) struct Dependencies {
     names: Vec<Box<str>>,
@@ -89,13 +92,18 @@ pub(super) fn mentions_any(query: &ast::Query, names: &[&str]) -> bool {
 
 /// An error unless a recursive part reads the group `names` exactly once, in FROM and not on the
 /// inner side of an outer join, and has no aggregates.
-pub(super) fn check_part(part: &ast::Query, names: &[&str], table: &ast::Ident) -> SqlResult<()> {
+pub(super) fn check_part(
+    part: &ast::Query,
+    names: &[&str],
+    table: &ast::Ident,
+    is_aggregate: &dyn Fn(&ast::Expr) -> bool,
+) -> SqlResult<()> {
     let ast::QueryBody::Select(select) = &part.body else { return Ok(()) };
     let in_from: usize = select.from.iter().map(|table| in_table(table, names)).sum();
     let violated = in_from != 1
         || mentions(part, names) > in_from
         || select.from.iter().any(|table| on_inner_side(table, names))
-        || aggregates(select);
+        || aggregates(select, is_aggregate);
     match violated {
         true => Err(SqlError::new(&ER_NOT_STANDARD_COMPLIANT_RECURSIVE, &[table])),
         false => Ok(()),
@@ -126,8 +134,8 @@ fn on_inner_side(table: &ast::TableRef, names: &[&str]) -> bool {
     inner || on_inner_side(&join.left, names) || on_inner_side(&join.right, names)
 }
 
-/// Whether an expression is an aggregate call without OVER.
-pub(super) fn is_aggregate(e: &ast::Expr) -> bool {
+/// Whether an expression is a call of a built-in aggregate without OVER.
+fn is_built_in_aggregate(e: &ast::Expr) -> bool {
     match &e.kind {
         ast::ExprKind::GroupConcat(_) => true,
         ast::ExprKind::Call(call) => {
@@ -139,7 +147,21 @@ pub(super) fn is_aggregate(e: &ast::Expr) -> bool {
     }
 }
 
-fn aggregates(select: &ast::Select) -> bool {
+impl Binder<'_> {
+    /// Whether an expression is a call of an aggregate without OVER.
+    pub(super) fn is_aggregate(&self, e: &ast::Expr) -> bool {
+        is_built_in_aggregate(e)
+            || matches!(&e.kind, ast::ExprKind::Call(call) if self.is_stored_aggregate(call))
+    }
+
+    /// Whether a call is one of an aggregate function that is stored.
+    pub(super) fn is_stored_aggregate(&self, call: &ast::FunctionCall) -> bool {
+        let schema = self.schema.as_deref().or(self.settings.schema).unwrap_or_default();
+        is_stored_aggregate(self.names.tables.snapshot, schema, call)
+    }
+}
+
+fn aggregates(select: &ast::Select, is_aggregate: &dyn Fn(&ast::Expr) -> bool) -> bool {
     let items = select.items.iter().filter_map(|item| match item {
         ast::SelectItem::Expr { expr, .. } => Some(expr),
         ast::SelectItem::Wildcard { .. } => None,

@@ -17,7 +17,9 @@ impl Binder<'_> {
     /// Keeps all digits of a query's columns if it is merged into the outer query.
     pub(super) fn keep_digits(&mut self, query: &mut super::Query, syntax: &ast::Query) {
         // A multi-table UPDATE keeps the rows of all derived tables.
-        if self.derived_in_update.is_some() || merged_select(syntax).is_none() {
+        let aggregates = |call: &ast::FunctionCall| self.is_stored_aggregate(call);
+        let is_kept = merged_select(syntax, &aggregates).is_none();
+        if self.derived_in_update.is_some() || is_kept {
             return;
         }
         let Logical::Project { columns, input } = &mut query.plan else { return };

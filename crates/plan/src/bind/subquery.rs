@@ -8,7 +8,6 @@ use selkie_sql::ast;
 use selkie_types::error::catalogue::*;
 use selkie_types::{SqlError, SqlResult, SqlType};
 
-use super::recursion_rules::is_aggregate;
 use super::{Binder, Query};
 use crate::logical::{Logical, SubqueryState};
 
@@ -69,7 +68,7 @@ impl Binder<'_> {
     /// Compat: the result then has the kind of that expression, for example a JSON document, and
     /// the query's clauses have no effect, not even LIMIT 0.
     fn reduced(&mut self, query: &ast::Query, whole: &Query) -> SqlResult<Option<Expr>> {
-        if !is_reduced(query) {
+        if !is_reduced(query, &|e| self.is_aggregate(e)) {
             return Ok(None);
         }
         let only = |plan: &Logical| match plan {
@@ -155,7 +154,7 @@ impl Binder<'_> {
 
 /// Whether a query is replaced by the value it selects. Compat: not if it selects a column or uses
 /// aggregates.
-fn is_reduced(query: &ast::Query) -> bool {
+fn is_reduced(query: &ast::Query, is_aggregate: &dyn Fn(&ast::Expr) -> bool) -> bool {
     let ast::QueryBody::Select(select) = &query.body else { return false };
     let [ast::SelectItem::Expr { expr, .. }] = &select.items[..] else { return false };
     let is_window = |e: &ast::Expr| matches!(&e.kind, ast::ExprKind::Call(c) if c.over.is_some());
