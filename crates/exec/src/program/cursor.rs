@@ -3,7 +3,7 @@
 //! Rows are a copy: later changes of the tables are not seen, as in MariaDB.
 
 use selkie_plan::physical::OutputColumn;
-use selkie_sql::ast::{AtEnd, CursorState, Local, Term};
+use selkie_sql::ast::{AtEnd, CursorState, Local, Step, Term};
 use selkie_types::error::catalogue::{
     ER_SP_CURSOR_ALREADY_OPEN, ER_SP_CURSOR_NOT_OPEN, ER_SP_FETCH_NO_DATA,
     ER_SP_WRONG_NO_OF_FETCH_ARGS,
@@ -11,7 +11,7 @@ use selkie_types::error::catalogue::{
 use selkie_types::{Batch, SqlError, SqlResult, SqlType, Value};
 
 use super::frame::{Given, empty_row};
-use super::machine::Machine;
+use super::machine::{Flow, Machine};
 use crate::ResultSink;
 use crate::query::running::Running;
 use crate::state::programs::{Scalar, Slot};
@@ -66,24 +66,58 @@ impl Rows {
     }
 }
 
-impl Machine<'_> {
-    pub(super) fn open_cursor(&mut self, cursor: usize, arguments: &[Term]) -> SqlResult<()> {
+impl<'p> Machine<'p> {
+    /// Gives the parameters of a cursor their values. Compat: each is a step of its own; the next
+    /// one follows one that was handled. Where another handler leads to.
+    pub(super) fn pass_to_cursor(
+        &mut self,
+        cursor: usize,
+        arguments: &[Term],
+    ) -> SqlResult<Option<Flow>> {
+        let parameters = &self.program.body.cursors[cursor].parameters;
+        for (parameter, argument) in parameters.iter().zip(arguments) {
+            let passed = self.guarded(|machine| {
+                let value = machine.given(&argument.expr, &argument.locals)?;
+                machine.declare_one(*parameter)?;
+                machine.give(&Local::Variable(*parameter), value)
+            })?;
+            if let Err(flow) = passed
+                && flow != Flow::Next
+            {
+                return Ok(Some(flow));
+            }
+        }
+        Ok(None)
+    }
+
+    /// OPEN with its parameters.
+    pub(super) fn open_step(
+        &mut self,
+        cursor: usize,
+        arguments: &[Term],
+        step: &'p Step,
+    ) -> SqlResult<Flow> {
+        match self.pass_to_cursor(cursor, arguments)? {
+            Some(flow) => Ok(flow),
+            None => self.plain_step(step),
+        }
+    }
+
+    pub(super) fn open_cursor(&mut self, cursor: usize) -> SqlResult<()> {
         if self.frame.cursors[cursor].is_some() {
             return Err(SqlError::new(&ER_SP_CURSOR_ALREADY_OPEN, &[]));
         }
         let program = self.program;
         let declared = &program.body.cursors[cursor];
-        for (parameter, argument) in declared.parameters.iter().zip(arguments) {
-            let value = self.given(&argument.expr, &argument.locals)?;
-            self.declare_one(*parameter)?;
-            self.give(&Local::Variable(*parameter), value)?;
-        }
         let values = self.values(&declared.query.locals)?;
         let prepared = program.prepared(&declared.query);
         let running = Running { prepared: Some(&prepared), ..program.running(&values) };
         let mut rows = Rows::default();
         self.at = declared.query.span;
+        // Compat: OPEN leaves ROW_COUNT() as it is.
+        let row_count = self.session.values.row_count.get();
         self.execution(running).with_sink(&mut rows).execute(&declared.query.statement)?;
+        self.session.values.row_count.set(row_count);
         self.frame.cursors[cursor] = Some(rows);
         Ok(())
     }

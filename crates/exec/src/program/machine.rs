@@ -183,15 +183,19 @@ impl<'p> Machine<'p> {
             Step::Label(_) | Step::Nothing => Ok(Flow::Next),
             Step::End => Ok(Flow::Return),
             Step::Return(term) => self.settle_return(term),
+            Step::Open { cursor, arguments } => self.open_step(*cursor, arguments, step),
             Step::Statement(operation) if matches!(operation.statement, Statement::Set(_)) => {
                 self.set_all(operation)
             }
-            _ => {
-                let mark = self.begin();
-                let result = self.simple(step);
-                self.settle_statement(result, mark)
-            }
+            _ => self.plain_step(step),
         }
+    }
+
+    /// A step without steps inside.
+    pub(super) fn plain_step(&mut self, step: &'p Step) -> SqlResult<Flow> {
+        let mark = self.begin();
+        let result = self.simple(step);
+        self.settle_statement(result, mark)
     }
 
     fn settle_statement(&mut self, result: SqlResult<Flow>, mark: u64) -> SqlResult<Flow> {
@@ -212,7 +216,7 @@ impl<'p> Machine<'p> {
     }
 
     /// Something that may fail as a step of its own: what it gives, or where its handler leads.
-    fn guarded<R>(
+    pub(super) fn guarded<R>(
         &mut self,
         run: impl FnOnce(&mut Self) -> SqlResult<R>,
     ) -> SqlResult<Result<R, Flow>> {
@@ -242,7 +246,7 @@ impl<'p> Machine<'p> {
             Step::Statement(operation) => self.shown(operation, |m| m.run_statement(operation))?,
             Step::Declare { variables, default } => self.declare(variables, default.as_ref())?,
             Step::Share { variables, default } => self.share(variables, default.as_ref())?,
-            Step::Open { cursor, arguments } => self.open_cursor(*cursor, arguments)?,
+            Step::Open { cursor, .. } => self.open_cursor(*cursor)?,
             Step::Fetch { cursor, into, at_end } => self.fetch_or_note(*cursor, into, *at_end)?,
             Step::FetchGroup => return self.fetch_group(),
             Step::Raise(condition) => self.raise(*condition)?,
@@ -330,29 +334,43 @@ impl<'p> Machine<'p> {
     /// Work before the first round: bounds are evaluated, the cursor is opened.
     fn enter_loop(&mut self, inner: &'p Loop) -> SqlResult<Option<Flow>> {
         let entered = match &inner.kind {
-            LoopKind::Range { variable, bound, reverse, first, last } => self.guarded(|m| {
-                let (first, last) = (m.evaluate_to_store(first)?, m.evaluate_to_store(last)?);
+            LoopKind::Range { variable, bound, reverse, first, last } => {
                 let (from, to) = if *reverse { (last, first) } else { (first, last) };
-                for (at, value) in [(*variable, from), (*bound, to)] {
-                    m.declare_one(at)?;
-                    if value.0.is_null() {
-                        let name = &m.program.body.variables[at].name;
-                        return Err(SqlError::new(&ER_BAD_NULL_ERROR, &[name]));
+                for (at, term) in [(*variable, from), (*bound, to)] {
+                    if let Err(flow) = self.guarded(|m| m.set_bound(at, term))?
+                        && flow != Flow::Next
+                    {
+                        return Ok(Some(flow));
                     }
-                    m.assign(&Local::Variable(at), value)?;
                 }
-                Ok(())
-            })?,
-            LoopKind::Rows { variable, cursor, arguments } => self.guarded(|m| {
-                m.open_cursor(*cursor, arguments)?;
-                let rows = m.frame.cursors[*cursor].as_ref();
-                let row = rows.map(|rows| rows.empty_row()).transpose()?;
-                m.frame.slots[*variable] = Slot::Row(row.unwrap_or_default());
-                Ok(())
-            })?,
+                return Ok(None);
+            }
+            LoopKind::Rows { variable, cursor, arguments } => {
+                if let Some(flow) = self.pass_to_cursor(*cursor, arguments)? {
+                    return Ok(Some(flow));
+                }
+                self.guarded(|m| {
+                    m.open_cursor(*cursor)?;
+                    let rows = m.frame.cursors[*cursor].as_ref();
+                    let row = rows.map(|rows| rows.empty_row()).transpose()?;
+                    m.frame.slots[*variable] = Slot::Row(row.unwrap_or_default());
+                    Ok(())
+                })?
+            }
             _ => Ok(()),
         };
         Ok(entered.err())
+    }
+
+    /// Sets a bound of a FOR loop. Compat: it is a step of its own, behind which the loop goes on.
+    fn set_bound(&mut self, at: usize, term: &Term) -> SqlResult<()> {
+        let value = self.evaluate_to_store(term)?;
+        self.declare_one(at)?;
+        if value.0.is_null() {
+            let name = &self.program.body.variables[at].name;
+            return Err(SqlError::new(&ER_BAD_NULL_ERROR, &[name]));
+        }
+        self.assign(&Local::Variable(at), value)
     }
 
     fn rounds(&mut self, inner: &'p Loop) -> SqlResult<Flow> {
@@ -698,6 +716,7 @@ impl<'p> Machine<'p> {
         let SetItem::Local { target, value } = item else {
             let one = std::slice::from_ref(item);
             set::run(&mut self.execution(running), one)?;
+            self.session.values.row_count.set(0);
             return self.take_outs(locals);
         };
         let Some(e) = value else {
