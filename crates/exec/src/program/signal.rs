@@ -31,6 +31,8 @@ pub(super) fn raise(
 ) -> SqlResult<()> {
     let max = execution.session.frame.settings.notes.max_error_count;
     if what.again && handled.is_none() {
+        // Compat: conditions of the statement before stay with the error.
+        execution.session.diagnostics.go_on();
         return Err(SqlError::new(&ER_RESIGNAL_WITHOUT_ACTIVE_HANDLER, &[]));
     }
     let mut raised = match (what.state, &handled) {
