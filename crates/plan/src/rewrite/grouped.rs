@@ -163,10 +163,10 @@ fn computes_quietly(node: &AggregateNode) -> bool {
     let mut quiet = true;
     node.input.for_each_expr_deep(&mut |e| quiet &= is_quiet(e));
     let mut args = node.aggregates.iter().flat_map(|(_, call)| call.inputs());
-    // A text may be cut.
+    // A text may be cut, and a program may do anything.
     let cuts = |call: &Aggregate| {
-        use AggregateKind::{GroupConcat, JsonArrayAgg, JsonObjectAgg};
-        matches!(call.kind, GroupConcat | JsonArrayAgg | JsonObjectAgg)
+        use AggregateKind::{GroupConcat, JsonArrayAgg, JsonObjectAgg, Stored};
+        matches!(call.kind, GroupConcat | JsonArrayAgg | JsonObjectAgg | Stored)
     };
     quiet && args.all(is_quiet) && !node.aggregates.iter().any(|(_, call)| cuts(call))
 }
@@ -182,7 +182,7 @@ fn of_no_rows(call: &Aggregate) -> Option<Value> {
         Sum | Avg | Min | Max | Std | StddevSamp | Variance | VarSamp | AnyValue => {
             Some(Value::Null)
         }
-        GroupConcat | JsonArrayAgg | JsonObjectAgg => None,
+        GroupConcat | JsonArrayAgg | JsonObjectAgg | Stored => None,
     }
 }
 
