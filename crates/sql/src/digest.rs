@@ -16,19 +16,47 @@ pub struct Digest {
     pub hash: u128,
 }
 
-/// The digest of the first statement of a text.
+/// The digest of a statement.
 pub fn digest(text: &[u8], sql_mode: SqlMode) -> Digest {
+    digest_within(text, sql_mode, usize::MAX)
+}
+
+/// The digest of the beginning of a statement: of the tokens that have room in `limit` bytes, where
+/// a word of the grammar takes two bytes and a name two more than its length and those.
+pub fn digest_within(text: &[u8], sql_mode: SqlMode, limit: usize) -> Digest {
     let mut lexer = Lexer::new(text, Modes::new(sql_mode));
+    let capacity = text.len().min(limit) + 16;
     let mut builder =
-        Builder { text, out: String::with_capacity(text.len() + 16), parts: Vec::new() };
+        Builder { text, out: String::with_capacity(capacity), parts: Vec::new(), used: 0 };
     loop {
         let token = lexer.next();
+        let size = size(token);
         match token.kind {
-            T::Eof | T::Semicolon | T::Bad => break,
-            _ => builder.push(token),
+            T::Eof | T::Bad => break,
+            // The one at the end of the text does not belong to the statement.
+            T::Semicolon if text[token.end as usize..].trim_ascii().is_empty() => break,
+            _ if builder.used + size > limit => break,
+            _ => builder.push(token, size),
         }
     }
+    // Compat: there is a blank behind every token.
+    if !builder.out.is_empty() {
+        builder.out.push(' ');
+    }
     Digest { hash: hash(builder.out.as_bytes()), text: builder.out }
+}
+
+/// Bytes of a token against the limit.
+fn size(token: Token) -> usize {
+    const WORD: usize = 2;
+    match token.kind {
+        T::Word(Kw::NotKeyword) | T::Func(Kw::NotKeyword) => {
+            WORD + 2 + (token.end - token.start) as usize
+        }
+        T::Quoted => WORD + 2 + (token.end - token.start).saturating_sub(2) as usize,
+        T::UserVar => 2 * WORD,
+        _ => WORD,
+    }
 }
 
 /// FNV-1a of 128 bits: digests must not change from one run to the next.
@@ -60,28 +88,40 @@ enum Part {
 struct Builder<'a> {
     text: &'a [u8],
     out: String,
-    /// The parts, each with the offset of its text, the blank before it included.
-    parts: Vec<(Part, usize)>,
+    /// The parts, each with the offset of its text, the blank before it included, and the bytes
+    /// that were used before it.
+    parts: Vec<(Part, usize, usize)>,
+    /// Bytes of the parts.
+    used: usize,
 }
 
 impl Builder<'_> {
-    fn push(&mut self, token: Token) {
+    fn push(&mut self, token: Token, size: usize) {
+        self.add(token);
+        self.used += size;
+    }
+
+    fn add(&mut self, token: Token) {
         match token.kind {
-            T::Int
-            | T::Decimal
-            | T::Float
-            | T::HexNumber
-            | T::HexString
-            | T::BitNumber
-            | T::BitString => {
+            T::Int | T::Decimal | T::Float | T::HexNumber | T::BitNumber | T::BitString => {
                 self.value(true);
             }
             T::Str | T::NationalStr | T::Param | T::NullSign => self.value(false),
-            T::Word(Kw::NULL) if !self.ends(&[T::Word(Kw::IS), T::Word(Kw::NOT)]) => {
-                self.value(false)
-            }
+            T::Word(Kw::NULL) if !self.null_is_word() => self.value(false),
             T::RParen => self.close(),
-            T::UserVar => self.part(Part::Token(T::UserVar), "@?"),
+            T::UserVar if self.text[token.start as usize..].starts_with(b"@`") => {
+                self.begin(Part::Token(T::Quoted));
+                let name = &self.text[token.start as usize + 1..token.end as usize];
+                self.out.push('@');
+                self.quoted(name);
+            }
+            T::UserVar => {
+                // Compat: the name behind `@` is a value, which may begin a list.
+                self.part(Part::Token(T::UserVar), "@");
+                self.part(Part::Value, "?");
+            }
+            // Compat: MariaDB has no text for these tokens.
+            T::HexString | T::DotDot => self.part(Part::Token(token.kind), "(unknown)"),
             T::Introducer => self.part(Part::Token(T::Introducer), "(_charset)"),
             kind => {
                 self.begin(Part::Token(kind));
@@ -92,8 +132,9 @@ impl Builder<'_> {
 
     fn begin(&mut self, part: Part) {
         let start = self.out.len();
-        self.parts.push((part, start));
-        if start > 0 {
+        let is_variable = self.ends(&[T::AtAt, T::UserVar]);
+        self.parts.push((part, start, self.used));
+        if start > 0 && !is_variable {
             self.out.push(' ');
         }
     }
@@ -116,9 +157,21 @@ impl Builder<'_> {
     /// Removes the last `count` parts and their text.
     fn drop_parts(&mut self, count: usize) {
         for _ in 0..count {
-            if let Some((_, start)) = self.parts.pop() {
+            if let Some((_, start, used)) = self.parts.pop() {
                 self.out.truncate(start);
+                self.used = used;
             }
+        }
+    }
+
+    /// Whether NULL is not a value here: behind IS and NOT, or as an attribute of a column, behind
+    /// its type or another attribute.
+    fn null_is_word(&self) -> bool {
+        match self.last(0) {
+            Some(Part::Row | Part::Rows | Part::WideRow | Part::WideRows) => true,
+            Some(Part::Token(T::RParen | T::Quoted)) => true,
+            Some(Part::Token(T::Word(kw))) => is_before_null(kw),
+            _ => false,
         }
     }
 
@@ -152,6 +205,7 @@ impl Builder<'_> {
                     | Kw::LIKE
                     | Kw::REGEXP
             ) | Word(Kw::INTERVAL | Kw::DIV | Kw::MOD | Kw::CASE | Kw::WHEN | Kw::DEFAULT | Kw::IF)
+                | Word(Kw::EVERY)
         );
         let sign =
             matches!(kind, LParen | Comma | Pipe | Amp | ShiftLeft | ShiftRight | Plus | Minus);
@@ -179,18 +233,21 @@ impl Builder<'_> {
     fn token_text(&mut self, token: Token) {
         let raw = &self.text[token.start as usize..token.end as usize];
         match token.kind {
-            // Compat: MariaDB prints the last word of its list for a token.
-            T::Word(Kw::DISTINCT) => self.out.push_str("DISTINCTROW"),
             T::Ne => self.out.push_str("!="),
-            T::Word(kw) | T::Func(kw) if kw != Kw::NotKeyword => self.out.push_str(kw.text()),
-            T::Word(_) | T::Func(_) => self.name(raw),
-            T::Quoted => {
-                let mut name = Vec::with_capacity(raw.len());
-                unescape(raw, false, &mut name);
-                self.name(&name);
+            T::Word(kw) | T::Func(kw) if kw != Kw::NotKeyword => self.out.push_str(shown(kw)),
+            T::Word(_) if self.last(1) == Some(Part::Token(T::AtAt)) && is_scope(raw) => {
+                self.out.push_str(&String::from_utf8_lossy(raw).to_uppercase());
             }
+            T::Word(_) | T::Func(_) => self.name(raw),
+            T::Quoted => self.quoted(raw),
             _ => self.out.push_str(&String::from_utf8_lossy(raw)),
         }
+    }
+
+    fn quoted(&mut self, raw: &[u8]) {
+        let mut name = Vec::with_capacity(raw.len());
+        unescape(raw, false, &mut name);
+        self.name(&name);
     }
 
     fn name(&mut self, name: &[u8]) {
@@ -198,6 +255,107 @@ impl Builder<'_> {
         self.out.push_str(&String::from_utf8_lossy(name));
         self.out.push('`');
     }
+}
+
+/// Whether a word behind `@@` says whose variable is meant.
+fn is_scope(word: &[u8]) -> bool {
+    [&b"global"[..], b"session", b"local"].iter().any(|scope| word.eq_ignore_ascii_case(scope))
+}
+
+/// The word shown for one of the grammar. Compat: of several words for the same token, MariaDB
+/// prints the last one of its list.
+fn shown(kw: Kw) -> &'static str {
+    match kw {
+        Kw::ANY => "SOME",
+        Kw::BIGINT => "INT8",
+        Kw::CHAR => "CHARACTER",
+        Kw::COLUMNS => "FIELDS",
+        Kw::CURRENT_DATE => "CURDATE",
+        Kw::CURRENT_TIME => "CURTIME",
+        Kw::CURRENT_TIMESTAMP | Kw::LOCALTIME | Kw::LOCALTIMESTAMP => "NOW",
+        Kw::DATABASE => "SCHEMA",
+        Kw::DATABASES => "SCHEMAS",
+        Kw::DAY => "SQL_TSI_DAY",
+        Kw::DEC => "DECIMAL",
+        Kw::DESCRIBE => "EXPLAIN",
+        Kw::DISTINCT => "DISTINCTROW",
+        Kw::DOUBLE => "FLOAT8",
+        Kw::FLOAT => "FLOAT4",
+        Kw::HOUR => "SQL_TSI_HOUR",
+        Kw::INT | Kw::INT4 => "INTEGER",
+        Kw::INT1 => "TINYINT",
+        Kw::INT2 => "SMALLINT",
+        Kw::INT3 | Kw::MEDIUMINT => "MIDDLEINT",
+        Kw::MID | Kw::SUBSTR => "SUBSTRING",
+        Kw::MINUTE => "SQL_TSI_MINUTE",
+        Kw::MONTH => "SQL_TSI_MONTH",
+        Kw::QUARTER => "SQL_TSI_QUARTER",
+        Kw::REGEXP => "RLIKE",
+        Kw::SECOND => "SQL_TSI_SECOND",
+        Kw::SESSION_USER | Kw::USER => "SYSTEM_USER",
+        Kw::SQL_TSI_WEEK => "WEEK",
+        Kw::SQL_TSI_YEAR => "YEAR",
+        Kw::STD | Kw::STDDEV => "STDDEV_POP",
+        Kw::VARCHAR => "VARCHARACTER",
+        Kw::VARIANCE => "VAR_POP",
+        other => other.text(),
+    }
+}
+
+/// Whether a word that stands before NULL makes it a word too.
+fn is_before_null(kw: Kw) -> bool {
+    let decides = matches!(kw, Kw::IS | Kw::NOT | Kw::SET | Kw::AUTO_INCREMENT)
+        || matches!(kw, Kw::NotKeyword | Kw::UNSIGNED | Kw::ZEROFILL);
+    let is_number = matches!(
+        kw,
+        Kw::TINYINT
+            | Kw::SMALLINT
+            | Kw::MEDIUMINT
+            | Kw::INT
+            | Kw::INTEGER
+            | Kw::BIGINT
+            | Kw::INT1
+            | Kw::INT2
+            | Kw::INT3
+            | Kw::INT4
+            | Kw::INT8
+            | Kw::MIDDLEINT
+            | Kw::DECIMAL
+            | Kw::DEC
+            | Kw::NUMERIC
+            | Kw::FIXED
+            | Kw::FLOAT
+            | Kw::FLOAT4
+            | Kw::FLOAT8
+            | Kw::REAL
+            | Kw::DOUBLE
+            | Kw::PRECISION
+            | Kw::BOOL
+            | Kw::BOOLEAN
+            | Kw::BIT
+    );
+    let is_text = matches!(
+        kw,
+        Kw::CHAR
+            | Kw::CHARACTER
+            | Kw::VARCHAR
+            | Kw::VARCHARACTER
+            | Kw::BINARY
+            | Kw::VARBINARY
+            | Kw::NCHAR
+            | Kw::TEXT
+            | Kw::TINYTEXT
+            | Kw::MEDIUMTEXT
+            | Kw::LONGTEXT
+            | Kw::LONG
+            | Kw::BLOB
+            | Kw::TINYBLOB
+            | Kw::MEDIUMBLOB
+            | Kw::LONGBLOB
+            | Kw::JSON
+    );
+    let is_time = matches!(kw, Kw::DATE | Kw::TIME | Kw::DATETIME | Kw::TIMESTAMP | Kw::YEAR);
+    decides || is_number || is_text || is_time
 }
 
 #[cfg(test)]
@@ -227,11 +385,32 @@ mod tests {
             ("select -1, - 1, +1, 1-1, 1 - -1", "SELECT ?, ... - ?, ... - ?"),
             ("select ((1))", "SELECT ( (?) )"),
             ("call p(1,2,@a)", "CALL `p` ( ?, ... , @? )"),
+            ("select f(@a, 1), @b", "SELECT `f` ( @?, ... ) , @?"),
             ("select /* c */ 1 -- x", "SELECT ?"),
+            ("select x'41', 0x41, @@port, @`a`", "SELECT (unknown) , ? , @@PORT , @`a`"),
+            (
+                "create table t(a int null default null, b char(3) null)",
+                "CREATE TABLE `t` ( `a` INTEGER NULL DEFAULT ? , `b` CHARACTER (?) NULL )",
+            ),
+            ("begin not atomic do 1; end;", "BEGIN NOT ATOMIC DO ? ; END"),
+            (
+                "select std(a), now() + interval 1 day",
+                "SELECT STDDEV_POP ( `a` ) , NOW ( ) + INTERVAL ? SQL_TSI_DAY",
+            ),
         ];
         for (sql, text) in cases {
-            assert_eq!(digest(sql.as_bytes(), SqlMode::DEFAULT).text, text, "{sql}");
+            assert_eq!(digest(sql.as_bytes(), SqlMode::DEFAULT).text, format!("{text} "), "{sql}");
         }
+    }
+
+    #[test]
+    fn a_limit() {
+        let list = vec!["a"; 600].join(",");
+        let text = format!("select {list} from t");
+        let digest = |text: &str| digest_within(text.as_bytes(), SqlMode::DEFAULT, 1024).text;
+        assert_eq!(digest(&text).len(), 883);
+        let values = vec!["1"; 6000].join(",");
+        assert_eq!(digest(&format!("select {values} from t")), "SELECT ?, ... FROM `t` ");
     }
 
     #[test]

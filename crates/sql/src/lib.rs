@@ -29,7 +29,7 @@ mod shape;
 mod unparse;
 
 pub use client_text::ClientText;
-pub use digest::{Digest, digest};
+pub use digest::{Digest, digest, digest_within};
 pub use lexer::is_keyword;
 pub use lift::lift_literals;
 pub use parameter_places::{ParameterPlace, parameter_places};
