@@ -170,6 +170,8 @@ ddl() {
 visible() {
   say visible
   "$python" tests/visible/visible.py "$binary"
+  # What performance_schema measures, beside a MariaDB. 20 s.
+  "$python" tests/performance/beside.py "$binary"
   # Events of binary logs as MariaDB's own tool shows them. 1 s.
   "$python" tests/replication/inspect_beside_mariadb.py "$binary"
 }

@@ -66,7 +66,7 @@ pub use state::session::Session;
 pub use state::sink::{NullSink, OutParameter, Outcome, ResultSink, RowCounts, Told};
 pub use state::temporary::TemporaryFiles;
 pub use state::transaction::{Mark, Transaction, Unsettled};
-pub use state::{binlog, control, error, gate, metadata, session};
+pub use state::{binlog, computed, control, error, gate, metadata, session};
 pub use statement::prepared::{execute_prepared, prepare, prepare_shared, prepare_statement};
 pub use statement::{execute_statement, execute_text, prepare_transaction_as};
 pub use system::register_system_tables;

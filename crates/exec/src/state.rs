@@ -9,6 +9,7 @@ pub(crate) mod branches;
 pub(crate) mod bulk;
 pub(crate) mod column_keeper;
 pub(crate) mod columns;
+pub mod computed;
 pub mod control;
 pub mod error;
 pub(crate) mod files;

@@ -3,6 +3,7 @@
 //! not know packets.
 
 mod backup;
+mod computed;
 mod flush_tables;
 mod lock_tables;
 mod logged;
@@ -134,6 +135,9 @@ impl Execution<'_> {
         read_only::check(self.session, statement)?;
         if !self.session.handlers.is_empty() {
             handler::before(self, statement);
+        }
+        if computed::is_change(self.session, statement) {
+            return computed::run(self, statement);
         }
         if selkie_plan::is_planned(statement) {
             return self.planned(statement);

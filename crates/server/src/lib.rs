@@ -23,6 +23,7 @@ mod memory;
 pub mod net;
 pub mod options;
 mod panics;
+mod performance;
 mod profiles;
 mod query_log;
 mod replica;

@@ -251,6 +251,9 @@ impl Server {
         crate::memory::status(&mut gauges);
         self.backend.status(&mut gauges);
         crate::binlog::status(self, &mut gauges);
+        if let Some(performance) = self.sessions.performance() {
+            performance.status(&mut gauges);
+        }
         gauges
     }
 

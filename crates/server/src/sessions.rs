@@ -4,8 +4,8 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
 use parking_lot::{Mutex, RwLock};
@@ -13,6 +13,7 @@ use selkie_engine::{Moment, WaitKind, noted_wait};
 use selkie_exec::{KillFlag, Killed, LivePlans};
 
 use crate::net::Closer;
+use crate::performance::{Performance, Recorder};
 use crate::status::{Counters, SharedCounters, Totals};
 
 /// Present activity of a session.
@@ -56,6 +57,8 @@ pub struct SessionHandle {
     pub(crate) waits: Arc<AtomicU8>,
     /// Port it came through.
     pub(crate) door: Door,
+    /// Measures it for `performance_schema`, if that is on.
+    recorder: OnceLock<Recorder>,
 }
 
 /// The State column of a waiting session; `None` if the state stays as it is.
@@ -111,7 +114,14 @@ impl SessionHandle {
             checks: AtomicU8::new(3),
             waits: Arc::default(),
             door,
+            recorder: OnceLock::new(),
         }
+    }
+
+    /// The recorder that measures it, if `performance_schema` is on.
+    #[inline]
+    pub(crate) fn recorder(&self) -> Option<&Recorder> {
+        self.recorder.get()
     }
 
     /// User name.
@@ -132,6 +142,9 @@ impl SessionHandle {
     /// Sets the default database.
     pub fn set_schema(&self, schema: Option<&str>) {
         *self.schema.lock() = schema.map(str::to_owned);
+        if let Some(recorder) = self.recorder() {
+            recorder.entered(schema);
+        }
     }
 
     /// The present activity.
@@ -225,11 +238,24 @@ pub struct Sessions {
     live: RwLock<BTreeMap<u64, Arc<SessionHandle>>>,
     next_id: AtomicU64,
     next_query: AtomicU64,
+    /// `performance_schema`, if it is on.
+    performance: OnceLock<Arc<Performance>>,
     /// Counters of the sessions that have ended, and the server's own counters.
     pub ended: SharedCounters,
 }
 
 impl Sessions {
+    /// Measures all later sessions.
+    pub(crate) fn measure(&self, performance: Performance) {
+        // The server starts once, so nothing is set yet.
+        let _ = self.performance.set(Arc::new(performance));
+    }
+
+    /// `performance_schema`, if it is on.
+    pub(crate) fn performance(&self) -> Option<&Performance> {
+        self.performance.get().map(|performance| &**performance)
+    }
+
     /// The number of the next connection.
     pub fn next_id(&self) -> u64 {
         self.next_id.fetch_add(1, Ordering::Relaxed) + 1
@@ -252,6 +278,9 @@ impl Sessions {
 
     /// Adds a session.
     pub fn add(&self, session: Arc<SessionHandle>) {
+        if let Some(performance) = self.performance.get() {
+            session.recorder.get_or_init(|| performance.recorder());
+        }
         self.live.write().insert(session.id, session);
     }
 
@@ -259,6 +288,9 @@ impl Sessions {
     pub fn remove(&self, id: u64) {
         if let Some(session) = self.live.write().remove(&id) {
             self.ended.absorb(&session.counters);
+            if let Some(recorder) = session.recorder() {
+                recorder.left();
+            }
         }
     }
 

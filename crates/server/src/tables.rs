@@ -8,7 +8,9 @@ mod processes;
 mod thread_pool;
 mod variables;
 
-use selkie_types::{SqlResult, Value};
+use std::time::SystemTime;
+
+use selkie_types::{DateTime, SqlResult, Value};
 
 use crate::session::Shared;
 
@@ -64,6 +66,13 @@ pub(crate) fn rows(table: &str, shared: &Shared, pseudo: Pseudo<'_>) -> SqlResul
         "USER_PRIVILEGES" => privileges::user_privileges(shared),
         _ => Vec::new(),
     })
+}
+
+/// A value of a TIMESTAMP column.
+pub(crate) fn utc(at: SystemTime) -> Value {
+    let since = at.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let micros = i64::try_from(since).unwrap_or(0).saturating_mul(1_000_000);
+    DateTime::from_unix_micros(micros).map_or(Value::Null, Value::DateTime)
 }
 
 pub(crate) fn text(value: impl AsRef<[u8]>) -> Value {

@@ -24,10 +24,13 @@ pub(super) struct SystemScan<'r> {
 impl<'r> SystemScan<'r> {
     pub(super) fn open(env: Env<'r>, plan: &'r Plan) -> SqlResult<Self> {
         let tables = env.rt.instance.system_tables.read();
-        // Other computed schemas have tables of the same names but no providers.
-        let known = matches!(plan.table.schema(), "information_schema" | "mysql");
         let name = plan.table.name().to_ascii_uppercase();
-        let provider = tables.get(name.as_str()).filter(|_| known).cloned();
+        // Other computed schemas have tables of the same names.
+        let provider = match plan.table.schema() {
+            "information_schema" | "mysql" => tables.get(name.as_str()),
+            schema => tables.get(format!("{}.{name}", schema.to_ascii_uppercase()).as_str()),
+        }
+        .cloned();
         Ok(Self { env, plan, provider, batches: None })
     }
 

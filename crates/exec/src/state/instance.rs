@@ -220,7 +220,8 @@ impl Instance {
         }
     }
 
-    /// Registers the provider of a computed table.
+    /// Registers the provider of a computed table. Names of tables that are neither in
+    /// `information_schema` nor in `mysql` begin with the schema and a dot.
     pub fn add_system_table(&self, name: &str, table: Arc<dyn SystemTable>) {
         self.system_tables.write().insert(name.to_ascii_uppercase().into(), table);
     }

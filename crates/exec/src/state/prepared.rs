@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use selkie_plan::Environment;
 use selkie_plan::physical::{OutputColumn, Plan};
 use selkie_sql::ast::Statement;
-use selkie_sql::{ParameterPlace, of_any_length, parameter_places};
+use selkie_sql::{Digest, ParameterPlace, of_any_length, parameter_places};
 use selkie_types::{CollationId, SqlType, TypeKind, Value};
 use smallvec::SmallVec;
 
@@ -39,6 +39,8 @@ pub struct Prepared {
     pub(crate) plans: Mutex<Plans>,
     /// Placeholders in its text, once the binary log has asked for them.
     pub(crate) places: OnceLock<Box<[ParameterPlace]>>,
+    /// Digest of its text, once anything has asked for it.
+    pub(crate) digest: OnceLock<Digest>,
     /// Shape of the rows of parameters, for a bulk INSERT.
     pub(crate) shape: Option<BulkShape>,
     /// The bulk INSERT made last for this statement.
@@ -150,6 +152,11 @@ pub(crate) type Plans = SmallVec<[CachedPlan; 1]>;
 const PLANS: usize = 4;
 
 impl Prepared {
+    /// The digest of its text; `make` computes it once.
+    pub fn digest(&self, make: impl FnOnce(&[u8]) -> Digest) -> &Digest {
+        self.digest.get_or_init(|| make(&self.text))
+    }
+
     /// A statement that is planned when it first runs.
     pub(crate) fn unplanned(statement: Statement, text: Arc<[u8]>, parameters: usize) -> Self {
         Self {
@@ -163,6 +170,7 @@ impl Prepared {
             output: Vec::new(),
             plans: Mutex::default(),
             places: OnceLock::new(),
+            digest: OnceLock::new(),
             shape: None,
             bulk: Mutex::default(),
         }

@@ -7,7 +7,7 @@ use selkie_catalog::{DefaultValue, SERIES_ENGINE, TableInfo};
 use selkie_expr::{Expr, build};
 use selkie_sql::ast;
 use selkie_types::error::catalogue::*;
-use selkie_types::{SqlError, SqlResult, Value};
+use selkie_types::{Privileges, SqlError, SqlResult, Value};
 
 use super::Binder;
 use super::scope::{Clause, Source, SourceColumns};
@@ -252,7 +252,13 @@ impl Binder<'_> {
             }
             selkie_catalog::TableKind::System => {
                 let permissions = self.names.environment.permissions();
-                Err(permissions.schema_denied(self.who.as_deref(), table.schema()))
+                let (who, schema) = (self.who.as_deref(), table.schema());
+                Err(match (schema, Privileges::from_name(statement)) {
+                    ("performance_schema", Some(wanted)) => {
+                        permissions.table_denied(who, schema, table.name(), wanted)
+                    }
+                    _ => permissions.schema_denied(who, schema),
+                })
             }
         }
     }

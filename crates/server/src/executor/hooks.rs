@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
 
 use selkie_catalog::{RoutineForm, TableInfo};
+use selkie_exec::computed::Change;
 use selkie_exec::session::{
     Access, CheckedSet, EventChange, LoggedProgram, NewValue, PreparedTicket, Privilege,
     SavedVariables, Session, SessionHooks,
@@ -282,6 +283,10 @@ impl SessionHooks for Shared {
     ) -> SqlResult<Option<Outcome>> {
         let _acting = self.acting(session)?;
         administration::statement(self, instance, session, statement, sink)
+    }
+
+    fn change_computed(&self, _: &Session, table: &str, change: Change) -> SqlResult<u64> {
+        crate::performance::change(&self.server, table, change)
     }
 
     fn seq_no_used(&self) {

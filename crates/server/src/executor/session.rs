@@ -3,6 +3,7 @@
 //! Must not know packets. Invariant: before each statement the executor's settings are those of the
 //! system variables. After it, the process list and the counters are those of the executor.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::LazyLock;
 
@@ -226,6 +227,18 @@ impl ExecutorSession {
         result
     }
 
+    /// Tells `performance_schema` which statement a text has, if that is on.
+    #[inline]
+    fn record(&self, read: &Read, text: &[u8]) {
+        let Some(recorder) = self.shared.handle.recorder() else { return };
+        let mode = self.session.frame.settings.expressions.sql_mode;
+        let make = |text: &[u8]| recorder.digest(text, mode);
+        recorder.statement(read.statement().map(com::counter), || match read {
+            Read::Planned(plan) => Cow::Borrowed(plan.statement.digest(make)),
+            _ => Cow::Owned(make(text)),
+        });
+    }
+
     /// Runs a step before the statement is known, and catches panics.
     fn guarded<R>(
         &mut self,
@@ -390,6 +403,7 @@ impl BackendSession for ExecutorSession {
         text: &[u8],
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Outcome> {
+        self.record(&statement, text);
         match statement {
             Read::Statement(statement) => self.run(&statement, text, sink),
             Read::Planned(plan) => {

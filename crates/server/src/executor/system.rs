@@ -1,17 +1,20 @@
-//! Registers the server's tables of `information_schema` with the executor.
+//! Registers the server's tables of `information_schema` and `performance_schema` with the
+//! executor.
 //!
-//! Must not compute rows; `tables` and `innodb` do.
+//! Must not compute rows; `tables`, `innodb` and `performance` do.
 
 use std::sync::{Arc, Weak};
 
 use hashbrown::HashMap;
 use parking_lot::RwLock;
 use selkie_catalog::TableInfo;
+use selkie_exec::session::Session;
 use selkie_exec::{Instance, SystemRequest, SystemTable};
 use selkie_types::{Physical, SqlResult, SqlType, Value};
 
 use super::hooks::pseudo_value;
 use crate::innodb;
+use crate::performance;
 use crate::session::Shared;
 use crate::tables::{self, Row};
 use crate::variables::lookup;
@@ -24,6 +27,10 @@ pub(super) fn register(instance: &Instance, sessions: &Registered) {
     for name in tables::NAMES.iter().chain(innodb::TABLES) {
         let table = ServerTable { name, sessions: Arc::clone(sessions) };
         instance.add_system_table(name, Arc::new(table));
+    }
+    for name in performance::NAMES {
+        let table = PerformanceTable { name, sessions: Arc::clone(sessions) };
+        instance.add_system_table(&format!("performance_schema.{name}"), Arc::new(table));
     }
 }
 
@@ -49,16 +56,7 @@ impl SystemTable for ServerTable {
             let mut rows = rows.into_iter();
             return rows.try_for_each(|row| emit(&arrange(request.table, row)));
         }
-        let pseudo = |name: &str| {
-            let place = request.session.snapshot_place();
-            match name {
-                "binlog_snapshot_file" => return place.map(|place| place.file.to_string()),
-                "binlog_snapshot_position" => return place.map(|place| place.offset.to_string()),
-                _ => {}
-            }
-            let value = pseudo_value(request.session, name)?;
-            Some(value.show(lookup(name).ok()?))
-        };
+        let pseudo = |name: &str| pseudo_text(request.session, name);
         let rows = {
             let _acting = shared.acting(request.session)?;
             tables::rows(self.name, &shared, &pseudo)?
@@ -68,6 +66,36 @@ impl SystemTable for ServerTable {
         }
         Ok(())
     }
+}
+
+struct PerformanceTable {
+    name: &'static str,
+    sessions: Registered,
+}
+
+impl SystemTable for PerformanceTable {
+    fn rows(
+        &self,
+        request: &SystemRequest<'_>,
+        emit: &mut dyn FnMut(&[Value]) -> SqlResult<()>,
+    ) -> SqlResult<()> {
+        let shared = self.sessions.read().get(&request.session.core.id).and_then(Weak::upgrade);
+        let Some(shared) = shared else { return Ok(()) };
+        let pseudo = |name: &str| pseudo_text(request.session, name);
+        let rows = performance::rows(self.name, &shared, &pseudo);
+        rows.into_iter().try_for_each(|row| emit(&arrange(request.table, row)))
+    }
+}
+
+/// A variable that is kept in the executor's session, as text.
+fn pseudo_text(session: &Session, name: &str) -> Option<String> {
+    let place = session.snapshot_place();
+    match name {
+        "binlog_snapshot_file" => return place.map(|place| place.file.to_string()),
+        "binlog_snapshot_position" => return place.map(|place| place.offset.to_string()),
+        _ => {}
+    }
+    Some(pseudo_value(session, name)?.show(lookup(name).ok()?))
 }
 
 /// The values of a row in the order of the table's columns.

@@ -14,6 +14,7 @@ use crate::binlog;
 use crate::events;
 use crate::net::{Acceptors, Endpoints, Listeners, bind_all};
 use crate::options::Settings;
+use crate::performance::{Performance, Sizes, derive_sizes};
 use crate::replica::{self, Riders};
 use crate::scheduler;
 use crate::server::Server;
@@ -62,12 +63,17 @@ pub fn start<B: SessionFactory>(start: Start<'_, B>) -> Result<Running, String> 
     let pid_file = PathBuf::from(text(&settings, "pid_file"));
     let port_wait = settings.port_wait;
     let connections = replica::set_up(&settings);
+    let performance = (number(&settings, "performance_schema") != 0)
+        .then(|| Performance::new(Sizes::of(&settings), &settings.measured));
     let globals = Globals::new(settings.values);
     crate::memory::apply(&globals);
     crate::memory::note_start();
     let server = Server::new(globals, accounts, Arc::clone(&backend) as _, path);
     let server = server.with_tls(tls).with_riders(riders).with_replica(connections);
     let server = Arc::new(server);
+    if let Some(performance) = performance {
+        server.sessions.measure(performance);
+    }
     let listeners = bind_in_time(&endpoints, port_wait)?;
     if let Some(bound) = listeners.addresses().first() {
         server.globals.set(definition("port").id, VarValue::Uint(bound.port().into()));
@@ -151,6 +157,9 @@ fn derive(settings: &mut Settings, data_dir: &Path) {
     }
     let engine = text(settings, "default_storage_engine");
     settings.derive("storage_engine", VarValue::text(engine));
+    if number(settings, "performance_schema") != 0 {
+        derive_sizes(settings);
+    }
     derive_charsets(settings);
     derive_skipped_errors(settings);
     binlog::derive_names(settings, data_dir);

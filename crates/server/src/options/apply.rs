@@ -28,6 +28,8 @@ pub struct Settings {
     pub binlog: BinlogOptions,
     /// Options of a replica.
     pub replica: ReplicaOptions,
+    /// Consumers and kinds of events of `performance_schema`, each with its switch.
+    pub(crate) measured: Vec<(String, String)>,
     /// Warnings for the log.
     pub warnings: Vec<String>,
 }
@@ -44,6 +46,7 @@ pub fn apply(values: Vec<VarValue>, sources: &Sources) -> Result<Settings, Strin
         takes_prefixes: true,
         binlog,
         replica: ReplicaOptions::default(),
+        measured: Vec::new(),
         warnings: Vec::new(),
     };
     let plugins = named_plugins(&sources.options);
@@ -163,6 +166,17 @@ impl Settings {
                      for compatibility with old my.cnf files.",
                     parsed.name.replace('_', "-")
                 ));
+                Ok(())
+            }
+            Meaning::Consumer(consumer) => {
+                let on = if is_on(&parsed)? { "ON" } else { "OFF" };
+                self.measured.push((consumer, on.to_owned()));
+                Ok(())
+            }
+            Meaning::Instrument => {
+                let (pattern, value) =
+                    parsed.value.unwrap_or_default().split_once('=').unwrap_or_default();
+                self.measured.push((pattern.trim().to_owned(), value.trim().to_owned()));
                 Ok(())
             }
             Meaning::Log(option) => logs::apply(self, option, &parsed),

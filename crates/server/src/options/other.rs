@@ -40,22 +40,6 @@ const ACCEPTED: &[&str] = &[
     "log_tc",
     "memlock",
     "old_style_user_limits",
-    "performance_schema_consumer_events_stages_current",
-    "performance_schema_consumer_events_stages_history",
-    "performance_schema_consumer_events_stages_history_long",
-    "performance_schema_consumer_events_statements_current",
-    "performance_schema_consumer_events_statements_history",
-    "performance_schema_consumer_events_statements_history_long",
-    "performance_schema_consumer_events_transactions_current",
-    "performance_schema_consumer_events_transactions_history",
-    "performance_schema_consumer_events_transactions_history_long",
-    "performance_schema_consumer_events_waits_current",
-    "performance_schema_consumer_events_waits_history",
-    "performance_schema_consumer_events_waits_history_long",
-    "performance_schema_consumer_global_instrumentation",
-    "performance_schema_consumer_statements_digest",
-    "performance_schema_consumer_thread_instrumentation",
-    "performance_schema_instrument",
     "plugin_load",
     "plugin_load_add",
     "safe_user_create",
@@ -182,6 +166,10 @@ pub(super) enum Meaning {
     Log(LogOption),
     /// An option of a replica.
     Replica(ReplicaOption),
+    /// The switch of a consumer of events.
+    Consumer(String),
+    /// The switch of kinds of events.
+    Instrument,
     /// An unknown name.
     Unknown,
     /// A prefix of several options.
@@ -202,7 +190,13 @@ pub(super) fn meaning(name: &str) -> Meaning {
         "ssl" => return Meaning::Tls,
         "port_open_timeout" => return Meaning::PortWait,
         "getopt_prefix_matching" => return Meaning::Prefixes,
+        "performance_schema_instrument" => return Meaning::Instrument,
         _ => {}
+    }
+    if let Some(consumer) = name.strip_prefix("performance_schema_consumer_")
+        && crate::performance::CONSUMERS.contains(&consumer)
+    {
+        return Meaning::Consumer(consumer.to_owned());
     }
     if let Some(found) = exact(name) {
         return Meaning::Variable(found);
@@ -240,7 +234,10 @@ pub(super) fn takes_value(argument: &str) -> bool {
             Some(option) => option != LogOption::Bin,
             None => match ReplicaOption::of(&name) {
                 Some(option) => option.takes_value(),
-                None => matches!(name.as_str(), "user" | "plugin_load" | "plugin_load_add"),
+                None => matches!(
+                    name.as_str(),
+                    "user" | "plugin_load" | "plugin_load_add" | "performance_schema_instrument"
+                ),
             },
         },
     }

@@ -222,6 +222,11 @@ impl Greeted {
         let _charged = selkie_meter::attach(self.handle.kill.account());
         let server = &self.server;
         self.handle.set_user(&who.identity.user);
+        if let Some(recorder) = self.handle.recorder() {
+            let owner = (who.identity.user.clone(), who.identity.host.clone());
+            recorder.joined(owner, connection_type(&self.wire, &self.peer));
+            recorder.told(&login.attributes);
+        }
         let (expired, limit) = (who.expired, who.account.limits.user_connections);
         let unrestricted = server.globals.get(ids().skip_grant_tables).as_bool();
         let access = AccessControl::new(Arc::clone(&server.accounts), who.identity, unrestricted);
@@ -243,6 +248,15 @@ impl Greeted {
         session.set_client_collation(login.collation);
         session.begin(login.database.map(|d| String::from_utf8_lossy(&d).into_owned()));
         (session, self.registration)
+    }
+}
+
+/// CONNECTION_TYPE in `performance_schema`.
+fn connection_type(wire: &Wire, peer: &Peer) -> &'static str {
+    match () {
+        () if wire.tls().is_some() => "SSL/TLS",
+        () if peer.port == 0 => "Socket",
+        () => "TCP/IP",
     }
 }
 

@@ -139,6 +139,19 @@ impl<S: BackendSession> Session<S> {
         let begun = Moment::now();
         self.shared.handle.kill.account().begin_command();
         self.note_begin(&command, begun);
+        if let Some(recorder) = self.shared.handle.recorder() {
+            recorder.begin(command.name(), begun, &self.shared.handle.counters);
+            let next = self.dispatch(command, begun);
+            let handle = &self.shared.handle;
+            if let Some(recorder) = handle.recorder() {
+                recorder.end(&handle.counters, None);
+            }
+            return next;
+        }
+        self.dispatch(command, begun)
+    }
+
+    fn dispatch(&mut self, command: Command<'_>, begun: Moment) -> Next {
         match command {
             Command::Quit => {
                 log_general(&self.shared, "Quit", b"");
@@ -253,6 +266,9 @@ impl<S: BackendSession> Session<S> {
         if let Err(error) = &result {
             self.backend.note_error(error);
         }
+        if let Some(recorder) = self.shared.handle.recorder() {
+            recorder.answered(&result);
+        }
         let status = self.status();
         let mut reply =
             Reply::new(&self.shared, &mut self.wire, &mut self.out, RowForm::Text, status);
@@ -325,6 +341,9 @@ impl<S: BackendSession> Session<S> {
                 return Next::Close;
             }
             self.shared.handle.kill.account().begin_command();
+            if let Some(recorder) = self.shared.handle.recorder() {
+                recorder.begin("Query", begun, &self.shared.handle.counters);
+            }
             self.shared.handle.counters.bump(counter().questions);
         }
     }
@@ -556,6 +575,10 @@ impl<S: BackendSession> Session<S> {
         check_expired(&server, &who, caps)?;
         self.place = place;
         self.shared.handle.set_user(&who.identity.user);
+        if let Some(recorder) = self.shared.handle.recorder() {
+            recorder.left();
+            recorder.joined_again((who.identity.user.clone(), who.identity.host.clone()));
+        }
         self.shared.set_expired(who.expired);
         self.shared.access.lock().become_identity(who.identity);
         self.shared.schema_changed(None);

@@ -17,6 +17,7 @@ use super::reply::{Reply, RowForm};
 use super::shared::Shared;
 use crate::backend::{BackendSession, SessionStatus};
 use crate::net::Wire;
+use crate::performance::Done;
 use crate::query_log::{Ran, Stopwatch, log_general, log_slow};
 
 /// A statement that a command wants to run.
@@ -74,19 +75,25 @@ impl<S: BackendSession> Runner<'_, S> {
         reply.known = asked.known;
         let result = run(backend, &mut reply, &mut text);
         *status = backend.status();
-        let (answered, ran) = match result {
+        let (answered, ran) = match &result {
             Ok(outcome) => {
-                reply.finish(&outcome, *status);
+                reply.finish(outcome, *status);
                 let cursor = reply.open_cursor(*status);
                 let next = if outcome.release { Next::Close } else { Next::Continue };
                 let head = reply.head.take();
-                (Answered { failed: false, next, head, cursor }, Ran::of(&outcome))
+                (Answered { failed: false, next, head, cursor }, Ran::of(outcome))
             }
             Err(error) => {
-                reply.fail(&error);
+                reply.fail(error);
                 (Answered::FAILED, Ran::default())
             }
         };
+        if let Some(recorder) = shared.handle.recorder() {
+            let result = result.as_ref();
+            let text = (asked.command == "Query").then_some(text);
+            let done = Done { result, warnings: status.warnings, text };
+            recorder.end(&shared.handle.counters, Some(done));
+        }
         log_slow(shared, &watch, text, ran);
         answered
     }

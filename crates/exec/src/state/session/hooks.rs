@@ -15,6 +15,7 @@ use selkie_types::error::catalogue::{
 use selkie_types::{Privileges, SqlError, SqlResult, SqlType, Value};
 
 use super::Session;
+use crate::state::computed::Change;
 use crate::{Instance, Outcome, ResultSink};
 
 /// Privilege that a statement needs on an object.
@@ -312,6 +313,11 @@ pub trait SessionHooks: Send + Sync {
         _sink: &mut dyn ResultSink,
     ) -> SqlResult<Option<Outcome>> {
         Ok(None)
+    }
+
+    /// Changes a computed table; returns the number of rows changed.
+    fn change_computed(&self, _session: &Session, _table: &str, _change: Change) -> SqlResult<u64> {
+        Ok(0)
     }
 
     /// Called after a table was dropped or renamed; with an empty `table`, after a schema was

@@ -1,0 +1,387 @@
+//! The recorder of one session: what its statements did.
+//!
+//! The session's thread writes it; readers of tables lock it for a moment. Must not touch anything
+//! shared by sessions, except where a digest is new and where single events are kept.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::sync::{Arc, LazyLock};
+
+use parking_lot::Mutex;
+use selkie_engine::Moment;
+use selkie_exec::Outcome;
+use selkie_sql::Digest;
+use selkie_types::{SqlError, SqlMode, SqlResult};
+
+use super::Performance;
+use super::digests::Local;
+use super::event::{Answer, Event};
+use super::names::Name;
+use super::people::Account;
+use super::setup::{Consumer, SharedSwitch, Switch};
+use super::sums::{ByName, Counts};
+use crate::status::{Counters, StatusId, find_status};
+
+/// Status variables whose growth counts for an event, in the order of its counts from ROWS_SENT on.
+const SIGNS: [&str; 12] = [
+    "Rows_sent",
+    "Rows_read",
+    "Created_tmp_disk_tables",
+    "Created_tmp_tables",
+    "Select_full_join",
+    "Select_full_range_join",
+    "Select_range",
+    "Select_range_check",
+    "Select_scan",
+    "Sort_merge_passes",
+    "Sort_range",
+    "Sort_rows",
+];
+/// More of them: the last count, and those that only say that no index was used.
+const MORE: [&str; 3] = ["Sort_scan", "Update_scan", "Delete_scan"];
+const STATUS: usize = SIGNS.len() + MORE.len();
+
+/// Places of counts of an event.
+mod place {
+    pub(super) const ERRORS: usize = 1;
+    pub(super) const WARNINGS: usize = 2;
+    pub(super) const ROWS_AFFECTED: usize = 3;
+    pub(super) const FIRST_OF_STATUS: usize = 4;
+    pub(super) const SELECT_FULL_JOIN: usize = 8;
+    pub(super) const SELECT_RANGE_CHECK: usize = 11;
+    pub(super) const SELECT_SCAN: usize = 12;
+    pub(super) const SORT_SCAN: usize = 16;
+    pub(super) const NO_INDEX_USED: usize = 17;
+    pub(super) const NO_GOOD_INDEX_USED: usize = 18;
+}
+
+type Status = [u64; STATUS];
+
+fn status(counters: &Counters) -> Status {
+    static IDS: LazyLock<[StatusId; STATUS]> = LazyLock::new(|| {
+        std::array::from_fn(|at| {
+            let name = SIGNS.iter().chain(&MORE).nth(at).copied().unwrap_or_default();
+            find_status(name).unwrap_or(StatusId(u16::MAX))
+        })
+    });
+    IDS.map(|id| counters.get(id))
+}
+
+/// A running statement.
+#[derive(Clone, Debug)]
+struct Open {
+    begun: u64,
+    before: Status,
+    name: Name,
+    /// Place of its digest among the session's.
+    digest: Option<usize>,
+    schema: Option<Arc<str>>,
+    answer: Answer,
+}
+
+/// The parts that change.
+#[derive(Debug, Default)]
+pub(super) struct State {
+    /// User and host, once the client has logged in.
+    pub(super) owner: Option<Account>,
+    /// CONNECTION_TYPE.
+    pub(super) connection: &'static str,
+    /// Names and values that the client told about itself.
+    pub(super) attributes: Vec<(String, String)>,
+    schema: Option<Arc<str>>,
+    open: Option<Open>,
+    last_id: u64,
+    pub(super) sums: ByName,
+    /// Sums of statements that ran while `thread_instrumentation` was off.
+    pub(super) apart: ByName,
+    pub(super) digests: Local,
+    pub(super) current: Option<Arc<Event>>,
+    pub(super) history: VecDeque<Arc<Event>>,
+}
+
+/// The recorder of a session.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    pub(super) performance: Arc<Performance>,
+    /// THREAD_ID.
+    pub(super) thread: u64,
+    /// INSTRUMENTED and HISTORY.
+    pub(super) switch: SharedSwitch,
+    pub(super) state: Mutex<State>,
+}
+
+/// Result of a statement of SQL.
+pub(crate) struct Done<'a> {
+    /// Its outcome.
+    pub(crate) result: Result<&'a Outcome, &'a SqlError>,
+    /// Number of conditions it raised.
+    pub(crate) warnings: u16,
+    /// The statement, if a client sent it as text.
+    pub(crate) text: Option<&'a [u8]>,
+}
+
+impl Recorder {
+    pub(super) fn new(performance: &Arc<Performance>) -> Self {
+        let thread = performance.next_thread();
+        let switch = SharedSwitch::new(Switch::ON);
+        Self { performance: Arc::clone(performance), thread, switch, state: Mutex::default() }
+    }
+
+    /// Notes who has logged in.
+    pub(crate) fn joined(&self, owner: Account, connection: &'static str) {
+        self.switch.set(self.performance.setup.of_session(&owner.0, &owner.1));
+        self.performance.people.lock().joined(owner.clone());
+        let mut state = self.state.lock();
+        state.connection = connection;
+        state.owner = Some(owner);
+    }
+
+    /// Notes who has logged in on the same connection.
+    pub(crate) fn joined_again(&self, owner: Account) {
+        let connection = self.state.lock().connection;
+        self.joined(owner, connection);
+    }
+
+    /// Keeps what the client told about itself, as far as there is room.
+    pub(crate) fn told(&self, attributes: &[(Vec<u8>, Vec<u8>)]) {
+        let mut room = self.performance.sizes.attributes;
+        let mut kept = Vec::new();
+        for (name, value) in attributes {
+            let Some(left) = room.checked_sub(name.len() + value.len() + 2) else {
+                self.performance.lost_attributes();
+                break;
+            };
+            room = left;
+            let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+            kept.push((text(name), text(value)));
+        }
+        self.state.lock().attributes = kept;
+    }
+
+    /// Ends the session of the account that was logged in.
+    pub(crate) fn left(&self) {
+        let mut state = self.state.lock();
+        state.digests.give();
+        state.digests.clear();
+        let (sums, apart) = (std::mem::take(&mut state.sums), std::mem::take(&mut state.apart));
+        let owner = state.owner.take();
+        drop(state);
+        let mut people = self.performance.people.lock();
+        people.server.merge(&apart);
+        match owner {
+            Some(owner) => people.take(&owner, &sums),
+            None => people.server.merge(&sums),
+        }
+    }
+
+    /// Forgets the digests that it has counted.
+    pub(super) fn forget_digests(&self) {
+        let mut state = self.state.lock();
+        let running = state.open.as_ref().and_then(|open| open.digest);
+        let running = running.and_then(|at| state.digests.entry(at)).cloned();
+        state.digests.clear();
+        if let Some(open) = &mut state.open {
+            open.digest = None;
+        }
+        drop(state);
+        // The statement that forgets them counts itself.
+        self.with_open(|state, open| {
+            if let Some(digest) = running.as_ref().and_then(|entry| entry.digest.as_ref()) {
+                self.find(state, open, digest);
+            }
+        });
+    }
+
+    /// Notes the default database.
+    pub(crate) fn entered(&self, schema: Option<&str>) {
+        self.state.lock().schema = schema.map(Arc::from);
+    }
+
+    /// A command begins.
+    pub(crate) fn begin(&self, command: &str, begun: Moment, counters: &Counters) {
+        let consumers = self.performance.setup.consumers();
+        let mut state = self.state.lock();
+        if !consumers.has(Consumer::Global) || !self.switch.get().enabled {
+            state.open = None;
+            return;
+        }
+        state.open = Some(Open {
+            begun: self.performance.nanos(begun),
+            before: status(counters),
+            name: Name::of_command(command),
+            digest: None,
+            schema: state.schema.clone(),
+            answer: Answer::default(),
+        });
+    }
+
+    /// The command runs a text with this statement; `None` if it has only comments.
+    pub(crate) fn statement<'d>(
+        &self,
+        counter: Option<StatusId>,
+        digest: impl FnOnce() -> Cow<'d, Digest>,
+    ) {
+        self.with_open(|state, open| {
+            open.name = counter.map_or(Name::of_nothing(), Name::of_counter);
+            if counter.is_some() && self.counts_digests(open.name) {
+                let digest = digest();
+                self.find(state, open, &digest);
+            }
+        });
+    }
+
+    /// The digest of a text.
+    pub(crate) fn digest(&self, text: &[u8], mode: SqlMode) -> Digest {
+        selkie_sql::digest_within(text, mode, self.performance.sizes.digest_length)
+    }
+
+    fn counts_digests(&self, name: Name) -> bool {
+        let setup = &self.performance.setup;
+        self.performance.digests.is_on()
+            && setup.consumers().counts_digests()
+            && setup.instrument(name).enabled
+    }
+
+    fn find(&self, state: &mut State, open: &mut Open, digest: &Digest) {
+        let digests = &self.performance.digests;
+        open.digest = Some(state.digests.place(digests, digest, open.schema.as_ref()));
+    }
+
+    fn with_open(&self, change: impl FnOnce(&mut State, &mut Open)) {
+        let mut state = self.state.lock();
+        if let Some(mut open) = state.open.take() {
+            change(&mut state, &mut open);
+            state.open = Some(open);
+        }
+    }
+
+    /// The command was answered without rows.
+    pub(crate) fn answered(&self, result: &SqlResult<()>) {
+        self.with_open(|_, open| {
+            open.answer = match result {
+                Ok(()) => Answer::ok(""),
+                Err(error) => Answer::failed(error),
+            }
+        });
+    }
+
+    /// The command is over, or one statement of its text.
+    pub(crate) fn end(&self, counters: &Counters, done: Option<Done<'_>>) {
+        let mut state = self.state.lock();
+        let Some(open) = state.open.take() else { return };
+        let performance = &*self.performance;
+        let (setup, consumers) = (&performance.setup, performance.setup.consumers());
+        let switch = setup.instrument(open.name);
+        if !switch.enabled {
+            return;
+        }
+        let now = performance.nanos(Moment::now());
+        let counts = counts(&open, counters, done.as_ref());
+        let wait = switch.second.then(|| performance.rounded(now.saturating_sub(open.begun)));
+        let sums = match consumers.has(Consumer::Thread) {
+            true => &mut state.sums,
+            false => &mut state.apart,
+        };
+        sums.of(open.name.0).add(wait, &counts);
+        if let Some(at) = open.digest {
+            state.digests.add(at, wait, &counts, now);
+        }
+        if consumers.keeps_events() {
+            let mut open = open;
+            let text = done.as_ref().and_then(|done| done.text);
+            if let Some(done) = &done {
+                open.answer = done.result.map_or_else(Answer::failed, Answer::of);
+            }
+            let event = self.event(&state, open, text, switch);
+            self.keep(&mut state, Event { ended: Some(now), counts, ..event });
+        }
+    }
+
+    fn event(&self, state: &State, open: Open, text: Option<&[u8]>, switch: Switch) -> Event {
+        let longest = self.performance.sizes.text;
+        Event {
+            thread: self.thread,
+            id: state.last_id + 1,
+            name: open.name,
+            begun: open.begun,
+            ended: None,
+            timed: switch.second,
+            counts: Counts::default(),
+            text: text.filter(|text| !text.is_empty()).map(|text| shortened(text, longest)),
+            entry: open.digest.and_then(|at| state.digests.entry(at)).cloned(),
+            schema: open.schema,
+            answer: open.answer,
+        }
+    }
+
+    fn keep(&self, state: &mut State, event: Event) {
+        let performance = &*self.performance;
+        let consumers = performance.setup.consumers();
+        state.last_id = event.id;
+        let event = Arc::new(event);
+        state.current = Some(Arc::clone(&event));
+        if !self.switch.get().second {
+            return;
+        }
+        if consumers.has(Consumer::History) && performance.sizes.history > 0 {
+            while state.history.len() >= performance.sizes.history {
+                state.history.pop_front();
+            }
+            state.history.push_back(Arc::clone(&event));
+        }
+        if consumers.has(Consumer::HistoryLong) {
+            performance.long.push(event);
+        }
+    }
+
+    /// The statement that runs, or the last one that ran. `text` is the text that runs.
+    pub(super) fn now(&self, counters: &Counters, text: Option<&str>) -> Option<Event> {
+        if !self.performance.setup.consumers().keeps_events() {
+            return None;
+        }
+        let state = self.state.lock();
+        let Some(open) = state.open.clone() else { return state.current.as_deref().cloned() };
+        let counts = counts(&open, counters, None);
+        let is_text = open.name.text().starts_with("statement/sql/");
+        let text = text.filter(|_| is_text).map(str::as_bytes);
+        let switch = self.performance.setup.instrument(open.name);
+        Some(Event { counts, ..self.event(&state, open, text, switch) })
+    }
+}
+
+/// The counts of a statement.
+fn counts(open: &Open, counters: &Counters, done: Option<&Done<'_>>) -> Counts {
+    use place::*;
+    let now = status(counters);
+    let grown = |at: usize| now[at].checked_sub(open.before[at]).unwrap_or(now[at]);
+    let mut counts = Counts::default();
+    for at in 0..=SIGNS.len() {
+        counts[FIRST_OF_STATUS + at] = grown(at);
+    }
+    debug_assert_eq!(FIRST_OF_STATUS + SIGNS.len(), SORT_SCAN, "the last count of status");
+    let scans = counts[SELECT_FULL_JOIN] + counts[SELECT_SCAN];
+    let changes = grown(STATUS - 2) + grown(STATUS - 1);
+    counts[NO_INDEX_USED] = u64::from(scans + changes > 0);
+    counts[NO_GOOD_INDEX_USED] = u64::from(counts[SELECT_RANGE_CHECK] > 0);
+    match done.map(|done| (done.result, done.warnings)) {
+        Some((Ok(outcome), warnings)) => {
+            counts[WARNINGS] = warnings.into();
+            counts[ROWS_AFFECTED] = if outcome.result_set { 0 } else { outcome.affected };
+        }
+        Some((Err(_), _)) => counts[ERRORS] = 1,
+        None => counts[ERRORS] = u64::from(open.answer.error != 0),
+    }
+    counts
+}
+
+/// The beginning of a text.
+fn shortened(text: &[u8], longest: usize) -> Box<str> {
+    let part = text.get(..longest).unwrap_or(text);
+    match std::str::from_utf8(part) {
+        Ok(part) => part.into(),
+        Err(error) if error.error_len().is_none() => {
+            String::from_utf8_lossy(&part[..error.valid_up_to()]).into()
+        }
+        Err(_) => String::from_utf8_lossy(part).into(),
+    }
+}

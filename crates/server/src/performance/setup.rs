@@ -1,0 +1,265 @@
+//! The choice of events to measure: the state behind the tables `setup_...`.
+//!
+//! Must be readable by every statement without a lock.
+
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
+
+use parking_lot::RwLock;
+
+use super::names::{Name, statements};
+
+/// Receivers of events, in the order of `setup_consumers`.
+pub(crate) const CONSUMERS: [&str; 15] = [
+    "events_stages_current",
+    "events_stages_history",
+    "events_stages_history_long",
+    "events_statements_current",
+    "events_statements_history",
+    "events_statements_history_long",
+    "events_transactions_current",
+    "events_transactions_history",
+    "events_transactions_history_long",
+    "events_waits_current",
+    "events_waits_history",
+    "events_waits_history_long",
+    "global_instrumentation",
+    "thread_instrumentation",
+    "statements_digest",
+];
+
+/// A consumer, by its place in [`CONSUMERS`].
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum Consumer {
+    Current = 3,
+    History = 4,
+    HistoryLong = 5,
+    Global = 12,
+    Thread = 13,
+    Digest = 14,
+}
+
+/// The consumers that are on at the start, unless options say otherwise.
+const AT_START: u32 =
+    1 << Consumer::Global as u32 | 1 << Consumer::Thread as u32 | 1 << Consumer::Digest as u32;
+
+/// The consumers at one moment.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Consumers(u32);
+
+impl Consumers {
+    /// Whether a consumer is on.
+    pub(super) fn has(self, consumer: Consumer) -> bool {
+        self.0 & 1 << consumer as u32 != 0
+    }
+
+    /// Whether events are to be counted for their thread.
+    pub(super) fn counts_threads(self) -> bool {
+        self.has(Consumer::Global) && self.has(Consumer::Thread)
+    }
+
+    /// Whether single events are kept.
+    pub(super) fn keeps_events(self) -> bool {
+        self.counts_threads() && self.has(Consumer::Current)
+    }
+
+    /// Whether digests are counted.
+    pub(super) fn counts_digests(self) -> bool {
+        self.has(Consumer::Global) && self.has(Consumer::Digest)
+    }
+}
+
+/// A switch with two halves.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) struct Switch {
+    /// ENABLED.
+    pub(super) enabled: bool,
+    /// TIMED of an instrument, HISTORY of a thread.
+    pub(super) second: bool,
+}
+
+impl Switch {
+    /// Both halves on.
+    pub(super) const ON: Self = Self { enabled: true, second: true };
+
+    fn bits(self) -> u8 {
+        u8::from(self.enabled) | u8::from(self.second) << 1
+    }
+
+    fn of_bits(bits: u8) -> Self {
+        Self { enabled: bits & 1 != 0, second: bits & 2 != 0 }
+    }
+}
+
+/// A switch that any thread reads.
+#[derive(Debug)]
+pub(super) struct SharedSwitch(AtomicU8);
+
+impl SharedSwitch {
+    pub(super) fn new(switch: Switch) -> Self {
+        Self(AtomicU8::new(switch.bits()))
+    }
+
+    pub(super) fn get(&self) -> Switch {
+        Switch::of_bits(self.0.load(Relaxed))
+    }
+
+    pub(super) fn set(&self, switch: Switch) {
+        self.0.store(switch.bits(), Relaxed);
+    }
+}
+
+/// A row of `setup_actors`: which new sessions are measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Actor {
+    pub(super) host: String,
+    pub(super) user: String,
+    pub(super) role: String,
+    pub(super) switch: Switch,
+}
+
+/// Timers of statements: the name and the nanoseconds of its unit.
+pub(super) const TIMERS: [(&str, u64); 3] =
+    [("NANOSECOND", 1), ("MICROSECOND", 1000), ("MILLISECOND", 1_000_000)];
+
+/// The state of all setup tables.
+#[derive(Debug)]
+pub(super) struct Setup {
+    consumers: AtomicU32,
+    instruments: Vec<SharedSwitch>,
+    /// Rows of `setup_actors`.
+    pub(super) actors: RwLock<Vec<Actor>>,
+    /// Nanoseconds of the unit of statements' times.
+    pub(super) unit: AtomicU64,
+}
+
+/// Switches given by options: the end of the option's name or its pattern, and its value.
+pub(crate) type Wishes = [(String, String)];
+
+impl Setup {
+    /// The state at the start: MariaDB's defaults, changed by options.
+    pub(super) fn new(wishes: &Wishes) -> Self {
+        let everybody = "%".to_owned();
+        let actor = Actor {
+            host: everybody.clone(),
+            user: everybody.clone(),
+            role: everybody,
+            switch: Switch::ON,
+        };
+        let this = Self {
+            consumers: AtomicU32::new(AT_START),
+            instruments: statements().iter().map(|_| SharedSwitch::new(Switch::ON)).collect(),
+            actors: RwLock::new(vec![actor]),
+            unit: AtomicU64::new(1),
+        };
+        wishes.iter().for_each(|(what, value)| this.wish(what, value));
+        this
+    }
+
+    /// Applies one option. Compat: a value that means nothing is passed over.
+    fn wish(&self, what: &str, value: &str) {
+        if let Some(at) = CONSUMERS.iter().position(|name| *name == what) {
+            let off = ["0", "off", "false"].iter().any(|off| value.eq_ignore_ascii_case(off));
+            return self.set_consumer(at, !off);
+        }
+        let switch = match value.to_ascii_lowercase().as_str() {
+            "1" | "on" | "true" | "yes" => Switch::ON,
+            "0" | "off" | "false" | "no" => Switch { enabled: false, second: false },
+            "counted" => Switch { enabled: true, second: false },
+            _ => return,
+        };
+        let is_meant = |name: &str| {
+            use selkie_types::CollationId;
+            CollationId::UTF8MB3_GENERAL_CI.like(name.as_bytes(), what.as_bytes(), None)
+        };
+        for (name, own) in statements().iter().zip(&self.instruments) {
+            if is_meant(name) {
+                own.set(switch);
+            }
+        }
+    }
+
+    /// The consumers now.
+    pub(super) fn consumers(&self) -> Consumers {
+        Consumers(self.consumers.load(Relaxed))
+    }
+
+    /// Whether the consumer at a place is on.
+    pub(super) fn has_consumer(&self, at: usize) -> bool {
+        self.consumers.load(Relaxed) & 1 << at != 0
+    }
+
+    /// Switches the consumer at a place.
+    pub(super) fn set_consumer(&self, at: usize, on: bool) {
+        match on {
+            true => self.consumers.fetch_or(1 << at, Relaxed),
+            false => self.consumers.fetch_and(!(1 << at), Relaxed),
+        };
+    }
+
+    /// The switch of a kind of event.
+    pub(super) fn instrument(&self, name: Name) -> Switch {
+        self.instruments.get(usize::from(name.0)).map_or(Switch::ON, SharedSwitch::get)
+    }
+
+    /// Sets the switch of a kind of event.
+    pub(super) fn set_instrument(&self, name: Name, switch: Switch) {
+        if let Some(own) = self.instruments.get(usize::from(name.0)) {
+            own.set(switch);
+        }
+    }
+
+    /// The switch for a new session. Compat: the row that names user and host counts, then the one
+    /// that names the user, then the one that names the host.
+    pub(super) fn of_session(&self, user: &str, host: &str) -> Switch {
+        let actors = self.actors.read();
+        let find = |user: &str, host: &str| {
+            actors.iter().find(|actor| actor.user == user && actor.host == host)
+        };
+        let found = find(user, host).or_else(|| find(user, "%"));
+        let found = found.or_else(|| find("%", host)).or_else(|| find("%", "%"));
+        found.map_or(Switch { enabled: false, second: false }, |actor| actor.switch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_switch() {
+        let wish = |what: &str, value: &str| (what.to_owned(), value.to_owned());
+        let setup = Setup::new(&[
+            wish("events_statements_current", "ON"),
+            wish("statements_digest", "OFF"),
+            wish("statement/sql/s%", "counted"),
+            wish("nothing", "ON"),
+        ]);
+        let now = setup.consumers();
+        assert!(now.keeps_events() && !now.counts_digests() && !now.has(Consumer::History));
+        let at = |end: &str| statements().iter().position(|name| name.ends_with(end)).unwrap();
+        let of = |end: &str| setup.instrument(Name(at(end) as u16));
+        assert_eq!(of("/select"), Switch { enabled: true, second: false });
+        assert_eq!(of("/update"), Switch::ON);
+    }
+
+    #[test]
+    fn the_best_actor_counts() {
+        let setup = Setup::new(&[]);
+        let off = Switch { enabled: false, second: false };
+        let text = str::to_owned;
+        let role = text("%");
+        let row = |user, host| Actor {
+            host: text(host),
+            user: text(user),
+            role: role.clone(),
+            switch: off,
+        };
+        assert_eq!(setup.of_session("u", "h"), Switch::ON);
+        setup.actors.write().push(row("%", "h"));
+        assert_eq!(setup.of_session("u", "h"), off);
+        setup.actors.write().insert(0, Actor { switch: Switch::ON, ..row("u", "%") });
+        assert_eq!(setup.of_session("u", "h"), Switch::ON);
+        setup.actors.write().clear();
+        assert_eq!(setup.of_session("u", "h"), off);
+    }
+}

@@ -1,0 +1,99 @@
+//! The tables of `performance_schema`. A table that is not named here is empty, because nothing
+//! measures what it shows.
+//!
+//! Must not change what is measured.
+
+mod people;
+mod setup;
+mod statements;
+mod status;
+mod threads;
+
+use std::sync::Arc;
+
+use selkie_types::Value;
+
+use super::{Performance, Recorder};
+use crate::session::Shared;
+use crate::sessions::SessionHandle;
+use crate::tables::{Pseudo, Row};
+
+/// Names of the tables.
+pub(crate) const NAMES: &[&str] = &[
+    "accounts",
+    "events_statements_current",
+    "events_statements_history",
+    "events_statements_history_long",
+    "events_statements_summary_by_account_by_event_name",
+    "events_statements_summary_by_digest",
+    "events_statements_summary_by_host_by_event_name",
+    "events_statements_summary_by_thread_by_event_name",
+    "events_statements_summary_by_user_by_event_name",
+    "events_statements_summary_global_by_event_name",
+    "global_status",
+    "hosts",
+    "performance_timers",
+    "session_account_connect_attrs",
+    "session_connect_attrs",
+    "session_status",
+    "setup_actors",
+    "setup_consumers",
+    "setup_instruments",
+    "setup_timers",
+    "threads",
+    "users",
+];
+
+/// Input for the rows of a table.
+struct Asked<'a> {
+    performance: &'a Performance,
+    /// The session that reads.
+    shared: &'a Shared,
+    sessions: Vec<Arc<SessionHandle>>,
+}
+
+impl Asked<'_> {
+    /// All sessions with their recorders.
+    fn recorders(&self) -> impl Iterator<Item = (&SessionHandle, &Recorder)> {
+        self.sessions.iter().filter_map(|session| Some((&**session, session.recorder()?)))
+    }
+}
+
+/// The rows of a table for the session that reads it; none if nothing is measured.
+pub(crate) fn rows(table: &str, shared: &Shared, pseudo: Pseudo<'_>) -> Vec<Row> {
+    let Some(performance) = shared.server.sessions.performance() else { return Vec::new() };
+    let asked = Asked { performance, shared, sessions: shared.server.sessions.list() };
+    match table {
+        "accounts" => people::accounts(&asked),
+        "users" => people::users(&asked),
+        "hosts" => people::hosts(&asked),
+        "events_statements_current" => statements::current(&asked),
+        "events_statements_history" => statements::history(&asked),
+        "events_statements_history_long" => statements::history_long(&asked),
+        "events_statements_summary_by_account_by_event_name" => statements::by_account(&asked),
+        "events_statements_summary_by_digest" => statements::by_digest(&asked),
+        "events_statements_summary_by_host_by_event_name" => statements::by_host(&asked),
+        "events_statements_summary_by_thread_by_event_name" => statements::by_thread(&asked),
+        "events_statements_summary_by_user_by_event_name" => statements::by_user(&asked),
+        "events_statements_summary_global_by_event_name" => statements::global(&asked),
+        "global_status" => status::global(shared),
+        "session_status" => status::session(shared, pseudo),
+        "performance_timers" => setup::performance_timers(),
+        "session_account_connect_attrs" => threads::account_attributes(&asked),
+        "session_connect_attrs" => threads::attributes(&asked),
+        "setup_actors" => setup::actors(performance),
+        "setup_consumers" => setup::consumers(performance),
+        "setup_instruments" => setup::instruments(performance),
+        "setup_timers" => setup::timers(performance),
+        "threads" => threads::threads(&asked),
+        _ => Vec::new(),
+    }
+}
+
+fn yes_no(on: bool) -> Value {
+    Value::bytes(if on { "YES" } else { "NO" })
+}
+
+fn optional(text: Option<impl AsRef<[u8]>>) -> Value {
+    text.map_or(Value::Null, Value::bytes)
+}

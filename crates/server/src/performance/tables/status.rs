@@ -1,0 +1,37 @@
+//! Status variables, without those that count kinds of statements: the summaries of statements
+//! show them.
+
+use super::Pseudo;
+use crate::session::Shared;
+use crate::status::status_list;
+use crate::tables::{self, Row, text};
+
+pub(super) fn global(shared: &Shared) -> Vec<Row> {
+    named(tables::rows("GLOBAL_STATUS", shared, &|_| None).unwrap_or_default())
+}
+
+pub(super) fn session(shared: &Shared, pseudo: Pseudo<'_>) -> Vec<Row> {
+    named(tables::rows("SESSION_STATUS", shared, pseudo).unwrap_or_default())
+}
+
+/// Compat: variables that tables about replication show are left out too.
+fn is_shown(name: &str) -> bool {
+    let replica = [
+        "Slave_heartbeat_period",
+        "Slave_received_heartbeats",
+        "Slave_retried_transactions",
+        "Slave_running",
+    ];
+    !name.starts_with("Com_") && !replica.contains(&name)
+}
+
+/// The rows in the same order, with the names as SHOW STATUS spells them.
+fn named(rows: Vec<Row>) -> Vec<Row> {
+    let names = status_list().iter().map(|def| def.name);
+    let shown = names.zip(rows).filter(|(name, _)| is_shown(name));
+    let row = |(name, row): (&str, Row)| {
+        let value = row.into_iter().find(|(column, _)| *column == "VARIABLE_VALUE");
+        [("VARIABLE_NAME", text(name))].into_iter().chain(value).collect()
+    };
+    shown.map(row).collect()
+}
