@@ -36,6 +36,7 @@ mod timing;
 mod trigger;
 mod view;
 
+pub use routine::add_unstored_routine;
 pub(crate) use routine::definer_clause;
 
 use std::cell::RefCell;

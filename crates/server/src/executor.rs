@@ -13,6 +13,7 @@ mod open;
 mod replica;
 mod session;
 mod settings;
+mod sys_schema;
 mod system;
 
 pub(crate) use hooks::routine_kind;

@@ -21,6 +21,7 @@ use super::events::{self, SchedulerSession};
 use super::log_tables::LogTables;
 use super::replica::Replica;
 use super::session::ExecutorSession;
+use super::sys_schema;
 use super::system::{Registered, register};
 use crate::accounts::AclStore;
 use crate::backend::{Backend, EventSession, ReplicaScope, ReplicaSession, SessionFactory};
@@ -77,6 +78,7 @@ pub(crate) fn open_backend(
     selkie_exec::register_system_tables(&instance);
     let sessions = Registered::default();
     register(&instance, &sessions);
+    sys_schema::register(&instance);
     selkie_exec::recover_branches(&instance)
         .map_err(|e| format!("Can't recover prepared transactions: {e}"))?;
     let instance = Arc::new(instance);
@@ -90,6 +92,8 @@ pub(crate) fn open_backend(
     AccountTables::open(&instance)
         .and_then(|tables| tables.attach(accounts))
         .map_err(|e| format!("Can't open the privilege tables: {e}"))?;
+    sys_schema::add_routines(&instance)
+        .map_err(|e| format!("Can't create the routines of the schema sys: {e}"))?;
     let logs = LogTables::open(&instance).map_err(|e| format!("Can't open the log tables: {e}"))?;
     let force = number(settings, "innodb_force_recovery");
     if force > 0 {

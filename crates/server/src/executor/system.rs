@@ -99,7 +99,7 @@ fn pseudo_text(session: &Session, name: &str) -> Option<String> {
 }
 
 /// The values of a row in the order of the table's columns.
-fn arrange(table: &TableInfo, mut row: Row) -> Vec<Value> {
+pub(super) fn arrange(table: &TableInfo, mut row: Row) -> Vec<Value> {
     let mut values = Vec::with_capacity(table.columns.len());
     for column in &table.columns {
         let at = row.iter().position(|(name, _)| name.eq_ignore_ascii_case(&column.name));
