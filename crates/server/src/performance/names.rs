@@ -102,7 +102,10 @@ pub(super) fn statements() -> &'static [String] {
 impl Name {
     /// A command of the protocol. A text counts as an error until its statement is known.
     pub(super) fn of_command(command: &str) -> Self {
-        NAMES.by_command.get(command).copied().unwrap_or(NAMES.error)
+        match command {
+            "Query" => NAMES.error,
+            command => NAMES.by_command.get(command).copied().unwrap_or(NAMES.error),
+        }
     }
 
     /// A statement that a status variable counts.

@@ -71,11 +71,11 @@ fn status(counters: &Counters) -> Status {
 #[derive(Clone, Debug)]
 struct Open {
     begun: u64,
-    before: Status,
     name: Name,
     /// Place of its digest among the session's.
     digest: Option<usize>,
-    schema: Option<Arc<str>>,
+    /// The default database at its start, if it has changed since.
+    left: Option<Option<Arc<str>>>,
     answer: Answer,
 }
 
@@ -90,6 +90,8 @@ pub(super) struct State {
     pub(super) attributes: Vec<(String, String)>,
     schema: Option<Arc<str>>,
     open: Option<Open>,
+    /// Status variables at the start of the running statement, or at the end of the last one.
+    before: Option<Status>,
     last_id: u64,
     pub(super) sums: ByName,
     /// Sums of statements that ran while `thread_instrumentation` was off.
@@ -183,18 +185,22 @@ impl Recorder {
         if let Some(open) = &mut state.open {
             open.digest = None;
         }
-        drop(state);
         // The statement that forgets them counts itself.
-        self.with_open(|state, open| {
-            if let Some(digest) = running.as_ref().and_then(|entry| entry.digest.as_ref()) {
-                self.find(state, open, digest);
-            }
-        });
+        let State { open, digests, .. } = &mut *state;
+        if let (Some(open), Some(entry)) = (open, running)
+            && let Some(digest) = &entry.digest
+        {
+            open.digest = Some(self.place(digests, digest, entry.schema.as_ref()));
+        }
     }
 
     /// Notes the default database.
     pub(crate) fn entered(&self, schema: Option<&str>) {
-        self.state.lock().schema = schema.map(Arc::from);
+        let state = &mut *self.state.lock();
+        let old = std::mem::replace(&mut state.schema, schema.map(Arc::from));
+        if let Some(open) = &mut state.open {
+            open.left.get_or_insert(old);
+        }
     }
 
     /// A command begins.
@@ -203,14 +209,16 @@ impl Recorder {
         let mut state = self.state.lock();
         if !consumers.has(Consumer::Global) || !self.switch.get().enabled {
             state.open = None;
+            state.before = None;
             return;
         }
+        // Nothing but statements of the session changes its counters.
+        state.before.get_or_insert_with(|| status(counters));
         state.open = Some(Open {
             begun: self.performance.nanos(begun),
-            before: status(counters),
             name: Name::of_command(command),
             digest: None,
-            schema: state.schema.clone(),
+            left: None,
             answer: Answer::default(),
         });
     }
@@ -221,13 +229,12 @@ impl Recorder {
         counter: Option<StatusId>,
         digest: impl FnOnce() -> Cow<'d, Digest>,
     ) {
-        self.with_open(|state, open| {
-            open.name = counter.map_or(Name::of_nothing(), Name::of_counter);
-            if counter.is_some() && self.counts_digests(open.name) {
-                let digest = digest();
-                self.find(state, open, &digest);
-            }
-        });
+        let State { open, digests, schema, .. } = &mut *self.state.lock();
+        let Some(open) = open else { return };
+        open.name = counter.map_or(Name::of_nothing(), Name::of_counter);
+        if counter.is_some() && self.counts_digests(open.name) {
+            open.digest = Some(self.place(digests, &digest(), schema.as_ref()));
+        }
     }
 
     /// The digest of a text.
@@ -242,27 +249,18 @@ impl Recorder {
             && setup.instrument(name).enabled
     }
 
-    fn find(&self, state: &mut State, open: &mut Open, digest: &Digest) {
-        let digests = &self.performance.digests;
-        open.digest = Some(state.digests.place(digests, digest, open.schema.as_ref()));
-    }
-
-    fn with_open(&self, change: impl FnOnce(&mut State, &mut Open)) {
-        let mut state = self.state.lock();
-        if let Some(mut open) = state.open.take() {
-            change(&mut state, &mut open);
-            state.open = Some(open);
-        }
+    fn place(&self, own: &mut Local, digest: &Digest, schema: Option<&Arc<str>>) -> usize {
+        own.place(&self.performance.digests, digest, schema)
     }
 
     /// The command was answered without rows.
     pub(crate) fn answered(&self, result: &SqlResult<()>) {
-        self.with_open(|_, open| {
+        if let Some(open) = &mut self.state.lock().open {
             open.answer = match result {
                 Ok(()) => Answer::ok(""),
                 Err(error) => Answer::failed(error),
             }
-        });
+        }
     }
 
     /// The command is over, or one statement of its text.
@@ -273,10 +271,13 @@ impl Recorder {
         let (setup, consumers) = (&performance.setup, performance.setup.consumers());
         let switch = setup.instrument(open.name);
         if !switch.enabled {
+            state.before = None;
             return;
         }
         let now = performance.nanos(Moment::now());
-        let counts = counts(&open, counters, done.as_ref());
+        let status = status(counters);
+        let before = state.before.replace(status).unwrap_or(status);
+        let counts = counts((&before, &status), &open.answer, done.as_ref());
         let wait = switch.second.then(|| performance.rounded(now.saturating_sub(open.begun)));
         let sums = match consumers.has(Consumer::Thread) {
             true => &mut state.sums,
@@ -287,14 +288,24 @@ impl Recorder {
             state.digests.add(at, wait, &counts, now);
         }
         if consumers.keeps_events() {
-            let mut open = open;
-            let text = done.as_ref().and_then(|done| done.text);
-            if let Some(done) = &done {
-                open.answer = done.result.map_or_else(Answer::failed, Answer::of);
-            }
-            let event = self.event(&state, open, text, switch);
-            self.keep(&mut state, Event { ended: Some(now), counts, ..event });
+            self.keep_done(&mut state, open, done.as_ref(), (now, counts));
         }
+    }
+
+    fn keep_done(
+        &self,
+        state: &mut State,
+        mut open: Open,
+        done: Option<&Done<'_>>,
+        (now, counts): (u64, Counts),
+    ) {
+        let text = done.and_then(|done| done.text);
+        if let Some(done) = done {
+            open.answer = done.result.map_or_else(Answer::failed, Answer::of);
+        }
+        let switch = self.performance.setup.instrument(open.name);
+        let event = self.event(state, open, text, switch);
+        self.keep(state, Event { ended: Some(now), counts, ..event });
     }
 
     fn event(&self, state: &State, open: Open, text: Option<&[u8]>, switch: Switch) -> Event {
@@ -309,7 +320,7 @@ impl Recorder {
             counts: Counts::default(),
             text: text.filter(|text| !text.is_empty()).map(|text| shortened(text, longest)),
             entry: open.digest.and_then(|at| state.digests.entry(at)).cloned(),
-            schema: open.schema,
+            schema: open.left.unwrap_or_else(|| state.schema.clone()),
             answer: open.answer,
         }
     }
@@ -341,7 +352,9 @@ impl Recorder {
         }
         let state = self.state.lock();
         let Some(open) = state.open.clone() else { return state.current.as_deref().cloned() };
-        let counts = counts(&open, counters, None);
+        let status = status(counters);
+        let before = state.before.unwrap_or(status);
+        let counts = counts((&before, &status), &open.answer, None);
         let is_text = open.name.text().starts_with("statement/sql/");
         let text = text.filter(|_| is_text).map(str::as_bytes);
         let switch = self.performance.setup.instrument(open.name);
@@ -349,11 +362,10 @@ impl Recorder {
     }
 }
 
-/// The counts of a statement.
-fn counts(open: &Open, counters: &Counters, done: Option<&Done<'_>>) -> Counts {
+/// The counts of a statement, from the status variables before and after it.
+fn counts((before, after): (&Status, &Status), answer: &Answer, done: Option<&Done<'_>>) -> Counts {
     use place::*;
-    let now = status(counters);
-    let grown = |at: usize| now[at].checked_sub(open.before[at]).unwrap_or(now[at]);
+    let grown = |at: usize| after[at].checked_sub(before[at]).unwrap_or(after[at]);
     let mut counts = Counts::default();
     for at in 0..=SIGNS.len() {
         counts[FIRST_OF_STATUS + at] = grown(at);
@@ -369,7 +381,7 @@ fn counts(open: &Open, counters: &Counters, done: Option<&Done<'_>>) -> Counts {
             counts[ROWS_AFFECTED] = if outcome.result_set { 0 } else { outcome.affected };
         }
         Some((Err(_), _)) => counts[ERRORS] = 1,
-        None => counts[ERRORS] = u64::from(open.answer.error != 0),
+        None => counts[ERRORS] = u64::from(answer.error != 0),
     }
     counts
 }
