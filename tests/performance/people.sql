@@ -26,6 +26,15 @@ truncate performance_schema.users;
 truncate performance_schema.hosts;
 select user, current_connections, total_connections from performance_schema.users where user is not null;
 select host, current_connections, total_connections from performance_schema.hosts where host is not null;
+# Tables that need no privilege.
+create user nobody@localhost;
+-- user nobody
+select count(*) > 300 from performance_schema.global_status;
+select variable_value > 0 from performance_schema.session_status where variable_name = 'Bytes_sent';
+select count(*) > 0 from performance_schema.session_account_connect_attrs;
+select count(*) from performance_schema.session_connect_attrs;
+select count(*) from performance_schema.threads;
+-- connection main
 # Sessions that setup_actors leaves out.
 update performance_schema.setup_actors set enabled = 'NO', history = 'NO';
 insert into performance_schema.setup_actors values ('localhost', 'a', '%', 'YES', 'NO');

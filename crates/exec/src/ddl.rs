@@ -34,10 +34,11 @@ mod statistics;
 mod temporary;
 mod timing;
 mod trigger;
+mod unstored;
 mod view;
 
-pub use routine::add_unstored_routine;
 pub(crate) use routine::definer_clause;
+pub use unstored::add_unstored;
 
 use std::cell::RefCell;
 use std::time::Duration;

@@ -48,7 +48,7 @@ mod stored;
 mod system;
 
 pub use admin::columns::build_wanted_columns;
-pub use ddl::add_unstored_routine;
+pub use ddl::add_unstored;
 pub use explain::{LiveAsked, kept_lines, show_live};
 pub use query::text_plans::{Repeated, TextLookup, TextPlan, find_text_plan, keep_text_plan};
 pub use required::is_update;

@@ -9,7 +9,7 @@ use selkie_catalog::{
 };
 use selkie_sql::ast::{
     AccountName, AlterRoutine, CreateRoutine, DataAccess, DropStored, Ident, ParameterMode,
-    RoutineKind, RoutineOptions, SqlSecurity, Statement, StoredKind, VariableType,
+    RoutineKind, RoutineOptions, SqlSecurity, StoredKind, VariableType,
 };
 use selkie_types::error::catalogue::{
     ER_END_IDENTIFIER_DOES_NOT_MATCH, ER_NATIVE_FCT_NAME_COLLISION, ER_SP_ALREADY_EXISTS,
@@ -18,12 +18,8 @@ use selkie_types::error::catalogue::{
 use selkie_types::{CollationId, Condition, SqlError, SqlMode, SqlResult, SqlType, TypeKind};
 
 use super::Ddl;
-use crate::query::execution::Execution;
-use crate::query::planning;
-use crate::query::running::Running;
-use crate::state::control::Control;
 use crate::state::session::{LoggedProgram, Privilege};
-use crate::{Instance, NullSink, Outcome, Session, program, query};
+use crate::{Outcome, program, query};
 
 /// The kind of routine that a statement is about.
 pub(super) fn routine_form(kind: RoutineKind) -> RoutineForm {
@@ -33,25 +29,6 @@ pub(super) fn routine_form(kind: RoutineKind) -> RoutineForm {
         RoutineKind::Package => RoutineForm::Package,
         RoutineKind::PackageBody => RoutineForm::PackageBody,
     }
-}
-
-/// Adds a routine that the server brings with it: the CREATE statement `text`. It is not stored, so
-/// it has to be added at each start; a stored routine of the same name stays.
-pub fn add_unstored_routine(
-    instance: &Instance,
-    session: &mut Session,
-    text: &[u8],
-) -> SqlResult<()> {
-    let parsed = planning::parse(session, text, None)?;
-    let Statement::CreateRoutine(create) = &parsed.statement else {
-        return Err(SqlError::internal("a routine of the server is none"));
-    };
-    session.values.statement_start.set(query::now_micros(session));
-    let control = &Control::new(session);
-    let running = Running::new(text, &[]);
-    let sink = &mut NullSink;
-    let mut execution = Execution { instance, session, control, running, sink };
-    Ddl::new(&mut execution).add_unstored(create)
 }
 
 /// SQL keyword of a kind of routine.
@@ -144,21 +121,6 @@ impl Ddl<'_> {
         Ok(Outcome::ok())
     }
 
-    /// Adds a routine of the server, unless a stored one has its name. It is not stored.
-    fn add_unstored(&mut self, create: &CreateRoutine) -> SqlResult<()> {
-        let (schema, name) = self.resolve(&create.name)?;
-        let context = self.program_context(&schema, create.definer.as_ref())?;
-        let function = create.kind == RoutineKind::Function;
-        program::check_body(self.session, &create.body)?;
-        let routine = self.routine(create, &schema, name, context)?;
-        self.instance.catalog.publish(|snapshot| {
-            if snapshot.routine(&routine.schema, function, &routine.name).is_none() {
-                snapshot.put_routine(routine);
-            }
-        });
-        Ok(())
-    }
-
     fn publish_routine(&self, routine: Routine) -> SqlResult<()> {
         let change = self.begin_change()?;
         change.put_routine(&routine)?;
@@ -188,7 +150,7 @@ impl Ddl<'_> {
         String::from_utf8_lossy(span.text(self.running.text)).into_owned()
     }
 
-    fn routine(
+    pub(super) fn routine(
         &self,
         create: &CreateRoutine,
         schema: &str,

@@ -44,6 +44,7 @@ impl Ddl<'_> {
             return Err(SqlError::no_such_table(&schema, name));
         }
         let view = self.view(create, old, &snapshot, &schema)?;
+        let view = with_new_id(self.instance, view)?;
         if let TableKind::View(stored) = &view.kind {
             self.say_view(create, &stored.definer);
         }
@@ -63,8 +64,8 @@ impl Ddl<'_> {
         self.with_context(&snapshot, |c| check_view_query(c, current, &create.query))
     }
 
-    /// Definition to store.
-    fn view(
+    /// Definition to store, without an identity.
+    pub(super) fn view(
         &mut self,
         create: &CreateView,
         old: Option<&TableInfo>,
@@ -95,11 +96,10 @@ impl Ddl<'_> {
             connection_collation: settings.expressions.collation_connection.name().to_owned(),
         };
         let of_text = |c: &&Condition| c.code == ER_REMOVED_SPACES.code;
-        let view = self.with_context(snapshot, |c| {
+        self.with_context(snapshot, |c| {
             plan.warnings.conditions.iter().filter(of_text).for_each(|w| c.eval.push(w.clone()));
             define_view(c, &session, create, schema, columns)
-        })?;
-        with_new_id(self.instance, view)
+        })
     }
 
     /// `user@host` of the definer. A definer other than the current user needs a privilege.

@@ -1,13 +1,13 @@
-//! The schema `sys`: functions and procedures, its settings and its version. Other tables of it are
-//! views in MariaDB and empty here.
+//! The schema `sys`: functions and procedures, views over statements, its settings and its version.
+//! Other tables of it are views in MariaDB and empty here.
 //!
-//! Must not store anything: the routines are added to the definitions at each start.
+//! Must not store anything: routines and views are added to the definitions at each start.
 
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use selkie_exec::session::{Account, Session};
-use selkie_exec::{Instance, SystemRequest, SystemTable, add_unstored_routine};
+use selkie_exec::{Instance, SystemRequest, SystemTable, add_unstored};
 use selkie_types::{SqlMode, SqlResult, Value};
 
 use super::account_tables::Unattended;
@@ -18,6 +18,9 @@ use crate::variables::VERSION;
 
 /// The routines, each behind a line of dashes and without the words that all have.
 const ROUTINES: &str = include_str!("../../data/sys_routines.sql");
+
+/// The views.
+const VIEWS: &str = include_str!("../../data/sys_views.sql");
 
 /// Rows of `sys_config`: names and values.
 const CONFIG: &[(&str, Option<&str>)] = &[
@@ -32,15 +35,20 @@ const CONFIG: &[(&str, Option<&str>)] = &[
 /// Version of the schema that MariaDB 10.11 has.
 const SYS_VERSION: &str = "1.5.1";
 
-/// Adds the routines to the definitions.
-pub(super) fn add_routines(instance: &Instance) -> SqlResult<()> {
+/// Adds routines and views to the definitions.
+pub(super) fn add(instance: &Instance) -> SqlResult<()> {
     let mut session = Session::new(0, Account::default(), Arc::new(Unattended::new()));
     session.frame.settings.expressions.sql_mode = SqlMode::from_bits(0).unwrap_or_default();
     let (user, host) = SYSTEM_ACCOUNT;
     for routine in ROUTINES.split("\n----\n").skip(1) {
         let routine = routine.trim_end().replacen("\nCOMMENT", "\nSQL SECURITY INVOKER COMMENT", 1);
         let text = format!("CREATE DEFINER=`{user}`@`{host}` {routine}");
-        add_unstored_routine(instance, &mut session, text.as_bytes())?;
+        add_unstored(instance, &mut session, text.as_bytes())?;
+    }
+    for view in VIEWS.split("\n----\n").skip(1) {
+        let security = "SQL SECURITY INVOKER";
+        let text = format!("CREATE DEFINER=`{user}`@`{host}` {security} VIEW {}", view.trim_end());
+        add_unstored(instance, &mut session, text.as_bytes())?;
     }
     Ok(())
 }
