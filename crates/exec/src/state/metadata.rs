@@ -246,7 +246,44 @@ impl std::fmt::Debug for LockTicket {
     }
 }
 
+/// A lock as others see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShownLock {
+    /// Schema.
+    pub schema: String,
+    /// Table; empty for the schema itself.
+    pub table: String,
+    /// Number of the session that has it or waits for it.
+    pub owner: u64,
+    /// Its mode.
+    pub mode: LockMode,
+    /// Whether the session has it.
+    pub is_granted: bool,
+}
+
 impl MetadataLocks {
+    /// The locks on `names` that sessions have or wait for. The locks know only hashes of names.
+    pub fn shown(&self, names: impl Iterator<Item = (String, String)>) -> Vec<ShownLock> {
+        let by_key: HashMap<Key, (String, String)> =
+            names.map(|(schema, table)| (Key::of(&schema, &table), (schema, table))).collect();
+        let mut shown = Vec::new();
+        let mut show = |key: Key, owner: u64, mode: LockMode, is_granted: bool| {
+            if let Some((schema, table)) = by_key.get(&key).filter(|_| owner != NOBODY) {
+                let (schema, table) = (schema.clone(), table.clone());
+                shown.push(ShownLock { schema, table, owner, mode, is_granted });
+            }
+        };
+        // Held while the parts are searched: a use may move from one of them into the exact table.
+        let state = self.shared.state.lock();
+        state.each(&mut show);
+        self.shared.parts.iter().for_each(|part| part.each(&mut show));
+        drop(state);
+        shown.sort_by(|a, b| {
+            (&a.schema, &a.table, a.owner, a.mode).cmp(&(&b.schema, &b.table, b.owner, b.mode))
+        });
+        shown
+    }
+
     /// Locks of sessions that also wait for each other's row locks.
     pub fn with_row_waits(row_waits: RowWaits) -> Self {
         Self { shared: Shared::new(Some(row_waits)) }

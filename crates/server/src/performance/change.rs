@@ -8,7 +8,7 @@ use selkie_types::error::catalogue::{ER_DUP_KEY, ER_WRONG_PERFSCHEMA_USAGE, WARN
 use selkie_types::{SqlError, SqlResult};
 
 use super::Performance;
-use super::names::{Name, statements};
+use super::names::{Name, instruments};
 use super::setup::{Actor, CONSUMERS, Switch, TIMERS};
 use crate::server::Server;
 
@@ -118,7 +118,7 @@ fn update(
             check_kept((old, new), 1..3)?;
             let enabled = is_yes(new, 1, ("ENABLED", number))?;
             let switch = Switch { enabled, second: is_yes(new, 2, ("TIMED", number))? };
-            if let Some(at) = statements().iter().position(|name| name == text(old, 0)) {
+            if let Some(at) = instruments().position(|name| name == text(old, 0)) {
                 setup.set_instrument(Name(at as u16), switch);
             }
         }

@@ -94,6 +94,19 @@ static NAMES: LazyLock<Names> = LazyLock::new(|| {
     Names { all, by_command, by_counter, error, empty }
 });
 
+/// Instruments of other things, which are off at the start.
+const OTHERS: [&str; 1] = ["wait/lock/metadata/sql/mdl"];
+
+/// All instruments, by their numbers: statements first.
+pub(super) fn instruments() -> impl Iterator<Item = &'static str> {
+    statements().iter().map(String::as_str).chain(OTHERS)
+}
+
+/// The instrument of metadata locks.
+pub(super) fn metadata_locks() -> Name {
+    Name(statements().len() as u16)
+}
+
 /// All names of statements, by their numbers.
 pub(super) fn statements() -> &'static [String] {
     &NAMES.all

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use parking_lot::RwLock;
 
-use super::names::{Name, statements};
+use super::names::{Name, instruments, statements};
 
 /// Receivers of events, in the order of `setup_consumers`.
 pub(crate) const CONSUMERS: [&str; 15] = [
@@ -81,6 +81,9 @@ impl Switch {
     /// Both halves on.
     pub(super) const ON: Self = Self { enabled: true, second: true };
 
+    /// Both halves off.
+    pub(super) const OFF: Self = Self { enabled: false, second: false };
+
     fn bits(self) -> u8 {
         u8::from(self.enabled) | u8::from(self.second) << 1
     }
@@ -135,6 +138,11 @@ pub(super) struct Setup {
 /// Switches given by options: the end of the option's name or its pattern, and its value.
 pub(crate) type Wishes = [(String, String)];
 
+/// The switch that the instrument of a number has at the start: only statements are measured.
+fn at_start(number: usize) -> SharedSwitch {
+    SharedSwitch::new(if number < statements().len() { Switch::ON } else { Switch::OFF })
+}
+
 impl Setup {
     /// The state at the start: MariaDB's defaults, changed by options.
     pub(super) fn new(wishes: &Wishes) -> Self {
@@ -147,7 +155,7 @@ impl Setup {
         };
         let this = Self {
             consumers: AtomicU32::new(AT_START),
-            instruments: statements().iter().map(|_| SharedSwitch::new(Switch::ON)).collect(),
+            instruments: instruments().enumerate().map(|(at, _)| at_start(at)).collect(),
             actors: RwLock::new(vec![actor]),
             unit: AtomicU64::new(1),
         };
@@ -163,7 +171,7 @@ impl Setup {
         }
         let switch = match value.to_ascii_lowercase().as_str() {
             "1" | "on" | "true" | "yes" => Switch::ON,
-            "0" | "off" | "false" | "no" => Switch { enabled: false, second: false },
+            "0" | "off" | "false" | "no" => Switch::OFF,
             "counted" => Switch { enabled: true, second: false },
             _ => return,
         };
@@ -171,7 +179,7 @@ impl Setup {
             use selkie_types::CollationId;
             CollationId::UTF8MB3_GENERAL_CI.like(name.as_bytes(), what.as_bytes(), None)
         };
-        for (name, own) in statements().iter().zip(&self.instruments) {
+        for (name, own) in instruments().zip(&self.instruments) {
             if is_meant(name) {
                 own.set(switch);
             }
@@ -217,7 +225,7 @@ impl Setup {
         };
         let found = find(user, host).or_else(|| find(user, "%"));
         let found = found.or_else(|| find("%", host)).or_else(|| find("%", "%"));
-        found.map_or(Switch { enabled: false, second: false }, |actor| actor.switch)
+        found.map_or(Switch::OFF, |actor| actor.switch)
     }
 }
 
@@ -245,7 +253,7 @@ mod tests {
     #[test]
     fn the_best_actor_counts() {
         let setup = Setup::new(&[]);
-        let off = Switch { enabled: false, second: false };
+        let off = Switch::OFF;
         let text = str::to_owned;
         let role = text("%");
         let row = |user, host| Actor {

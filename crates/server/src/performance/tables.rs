@@ -3,6 +3,7 @@
 //!
 //! Must not change what is measured.
 
+mod locks;
 mod people;
 mod setup;
 mod statements;
@@ -11,6 +12,7 @@ mod threads;
 
 use std::sync::Arc;
 
+use selkie_exec::Instance;
 use selkie_types::Value;
 
 use super::{Performance, Recorder};
@@ -32,6 +34,7 @@ pub(crate) const NAMES: &[&str] = &[
     "events_statements_summary_global_by_event_name",
     "global_status",
     "hosts",
+    "metadata_locks",
     "performance_timers",
     "session_account_connect_attrs",
     "session_connect_attrs",
@@ -60,13 +63,18 @@ impl Asked<'_> {
 }
 
 /// The rows of a table for the session that reads it; none if nothing is measured.
-pub(crate) fn rows(table: &str, shared: &Shared, pseudo: Pseudo<'_>) -> Vec<Row> {
+pub(crate) fn rows(
+    table: &str,
+    (shared, instance): (&Shared, &Instance),
+    pseudo: Pseudo<'_>,
+) -> Vec<Row> {
     let Some(performance) = shared.server.sessions.performance() else { return Vec::new() };
     let asked = Asked { performance, shared, sessions: shared.server.sessions.list() };
     match table {
         "accounts" => people::accounts(&asked),
         "users" => people::users(&asked),
         "hosts" => people::hosts(&asked),
+        "metadata_locks" => locks::metadata_locks(&asked, instance),
         "events_statements_current" => statements::current(&asked),
         "events_statements_history" => statements::history(&asked),
         "events_statements_history_long" => statements::history_long(&asked),

@@ -126,6 +126,18 @@ pub(super) struct State {
 }
 
 impl State {
+    /// Shows each lock: name, owner, mode, and whether it is granted.
+    pub(super) fn each(&self, show: &mut dyn FnMut(Key, u64, LockMode, bool)) {
+        for (key, entry) in &self.entries {
+            for (owner, grants) in &entry.granted {
+                let held = LockMode::ALL.into_iter().zip(grants.counts);
+                held.filter(|(_, count)| *count > 0)
+                    .for_each(|(mode, _)| show(*key, *owner, mode, true));
+            }
+        }
+        self.waits.iter().for_each(|(owner, (key, mode))| show(*key, *owner, *mode, false));
+    }
+
     /// Whether `owner` is in a cycle of waits. `rows` maps a waiter for row locks to the holders.
     pub(super) fn is_deadlocked(&self, owner: u64, rows: &HashMap<u64, Vec<u64>>) -> bool {
         let mut seen = HashSet::new();

@@ -141,6 +141,14 @@ impl Part {
         out.extend(uses.iter().filter(is_writer).map(|((_, by), _)| *by));
     }
 
+    /// Shows each use: name, owner, mode, and that it is granted.
+    pub(super) fn each(&self, show: &mut dyn FnMut(Key, u64, LockMode, bool)) {
+        for ((key, owner), counts) in &*self.uses.lock() {
+            let used = counts.by_mode().into_iter().filter(|(_, count)| *count > 0);
+            used.for_each(|(mode, _)| show(*key, *owner, mode, true));
+        }
+    }
+
     /// Removes all uses of a name and passes them to `give`.
     pub(super) fn take(&self, key: Key, mut give: impl FnMut(u64, Counts)) {
         self.uses.lock().retain(|(name, owner), counts| {

@@ -9,7 +9,7 @@ use selkie_engine::Moment;
 use selkie_types::Value;
 
 use super::{Performance, yes_no};
-use crate::performance::names::{Name, statements};
+use crate::performance::names::{self, Name};
 use crate::performance::setup::{CONSUMERS, TIMERS};
 use crate::tables::{Row, text};
 
@@ -21,7 +21,7 @@ pub(super) fn consumers(performance: &Performance) -> Vec<Row> {
 }
 
 pub(super) fn instruments(performance: &Performance) -> Vec<Row> {
-    let row = |(at, name): (usize, &String)| -> Row {
+    let row = |(at, name): (usize, &str)| -> Row {
         let switch = performance.setup.instrument(Name(at as u16));
         vec![
             ("NAME", text(name)),
@@ -29,7 +29,7 @@ pub(super) fn instruments(performance: &Performance) -> Vec<Row> {
             ("TIMED", yes_no(switch.second)),
         ]
     };
-    statements().iter().enumerate().map(row).collect()
+    names::instruments().enumerate().map(row).collect()
 }
 
 pub(super) fn actors(performance: &Performance) -> Vec<Row> {
