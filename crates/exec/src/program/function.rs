@@ -38,7 +38,12 @@ pub(super) fn call_function(
     let called = Called::of(outer, &around.instance.catalog.snapshot(), call)?;
     let args = typed(call, args);
     outer.end_random(ctx);
-    let text = begin_call(outer, around.plan, (&call.schema, &call.name), &args);
+    // A text of the call has no variables for OUT parameters: the log gets the rows then.
+    let has_outs = called.program.modes.iter().any(|mode| *mode != ParameterMode::In);
+    let text = match has_outs {
+        true => None,
+        false => begin_call(outer, around.plan, (&call.schema, &call.name), &args),
+    };
     let modes = called.program.modes.iter();
     let given: Vec<Given> = args
         .into_iter()
