@@ -107,6 +107,10 @@ impl Builder<'_> {
             Logical::Aggregate(node) => self.aggregate(node, required),
             Logical::Sort { input, keys } => self.sort(input, keys, None, required, goal),
             Logical::Limit { input, cut } => self.limit(input, cut, required),
+            Logical::Distinct { input, columns } if self.has_distinct_rows(input, columns) => {
+                let built = self.build(input, &columns.iter().copied().collect(), goal);
+                self.arrange(built, columns)
+            }
             other => self.other(other, required),
         }
     }

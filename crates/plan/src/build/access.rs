@@ -371,7 +371,8 @@ impl Builder<'_> {
         let def = &info.table.def;
         let index = &def.indexes[at];
         let parts = || index.parts.iter().chain(def.parts_behind(index));
-        let fixed_columns: Vec<usize> = parts().take(fixed).map(|p| p.column).collect();
+        // A column that is fixed, or that a key named before, does not order rows any more.
+        let mut known: Vec<usize> = parts().take(fixed).map(|p| p.column).collect();
         let mut parts = parts().skip(fixed);
         let own = |key: &SortItem| {
             let column = key.expr.as_column()?.checked_sub(info.first)?;
@@ -380,7 +381,7 @@ impl Builder<'_> {
         let mut reverse = None;
         for (done, key) in keys.iter().enumerate() {
             let column = own(key)?;
-            if fixed_columns.contains(&column) {
+            if known.contains(&column) {
                 continue;
             }
             let Some(part) = parts.next() else {
@@ -397,6 +398,7 @@ impl Builder<'_> {
             if *reverse.get_or_insert(backwards) != backwards {
                 return None;
             }
+            known.push(column);
         }
         Some(reverse.unwrap_or(false))
     }

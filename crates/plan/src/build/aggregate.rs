@@ -229,12 +229,17 @@ fn not_null(column: &Expr) -> Expr {
     Expr::new(ExprKind::Not(Box::new(is_null)), ty, false)
 }
 
+/// An order in which the rows of each group are neighbours. A key that is named again adds nothing.
 fn group_order(node: &AggregateNode) -> Vec<SortItem> {
-    let key = |(at, (_, expr)): (usize, &(ColumnId, Expr))| {
-        let descending = node.rollup && node.descending.get(at).copied().unwrap_or(false);
-        SortItem { expr: expr.clone(), descending }
+    let is_new = |at: &usize| {
+        let (earlier, key) = (&node.groups[..*at], &node.groups[*at].1);
+        !earlier.iter().any(|(_, other)| other == key)
     };
-    node.groups.iter().enumerate().map(key).collect()
+    let key = |at: usize| {
+        let descending = node.rollup && node.descending.get(at).copied().unwrap_or(false);
+        SortItem { expr: node.groups[at].1.clone(), descending }
+    };
+    (0..node.groups.len()).filter(is_new).map(key).collect()
 }
 
 fn sorted(input: Built, keys: &[SortItem]) -> Built {

@@ -139,9 +139,6 @@ impl Builder<'_> {
 
     fn distinct_rows(&mut self, input: &Logical, columns: &[ColumnId]) -> Built {
         let built = self.build(input, &columns.iter().copied().collect(), Goal::default());
-        if self.has_distinct_rows(input, columns) {
-            return self.arranged(built, columns);
-        }
         let built = match self.distinct_ends(input, &built) {
             Some((ends, true)) => return self.arranged(ends, columns),
             Some((ends, false)) => ends,
@@ -155,13 +152,17 @@ impl Builder<'_> {
         Built { node, layout: built.layout, order: Order::none() }
     }
 
-    /// Whether the rows of a table differ in `columns`: a unique key without NULLs is among them.
-    fn has_distinct_rows(&self, input: &Logical, columns: &[ColumnId]) -> bool {
+    /// Whether rows differ in `columns`: a unique key without NULLs of their table is among them,
+    /// or all keys by which they are grouped.
+    pub(super) fn has_distinct_rows(&self, input: &Logical, columns: &[ColumnId]) -> bool {
+        if holds_group_keys(input, columns.iter().copied().collect()) {
+            return true;
+        }
         let Logical::Project { input, columns: made } = input else { return false };
-        let Some((relation, _)) = table_of(input) else { return false };
-        let info = self.relation(relation);
         let own = made.iter().filter(|(id, _)| columns.contains(id));
         let own: ColumnSet = own.filter_map(|(_, e)| e.as_column()).collect();
+        let Some((relation, _)) = table_of(input) else { return false };
+        let info = self.relation(relation);
         info.table.def.indexes.iter().enumerate().any(|(at, index)| {
             let is_there =
                 |part: &IndexPart| part.prefix.is_none() && own.contains(info.first + part.column);
@@ -331,4 +332,25 @@ fn through(keys: &[SortItem], columns: &[(ColumnId, Expr)]) -> Option<Vec<SortIt
         Some(SortItem { expr: expr.clone(), descending: key.descending })
     };
     keys.iter().map(translate).collect()
+}
+
+/// Whether rows are groups, some of which may be left out, and all their keys are among `columns`.
+pub(super) fn holds_group_keys(plan: &Logical, columns: ColumnSet) -> bool {
+    let (mut plan, mut columns) = (plan, columns);
+    loop {
+        plan = match plan {
+            Logical::Aggregate(node) => {
+                return !node.rollup && node.groups.iter().all(|(id, _)| columns.contains(*id));
+            }
+            Logical::Project { input, columns: made } => {
+                let kept = made.iter().filter(|(id, _)| columns.contains(*id));
+                columns = kept.filter_map(|(_, e)| e.as_column()).collect();
+                input
+            }
+            Logical::Filter { input, .. }
+            | Logical::Sort { input, .. }
+            | Logical::Distinct { input, .. } => input,
+            _ => return false,
+        };
+    }
 }

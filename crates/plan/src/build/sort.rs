@@ -4,7 +4,7 @@
 use selkie_expr::Expr;
 use selkie_types::Value;
 
-use super::operators::place_keys;
+use super::operators::{holds_group_keys, place_keys};
 use super::{Builder, Built, Goal, Order};
 use crate::cost;
 use crate::logical::{ColumnSet, Cut, Logical, SortItem};
@@ -49,8 +49,9 @@ impl Builder<'_> {
         let mut below = required.clone();
         keys.iter().for_each(|key| below.add_expr(&key.expr));
         let wanted = cut.map_or(goal.limit, rows_read);
-        let keys: Vec<SortItem> =
+        let mut keys: Vec<SortItem> =
             keys.iter().filter(|key| !key.expr.is_foldable()).cloned().collect();
+        keys.truncate(deciding(input, &keys));
         if keys.is_empty() {
             let built = self.build(input, &below, Goal { order: None, limit: wanted });
             return cut.map_or(built.clone(), |cut| limited(built, cut, &[]));
@@ -111,4 +112,17 @@ fn limited(input: Built, cut: &Cut, keys: &[SortItem]) -> Built {
     };
     let node = PlanNode::new(Operator::Limit(Box::new(limit)), columns, rows, cost);
     Built { node, ..input }
+}
+
+/// Number of sort keys that decide the order: behind all keys of groups no key matters.
+fn deciding(input: &Logical, keys: &[SortItem]) -> usize {
+    let mut columns = ColumnSet::default();
+    for (at, key) in keys.iter().enumerate() {
+        let Some(id) = key.expr.as_column() else { continue };
+        columns.insert(id);
+        if holds_group_keys(input, columns.clone()) {
+            return at + 1;
+        }
+    }
+    keys.len()
 }
