@@ -10,6 +10,9 @@ use crate::cost;
 use crate::logical::{ColumnId, ColumnSet};
 use crate::physical::{Operator, PlanNode};
 
+/// Share of a leaf's rows from which on a join counts as saving nothing.
+const MOST_LEFT: f64 = 0.25;
+
 /// The part of a leaf's cost that shrinks with the rows its scan gives.
 #[derive(Clone, Debug)]
 pub(super) struct Below {
@@ -73,6 +76,10 @@ impl Builder<'_> {
                 let found = self.values_in(graph, build, theirs).min(built);
                 share *= (found / self.distinct(mine).max(1.0)).min(1.0);
             }
+        }
+        // A little that may be saved is within the error of the estimate.
+        if share > MOST_LEFT {
+            return (1.0, 0.0);
         }
         let saved = below.cost * (1.0 - share) - below.scanned * cost::FILTER_PROBE;
         (share, saved.max(0.0))
