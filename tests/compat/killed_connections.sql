@@ -8,9 +8,9 @@ select sleep(1);
 
 select variable_value - @before from information_schema.global_status where variable_name = 'ABORTED_CLIENTS';
 
-c: select 1;
+c: select get_lock('killed_connections', 0);
 
-set @id = (select max(id) from information_schema.processlist where command = 'Sleep');
+set @id = is_used_lock('killed_connections');
 
 execute immediate concat('kill ', @id);
 
