@@ -137,6 +137,9 @@ pub(super) struct Merge<'r> {
 impl<'r> Merge<'r> {
     fn of(env: Env<'r>, runs: Vec<Written>, equals: Equals) -> Self {
         bump(&env.counters().sort_merge_passes, 1);
+        if let Some(cell) = env.cell {
+            cell.merged();
+        }
         let source =
             |run| Source { reader: Reader::new(Box::new(run)), batch: Batch::default(), at: 0 };
         let sources = runs.into_iter().map(source).collect();

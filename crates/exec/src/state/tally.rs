@@ -20,6 +20,7 @@ pub(crate) struct WorkCell {
     given: AtomicU64,
     nanos: AtomicU64,
     memory: AtomicU64,
+    merges: AtomicU64,
 }
 
 fn add(cell: &AtomicU64, n: u64) {
@@ -58,6 +59,11 @@ impl WorkCell {
         self.memory.store(before.max(bytes as u64), Ordering::Relaxed);
     }
 
+    /// Counts a merge of sorted runs.
+    pub(crate) fn merged(&self) {
+        add(&self.merges, 1);
+    }
+
     fn work(&self) -> Work {
         let value = |cell: &AtomicU64| cell.load(Ordering::Relaxed);
         Work {
@@ -67,6 +73,7 @@ impl WorkCell {
             given: value(&self.given),
             nanos: value(&self.nanos),
             memory: value(&self.memory),
+            merges: value(&self.merges),
         }
     }
 }

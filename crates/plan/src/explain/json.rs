@@ -272,6 +272,9 @@ fn filesort(sort: &SortShown, mode: &str) -> Object {
         None => work.given,
     };
     filesort.count("r_output_rows", rows);
+    if work.merges > 0 {
+        filesort.count("r_sort_passes", work.merges.div_ceil(work.loops.max(1)));
+    }
     if !sort.queue {
         filesort.text("r_buffer_size", &size(work.memory));
     }

@@ -18,6 +18,8 @@ pub struct Work {
     pub nanos: u64,
     /// Most bytes of rows it kept for sorting.
     pub memory: u64,
+    /// Merges of sorted runs.
+    pub merges: u64,
 }
 
 /// Numbers of one table of an execution.
