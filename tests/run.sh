@@ -277,7 +277,7 @@ metamorphic() {
 spill() {
   say spill
   with_server "$python" tests/spill/ceilings.py --seed 1 --seconds 12
-  fresh with_server "$python" tests/spill/ceilings.py --seconds 12
+  SELKIE_OPTIONS="--selkie-columns=FORCE --selkie-lanes=3" fresh with_server "$python" tests/spill/ceilings.py --seconds 12
   "$python" tests/spill/limits.py "$binary"
 }
 

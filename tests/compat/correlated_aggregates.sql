@@ -75,3 +75,13 @@ DELETE FROM o WHERE x > (SELECT COALESCE(SUM(v), 0) FROM i WHERE i.k = o.k);
 SELECT COUNT(*) FROM o;
 DROP FUNCTION noted;
 DROP TABLE o, i, e, log;
+-- A side of the comparison with columns of both queries.
+CREATE TABLE mixed_outer (k INT);
+INSERT INTO mixed_outer VALUES (1),(2),(3),(4);
+CREATE TABLE mixed_inner (k INT, v INT, doc TEXT);
+INSERT INTO mixed_inner VALUES (1,10,'[{"x":1}]'),(2,20,'bad'),(3,-30,'[]');
+SELECT k FROM mixed_outer o WHERE (SELECT SUM(i.v) FROM mixed_inner i WHERE i.k + o.k = 5) > 0;
+SELECT k FROM mixed_outer o WHERE (SELECT COUNT(*) FROM mixed_inner i WHERE i.k = o.k + i.v) = 0;
+SELECT k FROM mixed_outer o WHERE (SELECT SUM(v) FROM mixed_inner i WHERE o.k = 2) = 0;
+-- A document that no row asks for.
+SELECT COUNT(*) FROM mixed_outer o WHERE k = 1 AND (SELECT SUM(j.x) FROM mixed_inner i, JSON_TABLE(i.doc, '$[*]' COLUMNS (x INT PATH '$.x')) j WHERE i.k = o.k) = 1;

@@ -40,7 +40,8 @@ CONDITIONS = ["o.x > ({})", "o.x = ({})", "o.x < ({})", "o.x <> ({})", "o.x <=> 
               "({}) = ({})", "o.x NOT BETWEEN ({}) AND 3", "o.x > ({}) IS NOT TRUE", "(o.x > ({})) IS UNKNOWN", "NOT (o.x > ({}))"]
 LINKS = ["i.k = o.k"] * 10 + ["o.k = i.k"] * 3 + ["i.k <=> o.k", "i.k = o.k AND i.x = o.x", "i.x = o.x", "i.k = o.k AND i.x > 0", "i.x + 1 = o.x",
                               "i.k = o.k AND i.id <> 3", "i.k = o.k AND i.v > o.x", "i.k = o.k OR i.x = o.x", "CONCAT(i.k) = o.k", "i.k = CONCAT(o.k)",
-                              "i.k = o.k AND i.w = o.w", "i.w = o.w", "i.t = o.t", "i.d = o.d", "i.d = o.t AND i.x = o.x", "i.k = o.k AND o.x = 1"]
+                              "i.k = o.k AND i.w = o.w", "i.w = o.w", "i.t = o.t", "i.d = o.d", "i.d = o.t AND i.x = o.x", "i.k = o.k AND o.x = 1",
+                              "i.x + o.x = 5", "i.x = o.x + i.v", "i.x - o.x = i.v", "i.v = 1", "o.x = 2"]
 
 
 class Rounds:

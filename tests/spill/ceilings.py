@@ -14,7 +14,7 @@ import time
 import pymysql
 
 COLUMNS = ["k", "s", "d", "x", "dt", "b"]
-CEILINGS = [(1024, 128, 0), (4096, 1000, 5000), (30000, 30000, 30000), (200000, 100000, 100000)]
+CEILINGS = [(1024, 128, 0), (65536, 65536, 65536), (4096, 1000, 5000), (30000, 30000, 30000), (200000, 100000, 100000)]
 TABLE = """CREATE OR REPLACE TABLE {name} (
     id INT PRIMARY KEY, k INT, s VARCHAR(30) COLLATE utf8mb4_general_ci, d DECIMAL(25,5), x DOUBLE, dt DATETIME(2), b TEXT)"""
 ROWS = """INSERT INTO {name} SELECT seq,
@@ -27,13 +27,20 @@ ROWS = """INSERT INTO {name} SELECT seq,
     FROM seq_1_to_{rows}"""
 
 
+# Many groups, some of several rows, in the order of an index.
+KEYED = ["CREATE OR REPLACE TABLE keyed (id INT PRIMARY KEY, a INT NOT NULL, KEY (a))",
+         "INSERT INTO keyed SELECT seq, IF(seq < {begin}, seq, {begin} + (seq - {begin}) DIV 3) FROM seq_1_to_6000",
+         "ANALYZE TABLE keyed"]
+
+
 class Queries:
-    """Makes queries over the tables t, u and v."""
+    """Makes queries over the tables t, u, v and keyed."""
 
     def __init__(self, rng):
         self.rng = rng
         self.kinds = [self.sorted, self.grouped, self.distinct, self.joined, self.exists, self.listed, self.united,
-                      self.windows, self.common, self.rollup, self.filtered, self.report, self.updated]
+                      self.windows, self.common, self.rollup, self.filtered, self.report, self.updated, self.in_order,
+                      self.examined]
 
     def column(self):
         return self.rng.choice(COLUMNS)
@@ -96,6 +103,15 @@ class Queries:
         return (f"SELECT t.{self.column()} z, COUNT(*), MAX(u.d) FROM t JOIN u ON t.{a} = u.{a} "
                 f"LEFT JOIN v ON v.{b} = u.{b} AND v.id < 50 GROUP BY z ORDER BY 2 DESC, 1 LIMIT 500")
 
+    def in_order(self):
+        kept = self.rng.choice(["", ", GROUP_CONCAT(id)"])
+        return f"SELECT a, COUNT(*), MAX(id){kept} FROM keyed FORCE INDEX (a) GROUP BY a"
+
+    def examined(self):
+        key, most = self.column(), self.rng.randint(100, 3000)
+        return self.rng.choice([f"SELECT DISTINCT {key} FROM t LIMIT ROWS EXAMINED {most}",
+                                f"SELECT t.id FROM t JOIN v ON t.{key} = v.{key} LIMIT ROWS EXAMINED {most}"])
+
     def updated(self):
         key = self.column()
         return [f"UPDATE t JOIN u ON t.{key} = u.{key} SET t.x = t.x + u.id % 3",
@@ -116,6 +132,8 @@ class Run:
                 keys=self.rng.choice([200, 1000, 5000]), texts=self.rng.choice([100, 2000]),
                 divisor=self.rng.choice([1, 8, 1000]), length=self.rng.choice([70, 300]),
                 rows=self.rng.choice([500, 2000, 4000])))
+        for statement in KEYED:
+            self.ask(statement.format(begin=self.rng.randint(1000, 2500)))
         connection.commit()
 
     def ask(self, statement):

@@ -37,6 +37,7 @@ QUERIES = [
     "SELECT COUNT(*) FROM (SELECT s, j FROM r EXCEPT SELECT s, j FROM r WHERE id % 3 = 0) q",
     "WITH w AS (SELECT s, j, id FROM r LIMIT 140000) SELECT COUNT(*), SUM(CRC32(a.s)) FROM w a JOIN w b ON a.id = b.id",
     "SELECT s, id FROM r ORDER BY s, id LIMIT 5 OFFSET 120000",
+    "SELECT COUNT(*), SUM(CRC32(p)) FROM (SELECT REPEAT(j, 30) p, id FROM r ORDER BY MD5(id) LIMIT 60000) q",
     "SELECT SUM(CRC32(CONCAT(s, n))) FROM (SELECT s, COUNT(*) OVER (PARTITION BY g) n, id FROM r) q",
 ]
 
@@ -116,6 +117,25 @@ def check_many(server, expected):
     assert len(refused) <= 2, refused
     assert max(most) < 640 << 20, max(most)
     print(f"  twenty at once: {len(refused)} refused, at most {max(most) >> 20} MiB")
+
+
+def check_lanes(binary):
+    """Lanes make groups of some rows while others go to a file: no group may come twice."""
+    server = Server(binary, options=["--selkie-columns=FORCE", "--selkie-lanes=8", "--tmp-memory-table-size=0"])
+    try:
+        server.start()
+        with server.connect() as connection:
+            for statement in ("CREATE DATABASE spill", "USE spill", "CREATE TABLE f (id INT PRIMARY KEY, k INT)",
+                              "INSERT INTO f SELECT seq, seq DIV 2000 FROM seq_1_to_400000", "ANALYZE TABLE f"):
+                ask(connection, statement)
+            query = "SELECT COUNT(*), COUNT(DISTINCT k), SUM(c) FROM (SELECT k, COUNT(*) c FROM f GROUP BY k) q"
+            for _ in range(50):
+                found = ask(connection, query)
+                assert found == ((201, 201, 400000),), found
+        server.stop()
+        print("  lanes: passed")
+    finally:
+        server.remove()
 
 
 def check_kill(server):
@@ -200,6 +220,7 @@ def main(binary):
         server.stop()
     finally:
         server.remove()
+    check_lanes(binary)
     check_full_disk(binary)
 
 

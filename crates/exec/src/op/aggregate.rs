@@ -83,13 +83,16 @@ impl<'r> Aggregation<'r> {
     fn compute(&mut self) -> SqlResult<Batch> {
         let mut filling = Filling::new(self.env, self.plan, self.types);
         if let Some(folding) = self.folding.clone() {
+            let mut filling = filling.with_folding(folding.clone());
             self.merge(&folding, &mut filling)?;
             return self.end(filling);
         }
         let is_sorted = self.plan.strategy == AggregateStrategy::Sorted;
         while let Some(rows) = self.next_rows()? {
-            // A new key at the start of a batch ends all groups before it.
-            if is_sorted && filling.len() >= COMPLETE && !filling.has_first(&rows.keys) {
+            // A new key at the start of a batch ends all groups before it. If some of them are in a
+            // file, the key may be one of those.
+            let may_end = is_sorted && filling.len() >= COMPLETE && !filling.is_full();
+            if may_end && !filling.has_first(&rows.keys) {
                 self.waiting = Some(rows);
                 let (batch, rest) = filling.finish()?;
                 self.rest = rest;
@@ -129,9 +132,6 @@ impl<'r> Aggregation<'r> {
                     filling.merge(more)?;
                     self.env.check()?;
                 }
-            }
-            if filling.is_full() {
-                folding.end();
             }
         }
         Ok(())

@@ -106,7 +106,7 @@ impl<'r> Seen<'r> {
         }
         let new = self.set.insert(batch)?;
         let ceiling = self.env.rt.session.frame.settings.queries.ceilings.table;
-        if is_full(self.set.table.memory(), ceiling) && Overflow::is_possible(level) {
+        if is_full(self.env.rt, self.set.table.memory(), ceiling) && Overflow::is_possible(level) {
             if level == 0 {
                 bump(&self.env.counters().created_tmp_disk_tables, 1);
             }

@@ -7,8 +7,9 @@
 use std::sync::Arc;
 
 use selkie_plan::physical::{Aggregate as Plan, ColumnType};
-use selkie_types::{BATCH_ROWS, Batch, Column, SqlResult};
+use selkie_types::{BATCH_ROWS, Batch, Column, SqlError, SqlResult};
 
+use super::folding::Folding;
 use super::group::Grouping;
 use super::hash_table::{KeyKind, hashes};
 use super::key_sorter::SortedRows;
@@ -37,6 +38,8 @@ pub(super) struct Filling<'r> {
     before: Option<i64>,
     /// Numbers of the first row of each group, if they are needed.
     firsts: Option<Vec<u64>>,
+    /// Groups that lanes make of some of the rows.
+    folding: Option<Arc<Folding>>,
 }
 
 impl<'r> Filling<'r> {
@@ -52,7 +55,13 @@ impl<'r> Filling<'r> {
             level: 0,
             before: None,
             firsts: None,
+            folding: None,
         }
+    }
+
+    /// The same for groups of which lanes make some.
+    pub(super) fn with_folding(self, folding: Arc<Folding>) -> Self {
+        Self { folding: Some(folding), ..self }
     }
 
     /// Number of groups in memory.
@@ -117,11 +126,11 @@ impl<'r> Filling<'r> {
         if self.before.is_none() {
             self.before = Some(selkie_meter::held());
         }
-        self.grouping.merge(self.env.eval, more)?;
-        match self.overflow {
-            Some(_) => Ok(()),
-            None => self.judge(),
+        if self.overflow.is_some() {
+            return Err(SqlError::internal("a lane has made groups of rows that a file may have"));
         }
+        self.grouping.merge(self.env.eval, more)?;
+        self.judge()
     }
 
     /// Lets no group be added if the groups take too much memory.
@@ -135,7 +144,11 @@ impl<'r> Filling<'r> {
             true => keys,
             false => keys.max(usize::try_from(grown).unwrap_or(0)),
         };
-        if is_full(own, self.env.rt.session.frame.settings.queries.ceilings.table) {
+        if is_full(self.env.rt, own, self.env.rt.session.frame.settings.queries.ceilings.table) {
+            // A group that a lane has made cannot go to the file, where others of its key may be.
+            if self.folding.as_ref().is_some_and(|folding| !folding.has_ended()) {
+                return Ok(());
+            }
             if self.level == 0 {
                 bump(&self.env.counters().created_tmp_disk_tables, 1);
             }

@@ -5,7 +5,7 @@
 //! Must not fold what depends on the order of additions, such as sums of floating-point numbers.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use hashbrown::HashMap;
 use parking_lot::Mutex;
@@ -26,8 +26,26 @@ pub(super) struct Folding {
     groups: Vec<Expr>,
     aggregates: Vec<Aggregate>,
     done: Mutex<HashMap<u64, Grouping>>,
-    /// Whether the aggregation takes no more groups: it moves rows to a file.
+    /// Whether lanes make no more groups, because the aggregation wants to move rows to a file.
     is_over: AtomicBool,
+    /// Lanes that are making groups.
+    active: AtomicUsize,
+}
+
+/// Counts a lane as long as it makes groups.
+struct Active<'f>(&'f AtomicUsize);
+
+impl<'f> Active<'f> {
+    fn begin(count: &'f AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::SeqCst);
+        Self(count)
+    }
+}
+
+impl Drop for Active<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
 }
 
 impl Folding {
@@ -46,13 +64,16 @@ impl Folding {
                 aggregates: plan.aggregates.to_vec(),
                 done: Mutex::default(),
                 is_over: AtomicBool::new(false),
+                active: AtomicUsize::new(0),
             })
         })
     }
 
-    /// Lets lanes give rows from now on. Those of a group cannot be moved to a file.
-    pub(super) fn end(&self) {
-        self.is_over.store(true, Ordering::Relaxed);
+    /// Lets lanes give rows from now on. True once no grouping is being made or waits to be taken.
+    pub(super) fn has_ended(&self) -> bool {
+        self.is_over.store(true, Ordering::SeqCst);
+        // A lane counts itself before it looks whether it may begin, and until its grouping waits.
+        self.active.load(Ordering::SeqCst) == 0 && self.done.lock().is_empty()
     }
 
     /// The grouping with a number; `None` if it was taken.
@@ -81,7 +102,8 @@ impl Fold for Folding {
         number: u64,
         batches: &mut dyn Iterator<Item = &Batch>,
     ) -> SqlResult<()> {
-        if self.is_over.load(Ordering::Relaxed) {
+        let _active = Active::begin(&self.active);
+        if self.is_over.load(Ordering::SeqCst) {
             return Err(SqlError::internal("the aggregation has asked for rows"));
         }
         let inputs = Inputs::new(&self.groups, &self.aggregates);

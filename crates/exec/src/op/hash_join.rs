@@ -6,6 +6,7 @@
 //! their keys, and parts are joined one by one. The output comes in the order of the left rows all
 //! the same, because operators above may rely on it.
 
+use selkie_expr::{Expr, ExprKind};
 use selkie_plan::physical::{ColumnType, HashJoin as Plan, JoinKind};
 use selkie_types::{Batch, SqlResult};
 
@@ -222,7 +223,10 @@ pub(super) fn build_side(
 ) -> SqlResult<Build> {
     let keys = plan.keys.iter().flat_map(|key| [&key.left, &key.right]);
     let mut exprs = keys.chain(&plan.residual);
-    match exprs.all(|expr| expr.is_deterministic() && !expr.has_side_effects()) {
+    // A subquery may vary in any way.
+    let has_subquery = |expr: &Expr| expr.any(&mut |e| matches!(e.kind, ExprKind::Subquery(_)));
+    let is_fixed = |e: &Expr| e.is_deterministic() && !e.has_side_effects() && !has_subquery(e);
+    match exprs.all(is_fixed) {
         true => BuildTable::build_or_spread(env, op, types, &plan.keys, side, level),
         false => BuildTable::build(env, op, types, &plan.keys, side)
             .map(|table| Build::Kept(Box::new(table))),

@@ -65,7 +65,7 @@ impl<'r> KeySorter<'r> {
         self.rows.append(batch)?;
         self.env.check()?;
         let own = self.rows.memory() + self.keys.memory() + self.rows.len() * ROW_BYTES;
-        if is_full(own, self.ceiling) { self.write() } else { Ok(()) }
+        if is_full(self.env.rt, own, self.ceiling) { self.write() } else { Ok(()) }
     }
 
     /// Begins with rows that have just become too many to be kept, and their keys.

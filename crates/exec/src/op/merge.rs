@@ -18,9 +18,6 @@ use crate::state::temporary::TemporaryFile;
 /// Most runs merged at once.
 const MOST_RUNS: usize = 64;
 
-/// Memory for the rows of one run while it is merged: about a block, encoded and decoded.
-const RUN_BYTES: i64 = 512 << 10;
-
 /// Sorted runs.
 pub(super) struct Runs<'r> {
     env: Env<'r>,
@@ -54,11 +51,18 @@ impl<'r> Runs<'r> {
         Ok(())
     }
 
+    /// Runs whose rows fit into memory at once: for each a block, and its part of the rows that are
+    /// given next.
+    fn at_once(&self) -> usize {
+        let each = self.runs.iter().map(|run| 2 * run.memory()).max().unwrap_or_default().max(1);
+        let left = usize::try_from(selkie_meter::left() / 2).unwrap_or(0);
+        (left / each).clamp(2, MOST_RUNS)
+    }
+
     /// Merges all runs. Many are merged into fewer first.
     pub(super) fn merge(mut self, equals: Equals) -> SqlResult<Merge<'r>> {
-        let fit = selkie_meter::left() / 2 / RUN_BYTES;
-        let at_once = usize::try_from(fit).unwrap_or(0).clamp(2, MOST_RUNS);
-        while self.runs.len() > at_once {
+        while self.runs.len() > self.at_once() {
+            let at_once = self.at_once();
             let file = create(self.env.rt)?;
             let mut runs = std::mem::take(&mut self.runs).into_iter();
             while runs.len() > 0 {

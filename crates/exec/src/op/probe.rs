@@ -122,7 +122,7 @@ impl BuildTable {
                 _ => key_columns_again(env.eval, keys.iter().map(side), &batch)?,
             };
             table.read(&batch, columns, keys)?;
-            if is_full(table.memory(), ceiling) && Overflow::is_possible(level) {
+            if is_full(env.rt, table.memory(), ceiling) && Overflow::is_possible(level) {
                 let mut spread = Spread::begin(env, keys, side, level)?;
                 table.rows.each(|batch| spread.put_again(batch))?;
                 drop(table);

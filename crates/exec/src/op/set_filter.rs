@@ -128,7 +128,7 @@ impl<'r> Filter<'r> {
         self.given.resize(self.table.len(), false);
         let memory = self.table.memory() + self.counts.capacity() * size_of::<u64>();
         let ceiling = self.env.rt.session.frame.settings.queries.ceilings.table;
-        if is_full(memory, ceiling) && Overflow::is_possible(self.level) {
+        if is_full(self.env.rt, memory, ceiling) && Overflow::is_possible(self.level) {
             if self.level == 0 {
                 bump(&self.env.counters().created_tmp_disk_tables, 1);
             }

@@ -99,7 +99,7 @@ impl<'r> Sort<'r> {
             heads.put(self.keys, &batch);
             rows.append(&batch)?;
             self.env.check()?;
-            if is_full(rows.memory() + heads.memory(), ceiling) {
+            if is_full(self.env.rt, rows.memory() + heads.memory(), ceiling) {
                 drop(heads);
                 let (env, by, mut sorter) = (self.env, self.keys, self.sorter());
                 rows.each(|batch| sorter.put(batch, |batch, keys| put_keys(env, by, batch, keys)))?;

@@ -92,7 +92,7 @@ impl<'r> Top<'r> {
                 best.cut(self.wanted)?;
             }
             self.env.check()?;
-            if is_full(best.rows.memory() + best.keys.memory(), ceiling) {
+            if is_full(self.env.rt, best.rows.memory() + best.keys.memory(), ceiling) {
                 return self.sort_in_runs(best, seen);
             }
         }

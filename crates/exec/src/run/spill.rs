@@ -29,7 +29,12 @@ const BLOCK_BYTES: std::ops::RangeInclusive<usize> = 8 << 10..=256 << 10;
 ///
 /// Each operator leaves two thirds of what it finds: a vector that grows needs room for its old and
 /// its new buffer at once, and the operators above need some too.
-pub(crate) fn is_full(own: usize, ceiling: usize) -> bool {
+pub(crate) fn is_full(rt: &Runtime<'_>, own: usize, ceiling: usize) -> bool {
+    // Rows that wait in a file would be lost when LIMIT ROWS EXAMINED ends the reading.
+    !rt.examined.is_limited() && exceeds(own, ceiling)
+}
+
+fn exceeds(own: usize, ceiling: usize) -> bool {
     own > ceiling.min(MOST)
         || (own >= LEAST && (own as i64).saturating_mul(2) > selkie_meter::left())
 }
@@ -48,6 +53,8 @@ pub(crate) struct Stream {
     /// Rows of the next block.
     pending: RowBuffer,
     block_bytes: usize,
+    /// Most bytes of a block's rows.
+    largest: usize,
 }
 
 /// Rows in a file.
@@ -55,9 +62,15 @@ pub(crate) struct Stream {
 pub(crate) struct Written {
     file: Arc<TemporaryFile>,
     blocks: Vec<Place>,
+    largest: usize,
 }
 
 impl Written {
+    /// Bytes of memory that reading takes, about: a block of rows, and as it was in the file.
+    pub(crate) fn memory(&self) -> usize {
+        2 * self.largest
+    }
+
     /// Whether there are no rows.
     pub(crate) fn is_empty(&self) -> bool {
         self.blocks.is_empty()
@@ -72,12 +85,24 @@ impl Stream {
             file: Arc::clone(file),
             blocks: Vec::new(),
             pending: RowBuffer::default(),
+            largest: 0,
             block_bytes: fit.clamp(*BLOCK_BYTES.start(), *BLOCK_BYTES.end()),
         }
     }
 
     /// Appends the rows of a batch.
     pub(crate) fn push(&mut self, batch: &Batch) -> SqlResult<()> {
+        let (memory, rows) = (batch.memory(), batch.rows());
+        if memory > self.block_bytes && rows > 1 {
+            let each = (rows * self.block_bytes / memory).clamp(1, rows - 1);
+            return (0..rows)
+                .step_by(each)
+                .try_for_each(|at| self.append(&batch.slice(at, (at + each).min(rows))));
+        }
+        self.append(batch)
+    }
+
+    fn append(&mut self, batch: &Batch) -> SqlResult<()> {
         // Decimals keep their scale: a column has that of its first rows.
         if !self.pending.has_scales_of(batch) {
             self.flush()?;
@@ -92,6 +117,7 @@ impl Stream {
     fn flush(&mut self) -> SqlResult<()> {
         let rows = std::mem::take(&mut self.pending);
         if rows.len() > 0 {
+            self.largest = self.largest.max(rows.memory());
             self.blocks.push(self.file.write(&block_of(&rows.batch()))?);
         }
         Ok(())
@@ -100,7 +126,7 @@ impl Stream {
     /// Ends the stream.
     pub(crate) fn end(mut self) -> SqlResult<Written> {
         self.flush()?;
-        Ok(Written { file: self.file, blocks: self.blocks })
+        Ok(Written { file: self.file, blocks: self.blocks, largest: self.largest })
     }
 }
 
@@ -139,6 +165,11 @@ impl Block {
         columns.iter().all(|c| c.rows() == rows).then_some(Self { rows, columns, next: 0 })
     }
 
+    /// Whether the last rows were given.
+    fn is_over(&self) -> bool {
+        self.next * BLOCK_ROWS >= self.rows
+    }
+
     /// The next rows; `None` after the last.
     fn batch(&mut self) -> Option<Result<Batch, selkie_column::Damaged>> {
         let left = self.rows.saturating_sub(self.next * BLOCK_ROWS);
@@ -170,6 +201,9 @@ impl<W: std::ops::Deref<Target = Written>> Reader<W> {
     pub(crate) fn next(&mut self) -> SqlResult<Option<Batch>> {
         loop {
             if let Some(batch) = self.block.batch() {
+                if self.block.is_over() {
+                    self.block = Block::default();
+                }
                 return batch.map(Some).map_err(|_| self.written.file.damaged());
             }
             let Some(&place) = self.written.blocks.get(self.next) else { return Ok(None) };
@@ -258,9 +292,9 @@ mod tests {
 
     #[test]
     fn a_ceiling_is_the_most() {
-        assert!(is_full(11, 10));
-        assert!(!is_full(10, 10));
-        assert!(!is_full(MOST, usize::MAX));
-        assert!(is_full(MOST + 1, usize::MAX));
+        assert!(exceeds(11, 10));
+        assert!(!exceeds(10, 10));
+        assert!(!exceeds(MOST, usize::MAX));
+        assert!(exceeds(MOST + 1, usize::MAX));
     }
 }

@@ -71,7 +71,7 @@ impl<'r> Storing<'r> {
         self.memory += batch.memory();
         self.kept.push(batch);
         let session = self.rt.session;
-        if is_full(self.memory, session.frame.settings.queries.ceilings.table) {
+        if is_full(self.rt, self.memory, session.frame.settings.queries.ceilings.table) {
             bump(&session.core.counters.created_tmp_disk_tables, 1);
             self.rest = Some(Stream::new(&create(self.rt)?));
         }

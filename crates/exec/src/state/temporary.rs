@@ -4,8 +4,9 @@
 //! Must not know what is in the files. Bytes come back as they were written or not at all.
 
 use std::fs::{File, OpenOptions};
-use std::os::unix::fs::FileExt;
-use std::path::PathBuf;
+use std::io::ErrorKind;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -41,20 +42,30 @@ impl TemporaryFiles {
 
     /// A new file; error 1 if there can be none.
     pub(crate) fn create(&self) -> SqlResult<Arc<TemporaryFile>> {
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let directory = &self.directories[number as usize % self.directories.len()];
-        let path = directory.join(format!("selkie-rows-{}-{number}", std::process::id()));
-        let file = blocking(WaitKind::TemporaryFile, || {
-            let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
-            std::fs::remove_file(&path)?;
-            Ok(file)
-        });
-        let name = path.to_string_lossy().into();
-        match file {
-            Ok(file) => Ok(Arc::new(TemporaryFile { file, name, end: AtomicU64::new(0) })),
-            Err(error) => Err(failed(&EE_CANTCREATEFILE, &name, &error)),
+        loop {
+            let number = self.next.fetch_add(1, Ordering::Relaxed);
+            let directory = &self.directories[number as usize % self.directories.len()];
+            let path = directory.join(format!("selkie-rows-{}-{number}", std::process::id()));
+            let file = blocking(WaitKind::TemporaryFile, || make(&path));
+            let name = path.to_string_lossy().into();
+            match file {
+                Ok(file) => {
+                    return Ok(Arc::new(TemporaryFile { file, name, end: AtomicU64::new(0) }));
+                }
+                // Left by a server that ended before it could remove the name.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(failed(&EE_CANTCREATEFILE, &name, &error)),
+            }
         }
     }
+}
+
+/// Makes a file that only this user may open, and removes its name.
+fn make(path: &Path) -> std::io::Result<File> {
+    let mut options = OpenOptions::new();
+    let file = options.read(true).write(true).create_new(true).mode(0o600).open(path)?;
+    std::fs::remove_file(path)?;
+    Ok(file)
 }
 
 #[cold]

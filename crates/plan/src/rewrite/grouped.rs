@@ -93,11 +93,14 @@ impl Unnest<'_> {
             }
             let (left, right) = (ColumnSet::of(&compare.left), ColumnSet::of(&compare.right));
             let Compare { left: a, right: b, by, .. } = &mut *compare;
-            let inner = if left.is_disjoint(outer) { a } else { b };
-            if !ColumnSet::of(inner).is_disjoint(outer)
-                || (left.is_disjoint(outer) && right.is_disjoint(outer))
-                || !groups_as(&inner.ty, *by)
-            {
+            let (inner, own, others) = match left.is_disjoint(outer) {
+                true => (a, left, right),
+                false => (b, right, left),
+            };
+            // The side of the outer columns must not read the rows of the subquery: behind the
+            // aggregation they are gone.
+            let is_split = own.is_disjoint(outer) && !others.is_empty() && others.is_subset(outer);
+            if !is_split || !groups_as(&inner.ty, *by) {
                 return None;
             }
             let id = self.columns.add(inner.ty.clone(), inner.nullable);
@@ -168,7 +171,20 @@ fn computes_quietly(node: &AggregateNode) -> bool {
         use AggregateKind::{GroupConcat, JsonArrayAgg, JsonObjectAgg, Stored};
         matches!(call.kind, GroupConcat | JsonArrayAgg | JsonObjectAgg | Stored)
     };
-    quiet && args.all(is_quiet) && !node.aggregates.iter().any(|(_, call)| cuts(call))
+    fn reads_quietly(plan: &Logical, cuts: &dyn Fn(&Aggregate) -> bool) -> bool {
+        stack::ensure();
+        let own = match plan {
+            // A document may be no JSON.
+            Logical::JsonTable { .. } => false,
+            Logical::Aggregate(node) => !node.aggregates.iter().any(|(_, call)| cuts(call)),
+            _ => true,
+        };
+        own && plan.inputs().into_iter().all(|input| reads_quietly(input, cuts))
+    }
+    quiet
+        && args.all(is_quiet)
+        && !node.aggregates.iter().any(|(_, call)| cuts(call))
+        && reads_quietly(&node.input, &cuts)
 }
 
 /// The value of an aggregate over no rows; `None` if it is not known.
