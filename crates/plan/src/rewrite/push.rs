@@ -53,6 +53,16 @@ fn push(plan: Logical, conditions: Vec<Expr>, columns: &Columns) -> Logical {
             let input = Box::new(push(*input, below, columns));
             Logical::Distinct { input, columns: kept }.filter(above)
         }
+        Logical::JsonTable(mut node) => {
+            // Documents of rows that a condition refuses are not read: they may be no JSON.
+            let made: ColumnSet = node.columns.iter().copied().collect();
+            let (below, above) = conditions
+                .into_iter()
+                .partition(|c| is_plain(c) && ColumnSet::of(c).is_disjoint(&made));
+            let input = std::mem::replace(&mut node.input, Logical::OneRow);
+            node.input = push(input, below, columns);
+            Logical::JsonTable(node).filter(above)
+        }
         mut other => {
             for input in other.inputs_mut() {
                 let taken = std::mem::replace(input, Logical::OneRow);
