@@ -212,6 +212,8 @@ impl<'p> Machine<'p> {
         self.session.values.statement_start.set(query::now_micros(self.session));
         self.session.frame.settings.expressions.time_zone.begin_statement();
         self.session.diagnostics.keep();
+        // None of an earlier step is for the variables of this one.
+        self.session.programs.outs.borrow_mut().clear();
         self.session.diagnostics.mark()
     }
 
@@ -484,9 +486,8 @@ impl<'p> Machine<'p> {
         self.at = term.expr.span;
         let values = self.values(&term.locals)?;
         let running = self.program.running(&values);
-        let value = self.execution(running).evaluate(&term.expr)?;
-        self.take_outs(&term.locals)?;
-        Ok(value)
+        let value = self.execution(running).evaluate(&term.expr);
+        self.with_outs(&term.locals, value)
     }
 
     /// As [`Self::evaluate`], for a variable or a result.
@@ -494,9 +495,8 @@ impl<'p> Machine<'p> {
         self.at = term.expr.span;
         let values = self.values(&term.locals)?;
         let running = self.program.running(&values);
-        let value = self.execution(running).evaluate_to_store(&term.expr)?;
-        self.take_outs(&term.locals)?;
-        Ok(value)
+        let value = self.execution(running).evaluate_to_store(&term.expr);
+        self.with_outs(&term.locals, value)
     }
 
     /// Puts a value into a variable.
@@ -573,14 +573,14 @@ impl<'p> Machine<'p> {
         self.session.programs.into.borrow_mut().clear();
         self.session.programs.into_row.set(self.fields_into(&operation.statement));
         let literal;
-        match &operation.statement {
+        let result = match &operation.statement {
             Statement::Kill(kill) if !values.is_empty() => {
                 literal = self.kill_literally(kill, bare)?;
-                self.execute(&literal, bare)?;
+                self.execute(&literal, bare)
             }
-            statement => self.execute(statement, running)?,
-        }
-        self.take_outs(&operation.locals)?;
+            statement => self.execute(statement, running),
+        };
+        self.with_outs(&operation.locals, result)?;
         self.take_given_back(&operation.locals)
     }
 
@@ -715,9 +715,11 @@ impl<'p> Machine<'p> {
     fn set(&mut self, item: &'p SetItem, running: Running<'_>, locals: &[Local]) -> SqlResult<()> {
         let SetItem::Local { target, value } = item else {
             let one = std::slice::from_ref(item);
-            set::run(&mut self.execution(running), one)?;
-            self.session.values.row_count.set(0);
-            return self.take_outs(locals);
+            let result = set::run(&mut self.execution(running), one);
+            if result.is_ok() {
+                self.session.values.row_count.set(0);
+            }
+            return self.with_outs(locals, result.map(drop));
         };
         let Some(e) = value else {
             return self.assign(target, (Value::Null, SqlType::null()));
@@ -736,8 +738,9 @@ impl<'p> Machine<'p> {
                 refused
             }
             Err(error) => {
+                let failed = self.with_outs(locals, Err(error));
                 self.forget(target)?;
-                Err(error)
+                failed
             }
         }
     }

@@ -31,6 +31,12 @@ impl Machine<'_> {
         Ok(())
     }
 
+    /// Ends an evaluation. Compat: what functions put into variables stays if one behind them fails.
+    pub(super) fn with_outs<R>(&mut self, locals: &[Local], result: SqlResult<R>) -> SqlResult<R> {
+        let taken = self.take_outs(locals);
+        result.and_then(|value| taken.map(|()| value))
+    }
+
     /// Puts what an EXECUTE of a CALL gave back into the variables it used.
     pub(super) fn take_given_back(&mut self, locals: &[Local]) -> SqlResult<()> {
         for given in self.sink.take_given_back() {
@@ -117,6 +123,7 @@ impl Machine<'_> {
         let values = self.values(locals)?;
         let running = self.program.running(&values);
         let row = self.execution(running).evaluate_row(query, count);
+        let row = self.with_outs(locals, row);
         if let (Err(_), Slot::Row(fields)) = (&row, &mut self.frame.slots[at])
             && let Some(first) = fields.first_mut()
         {
@@ -142,9 +149,8 @@ impl Machine<'_> {
             _ => self.values(locals)?,
         };
         let running = self.program.running(&values);
-        let given = self.execution(running).evaluate_to_store(value).map(Given::Scalar)?;
-        self.take_outs(locals)?;
-        Ok(given)
+        let given = self.execution(running).evaluate_to_store(value).map(Given::Scalar);
+        self.with_outs(locals, given)
     }
 
     /// The fields of a variable of type `ROW TYPE OF cursor`: the columns of its query.
@@ -160,9 +166,18 @@ impl Machine<'_> {
     }
 
     fn row_of(&mut self, items: &[Expr], locals: &[Local]) -> SqlResult<Vec<(Value, SqlType)>> {
-        let values = self.values(locals)?;
-        let running = self.program.running(&values);
-        items.iter().map(|e| self.execution(running).evaluate_to_store(e)).collect()
+        let mut values = self.values(locals)?;
+        let mut row = Vec::with_capacity(items.len());
+        for item in items {
+            let running = self.program.running(&values);
+            let value = self.execution(running).evaluate_to_store(item);
+            let has_outs = self.session.programs.has_outs();
+            row.push(self.with_outs(locals, value)?);
+            if has_outs {
+                values = self.values(locals)?;
+            }
+        }
+        Ok(row)
     }
 
     pub(super) fn row_in(&self, local: Option<&Local>) -> Option<Vec<(Value, SqlType)>> {

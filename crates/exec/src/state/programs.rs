@@ -195,6 +195,11 @@ impl ProgramState {
         self.into.borrow_mut().push((value, ty));
     }
 
+    /// Whether functions gave values for variables behind placeholders.
+    pub(crate) fn has_outs(&self) -> bool {
+        !self.outs.borrow().is_empty()
+    }
+
     /// Sets the tables that must not be changed within a statement that uses `tables`, which itself
     /// runs within `around`.
     pub(crate) fn use_within(&mut self, around: &Self, tables: &[Arc<TableInfo>]) {

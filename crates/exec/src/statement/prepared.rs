@@ -134,7 +134,11 @@ pub fn execute_prepared(
     let now = session.frame.settings.expressions.collation_connection;
     let literals = prepared.literals.filter(|literals| *literals != now);
     let outer = std::mem::replace(&mut session.frame.literals, literals);
+    // Compat: values of OUT parameters for its placeholders go nowhere. Those of a program around
+    // it are for other placeholders.
+    let outs = session.programs.outs.take();
     let result = super::execute(instance, session, &prepared.statement, running, sink);
+    session.programs.outs.replace(outs);
     session.frame.literals = outer;
     result
 }
