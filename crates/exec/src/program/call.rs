@@ -49,7 +49,10 @@ pub(crate) fn call_statement(
     if let Some(package) = &package {
         package::start(execution, package)?;
     }
-    let given = arguments(execution, &program, &call.args, &[])?;
+    let args = call.args.iter().zip(&program.modes);
+    let given = args
+        .map(|(arg, mode)| argument(execution, arg, *mode, &[]))
+        .collect::<SqlResult<Vec<_>>>()?;
     let values = invoke(execution, &program, &given)?;
     let mut given_back = Vec::new();
     for (at, value) in values {
@@ -159,28 +162,24 @@ pub(super) fn check_execute(session: &Session, routine: &Routine) -> SqlResult<(
     )
 }
 
-/// The arguments of a call. `rows` has the values of placeholders that are row variables.
-fn arguments(
+/// An argument of a call. `rows` has the values of placeholders that are row variables.
+fn argument(
     execution: &mut Execution<'_>,
-    program: &Compiled,
-    args: &[Expr],
+    arg: &Expr,
+    mode: ParameterMode,
     rows: &[Option<Vec<(Value, SqlType)>>],
-) -> SqlResult<Vec<Given>> {
-    let mut given = Vec::with_capacity(args.len());
-    for (arg, mode) in args.iter().zip(&program.modes) {
-        given.push(match (mode, &arg.kind) {
-            (ParameterMode::Out, _) => Given::Scalar((Value::Null, SqlType::null())),
-            (_, ExprKind::Param(slot)) if matches!(rows.get(*slot as usize), Some(Some(_))) => {
-                Given::Row(rows[*slot as usize].clone().unwrap_or_default())
-            }
-            (_, ExprKind::Row(items)) => {
-                let values = items.iter().map(|item| execution.evaluate_to_store(item));
-                Given::Row(values.collect::<SqlResult<_>>()?)
-            }
-            _ => Given::Scalar(execution.evaluate_to_store(arg)?),
-        });
+) -> SqlResult<Given> {
+    match (mode, &arg.kind) {
+        (ParameterMode::Out, _) => Ok(Given::Scalar((Value::Null, SqlType::null()))),
+        (_, ExprKind::Param(slot)) if matches!(rows.get(*slot as usize), Some(Some(_))) => {
+            Ok(Given::Row(rows[*slot as usize].clone().unwrap_or_default()))
+        }
+        (_, ExprKind::Row(items)) => {
+            let values = items.iter().map(|item| execution.evaluate_to_store(item));
+            values.collect::<SqlResult<_>>().map(Given::Row)
+        }
+        _ => execution.evaluate_to_store(arg).map(Given::Scalar),
     }
-    Ok(given)
 }
 
 /// Runs a procedure; gives the values of its OUT and INOUT parameters.
@@ -403,24 +402,11 @@ impl<'p> Machine<'p> {
                 return Err(not_variable(at, &program));
             }
         }
-        let rows: Vec<_> = operation.locals.iter().map(|l| self.row_in(Some(l))).collect();
-        let execution = &mut self.execution(running);
         if let Some(package) = &package {
-            package::start(execution, package)?;
+            package::start(&mut self.execution(running), package)?;
         }
-        let mut given = arguments(execution, &program, &call.args, &rows)?;
-        if !self.session.programs.outs.borrow().is_empty() {
-            self.take_outs(&operation.locals)?;
-            let values = self.values(&operation.locals)?;
-            for ((given, arg), mode) in given.iter_mut().zip(&call.args).zip(&program.modes) {
-                // The argument is what a function in an argument before it made of the variable.
-                if let (Given::Scalar(given), ExprKind::Param(slot)) = (given, &arg.kind)
-                    && *mode != ParameterMode::Out
-                {
-                    given.clone_from(&values[*slot as usize]);
-                }
-            }
-        }
+        let args = call.args.iter().zip(program.modes.iter().copied());
+        let given = self.arguments(args, &operation.locals, running)?;
         let values = invoke(&mut self.execution(running), &program, &given)?;
         for (at, value) in values {
             match (&call.args[at].kind, target(&call.args[at])) {
@@ -435,6 +421,33 @@ impl<'p> Machine<'p> {
             }
         }
         Ok(())
+    }
+
+    /// The arguments of a CALL, one after the other: those behind a function see what it put into
+    /// variables.
+    fn arguments<'a>(
+        &mut self,
+        args: impl Iterator<Item = (&'a Expr, ParameterMode)>,
+        locals: &[Local],
+        running: Running<'_>,
+    ) -> SqlResult<Vec<Given>> {
+        let rows_of = |machine: &Self| -> Vec<_> {
+            locals.iter().map(|local| machine.row_in(Some(local))).collect()
+        };
+        let mut rows = rows_of(self);
+        let mut values = None;
+        let mut given = Vec::with_capacity(args.size_hint().0);
+        for (arg, mode) in args {
+            let now = values.as_deref().map_or(running, |values| self.program.running(values));
+            let value = argument(&mut self.execution(now), arg, mode, &rows);
+            let has_outs = self.session.programs.has_outs();
+            given.push(self.with_outs(locals, value)?);
+            if has_outs {
+                values = Some(self.values(locals)?);
+                rows = rows_of(self);
+            }
+        }
+        Ok(given)
     }
 }
 
