@@ -8,6 +8,7 @@ had run one after the other: no addition is lost, no row is taken or counted twi
 
 import sys
 import threading
+import time
 
 import pymysql
 
@@ -170,6 +171,43 @@ def check_read_lock(port, engine, rounds):
     return f"{engine}: a read lock: {wrong}" if wrong else None
 
 
+def check_lock_tables(port, engine):
+    """A statement whose programs use a table that another session has locked waits with nothing of it."""
+    for statement in ("INSERT INTO t VALUES (1)", "DO f()", "SELECT f()", "SELECT g()"):
+        cursor = fresh(port, engine, [
+            "CREATE TABLE u (n INT)", "CREATE TABLE t (n INT) ENGINE = InnoDB",
+            "CREATE FUNCTION f() RETURNS INT BEGIN INSERT INTO u VALUES (1); RETURN 1; END",
+            "CREATE FUNCTION g() RETURNS INT BEGIN DECLARE x INT; SELECT COUNT(*) INTO x FROM u; RETURN x; END",
+            "CREATE TRIGGER r AFTER INSERT ON t FOR EACH ROW INSERT INTO u VALUES (1)"])
+        ready = threading.Event()
+        cursor.execute("LOCK TABLES u WRITE")
+
+        def work(own, k):
+            own.execute("SET lock_wait_timeout = 30")
+            ready.set()
+            return own.execute(statement) and None
+
+        found = []
+        other = threading.Thread(target=lambda: found.extend(together(port, 1, work)))
+        other.start()
+        ready.wait()
+        time.sleep(0.3)
+        try:
+            waits = other.is_alive()
+            cursor.execute("INSERT INTO u VALUES (2)")
+            cursor.execute("UPDATE u SET n = n + 1")
+            cursor.execute("SELECT COUNT(*) FROM u")
+            rows = cursor.fetchone()
+        except pymysql.MySQLError as error:
+            found.append(error)
+        cursor.execute("UNLOCK TABLES")
+        other.join()
+        wrong = [error for error in found if error]
+        if wrong or not waits or rows != (1,):
+            return f"{engine}: LOCK TABLES beside {statement}: {wrong}"
+    return None
+
+
 def main():
     given = dict(enumerate(map(int, sys.argv[1:])))
     port, rounds, sessions = given[0], given.get(1, 40), given.get(2, 3)
@@ -179,9 +217,10 @@ def main():
         wrong += [check(port, engine, name, rounds, sessions) for name in names]
         wrong.append(check_reads(port, engine, rounds, sessions))
         wrong.append(check_read_lock(port, engine, rounds))
+        wrong.append(check_lock_tables(port, engine))
     connect(port).cursor().execute("DROP DATABASE whole_tables")
     wrong = [line for line in wrong if line]
-    print("\n".join(wrong) or f"whole tables: {len(CASES) + 2} kinds of statements for {len(ENGINES)} engines")
+    print("\n".join(wrong) or f"whole tables: {len(CASES) + 3} kinds of statements for {len(ENGINES)} engines")
     raise SystemExit(1 if wrong else 0)
 
 

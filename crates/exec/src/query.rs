@@ -104,7 +104,7 @@ impl Execution<'_> {
             let mode = if written { LockMode::Write } else { LockMode::Read };
             self.lock_table(table, mode)?;
         }
-        Ok(())
+        self.lock_reached()
     }
 
     /// Locks one definition for the rest of the transaction.

@@ -48,6 +48,19 @@ impl Execution<'_> {
         Ok(session.programs.reached.iter().any(|reached| reached.is_changed))
     }
 
+    /// Locks the definitions of the tables that were found, before their rows: a session that holds
+    /// one by LOCK TABLES uses its rows, and would wait in a circle with one that has the rows and
+    /// waits for the definition.
+    pub(crate) fn lock_reached(&mut self) -> SqlResult<()> {
+        let reached = std::mem::take(&mut self.session.programs.reached);
+        let locked = reached.iter().try_for_each(|reached| {
+            let mode = if reached.is_changed { LockMode::Write } else { LockMode::Read };
+            self.lock_table(&reached.table, mode)
+        });
+        self.session.programs.reached = reached;
+        locked
+    }
+
     /// Whether any table of the server is locked as a whole.
     fn has_whole_tables(&self) -> bool {
         let snapshot = self.instance.catalog.snapshot();
