@@ -476,7 +476,8 @@ pub fn bits_to_number(e: &mut Expr) {
 
 /// Converts to a string; numbers and temporal values get the charset of the connection.
 pub fn to_text(e: &mut Expr, types: &TypeContext) {
-    let chosen = matches!(e.kind, ExprKind::Case(_) | ExprKind::Coalesce(_) | ExprKind::Call(_));
+    use ExprKind::{Call, Case, Coalesce, Held, Hold};
+    let chosen = matches!(e.kind, Case(_) | Coalesce(_) | Call(_) | Hold(_) | Held(_));
     if e.ty.kind == TypeKind::Bit && chosen {
         // Compat: the bits of a column are bytes; bits chosen by a function are a number.
         retype(e, SqlType::bigint_unsigned());

@@ -246,7 +246,7 @@ const ASCII_TEXTS: [&str; 10] =
     ["HEX", "MD5", "SHA", "SHA1", "SHA2", "TO_BASE64", "CHARSET", "COLLATION", "UUID", "JSON_TYPE"];
 
 /// Whether a text is made of a literal that is not ASCII.
-fn has_others_than_ascii(e: &Expr) -> bool {
+pub(crate) fn has_others_than_ascii(e: &Expr) -> bool {
     stack::ensure();
     if !e.ty.is_string() || e.ty.collation.is_binary() {
         return false;
@@ -260,6 +260,8 @@ fn has_others_than_ascii(e: &Expr) -> bool {
             let results = case.whens.iter().map(|(_, then)| then).chain(&case.otherwise);
             results.into_iter().any(has_others_than_ascii)
         }
+        ExprKind::Hold(hold) => has_others_than_ascii(&hold.body),
+        ExprKind::Held(held) => held.has_others_than_ascii,
         _ => false,
     }
 }

@@ -80,7 +80,7 @@ pub struct EvalContext<'a> {
     parameters: RefCell<SmallVec<[Value; 2]>>,
     row: Cell<u64>,
     /// Numbers of the values behind the columns of a batch, outermost first.
-    pub(crate) held: RefCell<SmallVec<[u8; 4]>>,
+    pub(crate) held: RefCell<SmallVec<[u32; 4]>>,
     /// The generator of `RAND()`, made when it is first used.
     random: RefCell<Option<Random>>,
     seeded: RefCell<HashMap<usize, Random>>,

@@ -63,7 +63,7 @@ impl Expr {
             }
             ExprKind::Stored(s) => variable::stored(s, &self.ty, ctx, batch)?,
             ExprKind::Hold(hold) => return held::hold(hold, ctx, batch),
-            ExprKind::Held(number) => return held::value(*number, ctx, batch),
+            ExprKind::Held(held) => return held::value(held.number, ctx, batch),
             ExprKind::Sequence(call) => variable::sequence(call, &self.ty, ctx, rows)?,
             ExprKind::Match(m) => {
                 let keys = m.key.eval(ctx, batch)?;

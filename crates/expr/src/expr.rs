@@ -108,7 +108,7 @@ pub enum ExprKind {
     /// An expression that uses a value several times.
     Hold(Box<Hold>),
     /// The value of the [`Hold`] with this number around it.
-    Held(u8),
+    Held(Held),
     /// Rank of a row in a full-text search.
     Match(Box<Match>),
     /// A call of a sequence: next, previous or new number.
@@ -168,11 +168,22 @@ pub struct InList {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hold {
     /// Its number; those around it have others.
-    pub number: u8,
+    pub number: u32,
     /// The value.
     pub value: Expr,
     /// The expression, with [`ExprKind::Held`] in the places of the value.
     pub body: Expr,
+}
+
+/// The value of a [`Hold`], and properties of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// The number of the [`Hold`].
+    pub number: u32,
+    /// Whether it is a JSON document.
+    pub(crate) is_json: bool,
+    /// Whether it is made of a literal that is not ASCII.
+    pub(crate) has_others_than_ascii: bool,
 }
 
 /// Conditions and their results, tried in order.

@@ -71,6 +71,8 @@ pub(crate) fn is_json(e: &Expr) -> bool {
             known.peek().is_some() && known.all(is_json)
         }
         ExprKind::Coalesce(parts) => parts.iter().all(is_json),
+        ExprKind::Hold(hold) => is_json(&hold.body),
+        ExprKind::Held(held) => held.is_json,
         _ => false,
     }
 }

@@ -38,9 +38,9 @@ pub use context::{
     Conditions, EvalContext, GroupOfRows, NoSession, Session, SubqueryRunner, TypeContext,
 };
 pub use expr::{
-    Argument, Call, CallOption, Case, Compare, CompareBy, CompareOp, Expr, ExprKind, Hold, InList,
-    IntervalUnit, Match, NamedTable, NamedVariable, Origin, SearchId, SequenceAsk, SequenceCall,
-    StoredCall, Subquery, SubqueryId, SubqueryKind, VariableScope,
+    Argument, Call, CallOption, Case, Compare, CompareBy, CompareOp, Expr, ExprKind, Held, Hold,
+    InList, IntervalUnit, Match, NamedTable, NamedVariable, Origin, SearchId, SequenceAsk,
+    SequenceCall, StoredCall, Subquery, SubqueryId, SubqueryKind, VariableScope,
 };
 pub use functions::{decode_base64, function_named, old_password_hash, password_hash};
 pub use refuse::parameter_name;

@@ -75,12 +75,6 @@ pub fn in_list(
     if matches!(value.kind, ExprKind::Row(_)) {
         return hold::hold_row(value, |value| wrap(or(equalities(value, items, types)?)?));
     }
-    if !hold::is_small(&value) {
-        let listed = list(value.clone(), items.clone(), types)?;
-        if !matches!(listed.kind, ExprKind::Or(_)) {
-            return wrap(listed);
-        }
-    }
     hold::hold(0, value, |value| wrap(list(value, items, types)?))
 }
 

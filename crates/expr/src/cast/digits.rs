@@ -28,6 +28,7 @@ fn widen(e: &mut Expr, scale: u8) {
             case.whens.iter_mut().map(|(_, then)| then).for_each(pass);
             case.otherwise.iter_mut().for_each(pass);
         }
+        ExprKind::Hold(hold) => unround(&mut hold.body),
         _ => {}
     }
     e.ty.length += u32::from(scale - e.ty.decimals);
@@ -62,6 +63,7 @@ pub fn wider_scale(e: &Expr) -> Option<u8> {
         ExprKind::Case(case) => {
             widest(case.whens.iter().map(|(_, then)| then).chain(&case.otherwise))
         }
+        ExprKind::Hold(hold) => wider_scale(&hold.body),
         _ => None,
     };
     scale.filter(|scale| *scale > e.ty.decimals)

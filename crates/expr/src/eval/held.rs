@@ -20,7 +20,7 @@ pub(super) fn hold(hold: &Hold, ctx: &EvalContext<'_>, batch: &Batch) -> SqlResu
 }
 
 /// A value behind the columns of the batch.
-pub(super) fn value(number: u8, ctx: &EvalContext<'_>, batch: &Batch) -> SqlResult<Arc<Column>> {
+pub(super) fn value(number: u32, ctx: &EvalContext<'_>, batch: &Batch) -> SqlResult<Arc<Column>> {
     let place = ctx.held.borrow().iter().rev().position(|held| *held == number);
     let columns = batch.columns();
     let found = place.and_then(|place| columns.len().checked_sub(place + 1));

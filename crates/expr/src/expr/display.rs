@@ -82,7 +82,7 @@ fn write_expr(f: &mut fmt::Formatter<'_>, e: &Expr, names: ColumnNames<'_>) -> f
         }
         ExprKind::Case(c) => write_case(f, c, names),
         ExprKind::Hold(hold) => write_hold(f, hold, names),
-        ExprKind::Held(number) => write!(f, "value#{number}"),
+        ExprKind::Held(held) => write!(f, "value#{}", held.number),
         ExprKind::Coalesce(v) => write_call(f, "coalesce", v, names),
         ExprKind::Subquery(s) => match s.kind {
             SubqueryKind::Exists => write!(f, "exists(subquery#{})", s.id.0),

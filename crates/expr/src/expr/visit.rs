@@ -35,7 +35,7 @@ impl Expr {
 
     /// Whether a direct operand satisfies `test`; later operands are then not tested. Makes no list
     /// of operands, because statements call this at every execution.
-    fn any_child<'a>(&'a self, test: &mut impl FnMut(&'a Self) -> bool) -> bool {
+    pub(crate) fn any_child<'a>(&'a self, test: &mut impl FnMut(&'a Self) -> bool) -> bool {
         match &self.kind {
             ExprKind::Literal(_)
             | ExprKind::Column(_)
@@ -201,7 +201,33 @@ impl Expr {
 
     /// Whether the value is the same for all rows of one execution.
     pub fn is_constant(&self) -> bool {
-        !self.any(&mut |e| !e.is_constant_over_constants())
+        let mut holds = false;
+        let varies = self.any(&mut |e| match e.kind {
+            ExprKind::Held(_) => {
+                holds = true;
+                false
+            }
+            _ => !e.is_constant_over_constants(),
+        });
+        !varies && (!holds || !self.uses_held(&mut Vec::new()))
+    }
+
+    /// Whether a value is used that is held by an expression around this one.
+    fn uses_held(&self, inside: &mut Vec<u32>) -> bool {
+        stack::ensure();
+        match &self.kind {
+            ExprKind::Held(held) => !inside.contains(&held.number),
+            ExprKind::Hold(hold) => {
+                if hold.value.uses_held(inside) {
+                    return true;
+                }
+                inside.push(hold.number);
+                let uses = hold.body.uses_held(inside);
+                inside.pop();
+                uses
+            }
+            _ => self.any_child(&mut |child| child.uses_held(inside)),
+        }
     }
 
     /// Whether this node is constant if its operands are.
