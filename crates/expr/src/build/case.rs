@@ -3,7 +3,7 @@
 
 use selkie_types::{SqlMode, SqlResult};
 
-use super::compare::{compare_two, comparison_of_scalars, precise_equality};
+use super::compare::{compare_two, precise_comparison};
 use super::hold::hold;
 use crate::cast;
 use crate::collate;
@@ -85,7 +85,7 @@ pub fn case_simple(
     hold(0, operand, |operand| {
         let whens = whens
             .into_iter()
-            .map(|(v, r)| Ok((precise_equality(operand.clone(), v, types)?, r)))
+            .map(|(v, r)| Ok((precise_comparison(CompareOp::Eq, operand.clone(), v, types)?, r)))
             .collect::<SqlResult<_>>()?;
         build(whens, otherwise, "case", types)
     })
@@ -108,7 +108,7 @@ pub fn decode(args: Vec<Expr>, types: &TypeContext) -> SqlResult<Expr> {
             refuse_row(&value)?;
             refuse_beside("decode_oracle", &[&operand, &value])?;
             let operand = operand.clone();
-            let found = comparison_of_scalars(CompareOp::NullSafeEq, operand, value, types)?;
+            let found = precise_comparison(CompareOp::NullSafeEq, operand, value, types)?;
             whens.push((found, result));
         }
         build(whens, otherwise, "decode_oracle", types)

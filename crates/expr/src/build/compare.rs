@@ -146,14 +146,19 @@ fn scalars(
     Ok(compared(op, a, b, by))
 }
 
-/// `a = b` of decimals with all computed digits, as CASE compares.
-pub(super) fn precise_equality(mut a: Expr, mut b: Expr, types: &TypeContext) -> SqlResult<Expr> {
+/// `a op b` of decimals with all computed digits, as CASE and DECODE compare.
+pub(super) fn precise_comparison(
+    op: CompareOp,
+    mut a: Expr,
+    mut b: Expr,
+    types: &TypeContext,
+) -> SqlResult<Expr> {
     let cut = wider_scale(&a).or(wider_scale(&b)).is_some();
     if !cut || compare_types(&a, &b) != CompareTypes::Decimal {
-        return comparison_of_scalars(CompareOp::Eq, a, b, types);
+        return comparison_of_scalars(op, a, b, types);
     }
-    let by = to_common(CompareTypes::Decimal, "=", &mut [&mut a, &mut b], types)?;
-    Ok(compared(CompareOp::Eq, a, b, by))
+    let by = to_common(CompareTypes::Decimal, op.symbol(), &mut [&mut a, &mut b], types)?;
+    Ok(compared(op, a, b, by))
 }
 
 /// Compat: a decimal column compares with a constant string as a decimal; a computed decimal does
