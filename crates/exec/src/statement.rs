@@ -234,7 +234,7 @@ impl Execution<'_> {
         read_only::check_locking(self.session, statement, &plan)?;
         if let Statement::Do(_) = statement {
             let took_outs = self.session.programs.takes_outs.replace(true);
-            let result = self.with_sink(&mut NullSink).run_plan(&plan);
+            let result = guarded(|| self.with_sink(&mut NullSink).run_plan(&plan));
             self.session.programs.takes_outs.set(took_outs);
             return result.map(|_| Outcome::ok());
         }
