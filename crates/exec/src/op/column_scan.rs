@@ -54,6 +54,10 @@ pub(super) fn open<'r>(
     })))
 }
 
+/// Bytes that a statement must still be allowed, so that lanes read ahead for it: what they have read
+/// counts as its memory, and the rows of long texts are many bytes.
+const ROOM_FOR_LANES: i64 = 128 << 20;
+
 /// Rows of a table from which on lanes help to read it.
 const LANES_FROM: u64 = 100_000;
 
@@ -169,7 +173,8 @@ impl<'r> ColumnScan<'r> {
         }
         let (env, encoded) = (self.env, filters(self.env, self.plan));
         let pool = &env.rt.instance.upkeep.lanes;
-        if self.lanes > 1 && pool.threads() > 0 {
+        let has_room = selkie_meter::left() > ROOM_FOR_LANES;
+        if self.lanes > 1 && pool.threads() > 0 && has_room {
             let scan = self.decoder.for_lanes(env.eval, &encoded);
             let scan = scan.map(|scan| scan.folded_by(fold.cloned()));
             self.ahead = scan.map(|scan| Ahead::new(pool, self.lanes, scan));
