@@ -7,7 +7,9 @@ mod sql;
 use std::sync::Arc;
 
 use selkie_exec::session::SessionHooks;
-use selkie_types::error::catalogue::{ER_INTERNAL_ERROR, ER_STATEMENT_TIMEOUT};
+use selkie_types::error::catalogue::{
+    ER_INTERNAL_ERROR, ER_SF_OUT_INOUT_ARG_NOT_ALLOWED, ER_STATEMENT_TIMEOUT,
+};
 
 use sql::world::World;
 
@@ -83,4 +85,15 @@ fn a_panic_leaves_all_programs() {
     world.session("a").frame.settings.queries.max_statement_micros = 50_000;
     let error = world.run("a", "SELECT SLEEP(5)").expect_err("too late");
     assert!(error.is(&ER_STATEMENT_TIMEOUT), "{error}");
+}
+
+#[test]
+fn after_a_panic_in_do_queries_still_have_no_out_parameters() {
+    let mut world = prepared();
+    world.session("a").frame.hooks = Arc::new(Broken);
+    let function = "CREATE FUNCTION f(OUT x INT) RETURNS INT BEGIN SET x = 2; RETURN 1; END";
+    rows(&mut world, "a", function);
+    assert!(world.run("a", "DO UUID_SHORT()").is_err());
+    let error = world.run("a", "SELECT f(@x)").expect_err("no place for an OUT parameter");
+    assert!(error.is(&ER_SF_OUT_INOUT_ARG_NOT_ALLOWED), "{error}");
 }

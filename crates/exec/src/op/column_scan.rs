@@ -54,8 +54,8 @@ pub(super) fn open<'r>(
     })))
 }
 
-/// Bytes that a statement must still be allowed, so that lanes read ahead for it: what they have read
-/// counts as its memory, and the rows of long texts are many bytes.
+/// Bytes that a statement must still be allowed, so that lanes read ahead for it: what they have
+/// read counts as its memory, and the rows of long texts are many bytes.
 const ROOM_FOR_LANES: i64 = 128 << 20;
 
 /// Rows of a table from which on lanes help to read it.

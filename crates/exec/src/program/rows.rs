@@ -31,8 +31,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Ends an evaluation. Compat: what functions put into variables stays if one behind them
-    /// fails.
+    /// Ends an evaluation. Compat: after an error, too, variables have what functions put there.
     pub(super) fn with_outs<R>(&mut self, locals: &[Local], result: SqlResult<R>) -> SqlResult<R> {
         let taken = self.take_outs(locals);
         result.and_then(|value| taken.map(|()| value))
