@@ -270,8 +270,29 @@ def names_of_files(binary):
         server.remove()
 
 
+def changed_schemas_of_the_server(binary):
+    """Whatever a user does to the schemas that the server fills, it starts again, with its own tables in them."""
+    server = Server(binary).start()
+    try:
+        admin = server.connect()
+        execute(admin, "CREATE OR REPLACE FUNCTION sys.format_time(a INT, b INT) RETURNS INT RETURN 1",
+                "CREATE OR REPLACE VIEW sys.`x$schema_flattened_keys` AS SELECT 1 a", "ALTER DATABASE sys COLLATE utf8mb3_bin",
+                "DROP DATABASE performance_schema", "CREATE DATABASE performance_schema")
+        admin.close()
+        server.stop()
+        server.start()
+        admin = server.connect()
+        assert rows(admin, "SELECT sys.format_time(1, 2) f") == [{"f": 1}]
+        assert rows(admin, "SELECT COUNT(*) > 3 n FROM sys.sys_config") == [{"n": 1}]
+        assert rows(admin, "SELECT COUNT(*) n FROM performance_schema.threads") == [{"n": 0}]
+        server.stop()
+    finally:
+        server.remove()
+
+
 def main(binary):
     names_of_files(binary)
+    changed_schemas_of_the_server(binary)
     server = Server(binary).start()
     try:
         admin = prepare(server)

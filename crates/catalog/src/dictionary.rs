@@ -287,11 +287,14 @@ impl Dictionary {
         self.schemas.for_each(trx, |values| {
             let [name, definition] = values else { return Err(shape("schemas")) };
             let stored: StoredSchema = from_json(definition)?;
+            let name = text(name)?;
+            // A schema of the server keeps its computed tables whatever a user has stored of it.
+            let tables = snapshot.schema(name).map(|schema| schema.tables.clone());
             snapshot.put_schema(Schema {
-                name: text(name)?.into(),
+                name: name.into(),
                 collation: stored.collation,
                 comment: stored.comment,
-                tables: Default::default(),
+                tables: tables.unwrap_or_default(),
             });
             Ok(())
         })

@@ -286,11 +286,16 @@ impl Sessions {
 
     /// Removes a session and adds its counters to the server's.
     pub fn remove(&self, id: u64) {
-        if let Some(session) = self.live.write().remove(&id) {
-            self.ended.absorb(&session.counters);
-            if let Some(recorder) = session.recorder() {
-                recorder.left();
+        let removed = {
+            let mut live = self.live.write();
+            let removed = live.remove(&id);
+            if let Some(session) = &removed {
+                self.ended.absorb(&session.counters);
             }
+            removed
+        };
+        if let Some(recorder) = removed.as_ref().and_then(|session| session.recorder()) {
+            recorder.left();
         }
     }
 

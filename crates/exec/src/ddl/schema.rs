@@ -7,7 +7,8 @@ use selkie_expr::VariableScope;
 use selkie_plan::define::schema_options;
 use selkie_sql::ast::{AlterDatabase, CreateDatabase, Ident};
 use selkie_types::error::catalogue::{
-    ER_DB_CREATE_EXISTS, ER_DB_DROP_EXISTS, ER_NO_DB_ERROR, ER_WRONG_DB_NAME,
+    ER_DB_CREATE_EXISTS, ER_DB_DROP_EXISTS, ER_DBACCESS_DENIED_ERROR, ER_NO_DB_ERROR,
+    ER_WRONG_DB_NAME,
 };
 use selkie_types::{CollationId, Condition, SqlError, SqlResult, Value};
 
@@ -80,6 +81,11 @@ impl Ddl<'_> {
         self.check_no_lock_tables()?;
         self.session.commit()?;
         let _lock = self.lock(&name, "")?;
+        if &*name == "performance_schema" {
+            let account = &self.session.frame.account;
+            let arguments: [&dyn std::fmt::Display; 3] = [&account.user, &account.host, &name];
+            return Err(SqlError::new(&ER_DBACCESS_DENIED_ERROR, &arguments));
+        }
         let snapshot = self.instance.catalog.snapshot();
         let old = snapshot.schema(&name).ok_or_else(|| SqlError::unknown_database(&name))?;
         let said = schema_options(&alter.options, old.collation)?;

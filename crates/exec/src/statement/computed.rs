@@ -13,7 +13,9 @@ use selkie_sql::ast::{
     Query, QueryBody, Select, SelectItem, SelectOptions, Span, Statement, TableName, TableRef,
     Update,
 };
-use selkie_types::error::catalogue::{ER_BAD_NULL_ERROR, ER_WRONG_VALUE_COUNT_ON_ROW};
+use selkie_types::error::catalogue::{
+    ER_BAD_NULL_ERROR, ER_DATA_TOO_LONG, ER_WRONG_VALUE_COUNT_ON_ROW,
+};
 use selkie_types::{Batch, Privileges, SqlError, SqlResult, SqlType};
 
 use crate::query::execution::Execution;
@@ -197,6 +199,9 @@ fn stored(table: &TableInfo, at: usize, value: Option<String>) -> SqlResult<Opti
     let column = &table.columns[at];
     match value {
         None if !column.nullable => Err(SqlError::new(&ER_BAD_NULL_ERROR, &[&column.name])),
+        Some(text) if column.ty.is_string() && text.chars().count() > column.ty.length as usize => {
+            Err(SqlError::new(&ER_DATA_TOO_LONG, &[&column.name, &1]))
+        }
         value => Ok(value),
     }
 }

@@ -92,7 +92,7 @@ pub(crate) fn open_backend(
     AccountTables::open(&instance)
         .and_then(|tables| tables.attach(accounts))
         .map_err(|e| format!("Can't open the privilege tables: {e}"))?;
-    sys_schema::add(&instance).map_err(|e| format!("Can't fill the schema sys: {e}"))?;
+    sys_schema::add(&instance);
     let logs = LogTables::open(&instance).map_err(|e| format!("Can't open the log tables: {e}"))?;
     let force = number(settings, "innodb_force_recovery");
     if force > 0 {

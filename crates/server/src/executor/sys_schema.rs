@@ -35,22 +35,29 @@ const CONFIG: &[(&str, Option<&str>)] = &[
 /// Version of the schema that MariaDB 10.11 has.
 const SYS_VERSION: &str = "1.5.1";
 
-/// Adds routines and views to the definitions.
-pub(super) fn add(instance: &Instance) -> SqlResult<()> {
+/// Adds routines and views to the definitions. One that cannot be made, because a user has changed
+/// what it needs, is missing; the server starts all the same.
+pub(super) fn add(instance: &Instance) {
     let mut session = Session::new(0, Account::default(), Arc::new(Unattended::new()));
     session.frame.settings.expressions.sql_mode = SqlMode::from_bits(0).unwrap_or_default();
     let (user, host) = SYSTEM_ACCOUNT;
     for routine in ROUTINES.split("\n----\n").skip(1) {
         let routine = routine.trim_end().replacen("\nCOMMENT", "\nSQL SECURITY INVOKER COMMENT", 1);
         let text = format!("CREATE DEFINER=`{user}`@`{host}` {routine}");
-        add_unstored(instance, &mut session, text.as_bytes())?;
+        try_to_add(instance, &mut session, &text);
     }
     for view in VIEWS.split("\n----\n").skip(1) {
         let security = "SQL SECURITY INVOKER";
         let text = format!("CREATE DEFINER=`{user}`@`{host}` {security} VIEW {}", view.trim_end());
-        add_unstored(instance, &mut session, text.as_bytes())?;
+        try_to_add(instance, &mut session, &text);
     }
-    Ok(())
+}
+
+fn try_to_add(instance: &Instance, session: &mut Session, text: &str) {
+    if let Err(error) = add_unstored(instance, session, text.as_bytes()) {
+        let name = text.split('(').next().unwrap_or_default();
+        tracing::warn!("The schema sys is not complete: {error} in {name}");
+    }
 }
 
 /// Registers the tables.

@@ -41,6 +41,9 @@ const SIGNS: [&str; 12] = [
 const MORE: [&str; 3] = ["Sort_scan", "Update_scan", "Delete_scan"];
 const STATUS: usize = SIGNS.len() + MORE.len();
 
+/// Longest name of a client's attribute in bytes: the columns for it hold no more.
+const LONGEST_NAME: usize = 32;
+
 /// Places of counts of an event.
 mod place {
     pub(super) const ERRORS: usize = 1;
@@ -149,6 +152,10 @@ impl Recorder {
         let mut room = self.performance.sizes.attributes;
         let mut kept = Vec::new();
         for (name, value) in attributes {
+            if name.len() > LONGEST_NAME {
+                self.performance.lost_attributes();
+                continue;
+            }
             let Some(left) = room.checked_sub(name.len() + value.len() + 2) else {
                 self.performance.lost_attributes();
                 break;
