@@ -285,6 +285,14 @@ def changed_schemas_of_the_server(binary):
         assert rows(admin, "SELECT sys.format_time(1, 2) f") == [{"f": 1}]
         assert rows(admin, "SELECT COUNT(*) > 3 n FROM sys.sys_config") == [{"n": 1}]
         assert rows(admin, "SELECT COUNT(*) n FROM performance_schema.threads") == [{"n": 0}]
+        execute(admin, "CREATE USER u", "GRANT SELECT (thread_id) ON performance_schema.threads TO u")
+        some = server.connect(user="u")
+        assert rows(some, "SELECT thread_id FROM performance_schema.threads") in ([], ())
+        try:
+            rows(some, "SELECT processlist_info FROM performance_schema.threads")
+            raise AssertionError("a privilege on one column is one on all")
+        except pymysql.MySQLError as error:
+            assert error.args[0] == 1143, error.args
         server.stop()
     finally:
         server.remove()

@@ -98,10 +98,15 @@ impl Binder<'_> {
 
     /// The guard for the columns of a table; `None` if no column needs a check.
     pub(super) fn guard(&self, info: &TableInfo) -> Option<Arc<Guard>> {
-        if matches!(info.kind, TableKind::Temporary | TableKind::System) {
+        let (schema, table) = (info.schema(), info.name());
+        let is_free = match info.kind {
+            TableKind::Temporary => true,
+            TableKind::System => schema != "performance_schema" || is_for_everybody(schema, table),
+            _ => false,
+        };
+        if is_free {
             return None;
         }
-        let (schema, table) = (info.schema(), info.name());
         let has = self.names.environment.permissions().granted(self.who.as_deref(), schema, table);
         let whole = Privileges::COLUMN.without(Privileges::REFERENCES) | Privileges::DELETE;
         (!has.has(whole)).then(|| {
