@@ -209,7 +209,8 @@ def together(server, rng, failures):
 def session_limit(server, failures):
     connection = server.connect(database="h")
     run(connection, "SET max_session_mem_used=1000000")
-    if (got := run(connection, "SELECT COUNT(*) FROM (SELECT DISTINCT a.b, b.id FROM t a, t b) x")) != 1290:
+    # Values of COUNT(DISTINCT) stay in memory; other operators would move rows to a file.
+    if (got := run(connection, "SELECT COUNT(DISTINCT a.b, b.id) FROM t a, t b")) != 1290:
         failures.append(f"max_session_mem_used: {got}")
     run(connection, "SET max_session_mem_used=DEFAULT")
     run(connection, "SET @a=REPEAT('a',5000000)")
