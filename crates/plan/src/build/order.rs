@@ -1,34 +1,21 @@
 //! Search for the order and the methods of a block's joins.
 //!
 //! Up to a number of leaves, dynamic programming over subsets compares all connected orders,
-//! including bushy ones, and products of few sets. If there are more leaves, the cheapest pair is
-//! joined repeatedly, and other orders are compared only for a time in proportion to the cost of
-//! the plan that is found so. If an order is wanted, a second plan per set is kept whose rows come
-//! in that order.
+//! including bushy ones. Beyond it, the cheapest pair is joined repeatedly. If an order is wanted,
+//! a second plan per set is kept whose rows come in that order.
 
 use hashbrown::HashMap;
 
 use super::cardinality::Cardinality;
-use super::graph::{Class, Connection, Graph, Leaf, Leaves, Source};
+use super::graph::{Connection, Graph, Leaf, Leaves, Source};
 use super::lookup::Lookup;
 use super::{Builder, Goal};
 use crate::cost;
 use crate::estimate::condition_cost;
 use crate::physical::JoinKind;
 
-/// Number of leaves up to which all join orders are always compared.
-const FEW_JOINS: usize = 8;
-/// Number of leaves up to which as many join orders are compared as the statement is worth. Beyond
-/// it the search is greedy.
-const EXHAUSTIVE_JOINS: usize = 12;
-/// Least and greatest number of pairs of sets that are compared.
-const PAIRS: (f64, f64) = (8_000.0, 60_000.0);
-/// Cost of comparing a pair of sets.
-const PAIR: f64 = 500.0;
-/// Share of a statement's cost that the search for a better order may cost.
-const SEARCH_SHARE: f64 = 0.05;
-/// Number of sets without conditions between them whose product is considered.
-const MOST_UNCONNECTED: usize = 3;
+/// Number of leaves up to which all join orders are compared. Beyond it the search is greedy.
+const EXHAUSTIVE_JOINS: usize = 10;
 
 /// Method to join two sets.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -74,12 +61,6 @@ pub(super) struct Search<'a, 'b> {
     rows: HashMap<Leaves, f64, foldhash::fast::FixedState>,
     /// For each leaf, the leaves that conditions connect with it.
     neighbours: Vec<Leaves>,
-    /// For each leaf, its neighbours and the leaves whose neighbour it is.
-    near: Vec<Leaves>,
-    /// For each class, the leaves of its members.
-    classes: Vec<Leaves>,
-    /// Number of pairs of sets compared.
-    pairs: usize,
     /// For each dependent leaf, whether a hash join has a key.
     keyed: Vec<bool>,
     /// Lookups by leaf and the joined neighbours.
@@ -95,17 +76,8 @@ impl Builder<'_> {
             leaf.dependent.is_some()
                 && !super::construct::keys(self, graph, leaf.after, 1 << at).is_empty()
         };
-        let neighbours: Vec<Leaves> = leaves.clone().map(|at| graph.neighbours(at)).collect();
-        let near_of = |at: usize| {
-            let others = leaves.clone().filter(|other| neighbours[*other] >> at & 1 == 1);
-            others.fold(neighbours[at], |mask, other| mask | 1 << other)
-        };
-        let leaves_of_class = |class: &Class| class.iter().fold(0, |mask, (at, _)| mask | 1 << at);
         let mut search = Search {
-            near: leaves.clone().map(near_of).collect(),
-            classes: graph.classes.iter().map(leaves_of_class).collect(),
-            pairs: 0,
-            neighbours,
+            neighbours: leaves.clone().map(|at| graph.neighbours(at)).collect(),
             keyed: leaves.map(keyed).collect(),
             lookups: HashMap::default(),
             builder: self,
@@ -115,7 +87,11 @@ impl Builder<'_> {
             rows: HashMap::default(),
         };
         search.leaves(goal);
-        search.orders();
+        if graph.leaves.len() <= EXHAUSTIVE_JOINS {
+            search.exhaustive();
+        } else {
+            search.greedy();
+        }
         search.table
     }
 }
@@ -173,75 +149,27 @@ impl Search<'_, '_> {
         (1u64 << self.graph.leaves.len()) - 1
     }
 
-    /// Finds the best plan for all leaves among the orders that are compared.
-    fn orders(&mut self) {
-        let (leaves, all) = (self.graph.leaves.len(), self.all());
-        if leaves <= FEW_JOINS {
-            self.exhaustive(usize::MAX);
-            if self.table.contains_key(&all) {
-                return;
-            }
-        }
-        self.greedy();
-        let found = self.table.get(&all).and_then(|entries| entries[0].or(entries[1]));
-        let worth = found.map_or(PAIRS.1, |entry| entry.cost * SEARCH_SHARE / PAIR);
-        if leaves <= EXHAUSTIVE_JOINS {
-            self.pairs = 0;
-            self.exhaustive(worth.clamp(PAIRS.0, PAIRS.1) as usize);
-        }
-    }
-
-    /// Compares all orders, as long as not more than `most` pairs of sets were compared.
-    fn exhaustive(&mut self, most: usize) {
+    fn exhaustive(&mut self) {
         let all = self.all();
         for set in 1..=all {
             if set.count_ones() < 2 {
                 continue;
             }
-            if self.pairs > most {
-                return;
-            }
-            let first = self.connected_with(set & set.wrapping_neg(), set);
-            let any = match first == set {
-                true => self.splits(set),
-                false => self.product(set, first),
-            };
-            if !any && (first == set || set == all) {
-                self.all_splits(set);
+            let connected = self.splits(set, true);
+            if !connected || !self.table.contains_key(&set) {
+                self.splits(set, false);
             }
         }
     }
 
-    /// The leaves of `set` that conditions connect with those of `from`, directly or over others.
-    fn connected_with(&self, from: Leaves, set: Leaves) -> Leaves {
-        let (mut reached, mut new) = (from, from);
-        while new != 0 {
-            let near = self.near_all(new);
-            new = near & set & !reached;
-            reached |= new;
-        }
-        reached
-    }
-
-    /// The leaves that conditions connect with any of `set`.
-    fn near_all(&self, set: Leaves) -> Leaves {
-        let (mut near, mut left) = (0, set);
-        while left != 0 {
-            near |= self.near[left.trailing_zeros() as usize];
-            left &= left - 1;
-        }
-        near
-    }
-
-    /// Tries all splits of a set into two that conditions connect; returns whether any of them
-    /// could be joined.
-    fn splits(&mut self, set: Leaves) -> bool {
+    /// Tries all splits of a set into two; returns whether any of them could be joined.
+    fn splits(&mut self, set: Leaves, connected_only: bool) -> bool {
         let mut any = false;
         let mut left = (set - 1) & set;
         while left != 0 {
-            selkie_meter::tick(8);
+            selkie_meter::tick(32);
             let right = set & !left;
-            if self.near_all(right) & left != 0 && self.connects(left, right) {
+            if !connected_only || self.connects(left, right) {
                 any |= self.try_join(left, right);
             }
             left = (left - 1) & set;
@@ -249,50 +177,15 @@ impl Search<'_, '_> {
         any
     }
 
-    /// As [`Self::splits`], for all splits.
-    fn all_splits(&mut self, set: Leaves) {
-        let mut left = (set - 1) & set;
-        while left != 0 {
-            self.try_join(left, set & !left);
-            left = (left - 1) & set;
-        }
-    }
-
-    /// Joins the connected parts of a set, of which `first` is one, without a condition.
-    fn product(&mut self, set: Leaves, first: Leaves) -> bool {
-        let mut parts = vec![first];
-        let mut rest = set & !first;
-        while rest != 0 {
-            let part = self.connected_with(rest & rest.wrapping_neg(), set);
-            parts.push(part);
-            rest &= !part;
-        }
-        let all = self.all();
-        let is_whole = |part: &Leaves| self.near_all(*part) & all & !part == 0;
-        if parts.len() > MOST_UNCONNECTED && !parts.iter().all(is_whole) {
-            return false;
-        }
-        let mut any = false;
-        for part in parts {
-            any |= self.try_join(set & !part, part);
-            any |= self.try_join(part, set & !part);
-        }
-        // A product with few rows comes first, and a row of each may find the last leaf.
-        let mut rest = set;
-        while rest != 0 {
-            let leaf = rest & rest.wrapping_neg();
-            if self.near_all(leaf) & set != 0 {
-                any |= self.try_join(set & !leaf, leaf);
-            }
-            rest &= !leaf;
-        }
-        any
-    }
-
     /// Whether a condition connects two sets.
     fn connects(&self, left: Leaves, right: Leaves) -> bool {
         let both = |mask: Leaves| mask & left != 0 && mask & right != 0;
-        self.classes.iter().any(|class| both(*class))
+        let class = self
+            .graph
+            .classes
+            .iter()
+            .any(|class| both(class.iter().fold(0, |mask, (leaf, _)| mask | 1 << leaf)));
+        class
             || self
                 .graph
                 .connections
@@ -303,7 +196,10 @@ impl Search<'_, '_> {
 
     /// Whether a class has members in both sets.
     fn connects_by_class(&self, left: Leaves, right: Leaves) -> bool {
-        self.classes.iter().any(|class| class & left != 0 && class & right != 0)
+        self.graph.classes.iter().any(|class| {
+            let mask = class.iter().fold(0, |mask, (leaf, _)| mask | 1 << leaf);
+            mask & left != 0 && mask & right != 0
+        })
     }
 
     fn is_dependent(&self, set: Leaves) -> bool {
@@ -325,7 +221,6 @@ impl Search<'_, '_> {
 
     fn try_join(&mut self, left: Leaves, right: Leaves) -> bool {
         selkie_meter::tick(256);
-        self.pairs += 1;
         if !self.allowed(left, right) {
             return false;
         }
