@@ -263,10 +263,10 @@ QUERIES = {
         f") ON t{i}.a=t{i}.b " for i in reversed(range(n))),
     "joins left deep": lambda n: "SELECT COUNT(*) FROM " + "(" * n + "t" + "".join(
         f" JOIN t t{i} ON t.a=t{i}.a)" for i in range(n)),
-    "joins without parentheses": lambda n: "SELECT COUNT(*) FROM t" + "".join(f" JOIN t t{i}" for i in range(n)) + " ON 1" * n,
+    "joins without parentheses": lambda n: "SELECT COUNT(*) FROM t" + "".join(f" JOIN t t{i}" for i in range(n)) + " ON 0" * n,
     "joins of constants": lambda n: "SELECT COUNT(*) FROM (SELECT 1) x" + "".join(f" JOIN (SELECT 1) x{i}" for i in range(n)),
     "odbc joins": lambda n: "SELECT COUNT(*) FROM " + "{OJ " * n + "t" + "".join(
-        f" LEFT JOIN t t{i} ON 1}}" for i in range(n)),
+        f" LEFT JOIN t t{i} ON 0}}" for i in range(n)),
     "natural joins of derived": lambda n: "SELECT COUNT(*) FROM t t0" + "".join(
         f" NATURAL JOIN (SELECT a FROM t) t{i}" for i in range(1, n)),
     "columns": listed("a", "SELECT ", " FROM t"),
