@@ -347,8 +347,9 @@ PROGRAMS = {
     "handlers": nest("BEGIN DECLARE EXIT HANDLER FOR SQLEXCEPTION ", "DO 1;", " SIGNAL SQLSTATE '45000'; END;"),
     "handler list": lambda n: "BEGIN " + "".join(f"DECLARE CONTINUE HANDLER FOR {i + 1} DO 1; " for i in range(n)) + "DO 1; END;",
     "cursors": lambda n: "BEGIN " + "".join(f"DECLARE c{i} CURSOR FOR SELECT {i}; " for i in range(n)) + "DO 1; END;",
-    # The time for n variables grows with n * n, in MariaDB too.
-    "variables": lambda n: "BEGIN " + "".join(f"DECLARE v{i} INT DEFAULT {i}; " for i in range(min(n, 20_000))) + "DO 1; END;",
+    "variables": lambda n: "BEGIN " + "".join(f"DECLARE v{i} INT DEFAULT {i}; " for i in range(n)) + "DO 1; END;",
+    "variable list": listed("v{i}", "BEGIN DECLARE ", " INT DEFAULT 1; DO 1; END;"),
+    "conditions": lambda n: "BEGIN " + "".join(f"DECLARE c{i} CONDITION FOR {i + 1}; " for i in range(n)) + "DO 1; END;",
     "variables shadowed": lambda n: "".join(f"BEGIN DECLARE v INT DEFAULT {i}; " for i in range(n)) + "DO v;" + " END;" * n,
     "statements": lambda n: "DO 1;" * n,
     "labels": lambda n: "".join(f"l{i}: BEGIN " for i in range(n)) + "LEAVE l0;" + " END;" * n,

@@ -7,6 +7,7 @@
 mod check;
 mod control;
 mod declare;
+mod names;
 mod scope;
 
 pub(super) use scope::{GroupRows, Kind, Label, Meaning, Scope};

@@ -1,8 +1,10 @@
 //! DECLARE: variables, conditions, cursors, handlers.
 //! Compat: they must come in this order (conditions count as variables).
 
+use hashbrown::HashSet;
 use selkie_meter::tick;
 use selkie_types::SqlError;
+use selkie_types::charset::in_one_case;
 use selkie_types::error::catalogue::{
     ER_DUP_FIELDNAME, ER_SP_BAD_CURSOR_SELECT, ER_SP_BAD_SQLSTATE, ER_SP_COND_MISMATCH,
     ER_SP_CURSOR_AFTER_HANDLER, ER_SP_DUP_COND, ER_SP_DUP_CURS, ER_SP_DUP_HANDLER, ER_SP_DUP_VAR,
@@ -67,10 +69,10 @@ impl Parser<'_> {
     }
 
     pub(in crate::parser) fn variable_declaration(&mut self) -> PResult<Step> {
-        let mut names: Vec<Ident> = Vec::new();
+        let (mut names, mut known) = (Vec::new(), HashSet::new());
         loop {
             let name = self.new_ident()?;
-            let again = names.iter().any(|n| n.is(&name.value));
+            let again = !known.insert(in_one_case(&name.value));
             if again || self.scope().has_own_variable(&name.value) {
                 return self.fail(&ER_SP_DUP_VAR, &[&name]);
             }

@@ -6,6 +6,7 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{SqlError, SqlResult};
 
+use super::names::Names;
 use crate::ast::{
     Cursor, HandlerCondition, Ident, Local, TriggerEvent, TriggerTiming, Variable, VariableType,
 };
@@ -80,9 +81,9 @@ pub(in crate::parser) struct Scope {
     pub(super) locals: Vec<Local>,
     /// Meaning of the names in the current expression.
     pub(super) meaning: Meaning,
-    visible: Vec<usize>,
-    conditions: Vec<(Ident, HandlerCondition)>,
-    visible_cursors: Vec<usize>,
+    visible: Names<usize>,
+    conditions: Names<HandlerCondition>,
+    visible_cursors: Names<usize>,
     pub(in crate::parser) labels: Vec<Label>,
     pub(super) next_label: usize,
     /// Labels that GOTO leads to.
@@ -129,7 +130,7 @@ impl Scope {
             };
             return Some((local, &self.variables[slot]));
         }
-        let slot = self.shared.iter().rposition(|variable| same(&variable.name, name))?;
+        let slot = self.shared.iter().rposition(|variable| variable.name.is(name))?;
         Some((Local::Shared(slot), &self.shared[slot]))
     }
 
@@ -143,14 +144,14 @@ impl Scope {
 
     /// Adds a variable and brings it into scope.
     pub(in crate::parser) fn declare(&mut self, name: Ident, ty: VariableType) -> usize {
+        self.visible.declare(&name.value, self.variables.len());
         self.variables.push(Variable { name, ty });
-        self.visible.push(self.variables.len() - 1);
         self.variables.len() - 1
     }
 
     pub(in crate::parser) fn declare_cursor(&mut self, cursor: Cursor) -> usize {
+        self.visible_cursors.declare(&cursor.name.value, self.cursors.len());
         self.cursors.push(cursor);
-        self.visible_cursors.push(self.cursors.len() - 1);
         self.cursors.len() - 1
     }
 
@@ -159,7 +160,7 @@ impl Scope {
         name: Ident,
         condition: HandlerCondition,
     ) {
-        self.conditions.push((name, condition));
+        self.conditions.declare(&name.value, condition);
     }
 
     /// Begins a block; returns the state to pass to [`Scope::leave`].
@@ -182,8 +183,7 @@ impl Scope {
 
     /// The innermost variable of this name.
     pub(in crate::parser) fn variable(&self, name: &str) -> Option<usize> {
-        let is_it = |slot: &&usize| same(&self.variables[**slot].name, name);
-        self.visible.iter().rev().find(is_it).copied()
+        self.visible.find(name)
     }
 
     /// The field `name` of a variable, which is a row if this is anything. Fails if its fields are
@@ -192,7 +192,7 @@ impl Scope {
         let Some((local, variable)) = self.known(of) else { return Ok(None) };
         let is_missing = match &variable.ty {
             VariableType::Scalar(_) | VariableType::TypeOf(_) => return Ok(None),
-            VariableType::Row(fields) => !fields.iter().any(|(known, _)| same(known, &name.value)),
+            VariableType::Row(fields) => !fields.iter().any(|(known, _)| known.is(&name.value)),
             _ => false,
         };
         if is_missing {
@@ -206,26 +206,24 @@ impl Scope {
     }
 
     pub(in crate::parser) fn cursor(&self, name: &str) -> Option<usize> {
-        self.visible_cursors.iter().rev().find(|c| same(&self.cursors[**c].name, name)).copied()
+        self.visible_cursors.find(name)
     }
 
     pub(super) fn condition(&self, name: &str) -> Option<HandlerCondition> {
-        self.conditions.iter().rev().find(|(n, _)| same(n, name)).map(|(_, c)| *c)
+        self.conditions.find(name)
     }
 
     /// Whether the innermost block itself declares this variable.
     pub(in crate::parser) fn has_own_variable(&self, name: &str) -> bool {
-        let own = &self.visible[self.block.variables.min(self.visible.len())..];
-        own.iter().any(|slot| same(&self.variables[*slot].name, name))
+        self.visible.has_since(self.block.variables, name)
     }
 
     pub(in crate::parser) fn has_own_condition(&self, name: &str) -> bool {
-        self.conditions[self.block.conditions..].iter().any(|(n, _)| same(n, name))
+        self.conditions.has_since(self.block.conditions, name)
     }
 
     pub(in crate::parser) fn has_own_cursor(&self, name: &str) -> bool {
-        let own = &self.visible_cursors[self.block.cursors..];
-        own.iter().any(|c| same(&self.cursors[*c].name, name))
+        self.visible_cursors.has_since(self.block.cursors, name)
     }
 
     /// A new number for a block or a loop.
@@ -249,9 +247,4 @@ impl Scope {
             _ => Ok(None),
         }
     }
-}
-
-/// Whether names of variables, conditions or cursors are equal; letter case does not count.
-fn same(a: &Ident, b: &str) -> bool {
-    a.is(b) || (!a.value.is_ascii() && a.value.to_lowercase() == b.to_lowercase())
 }
