@@ -324,8 +324,6 @@ QUERIES = {
     "limit": lambda n: "SELECT a FROM t LIMIT " + "1" * n,
     "executable comments": nest("/*! SELECT ", "1", " */"),
 }
-# Twenty of these in a view, and forty outside of one, do not end within 40 s: not yet mended.
-del QUERIES["joins without parentheses"]
 QUERIES["windows used"] = at_most(640, QUERIES["windows used"])
 # 10,000 keys of a group take a second, a fifth of MariaDB's time.
 for keys in ("group by", "group by columns", "group by select", "group by rollup"):

@@ -40,7 +40,7 @@ fn push(plan: Logical, conditions: Vec<Expr>, columns: &Columns) -> Logical {
         }
         Logical::Aggregate(node) => push_aggregate(*node, conditions, columns),
         Logical::Scan(relation) => match are_contradictory(relation, &conditions, columns) {
-            true => Logical::Empty(Logical::Scan(relation).columns(columns).iter().collect()),
+            true => empty(&Logical::Scan(relation), columns),
             false => Logical::Scan(relation).filter(conditions),
         },
         Logical::Set(node) => push_set(*node, conditions, columns),
@@ -77,11 +77,15 @@ fn push(plan: Logical, conditions: Vec<Expr>, columns: &Columns) -> Logical {
 /// are dropped.
 fn push_filter(input: Logical, mut conditions: Vec<Expr>, columns: &Columns) -> Logical {
     if conditions.iter().any(is_false) {
-        let gone = input.columns(columns).iter().collect();
-        return Logical::Empty(gone);
+        return empty(&input, columns);
     }
     conditions.retain(|c| !is_true(c));
     push(input, conditions, columns)
+}
+
+/// No rows, of the columns of `plan`.
+fn empty(plan: &Logical, columns: &Columns) -> Logical {
+    Logical::Empty(plan.columns(columns).iter().collect())
 }
 
 fn is_true(condition: &Expr) -> bool {
@@ -108,7 +112,10 @@ fn push_join(mut join: Join, mut conditions: Vec<Expr>, columns: &Columns) -> Lo
     match join.kind {
         JoinKind::Inner => {
             conditions.append(&mut join.on);
-            push_inner(join, conditions, columns)
+            match conditions.iter().any(is_false) {
+                true => empty(&Logical::Join(Box::new(join)), columns),
+                false => push_inner(join, conditions, columns),
+            }
         }
         _ => push_outer(join, conditions, columns),
     }
@@ -147,7 +154,7 @@ fn joined(join: Join, columns: &Columns) -> Logical {
     let nothing = is_empty(&join.left) || needs_right && is_empty(&join.right);
     let join = Logical::Join(Box::new(join));
     match nothing {
-        true => Logical::Empty(join.columns(columns).iter().collect()),
+        true => empty(&join, columns),
         false => join,
     }
 }
