@@ -40,7 +40,7 @@ class Queries:
         self.rng = rng
         self.kinds = [self.sorted, self.grouped, self.distinct, self.joined, self.exists, self.listed, self.united,
                       self.windows, self.common, self.rollup, self.filtered, self.report, self.updated, self.in_order,
-                      self.examined]
+                      self.examined, self.effects]
 
     def column(self):
         return self.rng.choice(COLUMNS)
@@ -54,7 +54,8 @@ class Queries:
     def sorted(self):
         way = self.rng.choice(["", " DESC"])
         limit = self.rng.choice(["", " LIMIT 900", " LIMIT 2000 OFFSET 700"])
-        return f"SELECT * FROM t{self.where()} ORDER BY {self.column()}{way}, {self.column()}, id{limit}"
+        last = self.rng.choice(["", ", id"])
+        return f"SELECT * FROM t{self.where()} ORDER BY {self.column()}{way}, {self.column()}{last}{limit}"
 
     def grouped(self):
         a, b, c = self.column(), self.column(), self.column()
@@ -62,7 +63,8 @@ class Queries:
                 f"BIT_XOR(k), STD(d) FROM t{self.where()} GROUP BY g1, g2")
 
     def distinct(self):
-        return f"SELECT DISTINCT {self.column()}, {self.column()} FROM t{self.where()}"
+        order = self.rng.choice(["", " ORDER BY 2", f" ORDER BY {self.column()}"])
+        return f"SELECT DISTINCT {self.column()}, {self.column()} FROM t{self.where()}{order}"
 
     def joined(self):
         kind, key = self.rng.choice(["JOIN", "LEFT JOIN"]), self.column()
@@ -111,6 +113,17 @@ class Queries:
         key, most = self.column(), self.rng.randint(100, 3000)
         return self.rng.choice([f"SELECT DISTINCT {key} FROM t LIMIT ROWS EXAMINED {most}",
                                 f"SELECT t.id FROM t JOIN v ON t.{key} = v.{key} LIMIT ROWS EXAMINED {most}"])
+
+    def effects(self):
+        """Expressions that must be computed once for each row, in the order of the rows."""
+        a, b = self.column(), self.column()
+        return ["SET @n = 0", self.rng.choice([
+            f"SELECT @n := @n + 1, {a} FROM t ORDER BY {b}",
+            f"SELECT {a}, MAX(@n := @n + 1) FROM t GROUP BY {a}",
+            f"SELECT DISTINCT {a}, (@n := @n + 1) % 7 FROM t",
+            f"SELECT t.id, v.id FROM t JOIN v ON t.{a} = v.{a} AND (@n := @n + 1) > 5 LIMIT 20000",
+            f"SELECT t.id FROM t WHERE NOT EXISTS (SELECT 1 FROM u WHERE u.{a} = t.{a} AND (@n := @n + 1) % 3 = 0)",
+        ]), "SELECT @n"]
 
     def updated(self):
         key = self.column()
