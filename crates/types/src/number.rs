@@ -13,7 +13,7 @@ pub use integer::{
     f64_to_i64, f64_to_u64, parse_integer, parse_integer_rounded, write_i64, write_u64,
     write_zerofill,
 };
-pub use real::{parse_f64, round_f64_to, truncate_f64_to};
+pub use real::{largest_of_digits, parse_f64, round_f64_to, round_fraction, truncate_f64_to};
 
 /// Rest of a text after a number.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

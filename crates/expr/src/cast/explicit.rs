@@ -4,6 +4,7 @@
 use selkie_types::error::catalogue::{
     ER_DATA_OVERFLOW, ER_TRUNCATED_WRONG_VALUE, ER_WARN_DATA_OUT_OF_RANGE,
 };
+use selkie_types::number::{largest_of_digits, round_fraction};
 use selkie_types::{
     CollationId, Column, Condition, Decimal, NOT_FIXED_DECIMALS, Physical, SqlError, SqlResult,
     SqlType, TypeKind, Value,
@@ -265,20 +266,25 @@ fn double(e: &mut Expr, target: &SqlType) {
     }
     if target.decimals < 31 {
         cast::wrap(e, target.clone(), false, |f| {
-            let decimals = i32::from(f.ty.decimals);
-            Ok(crate::kernel::map(f, |v: f64| selkie_types::number::round_f64_to(v, decimals)))
+            let largest = largest_of_digits(f.ty.length, f.ty.decimals);
+            Ok(crate::kernel::map(f, |v: f64| {
+                limited(f, round_fraction(v, f.ty.decimals), largest)
+            }))
         });
     } else if target.kind == TypeKind::Float {
         cast::wrap(e, target.clone(), false, |f| {
-            let most = f64::from(f32::MAX);
-            Ok(crate::kernel::map(f, |v: f64| {
-                if v.abs() > most {
-                    f.ctx.note(&ER_WARN_DATA_OUT_OF_RANGE, &[&"(null)", &f.ctx.row()]);
-                }
-                f64::from(v.clamp(-most, most) as f32)
-            }))
+            let largest = f64::from(f32::MAX);
+            Ok(crate::kernel::map(f, |v: f64| f64::from(limited(f, v, largest) as f32)))
         });
     }
+}
+
+/// `v`, or the nearest value of magnitude `largest` with note 1264.
+fn limited(frame: &Frame<'_>, v: f64, largest: f64) -> f64 {
+    if v.abs() > largest {
+        frame.ctx.note(&ER_WARN_DATA_OUT_OF_RANGE, &[&"(null)", &frame.ctx.row()]);
+    }
+    v.clamp(-largest, largest)
 }
 
 /// Strings are cut to the written length; BINARY(n) is padded with zero bytes.

@@ -4,7 +4,9 @@
 use std::sync::Arc;
 
 use selkie_types::decimal::Fit;
-use selkie_types::number::{Rest, parse_f64, parse_integer, parse_integer_rounded, round_f64_to};
+use selkie_types::number::{
+    Rest, largest_of_digits, parse_f64, parse_integer, parse_integer_rounded, round_fraction,
+};
 use selkie_types::{
     Column, ColumnData, Date, DateTime, Decimal, DecimalValues, Physical, SqlResult, Time,
     TypeKind, Value,
@@ -386,10 +388,8 @@ fn fit_double(source: &Source<'_>, row: usize, value: f64) -> SqlResult<f64> {
     let mut limit = if ty.kind == TypeKind::Float { f64::from(f32::MAX) } else { f64::MAX };
     let negative = ty.unsigned && value < 0.0;
     if ty.decimals < selkie_types::NOT_FIXED_DECIMALS {
-        // Adding zero removes the sign of a negative zero.
-        value = round_fraction(value, ty.decimals.into()) + 0.0;
-        let whole = ty.length.saturating_sub(ty.decimals.into()) as i32;
-        limit = limit.min(10f64.powi(whole) - 10f64.powi(-i32::from(ty.decimals)));
+        value = round_fraction(value, ty.decimals);
+        limit = limit.min(largest_of_digits(ty.length, ty.decimals));
     }
     let low = if ty.unsigned { 0.0 } else { -limit };
     if negative || value.is_nan() || value < low || value > limit {
@@ -397,14 +397,6 @@ fn fit_double(source: &Source<'_>, row: usize, value: f64) -> SqlResult<f64> {
         value = if value.is_nan() { 0.0 } else { value.clamp(low, limit) };
     }
     Ok(if ty.kind == TypeKind::Float { f64::from(value as f32) } else { value })
-}
-
-/// Compat: only the part after the point is scaled, which keeps more digits than `ROUND()`.
-fn round_fraction(value: f64, places: i32) -> f64 {
-    match value.is_finite() {
-        true => value.floor() + round_f64_to(value - value.floor(), places),
-        false => value,
-    }
 }
 
 /// Stores into DECIMAL.

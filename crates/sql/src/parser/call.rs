@@ -5,7 +5,7 @@
 use selkie_types::error::catalogue::ER_WRONG_PARAMETERS_TO_NATIVE_FCT;
 
 use super::{PResult, Parser};
-use crate::ast::{Expr, ExprKind, FunctionCall, Ident, Literal, TemporalFormat};
+use crate::ast::{Expr, ExprKind, FunctionCall, Ident, IntervalUnit, Literal, TemporalFormat};
 use crate::lexer::{Kw, T};
 
 /// Fewest and most arguments of functions that are keywords; the grammar counts them.
@@ -55,8 +55,15 @@ impl Parser<'_> {
         let stored_only =
             schema.is_none() && !name.quoted && Kw::lookup(name.value.as_bytes()).is_function();
         self.expect(T::LParen)?;
-        let args = if self.at(T::RParen) { Vec::new() } else { self.list(|p| p.argument(&name))? };
+        let mut args =
+            if self.at(T::RParen) { Vec::new() } else { self.list(|p| p.argument(&name))? };
         self.expect(T::RParen)?;
+        if schema.is_none() && name.is("add_months") {
+            match add_months(args) {
+                Ok(sum) => return Ok(sum),
+                Err(other) => args = other,
+            }
+        }
         let mut call = Box::new(FunctionCall::plain(name, args));
         call.schema = schema;
         call.stored_only = stored_only;
@@ -384,4 +391,12 @@ impl Parser<'_> {
             Ok(ExprKind::SetValue { sequence, value, is_used, round })
         })
     }
+}
+
+/// `ADD_MONTHS(date, amount)`. Compat: views and plans show it as date arithmetic. Returns the
+/// arguments if there are not two.
+fn add_months(args: Vec<Expr>) -> Result<ExprKind, Vec<Expr>> {
+    let [expr, amount] = <[Expr; 2]>::try_from(args)?;
+    let (expr, amount) = (expr.into(), amount.into());
+    Ok(ExprKind::AddInterval { expr, negated: false, amount, unit: IntervalUnit::Month })
 }

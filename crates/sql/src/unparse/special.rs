@@ -269,7 +269,7 @@ impl Writer<'_> {
     fn add_interval(&mut self, expr: &Expr, negated: bool, amount: &Expr, unit: IntervalUnit) {
         self.operand(expr, 11);
         self.str(if negated { " - interval " } else { " + interval " });
-        self.operand(amount, 20);
+        self.expr(amount);
         self.str(" ");
         self.str(&unit.name().to_ascii_lowercase());
     }

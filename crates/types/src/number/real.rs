@@ -50,6 +50,22 @@ pub fn round_f64_to(v: f64, places: i32) -> f64 {
     scaled(v, places, f64::round_ties_even)
 }
 
+/// `v` rounded to `places` digits after the point, as DOUBLE(n, places) keeps it.
+/// Compat: only the part after the point is scaled, which keeps more digits than `ROUND()`.
+pub fn round_fraction(v: f64, places: u8) -> f64 {
+    match v.is_finite() {
+        // Adding zero removes the sign of a negative zero.
+        true => v.floor() + round_f64_to(v - v.floor(), places.into()) + 0.0,
+        false => v,
+    }
+}
+
+/// The largest value of DOUBLE(digits, places).
+pub fn largest_of_digits(digits: u32, places: u8) -> f64 {
+    let whole = digits.saturating_sub(places.into()) as i32;
+    10f64.powi(whole) - 10f64.powi(-i32::from(places))
+}
+
 /// `TRUNCATE(v, places)`.
 pub fn truncate_f64_to(v: f64, places: i32) -> f64 {
     scaled(v, places, f64::trunc)

@@ -1,7 +1,7 @@
 //! Numbers to temporal values (`20240131`, `240131101112.5`, `-101112`) and back.
 //! The ranges of numbers that are dates with two-digit years, or have a time, are MariaDB's.
 
-use super::{Date, DateOptions, DateTime, ParsedTemporal, Time};
+use super::{Date, DateOptions, DateTime, MICROS_PER_DAY, ParsedTemporal, Time};
 use crate::decimal::Decimal;
 
 /// The smallest number that is a date with a full year and a time.
@@ -46,18 +46,24 @@ impl DateTime {
         if v.is_negative() {
             return ParsedTemporal::INVALID;
         }
-        let Some(parts) = Parts::of(v) else { return ParsedTemporal::INVALID };
+        Parts::of(v).map_or(ParsedTemporal::INVALID, |parts| Self::from_parts_of(parts, options))
+    }
+
+    /// The instant of a double: of the digits of its exact value, which are more than it shows.
+    pub fn from_f64(v: f64, options: DateOptions) -> ParsedTemporal<Self> {
+        if v < 0.0 {
+            return ParsedTemporal::INVALID;
+        }
+        Parts::of_f64(v)
+            .map_or(ParsedTemporal::INVALID, |parts| Self::from_parts_of(parts, options))
+    }
+
+    fn from_parts_of(parts: Parts, options: DateOptions) -> ParsedTemporal<Self> {
         let parsed = Self::from_number(parts.whole, parts.micros, options);
         match options.round && parts.rounds_up && !parsed.date_only {
             true => parsed.and_then(Self::next_micro),
             false => parsed,
         }
-    }
-
-    /// The instant of a double.
-    pub fn from_f64(v: f64, options: DateOptions) -> ParsedTemporal<Self> {
-        let decimal = Decimal::from_f64(v);
-        decimal.map_or(ParsedTemporal::INVALID, |v| Self::from_decimal(v, options))
     }
 
     /// The number `20240131101112.123456`.
@@ -106,22 +112,29 @@ impl Time {
 
     /// The time of a decimal; `round` rounds digits after the sixth.
     pub fn from_decimal(v: Decimal, round: bool) -> ParsedTemporal<Self> {
-        let negative = v.is_negative();
-        let Some(parts) = Parts::of(v.abs()) else { return Self::out_of_range(negative) };
+        Self::from_parts_of(v.is_negative(), Parts::of(v.abs()), round)
+    }
+
+    /// The time of a double: of the digits of its exact value.
+    pub fn from_f64(v: f64, round: bool) -> ParsedTemporal<Self> {
+        Self::from_parts_of(v < 0.0, Parts::of_f64(v.abs()), round)
+    }
+
+    fn from_parts_of(negative: bool, parts: Option<Parts>, round: bool) -> ParsedTemporal<Self> {
+        let Some(parts) = parts else { return Self::out_of_range(negative) };
         // Compat: a time at the last microsecond of a second is invalid.
         if parts.micros == 999_999 && parts.whole < 10_000_000 {
             return ParsedTemporal::INVALID;
         }
         let parsed = Self::from_number(negative, parts.whole as u64, parts.micros);
-        match round && parts.rounds_up && !parsed.from_datetime {
+        match round && parts.rounds_up {
+            // The day after the last microsecond of a day has no time left.
+            true if parsed.from_datetime => {
+                parsed.and_then(|t| Some(Self((t.0 + 1) % MICROS_PER_DAY)))
+            }
             true => parsed.and_then(|t| Some(Self(if negative { t.0 - 1 } else { t.0 + 1 }))),
             false => parsed,
         }
-    }
-
-    /// The time of a double.
-    pub fn from_f64(v: f64, round: bool) -> ParsedTemporal<Self> {
-        Decimal::from_f64(v).map_or(Self::out_of_range(v < 0.0), |v| Self::from_decimal(v, round))
     }
 
     /// The number `-101112.123456`.
@@ -138,7 +151,7 @@ impl Time {
     }
 }
 
-/// The parts of a decimal that is not negative.
+/// The parts of a number that is not negative.
 struct Parts {
     whole: i64,
     /// The first six digits after the point.
@@ -154,5 +167,13 @@ impl Parts {
         let whole = i64::try_from(scaled / 1_000_000).ok()?;
         let rounds_up = v != six && v.truncate(7).small_unscaled()? % 10 >= 5;
         Some(Self { whole, micros: (scaled % 1_000_000) as u32, rounds_up })
+    }
+
+    fn of_f64(v: f64) -> Option<Self> {
+        // Beyond this a double has no digits after the point, and is no instant.
+        const MOST: f64 = 1e18;
+        let whole = (v < MOST).then(|| v.trunc() as i64)?;
+        let nanos = (v.fract() * 1e9) as u32;
+        Some(Self { whole, micros: nanos / 1000, rounds_up: nanos % 1000 >= 500 })
     }
 }

@@ -207,6 +207,10 @@ impl Check<'_> {
         ];
         let times = ["hour", "minute", "second", "microsecond", "time_to_sec"];
         let fits = match () {
+            // Compat: it fits what is no date; its own type is refused later.
+            () if named(&["from_days"]) => {
+                !self.is_of(&call.args, DATES) && !self.is_of(&call.args, TIMES)
+            }
             () if named(&["unix_timestamp"]) => self.is_of(&call.args, &[TypeKind::Timestamp]),
             () if named(&["datediff"]) => {
                 call.args.iter().all(|arg| self.is_of(std::slice::from_ref(arg), DATES))
