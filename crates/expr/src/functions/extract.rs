@@ -5,7 +5,7 @@ use selkie_types::error::catalogue::ER_TRUNCATED_WRONG_VALUE;
 use selkie_types::temporal::{
     DateOptions, IntervalUnit, MICROS_PER_SECOND, Moment, ParsedTemporal, WeekMode,
 };
-use selkie_types::{Column, Date, DateTime, Physical, SqlResult, SqlType, Time, TypeKind};
+use selkie_types::{Column, Date, DateTime, Physical, SqlResult, SqlType, Time, TypeKind, Value};
 
 use super::interval::unit_of;
 use crate::cast::{self, DateRule};
@@ -21,6 +21,9 @@ static TO_SPAN: Function = Function::new("CAST", 1, 1, |b| b.strict(SqlType::nul
 fn bind_extract(mut b: Binding<'_>) -> SqlResult<Expr> {
     use IntervalUnit::*;
     let unit = unit_of(&b.option);
+    if unit == Week {
+        b.args.push(Expr::int(b.types.default_week_format.into()));
+    }
     b.refuse_json(&format!("extract({})", unit.name().to_ascii_lowercase()), None)?;
     // Compat: a text may be a time of many days.
     let days = if b.args[0].ty.is_temporal() { 0 } else { 5 };
@@ -76,6 +79,7 @@ struct Parts {
     minute: i64,
     second: i64,
     micros: i64,
+    week: WeekMode,
 }
 
 fn extract(unit: IntervalUnit, p: &Parts) -> i64 {
@@ -85,7 +89,7 @@ fn extract(unit: IntervalUnit, p: &Parts) -> i64 {
         Year => p.date.year().into(),
         Quarter => p.date.month().div_ceil(3).into(),
         Month => p.date.month().into(),
-        Week => p.date.week(WeekMode::new(0)).0.into(),
+        Week => p.date.week(p.week).0.into(),
         Day => p.day,
         Hour => p.hour,
         Minute => p.minute,
@@ -110,13 +114,22 @@ fn extract_date(frame: &Frame<'_>) -> SqlResult<Column> {
     if unit == IntervalUnit::Year {
         return Ok(crate::kernel::map(frame, |d: Date| i64::from(d.year())));
     }
+    let week = week_mode(frame);
     Ok(crate::kernel::map(frame, |date: Date| {
-        extract(unit, &Parts { date, day: date.day().into(), ..Parts::default() })
+        extract(unit, &Parts { week, date, day: date.day().into(), ..Parts::default() })
     }))
 }
 
+/// The mode of the week, if that is extracted.
+fn week_mode(frame: &Frame<'_>) -> WeekMode {
+    match frame.args.get(1).map(|mode| mode.value(0)) {
+        Some(Value::Int(mode)) => WeekMode::new(mode as u32),
+        _ => WeekMode::default(),
+    }
+}
+
 /// The parts of a date with a time of day.
-fn parts_of_date(v: DateTime) -> Parts {
+fn parts_of_date(v: DateTime, week: WeekMode) -> Parts {
     Parts {
         date: v.date(),
         day: v.day().into(),
@@ -124,11 +137,12 @@ fn parts_of_date(v: DateTime) -> Parts {
         minute: v.minute().into(),
         second: v.second().into(),
         micros: v.micros().into(),
+        week,
     }
 }
 
 /// The parts of an amount of time; its hours make days.
-fn parts_of_span(micros: i64) -> Parts {
+fn parts_of_span(micros: i64, week: WeekMode) -> Parts {
     let micros = micros.abs();
     let seconds = micros / MICROS_PER_SECOND;
     Parts {
@@ -138,30 +152,31 @@ fn parts_of_span(micros: i64) -> Parts {
         minute: seconds / 60 % 60,
         second: seconds % 60,
         micros: micros % MICROS_PER_SECOND,
+        week,
     }
 }
 
 fn extract_datetime(frame: &Frame<'_>) -> SqlResult<Column> {
-    let unit = unit_of(&frame.call.option);
-    Ok(crate::kernel::map(frame, |v: DateTime| extract(unit, &parts_of_date(v))))
+    let (unit, week) = (unit_of(&frame.call.option), week_mode(frame));
+    Ok(crate::kernel::map(frame, |v: DateTime| extract(unit, &parts_of_date(v, week))))
 }
 
-fn extract_span(unit: IntervalUnit, micros: i64) -> i64 {
-    let value = extract(unit, &parts_of_span(micros));
+fn extract_span(unit: IntervalUnit, micros: i64, week: WeekMode) -> i64 {
+    let value = extract(unit, &parts_of_span(micros, week));
     // The week is that of the zero date, so it has no sign.
     if micros < 0 && unit != IntervalUnit::Week { -value } else { value }
 }
 
 fn extract_time(frame: &Frame<'_>) -> SqlResult<Column> {
-    let unit = unit_of(&frame.call.option);
-    Ok(crate::kernel::map(frame, |v: Time| extract_span(unit, v.0)))
+    let (unit, week) = (unit_of(&frame.call.option), week_mode(frame));
+    Ok(crate::kernel::map(frame, |v: Time| extract_span(unit, v.0, week)))
 }
 
 fn extract_moment(frame: &Frame<'_>, moment: Moment) -> i64 {
-    let unit = unit_of(&frame.call.option);
+    let (unit, week) = (unit_of(&frame.call.option), week_mode(frame));
     match moment {
-        Moment::At(v) => extract(unit, &parts_of_date(v)),
-        Moment::Span(micros) => extract_span(unit, micros),
+        Moment::At(v) => extract(unit, &parts_of_date(v, week)),
+        Moment::Span(micros) => extract_span(unit, micros, week),
     }
 }
 

@@ -157,6 +157,16 @@ fn overflow<T>(frame: &Frame<'_>, result: Option<T>, kind: &str) -> Option<T> {
     result
 }
 
+/// Compat: an instant of year 0 stays if no months are added; no other unit can be added to it.
+fn added(frame: &Frame<'_>, value: DateTime, interval: Interval) -> Option<DateTime> {
+    use IntervalUnit::{Month, Quarter, Year, YearMonth};
+    let is_of_months = matches!(unit_of(&frame.call.option), Year | Quarter | Month | YearMonth);
+    match is_of_months && interval == Interval::default() {
+        true => Some(value),
+        false => value.add_interval(interval),
+    }
+}
+
 fn moved<T: Native + Display>(
     frame: &Frame<'_>,
     is_real: fn(T) -> bool,
@@ -175,11 +185,13 @@ fn moved<T: Native + Display>(
 }
 
 fn dates(frame: &Frame<'_>) -> SqlResult<Column> {
-    moved(frame, |d: Date| !d.has_zero_part(), Date::add_interval)
+    let add = |d: Date, interval| added(frame, d.midnight(), interval).map(DateTime::date);
+    moved(frame, |d: Date| !d.has_zero_part(), add)
 }
 
 fn datetimes(frame: &Frame<'_>) -> SqlResult<Column> {
-    moved(frame, |v: DateTime| !v.date().has_zero_part(), DateTime::add_interval)
+    let add = |v: DateTime, interval| added(frame, v, interval);
+    moved(frame, |v: DateTime| !v.date().has_zero_part(), add)
 }
 
 fn times(frame: &Frame<'_>) -> SqlResult<Column> {
@@ -241,7 +253,7 @@ fn moved_real(frame: &Frame<'_>, row: usize, value: DateTime, date_only: bool) -
         return None;
     }
     let interval = amount(frame, row)?;
-    overflow(frame, value.add_interval(interval), "datetime")
+    overflow(frame, added(frame, value, interval), "datetime")
 }
 
 fn shown_date(value: DateTime, date_only: bool) -> String {

@@ -1,6 +1,8 @@
 //! ROUND, TRUNCATE, CEILING and FLOOR of dates and times: they change the fraction of a second.
 //! Called by `round.rs` for temporal arguments.
 
+use selkie_types::error::catalogue::ER_WRONG_VALUE_FOR_TYPE;
+use selkie_types::temporal::MICROS_PER_DAY;
 use selkie_types::{Column, DateTime, Physical, SqlResult, SqlType, Time, TypeKind};
 
 use crate::cast;
@@ -72,13 +74,19 @@ fn times(frame: &Frame<'_>) -> SqlResult<Column> {
 
 fn datetimes(frame: &Frame<'_>) -> SqlResult<Column> {
     try_map(frame, |v: DateTime| {
-        if v.date().has_zero_part() {
-            return Ok(Some(v.truncate_to(frame.ty.decimals)));
+        let micros = step(frame, v.micros_of_day());
+        if micros < MICROS_PER_DAY {
+            return Ok(Some(DateTime::from_date_and_micros(v.date(), micros)));
         }
-        let micros = v.linear_micros();
-        let rounded = step(frame, micros);
-        // Compat: a day of year 0 stays if it needs no rounding, but no rounding can result in one.
-        Ok(if rounded == micros { Some(v) } else { DateTime::from_linear_micros(rounded) })
+        // Compat: no day follows those of year 0.
+        if v.year() == 0 || v.date().has_zero_part() {
+            let shown = v.date().to_string();
+            frame.ctx.warn(&ER_WRONG_VALUE_FOR_TYPE, &[&"date", &shown, &"round(datetime)"]);
+            return Ok(None);
+        }
+        let next = DateTime::from_linear_micros(v.date().midnight().linear_micros() + micros);
+        // The last instant of the calendar is not rounded up.
+        Ok(Some(next.unwrap_or(v.truncate_to(frame.ty.decimals))))
     })
 }
 

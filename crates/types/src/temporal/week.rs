@@ -15,6 +15,13 @@ pub struct WeekMode {
     starts_inside: bool,
 }
 
+impl Default for WeekMode {
+    /// Mode 0.
+    fn default() -> Self {
+        Self::new(0)
+    }
+}
+
 impl WeekMode {
     /// ISO 8601, which is mode 3.
     pub const ISO: Self = Self::new(3);
