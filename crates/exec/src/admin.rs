@@ -112,11 +112,7 @@ fn maintain(
     statement: &TableMaintenance,
     (schema, name): (&str, &str),
 ) -> SqlResult<Vec<Message>> {
-    let mode = match statement.action {
-        MaintenanceAction::Optimize => LockMode::NoWrite,
-        _ => LockMode::Read,
-    };
-    let table = find_locked(execution, (schema, name), mode)?;
+    let table = find_locked(execution, (schema, name), statement.action)?;
     if let (TableKind::View(view), MaintenanceAction::Check) = (&table.kind, statement.action) {
         return Ok(check_view(execution, &table, view));
     }
@@ -273,12 +269,19 @@ fn always_collects(session: &Session) -> bool {
 fn find_locked(
     execution: &mut Execution<'_>,
     (schema, name): (&str, &str),
-    mode: LockMode,
+    action: MaintenanceAction,
 ) -> SqlResult<Arc<TableInfo>> {
-    let found = execution.scope().table(schema, name)?;
+    let found = execution.scope().table(schema, name);
+    let found = found.map_err(|error| execution.session.not_found(error, name))?;
+    let writes = matches!(action, MaintenanceAction::Optimize | MaintenanceAction::Repair);
+    execution.session.check_lock_named(&found, name, writes)?;
     if found.kind != TableKind::Base {
         return Ok(found);
     }
+    let mode = match action {
+        MaintenanceAction::Optimize => LockMode::NoWrite,
+        _ => LockMode::Read,
+    };
     execution.lock_table(&found, mode)?;
     // The definition may have changed while the lock was waited for; now it is stable.
     execution.scope().table(schema, name)

@@ -319,10 +319,10 @@ impl<'a> Binder<'a> {
         span: ast::Span,
         written: bool,
     ) -> SqlResult<()> {
-        self.check_locked(table, name, written)?;
+        self.check_locked(table, name, false)?;
         let is_listed = self.settings.listed_only && self.views.is_empty();
         if !is_listed || !matches!(table.kind, TableKind::Base) {
-            return Ok(());
+            return self.check_locked(table, name, written);
         }
         let (id, alias) = (table.def.id, self.folded(name));
         let is_same = |(of, at, other): &(TableId, ast::Span, Box<str>)| {
@@ -332,7 +332,7 @@ impl<'a> Binder<'a> {
             return Err(SqlError::new(&ER_TABLE_NOT_LOCKED, &[&name]));
         }
         self.used_locks.push((id, span, alias));
-        Ok(())
+        self.check_locked(table, name, written)
     }
 
     fn missing_table(&self, schema: &str, table: &str) -> SqlError {

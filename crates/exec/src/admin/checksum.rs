@@ -8,7 +8,7 @@ mod image;
 use selkie_catalog::{TableInfo, TableKind};
 use selkie_engine::{RowSet, Scan};
 use selkie_plan::physical::OutputColumn;
-use selkie_sql::ast::TableMaintenance;
+use selkie_sql::ast::{MaintenanceAction, TableMaintenance};
 use selkie_types::{Condition, Level, Privileges, SqlResult, SqlType, TypeKind, Value};
 
 use crate::Outcome;
@@ -16,7 +16,6 @@ use crate::query::execution::Execution;
 use crate::run::open_table;
 use crate::run::rows_out::{send, text};
 use crate::state::error::from_engine;
-use crate::state::metadata::LockMode;
 
 use image::RowImage;
 
@@ -65,7 +64,7 @@ fn checksum(
     name: (&str, &str),
     quick: bool,
 ) -> SqlResult<Option<u32>> {
-    let table = super::find_locked(execution, name, LockMode::Read)?;
+    let table = super::find_locked(execution, name, MaintenanceAction::Checksum)?;
     if table.kind != TableKind::Base && table.kind != TableKind::Temporary {
         return Ok(None);
     }

@@ -18,7 +18,6 @@ use crate::Outcome;
 use crate::query::execution::Execution;
 use crate::run::open_table;
 use crate::state::error::from_engine;
-use crate::state::metadata::LockMode;
 
 /// Runs maintenance of partitions; `None` if `statement` is not that.
 pub(crate) fn run_on_partitions(
@@ -54,11 +53,7 @@ fn run_action(
     let schema = execution.session.schema_of(target)?.to_owned();
     let name = &*target.name.value;
     check_access(execution.session, action, &schema, name)?;
-    let mode = match action {
-        MaintenanceAction::Optimize => LockMode::NoWrite,
-        _ => LockMode::Read,
-    };
-    let table = find_locked(execution, (&schema, name), mode)?;
+    let table = find_locked(execution, (&schema, name), action)?;
     let Some(partitions) = table.partitions.clone().filter(|_| table.kind == TableKind::Base)
     else {
         return Err(SqlError::new(&ER_PARTITION_MGMT_ON_NONPARTITIONED, &[]));

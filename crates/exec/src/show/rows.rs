@@ -1,6 +1,8 @@
 //! SHOW statements that build their own rows: warnings, errors, and SHOW CREATE. Each checks its
 //! own privileges.
 
+use std::sync::Arc;
+
 use selkie_catalog::{
     ShowStyle, TableInfo, TableKind, View, show_create_database, show_create_table,
 };
@@ -116,6 +118,14 @@ fn conditions(session: &Session, limit: Option<&Limit>, errors_only: bool) -> Sh
     }
 }
 
+/// The table that SHOW CREATE names. Under LOCK TABLES it must be locked.
+fn locked_table(scope: Scope<'_>, name: &TableName) -> SqlResult<Arc<TableInfo>> {
+    let used = &*name.name.value;
+    let table = table_of(scope, name).map_err(|error| scope.session.not_found(error, used))?;
+    scope.session.check_lock_named(&table, used, false)?;
+    Ok(table)
+}
+
 fn create_table(scope: Scope<'_>, name: &TableName) -> SqlResult<ShownRows> {
     let Scope { instance, session } = scope;
     if let Ok(schema) = session.schema_of(name) {
@@ -131,7 +141,7 @@ fn create_table(scope: Scope<'_>, name: &TableName) -> SqlResult<ShownRows> {
         }
         check_shown(session, schema, table)?;
     }
-    let table = table_of(scope, name)?;
+    let table = locked_table(scope, name)?;
     let next = match table.kind {
         TableKind::System => None,
         _ => instance.look_into(&table).and_then(|t| t.table.statistics().auto_increment),
@@ -170,7 +180,7 @@ fn warn_if_invalid(scope: Scope<'_>, table: &TableInfo, view: &View) {
 
 /// Row of SHOW CREATE VIEW, if the account has each of the `wanted` privileges.
 fn create_view(scope: Scope<'_>, name: &TableName, wanted: &[Privileges]) -> SqlResult<ShownRows> {
-    let (session, table) = (scope.session, table_of(scope, name)?);
+    let (session, table) = (scope.session, locked_table(scope, name)?);
     let (schema, full) = (table.schema(), table.name());
     let is_view = matches!(table.kind, TableKind::View(_));
     let wanted = if is_view { wanted } else { &wanted[..wanted.len().min(1)] };

@@ -22,7 +22,7 @@ use hashbrown::HashMap;
 use selkie_catalog::{TableInfo, TableKind, TemporaryTables};
 use selkie_expr::EvalContext;
 use selkie_sql::ast::TableName;
-use selkie_types::error::catalogue::{ER_NO_DB_ERROR, ER_TABLE_NOT_LOCKED};
+use selkie_types::error::catalogue::{ER_NO_DB_ERROR, ER_NO_SUCH_TABLE, ER_TABLE_NOT_LOCKED};
 use selkie_types::{Privileges, SqlError, SqlResult};
 
 pub use self::core::{RandomSeeds, SessionCore, UserVariables};
@@ -237,6 +237,14 @@ impl Session {
     #[inline]
     pub(crate) fn lock_list_number(&self) -> Option<u64> {
         self.locked_tables.as_ref().map(|_| self.lock_list_number)
+    }
+
+    /// The error for a table that was not found: under LOCK TABLES it was not locked.
+    pub(crate) fn not_found(&self, error: SqlError, name: &str) -> SqlError {
+        match self.locked_tables.is_some() && error.is(&ER_NO_SUCH_TABLE) {
+            true => SqlError::new(&ER_TABLE_NOT_LOCKED, &[&name]),
+            false => error,
+        }
     }
 
     /// Fails unless LOCK TABLES locked the table under the name that the statement uses.

@@ -108,7 +108,8 @@ impl Binder<'_> {
             return Ok(Logical::OneRow);
         }
         let info = self.find_table(&factor.name)?;
-        self.use_locked(&info, &alias.value, factor.name.name.span, false)?;
+        let written = self.scope().locking.is_some_and(|(mode, _)| mode == LockMode::Exclusive);
+        self.use_locked(&info, &alias.value, factor.name.name.span, written)?;
         if let TableKind::View(view) = &info.kind {
             // Compat: a PARTITION clause on a view has no effect.
             self.refuse_view_history(&info, factor.system_time.as_ref())?;
