@@ -77,6 +77,7 @@ impl Ddl<'_> {
         let named = table_of(create);
         let (schema, table) = self.resolve(&named)?;
         let context = self.program_context(&schema, create.definer.as_ref())?;
+        self.check_listed(&schema, table)?;
         self.session.commit()?;
         let _name = self.lock_trigger(&schema, name)?;
         let _lock = self.lock(&schema, table)?;
@@ -204,6 +205,7 @@ impl Ddl<'_> {
             self.note(Condition::note(&ER_TRG_DOES_NOT_EXIST, &[]));
             return Ok(Outcome::ok());
         };
+        self.check_listed(&schema, &found.table)?;
         let snapshot = self.instance.catalog.snapshot();
         let mut list = snapshot.triggers(&schema, &found.table).to_vec();
         list.retain(|t| t.name != found.name);
