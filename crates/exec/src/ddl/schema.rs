@@ -7,15 +7,14 @@ use selkie_expr::VariableScope;
 use selkie_plan::define::schema_options;
 use selkie_sql::ast::{AlterDatabase, CreateDatabase, Ident};
 use selkie_types::error::catalogue::{
-    ER_DB_CREATE_EXISTS, ER_DB_DROP_EXISTS, ER_DBACCESS_DENIED_ERROR, ER_NO_DB_ERROR,
-    ER_WRONG_DB_NAME,
+    ER_DB_CREATE_EXISTS, ER_DB_DROP_EXISTS, ER_NO_DB_ERROR, ER_WRONG_DB_NAME,
 };
 use selkie_types::{CollationId, Condition, SqlError, SqlResult, Value};
 
 use super::Ddl;
 use crate::Outcome;
 use crate::state::files;
-use crate::state::session::EventChange;
+use crate::state::session::{EventChange, Privilege};
 
 /// Fails with 1102 if `name` cannot name a schema.
 pub(crate) fn check_name(name: &str) -> SqlResult<()> {
@@ -82,9 +81,7 @@ impl Ddl<'_> {
         self.session.commit()?;
         let _lock = self.lock(&name, "")?;
         if &*name == "performance_schema" {
-            let account = &self.session.frame.account;
-            let arguments: [&dyn std::fmt::Display; 3] = [&account.user, &account.host, &name];
-            return Err(SqlError::new(&ER_DBACCESS_DENIED_ERROR, &arguments));
+            return Err(self.denied_in_performance_schema(Privilege::Alter, ""));
         }
         let snapshot = self.instance.catalog.snapshot();
         let old = snapshot.schema(&name).ok_or_else(|| SqlError::unknown_database(&name))?;

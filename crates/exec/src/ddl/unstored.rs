@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use selkie_catalog::{TableInfo, TableKind, new_version};
+use selkie_catalog::TableKind;
 use selkie_sql::ast::{CreateRoutine, CreateView, RoutineKind, Statement};
 use selkie_types::{SqlError, SqlResult};
 
@@ -56,7 +56,6 @@ impl Ddl<'_> {
             return Ok(());
         }
         let view = self.view(create, None, &snapshot, &schema)?;
-        let view = TableInfo { version: new_version(), ..view };
         self.instance.catalog.publish(|snapshot| snapshot.put_table(Arc::new(view)));
         Ok(())
     }

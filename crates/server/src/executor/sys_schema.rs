@@ -55,8 +55,8 @@ pub(super) fn add(instance: &Instance) {
 
 fn try_to_add(instance: &Instance, session: &mut Session, text: &str) {
     if let Err(error) = add_unstored(instance, session, text.as_bytes()) {
-        let name = text.split('(').next().unwrap_or_default();
-        tracing::warn!("The schema sys is not complete: {error} in {name}");
+        let beginning = text.lines().next().unwrap_or_default();
+        tracing::warn!("The schema sys is not complete: {error} in {beginning}");
     }
 }
 
