@@ -141,14 +141,12 @@ impl<S: BackendSession> Session<S> {
         self.note_begin(&command, begun);
         if let Some(recorder) = self.shared.handle.recorder() {
             recorder.begin(command.name(), begun, &self.shared.handle.counters);
-            let next = self.dispatch(command, begun);
-            let handle = &self.shared.handle;
-            if let Some(recorder) = handle.recorder() {
-                recorder.end(&handle.counters, None);
-            }
-            return next;
         }
-        self.dispatch(command, begun)
+        let next = self.dispatch(command, begun);
+        if let Some(recorder) = self.shared.handle.recorder() {
+            recorder.end(&self.shared.handle.counters, None);
+        }
+        next
     }
 
     fn dispatch(&mut self, command: Command<'_>, begun: Moment) -> Next {

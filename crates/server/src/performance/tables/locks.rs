@@ -37,7 +37,9 @@ pub(super) fn metadata_locks(asked: &Asked<'_>, instance: &Instance) -> Vec<Row>
 }
 
 fn row(asked: &Asked<'_>, lock: &ShownLock) -> Row {
-    let owner = asked.recorders().find(|(session, _)| session.id == lock.owner);
+    // Sessions are in the order of their numbers.
+    let at = asked.sessions.binary_search_by_key(&lock.owner, |session| session.id);
+    let owner = at.ok().and_then(|at| asked.sessions[at].recorder());
     let is_table = !lock.table.is_empty();
     vec![
         ("OBJECT_TYPE", text(if is_table { "TABLE" } else { "SCHEMA" })),
@@ -47,6 +49,6 @@ fn row(asked: &Asked<'_>, lock: &ShownLock) -> Row {
         ("LOCK_DURATION", text("TRANSACTION")),
         ("LOCK_STATUS", text(if lock.is_granted { "GRANTED" } else { "PENDING" })),
         ("SOURCE", text("")),
-        ("OWNER_THREAD_ID", owner.map_or(Value::Null, |(_, r)| Value::UInt(r.thread))),
+        ("OWNER_THREAD_ID", owner.map_or(Value::Null, |owner| Value::UInt(owner.thread))),
     ]
 }
