@@ -148,7 +148,10 @@ impl Binder<'_> {
             if !insert.again && targets.contains(&at) {
                 let twice = names[..number].iter().any(|n| n.name.is(&name.name.value));
                 return Err(match twice {
-                    true => SqlError::new(&ER_FIELD_SPECIFIED_TWICE, &[&name.name]),
+                    true => {
+                        let column = &target.table.columns[at].name;
+                        SqlError::new(&ER_FIELD_SPECIFIED_TWICE, &[column])
+                    }
                     false => not_insertable(&target.name),
                 });
             }
