@@ -27,7 +27,10 @@ from selkie import Server  # noqa: E402
 # Small sizes, so that a script can reach them.
 OPTIONS = ["--performance-schema=ON", "--performance-schema-events-statements-history-long-size=50",
            "--performance-schema-consumer-events-statements-history=ON",
-           "--performance-schema-instrument=statement/sql/checksum=OFF"]
+           "--performance-schema-instrument=statement/sql/checksum=OFF",
+           # No instruments, though consumers have these names.
+           "--performance-schema-instrument=statements_digest=OFF",
+           "--performance-schema-instrument=events_statements_history_long=ON"]
 
 
 class Side:

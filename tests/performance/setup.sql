@@ -56,7 +56,13 @@ truncate performance_schema.performance_timers;
 insert into performance_schema.accounts values ('a', 'b', 1, 1);
 update performance_schema.accounts set user = 'x';
 delete from performance_schema.accounts;
-# Privileges.
+# Privileges. UPDATE needs SELECT only of the columns that it reads.
+create user v@localhost;
+grant update on performance_schema.* to v@localhost;
+-- user v
+update performance_schema.setup_actors set history = 'NO';
+update performance_schema.setup_consumers set enabled = 'YES' where name = 'statements_digest';
+-- connection main
 create user w@localhost;
 grant select on performance_schema.* to w@localhost;
 -- user w

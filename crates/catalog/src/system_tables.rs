@@ -2,16 +2,16 @@
 //! `mysql`, as in MariaDB 10.11.
 //!
 //! Only columns are defined here; the server's other parts compute the rows. Each line of a data
-//! file is one column: table, column, type, nullability, and the collation if it is not the
-//! schema's.
+//! file is one column: table, column, type, nullability, the collation if it is not the schema's,
+//! and the default if there is one.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use selkie_engine::{Personality, RowFormats, Shown, TableId};
-use selkie_types::{CollationId, NOT_FIXED_DECIMALS, SqlType, TypeKind};
+use selkie_types::{CollationId, NOT_FIXED_DECIMALS, SqlType, TypeKind, Value};
 
-use crate::{ColumnInfo, TableInfo, TableKind, TableOptions};
+use crate::{ColumnInfo, DefaultValue, TableInfo, TableKind, TableOptions};
 
 /// The engine shown for tables of `performance_schema`.
 pub static PERFORMANCE_ENGINE: Personality =
@@ -72,6 +72,9 @@ fn read(schema: &'static str, definitions: &str) -> SystemSchema {
         if fields.next() == Some("bin") {
             column.ty.collation = CollationId::UTF8MB3_BIN;
         }
+        if let Some(default) = fields.next() {
+            column.default = default_value(&column.ty, default);
+        }
         tables.entry(table).or_default().push(column);
     }
     let tables = tables.into_iter().map(|(name, columns)| Arc::new(table(schema, name, columns)));
@@ -80,6 +83,15 @@ fn read(schema: &'static str, definitions: &str) -> SystemSchema {
 
 fn column(name: &str, ty: &str, nullable: bool) -> ColumnInfo {
     ColumnInfo { nullable, ..ColumnInfo::not_null(name, parse_type(ty)) }
+}
+
+/// The default that a text names: a string, or a member of an enumeration.
+fn default_value(ty: &SqlType, text: &str) -> DefaultValue {
+    let member = ty.members.iter().flat_map(|members| members.iter()).position(|m| &**m == text);
+    DefaultValue::Literal(match member {
+        Some(at) => Value::UInt(at as u64 + 1),
+        None => Value::bytes(text),
+    })
 }
 
 /// Compat: MariaDB keeps rows with long values in a temporary table of another engine.

@@ -2,6 +2,7 @@
 //! statement that is undone on error (EXEC-1). Must not commit, roll back or lock definitions.
 
 mod auto_increment;
+mod computed;
 mod delete;
 mod foreign;
 mod insert;
@@ -16,7 +17,7 @@ mod update;
 
 use std::sync::Arc;
 
-use selkie_catalog::TableInfo;
+use selkie_catalog::{TableInfo, TableKind};
 use selkie_engine::LockMode;
 use selkie_plan::physical::{Operator as Op, Plan};
 use selkie_types::{Batch, SqlResult};
@@ -40,8 +41,17 @@ pub(crate) fn changes_rows(plan: &Plan) -> bool {
     matches!(plan.root.operator, Op::Insert(_) | Op::Update(_) | Op::Delete(_))
 }
 
-/// Tables whose rows a plan changes.
+/// Whether a plan changes rows of a computed table, which the server keeps.
+pub(crate) fn changes_computed(plan: &Plan) -> bool {
+    all_targets(plan).any(|table| table.kind == TableKind::System)
+}
+
+/// Stored tables whose rows a plan changes.
 pub(crate) fn targets(plan: &Plan) -> impl Iterator<Item = &Arc<TableInfo>> {
+    all_targets(plan).filter(|table| table.kind != TableKind::System)
+}
+
+fn all_targets(plan: &Plan) -> impl Iterator<Item = &Arc<TableInfo>> {
     let (inserted, updated, deleted) = match &plan.root.operator {
         Op::Insert(insert) => (Some(&insert.table), &[][..], &[][..]),
         Op::Update(update) => (None, &update.targets[..], &[][..]),
@@ -64,6 +74,7 @@ pub(crate) fn run(env: Env<'_>, plan: &Plan, mut to: PlanSink<'_>) -> SqlResult<
     };
     let changed = targets(plan).map(|table| &**table);
     let mut outcome = rotated(env, plan, changed, || match &plan.root.operator {
+        _ if changes_computed(plan) => computed::run(env, plan, &mut returning),
         Op::Insert(insert) => insert::run(env, insert, &mut returning),
         Op::Update(update) => update::run(env, update),
         Op::Delete(delete) => delete::run(env, delete, &mut returning),

@@ -182,7 +182,9 @@ pub(crate) fn join_engines(
 pub(crate) fn check_read_only(session: &Session, plan: &Plan) -> SqlResult<()> {
     let shared = |t: &&Arc<TableInfo>| t.kind != TableKind::Temporary;
     let writes = dml::targets(plan).chain(&plan.takes_numbers).any(|t| shared(&t));
-    if writes && session.transaction.is_read_only(&session.frame.settings) {
+    if (writes || dml::changes_computed(plan))
+        && session.transaction.is_read_only(&session.frame.settings)
+    {
         return Err(SqlError::new(&ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, &[]));
     }
     Ok(())
@@ -192,7 +194,8 @@ impl Execution<'_> {
     /// Runs a plan whose tables are locked. [`end_statement`] then ends the statement: commit under
     /// autocommit, rollback after an error.
     pub(crate) fn run_plan(&mut self, plan: &Plan) -> SqlResult<Outcome> {
-        if dml::changes_rows(plan) || plan.calls_functions() {
+        let changes_stored = dml::changes_rows(plan) && !dml::changes_computed(plan);
+        if changes_stored || plan.calls_functions() {
             return self.run_logged(plan);
         }
         if !plan.takes_numbers.is_empty() {

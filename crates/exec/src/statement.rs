@@ -136,8 +136,8 @@ impl Execution<'_> {
         if !self.session.handlers.is_empty() {
             handler::before(self, statement);
         }
-        if computed::is_change(self.session, statement) {
-            return computed::run(self, statement);
+        if let Some(table) = computed::emptied(self.session, statement) {
+            return computed::truncate(self, table);
         }
         if selkie_plan::is_planned(statement) {
             return self.planned(statement);

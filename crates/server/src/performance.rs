@@ -2,9 +2,9 @@
 //! with `performance_schema=ON`.
 //!
 //! A session counts in a [`Recorder`] of its own; tables add the recorders up when they are read.
-//! State that sessions share is touched only when one of them begins, ends, meets a digest for the
-//! first time, or keeps single events. Without the option there is no recorder, and a statement
-//! costs nothing but the question for it.
+//! A statement only reads shared state, the switches of [`Setup`], unless it meets a digest for the
+//! first time or single events are kept for the history of all sessions. Without the option there
+//! is no recorder, and a statement costs nothing but the question for it.
 
 mod change;
 mod digests;
@@ -25,11 +25,12 @@ use std::time::{Duration, SystemTime};
 use parking_lot::Mutex;
 use selkie_engine::Moment;
 
+use crate::sessions::SessionHandle;
 use crate::status::Gauges;
 
 pub(crate) use change::change;
 pub(crate) use recorder::{Done, Recorder};
-pub(crate) use setup::CONSUMERS;
+pub(crate) use setup::{CONSUMERS, Wish};
 pub(crate) use sizes::{Sizes, derive_sizes};
 pub(crate) use tables::{NAMES, rows};
 
@@ -57,12 +58,17 @@ pub(crate) struct Performance {
     lost_attributes: AtomicU64,
 }
 
+/// The sessions that have a recorder, with it.
+fn recorders(sessions: &[Arc<SessionHandle>]) -> impl Iterator<Item = (&SessionHandle, &Recorder)> {
+    sessions.iter().filter_map(|session| Some((&**session, session.recorder()?)))
+}
+
 impl Performance {
     /// Begins to measure. `wishes` are the options that switch consumers and instruments.
-    pub(crate) fn new(sizes: Sizes, wishes: &[(String, String)]) -> Self {
+    pub(crate) fn new(sizes: Sizes, wishes: &[Wish]) -> Self {
         let Sizes { accounts, users, hosts, .. } = sizes;
         Self {
-            setup: Setup::new(wishes),
+            setup: Setup::new(wishes, &sizes),
             digests: Digests::new(sizes.digests),
             people: Mutex::new(People::new(Limits { accounts, users, hosts })),
             long: LongHistory::new(sizes.long),

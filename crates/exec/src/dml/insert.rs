@@ -102,7 +102,7 @@ pub(super) fn run(env: Env<'_>, plan: &Plan, returning: Returning<'_>) -> SqlRes
 }
 
 /// Whether the statement gives one row of values.
-fn is_single_row(env: Env<'_>, plan: &Plan) -> bool {
+pub(super) fn is_single_row(env: Env<'_>, plan: &Plan) -> bool {
     match &plan.source.operator {
         Op::Values(rows) => rows.len() == 1,
         Op::BulkValues(bulk) => {
@@ -755,7 +755,7 @@ impl<'r> Inserter<'r> {
 }
 
 /// Compat: STRICT_TRANS_TABLES lets a statement go on that has changed a table it cannot roll back.
-fn softens(env: Env<'_>, table: &selkie_catalog::TableInfo) -> bool {
+pub(super) fn softens(env: Env<'_>, table: &selkie_catalog::TableInfo) -> bool {
     let all =
         env.rt.session.frame.settings.expressions.sql_mode.contains(SqlMode::STRICT_ALL_TABLES);
     !all && keeps_changes(table)

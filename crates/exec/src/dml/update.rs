@@ -163,7 +163,7 @@ pub(super) fn has_join(node: &PlanNode) -> bool {
 }
 
 /// Whether rows are sorted before they are changed.
-fn is_sorted(node: &PlanNode) -> bool {
+pub(super) fn is_sorted(node: &PlanNode) -> bool {
     stack::ensure();
     match &node.operator {
         Op::Sort(_) | Op::TopN(_) => true,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use selkie_expr::Expr;
 use selkie_plan::physical::SystemTableScan as Plan;
-use selkie_types::{BATCH_ROWS, Batch, Column, SqlResult, Value};
+use selkie_types::{BATCH_ROWS, Batch, Column, Physical, SqlResult, Value};
 
 use super::Operator;
 use crate::run::Env;
@@ -44,7 +44,11 @@ impl<'r> SystemScan<'r> {
 
     fn empty(&self) -> Vec<Column> {
         let types = self.plan.columns.iter().map(|&at| &self.plan.table.def.columns[at].ty);
-        types.map(|ty| column_of(ty, 0)).collect()
+        let mut columns: Vec<Column> = types.map(|ty| column_of(ty, 0)).collect();
+        if self.plan.numbered {
+            columns.push(Column::new(Physical::Bytes, 0, 0));
+        }
+        columns
     }
 
     fn compute(&self) -> SqlResult<Vec<Batch>> {
@@ -65,10 +69,16 @@ impl<'r> SystemScan<'r> {
         let mut flush = |columns: Vec<Column>, rows: usize| {
             batches.push(Batch::new(columns.into_iter().map(Arc::new).collect(), rows));
         };
-        let mut count = 0;
+        let (mut count, mut number) = (0, 0_u64);
         provider.rows(&request, &mut |values| {
+            number += 1;
             let picked = self.plan.columns.iter().map(|&at| &values[at]);
             columns.iter_mut().zip(picked).for_each(|(column, value)| column.push(value));
+            if self.plan.numbered
+                && let Some(column) = columns.last_mut()
+            {
+                column.push(&Value::bytes(number.to_be_bytes()));
+            }
             count += 1;
             if count == BATCH_ROWS {
                 flush(std::mem::replace(&mut columns, self.empty()), count);

@@ -8,12 +8,19 @@ pub type Texts = Vec<Option<String>>;
 /// A change of a computed table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// Rows before and after.
-    Update(Vec<(Texts, Texts)>),
-    /// New rows.
-    Insert(Vec<Texts>),
-    /// Rows to remove.
-    Delete(Vec<Texts>),
-    /// All rows.
+    /// Another version of a row.
+    Update {
+        /// The row before.
+        old: Texts,
+        /// The row after.
+        new: Texts,
+        /// Columns that the statement assigns to, whether or not they change.
+        assigned: Vec<usize>,
+    },
+    /// A new row.
+    Insert(Texts),
+    /// A row to remove.
+    Delete(Texts),
+    /// No rows any more.
     Truncate,
 }

@@ -48,7 +48,7 @@ pub fn prepare_statement(
 ) -> SqlResult<Prepared> {
     let mut output = Vec::new();
     let mut plans = Plans::new();
-    if is_planned(&statement) && !super::computed::is_change(session, &statement) {
+    if is_planned(&statement) {
         let key = PlanKey::new(instance, session);
         let mut plan = (Scope { instance, session }).plan(&statement, text, (&[], parameters))?;
         tell_of_preparing(session, &statement, &plan);

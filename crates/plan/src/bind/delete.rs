@@ -166,7 +166,10 @@ impl Binder<'_> {
         let relation = self.only_table(&source).ok_or_else(refused)?;
         self.check_written(&source, relation, Privileges::DELETE)?;
         let table = self.columns.relations[relation].table.clone();
-        self.check_target(&table, "DELETE")?;
+        match source.view.is_none() && self.scope().sources.len() == 1 {
+            true => self.check_only_target(&table, "DELETE")?,
+            false => self.check_target(&table, "DELETE")?,
+        }
         self.refuse_historical(relation)?;
         if source.view.is_none() {
             self.check_locked(&table, &self.columns.relations[relation].alias, true)?;

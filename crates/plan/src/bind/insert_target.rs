@@ -98,7 +98,7 @@ impl Binder<'_> {
             return Err(SqlError::new(&ER_DELAYED_NOT_SUPPORTED, &[&info.name()]));
         }
         let TableKind::View(view) = &info.kind else {
-            self.check_target(&info, "INSERT")?;
+            self.check_only_target(&info, "INSERT")?;
             return Ok(InsertTarget::of_table(info, guard));
         };
         self.kept_views.get_or_insert_default();

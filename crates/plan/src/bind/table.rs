@@ -233,6 +233,16 @@ impl Binder<'_> {
         position.ok_or_else(|| SqlError::unknown_column(name, clause.name()))
     }
 
+    /// An error unless a statement may change the only table that it names.
+    pub(super) fn check_only_target(&self, table: &TableInfo, statement: &str) -> SqlResult<()> {
+        let wanted = Privileges::from_name(statement).unwrap_or_default();
+        let system = matches!(table.kind, selkie_catalog::TableKind::System);
+        match system && changeable(table).has(wanted) {
+            true => Ok(()),
+            false => self.check_target(table, statement),
+        }
+    }
+
     /// An error unless the target of a change is a base table.
     pub(super) fn check_target(&self, table: &TableInfo, statement: &str) -> SqlResult<()> {
         if table.is_sequence() && statement != "INSERT" {
@@ -267,4 +277,18 @@ impl Binder<'_> {
 /// Compat: sequences are said to be of an engine that does not do this.
 fn sequence_refuses(table: &TableInfo) -> SqlError {
     SqlError::new(&ER_ILLEGAL_HA, &[&SERIES_ENGINE.name, &table.schema(), &table.name()])
+}
+
+/// Changes that a computed table allows.
+fn changeable(table: &TableInfo) -> Privileges {
+    match (table.schema(), table.name()) {
+        ("performance_schema", "setup_actors" | "setup_objects") => {
+            Privileges::INSERT | Privileges::UPDATE | Privileges::DELETE
+        }
+        (
+            "performance_schema",
+            "setup_consumers" | "setup_instruments" | "setup_timers" | "threads",
+        ) => Privileges::UPDATE,
+        _ => Privileges::NONE,
+    }
 }

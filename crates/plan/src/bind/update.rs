@@ -221,7 +221,10 @@ impl Binder<'_> {
         assignment: (usize, Option<Expr>),
     ) -> SqlResult<BoundTarget> {
         let table = self.columns.relations[relation].table.clone();
-        self.check_target(&table, "UPDATE")?;
+        match sources {
+            [source] if source.view.is_none() => self.check_only_target(&table, "UPDATE")?,
+            _ => self.check_target(&table, "UPDATE")?,
+        }
         self.refuse_historical(relation)?;
         let key = self.row_key(relation);
         let over = self.source_over(sources, relation);

@@ -176,8 +176,11 @@ impl Builder<'_> {
         let mut read = required.clone();
         conditions.iter().for_each(|c| read.add_expr(c));
         let columns = info.positions(&read);
-        let layout: Vec<ColumnId> = columns.iter().map(|at| info.first + at).collect();
+        let mut layout: Vec<ColumnId> = columns.iter().map(|at| info.first + at).collect();
+        let number = info.row_key.filter(|key| required.contains(*key));
+        layout.extend(number);
         let scan = SystemTableScan {
+            numbered: number.is_some(),
             table: info.table.clone(),
             alias: info.alias.clone(),
             columns,

@@ -20,7 +20,9 @@ pub(super) fn names(plan: &Plan, node: &PlanNode) -> Vec<String> {
             all
         }
         Operator::SystemTableScan(scan) => {
-            scan.columns.iter().map(|at| table_column(&scan.alias, &scan.table, *at)).collect()
+            let column = |at: &usize| table_column(&scan.alias, &scan.table, *at);
+            let number = scan.numbered.then(|| format!("{}.<key>", scan.alias));
+            scan.columns.iter().map(column).chain(number).collect()
         }
         Operator::IndexJoin(join) => {
             let mut all = names(plan, &join.left);

@@ -274,7 +274,8 @@ pub struct IndexLookup {
     pub shown: Shown,
 }
 
-/// Reads a computed table. Output: `columns` in this order.
+/// Reads a computed table. Output: `columns` in this order, then the row's number in the table if
+/// `numbered`.
 #[derive(Clone, Debug)]
 pub struct SystemTableScan {
     /// The table's definition.
@@ -283,6 +284,8 @@ pub struct SystemTableScan {
     pub alias: Box<str>,
     /// Positions in the table of the output columns.
     pub columns: Vec<usize>,
+    /// Whether the rows are changed, so that they need their numbers: 8 bytes, from 1.
+    pub numbered: bool,
     /// Conditions over the output columns.
     pub filter: Vec<Expr>,
     /// Constants that reduce the rows to compute. Their conditions are in `filter` too.

@@ -506,6 +506,7 @@ pub(super) fn delete(
         let info = &draft.columns.relations[*relation];
         if !returning.is_empty()
             || portion.is_some()
+            || matches!(info.table.kind, TableKind::System)
             || foreign.of(info.table.def.id).is_some()
             || !triggers(&info.table, &["DELETE"], context).is_empty()
         {

@@ -285,7 +285,7 @@ impl SessionHooks for Shared {
         administration::statement(self, instance, session, statement, sink)
     }
 
-    fn change_computed(&self, _: &Session, table: &str, change: Change) -> SqlResult<u64> {
+    fn change_computed(&self, _: &Session, table: &str, change: Change) -> SqlResult<()> {
         crate::performance::change(&self.server, table, change)
     }
 

@@ -82,8 +82,9 @@ impl SystemTable for PerformanceTable {
         let shared = self.sessions.read().get(&request.session.core.id).and_then(Weak::upgrade);
         let Some(shared) = shared else { return Ok(()) };
         let pseudo = |name: &str| pseudo_text(request.session, name);
-        let rows = performance::rows(self.name, (&shared, request.instance), &pseudo);
-        rows.into_iter().try_for_each(|row| emit(&arrange(request.table, row)))
+        performance::rows(self.name, (&shared, request.instance), &pseudo, &mut |row| {
+            emit(&arrange(request.table, row))
+        })
     }
 }
 

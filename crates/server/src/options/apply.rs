@@ -8,6 +8,7 @@ use super::logs::{self, BinlogOptions};
 use super::other::{Meaning, meaning};
 use super::replica::{self, ReplicaOptions};
 use super::source::Sources;
+use crate::performance::Wish;
 use crate::variables::{Kind, Link, OptionArgument, VarDef, VarValue, parse_option, registry};
 
 /// Variables after all options, with the warnings for the log.
@@ -28,8 +29,8 @@ pub struct Settings {
     pub binlog: BinlogOptions,
     /// Options of a replica.
     pub replica: ReplicaOptions,
-    /// Consumers and kinds of events of `performance_schema`, each with its switch.
-    pub(crate) measured: Vec<(String, String)>,
+    /// Switches of `performance_schema`.
+    pub(crate) measured: Vec<Wish>,
     /// Warnings for the log.
     pub warnings: Vec<String>,
 }
@@ -169,14 +170,15 @@ impl Settings {
                 Ok(())
             }
             Meaning::Consumer(consumer) => {
-                let on = if is_on(&parsed)? { "ON" } else { "OFF" };
-                self.measured.push((consumer, on.to_owned()));
+                let on = is_on(&parsed)?;
+                self.measured.push(Wish::Consumer(consumer, on));
                 Ok(())
             }
             Meaning::Instrument => {
                 let (pattern, value) =
                     parsed.value.unwrap_or_default().split_once('=').unwrap_or_default();
-                self.measured.push((pattern.trim().to_owned(), value.trim().to_owned()));
+                let (pattern, value) = (pattern.trim().to_owned(), value.trim().to_owned());
+                self.measured.push(Wish::Instruments(pattern, value));
                 Ok(())
             }
             Meaning::Log(option) => logs::apply(self, option, &parsed),

@@ -1,49 +1,44 @@
 //! Changes of tables by statements: UPDATE, INSERT and DELETE of what is measured, TRUNCATE of what
 //! was measured.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use selkie_exec::computed::{Change, Texts};
-use selkie_types::error::catalogue::{ER_DUP_KEY, ER_WRONG_PERFSCHEMA_USAGE, WARN_DATA_TRUNCATED};
+use selkie_types::error::catalogue::{
+    ER_DUP_KEY, ER_NO_REFERENCED_ROW_2, ER_RECORD_FILE_FULL, ER_WRONG_PERFSCHEMA_USAGE,
+    WARN_DATA_TRUNCATED,
+};
 use selkie_types::{SqlError, SqlResult};
 
-use super::Performance;
 use super::names::{Name, instruments};
-use super::setup::{Actor, CONSUMERS, Switch, TIMERS};
+use super::people::{by_part, connected, keep_connected};
+use super::setup::{CONSUMERS, Rule, Rules, Switch, TIMERS};
+use super::{Performance, recorders};
 use crate::server::Server;
+use crate::sessions::SessionHandle;
 
-/// Makes a change. Returns the number of rows changed.
-pub(crate) fn change(server: &Server, table: &str, change: Change) -> SqlResult<u64> {
+/// Makes a change.
+pub(crate) fn change(server: &Server, table: &str, change: Change) -> SqlResult<()> {
     let Some(performance) = server.sessions.performance() else {
         return match change {
-            Change::Insert(rows) if !rows.is_empty() => Err(refused()),
-            _ => Ok(0),
+            Change::Insert(_) => Err(refused()),
+            _ => Ok(()),
         };
     };
     match change {
-        Change::Truncate => truncate(server, performance, table).map(|()| 0),
-        Change::Update(rows) => {
-            let mut changed = 0;
-            for (row, (old, new)) in rows.iter().enumerate() {
-                if old != new {
-                    update(server, performance, table, (old, new), row + 1)?;
-                    changed += 1;
-                }
-            }
-            Ok(changed)
+        Change::Truncate => truncate(server, performance, table),
+        Change::Update { old, new, assigned } => {
+            check_kept(table, &assigned)?;
+            update(server, performance, table, (&old, &new))
         }
-        Change::Delete(rows) if table == "setup_actors" => {
-            let gone = rows.iter().map(|row| actor(row, 1)).collect::<SqlResult<Vec<_>>>()?;
-            performance.setup.actors.write().retain(|actor| !gone.contains(actor));
-            Ok(rows.len() as u64)
+        Change::Delete(row) => {
+            let rules = rules(performance, table).ok_or_else(refused)?;
+            let gone = rule(&row)?;
+            rules.rows.write().retain(|rule| rule.key != gone.key);
+            Ok(())
         }
-        Change::Insert(rows) if table == "setup_actors" => {
-            for (at, row) in rows.iter().enumerate() {
-                insert_actor(performance, actor(row, at + 1)?)?;
-            }
-            Ok(rows.len() as u64)
-        }
-        Change::Delete(_) | Change::Insert(_) => Err(refused()),
+        Change::Insert(row) => insert(rules(performance, table).ok_or_else(refused)?, table, &row),
     }
 }
 
@@ -51,52 +46,73 @@ fn refused() -> SqlError {
     SqlError::new(&ER_WRONG_PERFSCHEMA_USAGE, &[])
 }
 
+/// The table of rules with this name.
+fn rules<'p>(performance: &'p Performance, table: &str) -> Option<&'p Rules> {
+    match table {
+        "setup_actors" => Some(&performance.setup.actors),
+        "setup_objects" => Some(&performance.setup.objects),
+        _ => None,
+    }
+}
+
 /// The text of a column.
 fn text(row: &Texts, at: usize) -> &str {
     row.get(at).and_then(Option::as_deref).unwrap_or_default()
 }
 
-fn is_yes(row: &Texts, at: usize, (column, number): (&str, usize)) -> SqlResult<bool> {
+/// The value of a column that is YES or NO. Compat: the error value of the enumeration is told as a
+/// row that refers to none.
+fn is_yes(row: &Texts, at: usize) -> SqlResult<bool> {
     match text(row, at) {
-        yes if yes.eq_ignore_ascii_case("YES") => Ok(true),
-        no if no.eq_ignore_ascii_case("NO") => Ok(false),
-        _ => Err(SqlError::new(&WARN_DATA_TRUNCATED, &[&column, &number])),
+        "YES" => Ok(true),
+        "NO" => Ok(false),
+        _ => Err(refers_to_none()),
     }
 }
 
-fn actor(row: &Texts, number: usize) -> SqlResult<Actor> {
-    Ok(Actor {
-        host: text(row, 0).to_owned(),
-        user: text(row, 1).to_owned(),
-        role: text(row, 2).to_owned(),
-        switch: Switch {
-            enabled: is_yes(row, 3, ("ENABLED", number))?,
-            second: is_yes(row, 4, ("HISTORY", number))?,
-        },
+fn refers_to_none() -> SqlError {
+    let text = "Cannot add or update a child row: a foreign key constraint fails";
+    SqlError::with_message(&ER_NO_REFERENCED_ROW_2, text)
+}
+
+fn rule(row: &Texts) -> SqlResult<Rule> {
+    Ok(Rule {
+        key: std::array::from_fn(|at| text(row, at).to_owned()),
+        switch: Switch { enabled: is_yes(row, 3)?, second: is_yes(row, 4)? },
     })
 }
 
-fn is_same(a: &Actor, b: &Actor) -> bool {
-    (&a.host, &a.user, &a.role) == (&b.host, &b.user, &b.role)
-}
-
-fn insert_actor(performance: &Performance, new: Actor) -> SqlResult<()> {
-    let mut actors = performance.setup.actors.write();
-    if actors.iter().any(|actor| is_same(actor, &new)) {
-        return Err(SqlError::new(&ER_DUP_KEY, &[&"setup_actors"]));
+fn insert(rules: &Rules, table: &str, row: &Texts) -> SqlResult<()> {
+    let new = rule(row)?;
+    match table {
+        "setup_actors" if new.key.iter().any(String::is_empty) => return Err(refused()),
+        "setup_objects" if new.key[0].is_empty() => return Err(refers_to_none()),
+        _ => {}
     }
-    if actors.len() >= performance.sizes.actors {
-        use selkie_types::error::catalogue::ER_RECORD_FILE_FULL;
-        return Err(SqlError::new(&ER_RECORD_FILE_FULL, &[&"setup_actors"]));
+    let mut rows = rules.rows.write();
+    if rows.iter().any(|rule| rule.key == new.key) {
+        return Err(SqlError::new(&ER_DUP_KEY, &[&table]));
     }
-    actors.push(new);
+    if rows.len() >= rules.size {
+        return Err(SqlError::new(&ER_RECORD_FILE_FULL, &[&table]));
+    }
+    rows.push(new);
     Ok(())
 }
 
-/// Fails unless the rows differ only in the columns from `first` on that may change.
-fn check_kept((old, new): (&Texts, &Texts), may: std::ops::Range<usize>) -> SqlResult<()> {
-    let mut differing = (0..old.len()).filter(|at| old.get(*at) != new.get(*at));
-    if differing.all(|at| may.contains(&at)) { Ok(()) } else { Err(refused()) }
+/// Place of INSTRUMENTED in `threads`; HISTORY follows.
+const INSTRUMENTED: usize = 13;
+
+/// Fails if a statement assigns to columns that cannot change.
+fn check_kept(table: &str, assigned: &[usize]) -> SqlResult<()> {
+    let may = match table {
+        "setup_consumers" | "setup_timers" => 1..2,
+        "setup_instruments" => 1..3,
+        "setup_actors" | "setup_objects" => 3..5,
+        "threads" => INSTRUMENTED..INSTRUMENTED + 2,
+        _ => 0..0,
+    };
+    if assigned.iter().all(|at| may.contains(at)) { Ok(()) } else { Err(refused()) }
 }
 
 fn update(
@@ -104,79 +120,68 @@ fn update(
     performance: &Performance,
     table: &str,
     (old, new): (&Texts, &Texts),
-    number: usize,
 ) -> SqlResult<()> {
     let setup = &performance.setup;
     match table {
         "setup_consumers" => {
-            check_kept((old, new), 1..2)?;
             if let Some(at) = CONSUMERS.iter().position(|name| *name == text(old, 0)) {
-                setup.set_consumer(at, is_yes(new, 1, ("ENABLED", at + 1))?);
+                setup.set_consumer(at, is_yes(new, 1)?);
             }
         }
         "setup_instruments" => {
-            check_kept((old, new), 1..3)?;
-            let enabled = is_yes(new, 1, ("ENABLED", number))?;
-            let switch = Switch { enabled, second: is_yes(new, 2, ("TIMED", number))? };
+            let switch = Switch { enabled: is_yes(new, 1)?, second: is_yes(new, 2)? };
             if let Some(at) = instruments().position(|name| name == text(old, 0)) {
                 setup.set_instrument(Name(at as u16), switch);
             }
         }
-        "setup_actors" => {
-            check_kept((old, new), 3..5)?;
-            let new = actor(new, number)?;
-            let mut actors = setup.actors.write();
-            if let Some(found) = actors.iter_mut().find(|found| is_same(found, &new)) {
+        "setup_actors" | "setup_objects" => {
+            let new = rule(new)?;
+            let rules = rules(performance, table).ok_or_else(refused)?;
+            if let Some(found) = rules.rows.write().iter_mut().find(|found| found.key == new.key) {
                 found.switch = new.switch;
             }
         }
         "setup_timers" => {
-            check_kept((old, new), 1..2)?;
-            let timer = TIMERS.iter().find(|(name, _)| name.eq_ignore_ascii_case(text(new, 1)));
-            let error = || SqlError::new(&WARN_DATA_TRUNCATED, &[&"TIMER_NAME", &number]);
+            let timer = TIMERS.iter().find(|(name, _)| *name == text(new, 1));
+            let error = || SqlError::new(&WARN_DATA_TRUNCATED, &[&"TIMER_NAME", &1]);
             setup.unit.store(timer.ok_or_else(error)?.1, Relaxed);
         }
-        "threads" => return update_thread(server, (old, new), number),
+        "threads" => return update_thread(server, new),
         _ => return Err(refused()),
     }
     Ok(())
 }
 
-fn update_thread(server: &Server, (old, new): (&Texts, &Texts), number: usize) -> SqlResult<()> {
-    const INSTRUMENTED: usize = 13;
-    check_kept((old, new), INSTRUMENTED..INSTRUMENTED + 2)?;
-    let enabled = is_yes(new, INSTRUMENTED, ("INSTRUMENTED", number))?;
-    let switch = Switch { enabled, second: is_yes(new, INSTRUMENTED + 1, ("HISTORY", number))? };
-    for session in server.sessions.list() {
-        if let Some(recorder) = session.recorder()
-            && recorder.thread.to_string() == text(old, 0)
-        {
-            recorder.switch.set(switch);
-        }
+fn update_thread(server: &Server, new: &Texts) -> SqlResult<()> {
+    const PROCESSLIST_ID: usize = 3;
+    let (enabled, second) = (is_yes(new, INSTRUMENTED)?, is_yes(new, INSTRUMENTED + 1)?);
+    let id = text(new, PROCESSLIST_ID).parse().ok();
+    let session = id.and_then(|id| server.sessions.find(id));
+    if let Some(recorder) = session.as_ref().and_then(|session| session.recorder()) {
+        recorder.switch.set(Switch { enabled, second });
     }
     Ok(())
 }
 
+/// Moves the sums of connected sessions to their accounts.
+fn pass(sessions: &[Arc<SessionHandle>], performance: &Performance) {
+    for (_, recorder) in recorders(sessions) {
+        let mut state = recorder.state.lock();
+        let sums = std::mem::take(&mut state.sums);
+        let owner = state.owner.clone();
+        drop(state);
+        performance.people.lock().take(owner.as_ref(), &sums);
+    }
+}
+
 fn truncate(server: &Server, performance: &Performance, table: &str) -> SqlResult<()> {
     let sessions = server.sessions.list();
-    let recorders = || sessions.iter().filter_map(|session| session.recorder());
-    // Sums of a session move to its account.
-    let pass = || {
-        for recorder in recorders() {
-            let mut state = recorder.state.lock();
-            let sums = std::mem::take(&mut state.sums);
-            let owner = state.owner.clone();
-            drop(state);
-            let mut people = performance.people.lock();
-            match owner {
-                Some(owner) => people.take(&owner, &sums),
-                None => people.server.merge(&sums),
-            }
-        }
-    };
+    let recorders = || recorders(&sessions).map(|(_, recorder)| recorder);
+    let pass = || pass(&sessions, performance);
     let people = || performance.people.lock();
     match table {
-        "setup_actors" => performance.setup.actors.write().clear(),
+        "setup_actors" => performance.setup.actors.rows.write().clear(),
+        "setup_objects" => performance.setup.objects.rows.write().clear(),
         "events_statements_current" => recorders().for_each(|r| r.state.lock().current = None),
         "events_statements_history" => recorders().for_each(|r| r.state.lock().history.clear()),
         "events_statements_history_long" => performance.long.clear(),
@@ -235,34 +240,23 @@ const KEPT: &[&str] = &[
 ];
 
 /// TRUNCATE of accounts, users or hosts: those without a connection go, the others count anew.
-fn forget_gone(
-    sessions: &[std::sync::Arc<crate::sessions::SessionHandle>],
-    performance: &Performance,
-    table: &str,
-) {
-    let owners: Vec<_> = sessions
-        .iter()
-        .filter_map(|session| session.recorder()?.state.lock().owner.clone())
-        .collect();
+fn forget_gone(sessions: &[Arc<SessionHandle>], performance: &Performance, table: &str) {
+    // Taken before `people`: a session locks its own state first, too.
+    let accounts = connected(sessions);
     let mut people = performance.people.lock();
     match table {
         "accounts" => {
             people.truncate_accounts();
-            people.accounts.retain(|account, known| {
-                known.total = owners.iter().filter(|owner| *owner == account).count() as u64;
-                known.total > 0
-            });
+            keep_connected(&mut people.accounts, &accounts);
         }
-        "users" => people.users.retain(|user, known| {
-            known.total = owners.iter().filter(|owner| owner.0 == *user).count() as u64;
-            known.total > 0
-        }),
+        "users" => {
+            let users = by_part(&accounts, |(user, _)| user);
+            keep_connected(&mut people.users, &users);
+        }
         _ => {
             people.truncate_hosts();
-            people.hosts.retain(|host, known| {
-                known.total = owners.iter().filter(|owner| owner.1 == *host).count() as u64;
-                known.total > 0
-            });
+            let hosts = by_part(&accounts, |(_, host)| host);
+            keep_connected(&mut people.hosts, &hosts);
         }
     }
 }

@@ -2,11 +2,14 @@
 //! have ended.
 //!
 //! Sums flow from a session to its account, from an account to its user and to its host, from a
-//! host to the server. TRUNCATE moves them one step on. Must not know live sessions.
+//! host to the server. TRUNCATE moves them one step on. Must not keep sessions.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use super::recorders;
 use super::sums::ByName;
+use crate::sessions::SessionHandle;
 
 /// Counts of one account, user or host.
 #[derive(Debug, Default)]
@@ -48,12 +51,44 @@ pub(super) struct People {
     pub(super) lost: Lost,
 }
 
-fn count<K: Ord>(known: &mut BTreeMap<K, Known>, key: K, limit: usize) -> bool {
-    let is_full = known.len() >= limit && !known.contains_key(&key);
-    if !is_full {
-        known.entry(key).or_default().total += 1;
+/// Counts a connection of `key`; returns how many were lost, 1 if there is no room for a new key.
+fn count<K: Ord>(known: &mut BTreeMap<K, Known>, key: K, limit: usize) -> u64 {
+    if known.len() >= limit && !known.contains_key(&key) {
+        return 1;
     }
-    is_full
+    known.entry(key).or_default().total += 1;
+    0
+}
+
+/// Numbers of the sessions that are logged in, by account.
+pub(super) fn connected(sessions: &[Arc<SessionHandle>]) -> BTreeMap<Account, u64> {
+    let mut connected = BTreeMap::new();
+    for (_, recorder) in recorders(sessions) {
+        if let Some(owner) = recorder.state.lock().owner.clone() {
+            *connected.entry(owner).or_default() += 1;
+        }
+    }
+    connected
+}
+
+/// Numbers of connections by user or host, from those by account.
+pub(super) fn by_part(
+    accounts: &BTreeMap<Account, u64>,
+    part: impl Fn(&Account) -> &String,
+) -> BTreeMap<String, u64> {
+    let mut parts = BTreeMap::new();
+    for (account, count) in accounts {
+        *parts.entry(part(account).clone()).or_default() += count;
+    }
+    parts
+}
+
+/// Removes what has no connection; the rest has only its present connections.
+pub(super) fn keep_connected<K: Ord>(known: &mut BTreeMap<K, Known>, connected: &BTreeMap<K, u64>) {
+    known.retain(|key, known| {
+        known.total = connected.get(key).copied().unwrap_or(0);
+        known.total > 0
+    });
 }
 
 impl People {
@@ -72,20 +107,22 @@ impl People {
     pub(super) fn joined(&mut self, (user, host): Account) {
         let limits = self.limits;
         let account = (user.clone(), host.clone());
-        self.lost.accounts += u64::from(count(&mut self.accounts, account, limits.accounts));
-        self.lost.users += u64::from(count(&mut self.users, user, limits.users));
-        self.lost.hosts += u64::from(count(&mut self.hosts, host, limits.hosts));
+        self.lost.accounts += count(&mut self.accounts, account, limits.accounts);
+        self.lost.users += count(&mut self.users, user, limits.users);
+        self.lost.hosts += count(&mut self.hosts, host, limits.hosts);
     }
 
-    /// Takes the sums of a session that has ended, or that starts anew.
-    pub(super) fn take(&mut self, account: &Account, sums: &ByName) {
+    /// Takes the sums of a session that has ended, or that starts anew. Without an account, or
+    /// without room for it, they go where those of the account would go next.
+    pub(super) fn take(&mut self, account: Option<&Account>, sums: &ByName) {
+        let Some(account) = account else { return self.server.merge(sums) };
         match self.accounts.get_mut(account) {
             Some(known) => known.sums.merge(sums),
             None => self.pass(account, sums),
         }
     }
 
-    /// Adds sums of an account to its user and its host.
+    /// Adds sums of an account to its user, if that is known, and to its host, or else the server.
     fn pass(&mut self, (user, host): &Account, sums: &ByName) {
         if let Some(known) = self.users.get_mut(user) {
             known.sums.merge(sums);
@@ -127,11 +164,33 @@ impl People {
         self.server.clear();
     }
 
-    /// The sums of the accounts that `is_meant` chooses.
-    pub(super) fn of_accounts(&self, is_meant: impl Fn(&Account) -> bool) -> ByName {
-        let mut sums = ByName::default();
-        let meant = self.accounts.iter().filter(|(account, _)| is_meant(account));
-        meant.for_each(|(_, known)| sums.merge(&known.sums));
+    /// The sums of the accounts, by account.
+    pub(super) fn by_account(&self) -> BTreeMap<Account, ByName> {
+        let sums = |(account, known): (&Account, &Known)| (account.clone(), known.sums.clone());
+        self.accounts.iter().map(sums).collect()
+    }
+
+    /// The sums of `known`, users or hosts, with those of their accounts.
+    pub(super) fn by_known(
+        &self,
+        known: &BTreeMap<String, Known>,
+        part: impl Fn(&Account) -> &String,
+    ) -> BTreeMap<String, ByName> {
+        let own = known.iter().map(|(name, known)| (name.clone(), known.sums.clone()));
+        let mut all: BTreeMap<String, ByName> = own.collect();
+        for (account, known) in &self.accounts {
+            if let Some(sums) = all.get_mut(part(account)) {
+                sums.merge(&known.sums);
+            }
+        }
+        all
+    }
+
+    /// The sums of all sessions that have ended.
+    pub(super) fn all(&self) -> ByName {
+        let mut sums = self.server.clone();
+        let known = self.accounts.values().chain(self.hosts.values());
+        known.for_each(|known| sums.merge(&known.sums));
         sums
     }
 }
@@ -157,8 +216,8 @@ mod tests {
         assert_eq!((people.lost.accounts, people.lost.users), (1, 0));
         let mut sums = ByName::default();
         sums.of(0).add(Some(1), &[0; COUNTS]);
-        people.take(&account("a"), &sums);
-        people.take(&account("b"), &sums);
+        people.take(Some(&account("a")), &sums);
+        people.take(Some(&account("b")), &sums);
         assert_eq!(total(&people.accounts[&account("a")].sums), 1);
         assert_eq!(total(&people.hosts["h"].sums), 1);
         people.truncate_accounts();

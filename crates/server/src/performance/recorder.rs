@@ -1,7 +1,8 @@
 //! The recorder of one session: what its statements did.
 //!
-//! The session's thread writes it; readers of tables lock it for a moment. Must not touch anything
-//! shared by sessions, except where a digest is new and where single events are kept.
+//! The session's thread writes it; other threads lock it for a moment, to read it, to switch it, or
+//! to empty it for TRUNCATE. What sessions share is changed when one of them begins, ends, meets a
+//! digest for the first time or has met many, and for each single event that is kept for all.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -22,8 +23,9 @@ use super::setup::{Consumer, SharedSwitch, Switch};
 use super::sums::{ByName, Counts};
 use crate::status::{Counters, StatusId, find_status};
 
-/// Status variables whose growth counts for an event, in the order of its counts from ROWS_SENT on.
-const SIGNS: [&str; 12] = [
+/// Status variables whose growth during a statement is measured: those of its counts from ROWS_SENT
+/// to SORT_SCAN in that order, then those that only say that no index was used.
+const MEASURED: [&str; 15] = [
     "Rows_sent",
     "Rows_read",
     "Created_tmp_disk_tables",
@@ -36,10 +38,12 @@ const SIGNS: [&str; 12] = [
     "Sort_merge_passes",
     "Sort_range",
     "Sort_rows",
+    "Sort_scan",
+    "Update_scan",
+    "Delete_scan",
 ];
-/// More of them: the last count, and those that only say that no index was used.
-const MORE: [&str; 3] = ["Sort_scan", "Update_scan", "Delete_scan"];
-const STATUS: usize = SIGNS.len() + MORE.len();
+/// Number of them that are counts of the statement.
+const COUNTED: usize = 13;
 
 /// Longest name of a client's attribute in bytes: the columns for it hold no more.
 const LONGEST_NAME: usize = 32;
@@ -53,20 +57,15 @@ mod place {
     pub(super) const SELECT_FULL_JOIN: usize = 8;
     pub(super) const SELECT_RANGE_CHECK: usize = 11;
     pub(super) const SELECT_SCAN: usize = 12;
-    pub(super) const SORT_SCAN: usize = 16;
     pub(super) const NO_INDEX_USED: usize = 17;
     pub(super) const NO_GOOD_INDEX_USED: usize = 18;
 }
 
-type Status = [u64; STATUS];
+type Status = [u64; MEASURED.len()];
 
 fn status(counters: &Counters) -> Status {
-    static IDS: LazyLock<[StatusId; STATUS]> = LazyLock::new(|| {
-        std::array::from_fn(|at| {
-            let name = SIGNS.iter().chain(&MORE).nth(at).copied().unwrap_or_default();
-            find_status(name).unwrap_or(StatusId(u16::MAX))
-        })
-    });
+    static IDS: LazyLock<[StatusId; MEASURED.len()]> =
+        LazyLock::new(|| MEASURED.map(|name| find_status(name).expect("a status variable")));
     IDS.map(|id| counters.get(id))
 }
 
@@ -177,10 +176,7 @@ impl Recorder {
         drop(state);
         let mut people = self.performance.people.lock();
         people.server.merge(&apart);
-        match owner {
-            Some(owner) => people.take(&owner, &sums),
-            None => people.server.merge(&sums),
-        }
+        people.take(owner.as_ref(), &sums);
     }
 
     /// Forgets the digests that it has counted.
@@ -374,12 +370,11 @@ fn counts((before, after): (&Status, &Status), answer: &Answer, done: Option<&Do
     use place::*;
     let grown = |at: usize| after[at].checked_sub(before[at]).unwrap_or(after[at]);
     let mut counts = Counts::default();
-    for at in 0..=SIGNS.len() {
+    for at in 0..COUNTED {
         counts[FIRST_OF_STATUS + at] = grown(at);
     }
-    debug_assert_eq!(FIRST_OF_STATUS + SIGNS.len(), SORT_SCAN, "the last count of status");
     let scans = counts[SELECT_FULL_JOIN] + counts[SELECT_SCAN];
-    let changes = grown(STATUS - 2) + grown(STATUS - 1);
+    let changes: u64 = (COUNTED..MEASURED.len()).map(grown).sum();
     counts[NO_INDEX_USED] = u64::from(scans + changes > 0);
     counts[NO_GOOD_INDEX_USED] = u64::from(counts[SELECT_RANGE_CHECK] > 0);
     match done.map(|done| (done.result, done.warnings)) {

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use parking_lot::RwLock;
 
+use super::Sizes;
 use super::names::{Name, instruments, statements};
 
 /// Receivers of events, in the order of `setup_consumers`.
@@ -111,13 +112,46 @@ impl SharedSwitch {
     }
 }
 
-/// A row of `setup_actors`: which new sessions are measured.
+/// A row of `setup_actors` or `setup_objects`: what is measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Actor {
-    pub(super) host: String,
-    pub(super) user: String,
-    pub(super) role: String,
+pub(super) struct Rule {
+    /// Host, user and role; or the type, schema and name of an object.
+    pub(super) key: [String; 3],
     pub(super) switch: Switch,
+}
+
+impl Rule {
+    fn new(key: [&str; 3], switch: Switch) -> Self {
+        Self { key: key.map(str::to_owned), switch }
+    }
+}
+
+/// A table of rules.
+#[derive(Debug)]
+pub(super) struct Rules {
+    /// Maximum number of rows.
+    pub(super) size: usize,
+    pub(super) rows: RwLock<Vec<Rule>>,
+}
+
+impl Rules {
+    fn new(size: usize, mut rows: Vec<Rule>) -> Self {
+        rows.truncate(size);
+        Self { size, rows: RwLock::new(rows) }
+    }
+}
+
+/// Compat: objects of these schemas are left out at the start.
+const SYSTEM_SCHEMAS: [&str; 3] = ["mysql", "performance_schema", "information_schema"];
+
+/// The rows of `setup_objects` at the start.
+fn objects_at_start() -> Vec<Rule> {
+    let of_type = |kind: &'static str| {
+        let left_out = SYSTEM_SCHEMAS.map(|schema| Rule::new([kind, schema, "%"], Switch::OFF));
+        left_out.into_iter().chain([Rule::new([kind, "%", "%"], Switch::ON)])
+    };
+    let types = ["EVENT", "FUNCTION", "PROCEDURE", "TABLE", "TRIGGER"];
+    types.into_iter().flat_map(of_type).collect()
 }
 
 /// Timers of statements: the name and the nanoseconds of its unit.
@@ -129,14 +163,22 @@ pub(super) const TIMERS: [(&str, u64); 3] =
 pub(super) struct Setup {
     consumers: AtomicU32,
     instruments: Vec<SharedSwitch>,
-    /// Rows of `setup_actors`.
-    pub(super) actors: RwLock<Vec<Actor>>,
+    /// `setup_actors`: new sessions that are measured.
+    pub(super) actors: Rules,
+    /// `setup_objects`. Nothing is measured by object, so it only keeps what clients ask for.
+    pub(super) objects: Rules,
     /// Nanoseconds of the unit of statements' times.
     pub(super) unit: AtomicU64,
 }
 
-/// Switches given by options: the end of the option's name or its pattern, and its value.
-pub(crate) type Wishes = [(String, String)];
+/// A switch that an option sets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Wish {
+    /// The consumer of this name.
+    Consumer(String, bool),
+    /// The instruments whose names fit the pattern, with the value as it was written.
+    Instruments(String, String),
+}
 
 /// The switch that the instrument of a number has at the start: only statements are measured.
 fn at_start(number: usize) -> SharedSwitch {
@@ -145,30 +187,28 @@ fn at_start(number: usize) -> SharedSwitch {
 
 impl Setup {
     /// The state at the start: MariaDB's defaults, changed by options.
-    pub(super) fn new(wishes: &Wishes) -> Self {
-        let everybody = "%".to_owned();
-        let actor = Actor {
-            host: everybody.clone(),
-            user: everybody.clone(),
-            role: everybody,
-            switch: Switch::ON,
-        };
+    pub(super) fn new(wishes: &[Wish], sizes: &Sizes) -> Self {
         let this = Self {
             consumers: AtomicU32::new(AT_START),
             instruments: instruments().enumerate().map(|(at, _)| at_start(at)).collect(),
-            actors: RwLock::new(vec![actor]),
+            actors: Rules::new(sizes.actors, vec![Rule::new(["%"; 3], Switch::ON)]),
+            objects: Rules::new(sizes.objects, objects_at_start()),
             unit: AtomicU64::new(1),
         };
-        wishes.iter().for_each(|(what, value)| this.wish(what, value));
+        wishes.iter().for_each(|wish| this.wish(wish));
         this
     }
 
     /// Applies one option. Compat: a value that means nothing is passed over.
-    fn wish(&self, what: &str, value: &str) {
-        if let Some(at) = CONSUMERS.iter().position(|name| *name == what) {
-            let off = ["0", "off", "false"].iter().any(|off| value.eq_ignore_ascii_case(off));
-            return self.set_consumer(at, !off);
-        }
+    fn wish(&self, wish: &Wish) {
+        let (pattern, value) = match wish {
+            Wish::Instruments(pattern, value) => (pattern, value),
+            Wish::Consumer(wanted, on) => {
+                let at = CONSUMERS.iter().position(|name| name == wanted);
+                at.into_iter().for_each(|at| self.set_consumer(at, *on));
+                return;
+            }
+        };
         let switch = match value.to_ascii_lowercase().as_str() {
             "1" | "on" | "true" | "yes" => Switch::ON,
             "0" | "off" | "false" | "no" => Switch::OFF,
@@ -177,7 +217,7 @@ impl Setup {
         };
         let is_meant = |name: &str| {
             use selkie_types::CollationId;
-            CollationId::UTF8MB3_GENERAL_CI.like(name.as_bytes(), what.as_bytes(), None)
+            CollationId::UTF8MB3_GENERAL_CI.like(name.as_bytes(), pattern.as_bytes(), None)
         };
         for (name, own) in instruments().zip(&self.instruments) {
             if is_meant(name) {
@@ -219,9 +259,9 @@ impl Setup {
     /// The switch for a new session. Compat: the row that names user and host counts, then the one
     /// that names the user, then the one that names the host.
     pub(super) fn of_session(&self, user: &str, host: &str) -> Switch {
-        let actors = self.actors.read();
+        let actors = self.actors.rows.read();
         let find = |user: &str, host: &str| {
-            actors.iter().find(|actor| actor.user == user && actor.host == host)
+            actors.iter().find(|actor| actor.key[0] == host && actor.key[1] == user)
         };
         let found = find(user, host).or_else(|| find(user, "%"));
         let found = found.or_else(|| find("%", host)).or_else(|| find("%", "%"));
@@ -233,14 +273,23 @@ impl Setup {
 mod tests {
     use super::*;
 
+    fn setup(wishes: &[Wish]) -> Setup {
+        Setup::new(wishes, &Sizes { actors: 100, objects: 100, ..Sizes::default() })
+    }
+
     #[test]
     fn options_switch() {
-        let wish = |what: &str, value: &str| (what.to_owned(), value.to_owned());
-        let setup = Setup::new(&[
-            wish("events_statements_current", "ON"),
-            wish("statements_digest", "OFF"),
-            wish("statement/sql/s%", "counted"),
-            wish("nothing", "ON"),
+        let consumer = |name: &str, on| Wish::Consumer(name.to_owned(), on);
+        let instruments =
+            |pattern: &str, value: &str| Wish::Instruments(pattern.to_owned(), value.to_owned());
+        let setup = setup(&[
+            consumer("events_statements_current", true),
+            consumer("statements_digest", false),
+            instruments("statement/sql/s%", "counted"),
+            instruments("nothing", "ON"),
+            // Names of consumers are no instruments.
+            instruments("events_statements_history", "ON"),
+            instruments("global_instrumentation", "OFF"),
         ]);
         let now = setup.consumers();
         assert!(now.keeps_events() && !now.counts_digests() && !now.has(Consumer::History));
@@ -252,22 +301,16 @@ mod tests {
 
     #[test]
     fn the_best_actor_counts() {
-        let setup = Setup::new(&[]);
+        let setup = setup(&[]);
         let off = Switch::OFF;
-        let text = str::to_owned;
-        let role = text("%");
-        let row = |user, host| Actor {
-            host: text(host),
-            user: text(user),
-            role: role.clone(),
-            switch: off,
-        };
+        let row = |user, host, switch| Rule::new([host, user, "%"], switch);
+        let rows = || setup.actors.rows.write();
         assert_eq!(setup.of_session("u", "h"), Switch::ON);
-        setup.actors.write().push(row("%", "h"));
+        rows().push(row("%", "h", off));
         assert_eq!(setup.of_session("u", "h"), off);
-        setup.actors.write().insert(0, Actor { switch: Switch::ON, ..row("u", "%") });
+        rows().insert(0, row("u", "%", Switch::ON));
         assert_eq!(setup.of_session("u", "h"), Switch::ON);
-        setup.actors.write().clear();
+        rows().clear();
         assert_eq!(setup.of_session("u", "h"), off);
     }
 }

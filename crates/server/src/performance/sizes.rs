@@ -5,8 +5,8 @@
 use crate::options::Settings;
 use crate::variables::{VarValue, registry};
 
-/// The sizes; a size without a limit is very large.
-#[derive(Copy, Clone, Debug)]
+/// The sizes. A size of -1 that nothing else decides is [`UNLIMITED`].
+#[derive(Copy, Clone, Debug, Default)]
 pub(crate) struct Sizes {
     pub(super) accounts: usize,
     pub(super) users: usize,
@@ -25,12 +25,14 @@ pub(crate) struct Sizes {
     pub(super) attributes: usize,
     /// Rows of `setup_actors`.
     pub(super) actors: usize,
+    /// Rows of `setup_objects`.
+    pub(super) objects: usize,
 }
 
-/// Size of what -1 does not limit.
+/// The size that stands for -1: more than a server fills.
 const UNLIMITED: usize = 1 << 20;
 
-/// Whether a value is -1: the server is to choose.
+/// Whether a value is -1.
 fn is_open(value: &VarValue) -> bool {
     matches!(value, VarValue::Int(..0))
 }
@@ -55,12 +57,13 @@ impl Sizes {
             long: size(settings, "events_statements_history_long_size"),
             attributes: size(settings, "session_connect_attrs_size"),
             actors: size(settings, "setup_actors_size"),
+            objects: size(settings, "setup_objects_size"),
         }
     }
 }
 
-/// Chooses the sizes that options leave open. Compat: servers for more connections or tables keep
-/// more.
+/// Chooses some of the sizes that are -1, so that variables show the choice. Compat: a server for
+/// many connections or tables keeps more digests and longer histories; other sizes stay -1.
 pub(crate) fn derive_sizes(settings: &mut Settings) {
     let number = |name: &str| registry().find(name).map_or(0, |def| settings.get(def).as_u64());
     let is_large = number("max_connections") > 302

@@ -13,9 +13,9 @@ mod threads;
 use std::sync::Arc;
 
 use selkie_exec::Instance;
-use selkie_types::Value;
+use selkie_types::{SqlResult, Value};
 
-use super::{Performance, Recorder};
+use super::{Performance, Recorder, recorders};
 use crate::session::Shared;
 use crate::sessions::SessionHandle;
 use crate::tables::{Pseudo, Row};
@@ -42,6 +42,7 @@ pub(crate) const NAMES: &[&str] = &[
     "setup_actors",
     "setup_consumers",
     "setup_instruments",
+    "setup_objects",
     "setup_timers",
     "threads",
     "users",
@@ -52,25 +53,27 @@ struct Asked<'a> {
     performance: &'a Performance,
     /// The session that reads.
     shared: &'a Shared,
+    /// In the order of their numbers.
     sessions: Vec<Arc<SessionHandle>>,
 }
 
 impl Asked<'_> {
-    /// All sessions with their recorders.
+    /// All measured sessions with their recorders.
     fn recorders(&self) -> impl Iterator<Item = (&SessionHandle, &Recorder)> {
-        self.sessions.iter().filter_map(|session| Some((&**session, session.recorder()?)))
+        recorders(&self.sessions)
     }
 }
 
-/// The rows of a table for the session that reads it; none if nothing is measured.
+/// Emits the rows of a table for the session that reads it; none if nothing is measured.
 pub(crate) fn rows(
     table: &str,
     (shared, instance): (&Shared, &Instance),
     pseudo: Pseudo<'_>,
-) -> Vec<Row> {
-    let Some(performance) = shared.server.sessions.performance() else { return Vec::new() };
+    emit: &mut dyn FnMut(Row) -> SqlResult<()>,
+) -> SqlResult<()> {
+    let Some(performance) = shared.server.sessions.performance() else { return Ok(()) };
     let asked = Asked { performance, shared, sessions: shared.server.sessions.list() };
-    match table {
+    let rows = match table {
         "accounts" => people::accounts(&asked),
         "users" => people::users(&asked),
         "hosts" => people::hosts(&asked),
@@ -78,12 +81,7 @@ pub(crate) fn rows(
         "events_statements_current" => statements::current(&asked),
         "events_statements_history" => statements::history(&asked),
         "events_statements_history_long" => statements::history_long(&asked),
-        "events_statements_summary_by_account_by_event_name" => statements::by_account(&asked),
         "events_statements_summary_by_digest" => statements::by_digest(&asked),
-        "events_statements_summary_by_host_by_event_name" => statements::by_host(&asked),
-        "events_statements_summary_by_thread_by_event_name" => statements::by_thread(&asked),
-        "events_statements_summary_by_user_by_event_name" => statements::by_user(&asked),
-        "events_statements_summary_global_by_event_name" => statements::global(&asked),
         "global_status" => status::global(shared),
         "session_status" => status::session(shared, pseudo),
         "performance_timers" => setup::performance_timers(),
@@ -92,9 +90,27 @@ pub(crate) fn rows(
         "setup_actors" => setup::actors(performance),
         "setup_consumers" => setup::consumers(performance),
         "setup_instruments" => setup::instruments(performance),
+        "setup_objects" => setup::objects(performance),
         "setup_timers" => setup::timers(performance),
         "threads" => threads::threads(&asked),
-        _ => Vec::new(),
+        summary => return emit_summary(summary, &asked, emit),
+    };
+    rows.into_iter().try_for_each(emit)
+}
+
+/// Emits the rows of a summary of statements by their names.
+fn emit_summary(
+    table: &str,
+    asked: &Asked<'_>,
+    emit: &mut dyn FnMut(Row) -> SqlResult<()>,
+) -> SqlResult<()> {
+    match table {
+        "events_statements_summary_by_account_by_event_name" => statements::by_account(asked, emit),
+        "events_statements_summary_by_host_by_event_name" => statements::by_host(asked, emit),
+        "events_statements_summary_by_thread_by_event_name" => statements::by_thread(asked, emit),
+        "events_statements_summary_by_user_by_event_name" => statements::by_user(asked, emit),
+        "events_statements_summary_global_by_event_name" => statements::global(asked, emit),
+        _ => Ok(()),
     }
 }
 

@@ -315,9 +315,9 @@ pub trait SessionHooks: Send + Sync {
         Ok(None)
     }
 
-    /// Changes a computed table; returns the number of rows changed.
-    fn change_computed(&self, _session: &Session, _table: &str, _change: Change) -> SqlResult<u64> {
-        Ok(0)
+    /// Changes a computed table.
+    fn change_computed(&self, _session: &Session, _table: &str, _change: Change) -> SqlResult<()> {
+        Ok(())
     }
 
     /// Called after a table was dropped or renamed; with an empty `table`, after a schema was

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use selkie_types::Value;
 
 use super::Asked;
-use crate::performance::people::Account;
+use crate::performance::people::{Known, by_part, connected};
 use crate::tables::{Row, text};
 
 /// Number of the server's own threads that are shown: the main thread.
@@ -19,44 +19,38 @@ fn counted(mut names: Row, now: u64, total: u64) -> Row {
     names
 }
 
-/// Numbers of the sessions that are connected, by `key` of their account.
-fn now<K: Ord>(asked: &Asked<'_>, key: impl Fn(Account) -> K) -> BTreeMap<K, u64> {
-    let mut now = BTreeMap::new();
-    for (_, recorder) in asked.recorders() {
-        if let Some(owner) = recorder.state.lock().owner.clone() {
-            *now.entry(key(owner)).or_default() += 1;
-        }
-    }
-    now
+/// The rows of accounts, users or hosts behind that of threads without an account.
+fn rows<K: Ord>(
+    (known, connected): (&BTreeMap<K, Known>, &BTreeMap<K, u64>),
+    nobody: Row,
+    names: impl Fn(&K) -> Row,
+) -> Vec<Row> {
+    let row = |(key, known): (&K, &Known)| {
+        counted(names(key), connected.get(key).copied().unwrap_or(0), known.total)
+    };
+    let nobody = counted(nobody, BACKGROUND, BACKGROUND);
+    [nobody].into_iter().chain(known.iter().map(row)).collect()
 }
 
 pub(super) fn accounts(asked: &Asked<'_>) -> Vec<Row> {
-    let now = now(asked, |account| account);
+    let connected = connected(&asked.sessions);
     let nobody = vec![("USER", Value::Null), ("HOST", Value::Null)];
     let people = asked.performance.people.lock();
-    let known = people.accounts.iter().map(|(account, known)| {
-        let names = vec![("USER", text(&account.0)), ("HOST", text(&account.1))];
-        counted(names, now.get(account).copied().unwrap_or(0), known.total)
-    });
-    [counted(nobody, BACKGROUND, BACKGROUND)].into_iter().chain(known).collect()
+    rows((&people.accounts, &connected), nobody, |(user, host)| {
+        vec![("USER", text(user)), ("HOST", text(host))]
+    })
 }
 
 pub(super) fn users(asked: &Asked<'_>) -> Vec<Row> {
-    let now = now(asked, |(user, _)| user);
+    let connected = by_part(&connected(&asked.sessions), |(user, _)| user);
+    let nobody = vec![("USER", Value::Null)];
     let people = asked.performance.people.lock();
-    let known = people.users.iter().map(|(user, known)| {
-        counted(vec![("USER", text(user))], now.get(user).copied().unwrap_or(0), known.total)
-    });
-    let nobody = counted(vec![("USER", Value::Null)], BACKGROUND, BACKGROUND);
-    [nobody].into_iter().chain(known).collect()
+    rows((&people.users, &connected), nobody, |user| vec![("USER", text(user))])
 }
 
 pub(super) fn hosts(asked: &Asked<'_>) -> Vec<Row> {
-    let now = now(asked, |(_, host)| host);
+    let connected = by_part(&connected(&asked.sessions), |(_, host)| host);
+    let nobody = vec![("HOST", Value::Null)];
     let people = asked.performance.people.lock();
-    let known = people.hosts.iter().map(|(host, known)| {
-        counted(vec![("HOST", text(host))], now.get(host).copied().unwrap_or(0), known.total)
-    });
-    let nobody = counted(vec![("HOST", Value::Null)], BACKGROUND, BACKGROUND);
-    [nobody].into_iter().chain(known).collect()
+    rows((&people.hosts, &connected), nobody, |host| vec![("HOST", text(host))])
 }

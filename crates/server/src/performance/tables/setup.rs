@@ -8,9 +8,9 @@ use std::sync::atomic::Ordering::Relaxed;
 use selkie_engine::Moment;
 use selkie_types::Value;
 
-use super::{Performance, yes_no};
+use super::{Performance, optional, yes_no};
 use crate::performance::names::{self, Name};
-use crate::performance::setup::{CONSUMERS, TIMERS};
+use crate::performance::setup::{CONSUMERS, Rule, TIMERS};
 use crate::tables::{Row, text};
 
 pub(super) fn consumers(performance: &Performance) -> Vec<Row> {
@@ -33,17 +33,29 @@ pub(super) fn instruments(performance: &Performance) -> Vec<Row> {
 }
 
 pub(super) fn actors(performance: &Performance) -> Vec<Row> {
-    let actors = performance.setup.actors.read();
-    let rows = actors.iter().map(|actor| {
+    let row = |Rule { key: [host, user, role], switch }: &Rule| -> Row {
         vec![
-            ("HOST", text(&actor.host)),
-            ("USER", text(&actor.user)),
-            ("ROLE", text(&actor.role)),
-            ("ENABLED", yes_no(actor.switch.enabled)),
-            ("HISTORY", yes_no(actor.switch.second)),
+            ("HOST", text(host)),
+            ("USER", text(user)),
+            ("ROLE", text(role)),
+            ("ENABLED", yes_no(switch.enabled)),
+            ("HISTORY", yes_no(switch.second)),
         ]
-    });
-    rows.collect()
+    };
+    performance.setup.actors.rows.read().iter().map(row).collect()
+}
+
+pub(super) fn objects(performance: &Performance) -> Vec<Row> {
+    let row = |Rule { key: [kind, schema, name], switch }: &Rule| -> Row {
+        vec![
+            ("OBJECT_TYPE", text(kind)),
+            ("OBJECT_SCHEMA", optional(Some(schema).filter(|schema| !schema.is_empty()))),
+            ("OBJECT_NAME", text(name)),
+            ("ENABLED", yes_no(switch.enabled)),
+            ("TIMED", yes_no(switch.second)),
+        ]
+    };
+    performance.setup.objects.rows.read().iter().map(row).collect()
 }
 
 pub(super) fn timers(performance: &Performance) -> Vec<Row> {

@@ -2,14 +2,16 @@
 //!
 //! Must take one lock of a session at a time, so that no session waits for a reader for long.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use selkie_engine::Moment;
-use selkie_types::Value;
+use selkie_types::{SqlResult, Value};
 
 use super::{Asked, optional};
+use crate::performance::MAIN_THREAD;
 use crate::performance::digests::Entry;
-use crate::performance::people::{Account, Known};
+use crate::performance::people::Account;
 use crate::performance::sums::ByName;
 use crate::tables::{Row, text, utc};
 
@@ -32,86 +34,95 @@ pub(super) fn history_long(asked: &Asked<'_>) -> Vec<Row> {
     asked.performance.long.events().iter().map(|event| event.row(0)).collect()
 }
 
-/// The sums of the sessions that are connected and whose account `is_meant` chooses.
-fn live(asked: &Asked<'_>, is_meant: impl Fn(&Account) -> bool) -> ByName {
-    let mut sums = ByName::default();
+/// Receives rows. A summary has many for each owner, so that not all are made before the first is
+/// taken.
+pub(super) type Emit<'e> = &'e mut dyn FnMut(Row) -> SqlResult<()>;
+
+/// Emits the rows of one owner.
+fn emit_sums(
+    sums: &ByName,
+    owner: &[(&'static str, Value)],
+    emit: &mut dyn FnMut(Row) -> SqlResult<()>,
+) -> SqlResult<()> {
+    let mut rows = Vec::new();
+    sums.rows(owner, &mut rows);
+    rows.into_iter().try_for_each(emit)
+}
+
+pub(super) fn by_thread(asked: &Asked<'_>, emit: Emit<'_>) -> SqlResult<()> {
+    let owner = |thread| [("THREAD_ID", Value::UInt(thread))];
+    emit_sums(&ByName::default(), &owner(MAIN_THREAD), emit)?;
+    for (_, recorder) in asked.recorders() {
+        let sums = recorder.state.lock().sums.clone();
+        emit_sums(&sums, &owner(recorder.thread), emit)?;
+    }
+    Ok(())
+}
+
+/// The columns that name an owner, and their values.
+struct Names<K> {
+    columns: &'static [&'static str],
+    values: fn(&K) -> Vec<&str>,
+}
+
+/// Emits the rows of the sums of ended sessions with those of connected ones, by the part of their
+/// accounts that `key` gives, behind those of threads without an account.
+fn by_owner<K: Ord>(
+    asked: &Asked<'_>,
+    mut sums: BTreeMap<K, ByName>,
+    key: impl Fn(&Account) -> K,
+    Names { columns, values }: Names<K>,
+    emit: Emit<'_>,
+) -> SqlResult<()> {
     for (_, recorder) in asked.recorders() {
         let state = recorder.state.lock();
-        if state.owner.as_ref().is_some_and(&is_meant) {
+        if let Some(sums) = state.owner.as_ref().and_then(|owner| sums.get_mut(&key(owner))) {
             sums.merge(&state.sums);
         }
     }
-    sums
-}
-
-pub(super) fn by_thread(asked: &Asked<'_>) -> Vec<Row> {
-    use crate::performance::MAIN_THREAD;
-    let mut rows = Vec::new();
-    ByName::default().rows(&[("THREAD_ID", Value::UInt(MAIN_THREAD))], &mut rows);
-    for (_, recorder) in asked.recorders() {
-        let owner = [("THREAD_ID", Value::UInt(recorder.thread))];
-        recorder.state.lock().sums.rows(&owner, &mut rows);
+    let nobody: Row = columns.iter().map(|column| (*column, Value::Null)).collect();
+    emit_sums(&ByName::default(), &nobody, emit)?;
+    for (key, sums) in &sums {
+        let values = values(key).into_iter().map(text);
+        let owner: Row = columns.iter().copied().zip(values).collect();
+        emit_sums(sums, &owner, emit)?;
     }
-    rows
+    Ok(())
 }
 
-pub(super) fn by_account(asked: &Asked<'_>) -> Vec<Row> {
-    let mut rows = Vec::new();
-    ByName::default().rows(&[("USER", Value::Null), ("HOST", Value::Null)], &mut rows);
-    let known = sums_of(&asked.performance.people.lock().accounts);
-    for (account, mut sums) in known {
-        sums.merge(&live(asked, |owner| *owner == account));
-        sums.rows(&[("USER", text(&account.0)), ("HOST", text(&account.1))], &mut rows);
-    }
-    rows
+pub(super) fn by_account(asked: &Asked<'_>, emit: Emit<'_>) -> SqlResult<()> {
+    let sums = asked.performance.people.lock().by_account();
+    let names =
+        Names { columns: &["USER", "HOST"], values: |(user, host): &Account| vec![user, host] };
+    by_owner(asked, sums, Clone::clone, names, emit)
 }
 
-fn sums_of<K: Clone + Ord>(known: &std::collections::BTreeMap<K, Known>) -> Vec<(K, ByName)> {
-    known.iter().map(|(key, known)| (key.clone(), known.sums.clone())).collect()
-}
-
-pub(super) fn by_user(asked: &Asked<'_>) -> Vec<Row> {
-    let mut rows = Vec::new();
-    ByName::default().rows(&[("USER", Value::Null)], &mut rows);
-    let known = sums_of(&asked.performance.people.lock().users);
-    for (name, mut sums) in known {
-        let is_meant = |account: &Account| account.0 == name;
-        sums.merge(&asked.performance.people.lock().of_accounts(is_meant));
-        sums.merge(&live(asked, is_meant));
-        sums.rows(&[("USER", text(&name))], &mut rows);
-    }
-    rows
-}
-
-pub(super) fn by_host(asked: &Asked<'_>) -> Vec<Row> {
-    let mut rows = Vec::new();
-    ByName::default().rows(&[("HOST", Value::Null)], &mut rows);
-    let known = sums_of(&asked.performance.people.lock().hosts);
-    for (name, mut sums) in known {
-        let is_meant = |account: &Account| account.1 == name;
-        sums.merge(&asked.performance.people.lock().of_accounts(is_meant));
-        sums.merge(&live(asked, is_meant));
-        sums.rows(&[("HOST", text(&name))], &mut rows);
-    }
-    rows
-}
-
-pub(super) fn global(asked: &Asked<'_>) -> Vec<Row> {
-    let mut sums = {
+pub(super) fn by_user(asked: &Asked<'_>, emit: Emit<'_>) -> SqlResult<()> {
+    let sums = {
         let people = asked.performance.people.lock();
-        let mut sums = people.server.clone();
-        sums.merge(&people.of_accounts(|_| true));
-        people.hosts.values().for_each(|known| sums.merge(&known.sums));
-        sums
+        people.by_known(&people.users, |(user, _)| user)
     };
+    let names = Names { columns: &["USER"], values: |user: &String| vec![user] };
+    by_owner(asked, sums, |(user, _)| user.clone(), names, emit)
+}
+
+pub(super) fn by_host(asked: &Asked<'_>, emit: Emit<'_>) -> SqlResult<()> {
+    let sums = {
+        let people = asked.performance.people.lock();
+        people.by_known(&people.hosts, |(_, host)| host)
+    };
+    let names = Names { columns: &["HOST"], values: |host: &String| vec![host] };
+    by_owner(asked, sums, |(_, host)| host.clone(), names, emit)
+}
+
+pub(super) fn global(asked: &Asked<'_>, emit: Emit<'_>) -> SqlResult<()> {
+    let mut sums = asked.performance.people.lock().all();
     for (_, recorder) in asked.recorders() {
         let state = recorder.state.lock();
         sums.merge(&state.sums);
         sums.merge(&state.apart);
     }
-    let mut rows = Vec::new();
-    sums.rows(&[], &mut rows);
-    rows
+    emit_sums(&sums, &[], emit)
 }
 
 pub(super) fn by_digest(asked: &Asked<'_>) -> Vec<Row> {

@@ -1,0 +1,104 @@
+# Changes of setup tables are changes of rows like others: RETURNING, row numbers, values, IGNORE.
+insert into performance_schema.setup_actors values ('h', 'u', '%', 'YES', 'NO') returning host, user;
+insert into performance_schema.setup_actors (host) values ('h1'), ('h2') returning *;
+insert into performance_schema.setup_actors (host) select 'h3' returning host as h, connection_id() > 0, (select 1 from dual where host = 'h3');
+insert into performance_schema.setup_actors set host = 'h4', enabled = 'NO' returning setup_actors.*, user;
+delete from performance_schema.setup_actors where host = 'h' returning host, enabled;
+delete from performance_schema.setup_actors where host like 'h_' order by host desc returning performance_schema.setup_actors.host, upper(user) as u;
+delete from performance_schema.setup_actors where host = 'none' returning *;
+delete from performance_schema.setup_actors where host = 'none' returning nothing;
+insert into performance_schema.setup_actors (host) values ('q') returning nothing;
+insert into performance_schema.setup_actors (host) values ('q') returning count(*);
+delete from performance_schema.setup_actors where host = 'q' returning row_number() over ();
+delete from performance_schema.setup_consumers returning *;
+insert into performance_schema.setup_consumers values ('q', 'YES') returning name;
+prepare s from 'insert into performance_schema.setup_actors (host) values (?) returning host, ?';
+set @host = 'p', @value = 5;
+execute s using @host, @value;
+prepare s from 'delete from performance_schema.setup_actors where host = ? returning host, ?';
+execute s using @host, @value;
+execute s using @host, @value;
+select * from performance_schema.setup_actors;
+# A row that is changed stays so when a later one fails.
+insert into performance_schema.setup_actors (host) values ('a'), ('b'), ('c');
+insert into performance_schema.setup_actors (host) values ('d'), ('b'), ('e');
+insert into performance_schema.setup_actors (host, user) values ('f', repeat('x', 400)), ('g', 'h');
+insert into performance_schema.setup_actors (host, user) values ('f', 'k'), ('g', repeat('x', 400)), ('i', 'j');
+show warnings;
+insert into performance_schema.setup_actors (host, user) select 'k', 'k' union all select 'l', repeat('x', 400);
+show warnings;
+insert into performance_schema.setup_actors (host, user) values ('m', 'n'), ('m', NULL);
+insert into performance_schema.setup_actors (host, enabled) values ('o', 'YES'), ('p', 'MAYBE');
+select host, length(user), role, enabled, history from performance_schema.setup_actors;
+update performance_schema.setup_actors set history = if(host = 'b', 'MAYBE', 'NO');
+update performance_schema.setup_actors set history = 'MAYBE' where host >= 'b' order by host desc limit 1;
+update performance_schema.setup_actors set history = 'MAYBE' where host >= 'b' limit 1;
+update performance_schema.setup_actors set user = repeat('x', 400) where host = 'c';
+update performance_schema.setup_consumers set name = repeat('x', 80) where name = 'thread_instrumentation';
+update performance_schema.setup_consumers set enabled = 'MAYBE' where name = 'thread_instrumentation';
+update performance_schema.setup_consumers set enabled = default where name = 'thread_instrumentation';
+update performance_schema.setup_actors set enabled = NULL where host = 'c';
+update performance_schema.setup_actors set user = user, history = 'YES' where host = 'a';
+update performance_schema.setup_actors set user = user, history = 'NO' where host = 'a';
+select host, length(user), role, enabled, history from performance_schema.setup_actors;
+# A column given twice, columns that there are not.
+insert into performance_schema.setup_actors (host, host) values ('r', 'r');
+insert into performance_schema.setup_actors (host, user, HOST) values ('r', 'r', 'q');
+insert into performance_schema.setup_actors set host = 'x', user = 'y', setup_actors.host = 'z';
+insert into performance_schema.setup_actors (host, nothing, host) values ('r', 'r', 'q');
+insert into performance_schema.setup_actors (x.host) values ('b');
+insert into performance_schema.setup_actors (host) values (nothing);
+insert into performance_schema.setup_actors (host) values ('s'), ('t', 'u');
+update performance_schema.setup_actors set x.enabled = 'NO';
+update performance_schema.setup_actors set enabled = nothing;
+insert into performance_schema.setup_actors (host, user) values ('u', concat(host, 'x')) returning user;
+# Assignments from left to right.
+update performance_schema.setup_actors set enabled = 'YES', enabled = 'NO' where host = 'c';
+update performance_schema.setup_actors set enabled = 'YES', history = enabled where host = 'c';
+select * from performance_schema.setup_actors where host = 'c';
+update performance_schema.setup_actors set enabled = 'no', history = if(enabled = 'NO', 'YES', 'NO') where host = 'c';
+select * from performance_schema.setup_actors where host = 'c';
+update performance_schema.setup_actors as s set s.enabled = default, s.history = s.enabled where s.host = 'c';
+select * from performance_schema.setup_actors where host = 'c';
+set sql_mode = 'SIMULTANEOUS_ASSIGNMENT';
+update performance_schema.setup_actors set enabled = 'NO', history = enabled where host = 'c';
+update performance_schema.setup_actors set enabled = history, history = enabled where host = 'c';
+select * from performance_schema.setup_actors where host = 'c';
+update performance_schema.setup_actors set enabled = 'YES', enabled = 'NO' where host = 'c';
+set sql_mode = '';
+insert into performance_schema.setup_actors (host, user) values ('v', repeat('x', 400));
+show warnings;
+update performance_schema.setup_actors set enabled = 'MAYBE' where host = 'b';
+show warnings;
+set sql_mode = default;
+# Values that name nothing, numbers, IGNORE.
+insert into performance_schema.setup_actors (host, user) values ('w', '');
+insert into performance_schema.setup_actors (host, role) values ('w', '');
+insert into performance_schema.setup_actors (host, enabled, history) values ('w', 2, 'yes ') returning *;
+insert ignore into performance_schema.setup_actors (host) values ('a'), ('x'), ('a') returning host;
+show warnings;
+insert ignore into performance_schema.setup_actors (host, user) values ('y', repeat('x', 400));
+show warnings;
+update ignore performance_schema.setup_actors set enabled = 'MAYBE' where host = 'b';
+replace into performance_schema.setup_actors (host) values ('a');
+insert into performance_schema.setup_actors (host) values ('a') on duplicate key update user = 'p';
+select host, length(user), role, enabled, history from performance_schema.setup_actors;
+# Objects.
+select * from performance_schema.setup_objects;
+insert into performance_schema.setup_objects (object_schema, object_name) values ('s', 't'), ('S', 't'), (NULL, 'u') returning *;
+insert into performance_schema.setup_objects (object_schema, object_name) values ('s', 't');
+insert into performance_schema.setup_objects (object_type, object_name) values ('x', 't');
+update performance_schema.setup_objects set object_name = 'z' where object_schema = 's';
+update performance_schema.setup_objects set enabled = 'NO', timed = enabled where object_schema = 's';
+# MariaDB deletes objects of other types only in name.
+delete from performance_schema.setup_objects where object_type = 'TABLE' and object_schema = 's' returning object_name;
+select * from performance_schema.setup_objects where object_type = 'TABLE';
+truncate performance_schema.setup_objects;
+insert into performance_schema.setup_objects values ();
+select * from performance_schema.setup_objects;
+# In a transaction that only reads.
+start transaction read only;
+update performance_schema.setup_actors set history = 'NO' where host = 'a';
+commit;
+# The defaults are to be seen.
+select column_name, column_default from information_schema.columns where table_schema = 'performance_schema' and table_name in ('setup_actors', 'setup_objects');
