@@ -38,6 +38,9 @@ def at_most(most, shape):
     return lambda n: shape(min(n, most))
 
 
+# An operand that is not copied.
+LONG = "b" + "+0" * 30
+
 EXPRESSIONS = {
     "parentheses": nest("(", "a", ")"),
     "minus": nest("- ", "a", ""),
@@ -88,7 +91,11 @@ EXPRESSIONS = {
     "row compared": lambda n: f"ROW({'a,' * n}1)=ROW({'b,' * n}1)",
     "row ordered": nest("((", "a", ",1)<(1,b))"),
     "row ordered last": nest("((1,", "a", ")<=(b,1))"),
+    "rows ordered both": nest("((", "a", f",1)<({LONG},b))"),
+    "rows ordered within": nest("(((", "a", ",1),1)<((1,b),b))"),
     "row in rows": nest("((", "a", ",1) IN ((1,b),(0,2)))"),
+    "row in rows behind": nest(f"(({LONG},", "a", ") IN ((1,b),(0,2)))"),
+    "row in rows within": nest("(((", "a", ",1),1) IN (((1,b),b),((0,2),3)))"),
     "in columns": nest("(", "a", " IN (1,b,'x'))"),
     "row nested": lambda n: "(1," * n + "a" + ")" * n + "=" + "(1," * n + "1" + ")" * n,
     "and": chain(" AND "),

@@ -6,7 +6,8 @@ use selkie_types::{SqlResult, TypeKind};
 use super::compare::{
     CompareTypes, compare_types, compared, convert, convert_looked_for, to_common, widest,
 };
-use super::{and, comparison, hold, not, or, row};
+use super::hold::hold;
+use super::{and, comparison, not, or, row};
 use crate::context::TypeContext;
 use crate::expr::{CallOption, CompareBy, CompareOp, Expr, ExprKind, InList};
 use crate::function::Binding;
@@ -72,10 +73,10 @@ pub fn in_list(
     if items.len() == 1 {
         return wrap(equalities(value, items, types)?.remove(0));
     }
-    if matches!(value.kind, ExprKind::Row(_)) {
-        return hold::hold_row(value, |value| wrap(or(equalities(value, items, types)?)?));
-    }
-    hold::hold(0, value, |value| wrap(list(value, items, types)?))
+    hold(value, |value| match value.kind {
+        ExprKind::Row(_) => wrap(or(equalities(value, items, types)?)?),
+        _ => wrap(list(value, items, types)?),
+    })
 }
 
 /// `value = item` for each item.

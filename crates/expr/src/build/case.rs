@@ -82,7 +82,7 @@ pub fn case_simple(
     refuse_row(&operand)?;
     whens.iter().try_for_each(|(v, _)| refuse_row(v))?;
     whens.iter().try_for_each(|(v, _)| refuse_beside("case..when", &[&operand, v]))?;
-    hold(0, operand, |operand| {
+    hold(operand, |operand| {
         let whens = whens
             .into_iter()
             .map(|(v, r)| Ok((precise_comparison(CompareOp::Eq, operand.clone(), v, types)?, r)))
@@ -97,7 +97,7 @@ pub fn decode(args: Vec<Expr>, types: &TypeContext) -> SqlResult<Expr> {
     let mut args = args.into_iter();
     let operand = args.next().unwrap_or_else(Expr::null);
     refuse_row(&operand)?;
-    hold(0, operand, |operand| {
+    hold(operand, |operand| {
         let mut whens = Vec::new();
         let mut otherwise = None;
         while let Some(value) = args.next() {
@@ -130,7 +130,7 @@ pub fn nvl2(value: Expr, yes: Expr, no: Expr, types: &TypeContext) -> SqlResult<
 pub fn nullif(a: Expr, b: Expr, types: &TypeContext) -> SqlResult<Expr> {
     [&a, &b].into_iter().try_for_each(refuse_row)?;
     refuse_beside("nullif", &[&a, &b])?;
-    hold(0, a, |a| nullif_of(a, b, types))
+    hold(a, |a| nullif_of(a, b, types))
 }
 
 fn nullif_of(a: Expr, b: Expr, types: &TypeContext) -> SqlResult<Expr> {

@@ -1,8 +1,13 @@
 //! Values that an expression uses several times. Copies of a small one cost nothing. Copies of one
-//! with copies inside would double at each level, so they are found when the expression is built:
-//! its types and conversions are decided as for any other operand.
+//! with copies inside would double at each level, so a large one is computed once.
+//!
+//! An expression is first built with copies, because the conversion of an operand depends on the
+//! operand. Then equal copies are replaced. Conversions may have changed the inside of some copies:
+//! then the operands of the value are replaced instead.
 
-use selkie_types::SqlResult;
+use std::cmp::Reverse;
+
+use selkie_types::{SqlResult, stack};
 
 use crate::cast;
 use crate::collate::has_others_than_ascii;
@@ -12,116 +17,140 @@ use crate::json::is_json;
 /// Nodes of a value that is still copied.
 const SMALL: usize = 24;
 
-fn is_small(value: &Expr) -> bool {
-    matches!(value.kind, ExprKind::Row(_)) || value.size_within(SMALL).is_some()
+/// Values that are replaced in one expression. Copies of a smaller value do not multiply: each
+/// level of them makes the text so many times as long.
+const MOST: usize = 16;
+
+/// Numbers for each value: its own, and those of its operands.
+const NUMBERS: usize = 1 << 16;
+
+/// The expression that `make` makes of a value it uses several times, or of the fields of a row.
+pub(super) fn hold(value: Expr, make: impl FnOnce(Expr) -> SqlResult<Expr>) -> SqlResult<Expr> {
+    hold_each([value], |[value]| make(value))
 }
 
-/// The expression that `make` makes of a value it uses several times. `number` differs from that of
-/// values around that the expression uses too.
-pub(super) fn hold(
-    number: u8,
-    mut value: Expr,
-    make: impl FnOnce(Expr) -> SqlResult<Expr>,
+/// As [`hold`], of several values.
+pub(super) fn hold_each<const N: usize>(
+    mut values: [Expr; N],
+    make: impl FnOnce([Expr; N]) -> SqlResult<Expr>,
 ) -> SqlResult<Expr> {
-    if is_small(&value) {
-        return make(value);
+    let mut found = Vec::new();
+    values.iter_mut().for_each(|value| add_large(value, &mut found));
+    let whole: Vec<Expr> = largest(found).into_iter().map(unround).collect();
+    let mut body = make(values)?;
+    for (number, value) in (0..).step_by(NUMBERS).zip(&whole) {
+        body = share(&mut { number }, value, body);
     }
-    let used = used(&mut value);
-    let body = make(used)?;
-    Ok(share(&mut first(number), &value, body))
+    Ok(body)
 }
 
-/// As [`hold`], of each field of a row.
-pub(super) fn hold_row(
-    mut row: Expr,
-    make: impl FnOnce(Expr) -> SqlResult<Expr>,
-) -> SqlResult<Expr> {
-    let mut values = Vec::new();
-    if let ExprKind::Row(fields) = &mut row.kind {
-        for (number, field) in (0..=u8::MAX).zip(fields) {
-            if !is_small(field) {
-                let mut value = field.clone();
-                *field = used(&mut value);
-                values.push((number, value));
-            }
+/// Adds a large value, or the large fields of a row, with their sizes.
+fn add_large<'e>(value: &'e mut Expr, found: &mut Vec<(usize, &'e mut Expr)>) {
+    stack::ensure();
+    let size = large(value);
+    match (size, value) {
+        (_, Expr { kind: ExprKind::Row(fields), .. }) => {
+            fields.iter_mut().for_each(|field| add_large(field, found));
         }
+        (Some(size), value) => found.push((size, value)),
+        _ => {}
     }
-    let body = make(row)?;
-    Ok(values
-        .into_iter()
-        .fold(body, |body, (number, value)| share(&mut first(number), &value, body)))
 }
 
-fn first(number: u8) -> u32 {
-    u32::from(number) << 16
+/// The size of a value that is not small.
+fn large(value: &Expr) -> Option<usize> {
+    match value.size_within(SMALL) {
+        Some(_) => None,
+        None => value.size_within(usize::MAX),
+    }
 }
 
-/// Gives the value all its digits; some uses need them. Returns it as it is shown.
-fn used(value: &mut Expr) -> Expr {
+/// The largest values come first: one may contain others, and would differ once they are replaced.
+fn largest<E>(mut values: Vec<(usize, E)>) -> Vec<E> {
+    values.sort_by_key(|(size, _)| Reverse(*size));
+    values.into_iter().take(MOST).map(|(_, value)| value).collect()
+}
+
+/// Gives a value all its digits, because some uses need them; it still shows as many as before.
+/// Returns it without what limits the shown digits.
+fn unround(value: &mut Expr) -> Expr {
     let ty = value.ty.clone();
-    let mut used = value.clone();
+    let mut whole = value.clone();
     if cast::wider_scale(value).is_some() {
-        cast::unround(value);
-        used = value.clone();
-        cast::to_shown(&mut used, &ty);
+        cast::unround(&mut whole);
+        *value = whole.clone();
+        cast::to_shown(value, &ty);
     }
-    used
+    whole
 }
 
-/// Holds a value that an expression contains several times.
-///
-/// A conversion may have changed some of its copies; then its operands are held.
-fn share(next: &mut u32, value: &Expr, body: Expr) -> Expr {
+/// Replaces a value that an expression contains several times; `next` is the next free number.
+fn share(next: &mut u32, value: &Expr, mut body: Expr) -> Expr {
+    let number = *next;
+    *next += 1;
+    let operands = match &value.kind {
+        ExprKind::Call(call) => call.args.iter().filter_map(|e| Some((large(e)?, e))).collect(),
+        _ => Vec::new(),
+    };
+    let operands = largest(operands);
+    let (mut uses, mut has_operands) = (0, false);
+    visit(&body, number, &mut |e| {
+        let found = e == value;
+        uses += usize::from(found);
+        has_operands |= !found && operands.contains(&e);
+        found
+    });
+    if has_operands {
+        return operands.into_iter().fold(body, |body, operand| share(next, operand, body));
+    }
+    if uses < 2 {
+        return body;
+    }
     let held = Held {
-        number: *next,
+        number,
         is_json: is_json(value),
         has_others_than_ascii: has_others_than_ascii(value),
     };
-    let held = like(value, ExprKind::Held(held));
-    let number = *next;
-    *next += 1;
-    let mut shared = body.clone();
-    let uses = replace(&mut shared, value, &held);
-    let operands = match &value.kind {
-        ExprKind::Call(call) => &call.args[..],
-        _ => &[],
-    };
-    let large: Vec<&Expr> = operands.iter().filter(|e| !is_small(e)).collect();
-    if large.iter().any(|operand| contains(&shared, operand)) {
-        return large.into_iter().fold(body, |body, operand| share(next, operand, body));
+    replace(&mut body, value, &like(value, ExprKind::Held(held)), number);
+    let whole = like(&body, ExprKind::Row(Vec::new()));
+    let hold = Hold { number, value: value.clone(), body };
+    Expr { kind: ExprKind::Hold(Box::new(hold)), ..whole }
+}
+
+/// Visits the parts of an expression in which `number` can stand for a value, except inside those
+/// for which `f` returns true.
+fn visit(e: &Expr, number: u32, f: &mut impl FnMut(&Expr) -> bool) {
+    stack::ensure();
+    if f(e) {
+        return;
     }
-    match uses {
-        0 | 1 => body,
-        _ => around(number, value.clone(), shared),
+    match &e.kind {
+        ExprKind::Subquery(_) => {}
+        // In its body the number stands for its own value.
+        ExprKind::Hold(hold) if hold.number == number => visit(&hold.value, number, f),
+        _ => {
+            e.any_child(&mut |child| {
+                visit(child, number, f);
+                false
+            });
+        }
     }
 }
 
-/// Replaces a value; returns how many times. Those in the expressions of others that are held or
-/// are subqueries stay.
-fn replace(e: &mut Expr, value: &Expr, held: &Expr) -> usize {
-    selkie_types::stack::ensure();
+/// Replaces a value where [`visit`] comes to it.
+fn replace(e: &mut Expr, value: &Expr, held: &Expr, number: u32) {
+    stack::ensure();
     if e == value {
         *e = held.clone();
-        return 1;
+        return;
     }
-    if is_closed(e) {
-        return 0;
+    match &mut e.kind {
+        ExprKind::Subquery(_) => {}
+        ExprKind::Hold(hold) if hold.number == number => {
+            replace(&mut hold.value, value, held, number);
+        }
+        _ => e.children_mut().into_iter().for_each(|child| replace(child, value, held, number)),
     }
-    e.children_mut().into_iter().map(|child| replace(child, value, held)).sum()
-}
-
-fn contains(e: &Expr, value: &Expr) -> bool {
-    selkie_types::stack::ensure();
-    e == value || !is_closed(e) && e.any_child(&mut |child| contains(child, value))
-}
-
-fn is_closed(e: &Expr) -> bool {
-    matches!(e.kind, ExprKind::Hold(_) | ExprKind::Subquery(_))
-}
-
-fn around(number: u32, value: Expr, body: Expr) -> Expr {
-    let whole = like(&body, ExprKind::Row(Vec::new()));
-    Expr { kind: ExprKind::Hold(Box::new(Hold { number, value, body })), ..whole }
 }
 
 /// An expression of another kind that has the type of `e`.

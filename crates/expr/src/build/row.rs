@@ -7,7 +7,7 @@ use selkie_types::{SqlError, SqlResult, TypeKind, stack};
 use super::compare::{
     CompareTypes, compare_types, compared, comparison_of_scalars, to_common, widest,
 };
-use super::hold::hold;
+use super::hold::hold_each;
 use super::{and, not, or};
 use crate::cast::{self, wider_scale};
 use crate::context::TypeContext;
@@ -123,12 +123,10 @@ fn ordered(op: CompareOp, mut pairs: Vec<(Expr, Expr)>, types: &TypeContext) -> 
     };
     let mut result = place(op, x, y, types)?;
     while let Some((x, y)) = pairs.pop() {
-        result = hold(0, x, |x| {
-            hold(1, y, |y| {
-                let before = place(strict, x.clone(), y.clone(), types)?;
-                let same = place(CompareOp::Eq, x, y, types)?;
-                or(vec![before, and(vec![same, result])?])
-            })
+        result = hold_each([x, y], |[x, y]| {
+            let before = place(strict, x.clone(), y.clone(), types)?;
+            let same = place(CompareOp::Eq, x, y, types)?;
+            or(vec![before, and(vec![same, result])?])
         })?;
     }
     Ok(result)
