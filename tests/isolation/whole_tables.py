@@ -171,6 +171,54 @@ def check_read_lock(port, engine, rounds):
     return f"{engine}: a read lock: {wrong}" if wrong else None
 
 
+# Statements of a program that call the function g in places other than their conditions.
+PLACES = {
+    "ON of an UPDATE": "UPDATE s a JOIN s b ON g() < 0 SET a.n = 2",
+    "ON of a DELETE": "DELETE a FROM s a JOIN s b ON g() < 0",
+    "a point in history": "UPDATE s JOIN h FOR SYSTEM_TIME AS OF (NOW() + INTERVAL g() DAY) ON s.n = h.n SET s.n = 2",
+    "a JSON_TABLE": "UPDATE s JOIN JSON_TABLE(CONCAT('[', g(), ']'), '$[*]' COLUMNS (n INT PATH '$')) j SET s.n = j.n",
+}
+# A statement of another session. Its text there may be one of the program.
+OTHER = "id <> CONNECTION_ID() AND command = 'Query' AND db = 'whole_tables'"
+
+
+def check_places(port, engine):
+    """A function in any place of a statement of a program locks its tables before the program begins."""
+    for name, statement in PLACES.items():
+        cursor = fresh(port, engine, [
+            "CREATE TABLE u (n INT)", "CREATE TABLE w (n INT)", "CREATE TABLE s (n INT) ENGINE = InnoDB",
+            "INSERT INTO s VALUES (1)", "CREATE TABLE h (n INT) ENGINE = InnoDB WITH SYSTEM VERSIONING",
+            "CREATE FUNCTION g() RETURNS INT BEGIN DECLARE x INT; SELECT COUNT(*) INTO x FROM u; RETURN x; END",
+            f"CREATE FUNCTION f() RETURNS INT BEGIN INSERT INTO w VALUES (1); {statement}; RETURN 1; END"])
+        cursor.execute("LOCK TABLES u WRITE")
+        found = []
+
+        def work(own, k):
+            own.execute("SET lock_wait_timeout = 30")
+            return own.execute("DO f()") and None
+
+        reader = connect(port, database="whole_tables").cursor()
+        other = threading.Thread(target=lambda: found.extend(together(port, 1, work)))
+        other.start()
+        while not reader.execute("SELECT 1 FROM information_schema.processlist WHERE " + OTHER):
+            time.sleep(0.01)
+        time.sleep(0.5)
+        waits = other.is_alive()
+        reader.execute("SET lock_wait_timeout = 2")
+        try:
+            # The program has not changed w yet, so it has no lock on its rows.
+            reader.execute("UPDATE w SET n = n + 1")
+        except pymysql.MySQLError as error:
+            found.append(error)
+        cursor.execute("UNLOCK TABLES")
+        other.join()
+        reader.execute("SELECT n FROM w")
+        wrong = [error for error in found if error]
+        if wrong or not waits or reader.fetchone() != (1,):
+            return f"{engine}: LOCK TABLES beside {name}: {wrong}"
+    return None
+
+
 def check_lock_tables(port, engine):
     """A statement whose programs use a table that another session has locked waits with nothing of it."""
     for statement in ("INSERT INTO t VALUES (1)", "DO f()", "SELECT f()", "SELECT g()"):
@@ -218,9 +266,10 @@ def main():
         wrong.append(check_reads(port, engine, rounds, sessions))
         wrong.append(check_read_lock(port, engine, rounds))
         wrong.append(check_lock_tables(port, engine))
+        wrong.append(check_places(port, engine))
     connect(port).cursor().execute("DROP DATABASE whole_tables")
     wrong = [line for line in wrong if line]
-    print("\n".join(wrong) or f"whole tables: {len(CASES) + 3} kinds of statements for {len(ENGINES)} engines")
+    print("\n".join(wrong) or f"whole tables: {len(CASES) + 4} kinds of statements for {len(ENGINES)} engines")
     raise SystemExit(1 if wrong else 0)
 
 

@@ -2,8 +2,8 @@
 //! statement that runs the program may use.
 
 use selkie_sql::ast::{
-    Block, DeleteTarget, Expr, Insert, InsertSource, Loop, LoopKind, Mention, Operation, Program,
-    Query, SetItem, Statement, Step, TableRef, Term,
+    Block, DeleteTarget, Expr, Insert, InsertSource, JoinCondition, Loop, LoopKind, Mention,
+    Operation, Program, Query, SetItem, Statement, Step, SystemTime, TableRef, Term,
 };
 use selkie_types::stack;
 
@@ -149,16 +149,28 @@ impl Touched {
         insert.on_duplicate.iter().for_each(|a| self.expr(&a.value));
     }
 
+    fn system_time(&mut self, time: Option<&SystemTime>) {
+        let mut time = time.cloned();
+        let points = time.iter_mut().flat_map(SystemTime::points_mut);
+        points.for_each(|point| self.expr(&point.expr));
+    }
+
     /// The tables of a join that a statement may change.
     fn changed_in(&mut self, table: &TableRef, events: &'static [&'static str]) {
         stack::ensure();
         match table {
-            TableRef::Table(factor) => self.tables.push((factor.name.clone(), events)),
+            TableRef::Table(factor) => {
+                self.tables.push((factor.name.clone(), events));
+                self.system_time(factor.system_time.as_ref());
+            }
             TableRef::Derived(derived) => self.query(&derived.query),
-            TableRef::JsonTable(_) => {}
+            TableRef::JsonTable(json) => self.expr(&json.document),
             TableRef::Join(join) => {
                 self.changed_in(&join.left, events);
                 self.changed_in(&join.right, events);
+                if let JoinCondition::On(condition) = &join.condition {
+                    self.expr(condition);
+                }
             }
         }
     }
