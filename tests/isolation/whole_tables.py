@@ -18,7 +18,9 @@ ENGINES = ("MyISAM", "Aria", "MEMORY")
 READ_FIRST = """CREATE FUNCTION f() RETURNS INT BEGIN
     DECLARE x INT; SELECT n INTO x FROM u; UPDATE u SET n = x + 1; RETURN x; END"""
 
-# Tables, the change with {k} the session and {i} the round, a query, and its row for n changes that affected m rows.
+# Each case: statements that make the tables, the change, a query, and a function of the row that the query must find.
+# In the change, {k} is the number of the session and {i} that of the round. The function gets the number of changes
+# and the number of rows they affected.
 CASES = {
     "UPDATE": (
         ["CREATE TABLE t (id INT PRIMARY KEY, n INT)", "INSERT INTO t VALUES (1, 0), (2, 0)"],

@@ -15,7 +15,7 @@ use crate::physical::{Insert, InsertMode, Operator, Plan, PlanNode};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Uses(u16);
 
-/// The same, with the names of functions.
+/// The things that a statement uses, and its stored functions by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Used {
     /// The things.

@@ -115,7 +115,7 @@ impl Walk<'_> {
             if self.seen.insert(Arc::as_ptr(&table).addr())
                 && let Ok(Statement::Query(query)) = compile::parse(&view.select, 0)
             {
-                let mut touched = Touched::of_query(&query);
+                let mut touched = Touched::of_query(*query);
                 // The tables of a view that is changed are changed.
                 let is_changed = !events.is_empty();
                 let all: &[&str] = &["INSERT", "UPDATE", "DELETE"];

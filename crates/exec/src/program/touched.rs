@@ -19,9 +19,9 @@ impl Touched {
     }
 
     /// The names in a query.
-    pub(super) fn of_query(query: &Query) -> Self {
+    pub(super) fn of_query(mut query: Query) -> Self {
         let mut touched = Self::default();
-        touched.query(query);
+        query.for_each_mention(&mut |mention| touched.mention(mention));
         touched
     }
 

@@ -140,7 +140,7 @@ pub(crate) struct Out {
     /// The placeholder of the variable that takes it.
     pub(crate) slot: usize,
     pub(crate) value: (Value, SqlType),
-    /// The error if that is none that can be assigned.
+    /// The error if the variable cannot be assigned.
     pub(crate) refusal: SqlError,
 }
 
@@ -159,7 +159,8 @@ pub(crate) struct ProgramState {
     pub(crate) sub: RefCell<Option<Box<Session>>>,
     /// Tables that the functions and triggers of the running statement may use.
     pub(crate) reached: Vec<ReachedTable>,
-    /// Whether the definitions of a version have tables that are locked as a whole.
+    /// The catalog version that was last searched for tables that are locked as a whole, and whether
+    /// it has any.
     pub(crate) whole_tables: Cell<Option<(u64, bool)>>,
     /// Tables used by the calling statements, which a function or trigger may not change.
     pub(crate) in_use: Vec<Arc<TableInfo>>,
@@ -167,7 +168,7 @@ pub(crate) struct ProgramState {
     pub(crate) affected: u64,
     /// Statements of SQL PREPARE that are running.
     pub(crate) executing: Vec<Arc<Prepared>>,
-    /// Place among the programs of this session.
+    /// The programs that the running statement is in.
     pub(crate) nesting: Nesting,
     /// Row of a `SELECT ... INTO` local variables.
     pub(crate) into: RefCell<Vec<(Value, SqlType)>>,
@@ -179,8 +180,8 @@ pub(crate) struct ProgramState {
     pub(crate) into_row: Cell<Option<usize>>,
 }
 
-/// The place of what runs among the programs of a session. Code that catches a panic of a program
-/// sets it back (GUARD-1).
+/// The programs that the running statement is in. Code that catches a panic of a program restores
+/// this (GUARD-1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Nesting {
     /// Number of programs that run, each within the one before.
@@ -204,7 +205,7 @@ impl ProgramState {
     /// runs within `around`.
     pub(crate) fn use_within(&mut self, around: &Self, tables: &[Arc<TableInfo>]) {
         let all = around.in_use.iter().chain(tables);
-        // A trigger runs with the same tables for each row: write nothing then.
+        // A trigger runs with the same tables for each row, which then need no new list.
         if !self.in_use.iter().map(Arc::as_ptr).eq(all.clone().map(Arc::as_ptr)) {
             self.in_use = all.cloned().collect();
         }
