@@ -35,13 +35,13 @@ pub(crate) fn call_statement(
     call: &ast::Call,
 ) -> SqlResult<Outcome> {
     let (program, package) = procedure(execution.scope(), call)?;
-    for (at, arg) in call.args.iter().enumerate() {
-        let takes = match arg.kind {
+    for at in program.outs() {
+        let takes = match call.args[at].kind {
             ExprKind::UserVar(_) => true,
             ExprKind::Param(number) => execution.sink.takes_parameter(number as usize),
             _ => false,
         };
-        if program.modes[at] != ParameterMode::In && !takes {
+        if !takes {
             return Err(not_variable(at, &program));
         }
     }
@@ -239,9 +239,7 @@ impl Frame {
 
     /// The values of the OUT and INOUT parameters.
     pub(super) fn outs(&self, program: &Compiled) -> SqlResult<Vec<OutValue>> {
-        let is_out = |(_, mode): &(usize, &ParameterMode)| **mode != ParameterMode::In;
-        let outs = program.modes.iter().enumerate().filter(is_out);
-        outs.map(|(at, _)| Ok((at, self.given(at)?))).collect()
+        program.outs().map(|at| Ok((at, self.given(at)?))).collect()
     }
 
     /// The value of a variable, whether it has fields or not.
@@ -395,10 +393,11 @@ impl<'p> Machine<'p> {
             ExprKind::Param(number) => operation.locals.get(number as usize),
             _ => None,
         };
-        for (at, arg) in call.args.iter().enumerate() {
+        for at in program.outs() {
+            let arg = &call.args[at];
             let is_variable = matches!(arg.kind, ExprKind::UserVar(_))
                 || target(arg).is_some_and(|local| !matches!(local, Local::Old(_)));
-            if program.modes[at] != ParameterMode::In && !is_variable {
+            if !is_variable {
                 return Err(not_variable(at, &program));
             }
         }

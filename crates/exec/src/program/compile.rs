@@ -11,8 +11,8 @@ use selkie_plan::define::{DefineContext, variable_type as define_variable_type};
 use selkie_plan::late_into;
 use selkie_sql::ParseOptions;
 use selkie_sql::ast::{
-    ColumnRef, DataType, Ident, Local, Operation, Program, SetItem, Span, Statement, Step,
-    VariableType,
+    ColumnRef, DataType, Ident, Local, Operation, ParameterMode, Program, SetItem, Span, Statement,
+    Step, VariableType,
 };
 use selkie_types::error::catalogue::{ER_NO_DB_ERROR, ER_UNKNOWN_SYSTEM_VARIABLE};
 use selkie_types::{CollationId, SqlError, SqlMode, SqlResult, SqlType, Value, stack};
@@ -57,6 +57,12 @@ impl Compiled {
                 Box::default()
             }
         }
+    }
+
+    /// The OUT and INOUT parameters.
+    pub(super) fn outs(&self) -> impl Iterator<Item = usize> {
+        let modes = self.modes.iter().enumerate();
+        modes.filter(|(_, mode)| **mode != ParameterMode::In).map(|(at, _)| at)
     }
 
     /// A statement or expression of the program, with values for the variables it uses.

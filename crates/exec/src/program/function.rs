@@ -39,10 +39,9 @@ pub(super) fn call_function(
     let args = typed(call, args);
     outer.end_random(ctx);
     // A text of the call has no variables for OUT parameters: the log gets the rows then.
-    let has_outs = called.program.modes.iter().any(|mode| *mode != ParameterMode::In);
-    let text = match has_outs {
-        true => None,
-        false => begin_call(outer, around.plan, (&call.schema, &call.name), &args),
+    let text = match called.program.outs().next() {
+        Some(_) => None,
+        None => begin_call(outer, around.plan, (&call.schema, &call.name), &args),
     };
     let modes = called.program.modes.iter();
     let given: Vec<Given> = args
@@ -137,8 +136,7 @@ impl Called {
     /// Fails unless each OUT parameter has a variable for its value (1414), in a statement that may
     /// set one (4187).
     fn check_outs(&self, session: &Session, call: &StoredCall) -> SqlResult<()> {
-        let modes = self.program.modes.iter().enumerate();
-        for (at, _) in modes.filter(|(_, mode)| **mode != ParameterMode::In) {
+        for at in self.program.outs() {
             if call.variables.get(at).is_none_or(Option::is_none) {
                 return Err(SqlError::new(&ER_SP_NOT_VAR_ARG, &[&(at + 1), &self.program.name]));
             }
