@@ -56,18 +56,28 @@ fn texts(table: &TableInfo, row: &[Arc<Column>]) -> Texts {
     row.iter().zip(&table.columns).map(text).collect()
 }
 
-/// Makes a change; whether it was made. Under IGNORE a row in the way of another, or
-/// with values that are none, is left as it is.
-fn make(env: Env<'_>, table: &TableInfo, change: Change, ignore: bool) -> SqlResult<bool> {
-    let session = env.rt.session;
-    match session.frame.hooks.change_computed(session, table.name(), change) {
-        Ok(()) => Ok(true),
-        Err(error) if ignore && error.code() == ER_DUP_KEY.code => {
-            env.eval.push(Condition::from_error(Level::Warning, &error));
-            Ok(false)
+/// A table that a statement changes.
+struct Changed<'a> {
+    env: Env<'a>,
+    table: &'a TableInfo,
+    /// The statement has IGNORE.
+    ignores: bool,
+}
+
+impl Changed<'_> {
+    /// Makes a change; whether it was made. Under IGNORE a row in the way of another, or with
+    /// values that are none, is left as it is.
+    fn make(&self, change: Change) -> SqlResult<bool> {
+        let session = self.env.rt.session;
+        match session.frame.hooks.change_computed(session, self.table.name(), change) {
+            Ok(()) => Ok(true),
+            Err(error) if self.ignores && error.code() == ER_DUP_KEY.code => {
+                self.env.eval.push(Condition::from_error(Level::Warning, &error));
+                Ok(false)
+            }
+            Err(error) if self.ignores && error.code() == ER_NO_REFERENCED_ROW_2.code => Ok(false),
+            Err(error) => Err(error),
         }
-        Err(error) if ignore && error.code() == ER_NO_REFERENCED_ROW_2.code => Ok(false),
-        Err(error) => Err(error),
     }
 }
 
@@ -92,6 +102,7 @@ fn insert(env: Env<'_>, plan: &Insert, returning: Returning<'_>) -> SqlResult<Ou
     env.eval.set_strict_arithmetic(strictness.is_strict());
     let mut maker = maker(env, &plan.table, strictness);
     let mut source = open_limited(env, &plan.source)?;
+    let target = Changed { env, table: &plan.table, ignores: ignore };
     let (mut records, mut affected) = (0, 0);
     while let Some(batch) = source.next()? {
         for row in 0..batch.rows() as u32 {
@@ -105,7 +116,7 @@ fn insert(env: Env<'_>, plan: &Insert, returning: Returning<'_>) -> SqlResult<Ou
             let columns = new_row(&maker, plan, &batch.gather(&[row]), records)?;
             maker.refuse_warnings(0)?;
             let change = Change::Insert(texts(&plan.table, &columns));
-            if make(env, &plan.table, change, ignore)? {
+            if target.make(change)? {
                 affected += 1;
                 send(env, &plan.returning, &columns, returning)?;
             }
@@ -175,6 +186,7 @@ fn update(env: Env<'_>, plan: &Update) -> SqlResult<Outcome> {
     // Compat: conditions give a row its number among those read, or among those sorted.
     let sorted = is_sorted(&plan.source);
     let mut source = open_node(env, &plan.source)?;
+    let table = Changed { env, table: &target.table, ignores: plan.ignore };
     let (mut records, mut changed) = (0, 0);
     while let Some(batch) = source.next()? {
         for row in 0..batch.rows() as u32 {
@@ -204,7 +216,7 @@ fn update(env: Env<'_>, plan: &Update) -> SqlResult<Outcome> {
             }
             let assigned = target.assignments.iter().map(|assigned| assigned.column).collect();
             let change = Change::Update { old, new, assigned };
-            changed += u64::from(make(env, &target.table, change, plan.ignore)?);
+            changed += u64::from(table.make(change)?);
         }
     }
     let warnings = env.eval.conditions.borrow().count();
@@ -226,6 +238,7 @@ fn delete(env: Env<'_>, plan: &Delete, returning: Returning<'_>) -> SqlResult<Ou
     let Some(target) = plan.targets.first() else { return Ok(Outcome::ok()) };
     let columns = target.columns.clone().unwrap_or_default();
     let mut source = open_node(env, &plan.source)?;
+    let table = Changed { env, table: &target.table, ignores: plan.ignore };
     let mut deleted = 0;
     while let Some(batch) = source.next()? {
         for row in 0..batch.rows() as u32 {
@@ -234,7 +247,7 @@ fn delete(env: Env<'_>, plan: &Delete, returning: Returning<'_>) -> SqlResult<Ou
             let old = &one.columns()[columns.clone()];
             send(env, &plan.returning, old, returning)?;
             let change = Change::Delete(texts(&target.table, old));
-            deleted += u64::from(make(env, &target.table, change, plan.ignore)?);
+            deleted += u64::from(table.make(change)?);
         }
     }
     Ok(Outcome::changed(deleted))

@@ -159,8 +159,8 @@ pub(crate) struct ProgramState {
     pub(crate) sub: RefCell<Option<Box<Session>>>,
     /// Tables that the functions and triggers of the running statement may use.
     pub(crate) reached: Vec<ReachedTable>,
-    /// The catalog version that was last searched for tables that are locked as a whole, and whether
-    /// it has any.
+    /// The catalog version that was last searched for tables that are locked as a whole, and
+    /// whether it has any.
     pub(crate) whole_tables: Cell<Option<(u64, bool)>>,
     /// Tables used by the calling statements, which a function or trigger may not change.
     pub(crate) in_use: Vec<Arc<TableInfo>>,

@@ -1,4 +1,5 @@
-//! TRUNCATE of the tables of `performance_schema`. [`crate::dml`] makes their other changes.
+//! TRUNCATE of the tables of `performance_schema`, which their owner empties or refuses.
+//! [`crate::dml`] makes their other changes; nothing here may change a row.
 
 use selkie_sql::ast::{Statement, TableName};
 use selkie_types::{Privileges, SqlResult};

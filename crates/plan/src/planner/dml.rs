@@ -482,13 +482,24 @@ fn without_limit(source: Logical) -> (Logical, Option<Expr>) {
     }
 }
 
+/// Whether all columns of a deleted row are needed, whatever else the statement does.
+fn deletes_whole_rows(
+    table: &TableInfo,
+    foreign: &ForeignTables,
+    context: &PlanContext<'_>,
+) -> bool {
+    matches!(table.kind, TableKind::System)
+        || foreign.of(table.def.id).is_some()
+        || !triggers(table, &["DELETE"], context).is_empty()
+}
+
 pub(super) fn delete(
     bound: BoundDelete,
     mut draft: Draft,
     context: &PlanContext<'_>,
 ) -> SqlResult<Plan> {
-    let BoundDelete { source, targets, mut portion, ignore, multiple, .. } = bound;
-    let BoundDelete { history: purges_history, returning, returning_first, all_rows, .. } = bound;
+    let BoundDelete { source, targets, mut portion, ignore, multiple, all_rows, .. } = bound;
+    let BoundDelete { history: purges_history, returning, returning_first, .. } = bound;
     let deleted = if purges_history { &[][..] } else { &targets[..] };
     let foreign = foreign_of_deleted(deleted, portion.as_ref(), &draft, context)?;
     let related =
@@ -504,12 +515,8 @@ pub(super) fn delete(
     draft.compute_deleted(&source, &targets, (&returning, returning_first), context);
     for (relation, key) in &targets {
         let info = &draft.columns.relations[*relation];
-        if !returning.is_empty()
-            || portion.is_some()
-            || matches!(info.table.kind, TableKind::System)
-            || foreign.of(info.table.def.id).is_some()
-            || !triggers(&info.table, &["DELETE"], context).is_empty()
-        {
+        let is_whole = deletes_whole_rows(&info.table, &foreign, context);
+        if is_whole || portion.is_some() || !returning.is_empty() {
             ids.extend(info.first..info.first + info.table.columns.len());
         }
         ids.push(*key);
@@ -523,19 +530,21 @@ pub(super) fn delete(
     if several || portion.is_some() && portion::may_meet(&node) {
         node = materialized(node);
     }
-    let made = targets.iter().map(|(relation, key)| {
-        let info = &done.draft.columns.relations[*relation];
-        let at = ids.iter().position(|id| *id == info.first);
-        let parts = info.parts.as_ref();
-        let portion = portion.as_ref();
-        DeleteTarget {
-            portion: portion.map(|p| portion::planned(p, &info.table, &ids, parts)),
-            table: info.table.clone(),
-            key: ids.iter().position(|id| id == key).unwrap_or(0),
-            columns: at.map(|at| at..at + info.table.columns.len()),
-        }
-    });
-    let made: Vec<DeleteTarget> = made.collect();
+    let made: Vec<DeleteTarget> = targets
+        .iter()
+        .map(|(relation, key)| {
+            let info = &done.draft.columns.relations[*relation];
+            let at = ids.iter().position(|id| *id == info.first);
+            let parts = info.parts.as_ref();
+            let portion = portion.as_ref();
+            DeleteTarget {
+                portion: portion.map(|p| portion::planned(p, &info.table, &ids, parts)),
+                table: info.table.clone(),
+                key: ids.iter().position(|id| id == key).unwrap_or(0),
+                columns: at.map(|at| at..at + info.table.columns.len()),
+            }
+        })
+        .collect();
     let (exprs, output) = match targets.first() {
         Some((relation, _)) => {
             let table = done.draft.columns.relations[*relation].table.clone();
@@ -547,8 +556,7 @@ pub(super) fn delete(
     let events = if purges_history { &[][..] } else { &events[..] };
     let set_off = made.iter().flat_map(|t| triggers(&t.table, events, context));
     let changes = with_triggers(set_off.collect());
-    let (rows, cost) = (node.rows, node.cost);
-    let (source, returning, targets) = (node, exprs, made);
+    let (rows, cost, source, returning, targets) = (node.rows, node.cost, node, exprs, made);
     let delete =
         Delete { source, targets, ignore, multiple, limit, returning, all_rows, purges_history };
     Ok(Plan { foreign, changes, ..wrap(done, Operator::Delete(delete.into()), rows, cost, output) })

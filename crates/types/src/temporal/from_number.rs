@@ -112,29 +112,35 @@ impl Time {
 
     /// The time of a decimal; `round` rounds digits after the sixth.
     pub fn from_decimal(v: Decimal, round: bool) -> ParsedTemporal<Self> {
-        Self::from_parts_of(v.is_negative(), Parts::of(v.abs()), round)
+        let negative = v.is_negative();
+        let Some(parts) = Parts::of(v.abs()) else { return Self::out_of_range(negative) };
+        Self::from_parts_of(Parts { negative, rounds_up: parts.rounds_up && round, ..parts })
     }
 
     /// The time of a double: of the digits of its exact value.
     pub fn from_f64(v: f64, round: bool) -> ParsedTemporal<Self> {
-        Self::from_parts_of(v < 0.0, Parts::of_f64(v.abs()), round)
+        let negative = v < 0.0;
+        let Some(parts) = Parts::of_f64(v.abs()) else { return Self::out_of_range(negative) };
+        Self::from_parts_of(Parts { negative, rounds_up: parts.rounds_up && round, ..parts })
     }
 
-    fn from_parts_of(negative: bool, parts: Option<Parts>, round: bool) -> ParsedTemporal<Self> {
-        let Some(parts) = parts else { return Self::out_of_range(negative) };
+    fn from_parts_of(parts: Parts) -> ParsedTemporal<Self> {
         // Compat: a time at the last microsecond of a second is invalid.
         if parts.micros == 999_999 && parts.whole < 10_000_000 {
             return ParsedTemporal::INVALID;
         }
-        let parsed = Self::from_number(negative, parts.whole as u64, parts.micros);
-        match round && parts.rounds_up {
-            // The day after the last microsecond of a day has no time left.
-            true if parsed.from_datetime => {
-                parsed.and_then(|t| Some(Self((t.0 + 1) % MICROS_PER_DAY)))
-            }
-            true => parsed.and_then(|t| Some(Self(if negative { t.0 - 1 } else { t.0 + 1 }))),
-            false => parsed,
+        let parsed = Self::from_number(parts.negative, parts.whole as u64, parts.micros);
+        if !parts.rounds_up {
+            return parsed;
         }
+        parsed.and_then(|t| {
+            Some(Self(match parsed.from_datetime {
+                // The day after the last microsecond of a day has no time left.
+                true => (t.0 + 1) % MICROS_PER_DAY,
+                false if parts.negative => t.0 - 1,
+                false => t.0 + 1,
+            }))
+        })
     }
 
     /// The number `-101112.123456`.
@@ -151,8 +157,9 @@ impl Time {
     }
 }
 
-/// The parts of a number that is not negative.
+/// The parts of a number.
 struct Parts {
+    negative: bool,
     whole: i64,
     /// The first six digits after the point.
     micros: u32,
@@ -166,7 +173,7 @@ impl Parts {
         let scaled = six.small_unscaled()?;
         let whole = i64::try_from(scaled / 1_000_000).ok()?;
         let rounds_up = v != six && v.truncate(7).small_unscaled()? % 10 >= 5;
-        Some(Self { whole, micros: (scaled % 1_000_000) as u32, rounds_up })
+        Some(Self { negative: false, whole, micros: (scaled % 1_000_000) as u32, rounds_up })
     }
 
     fn of_f64(v: f64) -> Option<Self> {
@@ -174,6 +181,6 @@ impl Parts {
         const MOST: f64 = 1e18;
         let whole = (v < MOST).then(|| v.trunc() as i64)?;
         let nanos = (v.fract() * 1e9) as u32;
-        Some(Self { whole, micros: nanos / 1000, rounds_up: nanos % 1000 >= 500 })
+        Some(Self { negative: false, whole, micros: nanos / 1000, rounds_up: nanos % 1000 >= 500 })
     }
 }
