@@ -89,6 +89,8 @@ EXPRESSIONS = {
     "in rows": listed("({i},{j})", "(a,b) IN (", ")"),
     "rows": nest("ROW(1,", "1", ")=1"),
     "row compared": lambda n: f"ROW({'a,' * n}1)=ROW({'b,' * n}1)",
+    "row less": lambda n: f"ROW({'a,' * n}1)<ROW({'b,' * n}1)",
+    "row less, equal": lambda n: f"ROW({'a,' * n}1)<=ROW({'a,' * n}b)",
     "row ordered": nest("((", "a", ",1)<(1,b))"),
     "row ordered last": nest("((1,", "a", ")<=(b,1))"),
     "rows ordered both": nest("((", "a", f",1)<({LONG},b))"),

@@ -111,13 +111,35 @@ fn place(op: CompareOp, mut a: Expr, mut b: Expr, types: &TypeContext) -> SqlRes
     comparison_of_scalars(op, a, b, types)
 }
 
-/// Comparison by order: the first pair that differs decides.
+/// Comparison by order: the first pair that differs decides. Wide rows are compared in parts, since
+/// the expression has a level for each pair of a part and for each part.
 fn ordered(op: CompareOp, mut pairs: Vec<(Expr, Expr)>, types: &TypeContext) -> SqlResult<Expr> {
+    const WIDE: usize = 64;
     let strict = match op {
         CompareOp::Le => CompareOp::Lt,
         CompareOp::Ge => CompareOp::Gt,
         other => other,
     };
+    let width = pairs.len().isqrt().max(WIDE);
+    // The last part has the remaining pairs, so that each other part can be cut off behind.
+    let first_of_last = pairs.len().saturating_sub(1) / width * width;
+    let mut result = ordered_part(op, pairs.split_off(first_of_last), (strict, types))?;
+    while !pairs.is_empty() {
+        let part = pairs.split_off(pairs.len() - width);
+        let same = part.iter().map(|(x, y)| place(CompareOp::Eq, x.clone(), y.clone(), types));
+        let same = and(same.collect::<SqlResult<Vec<Expr>>>()?)?;
+        let before = ordered_part(strict, part, (strict, types))?;
+        result = or(vec![before, and(vec![same, result])?])?;
+    }
+    Ok(result)
+}
+
+/// `strict` decides before the last pair, `op` at the last.
+fn ordered_part(
+    op: CompareOp,
+    mut pairs: Vec<(Expr, Expr)>,
+    (strict, types): (CompareOp, &TypeContext),
+) -> SqlResult<Expr> {
     let Some((x, y)) = pairs.pop() else {
         return Ok(Expr::boolean(true));
     };
