@@ -43,7 +43,16 @@ pub(super) fn eval(e: &Expr, ctx: &EvalContext<'_>, batch: &Batch) -> SqlResult<
 
 /// Whether evaluation costs a few instructions per row and raises nothing.
 pub(super) fn is_cheap(e: &Expr) -> bool {
+    // A limit, since every level of an expression asks this of all below it.
+    const MOST: usize = 256;
+    is_cheap_within(e, &mut { MOST })
+}
+
+/// Whether that holds, for at most `left` tests.
+fn is_cheap_within(e: &Expr, left: &mut usize) -> bool {
     stack::ensure();
+    let Some(rest) = left.checked_sub(1) else { return false };
+    *left = rest;
     let leaf = |e: &Expr| {
         matches!(e.kind, ExprKind::Column(_) | ExprKind::Literal(_) | ExprKind::Parameter(_))
     };
@@ -51,8 +60,8 @@ pub(super) fn is_cheap(e: &Expr) -> bool {
         ExprKind::Compare(c) => leaf(&c.left) && leaf(&c.right),
         ExprKind::IsNull(e) => leaf(e),
         ExprKind::InList(l) => leaf(&l.value) && l.items.iter().all(leaf),
-        ExprKind::Not(e) => is_cheap(e),
-        ExprKind::And(v) | ExprKind::Or(v) => v.iter().all(is_cheap),
+        ExprKind::Not(e) => is_cheap_within(e, left),
+        ExprKind::And(v) | ExprKind::Or(v) => v.iter().all(|e| is_cheap_within(e, left)),
         _ => false,
     }
 }
