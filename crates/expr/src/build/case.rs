@@ -4,7 +4,7 @@
 use selkie_types::{SqlMode, SqlResult};
 
 use super::compare::{compare_two, precise_comparison};
-use super::hold::hold;
+use super::hold::{hold, hold_large};
 use crate::cast;
 use crate::collate;
 use crate::context::TypeContext;
@@ -130,7 +130,8 @@ pub fn nvl2(value: Expr, yes: Expr, no: Expr, types: &TypeContext) -> SqlResult<
 pub fn nullif(a: Expr, b: Expr, types: &TypeContext) -> SqlResult<Expr> {
     [&a, &b].into_iter().try_for_each(refuse_row)?;
     refuse_beside("nullif", &[&a, &b])?;
-    hold(a, |a| nullif_of(a, b, types))
+    // Compat: a small value is computed for the comparison, and again for the result.
+    hold_large(a, |a| nullif_of(a, b, types))
 }
 
 fn nullif_of(a: Expr, b: Expr, types: &TypeContext) -> SqlResult<Expr> {

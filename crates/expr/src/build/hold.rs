@@ -4,6 +4,9 @@
 //! An expression is first built with copies, because the conversion of an operand depends on the
 //! operand. Then equal copies are replaced. Conversions may have changed the inside of some copies:
 //! then the operands of the value are replaced instead.
+//!
+//! A value that may differ each time it is computed is held before anything is built of it, however
+//! small it is: copies would have different values, and equal ones of two operands are not the same.
 
 use std::cmp::Reverse;
 
@@ -24,6 +27,9 @@ const MOST: usize = 16;
 /// Numbers for each value: its own, and those of its operands.
 const NUMBERS: usize = 1 << 16;
 
+/// The first number of values that vary. Numbers of others are lower.
+const VARYING: u32 = 1 << 24;
+
 /// The expression that `make` makes of a value it uses several times, or of the fields of a row.
 pub(super) fn hold(value: Expr, make: impl FnOnce(Expr) -> SqlResult<Expr>) -> SqlResult<Expr> {
     hold_each([value], |[value]| make(value))
@@ -31,6 +37,109 @@ pub(super) fn hold(value: Expr, make: impl FnOnce(Expr) -> SqlResult<Expr>) -> S
 
 /// As [`hold`], of several values.
 pub(super) fn hold_each<const N: usize>(
+    values: [Expr; N],
+    make: impl FnOnce([Expr; N]) -> SqlResult<Expr>,
+) -> SqlResult<Expr> {
+    hold_with(varies, values, make)
+}
+
+/// As [`hold`], but a small value that varies is computed each time.
+pub(super) fn hold_large(
+    value: Expr,
+    make: impl FnOnce(Expr) -> SqlResult<Expr>,
+) -> SqlResult<Expr> {
+    hold_with(|e| large(e).is_some() && varies(e), [value], |[value]| make(value))
+}
+
+/// Values for which `is_varying` are held before anything is built of them.
+fn hold_with<const N: usize>(
+    is_varying: fn(&Expr) -> bool,
+    mut values: [Expr; N],
+    make: impl FnOnce([Expr; N]) -> SqlResult<Expr>,
+) -> SqlResult<Expr> {
+    let mut varying = Vec::new();
+    // Numbers that the values use already would be taken for these.
+    let mut next = values.iter().map(free_number).max().unwrap_or(VARYING);
+    for value in &mut values {
+        take_varying(is_varying, value, &mut next, &mut varying);
+    }
+    let mut body = share_large(values, make)?;
+    for (number, value) in varying.into_iter().rev() {
+        body = held_in(number, value, body);
+    }
+    Ok(body)
+}
+
+/// Whether two computations of a value can differ, or have an effect each.
+fn varies(value: &Expr) -> bool {
+    value.has_side_effects()
+        || value.any(&mut |e| match &e.kind {
+            ExprKind::Call(call) => !call.function.is_deterministic(),
+            _ => false,
+        })
+}
+
+/// A number of varying values that `value` does not use.
+fn free_number(value: &Expr) -> u32 {
+    let mut free = VARYING;
+    value.any(&mut |e| {
+        match &e.kind {
+            ExprKind::Held(held) => free = free.max(held.number.saturating_add(1)),
+            ExprKind::Hold(hold) => free = free.max(hold.number.saturating_add(1)),
+            _ => {}
+        }
+        false
+    });
+    free
+}
+
+/// Puts a number in the place of a value that varies, or of the fields of a row that do.
+fn take_varying(
+    is_varying: fn(&Expr) -> bool,
+    value: &mut Expr,
+    next: &mut u32,
+    varying: &mut Vec<(u32, Expr)>,
+) {
+    stack::ensure();
+    if let ExprKind::Row(fields) = &mut value.kind {
+        fields.iter_mut().for_each(|field| take_varying(is_varying, field, next, varying));
+        return;
+    }
+    if !is_varying(value) {
+        return;
+    }
+    let (shown, limited) = (value.ty.clone(), cast::wider_scale(value).is_some());
+    let mut whole = std::mem::replace(value, Expr::null());
+    if limited {
+        cast::unround(&mut whole);
+    }
+    *value = number_of(*next, &whole);
+    if limited {
+        cast::to_shown(value, &shown);
+    }
+    varying.push((*next, whole));
+    *next += 1;
+}
+
+/// The number that stands for a value.
+fn number_of(number: u32, value: &Expr) -> Expr {
+    let held = Held {
+        number,
+        is_json: is_json(value),
+        has_others_than_ascii: has_others_than_ascii(value),
+    };
+    like(value, ExprKind::Held(held))
+}
+
+/// `body`, in which `number` stands for a value.
+fn held_in(number: u32, value: Expr, body: Expr) -> Expr {
+    let whole = like(&body, ExprKind::Row(Vec::new()));
+    let hold = Hold { number, value, body };
+    Expr { kind: ExprKind::Hold(Box::new(hold)), ..whole }
+}
+
+/// What `make` makes, with each large value computed once.
+fn share_large<const N: usize>(
     mut values: [Expr; N],
     make: impl FnOnce([Expr; N]) -> SqlResult<Expr>,
 ) -> SqlResult<Expr> {
@@ -106,15 +215,8 @@ fn share(next: &mut u32, value: &Expr, mut body: Expr) -> Expr {
     if uses < 2 {
         return body;
     }
-    let held = Held {
-        number,
-        is_json: is_json(value),
-        has_others_than_ascii: has_others_than_ascii(value),
-    };
-    replace(&mut body, value, &like(value, ExprKind::Held(held)), number);
-    let whole = like(&body, ExprKind::Row(Vec::new()));
-    let hold = Hold { number, value: value.clone(), body };
-    Expr { kind: ExprKind::Hold(Box::new(hold)), ..whole }
+    replace(&mut body, value, &number_of(number, value), number);
+    held_in(number, value.clone(), body)
 }
 
 /// Visits the parts of an expression in which `number` can stand for a value, except inside those

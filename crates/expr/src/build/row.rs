@@ -2,12 +2,12 @@
 //! So the executor knows no rows: an `ExprKind::Row` is never evaluated.
 
 use selkie_types::error::catalogue::ER_OPERAND_COLUMNS;
-use selkie_types::{SqlError, SqlResult, TypeKind, stack};
+use selkie_types::{SqlError, SqlResult, SqlType, TypeKind, stack};
 
 use super::compare::{
     CompareTypes, compare_types, compared, comparison_of_scalars, to_common, widest,
 };
-use super::hold::hold_each;
+use super::hold::{hold, hold_each};
 use super::{and, not, or};
 use crate::cast::{self, wider_scale};
 use crate::context::TypeContext;
@@ -111,15 +111,40 @@ fn place(op: CompareOp, mut a: Expr, mut b: Expr, types: &TypeContext) -> SqlRes
     comparison_of_scalars(op, a, b, types)
 }
 
+/// Pairs of a part of a comparison by order, at least.
+const WIDE: usize = 64;
+
 /// Comparison by order: the first pair that differs decides. Wide rows are compared in parts, since
 /// the expression has a level for each pair of a part and for each part.
-fn ordered(op: CompareOp, mut pairs: Vec<(Expr, Expr)>, types: &TypeContext) -> SqlResult<Expr> {
-    const WIDE: usize = 64;
-    let strict = match op {
+fn ordered(op: CompareOp, pairs: Vec<(Expr, Expr)>, types: &TypeContext) -> SqlResult<Expr> {
+    if pairs.len() <= WIDE {
+        return ordered_part(op, pairs, (op_before(op), types));
+    }
+    let fields = pairs.into_iter().flat_map(|(x, y)| [x, y]).collect();
+    let row = Expr::new(ExprKind::Row(fields), SqlType::null(), true);
+    hold(row, |row| {
+        let ExprKind::Row(fields) = row.kind else { return Err(SqlError::internal("no row")) };
+        let mut fields = fields.into_iter();
+        let pairs = std::iter::from_fn(|| Some((fields.next()?, fields.next()?)));
+        ordered_in_parts(op, pairs.collect(), types)
+    })
+}
+
+/// The comparison of the pairs before the last one.
+fn op_before(op: CompareOp) -> CompareOp {
+    match op {
         CompareOp::Le => CompareOp::Lt,
         CompareOp::Ge => CompareOp::Gt,
         other => other,
-    };
+    }
+}
+
+fn ordered_in_parts(
+    op: CompareOp,
+    mut pairs: Vec<(Expr, Expr)>,
+    types: &TypeContext,
+) -> SqlResult<Expr> {
+    let strict = op_before(op);
     let width = pairs.len().isqrt().max(WIDE);
     // The last part has the remaining pairs, so that each other part can be cut off behind.
     let first_of_last = pairs.len().saturating_sub(1) / width * width;

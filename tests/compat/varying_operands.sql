@@ -1,0 +1,37 @@
+# An operand that varies, or that has an effect, is computed once, however often it is compared.
+CREATE TABLE t (a INT);
+INSERT INTO t VALUES (1), (2), (3), (4), (5);
+CREATE TABLE calls (n INT);
+CREATE FUNCTION f(x INT) RETURNS INT BEGIN INSERT INTO calls VALUES (x); RETURN x; END;
+CREATE SEQUENCE s;
+SELECT SUM(CASE FLOOR(RAND() * 3) WHEN 0 THEN 1 WHEN 1 THEN 1 WHEN 2 THEN 1 END IS NULL) FROM seq_1_to_1000;
+SELECT SUM((FLOOR(RAND() * 3), 1) IN ((0, 1), (1, 1), (2, 1))) FROM seq_1_to_1000;
+SELECT SUM(DECODE_ORACLE(FLOOR(RAND() * 3), 0, 1, 1, 1, 2, 1, 0)) FROM seq_1_to_1000;
+SET @n = 0;
+SELECT a, CASE (@n := @n + 1) WHEN 9 THEN 'nine' WHEN 2 THEN 'two' WHEN 3 THEN 'three' ELSE 'other' END c FROM t;
+SELECT @n;
+SELECT a, CASE f(a) WHEN 9 THEN 'nine' WHEN 2 THEN 'two' WHEN 3 THEN 'three' ELSE 'other' END c FROM t;
+SELECT COUNT(*) FROM calls;
+DELETE FROM calls;
+SELECT a, (f(a), 1) < (3, 2) l, (f(a), f(1)) IN ((2, 1), (3, 1), (4, 2)) i FROM t;
+SELECT n, COUNT(*) FROM calls GROUP BY n;
+DELETE FROM calls;
+SELECT a FROM t WHERE CASE f(a) WHEN 1 THEN 0 WHEN 2 THEN 1 ELSE a > 4 END;
+SELECT n, COUNT(*) FROM calls GROUP BY n;
+SELECT CASE NEXTVAL(s) WHEN 5 THEN 'five' WHEN 1 THEN 'one' END c, LASTVAL(s);
+SELECT CASE NEXTVAL(s) WHEN 5 THEN 'five' WHEN 1 THEN 'one' WHEN 2 THEN 'two' END c, LASTVAL(s);
+# Inside each other, in aggregates, and beside values that vary themselves.
+SET @n = 0;
+SELECT CASE CASE (@n := @n + 1) WHEN 2 THEN 10 WHEN 4 THEN 20 ELSE 30 END WHEN 10 THEN 'a' WHEN 20 THEN 'b' WHEN 30 THEN 'c' END x, @n FROM t;
+SELECT SUM(CASE FLOOR(RAND() * 2) WHEN FLOOR(RAND() * 2) THEN 1 ELSE 0 END) BETWEEN 400 AND 600 x FROM seq_1_to_1000;
+SELECT SUM((FLOOR(RAND() * 2), FLOOR(RAND() * 2)) <= (FLOOR(RAND() * 2), FLOOR(RAND() * 2))) BETWEEN 500 AND 750 x FROM seq_1_to_1000;
+SELECT CASE a + RAND() * 0 WHEN 1 THEN 'one' WHEN 2.0 THEN 'two' WHEN '3' THEN 'three' WHEN 4e0 THEN 'four' END x FROM t;
+SELECT CASE CONCAT(a, IF(RAND() < 2, '', 'x')) WHEN '1' THEN 'one' WHEN 2.0 THEN 'two' WHEN '3 ' THEN 'three' END x FROM t;
+SELECT CASE IF(RAND() < 2, DATE'2020-01-02', NULL) WHEN '2020-1-2' THEN 'text' WHEN 20200102 THEN 'number' END x;
+CREATE VIEW v AS SELECT CASE FLOOR(RAND() * 3) WHEN 0 THEN 1 WHEN 1 THEN 1 WHEN 2 THEN 1 END x FROM t;
+SELECT COUNT(x) FROM v;
+SHOW CREATE VIEW v;
+DROP VIEW v;
+DROP SEQUENCE s;
+DROP FUNCTION f;
+DROP TABLE t, calls;
