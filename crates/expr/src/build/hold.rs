@@ -5,8 +5,9 @@
 //! operand. Then equal copies are replaced. Conversions may have changed the inside of some copies:
 //! then the operands of the value are replaced instead.
 //!
-//! A value that may differ each time it is computed is held before anything is built of it, however
-//! small it is: copies would have different values, and equal ones of two operands are not the same.
+//! A value that may differ each time it is computed is held before anything is built of it,
+//! however small it is: its copies would have different values, and an equal operand beside it is
+//! another value.
 
 use std::cmp::Reverse;
 
@@ -138,7 +139,7 @@ fn held_in(number: u32, value: Expr, body: Expr) -> Expr {
     Expr { kind: ExprKind::Hold(Box::new(hold)), ..whole }
 }
 
-/// What `make` makes, with each large value computed once.
+/// The expression that `make` makes, with each large value computed once.
 fn share_large<const N: usize>(
     mut values: [Expr; N],
     make: impl FnOnce([Expr; N]) -> SqlResult<Expr>,
