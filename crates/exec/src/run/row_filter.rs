@@ -160,7 +160,7 @@ fn compute(e: &mut Expr, eval: &EvalContext<'_>) {
 /// Whether an expression has only subqueries that depend on no row, and no columns.
 fn is_computed_once(e: &Expr) -> bool {
     let depends = |e: &Expr| match &e.kind {
-        ExprKind::Column(_) | ExprKind::Row(_) => true,
+        ExprKind::Column(_) | ExprKind::Row(_) | ExprKind::Held(_) => true,
         ExprKind::Subquery(subquery) => !subquery.args.is_empty(),
         _ => false,
     };

@@ -177,6 +177,8 @@ fn is_exact_beside(column: &Expr, constant: &Expr) -> bool {
 fn is_computed_once(e: &Expr) -> bool {
     !e.any(&mut |e| match &e.kind {
         ExprKind::Column(_) | ExprKind::Stored(_) | ExprKind::Sequence(_) => true,
+        // Values that vary are held.
+        ExprKind::Held(_) => true,
         ExprKind::Subquery(subquery) => !subquery.args.is_empty(),
         ExprKind::Call(call) => !call.function.is_deterministic(),
         _ => false,

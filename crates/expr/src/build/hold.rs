@@ -15,7 +15,7 @@ use selkie_types::{SqlResult, stack};
 
 use crate::cast;
 use crate::collate::has_others_than_ascii;
-use crate::expr::{Expr, ExprKind, Held, Hold};
+use crate::expr::{Call, Expr, ExprKind, Held, Hold};
 use crate::json::is_json;
 
 /// Nodes of a value that is still copied.
@@ -107,6 +107,15 @@ fn take_varying(
         return;
     }
     if !is_varying(value) {
+        return;
+    }
+    // Conversions look at calls, so a call stays whose arguments alone vary. Other parts are not
+    // always computed.
+    let stays = |call: &Call| call.function.is_deterministic() && !call.function.has_side_effects();
+    if matches!(&value.kind, ExprKind::Call(call) if stays(call)) {
+        for argument in value.children_mut() {
+            take_varying(varies, argument, next, varying);
+        }
         return;
     }
     let (shown, limited) = (value.ty.clone(), cast::wider_scale(value).is_some());

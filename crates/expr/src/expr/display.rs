@@ -191,7 +191,7 @@ fn write_operand(f: &mut fmt::Formatter<'_>, e: &Expr, names: ColumnNames<'_>) -
     Ok(())
 }
 
-/// A value is held only if it is long: the expression behind it shows where it is used.
+/// The value, and the expression behind it, which shows where it is used.
 fn write_hold(
     f: &mut fmt::Formatter<'_>,
     hold: &super::Hold,

@@ -21,10 +21,10 @@ static TO_SPAN: Function = Function::new("CAST", 1, 1, |b| b.strict(SqlType::nul
 fn bind_extract(mut b: Binding<'_>) -> SqlResult<Expr> {
     use IntervalUnit::*;
     let unit = unit_of(&b.option);
+    b.refuse_json(&format!("extract({})", unit.name().to_ascii_lowercase()), None)?;
     if unit == Week {
         b.args.push(Expr::int(b.types.default_week_format.into()));
     }
-    b.refuse_json(&format!("extract({})", unit.name().to_ascii_lowercase()), None)?;
     // Compat: a text may be a time of many days.
     let days = if b.args[0].ty.is_temporal() { 0 } else { 5 };
     let length = match unit {

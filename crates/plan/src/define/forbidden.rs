@@ -101,6 +101,10 @@ pub(super) fn forbidden(expr: &Expr, place: &Place<'_>) -> Option<String> {
         ExprKind::SystemVar(variable) if place.kept => {
             Some(format!("@@{}", variable.name.value.to_ascii_lowercase()))
         }
+        // The week depends on `default_week_format`.
+        ExprKind::Extract { unit: ast::IntervalUnit::Week, .. } if place.kept => {
+            Some("extract()".into())
+        }
         ExprKind::GroupConcat(_) => Some("group_concat()".into()),
         ExprKind::Match { .. } => Some("match ... against()".into()),
         ExprKind::Values(_) => Some("value()".into()),

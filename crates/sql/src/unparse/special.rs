@@ -269,7 +269,10 @@ impl Writer<'_> {
     fn add_interval(&mut self, expr: &Expr, negated: bool, amount: &Expr, unit: IntervalUnit) {
         self.operand(expr, 11);
         self.str(if negated { " - interval " } else { " + interval " });
-        self.expr(amount);
+        match is_ambiguous_amount(amount) {
+            true => self.operand(amount, u8::MAX),
+            false => self.expr(amount),
+        }
         self.str(" ");
         self.str(&unit.name().to_ascii_lowercase());
     }
@@ -331,4 +334,20 @@ fn with_one_row(query: &Query) -> Query {
         limit.count = Some(Expr { kind, span: Span::default() });
     }
     query
+}
+
+/// Whether the text of an amount would be read otherwise behind INTERVAL: one that begins with a
+/// row is the function of that name.
+fn is_ambiguous_amount(amount: &Expr) -> bool {
+    match &amount.kind {
+        ExprKind::Binary { left, .. } => is_ambiguous_amount(left),
+        ExprKind::Row(_)
+        | ExprKind::Collate { .. }
+        | ExprKind::InList { .. }
+        | ExprKind::InSubquery { .. }
+        | ExprKind::Quantified { .. }
+        | ExprKind::Between { .. }
+        | ExprKind::Like { .. } => true,
+        _ => false,
+    }
 }

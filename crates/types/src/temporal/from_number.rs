@@ -130,16 +130,16 @@ impl Time {
             return ParsedTemporal::INVALID;
         }
         let parsed = Self::from_number(parts.negative, parts.whole as u64, parts.micros);
-        if !parts.rounds_up {
+        if !parts.rounds_up || parsed.date_only {
             return parsed;
         }
         parsed.and_then(|t| {
-            Some(Self(match parsed.from_datetime {
+            Some(match parsed.from_datetime {
                 // The day after the last microsecond of a day has no time left.
-                true => (t.0 + 1) % MICROS_PER_DAY,
-                false if parts.negative => t.0 - 1,
-                false => t.0 + 1,
-            }))
+                true => Self((t.0 + 1) % MICROS_PER_DAY),
+                false if parts.negative => Self::clamped(t.0 - 1).0,
+                false => Self::clamped(t.0 + 1).0,
+            })
         })
     }
 
