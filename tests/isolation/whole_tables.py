@@ -202,7 +202,7 @@ def check_places(port, engine):
         reader = connect(port, database="whole_tables").cursor()
         other = threading.Thread(target=lambda: found.extend(together(port, 1, work)))
         other.start()
-        while not reader.execute("SELECT 1 FROM information_schema.processlist WHERE " + OTHER):
+        while other.is_alive() and not reader.execute("SELECT 1 FROM information_schema.processlist WHERE " + OTHER):
             time.sleep(0.01)
         time.sleep(0.5)
         waits = other.is_alive()

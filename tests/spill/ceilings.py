@@ -168,6 +168,7 @@ class Run:
     def check(self, query):
         statements = [query] if isinstance(query, str) else query
         plain, none = self.answer(statements, ("DEFAULT",) * 3)
+        assert not any(isinstance(answer, str) for answer in plain), (statements, plain)
         ceilings = self.rng.choice(CEILINGS)
         found, files = self.answer(statements, ceilings)
         assert none == 0, f"files without a ceiling: {statements}"

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::Read;
 use std::sync::Arc;
 
-use selkie_catalog::{ColumnInfo, TableInfo};
+use selkie_catalog::{ColumnInfo, TableInfo, TableKind};
 use selkie_expr::{EvalContext, ExprKind};
 use selkie_plan::physical::{Insert, Operator as Op};
 use selkie_sql::ast;
@@ -203,6 +203,9 @@ fn insert_rows(
     let Op::Insert(insert) = &runtime.plan.root.operator else {
         return Err(SqlError::internal("LOAD DATA was not planned as an INSERT"));
     };
+    if insert.table.kind == TableKind::System {
+        return Err(SqlError::not_supported("LOAD DATA into this table"));
+    }
     let session = runtime.session;
     let now = session.values.statement_start.get();
     let mut eval = EvalContext::new(session.type_context(), session, now);

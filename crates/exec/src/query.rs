@@ -69,7 +69,7 @@ impl Execution<'_> {
         // Compat: numbers of sequences and rows locked for a change count as changes.
         let takes_shared = || plan.takes_numbers.iter().any(|t| t.kind != TableKind::Temporary);
         let locks_shared = || plan.locks_rows.iter().any(|t| t.kind == TableKind::Base);
-        if changes_shared || takes_shared() || locks_shared() {
+        if changes_shared || dml::changes_computed(plan) || takes_shared() || locks_shared() {
             session.check_writable()?;
         }
         for table in &plan.tables {
@@ -78,7 +78,8 @@ impl Execution<'_> {
                 let name = table.name();
                 return Err(SqlError::new(&ER_CANT_UPDATE_USED_TABLE_IN_SF_OR_TRG, &[&name]));
             }
-            check_lock_list(session, table, written)?;
+            let locks_rows = plan.locks_rows.iter().any(|locked| Arc::ptr_eq(locked, table));
+            check_lock_list(session, table, written || locks_rows)?;
         }
         let reaches_changes = self.find_reached(plan)?;
         let session = &mut *self.session;

@@ -125,6 +125,7 @@ impl Ddl<'_> {
             let find = || self.instance.catalog.snapshot().trigger(schema, name).cloned();
             let Some(found) = find() else { return Ok(None) };
             self.check(Privilege::Trigger, schema, &found.table)?;
+            self.check_listed(schema, &found.table)?;
             let lock = self.lock(schema, &found.table)?;
             // The table may have been renamed meanwhile.
             if find().is_some_and(|now| now.table == found.table) {
@@ -205,7 +206,6 @@ impl Ddl<'_> {
             self.note(Condition::note(&ER_TRG_DOES_NOT_EXIST, &[]));
             return Ok(Outcome::ok());
         };
-        self.check_listed(&schema, &found.table)?;
         let snapshot = self.instance.catalog.snapshot();
         let mut list = snapshot.triggers(&schema, &found.table).to_vec();
         list.retain(|t| t.name != found.name);

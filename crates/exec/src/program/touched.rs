@@ -107,6 +107,7 @@ impl Touched {
                 match &delete.target {
                     DeleteTarget::Single(factor) => {
                         self.tables.push((factor.name.clone(), &["DELETE"]));
+                        self.system_time(factor.system_time.as_ref());
                     }
                     DeleteTarget::Multi { from, .. } => {
                         from.iter().for_each(|table| self.changed_in(table, &["DELETE"]));

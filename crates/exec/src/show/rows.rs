@@ -119,7 +119,7 @@ fn conditions(session: &Session, limit: Option<&Limit>, errors_only: bool) -> Sh
 }
 
 /// The table that SHOW CREATE names. Under LOCK TABLES it must be locked.
-fn locked_table(scope: Scope<'_>, name: &TableName) -> SqlResult<Arc<TableInfo>> {
+pub(super) fn locked_table(scope: Scope<'_>, name: &TableName) -> SqlResult<Arc<TableInfo>> {
     let used = &*name.name.value;
     let table = table_of(scope, name).map_err(|error| scope.session.not_found(error, used))?;
     scope.session.check_lock_named(&table, used, false)?;
@@ -135,7 +135,7 @@ fn create_table(scope: Scope<'_>, name: &TableName) -> SqlResult<ShownRows> {
             .snapshot()
             .table(schema, table)
             .is_some_and(|t| matches!(t.kind, TableKind::View(_)));
-        if is_view {
+        if is_view && session.frame.temporary.get(schema, table).is_none() {
             check_shown(session, schema, table)?;
             return create_view(scope, name, &[Privileges::SHOW_VIEW]);
         }

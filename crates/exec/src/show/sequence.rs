@@ -6,8 +6,7 @@ use selkie_sql::ast::TableName;
 use selkie_types::error::catalogue::{ER_NOT_SEQUENCE, ER_TABLEACCESS_DENIED_ERROR};
 use selkie_types::{SqlError, SqlResult, Value, quote_string};
 
-use super::query::table_of;
-use super::rows::{ShownRows, definition_type, text_type};
+use super::rows::{ShownRows, definition_type, locked_table, text_type};
 use crate::query::execution::Scope;
 use crate::run::sequence;
 use crate::state::control::Control;
@@ -19,7 +18,7 @@ pub(super) fn create(
     name: &TableName,
 ) -> SqlResult<ShownRows> {
     let Scope { instance, session } = scope;
-    let table = table_of(scope, name)?;
+    let table = locked_table(scope, name)?;
     let (schema, name) = (table.schema(), table.name());
     if table.kind != TableKind::Temporary {
         let access = Access { privilege: Privilege::Any, schema, table: name, columns: &[] };

@@ -108,7 +108,9 @@ impl Binder<'_> {
             return Ok(Logical::OneRow);
         }
         let info = self.find_table(&factor.name)?;
-        let written = self.scope().locking.is_some_and(|(mode, _)| mode == LockMode::Exclusive);
+        // Of a view, the tables are checked whose rows are locked.
+        let written = self.scope().locking.is_some_and(|(mode, _)| mode == LockMode::Exclusive)
+            && !matches!(info.kind, TableKind::View(_));
         self.use_locked(&info, &alias.value, factor.name.name.span, written)?;
         if let TableKind::View(view) = &info.kind {
             // Compat: a PARTITION clause on a view has no effect.
