@@ -15,7 +15,7 @@ use selkie_types::{SqlResult, stack};
 
 use crate::cast;
 use crate::collate::has_others_than_ascii;
-use crate::expr::{Call, Expr, ExprKind, Held, Hold};
+use crate::expr::{Expr, ExprKind, Held, Hold};
 use crate::json::is_json;
 
 /// Nodes of a value that is still copied.
@@ -38,32 +38,16 @@ pub(super) fn hold(value: Expr, make: impl FnOnce(Expr) -> SqlResult<Expr>) -> S
 
 /// As [`hold`], of several values.
 pub(super) fn hold_each<const N: usize>(
-    values: [Expr; N],
-    make: impl FnOnce([Expr; N]) -> SqlResult<Expr>,
-) -> SqlResult<Expr> {
-    hold_with(varies, values, make)
-}
-
-/// As [`hold`], but a small value that varies is computed each time.
-pub(super) fn hold_large(
-    value: Expr,
-    make: impl FnOnce(Expr) -> SqlResult<Expr>,
-) -> SqlResult<Expr> {
-    hold_with(|e| large(e).is_some() && varies(e), [value], |[value]| make(value))
-}
-
-/// Values for which `is_varying` are held before anything is built of them.
-fn hold_with<const N: usize>(
-    is_varying: fn(&Expr) -> bool,
     mut values: [Expr; N],
     make: impl FnOnce([Expr; N]) -> SqlResult<Expr>,
 ) -> SqlResult<Expr> {
-    let mut varying = Vec::new();
+    if !values.iter().any(varies) {
+        return share_large(values, make);
+    }
     // Numbers that the values use already would be taken for these.
     let mut next = values.iter().map(free_number).max().unwrap_or(VARYING);
-    for value in &mut values {
-        take_varying(is_varying, value, &mut next, &mut varying);
-    }
+    let mut varying = Vec::new();
+    values.iter_mut().for_each(|value| take_varying(value, &mut next, &mut varying));
     let mut body = share_large(values, make)?;
     for (number, value) in varying.into_iter().rev() {
         body = held_in(number, value, body);
@@ -71,13 +55,22 @@ fn hold_with<const N: usize>(
     Ok(body)
 }
 
-/// Whether two computations of a value can differ, or have an effect each.
+/// As [`hold`], but a small value is copied even if it varies.
+pub(super) fn hold_large(
+    value: Expr,
+    make: impl FnOnce(Expr) -> SqlResult<Expr>,
+) -> SqlResult<Expr> {
+    if large(&value).is_some() { hold(value, make) } else { make(value) }
+}
+
+/// Whether two computations of a value can differ, or have an effect each. User variables do not
+/// count: conversions must see them.
 fn varies(value: &Expr) -> bool {
-    value.has_side_effects()
-        || value.any(&mut |e| match &e.kind {
-            ExprKind::Call(call) => !call.function.is_deterministic(),
-            _ => false,
-        })
+    value.any(&mut |e| match &e.kind {
+        ExprKind::Call(call) => !call.function.is_deterministic(),
+        ExprKind::AssignUserVariable(..) | ExprKind::Stored(_) | ExprKind::Sequence(_) => true,
+        _ => false,
+    })
 }
 
 /// A number of varying values that `value` does not use.
@@ -94,41 +87,21 @@ fn free_number(value: &Expr) -> u32 {
     free
 }
 
-/// Puts a number in the place of a value that varies, or of the fields of a row that do.
-fn take_varying(
-    is_varying: fn(&Expr) -> bool,
-    value: &mut Expr,
-    next: &mut u32,
-    varying: &mut Vec<(u32, Expr)>,
-) {
+/// Puts a number in the place of each part of a value that varies. Rows and deterministic calls
+/// stay, since conversions look at them; the parts of other expressions are not always computed.
+fn take_varying(value: &mut Expr, next: &mut u32, varying: &mut Vec<(u32, Expr)>) {
     stack::ensure();
-    if let ExprKind::Row(fields) = &mut value.kind {
-        fields.iter_mut().for_each(|field| take_varying(is_varying, field, next, varying));
-        return;
+    let stays = match &value.kind {
+        ExprKind::Row(_) => true,
+        ExprKind::Call(call) => call.function.is_deterministic(),
+        _ => false,
+    };
+    if stays {
+        value.children_mut().into_iter().for_each(|part| take_varying(part, next, varying));
+    } else if varies(value) {
+        varying.push((*next, take_whole(value, |whole| number_of(*next, whole))));
+        *next += 1;
     }
-    if !is_varying(value) {
-        return;
-    }
-    // Conversions look at calls, so a call stays whose arguments alone vary. Other parts are not
-    // always computed.
-    let stays = |call: &Call| call.function.is_deterministic() && !call.function.has_side_effects();
-    if matches!(&value.kind, ExprKind::Call(call) if stays(call)) {
-        for argument in value.children_mut() {
-            take_varying(varies, argument, next, varying);
-        }
-        return;
-    }
-    let (shown, limited) = (value.ty.clone(), cast::wider_scale(value).is_some());
-    let mut whole = std::mem::replace(value, Expr::null());
-    if limited {
-        cast::unround(&mut whole);
-    }
-    *value = number_of(*next, &whole);
-    if limited {
-        cast::to_shown(value, &shown);
-    }
-    varying.push((*next, whole));
-    *next += 1;
 }
 
 /// The number that stands for a value.
@@ -155,7 +128,8 @@ fn share_large<const N: usize>(
 ) -> SqlResult<Expr> {
     let mut found = Vec::new();
     values.iter_mut().for_each(|value| add_large(value, &mut found));
-    let whole: Vec<Expr> = largest(found).into_iter().map(unround).collect();
+    let whole: Vec<Expr> =
+        largest(found).into_iter().map(|value| take_whole(value, Expr::clone)).collect();
     let mut body = make(values)?;
     for (number, value) in (0..).step_by(NUMBERS).zip(&whole) {
         body = share(&mut { number }, value, body);
@@ -190,15 +164,17 @@ fn largest<E>(mut values: Vec<(usize, E)>) -> Vec<E> {
     values.into_iter().take(MOST).map(|(_, value)| value).collect()
 }
 
-/// Gives a value all its digits, because some uses need them; it still shows as many as before.
-/// Returns it without what limits the shown digits.
-fn unround(value: &mut Expr) -> Expr {
-    let ty = value.ty.clone();
-    let mut whole = value.clone();
-    if cast::wider_scale(value).is_some() {
+/// Takes a value with all its digits, because some uses need them. `stand_in` makes of it what
+/// takes its place, which shows as many digits as before.
+fn take_whole(value: &mut Expr, stand_in: impl FnOnce(&Expr) -> Expr) -> Expr {
+    let (shown, limited) = (value.ty.clone(), cast::wider_scale(value).is_some());
+    let mut whole = std::mem::replace(value, Expr::null());
+    if limited {
         cast::unround(&mut whole);
-        *value = whole.clone();
-        cast::to_shown(value, &ty);
+    }
+    *value = stand_in(&whole);
+    if limited {
+        cast::to_shown(value, &shown);
     }
     whole
 }
@@ -269,4 +245,25 @@ fn replace(e: &mut Expr, value: &Expr, held: &Expr, number: u32) {
 fn like(e: &Expr, kind: ExprKind) -> Expr {
     let coercibility = e.coercibility;
     Expr { coercibility, ..Expr::new(kind, e.ty.clone(), e.nullable) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{VARYING, hold, hold_each};
+    use crate::build::{comparison, function_call};
+    use crate::context::TypeContext;
+    use crate::expr::{CompareOp, ExprKind};
+
+    /// A value that is held while an operand has a number must not get that number.
+    #[test]
+    fn values_held_within_have_other_numbers() {
+        let types = TypeContext::default();
+        let random = || function_call("RAND", Vec::new(), &types).unwrap();
+        let held = hold(random(), |outer| {
+            hold_each([outer, random()], |[a, b]| comparison(CompareOp::Lt, a, b, &types))
+        });
+        let ExprKind::Hold(outer) = held.unwrap().kind else { panic!("not held") };
+        let ExprKind::Hold(inner) = &outer.body.kind else { panic!("not held within") };
+        assert_eq!((outer.number, inner.number), (VARYING, VARYING + 1));
+    }
 }
