@@ -43,22 +43,18 @@ impl DateTime {
 
     /// The instant of a decimal.
     pub fn from_decimal(v: Decimal, options: DateOptions) -> ParsedTemporal<Self> {
-        if v.is_negative() {
-            return ParsedTemporal::INVALID;
-        }
-        Parts::of(v).map_or(ParsedTemporal::INVALID, |parts| Self::from_parts_of(parts, options))
+        Self::of_parts(Parts::of(v), options)
     }
 
     /// The instant of a double: of the digits of its exact value, which are more than it shows.
     pub fn from_f64(v: f64, options: DateOptions) -> ParsedTemporal<Self> {
-        if v < 0.0 {
-            return ParsedTemporal::INVALID;
-        }
-        Parts::of_f64(v)
-            .map_or(ParsedTemporal::INVALID, |parts| Self::from_parts_of(parts, options))
+        Self::of_parts(Parts::of_f64(v), options)
     }
 
-    fn from_parts_of(parts: Parts, options: DateOptions) -> ParsedTemporal<Self> {
+    fn of_parts(parts: Option<Parts>, options: DateOptions) -> ParsedTemporal<Self> {
+        let Some(parts) = parts.filter(|parts| !parts.negative) else {
+            return ParsedTemporal::INVALID;
+        };
         let parsed = Self::from_number(parts.whole, parts.micros, options);
         match options.round && parts.rounds_up && !parsed.date_only {
             true => parsed.and_then(Self::next_micro),
@@ -112,19 +108,17 @@ impl Time {
 
     /// The time of a decimal; `round` rounds digits after the sixth.
     pub fn from_decimal(v: Decimal, round: bool) -> ParsedTemporal<Self> {
-        let negative = v.is_negative();
-        let Some(parts) = Parts::of(v.abs()) else { return Self::out_of_range(negative) };
-        Self::from_parts_of(Parts { negative, rounds_up: parts.rounds_up && round, ..parts })
+        let Some(parts) = Parts::of(v) else { return Self::out_of_range(v.is_negative()) };
+        Self::of_parts(Parts { rounds_up: parts.rounds_up && round, ..parts })
     }
 
     /// The time of a double: of the digits of its exact value.
     pub fn from_f64(v: f64, round: bool) -> ParsedTemporal<Self> {
-        let negative = v < 0.0;
-        let Some(parts) = Parts::of_f64(v.abs()) else { return Self::out_of_range(negative) };
-        Self::from_parts_of(Parts { negative, rounds_up: parts.rounds_up && round, ..parts })
+        let Some(parts) = Parts::of_f64(v) else { return Self::out_of_range(v < 0.0) };
+        Self::of_parts(Parts { rounds_up: parts.rounds_up && round, ..parts })
     }
 
-    fn from_parts_of(parts: Parts) -> ParsedTemporal<Self> {
+    fn of_parts(parts: Parts) -> ParsedTemporal<Self> {
         // Compat: a time at the last microsecond of a second is invalid.
         if parts.micros == 999_999 && parts.whole < 10_000_000 {
             return ParsedTemporal::INVALID;
@@ -157,7 +151,7 @@ impl Time {
     }
 }
 
-/// The parts of a number.
+/// The parts of a number; those behind `negative` are without its sign.
 struct Parts {
     negative: bool,
     whole: i64,
@@ -169,18 +163,20 @@ struct Parts {
 
 impl Parts {
     fn of(v: Decimal) -> Option<Self> {
+        let (negative, v) = (v.is_negative(), v.abs());
         let six = v.truncate(6);
         let scaled = six.small_unscaled()?;
         let whole = i64::try_from(scaled / 1_000_000).ok()?;
         let rounds_up = v != six && v.truncate(7).small_unscaled()? % 10 >= 5;
-        Some(Self { negative: false, whole, micros: (scaled % 1_000_000) as u32, rounds_up })
+        Some(Self { negative, whole, micros: (scaled % 1_000_000) as u32, rounds_up })
     }
 
     fn of_f64(v: f64) -> Option<Self> {
+        let (negative, v) = (v < 0.0, v.abs());
         // Beyond this a double has no digits after the point, and is no instant.
         const MOST: f64 = 1e18;
         let whole = (v < MOST).then(|| v.trunc() as i64)?;
         let nanos = (v.fract() * 1e9) as u32;
-        Some(Self { negative: false, whole, micros: nanos / 1000, rounds_up: nanos % 1000 >= 500 })
+        Some(Self { negative, whole, micros: nanos / 1000, rounds_up: nanos % 1000 >= 500 })
     }
 }

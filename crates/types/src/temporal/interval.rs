@@ -271,11 +271,6 @@ impl Date {
         let month = moved.rem_euclid(12) as u32 + 1;
         Some(Self::from_parts(year, month, self.day().min(days_in_month(year, month))))
     }
-
-    /// This date plus an interval of a date unit.
-    pub fn add_interval(self, interval: Interval) -> Option<Self> {
-        self.midnight().add_interval(interval).map(DateTime::date)
-    }
 }
 
 impl Time {
