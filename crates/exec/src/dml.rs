@@ -19,6 +19,7 @@ use std::sync::Arc;
 
 use selkie_catalog::{TableInfo, TableKind};
 use selkie_engine::LockMode;
+use selkie_expr::Expr;
 use selkie_plan::physical::{Operator as Op, Plan};
 use selkie_types::{Batch, SqlResult};
 
@@ -35,6 +36,20 @@ use crate::state::sink::PlanSink;
 
 /// Receiver of the rows of RETURNING.
 pub(crate) type Returning<'a> = &'a mut dyn FnMut(&Batch) -> SqlResult<()>;
+
+/// Gives changed rows of a table to RETURNING, which has `exprs` over the table's columns.
+fn send_returned(
+    env: Env<'_>,
+    exprs: &[Expr],
+    rows: &Batch,
+    returning: Returning<'_>,
+) -> SqlResult<()> {
+    if exprs.is_empty() || rows.rows() == 0 {
+        return Ok(());
+    }
+    let columns: SqlResult<Vec<_>> = exprs.iter().map(|e| e.eval(env.eval, rows)).collect();
+    returning(&Batch::new(columns?, rows.rows()))
+}
 
 /// Whether a plan changes rows.
 pub(crate) fn changes_rows(plan: &Plan) -> bool {

@@ -65,6 +65,9 @@ impl Execution<'_> {
         let takes_numbers = |table: &Arc<TableInfo>| {
             plan.takes_numbers.iter().any(|sequence| Arc::ptr_eq(sequence, table))
         };
+        let locks_rows = |table: &Arc<TableInfo>| {
+            plan.locks_rows.iter().any(|locked| Arc::ptr_eq(locked, table))
+        };
         let changes_shared = dml::targets(plan).any(|t| t.kind != TableKind::Temporary);
         // Compat: numbers of sequences and rows locked for a change count as changes.
         let takes_shared = || plan.takes_numbers.iter().any(|t| t.kind != TableKind::Temporary);
@@ -78,8 +81,7 @@ impl Execution<'_> {
                 let name = table.name();
                 return Err(SqlError::new(&ER_CANT_UPDATE_USED_TABLE_IN_SF_OR_TRG, &[&name]));
             }
-            let locks_rows = plan.locks_rows.iter().any(|locked| Arc::ptr_eq(locked, table));
-            check_lock_list(session, table, written || locks_rows)?;
+            check_lock_list(session, table, written || locks_rows(table))?;
         }
         let reaches_changes = self.find_reached(plan)?;
         let session = &mut *self.session;
@@ -93,9 +95,8 @@ impl Execution<'_> {
         for table in &plan.tables {
             // Locked rows will be changed: no DDL may come in between, so the stronger lock is
             // taken now.
-            let locks_rows = || plan.locks_rows.iter().any(|locked| Arc::ptr_eq(locked, table));
             let written = dml::targets(plan).any(|t| Arc::ptr_eq(t, table));
-            let mode = match written || takes_numbers(table) || locks_rows() {
+            let mode = match written || takes_numbers(table) || locks_rows(table) {
                 true => LockMode::Write,
                 false => LockMode::Read,
             };

@@ -14,10 +14,10 @@ use selkie_plan::physical::{
 use selkie_types::error::catalogue::{ER_DUP_KEY, ER_NO_REFERENCED_ROW_2};
 use selkie_types::{Batch, Column, Condition, Level, SqlError, SqlResult, Value};
 
-use super::Returning;
 use super::insert::{is_single_row, softens};
 use super::row::{RowMaker, Strictness};
 use super::update::is_sorted;
+use super::{Returning, send_returned};
 use crate::op::{open as open_node, open_limited};
 use crate::run::Env;
 use crate::state::columns::column_of;
@@ -81,20 +81,6 @@ impl Changed<'_> {
     }
 }
 
-fn send(
-    env: Env<'_>,
-    exprs: &[selkie_expr::Expr],
-    row: &[Arc<Column>],
-    returning: Returning<'_>,
-) -> SqlResult<()> {
-    if exprs.is_empty() {
-        return Ok(());
-    }
-    let row = Batch::new(row.to_vec(), 1);
-    let values: SqlResult<Vec<_>> = exprs.iter().map(|e| e.eval(env.eval, &row)).collect();
-    returning(&Batch::new(values?, 1))
-}
-
 fn insert(env: Env<'_>, plan: &Insert, returning: Returning<'_>) -> SqlResult<Outcome> {
     let ignore = plan.mode == InsertMode::Ignore;
     let single = !plan.is_query && is_single_row(env, plan);
@@ -118,7 +104,7 @@ fn insert(env: Env<'_>, plan: &Insert, returning: Returning<'_>) -> SqlResult<Ou
             let change = Change::Insert(texts(&plan.table, &columns));
             if target.make(change)? {
                 affected += 1;
-                send(env, &plan.returning, &columns, returning)?;
+                send_returned(env, &plan.returning, &Batch::new(columns, 1), returning)?;
             }
         }
     }
@@ -245,7 +231,7 @@ fn delete(env: Env<'_>, plan: &Delete, returning: Returning<'_>) -> SqlResult<Ou
             env.check()?;
             let one = batch.gather(&[row]);
             let old = &one.columns()[columns.clone()];
-            send(env, &plan.returning, old, returning)?;
+            send_returned(env, &plan.returning, &Batch::new(old.to_vec(), 1), returning)?;
             let change = Change::Delete(texts(&target.table, old));
             deleted += u64::from(table.make(change)?);
         }

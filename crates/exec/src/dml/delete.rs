@@ -8,12 +8,12 @@ use selkie_catalog::TableInfo;
 use selkie_plan::physical::{Delete as Plan, DeleteTarget};
 use selkie_types::{Batch, ByteRows, Column, Condition, Level, SqlError, SqlResult};
 
-use super::Returning;
 use super::foreign::{ForeignKeys, Rows, is_foreign};
 use super::keeps::keeps_changes;
 use super::portion::Portion;
 use super::undo::{Undo, undone_on_error};
 use super::update::has_join;
+use super::{Returning, send_returned};
 use crate::Outcome;
 use crate::op::{open as open_node, row_count, store};
 use crate::run::{Env, OpenTable};
@@ -90,12 +90,8 @@ pub(super) fn run(env: Env<'_>, plan: &Plan, returning: Returning<'_>) -> SqlRes
 
 fn send(env: Env<'_>, plan: &Plan, batch: &Batch, returning: Returning<'_>) -> SqlResult<()> {
     let Some(columns) = plan.targets.first().and_then(|t| t.columns.clone()) else { return Ok(()) };
-    if plan.returning.is_empty() {
-        return Ok(());
-    }
-    let row = Batch::new(batch.columns()[columns].to_vec(), batch.rows());
-    let values: SqlResult<Vec<_>> = plan.returning.iter().map(|e| e.eval(env.eval, &row)).collect();
-    returning(&Batch::new(values?, batch.rows()))
+    let rows = Batch::new(batch.columns()[columns].to_vec(), batch.rows());
+    send_returned(env, &plan.returning, &rows, returning)
 }
 
 impl Target<'_> {

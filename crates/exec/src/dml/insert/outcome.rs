@@ -9,8 +9,8 @@ use selkie_plan::physical::InsertMode;
 use selkie_types::{Batch, Column, SqlResult, Value};
 
 use super::{Inserter, NewRows, is_single_row};
-use crate::dml::Returning;
 use crate::dml::on_duplicate::Updated;
+use crate::dml::{Returning, send_returned};
 use crate::{Outcome, RowCounts, Told};
 
 /// Rows that ON DUPLICATE KEY UPDATE changed, with the counts of them.
@@ -71,27 +71,19 @@ impl Inserter<'_> {
         stored: &[u32],
         returning: Returning<'_>,
     ) -> SqlResult<()> {
-        if self.plan.returning.is_empty() {
+        let exprs = &self.plan.returning[..];
+        if exprs.is_empty() {
             return Ok(());
         }
         let all = Batch::new(new.columns.clone(), new.rows.len());
         let mut stored = stored;
         for (at, row) in std::mem::take(&mut self.updates.rows) {
             let (before, rest) = stored.split_at(stored.partition_point(|other| *other < at));
-            self.send(&all.gather(before), returning)?;
-            self.send(&Batch::new(row, 1), returning)?;
+            send_returned(self.env, exprs, &all.gather(before), returning)?;
+            send_returned(self.env, exprs, &Batch::new(row, 1), returning)?;
             stored = rest;
         }
-        self.send(&all.gather(stored), returning)
-    }
-
-    fn send(&self, rows: &Batch, returning: Returning<'_>) -> SqlResult<()> {
-        if rows.rows() == 0 {
-            return Ok(());
-        }
-        let exprs = self.plan.returning.iter();
-        let columns: SqlResult<Vec<_>> = exprs.map(|e| e.eval(self.env.eval, rows)).collect();
-        returning(&Batch::new(columns?, rows.rows()))
+        send_returned(self.env, exprs, &all.gather(stored), returning)
     }
 
     /// The value of the automatic column that is told where none was generated.
