@@ -319,19 +319,19 @@ impl<'a> Binder<'a> {
         span: ast::Span,
         written: bool,
     ) -> SqlResult<()> {
+        // Compat: a table that is used up is told before one that may only be read.
         self.check_locked(table, name, false)?;
         let is_listed = self.settings.listed_only && self.views.is_empty();
-        if !is_listed || !matches!(table.kind, TableKind::Base) {
-            return self.check_locked(table, name, written);
+        if is_listed && matches!(table.kind, TableKind::Base) {
+            let (id, alias) = (table.def.id, self.folded(name));
+            let is_same = |(of, at, other): &(TableId, ast::Span, Box<str>)| {
+                *of == id && *at != span && *other == alias
+            };
+            if self.used_locks.iter().any(is_same) {
+                return Err(SqlError::new(&ER_TABLE_NOT_LOCKED, &[&name]));
+            }
+            self.used_locks.push((id, span, alias));
         }
-        let (id, alias) = (table.def.id, self.folded(name));
-        let is_same = |(of, at, other): &(TableId, ast::Span, Box<str>)| {
-            *of == id && *at != span && *other == alias
-        };
-        if self.used_locks.iter().any(is_same) {
-            return Err(SqlError::new(&ER_TABLE_NOT_LOCKED, &[&name]));
-        }
-        self.used_locks.push((id, span, alias));
         self.check_locked(table, name, written)
     }
 

@@ -108,7 +108,7 @@ impl Binder<'_> {
             return Ok(Logical::OneRow);
         }
         let info = self.find_table(&factor.name)?;
-        // Of a view, the tables are checked whose rows are locked.
+        // A view's tables are checked instead of the view, if their rows are to be locked.
         let written = self.scope().locking.is_some_and(|(mode, _)| mode == LockMode::Exclusive)
             && !matches!(info.kind, TableKind::View(_));
         self.use_locked(&info, &alias.value, factor.name.name.span, written)?;

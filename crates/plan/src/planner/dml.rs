@@ -498,8 +498,8 @@ pub(super) fn delete(
     mut draft: Draft,
     context: &PlanContext<'_>,
 ) -> SqlResult<Plan> {
-    let BoundDelete { source, targets, mut portion, ignore, multiple, all_rows, .. } = bound;
-    let BoundDelete { history: purges_history, returning, returning_first, .. } = bound;
+    let BoundDelete { source, targets, mut portion, ignore, multiple, .. } = bound;
+    let BoundDelete { history: purges_history, returning, returning_first, all_rows, .. } = bound;
     let deleted = if purges_history { &[][..] } else { &targets[..] };
     let foreign = foreign_of_deleted(deleted, portion.as_ref(), &draft, context)?;
     let related =
@@ -530,21 +530,19 @@ pub(super) fn delete(
     if several || portion.is_some() && portion::may_meet(&node) {
         node = materialized(node);
     }
-    let made: Vec<DeleteTarget> = targets
-        .iter()
-        .map(|(relation, key)| {
-            let info = &done.draft.columns.relations[*relation];
-            let at = ids.iter().position(|id| *id == info.first);
-            let parts = info.parts.as_ref();
-            let portion = portion.as_ref();
-            DeleteTarget {
-                portion: portion.map(|p| portion::planned(p, &info.table, &ids, parts)),
-                table: info.table.clone(),
-                key: ids.iter().position(|id| id == key).unwrap_or(0),
-                columns: at.map(|at| at..at + info.table.columns.len()),
-            }
-        })
-        .collect();
+    let made = targets.iter().map(|(relation, key)| {
+        let info = &done.draft.columns.relations[*relation];
+        let at = ids.iter().position(|id| *id == info.first);
+        let parts = info.parts.as_ref();
+        let portion = portion.as_ref();
+        DeleteTarget {
+            portion: portion.map(|p| portion::planned(p, &info.table, &ids, parts)),
+            table: info.table.clone(),
+            key: ids.iter().position(|id| id == key).unwrap_or(0),
+            columns: at.map(|at| at..at + info.table.columns.len()),
+        }
+    });
+    let made: Vec<DeleteTarget> = made.collect();
     let (exprs, output) = match targets.first() {
         Some((relation, _)) => {
             let table = done.draft.columns.relations[*relation].table.clone();
@@ -556,7 +554,8 @@ pub(super) fn delete(
     let events = if purges_history { &[][..] } else { &events[..] };
     let set_off = made.iter().flat_map(|t| triggers(&t.table, events, context));
     let changes = with_triggers(set_off.collect());
-    let (rows, cost, source, returning, targets) = (node.rows, node.cost, node, exprs, made);
+    let (rows, cost) = (node.rows, node.cost);
+    let (source, returning, targets) = (node, exprs, made);
     let delete =
         Delete { source, targets, ignore, multiple, limit, returning, all_rows, purges_history };
     Ok(Plan { foreign, changes, ..wrap(done, Operator::Delete(delete.into()), rows, cost, output) })

@@ -64,12 +64,16 @@ impl Asked<'_> {
     }
 }
 
+/// Receives the rows of a table. A summary has many for each owner, so that not all are made before
+/// the first is taken.
+pub(crate) type Emit<'e> = &'e mut dyn FnMut(Row) -> SqlResult<()>;
+
 /// Emits the rows of a table for the session that reads it; none if nothing is measured.
 pub(crate) fn rows(
     table: &str,
     (shared, instance): (&Shared, &Instance),
     pseudo: Pseudo<'_>,
-    emit: &mut dyn FnMut(Row) -> SqlResult<()>,
+    emit: Emit<'_>,
 ) -> SqlResult<()> {
     let Some(performance) = shared.server.sessions.performance() else { return Ok(()) };
     let asked = Asked { performance, shared, sessions: shared.server.sessions.list() };
@@ -99,11 +103,7 @@ pub(crate) fn rows(
 }
 
 /// Emits the rows of a summary of statements by their names.
-fn emit_summary(
-    table: &str,
-    asked: &Asked<'_>,
-    emit: &mut dyn FnMut(Row) -> SqlResult<()>,
-) -> SqlResult<()> {
+fn emit_summary(table: &str, asked: &Asked<'_>, emit: Emit<'_>) -> SqlResult<()> {
     match table {
         "events_statements_summary_by_account_by_event_name" => statements::by_account(asked, emit),
         "events_statements_summary_by_host_by_event_name" => statements::by_host(asked, emit),

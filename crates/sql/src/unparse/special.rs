@@ -336,8 +336,8 @@ fn with_one_row(query: &Query) -> Query {
     query
 }
 
-/// Whether the text of an amount would be read otherwise behind INTERVAL: one that begins with a
-/// row is the function of that name.
+/// Whether the text of an amount might be read otherwise behind INTERVAL. One that begins with a
+/// row would be the function of that name, and COLLATE is not read behind a parenthesis there.
 fn is_ambiguous_amount(amount: &Expr) -> bool {
     match &amount.kind {
         ExprKind::Binary { left, .. } => is_ambiguous_amount(left),

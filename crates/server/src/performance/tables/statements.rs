@@ -8,7 +8,7 @@ use std::sync::Arc;
 use selkie_engine::Moment;
 use selkie_types::{SqlResult, Value};
 
-use super::{Asked, optional};
+use super::{Asked, Emit, optional};
 use crate::performance::MAIN_THREAD;
 use crate::performance::digests::Entry;
 use crate::performance::people::Account;
@@ -34,16 +34,8 @@ pub(super) fn history_long(asked: &Asked<'_>) -> Vec<Row> {
     asked.performance.long.events().iter().map(|event| event.row(0)).collect()
 }
 
-/// Receives rows. A summary has many for each owner, so that not all are made before the first is
-/// taken.
-pub(super) type Emit<'e> = &'e mut dyn FnMut(Row) -> SqlResult<()>;
-
 /// Emits the rows of one owner.
-fn emit_sums(
-    sums: &ByName,
-    owner: &[(&'static str, Value)],
-    emit: &mut dyn FnMut(Row) -> SqlResult<()>,
-) -> SqlResult<()> {
+fn emit_sums(sums: &ByName, owner: &[(&'static str, Value)], emit: Emit<'_>) -> SqlResult<()> {
     let mut rows = Vec::new();
     sums.rows(owner, &mut rows);
     rows.into_iter().try_for_each(emit)
