@@ -88,8 +88,8 @@ build() {
 
 # Runs a generator with a fresh seed. Most faults that it finds are older than the change under test, so a failure is
 # reported at the end and does not fail the run; with SELKIE_FRESH=fail it does.
-found=$(mktemp)
-trap 'rm -f "$found"' EXIT
+found=${SELKIE_FOUND:-$(mktemp)}
+[ -n "${SELKIE_FOUND:-}" ] || trap 'rm -f "$found"' EXIT
 fresh() {
   local code=0
   "$@" || code=$?
@@ -344,13 +344,28 @@ checks=(lint deny unit simulate models)
 served=(build compat shapes metamorphic spill parser differential conformance clients connections privileges oltp isolation crash
   trx ddl partitions temporal visible events replication hostile dbt3 bench suites)
 
+# Seconds of one served step in a run of all: one that hangs must not keep the others from being run and reported.
+step_seconds=1500
+
+inside() { (set -e; "$1"); }
+
+# Runs a step as a process of its own, whose group is ended with it.
+bounded() {
+  local code=0
+  SELKIE_FOUND=$found timeout --kill-after=20 $step_seconds tests/run.sh "$1" || code=$?
+  [ $code -ne 124 ] || echo "$1 did not end within $step_seconds s"
+  return $code
+}
+
+# usage: run_steps inside|bounded STEP ...
 run_steps() {
   failed=()
-  local step
+  local way=$1 step
+  shift
   for step in "$@"; do
     # Not in a condition, which would switch -e off inside the step.
     set +e
-    (set -e; "$step")
+    "$way" "$step"
     [ $? -eq 0 ] || failed+=("$step")
     set -e
     # The other steps need these two.
@@ -359,20 +374,21 @@ run_steps() {
 }
 
 if [ $# -gt 0 ]; then
-  run_steps "$@"
+  run_steps inside "$@"
 else
   export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0 CARGO_PROFILE_TEST_DEBUG=0
-  run_steps install
+  run_steps inside install
   if [ ${#failed[@]} -eq 0 ]; then
     checked=$(mktemp)
     nice -n 10 tests/run.sh "${checks[@]}" >"$checked" 2>&1 &
     checking=$!
-    run_steps "${served[@]}"
+    run_steps bounded "${served[@]}"
     wait $checking || failed+=("checks")
     cat "$checked"
     rm -f "$checked"
   fi
 fi
+[ -z "${SELKIE_FOUND:-}" ] || exit $((${#failed[@]} > 0))
 if [ -s "$found" ]; then
   say "fresh seeds found something"
   cat "$found"

@@ -39,14 +39,24 @@ STATEMENTS = 25
 SESSIONS = 4
 # A user variable that was never set is a constant for the statement that sets it.
 VARIABLES = "SET @u1 = NULL, @u2 = NULL, @u3 = NULL, @seen = NULL, @state = NULL, @out = NULL, @kept = NULL"
+# Seconds in which an ended connection must be replaced by a new one; seconds for the reduction of one difference.
+RECONNECT, REDUCTION = 10, 40
 # Errors of a statement that took too long on one server; the comparison is skipped then.
 TIMED_OUT = {1969, 1205, 3024}
 # ORDER BY at the end, and no set operation or subquery after it.
 SORTED = re.compile(r" ORDER BY (?:[^()]|\([^()]*\))*$")
 
 
+class Ended(Exception):
+    """A server does not answer any more, after `statement`."""
+
+    def __init__(self, server, statement):
+        super().__init__(f"the server at port {server.port} ended: {statement}")
+        self.server, self.statement = server, statement
+
+
 class Pair:
-    """Both servers with the same tables."""
+    """Both servers with the same tables. Statements raise `Ended` if one of them does not answer any more."""
 
     def __init__(self, port, reference, database, kinds):
         self.kinds = kinds
@@ -73,16 +83,19 @@ class Pair:
         for server in self.servers:
             outcomes.append(server.run(statement))
             if not server.connection.open or is_gone(outcomes[-1]):
-                self.reconnect(server)
+                self.reconnect(server, statement)
         return outcomes
 
-    def reconnect(self, server):
-        for _ in range(60):
+    def reconnect(self, server, statement):
+        end = time.monotonic() + RECONNECT
+        while True:
             try:
                 server.connect()
                 break
             except pymysql.MySQLError:
-                time.sleep(1)
+                if time.monotonic() > end:
+                    raise Ended(server, statement) from None
+                time.sleep(0.2)
         self.tables = None
         server.run(f"SET SESSION sql_mode = '{self.mode}'")
 
@@ -212,8 +225,20 @@ class Fuzzer:
         self.known = Known()
         self.groups, self.reasons = collections.OrderedDict(), collections.Counter()
         self.count = 0
+        self.ended = None
 
     def run(self):
+        """Runs the rounds. MariaDB's end stops them, since nothing is left to compare with."""
+        try:
+            self.rounds()
+        except Ended as ended:
+            self.ended = ended
+            print(f"{ended}\n    {self.where}", flush=True)
+
+    def is_server_gone(self):
+        return self.ended is not None and self.ended.server is self.pair.servers[0]
+
+    def rounds(self):
         end = time.monotonic() + self.options.seconds
         rounds = range(self.options.first, self.options.first + self.options.rounds)
         for number in rounds:
@@ -283,7 +308,7 @@ class Fuzzer:
             if not self.options.all and (reason := self.known.reason(whole)):
                 self.reasons[reason] += 1
                 return
-        reduced = Reducer(differs, tables, tree, difference)
+        reduced = Reducer(differs, tables, tree, difference, time.monotonic() + REDUCTION)
         if differs == self.installs:
             reduced.reduce_tables()
         else:
@@ -326,7 +351,7 @@ def main():
     fuzzer.run()
     fuzzer.summary()
     fatal = options.fail_on.split(",")
-    sys.exit(any(kind in fatal for kind, _, _ in fuzzer.groups))
+    sys.exit(fuzzer.is_server_gone() or any(kind in fatal for kind, _, _ in fuzzer.groups))
 
 
 if __name__ == "__main__":

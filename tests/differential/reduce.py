@@ -1,6 +1,7 @@
 """Reduces a difference as far as possible: first the statement, then the tables it needs."""
 
 import re
+import time
 
 from tree import smaller
 
@@ -8,11 +9,17 @@ TRIES = 250
 
 
 class Reducer:
-    """`differs(tables, tree)` asks both servers; a smaller case counts only if it differs in the same way."""
+    """`differs(tables, tree)` asks both servers; a smaller case counts only if it differs in the same way.
 
-    def __init__(self, differs, tables, tree, difference):
+    It stops after `TRIES` tries, or at `end` of the monotonic clock.
+    """
+
+    def __init__(self, differs, tables, tree, difference, end):
         self.differs, self.tables, self.tree, self.difference = differs, tables, tree, difference
-        self.tries = TRIES
+        self.tries, self.end = TRIES, end
+
+    def may_try(self):
+        return self.tries > 0 and time.monotonic() < self.end
 
     def run(self):
         self.reduce_tree()
@@ -42,11 +49,11 @@ class Reducer:
         return False
 
     def reduce_tree(self):
-        while self.tries > 0:
+        while self.may_try():
             shortest = sorted((t for t in smaller(self.tree) if len(str(t)) < len(str(self.tree))),
                               key=lambda t: len(str(t)))
             for tree in shortest:
-                if self.tries <= 0:
+                if not self.may_try():
                     return
                 if self.still(self.tables, tree):
                     self.tree = tree
@@ -59,5 +66,5 @@ class Reducer:
             for change in table.changes():
                 smaller_table = change(self.tables[at])
                 tables = self.tables[:at] + [smaller_table] + self.tables[at + 1:]
-                if smaller_table is not self.tables[at] and self.still(tables, self.tree):
+                if smaller_table is not self.tables[at] and self.may_try() and self.still(tables, self.tree):
                     self.tables = tables
