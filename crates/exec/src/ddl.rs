@@ -261,7 +261,7 @@ impl<'a> Ddl<'a> {
             return Ok(());
         }
         match self.session.lock_of(schema, table) {
-            Some(lock) if lock.write => Ok(()),
+            Some(lock) if lock.write && !lock.is_implied => Ok(()),
             Some(_) => Err(SqlError::read_locked(table)),
             None => Err(SqlError::new(&ER_TABLE_NOT_LOCKED, &[&table])),
         }
@@ -273,11 +273,6 @@ impl<'a> Ddl<'a> {
             true => Err(SqlError::new(&ER_LOCK_OR_ACTIVE_TRANSACTION, &[])),
             false => Ok(()),
         }
-    }
-
-    /// Removes a table from the list of LOCK TABLES; it no longer exists under this name.
-    fn unlist(&mut self, schema: &str, table: &str) {
-        self.session.lock_list.retain(|l| *l.schema != *schema || *l.table != *table);
     }
 
     /// Calls `define` with the context that definitions depend on, and keeps its warnings.

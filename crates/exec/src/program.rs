@@ -42,6 +42,7 @@ use crate::{Instance, Session};
 pub(crate) use call::{call_statement, compound, schema_collation};
 pub(crate) use compile::{check_body, check_trigger, check_types, resolve_type};
 pub(crate) use event::run_event;
+pub(crate) use reached::of_locks as reached_by_locks;
 pub(crate) use signal::{get_diagnostics, signal};
 
 /// Runs the functions and triggers of statements.

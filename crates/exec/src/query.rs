@@ -25,7 +25,7 @@ use selkie_expr::EvalContext;
 use selkie_plan::physical::{Operator, Plan};
 use selkie_types::error::catalogue::{
     ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, ER_CANT_UPDATE_USED_TABLE_IN_SF_OR_TRG,
-    ER_DATA_WAS_COMMITED_UNDER_ROLLBACK, ER_TABLE_NOT_LOCKED,
+    ER_DATA_WAS_COMMITED_UNDER_ROLLBACK,
 };
 use selkie_types::{Condition, Level, Severity, SqlError, SqlResult};
 
@@ -81,7 +81,7 @@ impl Execution<'_> {
                 let name = table.name();
                 return Err(SqlError::new(&ER_CANT_UPDATE_USED_TABLE_IN_SF_OR_TRG, &[&name]));
             }
-            check_lock_list(session, table, written || locks_rows(table))?;
+            session.check_lock_list(table, written || locks_rows(table))?;
         }
         let reaches_changes = self.find_reached(plan)?;
         let session = &mut *self.session;
@@ -135,18 +135,6 @@ impl Execution<'_> {
     pub(crate) fn close_gate(&self, kinds: &[Work]) -> SqlResult<Vec<Closing>> {
         let session = &*self.session;
         session.gate.close(self.control, session.core.id, kinds, session.lock_wait())
-    }
-}
-
-/// Under LOCK TABLES, only tables on its list may be used.
-fn check_lock_list(session: &Session, table: &TableInfo, written: bool) -> SqlResult<()> {
-    if session.locked_tables.is_none() || table.kind != TableKind::Base {
-        return Ok(());
-    }
-    match session.lock_of(table.schema(), table.name()) {
-        None => Err(SqlError::new(&ER_TABLE_NOT_LOCKED, &[&table.name()])),
-        Some(lock) if written && !lock.write => Err(SqlError::read_locked(table.name())),
-        Some(_) => Ok(()),
     }
 }
 

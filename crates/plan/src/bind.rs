@@ -66,7 +66,7 @@ pub(crate) use view::{Meaning, resolve};
 
 use crate::logical::{ColumnId, Columns, Logical, RelationId, SubqueryState};
 use crate::safety::Used;
-use crate::settings::{Environment, Settings};
+use crate::settings::{Environment, Listed, Settings};
 use scope::Scope;
 
 pub(crate) use scope::Clause;
@@ -297,6 +297,11 @@ impl<'a> Binder<'a> {
         Ok(info.clone())
     }
 
+    /// Whether names are checked: those in views are not.
+    fn is_listed(&self) -> bool {
+        self.settings.listed != Listed::Any && self.views.is_empty()
+    }
+
     /// Checks LOCK TABLES for a table that the statement itself names, under the name used there.
     pub(crate) fn check_locked(
         &self,
@@ -304,7 +309,7 @@ impl<'a> Binder<'a> {
         name: &str,
         written: bool,
     ) -> SqlResult<()> {
-        match self.settings.listed_only && self.views.is_empty() {
+        match self.is_listed() {
             true => self.names.environment.check_locked(table, name, written),
             false => Ok(()),
         }
@@ -321,8 +326,8 @@ impl<'a> Binder<'a> {
     ) -> SqlResult<()> {
         // Compat: a table that is used up is told before one that may only be read.
         self.check_locked(table, name, false)?;
-        let is_listed = self.settings.listed_only && self.views.is_empty();
-        if is_listed && matches!(table.kind, TableKind::Base) {
+        let is_once = self.settings.listed == Listed::Once && self.views.is_empty();
+        if is_once && matches!(table.kind, TableKind::Base) {
             let (id, alias) = (table.def.id, self.folded(name));
             let is_same = |(of, at, other): &(TableId, ast::Span, Box<str>)| {
                 *of == id && *at != span && *other == alias
@@ -344,7 +349,7 @@ impl<'a> Binder<'a> {
         if schema.eq_ignore_ascii_case("information_schema") {
             return SqlError::new(&ER_UNKNOWN_TABLE, &[&table, &schema]);
         }
-        if self.settings.listed_only && self.views.is_empty() {
+        if self.is_listed() {
             return SqlError::new(&ER_TABLE_NOT_LOCKED, &[&table]);
         }
         SqlError::no_such_table(schema, table)

@@ -44,7 +44,7 @@ pub use planner::{
     rows_plan, shown_functions, shown_parameters,
 };
 pub use settings::{
-    Environment, NoEnvironment, Permissions, PlanVariables, Settings, StatisticsSource,
+    Environment, Listed, NoEnvironment, Permissions, PlanVariables, Settings, StatisticsSource,
     StoredFunction, StoredStatistics, Unrestricted,
 };
 pub use updatable::{Updatability, updatability};

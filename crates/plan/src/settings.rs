@@ -77,9 +77,20 @@ pub struct Settings<'a> {
     /// Rows of tables from which another table is filled or updated are locked (REPEATABLE READ and
     /// above).
     pub lock_sources: bool,
-    /// LOCK TABLES is in effect: tables that are not locked cannot be used, whether they exist or
-    /// not.
-    pub listed_only: bool,
+    /// Tables that LOCK TABLES allows.
+    pub listed: Listed,
+}
+
+/// Tables that a statement may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Listed {
+    /// Any.
+    Any,
+    /// LOCK TABLES is in effect: only those on its list, whether others exist or not. Compat: one
+    /// that is locked once can be used at one place of the statement.
+    Once,
+    /// As `Once`, but at any number of places: the statement is one of a function or trigger.
+    Often,
 }
 
 impl Default for Settings<'_> {
@@ -92,7 +103,7 @@ impl Default for Settings<'_> {
             literals: None,
             lock_reads: false,
             lock_sources: false,
-            listed_only: false,
+            listed: Listed::Any,
         }
     }
 }

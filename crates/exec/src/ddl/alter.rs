@@ -120,7 +120,7 @@ impl Ddl<'_> {
             outcome.told = Told::Nothing;
         }
         if target.is_some() {
-            self.unlist(&schema, name);
+            self.session.unlist(&schema, name);
         }
         Ok(outcome)
     }

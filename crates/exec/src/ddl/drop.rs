@@ -109,7 +109,7 @@ impl Ddl<'_> {
 
     /// Compat: LOCK TABLES ends with the last of its tables.
     pub(super) fn end_lock_tables_without_tables(&mut self) {
-        let left = self.session.lock_list.iter().any(|lock| !lock.is_view);
+        let left = self.session.locked().iter().any(|lock| !lock.is_view && !lock.is_implied);
         if self.session.locked_tables.is_some() && !left {
             self.session.end_lock_tables();
         }
@@ -204,7 +204,7 @@ impl Ddl<'_> {
         for table in &tables {
             let (schema, name) = (table.schema(), table.name());
             self.session.frame.hooks.dropped(self.session, schema, name);
-            self.unlist(schema, name);
+            self.session.unlist(schema, name);
         }
         Ok(())
     }

@@ -154,7 +154,7 @@ impl Ddl<'_> {
             snapshot.put_table(Arc::new(new));
         })?;
         self.session.frame.hooks.dropped(self.session, schema, name);
-        self.unlist(schema, name);
+        self.session.unlist(schema, name);
         Ok(nothing_copied())
     }
 

@@ -80,7 +80,7 @@ impl Ddl<'_> {
         } else {
             self.say_not_replaced(schema, name);
             self.drop_one(schema, name, temporary)?;
-            self.unlist(schema, name);
+            self.session.unlist(schema, name);
             self.end_lock_tables_without_tables();
         }
         Ok(())

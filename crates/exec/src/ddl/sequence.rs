@@ -219,7 +219,7 @@ impl Ddl<'_> {
         }
         self.say_drop_sequence(schema, name);
         self.drop_one(schema, name, false)?;
-        self.unlist(schema, name);
+        self.session.unlist(schema, name);
         Ok(Found::Sequence)
     }
 }

@@ -1,4 +1,5 @@
-//! Tables that the functions and triggers of a statement may use, and those that they run in turn.
+//! Tables that the functions and triggers of a statement, or of the tables of LOCK TABLES, may use,
+//! and those that they run in turn.
 //!
 //! Compat: MariaDB locks them all before the statement begins. Must not fail: what is wrong with a
 //! program is an error where it runs.
@@ -6,42 +7,51 @@
 use std::sync::Arc;
 
 use hashbrown::HashSet;
-use selkie_catalog::{RoutineForm, Snapshot, TableInfo, TableKind, Trigger};
+use selkie_catalog::{ForeignKey, RoutineForm, Snapshot, TableInfo, TableKind, Trigger};
 use selkie_plan::physical::Plan;
 use selkie_sql::ast::Statement;
+use selkie_types::stack;
 
 use super::{compile, package};
 use crate::Session;
 use crate::query::execution::Scope;
 use crate::state::packages;
-use crate::state::programs::{Compiled, ReachedTable, Touched};
+use crate::state::programs::{Compiled, ReachedTable, Touched, TouchedTable};
 
 /// So many programs are followed. Those behind them lock their tables when they run.
 const MOST_PROGRAMS: usize = 1000;
 
+/// All events of triggers.
+const EVENTS: &[&str] = &["INSERT", "UPDATE", "DELETE"];
+
 /// The tables of the functions and triggers that a plan may run.
 pub(super) fn of_plan(scope: Scope<'_>, plan: &Plan) -> Vec<ReachedTable> {
     let snapshot = scope.instance.catalog.snapshot();
-    let mut walk = Walk {
-        scope,
-        snapshot: &snapshot,
-        waiting: Vec::new(),
-        seen: HashSet::new(),
-        tables: Vec::new(),
-    };
+    let mut walk = Walk::new(scope, &snapshot);
     plan.uses.functions.iter().for_each(|(schema, name)| walk.function((schema, name)));
     plan.changes.triggers.iter().for_each(|trigger| walk.trigger(trigger));
-    let mut count = 0;
-    while let Some(program) = walk.waiting.pop() {
-        count += 1;
-        if count > MOST_PROGRAMS {
-            break;
+    walk.end()
+}
+
+/// The tables that are used with these of LOCK TABLES, of which some are changed: by their
+/// triggers, by the functions of views, and by foreign keys.
+pub(crate) fn of_locks(scope: Scope<'_>, locked: &[(Arc<TableInfo>, bool)]) -> Vec<ReachedTable> {
+    let snapshot = scope.instance.catalog.snapshot();
+    let mut walk = Walk::new(scope, &snapshot);
+    for (table, is_changed) in locked {
+        match &table.kind {
+            // The tables of its query are locked too, under the names that it gives them.
+            TableKind::View(view) => {
+                if let Ok(Statement::Query(query)) = compile::parse(&view.select, 0) {
+                    let touched = Touched { tables: Vec::new(), ..Touched::of_query(*query) };
+                    walk.names(&touched, table.schema(), None);
+                }
+            }
+            _ if *is_changed => walk.changed(table),
+            _ => {}
         }
-        let touched = program.touched.get_or_init(|| Touched::of_body(&program.body));
-        let setting = program.setting.as_ref();
-        walk.names(touched, setting.map_or("", |setting| &setting.schema), program.key.package());
     }
-    walk.tables
+    walk.end()
 }
 
 struct Walk<'a> {
@@ -54,7 +64,47 @@ struct Walk<'a> {
     tables: Vec<ReachedTable>,
 }
 
-impl Walk<'_> {
+impl<'a> Walk<'a> {
+    fn new(scope: Scope<'a>, snapshot: &'a Snapshot) -> Self {
+        let (waiting, seen, tables) = (Vec::new(), HashSet::new(), Vec::new());
+        Self { scope, snapshot, waiting, seen, tables }
+    }
+
+    /// Follows the programs that were met. Returns all tables that were met.
+    fn end(mut self) -> Vec<ReachedTable> {
+        let mut count = 0;
+        while let Some(program) = self.waiting.pop() {
+            count += 1;
+            if count > MOST_PROGRAMS {
+                break;
+            }
+            let touched = program.touched.get_or_init(|| Touched::of_body(&program.body));
+            let setting = program.setting.as_ref();
+            let schema = setting.map_or("", |setting| &setting.schema);
+            self.names(touched, schema, program.key.package());
+        }
+        self.tables
+    }
+
+    /// Meets what any change of a table's rows comes to.
+    fn changed(&mut self, table: &TableInfo) {
+        let triggers = self.snapshot.triggers(table.schema(), table.name());
+        triggers.iter().for_each(|trigger| self.trigger(trigger));
+        for child in self.snapshot.children(table.schema(), table.name()) {
+            if !self.seen.insert(Arc::as_ptr(child).addr()) {
+                continue;
+            }
+            let refers = |key: &&ForeignKey| key.refers_to(table.schema(), table.name());
+            let mut keys = child.foreign_keys.iter().filter(refers);
+            let is_changed = keys.any(|key| !key.on_delete.refuses() || !key.on_update.refuses());
+            let (table, alias) = (Arc::clone(child), child.name().into());
+            self.tables.push(ReachedTable { table, alias, is_changed });
+            if is_changed && stack::check().is_ok() {
+                self.changed(child);
+            }
+        }
+    }
+
     fn session(&self) -> &Session {
         self.scope.session
     }
@@ -90,10 +140,11 @@ impl Walk<'_> {
 
     /// Looks up the names in a text whose names without a schema are of `schema`, or of a package.
     fn names(&mut self, touched: &Touched, schema: &str, package: Option<(&str, &str)>) {
-        for (name, events) in &touched.tables {
+        for TouchedTable { name, alias, events } in &touched.tables {
             let schema = name.schema.as_ref().map_or(schema, |schema| &*schema.value);
             if let Ok(table) = self.scope.table(schema, &name.name.value) {
-                self.table(table, events);
+                let alias = alias.clone().unwrap_or_else(|| table.name().into());
+                self.table(table, alias, events);
             }
         }
         let functions = touched.functions.iter().map(|name| (RoutineForm::Function, name));
@@ -110,25 +161,24 @@ impl Walk<'_> {
         }
     }
 
-    fn table(&mut self, table: Arc<TableInfo>, events: &[&str]) {
+    fn table(&mut self, table: Arc<TableInfo>, alias: Box<str>, events: &[&str]) {
+        let is_changed = !events.is_empty();
         if let TableKind::View(view) = &table.kind {
             if self.seen.insert(Arc::as_ptr(&table).addr())
                 && let Ok(Statement::Query(query)) = compile::parse(&view.select, 0)
             {
                 let mut touched = Touched::of_query(*query);
                 // The tables of a view that is changed are changed.
-                let is_changed = !events.is_empty();
-                let all: &[&str] = &["INSERT", "UPDATE", "DELETE"];
-                touched.tables.iter_mut().filter(|_| is_changed).for_each(|(_, e)| *e = all);
+                touched.tables.iter_mut().filter(|_| is_changed).for_each(|t| t.events = EVENTS);
                 self.names(&touched, table.schema(), None);
             }
-            return;
+            return self.tables.push(ReachedTable { table, alias, is_changed });
         }
         for trigger in self.snapshot.triggers(table.schema(), table.name()) {
             if events.contains(&&*trigger.event) {
                 self.trigger(trigger);
             }
         }
-        self.tables.push(ReachedTable { table, is_changed: !events.is_empty() });
+        self.tables.push(ReachedTable { table, alias, is_changed });
     }
 }

@@ -7,7 +7,7 @@ use selkie_sql::ast::{
 };
 use selkie_types::stack;
 
-use crate::state::programs::Touched;
+use crate::state::programs::{Touched, TouchedTable};
 
 impl Touched {
     /// The names in a body.
@@ -106,7 +106,7 @@ impl Touched {
             Statement::Delete(delete) => {
                 match &delete.target {
                     DeleteTarget::Single(factor) => {
-                        self.tables.push((factor.name.clone(), &["DELETE"]));
+                        self.tables.push(TouchedTable::new(factor, &["DELETE"]));
                         self.system_time(factor.system_time.as_ref());
                     }
                     DeleteTarget::Multi { from, .. } => {
@@ -141,7 +141,8 @@ impl Touched {
             (false, true) => &["INSERT"],
             (false, false) => &["INSERT", "UPDATE"],
         };
-        self.tables.push((insert.table.clone(), events));
+        let (name, alias) = (insert.table.clone(), None);
+        self.tables.push(TouchedTable { name, alias, events });
         match &insert.source {
             InsertSource::Values(rows) => rows.iter().flatten().for_each(|e| self.expr(e)),
             InsertSource::Set(list) => list.iter().for_each(|a| self.expr(&a.value)),
@@ -161,7 +162,7 @@ impl Touched {
         stack::ensure();
         match table {
             TableRef::Table(factor) => {
-                self.tables.push((factor.name.clone(), events));
+                self.tables.push(TouchedTable::new(factor, events));
                 self.system_time(factor.system_time.as_ref());
             }
             TableRef::Derived(derived) => self.query(&derived.query),
@@ -186,7 +187,7 @@ impl Touched {
 
     fn mention(&mut self, mention: Mention<'_>) {
         match mention {
-            Mention::Table(factor) => self.tables.push((factor.name.clone(), &[])),
+            Mention::Table(factor) => self.tables.push(TouchedTable::new(factor, &[])),
             Mention::Call(call) if selkie_expr::function_named(&call.name.value).is_none() => {
                 let schema = call.schema.as_ref().map(|schema| schema.value.clone());
                 self.functions.push((schema, call.name.value.clone()));

@@ -172,7 +172,7 @@ impl PlanCache {
 pub(crate) fn may_share(session: &Session, text: &[u8]) -> bool {
     text.len() <= LONGEST
         && session.frame.temporary.iter().next().is_none()
-        && session.locked_tables.is_none()
+        && session.lock_list.is_none()
         && session.frame.acting_as.is_none()
         // Safe updates refuse a statement depending on its plan, and so on its values.
         && !session.frame.settings.dml.sql_safe_updates

@@ -33,16 +33,23 @@ impl Execution<'_> {
     }
 
     /// Looks for the tables that the functions and triggers of a plan may use, if any table is
-    /// locked as a whole. Whether they may change such a table.
+    /// locked as a whole or by LOCK TABLES. Whether they may change one that is locked as a whole.
+    /// Fails if LOCK TABLES does not allow it.
     pub(super) fn find_reached(&mut self, plan: &Plan) -> SqlResult<bool> {
         let runs_programs = !plan.uses.functions.is_empty() || !plan.changes.triggers.is_empty();
         self.session.programs.reached.clear();
         // A statement inside of a function or trigger is part of the one that runs it.
-        if !runs_programs || self.session.transaction.is_nested() || !self.has_whole_tables() {
+        if !runs_programs || self.session.transaction.is_nested() {
+            return Ok(false);
+        }
+        if self.session.lock_list.is_none() && !self.has_whole_tables() {
             return Ok(false);
         }
         let Self { instance, session, .. } = self;
         let mut reached = instance.programs.reached(instance, session, plan);
+        // Whether it may be changed is checked where it is: its program may not come to it.
+        let listed = |r: &ReachedTable| session.check_lock_named(&r.table, &r.alias, false);
+        reached.iter().try_for_each(listed)?;
         reached.retain(|reached| is_whole(&reached.table));
         session.programs.reached = reached;
         Ok(session.programs.reached.iter().any(|reached| reached.is_changed))

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use hashbrown::HashMap;
 use parking_lot::Mutex;
 use selkie_catalog::{ProgramContext, Routine, TableInfo, Trigger};
-use selkie_sql::ast::{DataType, ParameterMode, Program, Span, TableName, Variable};
+use selkie_sql::ast::{DataType, ParameterMode, Program, Span, TableFactor, TableName, Variable};
 use selkie_types::{Charset, CollationId, SqlError, SqlMode, SqlResult, SqlType, Value};
 
 use crate::Session;
@@ -144,9 +144,11 @@ pub(crate) struct Out {
     pub(crate) refusal: SqlError,
 }
 
-/// A table that the functions and triggers of a statement may use.
+/// A table or view that the functions and triggers of a statement may use.
 pub(crate) struct ReachedTable {
     pub(crate) table: Arc<TableInfo>,
+    /// The name that it is used by.
+    pub(crate) alias: Box<str>,
     pub(crate) is_changed: bool,
 }
 
@@ -278,12 +280,28 @@ pub(crate) enum Reach {
 /// Names in the text of a program.
 #[derive(Debug, Default)]
 pub(crate) struct Touched {
-    /// Tables and views, each with the events of its triggers that may fire: none if it is read.
-    pub(crate) tables: Vec<(TableName, &'static [&'static str])>,
+    /// Tables and views.
+    pub(crate) tables: Vec<TouchedTable>,
     /// Functions: schema if it is written, and name.
     pub(crate) functions: Vec<(Option<Box<str>>, Box<str>)>,
     /// Procedures that are called.
     pub(crate) procedures: Vec<(Option<Box<str>>, Box<str>)>,
+}
+
+/// A table or view in the text of a program.
+#[derive(Debug)]
+pub(crate) struct TouchedTable {
+    pub(crate) name: TableName,
+    pub(crate) alias: Option<Box<str>>,
+    /// Events of its triggers that may fire: none if it is read.
+    pub(crate) events: &'static [&'static str],
+}
+
+impl TouchedTable {
+    pub(crate) fn new(factor: &TableFactor, events: &'static [&'static str]) -> Self {
+        let alias = factor.alias.as_ref().map(|alias| alias.value.clone());
+        Self { name: factor.name.clone(), alias, events }
+    }
 }
 
 /// A program compiled for one session.

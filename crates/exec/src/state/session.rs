@@ -8,6 +8,7 @@ mod counters;
 mod diagnostics;
 mod frame;
 mod hooks;
+mod lock_list;
 mod nested;
 mod settings;
 mod view;
@@ -19,10 +20,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hashbrown::HashMap;
-use selkie_catalog::{TableInfo, TableKind, TemporaryTables};
+use selkie_catalog::TemporaryTables;
 use selkie_expr::EvalContext;
 use selkie_sql::ast::TableName;
-use selkie_types::error::catalogue::{ER_NO_DB_ERROR, ER_NO_SUCH_TABLE, ER_TABLE_NOT_LOCKED};
+use selkie_types::error::catalogue::ER_NO_DB_ERROR;
 use selkie_types::{Privileges, SqlError, SqlResult};
 
 pub use self::core::{RandomSeeds, SessionCore, UserVariables};
@@ -34,6 +35,7 @@ pub use hooks::{
     Access, CheckedSet, EventChange, LoggedProgram, NewValue, NoHooks, PreparedTicket, Privilege,
     SavedVariables, SessionHooks,
 };
+pub use lock_list::{LockList, LockedTable};
 pub use settings::{
     BinlogFormat, BinlogSettings, Ceilings, Charsets, Completion, DefaultEngines, Dml, Locks,
     Notes, Queries, Settings, Show, Transactions, UseColumns,
@@ -92,10 +94,8 @@ pub struct Session {
     pub locked_tables: Option<Vec<LockTicket>>,
     /// Tables opened by HANDLER.
     pub(crate) handlers: Handlers,
-    /// Tables of LOCK TABLES.
-    pub lock_list: Vec<LockedTable>,
-    /// Number of the list, unique in the server.
-    pub(crate) lock_list_number: u64,
+    /// Tables of LOCK TABLES, while it is in effect; sessions of functions and triggers share them.
+    pub(crate) lock_list: Option<Arc<LockList>>,
     /// Metadata locks: the instance's, or a private set that no other session sees.
     pub locks: MetadataLocks,
     /// The gate of all changes: the instance's, or a private one.
@@ -118,21 +118,6 @@ pub struct Session {
     pub(crate) replay: Option<Box<dyn Any + Send + Sync>>,
     /// Stored programs being run.
     pub(crate) programs: crate::state::programs::ProgramState,
-}
-
-/// A table or view of LOCK TABLES.
-#[derive(Clone, Debug)]
-pub struct LockedTable {
-    /// Schema.
-    pub schema: Box<str>,
-    /// Table.
-    pub table: Box<str>,
-    /// The name under which statements may use it.
-    pub alias: Box<str>,
-    /// Whether it is a view.
-    pub is_view: bool,
-    /// Whether it is locked with WRITE.
-    pub write: bool,
 }
 
 impl Session {
@@ -172,8 +157,7 @@ impl Session {
             explicit_insert_id: Cell::new(None),
             locked_tables: None,
             handlers: Handlers::default(),
-            lock_list: Vec::new(),
-            lock_list_number: 0,
+            lock_list: None,
             locks: MetadataLocks::default(),
             gate: Arc::default(),
             inside: None,
@@ -225,58 +209,6 @@ impl Session {
     pub(crate) fn schema_of<'a>(&'a self, name: &'a TableName) -> SqlResult<&'a str> {
         let schema = name.schema.as_ref().map(|s| &*s.value).or(self.frame.schema.as_deref());
         schema.ok_or_else(|| SqlError::new(&ER_NO_DB_ERROR, &[]))
-    }
-
-    /// The strongest lock that LOCK TABLES took on a table.
-    pub(crate) fn lock_of(&self, schema: &str, table: &str) -> Option<&LockedTable> {
-        let same = |l: &&LockedTable| *l.schema == *schema && *l.table == *table;
-        self.lock_list.iter().filter(same).max_by_key(|l| l.write)
-    }
-
-    /// Number of this session's active LOCK TABLES, unique among sessions.
-    #[inline]
-    pub(crate) fn lock_list_number(&self) -> Option<u64> {
-        self.locked_tables.as_ref().map(|_| self.lock_list_number)
-    }
-
-    /// The error for a table that was not found: under LOCK TABLES it was not locked.
-    pub(crate) fn not_found(&self, error: SqlError, name: &str) -> SqlError {
-        match self.locked_tables.is_some() && error.is(&ER_NO_SUCH_TABLE) {
-            true => SqlError::new(&ER_TABLE_NOT_LOCKED, &[&name]),
-            false => error,
-        }
-    }
-
-    /// Fails unless LOCK TABLES locked the table under the name that the statement uses.
-    pub(crate) fn check_lock_named(
-        &self,
-        table: &TableInfo,
-        name: &str,
-        written: bool,
-    ) -> SqlResult<()> {
-        let is_view = match table.kind {
-            TableKind::Base => false,
-            // Compat: a view must only be locked, under any name.
-            TableKind::View(_) => true,
-            _ => return Ok(()),
-        };
-        if self.locked_tables.is_none() {
-            return Ok(());
-        }
-        let same_name = |alias: &str| match self.frame.settings.planning.lower_case_names {
-            true => alias.eq_ignore_ascii_case(name),
-            false => alias == name,
-        };
-        let is_of = |l: &&LockedTable| {
-            let named = is_view || same_name(&l.alias);
-            *l.schema == *table.schema() && *l.table == *table.name() && named
-        };
-        let strongest = self.lock_list.iter().filter(is_of).map(|lock| lock.write).max();
-        match strongest {
-            None => Err(SqlError::new(&ER_TABLE_NOT_LOCKED, &[&name])),
-            Some(false) if written => Err(SqlError::read_locked(name)),
-            Some(_) => Ok(()),
-        }
     }
 
     /// Whether a transaction is open: `SERVER_STATUS_IN_TRANS`.

@@ -77,7 +77,7 @@ fn lock_some(execution: &mut Execution<'_>, tables: &[TableName], export: bool) 
 /// Fails unless the locked tables have files to copy.
 fn check_exported(Scope { instance, session }: Scope<'_>) -> SqlResult<()> {
     let snapshot = instance.catalog.snapshot();
-    for lock in session.lock_list.iter().filter(|lock| !lock.is_view) {
+    for lock in session.locked().iter().filter(|lock| !lock.is_view) {
         let Some(table) = snapshot.table(&lock.schema, &lock.table) else { continue };
         if !instance.engine_of(table)?.capabilities().durable {
             let arguments: [&dyn std::fmt::Display; 3] =
@@ -98,8 +98,9 @@ fn flush_some(execution: &mut Execution<'_>, tables: &[TableName]) -> SqlResult<
         return read_statistics(execution, tables);
     }
     if tables.is_empty() {
-        let read = |lock: &&LockedTable| !lock.is_view && !is_written(session, lock);
-        return match session.lock_list.iter().find(read) {
+        let read =
+            |lock: &&LockedTable| !lock.is_view && !lock.is_implied && !is_written(session, lock);
+        return match session.locked().iter().find(read) {
             Some(lock) => Err(SqlError::read_locked(&lock.table)),
             None => Ok(()),
         };
@@ -108,7 +109,7 @@ fn flush_some(execution: &mut Execution<'_>, tables: &[TableName]) -> SqlResult<
         let schema = table.schema.as_ref().map(|s| &*s.value).or(session.frame.schema.as_deref());
         let name = &*table.name.value;
         match session.lock_of(schema.unwrap_or_default(), name) {
-            Some(lock) if lock.write => {}
+            Some(lock) if lock.write && !lock.is_implied => {}
             Some(_) => return Err(SqlError::read_locked(name)),
             None => return Err(SqlError::new(&ER_TABLE_NOT_LOCKED, &[&name])),
         }

@@ -1,11 +1,10 @@
 //! LOCK TABLES and UNLOCK TABLES.
 //!
 //! Locking a view also locks the tables that its query reads, in the same mode and under the names
-//! used there.
+//! used there. What triggers, functions and foreign keys of the tables use is locked too.
 
 use hashbrown::HashSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use selkie_catalog::{Namespace, TableInfo, TableKind};
@@ -16,10 +15,11 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{Privileges, SqlError, SqlResult};
 
+use crate::program::reached_by_locks;
 use crate::query::execution::{Execution, Scope};
 use crate::state::gate::Work;
 use crate::state::metadata::LockMode;
-use crate::state::session::{Access, LockedTable, Privilege};
+use crate::state::session::{Access, LockList, LockedTable, Privilege};
 use crate::{Instance, Outcome, Session};
 
 /// Purpose of the locks.
@@ -84,6 +84,11 @@ pub(super) fn take(
         selkie_meter::spend(1024)?;
         let mode = match (purpose, table.write) {
             _ if table.is_view => LockMode::Read,
+            // Compat: others may use what the statement does not name.
+            _ if table.is_implied => match table.write {
+                true => LockMode::Write,
+                false => LockMode::Read,
+            },
             (_, true) => LockMode::Alone,
             (Purpose::Lock, false) => LockMode::NoWrite,
             (Purpose::Flush, false) => LockMode::Upgradable,
@@ -96,9 +101,7 @@ pub(super) fn take(
     let session = &mut *execution.session;
     session.locked_tables = Some(tickets);
     session.locked_inside = inside;
-    session.lock_list = list;
-    static LISTS: AtomicU64 = AtomicU64::new(1);
-    session.lock_list_number = LISTS.fetch_add(1, Ordering::Relaxed);
+    session.lock_list = Some(Arc::new(LockList::new(list)));
     Ok(())
 }
 
@@ -108,7 +111,7 @@ fn list_of(
     statement: &ast::LockTables,
     purpose: Purpose,
 ) -> SqlResult<Vec<LockedTable>> {
-    let mut list = Vec::new();
+    let (mut list, mut found) = (Vec::new(), Vec::new());
     let mut seen = HashSet::new();
     for lock in &statement.tables {
         selkie_meter::spend(1024)?;
@@ -120,7 +123,11 @@ fn list_of(
             return Err(SqlError::new(&ER_NONUNIQ_TABLE, &[&alias]));
         }
         list.push(named);
-        below(execution, &table, (write, purpose), &mut list)?;
+        below(execution, &table, (write, purpose), &mut (&mut list, &mut found))?;
+        found.push((table, write));
+    }
+    if purpose == Purpose::Lock {
+        add_implied(execution, &found, &mut list);
     }
     let (changed, others): (Vec<_>, Vec<_>) =
         list.iter().partition(|table| table.write && is_system(&table.schema, &table.table));
@@ -146,6 +153,25 @@ fn locked(table: &TableInfo, alias: &str, write: bool) -> LockedTable {
         alias: alias.into(),
         write,
         is_view: matches!(table.kind, TableKind::View(_)),
+        is_implied: false,
+    }
+}
+
+/// Adds the tables that others of LOCK TABLES, some of which are changed, need.
+fn add_implied(
+    execution: &mut Execution<'_>,
+    found: &[(Arc<TableInfo>, bool)],
+    list: &mut Vec<LockedTable>,
+) {
+    for reached in reached_by_locks(execution.scope(), found) {
+        let table = reached.table;
+        if !matches!(table.kind, TableKind::Base | TableKind::View(_)) {
+            continue;
+        }
+        let named = locked(&table, &reached.alias, reached.is_changed);
+        if !list.iter().any(|lock| lock.covers(&named)) {
+            list.push(LockedTable { is_implied: true, ..named });
+        }
     }
 }
 
@@ -154,7 +180,7 @@ fn below(
     execution: &mut Execution<'_>,
     view: &Arc<TableInfo>,
     (write, purpose): (bool, Purpose),
-    list: &mut Vec<LockedTable>,
+    into: &mut (&mut Vec<LockedTable>, &mut Vec<(Arc<TableInfo>, bool)>),
 ) -> SqlResult<()> {
     let TableKind::View(definition) = &view.kind else { return Ok(()) };
     let text = definition.select.as_bytes();
@@ -175,13 +201,11 @@ fn below(
     for (table, alias) in read_by(instance, view, query) {
         let named = locked(&table, &alias, write);
         // A table that the statement also names is locked as named there.
-        let same = |l: &LockedTable| {
-            l.table == named.table && l.schema == named.schema && l.alias == named.alias
-        };
-        if !list.iter().any(|l| same(l) && l.write >= write) {
-            list.push(named);
+        if !into.0.iter().any(|lock| lock.covers(&named)) {
+            into.0.push(named);
         }
-        below(execution, &table, (write, purpose), list)?;
+        below(execution, &table, (write, purpose), into)?;
+        into.1.push((table, write));
     }
     Ok(())
 }

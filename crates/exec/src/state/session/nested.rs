@@ -14,6 +14,7 @@ impl Session {
         let core = Arc::clone(&self.core);
         let mut nested = Self::of(core, self.frame.clone(), self.values.clone(), transaction);
         nested.programs.active = self.programs.active.clone();
+        nested.lock_list = self.lock_list.clone();
         if self.inside.is_none() && self.locked_inside.is_none() {
             // If the calling statement is inside the gate, the nested session keeps a private gate
             // and does not enter again.

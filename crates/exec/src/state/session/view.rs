@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use selkie_catalog::RoutineForm;
 use selkie_engine::{WaitKind, blocking};
 use selkie_expr::{TypeContext, VariableScope};
-use selkie_plan::{Environment, Permissions, Settings as PlanSettings};
+use selkie_plan::{Environment, Listed, Permissions, Settings as PlanSettings};
 use selkie_types::error::catalogue::ER_STATEMENT_TIMEOUT;
 use selkie_types::{
     CollationId, JsonRole, Privileges, SqlError, SqlResult, SqlType, TypeKind, Value,
@@ -297,7 +297,11 @@ impl Session {
             literals: self.frame.literals,
             lock_reads,
             lock_sources,
-            listed_only: self.locked_tables.is_some(),
+            listed: match (&self.lock_list, &self.locked_tables) {
+                (None, _) => Listed::Any,
+                (Some(_), None) => Listed::Often,
+                (Some(_), Some(_)) => Listed::Once,
+            },
         }
     }
 }

@@ -77,7 +77,7 @@ impl Session {
     /// Releases the locks of LOCK TABLES.
     pub(crate) fn end_lock_tables(&mut self) {
         self.locked_tables = None;
-        self.lock_list.clear();
+        self.lock_list = None;
         self.locked_inside = None;
     }
 
