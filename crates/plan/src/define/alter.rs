@@ -1,11 +1,13 @@
 //! ALTER TABLE: computes the new definition and the work on stored rows.
 //!
-//! Actions are applied in order to a draft. Keys in the draft refer to columns by their old
+//! Actions are applied in order to a draft, but for those that drop keys and constraints: they come
+//! first, since they name what the table has before the statement. Keys in the draft refer to columns by their old
 //! positions, so columns may move and get new names meanwhile. A comparison of the draft with the
 //! table gives the storage work: none, some indexes, or a rewrite of all rows.
 
 mod columns;
 mod foreign;
+mod keys;
 mod periods;
 mod versioning;
 
@@ -15,11 +17,11 @@ use selkie_catalog::{CheckInfo, ColumnInfo, DefaultValue, IndexInfo, TableInfo, 
 use selkie_engine::{IndexDef, IndexId, IndexKind, IndexPart, TableDef, TextDef};
 use selkie_expr::Expr;
 use selkie_meter::interruptible;
-use selkie_sql::ast::{AlterAction, AlterAlgorithm, AlterLock, AlterTable, Ident, TableOption};
+use selkie_sql::ast::{AlterAction, AlterAlgorithm, AlterLock, AlterTable, TableOption};
 use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::{
-    ER_DUP_KEYNAME, ER_ILLEGAL_HA, ER_KEY_COLUMN_DOES_NOT_EXIST, ER_KEY_DOES_NOT_EXISTS,
-    ER_MULTIPLE_PRI_KEY, ER_PARTITION_MGMT_ON_NONPARTITIONED, ER_TOO_MANY_FIELDS, ER_UNKNOWN_ERROR,
+    ER_ILLEGAL_HA, ER_KEY_COLUMN_DOES_NOT_EXIST, ER_PARTITION_MGMT_ON_NONPARTITIONED,
+    ER_TOO_MANY_FIELDS, ER_UNKNOWN_ERROR,
 };
 use selkie_types::{CollationId, Condition, SqlError, SqlResult};
 
@@ -91,6 +93,8 @@ pub struct AddedIndexes {
 
 struct DraftKey {
     def: IndexDef,
+    /// Its name before the statement.
+    old_name: Box<str>,
     info: IndexInfo,
     /// Positions in the old table of its parts' columns.
     columns: Vec<usize>,
@@ -190,9 +194,11 @@ fn altered(
     if draft.added_names.len() > create::COLUMNS_MAX {
         return Err(SqlError::new(&ER_TOO_MANY_FIELDS, &[]));
     }
-    for action in &statement.actions {
+    let (drops, others): (Vec<_>, Vec<_>) = statement.actions.iter().partition(drops_key);
+    for action in drops.into_iter().chain(others) {
         draft.apply(action)?;
     }
+    draft.check_renamed_keys()?;
     draft.versioning = system_time::Clauses::of_alter(&statement.actions);
     draft.extent = Extent::of(&statement.actions);
     if draft.algorithm == AlterAlgorithm::Default {
@@ -204,12 +210,24 @@ fn altered(
     draft.finish(statement.ignore)
 }
 
+fn drops_key(action: &&AlterAction) -> bool {
+    use AlterAction as A;
+    matches!(
+        action,
+        A::DropPrimaryKey { .. }
+            | A::DropIndex { .. }
+            | A::DropConstraint { .. }
+            | A::DropForeignKey { .. }
+    )
+}
+
 impl<'a> Draft<'a> {
     fn new(context: &'a DefineContext<'a>, old: &'a TableInfo) -> Self {
         // The parts of a period follow it: they are added last.
         let key = |(def, info): (&IndexDef, Option<&IndexInfo>)| DraftKey {
             columns: def.own_parts().iter().map(|p| p.column).collect(),
             def: IndexDef { parts: def.own_parts().to_vec(), ..def.clone() },
+            old_name: (*def.name).into(),
             info: info.cloned().unwrap_or_default(),
             lost: None,
             changed: false,
@@ -371,80 +389,6 @@ impl<'a> Draft<'a> {
                 [&engine.name, &self.old.schema(), &self.old.name()];
             self.context.eval.note(&ER_ILLEGAL_HA, &arguments);
         }
-        Ok(())
-    }
-
-    fn find_key(&self, name: &str) -> Option<usize> {
-        self.keys.iter().position(|key| identifier_eq(&key.def.name, name))
-    }
-
-    /// The key that had this name before the statement.
-    fn key_or(&self, name: &Ident, if_exists: bool) -> SqlResult<Option<usize>> {
-        match self.find_key(&name.value).filter(|at| !self.keys[*at].renamed) {
-            Some(at) => Ok(Some(at)),
-            None if if_exists => {
-                let arguments: [&dyn std::fmt::Display; 2] = [name, &self.old.name()];
-                self.context.eval.note(&ER_KEY_DOES_NOT_EXISTS, &arguments);
-                Ok(None)
-            }
-            None => Err(SqlError::new(&ER_KEY_DOES_NOT_EXISTS, &[name, &self.old.name()])),
-        }
-    }
-
-    fn add_index(&mut self, index: &'a selkie_sql::ast::IndexDef) -> SqlResult<()> {
-        let spec = KeySpec::of(index);
-        if !index.if_not_exists || !self.has_key_of(&spec) {
-            self.added.push(spec);
-        }
-        Ok(())
-    }
-
-    /// Whether the old table has a key with the name, which raises a note. Compat: a key without a
-    /// name is searched by the name of its first column; for a primary key only its existence
-    /// counts.
-    fn has_key_of(&self, spec: &KeySpec<'_>) -> bool {
-        let (keys, eval) = (self.old.all_indexes(), self.context.eval);
-        if spec.kind == selkie_sql::ast::IndexKind::Primary {
-            let found = self.old.def.has_primary();
-            if found {
-                let text = SqlError::new(&ER_MULTIPLE_PRI_KEY, &[]);
-                let note = Condition::note(&ER_DUP_KEYNAME, &[&""]);
-                eval.push(Condition { message: text.message().to_owned(), ..note });
-            }
-            return found;
-        }
-        let first = spec.parts.first().map(|part| &*part.column.value);
-        let Some(name) = spec.name.or(first) else { return false };
-        let added = self.added.iter().filter_map(|spec| spec.name);
-        let mut keys = keys;
-        let found = keys.any(|(index, _)| identifier_eq(&index.name, name))
-            || added.into_iter().any(|other| identifier_eq(other, name));
-        if found {
-            eval.note(&ER_DUP_KEYNAME, &[&name]);
-        }
-        found
-    }
-
-    fn drop_key(&mut self, name: &str, if_exists: bool) -> SqlResult<()> {
-        match self.find_key(name) {
-            Some(at) => {
-                self.keys.remove(at);
-                Ok(())
-            }
-            None => self.cannot_drop("INDEX", name, if_exists),
-        }
-    }
-
-    fn rename_key(&mut self, from: &Ident, to: &Ident, if_exists: bool) -> SqlResult<()> {
-        let Some(at) = self.key_or(from, if_exists)? else { return Ok(()) };
-        if self.keys[at].changed {
-            return Err(SqlError::new(&ER_KEY_DOES_NOT_EXISTS, &[from, &self.old.name()]));
-        }
-        if self.find_key(&to.value).is_some_and(|other| other != at) {
-            return Err(SqlError::new(&ER_DUP_KEYNAME, &[to]));
-        }
-        self.keys[at].def.name = to.value.clone();
-        self.keys[at].renamed = true;
         Ok(())
     }
 
