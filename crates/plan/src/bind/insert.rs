@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use selkie_catalog::{DefaultValue, TableInfo};
-use selkie_expr::{Expr, build};
+use selkie_expr::{Expr, ExprKind, build};
 use selkie_sql::ast;
 use selkie_types::error::catalogue::*;
-use selkie_types::{Privileges, SqlError, SqlResult, SqlType, pace};
+use selkie_types::{Privileges, SqlError, SqlResult, SqlType, pace, stack};
 
 use super::from::listed_parts;
 use super::insert_target::{BoundView, InsertTarget, not_insertable};
@@ -25,7 +25,9 @@ pub(crate) struct BoundInsert {
     /// Columns of the source in the order `values` counts them.
     pub source_columns: Vec<ColumnId>,
     pub values: Vec<InsertValue>,
+    /// Values over column numbers; `own_first` is the number of the row's first column.
     pub own: Vec<OwnValue>,
+    pub own_first: ColumnId,
     pub default_flags: Vec<Option<usize>>,
     pub mode: InsertMode,
     /// Assignments of ON DUPLICATE KEY UPDATE; values over column numbers.
@@ -48,6 +50,8 @@ struct Rows {
     ids: Vec<ColumnId>,
     flags: Vec<Option<usize>>,
     own: Vec<OwnValue>,
+    /// Number of the first column of the new row, which they may read.
+    own_first: ColumnId,
 }
 
 impl Binder<'_> {
@@ -108,6 +112,7 @@ impl Binder<'_> {
             source_columns: source.ids,
             values,
             own: source.own,
+            own_first: source.own_first,
             default_flags,
             mode,
             on_duplicate,
@@ -186,6 +191,7 @@ impl Binder<'_> {
                     plan: bound.plan,
                     flags: vec![None; targets.len()],
                     own: Vec::new(),
+                    own_first: 0,
                 })
             }
         }
@@ -210,7 +216,6 @@ impl Binder<'_> {
             }
             let mut values = self.value_row((&target.table, first), targets, row, &mut defaults)?;
             values.iter_mut().for_each(build::unround);
-            values.iter().for_each(|value| self.defaults_inside(value, &target.table, first));
             // Compat: only in the first row must types of values be assignable.
             if number == 0 && !self.ignore && self.types.sql_mode.is_strict() {
                 let given = values.iter().zip(targets).zip(row).filter(|(_, e)| !is_default(e));
@@ -221,10 +226,9 @@ impl Binder<'_> {
         }
         self.row_table = None;
         self.scope().sources.pop();
-        let range = first..first + target.table.columns.len();
         let ordered = bound.iter().flatten().any(Expr::has_side_effects)
             && self.has_ordered_defaults(&target.table)?;
-        let mut own = own_values(&target.table, &mut bound, targets, range, ordered);
+        let mut own = self.own_values((&target.table, first), &mut bound, targets, ordered);
         let mut flags = vec![None; targets.len()];
         let mut width = targets.len();
         for at in (0..targets.len()).filter(|at| defaults[*at]) {
@@ -242,7 +246,8 @@ impl Binder<'_> {
             width += 1;
         }
         let ids = self.common_types(&mut bound, width);
-        Ok(Rows { plan: Logical::Values { rows: bound, columns: ids.clone() }, ids, flags, own })
+        let plan = Logical::Values { rows: bound, columns: ids.clone() };
+        Ok(Rows { plan, ids, flags, own, own_first: first })
     }
 
     /// The values of a row; an empty row has only DEFAULT. An expression default is an ordinary
@@ -284,30 +289,46 @@ impl Binder<'_> {
         Ok(false)
     }
 
-    /// Compat: a subquery in a value sees the initial values of the new row.
-    fn defaults_inside(&mut self, value: &Expr, table: &TableInfo, first: ColumnId) {
-        let mut inside = Vec::new();
-        value.visit(&mut |e| {
-            if let selkie_expr::ExprKind::Subquery(subquery) = &e.kind {
-                inside.push(subquery.id.0 as usize);
+    /// Moves values out of the rows that must be computed per row: those that read columns of the
+    /// new row, whose first is `first`, those that must not be mixed, and, if `ordered`, those with
+    /// side effects.
+    fn own_values(
+        &self,
+        (table, first): (&TableInfo, ColumnId),
+        rows: &mut [Vec<Expr>],
+        targets: &[usize],
+        ordered: bool,
+    ) -> Vec<OwnValue> {
+        let row = first..first + table.columns.len();
+        let mut own = Vec::new();
+        for (place, &column) in targets.iter().enumerate() {
+            let to_text = table.columns[column].ty.is_string();
+            let again = targets[..place].contains(&column);
+            let computed =
+                |e: &Expr| again || self.reads_row(e, &row) || (ordered && e.has_side_effects());
+            if !is_mixed(rows, place, to_text) && !rows.iter().any(|row| computed(&row[place])) {
+                continue;
             }
-        });
-        while let Some(id) = inside.pop() {
-            let mut plan = std::mem::replace(&mut self.subqueries[id].plan, Logical::OneRow);
-            plan.for_each_expr_deep_mut(&mut |e| {
-                e.substitute_columns(&mut |id| {
-                    let column = table.columns.get(id.checked_sub(first)?)?;
-                    let value = column.default.constant().cloned().unwrap_or_default();
-                    Some(Expr::literal(value, column.ty.clone()))
-                });
-                e.visit(&mut |e| {
-                    if let selkie_expr::ExprKind::Subquery(subquery) = &e.kind {
-                        inside.push(subquery.id.0 as usize);
-                    }
-                });
-            });
-            self.subqueries[id].plan = plan;
+            let taken = rows.iter_mut().map(|row| std::mem::replace(&mut row[place], Expr::null()));
+            let values = taken.collect();
+            own.push(OwnValue { column, values, number: 0, before: targets[..place].to_vec() });
         }
+        own
+    }
+
+    /// Whether an expression or one of its subqueries reads a column of `row`.
+    fn reads_row(&self, e: &Expr, row: &std::ops::Range<ColumnId>) -> bool {
+        stack::ensure();
+        e.any(&mut |e| match &e.kind {
+            ExprKind::Column(id) => row.contains(id),
+            ExprKind::Subquery(subquery) => {
+                let mut reads = false;
+                let plan = &self.subqueries[subquery.id.0 as usize].plan;
+                plan.for_each_expr_deep(&mut |e| reads = reads || self.reads_row(e, row));
+                reads
+            }
+            _ => false,
+        })
     }
 
     /// Columns for rows of values. Rows of equal type keep it; others are converted.
@@ -601,32 +622,6 @@ fn has_scales(rows: &[Vec<Expr>], place: usize) -> bool {
     let numbers = rows.iter().map(|row| &row[place]).filter(|e| e.ty.is_numeric());
     let mut scales = numbers.map(|e| e.ty.decimals);
     scales.next().is_some_and(|first| scales.any(|other| other != first))
-}
-
-/// Moves values out of the rows that must be computed per row: those that read columns `row` of the
-/// new row, those that must not be mixed, and, if `ordered`, those with side effects.
-fn own_values(
-    table: &TableInfo,
-    rows: &mut [Vec<Expr>],
-    targets: &[usize],
-    row: std::ops::Range<ColumnId>,
-    ordered: bool,
-) -> Vec<OwnValue> {
-    let layout: Vec<ColumnId> = row.clone().collect();
-    let reads = |e: &Expr| e.columns().iter().any(|id| row.contains(id));
-    let mut own = Vec::new();
-    for (place, &column) in targets.iter().enumerate() {
-        let to_text = table.columns[column].ty.is_string();
-        let again = targets[..place].contains(&column);
-        let computed = |e: &Expr| again || reads(e) || (ordered && e.has_side_effects());
-        if !is_mixed(rows, place, to_text) && !rows.iter().any(|row| computed(&row[place])) {
-            continue;
-        }
-        let taken = rows.iter_mut().map(|row| std::mem::replace(&mut row[place], Expr::null()));
-        let values = taken.map(|e| crate::build::place(&e, &layout)).collect();
-        own.push(OwnValue { column, values, number: 0, before: targets[..place].to_vec() });
-    }
-    own
 }
 
 /// Error 4078 if the column's type cannot hold the value's type.

@@ -34,7 +34,10 @@ pub(super) fn insert(
     draft.row_exprs.own = std::mem::take(&mut bound.own);
     draft.row_exprs.refuse_ranks()?;
     let mut done = draft.finish(bound.source, &bound.source_columns, context);
-    let made = std::mem::take(&mut done.draft.row_exprs);
+    let mut made = std::mem::take(&mut done.draft.row_exprs);
+    let new_row: Vec<ColumnId> = (bound.own_first..bound.own_first + table.columns.len()).collect();
+    let own = made.own.iter_mut().flat_map(|own| &mut own.values);
+    own.for_each(|value| *value = place(value, &new_row));
     let view = bound.view.map(|view| inserted_view(view, &table, made.checks, &done.draft));
     let mut node = done.root.node.clone();
     if reads(&node, &table) {
