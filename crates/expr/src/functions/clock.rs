@@ -124,7 +124,7 @@ fn unix_timestamp(mut b: Binding<'_>) -> SqlResult<Expr> {
 }
 
 fn instant(frame: &Frame<'_>, local: DateTime) -> Option<i64> {
-    if local.date().has_zero_part() {
+    if !local.date().is_in_calendar() {
         return None;
     }
     const LAST: i64 = (i32::MAX as i64 + 1) * MICROS_PER_SECOND;

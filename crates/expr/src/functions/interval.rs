@@ -186,12 +186,12 @@ fn moved<T: Native + Display>(
 
 fn dates(frame: &Frame<'_>) -> SqlResult<Column> {
     let add = |d: Date, interval| added(frame, d.midnight(), interval).map(DateTime::date);
-    moved(frame, |d: Date| !d.has_zero_part(), add)
+    moved(frame, Date::is_in_calendar, add)
 }
 
 fn datetimes(frame: &Frame<'_>) -> SqlResult<Column> {
     let add = |v: DateTime, interval| added(frame, v, interval);
-    moved(frame, |v: DateTime| !v.date().has_zero_part(), add)
+    moved(frame, |v: DateTime| v.date().is_in_calendar(), add)
 }
 
 fn times(frame: &Frame<'_>) -> SqlResult<Column> {
@@ -243,10 +243,10 @@ fn written(
     })
 }
 
-/// A date moved by the interval of a row; NULL with a warning if it has zero parts or leaves the
-/// calendar.
+/// A date moved by the interval of a row; NULL with a warning if it is not in the calendar or leaves
+/// it.
 fn moved_real(frame: &Frame<'_>, row: usize, value: DateTime, date_only: bool) -> Option<DateTime> {
-    if value.date().has_zero_part() {
+    if !value.date().is_in_calendar() {
         // Compat: the number 0 is a date with a time.
         let number = frame.arg_type(0).kind == TypeKind::Decimal && value == DateTime::ZERO;
         cast::incorrect(frame.ctx, "datetime", &shown_date(value, date_only && !number));

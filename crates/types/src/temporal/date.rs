@@ -51,6 +51,11 @@ impl Date {
         self.month() == 0 || self.day() == 0
     }
 
+    /// Whether the calendar has this day: neither a zero part nor a day behind the end of its month.
+    pub const fn is_in_calendar(self) -> bool {
+        self.day() != 0 && self.day() <= days_in_month(self.year(), self.month())
+    }
+
     /// Whether the options accept this date.
     pub fn is_valid(self, options: DateOptions) -> bool {
         options.accepts(self.year(), self.month(), self.day())

@@ -1,0 +1,22 @@
+# A date behind the end of its month, as ALLOW_INVALID_DATES stores it, cannot be moved and is no instant.
+set sql_mode='ALLOW_INVALID_DATES';
+create table d(d date, t datetime, k int);
+insert into d values('2024-02-31','2024-02-31 10:00:00',1),('2024-04-31','2023-02-29 01:02:03',2),('2024-01-00','2024-00-00',3),('0000-00-00','0000-00-00',4),('2024-02-29','2024-02-29 23:59:59',5);
+select d+interval 1 day, d+interval 1 month, d+interval 1 year, d+interval 1 second, d+interval 1 quarter, d + interval 1 week from d order by k;
+select d-interval 1 day, d-interval 1 month, d-interval 1 year, d-interval 1 second from d order by k;
+select d+interval 0 day, d+interval 0 month, d+interval 0 second from d order by k;
+select t+interval 1 day, t+interval 1 month, t+interval 1 year, t+interval 1 second, t+interval 1 year_month, t+interval '1 1' day_hour from d order by k;
+select adddate(d,1), subdate(d,1), add_months(d,1), timestampadd(second,1,t), timestampadd(month,1,d) from d order by k;
+select unix_timestamp(t), unix_timestamp(d), to_days(d), to_seconds(t), last_day(d), dayofweek(d), dayofyear(d), week(d), weekday(d), dayname(d) from d order by k;
+select datediff(d,'2024-01-01'), timestampdiff(day,d,'2024-05-05'), timestampdiff(month,d,'2024-05-05') from d order by k;
+select addtime(t,'1:0:0'), convert_tz(t,'+00:00','+01:00'), date_format(t,'%Y-%m-%d %j %a'), t+0, cast(t as date), maketime(1,2,3) from d order by k;
+select date('2024-04-31')+interval 1 day, '2024-04-31'+interval 1 day, '2024-04-31'+interval 1 month, cast('2024-04-31' as date) + interval 1 year;
+set sql_mode=default;
+select d+interval 1 day, d+interval 1 month, d+interval 1 year, d+interval 1 second, t+interval 1 second, t+interval 1 month from d order by k;
+select unix_timestamp(t), unix_timestamp(d), to_days(d), to_seconds(t), last_day(d), dayofweek(d), dayofyear(d), week(d), weekday(d), dayname(d) from d order by k;
+select datediff(d,'2024-01-01'), timestampdiff(day,d,'2024-05-05'), timestampdiff(month,d,'2024-05-05') from d order by k;
+select addtime(t,'1:0:0'), convert_tz(t,'+00:00','+01:00'), date_format(t,'%Y-%m-%d %j %a'), t+0, cast(t as date), maketime(1,2,3) from d order by k;
+select k from d where d+interval 1 day > '2024-01-01' order by k;
+update d set t=d+interval 1 day;
+select * from d;
+drop table d;
