@@ -72,6 +72,9 @@ struct Copy<'a> {
     /// Whether rows are converted one by one, because values depend on the order of evaluation.
     one_by_one: bool,
     mode: StoreMode,
+    /// Compat: a rebuild inside InnoDB does not look at values whose type stays: dates may be there
+    /// that the SQL mode refuses.
+    keeps_values: bool,
     ignore: bool,
     /// Old columns to sort rows by, each with whether it is descending.
     order: &'a [(usize, bool)],
@@ -104,6 +107,7 @@ pub(super) fn copy_rows(
         checks: if checked { &plan.rules.checks } else { &[] },
         one_by_one: plan.defaults.iter().any(|(_, e)| e.has_side_effects()),
         mode: if strict { StoreMode::Strict } else { StoreMode::Lenient },
+        keeps_values: !plan.copies,
         ignore: plan.ignore,
         order: &plan.order,
         target: instance.open_storage(new)?,
@@ -364,7 +368,11 @@ impl Copy<'_> {
         rows: &ByteRows,
     ) -> SqlResult<Arc<Column>> {
         let values = Arc::new(self.old.def.layout.decode(rows, old).map_err(corrupt)?);
-        let values = self.stored(column, &values, &self.old.columns[old].ty, true)?;
+        let from = &self.old.columns[old].ty;
+        let values = match self.keeps_values && *from == column.ty {
+            true => values,
+            false => self.stored(column, &values, from, true)?,
+        };
         self.without_nulls(column, values)
     }
 

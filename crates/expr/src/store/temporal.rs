@@ -73,8 +73,9 @@ fn checked<T: Default>(
     // Compat: a fraction in a number that is a date is lost without a warning.
     let told = source.column.physical() == Physical::Bytes || source.report.is_copy();
     let cut = parsed.truncated || (parsed.fraction_cut && parsed.date_only && told);
+    let is_date = matches!(source.column.data(), ColumnData::Date(_) | ColumnData::DateTime(_));
     let kind = match (source.to().kind, source.report.is_copy()) {
-        (TypeKind::Date, true) => parsed.type_name("datetime"),
+        (TypeKind::Date, true) if !is_date => parsed.type_name("datetime"),
         (_, true) => parsed.type_name(wanted),
         _ => wanted,
     };
