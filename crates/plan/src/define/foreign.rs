@@ -154,10 +154,9 @@ fn define(
             }
             return Err(defined.refuse(context, spec, &why));
         }
-        let brings_null = own.iter().zip(&others).any(|(own, other)| {
-            key.on_update == ForeignKeyAction::Cascade && other.nullable && !own.nullable
-        });
-        if brings_null {
+        let brings_null =
+            own.iter().zip(&others).any(|(own, other)| other.nullable && !own.nullable);
+        if brings_null && refuses_nulls(context, &key) {
             return Err(defined.error(CANNOT_ADD));
         }
         key.referenced_columns = others.iter().map(|c| c.name.to_string()).collect();
@@ -171,6 +170,15 @@ fn define(
         return Err(defined.refuse(context, spec, &why));
     }
     Ok(key)
+}
+
+/// Whether the key must not bring NULLs of the referenced columns into others that have none.
+/// Compat: InnoDB looks only in strict mode, and only at keys that do nothing else than cascade
+/// updates.
+pub(super) fn refuses_nulls(context: &DefineContext<'_>, key: &ForeignKey) -> bool {
+    context.eval.types.sql_mode.is_strict()
+        && key.on_update == ForeignKeyAction::Cascade
+        && key.on_delete == ForeignKeyAction::Restrict
 }
 
 /// SET DEFAULT is accepted without effect.

@@ -198,7 +198,7 @@ impl<'a> Draft<'a> {
                 return Err(not_null(key, to));
             }
         }
-        if key.on_update == ForeignKeyAction::Cascade {
+        if foreign::refuses_nulls(self.context, key) {
             self.check_cascaded_null(key, after)?;
         }
         Ok(())
@@ -273,7 +273,7 @@ impl<'a> Draft<'a> {
         }
         let now: Option<Vec<usize>> = now.into_iter().collect();
         let pairs = before.iter().zip(now.iter().flatten()).zip(&key.columns);
-        for ((from, to), own) in pairs.filter(|_| key.on_update == ForeignKeyAction::Cascade) {
+        for ((from, to), own) in pairs.filter(|_| foreign::refuses_nulls(self.context, key)) {
             let (old, new) = (&self.old.columns[*from], &after.columns[*to]);
             let refuses = indexed_column(child, &key.columns, own).is_some_and(|c| !c.nullable);
             if !old.nullable && new.nullable && refuses {

@@ -116,6 +116,14 @@ fn given_value(
 ) -> SqlResult<VarValue> {
     let current = current(shared, def, scope);
     let default = initial(shared, def, scope);
+    let mode = shared.var(ids().sql_mode).as_u64();
+    let empty_is_null = mode & selkie_types::SqlMode::EMPTY_STRING_IS_NULL.bits() != 0;
+    // Compat: a set may be given as NULL then, or nobody could leave the mode by `''`.
+    let empty = Value::bytes("");
+    let given = match given.is_null() && matches!(def.kind, Kind::Set) && empty_is_null {
+        true => &empty,
+        false => given,
+    };
     let assigned = convert(def, given, Before { current: &current, default: &default })?;
     if !assigned.warnings.is_empty() {
         refuse_if_strict(shared, def, given)?;
