@@ -308,16 +308,16 @@ impl Binder<'_> {
             Some(id) => id,
             None => {
                 let id = self.columns.add(aggregate.ty.clone(), aggregate.nullable);
-                self.columns.get_mut(id).whole = aggregate.kind == AggregateKind::GroupConcat;
+                let info = self.columns.get_mut(id);
+                info.whole = aggregate.kind == AggregateKind::GroupConcat;
+                info.coercibility = Some(aggregate.coercibility);
                 let aggregates = &mut self.scopes[block].aggregates;
                 aggregates.calls.push((id, aggregate.clone()));
                 aggregates.widened.extend(shown.map(|scale| (id, scale)));
                 id
             }
         };
-        let mut expr = self.columns.expr(id);
-        expr.coercibility = aggregate.coercibility;
-        Ok(expr)
+        Ok(self.columns.expr(id))
     }
 }
 

@@ -149,6 +149,7 @@ impl Binder<'_> {
             let column = self.columns.add(info.ty, info.nullable || first_round);
             let kept = self.columns.get_mut(column);
             (kept.hex, kept.shown) = (info.hex, info.shown);
+            kept.coercibility = info.coercibility;
             columns.push(column);
         }
         self.add_listed(alias, names, columns.clone());

@@ -273,11 +273,7 @@ impl Binder<'_> {
         {
             return literal.clone();
         }
-        let mut expr = self.columns.expr(id);
-        if let Some(coercibility) = self.columns.get(id).coercibility {
-            expr.coercibility = coercibility;
-        }
-        expr
+        self.columns.expr(id)
     }
 
     /// The type of a column of combined queries.

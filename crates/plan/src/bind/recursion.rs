@@ -177,7 +177,13 @@ impl Binder<'_> {
                 Some(self.converted(step, &tys))
             }
         };
-        let columns = tys.iter().map(|ty| self.columns.add(ty.clone(), true)).collect();
+        let mut columns = Vec::with_capacity(tys.len());
+        for (ty, from) in tys.iter().zip(anchor.ids()) {
+            let coercibility = self.columns.get(from).coercibility;
+            let column = self.columns.add(ty.clone(), true);
+            self.columns.get_mut(column).coercibility = coercibility;
+            columns.push(column);
+        }
         let cycle = self.cycle_columns(member)?;
         Ok(RecursivePart {
             table: member.number,

@@ -56,6 +56,9 @@ impl Binder<'_> {
             let info = self.columns.get(column.id);
             let ty = SqlType { zerofill: false, ..info.ty.clone() };
             let mut value = build::scalar_subquery(id, at, ty);
+            if let Some(coercibility) = info.coercibility {
+                value.coercibility = coercibility;
+            }
             if let Some(shown) = &info.shown {
                 selkie_expr::cast::to_shown(&mut value, shown);
             }

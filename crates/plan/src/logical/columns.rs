@@ -99,7 +99,8 @@ pub(crate) struct ColumnInfo {
     /// Compat: a result of a query that is merged into the outer query: the type that the outer
     /// query shows, when the column itself holds more digits.
     pub shown: Option<Box<SqlType>>,
-    /// Coercibility of its collation in a set operation, if it differs from that of a column.
+    /// Coercibility of its collation, if it is that of an expression: a literal of a derived table
+    /// stays one.
     pub coercibility: Option<Coercibility>,
 }
 
@@ -200,6 +201,9 @@ impl Columns {
         }
         if expr.ty.is_string() {
             expr.ty.unsigned = info.hex;
+        }
+        if let Some(coercibility) = info.coercibility {
+            expr.coercibility = coercibility;
         }
         expr
     }
