@@ -44,8 +44,9 @@ impl Ddl<'_> {
         let def = SequenceDef::new(&change_of(&create.options)).ok_or_else(invalid)?;
         if !temporary {
             self.check_listed(&schema, name)?;
-            self.session.commit()?;
         }
+        // Compat: that of a temporary sequence commits too, its DROP does not.
+        self.session.commit()?;
         let _lock = (!temporary).then(|| self.lock(&schema, name)).transpose()?;
         let snapshot = self.instance.catalog.snapshot();
         if snapshot.schema(&schema).is_none() {
