@@ -24,7 +24,7 @@ use self::replace::Fate;
 use super::auto_increment::{AutoIncrement, is_exhausted};
 use super::foreign::ForeignKeys;
 use super::keeps::{has_ordered_defaults, keeps_changes};
-use super::on_duplicate::OnDuplicate;
+use super::on_duplicate::{Failed, OnDuplicate};
 use super::row::{RowMaker, Strictness};
 use super::undo::undone_on_error;
 use super::{Returning, duplicate_error};
@@ -720,8 +720,8 @@ impl<'r> Inserter<'r> {
             match updated {
                 Ok(Some(updated)) => self.note_updated(row, updated),
                 Ok(None) => return Ok(Fate::Again),
-                Err(error) if self.maker.strictness.ignore => self.warn(&error),
-                Err(error) => return Err(error),
+                Err(Failed::Row(error)) if self.maker.strictness.ignore => self.warn(&error),
+                Err(Failed::Row(error) | Failed::Statement(error)) => return Err(error),
             }
             self.skipped += 1;
             return Ok(Fate::LeftOut);

@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use selkie_engine::{EngineError, RowSet, Scan};
 use selkie_plan::physical::{DuplicateUpdate, Insert as Plan, RowRules};
+use selkie_types::error::catalogue::{ER_DUP_ENTRY, ER_SUBQUERY_NO_1_ROW};
 use selkie_types::{Batch, ByteRows, Column, SqlError, SqlResult, TypeKind};
 
-use super::foreign::{ForeignKeys, Rows};
+use super::foreign::{ForeignKeys, Rows, is_foreign};
 use super::row::RowMaker;
 use super::{CHANGE, duplicate_error};
 use crate::run::defaults::implicit_default;
@@ -71,7 +72,7 @@ impl<'r> OnDuplicate<'r> {
         existing: &[u8],
         new: Vec<Arc<Column>>,
         source: &Batch,
-    ) -> SqlResult<Option<Updated>> {
+    ) -> Result<Option<Updated>, Failed> {
         let Some(mut old) = fetch(self.env, self.open, existing)? else { return Ok(None) };
         maker.compute(&self.plan.rules, &mut old, 1)?;
         let count = old.len();
@@ -177,7 +178,7 @@ impl<'r> OnDuplicate<'r> {
         existing: &[u8],
         old: &[Arc<Column>],
         row: &mut [Arc<Column>],
-    ) -> SqlResult<Written> {
+    ) -> Result<Written, Failed> {
         let (mut before, mut after) = (ByteRows::default(), ByteRows::default());
         maker.encode(old, 0..1, &mut before);
         maker.encode(row, 0..1, &mut after);
@@ -199,7 +200,12 @@ impl<'r> OnDuplicate<'r> {
         let mut at = ByteRows::with_capacity(1);
         at.push(existing);
         if let Some(foreign) = &self.foreign {
-            foreign.update(&Rows { keys: &at, columns: old }, row, after)?;
+            foreign.update(&Rows { keys: &at, columns: old }, row, after).map_err(|error| {
+                match is_foreign(&error) || error.is(&ER_DUP_ENTRY) {
+                    true => Failed::Row(error),
+                    false => Failed::Statement(error),
+                }
+            })?;
             bump(&self.env.counters().handler_update, 1);
             return Ok(Written::Changed);
         }
@@ -207,12 +213,32 @@ impl<'r> OnDuplicate<'r> {
             Ok(_) => {}
             Err(EngineError::DuplicateKey { index, .. }) => {
                 let zone = &self.env.eval.types.time_zone;
-                return Err(duplicate_error(&self.plan.table, index, &after, 0, zone));
+                let error = duplicate_error(&self.plan.table, index, &after, 0, zone);
+                return Err(Failed::Row(error));
             }
-            Err(error) => return Err(from_engine(error, &self.plan.table.def)),
+            Err(EngineError::Misplaced { error, .. }) => return Err(Failed::Row(*error)),
+            Err(error) => return Err(from_engine(error, &self.plan.table.def).into()),
         }
         bump(&self.env.counters().handler_update, 1);
         Ok(Written::Changed)
+    }
+}
+
+/// Error of the update of a row.
+pub(super) enum Failed {
+    /// The row cannot be as the update would have it. IGNORE leaves it as it was.
+    Row(SqlError),
+    /// Any other, such as that of a trigger: it ends the statement.
+    Statement(SqlError),
+}
+
+impl From<SqlError> for Failed {
+    fn from(error: SqlError) -> Self {
+        // Compat: IGNORE passes over this one too.
+        match error.is(&ER_SUBQUERY_NO_1_ROW) {
+            true => Self::Row(error),
+            false => Self::Statement(error),
+        }
     }
 }
 

@@ -43,10 +43,10 @@ impl Undo {
 }
 
 /// Runs `change` so that it leaves nothing behind if it fails.
-pub(super) fn undone_on_error<T>(
+pub(super) fn undone_on_error<T, E: From<SqlError>>(
     open: &OpenTable<'_>,
-    change: impl FnOnce() -> SqlResult<T>,
-) -> SqlResult<T> {
+    change: impl FnOnce() -> Result<T, E>,
+) -> Result<T, E> {
     let mark = open.mark().map_err(from_engine_commit)?;
     let result = change();
     if result.is_err() {
