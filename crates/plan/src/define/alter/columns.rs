@@ -213,18 +213,24 @@ impl<'a> Draft<'a> {
             _ => return Ok(()),
         };
         let context = self.context;
-        let value = |column: &ColumnInfo| match default {
-            Some(default) => columns::default_value(context, column, default),
-            None => Ok(DefaultValue::Implicit),
+        let set = |column: &mut ColumnInfo| {
+            // Compat: ON UPDATE goes with a DEFAULT that is the time too.
+            column.on_update_now &= column.default != DefaultValue::CurrentTimestamp;
+            column.default = match default {
+                // Compat: a column of automatic values keeps none.
+                Some(_) if column.auto_increment => return Ok(()),
+                Some(default) => columns::default_value(context, column, default)?,
+                None => DefaultValue::Implicit,
+            };
+            SqlResult::Ok(())
         };
         if let Some(at) = self.added_at(&name.value)
             && let Some(column) = self.placed[at].new_column()
         {
-            column.default = value(column)?;
-            return Ok(());
+            return set(column);
         }
         let Some(at) = self.column_or(name, if_exists)? else { return Ok(()) };
-        self.columns[at].0.default = value(&self.columns[at].0)?;
+        set(&mut self.columns[at].0)?;
         self.defaulted.push(self.old_position(at));
         Ok(())
     }

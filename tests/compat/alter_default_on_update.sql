@@ -1,0 +1,21 @@
+# ALTER COLUMN .. SET and DROP DEFAULT of a column whose default is the time end its ON UPDATE too.
+create table dd(a int, c timestamp default current_timestamp on update current_timestamp, d datetime default current_timestamp on update current_timestamp, e timestamp null on update current_timestamp);
+alter table dd alter column c set default '2020-01-01';
+show create table dd;
+alter table dd alter column d drop default;
+show create table dd;
+alter table dd alter column e set default current_timestamp;
+show create table dd;
+alter table dd modify c timestamp default current_timestamp on update current_timestamp;
+alter table dd alter column c drop default;
+show create table dd;
+alter table dd modify c timestamp default current_timestamp on update current_timestamp;
+alter table dd alter column c set default current_timestamp;
+show create table dd;
+alter table dd add f timestamp null on update current_timestamp, alter f set default '2020-01-01';
+show create table dd;
+create table ai(a int auto_increment primary key, b int);
+alter table ai alter a set default 5;
+alter table ai alter a drop default;
+show create table ai;
+drop table dd, ai;
