@@ -70,8 +70,35 @@ def taken_back(binary):
     server.stop()
 
 
+def partitioned(binary):
+    """After a restart a branch still keeps the definitions of the partitioned tables that it changed."""
+    server = Server(binary).start()
+    session = server.connect()
+    run(session, "CREATE DATABASE x", "USE x",
+        "CREATE TABLE p (a INT PRIMARY KEY) PARTITION BY HASH (a) PARTITIONS 3",
+        "CREATE TABLE v (a INT PRIMARY KEY) WITH SYSTEM VERSIONING PARTITION BY SYSTEM_TIME "
+        "(PARTITION h HISTORY, PARTITION c CURRENT)", "INSERT INTO p VALUES (1), (2)", "INSERT INTO v VALUES (1)")
+    prepare(server, "b", "INSERT INTO p VALUES (20)", "DELETE FROM v")
+    changes = ["ALTER TABLE p REMOVE PARTITIONING", "TRUNCATE TABLE p", "RENAME TABLE p TO q", "DROP TABLE p",
+               "ALTER TABLE p TRUNCATE PARTITION p0", "CREATE OR REPLACE TABLE p (a INT)", "DROP TABLE v",
+               "ALTER TABLE v ADD COLUMN b INT"]
+    for end in [server.kill, server.stop]:
+        end()
+        server.start()
+        session = server.connect(database="x")
+        run(session, "SET lock_wait_timeout = 0, system_versioning_alter_history = KEEP")
+        for change in changes:
+            assert code(session, change) == 1205, change
+    run(session, "XA COMMIT 'b'")
+    assert run(session, "SELECT a FROM p ORDER BY a") == ((1,), (2,), (20,))
+    assert run(session, "SELECT COUNT(*) FROM v") == ((0,),)
+    run(session, "ALTER TABLE p REMOVE PARTITIONING", "DROP TABLE v")
+    server.stop()
+
+
 def main():
     taken_back(sys.argv[1])
+    partitioned(sys.argv[1])
     server = Server(sys.argv[1])
     server.start()
     setup = server.connect()

@@ -187,7 +187,7 @@ pub fn recover_branches(instance: &Instance) -> SqlResult<()> {
 }
 
 fn is_one_of(table: &selkie_catalog::TableInfo, ids: &[selkie_engine::TableId]) -> bool {
-    ids.contains(&table.def.id)
+    table.storage_ids().iter().any(|id| ids.contains(id))
 }
 
 impl Session {
