@@ -27,7 +27,10 @@ pub(crate) fn check_name(name: &str) -> SqlResult<()> {
 impl Ddl<'_> {
     pub(super) fn create_database(&mut self, create: &CreateDatabase) -> SqlResult<Outcome> {
         let name = &*create.name.value;
-        let said = schema_options(&create.options, self.server_collation())?;
+        let said = {
+            let server = self.server_collation();
+            schema_options(&create.options, server, server)?
+        };
         self.check_no_lock_tables()?;
         self.session.commit()?;
         let _lock = self.lock(name, "")?;
@@ -85,7 +88,7 @@ impl Ddl<'_> {
         }
         let snapshot = self.instance.catalog.snapshot();
         let old = snapshot.schema(&name).ok_or_else(|| SqlError::unknown_database(&name))?;
-        let said = schema_options(&alter.options, old.collation)?;
+        let said = schema_options(&alter.options, old.collation, self.server_collation())?;
         let mut schema = (**old).clone();
         schema.collation = said.collation;
         if let Some(comment) = said.comment {

@@ -155,6 +155,8 @@ struct Draft<'a> {
     renamed_columns: Vec<(String, String)>,
     rename: Option<(Box<str>, Box<str>)>,
     auto_increment: Option<u64>,
+    /// Collation of the table's option.
+    said_collation: Option<CollationId>,
     /// Collation of CONVERT TO CHARACTER SET.
     convert_to: Option<CollationId>,
     algorithm: AlterAlgorithm,
@@ -251,6 +253,7 @@ impl<'a> Draft<'a> {
             renamed_columns: Vec::new(),
             rename: None,
             auto_increment: None,
+            said_collation: None,
             convert_to: None,
             algorithm: AlterAlgorithm::Default,
             lock: AlterLock::Default,
@@ -271,7 +274,9 @@ impl<'a> Draft<'a> {
             _ => None,
         });
         let said: Vec<TableOption> = said.cloned().collect();
-        let read = Options::read(&said, self.table.collation)?;
+        let around = self.context.schema_collation(self.old.schema());
+        let read = Options::read_in(&said, self.table.collation, around)?;
+        self.said_collation = read.collation;
         self.table.collation = read.collation.unwrap_or(self.table.collation);
         Ok(())
     }
@@ -400,8 +405,10 @@ impl<'a> Draft<'a> {
         let mut clauses = charset::Clauses::default();
         clauses.charset(charset)?;
         collation.into_iter().for_each(|name| clauses.collate(name));
-        let to = clauses.resolve(self.table.collation)?;
-        self.table.collation = to;
+        let around = self.context.schema_collation(self.old.schema());
+        let to = clauses.resolve_in(self.table.collation, around)?;
+        // The option says the default of new columns, wherever it stands.
+        self.table.collation = self.said_collation.unwrap_or(to);
         self.convert_to = Some(to);
         for (column, _) in &mut self.columns {
             types::convert_to(self.context.eval, column, to, true)?;

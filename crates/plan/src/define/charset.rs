@@ -58,12 +58,22 @@ impl<'a> Clauses<'a> {
         self.charset.is_none() && self.collations.is_empty() && !self.binary
     }
 
-    /// The collation of all clauses; `default` applies where there is none. COLLATE must belong to
-    /// the CHARACTER SET.
+    /// As [`Self::resolve_in`], for what has no default of its own yet.
     pub(super) fn resolve(&self, default: CollationId) -> SqlResult<CollationId> {
+        self.resolve_in(default, default)
+    }
+
+    /// The collation of all clauses; `default` applies where there is none, and CHARACTER SET
+    /// DEFAULT means that of `around`, the schema or the server. COLLATE must belong to the
+    /// CHARACTER SET.
+    pub(super) fn resolve_in(
+        &self,
+        default: CollationId,
+        around: CollationId,
+    ) -> SqlResult<CollationId> {
         let charset = match self.charset {
             Some(CharsetName::Named(name)) => Some(charset_named(name)?),
-            Some(CharsetName::Default) => Some(default.charset()),
+            Some(CharsetName::Default) => Some(around.charset()),
             None => None,
         };
         let plain = self.collations.contains(&DEFAULT);
@@ -129,8 +139,13 @@ pub struct SchemaCharset {
     pub comment: Option<Box<str>>,
 }
 
-/// The options of a schema. `default` is the collation if the options have none.
-pub fn schema_options(options: &[SchemaOption], default: CollationId) -> SqlResult<SchemaCharset> {
+/// The options of a schema. `default` is the collation if the options have none, `around` that of
+/// the server.
+pub fn schema_options(
+    options: &[SchemaOption],
+    default: CollationId,
+    around: CollationId,
+) -> SqlResult<SchemaCharset> {
     let (mut clauses, mut comment) = (Clauses::default(), None);
     for option in options {
         match option {
@@ -139,5 +154,5 @@ pub fn schema_options(options: &[SchemaOption], default: CollationId) -> SqlResu
             SchemaOption::Comment(text) => comment = Some(text.clone()),
         }
     }
-    Ok(SchemaCharset { collation: clauses.resolve(default)?, comment })
+    Ok(SchemaCharset { collation: clauses.resolve_in(default, around)?, comment })
 }

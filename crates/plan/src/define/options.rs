@@ -48,8 +48,18 @@ const SHOWN_ORDER: &[&str] = &[
 ];
 
 impl Options {
-    /// Reads options in order; of several equal options the last one counts.
+    /// As [`Self::read_in`], for a new table of a schema with the collation `default`.
     pub(super) fn read(options: &[TableOption], default: CollationId) -> SqlResult<Self> {
+        Self::read_in(options, default, default)
+    }
+
+    /// Reads options in order; of several equal options the last one counts. `default` is the
+    /// collation of the table, `around` that of its schema.
+    pub(super) fn read_in(
+        options: &[TableOption],
+        default: CollationId,
+        around: CollationId,
+    ) -> SqlResult<Self> {
         let mut out = Self::default();
         let mut clauses = charset::Clauses::default();
         for option in options {
@@ -63,7 +73,7 @@ impl Options {
             }
         }
         if !clauses.is_empty() {
-            out.collation = Some(clauses.resolve(default)?);
+            out.collation = Some(clauses.resolve_in(default, around)?);
         }
         Ok(out)
     }
