@@ -41,8 +41,10 @@ pub struct JsonPath(Path);
 pub enum JsonCell {
     /// JSON null, or a column of nested rows that do not exist.
     Null,
-    /// A row number, or a truth value.
+    /// A row number, or whether a path exists.
     Number(i64),
+    /// A truth value.
+    Truth(bool),
     /// A scalar or a document, as text in utf8mb4.
     Text(Vec<u8>),
     /// The path leads nowhere.
@@ -149,7 +151,7 @@ fn scalar(found: &[&Json<'_>]) -> JsonCell {
     match found {
         [] => JsonCell::Missing,
         [Json::Null] => JsonCell::Null,
-        [Json::Bool(value)] => JsonCell::Number((*value).into()),
+        [Json::Bool(value)] => JsonCell::Truth(*value),
         [Json::Number(digits)] => JsonCell::Text(digits.to_vec()),
         [Json::String(inside)] => {
             let mut text = Vec::new();

@@ -164,9 +164,12 @@ impl<'r> JsonTable<'r> {
             JsonCell::NotScalar => Err(failed(&ER_JSON_TABLE_SCALAR_EXPECTED)),
             JsonCell::Several => Err(failed(&ER_JSON_TABLE_MULTIPLE_MATCHES)),
             JsonCell::Number(n) => self.store(column, Value::Int(*n), &SqlType::bigint()),
-            JsonCell::Text(text) => {
-                let from = SqlType::varchar(text.len() as u32, CollationId::UTF8MB4_BIN);
-                self.store(column, Value::bytes(text), &from)
+            JsonCell::Text(text) => self.store_text(column, text),
+            JsonCell::Truth(value) if column.ty.is_string() => {
+                self.store_text(column, if *value { b"true" } else { b"false" })
+            }
+            JsonCell::Truth(value) => {
+                self.store(column, Value::Int((*value).into()), &SqlType::bigint())
             }
         };
         stored.or_else(|error| self.fallback(column, &column.on_error, error))
@@ -183,6 +186,11 @@ impl<'r> JsonTable<'r> {
             JsonFallback::Error => Err(error),
             JsonFallback::Default(value, ty) => self.store(column, value.clone(), ty),
         }
+    }
+
+    fn store_text(&self, column: &JsonTableColumn, text: &[u8]) -> SqlResult<Value> {
+        let from = SqlType::varchar(text.len() as u32, CollationId::UTF8MB4_BIN);
+        self.store(column, Value::bytes(text), &from)
     }
 
     /// Converts a value to the column's type.
