@@ -7,7 +7,7 @@ pub(crate) mod execution;
 pub(crate) mod file_format;
 pub(crate) mod into;
 pub(crate) mod log_form;
-mod log_text;
+pub(crate) mod log_text;
 pub(crate) mod plan_cache;
 pub(crate) mod planning;
 pub(crate) mod prepared;

@@ -1,13 +1,15 @@
-//! Finds the placeholders of a statement that changes rows in its text.
+//! Finds the placeholders of a statement in its text: with their numbers those of one that changes
+//! rows, else as they stand there.
 //!
-//! Must not find a part of them: a statement of another kind has no places.
+//! Must not find a part of them: a statement of another kind has no places with numbers.
 
-use selkie_types::stack;
+use selkie_types::{SqlMode, stack};
 
 use crate::ast::{
     Assignment, DeleteTarget, Expr, ExprKind, InsertSource, JoinCondition, Limit, OrderItem, Query,
     QueryBody, Select, SelectItem, Span, Statement, SystemTime, TableRef,
 };
+use crate::lexer::{Lexer, Modes, T};
 
 /// A placeholder in a statement's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -183,5 +185,19 @@ mod tests {
         assert_eq!(places(text), [(0, 52, false), (1, 60, true), (2, 69, true)]);
         assert_eq!(places("UPDATE t JOIN (SELECT ? x) d ON x = ? SET a = ?").len(), 3);
         assert_eq!(places("SELECT ?"), []);
+    }
+}
+
+/// The question marks of a text that are placeholders, in order.
+pub fn question_marks(text: &[u8], mode: SqlMode) -> Vec<Span> {
+    let mut lexer = Lexer::new(text, Modes::new(mode));
+    let mut found = Vec::new();
+    loop {
+        let token = lexer.next();
+        match token.kind {
+            T::Param => found.push(Span::new(token.start, token.end)),
+            T::Eof | T::Bad => return found,
+            _ => {}
+        }
     }
 }

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 
 use selkie_expr::Argument;
-use selkie_sql::ParameterPlace;
+use selkie_sql::{ParameterPlace, question_marks};
 use selkie_types::{Charset, SqlMode, SqlType, TypeKind, Value};
 
 use crate::query::running::{Fill, Running};
@@ -52,6 +52,30 @@ pub(super) fn logged_text<'r>(running: Running<'r>, mode: SqlMode) -> Option<Cow
     }
     text.extend_from_slice(own.get(copied..)?);
     Some(Cow::Owned(text))
+}
+
+/// A statement's text with values in place of its question marks; `None` if one of them has no
+/// literal.
+pub(crate) fn with_values(
+    text: &[u8],
+    values: &[(Value, SqlType)],
+    mode: SqlMode,
+) -> Option<Vec<u8>> {
+    let marks = question_marks(text, mode);
+    if marks.len() != values.len() {
+        return None;
+    }
+    let mut out = Vec::with_capacity(text.len() + 16 * values.len());
+    let mut copied = 0;
+    for (mark, (value, ty)) in marks.iter().zip(values) {
+        out.extend_from_slice(text.get(copied..mark.start as usize)?);
+        // A sign before it must not make a comment of `--`.
+        out.push(b' ');
+        put_literal(value, ty, None, mode, &mut out)?;
+        copied = mark.end as usize;
+    }
+    out.extend_from_slice(text.get(copied..)?);
+    Some(out)
 }
 
 /// Appends what stands for one placeholder, whose text is `name`.

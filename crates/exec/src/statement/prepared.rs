@@ -13,12 +13,13 @@ use selkie_plan::physical::{OutputColumn, Plan};
 use selkie_sql::ast::{ExprKind, QueryBody, SelectItem, Statement};
 use selkie_sql::{ClientText, of_any_length};
 use selkie_types::error::catalogue::{
-    ER_UNKNOWN_ERROR, ER_WARN_ALLOWED_PACKET_OVERFLOWED, ER_WARN_VIEW_WITHOUT_KEY,
-    ER_WRONG_ARGUMENTS,
+    ER_UNKNOWN_ERROR, ER_UNSUPPORTED_PS, ER_WARN_ALLOWED_PACKET_OVERFLOWED,
+    ER_WARN_VIEW_WITHOUT_KEY, ER_WRONG_ARGUMENTS,
 };
 use selkie_types::{Level, SqlError, SqlResult, SqlType, Value};
 
 use crate::query::execution::Scope;
+use crate::query::log_text::with_values;
 use crate::query::planning;
 use crate::query::prepared::{forget_text, keys};
 use crate::query::running::{Fill, Running};
@@ -113,6 +114,41 @@ fn tell_of_preparing(session: &Session, statement: &Statement, plan: &Plan) {
     }
 }
 
+/// Whether placeholders of a statement become literals of its text. Programs and definitions keep
+/// their texts, in which a placeholder would mean nothing.
+fn runs_as_text(statement: &Statement) -> bool {
+    match statement {
+        Statement::CreateTable(create) => create.select.is_none(),
+        Statement::AlterTable(_)
+        | Statement::Compound(_)
+        | Statement::CreateRoutine(_)
+        | Statement::CreatePackage(_)
+        | Statement::CreateTrigger(_)
+        | Statement::CreateEvent(_)
+        | Statement::AlterEvent(_) => true,
+        _ => false,
+    }
+}
+
+/// Runs the text of a prepared statement with these values in it.
+fn execute_as_text(
+    instance: &Instance,
+    session: &mut Session,
+    prepared: &Prepared,
+    values: &[(Value, SqlType)],
+    sink: &mut dyn ResultSink,
+) -> SqlResult<Outcome> {
+    let mode = session.frame.settings.expressions.sql_mode;
+    let text = with_values(&prepared.text, values, mode);
+    let text = text.ok_or_else(|| SqlError::new(&ER_UNSUPPORTED_PS, &[]))?;
+    let parsed = planning::parse(session, &text, None)?;
+    let outs = session.programs.outs.take();
+    let running = Running::new(&text, &[]);
+    let result = super::execute(instance, session, &parsed.statement, running, sink);
+    session.programs.outs.replace(outs);
+    result
+}
+
 /// Runs a prepared statement with values for its placeholders. `said` is the client's text, if it
 /// differs from the one that was prepared.
 pub fn execute_prepared(
@@ -124,6 +160,9 @@ pub fn execute_prepared(
 ) -> SqlResult<Outcome> {
     if values.len() != prepared.parameters {
         return Err(SqlError::new(&ER_WRONG_ARGUMENTS, &[&"EXECUTE"]));
+    }
+    if !values.is_empty() && runs_as_text(&prepared.statement) {
+        return execute_as_text(instance, session, prepared, values, sink);
     }
     let bare = Running::new(&prepared.text, values);
     let fill = match said {

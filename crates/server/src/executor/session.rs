@@ -97,7 +97,8 @@ impl ExecutorSession {
             return Err(selkie_sql::syntax_error_at(text, parsed.end, &options));
         }
         if parsed.params > 0 {
-            let at = text.iter().position(|b| *b == b'?').unwrap_or(parsed.end);
+            let marks = selkie_sql::question_marks(text, options.sql_mode);
+            let at = marks.first().map_or(parsed.end, |mark| mark.start as usize);
             return Err(selkie_sql::syntax_error_at(text, at, &options));
         }
         Ok(parsed)

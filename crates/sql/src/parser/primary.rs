@@ -20,8 +20,12 @@ impl Parser<'_> {
                 ExprKind::Literal(self.binary_literal())
             }
             T::NullSign => self.literal(Literal::Null),
-            // Compat: a program must not contain placeholders of the protocol.
             T::Param if self.program.is_none() => self.param()?,
+            // A program with placeholders is only prepared: it runs as a text with values.
+            T::Param => {
+                self.param()?;
+                ExprKind::Literal(Literal::Null)
+            }
             T::Colon if self.is_oracle() => self.after_colon()?,
             T::UserVar => self.user_var_expr()?,
             T::AtAt => self.system_var()?,
