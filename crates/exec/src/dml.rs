@@ -7,6 +7,7 @@ mod delete;
 mod foreign;
 mod insert;
 mod keeps;
+mod meanwhile;
 mod on_duplicate;
 mod portion;
 mod row;
@@ -24,7 +25,7 @@ use selkie_plan::physical::{Operator as Op, Plan};
 use selkie_types::{Batch, SqlResult};
 
 pub(crate) use insert::Inserter;
-pub(crate) use keeps::reads_row_by_row;
+pub(crate) use meanwhile::reading;
 pub(crate) use row::{check_error, is_false, is_zero};
 pub(crate) use rows::RowChanger;
 

@@ -20,7 +20,7 @@ use selkie_types::{
     SqlResult, SqlType, Value,
 };
 
-use crate::dml::{Inserter, reads_row_by_row};
+use crate::dml::{Inserter, reading};
 use crate::query::execution::Execution;
 use crate::query::file_format::{Format, Found, Line, read_line};
 use crate::query::into::charset_named;
@@ -77,7 +77,7 @@ pub(crate) fn run(execution: &mut Execution<'_>, load: &ast::LoadData) -> SqlRes
         let Execution { instance, session, control, sink, .. } = execution;
         let reader = open_file(instance, &job, *sink)?;
         let runtime = Runtime::new(instance, session, control, &plan)?;
-        insert_rows(&runtime.row_by_row(reads_row_by_row(&plan)), &job, reader)
+        insert_rows(&runtime.with_reading(reading(instance, session, &plan)), &job, reader)
     })
 }
 

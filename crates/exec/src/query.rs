@@ -292,7 +292,8 @@ impl Execution<'_> {
         let Self { instance, control, running, sink, .. } = self;
         let session = &*self.session;
         let runtime = Runtime::new(instance, session, control, plan)?;
-        let runtime = runtime.row_by_row(dml::reads_row_by_row(plan)).with_bulk(running.bulk);
+        let reading = dml::reading(instance, session, plan);
+        let runtime = runtime.with_reading(reading).with_bulk(running.bulk);
         let runtime = runtime.with_tally(running.tally);
         let mut eval =
             EvalContext::new(session.type_context(), session, session.values.statement_start.get());

@@ -81,6 +81,17 @@ impl Commons {
     }
 }
 
+/// The way in which a statement's rows are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reading {
+    Batches,
+    /// Changes for rows before one that fails stay.
+    OneByOne,
+    /// One by one: what is done for a row may change later ones, which are taken as they are then
+    /// (LIVE-1).
+    Live,
+}
+
 /// State shared by the operators of one execution.
 pub(crate) struct Runtime<'a> {
     pub(crate) instance: &'a Instance,
@@ -100,8 +111,8 @@ pub(crate) struct Runtime<'a> {
     pub(crate) found: Cell<u64>,
     /// Rows left under LIMIT ROWS EXAMINED.
     pub(crate) examined: Examined,
-    /// Whether rows are read one by one.
-    pub(crate) row_by_row: bool,
+    /// The way in which rows are read.
+    reading: Reading,
     /// Rows of parameters, for an INSERT in bulk.
     pub(crate) bulk: Option<BulkRows<'a>>,
     /// Counts of the operators.
@@ -139,15 +150,25 @@ impl<'a> Runtime<'a> {
             read: RefCell::default(),
             found: Cell::new(0),
             examined: Examined::default(),
-            row_by_row: false,
+            reading: Reading::Batches,
             bulk: None,
             tally: None,
         })
     }
 
-    /// The same runtime, which reads rows one by one if `row_by_row` is set.
-    pub(crate) fn row_by_row(self, row_by_row: bool) -> Self {
-        Self { row_by_row, ..self }
+    /// The same runtime, which reads rows this way.
+    pub(crate) fn with_reading(self, reading: Reading) -> Self {
+        Self { reading, ..self }
+    }
+
+    /// Whether rows are read one by one.
+    pub(crate) fn row_by_row(&self) -> bool {
+        self.reading != Reading::Batches
+    }
+
+    /// Whether what is done for a row may change others that the statement comes to later.
+    pub(crate) fn is_live(&self) -> bool {
+        self.reading == Reading::Live
     }
 
     /// The same runtime for rows of parameters.

@@ -164,6 +164,20 @@ impl Places {
     }
 }
 
+/// The question marks of a text that are placeholders, in order.
+pub fn question_marks(text: &[u8], mode: SqlMode) -> Vec<Span> {
+    let mut lexer = Lexer::new(text, Modes::new(mode));
+    let mut found = Vec::new();
+    loop {
+        let token = lexer.next();
+        match token.kind {
+            T::Param => found.push(Span::new(token.start, token.end)),
+            T::Eof | T::Bad => return found,
+            _ => {}
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -185,19 +199,5 @@ mod tests {
         assert_eq!(places(text), [(0, 52, false), (1, 60, true), (2, 69, true)]);
         assert_eq!(places("UPDATE t JOIN (SELECT ? x) d ON x = ? SET a = ?").len(), 3);
         assert_eq!(places("SELECT ?"), []);
-    }
-}
-
-/// The question marks of a text that are placeholders, in order.
-pub fn question_marks(text: &[u8], mode: SqlMode) -> Vec<Span> {
-    let mut lexer = Lexer::new(text, Modes::new(mode));
-    let mut found = Vec::new();
-    loop {
-        let token = lexer.next();
-        match token.kind {
-            T::Param => found.push(Span::new(token.start, token.end)),
-            T::Eof | T::Bad => return found,
-            _ => {}
-        }
     }
 }

@@ -10,6 +10,7 @@ use selkie_types::{Batch, ByteRows, Column, Condition, Level, SqlError, SqlResul
 
 use super::foreign::{ForeignKeys, Rows, is_foreign};
 use super::keeps::keeps_changes;
+use super::on_duplicate::fetch;
 use super::portion::Portion;
 use super::undo::{Undo, undone_on_error};
 use super::update::has_join;
@@ -32,6 +33,8 @@ struct Target<'r> {
     ignore: bool,
     /// Compat: of several tables, rows that IGNORE keeps are not told of.
     silent: bool,
+    /// Rows may have gone since they were read.
+    again: bool,
     /// Rows that may still go, where LIMIT counts them here.
     left: Option<u64>,
     deleted: u64,
@@ -52,6 +55,8 @@ pub(super) fn run(env: Env<'_>, plan: &Plan, returning: Returning<'_>) -> SqlRes
         let triggers = env.triggers(&target.table, "DELETE")?;
         let portion = target.portion.as_ref().map(|portion| Portion::new(env, portion));
         let portion = portion.transpose()?;
+        let same = |before: &Target<'_>| before.plan.table.def.id == target.table.def.id;
+        let again = env.rt.is_live() || targets.iter().any(same);
         let (plan, deleted) = (target, 0);
         targets.push(Target {
             env,
@@ -63,6 +68,7 @@ pub(super) fn run(env: Env<'_>, plan: &Plan, returning: Returning<'_>) -> SqlRes
             portion,
             ignore,
             silent,
+            again,
             left,
             deleted,
         });
@@ -73,7 +79,7 @@ pub(super) fn run(env: Env<'_>, plan: &Plan, returning: Returning<'_>) -> SqlRes
         drop(source);
         // Compat: table by table, as triggers and the binary log show.
         for target in &mut targets {
-            rows.each(|batch| target.delete(batch))?;
+            rows.each(|batch| target.delete_stored(batch))?;
         }
     } else {
         while !targets.iter().any(Target::is_full)
@@ -107,7 +113,7 @@ impl Target<'_> {
         plan: &Plan,
         returning: Returning<'_>,
     ) -> SqlResult<()> {
-        if self.left.is_none() {
+        if self.left.is_none() && !self.again {
             send(self.env, plan, batch, returning)?;
             return self.delete(batch);
         }
@@ -116,8 +122,30 @@ impl Target<'_> {
                 break;
             }
             let one = batch.slice(row, row + 1);
+            if self.again && !self.is_there(one.column(self.plan.key))? {
+                continue;
+            }
             send(self.env, plan, &one, returning)?;
             self.delete(&one)?;
+        }
+        Ok(())
+    }
+
+    /// Whether there is still a row with a key.
+    fn is_there(&self, key: &Column) -> SqlResult<bool> {
+        Ok(!key.is_null(0) && fetch(self.env, self.open, key.bytes(0))?.is_some())
+    }
+
+    /// Deletes rows of several tables; those that have gone meanwhile need no deletion.
+    fn delete_stored(&mut self, batch: &Batch) -> SqlResult<()> {
+        if !self.again {
+            return self.delete(batch);
+        }
+        for row in 0..batch.rows() {
+            let one = batch.gather(&[row as u32]);
+            if self.is_there(one.column(self.plan.key))? {
+                self.delete(&one)?;
+            }
         }
         Ok(())
     }

@@ -12,7 +12,7 @@ pub(super) fn keeps_changes(table: &TableInfo) -> bool {
 
 /// Whether rows have to be read one by one: what is done for the rows before one that fails stays,
 /// or numbers are taken of sequences for what is read and for what is stored beside it.
-pub(crate) fn reads_row_by_row(plan: &Plan) -> bool {
+pub(super) fn reads_row_by_row(plan: &Plan) -> bool {
     let keeps = || super::targets(plan).any(|table| keeps_changes(table));
     let ordered = || match &plan.root.operator {
         Op::Insert(insert) => has_ordered_defaults(insert),

@@ -2,6 +2,7 @@
 //!
 //! Must leave counting the rows to the INSERT around it.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use selkie_engine::{EngineError, RowSet, Scan};
@@ -10,6 +11,7 @@ use selkie_types::error::catalogue::{ER_DUP_ENTRY, ER_SUBQUERY_NO_1_ROW};
 use selkie_types::{Batch, ByteRows, Column, SqlError, SqlResult, TypeKind};
 
 use super::foreign::{ForeignKeys, Rows, is_foreign};
+use super::meanwhile::merged;
 use super::row::RowMaker;
 use super::{CHANGE, duplicate_error};
 use crate::run::defaults::implicit_default;
@@ -107,7 +109,8 @@ impl<'r> OnDuplicate<'r> {
         }
         let mut row = input[..count].to_vec();
         self.prepare(maker, &old, &mut row)?;
-        let written = self.write(maker, existing, &old, &mut row)?;
+        let Some(stored) = self.stored(existing, &old, &mut row)? else { return Ok(None) };
+        let written = self.write(maker, existing, &stored, &mut row)?;
         if let Some(triggers) = &self.triggers
             && !matches!(written, Written::Refused)
         {
@@ -126,6 +129,24 @@ impl<'r> OnDuplicate<'r> {
                 Updated { affected, changed: false, row: Some(row) }
             }
             Written::Refused => Updated { affected: 0, changed: false, row: None },
+        }))
+    }
+
+    /// The row as it is stored, if what triggers and functions did may have changed it; `None` if
+    /// it has gone. Columns of `row` that the update does not change follow it.
+    fn stored<'o>(
+        &self,
+        existing: &[u8],
+        old: &'o [Arc<Column>],
+        row: &mut [Arc<Column>],
+    ) -> SqlResult<Option<Cow<'o, [Arc<Column>]>>> {
+        if !self.env.rt.is_live() {
+            return Ok(Some(Cow::Borrowed(old)));
+        }
+        let now = fetch(self.env, self.open, existing)?;
+        Ok(now.map(|now| {
+            merged(old, row, &now);
+            Cow::Owned(now)
         }))
     }
 

@@ -16,6 +16,7 @@ use selkie_types::{Batch, Bitmap, ByteRows, Column, SqlMode, SqlResult, stack};
 use super::duplicate_error;
 use super::foreign::{ForeignKeys, Rows, is_foreign};
 use super::keeps::{keeps_changes, reads_only_its_row};
+use super::meanwhile::merged;
 use super::on_duplicate::fetch;
 use super::portion::Portion;
 use super::row::{RowMaker, Strictness};
@@ -41,7 +42,8 @@ struct Target<'r> {
     triggers: Option<Box<dyn Triggers + 'r>>,
     portion: Option<Portion<'r>>,
     seen: Seen,
-    /// Another target before it changes the same table: rows may not be as they were read.
+    /// Rows may not be as they were read: another target before it changes the same table, or
+    /// something else does.
     again: bool,
     matched: u64,
     changed: u64,
@@ -83,6 +85,9 @@ pub(super) fn run(env: Env<'_>, plan: &Plan) -> SqlResult<Outcome> {
     }
     let strict = env.rt.session.is_strict() && !plan.ignore;
     let sorted = !joined && is_sorted(&plan.source);
+    let moves = |t: &UpdateTarget| t.portion.is_some() || moves_rows(t, &plan.source);
+    let is_stored = joined || sorted || plan.targets.iter().any(moves);
+    targets.iter_mut().for_each(|target| target.again |= is_stored && env.rt.is_live());
     env.eval.set_strict_arithmetic(strict && !sorted);
     env.eval.set_refuses_zero_dates(strict && joined);
     let mut source = open_node(env, &plan.source)?;
@@ -95,9 +100,7 @@ pub(super) fn run(env: Env<'_>, plan: &Plan) -> SqlResult<Outcome> {
         drop(source);
         env.rt.read.borrow_mut().clear();
         rows.each(|batch| update_all(&mut targets, batch))?;
-    } else if joined
-        || plan.targets.iter().any(|t| t.portion.is_some() || moves_rows(t, &plan.source))
-    {
+    } else if is_stored {
         let rows = store(env, &mut *source)?;
         drop(source);
         env.rt.read.borrow_mut().clear();
@@ -397,8 +400,27 @@ impl Target<'_> {
             for (at, column) in new.iter_mut().enumerate() {
                 *column = self.maker.refuse_nulls(at, column.clone())?;
             }
+            if self.env.rt.is_live() {
+                return self.write_live(current, new, first_row);
+            }
         }
         self.write(current, new, first_row)
+    }
+
+    /// Stores a row that its triggers may have changed or deleted.
+    fn write_live(
+        &mut self,
+        current: &Batch,
+        new: &mut [Arc<Column>],
+        first_row: u64,
+    ) -> SqlResult<bool> {
+        let key = current.column(self.plan.key).clone();
+        let Some(now) = fetch(self.env, self.open, key.bytes(0))? else { return Ok(false) };
+        let mut columns = current.columns().to_vec();
+        let old = &mut columns[self.plan.columns.clone()];
+        merged(old, new, &now);
+        old.clone_from_slice(&now);
+        self.write(&Batch::new(columns, 1), new, first_row)
     }
 
     /// The rows as they are stored, if they were read with the spaces of CHAR; new values are made

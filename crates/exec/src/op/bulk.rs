@@ -32,7 +32,7 @@ impl<'r> BulkValues<'r> {
         let bulk = env.rt.bulk.ok_or_else(|| SqlError::internal("a bulk without rows"))?;
         let is_plain = |e: &Expr| matches!(e.kind, ExprKind::Parameter(_) | ExprKind::Literal(_));
         let computes = plan.by_row || !plan.templates.iter().flatten().all(is_plain);
-        let step = if env.rt.row_by_row || plan.by_row { 1 } else { BATCH_ROWS };
+        let step = if env.rt.row_by_row() || plan.by_row { 1 } else { BATCH_ROWS };
         Ok(Self { env, node, plan, bulk, computes, step, done: 0 })
     }
 

@@ -63,7 +63,7 @@ const LANES_FROM: u64 = 100_000;
 
 /// Whether nothing but the rows in key order is asked for.
 fn is_plain(env: Env<'_>, plan: &Plan) -> bool {
-    let one_by_one = env.rt.examined.is_limited() || env.rt.row_by_row || plan.reader.stops;
+    let one_by_one = env.rt.examined.is_limited() || env.rt.row_by_row() || plan.reader.stops;
     let is_whole = match &plan.access {
         Access::Full { reverse } => !reverse,
         Access::Index(_) => reads_by_key(plan),

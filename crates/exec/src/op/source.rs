@@ -42,7 +42,7 @@ pub(super) struct Values<'r> {
 
 impl<'r> Values<'r> {
     pub(super) fn new(env: Env<'r>, node: &'r PlanNode, rows: &'r [Vec<Expr>]) -> Self {
-        let step = if env.rt.row_by_row { 1 } else { BATCH_ROWS };
+        let step = if env.rt.row_by_row() { 1 } else { BATCH_ROWS };
         Self { env, node, rows: rows.chunks(step), done: 0 }
     }
 

@@ -159,7 +159,7 @@ impl<'r> TableScan<'r> {
         let ranges = ranges.into_iter();
         // Rows read ahead of a LIMIT would stay locked.
         let batch_rows = match (plan.reader.stops, scan.lock) {
-            _ if env.rt.examined.is_limited() || env.rt.row_by_row => 1,
+            _ if env.rt.examined.is_limited() || env.rt.row_by_row() => 1,
             // Without conditions the rows that are wanted are the rows to read.
             (true, LockMode::None) if plan.filter.is_empty() => {
                 env.wanted.map_or(LIMITED_ROWS, |rows| LIMITED_ROWS.min(rows.max(1) as usize))

@@ -49,7 +49,7 @@ impl<'r> UnionScan<'r> {
             order: Vec::new(),
             done: 0,
             buffers: buffers::take(),
-            batch_rows: match env.rt.examined.is_limited() || env.rt.row_by_row {
+            batch_rows: match env.rt.examined.is_limited() || env.rt.row_by_row() {
                 true => 1,
                 false => FIRST_ROWS,
             },

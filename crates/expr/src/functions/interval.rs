@@ -243,8 +243,8 @@ fn written(
     })
 }
 
-/// A date moved by the interval of a row; NULL with a warning if it is not in the calendar or leaves
-/// it.
+/// A date moved by the interval of a row; NULL with a warning if it is not in the calendar or
+/// leaves it.
 fn moved_real(frame: &Frame<'_>, row: usize, value: DateTime, date_only: bool) -> Option<DateTime> {
     if !value.date().is_in_calendar() {
         // Compat: the number 0 is a date with a time.

@@ -25,9 +25,7 @@ pub(crate) struct BoundInsert {
     /// Columns of the source in the order `values` counts them.
     pub source_columns: Vec<ColumnId>,
     pub values: Vec<InsertValue>,
-    /// Values over column numbers; `own_first` is the number of the row's first column.
-    pub own: Vec<OwnValue>,
-    pub own_first: ColumnId,
+    pub own: OwnValues,
     pub default_flags: Vec<Option<usize>>,
     pub mode: InsertMode,
     /// Assignments of ON DUPLICATE KEY UPDATE; values over column numbers.
@@ -49,9 +47,16 @@ struct Rows {
     plan: Logical,
     ids: Vec<ColumnId>,
     flags: Vec<Option<usize>>,
-    own: Vec<OwnValue>,
-    /// Number of the first column of the new row, which they may read.
-    own_first: ColumnId,
+    own: OwnValues,
+}
+
+/// Values that read the new row.
+#[derive(Default)]
+pub(crate) struct OwnValues {
+    /// They are over column numbers.
+    pub values: Vec<OwnValue>,
+    /// Number of the row's first column.
+    pub first: ColumnId,
 }
 
 impl Binder<'_> {
@@ -112,7 +117,6 @@ impl Binder<'_> {
             source_columns: source.ids,
             values,
             own: source.own,
-            own_first: source.own_first,
             default_flags,
             mode,
             on_duplicate,
@@ -190,8 +194,7 @@ impl Binder<'_> {
                     ids: bound.ids(),
                     plan: bound.plan,
                     flags: vec![None; targets.len()],
-                    own: Vec::new(),
-                    own_first: 0,
+                    own: OwnValues::default(),
                 })
             }
         }
@@ -247,7 +250,7 @@ impl Binder<'_> {
         }
         let ids = self.common_types(&mut bound, width);
         let plan = Logical::Values { rows: bound, columns: ids.clone() };
-        Ok(Rows { plan, ids, flags, own, own_first: first })
+        Ok(Rows { plan, ids, flags, own: OwnValues { values: own, first } })
     }
 
     /// The values of a row; an empty row has only DEFAULT. An expression default is an ordinary
@@ -368,7 +371,7 @@ impl Binder<'_> {
                 (Some(_), Some(place), _) => InsertValue::Generated(Some(place)),
                 (Some(_), ..) => InsertValue::Generated(None),
                 (None, Some(place), _)
-                    if source.own.iter().any(|own| own.before.len() == place) =>
+                    if source.own.values.iter().any(|own| own.before.len() == place) =>
                 {
                     InsertValue::Own
                 }

@@ -1,9 +1,9 @@
 //! ALTER TABLE: computes the new definition and the work on stored rows.
 //!
-//! Actions are applied in order to a draft, but for those that drop keys and constraints: they come
-//! first, since they name what the table has before the statement. Keys in the draft refer to columns by their old
-//! positions, so columns may move and get new names meanwhile. A comparison of the draft with the
-//! table gives the storage work: none, some indexes, or a rewrite of all rows.
+//! Actions are applied in order to a draft, but those that drop keys and constraints come first:
+//! they name what the table has before the statement. Keys in the draft refer to columns by their
+//! old positions, so columns may move and get new names meanwhile. A comparison of the draft with
+//! the table gives the storage work: none, some indexes, or a rewrite of all rows.
 
 mod columns;
 mod foreign;
@@ -131,6 +131,15 @@ impl Extent {
     }
 }
 
+/// Collations that an ALTER TABLE gives.
+#[derive(Default)]
+struct Collations {
+    /// That of the table option, the default of new columns.
+    of_table: Option<CollationId>,
+    /// That of CONVERT TO CHARACTER SET.
+    of_columns: Option<CollationId>,
+}
+
 struct Draft<'a> {
     context: &'a DefineContext<'a>,
     old: &'a TableInfo,
@@ -155,10 +164,8 @@ struct Draft<'a> {
     renamed_columns: Vec<(String, String)>,
     rename: Option<(Box<str>, Box<str>)>,
     auto_increment: Option<u64>,
-    /// Collation of the table's option.
-    said_collation: Option<CollationId>,
-    /// Collation of CONVERT TO CHARACTER SET.
-    convert_to: Option<CollationId>,
+    /// Collations that the statement gives.
+    collations: Collations,
     algorithm: AlterAlgorithm,
     lock: AlterLock,
     force: bool,
@@ -253,8 +260,7 @@ impl<'a> Draft<'a> {
             renamed_columns: Vec::new(),
             rename: None,
             auto_increment: None,
-            said_collation: None,
-            convert_to: None,
+            collations: Collations::default(),
             algorithm: AlterAlgorithm::Default,
             lock: AlterLock::Default,
             force: false,
@@ -276,7 +282,7 @@ impl<'a> Draft<'a> {
         let said: Vec<TableOption> = said.cloned().collect();
         let around = self.context.schema_collation(self.old.schema());
         let read = Options::read_in(&said, self.table.collation, around)?;
-        self.said_collation = read.collation;
+        self.collations.of_table = read.collation;
         self.table.collation = read.collation.unwrap_or(self.table.collation);
         Ok(())
     }
@@ -408,8 +414,8 @@ impl<'a> Draft<'a> {
         let around = self.context.schema_collation(self.old.schema());
         let to = clauses.resolve_in(self.table.collation, around)?;
         // The option says the default of new columns, wherever it stands.
-        self.table.collation = self.said_collation.unwrap_or(to);
-        self.convert_to = Some(to);
+        self.table.collation = self.collations.of_table.unwrap_or(to);
+        self.collations.of_columns = Some(to);
         for (column, _) in &mut self.columns {
             types::convert_to(self.context.eval, column, to, true)?;
         }

@@ -17,8 +17,8 @@ use crate::build::place;
 use crate::logical::{ColumnId, ColumnSet, Logical, RelationId};
 use crate::physical::{
     Access, Assignment, ColumnType, ComputedColumns, Delete, DeleteTarget, DuplicateUpdate,
-    ForeignTables, Insert, InsertMode, Operator, OutputColumn, Plan, PlanNode, RowChanges, Update,
-    UpdateTarget, ViewRules,
+    ForeignTables, Insert, InsertMode, Operator, OutputColumn, OwnValue, Plan, PlanNode,
+    RowChanges, Update, UpdateTarget, ViewRules,
 };
 
 pub(super) fn insert(
@@ -31,13 +31,11 @@ pub(super) fn insert(
     draft.row_exprs.checks.extend(checks);
     draft.row_exprs.assigned = std::mem::take(&mut bound.on_duplicate);
     draft.row_exprs.returned = std::mem::take(&mut bound.returning);
-    draft.row_exprs.own = std::mem::take(&mut bound.own);
+    draft.row_exprs.own = std::mem::take(&mut bound.own.values);
     draft.row_exprs.refuse_ranks()?;
     let mut done = draft.finish(bound.source, &bound.source_columns, context);
     let mut made = std::mem::take(&mut done.draft.row_exprs);
-    let new_row: Vec<ColumnId> = (bound.own_first..bound.own_first + table.columns.len()).collect();
-    let own = made.own.iter_mut().flat_map(|own| &mut own.values);
-    own.for_each(|value| *value = place(value, &new_row));
+    place_own(&mut made.own, bound.own.first, &table);
     let view = bound.view.map(|view| inserted_view(view, &table, made.checks, &done.draft));
     let mut node = done.root.node.clone();
     if reads(&node, &table) {
@@ -92,6 +90,14 @@ pub(super) fn insert(
     let triggers = triggers(&table, events, context);
     let changes = with_triggers(triggers);
     Ok(Plan { foreign, changes, ..wrap(done, operator, rows, cost, output) })
+}
+
+/// Gives values that read the new row the positions of its columns; the number of the first column
+/// is `first`.
+fn place_own(own: &mut [OwnValue], first: ColumnId, table: &TableInfo) {
+    let row: Vec<ColumnId> = (first..first + table.columns.len()).collect();
+    let values = own.iter_mut().flat_map(|own| &mut own.values);
+    values.for_each(|value| *value = place(value, &row));
 }
 
 impl Draft {
@@ -162,7 +168,14 @@ impl Draft {
 }
 
 /// Changes of rows with these triggers.
-fn with_triggers(triggers: Vec<Arc<Trigger>>) -> RowChanges {
+/// A table that is changed under two aliases has its triggers once.
+fn with_triggers(mut triggers: Vec<Arc<Trigger>>) -> RowChanges {
+    let mut seen: Vec<*const Trigger> = Vec::with_capacity(triggers.len());
+    triggers.retain(|trigger| {
+        let is_new = !seen.contains(&Arc::as_ptr(trigger));
+        seen.push(Arc::as_ptr(trigger));
+        is_new
+    });
     RowChanges { triggers, computed: Vec::new() }
 }
 

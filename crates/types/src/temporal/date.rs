@@ -51,7 +51,7 @@ impl Date {
         self.month() == 0 || self.day() == 0
     }
 
-    /// Whether the calendar has this day: neither a zero part nor a day behind the end of its month.
+    /// Whether the calendar has this day: it has no zero part, and its month is long enough.
     pub const fn is_in_calendar(self) -> bool {
         self.day() != 0 && self.day() <= days_in_month(self.year(), self.month())
     }

@@ -278,7 +278,7 @@ impl<'a> Draft<'a> {
             return Err(SqlError::new(&ER_CANT_REMOVE_ALL_FIELDS, &[]));
         }
         let (mut columns, mut sources): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
-        if let Some(to) = self.convert_to {
+        if let Some(to) = self.collations.of_columns {
             // Compat: columns that the statement defines with another character set are converted
             // too.
             let eval = self.context.eval;

@@ -1,5 +1,5 @@
-//! The keys of a table that ALTER TABLE adds, drops and renames. Names in its actions are those before
-//! the statement.
+//! The keys of a table that ALTER TABLE adds, drops and renames. Names in its actions are those
+//! before the statement.
 
 use selkie_sql::ast::{Ident, IndexDef, IndexKind};
 use selkie_types::charset::identifier_eq;
