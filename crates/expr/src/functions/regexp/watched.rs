@@ -7,12 +7,12 @@ use std::ffi::{c_int, c_void};
 use std::ptr;
 
 use pcre2_sys::{
-    PCRE2_AUTO_CALLOUT, PCRE2_ERROR_CALLOUT, PCRE2_ERROR_MATCHLIMIT, PCRE2_ERROR_NOMATCH,
-    PCRE2_JIT_COMPLETE, pcre2_code_8, pcre2_code_free_8, pcre2_compile_8,
-    pcre2_get_error_message_8, pcre2_get_ovector_count_8, pcre2_get_ovector_pointer_8,
-    pcre2_jit_compile_8, pcre2_match_8, pcre2_match_context_8, pcre2_match_context_create_8,
-    pcre2_match_context_free_8, pcre2_match_data_8, pcre2_match_data_create_from_pattern_8,
-    pcre2_match_data_free_8,
+    PCRE2_AUTO_CALLOUT, PCRE2_ERROR_CALLOUT, PCRE2_ERROR_JIT_STACKLIMIT, PCRE2_ERROR_MATCHLIMIT,
+    PCRE2_ERROR_NOMATCH, PCRE2_JIT_COMPLETE, PCRE2_NO_JIT, pcre2_code_8, pcre2_code_free_8,
+    pcre2_compile_8, pcre2_get_error_message_8, pcre2_get_ovector_count_8,
+    pcre2_get_ovector_pointer_8, pcre2_jit_compile_8, pcre2_match_8, pcre2_match_context_8,
+    pcre2_match_context_create_8, pcre2_match_context_free_8, pcre2_match_data_8,
+    pcre2_match_data_create_from_pattern_8, pcre2_match_data_free_8, pcre2_set_heap_limit_8,
 };
 use selkie_meter::spend;
 use selkie_types::SqlError;
@@ -21,6 +21,9 @@ use super::Groups;
 
 /// Most callbacks of one match. Compat: PCRE2 gives up after the same number of steps.
 const MOST: usize = 10_000_000;
+
+/// Most memory of one match without the JIT, in KiB.
+const HEAP: u32 = 48 << 10;
 
 type Callback = unsafe extern "C" fn(*mut c_void, *mut c_void) -> c_int;
 
@@ -116,6 +119,29 @@ impl Watched {
         Some(Self(code))
     }
 
+    /// Result code of a match from `start` on, with these options.
+    fn run(
+        &self,
+        scratch: &Scratch,
+        text: &[u8],
+        start: usize,
+        options: u32,
+    ) -> Result<c_int, Failure> {
+        // A repeated item may look at much of the text between two calls.
+        let mut watch = Watch { calls: 0, step: 32 + text.len() / 16, ended: None };
+        // SAFETY: all arguments live until the match is over, and `start` is within the text.
+        let found = unsafe {
+            pcre2_set_callout_8(scratch.context, Some(look), (&raw mut watch).cast());
+            pcre2_set_heap_limit_8(scratch.context, HEAP);
+            let (data, context) = (scratch.data, scratch.context);
+            pcre2_match_8(self.0, text.as_ptr(), text.len(), start, options, data, context)
+        };
+        match watch.ended {
+            Some(error) => Err(Failure::Ended(error)),
+            None => Ok(found),
+        }
+    }
+
     fn scratch(&self) -> Option<Scratch> {
         // SAFETY: the code is valid; null contexts mean the C library's memory functions.
         let scratch = unsafe {
@@ -131,17 +157,11 @@ impl Watched {
     pub(super) fn find_at(&self, text: &[u8], start: usize) -> Result<Option<Groups>, Failure> {
         let no_memory = || Failure::Told("no more memory".to_owned());
         let scratch = self.scratch().ok_or_else(no_memory)?;
-        // A repeated item may look at much of the text between two calls.
-        let mut watch = Watch { calls: 0, step: 32 + text.len() / 16, ended: None };
-        // SAFETY: all arguments live until the match is over, and `start` is within the text.
-        let found = unsafe {
-            pcre2_set_callout_8(scratch.context, Some(look), (&raw mut watch).cast());
-            let (data, context) = (scratch.data, scratch.context);
-            pcre2_match_8(self.0, text.as_ptr(), text.len(), start, 0, data, context)
+        let found = match self.run(&scratch, text, start, 0)? {
+            // The JIT's stack is small: a group that is repeated a thousand times fills it.
+            PCRE2_ERROR_JIT_STACKLIMIT => self.run(&scratch, text, start, PCRE2_NO_JIT)?,
+            found => found,
         };
-        if let Some(error) = watch.ended {
-            return Err(Failure::Ended(error));
-        }
         match found {
             PCRE2_ERROR_NOMATCH => Ok(None),
             ..0 => Err(Failure::Told(message(found))),
