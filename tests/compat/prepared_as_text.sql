@@ -1,16 +1,16 @@
 # Placeholders in programs and definitions that are prepared.
 create table t(a int);
 set @x=3, @y='abc', @z=null;
-prepare s from 'begin not atomic declare x int default ?; insert into t values(x),(?); select x+?; end';
+prepare s from 'begin not atomic declare x int default ?; insert into t values(x),(?); select x+? as r; end';
 execute s using @x,@x,@x;
 select * from t;
 execute immediate 'begin not atomic declare i int default 0; while i < ? do insert into t values(i); set i=i+1; end while; end' using @x;
 select * from t;
-execute immediate 'if ? > 2 then select ?; else select ''no''; end if' using @x,@y;
+execute immediate 'if ? > 2 then select ? as r; else select ''no''; end if' using @x,@y;
 execute immediate 'case ? when 3 then select 1; else select 2; end case' using @x;
 execute immediate 'for i in 1..? do select i; end for' using @x;
 execute immediate 'begin not atomic declare c cursor for select a from t where a>=?; open c; end' using @x;
-execute immediate 'begin not atomic declare exit handler for sqlexception select ?; signal sqlstate ''45000''; end' using @y;
+execute immediate 'begin not atomic declare exit handler for sqlexception select ? as r; signal sqlstate ''45000''; end' using @y;
 execute immediate 'begin not atomic set @q=?; call pp(?); end' using @x, @y;
 prepare s from 'begin not atomic select ?; end';
 execute s;
@@ -25,8 +25,8 @@ execute immediate 'create table ct2(a int check (a > ?), g int as (a + ?))' usin
 show create table ct2;
 execute immediate 'create view vv as select ? x' using @x;
 execute immediate 'create trigger tr before insert on t for each row set @a=?' using @x;
-execute immediate 'create table c5 (a varchar(10) default ?, b date default ?, c decimal(5,2) default ?)' using 'it''s', date'2020-02-03', -1.5;
+execute immediate 'create table c5 (a varchar(10) default ?, c decimal(5,2) default ?)' using 'it''s', -1.5;
 show create table c5;
-execute immediate 'begin not atomic select 5-?, ''?'', "?" /* ? */, -?; end' using -2, 3;
+execute immediate 'begin not atomic select 5-? as a, ''?'' as b, "?" /* ? */ as c, -? as d; end' using -2, 3;
 drop procedure pq;
 drop table ct, ct2, c5, t;

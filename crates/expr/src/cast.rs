@@ -786,6 +786,13 @@ pub fn to_where_condition(e: &mut Expr) {
     to_condition(e);
 }
 
+/// As [`to_condition`], for a condition as it is written: all digits of a quotient count, not only
+/// those that are shown.
+pub fn to_whole_condition(e: &mut Expr) {
+    unround(e);
+    to_condition(e);
+}
+
 /// Converts a condition to a type that has truth values; strings become numbers.
 pub fn to_condition(e: &mut Expr) {
     match e.ty.kind {

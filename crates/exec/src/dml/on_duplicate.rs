@@ -214,8 +214,10 @@ impl<'r> OnDuplicate<'r> {
             after.clear();
             maker.encode(row, 0..1, &mut after);
         }
-        let refused = maker.check_view(&Batch::new(row.to_vec(), 1))?.is_some();
-        if refused || maker.check(&self.plan.rules, row, 1)?.is_some() {
+        let view = maker.check_view(&Batch::new(row.to_vec(), 1));
+        let refused = view.map_err(Failed::Row)?.is_some();
+        let check = || maker.check(&self.plan.rules, row, 1).map_err(Failed::Row);
+        if refused || check()?.is_some() {
             return Ok(Written::Refused);
         }
         let mut at = ByteRows::with_capacity(1);

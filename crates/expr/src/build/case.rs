@@ -60,7 +60,7 @@ fn build(
 ) -> SqlResult<Expr> {
     for (when, _) in &mut whens {
         refuse_row(when)?;
-        cast::to_condition(when);
+        cast::to_whole_condition(when);
     }
     let mut results: Vec<&mut Expr> =
         whens.iter_mut().map(|(_, r)| r).chain(&mut otherwise).collect();

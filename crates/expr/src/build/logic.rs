@@ -20,7 +20,7 @@ fn condition(operation: &str, mut e: Expr) -> SqlResult<Expr> {
 /// A value as an operand whose truth is tested.
 fn truth(mut e: Expr) -> SqlResult<Expr> {
     refuse_row(&e)?;
-    cast::to_condition(&mut e);
+    cast::to_whole_condition(&mut e);
     Ok(e)
 }
 

@@ -163,6 +163,7 @@ fn bind_abs(mut b: Binding<'_>) -> SqlResult<Expr> {
 
 fn bind_sign(mut b: Binding<'_>) -> SqlResult<Expr> {
     let ty = SqlType::new(TypeKind::Int, 2, 0);
+    cast::unround(&mut b.args[0]);
     match to_number(&mut b.args[0]) {
         Numeric::Int if b.args[0].ty.physical() == selkie_types::Physical::UInt => {
             b.strict(ty, |f| Ok(map(f, |v: u64| i64::from(v > 0))))

@@ -49,6 +49,7 @@ impl Binder<'_> {
             None => self.scalar(expr)?,
         };
         build::refuse_condition("<>", &bound, number)?;
+        keep_digits(expr, &mut bound);
         selkie_expr::cast::to_where_condition(&mut bound);
         self.fold(&mut bound);
         Ok(bound)
@@ -276,16 +277,19 @@ impl Binder<'_> {
         Ok(Expr::system_variable(scope, &name, ty))
     }
 
-    fn unary(&mut self, op: ast::UnaryOp, operand: &ast::Expr) -> SqlResult<Expr> {
-        let operand = match op {
-            ast::UnaryOp::Neg => self.operand(operand)?,
-            _ => self.expr(operand)?,
+    fn unary(&mut self, op: ast::UnaryOp, written: &ast::Expr) -> SqlResult<Expr> {
+        let mut operand = match op {
+            ast::UnaryOp::Neg => self.operand(written)?,
+            _ => self.expr(written)?,
         };
         match op {
             ast::UnaryOp::Neg => build::negate(operand, self.types),
             ast::UnaryOp::Plus => Ok(operand),
             ast::UnaryOp::BitNot => build::bit_not(operand, self.types),
-            ast::UnaryOp::Not => build::not(operand),
+            ast::UnaryOp::Not => {
+                keep_digits(written, &mut operand);
+                build::not(operand)
+            }
             ast::UnaryOp::Binary => {
                 build::convert_using(operand, selkie_types::CollationId::BINARY, self.types)
             }
@@ -511,4 +515,12 @@ fn reads_tables(expr: &ast::Expr) -> bool {
         |query| !matches!(&query.body, ast::QueryBody::Select(select) if select.from.is_empty()),
     );
     reads || expr.operands().into_iter().any(reads_tables)
+}
+
+/// Gives a value whose truth is tested all its digits. Compat: a column of a merged query is
+/// compared with zero as it is shown.
+fn keep_digits(written: &ast::Expr, bound: &mut Expr) {
+    if !matches!(written.kind, ast::ExprKind::Column(_)) {
+        build::unround(bound);
+    }
 }

@@ -94,7 +94,7 @@ impl Binder<'_> {
         }
         let mut cut = |condition: ast::Expr| {
             let mut bound = self.in_clause(Clause::Where, |b| b.scalar(&condition))?;
-            selkie_expr::cast::to_condition(&mut bound);
+            selkie_expr::cast::to_whole_condition(&mut bound);
             Ok::<Expr, SqlError>(bound)
         };
         let cuts_start = cut(compare(start, Lt, &portion.from))?;

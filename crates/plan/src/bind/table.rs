@@ -147,7 +147,7 @@ impl Binder<'_> {
 
     fn row_condition(&mut self, table: &TableInfo, text: &str) -> SqlResult<Expr> {
         let mut condition = self.row_expr(table, text)?;
-        selkie_expr::cast::to_condition(&mut condition);
+        selkie_expr::cast::to_whole_condition(&mut condition);
         Ok(condition)
     }
 
