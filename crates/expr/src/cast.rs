@@ -5,6 +5,7 @@
 //! stores the value are in [`crate::store`].
 
 mod charset;
+mod condition;
 mod digits;
 mod explicit;
 mod extreme;
@@ -17,6 +18,7 @@ mod year;
 
 use selkie_types::{CollationId, Decimal, JsonRole, Physical, SqlResult, SqlType, TypeKind, Value};
 
+pub use condition::{to_condition, to_where_condition, to_whole_condition};
 pub use digits::{unround, wider_scale};
 pub use explicit::cast;
 pub(crate) use extreme::compare_as_numbers;
@@ -774,34 +776,4 @@ fn same(frame: &crate::kernel::Frame<'_>) -> SqlResult<selkie_types::Column> {
     let mut column = column.clone();
     column.truncate(frame.rows);
     Ok(if column.is_constant() { column.expand() } else { column })
-}
-
-/// Like [`to_condition`], for WHERE, ON, HAVING and operands of AND, OR and NOT.
-///
-/// Compat: there a column of strings is compared with 0 as a decimal.
-pub fn to_where_condition(e: &mut Expr) {
-    if e.is_column_of_table() && e.ty.is_string() {
-        to_decimal(e);
-    }
-    to_condition(e);
-}
-
-/// As [`to_condition`], for a condition as it is written: all digits of a quotient count, not only
-/// those that are shown.
-pub fn to_whole_condition(e: &mut Expr) {
-    unround(e);
-    to_condition(e);
-}
-
-/// Converts a condition to a type that has truth values; strings become numbers.
-pub fn to_condition(e: &mut Expr) {
-    match e.ty.kind {
-        TypeKind::Null => {
-            retype_null(e, &SqlType::bigint());
-        }
-        TypeKind::Inet4 | TypeKind::Inet6 | TypeKind::Uuid => fixed_binary::to_truth(e),
-        _ if e.ty.physical() == Physical::Bytes => to_double(e),
-        TypeKind::Timestamp => local(e),
-        _ => {}
-    }
 }

@@ -492,6 +492,11 @@ impl Binder<'_> {
             columns.push((id, item.expr));
         }
         let plan = match select.options.distinct {
+            false if order.iter().any(|key| is_computed_once(&key.expr, &columns)) => {
+                let keys = self.kept_keys(order, &mut columns);
+                let plan = Logical::Project { input: Box::new(plan), columns };
+                limited(sorted(plan, keys), limit)
+            }
             false => {
                 let plan = sorted(plan, order);
                 let plan = limited(plan, limit);
@@ -511,6 +516,25 @@ impl Binder<'_> {
             }
         };
         Ok(Query { plan, columns: named })
+    }
+
+    /// Sort keys over `columns`, to which those are added that are not among them.
+    fn kept_keys(
+        &mut self,
+        order: Vec<SortItem>,
+        columns: &mut Vec<(ColumnId, Expr)>,
+    ) -> Vec<SortItem> {
+        let mut keys = Vec::with_capacity(order.len());
+        for SortItem { expr, descending } in order {
+            let known = columns.iter().find(|(_, e)| *e == expr).map(|(id, _)| *id);
+            let id = known.unwrap_or_else(|| {
+                let id = self.output_column(&expr);
+                columns.push((id, expr));
+                id
+            });
+            keys.push(SortItem { expr: self.columns.expr(id), descending });
+        }
+        keys
     }
 
     /// Whether rows of the only table come sorted by these values, because one is the first column
@@ -710,6 +734,12 @@ fn collated(expr: &Expr) -> Option<ColumnId> {
         below = inner;
     }
     below.as_column().filter(|_| expr.coercibility == Coercibility::Explicit)
+}
+
+/// Whether a sort key must be computed before the rows are sorted, once for each row: it has an
+/// effect, or it is an entry of the select list whose next value would be another.
+fn is_computed_once(key: &Expr, columns: &[(ColumnId, Expr)]) -> bool {
+    key.has_side_effects() || !key.is_deterministic() && columns.iter().any(|(_, e)| e == key)
 }
 
 pub(super) fn sorted(plan: Logical, keys: Vec<SortItem>) -> Logical {
