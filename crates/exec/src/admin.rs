@@ -36,6 +36,7 @@ pub(crate) fn run(
     execution: &mut Execution<'_>,
     statement: &TableMaintenance,
 ) -> SqlResult<Outcome> {
+    execution.session.refuse_twice(&statement.tables)?;
     if statement.action == MaintenanceAction::Checksum {
         return checksum::run(execution, statement);
     }

@@ -35,6 +35,7 @@ fn not_a_view(name: &str) -> Condition {
 
 impl Ddl<'_> {
     pub(super) fn drop_tables(&mut self, drop: &DropTables) -> SqlResult<Outcome> {
+        self.session.refuse_twice(&drop.names)?;
         if drop.kind == ast::TableKind::Sequence {
             return self.drop_sequences(drop);
         }

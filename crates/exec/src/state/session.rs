@@ -19,11 +19,11 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use selkie_catalog::TemporaryTables;
 use selkie_expr::EvalContext;
 use selkie_sql::ast::TableName;
-use selkie_types::error::catalogue::ER_NO_DB_ERROR;
+use selkie_types::error::catalogue::{ER_NO_DB_ERROR, ER_NONUNIQ_TABLE};
 use selkie_types::{Privileges, SqlError, SqlResult};
 
 pub use self::core::{RandomSeeds, SessionCore, UserVariables};
@@ -209,6 +209,18 @@ impl Session {
     pub(crate) fn schema_of<'a>(&'a self, name: &'a TableName) -> SqlResult<&'a str> {
         let schema = name.schema.as_ref().map(|s| &*s.value).or(self.frame.schema.as_deref());
         schema.ok_or_else(|| SqlError::new(&ER_NO_DB_ERROR, &[]))
+    }
+
+    /// Error 1066 if a list of tables has one twice.
+    pub(crate) fn refuse_twice(&self, names: &[TableName]) -> SqlResult<()> {
+        let mut seen = HashSet::with_capacity(names.len());
+        for name in names {
+            let schema = name.schema.as_ref().map(|s| &*s.value).or(self.frame.schema.as_deref());
+            if !seen.insert((schema, &*name.name.value)) {
+                return Err(SqlError::new(&ER_NONUNIQ_TABLE, &[&name.name]));
+            }
+        }
+        Ok(())
     }
 
     /// Whether a transaction is open: `SERVER_STATUS_IN_TRANS`.

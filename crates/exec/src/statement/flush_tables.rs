@@ -26,6 +26,7 @@ pub(super) fn run(
     };
     let reload = Access { privilege: Privilege::Reload, schema: "", table: "", columns: &[] };
     execution.session.frame.hooks.check_access(execution.session, &reload)?;
+    execution.session.refuse_twice(tables)?;
     // Compat: cached numbers of sequences are lost.
     execution.instance.sequences.forget_all();
     match (&tables[..], *read_lock || *export) {

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use selkie_catalog::{ColumnInfo, Generated, SystemRole, SystemTime, TableInfo};
+use selkie_catalog::{ColumnInfo, Generated, SystemRole, SystemTime, TableInfo, TableKind};
 use selkie_engine::{IndexDef, IndexPart, Personality};
 use selkie_sql::ast::{self, AlterAction, Ident, TableElement, TableOption};
 use selkie_types::charset::identifier_eq;
@@ -290,6 +290,9 @@ pub(super) fn check_alter(
     }
     let adds = actions.iter().any(|a| matches!(a, A::AddSystemVersioning));
     let drops = actions.iter().any(|a| matches!(a, A::DropSystemVersioning));
+    if old.kind == TableKind::Temporary && (adds || drops) {
+        return Err(SqlError::new(&ER_VERS_NOT_SUPPORTED, &[&"CREATE TEMPORARY TABLE"]));
+    }
     if adds && versioned {
         return Err(SqlError::new(&ER_VERS_ALREADY_VERSIONED, &[&old.name()]));
     }

@@ -4,7 +4,7 @@
 use super::{PResult, Parser};
 use crate::ast::{
     AlterAction, AlterAlgorithm, AlterLock, AlterTable, ColumnPosition, PartitionMaintenance,
-    Statement, TableElement,
+    Statement, TableElement, TableOption,
 };
 use crate::lexer::{Kw, T};
 
@@ -161,12 +161,17 @@ impl Parser<'_> {
     }
 
     fn alter_options(&mut self, out: &mut Vec<AlterAction>) -> PResult<()> {
-        let Some(option) = self.table_option()? else { return Err(self.error()) };
-        out.push(AlterAction::Option(option));
+        let before = out.len();
         while let Some(option) = self.table_option()? {
-            out.push(AlterAction::Option(option));
+            out.push(match option {
+                TableOption::SystemVersioning => AlterAction::AddSystemVersioning,
+                option => AlterAction::Option(option),
+            });
         }
-        Ok(())
+        match out.len() > before {
+            true => Ok(()),
+            false => Err(self.error()),
+        }
     }
 
     fn alter_add(&mut self, out: &mut Vec<AlterAction>) -> PResult<()> {

@@ -3,7 +3,7 @@
 
 use std::fmt::Display;
 
-use selkie_catalog::{ColumnInfo, ForeignKey, ForeignKeyAction, TableInfo};
+use selkie_catalog::{ColumnInfo, ForeignKey, ForeignKeyAction, TableInfo, TableKind};
 use selkie_engine::IndexDef;
 use selkie_sql::ast::{AlterAlgorithm, ForeignKeyDef, Ident};
 use selkie_types::charset::identifier_eq;
@@ -101,6 +101,10 @@ impl<'a> Draft<'a> {
         for key in &self.table.foreign_keys {
             self.check_own(key, after)?;
         }
+        if self.old.kind == TableKind::Temporary {
+            // Keys refer to the table of this name that it hides.
+            return Ok(());
+        }
         let snapshot = self.context.names.snapshot;
         for child in snapshot.children(self.old.schema(), self.old.name()) {
             let refers = |k: &&ForeignKey| k.refers_to(self.old.schema(), self.old.name());
@@ -151,6 +155,9 @@ impl<'a> Draft<'a> {
     /// An error if an engine without foreign keys, or a partitioned table, would be at either end
     /// of one.
     fn check_engine(&self) -> SqlResult<()> {
+        if self.old.kind == TableKind::Temporary {
+            return Ok(());
+        }
         let able = self.table.engine.statements.foreign_keys && self.partitions.is_none();
         let (schema, name) = (self.old.schema(), self.old.name());
         let mut children = self.context.names.snapshot.children(schema, name);

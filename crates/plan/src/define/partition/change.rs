@@ -68,14 +68,15 @@ pub fn define_partition_change(
         }
         A::DropPartition { names, if_exists } => {
             moves = false;
-            // Compat: with IF EXISTS names are looked up before they are counted.
-            match find(&partitions, names) {
-                Err(error) if *if_exists && partitions.method.kind.has_values() => {
-                    context.eval.push(Condition::from_error(Level::Note, &error));
-                    false
-                }
-                _ => drop_parts(old, &mut partitions, names).map(|()| true)?,
+            let names = match *if_exists && partitions.method.kind.has_values() {
+                true => known(context, &partitions, names),
+                false => names.iter().collect(),
+            };
+            let some = !names.is_empty();
+            if some {
+                drop_parts(old, &mut partitions, &names)?;
             }
+            some
         }
         A::CoalescePartition(count) => {
             coalesce(&mut partitions, *count)?;
@@ -201,19 +202,40 @@ pub(super) fn fill_subpartitions(
 
 /// Positions of the named partitions; an error if one is missing or named twice. No name: all.
 pub(super) fn find(partitions: &Partitioning, names: &[Ident]) -> SqlResult<Vec<usize>> {
+    find_all(partitions, &names.iter().collect::<Vec<_>>())
+}
+
+/// Those of `names` that are names of partitions; a note for each of the others.
+fn known<'a>(
+    context: &DefineContext<'_>,
+    partitions: &Partitioning,
+    names: &'a [Ident],
+) -> Vec<&'a Ident> {
+    let is_known = |name: &&Ident| {
+        let found = partitions.parts.iter().any(|part| identifier_eq(&part.name, &name.value));
+        if !found {
+            let error = SqlError::new(&ER_PARTITION_DOES_NOT_EXIST, &[]);
+            context.eval.push(Condition::from_error(Level::Note, &error));
+        }
+        found
+    };
+    names.iter().filter(is_known).collect()
+}
+
+fn find_all(partitions: &Partitioning, names: &[&Ident]) -> SqlResult<Vec<usize>> {
     if names.is_empty() {
         return Ok((0..partitions.parts.len()).collect());
     }
     let wrong = || SqlError::new(&ER_PARTITION_DOES_NOT_EXIST, &[]);
     let mut seen = HashSet::new();
-    let position = |name: &Ident| {
+    let position = |name: &&Ident| {
         let found = partitions.parts.iter().position(|part| identifier_eq(&part.name, &name.value));
         found.filter(|_| seen.insert(in_one_case(&name.value))).ok_or_else(wrong)
     };
     names.iter().map(position).collect()
 }
 
-fn drop_parts(table: &TableInfo, from: &mut Partitioning, names: &[Ident]) -> SqlResult<()> {
+fn drop_parts(table: &TableInfo, from: &mut Partitioning, names: &[&Ident]) -> SqlResult<()> {
     if !from.method.kind.has_values() {
         return Err(SqlError::new(&ER_ONLY_ON_RANGE_LIST_PARTITION, &[&"DROP"]));
     }
@@ -221,7 +243,7 @@ fn drop_parts(table: &TableInfo, from: &mut Partitioning, names: &[Ident]) -> Sq
     if names.len() >= from.parts.len() && from.rotation().is_none() {
         return Err(SqlError::new(&ER_DROP_LAST_PARTITION, &[]));
     }
-    let found = find(from, names)?;
+    let found = find_all(from, names)?;
     if from.rotation().is_some() {
         history::before_drop(table, from, &found)?;
     }
