@@ -10,6 +10,7 @@ use selkie_types::{Batch, Column, SqlResult};
 
 use super::RowBuffer;
 use super::hash_table::{KeyKind, KeyTable, NOT_FOUND};
+use super::project::in_row_order;
 
 /// Groups by key.
 pub(crate) struct Grouping {
@@ -156,12 +157,16 @@ impl Grouping {
 pub(crate) struct Inputs<'r> {
     groups: &'r [Expr],
     aggregates: &'r [Aggregate],
+    /// Whether keys, and arguments, have side effects: they are computed row by row then.
+    ordered: (bool, bool),
 }
 
 impl<'r> Inputs<'r> {
     /// Keys and aggregates over an input row.
     pub(crate) fn new(groups: &'r [Expr], aggregates: &'r [Aggregate]) -> Self {
-        Self { groups, aggregates }
+        let mut args = aggregates.iter().flat_map(Aggregate::inputs);
+        let ordered = (in_row_order(groups), args.any(Expr::has_side_effects));
+        Self { groups, aggregates, ordered }
     }
 
     /// All expressions computed for an input row.
@@ -175,6 +180,9 @@ impl<'r> Inputs<'r> {
         eval: &EvalContext<'_>,
         batch: &Batch,
     ) -> SqlResult<Vec<Arc<Column>>> {
+        if self.ordered.0 {
+            return row_by_row(eval, &self.groups.iter().collect::<Vec<_>>(), batch);
+        }
         self.groups.iter().map(|e| e.eval(eval, batch)).collect()
     }
 
@@ -184,9 +192,38 @@ impl<'r> Inputs<'r> {
         eval: &EvalContext<'_>,
         batch: &Batch,
     ) -> SqlResult<Vec<Vec<Arc<Column>>>> {
+        if self.ordered.1 {
+            let exprs: Vec<&Expr> = self.aggregates.iter().flat_map(Aggregate::inputs).collect();
+            let mut values = row_by_row(eval, &exprs, batch)?.into_iter();
+            let of = |a: &Aggregate| values.by_ref().take(a.inputs().count()).collect();
+            return Ok(self.aggregates.iter().map(of).collect());
+        }
         let of = |a: &Aggregate| a.inputs().map(|e| e.eval(eval, batch)).collect();
         self.aggregates.iter().map(of).collect()
     }
+}
+
+/// Values of expressions with side effects: all of a row before those of the next.
+fn row_by_row(
+    eval: &EvalContext<'_>,
+    exprs: &[&Expr],
+    batch: &Batch,
+) -> SqlResult<Vec<Arc<Column>>> {
+    let mut out: Vec<Column> = Vec::with_capacity(exprs.len());
+    for row in 0..batch.rows() {
+        let one = batch.slice(row, row + 1);
+        for (at, e) in exprs.iter().enumerate() {
+            let value = e.eval(eval, &one)?;
+            match out.get_mut(at) {
+                Some(column) => column.append(&value),
+                None => out.push(value.expand()),
+            }
+        }
+    }
+    if batch.rows() == 0 {
+        return exprs.iter().map(|e| e.eval(eval, batch)).collect();
+    }
+    Ok(out.into_iter().map(Arc::new).collect())
 }
 
 #[cfg(test)]
