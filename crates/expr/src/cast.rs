@@ -476,6 +476,13 @@ pub fn bits_to_number(e: &mut Expr) {
     }
 }
 
+/// Converts a member of an ENUM or SET to its text.
+pub fn members_to_text(e: &mut Expr, types: &TypeContext) {
+    if matches!(e.ty.kind, TypeKind::Enum | TypeKind::Set) {
+        to_text(e, types);
+    }
+}
+
 /// Converts to a string; numbers and temporal values get the charset of the connection.
 pub fn to_text(e: &mut Expr, types: &TypeContext) {
     use ExprKind::{Call, Case, Coalesce, Held, Hold};

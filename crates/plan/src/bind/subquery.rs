@@ -62,6 +62,8 @@ impl Binder<'_> {
             if let Some(shown) = &info.shown {
                 selkie_expr::cast::to_shown(&mut value, shown);
             }
+            // Compat: a member of an ENUM or SET is a text here.
+            selkie_expr::cast::members_to_text(&mut value, self.types);
             value
         };
         Ok(row_of(query.columns.iter().enumerate().map(value).collect()))

@@ -216,6 +216,10 @@ impl Binder<'_> {
             let is_signed = |e: &&mut Expr| name != "ntile" || e.ty.physical() != Physical::UInt;
             args.iter_mut().skip(counted).filter(is_signed).for_each(cast::to_int);
         }
+        if matches!(&*name, "lead" | "lag" | "first_value" | "last_value" | "nth_value") {
+            // Compat: a member of an ENUM or SET is a text here.
+            args.iter_mut().take(1).for_each(|e| cast::members_to_text(e, self.types));
+        }
         Ok(match name.as_str() {
             "row_number" => (RowNumber, count(), false),
             "rank" => (Rank, count(), false),
