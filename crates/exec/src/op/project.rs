@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use selkie_expr::{EvalContext, Expr};
-use selkie_types::{Batch, Bitmap, Column, SqlResult};
+use selkie_types::{Batch, Column, SqlResult};
 
 use super::{BoxOperator, Operator};
 use crate::run::Env;
@@ -22,38 +22,49 @@ pub(super) struct Filter<'r> {
     conditions: &'r [Expr],
     filter: RowFilter<'r>,
     ordered: bool,
+    /// Rows still to be judged, with the number of the first, if rows are judged one by one.
+    rest: Option<(Batch, usize)>,
 }
 
 impl<'r> Filter<'r> {
     pub(super) fn new(env: Env<'r>, input: BoxOperator<'r>, conditions: &'r [Expr]) -> Self {
         let ordered = in_row_order(conditions);
-        Self { env, input, conditions, filter: RowFilter::new(conditions), ordered }
+        let filter = RowFilter::new(conditions);
+        Self { env, input, conditions, filter, ordered, rest: None }
     }
 
-    fn row_by_row(&self, batch: &Batch) -> SqlResult<Option<Batch>> {
-        let mut keep = Bitmap::zeros(batch.rows());
-        for row in 0..batch.rows() {
+    /// The next row of a batch that satisfies the conditions. Rows behind it are judged when they
+    /// are asked for: a LIMIT or EXISTS above may not ask, and their effects would stay.
+    fn next_row(&mut self, batch: Batch, from: usize) -> SqlResult<Option<Batch>> {
+        for row in from..batch.rows() {
             let one = batch.slice(row, row + 1);
-            keep.set(row, keep_rows(self.env.eval, self.conditions, &one)?.is_none());
+            if keep_rows(self.env.eval, self.conditions, &one)?.is_none() {
+                self.rest = Some((batch, row + 1));
+                return Ok(Some(one));
+            }
         }
-        let kept = batch.filter(&keep);
-        Ok((kept.rows() > 0).then_some(kept))
+        Ok(None)
     }
 }
 
 impl Operator for Filter<'_> {
     fn next(&mut self) -> SqlResult<Option<Batch>> {
-        while let Some(batch) = self.input.next()? {
-            let kept = match self.ordered {
-                true => self.row_by_row(&batch)?,
-                false => self.filter.filter(self.env.eval, batch)?,
+        loop {
+            let kept = match self.rest.take() {
+                Some((batch, from)) => self.next_row(batch, from)?,
+                None => {
+                    let Some(batch) = self.input.next()? else { return Ok(None) };
+                    match self.ordered {
+                        true => self.next_row(batch, 0)?,
+                        false => self.filter.filter(self.env.eval, batch)?,
+                    }
+                }
             };
             if kept.is_some() {
                 return Ok(kept);
             }
             self.env.check()?;
         }
-        Ok(None)
     }
 }
 

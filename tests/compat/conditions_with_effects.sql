@@ -1,0 +1,23 @@
+# A condition with an effect is evaluated for no row behind the last that is asked for.
+CREATE TABLE t (id INT PRIMARY KEY, g INT);
+INSERT INTO t SELECT seq, seq % 3 FROM seq_1_to_50;
+SELECT id FROM t WHERE GET_LOCK(CONCAT('conditions_with_effects', id), 0) ORDER BY id LIMIT 1;
+SELECT RELEASE_ALL_LOCKS();
+SET @k = 0;
+SELECT id FROM t WHERE (@k := @k + 1) ORDER BY id LIMIT 2;
+SELECT @k;
+CREATE TABLE calls (i INT PRIMARY KEY AUTO_INCREMENT, v INT);
+CREATE FUNCTION f (i INT) RETURNS INT BEGIN INSERT INTO calls (v) VALUES (i); RETURN i; END;
+SELECT id FROM t WHERE f(id) > 2 ORDER BY id LIMIT 1;
+SELECT COUNT(*), MAX(v) FROM calls;
+DELETE FROM calls;
+SELECT id FROM (SELECT id FROM t WHERE f(id) > 3 ORDER BY id LIMIT 2) x;
+SELECT COUNT(*), MAX(v) FROM calls;
+DELETE FROM calls;
+SELECT id FROM t WHERE f(id) > 3 ORDER BY id LIMIT 2 OFFSET 2;
+SELECT COUNT(*), MAX(v) FROM calls;
+DELETE FROM calls;
+SELECT SUM(id) FROM t WHERE f(id) > 40;
+SELECT COUNT(*) FROM calls;
+DROP FUNCTION f;
+DROP TABLE t, calls;
