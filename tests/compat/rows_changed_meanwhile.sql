@@ -1,7 +1,8 @@
 # Cascades, triggers and functions change rows that the statement has still to change: they are taken as they are then.
 create table q1(id int primary key,a int unique);
 create table q2(id int primary key,a int,b int,foreign key(a) references q1(a) on update cascade on delete set null);
-insert into q1 values(1,1),(2,2),(3,3); insert into q2 values(1,1,1),(2,2,2),(3,3,3);
+insert into q1 values(1,1),(2,2),(3,3);
+insert into q2 values(1,1,1),(2,2,2),(3,3,3);
 update q1 x join q2 y on x.a=y.a set x.a=11, y.b=2 where x.id=1;
 select * from q2 order by id;
 select * from q1 order by id;
@@ -33,8 +34,10 @@ insert into q2 values(3,113,1) on duplicate key update b=fu(3);
 select * from q2 order by id;
 select * from q1 order by id;
 drop table q2, q1;
-create table q1(id int primary key); create table q2(id int primary key, b int, foreign key(id) references q1(id) on delete cascade);
-insert into q1 values(1),(2),(3),(4); insert into q2 values(1,1),(2,2),(3,3),(4,4);
+create table q1(id int primary key);
+create table q2(id int primary key, b int, foreign key(id) references q1(id) on delete cascade);
+insert into q1 values(1),(2),(3),(4);
+insert into q2 values(1,1),(2,2),(3,3),(4,4);
 create trigger au after update on q2 for each row delete from q1 where id=old.id+1;
 update q2 set b=b+1;
 select * from q2 order by id;

@@ -389,7 +389,9 @@ impl<'r> AutoIncrement<'r> {
         let (step, offset) = self.series();
         let table = &self.open.handle.table;
         let mut count = self.reserved.wanted(rows);
-        let first = match (session.core.next_insert_id.lock().take(), &self.group) {
+        // Compat: 0 stands for the value that would come anyway.
+        let told = session.core.next_insert_id.lock().take().filter(|id| *id != 0);
+        let first = match (told, &self.group) {
             (Some(id), _) => {
                 count = u64::MAX;
                 self.reserved.was_told = true;

@@ -122,18 +122,28 @@ impl Target<'_> {
                 break;
             }
             let one = batch.slice(row, row + 1);
-            if self.again && !self.is_there(one.column(self.plan.key))? {
-                continue;
-            }
+            let Some(one) = self.as_it_is(one)? else { continue };
             send(self.env, plan, &one, returning)?;
             self.delete(&one)?;
         }
         Ok(())
     }
 
-    /// Whether there is still a row with a key.
-    fn is_there(&self, key: &Column) -> SqlResult<bool> {
-        Ok(!key.is_null(0) && fetch(self.env, self.open, key.bytes(0))?.is_some())
+    /// A row as it is now, if it may have changed since it was read; `None` if it has gone.
+    fn as_it_is(&self, row: Batch) -> SqlResult<Option<Batch>> {
+        let key = row.column(self.plan.key);
+        if !self.again || key.is_null(0) {
+            return Ok(Some(row));
+        }
+        let Some(now) = fetch(self.env, self.open, key.bytes(0))? else { return Ok(None) };
+        let Some(place) = self.plan.columns.clone() else { return Ok(Some(row)) };
+        let mut columns = row.columns().to_vec();
+        for (at, column) in now.into_iter().enumerate() {
+            if !self.plan.table.is_computed(at) {
+                columns[place.start + at] = column;
+            }
+        }
+        Ok(Some(Batch::new(columns, 1)))
     }
 
     /// Deletes rows of several tables; those that have gone meanwhile need no deletion.
@@ -142,8 +152,7 @@ impl Target<'_> {
             return self.delete(batch);
         }
         for row in 0..batch.rows() {
-            let one = batch.gather(&[row as u32]);
-            if self.is_there(one.column(self.plan.key))? {
+            if let Some(one) = self.as_it_is(batch.gather(&[row as u32]))? {
                 self.delete(&one)?;
             }
         }
@@ -224,7 +233,9 @@ impl Target<'_> {
             triggers.before(&old, &mut [], 1)?;
         }
         let before = self.deleted;
-        self.delete_rows(key, row)?;
+        // Its children are found by what it is after its triggers.
+        let Some(row) = self.as_it_is(row.clone())? else { return Ok(()) };
+        self.delete_rows(key, &row)?;
         match &self.triggers {
             Some(triggers) if self.deleted > before => triggers.after_one(&old, &[]),
             _ => Ok(()),

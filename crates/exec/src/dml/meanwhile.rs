@@ -5,9 +5,9 @@
 
 use std::sync::Arc;
 
-use selkie_catalog::{Snapshot, TableInfo};
+use selkie_catalog::{ForeignKey, Snapshot, TableInfo};
 use selkie_engine::TableId;
-use selkie_plan::physical::{Insert, InsertMode, Operator as Op, Plan};
+use selkie_plan::physical::{Operator as Op, Plan};
 use selkie_types::Column;
 
 use super::targets;
@@ -24,31 +24,36 @@ pub(crate) fn reading(instance: &Instance, session: &Session, plan: &Plan) -> Re
 }
 
 fn changes_own_rows(instance: &Instance, session: &Session, plan: &Plan) -> bool {
-    let has_old_rows = match &plan.root.operator {
-        Op::Update(_) | Op::Delete(_) => true,
-        Op::Insert(insert) => meets_rows(insert),
-        _ => false,
+    let deletes = match &plan.root.operator {
+        Op::Update(_) => false,
+        Op::Insert(insert) if insert.on_duplicate.is_some() => false,
+        Op::Delete(_) => true,
+        _ => return false,
     };
-    has_old_rows && (has_cascade(plan) || has_program(instance, session, plan))
+    has_cascade(plan, deletes) || has_program(instance, session, plan)
 }
 
-fn meets_rows(insert: &Insert) -> bool {
-    insert.on_duplicate.is_some() || insert.mode == InsertMode::Replace
+fn cascades(key: &ForeignKey) -> bool {
+    !key.on_delete.refuses() || !key.on_update.refuses()
 }
 
 /// Whether cascades of the statement's own changes may reach its rows.
-fn has_cascade(plan: &Plan) -> bool {
+fn has_cascade(plan: &Plan, deletes: bool) -> bool {
     let links = plan.foreign.tables.iter().flat_map(|table| &table.children);
-    let mut cascades = links.filter(|link| {
+    let mut cascading = links.filter(|link| {
         let key = link.key();
-        !key.on_delete.refuses() || !key.on_update.refuses()
+        !key.on_update.refuses() || deletes && !key.on_delete.refuses()
     });
-    cascades.any(|link| targets(plan).any(|target| target.def.id == link.child.def.id))
+    cascading.any(|link| targets(plan).any(|target| target.def.id == link.child.def.id))
 }
 
 /// Whether triggers or functions may change the statement's rows, by themselves or by cascades.
 fn has_program(instance: &Instance, session: &Session, plan: &Plan) -> bool {
     if plan.uses.functions.is_empty() && plan.changes.triggers.is_empty() {
+        return false;
+    }
+    // A program cannot change a table that is in use itself: only cascades reach it.
+    if !targets(plan).any(|target| target.foreign_keys.iter().any(cascades)) {
         return false;
     }
     let reached = instance.programs.reached(instance, session, plan);
@@ -74,20 +79,25 @@ fn cascaded<'s>(
     table: &'s TableInfo,
 ) -> impl Iterator<Item = Arc<TableInfo>> + 's {
     let children = snapshot.children(table.schema(), table.name());
-    let cascades = |child: &&Arc<TableInfo>| {
+    let is_reached = |child: &&Arc<TableInfo>| {
         let keys = child.foreign_keys.iter();
         let mut keys = keys.filter(|key| key.refers_to(table.schema(), table.name()));
-        keys.any(|key| !key.on_delete.refuses() || !key.on_update.refuses())
+        keys.any(cascades)
     };
-    children.filter(cascades).cloned()
+    children.filter(is_reached).cloned()
 }
 
 /// Columns of a row as they are to be stored: what the statement has not changed of `old` is as it
-/// is `now`.
-pub(super) fn merged(old: &[Arc<Column>], new: &mut [Arc<Column>], now: &[Arc<Column>]) {
-    for ((old, new), now) in old.iter().zip(new).zip(now) {
-        if old.value(0) == new.value(0) {
-            *new = now.clone();
+/// is `now`. Columns that are computed when rows are read are left to whoever computes them.
+pub(super) fn merged(
+    table: &TableInfo,
+    (old, new): (&mut [Arc<Column>], &mut [Arc<Column>]),
+    now: &[Arc<Column>],
+) {
+    for at in (0..now.len()).filter(|at| !table.is_computed(*at)) {
+        if old[at].value(0) == new[at].value(0) {
+            new[at] = now[at].clone();
         }
+        old[at] = now[at].clone();
     }
 }

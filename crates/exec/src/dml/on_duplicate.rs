@@ -109,7 +109,7 @@ impl<'r> OnDuplicate<'r> {
         }
         let mut row = input[..count].to_vec();
         self.prepare(maker, &old, &mut row)?;
-        let Some(stored) = self.stored(existing, &old, &mut row)? else { return Ok(None) };
+        let Some(stored) = self.stored(maker, existing, &old, &mut row)? else { return Ok(None) };
         let written = self.write(maker, existing, &stored, &mut row)?;
         if let Some(triggers) = &self.triggers
             && !matches!(written, Written::Refused)
@@ -136,6 +136,7 @@ impl<'r> OnDuplicate<'r> {
     /// it has gone. Columns of `row` that the update does not change follow it.
     fn stored<'o>(
         &self,
+        maker: &RowMaker<'_>,
         existing: &[u8],
         old: &'o [Arc<Column>],
         row: &mut [Arc<Column>],
@@ -143,11 +144,12 @@ impl<'r> OnDuplicate<'r> {
         if !self.env.rt.is_live() {
             return Ok(Some(Cow::Borrowed(old)));
         }
-        let now = fetch(self.env, self.open, existing)?;
-        Ok(now.map(|now| {
-            merged(old, row, &now);
-            Cow::Owned(now)
-        }))
+        let Some(mut now) = fetch(self.env, self.open, existing)? else { return Ok(None) };
+        let mut stored = old.to_vec();
+        merged(maker.table, (&mut stored, &mut *row), &now);
+        maker.compute(&self.plan.rules, &mut now, 1)?;
+        maker.generate(self.rules(), row, 1, 1)?;
+        Ok(Some(Cow::Owned(now)))
     }
 
     /// The NULL that a column is set to, as far as it has a rule of its own.

@@ -87,7 +87,8 @@ pub(super) fn run(env: Env<'_>, plan: &Plan) -> SqlResult<Outcome> {
     let sorted = !joined && is_sorted(&plan.source);
     let moves = |t: &UpdateTarget| t.portion.is_some() || moves_rows(t, &plan.source);
     let is_stored = joined || sorted || plan.targets.iter().any(moves);
-    targets.iter_mut().for_each(|target| target.again |= is_stored && env.rt.is_live());
+    let is_old = is_stored || is_materialized(&plan.source);
+    targets.iter_mut().for_each(|target| target.again |= is_old && env.rt.is_live());
     env.eval.set_strict_arithmetic(strict && !sorted);
     env.eval.set_refuses_zero_dates(strict && joined);
     let mut source = open_node(env, &plan.source)?;
@@ -165,6 +166,17 @@ pub(super) fn has_join(node: &PlanNode) -> bool {
     }
 }
 
+/// Whether rows are all read before the first is changed.
+fn is_materialized(node: &PlanNode) -> bool {
+    stack::ensure();
+    match &node.operator {
+        Op::Materialize(_) => true,
+        Op::Project { input, .. } | Op::Filter { input, .. } => is_materialized(input),
+        Op::Limit(limit) => is_materialized(&limit.input),
+        _ => false,
+    }
+}
+
 /// Whether rows are sorted before they are changed.
 pub(super) fn is_sorted(node: &PlanNode) -> bool {
     stack::ensure();
@@ -239,6 +251,7 @@ impl Target<'_> {
         }
         let together = || {
             self.portion.is_none()
+                && !self.env.rt.is_live()
                 && self.takes_batches()
                 && !has_side_effects(self.plan)
                 && !self.keeps_rows()
@@ -284,7 +297,12 @@ impl Target<'_> {
             let Some(now) = fetch(self.env, self.open, key.bytes(0))? else { continue };
             let (mut read, mut current) = (one.columns().to_vec(), one.columns().to_vec());
             for (at, column) in now.into_iter().enumerate() {
-                if self.plan.assignments.iter().all(|a| a.column != at) {
+                if self.plan.table.is_computed(at) {
+                    continue;
+                }
+                // Compat: rows of a single table are read again before values are computed.
+                let is_read_again = self.seen.is_none();
+                if is_read_again || self.plan.assignments.iter().all(|a| a.column != at) {
                     read[self.plan.columns.start + at] = column.clone();
                 }
                 current[self.plan.columns.start + at] = column;
@@ -400,14 +418,14 @@ impl Target<'_> {
             for (at, column) in new.iter_mut().enumerate() {
                 *column = self.maker.refuse_nulls(at, column.clone())?;
             }
-            if self.env.rt.is_live() {
-                return self.write_live(current, new, first_row);
-            }
         }
-        self.write(current, new, first_row)
+        match self.env.rt.is_live() {
+            true => self.write_live(current, new, first_row),
+            false => self.write(current, new, first_row),
+        }
     }
 
-    /// Stores a row that its triggers may have changed or deleted.
+    /// Stores a row that its triggers and functions may have changed or deleted.
     fn write_live(
         &mut self,
         current: &Batch,
@@ -418,8 +436,7 @@ impl Target<'_> {
         let Some(now) = fetch(self.env, self.open, key.bytes(0))? else { return Ok(false) };
         let mut columns = current.columns().to_vec();
         let old = &mut columns[self.plan.columns.clone()];
-        merged(old, new, &now);
-        old.clone_from_slice(&now);
+        merged(&self.plan.table, (old, &mut *new), &now);
         self.write(&Batch::new(columns, 1), new, first_row)
     }
 
