@@ -53,7 +53,8 @@ impl Binder<'_> {
         }
     }
 
-    fn is_inserted(&self, select: &ast::Select) -> bool {
+    /// Whether rows of a SELECT are inserted.
+    pub(super) fn is_inserted(&self, select: &ast::Select) -> bool {
         self.inserted_query.as_ref().is_some_and(|watched| watched.is(select))
     }
 

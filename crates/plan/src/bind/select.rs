@@ -491,8 +491,12 @@ impl Binder<'_> {
             named.push(Named { id, name, schema, table, column });
             columns.push((id, item.expr));
         }
+        // Queries of views and of INSERT are known by their form, and what is below their entries
+        // is still needed.
+        let is_open = self.views.is_empty() && !self.is_inserted(select);
+        let computed_once = |key: &SortItem| is_computed_once(&key.expr, &columns);
         let plan = match select.options.distinct {
-            false if order.iter().any(|key| is_computed_once(&key.expr, &columns)) => {
+            false if is_open && order.iter().any(computed_once) => {
                 let keys = self.kept_keys(order, &mut columns);
                 let plan = Logical::Project { input: Box::new(plan), columns };
                 limited(sorted(plan, keys), limit)
