@@ -55,3 +55,11 @@ select (select 'A' from tt)=_binary'a', (select c from tt)=_binary'a', (select m
 select count(*) from tt where (select 'A' from tt)=l;
 drop view v1, v2;
 drop table tt, nt;
+create table tt(l varchar(5) charset latin1);
+insert into tt values('?'),('a');
+select l from tt where l=(select 'ж' from tt limit 1);
+select l from tt where l in (select 'ж' union select 'y');
+select l from tt join (select 'ж' x) z on x=l;
+select l from tt join (select 'a' x) z on x=l;
+select l from tt where l=(select 'a' from tt limit 1);
+drop table tt;

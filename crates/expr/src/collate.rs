@@ -195,9 +195,14 @@ pub(crate) fn convert_each(
     convert: impl Fn(&mut Expr),
 ) {
     let charset = collation.charset();
+    // A value that is a literal elsewhere is known only when it comes.
+    let is_far_literal = |e: &Expr| {
+        let is_of_query = matches!(e.kind, ExprKind::Column(_) | ExprKind::Subquery(_));
+        is_of_query && matches!(e.coercibility, Coercibility::Coercible | Coercibility::SysConst)
+    };
     let may_lose = |e: &Expr| {
         let own = e.ty.collation.charset();
-        matches!(e.kind, ExprKind::Parameter(_))
+        (matches!(e.kind, ExprKind::Parameter(_)) || is_far_literal(e))
             && own != charset
             && !is_unicode(charset)
             && ![own, charset].contains(&Charset::Binary)
