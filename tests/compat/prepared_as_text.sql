@@ -30,3 +30,5 @@ show create table c5;
 execute immediate 'begin not atomic select 5-? as a, ''?'' as b, "?" /* ? */ as c, -? as d; end' using -2, 3;
 drop procedure pq;
 drop table ct, ct2, c5, t;
+execute immediate 'set statement max_statement_time=9 for begin not atomic select ? as r; end' using 1;
+execute immediate 'begin not atomic select ?/3 as r; end' using 1e0;

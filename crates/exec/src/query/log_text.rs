@@ -69,9 +69,14 @@ pub(crate) fn with_values(
     let mut copied = 0;
     for (mark, (value, ty)) in marks.iter().zip(values) {
         out.extend_from_slice(text.get(copied..mark.start as usize)?);
-        // A sign before it must not make a comment of `--`.
+        // A sign before it must not make a comment of `--`, nor a word behind it a name.
         out.push(b' ');
+        let start = out.len();
         put_literal(value, ty, None, mode, &mut out)?;
+        if matches!(value, Value::Double(_)) && !out[start..].contains(&b'e') {
+            out.extend_from_slice(b"e0");
+        }
+        out.push(b' ');
         copied = mark.end as usize;
     }
     out.extend_from_slice(text.get(copied..)?);

@@ -119,6 +119,7 @@ fn tell_of_preparing(session: &Session, statement: &Statement, plan: &Plan) {
 fn runs_as_text(statement: &Statement) -> bool {
     match statement {
         Statement::CreateTable(create) => create.select.is_none(),
+        Statement::SetStatement { statement, .. } => runs_as_text(statement),
         Statement::AlterTable(_)
         | Statement::Compound(_)
         | Statement::CreateRoutine(_)

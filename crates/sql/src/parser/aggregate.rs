@@ -34,7 +34,7 @@ impl Parser<'_> {
     pub(super) fn aggregate(&mut self, name: &str, distinct_allowed: bool) -> PResult<ExprKind> {
         let name = self.keyword_name(name);
         self.expect(T::LParen)?;
-        let distinct = distinct_allowed && self.eat(Kw::DISTINCT);
+        let distinct = distinct_allowed && self.eat_any(&[Kw::DISTINCT, Kw::DISTINCTROW]).is_some();
         self.eat(Kw::ALL);
         let args = vec![self.expr()?];
         self.expect(T::RParen)?;
@@ -50,7 +50,7 @@ impl Parser<'_> {
         self.expect(T::LParen)?;
         call.star = self.eat(T::Star);
         if !call.star {
-            call.distinct = self.eat(Kw::DISTINCT);
+            call.distinct = self.eat_any(&[Kw::DISTINCT, Kw::DISTINCTROW]).is_some();
             if call.distinct {
                 call.args = self.list(Self::expr)?;
             } else {
@@ -66,7 +66,7 @@ impl Parser<'_> {
     fn group_concat(&mut self) -> PResult<ExprKind> {
         self.next();
         let call = self.parens(|p| {
-            let distinct = p.eat(Kw::DISTINCT);
+            let distinct = p.eat_any(&[Kw::DISTINCT, Kw::DISTINCTROW]).is_some();
             let args = p.list(Self::expr)?;
             let order_by = p.order_by_opt()?;
             let separator = p.eat(Kw::SEPARATOR).then(|| p.string()).transpose()?;
@@ -92,7 +92,7 @@ impl Parser<'_> {
         let name = self.keyword_name("json_arrayagg");
         let mut call = Box::new(FunctionCall::plain(name, Vec::new()));
         self.expect(T::LParen)?;
-        call.distinct = self.eat(Kw::DISTINCT);
+        call.distinct = self.eat_any(&[Kw::DISTINCT, Kw::DISTINCTROW]).is_some();
         call.args = self.list(Self::expr)?;
         call.order_by = self.order_by_opt()?;
         call.limit = self.limit_opt()?;
