@@ -78,7 +78,7 @@ impl Execution<'_> {
     /// Adds the history partitions that the tables of LOCK TABLES need, if they are written.
     pub(crate) fn complete_locked(&mut self) -> SqlResult<()> {
         let snapshot = self.instance.catalog.snapshot();
-        let written = self.session.locked().iter().filter(|table| table.write);
+        let written = self.session.locked().iter().filter(|table| table.write && !table.is_implied);
         let tables: Vec<Arc<TableInfo>> =
             written.filter_map(|lock| snapshot.table(&lock.schema, &lock.table).cloned()).collect();
         for table in &tables {

@@ -91,12 +91,13 @@ impl<'a> Walk<'a> {
         let triggers = self.snapshot.triggers(table.schema(), table.name());
         triggers.iter().for_each(|trigger| self.trigger(trigger));
         for child in self.snapshot.children(table.schema(), table.name()) {
-            if !self.seen.insert(Arc::as_ptr(child).addr()) {
-                continue;
-            }
             let refers = |key: &&ForeignKey| key.refers_to(table.schema(), table.name());
             let mut keys = child.foreign_keys.iter().filter(refers);
             let is_changed = keys.any(|key| !key.on_delete.refuses() || !key.on_update.refuses());
+            // The lowest bit of an address is free: a child may be met by keys of both kinds.
+            if !self.seen.insert(Arc::as_ptr(child).addr() | usize::from(is_changed)) {
+                continue;
+            }
             let (table, alias) = (Arc::clone(child), child.name().into());
             self.tables.push(ReachedTable { table, alias, is_changed });
             if is_changed && stack::check().is_ok() {

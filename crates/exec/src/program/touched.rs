@@ -2,12 +2,15 @@
 //! statement that runs the program may use.
 
 use selkie_sql::ast::{
-    Block, DeleteTarget, Expr, Insert, InsertSource, JoinCondition, Loop, LoopKind, Mention,
-    Operation, Program, Query, SetItem, Statement, Step, SystemTime, TableRef, Term,
+    Block, DeleteTarget, Expr, Ident, Insert, InsertSource, JoinCondition, Loop, LoopKind, Mention,
+    Operation, Program, Query, SetItem, Statement, Step, SystemTime, TableName, TableRef, Term,
 };
 use selkie_types::stack;
 
 use crate::state::programs::{Touched, TouchedTable};
+
+/// Receiver of what a walk through a query meets.
+type Visit<'v> = &'v mut dyn FnMut(Mention<'_>);
 
 impl Touched {
     /// The names in a body.
@@ -19,9 +22,9 @@ impl Touched {
     }
 
     /// The names in a query.
-    pub(super) fn of_query(mut query: Query) -> Self {
+    pub(super) fn of_query(query: Query) -> Self {
         let mut touched = Self::default();
-        query.for_each_mention(&mut |mention| touched.mention(mention));
+        touched.query(&query);
         touched
     }
 
@@ -178,11 +181,28 @@ impl Touched {
     }
 
     fn query(&mut self, query: &Query) {
-        query.clone().for_each_mention(&mut |mention| self.mention(mention));
+        let mut query = query.clone();
+        self.mentions(&mut |visit| query.for_each_mention(visit));
     }
 
     fn expr(&mut self, e: &Expr) {
-        e.clone().for_each_mention(&mut |mention| self.mention(mention));
+        let mut e = e.clone();
+        self.mentions(&mut |visit| e.for_each_mention(visit));
+    }
+
+    /// Adds what `walk` visits, without the names of WITH, which are no tables.
+    fn mentions(&mut self, walk: &mut dyn FnMut(Visit<'_>)) {
+        let before = self.tables.len();
+        let mut commons: Vec<Ident> = Vec::new();
+        walk(&mut |mention| match mention {
+            Mention::Common(name) => commons.push(name.clone()),
+            mention => self.mention(mention),
+        });
+        let is_common = |name: &TableName| {
+            name.schema.is_none() && commons.iter().any(|common| common.is(&name.name.value))
+        };
+        let tables = self.tables.split_off(before);
+        self.tables.extend(tables.into_iter().filter(|table| !is_common(&table.name)));
     }
 
     fn mention(&mut self, mention: Mention<'_>) {

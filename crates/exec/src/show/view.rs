@@ -92,6 +92,10 @@ fn strip(query: &mut Query, exists: Exists<'_>) {
             }
             column.schema = schema.filter(|_| misses);
         }
-        Mention::Call(_) | Mention::Variable | Mention::Compared(_) | Mention::Alias(_) => {}
+        Mention::Call(_)
+        | Mention::Variable
+        | Mention::Compared(_)
+        | Mention::Alias(_)
+        | Mention::Common(_) => {}
     });
 }

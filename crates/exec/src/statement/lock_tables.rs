@@ -80,10 +80,17 @@ pub(super) fn take(
         false => None,
     };
     let mut tickets = Vec::new();
-    for table in &list {
+    for (at, table) in list.iter().enumerate() {
         selkie_meter::spend(1024)?;
+        // One lock suffices for a table that is implied and named: two would be a circle with
+        // another session that takes them.
+        let is_same = |l: &LockedTable| l.schema == table.schema && l.table == table.table;
+        let near = list[..at].iter().rev().take_while(|l| is_same(l));
+        let other = near.chain(list[at + 1..].iter().take_while(|l| is_same(l)));
+        let is_both = other.into_iter().any(|l| l.is_implied != table.is_implied);
         let mode = match (purpose, table.write) {
             _ if table.is_view => LockMode::Read,
+            _ if is_both => LockMode::Alone,
             // Compat: others may use what the statement does not name.
             _ if table.is_implied => match table.write {
                 true => LockMode::Write,

@@ -152,7 +152,11 @@ pub fn check_view_query(
         Mention::Alias(alias) if result.is_ok() && !is_valid_name(&alias.value) => {
             result = Err(SqlError::new(&ER_WRONG_COLUMN_NAME, &[&alias]));
         }
-        Mention::Column(_) | Mention::Call(_) | Mention::Compared(_) | Mention::Alias(_) => {}
+        Mention::Column(_)
+        | Mention::Call(_)
+        | Mention::Compared(_)
+        | Mention::Alias(_)
+        | Mention::Common(_) => {}
     });
     result
 }

@@ -23,6 +23,8 @@ pub enum Mention<'a> {
     Compared(u32),
     /// The alias of an entry of a select list.
     Alias(&'a Ident),
+    /// The name that WITH gives a query.
+    Common(&'a Ident),
 }
 
 type Visit<'v> = &'v mut dyn FnMut(Mention<'_>);
@@ -31,7 +33,10 @@ impl Query {
     /// Calls `visit` with every mention in the query, subqueries included.
     pub fn for_each_mention(&mut self, visit: Visit<'_>) {
         if let Some(with) = &mut self.with {
-            with.tables.iter_mut().for_each(|t| t.query.for_each_mention(visit));
+            for table in &mut with.tables {
+                visit(Mention::Common(&table.name));
+                table.query.for_each_mention(visit);
+            }
         }
         body(&mut self.body, visit);
         self.order_by.iter_mut().for_each(|item| item.expr.for_each_mention(visit));

@@ -83,10 +83,12 @@ impl Session {
         self.lock_list.as_ref()?.strongest(schema, table)
     }
 
-    /// Number of the active LOCK TABLES, unique among sessions.
+    /// Number of the active LOCK TABLES, unique among sessions; another one for functions and
+    /// triggers, whose statements are checked otherwise.
     #[inline]
     pub(crate) fn lock_list_number(&self) -> Option<u64> {
-        self.lock_list.as_ref().map(|list| list.number)
+        let is_nested = self.locked_tables.is_none();
+        self.lock_list.as_ref().map(|list| list.number * 2 + u64::from(is_nested))
     }
 
     /// The error for a table that was not found: under LOCK TABLES it was not locked.
