@@ -156,6 +156,9 @@ trx() {
   "$python" tests/trx/xa.py "$binary"
   "$python" tests/trx/foreign_keys.py "$binary"
   "$python" tests/trx/columns.py "$binary"
+  # Statements whose cascades, triggers and functions change their own rows. 20 s.
+  "$python" tests/trx/cascades.py "$binary" --seconds 12
+  fresh "$python" tests/trx/cascades.py "$binary" --seconds 8 --fresh
 }
 
 # Changes of definitions under load, over many lives, checked against a model of the tables.

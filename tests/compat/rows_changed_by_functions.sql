@@ -1,6 +1,6 @@
 # Functions, triggers and cascades change rows that the statement changes: computed columns, keys and children follow.
 create table q1(id int primary key,a int unique);
-create table q2(id int primary key,a int,b int,v int as (id*2) virtual, g int as (ifnull(a,0)+b) stored, foreign key(a) references q1(a) on update cascade on delete cascade);
+create table q2(id int primary key,a int,b int,v int as (id*2) virtual, g int as (b*2) stored, foreign key(a) references q1(a) on update cascade on delete cascade);
 insert into q1 values(1,1),(2,2),(3,3);
 insert into q2(id,a,b) values(1,1,0),(2,2,0),(3,3,0);
 create function fu(i int) returns int begin update q1 set a=a+100 where id=i; return i; end;

@@ -734,10 +734,12 @@ impl<'r> Inserter<'r> {
         Ok(Fate::LeftOut)
     }
 
-    /// Fails if deleting the row in the way deleted a parent of the new one.
+    /// Fails if a parent of the new row went with the row in the way, by cascades or triggers.
     fn check_parents_left(&self, new: &NewRows<'_>, row: usize, fate: Fate) -> SqlResult<()> {
-        let cascades = |foreign: &ForeignKeys<'_>| fate == Fate::Again && foreign.has_children();
-        let Some(foreign) = self.foreign.filter(cascades) else { return Ok(()) };
+        let may_go = |foreign: &ForeignKeys<'_>| {
+            fate == Fate::Again && (foreign.has_children() || self.delete_triggers.is_some())
+        };
+        let Some(foreign) = self.foreign.filter(may_go) else { return Ok(()) };
         match foreign.orphans(&new.columns, row..row + 1)?.first() {
             Some((_, link)) => Err(ForeignKeys::orphan_error(link)),
             None => Ok(()),
