@@ -740,10 +740,13 @@ fn collated(expr: &Expr) -> Option<ColumnId> {
     below.as_column().filter(|_| expr.coercibility == Coercibility::Explicit)
 }
 
-/// Whether a sort key must be computed before the rows are sorted, once for each row: it has an
-/// effect, or it is an entry of the select list whose next value would be another.
+/// Whether a sort key must be computed before the rows are sorted, once for each row: it assigns, or
+/// it is an entry of the select list with an effect or another value each time.
 fn is_computed_once(key: &Expr, columns: &[(ColumnId, Expr)]) -> bool {
-    key.has_side_effects() || !key.is_deterministic() && columns.iter().any(|(_, e)| e == key)
+    let assigns = |e: &Expr| matches!(e.kind, ExprKind::AssignUserVariable(..));
+    let is_entry = || columns.iter().any(|(_, e)| e == key);
+    let varies = || key.has_side_effects() || !key.is_deterministic();
+    key.any(&mut { assigns }) || varies() && is_entry()
 }
 
 pub(super) fn sorted(plan: Logical, keys: Vec<SortItem>) -> Logical {
