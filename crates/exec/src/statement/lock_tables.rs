@@ -72,31 +72,32 @@ pub(super) fn take(
         execution.session.check_writable()?;
     }
     let Execution { instance, session, control, .. } = execution;
-    // The strongest lock on a name comes first, so that no other session gets between it and a
-    // weaker one.
-    list.sort_by(|a, b| (&a.schema, &a.table, b.write).cmp(&(&b.schema, &b.table, a.write)));
+    // Tables that are only implied come first: a session that waits for one holds nothing that
+    // those who use it need. The strongest lock on a name comes before its others, so
+    // that no other session gets between them.
+    list.sort_by_cached_key(|l| (!l.is_implied, l.schema.clone(), l.table.clone(), !l.write));
     let inside = match list.iter().any(|table| table.write) {
         true => Some(session.gate.enter(control, session.core.id, Work::Rows, limit)?),
         false => None,
     };
     let mut tickets = Vec::new();
-    for (at, table) in list.iter().enumerate() {
+    let name_of = |l: &LockedTable| (l.schema.clone(), l.table.clone());
+    let named: HashSet<_> = list.iter().filter(|l| !l.is_implied).map(name_of).collect();
+    let changed = list.iter().filter(|l| l.is_implied && l.write);
+    let changed: HashSet<_> = changed.map(name_of).collect();
+    for table in &list {
         selkie_meter::spend(1024)?;
-        // One lock suffices for a table that is implied and named: two would be a circle with
-        // another session that takes them.
-        let is_same = |l: &LockedTable| l.schema == table.schema && l.table == table.table;
-        let near = list[..at].iter().rev().take_while(|l| is_same(l));
-        let other = near.chain(list[at + 1..].iter().take_while(|l| is_same(l)));
-        let is_both = other.into_iter().any(|l| l.is_implied != table.is_implied);
+        if table.is_implied && named.contains(&name_of(table)) {
+            // The lock of its name suffices.
+            continue;
+        }
         let mode = match (purpose, table.write) {
             _ if table.is_view => LockMode::Read,
-            _ if is_both => LockMode::Alone,
             // Compat: others may use what the statement does not name.
-            _ if table.is_implied => match table.write {
-                true => LockMode::Write,
-                false => LockMode::Read,
-            },
+            (_, true) if table.is_implied => LockMode::Write,
+            (_, false) if table.is_implied => LockMode::Read,
             (_, true) => LockMode::Alone,
+            (_, false) if changed.contains(&name_of(table)) => LockMode::Alone,
             (Purpose::Lock, false) => LockMode::NoWrite,
             (Purpose::Flush, false) => LockMode::Upgradable,
         };

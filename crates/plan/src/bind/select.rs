@@ -740,8 +740,8 @@ fn collated(expr: &Expr) -> Option<ColumnId> {
     below.as_column().filter(|_| expr.coercibility == Coercibility::Explicit)
 }
 
-/// Whether a sort key must be computed before the rows are sorted, once for each row: it assigns, or
-/// it is an entry of the select list with an effect or another value each time.
+/// Whether a sort key must be computed before the rows are sorted, once for each row: it assigns,
+/// or it is an entry of the select list with an effect or another value each time.
 fn is_computed_once(key: &Expr, columns: &[(ColumnId, Expr)]) -> bool {
     let assigns = |e: &Expr| matches!(e.kind, ExprKind::AssignUserVariable(..));
     let is_entry = || columns.iter().any(|(_, e)| e == key);
