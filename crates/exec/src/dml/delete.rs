@@ -248,10 +248,12 @@ impl Target<'_> {
         let before = (self.deleted, self.left);
         let done = portion.whole(|portion| {
             let columns = self.plan.columns.clone().unwrap_or_default();
-            let old = row.columns()[columns].to_vec();
+            let old = row.columns()[columns.clone()].to_vec();
             if let Some(triggers) = &self.triggers {
                 triggers.before(&old, &mut [], 1)?;
             }
+            let Some(now) = self.as_it_is(row.clone())? else { return Ok(()) };
+            let (row, old) = (&now, now.columns()[columns].to_vec());
             let cut = portion.cut(row)?;
             if portion.keeps_row(&cut) {
                 let kept = portion.keep_part(key, &old, &cut)?;

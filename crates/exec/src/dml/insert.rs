@@ -431,15 +431,25 @@ impl<'r> Inserter<'r> {
         let result = match self.foreign {
             None => self.store_part(&new, 0..count, &mut stored),
             // Whether a row has a parent depends on what became of the rows before it.
-            // A row that makes way may take parents with it, by cascades.
-            Some(foreign) if !self.is_plain() && foreign.may_lose_parents() => (0..count)
-                .try_for_each(|row| self.store_children(foreign, &new, row..row + 1, &mut stored)),
+            // A row that makes way may take parents with it, by cascades and programs.
+            Some(foreign)
+                if !self.is_plain() && (foreign.may_lose_parents() || self.runs_programs()) =>
+            {
+                (0..count).try_for_each(|row| {
+                    self.store_children(foreign, &new, row..row + 1, &mut stored)
+                })
+            }
             Some(foreign) => self.store_children(foreign, &new, 0..count, &mut stored),
         };
         // The triggers of rows before one that fails have run.
         self.run_after(&new, &stored, counter)?;
         result?;
         self.give_back(&new, &stored, returning)
+    }
+
+    fn runs_programs(&self) -> bool {
+        let plan = self.env.rt.plan;
+        !plan.changes.triggers.is_empty() || plan.calls_functions()
     }
 
     /// A row inserted into a sequence takes the place of the one it has.

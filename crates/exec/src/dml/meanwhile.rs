@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use selkie_catalog::{ForeignKey, Snapshot, TableInfo};
 use selkie_engine::TableId;
-use selkie_plan::physical::{Operator as Op, Plan};
+use selkie_plan::physical::{InsertMode, Operator as Op, Plan};
 use selkie_types::Column;
 
 use super::targets;
@@ -27,6 +27,7 @@ fn changes_own_rows(instance: &Instance, session: &Session, plan: &Plan) -> bool
     let deletes = match &plan.root.operator {
         Op::Update(_) => false,
         Op::Insert(insert) if insert.on_duplicate.is_some() => false,
+        Op::Insert(insert) if insert.mode == InsertMode::Replace => true,
         Op::Delete(_) => true,
         _ => return false,
     };

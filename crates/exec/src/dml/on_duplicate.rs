@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use selkie_engine::{EngineError, RowSet, Scan};
 use selkie_plan::physical::{DuplicateUpdate, Insert as Plan, RowRules};
-use selkie_types::error::catalogue::{ER_DUP_ENTRY, ER_SUBQUERY_NO_1_ROW};
+use selkie_types::error::catalogue::{ER_DUP_ENTRY, ER_KEY_NOT_FOUND, ER_SUBQUERY_NO_1_ROW};
 use selkie_types::{Batch, ByteRows, Column, SqlError, SqlResult, TypeKind};
 
 use super::foreign::{ForeignKeys, Rows, is_foreign};
@@ -109,7 +109,7 @@ impl<'r> OnDuplicate<'r> {
         }
         let mut row = input[..count].to_vec();
         self.prepare(maker, &old, &mut row)?;
-        let Some(stored) = self.stored(maker, existing, &old, &mut row)? else { return Ok(None) };
+        let stored = self.stored(maker, existing, &old, &mut row)?;
         let written = self.write(maker, existing, &stored, &mut row)?;
         if let Some(triggers) = &self.triggers
             && !matches!(written, Written::Refused)
@@ -132,24 +132,26 @@ impl<'r> OnDuplicate<'r> {
         }))
     }
 
-    /// The row as it is stored, if what triggers and functions did may have changed it; `None` if
-    /// it has gone. Columns of `row` that the update does not change follow it.
+    /// The row as it is stored, if what triggers and functions did may have changed it. Columns of
+    /// `row` that the update does not change follow it. Error 1032 if they took it away: the new
+    /// row would meet it again and again where only its key has changed.
     fn stored<'o>(
         &self,
         maker: &RowMaker<'_>,
         existing: &[u8],
         old: &'o [Arc<Column>],
         row: &mut [Arc<Column>],
-    ) -> SqlResult<Option<Cow<'o, [Arc<Column>]>>> {
+    ) -> SqlResult<Cow<'o, [Arc<Column>]>> {
         if !self.env.rt.is_live() {
-            return Ok(Some(Cow::Borrowed(old)));
+            return Ok(Cow::Borrowed(old));
         }
-        let Some(mut now) = fetch(self.env, self.open, existing)? else { return Ok(None) };
+        let gone = || SqlError::new(&ER_KEY_NOT_FOUND, &[&maker.table.name()]);
+        let mut now = fetch(self.env, self.open, existing)?.ok_or_else(gone)?;
         let mut stored = old.to_vec();
         merged(maker.table, (&mut stored, &mut *row), &now);
         maker.compute(&self.plan.rules, &mut now, 1)?;
         maker.generate(self.rules(), row, 1, 1)?;
-        Ok(Some(Cow::Owned(now)))
+        Ok(Cow::Owned(now))
     }
 
     /// The NULL that a column is set to, as far as it has a rule of its own.

@@ -10,6 +10,7 @@ use selkie_catalog::TableInfo;
 use selkie_engine::EngineError;
 use selkie_expr::Expr;
 use selkie_plan::physical::{Access, Operator as Op, PlanNode, Update as Plan, UpdateTarget};
+use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::ER_DUP_ENTRY;
 use selkie_types::{Batch, Bitmap, ByteRows, Column, SqlMode, SqlResult, stack};
 
@@ -85,8 +86,7 @@ pub(super) fn run(env: Env<'_>, plan: &Plan) -> SqlResult<Outcome> {
     }
     let strict = env.rt.session.is_strict() && !plan.ignore;
     let sorted = !joined && is_sorted(&plan.source);
-    let moves = |t: &UpdateTarget| t.portion.is_some() || moves_rows(t, &plan.source);
-    let is_stored = joined || sorted || plan.targets.iter().any(moves);
+    let is_stored = joined || sorted || plan.targets.iter().any(|t| may_meet_again(env, t, plan));
     let is_old = is_stored || is_materialized(&plan.source);
     targets.iter_mut().for_each(|target| target.again |= is_old && env.rt.is_live());
     env.eval.set_strict_arithmetic(strict && !sorted);
@@ -188,9 +188,18 @@ pub(super) fn is_sorted(node: &PlanNode) -> bool {
     }
 }
 
-/// Whether the update moves rows in the index they are read by, so that the scan could meet them
-/// again.
-fn moves_rows(target: &UpdateTarget, source: &PlanNode) -> bool {
+/// Whether the rows of a target must be read before the first is changed.
+fn may_meet_again(env: Env<'_>, target: &UpdateTarget, plan: &Plan) -> bool {
+    let changed = |column| {
+        let cascaded = || env.rt.is_live() && is_cascaded(&target.table, column);
+        is_changed(target, column) || cascaded()
+    };
+    target.portion.is_some() || moves_rows(target, &plan.source, &changed)
+}
+
+/// Whether changes of some columns move rows in the index they are read by, so that the scan could
+/// meet them again.
+fn moves_rows(target: &UpdateTarget, source: &PlanNode, changed: &dyn Fn(usize) -> bool) -> bool {
     stack::ensure();
     let indexes = &target.table.def.indexes;
     let index = match &source.operator {
@@ -199,22 +208,33 @@ fn moves_rows(target: &UpdateTarget, source: &PlanNode) -> bool {
             Access::Full { .. } | Access::Union(_) | Access::Text(_) => target.table.def.primary(),
             Access::Index(access) => indexes.get(access.index),
         },
-        Op::Filter { input, .. } | Op::Project { input, .. } => return moves_rows(target, input),
-        Op::Limit(limit) => return moves_rows(target, &limit.input),
+        Op::Filter { input, .. } | Op::Project { input, .. } => {
+            return moves_rows(target, input, changed);
+        }
+        Op::Limit(limit) => return moves_rows(target, &limit.input, changed),
         // Sorts and materialisations read everything before they give rows.
         _ => return false,
-    };
-    let changed = |column: usize| {
-        let generated = || target.rules.generated.iter().any(|(at, _)| *at == column);
-        let starts = target.table.columns[column].system.is_start();
-        starts && target.rules.bounds.contains(&column)
-            || target.assignments.iter().any(|a| a.column == column)
-            || target.on_update_now.contains(&column)
-            || generated()
     };
     let clustered = target.table.def.primary();
     let parts = index.into_iter().chain(clustered).flat_map(|i| &i.parts);
     parts.into_iter().any(|part| changed(part.column))
+}
+
+/// Whether the update itself changes a column.
+fn is_changed(target: &UpdateTarget, column: usize) -> bool {
+    let generated = || target.rules.generated.iter().any(|(at, _)| *at == column);
+    let starts = target.table.columns[column].system.is_start();
+    starts && target.rules.bounds.contains(&column)
+        || target.assignments.iter().any(|a| a.column == column)
+        || target.on_update_now.contains(&column)
+        || generated()
+}
+
+/// Whether changes of other tables may change a column.
+fn is_cascaded(table: &TableInfo, column: usize) -> bool {
+    let name = &table.columns[column].name;
+    let mut keys = table.foreign_keys.iter().filter(|key| !key.on_update.refuses());
+    keys.any(|key| key.columns.iter().any(|own| identifier_eq(own, name)))
 }
 
 /// Whether a value assigned changes what later rows are given, as `@n := @n + 1` does.

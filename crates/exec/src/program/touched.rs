@@ -3,7 +3,7 @@
 
 use selkie_sql::ast::{
     Block, DeleteTarget, Expr, Ident, Insert, InsertSource, JoinCondition, Loop, LoopKind, Mention,
-    Operation, Program, Query, SetItem, Statement, Step, SystemTime, TableName, TableRef, Term,
+    Operation, Program, Query, SetItem, Statement, Step, SystemTime, TableRef, Term,
 };
 use selkie_types::stack;
 
@@ -192,17 +192,20 @@ impl Touched {
 
     /// Adds what `walk` visits, without the names of WITH, which are no tables.
     fn mentions(&mut self, walk: &mut dyn FnMut(Visit<'_>)) {
+        // The names, each with the number of tables that were met before.
+        let mut commons: Vec<(Ident, usize)> = Vec::new();
         let before = self.tables.len();
-        let mut commons: Vec<Ident> = Vec::new();
         walk(&mut |mention| match mention {
-            Mention::Common(name) => commons.push(name.clone()),
+            Mention::Common(name) => commons.push((name.clone(), self.tables.len())),
             mention => self.mention(mention),
         });
-        let is_common = |name: &TableName| {
-            name.schema.is_none() && commons.iter().any(|common| common.is(&name.name.value))
+        let is_common = |(at, table): &(usize, TouchedTable)| {
+            let is = |(name, from): &(Ident, usize)| at >= from && name.is(&table.name.name.value);
+            table.name.schema.is_none() && commons.iter().any(is)
         };
         let tables = self.tables.split_off(before);
-        self.tables.extend(tables.into_iter().filter(|table| !is_common(&table.name)));
+        let tables = (before..).zip(tables).filter(|table| !is_common(table));
+        self.tables.extend(tables.map(|(_, table)| table));
     }
 
     fn mention(&mut self, mention: Mention<'_>) {

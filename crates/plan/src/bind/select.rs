@@ -493,7 +493,7 @@ impl Binder<'_> {
         }
         // Queries of views and of INSERT are known by their form, and what is below their entries
         // is still needed.
-        let is_open = self.views.is_empty() && !self.is_inserted(select);
+        let is_open = (self.views.is_empty() || limit.is_some()) && !self.is_inserted(select);
         let computed_once = |key: &SortItem| is_computed_once(&key.expr, &columns);
         let plan = match select.options.distinct {
             false if is_open && order.iter().any(computed_once) => {

@@ -23,7 +23,7 @@ pub enum Mention<'a> {
     Compared(u32),
     /// The alias of an entry of a select list.
     Alias(&'a Ident),
-    /// The name that WITH gives a query.
+    /// The name that WITH gives a query, where it begins to stand for it.
     Common(&'a Ident),
 }
 
@@ -33,9 +33,13 @@ impl Query {
     /// Calls `visit` with every mention in the query, subqueries included.
     pub fn for_each_mention(&mut self, visit: Visit<'_>) {
         if let Some(with) = &mut self.with {
+            let is_recursive = with.recursive;
             for table in &mut with.tables {
-                visit(Mention::Common(&table.name));
+                if is_recursive {
+                    visit(Mention::Common(&table.name));
+                }
                 table.query.for_each_mention(visit);
+                visit(Mention::Common(&table.name));
             }
         }
         body(&mut self.body, visit);
