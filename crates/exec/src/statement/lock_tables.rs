@@ -10,15 +10,16 @@ use std::time::Duration;
 use selkie_catalog::{Namespace, TableInfo, TableKind};
 use selkie_sql::ast::{self, Statement};
 use selkie_types::error::catalogue::{
-    ER_BACKUP_LOCK_IS_ACTIVE, ER_DBACCESS_DENIED_ERROR, ER_LOCK_OR_ACTIVE_TRANSACTION,
-    ER_NONUNIQ_TABLE, ER_TABLEACCESS_DENIED_ERROR, ER_VIEW_INVALID, ER_WRONG_LOCK_OF_SYSTEM_TABLE,
+    ER_BACKUP_LOCK_IS_ACTIVE, ER_DBACCESS_DENIED_ERROR, ER_LOCK_DEADLOCK,
+    ER_LOCK_OR_ACTIVE_TRANSACTION, ER_NONUNIQ_TABLE, ER_TABLEACCESS_DENIED_ERROR, ER_VIEW_INVALID,
+    ER_WRONG_LOCK_OF_SYSTEM_TABLE,
 };
 use selkie_types::{Privileges, SqlError, SqlResult};
 
 use crate::program::reached_by_locks;
 use crate::query::execution::{Execution, Scope};
 use crate::state::gate::Work;
-use crate::state::metadata::LockMode;
+use crate::state::metadata::{LockMode, LockTicket};
 use crate::state::session::{Access, LockList, LockedTable, Privilege};
 use crate::{Instance, Outcome, Session};
 
@@ -56,7 +57,14 @@ pub(super) fn lock(
     Ok(Outcome::ok())
 }
 
-/// Takes locks in the order of names, so that two sessions cannot deadlock.
+/// Locks a schema's table.
+type LockName<'a> = &'a dyn Fn((&str, &str), LockMode) -> SqlResult<LockTicket>;
+
+/// Times that a list is locked anew after a deadlock.
+const DEADLOCKS: usize = 20;
+
+/// Takes locks in the order of names, but those first that are only implied. Compat: where two
+/// sessions would deadlock, one gives its locks back and begins anew.
 pub(super) fn take(
     execution: &mut Execution<'_>,
     statement: &ast::LockTables,
@@ -80,12 +88,36 @@ pub(super) fn take(
         true => Some(session.gate.enter(control, session.core.id, Work::Rows, limit)?),
         false => None,
     };
+    let owner = session.core.id;
+    let lock = |name: (&str, &str), mode| instance.locks.lock(control, owner, name, mode, limit);
+    let mut tickets = tickets_of(&list, purpose, &lock);
+    for _ in 0..DEADLOCKS {
+        if tickets.as_ref().is_err_and(|error| error.is(&ER_LOCK_DEADLOCK)) {
+            tickets = tickets_of(&list, purpose, &lock);
+        }
+    }
+    let tickets = tickets?;
+    // The tables may have been dropped while this waited for their locks.
+    list_of(execution, statement, purpose)?;
+    let session = &mut *execution.session;
+    session.locked_tables = Some(tickets);
+    session.locked_inside = inside;
+    session.lock_list = Some(Arc::new(LockList::new(list)));
+    Ok(())
+}
+
+/// The locks of a list; none is kept if one fails.
+fn tickets_of(
+    list: &[LockedTable],
+    purpose: Purpose,
+    lock: LockName<'_>,
+) -> SqlResult<Vec<LockTicket>> {
     let mut tickets = Vec::new();
     let name_of = |l: &LockedTable| (l.schema.clone(), l.table.clone());
     let named: HashSet<_> = list.iter().filter(|l| !l.is_implied).map(name_of).collect();
     let changed = list.iter().filter(|l| l.is_implied && l.write);
     let changed: HashSet<_> = changed.map(name_of).collect();
-    for table in &list {
+    for table in list {
         selkie_meter::spend(1024)?;
         if table.is_implied && named.contains(&name_of(table)) {
             // The lock of its name suffices.
@@ -101,16 +133,9 @@ pub(super) fn take(
             (Purpose::Lock, false) => LockMode::NoWrite,
             (Purpose::Flush, false) => LockMode::Upgradable,
         };
-        let name = (&*table.schema, &*table.table);
-        tickets.push(instance.locks.lock(control, session.core.id, name, mode, limit)?);
+        tickets.push(lock((&*table.schema, &*table.table), mode)?);
     }
-    // The tables may have been dropped while this waited for their locks.
-    list_of(execution, statement, purpose)?;
-    let session = &mut *execution.session;
-    session.locked_tables = Some(tickets);
-    session.locked_inside = inside;
-    session.lock_list = Some(Arc::new(LockList::new(list)));
-    Ok(())
+    Ok(tickets)
 }
 
 /// Tables that a statement names, and those of its views.
