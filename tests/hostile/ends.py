@@ -337,6 +337,17 @@ class Ends:
         out = os.path.join(self.files, f"out{self.rng.randrange(1 << 60)}")
         return statement.replace("'FILE'", f"'{self.files}/rows'").replace("'OUT'", f"'{out}'")
 
+    def wait_for(self, statement):
+        """Waits until a statement has begun: on a busy machine a KILL may come before it, and kills nothing."""
+        end = time.monotonic() + 10
+        while statement.is_alive() and time.monotonic() < end:
+            with self.killer.cursor() as cursor:
+                cursor.execute("SELECT COUNT(*) FROM information_schema.processlist WHERE command = 'Query' AND id = %s",
+                               (statement.number,))
+                if cursor.fetchone()[0]:
+                    return
+            time.sleep(0.01)
+
     def late(self, statement, after):
         """Ends a statement by KILL after `after` seconds, or by its timeout if `after` is None. Returns the seconds that it was
         late, minus those of a sleeping statement, and its error; None if it ended by itself."""
@@ -349,6 +360,7 @@ class Ends:
         begun = time.monotonic()
         [one.start() for one in statements]
         statements[0].join(after)
+        self.wait_for(statements[0])
         running, due = statements[0].is_alive(), begun + after
         if not timed:
             due = time.monotonic()
