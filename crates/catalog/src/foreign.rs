@@ -50,6 +50,11 @@ pub struct ForeignKey {
 }
 
 impl ForeignKey {
+    /// Whether a change of a referenced row may change referencing rows.
+    pub fn cascades(&self) -> bool {
+        !self.on_delete.refuses() || !self.on_update.refuses()
+    }
+
     /// Whether it refers to `schema`.`table`.
     pub fn refers_to(&self, schema: &str, table: &str) -> bool {
         self.referenced_table == table && self.referenced_schema == schema

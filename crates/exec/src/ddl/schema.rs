@@ -27,10 +27,8 @@ pub(crate) fn check_name(name: &str) -> SqlResult<()> {
 impl Ddl<'_> {
     pub(super) fn create_database(&mut self, create: &CreateDatabase) -> SqlResult<Outcome> {
         let name = &*create.name.value;
-        let said = {
-            let server = self.server_collation();
-            schema_options(&create.options, server, server)?
-        };
+        let server = self.server_collation();
+        let said = schema_options(&create.options, server, server)?;
         self.check_no_lock_tables()?;
         self.session.commit()?;
         let _lock = self.lock(name, "")?;

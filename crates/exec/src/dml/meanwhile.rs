@@ -34,10 +34,6 @@ fn changes_own_rows(instance: &Instance, session: &Session, plan: &Plan) -> bool
     has_cascade(plan, deletes) || has_program(instance, session, plan)
 }
 
-fn cascades(key: &ForeignKey) -> bool {
-    !key.on_delete.refuses() || !key.on_update.refuses()
-}
-
 /// Whether cascades of the statement's own changes may reach its rows.
 fn has_cascade(plan: &Plan, deletes: bool) -> bool {
     let links = plan.foreign.tables.iter().flat_map(|table| &table.children);
@@ -54,7 +50,7 @@ fn has_program(instance: &Instance, session: &Session, plan: &Plan) -> bool {
         return false;
     }
     // A program cannot change a table that is in use itself: only cascades reach it.
-    if !targets(plan).any(|target| target.foreign_keys.iter().any(cascades)) {
+    if !targets(plan).any(|target| target.foreign_keys.iter().any(ForeignKey::cascades)) {
         return false;
     }
     let reached = instance.programs.reached(instance, session, plan);
@@ -83,7 +79,7 @@ fn cascaded<'s>(
     let is_reached = |child: &&Arc<TableInfo>| {
         let keys = child.foreign_keys.iter();
         let mut keys = keys.filter(|key| key.refers_to(table.schema(), table.name()));
-        keys.any(cascades)
+        keys.any(ForeignKey::cascades)
     };
     children.filter(is_reached).cloned()
 }

@@ -93,7 +93,7 @@ impl<'a> Walk<'a> {
         for child in self.snapshot.children(table.schema(), table.name()) {
             let refers = |key: &&ForeignKey| key.refers_to(table.schema(), table.name());
             let mut keys = child.foreign_keys.iter().filter(refers);
-            let is_changed = keys.any(|key| !key.on_delete.refuses() || !key.on_update.refuses());
+            let is_changed = keys.any(ForeignKey::cascades);
             // The lowest bit of an address is free: a child may be met by keys of both kinds.
             if !self.seen.insert(Arc::as_ptr(child).addr() | usize::from(is_changed)) {
                 continue;

@@ -1,4 +1,5 @@
-//! The text of a statement with the values of its placeholders in it, as the binary log has it.
+//! The text of a statement with the values of its placeholders in it: the binary log and
+//! prepared programs have it.
 //!
 //! Must not change the statement's meaning: without a text that says the same there is none.
 
