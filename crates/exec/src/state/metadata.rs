@@ -10,6 +10,7 @@
 //! - MDL-5 An owner that releases a name, or leaves its queue without the lock, wakes the waiters
 //!   that can go on.
 
+pub(crate) mod changes;
 mod state;
 mod uses;
 
@@ -23,6 +24,7 @@ use selkie_engine::{OwnLines, Parts, WaitKind, blocking};
 use selkie_types::{SqlError, SqlResult};
 
 use crate::state::control::Control;
+use changes::Watch;
 use state::State;
 use uses::{Interests, Part};
 
@@ -215,6 +217,7 @@ pub struct LockTicket {
     key: Key,
     owner: u64,
     mode: LockMode,
+    watch: Watch,
 }
 
 impl LockTicket {
@@ -227,10 +230,18 @@ impl LockTicket {
     pub fn covers(&self, schema: &str, table: &str, mode: LockMode) -> bool {
         self.key == Key::of(schema, table) && self.mode >= mode
     }
+
+    /// Times a change of the rows of the table, which others are about to see.
+    pub(crate) fn note_change(&mut self) {
+        if self.mode >= LockMode::Write {
+            self.watch.note(self.key);
+        }
+    }
 }
 
 impl Drop for LockTicket {
     fn drop(&mut self) {
+        self.watch.end(self.key, self.mode);
         if self.part.remove(self.key, self.owner, self.mode) {
             return;
         }
@@ -323,10 +334,14 @@ impl MetadataLocks {
     ) -> SqlResult<LockTicket> {
         let key = Key::of(schema, table);
         let part = self.shared.parts.own();
-        if !part.add(&self.shared.interests, key, owner, mode) {
-            self.lock_exactly(control, key, owner, mode, limit)?;
+        let mut watch = Watch::begin(key, mode);
+        if !part.add(&self.shared.interests, key, owner, mode)
+            && let Err(error) = self.lock_exactly(control, key, owner, mode, limit)
+        {
+            watch.end(key, mode);
+            return Err(error);
         }
-        Ok(LockTicket { part: part.clone(), key, owner, mode })
+        Ok(LockTicket { part: part.clone(), key, owner, mode, watch })
     }
 
     /// Waits until every transaction has ended that may have changed rows of a table before this

@@ -23,7 +23,7 @@ use selkie_types::{Condition, SqlError, SqlResult};
 use crate::state::binlog::{Binlog, GroupHeadline, LogMark, Noted, SessionLog, commit_with_note};
 use crate::state::branches::{Branch, BranchState};
 use crate::state::error::from_engine_commit;
-use crate::state::metadata::LockTicket;
+use crate::state::metadata::{LockTicket, changes};
 use crate::state::session::{Session, Settings, bump};
 use held_locks::HeldLocks;
 
@@ -72,12 +72,9 @@ pub struct Transaction {
     explicit: bool,
     /// Whether a statement opened it while `autocommit` was off.
     implicit: bool,
-    /// Isolation of the open transaction.
-    isolation: Isolation,
+    view: View,
     /// `READ ONLY`.
     read_only: bool,
-    /// `innodb_snapshot_isolation`.
-    snapshot_isolation: bool,
     next: Next,
     parts: Vec<Part>,
     /// Part of a finished read-only transaction, reused by the next one: no counter or allocator
@@ -99,6 +96,16 @@ pub struct Transaction {
     /// Whether this is the view of a function or trigger in its caller's transaction.
     nested: bool,
     logged: Logged,
+}
+
+/// The state of the data that an open transaction reads.
+#[derive(Clone, Copy, Default)]
+struct View {
+    isolation: Isolation,
+    /// `innodb_snapshot_isolation`.
+    snapshot_isolation: bool,
+    /// Time, in changes of tables, before which no snapshot was taken.
+    after: u64,
 }
 
 /// `SET TRANSACTION` for the next transaction.
@@ -165,9 +172,8 @@ impl Transaction {
             session: self.session,
             explicit: self.explicit,
             implicit: self.implicit,
-            isolation: self.isolation,
+            view: self.view,
             read_only: self.read_only,
-            snapshot_isolation: self.snapshot_isolation,
             parts: self.parts.iter().map(part).collect(),
             nested: true,
             logged: Logged { log: self.logged.log.clone(), ..Logged::default() },
@@ -215,17 +221,17 @@ impl Transaction {
 
     /// Whether rows that a statement does not want are unlocked again.
     pub fn unlocks_rows(&self) -> bool {
-        matches!(self.isolation, Isolation::ReadCommitted | Isolation::ReadUncommitted)
+        matches!(self.view.isolation, Isolation::ReadCommitted | Isolation::ReadUncommitted)
     }
 
     /// Whether reads see uncommitted changes of others.
     pub(crate) fn reads_uncommitted(&self) -> bool {
-        self.isolation == Isolation::ReadUncommitted
+        self.view.isolation == Isolation::ReadUncommitted
     }
 
     fn effective_isolation(&self, settings: &Settings) -> Isolation {
         if self.is_open() || !self.parts.is_empty() {
-            return self.isolation;
+            return self.view.isolation;
         }
         self.next.isolation.unwrap_or(settings.transactions.isolation)
     }
@@ -237,7 +243,7 @@ impl Transaction {
     }
 
     fn start(&mut self, settings: &Settings, read_only: Option<bool>) {
-        self.isolation = self.next.isolation.take().unwrap_or(settings.transactions.isolation);
+        self.view.isolation = self.next.isolation.take().unwrap_or(settings.transactions.isolation);
         let next = self.next.read_only.take().unwrap_or(settings.transactions.tx_read_only);
         self.read_only = read_only.unwrap_or(next);
     }
@@ -262,13 +268,13 @@ impl Transaction {
             self.start(settings, None);
             self.implicit = !settings.transactions.autocommit;
         }
-        self.snapshot_isolation = settings.transactions.snapshot_isolation;
+        self.view.snapshot_isolation = settings.transactions.snapshot_isolation;
         self.can_roll_back = false;
         self.parts.iter().try_for_each(|part| self.begin_statement_in(part.trx()))
     }
 
     fn begin_statement_in(&self, trx: &dyn EngineTrx) -> SqlResult<()> {
-        let begun = trx.statement_begin(self.isolation, self.snapshot_isolation);
+        let begun = trx.statement_begin(self.view.isolation, self.view.snapshot_isolation);
         begun.map_err(from_engine_commit)
     }
 
@@ -282,6 +288,9 @@ impl Transaction {
     pub fn join(&mut self, engine: &Arc<dyn Engine>) -> SqlResult<()> {
         if self.part(engine).is_some() {
             return Ok(());
+        }
+        if self.parts.is_empty() {
+            self.view.after = changes::now();
         }
         let part = self.new_part(engine)?;
         self.begin_statement_in(part.trx())?;
@@ -302,7 +311,7 @@ impl Transaction {
             part.trx().restart(self.read_only);
             return Ok(part);
         }
-        let trx = engine.begin(self.isolation, self.read_only).map_err(from_engine_commit)?;
+        let trx = engine.begin(self.view.isolation, self.read_only).map_err(from_engine_commit)?;
         trx.set_session(self.session);
         Ok(Part::new(engine.clone(), trx))
     }
@@ -480,6 +489,7 @@ impl Transaction {
     /// log.
     pub fn commit(&mut self, head: Option<&GroupHeadline>) -> SqlResult<()> {
         let holds_text = self.logged.log.as_ref().is_some_and(|log| log.holds_text());
+        self.tell_changes();
         if !self.logged.is_deferred && !holds_text && self.end_reading() {
             return Ok(());
         }

@@ -7,6 +7,7 @@
 //!   replaces meanwhile.
 
 use super::Transaction;
+use crate::state::metadata::changes;
 use crate::state::metadata::{LockMode, LockTicket};
 
 /// Locks that end with the transaction, or with the statement.
@@ -44,6 +45,14 @@ impl Transaction {
     /// Whether a lock of at least `mode` is held on a table.
     pub fn holds(&self, schema: &str, table: &str, mode: LockMode) -> bool {
         self.locks.names.iter().any(|l| l.covers(schema, table, mode))
+    }
+
+    /// Lets no result be kept any longer of tables that the transaction may have changed: for the
+    /// end of a statement, and before a commit.
+    pub(crate) fn tell_changes(&mut self) {
+        if changes::is_watched() && self.has_changes() {
+            self.locks.names.iter_mut().for_each(LockTicket::note_change);
+        }
     }
 
     /// Releases the metadata locks, after [`Self::commit`] or [`Self::rollback`].

@@ -2,6 +2,7 @@
 //!
 //! Must not begin a transaction.
 
+use selkie_engine::Isolation;
 use selkie_types::SqlResult;
 
 use super::Transaction;
@@ -12,6 +13,19 @@ impl Transaction {
     /// are not for others.
     pub fn old_snapshot(&self) -> Option<u64> {
         self.parts.iter().find_map(|part| part.trx().old_snapshot())
+    }
+
+    /// Time, in changes of tables, before which no snapshot of the open transaction was taken. Each
+    /// statement has snapshots of its own if there is none.
+    pub(crate) fn snapshots_after(&self) -> Option<u64> {
+        let keeps =
+            matches!(self.view.isolation, Isolation::RepeatableRead | Isolation::Serializable);
+        (self.is_open() && keeps && !self.parts.is_empty()).then_some(self.view.after)
+    }
+
+    /// Whether an engine has changes of the transaction.
+    pub(super) fn has_changes(&self) -> bool {
+        self.parts.iter().any(|part| part.trx().has_changes())
     }
 
     /// Takes the engines' snapshots now, and notes the place in the binary log that they belong to.
