@@ -147,6 +147,9 @@ isolation() {
   with_server --port-first "$python" tests/isolation/whole_tables.py
   with_server --port-first "$python" tests/isolation/duplicates_that_go.py
   with_server --port-first "$python" tests/isolation/replaced_tables.py
+  with_server --port-first "$python" tests/query_cache/equal.py --seed 3 --rounds 6000
+  fresh with_server --port-first "$python" tests/query_cache/equal.py --rounds 6000
+  with_server --port-first "$python" tests/query_cache/hammer.py --seconds 6
   with_server --port-first "$python" tests/isolation/histories.py --seed 1
   fresh with_server --port-first "$python" tests/isolation/histories.py --seconds 1
 }

@@ -11,6 +11,7 @@ pub(crate) mod log_text;
 pub(crate) mod plan_cache;
 pub(crate) mod planning;
 pub(crate) mod prepared;
+pub(crate) mod results;
 pub(crate) mod robust;
 pub(crate) mod running;
 pub(crate) mod text_plans;
@@ -400,6 +401,7 @@ pub(crate) fn end_statement(
 }
 
 fn end_in_transaction(session: &mut Session, result: SqlResult<Outcome>) -> SqlResult<Outcome> {
+    session.transaction.tell_changes();
     match result {
         Ok(outcome) => {
             match session.in_transaction() {

@@ -18,6 +18,7 @@ pub(crate) mod generations;
 pub(crate) mod guard;
 pub(crate) mod handlers;
 pub(crate) mod instance;
+pub(crate) mod kept_results;
 pub(crate) mod kept_statistics;
 pub(crate) mod kill;
 pub(crate) mod lanes;

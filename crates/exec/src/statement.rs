@@ -28,6 +28,7 @@ pub use self::xa::prepare_transaction_as;
 use crate::extension::extension;
 use crate::query::execution::Execution;
 use crate::query::planning;
+use crate::query::results::Wish;
 use crate::query::running::Running;
 use crate::state::control::Control;
 use crate::state::gate::Work;
@@ -221,11 +222,15 @@ impl Execution<'_> {
     }
 
     fn planned(&mut self, statement: &Statement) -> SqlResult<Outcome> {
-        let result = guarded(|| self.run_planned(statement));
+        let wish = self.wish_for_result(statement);
+        if let Some(granted) = wish.as_ref().and_then(|wish| self.grant(wish)) {
+            return granted;
+        }
+        let result = guarded(|| self.run_planned(statement, wish.as_ref()));
         query::end_statement(self.session, result)
     }
 
-    fn run_planned(&mut self, statement: &Statement) -> SqlResult<Outcome> {
+    fn run_planned(&mut self, statement: &Statement, wish: Option<&Wish>) -> SqlResult<Outcome> {
         let running = self.running;
         let plan = self.locked_change(|scope| match running.prepared {
             Some(prepared) => prepared.plan(scope, running.values),
@@ -238,7 +243,10 @@ impl Execution<'_> {
             self.session.programs.takes_outs.set(took_outs);
             return result.map(|_| Outcome::ok());
         }
-        self.run_live(&plan)
+        match wish {
+            Some(wish) => self.run_and_keep(&plan, wish),
+            None => self.run_live(&plan),
+        }
     }
 }
 

@@ -59,6 +59,11 @@ impl Uses {
     pub const RANDOM: Self = Self(1 << 5);
     /// The value of `LAST_INSERT_ID()`.
     pub const LAST_INSERT_ID: Self = Self(1 << 6);
+    /// Something whose value passes with the statement, or an effect: another execution may have
+    /// another result though no row has changed.
+    pub const PASSING: Self = Self(1 << 8);
+    /// SQL_CACHE, in the query or in a view.
+    pub const KEPT: Self = Self(1 << 9);
     /// `@name := value`, whose values depend on the order of rows.
     pub const ASSIGNMENT: Self = Self(1 << 7);
 
@@ -74,7 +79,12 @@ impl Uses {
 
     /// Uses of a call of a built-in function. `name` may have letters of any case.
     pub fn of_function(name: &str, arguments: usize) -> Self {
-        match &*name.to_ascii_uppercase() {
+        let name = name.to_ascii_uppercase();
+        let passing = match is_passing(&name, arguments) {
+            true => Self::PASSING,
+            false => Self::default(),
+        };
+        let logged = match &*name {
             "LOAD_FILE" | "UUID" | "UUID_SHORT" | "SYS_GUID" | "RANDOM_BYTES" | "USER"
             | "SESSION_USER" | "SYSTEM_USER" | "CURRENT_USER" | "CURRENT_ROLE" | "FOUND_ROWS"
             | "ROW_COUNT" | "SYSDATE" | "SLEEP" | "GET_LOCK" | "RELEASE_LOCK"
@@ -84,17 +94,40 @@ impl Uses {
             "RAND" => Self::SYSTEM_FUNCTION,
             "LAST_INSERT_ID" if arguments == 0 => Self::LAST_INSERT_ID,
             _ => Self::default(),
+        };
+        Self(logged.0 | passing.0)
+    }
+
+    /// Uses that come with SQL_CACHE (true) or SQL_NO_CACHE (false).
+    pub(crate) fn of_cache_word(word: Option<bool>) -> Self {
+        match word {
+            Some(true) => Self::KEPT,
+            Some(false) => Self::PASSING,
+            None => Self::default(),
         }
     }
 
     /// Uses that come with a system variable. `name` has small letters.
     pub fn of_variable(name: &str, is_global: bool) -> Self {
-        match name {
+        let logged = match name {
             _ if is_global => Self::SYSTEM_VARIABLE,
             "last_insert_id" | "identity" => Self::LAST_INSERT_ID,
             name if LOGGED_VARIABLES.contains(&name) => Self::default(),
             _ => Self::SYSTEM_VARIABLE,
-        }
+        };
+        Self(logged.0 | Self::PASSING.0)
+    }
+}
+
+/// Whether a function has an effect, or a value that passes with the statement.
+fn is_passing(name: &str, arguments: usize) -> bool {
+    match name {
+        "ENCRYPT" => arguments == 1,
+        "UNIX_TIMESTAMP" => arguments == 0,
+        "VERSION" | "FROM_UNIXTIME" | "CONVERT_TZ" | "EXTRACTVALUE" | "UPDATEXML"
+        | "COLUMN_JSON" => false,
+        "DATABASE" | "SCHEMA" | "DES_ENCRYPT" | "ROWNUM" => true,
+        name => selkie_expr::function_named(name).is_some_and(|f| !f.is_pure()),
     }
 }
 

@@ -97,6 +97,25 @@ impl Output {
         self.sequence = other.sequence;
     }
 
+    /// Appends whole frames from the front of `frames`, about `enough` bytes, with the numbers that
+    /// follow those here. Returns the rest; bytes that are no whole frame are dropped.
+    pub fn append_frames<'f>(&mut self, frames: &'f [u8], enough: usize) -> &'f [u8] {
+        let mut at = 0;
+        let begin = self.buf.len();
+        while let Some([a, b, c, _]) = frames.get(at..at + HEADER)
+            && at < enough
+        {
+            let length = usize::from(*a) | usize::from(*b) << 8 | usize::from(*c) << 16;
+            let Some(frame) = frames.get(at..at + HEADER + length) else { break };
+            let place = self.buf.len();
+            self.buf.extend_from_slice(frame);
+            self.buf[place + HEADER - 1] = self.sequence;
+            self.sequence = self.sequence.wrapping_add(1);
+            at += frame.len();
+        }
+        if self.buf.len() == begin { &[] } else { &frames[at..] }
+    }
+
     /// Drops packets that were written after the output had `len` bytes, and restores `sequence`.
     pub fn rewind(&mut self, len: usize, sequence: u8) {
         self.buf.truncate(len);
@@ -174,6 +193,23 @@ impl Output {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn frames_are_appended_with_numbers_that_follow() {
+        let mut kept = Output::new(200);
+        for length in [3, 0, 5] {
+            kept.packet(|b| b.resize(b.len() + length, 7));
+        }
+        let mut out = Output::new(254);
+        let rest = out.append_frames(kept.bytes(), 1);
+        assert_eq!((out.len(), rest.len()), (HEADER + 3, 2 * HEADER + 5));
+        assert_eq!(out.append_frames(rest, usize::MAX), b"");
+        assert_eq!((out.len(), out.sequence()), (kept.len(), 1));
+        let numbers = [0, HEADER + 3, 2 * HEADER + 3].map(|at| out.bytes()[at + 3]);
+        assert_eq!(numbers, [254, 255, 0]);
+        assert_eq!(out.append_frames(&[9, 0, 0, 0, 1], usize::MAX), b"", "no whole frame");
+        assert_eq!(out.len(), kept.len());
+    }
 
     #[test]
     fn packets_behind_one_get_new_numbers() {

@@ -35,6 +35,10 @@ pub trait Backend: Send + Sync {
     fn set_variable(&self, _name: &str, value: u64) -> u64 {
         value
     }
+    /// Drops the kept results of queries.
+    fn forget_results(&self) {}
+    /// Begins the counts of kept results anew.
+    fn reset_result_counts(&self) {}
     /// Adds a row to the table of the general log.
     fn log_general(&self, _entry: &GeneralEntry) {}
     /// Adds a row to the table of the slow log.

@@ -222,6 +222,7 @@ impl Server {
             binlog.semi.flush_status();
             binlog.log().forget_caches();
         }
+        self.backend.reset_result_counts();
         *self.flushed.lock() = Instant::now();
     }
 
@@ -273,6 +274,10 @@ impl Server {
         self.logs.queries.reopen(general, slow);
         if id == ids.selkie_memory_limit || id == ids.selkie_statement_memory {
             crate::memory::apply(&self.globals);
+        }
+        if id == ids.query_cache_type {
+            let keeps = self.globals.get(id).as_u64();
+            self.backend.set_variable("query_cache_type", keeps);
         }
         if id == ids.selkie_column_memory {
             let said = self.globals.get(id).as_u64();

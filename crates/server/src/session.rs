@@ -25,4 +25,5 @@ pub use crate::sessions::Door;
 pub(crate) use connection::{connect_timeout, serve};
 pub use metadata::column_def;
 pub(crate) use pooled::PooledSession;
+pub(crate) use reply::text_form;
 pub use shared::Shared;

@@ -22,10 +22,11 @@ use crate::state::column_keeper::ColumnKeeper;
 use crate::state::error::from_engine;
 use crate::state::files::FilePlaces;
 use crate::state::gate::Gate;
+use crate::state::kept_results::KeptResults;
 use crate::state::lanes::Lanes;
 use crate::state::maintained::Maintained;
 use crate::state::metadata::MetadataLocks;
-use crate::state::parts::{PartCounters, PartSet};
+use crate::state::parts::PartSet;
 use crate::state::sequences::Sequences;
 use crate::state::temporary::TemporaryFiles;
 use handles::Handles;
@@ -182,7 +183,8 @@ pub struct Instance {
     pub temporary: TemporaryFiles,
     /// Work that tables need, or do not need.
     pub upkeep: Upkeep,
-    part_counters: PartCounters,
+    /// Results of queries.
+    pub results: KeptResults,
     handles: Handles,
     /// Runs functions and triggers.
     pub(crate) programs: &'static dyn Programs,
@@ -214,7 +216,7 @@ impl Instance {
             places: FilePlaces::new(PathBuf::from("."), None),
             temporary: TemporaryFiles::default(),
             upkeep: Upkeep::default(),
-            part_counters: PartCounters::default(),
+            results: KeptResults::default(),
             handles: Handles::default(),
             programs,
         }
@@ -273,7 +275,7 @@ impl Instance {
         info: &TableInfo,
     ) -> EngineResult<Option<Arc<PartSet>>> {
         let Some(partitions) = &info.partitions else { return Ok(None) };
-        let counter = self.part_counters.of(info.def.id);
+        let counter = self.handles.counters.of(info.def.id);
         PartSet::new(engine, info, partitions, counter).map(|parts| Some(Arc::new(parts)))
     }
 
@@ -309,7 +311,7 @@ impl Instance {
         self.handles.close(id);
         self.sequences.forget(id);
         self.upkeep.maintained.forget(id);
-        self.part_counters.forget(id);
+        self.handles.counters.forget(id);
     }
 }
 

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use selkie_types::Privileges;
 
 use crate::Session;
-use crate::state::session::Settings;
+use crate::state::session::{KeepResults, Settings};
 
 /// Settings and account that plans depend on.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,9 +52,11 @@ impl Session {
 
 impl PlanSpace {
     fn of(session: &Session) -> Self {
-        // Neither of these changes a plan.
-        let settings =
+        // None of these changes a plan, or a result that is kept.
+        let mut settings =
             Settings { version: 0, timestamp_micros: None, ..session.frame.settings.clone() };
+        settings.queries.keep_results = KeepResults::Never;
+        settings.queries.results_wait_for_locks = false;
         let account = &session.frame.account;
         let (role, global) = (account.role.clone(), account.global);
         Self { settings, account: account.account.clone(), role, global }

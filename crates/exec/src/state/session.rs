@@ -37,8 +37,8 @@ pub use hooks::{
 };
 pub use lock_list::{LockList, LockedTable};
 pub use settings::{
-    BinlogFormat, BinlogSettings, Ceilings, Charsets, Completion, DefaultEngines, Dml, Locks,
-    Notes, Queries, Settings, Show, Transactions, UseColumns,
+    BinlogFormat, BinlogSettings, Ceilings, Charsets, Completion, DefaultEngines, Dml, KeepResults,
+    Locks, Notes, Queries, Settings, Show, Transactions, UseColumns,
 };
 pub(crate) use work::Backup;
 

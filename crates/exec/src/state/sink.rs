@@ -38,6 +38,25 @@ pub trait ResultSink {
         Ok(())
     }
 
+    /// A number for the form in which rows are written: rows of one form can be sent again where
+    /// that form is asked for. `None` if rows cannot be sent again.
+    fn form(&self) -> Option<u64> {
+        None
+    }
+
+    /// Keeps a copy of the rows that follow, as they are written, up to `limit` bytes.
+    fn keep_rows(&mut self, _limit: usize) {}
+
+    /// Ends the copy; `None` if it would be too long.
+    fn kept_rows(&mut self) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// Sends `count` rows again, behind their columns.
+    fn send_again(&mut self, _rows: &[u8], _count: u64) -> SqlResult<()> {
+        Err(SqlError::internal("rows cannot be sent again here"))
+    }
+
     /// Whether a value can be assigned to the placeholder of this number (from 0), so that it may
     /// be an OUT argument.
     fn takes_parameter(&self, _number: usize) -> bool {

@@ -29,6 +29,7 @@ pub(super) fn run(
     execution.session.refuse_twice(tables)?;
     // Compat: cached numbers of sequences are lost.
     execution.instance.sequences.forget_all();
+    execution.instance.results.clear();
     match (&tables[..], *read_lock || *export) {
         ([], true) => lock_all(execution)?,
         (_, true) => lock_some(execution, tables, *export)?,

@@ -96,7 +96,10 @@ pub(super) fn take(
             tickets = tickets_of(&list, purpose, &lock);
         }
     }
-    let tickets = tickets?;
+    let mut tickets = tickets?;
+    if execution.session.frame.settings.queries.results_wait_for_locks {
+        tickets.iter_mut().for_each(LockTicket::note_change);
+    }
     // The tables may have been dropped while this waited for their locks.
     list_of(execution, statement, purpose)?;
     let session = &mut *execution.session;

@@ -205,6 +205,22 @@ impl ResultSink for UsingSink<'_> {
         self.inner.end()
     }
 
+    fn form(&self) -> Option<u64> {
+        self.inner.form()
+    }
+
+    fn keep_rows(&mut self, limit: usize) {
+        self.inner.keep_rows(limit);
+    }
+
+    fn kept_rows(&mut self) -> Option<Vec<u8>> {
+        self.inner.kept_rows()
+    }
+
+    fn send_again(&mut self, rows: &[u8], count: u64) -> SqlResult<()> {
+        self.inner.send_again(rows, count)
+    }
+
     fn takes_parameter(&self, number: usize) -> bool {
         match self.using.get(number).map(|e| &e.kind) {
             Some(ExprKind::UserVar(_)) => true,

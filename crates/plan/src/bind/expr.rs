@@ -93,6 +93,10 @@ impl Binder<'_> {
     /// An operand of arithmetic or part of a document: a text keeps the expression that makes it.
     pub(super) fn operand(&mut self, expr: &ast::Expr) -> SqlResult<Expr> {
         let mut bound = self.bind_expr(expr)?;
+        if bound.ty.kind == TypeKind::Time {
+            // As a date and time it would have the date of the statement.
+            self.uses.add(Uses::PASSING);
+        }
         // A result is not rounded to its type's digits before its context is known.
         // Texts are not compared before it is known whether a number is needed.
         let waits = build::wider_scale(&bound).is_some()

@@ -38,6 +38,9 @@ impl Binder<'_> {
         }
         // A locking clause applies to the tables in FROM, including those of merged views, but not
         // to other queries.
+        if query.locking.is_some() {
+            self.uses.add(Uses::PASSING);
+        }
         self.reading.locking = query.locking.map(lock_of).or(around);
         if matches!(self.reading.locking, Some((_, LockWait::SkipLocked))) {
             self.uses.add(Uses::SKIP_LOCKED);

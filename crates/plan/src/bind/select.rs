@@ -60,6 +60,7 @@ impl Binder<'_> {
         if select.rollup && !tail.order_by.is_empty() {
             return Err(SqlError::new(&ER_WRONG_USAGE, &[&"CUBE/ROLLUP", &"ORDER BY"]));
         }
+        self.uses.add(Uses::of_cache_word(select.options.cache));
         let mut plan = self.from(&select.from, select.options.straight_join)?;
         if tail.outermost && tail.order_by.is_empty() && gives_rows_of_one(select) {
             self.sort_groups(&mut plan);

@@ -62,7 +62,10 @@ pub(crate) fn run(
 /// RESET of one thing.
 fn reset(shared: &Shared, target: &ResetTarget, at: u32, notes: &mut Notes) -> SqlResult<()> {
     match target {
-        ResetTarget::QueryCache => Ok(()),
+        ResetTarget::QueryCache => {
+            shared.server.backend.forget_results();
+            Ok(())
+        }
         ResetTarget::Master(to) => binlog::reset(&shared.server, *to, at),
         ResetTarget::Slave { name, all } => replica::reset(shared, name.as_ref(), *all, notes),
     }

@@ -81,6 +81,11 @@ pub(crate) fn open_backend(
     sys_schema::register(&instance);
     selkie_exec::recover_branches(&instance)
         .map_err(|e| format!("Can't recover prepared transactions: {e}"))?;
+    instance.results.set_limit(number(settings, "query_cache_limit") as usize);
+    instance.results.set_size(number(settings, "query_cache_size") as usize);
+    if let kind @ 1.. = number(settings, "query_cache_type") {
+        instance.results.set_type(kind);
+    }
     let instance = Arc::new(instance);
     let watcher = DeadlockWatcher::new(Arc::downgrade(&instance), Arc::clone(&sessions));
     let watcher: Arc<dyn EngineObserver> = Arc::new(watcher);
@@ -205,6 +210,19 @@ impl Backend for ExecutorBackend {
         let open = self.instance.open_tables().to_string();
         gauges.insert("open_tables".to_owned(), open.clone());
         gauges.insert("open_table_definitions".to_owned(), open);
+        let counts = self.instance.results.counts();
+        for (name, value) in [
+            ("qcache_free_blocks", counts.free_blocks),
+            ("qcache_free_memory", counts.free_memory),
+            ("qcache_hits", counts.hits),
+            ("qcache_inserts", counts.inserts),
+            ("qcache_lowmem_prunes", counts.lowmem_prunes),
+            ("qcache_not_cached", counts.not_cached),
+            ("qcache_queries_in_cache", counts.queries_in_cache),
+            ("qcache_total_blocks", counts.total_blocks),
+        ] {
+            gauges.insert(name.to_owned(), value.to_string());
+        }
         for engine in self.instance.engines.iter() {
             engine.status(&mut |name, value| {
                 gauges.insert(name.to_ascii_lowercase(), value.to_string());
@@ -213,8 +231,23 @@ impl Backend for ExecutorBackend {
     }
 
     fn set_variable(&self, name: &str, value: u64) -> u64 {
+        let results = &self.instance.results;
+        match name {
+            "query_cache_limit" => results.set_limit(value as usize),
+            "query_cache_size" => return results.set_size(value as usize) as u64,
+            "query_cache_type" => results.set_type(value),
+            _ => {}
+        }
         let engines = self.instance.engines.iter();
         engines.fold(value, |value, engine| engine.set_variable(name, value))
+    }
+
+    fn forget_results(&self) {
+        self.instance.results.clear();
+    }
+
+    fn reset_result_counts(&self) {
+        self.instance.results.reset_counts();
     }
 
     fn log_general(&self, entry: &GeneralEntry) {

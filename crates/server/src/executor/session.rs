@@ -12,9 +12,9 @@ use selkie_engine::{IndexKind, count_of, note_waits};
 use selkie_exec::bulk::{Argument, Bulk};
 use selkie_exec::session::{Access, Account, Counters, Privilege, Session, SessionHooks};
 use selkie_exec::{
-    Instance, KillFlag, NullSink, Outcome, Prepared, Repeated, ResultSink, TextLookup, TextPlan,
-    Unsettled, execute_prepared, execute_statement, execute_text, find_text_plan, guarded,
-    is_update, keep_text_plan, prepare_shared,
+    Instance, KeptResult, KillFlag, NullSink, Outcome, Prepared, Repeated, ResultSink, TextLookup,
+    TextPlan, Unsettled, execute_prepared, execute_statement, execute_text, find_result,
+    find_text_plan, guarded, is_update, keep_text_plan, prepare_shared, send_result,
 };
 use selkie_plan::physical::OutputColumn;
 use selkie_protocol::Status;
@@ -29,7 +29,7 @@ use super::{com, log_tables, settings};
 use crate::backend::{BackendSession, Described, SessionStatus, Step};
 use crate::innodb;
 use crate::panics;
-use crate::session::Shared;
+use crate::session::{Shared, text_form};
 use crate::status::{StatusId, counter, find_status};
 use crate::variables::{SessionVars, VarValue, ids};
 
@@ -40,13 +40,15 @@ pub(super) enum Read {
     Statement(Statement),
     /// A statement whose plan is in the plan cache.
     Planned(TextPlan),
+    /// A query whose result is kept.
+    Answered(Arc<KeptResult>),
 }
 
 impl Read {
     /// The statement, if there is one.
     pub(super) fn statement(&self) -> Option<&Statement> {
         match self {
-            Self::Nothing => None,
+            Self::Nothing | Self::Answered(_) => None,
             Self::Statement(statement) => Some(statement),
             Self::Planned(plan) => Some(&plan.statement.statement),
         }
@@ -228,13 +230,29 @@ impl ExecutorSession {
         result
     }
 
+    /// Answers a query by its kept result.
+    fn send_again(
+        &mut self,
+        kept: &KeptResult,
+        text: &[u8],
+        sink: &mut dyn ResultSink,
+    ) -> SqlResult<Outcome> {
+        self.shared.handle.counters.bump(counter().com_select);
+        self.session.diagnostics.begin_statement();
+        let result = send_result(&self.instance, &mut self.session, kept, sink);
+        self.tell_panic(text, &result);
+        self.report();
+        result
+    }
+
     /// Tells `performance_schema` which statement a text has, if that is on.
     #[inline]
     fn record(&self, read: &Read, text: &[u8]) {
         let Some(recorder) = self.shared.handle.recorder() else { return };
         let mode = self.session.frame.settings.expressions.sql_mode;
         let make = |text: &[u8]| recorder.digest(text, mode);
-        recorder.statement(read.statement().map(com::counter), || match read {
+        let select = matches!(read, Read::Answered(_)).then_some(counter().com_select);
+        recorder.statement(read.statement().map(com::counter).or(select), || match read {
             Read::Planned(plan) => Cow::Borrowed(plan.statement.digest(make)),
             _ => Cow::Owned(make(text)),
         });
@@ -356,6 +374,12 @@ impl BackendSession for ExecutorSession {
         origin: Option<&ClientText>,
     ) -> SqlResult<Step<Read>> {
         self.refresh();
+        if !self.shared.is_expired()
+            && let Some(kept) =
+                find_result(&self.instance, &mut self.session, text, text_form(&self.shared))
+        {
+            return Ok(Step { statement: Read::Answered(kept), next: None });
+        }
         let lookup = match origin {
             None => find_text_plan(&self.instance, &self.session, text),
             Some(_) => TextLookup::Unknown,
@@ -394,7 +418,7 @@ impl BackendSession for ExecutorSession {
         match statement {
             Read::Statement(statement) => is_update(statement),
             Read::Planned(plan) => is_update(&plan.statement.statement),
-            Read::Nothing => false,
+            Read::Nothing | Read::Answered(_) => false,
         }
     }
 
@@ -410,6 +434,7 @@ impl BackendSession for ExecutorSession {
             Read::Planned(plan) => {
                 self.run_prepared((&plan.statement, Some(text)), &plan.values, sink)
             }
+            Read::Answered(kept) => self.send_again(&kept, text, sink),
             // Compat: a text with only comments is a statement without effect.
             Read::Nothing => {
                 self.session.diagnostics.clear();

@@ -6,8 +6,8 @@
 use selkie_engine::Isolation;
 use selkie_exec::Session;
 use selkie_exec::session::{
-    BinlogFormat, BinlogSettings, Ceilings, Charsets, Completion, DefaultEngines, Dml, Locks,
-    Notes, Queries, Settings, Show, Transactions, UseColumns,
+    BinlogFormat, BinlogSettings, Ceilings, Charsets, Completion, DefaultEngines, Dml, KeepResults,
+    Locks, Notes, Queries, Settings, Show, Transactions, UseColumns,
 };
 use selkie_expr::{TimeZone, TypeContext};
 use selkie_plan::PlanVariables;
@@ -160,6 +160,12 @@ impl Values<'_> {
         let at = switch.names.iter().position(|name| *name == "outer_join_with_cache");
         let with_buffer = at.is_some_and(|at| self.number(ids.optimizer_switch) & 1 << at != 0);
         Queries {
+            keep_results: match self.number(ids.query_cache_type) {
+                0 => KeepResults::Never,
+                1 => KeepResults::Always,
+                _ => KeepResults::OnDemand,
+            },
+            results_wait_for_locks: self.flag(ids.query_cache_wlock_invalidate),
             buffers_outer_joins: with_buffer && self.number(ids.join_cache_level) > 0,
             buffer_result: self.flag(ids.sql_buffer_result),
             columns: match self.number(ids.selkie_columns) {

@@ -61,6 +61,14 @@ pub(super) struct Reply<'a> {
     /// Flags of the session before the statement.
     pub(super) status: SessionStatus,
     rows: u64,
+    /// The copy of the rows, if they are to be kept.
+    copy: Option<RowCopy>,
+}
+
+/// A copy of the packets of rows.
+struct RowCopy {
+    packets: Vec<u8>,
+    limit: usize,
 }
 
 impl<'a> Reply<'a> {
@@ -85,6 +93,7 @@ impl<'a> Reply<'a> {
             cursor: None,
             status,
             rows: 0,
+            copy: None,
         }
     }
 
@@ -182,6 +191,10 @@ impl<'a> Reply<'a> {
             RowForm::Cursor => self.cursor = Some(Cursor::new(head.clone())),
             _ => self.put_head(&head, Status::NONE),
         }
+        if let Some(copy) = &mut self.copy {
+            // Compat: the definitions of columns count too.
+            copy.limit = copy.limit.saturating_sub(head.definitions.len());
+        }
         self.head = Some(head);
     }
 
@@ -206,6 +219,26 @@ impl<'a> Reply<'a> {
         self.status = status;
         self.put_head(&cursor.head, Status::CURSOR_EXISTS);
         Some(cursor)
+    }
+
+    /// Fails after a kill: rows that are computed after it are not sent.
+    fn check_killed(&self) -> SqlResult<()> {
+        match self.shared.handle.kill.get() {
+            Killed::No => Ok(()),
+            Killed::Query => Err(SqlError::interrupted()),
+            Killed::Connection => Err(SqlError::new(&ER_CONNECTION_KILLED, &[])),
+        }
+    }
+
+    /// Copies the row whose packets begin behind `begin` bytes of the output.
+    #[inline]
+    fn copy_row(&mut self, begin: usize) {
+        let Some(copy) = &mut self.copy else { return };
+        let row = &self.out.bytes()[begin..];
+        match copy.packets.len() + row.len() <= copy.limit {
+            true => copy.packets.extend_from_slice(row),
+            false => self.copy = None,
+        }
     }
 
     fn flush_if_full(&mut self) -> SqlResult<()> {
@@ -307,6 +340,14 @@ pub(super) fn results_charset(shared: &Shared) -> Option<Charset> {
     shared.habits().results
 }
 
+/// Mark of the binary form of rows, see [`text_form`].
+const BINARY_FORM: u64 = 1 << 32;
+
+/// Number of the form of rows in the text protocol: that of the character set of results.
+pub(crate) fn text_form(shared: &Shared) -> u64 {
+    results_charset(shared).map_or(0, |charset| charset as u64 + 1)
+}
+
 impl ResultSink for Reply<'_> {
     fn columns(&mut self, columns: &[OutputColumn]) -> SqlResult<()> {
         self.begin_result(columns, None);
@@ -319,12 +360,7 @@ impl ResultSink for Reply<'_> {
     }
 
     fn batch(&mut self, batch: &Batch) -> SqlResult<()> {
-        // Rows that are computed after a kill are not sent.
-        match self.shared.handle.kill.get() {
-            Killed::No => {}
-            Killed::Query => return Err(SqlError::interrupted()),
-            Killed::Connection => return Err(SqlError::new(&ER_CONNECTION_KILLED, &[])),
-        }
+        self.check_killed()?;
         self.rows += batch.rows() as u64;
         if let Some(cursor) = &mut self.cursor {
             cursor.push(batch.clone());
@@ -332,11 +368,42 @@ impl ResultSink for Reply<'_> {
         }
         let Some(head) = self.head.clone() else { return Ok(()) };
         for row in 0..batch.rows() {
+            let begin = self.out.len();
             match self.form {
                 RowForm::Text => put_text_row(self.out, &head.encoders, batch, row),
                 _ => put_binary_row(self.out, &head.encoders, batch, row),
             }
+            self.copy_row(begin);
             self.flush_if_full()?;
+        }
+        Ok(())
+    }
+
+    fn form(&self) -> Option<u64> {
+        match self.form {
+            RowForm::Text => Some(text_form(self.shared)),
+            RowForm::Binary => Some(BINARY_FORM | text_form(self.shared)),
+            RowForm::Cursor => None,
+        }
+    }
+
+    fn keep_rows(&mut self, limit: usize) {
+        self.copy = Some(RowCopy { packets: Vec::new(), limit });
+    }
+
+    fn kept_rows(&mut self) -> Option<Vec<u8>> {
+        self.copy.take().map(|copy| copy.packets)
+    }
+
+    fn send_again(&mut self, rows: &[u8], count: u64) -> SqlResult<()> {
+        self.check_killed()?;
+        self.rows += count;
+        // As many as one flush takes, so that a kill ends a long result.
+        let mut rest = rows;
+        while !rest.is_empty() {
+            rest = self.out.append_frames(rest, FLUSH_AT);
+            self.flush_if_full()?;
+            self.check_killed()?;
         }
         Ok(())
     }

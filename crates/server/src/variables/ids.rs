@@ -46,7 +46,7 @@ ids! {
     max_sort_length max_statement_time max_user_connections min_examined_row_limit
     net_buffer_length net_read_timeout net_write_timeout note_verbosity old_mode open_files_limit
     optimizer_switch pid_file plugin_dir port profiling profiling_history_size proxy_user
-    pseudo_slave_mode pseudo_thread_id query_cache_size query_cache_type rand_seed1 rand_seed2
+    pseudo_slave_mode pseudo_thread_id query_cache_limit query_cache_size query_cache_type query_cache_wlock_invalidate rand_seed1 rand_seed2
     optimizer_use_condition_selectivity
     read_only relay_log_info_file relay_log_purge relay_log_space_limit
     replicate_events_marked_for_skip report_port

@@ -81,10 +81,8 @@ impl Parser<'_> {
     fn cache_conflict(&self, before: Option<bool>, kw: Kw) -> PResult<SelectOptions> {
         use selkie_types::error::catalogue::{ER_DUP_ARGUMENT, ER_WRONG_USAGE};
         match (before, kw) {
-            (Some(true), Kw::SQL_NO_CACHE) => {
-                self.fail(&ER_WRONG_USAGE, &[&"SQL_CACHE", &"SQL_NO_CACHE"])
-            }
-            (Some(false), Kw::SQL_CACHE) => {
+            // Compat: in this order, whatever was written first.
+            (Some(true), Kw::SQL_NO_CACHE) | (Some(false), Kw::SQL_CACHE) => {
                 self.fail(&ER_WRONG_USAGE, &[&"SQL_NO_CACHE", &"SQL_CACHE"])
             }
             _ => self.fail(&ER_DUP_ARGUMENT, &[&kw.text()]),

@@ -11,6 +11,7 @@ use selkie_catalog::TableInfo;
 use selkie_engine::{EngineResult, Parts, TableId};
 
 use super::TableHandle;
+use crate::state::parts::PartCounters;
 
 type ByTable<T> = HashMap<TableId, (u64, T)>;
 
@@ -36,6 +37,8 @@ impl Deref for OwnHandle {
 pub(super) struct Handles {
     all: RwLock<ByTable<Arc<TableHandle>>>,
     parts: Parts<Mutex<ByTable<Arc<OwnHandle>>>>,
+    /// Numbers of partitioned tables, whose handles share them.
+    pub(super) counters: PartCounters,
 }
 
 impl Handles {

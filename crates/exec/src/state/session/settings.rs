@@ -120,9 +120,24 @@ impl Ceilings {
     pub const NONE: Self = Self { sort: usize::MAX, join: usize::MAX, table: usize::MAX };
 }
 
+/// Whether results of queries are kept, and kept ones used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeepResults {
+    /// Never.
+    Never,
+    /// Unless a query says SQL_NO_CACHE.
+    Always,
+    /// If a query says SQL_CACHE.
+    OnDemand,
+}
+
 /// Variables of queries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Queries {
+    /// `query_cache_type`.
+    pub keep_results: KeepResults,
+    /// `query_cache_wlock_invalidate`: no kept result of a table that another session has locked.
+    pub results_wait_for_locks: bool,
     /// Whether `optimizer_switch` and `join_cache_level` allow join buffers for outer joins.
     pub buffers_outer_joins: bool,
     /// `sql_buffer_result`.
@@ -252,6 +267,8 @@ impl Default for Dml {
 impl Default for Queries {
     fn default() -> Self {
         Self {
+            keep_results: KeepResults::Never,
+            results_wait_for_locks: false,
             buffers_outer_joins: true,
             buffer_result: false,
             columns: UseColumns::On,

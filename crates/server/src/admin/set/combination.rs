@@ -69,6 +69,14 @@ pub(super) fn implied(
     }
 }
 
+/// The least value of a variable, if the given one is lower. Compat: without a warning.
+pub(super) fn raised(def: &VarDef, value: VarValue) -> VarValue {
+    match (def.name, &value) {
+        ("query_cache_min_res_unit", VarValue::Uint(unit)) => VarValue::Uint((*unit).max(512)),
+        _ => value,
+    }
+}
+
 /// The variable to which [`implied`] may give a value.
 pub(super) fn implied_by(def: &VarDef) -> Option<VarId> {
     match def.name {
@@ -78,8 +86,12 @@ pub(super) fn implied_by(def: &VarDef) -> Option<VarId> {
 }
 
 /// Compat: variables whose new global value is also the value of the session that sets it.
-pub(super) fn is_own_at_once(def: &VarDef) -> bool {
-    matches!(def.name, "server_id" | "sql_slave_skip_counter")
+pub(super) fn is_own_at_once(def: &VarDef, value: &VarValue) -> bool {
+    match def.name {
+        "server_id" | "sql_slave_skip_counter" => true,
+        "query_cache_type" => value.as_u64() == 0,
+        _ => false,
+    }
 }
 
 /// Members of `old_mode` that `old` implies: NO_PROGRESS_INFO, IGNORE_INDEX_ONLY_FOR_JOIN,

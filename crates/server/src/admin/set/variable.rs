@@ -194,7 +194,7 @@ pub(super) fn assign(
     }
     let value = match scope {
         VarScope::Global => {
-            let value = binlog::apply(&shared.server, def, value)?;
+            let value = binlog::apply(&shared.server, def, combination::raised(def, value))?;
             events::assign_variable(shared, def, &value)?;
             take_effect(shared, def, value, notes)
         }
@@ -207,7 +207,7 @@ pub(super) fn assign(
     match scope {
         VarScope::Global => {
             shared.server.variable_changed(def.id);
-            if combination::is_own_at_once(def) {
+            if combination::is_own_at_once(def, &value) {
                 shared.set_var(def.id, value);
             }
             Ok(Target::Other)
@@ -228,7 +228,10 @@ fn put(shared: &Shared, id: VarId, scope: VarScope, value: VarValue) {
 fn take_effect(shared: &Shared, def: &VarDef, value: VarValue, notes: &mut Notes) -> VarValue {
     let VarValue::Uint(wanted) = value else { return value };
     let got = shared.server.backend.set_variable(def.name, wanted);
-    if got != wanted {
+    if def.name == "query_cache_size" && got < wanted {
+        let sizes: [&dyn std::fmt::Display; 2] = [&wanted, &got];
+        notes.push(Condition::warning(&ER_WARN_QC_RESIZE, &sizes));
+    } else if got != wanted {
         notes.push(Condition::warning(
             &ER_TRUNCATED_WRONG_VALUE,
             &[&def.name, &wanted as &dyn std::fmt::Display],
