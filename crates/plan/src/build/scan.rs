@@ -85,6 +85,9 @@ impl Builder<'_> {
         let mut layout: Vec<ColumnId> = output.iter().map(|at| all[*at]).collect();
         let mut types: Vec<ColumnType> = layout.iter().map(|id| self.column_type(*id)).collect();
         let key_only = self.reads_key_only(info, &columns);
+        // Compat: MariaDB reads rows that are keys by the clustered key, in the key's order over all
+        // partitions. A count of rows needs no order.
+        let key_order = key_only && !columns.is_empty() && info.table.partitions.is_some();
         let columns_read = columns.clone();
         let row_keys = info.row_key.filter(|id| required.contains(*id));
         if let Some(id) = row_keys {
@@ -100,7 +103,7 @@ impl Builder<'_> {
             columns,
             output,
             filters: Vec::new(),
-            access: access_of(&path, info),
+            access: access_of(&path, info, key_order),
             parts: parts_read(info, conditions),
             lock: RowLock { mode: info.lock, wait: info.wait },
             row_keys: row_keys.is_some(),
@@ -221,7 +224,8 @@ pub(super) fn parts_read(info: &RelationInfo, conditions: &[Expr]) -> Option<Box
     }))
 }
 
-fn access_of(path: &Path, info: &RelationInfo) -> Access {
+/// The access of a path. `key_order`: a scan of all rows gives them in the clustered key's order.
+fn access_of(path: &Path, info: &RelationInfo, key_order: bool) -> Access {
     let range = |index: usize, bounds: &Bounds| IndexRange {
         index,
         ranges: bounds.ranges.clone(),
@@ -235,6 +239,7 @@ fn access_of(path: &Path, info: &RelationInfo) -> Access {
     match path.index {
         None if let Some(search) = path.text => Access::Text(search),
         Some(index) => Access::Index(range(index, &path.bounds)),
+        None if path.union.is_empty() && key_order => Access::Index(range(0, &path.bounds)),
         None if path.union.is_empty() => Access::Full { reverse: path.reverse },
         None => {
             // A lock must be on the row. Without a lock, the entry with its clustered key is

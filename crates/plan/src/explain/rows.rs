@@ -602,7 +602,8 @@ fn reads_key_only(scan: &TableScan, index: usize) -> bool {
 /// only if they are in one tree.
 fn reads_whole_key(scan: &TableScan) -> bool {
     let is_whole = matches!(scan.access, Access::Full { .. });
-    is_whole && scan.shown.key_only && scan.table.partitions.is_none()
+    let in_order = scan.table.partitions.is_none() || scan.columns.is_empty();
+    is_whole && scan.shown.key_only && in_order
 }
 
 /// Whether an operator is a table, with conditions or computed columns.
