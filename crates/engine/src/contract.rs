@@ -27,6 +27,8 @@ pub struct Capabilities {
     pub row_versions: bool,
     /// Indexes are built while transactions change the table: [`Engine::start_index`].
     pub grows_indexes: bool,
+    /// [`EngineTrx::rollback_to`] undoes changes of rows.
+    pub undoes_rows: bool,
 }
 
 /// Transaction isolation.

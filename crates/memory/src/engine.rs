@@ -95,7 +95,7 @@ impl Engine for MemoryEngine {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities::default()
+        Capabilities { undoes_rows: self.shared.transactional, ..Capabilities::default() }
     }
 
     fn begin(&self, _: Isolation, _: bool) -> EngineResult<Box<dyn EngineTrx>> {

@@ -102,7 +102,7 @@ impl Engine for NativeEngine {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { durable: true, row_versions: true, grows_indexes: true }
+        Capabilities { durable: true, row_versions: true, grows_indexes: true, undoes_rows: true }
     }
 
     fn begin(&self, isolation: Isolation, read_only: bool) -> EngineResult<Box<dyn EngineTrx>> {

@@ -30,7 +30,7 @@ impl PartSet {
         if self.spreads_periods() {
             return self.insert_compared(run, rows, leaves);
         }
-        if runs(leaves).count() <= 1 {
+        if runs(leaves).count() <= 1 || !self.engine.capabilities().undoes_rows {
             return self.insert_in_order(run, rows, leaves);
         }
         let mark = run.0.savepoint()?;
@@ -170,6 +170,12 @@ impl PartSet {
     ) -> EngineResult<u64> {
         let mark = trx.savepoint()?;
         let keys = own_keys(at, row..row + 1)?;
+        if !self.engine.capabilities().undoes_rows && !self.spreads_periods() {
+            // The row stays where it is if the other leaf refuses it.
+            let inserted = self.leaf(target)?.insert(trx, context, &slice(new, row..row + 1));
+            inserted.map_err(|error| in_leaf(error, target, row))?;
+            return self.leaf(old)?.delete(trx, context, &keys, before);
+        }
         if self.leaf(old)?.delete(trx, context, &keys, before)? == 0 {
             return Ok(0);
         }
