@@ -1,16 +1,19 @@
 //! Values of AUTO_INCREMENT columns: reserved from the table's counter, given to rows, and released
 //! if the rows are not stored.
 //!
-//! Compat: InnoDB keeps values reserved in advance, other engines count stored values only.
+//! Compat: InnoDB keeps values reserved in advance, tables in partitions reserve so and give back
+//! the rest, other engines count stored values only.
 
 use std::ops::Range;
 use std::sync::Arc;
 
+use selkie_catalog::TableInfo;
 use selkie_engine::{Bound, IndexDef, RowSet, Scan, TableDef, next_in_series};
 use selkie_types::error::catalogue::ER_AUTOINC_READ_FAILED;
 use selkie_types::{Column, Physical, SqlError, SqlMode, SqlResult, SqlType, TypeKind, Value};
 
 use super::CHANGE;
+use super::keeps::keeps_changes;
 use crate::run::{Env, OpenTable};
 use crate::state::columns::column_of;
 use crate::state::error::from_engine;
@@ -45,6 +48,27 @@ pub(super) struct AutoIncrement<'r> {
     updated: Option<u64>,
 }
 
+/// Compat: how many values a statement reserves at a time, and the fate of those left over.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Advance {
+    /// As many as rows are there.
+    None,
+    /// More each time, and the rest is given back: tables in partitions.
+    Returned,
+    /// More each time, and the rest is lost: InnoDB.
+    Kept,
+}
+
+impl Advance {
+    pub(super) fn of(table: &TableInfo) -> Self {
+        match (&table.partitions, keeps_changes(table)) {
+            (Some(_), _) => Self::Returned,
+            (None, true) => Self::None,
+            (None, false) => Self::Kept,
+        }
+    }
+}
+
 /// Values that a statement has reserved.
 struct Reserved {
     next: u64,
@@ -57,8 +81,7 @@ struct Reserved {
     times: u32,
     /// Rows that the statement is known to insert.
     known: Option<u64>,
-    /// Compat: InnoDB is asked for more each time, and keeps what is left over.
-    ahead: bool,
+    advance: Advance,
     /// Rows still to come of those that values were last reserved for.
     left: u64,
     /// By `SET insert_id`, not of the table.
@@ -71,7 +94,7 @@ impl Reserved {
 
     /// The number of values to reserve for `rows` rows of a batch.
     fn wanted(&mut self, rows: usize) -> u64 {
-        if !self.ahead {
+        if self.advance == Advance::None {
             return rows as u64;
         }
         if self.left == 0 {
@@ -128,14 +151,13 @@ impl Group {
 }
 
 impl<'r> AutoIncrement<'r> {
-    /// For a statement that is known to insert `known` rows; `ahead` if the engine keeps values
-    /// that were reserved in vain.
+    /// For a statement that is known to insert `known` rows.
     pub(super) fn new(
         env: Env<'r>,
         open: &'r OpenTable<'r>,
         column: usize,
         known: Option<u64>,
-        ahead: bool,
+        advance: Advance,
     ) -> Self {
         let mode = env.rt.session.frame.settings.expressions.sql_mode;
         let table = open.handle.table.def();
@@ -156,7 +178,7 @@ impl<'r> AutoIncrement<'r> {
                 step: 1,
                 times: 0,
                 known,
-                ahead,
+                advance,
                 left: 0,
                 was_told: false,
             },
@@ -198,9 +220,9 @@ impl<'r> AutoIncrement<'r> {
     /// the value of that row, other engines nothing but values stored.
     pub(super) fn take_back_from(&mut self, failing: usize) {
         let Some(given) = self.given.take().filter(|given| given.at <= failing) else { return };
-        let next = match self.reserved.ahead {
-            true => given.reserved_at(failing),
-            false => {
+        let next = match self.reserved.advance {
+            Advance::Kept => given.reserved_at(failing),
+            Advance::None | Advance::Returned => {
                 let before = (failing - given.at).min(given.count);
                 given.first.saturating_add((before as u64).saturating_mul(self.reserved.step))
             }
@@ -210,7 +232,7 @@ impl<'r> AutoIncrement<'r> {
 
     /// The statement is done. Compat: InnoDB keeps what it has reserved.
     pub(super) fn take_back_rest(&mut self) {
-        if !self.reserved.ahead && self.reserved.next > 0 {
+        if self.reserved.advance != Advance::Kept && self.reserved.next > 0 {
             self.release(self.reserved.next);
         }
     }
@@ -219,8 +241,10 @@ impl<'r> AutoIncrement<'r> {
     fn release(&mut self, next: u64) {
         let Reserved { end, step, .. } = self.reserved;
         if self.group.is_none() && next < end && !self.reserved.was_told {
-            // The counter is behind the last value, not at the next of the series.
-            let counter = |end: u64| end.saturating_sub(step).saturating_add(1);
+            // The counter of a table in one part is behind the last value, not at the next of the
+            // series.
+            let behind = if self.open.handle.parts.is_some() { 0 } else { step.saturating_sub(1) };
+            let counter = |end: u64| end.saturating_sub(behind);
             self.open.handle.table.release_auto_increment(counter(end), counter(next));
             self.reserved.end = next;
         }

@@ -21,7 +21,7 @@ use selkie_types::{
 
 use self::outcome::Updates;
 use self::replace::Fate;
-use super::auto_increment::{AutoIncrement, is_exhausted};
+use super::auto_increment::{Advance, AutoIncrement, is_exhausted};
 use super::foreign::ForeignKeys;
 use super::keeps::{has_ordered_defaults, keeps_changes};
 use super::on_duplicate::{Failed, OnDuplicate};
@@ -134,7 +134,7 @@ impl<'r> Inserter<'r> {
             without_field: Vec::new(),
         };
         let auto = plan.table.def.auto_increment.map(|at| {
-            AutoIncrement::new(env, open, at, known_rows(env, plan), !keeps_changes(&plan.table))
+            AutoIncrement::new(env, open, at, known_rows(env, plan), Advance::of(&plan.table))
         });
         let foreign = ForeignKeys::of(env, plan.table.def.id)?;
         let on_duplicate =

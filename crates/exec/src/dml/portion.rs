@@ -11,7 +11,7 @@ use selkie_plan::physical::Portion as Plan;
 use selkie_types::error::catalogue::{ER_DUP_ENTRY, ER_GET_ERRNO};
 use selkie_types::{Batch, ByteRows, Column, SqlError, SqlResult, Value};
 
-use super::auto_increment::{AutoIncrement, is_exhausted};
+use super::auto_increment::{Advance, AutoIncrement, is_exhausted};
 use super::foreign::{ForeignKeys, Rows, is_foreign};
 use super::insert::Inserter;
 use super::keeps::keeps_changes;
@@ -72,7 +72,7 @@ impl<'r> Portion<'r> {
             open,
             maker,
             inserter: Inserter::new(env, &plan.insert)?,
-            auto: auto.map(|at| AutoIncrement::new(env, open, at, None, false)),
+            auto: auto.map(|at| AutoIncrement::new(env, open, at, None, Advance::None)),
             triggers: env.triggers(table, "INSERT")?,
             foreign: ForeignKeys::of(env, table.def.id)?,
             inserted: 0,

@@ -30,19 +30,18 @@ impl PartCounter {
         self.0.store(next.max(1), Ordering::Release);
     }
 
-    /// Reserves values as [`selkie_engine::Table::reserve_auto_increment`] does.
+    /// Reserves values as [`selkie_engine::Table::reserve_auto_increment`] does. Compat: the counter
+    /// passes as many numbers as the values take, wherever the series begins.
     pub(super) fn reserve(&self, count: u64, step: u64, offset: u64) -> u64 {
-        let after = |next: u64| {
-            let first = next_in_series(next, step, offset);
-            let last = first.saturating_add(count.saturating_sub(1).saturating_mul(step));
-            Some(next.max(last.saturating_add(1)))
-        };
+        let after = |next: u64| Some(next.saturating_add(count.saturating_mul(step)));
         let before = self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, after);
         next_in_series(before.unwrap_or(u64::MAX), step, offset)
     }
 
+    /// Gives the values from `to` on back, if none at or behind `from` was reserved.
     pub(super) fn release(&self, from: u64, to: u64) {
-        let _ = self.0.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire);
+        let lower = |next: u64| (to < next && next <= from).then_some(to);
+        let _ = self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, lower);
     }
 
     /// Follows a value that was stored.
