@@ -129,7 +129,9 @@ fn table_options(
         put_charset(out, "CHARSET=", table.collation);
     }
     let checksum = if is_information(table) { 0 } else { 1 };
-    let sums = table.engine.shown.page_checksum && !table.is_sequence();
+    // Compat: MariaDB asks the engine, which of a table in partitions is that of partitions.
+    let plain = !table.is_sequence() && table.partitions.is_none();
+    let sums = table.engine.shown.page_checksum && plain;
     let mut checksum = Some(format!(" PAGE_CHECKSUM={checksum}")).filter(|_| sums);
     let shown = &table.options.shown;
     if shown.iter().any(|(name, _)| name == "PAGE_CHECKSUM") {

@@ -106,6 +106,8 @@ pub struct RowHabits {
     pub snapshots: bool,
     /// `REPLACE` does not count a row that it replaces by an equal one.
     pub spares_equal: bool,
+    /// `TRUNCATE` of a table in partitions leaves its AUTO_INCREMENT counter as it is.
+    pub keeps_counter: bool,
     /// Knowledge of the number of different keys.
     pub distinct: DistinctKeys,
 }
@@ -287,6 +289,7 @@ impl RowHabits {
         insertion_order: false,
         snapshots: true,
         spares_equal: false,
+        keeps_counter: false,
         distinct: DistinctKeys::Estimated,
     };
 }

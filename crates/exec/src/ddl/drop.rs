@@ -271,8 +271,11 @@ impl Ddl<'_> {
             self.log_changed((&schema, name))?;
             return Ok(Outcome::ok());
         }
+        let made = self.begin_at_kept_counter(&old, &new, &new.storage_ids())?;
         let mut change = self.begin_change()?;
-        change.create_storage(&new)?;
+        if !made {
+            change.create_storage(&new)?;
+        }
         change.remove_table(old.def.id)?;
         change.put_table(&new)?;
         change.drop_storage(&old)?;

@@ -53,8 +53,15 @@ impl Ddl<'_> {
             let warnings = self.session.diagnostics.warning_count();
             return Ok(Copied::checked(rows).outcome(warnings, true));
         }
+        let emptied = matches!(
+            action,
+            AlterAction::MaintainPartitions { action: PartitionMaintenance::Truncate, .. }
+        );
+        let made = emptied && self.begin_at_kept_counter(old, &new, &added)?;
         let mut change = self.begin_change()?;
-        change.create_leaves(&new, &added)?;
+        if !made {
+            change.create_leaves(&new, &added)?;
+        }
         let _readers = self.lock_out_readers(old)?;
         publish_leaves(&mut change, old, &new, &dropped)?;
         change.commit(|snapshot| snapshot.put_table(Arc::new(new)))?;
@@ -106,6 +113,24 @@ impl Ddl<'_> {
         }
         reader.rollback().map_err(failed)?;
         Ok(late)
+    }
+
+    /// Creates the leaves `added` of a table in partitions that is emptied, if the engine keeps the
+    /// counter of AUTO_INCREMENT for these, with that of `old`. Returns whether it did.
+    pub(super) fn begin_at_kept_counter(
+        &self,
+        old: &TableInfo,
+        new: &TableInfo,
+        added: &[TableId],
+    ) -> SqlResult<bool> {
+        let counts = old.partitions.is_some() && old.def.auto_increment.is_some();
+        if !counts || !old.engine.rows.keeps_counter {
+            return Ok(false);
+        }
+        let counter = self.instance.open_table(old)?.table.statistics().auto_increment;
+        create_leaves_now(self.instance, new, added)?;
+        set_auto_increment(self.instance, new, counter)?;
+        Ok(true)
     }
 
     /// Moves the rows of the leaves `dropped` to the new leaves `added`, then replaces the former.

@@ -51,7 +51,12 @@ static ARIA: Personality = Personality {
         ..KeyLimits::NONE
     },
     statements: StatementLimits { handler: true, partitions: true, ..StatementLimits::NONE },
-    rows: RowHabits { counted: true, distinct: DistinctKeys::PerKey, ..RowHabits::NONE },
+    rows: RowHabits {
+        counted: true,
+        keeps_counter: true,
+        distinct: DistinctKeys::PerKey,
+        ..RowHabits::NONE
+    },
     maintenance: FULL_MAINTENANCE,
     shown: Shown {
         row_formats: RowFormats::Pages,

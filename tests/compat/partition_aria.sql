@@ -1,0 +1,28 @@
+-- Aria: TRUNCATE leaves the counter of a table in partitions as it is.
+create table t3 (a int auto_increment primary key) engine=aria partition by hash (a) partitions 3;
+show create table t3;
+insert into t3 values (10);
+truncate table t3;
+insert into t3 values (null);
+select * from t3;
+alter table t3 truncate partition all;
+insert into t3 values (null);
+select * from t3;
+alter table t3 truncate partition p0;
+insert into t3 values (null);
+select * from t3;
+drop table t3;
+create table t3 (a int auto_increment primary key) engine=myisam partition by hash (a) partitions 3;
+insert into t3 values (10);
+truncate table t3;
+insert into t3 values (null);
+select * from t3;
+alter table t3 truncate partition all;
+insert into t3 values (null);
+select * from t3;
+drop table t3;
+create table t3 (a int) engine=aria page_checksum=1 partition by hash (a) partitions 2;
+show create table t3;
+alter table t3 remove partitioning;
+show create table t3;
+drop table t3;
