@@ -20,6 +20,8 @@ use selkie_types::{Privileges, Value};
 
 use crate::{Namespace, Routine, Schema, TableInfo, View};
 
+pub(crate) use tables::row_format;
+
 /// A row: one value for each column of the requested table, of the column's physical kind.
 pub type InformationRow = Vec<Value>;
 

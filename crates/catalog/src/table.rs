@@ -208,6 +208,14 @@ pub struct TableOptions {
     pub keys_disabled: bool,
 }
 
+impl TableOptions {
+    /// The value of an option, if it is shown.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        let found = self.shown.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.as_str())
+    }
+}
+
 /// A table, view or system table.
 #[derive(Clone, Debug)]
 pub struct TableInfo {
@@ -255,6 +263,11 @@ impl NamedTable for TableInfo {
 }
 
 impl TableInfo {
+    /// The format of its rows, as `information_schema` shows it.
+    pub fn row_format(&self) -> &'static str {
+        crate::information::row_format(self)
+    }
+
     /// Whether the table has rows in an engine.
     pub fn has_storage(&self) -> bool {
         matches!(self.kind, TableKind::Base | TableKind::Temporary) && self.def.id != TableId(0)

@@ -132,20 +132,22 @@ fn create_options(table: &TableInfo) -> String {
 }
 
 /// The row format shown for the table's engine.
-fn row_format(table: &TableInfo) -> &'static str {
-    let asked = table.options.shown.iter().find(|(name, _)| name == "ROW_FORMAT");
+/// The format of a table's rows, in the words of its engine.
+pub(crate) fn row_format(table: &TableInfo) -> &'static str {
+    let asked = table.options.get("ROW_FORMAT");
     let varying = |column: &crate::ColumnInfo| {
         column.ty.kind == TypeKind::VarChar || column.ty.is_text_or_blob()
     };
     let is_fixed = !table.columns.iter().any(varying);
-    match (table.engine.shown.row_formats, asked.map_or("", |(_, value)| value)) {
+    match (table.engine.shown.row_formats, asked.unwrap_or_default()) {
         (RowFormats::Fixed, _) => "Fixed",
         (RowFormats::Pages, "FIXED") => "Fixed",
         (RowFormats::Pages, "DYNAMIC") => "Dynamic",
         (RowFormats::Pages, _) => "Page",
         (RowFormats::Dynamic, "COMPACT") => "Compact",
         (RowFormats::Dynamic, "REDUNDANT") => "Redundant",
-        (RowFormats::Dynamic | RowFormats::ByColumnsOrAsked, "COMPRESSED") => "Compressed",
+        (RowFormats::Dynamic, "COMPRESSED") => "Compressed",
+        (RowFormats::Dynamic, "") if table.options.get("KEY_BLOCK_SIZE").is_some() => "Compressed",
         (RowFormats::Dynamic, _) => "Dynamic",
         (RowFormats::ByColumnsOrAsked, "DYNAMIC") => "Dynamic",
         (RowFormats::ByColumnsOrAsked, "FIXED")

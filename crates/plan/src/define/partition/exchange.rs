@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use selkie_catalog::{ColumnInfo, Given, Partitioning, TableInfo, TableKind};
-use selkie_engine::{IndexDef, TableDef};
+use selkie_catalog::{ColumnInfo, Given, PartitionOptions, Partitioning, TableInfo, TableKind};
+use selkie_engine::{IndexDef, RowFormats, TableDef};
 use selkie_sql::ast::{Ident, PartitionDef};
 use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::*;
@@ -32,7 +32,12 @@ pub fn check_exchange(table: &TableInfo, name: &Ident, other: &TableInfo) -> Sql
     let unknown = || SqlError::new(&ER_UNKNOWN_PARTITION, &[&name.value, &table.name()]);
     let leaves = partitions.leaves_of(&name.value).ok_or_else(unknown)?;
     match leaves.len() {
-        1 => Ok(leaves.start),
+        1 => {
+            if let Some(leaf) = partitions.leaves().nth(leaves.start) {
+                check_limits(leaf.sub.map_or(&leaf.part.options, |sub| &sub.options), other)?;
+            }
+            Ok(leaves.start)
+        }
         _ => Err(SqlError::new(&ER_PARTITION_INSTEAD_OF_SUBPARTITION, &[])),
     }
 }
@@ -112,9 +117,12 @@ fn check_values(partitions: &Partitioning, what: &str) -> SqlResult<()> {
     }
 }
 
-/// Fails unless a leaf of `table` can be the storage of `other`, and the other way round.
+/// Fails unless a leaf of `table` can be the storage of `other`, and the other way round. Compat:
+/// options must agree too, even those that change nothing.
 fn check_same(table: &TableInfo, other: &TableInfo) -> SqlResult<()> {
     let refuse = |error| Err(SqlError::new(error, &[&other.name()]));
+    let same_format = table.row_format() == other.row_format();
+    let of_table = table.engine.shown.row_formats == RowFormats::ByColumnsOrAsked;
     match () {
         () if other.kind == TableKind::Temporary => refuse(&ER_PARTITION_EXCHANGE_TEMP_TABLE),
         () if other.partitions.is_some() => refuse(&ER_PARTITION_EXCHANGE_PART_TABLE),
@@ -122,13 +130,52 @@ fn check_same(table: &TableInfo, other: &TableInfo) -> SqlResult<()> {
         () if table.engine.name != other.engine.name => {
             Err(SqlError::new(&ER_MIX_HANDLER_ERROR, &[]))
         }
-        () if table.collation != other.collation => {
-            let arguments: [&dyn std::fmt::Display; 1] = [&"CHARACTER SET"];
-            Err(SqlError::new(&ER_PARTITION_EXCHANGE_DIFFERENT_OPTION, &arguments))
+        () if !same_format && !of_table => differing("ROW_FORMAT"),
+        () if table.collation != other.collation => differing("CHARACTER SET"),
+        () if !(is_same(table, other) && same_format && has_same_options(table, other)) => {
+            Err(SqlError::new(&ER_TABLES_DIFFERENT_METADATA, &[]))
         }
-        () if !is_same(table, other) => Err(SqlError::new(&ER_TABLES_DIFFERENT_METADATA, &[])),
+        () if option(table, "AVG_ROW_LENGTH") != option(other, "AVG_ROW_LENGTH") => {
+            differing("AVG_ROW_LENGTH")
+        }
         () => Ok(()),
     }
+}
+
+fn differing(attribute: &str) -> SqlResult<()> {
+    Err(SqlError::new(&ER_PARTITION_EXCHANGE_DIFFERENT_OPTION, &[&attribute]))
+}
+
+fn option<'t>(table: &'t TableInfo, name: &str) -> Option<&'t str> {
+    table.options.get(name)
+}
+
+/// Whether the options agree that MariaDB counts as part of the definition.
+fn has_same_options(one: &TableInfo, other: &TableInfo) -> bool {
+    const COMPARED: &[&str] =
+        &["CHECKSUM", "DELAY_KEY_WRITE", "PACK_KEYS", "STATS_PERSISTENT", "TRANSACTIONAL"];
+    let own = |table: &TableInfo| -> Vec<(String, String)> {
+        let is_own = |(name, _): &&(String, String)| name.starts_with('`');
+        table.options.shown.iter().filter(is_own).cloned().collect()
+    };
+    let sums = |table| option(table, "PAGE_CHECKSUM").unwrap_or("1").to_owned();
+    COMPARED.iter().all(|name| option(one, name) == option(other, name))
+        && (!one.engine.shown.page_checksum || sums(one) == sums(other))
+        && own(one) == own(other)
+}
+
+/// Fails unless the numbers of rows given for a leaf are those of a table.
+fn check_limits(leaf: &PartitionOptions, other: &TableInfo) -> SqlResult<()> {
+    let of_leaf = |wanted: &str| {
+        let mut all = leaf.before.iter().chain(&leaf.after);
+        all.find(|(name, _)| name == wanted).map(|(_, value)| value.as_str())
+    };
+    for name in ["MAX_ROWS", "MIN_ROWS"] {
+        if of_leaf(name).unwrap_or("0") != option(other, name).unwrap_or("0") {
+            return differing(name);
+        }
+    }
+    Ok(())
 }
 
 /// Whether rows and index entries of one table are such of the other. Files of indexes are found by
