@@ -9,14 +9,16 @@ use std::time::SystemTime;
 use parking_lot::Mutex;
 use selkie_exec::session::{Account, Session};
 use selkie_exec::{Instance, NullSink, execute_text};
-use selkie_types::error::catalogue::{ER_BAD_LOG_STATEMENT, ER_CANT_LOCK_LOG_TABLE};
+use selkie_types::error::catalogue::{
+    ER_BAD_LOG_STATEMENT, ER_CANT_LOCK_LOG_TABLE, ER_WRONG_USAGE,
+};
 use selkie_types::{SqlError, SqlMode, SqlResult};
 
 use super::account_tables::Unattended;
 use crate::query_log::{GeneralEntry, SlowEntry};
 use crate::session::Shared;
 use crate::variables::ids;
-use selkie_sql::ast::{Statement, TableName};
+use selkie_sql::ast::{AlterAction, Statement, TableName};
 
 /// The log tables, and the internal session that writes them.
 pub(super) struct LogTables {
@@ -48,7 +50,14 @@ impl LogTables {
         result
     }
 
-    fn put(&self, text: &str) {
+    /// Runs an INSERT into the log table `name`. Compat: none goes into a table in partitions, as a
+    /// table renamed to this name may be.
+    fn put(&self, name: &str, text: &str) {
+        let snapshot = self.instance.catalog.snapshot();
+        if snapshot.table("mysql", name).is_some_and(|table| table.partitions.is_some()) {
+            tracing::warn!("Failed to write to mysql.{name}, which has partitions");
+            return;
+        }
         if let Err(error) = self.run(text) {
             tracing::warn!("Failed to write to a log table: {error}");
         }
@@ -56,7 +65,7 @@ impl LogTables {
 
     /// Adds a row to the general log.
     pub(super) fn general(&self, entry: &GeneralEntry) {
-        self.put(&format!(
+        let text = format!(
             "INSERT INTO mysql.general_log VALUES (FROM_UNIXTIME({}), {}, {}, {}, {}, {})",
             seconds(entry.at),
             quote(&entry.user_host),
@@ -64,14 +73,15 @@ impl LogTables {
             entry.server_id,
             quote(entry.command),
             quote(&entry.argument),
-        ));
+        );
+        self.put("general_log", &text);
     }
 
     /// Adds a row to the slow log.
     pub(super) fn slow(&self, entry: &SlowEntry) {
         let time =
             |micros: u64| format!("SEC_TO_TIME({}.{:06})", micros / 1_000_000, micros % 1_000_000);
-        self.put(&format!(
+        let text = format!(
             "INSERT INTO mysql.slow_log VALUES (FROM_UNIXTIME({}), {}, {}, {}, {}, {}, {}, {}, {}, \
              {}, {}, {}, {})",
             seconds(entry.at),
@@ -87,7 +97,8 @@ impl LogTables {
             quote(&entry.text),
             entry.thread_id,
             entry.rows_affected,
-        ));
+        );
+        self.put("slow_log", &text);
     }
 }
 
@@ -122,12 +133,24 @@ pub(super) fn check(shared: &Shared, statement: &Statement) -> SqlResult<()> {
         log(name) && shared.server.globals.get(id).as_bool()
     };
     let used = |what: &'static str| Err(SqlError::new(&ER_BAD_LOG_STATEMENT, &[&what]));
+    let exchanged = |action: &AlterAction| matches!(action, AlterAction::ExchangePartition { table, .. } if log(table));
     match statement {
         Statement::DropTables(drop) if drop.names.iter().any(in_use) => used("DROP"),
+        Statement::AlterTable(alter) if log(&alter.table) && is_split(&alter.actions) => {
+            Err(SqlError::new(&ER_WRONG_USAGE, &[&"PARTITION", &"log table"]))
+        }
+        Statement::AlterTable(alter) if alter.actions.iter().any(exchanged) => {
+            used("ALTER PARTITION")
+        }
         Statement::AlterTable(alter) if in_use(&alter.table) => used("ALTER"),
         Statement::LockTables(lock) if lock.tables.iter().any(|l| log(&l.table)) => {
             Err(SqlError::new(&ER_CANT_LOCK_LOG_TABLE, &[]))
         }
         _ => Ok(()),
     }
+}
+
+/// Whether actions divide a table into partitions.
+fn is_split(actions: &[AlterAction]) -> bool {
+    actions.iter().any(|action| matches!(action, AlterAction::PartitionBy(_)))
 }
