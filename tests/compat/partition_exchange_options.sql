@@ -10,6 +10,7 @@ alter table t avg_row_length=0 row_format=dynamic;
 alter table p exchange partition p0 with table t;
 alter table t row_format=compact;
 alter table p exchange partition p0 with table t;
+show warnings;
 alter table t max_rows=3;
 alter table p exchange partition p0 with table t;
 alter table t min_rows=2;

@@ -63,7 +63,9 @@ impl Ddl<'_> {
         (name, table): (&Ident, &TableName),
     ) -> SqlResult<Outcome> {
         let other = self.other_of(snapshot, old, table)?;
-        let leaf = check_exchange(old, name, &other)?;
+        let diagnostics = &self.session.diagnostics;
+        let after_error = |condition| diagnostics.after_error(condition);
+        let leaf = check_exchange(old, name, &other, &after_error)?;
         self.check_fits(old, leaf, &other)?;
         let name = (other.schema(), other.name());
         if self.check_unreferenced(name, &[]).is_err() {

@@ -8,7 +8,7 @@ use selkie_engine::{IndexDef, RowFormats, TableDef};
 use selkie_sql::ast::{Ident, PartitionDef};
 use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::*;
-use selkie_types::{SqlError, SqlResult};
+use selkie_types::{Condition, Level, SqlError, SqlResult};
 
 use super::change::{find, partitions_of};
 use super::{check_count, check_names, defined, history, limits};
@@ -26,7 +26,13 @@ pub struct Converted {
 }
 
 /// The number of the leaf `name` of `table`, which changes places with `other`.
-pub fn check_exchange(table: &TableInfo, name: &Ident, other: &TableInfo) -> SqlResult<usize> {
+/// Conditions that come after the error go to `after_error`.
+pub fn check_exchange(
+    table: &TableInfo,
+    name: &Ident,
+    other: &TableInfo,
+    after_error: &dyn Fn(Condition),
+) -> SqlResult<usize> {
     let partitions = partitions_of(table)?;
     check_same(table, other)?;
     let unknown = || SqlError::new(&ER_UNKNOWN_PARTITION, &[&name.value, &table.name()]);
@@ -34,7 +40,8 @@ pub fn check_exchange(table: &TableInfo, name: &Ident, other: &TableInfo) -> Sql
     match leaves.len() {
         1 => {
             if let Some(leaf) = partitions.leaves().nth(leaves.start) {
-                check_limits(leaf.sub.map_or(&leaf.part.options, |sub| &sub.options), other)?;
+                let options = leaf.sub.map_or(&leaf.part.options, |sub| &sub.options);
+                check_limits(options, other, after_error)?;
             }
             Ok(leaves.start)
         }
@@ -165,17 +172,21 @@ fn has_same_options(one: &TableInfo, other: &TableInfo) -> bool {
 }
 
 /// Fails unless the numbers of rows given for a leaf are those of a table.
-fn check_limits(leaf: &PartitionOptions, other: &TableInfo) -> SqlResult<()> {
+fn check_limits(
+    leaf: &PartitionOptions,
+    other: &TableInfo,
+    after_error: &dyn Fn(Condition),
+) -> SqlResult<()> {
     let of_leaf = |wanted: &str| {
         let mut all = leaf.before.iter().chain(&leaf.after);
         all.find(|(name, _)| name == wanted).map(|(_, value)| value.as_str())
     };
-    for name in ["MAX_ROWS", "MIN_ROWS"] {
-        if of_leaf(name).unwrap_or("0") != option(other, name).unwrap_or("0") {
-            return differing(name);
-        }
-    }
-    Ok(())
+    let differs = |name: &&str| of_leaf(name).unwrap_or("0") != option(other, name).unwrap_or("0");
+    let mut errors =
+        ["MAX_ROWS", "MIN_ROWS"].into_iter().filter(differs).filter_map(|n| differing(n).err());
+    let Some(error) = errors.next() else { return Ok(()) };
+    errors.for_each(|error| after_error(Condition::from_error(Level::Error, &error)));
+    Err(error)
 }
 
 /// Whether rows and index entries of one table are such of the other. Files of indexes are found by
