@@ -206,6 +206,10 @@ pub struct TableOptions {
     /// `ALTER TABLE ... DISABLE KEYS` was executed. Keys are maintained all the same.
     #[serde(default)]
     pub keys_disabled: bool,
+    /// The format of rows when the table was made, if `ROW_FORMAT` was not given and the engine's
+    /// usual one was not that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default_format: Option<String>,
 }
 
 impl TableOptions {

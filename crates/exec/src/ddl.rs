@@ -44,7 +44,7 @@ use std::cell::RefCell;
 use std::time::Duration;
 
 use selkie_catalog::{Namespace, Snapshot, TableInfo};
-use selkie_engine::{StopwordList, TextRules};
+use selkie_engine::{RowFormats, StopwordList, TextRules};
 use selkie_expr::{EvalContext, VariableScope};
 use selkie_plan::define::{DefineContext, StopwordSettings};
 use selkie_sql::ast::{AlterAlgorithm, LockWait, Statement, StoredKind, TableName};
@@ -321,6 +321,24 @@ impl<'a> Ddl<'a> {
         let (hooks, scope) = (&self.session.frame.hooks, VariableScope::Session);
         let value = hooks.variable(self.session, scope, "system_versioning_alter_history");
         matches!(value, Ok(Value::Bytes(name)) if &*name == b"KEEP")
+    }
+
+    /// A table that gets new storage, with the format of its rows. Compat: a table of an engine
+    /// with a default for that keeps what was the default, so that it is shown and compared.
+    fn with_row_format(&self, mut table: TableInfo) -> TableInfo {
+        let hooks = &self.session.frame.hooks;
+        let name = "innodb_default_row_format";
+        let given = |name| table.options.get(name).is_some();
+        let free = !given("ROW_FORMAT") && !given("KEY_BLOCK_SIZE");
+        let of_engine = table.engine.shown.row_formats == RowFormats::Dynamic;
+        let value = hooks.variable(self.session, VariableScope::Global, name);
+        table.options.default_format = match value {
+            Ok(Value::Bytes(value)) if free && of_engine && &*value != b"dynamic" => {
+                Some(String::from_utf8_lossy(&value).to_uppercase())
+            }
+            _ => None,
+        };
+        table
     }
 
     /// Value of `alter_algorithm`, for an ALTER TABLE without ALGORITHM.

@@ -135,6 +135,7 @@ fn create_options(table: &TableInfo) -> String {
 /// The format of a table's rows, in the words of its engine.
 pub(crate) fn row_format(table: &TableInfo) -> &'static str {
     let asked = table.options.get("ROW_FORMAT");
+    let asked = asked.or(table.options.default_format.as_deref());
     let varying = |column: &crate::ColumnInfo| {
         column.ty.kind == TypeKind::VarChar || column.ty.is_text_or_blob()
     };

@@ -282,7 +282,7 @@ impl Ddl<'_> {
     /// Copies all rows into new storage (DDL-2), then replaces the old storage by it.
     fn rebuild(&mut self, old: &Arc<TableInfo>, plan: AlterPlan) -> SqlResult<Outcome> {
         let renamed = self.final_name(&plan, plan.table.clone());
-        let new = with_new_storage(self.instance, renamed)?;
+        let new = with_new_storage(self.instance, self.with_row_format(renamed))?;
         create_storage_now(self.instance, &new)?;
         let copied =
             copy::copy_rows(self.scope(), self.control, (old, &new), &plan).and_then(|copied| {

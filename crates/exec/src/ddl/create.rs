@@ -134,7 +134,7 @@ impl Ddl<'_> {
         old: Option<&Arc<TableInfo>>,
         fill: impl FnOnce(&mut Self, &TableInfo) -> SqlResult<Outcome>,
     ) -> SqlResult<Outcome> {
-        let table = with_new_storage(self.instance, table)?;
+        let table = with_new_storage(self.instance, self.with_row_format(table))?;
         self.check_sequence(&table)?;
         create_storage_now(self.instance, &table)?;
         let filled = set_auto_increment(self.instance, &table, next);

@@ -276,8 +276,7 @@ pub fn define_sequence(
     options::check_table(context, engine, options)?;
     let mut shown = TableOptions {
         comment: options::table_comment(context, read.comment.as_deref(), name)?,
-        shown: Vec::new(),
-        keys_disabled: false,
+        ..TableOptions::default()
     };
     shown.shown.push(("SEQUENCE".to_owned(), "1".to_owned()));
     read.merge_shown(&mut shown.shown);
