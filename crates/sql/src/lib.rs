@@ -33,7 +33,9 @@ pub use digest::{Digest, digest, digest_within};
 pub use lexer::is_keyword;
 pub use lift::lift_literals;
 pub use parameter_places::{ParameterPlace, parameter_places, question_marks};
-pub use parse::{ParseOptions, Parsed, parse, parse_expr, parse_from, syntax_error_at, trimmed};
+pub use parse::{
+    ParseOptions, Parsed, error_at, parse, parse_expr, parse_from, syntax_error_at, trimmed,
+};
 pub use parser::oracle::written_name as written_function_name;
 pub use placeholders::of_any_length;
 pub use shape::{LiteralKind, SHORT_STRING, Shape, string_value};

@@ -69,9 +69,19 @@ pub fn parse_expr(text: &[u8], options: &ParseOptions) -> SqlResult<Expr> {
 
 /// Error 1064 for a text that continues at `at` although it must end there.
 pub fn syntax_error_at(text: &[u8], at: usize, options: &ParseOptions) -> selkie_types::SqlError {
+    error_at(&selkie_types::error::catalogue::ER_SYNTAX_ERROR, text, at, options)
+}
+
+/// Error 1064 with the message of `wrong` for a text that is wrong before `at`.
+pub fn error_at(
+    wrong: &selkie_types::ErrorDef,
+    text: &[u8],
+    at: usize,
+    options: &ParseOptions,
+) -> selkie_types::SqlError {
     let at = u32::try_from(at.min(text.len())).unwrap_or(u32::MAX);
     let token = crate::lexer::Token { kind: crate::lexer::T::Bad, start: at, end: at };
-    crate::error::syntax_error(text, options.sql_mode, token)
+    crate::error::error_at(wrong, text, options.sql_mode, token)
 }
 
 /// Refuses a text that is too long for 32-bit spans.

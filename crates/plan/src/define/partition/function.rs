@@ -3,6 +3,7 @@
 
 use hashbrown::HashSet;
 use selkie_catalog::{ColumnInfo, MethodKind, PartitionMethod, TableInfo};
+use selkie_sql::ParseOptions;
 use selkie_sql::ast::{self, BinaryOp, Expr, ExprKind, Ident, UnaryOp};
 use selkie_types::charset::in_one_case;
 use selkie_types::error::catalogue::*;
@@ -106,9 +107,17 @@ fn of_expression(
     table: &TableInfo,
     expr: &Expr,
 ) -> SqlResult<Vec<String>> {
+    if depends_on_session(expr) {
+        return Err(varying(context, expr));
+    }
     let syntax = crate::parse::expression(expressions::text(expr).as_bytes(), context.sql_mode())?;
     let bound =
-        expressions::with_binder(context, |b| b.row_syntax(table, &syntax, Clause::Partition))?;
+        expressions::with_binder(context, |b| b.row_syntax(table, &syntax, Clause::Partition));
+    let bound = match bound {
+        // Compat: a stored function is not looked for.
+        Err(error) if error.is(&ER_SP_DOES_NOT_EXIST) => return Err(varying(context, expr)),
+        bound => bound?,
+    };
     let columns = bound.columns();
     if columns.iter().any(|at| table.columns[*at].ty.is_text_or_blob()) {
         return Err(SqlError::new(&ER_BLOB_FIELD_IN_PART_FUNC_ERROR, &[]));
@@ -176,19 +185,14 @@ impl Check<'_> {
             }
             ExprKind::Extract { unit, expr } => self.extract(*unit, expr),
             ExprKind::Call(call) => self.call(call),
-            ExprKind::UserVar(_) | ExprKind::SystemVar(_) | ExprKind::Default(_) => {
-                Err(wrong_expression())
-            }
+            ExprKind::Default(_) => Err(wrong_expression()),
             _ => Err(SqlError::new(&ER_PARTITION_FUNCTION_IS_NOT_ALLOWED, &[])),
         }
     }
 
     fn call(&self, call: &ast::FunctionCall) -> SqlResult<()> {
         let named = |names: &[&str]| names.iter().any(|name| call.name.is(name));
-        if named(&["rand", "now", "sysdate", "curdate", "uuid", "user", "connection_id"]) {
-            return Err(wrong_expression());
-        }
-        if named(&["abs", "ceiling", "ceil", "floor", "mod"]) {
+        if named(NUMBERS) {
             return call.args.iter().try_for_each(|arg| self.expr(arg));
         }
         let dates = [
@@ -245,6 +249,102 @@ impl Check<'_> {
         let at = self.table.column_position(&column.name.value);
         at.is_some_and(|at| types.contains(&self.table.columns[at].ty.kind))
     }
+}
+
+/// Functions of dates and times whose value is a number.
+const PARTS: &[&str] = &[
+    "to_days",
+    "to_seconds",
+    "year",
+    "month",
+    "quarter",
+    "day",
+    "dayofmonth",
+    "dayofweek",
+    "dayofyear",
+    "weekday",
+    "yearweek",
+    "datediff",
+    "hour",
+    "minute",
+    "second",
+    "microsecond",
+    "time_to_sec",
+    "from_days",
+    "unix_timestamp",
+];
+
+const NUMBERS: &[&str] = &["abs", "ceiling", "ceil", "floor", "mod"];
+
+/// Fails unless the constant of a partition has only operators and functions that the function of
+/// a table may have.
+pub(super) fn check_constant(expr: &Expr) -> SqlResult<()> {
+    selkie_types::stack::check()?;
+    match &expr.kind {
+        ExprKind::Literal(_) => Ok(()),
+        ExprKind::Unary { op: UnaryOp::Neg | UnaryOp::Plus, expr }
+        | ExprKind::Extract { expr, .. } => check_constant(expr),
+        ExprKind::Binary { op, left, right } if is_allowed_operator(*op) => {
+            check_constant(left)?;
+            check_constant(right)
+        }
+        ExprKind::Call(call) if PARTS.iter().chain(NUMBERS).any(|name| call.name.is(name)) => {
+            call.args.iter().try_for_each(check_constant)
+        }
+        _ => Err(SqlError::new(&ER_PARTITION_FUNCTION_IS_NOT_ALLOWED, &[])),
+    }
+}
+
+/// The error of an expression whose value depends on more than a row. Compat: the parser finds it.
+pub(super) fn varying(context: &DefineContext<'_>, expr: &Expr) -> SqlError {
+    let options = ParseOptions { sql_mode: context.sql_mode() };
+    let end = expr.span.end as usize;
+    let rest = context.text.get(end..).unwrap_or_default();
+    let blanks = rest.iter().take_while(|b| b.is_ascii_whitespace()).count();
+    let wrong = &ER_WRONG_EXPR_IN_PARTITION_FUNC_ERROR;
+    selkie_sql::error_at(wrong, context.text, end + blanks, &options)
+}
+
+/// Whether the value of an expression depends on the session or the time. Compat: the result of a
+/// query with it is never cached.
+pub(super) fn depends_on_session(expr: &Expr) -> bool {
+    const NAMES: &[&str] = &[
+        "now",
+        "curdate",
+        "curtime",
+        "sysdate",
+        "utc_date",
+        "utc_time",
+        "utc_timestamp",
+        "rand",
+        "random_bytes",
+        "connection_id",
+        "user",
+        "current_user",
+        "current_role",
+        "database",
+        "uuid",
+        "uuid_short",
+        "last_insert_id",
+        "found_rows",
+        "row_count",
+        "sleep",
+        "benchmark",
+        "load_file",
+        "get_lock",
+        "release_lock",
+        "is_free_lock",
+        "is_used_lock",
+    ];
+    let depends = |e: &Expr| match &e.kind {
+        ExprKind::UserVar(_) | ExprKind::SystemVar(_) => true,
+        ExprKind::Call(call) => {
+            let clock = call.args.is_empty() && call.name.is("unix_timestamp");
+            clock || NAMES.iter().any(|name| call.name.is(name))
+        }
+        _ => false,
+    };
+    expr.find(&mut |e| depends(e).then_some(())).is_some()
 }
 
 const DATES: &[TypeKind] = &[TypeKind::Date, TypeKind::DateTime];

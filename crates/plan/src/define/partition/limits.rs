@@ -12,7 +12,7 @@ use selkie_sql::ast::{Expr, PartitionDef, PartitionValues};
 use selkie_types::error::catalogue::*;
 use selkie_types::{Batch, Charset, SqlError, SqlResult, SqlType, TypeKind, Value};
 
-use super::function::sign;
+use super::function::{check_constant, depends_on_session, sign, varying};
 use super::{history, not_found};
 use crate::bind::Clause;
 use crate::define::{DefineContext, constant, expressions};
@@ -111,12 +111,23 @@ impl Constants<'_> {
     /// A constant that is bound and computed.
     fn constant(&self, expr: &Expr) -> SqlResult<(Bound, Value)> {
         let none = TableInfo { columns: Vec::new(), ..self.table.clone() };
+        if depends_on_session(expr) {
+            return Err(varying(self.context, expr));
+        }
         let bound = expressions::with_binder(self.context, |binder| {
             binder.row_syntax(&none, expr, Clause::Partition)
-        })?;
-        if !bound.is_deterministic() || bound.has_subquery() {
-            return Err(SqlError::new(&ER_WRONG_EXPR_IN_PARTITION_FUNC_ERROR, &[]));
+        });
+        let bound = match bound {
+            // Compat: a stored function is not looked for.
+            Err(error) if error.is(&ER_SP_DOES_NOT_EXIST) => {
+                return Err(varying(self.context, expr));
+            }
+            bound => bound?,
+        };
+        if !bound.is_deterministic() {
+            return Err(varying(self.context, expr));
         }
+        check_constant(expr)?;
         let value = bound.eval(self.context.eval, &Batch::one_row())?.value(0);
         Ok((bound, value))
     }
