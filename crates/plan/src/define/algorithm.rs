@@ -10,7 +10,7 @@ use selkie_types::error::catalogue::{
 use selkie_types::{SqlError, SqlResult};
 
 use super::alter::ColumnSource;
-use super::instant::{StoredRows, same_storage};
+use super::instant::{StoredRows, recollates, same_storage};
 
 const TYPE: &str = "Cannot change column type";
 const NO_KEY: &str = "Dropping a primary key is not allowed without also adding a new primary key";
@@ -152,7 +152,10 @@ impl Work<'_> {
 
     fn retypes(&self) -> bool {
         self.columns.iter().zip(self.sources).any(|(column, source)| match source {
-            ColumnSource::Old(at) => !same_storage(&self.old.columns[*at].ty, &column.ty),
+            ColumnSource::Old(at) => {
+                !same_storage(&self.old.columns[*at].ty, &column.ty)
+                    && !recollates(self.old, *at, column)
+            }
             ColumnSource::Default => false,
         })
     }

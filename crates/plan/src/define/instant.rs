@@ -1,8 +1,9 @@
 //! Effect of column changes on stored rows: whether rows may stay in storage, and if so whether
 //! they must be read under an earlier list of columns.
 
-use selkie_catalog::{ColumnInfo, DefaultValue, TableInfo};
-use selkie_engine::IndexDef;
+use selkie_catalog::{ColumnInfo, DefaultValue, PartitionMethod, TableInfo};
+use selkie_engine::{IndexDef, IndexPart};
+use selkie_types::charset::identifier_eq;
 use selkie_types::{SqlType, TypeKind};
 
 use super::alter::ColumnSource;
@@ -33,7 +34,11 @@ pub(super) fn stored_rows(
     }
     let same = columns.len() == old.columns.len()
         && pairs().all(|(at, (column, source))| {
-            *source == ColumnSource::Old(at) && column.nullable == old.columns[at].nullable
+            let before = old.columns.get(at);
+            let kept = |c: &ColumnInfo| {
+                c.nullable == column.nullable && c.ty.collation == column.ty.collation
+            };
+            *source == ColumnSource::Old(at) && before.is_some_and(kept)
         });
     if same { StoredRows::Fit } else { StoredRows::Earlier }
 }
@@ -65,7 +70,39 @@ fn may_stay(
         || (column.nullable && !uses(indexes, at) && !uses(&old.def.indexes, was));
     nullable
         && column.auto_increment == before.auto_increment
-        && same_storage(&before.ty, &column.ty)
+        && (same_storage(&before.ty, &column.ty)
+            || recollates(old, was, column) && !uses(indexes, at))
+}
+
+/// Whether a column changes its collation and nothing else, and nothing stored depends on that.
+pub(super) fn recollates(old: &TableInfo, was: usize, column: &ColumnInfo) -> bool {
+    let before = &old.columns[was];
+    let (from, to) = (before.ty.collation, column.ty.collation);
+    let stores = |column: &ColumnInfo| column.generated.as_ref().is_some_and(|g| g.stored);
+    let indexed = |part: &IndexPart| part.column == was;
+    let divides = |method: &PartitionMethod| {
+        method.columns.iter().any(|name| identifier_eq(name, &before.name))
+    };
+    let is_text = before.ty.is_string() && !before.ty.is_binary_string();
+    is_text
+        && !column.ty.is_binary_string()
+        && from.charset() == to.charset()
+        && text_fits(&before.ty, &column.ty)
+        && !old.columns.iter().any(stores)
+        && !old.def.indexes.iter().any(|index| index.parts.iter().any(indexed))
+        && !old.fulltext.iter().any(|index| index.def.parts.iter().any(indexed))
+        && !old.partitions.as_ref().is_some_and(|partitions| {
+            divides(&partitions.method) || partitions.sub.as_ref().is_some_and(divides)
+        })
+}
+
+fn text_fits(old: &SqlType, new: &SqlType) -> bool {
+    match old.kind {
+        _ if old.kind != new.kind => false,
+        TypeKind::VarChar => new.length >= old.length,
+        TypeKind::Enum | TypeKind::Set => false,
+        _ => new.length == old.length,
+    }
 }
 
 /// Whether every value of type `old` has the same stored form under type `new`.
