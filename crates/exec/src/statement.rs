@@ -5,6 +5,7 @@
 mod backup;
 mod computed;
 mod flush_tables;
+mod hidden;
 mod lock_tables;
 mod logged;
 mod names_tables;
@@ -106,6 +107,7 @@ pub(crate) fn execute(
         // counted.
         bump(&session.core.counters.created_tmp_tables, 1);
     }
+    let result = hidden::values(session, statement, begun, result);
     match &result {
         Ok(outcome) => {
             let count = if outcome.result_set { -1 } else { outcome.affected as i64 };

@@ -124,6 +124,21 @@ impl Diagnostics {
         new.map(|(_, condition)| condition.clone()).collect()
     }
 
+    /// Whether a condition with this number was raised since `mark`.
+    pub fn has_code_since(&self, mark: u64, code: u16) -> bool {
+        self.ever.get() > mark
+            && self.list.borrow().iter().any(|(number, c)| *number > mark && c.code == code)
+    }
+
+    /// Gives the conditions with this number that were raised since `mark` another text.
+    pub fn reword_since(&self, mark: u64, code: u16, text: &str) {
+        for (number, condition) in self.list.borrow_mut().iter_mut() {
+            if *number > mark && condition.code == code {
+                condition.message = text.into();
+            }
+        }
+    }
+
     /// Takes the first warning raised since `mark` that a strict mode makes an error: all
     /// conditions raised since are forgotten. `None` leaves the list as it is.
     pub fn take_warning_since(&self, mark: u64) -> Option<Condition> {
