@@ -2,6 +2,8 @@
 //! Attributes may come in any order unless MariaDB's grammar forbids it (`is_complete`).
 
 use super::{PResult, Parser};
+use selkie_types::error::catalogue::ER_OPERAND_COLUMNS;
+
 use crate::ast::{
     CheckDef, ColumnDef, ColumnKey, DataType, Expr, ExprKind, Generated, Ident, MatchKind,
     ReferenceAction, References, TypeName, UnaryOp,
@@ -141,7 +143,14 @@ impl Parser<'_> {
         let op = match self.tok.kind {
             T::Minus => UnaryOp::Neg,
             T::Plus => UnaryOp::Plus,
-            _ => return self.primary(),
+            _ => {
+                let operand = self.primary()?;
+                // Compat: a row is refused before what follows is read.
+                return match operand.kind {
+                    ExprKind::Row(_) => self.fail(&ER_OPERAND_COLUMNS, &[&1]),
+                    _ => Ok(operand),
+                };
+            }
         };
         self.next();
         if !matches!(self.tok.kind, T::Int | T::Decimal | T::Float) {
