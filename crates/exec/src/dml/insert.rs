@@ -181,6 +181,8 @@ impl<'r> Inserter<'r> {
         let mut inserter = Self::new(env, plan)?;
         let ignore = plan.mode == InsertMode::Ignore;
         inserter.maker.strictness = Strictness::of(env, ignore, false);
+        // Compat: what triggers leave as NULL is an error as in any INSERT.
+        let columns = if inserter.has_before_triggers() { Vec::new() } else { columns };
         inserter.maker.file_columns = Some(columns);
         inserter.lists_values = false;
         inserter.one_by_one |= inserter.triggers.is_some();

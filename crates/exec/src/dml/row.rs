@@ -70,7 +70,7 @@ pub(super) struct RowMaker<'r> {
     pub(super) view: Option<&'r ViewRules>,
     /// Columns whose missing default was told.
     pub(super) told: RefCell<Vec<usize>>,
-    /// For rows of a file: the columns that its fields go to.
+    /// For rows of a file: the columns whose NULL is said to come from it.
     pub(super) file_columns: Option<Vec<usize>>,
     /// Columns whose fields the only row, of a file, does not have.
     pub(super) without_field: Vec<usize>,

@@ -1,9 +1,9 @@
 //! Column definitions, with the check constraints and references that are part of them.
 //! Attributes may come in any order unless MariaDB's grammar forbids it (`is_complete`).
 
-use super::{PResult, Parser};
 use selkie_types::error::catalogue::ER_OPERAND_COLUMNS;
 
+use super::{PResult, Parser};
 use crate::ast::{
     CheckDef, ColumnDef, ColumnKey, DataType, Expr, ExprKind, Generated, Ident, MatchKind,
     ReferenceAction, References, TypeName, UnaryOp,
