@@ -137,8 +137,8 @@ impl<'r> Matcher<'r> {
     }
 
     /// Marks the left rows of matching pairs, and gives joined rows if the kind has them. `pairs`
-    /// holds the left row of each pair, in ascending order; all pairs of the left rows before
-    /// `complete` are among these and earlier ones.
+    /// holds the left row of each pair. Where unmatched rows come in order, the pairs do, too, and
+    /// all pairs of the left rows before `complete` are among these and earlier ones.
     pub(super) fn pairs(
         &self,
         left: &Batch,

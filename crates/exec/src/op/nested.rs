@@ -16,7 +16,7 @@ const PAIRS: usize = 2048;
 
 struct Probing {
     left: Batch,
-    /// Left row and right row of the next pair.
+    /// Left row and right row of the next pair. When there is none, one is the number of rows.
     row: usize,
     right: usize,
     progress: Progress,
@@ -32,17 +32,21 @@ pub(super) struct NestedLoop<'r> {
     rows: Option<RowBuffer>,
     matcher: Matcher<'r>,
     probing: Option<Probing>,
+    /// Compat: each right row is paired with all left rows of a batch, the content of a join
+    /// buffer, before the next right row.
+    by_right: bool,
 }
 
 impl<'r> NestedLoop<'r> {
     pub(super) fn open(env: Env<'r>, plan: &'r Plan) -> SqlResult<Self> {
+        let unmatched = Unmatched::of(env, plan.buffered);
         let shape = Shape {
             kind: plan.kind,
             residual: &plan.conditions,
             output: &plan.output,
             left_width: plan.left.columns.len(),
             right_types: plan.right.columns.clone(),
-            unmatched: Unmatched::of(env, plan.buffered),
+            unmatched,
             numbered: false,
         };
         Ok(Self {
@@ -52,6 +56,7 @@ impl<'r> NestedLoop<'r> {
             rows: None,
             matcher: Matcher::new(env, shape),
             probing: None,
+            by_right: plan.kind == JoinKind::Left && unmatched == Unmatched::Behind,
         })
     }
 
@@ -68,7 +73,7 @@ impl<'r> NestedLoop<'r> {
         matches!(self.plan.kind, JoinKind::NullAwareAnti | JoinKind::NullAwareMark)
     }
 
-    /// The next pairs of a left batch.
+    /// The next pairs of a left batch, left row by left row.
     fn pairs(probing: &mut Probing, rows: &RowBuffer) -> (Vec<u32>, Vec<u32>) {
         let right_rows = rows.len();
         let batch = &probing.left;
@@ -88,8 +93,38 @@ impl<'r> NestedLoop<'r> {
         (left, right)
     }
 
+    /// The next pairs of a left batch, right row by right row.
+    fn pairs_by_right(probing: &mut Probing, rows: &RowBuffer) -> (Vec<u32>, Vec<u32>) {
+        let left_rows = probing.left.rows();
+        let batch = &probing.left;
+        let most = at_once(batch.memory(), batch.rows(), rows.at_once(PAIRS));
+        let (mut left, mut right) = (Vec::new(), Vec::new());
+        while probing.right < rows.len() && left.len() < most {
+            let take = (left_rows - probing.row).min(most - left.len());
+            left.extend(probing.row as u32..(probing.row + take) as u32);
+            right.extend(std::iter::repeat_n(probing.right as u32, take));
+            probing.row += take;
+            if probing.row == left_rows {
+                probing.row = 0;
+                probing.right += 1;
+            }
+        }
+        (left, right)
+    }
+
+    /// Whether a left batch has more pairs.
+    fn has_pairs(&self, probing: &Probing, rows: &RowBuffer) -> bool {
+        match self.by_right {
+            true => probing.right < rows.len(),
+            false => probing.row < probing.left.rows() && rows.len() > 0,
+        }
+    }
+
     fn step(&self, rows: &RowBuffer, probing: &mut Probing) -> SqlResult<Option<Batch>> {
-        let (left, right) = Self::pairs(probing, rows);
+        let (left, right) = match self.by_right {
+            true => Self::pairs_by_right(probing, rows),
+            false => Self::pairs(probing, rows),
+        };
         let right_column = |at: usize| rows.gather_column(at, &right);
         if !self.null_aware() {
             let (batch, complete) = (&probing.left, probing.row);
@@ -142,7 +177,7 @@ impl<'r> NestedLoop<'r> {
                 self.probing = Some(Probing { left, row: 0, right: 0, progress, maybe });
                 continue;
             };
-            let output = if probing.row < probing.left.rows() && rows.len() > 0 {
+            let output = if self.has_pairs(&probing, rows) {
                 let output = self.step(rows, &mut probing)?;
                 self.probing = Some(probing);
                 output
