@@ -77,6 +77,7 @@ fn show(
     let session = &*execution.session;
     let max = session.frame.settings.notes.max_error_count;
     check_shown(session, plan)?;
+    crate::query::constant::check(session, plan, execution.running.values)?;
     if session.frame.settings.notes.sql_notes {
         plan.warnings.conditions.iter().for_each(|c| session.diagnostics.push(c.clone(), max));
     }

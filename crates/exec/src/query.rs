@@ -3,6 +3,7 @@
 //! back under autocommit (EXEC-1). Planning is in [`planning`].
 
 pub(crate) mod bulk;
+pub(crate) mod constant;
 pub(crate) mod execution;
 pub(crate) mod file_format;
 pub(crate) mod into;
@@ -305,6 +306,7 @@ impl Execution<'_> {
         if !warnings.converted.is_empty() {
             row_filter::convert_constants(&eval, &warnings.converted);
         }
+        constant::check(session, plan, running.values)?;
         session.begin_random(&eval);
         bump(&session.core.counters.feature_window_functions, plan.sizes.windowed_blocks);
         // A plan that is not counted reads no table whole, or one row.

@@ -2,7 +2,7 @@
 //! Their warnings come at each execution, whatever ways to the rows a plan has. Must not hold a
 //! constant whose conversion raises nothing.
 
-use selkie_expr::{CompareOp, Expr, ExprKind, TypeContext};
+use selkie_expr::{CompareOp, EvalContext, Expr, ExprKind, TypeContext};
 use selkie_types::{Condition, stack};
 
 /// Warnings that a statement raises at each execution, whatever rows it reads.
@@ -12,6 +12,34 @@ pub struct Warnings {
     pub conditions: Vec<Condition>,
     /// Constants whose conversion raises some.
     pub converted: Converted,
+    /// Conditions over constants alone that fail or may fail. They are computed before any row is
+    /// read, and only their errors count.
+    pub constant: Vec<Expr>,
+}
+
+impl Warnings {
+    /// Adds the constant parts of a condition that chooses rows, before it is folded.
+    pub(super) fn add_constant(&mut self, condition: &Expr, types: &TypeContext) {
+        stack::ensure();
+        let is_known = |e: &Expr| match e.kind {
+            ExprKind::Parameter(_) => true,
+            _ => e.is_foldable_over_foldable(),
+        };
+        match &condition.kind {
+            ExprKind::Literal(_) | ExprKind::Parameter(_) => {}
+            ExprKind::And(parts) | ExprKind::Or(parts) => {
+                parts.iter().for_each(|part| self.add_constant(part, types));
+            }
+            ExprKind::Not(part) => self.add_constant(part, types),
+            _ if condition.any(&mut |e| !is_known(e)) => {}
+            _ => {
+                let fails = || condition.eval_value(&EvalContext::detached(types)).is_err();
+                if !condition.is_foldable() || fails() {
+                    self.constant.push(condition.clone());
+                }
+            }
+        }
+    }
 }
 
 /// Constants of conditions, converted to the type of the column beside them.

@@ -51,6 +51,9 @@ impl Binder<'_> {
         build::refuse_condition("<>", &bound, number)?;
         keep_digits(expr, &mut bound);
         selkie_expr::cast::to_where_condition(&mut bound);
+        if self.chooses_rows {
+            self.warnings.add_constant(&bound, self.types);
+        }
         self.fold(&mut bound);
         Ok(bound)
     }

@@ -1,0 +1,26 @@
+-- A condition over constants that fails does so without any row.
+create table t5 (a int, b int, key (b));
+create table t6 (a int) engine=myisam;
+select * from t6 where exp('20010609211642053929');
+select * from t5 where a = exp('20010609211642053929');
+select * from t5 where a > 3 and exp('20010609211642053929');
+select * from t5 where a > 3 or (b > 3 and exp('20010609211642053929') > 3);
+select * from t5 where not (a and exp('20010609211642053929'));
+select * from t5 where 1 or exp('20010609211642053929');
+select * from t5, t6 where exp('20010609211642053929') in (1, 2);
+select * from t5 left join t6 on exp('20010609211642053929');
+select * from t5 having exp('20010609211642053929');
+select exp('20010609211642053929') from t5;
+select * from t5 where case when exp('20010609211642053929') then a end;
+select * from (select * from t5 where exp('20010609211642053929')) x;
+select * from t5 where a in (select a from t6 where exp('20010609211642053929'));
+update t5 set a = 1 where exp('20010609211642053929');
+delete from t6 where exp('20010609211642053929') and a = 3;
+select * from t5 where 9223372036854775807 + 1;
+select * from t5 where 9223372036854775807 + 1;
+select * from t5 where 9223372036854775807 + 1;
+explain select * from t5 where exp('20010609211642053929');
+prepare s from 'select * from t5 where exp(?)';
+set @x = 1;
+execute s using @x;
+drop table t5, t6;
