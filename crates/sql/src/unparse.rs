@@ -45,7 +45,7 @@ pub fn unparse_expr(expr: &Expr, options: &UnparseOptions<'_>) -> String {
 /// The text of a query.
 pub fn unparse_query(query: &Query, options: &UnparseOptions<'_>) -> String {
     let mut writer = Writer::new(options);
-    writer.query(query);
+    writer.whole_query(query);
     writer.out
 }
 
@@ -54,7 +54,7 @@ pub fn unparse_query(query: &Query, options: &UnparseOptions<'_>) -> String {
 pub fn unparse_numbered(query: &Query, options: &UnparseOptions<'_>) -> String {
     let text = |selects: Option<u32>| {
         let mut writer = Writer { selects, bare_joins: true, ..Writer::new(options) };
-        writer.query(query);
+        writer.whole_query(query);
         writer
     };
     let numbered = text(Some(0));

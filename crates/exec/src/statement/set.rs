@@ -292,6 +292,7 @@ fn query_of(e: &ast::Expr, running: Running<'_>) -> Prepared {
         into: None,
         late_into: false,
         locking: None,
+        enclosed: false,
         span: ast::Span::default(),
     };
     let statement = Statement::Query(Box::new(query));

@@ -235,6 +235,7 @@ fn as_query(body: &ast::QueryBody) -> ast::Query {
             into: None,
             late_into: false,
             locking: None,
+            enclosed: false,
             span: ast::Span::default(),
         },
     }

@@ -410,6 +410,7 @@ fn evaluate(
         into: None,
         late_into: false,
         locking: None,
+        enclosed: false,
         span: Span::default(),
     };
     let statement = Statement::Query(Box::new(query));

@@ -22,6 +22,9 @@ pub struct Query {
     pub late_into: bool,
     /// `FOR UPDATE`, `LOCK IN SHARE MODE`.
     pub locking: Option<Locking>,
+    /// A single SELECT or VALUES that stands in parentheses, which say nothing. Compat: the text of
+    /// a view keeps them.
+    pub enclosed: bool,
     /// The whole text.
     pub span: Span,
 }

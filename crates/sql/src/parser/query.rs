@@ -162,14 +162,10 @@ impl Parser<'_> {
 
     fn finish(&mut self, with: Option<Box<With>>, body: QueryBody, start: u32) -> PResult<Query> {
         let Tail { order_by, limit, into, late_into, locking } = self.tail()?;
-        let plain = with.is_none() && order_by.is_empty() && limit.is_none();
-        match body {
-            QueryBody::Nested(inner) if plain && into.is_none() && locking.is_none() => Ok(*inner),
-            body => {
-                let span = self.span_from(start);
-                Ok(Query { with, body, order_by, limit, into, late_into, locking, span })
-            }
-        }
+        let span = self.span_from(start);
+        let enclosed = false;
+        let whole = Query { with, body, order_by, limit, into, late_into, locking, enclosed, span };
+        Ok(without_parentheses(whole))
     }
 
     pub(super) fn with_opt(&mut self) -> PResult<Option<Box<With>>> {
@@ -308,4 +304,26 @@ impl Parser<'_> {
 
 fn combined(first: QueryBody, rest: Vec<SetOperand>) -> QueryBody {
     if rest.is_empty() { first } else { QueryBody::Combined { first: first.into(), rest } }
+}
+
+/// A query in parentheses takes over the clauses behind them if it has none of its own.
+fn without_parentheses(whole: Query) -> Query {
+    let clauses = |query: &Query| {
+        let sorted = !query.order_by.is_empty() || query.limit.is_some();
+        let others = query.with.is_some() || query.into.is_some() || query.locking.is_some();
+        (sorted, others)
+    };
+    let outer = clauses(&whole);
+    match whole.body {
+        QueryBody::Nested(inner) if outer == (false, false) => {
+            let single = matches!(inner.body, QueryBody::Select(_) | QueryBody::Values(_));
+            Query { enclosed: single && inner.with.is_none(), ..*inner }
+        }
+        QueryBody::Nested(inner) if !outer.1 && clauses(&inner) == (false, false) => {
+            let enclosed = matches!(inner.body, QueryBody::Select(_) | QueryBody::Values(_));
+            let Query { order_by, limit, span, .. } = whole;
+            Query { order_by, limit, span, enclosed, ..*inner }
+        }
+        _ => whole,
+    }
 }

@@ -10,6 +10,16 @@ use crate::ast::{
 };
 
 impl Writer<'_> {
+    /// The query of a statement.
+    pub(super) fn whole_query(&mut self, query: &Query) {
+        if !query.enclosed {
+            return self.query(query);
+        }
+        self.str("(");
+        self.query(query);
+        self.str(")");
+    }
+
     pub(super) fn query(&mut self, query: &Query) {
         if let Some(with) = &query.with {
             self.with(with);

@@ -1,0 +1,27 @@
+-- The text of a view, and of a query that is explained, keeps parentheses around a single SELECT.
+create table t (a int, b int);
+create view v1 as (select a from t);
+show create view v1;
+create view v2 as ((select a from t));
+show create view v2;
+create view v3 as (select a from t) order by b;
+show create view v3;
+create view v4 as (select a from t) limit 3;
+show create view v4;
+create view v5 as (select a from t union select 2) order by a limit 2;
+show create view v5;
+create view v7 as (values (1), (2));
+show create view v7;
+create view v8 as (select a from t where a > 1) with check option;
+show create view v8;
+create view v9 as select * from ((select a from t)) x where a in ((select b from t));
+show create view v9;
+select view_definition from information_schema.views where table_schema = database() and table_name = 'v1';
+insert into v8 values (2);
+insert into v8 values (1);
+(select a from t) order by b;
+explain extended (select a from t where b = 1);
+alter view v1 as (select 1);
+show create view v1;
+drop view v1, v2, v3, v4, v5, v7, v8, v9;
+drop table t;
