@@ -59,15 +59,7 @@ impl Given {
     pub(super) fn scalar(self, name: &str, ty: &SqlType) -> SqlResult<(Value, SqlType)> {
         match self {
             Self::Scalar(value) => Ok(value),
-            Self::Row(_) => {
-                let to = parameter_name(ty);
-                let message = format!(
-                    "Cannot cast 'row' as '{to}' in assignment of {}",
-                    quote_identifier(name)
-                );
-                let def = &ER_ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION;
-                Err(SqlError::with_message(def, message))
-            }
+            Self::Row(_) => Err(row_refused(&quote_identifier(name), ty)),
         }
     }
 
@@ -81,6 +73,13 @@ impl Given {
             _ => Err(SqlError::new(&ER_OPERAND_COLUMNS, &[&count])),
         }
     }
+}
+
+/// The error for a row that is assigned to one value, at a place given in quotes.
+pub(super) fn row_refused(place: &str, ty: &SqlType) -> SqlError {
+    let to = parameter_name(ty);
+    let message = format!("Cannot cast 'row' as '{to}' in assignment of {place}");
+    SqlError::with_message(&ER_ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION, message)
 }
 
 /// The variables, operands of CASE and cursors of one run.

@@ -1,9 +1,11 @@
 //! Row variables that are assigned as a whole: from a row constructor, another row variable or a
 //! query.
 
-use selkie_sql::ast::{Expr, ExprKind, IntoTarget, IntoVariable, Local, SetItem, Statement};
+use selkie_sql::ast::{
+    Expr, ExprKind, IntoTarget, IntoVariable, Local, QueryBody, SelectItem, SetItem, Statement,
+};
 use selkie_types::error::catalogue::ER_OPERAND_COLUMNS;
-use selkie_types::{SqlError, SqlResult, SqlType, Value};
+use selkie_types::{SqlError, SqlResult, SqlType, Value, stack};
 
 use super::frame::{Given, empty_row};
 use super::machine::Machine;
@@ -76,6 +78,7 @@ impl Machine<'_> {
         let is_row = match &value.kind {
             ExprKind::Row(_) => true,
             ExprKind::Param(slot) => self.row_in(locals.get(*slot as usize)).is_some(),
+            ExprKind::Subquery(query) => may_be_row(&query.body),
             _ => false,
         };
         let has_fields = match target {
@@ -101,6 +104,10 @@ impl Machine<'_> {
                 self.assign(target, value)
             }
             (_, Given::Scalar(value)) => self.assign(target, value),
+            (Local::New(name), Given::Row(_)) => match &self.row {
+                Some(row) => Err(row.row_refused(&name.value)),
+                None => Err(SqlError::internal("a row outside of a trigger")),
+            },
             (_, Given::Row(_)) => Err(SqlError::new(&ER_OPERAND_COLUMNS, &[&1])),
         }
     }
@@ -150,7 +157,30 @@ impl Machine<'_> {
         };
         let running = self.program.running(&values);
         let given = self.execution(running).evaluate_to_store(value).map(Given::Scalar);
+        let given = match given {
+            Err(error) if error.is(&ER_OPERAND_COLUMNS) => self.row_of_query(value, &values, error),
+            given => given,
+        };
         self.with_outs(locals, given)
+    }
+
+    /// The NULLs of a row, if a value that could not be computed is a query of several columns. It
+    /// depends on the target whether that is an error.
+    fn row_of_query(
+        &self,
+        value: &Expr,
+        values: &[(Value, SqlType)],
+        error: SqlError,
+    ) -> SqlResult<Given> {
+        let ExprKind::Subquery(query) = &value.kind else { return Err(error) };
+        let statement = Statement::Query(query.clone());
+        match self.scope().plan_running(&statement, self.program.running(values)) {
+            Ok(plan) if plan.output.len() > 1 => {
+                let null = |_| (Value::Null, SqlType::null());
+                Ok(Given::Row(plan.output.iter().map(null).collect()))
+            }
+            _ => Err(error),
+        }
     }
 
     /// The fields of a variable of type `ROW TYPE OF cursor`: the columns of its query.
@@ -187,5 +217,19 @@ impl Machine<'_> {
         let Some(Local::Variable(at)) = local else { return None };
         let Slot::Row(fields) = &self.frame.slots[*at] else { return None };
         Some(fields.iter().map(|f| (f.value.clone(), f.ty.clone())).collect())
+    }
+}
+
+/// Whether a query may have several columns.
+fn may_be_row(body: &QueryBody) -> bool {
+    stack::ensure();
+    match body {
+        QueryBody::Select(select) => match &select.items[..] {
+            [item] => !matches!(item, SelectItem::Expr { .. }),
+            _ => true,
+        },
+        QueryBody::Values(rows) => rows.first().is_some_and(|row| row.len() > 1),
+        QueryBody::Nested(query) => may_be_row(&query.body),
+        QueryBody::Combined { first, .. } => may_be_row(first),
     }
 }

@@ -8,14 +8,14 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use selkie_catalog::{TableInfo, Trigger};
+use selkie_catalog::{TableInfo, Trigger, quote_identifier};
 use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::ER_SP_NO_RECURSION;
 use selkie_types::{Column, Privileges, SqlError, SqlResult, SqlType, Value};
 
 use super::call::within;
 use super::compile;
-use super::frame::{nearest, stored};
+use super::frame::{nearest, row_refused, stored};
 use super::machine::Machine;
 use super::output::NoResults;
 use super::sub;
@@ -70,6 +70,17 @@ impl TriggerRow<'_> {
             }
         };
         Ok((value, self.table.columns[at].ty.clone()))
+    }
+
+    /// The error for a row that is assigned to a column.
+    pub(super) fn row_refused(&self, name: &str) -> SqlError {
+        let at = match self.column(name) {
+            Ok(at) => at,
+            Err(error) => return error,
+        };
+        let column = &self.table.columns[at];
+        let names = [self.table.schema(), self.table.name(), &*column.name];
+        row_refused(&names.map(quote_identifier).join("."), &column.ty)
     }
 
     pub(super) fn set(

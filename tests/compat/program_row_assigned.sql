@@ -1,0 +1,21 @@
+-- A row that is assigned to a column or a scalar variable.
+create table t1 (c1 int, c2 varchar(10));
+create trigger t before insert on t1 for each row set new.c1 = row(1, 1);
+insert into t1 values (0, 0);
+drop trigger t;
+create trigger t before insert on t1 for each row set new.c2 = (select 1, 2);
+insert into t1 values (0, 0);
+drop trigger t;
+insert into t1 values (0, 0);
+create trigger t before update on t1 for each row begin declare r row(a int, b int) default row(1, 2); set new.c1 = r; end;
+update t1 set c1 = 3;
+create procedure p1() begin declare x int; set x = (select 1, 2); end;
+call p1();
+create procedure p2() begin declare x int default (select 1, 2 from t1 where 0); end;
+call p2();
+create procedure p3(x int) select 1;
+set @x = (select 1, 2);
+drop procedure p1;
+drop procedure p2;
+drop procedure p3;
+drop table t1;
