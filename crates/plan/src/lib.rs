@@ -40,8 +40,8 @@ mod updatable;
 
 pub use bind::{HandlerRead, HandlerSyntax};
 pub use planner::{
-    PlanContext, RowsChange, RowsPlan, bind_constant, handler_read, is_planned, late_into, plan,
-    rows_plan, shown_functions, shown_parameters,
+    PlanContext, RowsChange, RowsPlan, bind_constant, bind_noted, handler_read, is_planned,
+    late_into, plan, rows_plan, shown_functions, shown_parameters,
 };
 pub use settings::{
     Environment, Listed, NoEnvironment, Permissions, PlanVariables, Settings, StatisticsSource,

@@ -16,7 +16,7 @@ use selkie_sql::ast;
 use selkie_types::error::catalogue::{
     ER_WARN_DEPRECATED_SYNTAX, ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT,
 };
-use selkie_types::{SqlError, SqlResult, stack};
+use selkie_types::{Condition, SqlError, SqlResult, stack};
 
 pub use self::rows::{RowsChange, RowsPlan, rows_plan};
 use crate::bind::{Binder, HandlerRead, HandlerSyntax, Named, Names, Query};
@@ -121,13 +121,21 @@ fn locks_sources(statement: &ast::Statement, settings: &Settings<'_>) -> bool {
 
 /// An expression without columns and subqueries, as SET and SHOW ... WHERE need it.
 pub fn bind_constant(expr: &ast::Expr, context: &PlanContext<'_>) -> SqlResult<Expr> {
+    bind_noted(expr, context).map(|(bound, _)| bound)
+}
+
+/// The same, with the conditions that its text raises.
+pub fn bind_noted(
+    expr: &ast::Expr,
+    context: &PlanContext<'_>,
+) -> SqlResult<(Expr, Vec<Condition>)> {
     let names = context.names();
     let mut binder = Binder::new(names, context.settings, context.types, context.parameters);
     let bound = binder.constant(expr)?;
     let asks = bound.has_subquery() || bound.has_stored_call() || bound.has_sequence();
     match asks {
         true => Err(SqlError::not_supported("a subquery or a stored function in this place")),
-        false => Ok(bound),
+        false => Ok((bound, binder.warnings.conditions)),
     }
 }
 

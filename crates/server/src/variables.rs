@@ -5,6 +5,7 @@
 mod assign;
 mod def;
 mod ids;
+pub(crate) mod moment;
 mod registry;
 mod rules;
 mod startup;

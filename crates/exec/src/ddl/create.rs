@@ -28,6 +28,7 @@ use crate::run::defaults::implicit_default;
 use crate::state::binlog::WITH_TEMPORARY;
 use crate::state::error::from_engine;
 use crate::state::own_transaction::{begin_in, commit_now};
+use crate::state::session::bump;
 use crate::{Instance, NullSink, Outcome, execute_statement};
 
 impl Ddl<'_> {
@@ -140,6 +141,9 @@ impl Ddl<'_> {
         let filled = set_auto_increment(self.instance, &table, next);
         match filled.and_then(|()| fill(self, &table)) {
             Ok(outcome) => {
+                if table.system_time().is_some() {
+                    bump(&self.session.core.counters.feature_system_versioning, 1);
+                }
                 self.publish_table(table, old)?;
                 Ok(outcome)
             }

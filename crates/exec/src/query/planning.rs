@@ -180,11 +180,16 @@ impl Scope<'_> {
         })
     }
 
-    /// Binds a single expression, such as one of SET or EXECUTE ... USING.
-    pub(crate) fn bind(self, expr: &ast::Expr, running: Running<'_>) -> SqlResult<Expr> {
+    /// Binds a single expression, such as one of SET or EXECUTE ... USING. Also gives the conditions
+    /// that its text raises.
+    pub(crate) fn bind(
+        self,
+        expr: &ast::Expr,
+        running: Running<'_>,
+    ) -> SqlResult<(Expr, Vec<Condition>)> {
         let types = running.types();
         self.with_context(running.text, (&types, types.len()), |context| {
-            selkie_plan::bind_constant(expr, context)
+            selkie_plan::bind_noted(expr, context)
         })
     }
 

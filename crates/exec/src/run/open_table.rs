@@ -21,6 +21,7 @@ use crate::run::scan::computed::computed;
 use crate::state::binlog::{EventsMark, RowLog};
 use crate::state::error::corrupt;
 use crate::state::instance::OwnHandle;
+use crate::state::session::bump;
 use crate::{Instance, Session};
 
 /// An open table with the transaction that reads it.
@@ -58,6 +59,9 @@ pub(crate) fn open_table<'a>(
     info: &TableInfo,
 ) -> SqlResult<OpenTable<'a>> {
     let handle = instance.open_own(info)?;
+    if info.system_time().is_some() && handle.is_first_use() {
+        bump(&session.core.counters.feature_system_versioning, 1);
+    }
     let trx = session.transaction.part(&handle.engine);
     let trx =
         trx.ok_or_else(|| SqlError::internal("an engine takes no part in the transaction"))?;

@@ -4,7 +4,7 @@
 mod handles;
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use hashbrown::HashMap;
@@ -118,9 +118,16 @@ pub struct TableHandle {
     changed: AtomicU64,
     /// Description of the table for the binary log, made with the first change that is logged.
     images: OnceLock<Arc<TableImages>>,
+    /// Whether a statement has used it.
+    used: AtomicBool,
 }
 
 impl TableHandle {
+    /// Whether this is the first statement that uses the table.
+    pub(crate) fn is_first_use(&self) -> bool {
+        !self.used.load(Ordering::Relaxed) && !self.used.swap(true, Ordering::Relaxed)
+    }
+
     /// Description of the table, whose definition is `info`, for the binary log.
     pub(crate) fn images(&self, info: &TableInfo) -> Arc<TableImages> {
         Arc::clone(self.images.get_or_init(|| Arc::new(TableImages::of(info))))
@@ -266,7 +273,8 @@ impl Instance {
         };
         let codecs = info.def.indexes.iter().map(|i| IndexCodec::new(&info.def, i)).collect();
         let (changed, images) = (AtomicU64::new(0), OnceLock::new());
-        Ok(TableHandle { table, codecs, engine: engine.clone(), parts, changed, images })
+        let (engine, used) = (engine.clone(), AtomicBool::new(false));
+        Ok(TableHandle { table, codecs, engine, parts, changed, images, used })
     }
 
     fn open_parts(

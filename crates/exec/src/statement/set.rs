@@ -205,7 +205,12 @@ impl Execution<'_> {
 
 /// The bound expression; `None` if it needs a query.
 fn bound(scope: Scope<'_>, e: &ast::Expr, running: Running<'_>) -> Option<Expr> {
-    let mut bound = scope.bind(e, running).ok()?;
+    let (mut bound, conditions) = scope.bind(e, running).ok()?;
+    // Compat: the text of a program raises them when it is created.
+    if running.terms.is_none() {
+        let max = scope.session.frame.settings.notes.max_error_count;
+        conditions.into_iter().for_each(|c| scope.session.diagnostics.push(c, max));
+    }
     selkie_expr::cast::local(&mut bound);
     // The value's digits are not rounded here: the target keeps as many as it can.
     selkie_expr::build::unround(&mut bound);

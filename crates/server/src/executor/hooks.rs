@@ -26,7 +26,7 @@ use super::administration;
 use crate::accounts::{AccessControl, Privileges, RoutineKind};
 use crate::admin;
 use crate::session::Shared;
-use crate::variables::{VERSION, VarDef, VarScope, VarValue, ids, lookup};
+use crate::variables::{VERSION, VarDef, VarScope, VarValue, ids, lookup, moment};
 
 impl Shared {
     /// Asks `question` about the definer `who`, or about the session's own account if `None`.
@@ -507,7 +507,10 @@ fn value_of(
         // The variables decide whether this one exists in the scope.
         return shared.vars.lock().read(&shared.server.globals, scope, def).map(|_| (def, value));
     }
-    Ok((def, shared.vars.lock().read(&shared.server.globals, scope, def)?))
+    let vars = shared.vars.lock();
+    let value = vars.read(&shared.server.globals, scope, def)?;
+    let zone = vars.get(ids().time_zone).as_str();
+    Ok((def, moment::shown(def, value, zone)))
 }
 
 /// Variables whose value is kept in the executor's session.

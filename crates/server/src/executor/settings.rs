@@ -17,7 +17,7 @@ use selkie_replication::images::RowImage;
 use selkie_types::{Charset, CollationId, Locale, SqlMode};
 
 use crate::session::Shared;
-use crate::variables::{Ids, SessionVars, VarId, ids, registry};
+use crate::variables::{Ids, SessionVars, VarId, VarValue, ids, lookup, moment, registry};
 
 /// Writes the session's variables into its settings.
 pub(super) fn refresh(shared: &Shared, session: &mut Session) {
@@ -102,6 +102,17 @@ impl Values<'_> {
         }
     }
 
+    /// `system_versioning_asof` in the session's time zone.
+    fn as_of(&self) -> Option<Box<str>> {
+        let kept = self.text(self.ids.system_versioning_asof);
+        if kept.eq_ignore_ascii_case("DEFAULT") {
+            return None;
+        }
+        let def = lookup("system_versioning_asof").ok()?;
+        let shown = moment::shown(def, VarValue::text(kept), self.text(self.ids.time_zone));
+        Some(shown.as_str().into())
+    }
+
     fn planning(&self, elsewhere: &Elsewhere) -> PlanVariables {
         let ids = self.ids;
         PlanVariables {
@@ -112,9 +123,7 @@ impl Values<'_> {
             updatable_views_with_limit: self.flag(ids.updatable_views_with_limit),
             note_unusable_keys: self.number(ids.note_verbosity) & 2 != 0,
             use_stat_tables: self.number(ids.use_stat_tables) != 0,
-            as_of: Some(self.text(ids.system_versioning_asof))
-                .filter(|text| !text.eq_ignore_ascii_case("DEFAULT"))
-                .map(Into::into),
+            as_of: self.as_of(),
             insert_history: self.flag(ids.system_versioning_insert_history),
             condition_selectivity: self.number(ids.optimizer_use_condition_selectivity) as u8,
             explains: false,

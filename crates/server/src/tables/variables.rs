@@ -8,7 +8,9 @@ use selkie_types::Value;
 use super::{Pseudo, Row, text};
 use crate::session::Shared;
 use crate::status::{Gauges, global_rows, session_rows};
-use crate::variables::{Access, Kind, OptionArgument, Rule, Scope, VarDef, VarValue, registry};
+use crate::variables::{
+    Access, Kind, OptionArgument, Rule, Scope, VarDef, VarValue, ids, moment, registry,
+};
 
 fn pair(name: &str, value: &str) -> Row {
     vec![("VARIABLE_NAME", text(name.to_uppercase())), ("VARIABLE_VALUE", text(value))]
@@ -27,7 +29,13 @@ fn shown(shared: &Shared, values: &[VarValue], def: &VarDef) -> String {
     {
         return value.show(def);
     }
-    values.get(usize::from(def.id.0)).map_or(String::new(), |v| v.show(def))
+    let own = |value: &VarValue| moment::shown(def, value.clone(), &zone(shared)).show(def);
+    values.get(usize::from(def.id.0)).map_or(String::new(), own)
+}
+
+/// The session's time zone.
+fn zone(shared: &Shared) -> String {
+    shared.var(ids().time_zone).as_str().to_owned()
 }
 
 fn session_value(
@@ -40,7 +48,10 @@ fn session_value(
         return shown(shared, globals, def);
     }
     let kept = || crate::replica::variable(shared, def.name, &mut Vec::new());
-    let own = || kept().unwrap_or_else(|| shared.vars.lock().get(def.id).clone()).show(def);
+    let own = || {
+        let value = || moment::shown(def, shared.var(def.id), &zone(shared));
+        kept().unwrap_or_else(value).show(def)
+    };
     pseudo(def.name).unwrap_or_else(own)
 }
 

@@ -46,6 +46,8 @@ counters! {
     handler_delete = "Handler_delete",
     /// Subqueries in expressions.
     feature_subquery = "Feature_subquery",
+    /// Definitions of system-versioned tables made, and read for the first time.
+    feature_system_versioning = "Feature_system_versioning",
     /// Query blocks with window functions.
     feature_window_functions = "Feature_window_functions",
     /// Reads of the first key of an index.

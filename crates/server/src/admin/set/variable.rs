@@ -3,6 +3,7 @@
 //! Must not know the meaning of a variable; `combination` has the checks that need it.
 
 use selkie_types::error::catalogue::*;
+use selkie_types::temporal::{DateOptions, DateTime};
 use selkie_types::{Charset, CollationId, Condition, Level, SqlError, SqlResult, Value};
 
 use super::super::answer::Notes;
@@ -14,7 +15,7 @@ use crate::replica;
 use crate::session::Shared;
 use crate::variables::{
     Access, Before, Kind, Link, Rule, Scope, SetValue, VarDef, VarId, VarScope, VarValue,
-    assign as convert, ids, lookup, registry,
+    assign as convert, ids, lookup, moment, registry,
 };
 
 /// A variable and its new value.
@@ -132,7 +133,27 @@ fn given_value(
     if scope != VarScope::Global && !def.own_privileges.is_empty() {
         shared.access.lock().check_global(def.own_privileges)?;
     }
-    Ok(assigned.value)
+    if def.rule == Some(Rule::AsOf) {
+        notes.extend(cut_fraction(given));
+    }
+    let zone = shared.var(ids().time_zone);
+    let kept = moment::kept(def, assigned.value, zone.as_str());
+    // The error shows the value as it was given.
+    kept.map_err(|error| match given {
+        Value::Bytes(text) => {
+            let text = String::from_utf8_lossy(text);
+            SqlError::new(&ER_WRONG_VALUE_FOR_VAR, &[&def.name, &text])
+        }
+        _ => error,
+    })
+}
+
+/// The note that a text has more digits of a second than a time keeps.
+fn cut_fraction(given: &Value) -> Option<Condition> {
+    let Value::Bytes(text) = given else { return None };
+    let cut = DateTime::parse(text, DateOptions::REAL).fraction_cut;
+    let text = String::from_utf8_lossy(text);
+    cut.then(|| Condition::note(&ER_TRUNCATED_WRONG_VALUE, &[&"datetime", &text]))
 }
 
 fn current(shared: &Shared, def: &VarDef, scope: VarScope) -> VarValue {
@@ -173,6 +194,8 @@ fn default_of(shared: &Shared, def: &VarDef, scope: VarScope) -> SqlResult<VarVa
 fn initial(shared: &Shared, def: &VarDef, scope: VarScope) -> VarValue {
     match scope {
         VarScope::Global => shared.server.globals.default_of(def.id),
+        // Compat: a session does not go back to the time of all sessions.
+        _ if def.rule == Some(Rule::AsOf) => shared.server.globals.default_of(def.id),
         _ => shared.server.globals.get(def.id),
     }
 }
