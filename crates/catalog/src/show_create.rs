@@ -205,7 +205,7 @@ fn column_clause(
         _ => false,
     };
     let dialect = if other { "mariadb_schema." } else { "" };
-    let mut out = format!("{} {dialect}{}", quote_identifier(&column.name), column.ty);
+    let mut out = format!("{} {dialect}{}", quote_identifier(&column.name), column.type_text());
     charset_clause(table.collation, &column.ty, &mut out);
     if column.system.is_bound() {
         crate::system_time::put_bound(column, &mut out);

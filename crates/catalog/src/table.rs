@@ -124,6 +124,9 @@ pub struct ColumnInfo {
     /// Part in system versioning.
     #[serde(default, skip_serializing_if = "SystemRole::is_plain")]
     pub system: SystemRole,
+    /// `COMPRESSED`, which is only shown: values are stored as they are.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub compressed: bool,
 }
 
 impl ColumnInfo {
@@ -142,7 +145,14 @@ impl ColumnInfo {
             comment: String::new(),
             options: Vec::new(),
             system: SystemRole::Plain,
+            compressed: false,
         }
+    }
+
+    /// The text of the type, as SHOW and `information_schema` give it.
+    pub fn type_text(&self) -> String {
+        let compressed = if self.compressed { " /*M!100301 COMPRESSED*/" } else { "" };
+        format!("{}{compressed}", self.ty)
     }
 }
 

@@ -54,7 +54,11 @@ fn column_row(
         column_default(source, table, column),
         yes_no(column.nullable),
     ];
-    row.extend(type_values(ty));
+    let mut values = type_values(ty);
+    if let Some(last) = values.last_mut().filter(|_| column.compressed) {
+        *last = text(column.type_text());
+    }
+    row.extend(values);
     row.extend([
         text(column_key(table, at)),
         text(extra(column)),

@@ -254,6 +254,7 @@ impl Ddl<'_> {
         };
         let column = &source.columns[at];
         new.comment = column.comment.clone();
+        new.compressed = column.compressed;
         if column.generated.is_some() {
             return new;
         }

@@ -153,8 +153,9 @@ impl Work<'_> {
     fn retypes(&self) -> bool {
         self.columns.iter().zip(self.sources).any(|(column, source)| match source {
             ColumnSource::Old(at) => {
-                !same_storage(&self.old.columns[*at].ty, &column.ty)
-                    && !recollates(self.old, *at, column)
+                let old = &self.old.columns[*at];
+                let fits = same_storage(&old.ty, &column.ty) || recollates(self.old, *at, column);
+                !fits || old.compressed != column.compressed
             }
             ColumnSource::Default => false,
         })

@@ -28,6 +28,7 @@ use selkie_types::{CollationId, Condition, SqlError, SqlResult};
 use self::columns::Placed;
 use self::foreign::After;
 use super::algorithm::Work;
+use super::columns::refuse_compressed;
 use super::foreign::ForeignSpec;
 use super::indexes::{self, Key, KeySpec};
 use super::instant::{StoredRows, same_primary, stored_rows};
@@ -455,6 +456,7 @@ impl<'a> Draft<'a> {
             }
             for (part, old) in def.parts.iter_mut().zip(&key.columns) {
                 self.keep_part(def.kind, part, *old, (&mut *columns, sources))?;
+                refuse_compressed(&columns[part.column])?;
             }
             if def.kind == IndexKind::Fulltext {
                 fulltext::check_columns(columns, &def.parts)?;

@@ -5,8 +5,10 @@ use selkie_catalog::{ColumnInfo, DefaultValue};
 use selkie_expr::Expr;
 use selkie_sql::ast::{self, ColumnDef, ExprKind, Literal, TypeName};
 use selkie_types::error::catalogue::{
-    ER_INVALID_DEFAULT, ER_INVALID_ON_UPDATE, ER_TOO_LONG_FIELD_COMMENT, ER_TOO_LONG_IDENT,
-    ER_WRONG_COLUMN_NAME, ER_WRONG_DB_NAME, ER_WRONG_FIELD_SPEC, ER_WRONG_TABLE_NAME,
+    ER_COMPRESSED_COLUMN_USED_AS_KEY, ER_INVALID_DEFAULT, ER_INVALID_ON_UPDATE,
+    ER_TOO_BIG_FIELDLENGTH, ER_TOO_LONG_FIELD_COMMENT, ER_TOO_LONG_IDENT,
+    ER_UNKNOWN_COMPRESSION_METHOD, ER_WRONG_COLUMN_NAME, ER_WRONG_DB_NAME, ER_WRONG_FIELD_SPEC,
+    ER_WRONG_TABLE_NAME,
 };
 use selkie_types::{
     CollationId, DateTime, JsonRole, SqlError, SqlResult, SqlType, TypeKind, Value,
@@ -25,7 +27,6 @@ pub(super) fn column(
 ) -> SqlResult<ColumnInfo> {
     let name = &*def.name.value;
     check_name(name)?;
-    refuse_unsupported(def)?;
     options::check_part(context, &def.options)?;
     let ty = types::column_type(context.eval, name, &def.data_type, collation)?;
     let serial = def.data_type.name == TypeName::Serial;
@@ -52,7 +53,9 @@ pub(super) fn column(
         comment: comment(context, def)?,
         options: options::shown_of_part(&def.options),
         system: role,
+        compressed: is_compressed(def)?,
     };
+    check_compressed(&column)?;
     if column.ty.is_string() && column.check == Some(json_check(name)) {
         column.ty.json = JsonRole::Document;
     }
@@ -111,9 +114,36 @@ pub(super) fn check_name(name: &str) -> SqlResult<()> {
     Ok(())
 }
 
-fn refuse_unsupported(def: &ColumnDef) -> SqlResult<()> {
-    match def.compressed.is_some() {
-        true => Err(SqlError::not_supported("COMPRESSED columns")),
+/// Whether the values of a column are to be compressed; an error if the method is unknown.
+fn is_compressed(def: &ColumnDef) -> SqlResult<bool> {
+    match &def.compressed {
+        Some(Some(method)) if !method.eq_ignore_ascii_case("zlib") => {
+            Err(SqlError::new(&ER_UNKNOWN_COMPRESSION_METHOD, &[method]))
+        }
+        compressed => Ok(compressed.is_some()),
+    }
+}
+
+/// Fails unless values of a compressed column are texts that are not too long.
+fn check_compressed(column: &ColumnInfo) -> SqlResult<()> {
+    // Compat: a byte less than the text says.
+    const MOST: u32 = 65_532;
+    let is_text = column.ty.kind == TypeKind::VarChar || column.ty.is_text_or_blob();
+    if column.compressed && !is_text {
+        return Err(SqlError::new(&ER_WRONG_FIELD_SPEC, &[&column.name]));
+    }
+    let width = column.ty.collation.charset().max_len() as u32;
+    let is_long = column.ty.length.saturating_mul(width) >= MOST;
+    match column.compressed && column.ty.kind == TypeKind::VarChar && is_long {
+        true => Err(SqlError::new(&ER_TOO_BIG_FIELDLENGTH, &[&column.name, &(MOST / width)])),
+        false => Ok(()),
+    }
+}
+
+/// Fails if a key has a column whose values are compressed.
+pub(super) fn refuse_compressed(column: &ColumnInfo) -> SqlResult<()> {
+    match column.compressed {
+        true => Err(SqlError::new(&ER_COMPRESSED_COLUMN_USED_AS_KEY, &[&column.name])),
         false => Ok(()),
     }
 }

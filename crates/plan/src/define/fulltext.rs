@@ -13,6 +13,7 @@ use selkie_types::{SqlError, SqlResult, TypeKind};
 
 use super::DefineContext;
 use super::alter::ColumnSource;
+use super::columns::refuse_compressed;
 use super::indexes::{Key, KeySpec};
 
 /// The keys of a definition: those of the engine, and FULLTEXT ones.
@@ -93,6 +94,7 @@ pub(super) fn parts(
         if out.iter().any(|part| part.column == column) {
             return Err(SqlError::new(&ER_DUP_FIELDNAME, &[&name]));
         }
+        refuse_compressed(&columns[column])?;
         out.push(IndexPart { column, prefix: None, descending: false });
     }
     check_columns(columns, &out)?;

@@ -17,6 +17,7 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{Condition, SqlError, SqlResult, SqlType, TypeKind};
 
+use super::columns::refuse_compressed;
 use super::foreign::ForeignSpec;
 use super::{DefineContext, fulltext, options, record, system_time};
 
@@ -426,6 +427,7 @@ fn parts(
         if out.iter().any(|p| p.column == column) {
             return Err(SqlError::new(&ER_DUP_FIELDNAME, &[&name]));
         }
+        refuse_compressed(&columns[column])?;
         let (ty, nullable) = (&columns[column].ty, columns[column].nullable);
         if matches!(ty.kind, TypeKind::Char | TypeKind::VarChar) && ty.length == 0 && !nullable {
             return Err(SqlError::new(&ER_WRONG_KEY_COLUMN, &[&limits.engine.name, &name]));

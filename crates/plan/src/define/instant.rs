@@ -70,6 +70,7 @@ fn may_stay(
         || (column.nullable && !uses(indexes, at) && !uses(&old.def.indexes, was));
     nullable
         && column.auto_increment == before.auto_increment
+        && column.compressed == before.compressed
         && (same_storage(&before.ty, &column.ty)
             || recollates(old, was, column) && !uses(indexes, at))
 }

@@ -82,7 +82,8 @@ impl Parser<'_> {
                 c.auto_increment = true;
                 c.key = Some(ColumnKey::Unique);
             }
-            Kw::COMPRESSED => self.compressed(c)?,
+            // Compat: behind a type it is part of that, behind attributes it is one of these.
+            Kw::COMPRESSED if is_compressible(c) || is_attributed(c) => self.compressed(c)?,
             Kw::WITH | Kw::WITHOUT => {
                 let with = self.next().kind == T::Word(Kw::WITH);
                 self.expect_all(&[Kw::SYSTEM, Kw::VERSIONING])?;
@@ -275,4 +276,34 @@ fn new_column(name: Ident, data_type: DataType) -> ColumnDef {
         srid: None,
         options: Vec::new(),
     }
+}
+
+/// Whether values of a column's type can be compressed.
+fn is_compressible(c: &ColumnDef) -> bool {
+    use TypeName as T;
+    matches!(
+        c.data_type.name,
+        T::VarChar
+            | T::NVarChar
+            | T::VarBinary
+            | T::TinyBlob
+            | T::Blob
+            | T::MediumBlob
+            | T::LongBlob
+            | T::TinyText
+            | T::Text
+            | T::MediumText
+            | T::LongText
+            | T::Json
+    )
+}
+
+/// Whether attributes were read behind the type.
+fn is_attributed(c: &ColumnDef) -> bool {
+    c.nullable.is_some()
+        || c.default.is_some()
+        || c.key.is_some()
+        || c.comment.is_some()
+        || c.auto_increment
+        || c.on_update.is_some()
 }

@@ -24,6 +24,7 @@ pub(super) fn reorganize(
             false => Ok(false),
         };
     }
+    let mut parts = defined(context, table, &of.method, into)?;
     if names.len() > of.parts.len() {
         return Err(SqlError::new(&ER_REORG_PARTITION_NOT_EXIST, &[]));
     }
@@ -40,7 +41,6 @@ pub(super) fn reorganize(
     if last - first + 1 != found.len() {
         return Err(SqlError::new(&ER_CONSECUTIVE_REORG_PARTITIONS, &[]));
     }
-    let mut parts = defined(context, table, &of.method, into)?;
     fill_subpartitions(of, &mut parts, into)?;
     if by_time {
         history::replace(table, of, first..=last, parts)?;
