@@ -93,7 +93,7 @@ fn show(
     };
     if let (true, ast::Statement::Query(query)) = (what.extended, &*what.statement) {
         let scope = execution.scope();
-        let (text, found) = scope.query_text(query, &known, execution.running.text);
+        let (text, found) = scope.query_text(query, &known, execution.running);
         let note = Condition::raw(Level::Note, ER_YES.code, text);
         let told = found.into_iter().chain([note]);
         told.for_each(|condition| scope.session.diagnostics.push(condition, max));

@@ -26,11 +26,13 @@ pub struct UnparseOptions<'a> {
     pub charset: &'a str,
     /// Quotes and the meaning of names of functions.
     pub sql_mode: SqlMode,
+    /// Texts in the places of placeholders; `?` for those that are missing.
+    pub parameters: &'a [String],
 }
 
 impl Default for UnparseOptions<'_> {
     fn default() -> Self {
-        Self { charset: "utf8mb4", sql_mode: SqlMode::default() }
+        Self { charset: "utf8mb4", sql_mode: SqlMode::default(), parameters: &[] }
     }
 }
 

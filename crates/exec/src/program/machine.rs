@@ -558,7 +558,11 @@ impl<'p> Machine<'p> {
         let bare = self.program.running(&values);
         let part = Some(operation.span.text(bare.text));
         let fill = if values.is_empty() { Fill::Literals } else { Fill::Locals };
-        let running = Running { prepared: Some(&prepared), part, fill, ..bare };
+        let names = match &operation.statement {
+            Statement::Explain(_) => self.texts_of(&operation.locals),
+            _ => Vec::new(),
+        };
+        let running = Running { prepared: Some(&prepared), part, fill, names: &names, ..bare };
         match &operation.statement {
             Statement::Call(call) => return self.call(call, operation, bare),
             Statement::Signal(what) => {

@@ -3,7 +3,9 @@
 
 use selkie_sql::ast::{
     Expr, ExprKind, IntoTarget, IntoVariable, Local, QueryBody, SelectItem, SetItem, Statement,
+    VariableType,
 };
+use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::ER_OPERAND_COLUMNS;
 use selkie_types::{SqlError, SqlResult, SqlType, Value, stack};
 
@@ -181,6 +183,32 @@ impl Machine<'_> {
             }
             _ => Err(error),
         }
+    }
+
+    /// Variables as EXPLAIN shows them: name and number, and the place or name of a field.
+    pub(super) fn texts_of(&self, locals: &[Local]) -> Vec<String> {
+        let variables = &self.program.body.variables;
+        let text = |local: &Local| match local {
+            Local::Variable(at) => format!("{}@{at}", variables[*at].name.value),
+            Local::Field(at, field) => {
+                let row = &variables[*at];
+                let (name, field) = (&row.name.value, &field.value);
+                let place = match &row.ty {
+                    VariableType::Row(fields) => {
+                        fields.iter().position(|(name, _)| identifier_eq(&name.value, field))
+                    }
+                    _ => None,
+                };
+                match place {
+                    Some(place) => format!("{name}.{field}@{at}[{place}]"),
+                    None => format!("{name}.{field}@{at}[\"{field}\"]"),
+                }
+            }
+            Local::New(name) => format!("NEW.{}", name.value),
+            Local::Old(name) => format!("OLD.{}", name.value),
+            _ => "?".to_owned(),
+        };
+        locals.iter().map(text).collect()
     }
 
     /// The fields of a variable of type `ROW TYPE OF cursor`: the columns of its query.

@@ -172,11 +172,12 @@ impl Scope<'_> {
         self,
         query: &ast::Query,
         known: &Known,
-        text: &[u8],
+        running: Running<'_>,
     ) -> (String, Vec<Condition>) {
         let now = query::now_micros(self.session);
-        self.with_context(text, (&[], 0), |context| {
-            selkie_plan::explain::query_text(query, known, context, now)
+        self.with_context(running.text, (&[], 0), |context| {
+            let shown = (now, running.names);
+            selkie_plan::explain::query_text(query, known, context, shown)
         })
     }
 

@@ -38,6 +38,8 @@ pub(crate) struct Running<'a> {
     pub(crate) bulk: Option<BulkRows<'a>>,
     /// Counts of its plan's operators, if they are counted.
     pub(crate) tally: Option<&'a Tally>,
+    /// Texts of the variables in the places of placeholders, for EXPLAIN in a stored program.
+    pub(crate) names: &'a [String],
 }
 
 impl<'a> Running<'a> {
@@ -52,6 +54,7 @@ impl<'a> Running<'a> {
             fill: Fill::Literals,
             bulk: None,
             tally: None,
+            names: &[],
         }
     }
 

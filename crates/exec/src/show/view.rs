@@ -30,7 +30,11 @@ pub(super) fn create_view(
         strip(&mut query, exists);
     }
     let (user, host) = view.definer.rsplit_once('@').unwrap_or((&view.definer, ""));
-    let options = UnparseOptions { charset: &view.client_charset, sql_mode: mode };
+    let options = UnparseOptions {
+        charset: &view.client_charset,
+        sql_mode: mode,
+        ..UnparseOptions::default()
+    };
     let quote_identifier = |name: &str| match mode.contains(SqlMode::ANSI_QUOTES) {
         true => format!("\"{}\"", name.replace('"', "\"\"")),
         false => quote_identifier(name),

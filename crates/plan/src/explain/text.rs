@@ -45,7 +45,7 @@ pub fn query_text(
     query: &Query,
     known: &Known,
     context: &PlanContext<'_>,
-    now_micros: i64,
+    (now_micros, parameters): (i64, &[String]),
 ) -> (String, Vec<Condition>) {
     let mut query = query.clone();
     let qualifier = Qualifier::new(context.names(), context.settings.schema);
@@ -54,13 +54,14 @@ pub fn query_text(
     add_versions(&mut query, context);
     let none = Known::default();
     let single = matches!(query.body, QueryBody::Select(_));
-    let shown = Shown { known: if single { known } else { &none }, context };
+    let known = if single { known } else { &none };
+    let shown = Shown { known, context, parameters: parameters.len() };
     shown.query(&mut query);
     let conditions = propagate(&mut query, context, now_micros);
     shown.finish(&mut query.body);
     let charset = context.types.collation_connection.charset();
     let sql_mode = context.types.sql_mode;
-    let options = UnparseOptions { charset: charset.name(), sql_mode };
+    let options = UnparseOptions { charset: charset.name(), sql_mode, parameters };
     (unparse_numbered(&query, &options), conditions)
 }
 
@@ -68,6 +69,8 @@ pub fn query_text(
 struct Shown<'a> {
     known: &'a Known,
     context: &'a PlanContext<'a>,
+    /// Number of placeholders that are variables.
+    parameters: usize,
 }
 
 impl Shown<'_> {
@@ -290,10 +293,11 @@ impl Shown<'_> {
     }
 
     fn mark_cached(&self, expr: &mut Expr) {
-        if is_basic(expr) || expr.has_subquery() {
+        let variable = matches!(expr.kind, ExprKind::Param(at) if (at as usize) < self.parameters);
+        if !variable && (is_basic(expr) || expr.has_subquery()) {
             return;
         }
-        if bind_constant(expr, self.context).is_ok_and(|bound| bound.is_constant()) {
+        if variable || bind_constant(expr, self.context).is_ok_and(|bound| bound.is_constant()) {
             let taken = std::mem::replace(expr, number(0));
             *expr = Expr { span: taken.span, kind: ExprKind::Call(Box::new(cached(taken))) };
             return;

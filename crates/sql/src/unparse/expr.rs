@@ -78,7 +78,10 @@ impl Writer<'_> {
         stack::ensure();
         match &expr.kind {
             ExprKind::Literal(literal) => self.literal(literal),
-            ExprKind::Param(_) => self.str("?"),
+            ExprKind::Param(at) => match self.options.parameters.get(*at as usize) {
+                Some(text) => self.str(text),
+                None => self.str("?"),
+            },
             ExprKind::Column(column) => self.column(column),
             ExprKind::And(operands) => self.conditions(operands, " and ", 4),
             ExprKind::Or(operands) => self.conditions(operands, " or ", 2),

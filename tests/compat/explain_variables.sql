@@ -1,0 +1,25 @@
+-- EXPLAIN EXTENDED in a procedure shows the variables of the statement.
+create table t1 (a int);
+insert into t1 values (1),(2);
+create procedure p1(p int) begin declare x int default 3; declare r row(f int, g varchar(10)) default row(1,'bb'); explain extended select p, x, r.f, r.g, x+1 from t1 where a > x; end;
+call p1(5);
+create procedure p2() begin declare x int; declare y int; begin declare z int; explain extended select z, y; end; begin declare w int; explain extended select w, y from t1 where a=w; end; end;
+call p2();
+create procedure p4() begin for i in (select a from t1) do explain extended select i.a; end for; end;
+call p4();
+create procedure p5() begin declare x varchar(10) default 'q'; declare c cursor for select a from t1 where a=x; explain extended select concat(x,'b'), x; end;
+call p5();
+create procedure p6(out o int) begin explain extended select o, @z; set o = 3; end;
+call p6(@z);
+create procedure p7() begin declare r type of t1.a; declare q row type of t1; explain extended select r, q.a, q.a+1; end;
+call p7();
+create procedure p9(x int) explain extended select a from t1 where a in (1,x) limit x;
+call p9(2);
+drop procedure p1;
+drop procedure p2;
+drop procedure p4;
+drop procedure p5;
+drop procedure p6;
+drop procedure p7;
+drop procedure p9;
+drop table t1;
