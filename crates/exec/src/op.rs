@@ -32,6 +32,7 @@ mod probe;
 mod project;
 mod recursive;
 mod rollup;
+mod row_numbers;
 mod search_scan;
 mod series;
 mod set;

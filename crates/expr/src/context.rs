@@ -84,6 +84,7 @@ pub struct EvalContext<'a> {
     /// The generator of `RAND()`, made when it is first used.
     random: RefCell<Option<Random>>,
     seeded: RefCell<HashMap<usize, Random>>,
+    counted: RefCell<HashMap<usize, u64>>,
     strict_arithmetic: Cell<bool>,
     refuses_zero_dates: Cell<bool>,
 }
@@ -95,6 +96,7 @@ pub struct Attempt {
     mark: Mark,
     random: Option<Random>,
     seeded: HashMap<usize, Random>,
+    counted: HashMap<usize, u64>,
 }
 
 impl Attempt {
@@ -123,6 +125,7 @@ impl<'a> EvalContext<'a> {
             held: RefCell::default(),
             random: RefCell::default(),
             seeded: RefCell::default(),
+            counted: RefCell::default(),
             strict_arithmetic: Cell::new(false),
             refuses_zero_dates: Cell::new(false),
         }
@@ -230,12 +233,21 @@ impl<'a> EvalContext<'a> {
         f(self.seeded.borrow_mut().entry(key).or_insert_with(init))
     }
 
+    /// Number of evaluations of the call `key`, this one included.
+    pub(crate) fn count(&self, key: usize) -> u64 {
+        let mut counted = self.counted.borrow_mut();
+        let count = counted.entry(key).or_default();
+        *count += 1;
+        *count
+    }
+
     /// Begins an evaluation that may have to be repeated in another way.
     pub fn attempt(&self) -> Attempt {
         Attempt {
             mark: self.conditions.borrow().mark(),
             random: self.random.borrow().clone(),
             seeded: self.seeded.borrow().clone(),
+            counted: self.counted.borrow().clone(),
         }
     }
 
@@ -244,6 +256,7 @@ impl<'a> EvalContext<'a> {
     pub fn undo(&self, attempt: &Attempt) {
         self.random.borrow_mut().clone_from(&attempt.random);
         self.seeded.borrow_mut().clone_from(&attempt.seeded);
+        self.counted.borrow_mut().clone_from(&attempt.counted);
         self.conditions.borrow_mut().forget_since(attempt.mark);
     }
 

@@ -27,6 +27,7 @@ mod query;
 mod read_again;
 mod recursion;
 mod recursion_rules;
+mod row_number;
 mod scope;
 mod select;
 mod sequence;

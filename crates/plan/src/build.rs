@@ -21,6 +21,7 @@ mod order;
 mod ordering;
 mod possible;
 mod reading;
+mod row_numbers;
 mod scan;
 mod shown;
 mod sizes;

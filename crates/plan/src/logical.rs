@@ -12,8 +12,8 @@ mod tree;
 pub(crate) use column_set::ColumnSet;
 pub(crate) use columns::{Columns, RelationId, RelationInfo, TextColumn};
 pub(crate) use node::{
-    AggregateNode, Cut, Join, JsonTableNode, Logical, RecursiveNode, RecursivePart, SetNode,
-    SortItem, SubqueryState, WindowItem, WindowNode,
+    AggregateNode, Cut, Join, JsonTableNode, Logical, RecursiveNode, RecursivePart, RowNumberNode,
+    SetNode, SortItem, SubqueryState, WindowItem, WindowNode,
 };
 
 /// Number of a column, unique in the statement.

@@ -35,7 +35,9 @@ pub use dml::{
 pub use foreign::{ForeignLink, ForeignParent, ForeignTable, ForeignTables};
 pub use join::{HashJoin, IndexJoin, JoinKey, JoinKind, KeyFill, NestedLoopJoin};
 pub use json_table::{JsonFallback, JsonTableColumn, JsonTableDef, JsonTableJoin};
-pub use node::{BulkValues, ColumnType, Limit, Operator, PlanNode, Sort, SortKey, TopN};
+pub use node::{
+    BulkValues, ColumnType, Limit, Operator, PlanNode, RowNumbers, Sort, SortKey, TopN,
+};
 pub use output::OutputColumn;
 pub use search::Search;
 pub use set::{CommonTable, RecursivePart, RecursiveUnion, SetOperation, SetOperator};

@@ -66,6 +66,8 @@ impl Uses {
     pub const KEPT: Self = Self(1 << 9);
     /// `@name := value`, whose values depend on the order of rows.
     pub const ASSIGNMENT: Self = Self(1 << 7);
+    /// `ROWNUM()`, whose values depend on the order of rows.
+    pub const ROW_NUMBER: Self = Self(1 << 8);
 
     /// Whether all of `other` is used.
     pub fn has(self, other: Self) -> bool {
@@ -341,7 +343,7 @@ fn depends_on_order(plan: &Plan) -> bool {
         Operator::Insert(insert) => insert.is_query || insert.on_duplicate.is_some(),
         _ => true,
     };
-    visits && plan.uses.has(Uses::ASSIGNMENT)
+    visits && (plan.uses.has(Uses::ASSIGNMENT) || plan.uses.has(Uses::ROW_NUMBER))
 }
 
 /// Whether a table is the server's own: another server has other rows in it.

@@ -16,7 +16,7 @@ use selkie_types::{SqlMode, stack};
 const MOST_DEPTH: usize = 64;
 
 /// Functions with a new value for every row. A view that calls one is always materialised.
-const UNPREDICTABLE: [&str; 4] = ["rand", "uuid", "uuid_short", "sys_guid"];
+const UNPREDICTABLE: [&str; 5] = ["rand", "rownum", "uuid", "uuid_short", "sys_guid"];
 
 /// Operations possible through a view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

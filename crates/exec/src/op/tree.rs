@@ -6,8 +6,8 @@ use selkie_types::{SqlResult, stack};
 
 use super::{
     BoxOperator, aggregate, bulk, common, counted, distinct, examined, hash_join, in_order,
-    index_join, json_table, limit, nested, project, recursive, series, set, sliced, sort, source,
-    system, table_scan, top, window,
+    index_join, json_table, limit, nested, project, recursive, row_numbers, series, set, sliced,
+    sort, source, system, table_scan, top, window,
 };
 use crate::run::Env;
 
@@ -64,6 +64,7 @@ fn open_unchecked<'r>(env: Env<'r>, node: &'r PlanNode) -> SqlResult<BoxOperator
             let input = sliced::for_values(open(env, &window.input)?, keys);
             Box::new(window::Window::new(env, input, window))
         }
+        Op::RowNumbers(numbers) => row_numbers::open(env, numbers)?,
         Op::JsonTable(join) => {
             Box::new(json_table::JsonTable::new(env, open(env, &join.input)?, join))
         }

@@ -55,6 +55,15 @@ pub(super) static FUNCTIONS: &[Function] = &[
         })
     })
     .nature(Nature::Volatile),
+    Function::new("ROWNUM", 0, 0, |b| {
+        b.maybe(SqlType { unsigned: true, ..SqlType::new(TypeKind::BigInt, 21, 0) }, |f| {
+            let key = std::ptr::from_ref(f.call) as usize;
+            let mut out = NativeOut::new(f.rows);
+            (0..f.rows).for_each(|_| out.push(Some(f.ctx.count(key))));
+            Ok(out.finish())
+        })
+    })
+    .nature(Nature::Volatile),
     Function::new("RANDOM_BYTES", 1, 1, random_bytes).nature(Nature::Volatile),
     effect("SLEEP", 1, sleep),
     Function::new("BENCHMARK", 2, 2, benchmark).nature(Nature::Effect),

@@ -30,6 +30,9 @@ impl Binder<'_> {
             {
                 return self.aggregate(kind, call);
             }
+            if call.name.is("rownum") && call.args.is_empty() {
+                return self.row_number();
+            }
             if let Some(bound) = self.own_binding(call)? {
                 return Ok(bound);
             }

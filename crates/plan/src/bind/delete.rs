@@ -71,11 +71,7 @@ impl Binder<'_> {
                 (source, found?)
             }
         };
-        let mut source = source;
-        if let Some(condition) = &delete.where_clause {
-            let bound = self.filter(condition)?;
-            source = source.filter(Self::conjuncts(bound));
-        }
+        let mut source = self.chosen_rows(source, delete.where_clause.as_ref())?;
         let mut portion = None;
         if let Some(syntax) = &delete.portion {
             let sources = self.scope().sources.clone();

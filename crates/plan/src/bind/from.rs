@@ -109,8 +109,9 @@ impl Binder<'_> {
         }
         let info = self.find_table(&factor.name)?;
         // A view's tables are checked instead of the view, if their rows are to be locked.
-        let written = self.scope().locking.is_some_and(|(mode, _)| mode == LockMode::Exclusive)
-            && !matches!(info.kind, TableKind::View(_));
+        let written =
+            self.scope().rows.locking.is_some_and(|(mode, _)| mode == LockMode::Exclusive)
+                && !matches!(info.kind, TableKind::View(_));
         self.use_locked(&info, &alias.value, factor.name.name.span, written)?;
         if let TableKind::View(view) = &info.kind {
             // Compat: a PARTITION clause on a view has no effect.
@@ -143,7 +144,7 @@ impl Binder<'_> {
         if self.reading.locks_all {
             self.columns.relations[relation].lock = LockMode::Shared;
         }
-        if let Some((mode, wait)) = self.scope().locking {
+        if let Some((mode, wait)) = self.scope().rows.locking {
             let relation = &mut self.columns.relations[relation];
             (relation.lock, relation.wait) = (mode, wait);
         }
@@ -281,6 +282,7 @@ impl Binder<'_> {
     fn join(&mut self, join: &ast::Join, straight: bool) -> SqlResult<Logical> {
         stack::check()?;
         let before = self.scope().sources.len();
+        let numbered = self.scope().rows.numbered.len();
         let left = self.table_ref(&join.left, straight)?;
         let middle = self.scope().sources.len();
         if let ast::TableRef::JsonTable(table) = &join.right {
@@ -299,6 +301,7 @@ impl Binder<'_> {
                 Err(error) => return Err(error),
             }
         }
+        let on = self.join_conditions(join.kind, on, numbered)?;
         let straight = straight || join.kind == ast::JoinKind::Straight;
         Ok(match join.kind {
             ast::JoinKind::Inner | ast::JoinKind::Straight => inner(left, right, on, straight),
@@ -311,6 +314,23 @@ impl Binder<'_> {
                 right.join(JoinKind::Left, left, on)
             }
         })
+    }
+
+    /// The conditions of a join that do not read row numbers. The others are tested with WHERE,
+    /// which means the same unless an outer join is above them. `before` conditions were kept
+    /// before this join.
+    fn join_conditions(
+        &mut self,
+        kind: ast::JoinKind,
+        on: Vec<Expr>,
+        before: usize,
+    ) -> SqlResult<Vec<Expr>> {
+        let on = self.without_numbers(on);
+        let is_outer = matches!(kind, ast::JoinKind::Left | ast::JoinKind::Right);
+        match is_outer && self.scope().rows.numbered.len() > before {
+            true => Err(SqlError::not_supported("ROWNUM() in a condition of an outer join")),
+            false => Ok(on),
+        }
     }
 
     /// ON sees the two sides of its join and the outer blocks, but not other tables of FROM.

@@ -106,7 +106,8 @@ impl Grouping {
         if !self.from.contains(id) {
             return Ok(None);
         }
-        if self.full && checked {
+        // Compat: row numbers need not be group keys.
+        if self.full && checked && !binder.is_row_number(id) {
             return Err(self.not_grouped(binder, id));
         }
         if let Some((id, _)) = self.carried.iter().find(|(_, e)| e == expr) {

@@ -9,8 +9,8 @@ use selkie_expr::Expr;
 use selkie_sql::ast;
 use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::{
-    ER_KEY_DOES_NOT_EXISTS, ER_KEY_DOESNT_SUPPORT, ER_SUBQUERIES_NOT_SUPPORTED,
-    ER_TOO_MANY_KEY_PARTS, ER_WRONG_ARGUMENTS,
+    ER_GENERATED_COLUMN_FUNCTION_IS_NOT_ALLOWED, ER_KEY_DOES_NOT_EXISTS, ER_KEY_DOESNT_SUPPORT,
+    ER_SUBQUERIES_NOT_SUPPORTED, ER_TOO_MANY_KEY_PARTS, ER_WRONG_ARGUMENTS,
 };
 use selkie_types::{Privileges, SqlError, SqlResult};
 
@@ -128,6 +128,14 @@ fn named_index(table: &TableInfo, alias: &str, name: &ast::Ident) -> SqlResult<u
 /// An error for subqueries and stored calls. A subquery reduced to its value is only visible in the
 /// text.
 fn refuse_calls(written: &ast::Expr, e: &Expr) -> SqlResult<()> {
+    let numbers_rows = |e: &ast::Expr| {
+        let ast::ExprKind::Call(call) = &e.kind else { return None };
+        (call.schema.is_none() && call.name.is("rownum")).then_some(())
+    };
+    if written.find(&mut { numbers_rows }).is_some() {
+        let arguments: [&dyn std::fmt::Display; 3] = [&"rownum()", &"WHERE", &"HANDLER"];
+        return Err(SqlError::new(&ER_GENERATED_COLUMN_FUNCTION_IS_NOT_ALLOWED, &arguments));
+    }
     if written.has_subquery() {
         return Err(SqlError::new(&ER_SUBQUERIES_NOT_SUPPORTED, &[&"HANDLER..READ"]));
     }

@@ -11,10 +11,11 @@ use selkie_types::{Privileges, SqlError, SqlResult, SqlType, pace, stack};
 
 use super::from::listed_parts;
 use super::insert_target::{BoundView, InsertTarget, not_insertable};
+use super::row_number::RowNumbers;
 use super::scope::{Clause, Source};
 use super::system_time::refuse_parts_of_history;
 use super::{Binder, Named, insert_query};
-use crate::logical::{ColumnId, Logical};
+use crate::logical::{ColumnId, ColumnSet, Logical};
 use crate::physical::{InsertMode, InsertValue, OwnValue, RowRules};
 
 /// A bound INSERT.
@@ -77,6 +78,7 @@ impl Binder<'_> {
         }
         let targets = self.insert_columns(&target, insert)?;
         self.push_scope();
+        self.scope().rows.numbers = RowNumbers::of_values(insert);
         let mut source = self.insert_source(&target, &targets, &insert.source)?;
         let mut values = self.insert_values(&table, &targets, &source)?;
         if matches!(insert.source, ast::InsertSource::Query(_)) && !is_listed(insert) {
@@ -86,15 +88,14 @@ impl Binder<'_> {
             let bounds = (0..table.columns.len()).filter(bounds);
             bounds.for_each(|at| values[at] = InsertValue::Generated(None));
         }
-        let mut default_flags = vec![None; table.columns.len()];
-        for (position, flag) in targets.iter().zip(&source.flags) {
-            default_flags[*position] = *flag;
-        }
+        let default_flags = flags_of(&table, &targets, &source.flags);
+        self.scope().rows.numbers = RowNumbers::Accepted(None);
         let (on_duplicate, rows) = self.duplicate_update(&target, insert)?;
         let updates = on_duplicate.iter().filter_map(|(_, e)| e.as_ref());
         let carried = self.carried_columns(updates);
         insert_query::carry(&mut source.plan, &self.columns, &carried);
         source.ids.extend(carried);
+        self.number_source(&mut source);
         self.pop_scope();
         let (returning, returning_first) = self.inserted_rows(&target, insert)?;
         let returned = |at| returning.iter().any(|(_, e)| reads(e, returning_first + at));
@@ -127,6 +128,14 @@ impl Binder<'_> {
             returning,
             returning_first,
         })
+    }
+
+    /// Adds the numbers of the rows to be inserted, if ON DUPLICATE KEY UPDATE reads them.
+    fn number_source(&mut self, source: &mut Rows) {
+        let plan = std::mem::replace(&mut source.plan, Logical::OneRow);
+        let mut numbers = ColumnSet::default();
+        source.plan = self.numbered(plan, &mut numbers);
+        source.ids.extend(numbers.iter());
     }
 
     /// Positions of the columns that get values.
@@ -214,6 +223,9 @@ impl Binder<'_> {
         self.row_table = Some((target.table.clone(), first));
         for (number, row) in rows.iter().enumerate() {
             pace::spend(64)?;
+            if let RowNumbers::Fixed(n) = &mut self.scope().rows.numbers {
+                *n = number as u64 + 1;
+            }
             if row.len() != targets.len() {
                 return Err(SqlError::new(&ER_WRONG_VALUE_COUNT_ON_ROW, &[&(number + 1)]));
             }
@@ -559,6 +571,7 @@ impl Binder<'_> {
     ) -> SqlResult<Vec<(Named, Expr)>> {
         self.push_scope();
         self.scope().sources.push(source);
+        self.scope().rows.numbers = RowNumbers::Counted;
         let bound = self.in_clause(Clause::Returning, |b| b.items(items));
         self.pop_scope();
         let mut returned = Vec::new();
@@ -570,6 +583,13 @@ impl Binder<'_> {
         }
         Ok(returned)
     }
+}
+
+/// For each column of the table, the column of the source that marks DEFAULT in it.
+fn flags_of(table: &TableInfo, targets: &[usize], flags: &[Option<usize>]) -> Vec<Option<usize>> {
+    let mut of_columns = vec![None; table.columns.len()];
+    targets.iter().zip(flags).for_each(|(position, flag)| of_columns[*position] = *flag);
+    of_columns
 }
 
 /// Whether an expression reads a column.

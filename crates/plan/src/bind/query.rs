@@ -9,6 +9,7 @@ use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::*;
 use selkie_types::{CollationId, JsonRole, SqlError, SqlResult, SqlType, TypeKind, stack};
 
+use super::row_number::RowNumbers;
 use super::scope::{Clause, Source, SourceColumns};
 use super::select::{Tail, limited, position_of, sorted};
 use super::{Binder, Named, Query};
@@ -158,8 +159,13 @@ impl Binder<'_> {
     ) -> SqlResult<Query> {
         self.push_scope();
         self.scope().clause = clause;
+        let mut numbered = rows.iter().zip(1..);
         let bound: SqlResult<Vec<Vec<Expr>>> =
-            rows.iter().map(|row| row.iter().map(|e| self.scalar(e)).collect()).collect();
+            numbered.try_fold(Vec::with_capacity(rows.len()), |mut all, (row, n)| {
+                self.scope().rows.numbers = RowNumbers::Fixed(n);
+                all.push(row.iter().map(|e| self.scalar(e)).collect::<SqlResult<_>>()?);
+                Ok(all)
+            });
         self.pop_scope();
         let mut bound = bound?;
         let width = bound[0].len();

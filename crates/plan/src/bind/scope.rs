@@ -14,6 +14,7 @@ use super::Binder;
 use super::access::Guard;
 use super::aggregate::Aggregates;
 use super::alias::{Alias, AliasUse};
+use super::row_number::RowNumbers;
 use super::window::Windows;
 use crate::logical::{ColumnId, ColumnSet, RelationId};
 use crate::star::StarOrder;
@@ -138,8 +139,19 @@ pub(super) struct Scope {
     pub windows: Windows,
     /// Whether outer names are invisible, as in a derived table.
     pub closed: bool,
+    /// Locks and numbers of its rows.
+    pub rows: RowUse,
+}
+
+/// Locks and numbers of the rows of a block.
+#[derive(Default)]
+pub(super) struct RowUse {
     /// Row locks on its tables, if its query has a locking clause.
     pub locking: Option<(LockMode, LockWait)>,
+    /// The meaning of `ROWNUM()`.
+    pub numbers: RowNumbers,
+    /// Conditions of FROM and WHERE that read row numbers.
+    pub numbered: Vec<Expr>,
 }
 
 impl Binder<'_> {

@@ -11,6 +11,7 @@ use selkie_types::{Condition, Privileges, SqlError, SqlResult, pace};
 use super::access::Wanted;
 use super::alias::{Alias, AliasUse};
 use super::group::{Grouping, gives_rows_of_one};
+use super::row_number::RowNumbers;
 use super::scope::{Clause, SourceColumns};
 use super::{Binder, Named, Query};
 use crate::logical::{AggregateNode, ColumnId, ColumnSet, Cut, Logical, SortItem};
@@ -47,7 +48,10 @@ struct Parts {
 impl Binder<'_> {
     pub(super) fn select(&mut self, select: &ast::Select, tail: Tail<'_>) -> SqlResult<Query> {
         self.push_scope();
-        self.scope().locking = self.reading.locking.take();
+        self.scope().rows.locking = self.reading.locking.take();
+        if !select.options.for_statement {
+            self.scope().rows.numbers = RowNumbers::Accepted(None);
+        }
         let reading = Wanted::all(Privileges::SELECT);
         let chooses_rows = std::mem::take(&mut self.chooses_rows);
         let bound = self.using_tables(reading, |b| b.select_in_scope(select, tail));
@@ -65,12 +69,8 @@ impl Binder<'_> {
         if tail.outermost && tail.order_by.is_empty() && gives_rows_of_one(select) {
             self.sort_groups(&mut plan);
         }
-        let from = plan.columns(&self.columns);
-        if let Some(condition) = &select.where_clause {
-            let bound = self.filter(condition);
-            let bound = bound.map_err(|error| self.first_mistake(select, error))?;
-            plan = plan.filter(Self::conjuncts(bound));
-        }
+        let mut from = plan.columns(&self.columns);
+        plan = plan.filter(self.where_of(select)?);
         // SET and the like have no rows.
         self.scope().allow_aggregates = !select.options.for_statement;
         self.named_windows(&select.windows)?;
@@ -85,6 +85,7 @@ impl Binder<'_> {
             None => None,
         };
         let order = self.order_keys(tail.order_by, &items)?;
+        plan = self.numbered(plan, &mut from);
         let mut parts = Parts { items, having, order, implied: false };
         let scope = self.scope();
         let joined = scope.sources.len() > 1;
@@ -125,6 +126,14 @@ impl Binder<'_> {
         plan = self.windowed(plan)?;
         let limit = self.limit(tail)?;
         self.finish_select(plan, parts, limit, select, kept)
+    }
+
+    /// The conditions of WHERE that do not read row numbers.
+    fn where_of(&mut self, select: &ast::Select) -> SqlResult<Vec<Expr>> {
+        let Some(condition) = &select.where_clause else { return Ok(Vec::new()) };
+        let bound = self.filter(condition);
+        let bound = bound.map_err(|error| self.first_mistake(select, error))?;
+        Ok(self.without_numbers(Self::conjuncts(bound)))
     }
 
     /// The error of a block whose WHERE has one: unknown columns of the select list come first.

@@ -91,7 +91,7 @@ impl Binder<'_> {
             return self.current((start, end));
         };
         let deletes = matches!(time, ast::SystemTime::Ended(_));
-        let locks = self.scope().locking.is_some_and(|(mode, _)| mode == LockMode::Exclusive);
+        let locks = self.scope().rows.locking.is_some_and(|(mode, _)| mode == LockMode::Exclusive);
         if locks && !deletes {
             return Err(SqlError::new(&ER_TABLE_NOT_LOCKED_FOR_WRITE, &[&alias]));
         }

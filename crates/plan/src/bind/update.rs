@@ -11,10 +11,11 @@ use selkie_types::{Privileges, SqlError, SqlMode, SqlResult, SqlType};
 use super::Binder;
 use super::access::Wanted;
 use super::portion::BoundPortion;
+use super::row_number::RowNumbers;
 use super::scope::{Clause, Source, SourceColumns};
 use super::select::{Tail, limited, sorted};
 use super::view::{BoundCheck, Meaning, open, resolve};
-use crate::logical::{ColumnId, Logical, RelationId, SortItem};
+use crate::logical::{ColumnId, ColumnSet, Logical, RelationId, SortItem};
 use crate::physical::RowRules;
 
 /// A bound UPDATE.
@@ -66,11 +67,9 @@ impl Binder<'_> {
             self.check_portion_source(&sources)?;
         }
         let multiple = sources.len() > 1 || self.check_only_source(&sources)?;
-        if let Some(condition) = &update.where_clause {
-            let bound = self.filter(condition)?;
-            source = source.filter(Self::conjuncts(bound));
-        }
+        source = self.chosen_rows(source, update.where_clause.as_ref())?;
         let (portion, mut source) = self.portion_of_update(update, &sources, source)?;
+        self.scope().rows.numbers = RowNumbers::Accepted(None);
         let mut targets: Vec<BoundTarget> = Vec::new();
         for assignment in &update.assignments {
             let (relation, at) = self.assigned_column(&sources, &assignment.column)?;
@@ -102,7 +101,11 @@ impl Binder<'_> {
                 }
             }
         }
+        // Rows are updated, and counted by SET, in the order of ORDER BY.
+        let numbers = std::mem::take(&mut self.scope().rows.numbers);
         source = self.dml_tail(source, &update.order_by, update.limit.as_deref())?;
+        self.scope().rows.numbers = numbers;
+        source = self.numbered(source, &mut ColumnSet::default());
         let mut meaning = Meaning::new();
         let mut changed: Vec<RelationId> = targets.iter().map(|t| t.relation).collect();
         // A check may read all tables of its view.

@@ -85,7 +85,7 @@ impl Binder<'_> {
         self.names.tables = tables.shared();
         let merged = &*view.algorithm != "TEMPTABLE"
             && crate::updatable::of_view(self.names.tables, info, view).merges;
-        self.reading.locking = self.scope().locking.filter(|_| merged);
+        self.reading.locking = self.scope().rows.locking.filter(|_| merged);
         let around_view = self.enter(merged.then_some((alias, info)));
         let bound = self.query_apart(&statement);
         self.leave(around_view);
@@ -278,6 +278,7 @@ pub(super) fn open(
         Logical::Filter { input, .. }
         | Logical::Sort { input, .. }
         | Logical::Limit { input, .. } => open(input, targets, columns, meaning),
+        Logical::RowNumbers(node) => open(&mut node.input, targets, columns, meaning),
         Logical::Join(join) => {
             let left = open(&mut join.left, targets, columns, meaning);
             open(&mut join.right, targets, columns, meaning) || left

@@ -100,6 +100,7 @@ impl Builder<'_> {
             Logical::Set(node) => self.set(node),
             Logical::Recursive(node) => self.recursive(node),
             Logical::Window(node) => self.window(node, required),
+            Logical::RowNumbers(node) => self.row_numbers(node, required),
             Logical::JsonTable(node) => self.json_table(node, required),
             _ => unreachable!("operators with alternatives are built elsewhere"),
         }

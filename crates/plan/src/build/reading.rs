@@ -7,7 +7,9 @@
 use selkie_types::stack;
 
 use super::{filters, sizes};
-use crate::physical::{Access, AggregateStrategy, Operator, Plan, PlanNode, Reader, SetOperator};
+use crate::physical::{
+    Access, AggregateStrategy, Operator, Plan, PlanNode, Reader, RowNumbers, SetOperator,
+};
 
 /// Marks the scans of a statement and of its subqueries, and numbers all nodes.
 pub(crate) fn tell_scans(plan: &mut Plan) {
@@ -42,6 +44,12 @@ fn is_small(node: &PlanNode) -> bool {
         Operator::Insert(insert) => is_small(&insert.source),
         _ => false,
     }
+}
+
+/// As [`tell`], below row numbers: a bound of the numbers stops as LIMIT does.
+fn tell_counted(numbers: &mut RowNumbers, reader: Reader, next: &mut u32) {
+    let stops = reader.stops || numbers.most.is_some();
+    tell(&mut numbers.input, Reader { stops, ..reader }, next);
 }
 
 fn tell(node: &mut PlanNode, reader: Reader, next: &mut u32) {
@@ -83,6 +91,7 @@ fn tell(node: &mut PlanNode, reader: Reader, next: &mut u32) {
             tell(&mut aggregate.input, if streams { reader } else { whole }, next);
         }
         Operator::Window(window) => tell(&mut window.input, whole, next),
+        Operator::RowNumbers(numbers) => tell_counted(numbers, reader, next),
         Operator::Sort(sort) => tell(&mut sort.input, whole, next),
         Operator::TopN(top) => tell(&mut top.input, whole, next),
         Operator::Materialize(input) => tell(input, whole, next),

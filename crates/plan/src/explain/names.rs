@@ -51,6 +51,11 @@ pub(super) fn names(plan: &Plan, node: &PlanNode) -> Vec<String> {
             all.extend((0..made).map(|at| format!("window#{at}")));
             all
         }
+        Operator::RowNumbers(numbers) => {
+            let mut all = names(plan, &numbers.input);
+            all.push("rownum()".into());
+            all
+        }
         Operator::JsonTable(join) => {
             let mut all = names(plan, &join.input);
             let table = &join.table;

@@ -12,7 +12,7 @@ use super::names::{names, show, show_all, table_column};
 use super::work::{JoinRun, Run, SortShown, Work};
 use crate::physical::{
     Access, AggregateStrategy, IndexJoin, IndexRange, JoinKind, Limit, Operator, PartsRead, Plan,
-    PlanNode, SortKey, TableScan,
+    PlanNode, RowNumbers, SortKey, TableScan,
 };
 use selkie_expr::{Expr, ExprKind};
 use selkie_types::{Value, stack};
@@ -234,6 +234,7 @@ impl Walk<'_> {
                 self.node(input, id, ty);
             }
             Operator::Project { input, .. } => self.node(input, id, ty),
+            Operator::RowNumbers(numbers) => self.row_numbers(node, numbers, id, ty),
             other => {
                 (self.above.most, self.above.passed, self.above.conditions) = (None, None, None);
                 self.above.sort = self.sort_of(node).or(self.above.sort.take());
@@ -243,6 +244,20 @@ impl Walk<'_> {
                 node.inputs().into_iter().for_each(|input| self.node(input, id, ty));
             }
         }
+    }
+
+    /// Compat: numbers of rows that are sorted are kept in a table.
+    fn row_numbers(&mut self, node: &PlanNode, numbers: &RowNumbers, id: u64, ty: &'static str) {
+        if !numbers.conditions.is_empty() {
+            self.above.tested = true;
+            self.above.passed = self.work(node);
+            let text = show_all(&numbers.conditions, &names(self.plan, node), " and ");
+            self.above.conditions = Some(text);
+        }
+        if numbers.shown && self.above.remarks.contains(&"Using filesort") {
+            self.above.remarks.push("Using temporary");
+        }
+        self.node(&numbers.input, id, ty);
     }
 
     /// Compat: tables of which only the first or last entry of an index is read are not listed.
@@ -615,6 +630,7 @@ fn is_table(node: &PlanNode) -> bool {
         Operator::Sort(sort) => is_table(&sort.input),
         Operator::TopN(top) => is_table(&top.input),
         Operator::Limit(limit) => is_table(&limit.input),
+        Operator::RowNumbers(numbers) => is_table(&numbers.input),
         Operator::Materialize(input) => is_table(input),
         _ => false,
     }

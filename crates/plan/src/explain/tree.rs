@@ -90,6 +90,10 @@ fn describe(plan: &Plan, node: &PlanNode) -> String {
                 prefixed(" order by ", &keys(&window.order, &below))
             )
         }
+        Operator::RowNumbers(numbers) => {
+            let conditions = show_all(&numbers.conditions, &names(plan, node), " and ");
+            format!("Row numbers{}", prefixed(" where ", &conditions))
+        }
         Operator::JsonTable(join) => {
             format!("JSON_TABLE {} of {}", join.table.alias, show(&join.document, &below()))
         }

@@ -34,6 +34,8 @@ pub(crate) enum Logical {
     Aggregate(Box<AggregateNode>),
     /// Window functions, added to the columns of the input.
     Window(Box<WindowNode>),
+    /// The numbers of rows that pass conditions.
+    RowNumbers(Box<RowNumberNode>),
     /// JSON_TABLE joined to the rows on which its document depends.
     JsonTable(Box<JsonTableNode>),
     /// Sorts the rows; with a limit directly above, only the first ones.
@@ -104,6 +106,18 @@ pub(crate) struct WindowNode {
     pub order: Vec<SortItem>,
     /// Functions.
     pub items: Vec<WindowItem>,
+}
+
+/// `ROWNUM()`: gives the rows that pass the conditions, and a column with their numbers. A row is
+/// tested with the number that it gets if it passes.
+#[derive(Clone, Debug)]
+pub(crate) struct RowNumberNode {
+    /// Input.
+    pub input: Logical,
+    /// The column of numbers.
+    pub column: ColumnId,
+    /// Conditions, which may read the number.
+    pub conditions: Vec<Expr>,
 }
 
 /// JSON_TABLE: joins each row of the input with the rows of a document computed from it.

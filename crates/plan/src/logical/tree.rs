@@ -38,6 +38,7 @@ macro_rules! each_expr {
                     }
                 }
             }
+            Self::RowNumbers(node) => node.conditions.$iter().for_each($f),
             Self::JsonTable(node) => {
                 $f(&$($mut)? node.document);
                 node.on.$iter().for_each($f);
@@ -124,6 +125,7 @@ impl Logical {
             | Self::Distinct { input, .. } => vec![input],
             Self::Aggregate(node) => vec![&node.input],
             Self::Window(node) => vec![&node.input],
+            Self::RowNumbers(node) => vec![&node.input],
             Self::JsonTable(node) => vec![&node.input],
             Self::Set(node) => node.inputs.iter().map(|(input, _)| input).collect(),
             Self::Recursive(node) => {
@@ -156,6 +158,7 @@ impl Logical {
             | Self::Distinct { input, .. } => vec![input],
             Self::Aggregate(node) => vec![&mut node.input],
             Self::Window(node) => vec![&mut node.input],
+            Self::RowNumbers(node) => vec![&mut node.input],
             Self::JsonTable(node) => vec![&mut node.input],
             Self::Set(node) => node.inputs.iter_mut().map(|(input, _)| input).collect(),
             Self::Recursive(node) => {
@@ -231,6 +234,10 @@ impl Logical {
             Self::Window(node) => {
                 node.input.add_columns(all, set);
                 node.items.iter().for_each(|item| set.insert(item.column));
+            }
+            Self::RowNumbers(node) => {
+                node.input.add_columns(all, set);
+                set.insert(node.column);
             }
             Self::JsonTable(node) => {
                 node.input.add_columns(all, set);

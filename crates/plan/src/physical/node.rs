@@ -1,7 +1,7 @@
 //! Operators and plan nodes. Data only: the executor defines their behaviour. A new operator must
 //! be added to [`PlanNode::inputs`], on which every walk over a plan relies.
 
-use selkie_expr::Expr;
+use selkie_expr::{CompareOp, Expr};
 use selkie_types::{SqlType, stack};
 
 use super::{
@@ -80,6 +80,8 @@ pub enum Operator {
     Aggregate(Box<Aggregate>),
     /// Window functions.
     Window(Box<Window>),
+    /// Numbers the rows that pass conditions.
+    RowNumbers(Box<RowNumbers>),
     /// JSON_TABLE joined to the rows on which its document depends.
     JsonTable(Box<JsonTableJoin>),
     /// Sorts all rows.
@@ -154,6 +156,20 @@ pub struct Limit {
     pub counted: bool,
 }
 
+/// Gives the input rows that pass the conditions, with their numbers behind their columns. A row is
+/// tested with the number that it gets if it passes.
+#[derive(Clone, Debug)]
+pub struct RowNumbers {
+    /// Source of rows.
+    pub input: PlanNode,
+    /// Conditions over the input row and the number.
+    pub conditions: Vec<Expr>,
+    /// A bound of the numbers: no row passes whose number is not so related to this value.
+    pub most: Option<(CompareOp, Expr)>,
+    /// Whether an operator above reads the numbers.
+    pub shown: bool,
+}
+
 /// A sort that needs only the first `offset + limit` rows.
 #[derive(Clone, Debug)]
 pub struct TopN {
@@ -225,6 +241,7 @@ impl PlanNode {
             Operator::Filter { input, .. } | Operator::Project { input, .. } => vec![input],
             Operator::Aggregate(aggregate) => vec![&aggregate.input],
             Operator::Window(window) => vec![&window.input],
+            Operator::RowNumbers(numbers) => vec![&numbers.input],
             Operator::JsonTable(join) => vec![&join.input],
             Operator::Sort(sort) => vec![&sort.input],
             Operator::TopN(top) => vec![&top.input],
@@ -260,6 +277,7 @@ impl PlanNode {
             Operator::Filter { input, .. } | Operator::Project { input, .. } => vec![input],
             Operator::Aggregate(aggregate) => vec![&mut aggregate.input],
             Operator::Window(window) => vec![&mut window.input],
+            Operator::RowNumbers(numbers) => vec![&mut numbers.input],
             Operator::JsonTable(join) => vec![&mut join.input],
             Operator::Sort(sort) => vec![&mut sort.input],
             Operator::TopN(top) => vec![&mut top.input],

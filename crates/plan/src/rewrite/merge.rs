@@ -53,6 +53,7 @@ fn merge(plan: &mut Logical, place: Place, merger: &mut Merger) {
     let below = match plan {
         Logical::Filter { .. }
         | Logical::Window(_)
+        | Logical::RowNumbers(_)
         | Logical::Sort { .. }
         | Logical::Limit { .. } => place,
         Logical::Project { .. } | Logical::Aggregate(_) => Place::Free,

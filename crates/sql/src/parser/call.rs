@@ -11,7 +11,7 @@ use crate::lexer::{Kw, T};
 /// Fewest and most arguments of functions that are keywords; the grammar counts them.
 fn arity(kw: Kw) -> Option<(usize, usize)> {
     Some(match kw {
-        Kw::DATABASE | Kw::SCHEMA | Kw::ROW_COUNT | Kw::USER => (0, 0),
+        Kw::DATABASE | Kw::SCHEMA | Kw::ROWNUM | Kw::ROW_COUNT | Kw::USER => (0, 0),
         Kw::COLUMN_CHECK => (1, 1),
         Kw::ASCII | Kw::CHARSET | Kw::COLLATION | Kw::MICROSECOND | Kw::OLD_PASSWORD => (1, 1),
         Kw::PASSWORD | Kw::QUARTER | Kw::REVERSE | Kw::DATE | Kw::DAY | Kw::HOUR => (1, 1),
@@ -113,6 +113,7 @@ impl Parser<'_> {
             }
             Kw::UTC_TIME | Kw::UTC_TIMESTAMP => self.optional_precision(kw.text()),
             Kw::SYSDATE if self.is_oracle() => self.optional_precision("sysdate"),
+            Kw::ROWNUM if self.is_oracle() => self.optional_parens("rownum"),
             _ if self.peek() == T::LParen => self.keyword_with_parens(kw),
             _ if kw.is_reserved() => Err(self.error()),
             _ => self.column_or_call(),

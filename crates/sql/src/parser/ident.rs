@@ -17,6 +17,8 @@ impl Parser<'_> {
     /// Whether the next token can be a name.
     pub(super) fn at_ident(&self) -> bool {
         match self.tok.kind {
+            // Compat: the mode of Oracle reserves this word.
+            T::Word(Kw::ROWNUM) => !self.is_oracle(),
             T::Word(kw) => !kw.is_reserved(),
             T::Quoted => true,
             // Compat: these function keywords are names even before a parenthesis.
