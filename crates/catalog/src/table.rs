@@ -9,7 +9,7 @@ use selkie_engine::{
     ColumnDef, IndexDef, IndexKind, IndexPart, Personality, TableDef, TableId, TextDef, TextRules,
 };
 use selkie_expr::NamedTable;
-use selkie_types::{CollationId, RowVersion, SqlType, Value};
+use selkie_types::{CollationId, RowVersion, SqlType, TypeKind, Value};
 use serde::{Deserialize, Serialize};
 
 use crate::{ForeignKey, Partitioning, Period, SERIES_ENGINE, Statistics, SystemRole, SystemTime};
@@ -323,6 +323,21 @@ impl TableInfo {
     /// Position of the column `name`, case-insensitive.
     pub fn column_position(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|c| selkie_types::charset::identifier_eq(&c.name, name))
+    }
+
+    /// Position of the column that `_rowid` stands for: the integer that is the primary key or, if
+    /// there is none, the first unique key without NULLs.
+    pub fn row_id_column(&self) -> Option<usize> {
+        let [part] = self.shown_primary()?.own_parts() else { return None };
+        let ty = &self.columns[part.column].ty;
+        let is_number = ty.is_integer() || matches!(ty.kind, TypeKind::Year | TypeKind::Bit);
+        is_number.then_some(part.column)
+    }
+
+    /// Position of the column that a statement calls `name`, if it may call it `_rowid`.
+    pub fn named_position(&self, name: &str) -> Option<usize> {
+        let row_id = || self.row_id_column().filter(|_| name.eq_ignore_ascii_case("_rowid"));
+        self.column_position(name).or_else(row_id)
     }
 
     /// Whether a column is computed when rows are read: it is virtual, in no index, and no

@@ -340,7 +340,37 @@ impl Binder<'_> {
             self.check_column(source.guard.as_deref(), &name.name.value, self.column_use)?;
             found = Some(self.source_expr(source, id));
         }
-        Ok(found)
+        match found {
+            None if name.name.value.eq_ignore_ascii_case("_rowid") => self.row_id(at, name),
+            found => Ok(found),
+        }
+    }
+
+    /// The column that `_rowid` stands for in block `at`. Its table is named or the only one.
+    fn row_id(&self, at: usize, name: &ast::ColumnRef) -> SqlResult<Option<Expr>> {
+        let names = self.table_names();
+        let sources = &self.scopes[at].sources;
+        let mut named = sources.iter().filter(|s| names.is_of(s, name));
+        let Some(source) = named.next().filter(|_| name.table.is_some() || sources.len() == 1)
+        else {
+            return Ok(None);
+        };
+        let (table, first) = match (&source.columns, &self.row_table) {
+            (SourceColumns::Table(relation), _) => {
+                let info = &self.columns.relations[*relation];
+                (&info.table, info.first)
+            }
+            (SourceColumns::Listed(_), Some((table, first)))
+                if source.view.is_none() && !source.schema.is_empty() =>
+            {
+                (table, *first)
+            }
+            _ => return Ok(None),
+        };
+        let Some(column) = table.row_id_column() else { return Ok(None) };
+        let written = &table.columns[column].name;
+        self.check_column(source.guard.as_deref(), written, self.column_use)?;
+        Ok(Some(self.source_expr(source, first + column)))
     }
 }
 

@@ -228,7 +228,7 @@ impl Binder<'_> {
         });
         let history = self.gives_bounds && clause == Clause::Into;
         let listed = |at: &usize| history || !table.columns[*at].is_hidden();
-        let position = table.column_position(&name.name.value).filter(listed);
+        let position = table.named_position(&name.name.value).filter(listed);
         let position = position.filter(|_| !other_table);
         position.ok_or_else(|| SqlError::unknown_column(name, clause.name()))
     }

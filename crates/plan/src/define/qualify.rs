@@ -476,7 +476,24 @@ impl<'a> Qualifier<'a> {
         }
     }
 
+    /// Replaces `_rowid` by the name of the column that it stands for.
+    fn row_id(&self, column: &mut ColumnRef) {
+        let only = || self.scopes.last().filter(|sources| sources.len() == 1);
+        let source = match &column.table {
+            Some(_) => self.source_of(column),
+            None => only().and_then(|sources| sources.first()),
+        };
+        let Some(table) = source.and_then(|source| source.table.as_ref()) else { return };
+        if let Some(at) = table.named_position(&column.name.value) {
+            (column.table, column.schema) = (source.map(|s| s.alias.clone().into()), None);
+            column.name = Ident::new(table.columns[at].name.clone());
+        }
+    }
+
     fn column(&self, column: &mut ColumnRef) {
+        if column.name.value.eq_ignore_ascii_case("_rowid") {
+            self.row_id(column);
+        }
         let Some(source) = self.source_of(column) else { return };
         let mut columns = source.columns.iter();
         if let Some(name) = columns.find(|c| identifier_eq(c, &column.name.value)) {
