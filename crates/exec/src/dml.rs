@@ -26,7 +26,7 @@ use selkie_types::{Batch, SqlResult};
 
 pub(crate) use insert::Inserter;
 pub(crate) use meanwhile::reading;
-pub(crate) use row::{check_error, is_false, is_zero};
+pub(crate) use row::{WithoutField, check_error, is_false, is_zero};
 pub(crate) use rows::RowChanger;
 
 use crate::Outcome;

@@ -1,7 +1,10 @@
-//! LOAD DATA [LOCAL] INFILE.
+//! LOAD DATA [LOCAL] INFILE and LOAD XML.
 //!
 //! The statement is planned as an INSERT of one row of placeholders, one per field. That plan's
 //! defaults, generated columns and checks then apply to all rows of the file.
+
+mod fixed;
+mod xml;
 
 use std::fs::File;
 use std::io::Read;
@@ -20,7 +23,8 @@ use selkie_types::{
     SqlResult, SqlType, Value,
 };
 
-use crate::dml::{Inserter, reading};
+use self::fixed::{Text, Widths};
+use crate::dml::{Inserter, WithoutField, reading};
 use crate::query::execution::Execution;
 use crate::query::file_format::{Format, Found, Line, read_line};
 use crate::query::into::charset_named;
@@ -35,9 +39,6 @@ const CHUNK: usize = 1 << 20;
 
 /// Runs the statement; the caller commits.
 pub(crate) fn run(execution: &mut Execution<'_>, load: &ast::LoadData) -> SqlResult<Outcome> {
-    if load.xml {
-        return Err(SqlError::not_supported("LOAD XML"));
-    }
     let session = &*execution.session;
     check_begin(session, load)?;
     let schema = session.schema_of(&load.table)?;
@@ -53,10 +54,11 @@ pub(crate) fn run(execution: &mut Execution<'_>, load: &ast::LoadData) -> SqlRes
         None => session.frame.settings.charsets.database,
     };
     let format = Format::new(&load.format, Some(charset))?;
-    if format.is_fixed_width() {
-        return Err(SqlError::not_supported("LOAD DATA of fields of fixed width"));
-    }
     let fields = fields_of(session, load, &table);
+    let widths = match load.xml {
+        true => None,
+        false => Widths::of(&format, &fields, &table)?,
+    };
     let statement = as_insert(load, &fields);
     let ty = SqlType::varchar(u32::from(u16::MAX), charset.default_collation());
     let types = vec![ty; fields.len()];
@@ -72,7 +74,7 @@ pub(crate) fn run(execution: &mut Execution<'_>, load: &ast::LoadData) -> SqlRes
     let plan = execution
         .locked_change(|scope| scope.plan(&statement, text, (&types, types.len())).map(Arc::new))?;
     let name = String::from_utf8_lossy(&load.file.bytes).into_owned();
-    let job = Job { load, format, fields, types: &types, name, schema: directory };
+    let job = Job { load, format, widths, fields, types: &types, name, schema: directory };
     execution.run_changes(&plan, &mut |execution| {
         let Execution { instance, session, control, sink, .. } = execution;
         let reader = open_file(instance, &job, *sink)?;
@@ -85,6 +87,8 @@ pub(crate) fn run(execution: &mut Execution<'_>, load: &ast::LoadData) -> SqlRes
 struct Job<'a> {
     load: &'a ast::LoadData,
     format: Format,
+    /// Set if fields have fixed widths.
+    widths: Option<Widths>,
     fields: Vec<Target>,
     types: &'a [SqlType],
     name: String,
@@ -93,6 +97,11 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
+    /// The error of a failed read.
+    fn unread(&self, e: std::io::Error) -> SqlError {
+        SqlError::new(&ER_FILE_NOT_FOUND, &[&self.name, &crate::state::error::errno(&e)])
+    }
+
     /// Whether rows consist of fields alone, without SET and user variables.
     fn is_fields_alone(&self) -> bool {
         let variable = |target: &Target| matches!(target, Target::Variable(_));
@@ -105,8 +114,18 @@ impl Job<'_> {
 enum Target {
     Column(ast::ColumnRef),
     Variable(Box<str>),
-    /// None: the column is generated, and the field is ignored.
-    Generated,
+    /// None: the column of this name is generated, and the field is ignored.
+    Generated(Box<str>),
+}
+
+impl Target {
+    /// The name of the value for it in an XML file.
+    fn name(&self) -> &[u8] {
+        match self {
+            Self::Column(column) => column.name.value.as_bytes(),
+            Self::Variable(name) | Self::Generated(name) => name.as_bytes(),
+        }
+    }
 }
 
 /// Checks privileges that LOAD DATA needs before the table is looked up.
@@ -130,7 +149,9 @@ fn fields_of(session: &Session, load: &ast::LoadData, table: &TableInfo) -> Vec<
         let is_replaced = load.duplicates == ast::OnDuplicate::Replace;
         let history = session.frame.settings.planning.insert_history && !is_replaced;
         let target = |column: &ColumnInfo| match column.generated {
-            Some(_) if !(history && column.system.is_bound()) => Target::Generated,
+            Some(_) if !(history && column.system.is_bound()) => {
+                Target::Generated(column.name.clone())
+            }
             _ => Target::Column(ast::ColumnRef::bare(ast::Ident::new(&*column.name))),
         };
         return table.columns.iter().filter(|c| !c.invisible).map(target).collect();
@@ -213,8 +234,13 @@ fn insert_rows(
     let env = Env { rt: runtime, eval: &eval, cell: None, wanted: None };
     let mut loader = Loader::new(env, insert, job)?;
     let target = std::iter::once(&*insert.table);
-    let result =
-        rotated(env, runtime.plan, target, || loader.read(reader).and_then(|()| loader.flush()));
+    let result = rotated(env, runtime.plan, target, || {
+        match job.load.xml {
+            true => loader.read_xml(reader)?,
+            false => loader.read(reader)?,
+        }
+        loader.flush()
+    });
     if result.is_err() {
         loader.inserter.keep_first_value();
     }
@@ -277,12 +303,7 @@ impl<'r> Loader<'r> {
         while !at_end {
             let start = buffer.len();
             buffer.resize(start + CHUNK, 0);
-            let read = reader.read(&mut buffer[start..]).map_err(|e| {
-                SqlError::new(
-                    &ER_FILE_NOT_FOUND,
-                    &[&self.job.name, &crate::state::error::errno(&e)],
-                )
-            })?;
+            let read = reader.read(&mut buffer[start..]).map_err(|e| self.job.unread(e))?;
             buffer.truncate(start + read);
             at_end = read == 0;
             let used = self.lines(&buffer, at_end, &mut line)?;
@@ -291,11 +312,33 @@ impl<'r> Loader<'r> {
         Ok(())
     }
 
+    /// Loads the rows of an XML file. Compat: LINES TERMINATED BY names the rows too.
+    fn read_xml(&mut self, reader: Box<dyn Read + '_>) -> SqlResult<()> {
+        let job = self.job;
+        let named = job.load.rows_identified_by.as_ref();
+        let tag = named.or(job.load.format.line_terminator.as_ref());
+        let failed = |e| job.unread(e);
+        let tag = tag.map_or(&b"<row>"[..], |tag| &tag.bytes);
+        let mut rows = xml::Rows::new(reader, tag, &failed);
+        let mut line = Line::default();
+        // A connection that was killed cannot be read.
+        while rows.next().or_else(|error| self.env.check().and(Err(error)))? {
+            rows.fill(job.fields.iter().map(Target::name), &mut line);
+            self.line(&line)?;
+        }
+        Ok(())
+    }
+
     /// Loads all complete lines; returns the bytes used.
     fn lines(&mut self, input: &[u8], at_end: bool, line: &mut Line) -> SqlResult<usize> {
         let mut at = 0;
         loop {
-            match read_line(&self.job.format, &input[at..], at_end, line) {
+            let (format, rest) = (&self.job.format, &input[at..]);
+            let found = match &self.job.widths {
+                Some(widths) => widths.read(format, Text { bytes: rest, at_end }, line),
+                None => read_line(format, rest, at_end, line),
+            };
+            match found {
                 Found::Line(len) => {
                     at += len;
                     self.line(line)?;
@@ -311,7 +354,12 @@ impl<'r> Loader<'r> {
             return Ok(());
         }
         self.count += 1;
-        self.check_short(line)?;
+        let is_fixed = self.job.widths.is_some();
+        match is_fixed {
+            false => self.check_short(line)?,
+            true if line.fields.len() < self.job.fields.len() => self.flush()?,
+            true => {}
+        }
         for (at, column) in self.columns.iter_mut().enumerate() {
             match line.fields.get(at) {
                 Some(field) if !field.is_null => {
@@ -324,6 +372,10 @@ impl<'r> Loader<'r> {
         self.short = self.fields_after(line.fields.len());
         if !self.short.is_empty() || self.rows == BATCH_ROWS || self.direct.is_none() {
             self.flush()?;
+        }
+        if is_fixed {
+            // Compat: warnings of fields that are there come first.
+            self.check_short(line)?;
         }
         self.check_long(line)
     }
@@ -356,6 +408,7 @@ impl<'r> Loader<'r> {
     fn check_long(&mut self, line: &Line) -> SqlResult<()> {
         let wanted = self.job.fields.len();
         match line.fields.len() {
+            _ if line.is_cut => self.flush()?,
             n if n <= wanted => return Ok(()),
             // Compat: an empty field after the last terminator is not an extra field.
             n if n == wanted + 1 && line.fields[wanted].is_empty() => return Ok(()),
@@ -391,7 +444,10 @@ impl<'r> Loader<'r> {
         };
         match std::mem::take(&mut self.short) {
             short if short.is_empty() => self.inserter.add(&batch, &mut |_| Ok(())),
-            short => self.inserter.add_short(&batch, short),
+            columns => {
+                let of_fixed_width = self.job.widths.is_some();
+                self.inserter.add_short(&batch, WithoutField { columns, of_fixed_width })
+            }
         }
     }
 

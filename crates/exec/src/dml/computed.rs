@@ -43,7 +43,7 @@ fn maker<'r>(env: Env<'r>, table: &'r TableInfo, strictness: Strictness) -> RowM
         view: None,
         told: Default::default(),
         file_columns: None,
-        without_field: Vec::new(),
+        without_field: Default::default(),
     }
 }
 

@@ -25,7 +25,7 @@ use super::auto_increment::{Advance, AutoIncrement, is_exhausted};
 use super::foreign::ForeignKeys;
 use super::keeps::{has_ordered_defaults, keeps_changes};
 use super::on_duplicate::{Failed, OnDuplicate};
-use super::row::{RowMaker, Strictness};
+use super::row::{RowMaker, Strictness, WithoutField};
 use super::undo::undone_on_error;
 use super::{Returning, duplicate_error};
 use crate::Outcome;
@@ -131,7 +131,7 @@ impl<'r> Inserter<'r> {
             view: plan.view.as_deref(),
             told: Default::default(),
             file_columns: None,
-            without_field: Vec::new(),
+            without_field: Default::default(),
         };
         let auto = plan.table.def.auto_increment.map(|at| {
             AutoIncrement::new(env, open, at, known_rows(env, plan), Advance::of(&plan.table))
@@ -220,10 +220,10 @@ impl<'r> Inserter<'r> {
     }
 
     /// Inserts a row of a file that has no field for `columns`.
-    pub(crate) fn add_short(&mut self, source: &Batch, columns: Vec<usize>) -> SqlResult<()> {
-        self.maker.without_field = columns;
+    pub(crate) fn add_short(&mut self, source: &Batch, short: WithoutField) -> SqlResult<()> {
+        self.maker.without_field = short;
         let added = self.add(source, &mut |_| Ok(()));
-        self.maker.without_field.clear();
+        self.maker.without_field.columns.clear();
         added
     }
 

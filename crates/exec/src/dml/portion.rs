@@ -63,7 +63,7 @@ impl<'r> Portion<'r> {
             view: None,
             told: Default::default(),
             file_columns: None,
-            without_field: Vec::new(),
+            without_field: Default::default(),
         };
         let auto = table.def.auto_increment.filter(|_| plan.renumbers);
         Ok(Self {

@@ -73,7 +73,16 @@ pub(super) struct RowMaker<'r> {
     /// For rows of a file: the columns whose NULL is said to come from it.
     pub(super) file_columns: Option<Vec<usize>>,
     /// Columns whose fields the only row, of a file, does not have.
-    pub(super) without_field: Vec<usize>,
+    pub(super) without_field: WithoutField,
+}
+
+/// Columns whose fields a row of a file does not have.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct WithoutField {
+    /// The columns.
+    pub(crate) columns: Vec<usize>,
+    /// Whether fields have fixed widths. Compat: then no column becomes NULL.
+    pub(crate) of_fixed_width: bool,
 }
 
 impl<'r> RowMaker<'r> {
@@ -166,6 +175,7 @@ impl<'r> RowMaker<'r> {
             DefaultValue::Expression(_) => false,
         };
         let value = match column.ty.kind {
+            _ if self.without_field.of_fixed_width => empty_value(&column.ty),
             _ if column.auto_increment || (column.nullable && no_value) => Value::Null,
             TypeKind::Timestamp if !column.nullable => now(self.env.eval, &column.ty),
             _ => empty_value(&column.ty),
@@ -259,7 +269,7 @@ impl<'r> RowMaker<'r> {
                 strictness: self.strictness.lenient(),
                 told: RefCell::default(),
                 file_columns: None,
-                without_field: Vec::new(),
+                without_field: Default::default(),
                 ..*self
             };
             let mark = self.env.eval.conditions.borrow().mark();

@@ -41,7 +41,7 @@ impl<'r> RowChanger<'r> {
             view: None,
             told: Default::default(),
             file_columns: None,
-            without_field: Vec::new(),
+            without_field: Default::default(),
         };
         let (open, foreign) = (env.rt.table(table)?, ForeignKeys::of(env, table.def.id)?);
         Ok(Self { env, table, open, maker, foreign })

@@ -69,7 +69,7 @@ pub(super) fn run(env: Env<'_>, plan: &Plan) -> SqlResult<Outcome> {
                 view: target.view.as_deref(),
                 told: Default::default(),
                 file_columns: None,
-                without_field: Vec::new(),
+                without_field: Default::default(),
             },
             simultaneous: plan.simultaneous,
             foreign: ForeignKeys::of(env, target.table.def.id)?,

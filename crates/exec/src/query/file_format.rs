@@ -3,7 +3,7 @@
 
 use selkie_sql::ast::{FileFormat, StringLiteral};
 use selkie_types::error::catalogue::ER_WRONG_FIELD_TERMINATORS;
-use selkie_types::{Charset, SqlError, SqlResult};
+use selkie_types::{Charset, SqlError, SqlResult, SqlType, TypeKind};
 
 /// FIELDS and LINES options with their defaults filled in.
 #[derive(Clone, Debug)]
@@ -75,7 +75,7 @@ impl Format {
 
     /// Bytes to copy from the start of `rest`: one byte, or a whole character if its later bytes
     /// must not be interpreted.
-    fn step(&self, rest: &[u8]) -> usize {
+    pub(crate) fn step(&self, rest: &[u8]) -> usize {
         match self.charset {
             Some(charset) if self.has_deceptive_bytes() => charset.char_len(rest).max(1),
             _ => 1,
@@ -119,6 +119,39 @@ pub(crate) fn write_row(
     out.extend_from_slice(&format.line_end);
 }
 
+/// Appends one row of fields of fixed width, which are filled with blanks. NULL is all blanks.
+pub(crate) fn write_fixed_row(
+    format: &Format,
+    fields: &[Option<Vec<u8>>],
+    widths: &[usize],
+    out: &mut Vec<u8>,
+) {
+    out.extend_from_slice(&format.line_start);
+    for (field, width) in fields.iter().zip(widths) {
+        let field = field.as_deref().unwrap_or_default();
+        let field = &field[..field.len().min(*width)];
+        write_field(format, field, out);
+        out.extend(std::iter::repeat_n(b' ', width - field.len()));
+    }
+    out.extend_from_slice(&format.line_end);
+}
+
+/// Bytes of a field of fixed width that holds values of a type.
+pub(crate) fn fixed_width(ty: &SqlType) -> u32 {
+    let members = matches!(ty.kind, TypeKind::Enum | TypeKind::Set);
+    let of_char = match ty.is_string() || members {
+        true => ty.collation.charset().max_len() as u32,
+        false => 1,
+    };
+    match ty.kind {
+        TypeKind::TinyText => 255,
+        TypeKind::Text => 65_535,
+        TypeKind::MediumText => 16_777_215,
+        TypeKind::LongText => u32::MAX,
+        _ => selkie_expr::text::display_length(ty).saturating_mul(of_char),
+    }
+}
+
 fn write_field(format: &Format, field: &[u8], out: &mut Vec<u8>) {
     for &byte in field {
         match format.escape {
@@ -158,6 +191,8 @@ pub(crate) struct Line {
     pub(crate) bytes: Vec<u8>,
     /// The fields.
     pub(crate) fields: Vec<Field>,
+    /// Whether it has more bytes than its fields of fixed width.
+    pub(crate) is_cut: bool,
 }
 
 /// Result of reading a line.
@@ -193,7 +228,13 @@ pub(crate) fn read_line(format: &Format, input: &[u8], at_end: bool, line: &mut 
     }
 }
 
-/// Position after the line's prefix; `None` if the input has none.
+impl Format {
+    /// Position after the line's prefix; `None` if the input has none.
+    pub(crate) fn begin(&self, input: &[u8]) -> Option<usize> {
+        line_start(self, input)
+    }
+}
+
 fn line_start(format: &Format, input: &[u8]) -> Option<usize> {
     let prefix = &format.line_start;
     if prefix.is_empty() {
@@ -341,7 +382,7 @@ impl Reader<'_> {
     }
 }
 
-fn unescape(byte: u8) -> u8 {
+pub(crate) fn unescape(byte: u8) -> u8 {
     match byte {
         b'0' => 0,
         b'b' => 8,

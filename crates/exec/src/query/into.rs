@@ -11,13 +11,16 @@ use selkie_types::error::catalogue::{
     ER_CANT_CREATE_FILE, ER_ERROR_ON_WRITE, ER_FILE_EXISTS_ERROR, ER_SP_FETCH_NO_DATA,
     ER_TOO_MANY_ROWS, ER_UNKNOWN_CHARACTER_SET, ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT,
 };
-use selkie_types::{Batch, Charset, SqlError, SqlResult, Value};
+use selkie_types::{Batch, Charset, SqlError, SqlResult, SqlType, TypeKind, Value};
 
-use crate::query::file_format::{Format, write_row};
+use crate::query::file_format::{Format, fixed_width, write_fixed_row, write_row};
 use crate::run::Env;
 use crate::state::files::server_path;
 use crate::state::session::{Access, Privilege};
 use crate::{Outcome, op};
+
+/// Widest field of a file of fields of fixed width, in bytes.
+const MOST_FIXED: usize = 16_777_215;
 
 /// Runs a query and writes its rows to the target.
 pub(crate) fn run(env: Env<'_>, plan: &Plan, target: &IntoTarget) -> SqlResult<Outcome> {
@@ -26,11 +29,10 @@ pub(crate) fn run(env: Env<'_>, plan: &Plan, target: &IntoTarget) -> SqlResult<O
         IntoTarget::Variables(names) => variables(env, plan, names, &mut *rows)?,
         IntoTarget::Outfile { file, charset, format } => {
             let charset = charset.as_deref().map(charset_named).transpose()?;
-            let format = Format::new(format, charset)?;
-            if format.is_fixed_width() {
-                return Err(SqlError::not_supported(
-                    "SELECT ... INTO OUTFILE of fields of fixed width",
-                ));
+            let mut format = Format::new(format, charset)?;
+            if format.line_end.is_empty() {
+                // Compat: the terminator of fields ends lines too.
+                format.line_end.clone_from(&format.field_end);
             }
             let mut out = create(env, &String::from_utf8_lossy(&file.bytes))?;
             out_file(env, plan, &format, &mut *rows, &mut out)?
@@ -136,6 +138,19 @@ fn text_of(
     output.iter().enumerate().map(text).collect()
 }
 
+/// Bytes of a written field of fixed width. Compat: an integer has room for all its digits.
+fn written_width(ty: &SqlType) -> usize {
+    let digits = match ty.kind {
+        TypeKind::TinyInt => 3,
+        TypeKind::SmallInt => 5,
+        TypeKind::MediumInt => 8 - u32::from(!ty.unsigned),
+        TypeKind::Int => 10,
+        TypeKind::BigInt => 20 - u32::from(!ty.unsigned),
+        _ => 0,
+    };
+    fixed_width(ty).max(digits + u32::from(digits > 0 && !ty.unsigned)) as usize
+}
+
 fn out_file(
     env: Env<'_>,
     plan: &Plan,
@@ -146,12 +161,18 @@ fn out_file(
     let mut count = 0;
     let mut line = Vec::new();
     let strings: Vec<bool> = plan.output.iter().map(|c| !c.ty.is_numeric()).collect();
+    let widths: Vec<usize> = plan.output.iter().map(|c| written_width(&c.ty)).collect();
+    // Compat: beside the longest texts, no field has a fixed width.
+    let is_fixed = format.is_fixed_width() && widths.iter().all(|width| *width <= MOST_FIXED);
     while let Some(batch) = rows.next()? {
         let batch = crate::run::local_times::to_client(env.eval, &plan.output, batch);
         for row in 0..batch.rows() {
             line.clear();
             let fields = text_of(&batch, &plan.output, row, format.charset);
-            write_row(format, &fields, &strings, &mut line);
+            match is_fixed {
+                true => write_fixed_row(format, &fields, &widths, &mut line),
+                false => write_row(format, &fields, &strings, &mut line),
+            }
             out.write_all(&line).map_err(|e| write_error("OUTFILE", &e))?;
         }
         count += batch.rows() as u64;

@@ -128,7 +128,7 @@ impl ForeignKeys<'_> {
             view: None,
             told: Default::default(),
             file_columns: None,
-            without_field: Vec::new(),
+            without_field: Default::default(),
         };
         let unversioned = RowRules { bounds: Vec::new(), ..RowRules::clone(&self.keys.rules) };
         let is_versioned = |at: &usize| self.keys.table.columns[*at].system.is_plain();

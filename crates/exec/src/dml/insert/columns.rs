@@ -84,12 +84,12 @@ impl<'r> Inserter<'r> {
     /// Whether a row of a file has no field for a column that takes several.
     fn is_without_field(&self, own: &OwnValue) -> bool {
         let is_field = |e: &selkie_expr::Expr| matches!(e.kind, ExprKind::Parameter(_));
-        self.maker.without_field.contains(&own.column) && own.values.iter().all(is_field)
+        self.maker.without_field.columns.contains(&own.column) && own.values.iter().all(is_field)
     }
 
     /// Values of column `at`: `values`, or nothing if a row of a file has no field for it.
     fn completed(&self, at: usize, values: Arc<Column>, source: &Batch) -> SqlResult<Arc<Column>> {
-        match self.maker.without_field.contains(&at) {
+        match self.maker.without_field.columns.contains(&at) {
             true => Ok(self.maker.emptied(at)),
             false => self.settled(at, values, source),
         }
