@@ -7,6 +7,7 @@
 mod access;
 mod aggregate;
 mod alias;
+mod auto_is_null;
 mod call;
 mod common;
 mod converted;
@@ -52,6 +53,7 @@ use selkie_types::error::catalogue::*;
 use selkie_types::{CollationId, Condition, Privileges, SqlError, SqlResult, SqlType};
 
 use access::{Guard, Wanted};
+pub use auto_is_null::AUTO_IS_NULL_VALUE;
 pub(crate) use common::Common;
 pub use converted::{Converted, Warnings};
 pub(crate) use delete::BoundDelete;

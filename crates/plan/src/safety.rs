@@ -68,6 +68,8 @@ impl Uses {
     pub const ASSIGNMENT: Self = Self(1 << 7);
     /// `ROWNUM()`, whose values depend on the order of rows.
     pub const ROW_NUMBER: Self = Self(1 << 8);
+    /// `IS NULL` that is true for the last AUTO_INCREMENT value.
+    pub const AUTO_IS_NULL: Self = Self(1 << 9);
 
     /// Whether all of `other` is used.
     pub fn has(self, other: Self) -> bool {

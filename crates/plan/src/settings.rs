@@ -34,6 +34,8 @@ pub struct PlanVariables {
     pub condition_selectivity: u8,
     /// The plan is for EXPLAIN, which shows estimates that plans do not need.
     pub explains: bool,
+    /// `sql_auto_is_null`.
+    pub auto_is_null: bool,
 }
 
 impl PlanVariables {
@@ -50,6 +52,7 @@ impl PlanVariables {
         insert_history: false,
         condition_selectivity: 4,
         explains: false,
+        auto_is_null: false,
     };
 }
 

@@ -9,6 +9,7 @@ use selkie_engine::{Bound, RangeEstimate};
 use selkie_expr::{Expr, VariableScope};
 use selkie_plan::explain::Known;
 use selkie_plan::physical::Plan;
+use selkie_plan::safety::Uses;
 use selkie_plan::{
     Environment, HandlerRead, HandlerSyntax, Permissions, PlanContext, RowsChange, RowsPlan,
     StatisticsSource, StoredFunction,
@@ -278,6 +279,10 @@ impl Execution<'_> {
             let plan = make(self.scope())?;
             self.lock_tables(&plan)?;
             if self.instance.catalog.version() == version || is_current(self.instance, &plan) {
+                if plan.uses.has(Uses::AUTO_IS_NULL) {
+                    let values = &self.session.values;
+                    values.auto_is_null.take(values.last_insert_id.get());
+                }
                 return Ok(plan);
             }
             self.control.check()?;

@@ -30,7 +30,7 @@ pub use self::core::{RandomSeeds, SessionCore, UserVariables};
 pub use counters::{Counter, Counters, Reported, bump};
 pub use diagnostics::Diagnostics;
 pub(crate) use frame::OuterCharsets;
-pub use frame::{StatementFrame, StatementValues, TextCharsets};
+pub use frame::{AutoIsNull, StatementFrame, StatementValues, TextCharsets};
 pub use hooks::{
     Access, CheckedSet, EventChange, LoggedProgram, NewValue, NoHooks, PreparedTicket, Privilege,
     SavedVariables, SessionHooks,

@@ -131,7 +131,10 @@ impl Binder<'_> {
     /// The conditions of WHERE that do not read row numbers.
     fn where_of(&mut self, select: &ast::Select) -> SqlResult<Vec<Expr>> {
         let Some(condition) = &select.where_clause else { return Ok(Vec::new()) };
-        let bound = self.filter(condition);
+        let bound = match super::auto_is_null::has_conditions(&select.from) {
+            true => self.filter_beside_joins(condition),
+            false => self.filter(condition),
+        };
         let bound = bound.map_err(|error| self.first_mistake(select, error))?;
         Ok(self.without_numbers(Self::conjuncts(bound)))
     }
@@ -384,7 +387,11 @@ impl Binder<'_> {
     fn having(&mut self, having: &ast::Expr) -> SqlResult<Expr> {
         let before = std::mem::replace(&mut self.chooses_rows, true);
         let rule = Some(AliasUse::Only);
-        let bound = self.with_aliases(rule, Clause::Having, |b| b.condition(having));
+        let bound =
+            self.with_aliases(rule, Clause::Having, |b| match b.last_value_is_null(having)? {
+                Some(bound) => Ok(bound),
+                None => b.condition(having),
+            });
         self.chooses_rows = before;
         bound
     }

@@ -17,6 +17,14 @@ use crate::settings::StatisticsSource;
 impl Binder<'_> {
     /// The condition of WHERE.
     pub(super) fn filter(&mut self, condition: &ast::Expr) -> SqlResult<Expr> {
+        match self.in_clause(Clause::Where, |b| b.last_value_is_null(condition))? {
+            Some(bound) => Ok(bound),
+            None => self.filter_in(Clause::Where, condition, true),
+        }
+    }
+
+    /// The condition of WHERE, if it is tested together with those of joins.
+    pub(super) fn filter_beside_joins(&mut self, condition: &ast::Expr) -> SqlResult<Expr> {
         self.filter_in(Clause::Where, condition, true)
     }
 

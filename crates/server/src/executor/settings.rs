@@ -127,6 +127,7 @@ impl Values<'_> {
             insert_history: self.flag(ids.system_versioning_insert_history),
             condition_selectivity: self.number(ids.optimizer_use_condition_selectivity) as u8,
             explains: false,
+            auto_is_null: self.flag(ids.sql_auto_is_null),
         }
     }
 

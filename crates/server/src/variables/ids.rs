@@ -55,7 +55,7 @@ ids! {
     session_track_transaction_info skip_grant_tables skip_name_resolve skip_networking
     skip_parallel_replication skip_replication slave_domain_parallel_threads slave_net_timeout slave_parallel_max_queued
     slave_parallel_threads slave_transaction_retries
-    slave_transaction_retry_interval slow_query_log slow_query_log_file socket sort_buffer_size sql_big_selects
+    slave_transaction_retry_interval slow_query_log slow_query_log_file socket sort_buffer_size sql_auto_is_null sql_big_selects
     sql_buffer_result sql_log_bin sql_log_off sql_mode sql_notes sql_quote_show_create
     sql_safe_updates sql_select_limit sql_warnings standard_compliant_cte storage_engine
     system_time_zone system_versioning_alter_history system_versioning_asof system_versioning_insert_history thread_handling thread_pool_idle_timeout thread_pool_max_threads

@@ -118,7 +118,9 @@ impl Inserter<'_> {
     pub(crate) fn keep_first_value(&self) {
         let shown = self.plan.view.as_ref().is_none_or(|view| view.shows_auto_increment);
         if let Some(first) = self.first_stored.filter(|_| shown) {
-            self.env.rt.session.values.last_insert_id.set(first);
+            let values = &self.env.rt.session.values;
+            values.last_insert_id.set(first);
+            values.auto_is_null.generated();
         }
     }
 

@@ -190,6 +190,7 @@ impl Session {
             | bit(!settings.planning.foreign_key_checks, flags2::NO_FOREIGN_KEYS)
             | bit(!settings.binlog.unique_checks, flags2::NO_UNIQUE_CHECKS)
             | bit(settings.planning.insert_history, flags2::INSERT_HISTORY)
+            | bit(settings.planning.auto_is_null, flags2::AUTO_IS_NULL)
     }
 
     /// Logs a statement whose change has been committed already, or that changed nothing.

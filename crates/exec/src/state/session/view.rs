@@ -78,6 +78,10 @@ impl selkie_expr::Session for Session {
     }
 
     fn system_variable(&self, scope: VariableScope, name: &str) -> SqlResult<Value> {
+        if name == selkie_plan::AUTO_IS_NULL_VALUE {
+            let value = self.values.auto_is_null.value();
+            return Ok(value.map_or(Value::Null, Value::UInt));
+        }
         let seen = self.frame.seen_in_program(name).filter(|_| scope != VariableScope::Global);
         match seen {
             Some(value) => Ok(Value::bytes(value)),

@@ -51,7 +51,10 @@ impl Once {
         if insert_id.is_some() {
             *session.core.next_insert_id.lock() = insert_id;
         }
-        last_insert_id.iter().for_each(|id| session.values.last_insert_id.set(*id));
+        if let Some(id) = last_insert_id {
+            session.values.last_insert_id.set(id);
+            session.values.auto_is_null.generated();
+        }
         seeds.iter().for_each(|seeds| session.core.random_seeds.set(*seeds));
         for (name, value, ty) in variables {
             selkie_expr::Session::set_user_variable(session, &name, value, &ty);
@@ -62,6 +65,7 @@ impl Once {
     pub(super) fn take_back(session: &Session) {
         *session.core.next_insert_id.lock() = None;
         session.values.last_insert_id.set(0);
+        session.values.auto_is_null.forget();
         session.core.random_seeds.forget();
         let mut variables = session.core.variables.lock();
         if !variables.is_empty() {
