@@ -2,6 +2,7 @@
 //! SQL text nor packets; [`tree`] opens them and is the only place that knows all of them.
 
 mod aggregate;
+mod analyse;
 mod buffers;
 mod build_left;
 mod bulk;

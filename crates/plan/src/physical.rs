@@ -12,6 +12,7 @@
 
 mod access;
 mod aggregate;
+mod analyse;
 mod dml;
 mod foreign;
 mod join;
@@ -28,6 +29,7 @@ pub use access::{
     ScanFilter, Shown, SystemHints, SystemTableScan, TableScan, Tested,
 };
 pub use aggregate::{Aggregate, AggregateStrategy};
+pub use analyse::{Analyse, AnalysedColumn};
 pub use dml::{
     Assignment, Delete, DeleteTarget, DuplicateUpdate, Insert, InsertMode, InsertValue, OwnValue,
     Portion, RowRules, Update, UpdateTarget, ViewRules,

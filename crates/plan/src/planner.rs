@@ -4,6 +4,7 @@
 mod dml;
 mod foreign;
 mod portion;
+mod procedure;
 mod rows;
 
 use std::sync::Arc;
@@ -156,7 +157,10 @@ fn plan_query(
     context: &PlanContext<'_>,
 ) -> SqlResult<Plan> {
     let outermost = query.into.is_none();
-    let mut bound = binder.query_as(query, outermost)?;
+    let analyses = procedure::check(query, context)?;
+    // Compat: LIMIT has no effect on the rows that a procedure gets.
+    let whole = analyses.map(|_| ast::Query { limit: None, ..query.clone() });
+    let mut bound = binder.query_as(whole.as_ref().unwrap_or(query), outermost)?;
     if keeps_digits(query) {
         binder.give_digits(&mut bound.plan);
     }
@@ -171,7 +175,7 @@ fn plan_query(
         count_cut_rows(&mut plan);
     }
     let ids: Vec<ColumnId> = columns.iter().map(|c| c.id).collect();
-    let done = Draft::new(binder).finish(plan, &ids, context);
+    let mut done = Draft::new(binder).finish(plan, &ids, context);
     let types = done.root.node.columns.iter();
     let mut output: Vec<_> =
         columns.iter().zip(types).map(|(c, ty)| c.output(&done.draft.columns, ty)).collect();
@@ -187,6 +191,9 @@ fn plan_query(
         }
     }
     show_variables(&mut output, &done.root.node);
+    if let Some(limits) = analyses {
+        output = procedure::analysed(&mut done, &output, limits);
+    }
     let mut plan = done.into_plan(output);
     plan.into = query.into.as_deref().cloned();
     plan.calc_found_rows = calc_found_rows;

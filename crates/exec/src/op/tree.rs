@@ -5,9 +5,9 @@ use selkie_plan::physical::{Operator as Op, PlanNode};
 use selkie_types::{SqlResult, stack};
 
 use super::{
-    BoxOperator, aggregate, bulk, common, counted, distinct, examined, hash_join, in_order,
-    index_join, json_table, limit, nested, project, recursive, row_numbers, series, set, sliced,
-    sort, source, system, table_scan, top, window,
+    BoxOperator, aggregate, analyse, bulk, common, counted, distinct, examined, hash_join,
+    in_order, index_join, json_table, limit, nested, project, recursive, row_numbers, series, set,
+    sliced, sort, source, system, table_scan, top, window,
 };
 use crate::run::Env;
 
@@ -65,6 +65,7 @@ fn open_unchecked<'r>(env: Env<'r>, node: &'r PlanNode) -> SqlResult<BoxOperator
             Box::new(window::Window::new(env, input, window))
         }
         Op::RowNumbers(numbers) => row_numbers::open(env, numbers)?,
+        Op::Analyse(plan) => Box::new(analyse::Analyse::new(env, open(env, &plan.input)?, plan)),
         Op::JsonTable(join) => {
             Box::new(json_table::JsonTable::new(env, open(env, &join.input)?, join))
         }

@@ -294,6 +294,7 @@ fn query_of(e: &ast::Expr, running: Running<'_>) -> Prepared {
         body: ast::QueryBody::Select(Box::new(select)),
         order_by: Vec::new(),
         limit: None,
+        procedure: None,
         into: None,
         late_into: false,
         locking: None,

@@ -232,6 +232,7 @@ fn as_query(body: &ast::QueryBody) -> ast::Query {
             body: body.clone(),
             order_by: Vec::new(),
             limit: None,
+            procedure: None,
             into: None,
             late_into: false,
             locking: None,

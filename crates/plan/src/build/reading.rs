@@ -94,6 +94,7 @@ fn tell(node: &mut PlanNode, reader: Reader, next: &mut u32) {
         Operator::RowNumbers(numbers) => tell_counted(numbers, reader, next),
         Operator::Sort(sort) => tell(&mut sort.input, whole, next),
         Operator::TopN(top) => tell(&mut top.input, whole, next),
+        Operator::Analyse(analyse) => tell(&mut analyse.input, whole, next),
         Operator::Materialize(input) => tell(input, whole, next),
         Operator::Limit(limit) => {
             let stops = !limit.counted && (reader.stops || limit.limit.is_some());

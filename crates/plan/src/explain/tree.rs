@@ -8,7 +8,7 @@ use std::fmt::Write;
 use super::names::{both, lookup_names, names, show, show_all};
 use crate::physical::{
     Access, Aggregate, AggregateStrategy, HashJoin, IndexJoin, IndexRange, JoinKind, KeyRange,
-    Operator, Plan, PlanNode, RangeBound, SortKey, TableScan,
+    Operator, Plan, PlanNode, RangeBound, RowNumbers, SortKey, TableScan,
 };
 
 /// The tree of `plan`, with its subplans and common tables.
@@ -90,10 +90,8 @@ fn describe(plan: &Plan, node: &PlanNode) -> String {
                 prefixed(" order by ", &keys(&window.order, &below))
             )
         }
-        Operator::RowNumbers(numbers) => {
-            let conditions = show_all(&numbers.conditions, &names(plan, node), " and ");
-            format!("Row numbers{}", prefixed(" where ", &conditions))
-        }
+        Operator::Analyse(analyse) => format!("Analyse {} columns", analyse.columns.len()),
+        Operator::RowNumbers(numbers) => describe_numbers(numbers, &names(plan, node)),
         Operator::JsonTable(join) => {
             format!("JSON_TABLE {} of {}", join.table.alias, show(&join.document, &below()))
         }
@@ -122,6 +120,10 @@ fn describe(plan: &Plan, node: &PlanNode) -> String {
             format!("Delete from {}", tables.join(", "))
         }
     }
+}
+
+fn describe_numbers(numbers: &RowNumbers, names: &[String]) -> String {
+    format!("Row numbers{}", prefixed(" where ", &show_all(&numbers.conditions, names, " and ")))
 }
 
 fn describe_aggregate(aggregate: &Aggregate, below: &[String]) -> String {

@@ -5,8 +5,8 @@ use selkie_expr::{CompareOp, Expr};
 use selkie_types::{SqlType, stack};
 
 use super::{
-    Aggregate, Delete, HashJoin, IndexJoin, Insert, JoinKind, JsonTableJoin, NestedLoopJoin,
-    RecursiveUnion, SetOperation, SystemTableScan, TableScan, Update, Window,
+    Aggregate, Analyse, Delete, HashJoin, IndexJoin, Insert, JoinKind, JsonTableJoin,
+    NestedLoopJoin, RecursiveUnion, SetOperation, SystemTableScan, TableScan, Update, Window,
 };
 
 /// Type of one column of an operator's output.
@@ -82,6 +82,8 @@ pub enum Operator {
     Window(Box<Window>),
     /// Numbers the rows that pass conditions.
     RowNumbers(Box<RowNumbers>),
+    /// A row about the values of each column.
+    Analyse(Box<Analyse>),
     /// JSON_TABLE joined to the rows on which its document depends.
     JsonTable(Box<JsonTableJoin>),
     /// Sorts all rows.
@@ -242,6 +244,7 @@ impl PlanNode {
             Operator::Aggregate(aggregate) => vec![&aggregate.input],
             Operator::Window(window) => vec![&window.input],
             Operator::RowNumbers(numbers) => vec![&numbers.input],
+            Operator::Analyse(analyse) => vec![&analyse.input],
             Operator::JsonTable(join) => vec![&join.input],
             Operator::Sort(sort) => vec![&sort.input],
             Operator::TopN(top) => vec![&top.input],
@@ -278,6 +281,7 @@ impl PlanNode {
             Operator::Aggregate(aggregate) => vec![&mut aggregate.input],
             Operator::Window(window) => vec![&mut window.input],
             Operator::RowNumbers(numbers) => vec![&mut numbers.input],
+            Operator::Analyse(analyse) => vec![&mut analyse.input],
             Operator::JsonTable(join) => vec![&mut join.input],
             Operator::Sort(sort) => vec![&mut sort.input],
             Operator::TopN(top) => vec![&mut top.input],

@@ -407,6 +407,7 @@ fn evaluate(
         body: QueryBody::Select(Box::new(select)),
         order_by: Vec::new(),
         limit: None,
+        procedure: None,
         into: None,
         late_into: false,
         locking: None,

@@ -16,6 +16,8 @@ pub struct Query {
     pub order_by: Vec<OrderItem>,
     /// `LIMIT` of the whole.
     pub limit: Option<Box<Limit>>,
+    /// `PROCEDURE ...`, which the rows of the whole go through.
+    pub procedure: Option<Box<Procedure>>,
     /// `INTO ...`.
     pub into: Option<Box<IntoTarget>>,
     /// INTO stands at the end, after the other clauses.
@@ -27,6 +29,15 @@ pub struct Query {
     pub enclosed: bool,
     /// The whole text.
     pub span: Span,
+}
+
+/// `PROCEDURE name(...)` of a query.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Procedure {
+    /// Its name.
+    pub name: Ident,
+    /// Its arguments.
+    pub args: Vec<Expr>,
 }
 
 /// Body of a query.

@@ -10,7 +10,8 @@ use super::core::MAX_SELECT_NESTING;
 use super::program::Meaning;
 use super::{PResult, Parser};
 use crate::ast::{
-    CommonTable, Limit, LockWait, Locking, OrderItem, Query, QueryBody, SetOp, SetOperand, With,
+    CommonTable, Limit, LockWait, Locking, OrderItem, Procedure, Query, QueryBody, SetOp,
+    SetOperand, With,
 };
 use crate::lexer::{Kw, T};
 
@@ -21,6 +22,7 @@ const MAX_WITH_TABLES: usize = 64;
 struct Tail {
     order_by: Vec<OrderItem>,
     limit: Option<Box<Limit>>,
+    procedure: Option<Box<Procedure>>,
     into: Option<Box<crate::ast::IntoTarget>>,
     late_into: bool,
     locking: Option<Locking>,
@@ -161,10 +163,21 @@ impl Parser<'_> {
     }
 
     fn finish(&mut self, with: Option<Box<With>>, body: QueryBody, start: u32) -> PResult<Query> {
-        let Tail { order_by, limit, into, late_into, locking } = self.tail()?;
+        let Tail { order_by, limit, procedure, into, late_into, locking } = self.tail()?;
         let span = self.span_from(start);
         let enclosed = false;
-        let whole = Query { with, body, order_by, limit, into, late_into, locking, enclosed, span };
+        let whole = Query {
+            with,
+            body,
+            order_by,
+            limit,
+            procedure,
+            into,
+            late_into,
+            locking,
+            enclosed,
+            span,
+        };
         Ok(without_parentheses(whole))
     }
 
@@ -256,20 +269,32 @@ impl Parser<'_> {
     fn tail(&mut self) -> PResult<Tail> {
         let order_by = self.order_by_opt()?;
         let limit = self.limit_opt()?;
-        if self.at(Kw::PROCEDURE) {
-            return Err(selkie_types::SqlError::not_supported("PROCEDURE ANALYSE"));
-        }
+        let mut procedure = self.procedure_opt()?;
         let mut into = self.early_into.take();
         let early = into.is_some();
         if into.is_none() {
             into = self.opt_into()?;
         }
         let locking = self.locking_opt()?;
+        if procedure.is_none() {
+            procedure = self.procedure_opt()?;
+        }
         if into.is_none() {
             into = self.opt_into()?;
         }
         let late_into = into.is_some() && !early;
-        Ok(Tail { order_by, limit, into, late_into, locking })
+        Ok(Tail { order_by, limit, procedure, into, late_into, locking })
+    }
+
+    /// `PROCEDURE name(...)`, which only a statement has.
+    fn procedure_opt(&mut self) -> PResult<Option<Box<Procedure>>> {
+        if !self.into_allowed || !self.eat(Kw::PROCEDURE) {
+            return Ok(None);
+        }
+        let name = self.ident()?;
+        let args =
+            self.parens(|p| if p.at(T::RParen) { Ok(vec![]) } else { p.list(Self::expr) })?;
+        Ok(Some(Procedure { name, args }.into()))
     }
 
     fn locking_opt(&mut self) -> PResult<Option<Locking>> {
@@ -310,7 +335,10 @@ fn combined(first: QueryBody, rest: Vec<SetOperand>) -> QueryBody {
 fn without_parentheses(whole: Query) -> Query {
     let clauses = |query: &Query| {
         let sorted = !query.order_by.is_empty() || query.limit.is_some();
-        let others = query.with.is_some() || query.into.is_some() || query.locking.is_some();
+        let others = query.with.is_some()
+            || query.procedure.is_some()
+            || query.into.is_some()
+            || query.locking.is_some();
         (sorted, others)
     };
     let outer = clauses(&whole);
