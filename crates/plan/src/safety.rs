@@ -61,9 +61,9 @@ impl Uses {
     pub const LAST_INSERT_ID: Self = Self(1 << 6);
     /// Something whose value passes with the statement, or an effect: another execution may have
     /// another result though no row has changed.
-    pub const PASSING: Self = Self(1 << 8);
+    pub const PASSING: Self = Self(1 << 10);
     /// SQL_CACHE, in the query or in a view.
-    pub const KEPT: Self = Self(1 << 9);
+    pub const KEPT: Self = Self(1 << 11);
     /// `@name := value`, whose values depend on the order of rows.
     pub const ASSIGNMENT: Self = Self(1 << 7);
     /// `ROWNUM()`, whose values depend on the order of rows.

@@ -203,7 +203,7 @@ impl Execution<'_> {
         }
         let form = self.sink.form()?;
         let text = trimmed(self.running.own_text());
-        if text.len() > LONGEST {
+        if text.len() > LONGEST || query.procedure.is_some() {
             self.instance.results.count_not_kept();
             return None;
         }
@@ -299,9 +299,15 @@ fn lasting_tables(scope: Scope<'_>, plan: &Plan) -> Option<Vec<KeptTable>> {
 
 /// Whether later executions of a plan give the same result as long as its tables do not change.
 fn is_lasting(plan: &Plan) -> bool {
+    let once = [
+        Uses::PASSING,
+        Uses::ASSIGNMENT,
+        Uses::ROW_NUMBER,
+        Uses::AUTO_IS_NULL,
+        Uses::LAST_INSERT_ID,
+    ];
     plan.into.is_none()
-        && !plan.uses.has(Uses::PASSING)
-        && !plan.uses.has(Uses::ASSIGNMENT)
+        && !once.iter().any(|uses| plan.uses.has(*uses))
         && !plan.calls_functions()
         && plan.user_variables.is_empty()
         && plan.takes_numbers.is_empty()
