@@ -182,8 +182,8 @@ impl Scope<'_> {
         })
     }
 
-    /// Binds a single expression, such as one of SET or EXECUTE ... USING. Also gives the conditions
-    /// that its text raises.
+    /// Binds a single expression, such as one of SET or EXECUTE ... USING. Also gives the
+    /// conditions that its text raises.
     pub(crate) fn bind(
         self,
         expr: &ast::Expr,

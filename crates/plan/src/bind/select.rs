@@ -142,11 +142,9 @@ impl Binder<'_> {
     /// The error of a block whose WHERE has one: unknown columns of the select list come first.
     fn first_mistake(&mut self, select: &ast::Select, error: SqlError) -> SqlError {
         let unknown = |e: &SqlError| e.code() == ER_BAD_FIELD_ERROR.code;
-        if !unknown(&error) {
-            return error;
-        }
-        self.scope().allow_aggregates = true;
-        self.items(&select.items).err().filter(unknown).unwrap_or(error)
+        self.scope().allow_aggregates |= unknown(&error);
+        let of_items = unknown(&error).then(|| self.items(&select.items).err()).flatten();
+        of_items.filter(unknown).unwrap_or(error)
     }
 
     /// The select list with wildcards expanded. Entries with window functions are bound last,

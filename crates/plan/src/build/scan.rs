@@ -85,9 +85,10 @@ impl Builder<'_> {
         let mut layout: Vec<ColumnId> = output.iter().map(|at| all[*at]).collect();
         let mut types: Vec<ColumnType> = layout.iter().map(|id| self.column_type(*id)).collect();
         let key_only = self.reads_key_only(info, &columns);
-        // Compat: MariaDB reads rows that are keys by the clustered key, in the key's order over all
-        // partitions. A count of rows needs no order.
-        let key_order = key_only && !columns.is_empty() && info.table.partitions.is_some();
+        // Compat: MariaDB reads rows that are keys by the clustered key, in the key's order over
+        // all partitions. A count of rows needs no order.
+        let in_key_order = key_only && !columns.is_empty() && info.table.partitions.is_some();
+        let whole = in_key_order.then_some(0);
         let columns_read = columns.clone();
         let row_keys = info.row_key.filter(|id| required.contains(*id));
         if let Some(id) = row_keys {
@@ -103,7 +104,7 @@ impl Builder<'_> {
             columns,
             output,
             filters: Vec::new(),
-            access: access_of(&path, info, key_order),
+            access: access_of(&path, info, whole),
             parts: parts_read(info, conditions),
             lock: RowLock { mode: info.lock, wait: info.wait },
             row_keys: row_keys.is_some(),
@@ -224,8 +225,9 @@ pub(super) fn parts_read(info: &RelationInfo, conditions: &[Expr]) -> Option<Box
     }))
 }
 
-/// The access of a path. `key_order`: a scan of all rows gives them in the clustered key's order.
-fn access_of(path: &Path, info: &RelationInfo, key_order: bool) -> Access {
+/// The access of a path. A scan of all rows gives them in the order of the index `whole`, if there
+/// is one.
+fn access_of(path: &Path, info: &RelationInfo, whole: Option<usize>) -> Access {
     let range = |index: usize, bounds: &Bounds| IndexRange {
         index,
         ranges: bounds.ranges.clone(),
@@ -239,8 +241,10 @@ fn access_of(path: &Path, info: &RelationInfo, key_order: bool) -> Access {
     match path.index {
         None if let Some(search) = path.text => Access::Text(search),
         Some(index) => Access::Index(range(index, &path.bounds)),
-        None if path.union.is_empty() && key_order => Access::Index(range(0, &path.bounds)),
-        None if path.union.is_empty() => Access::Full { reverse: path.reverse },
+        None if path.union.is_empty() => match whole {
+            Some(index) => Access::Index(range(index, &path.bounds)),
+            None => Access::Full { reverse: path.reverse },
+        },
         None => {
             // A lock must be on the row. Without a lock, the entry with its clustered key is
             // enough.

@@ -1,4 +1,6 @@
 //! `system_versioning_asof`: kept in UTC, given and shown in the time zone of the session.
+//!
+//! Must not know the clock: a value is an instant or DEFAULT, whatever the time is.
 
 use selkie_expr::TimeZone;
 use selkie_types::error::catalogue::ER_WRONG_VALUE_FOR_VAR;

@@ -30,8 +30,8 @@ impl PartCounter {
         self.0.store(next.max(1), Ordering::Release);
     }
 
-    /// Reserves values as [`selkie_engine::Table::reserve_auto_increment`] does. Compat: the counter
-    /// passes as many numbers as the values take, wherever the series begins.
+    /// Reserves values as [`selkie_engine::Table::reserve_auto_increment`] does. Compat: the
+    /// counter passes as many numbers as the values take, wherever the series begins.
     pub(super) fn reserve(&self, count: u64, step: u64, offset: u64) -> u64 {
         let after = |next: u64| Some(next.saturating_add(count.saturating_mul(step)));
         let before = self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, after);
