@@ -30,6 +30,7 @@ mod replace;
 mod routine;
 pub(crate) mod schema;
 mod sequence;
+mod server;
 mod statistics;
 mod temporary;
 mod timing;
@@ -131,8 +132,9 @@ impl<'a> Ddl<'a> {
                 StoredKind::Package | StoredKind::PackageBody => self.drop_package(drop)?,
                 StoredKind::Trigger => self.drop_trigger(drop)?,
                 StoredKind::Event => self.drop_event(drop)?,
-                StoredKind::Server => return Ok(None),
+                StoredKind::Server => self.drop_server(drop)?,
             },
+            Statement::DefineServer(define) => self.define_server(define)?,
             Statement::CreateSequence(create) => self.create_sequence(create)?,
             Statement::AlterSequence(alter) => self.alter_sequence(alter)?,
             _ => return Ok(None),

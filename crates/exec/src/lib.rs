@@ -44,7 +44,6 @@ mod run;
 mod show;
 mod state;
 mod statement;
-mod stored;
 mod system;
 
 pub use admin::columns::build_wanted_columns;

@@ -119,6 +119,7 @@ kinds! {
     Signal Nothing "signal";
     GetDiagnostics Nothing "get diagnostics";
     DropStored Found "drop stored";
+    DefineServer Found "define server";
     Unsupported Nothing "unsupported";
 }
 
@@ -269,11 +270,11 @@ fn required(statement: &Statement) -> Required<'_> {
         Statement::Signal(_) => reads(Kind::Signal),
         Statement::GetDiagnostics(_) => reads(Kind::GetDiagnostics),
         Statement::DropStored(drop) => {
-            let is_event = drop.kind == StoredKind::Event;
-            let first = is_event.then_some((P::EVENT, On::SchemaOf(&drop.name)));
-            let is_update = !matches!(drop.kind, StoredKind::Server);
-            of(Kind::DropStored, first.into_iter().collect(), is_update)
+            let needs = [(P::EVENT, On::SchemaOf(&drop.name))].into_iter();
+            let needs = needs.filter(|_| drop.kind == StoredKind::Event);
+            of(Kind::DropStored, needs.collect(), drop.kind != StoredKind::Server)
         }
+        Statement::DefineServer(_) => reads(Kind::DefineServer),
         Statement::Unsupported { .. } => reads(Kind::Unsupported),
     }
 }

@@ -207,9 +207,6 @@ impl Execution<'_> {
         if let Some(outcome) = hooks.statement(self.instance, self.session, given, self.sink)? {
             return Ok(outcome);
         }
-        if let Some(outcome) = crate::stored::run(self.session, statement)? {
-            return Ok(outcome);
-        }
         if let Some(outcome) = extension(self, statement)? {
             return Ok(outcome);
         }

@@ -44,6 +44,7 @@ mod replication;
 mod routine;
 mod select;
 mod sequence;
+mod server;
 mod set;
 mod show;
 mod show_create;

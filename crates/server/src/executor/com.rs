@@ -4,8 +4,8 @@
 
 use selkie_sql::ast::{
     Backup, DeleteTarget, DropTables, Grant, Granted, HandlerAction, Insert, InsertSource,
-    MaintenanceAction, RoutineKind, ShowWhat, Slaves, StartStopSlave, Statement, StoredKind,
-    TableKind, TableRef, Transaction, Xa,
+    MaintenanceAction, RoutineKind, ServerAction, ShowWhat, Slaves, StartStopSlave, Statement,
+    StoredKind, TableKind, TableRef, Transaction, Xa,
 };
 
 use crate::status::{StatusId, com_counter, counter as counters};
@@ -70,7 +70,7 @@ fn database_word(statement: &Statement) -> &'static str {
 
 fn word(statement: &Statement) -> &'static str {
     match statement {
-        Statement::Query(_) => "select",
+        Statement::Query(_) | Statement::Explain(_) => "select",
         Statement::Insert(s) => insert_word(s),
         Statement::Update(s) if is_joined(&s.tables) => "update_multi",
         Statement::Update(_) => "update",
@@ -105,7 +105,6 @@ fn word(statement: &Statement) -> &'static str {
         Statement::DropDatabase { .. } => "drop_db",
         Statement::Show(s) => show_word(&s.what),
         Statement::Describe(_) => "show_fields",
-        Statement::Explain(_) => "select",
         Statement::Use(_) => "change_db",
         Statement::Help(_) => "help",
         Statement::Binlog(_) => "binlog",
@@ -121,6 +120,7 @@ fn word(statement: &Statement) -> &'static str {
         Statement::CreateUser(s) if s.alter => "alter_user",
         Statement::CreateUser(_) => "create_user",
         Statement::CreateRole(_) => "create_role",
+        Statement::DefineServer(s) => server_word(&s.action),
         Statement::DropAccounts(s) if s.roles => "drop_role",
         Statement::DropAccounts(_) => "drop_user",
         Statement::RenameUsers(_) => "rename_user",
@@ -136,6 +136,13 @@ fn word(statement: &Statement) -> &'static str {
         Statement::Shutdown { .. } => "shutdown",
         Statement::Xa(xa) => xa_word(xa),
         Statement::Unsupported { .. } => "admin_commands",
+    }
+}
+
+fn server_word(action: &ServerAction) -> &'static str {
+    match action {
+        ServerAction::Create { .. } => "create_server",
+        ServerAction::Alter => "alter_server",
     }
 }
 

@@ -154,6 +154,8 @@ pub enum Statement {
     GetDiagnostics(Box<GetDiagnostics>),
     /// `DROP PROCEDURE` and the like.
     DropStored(Box<DropStored>),
+    /// `CREATE SERVER`, `ALTER SERVER`.
+    DefineServer(Box<DefineServer>),
     /// A statement of MariaDB that Selkie does not have; answered with error 1235.
     Unsupported {
         /// Name of the statement for the error's text: `CREATE PROCEDURE`.
@@ -191,7 +193,8 @@ impl Statement {
             | Self::CreateTrigger(_)
             | Self::CreateEvent(_)
             | Self::AlterEvent(_)
-            | Self::DropStored(_) => true,
+            | Self::DropStored(_)
+            | Self::DefineServer(_) => true,
             _ => false,
         }
     }

@@ -37,6 +37,7 @@ impl Parser<'_> {
             Kw::VIEW | Kw::ALGORITHM | Kw::SQL | Kw::DEFINER => self.alter_view(),
             Kw::PROCEDURE | Kw::FUNCTION => self.alter_routine(),
             Kw::EVENT => self.alter_event(None),
+            Kw::SERVER => self.alter_server(),
             _ => self.unsupported_alter(),
         }
     }

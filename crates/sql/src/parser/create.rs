@@ -37,6 +37,7 @@ impl Parser<'_> {
             Kw::TRIGGER => self.create_trigger(or_replace, None),
             Kw::PACKAGE if self.is_oracle() => self.create_package(or_replace, None),
             Kw::EVENT => self.create_event(or_replace, None),
+            Kw::SERVER => self.create_server(or_replace),
             _ => self.unsupported_create(),
         }
     }

@@ -2,7 +2,7 @@
 //! Tables and views are in `drop.rs`: they share one name space, these do not.
 
 use super::{PResult, Parser};
-use crate::ast::{DropStored, Statement, StoredKind};
+use crate::ast::{DropStored, Statement, StoredKind, TableName};
 use crate::lexer::{Kw, T};
 
 impl Parser<'_> {
@@ -26,7 +26,10 @@ impl Parser<'_> {
             self.next();
         }
         let if_exists = self.if_exists()?;
-        let name = self.program_name()?;
+        let name = match kind {
+            StoredKind::Server => TableName { schema: None, name: self.alias()? },
+            _ => self.program_name()?,
+        };
         Ok(Statement::DropStored(Box::new(DropStored { kind, if_exists, name })))
     }
 }

@@ -21,7 +21,6 @@ impl Parser<'_> {
     pub(super) fn unsupported_create(&mut self) -> PResult<Statement> {
         let T::Word(kw) = self.tok.kind else { return Err(self.error()) };
         match kw {
-            Kw::SERVER => self.swallow_one("CREATE SERVER"),
             Kw::TABLESPACE => self.swallow_one("CREATE TABLESPACE"),
             Kw::LOGFILE => self.swallow_one("CREATE LOGFILE GROUP"),
             _ => Err(self.error()),
@@ -31,7 +30,6 @@ impl Parser<'_> {
     pub(super) fn unsupported_alter(&mut self) -> PResult<Statement> {
         let T::Word(kw) = self.tok.kind else { return Err(self.error()) };
         match kw {
-            Kw::SERVER => self.swallow_one("ALTER SERVER"),
             Kw::TABLESPACE => self.swallow_one("ALTER TABLESPACE"),
             Kw::LOGFILE => self.swallow_one("ALTER LOGFILE GROUP"),
             _ => Err(self.error()),
