@@ -15,8 +15,6 @@ use crate::run::Env;
 use crate::run::row_filter::keep_rows;
 
 pub(super) fn open<'r>(env: Env<'r>, plan: &'r Plan) -> SqlResult<BoxOperator<'r>> {
-    let wanted = wanted(env, plan)?;
-    let input = open_node(Env { wanted, ..env }, &plan.input)?;
     let number = plan.input.columns.len();
     let alone = |e: &&Expr| {
         let is_fixed = e.is_deterministic() && !e.has_side_effects() && !e.has_subquery();
@@ -25,26 +23,24 @@ pub(super) fn open<'r>(env: Env<'r>, plan: &'r Plan) -> SqlResult<BoxOperator<'r
     let (alone, mixed): (Vec<&Expr>, Vec<&Expr>) = plan.conditions.iter().partition(alone);
     let alone = alone.into_iter().cloned().collect();
     let mixed: Vec<Expr> = mixed.into_iter().cloned().collect();
+    let last = last(env, plan)?;
+    let wanted = last.filter(|_| mixed.is_empty()).and_then(|last| u32::try_from(last).ok());
+    let input = open_node(Env { wanted, ..env }, &plan.input)?;
     let lazy = in_row_order(&mixed);
-    let rest = (Batch::default(), 0);
-    Ok(Box::new(RowNumbers { env, input, alone, mixed, lazy, next: 1, rest, done: false }))
+    let (next, rest) = (1, (Batch::default(), 0));
+    let done = last == Some(0);
+    Ok(Box::new(RowNumbers { env, input, alone, mixed, lazy, next, last, rest, done }))
 }
 
-/// Number of rows after which the operator stops, if it is known and all rows pass.
-fn wanted(env: Env<'_>, plan: &Plan) -> SqlResult<Option<u32>> {
-    let [_] = &plan.conditions[..] else { return Ok(None) };
+/// The last number that can pass, if it is known.
+fn last(env: Env<'_>, plan: &Plan) -> SqlResult<Option<u64>> {
     let Some((op, most)) = &plan.most else { return Ok(None) };
     let most = match most.eval_value(env.eval)? {
         Value::UInt(n) => n,
         Value::Int(n) => n.max(0) as u64,
         _ => return Ok(None),
     };
-    let rows = match op {
-        CompareOp::Le => most,
-        CompareOp::Lt => most.saturating_sub(1),
-        _ => 1,
-    };
-    Ok(u32::try_from(rows).ok())
+    Ok(Some(if *op == CompareOp::Lt { most.saturating_sub(1) } else { most }))
 }
 
 /// The operator.
@@ -59,6 +55,8 @@ struct RowNumbers<'r> {
     lazy: bool,
     /// The number of the next row that passes.
     next: u64,
+    /// The last number that can pass: no row is read behind it.
+    last: Option<u64>,
     /// The current batch, and the first of its rows that is not tested.
     rest: (Batch, usize),
     done: bool,
@@ -127,6 +125,7 @@ impl Operator for RowNumbers<'_> {
                 true => self.leading(batch)?,
                 false => self.tested(batch, from)?,
             };
+            self.done |= self.last.is_some_and(|last| self.next > last);
             if passed.rows() > 0 {
                 return Ok(Some(passed));
             }
