@@ -8,7 +8,7 @@ use selkie_sql::ast::{DataType, StringLiteral, TypeName};
 use selkie_types::error::catalogue::{
     ER_AUTO_CONVERT, ER_DUPLICATED_VALUE_IN_TYPE, ER_ILLEGAL_VALUE_FOR_TYPE, ER_INVALID_DEFAULT,
     ER_M_BIGGER_THAN_D, ER_TOO_BIG_DISPLAYWIDTH, ER_TOO_BIG_FIELDLENGTH, ER_TOO_BIG_PRECISION,
-    ER_TOO_BIG_SCALE, ER_TOO_BIG_SET, ER_WARN_DEPRECATED_SYNTAX,
+    ER_TOO_BIG_SCALE, ER_TOO_BIG_SET, ER_WARN_DEPRECATED_SYNTAX, ER_WRONG_FIELD_SPEC,
 };
 use selkie_types::{
     Charset, CollationId, FixedBinary, NOT_FIXED_DECIMALS, SqlError, SqlMode, SqlResult, SqlType,
@@ -134,13 +134,21 @@ fn too_wide(name: &str, most: u32) -> SqlError {
 fn float(name: &str, ty: &DataType) -> SqlResult<SqlType> {
     let single = ty.name == TypeName::Float;
     match (ty.length, ty.decimals) {
-        (Some(length), Some(decimals)) => {
-            scale_limits(name, length, decimals, 255, 30)?;
+        (Some(length), Some(decimals)) if (length, decimals) != (0, 0) => {
+            if decimals > length {
+                return Err(SqlError::new(&ER_M_BIGGER_THAN_D, &[&name]));
+            }
+            if decimals > 30 {
+                return Err(SqlError::new(&ER_TOO_BIG_SCALE, &[&name, &30]));
+            }
+            if length > 255 {
+                return Err(too_wide(name, 255));
+            }
             let kind = if single { TypeKind::Float } else { TypeKind::Double };
             Ok(SqlType::new(kind, length as u32, decimals as u8))
         }
         (Some(bits), None) if single && bits > 53 => {
-            Err(SqlError::new(&ER_TOO_BIG_PRECISION, &[&name, &53]))
+            Err(SqlError::new(&ER_WRONG_FIELD_SPEC, &[&name]))
         }
         (Some(bits), None) if single && bits > 24 => Ok(SqlType::double()),
         _ if single => Ok(SqlType::new(TypeKind::Float, 12, NOT_FIXED_DECIMALS)),

@@ -111,9 +111,14 @@ impl Parser<'_> {
             NeedsLength | TextNeedsLength if self.place.any_length && !self.at(T::LParen) => {}
             NeedsLength | TextNeedsLength => t.length = Some(self.parens(Self::length)?),
             Real if self.at(T::LParen) => {
+                let both = matches!(t.name, TypeName::Double | TypeName::Real);
                 (t.length, t.decimals) = self.parens(|p| {
                     let length = p.length()?;
-                    Ok((Some(length), p.eat(T::Comma).then(|| p.length()).transpose()?))
+                    match both {
+                        true => p.expect(T::Comma).and_then(|()| p.length()).map(Some),
+                        false => p.eat(T::Comma).then(|| p.length()).transpose(),
+                    }
+                    .map(|decimals| (Some(length), decimals))
                 })?;
             }
             Integer | Length | Text if self.at(T::LParen) => {
