@@ -68,10 +68,22 @@ pub(crate) fn run(
 }
 
 fn send_messages(execution: &mut Execution<'_>, rows: &[Vec<Value>]) -> SqlResult<Outcome> {
+    send(execution.sink, &message_columns(), rows)
+}
+
+fn message_columns() -> [OutputColumn; 4] {
     let columns = [("Table", 128), ("Op", 10), ("Msg_type", 10), ("Msg_text", 131_072)];
     let mut columns = columns.map(|(name, length)| OutputColumn::computed(name, text(length)));
     columns[3].ty.kind = TypeKind::MediumText;
-    send(execution.sink, &columns, rows)
+    columns
+}
+
+/// Columns of the result.
+pub(crate) fn columns(statement: &TableMaintenance) -> Vec<OutputColumn> {
+    match statement.action {
+        MaintenanceAction::Checksum => checksum::columns().into(),
+        _ => message_columns().into(),
+    }
 }
 
 /// Compat: CHECK TABLE needs any privilege on the table or a column, the others need SELECT and

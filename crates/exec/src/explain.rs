@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use selkie_catalog::{TableInfo, TableKind};
 use selkie_expr::EvalContext;
 use selkie_plan::explain::{Facts, Times, Work, WorkOf, json, rows};
-use selkie_plan::physical::{PartsRead, Plan, TableScan};
+use selkie_plan::physical::{OutputColumn, PartsRead, Plan, TableScan};
 use selkie_plan::{Permissions, is_planned};
 use selkie_sql::ast;
 use selkie_types::error::catalogue::{ER_VIEW_NO_EXPLAIN, ER_YES};
@@ -39,6 +39,15 @@ pub(crate) fn run(execution: &mut Execution<'_>, what: &ast::Explain) -> SqlResu
         show(execution, what, &plan, planning)
     });
     query::end_statement(execution.session, result)
+}
+
+/// Columns of the result.
+pub(crate) fn columns(what: &ast::Explain) -> Vec<OutputColumn> {
+    match (what.json, what.analyze) {
+        (true, true) => vec![table::document_column("ANALYZE")],
+        (true, false) => vec![table::document_column("EXPLAIN")],
+        _ => table::columns(&Columns::of(what)),
+    }
 }
 
 /// Executes the statement; its result rows are dropped.

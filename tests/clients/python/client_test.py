@@ -157,6 +157,55 @@ def check_prepared_protocol(port):
     connection.close()
 
 
+# Statements without a plan, and what MariaDB announces of them: names of columns, or their number.
+ANNOUNCED = {
+    "SHOW TABLES": ["Tables_in_client_python"],
+    "SHOW TABLES LIKE 'a%'": ["Tables_in_client_python (a%)"],
+    "SHOW VARIABLES WHERE variable_name = ?": ["Variable_name", "Value"],
+    "SHOW GLOBAL STATUS": ["Variable_name", "Value"],
+    "SHOW CREATE TABLE announced": ["Table", "Create Table"],
+    "SHOW FULL COLUMNS FROM announced": 9,
+    "DESCRIBE announced": ["Field", "Type", "Null", "Key", "Default", "Extra"],
+    "SHOW INDEX FROM announced": 14,
+    "SHOW GRANTS": ["Grants for root@localhost"],
+    "SHOW COUNT(*) WARNINGS": ["@@session.warning_count"],
+    "SHOW SLAVE STATUS": 54,
+    "EXPLAIN UPDATE announced SET a = 1": 10,
+    "EXPLAIN FORMAT=JSON SELECT 1": ["EXPLAIN"],
+    "ANALYZE UPDATE announced SET a = a + 1": 13,
+    "CHECK TABLE announced": ["Table", "Op", "Msg_type", "Msg_text"],
+    "CHECKSUM TABLE announced": ["Table", "Checksum"],
+    "XA RECOVER": ["formatID", "gtrid_length", "bqual_length", "data"],
+    "SHOW WARNINGS": 0,
+    "SHOW PROCESSLIST": 0,
+    "SHOW ENGINES": 0,
+    "UPDATE announced SET a = a + 1": 0,
+    "OPTIMIZE TABLE announced": 4,
+}
+
+
+def check_announced_columns(port):
+    """COM_STMT_PREPARE describes the results of statements without a plan, and runs none of them."""
+    connection = connect(port, database="client_python")
+    cursor = connection.cursor()
+    cursor.execute("CREATE TABLE announced (a INT)")
+    cursor.execute("INSERT INTO announced VALUES (1), (2), (3)")
+    for text, wanted in ANNOUNCED.items():
+        cursor.execute("SELECT a FROM announced LIMIT 2")
+        names = [column.name for column in prepare(connection, text)]
+        assert (names if isinstance(wanted, list) else len(names)) == wanted, (text, names)
+        cursor.execute("SELECT FOUND_ROWS()")
+        assert cursor.fetchone() == (2,), text
+    cursor.execute("SELECT SUM(a) FROM announced")
+    assert cursor.fetchone() == (6,)
+    # An error is told when the statement is executed.
+    assert prepare(connection, "SHOW TABLES FROM no_such_schema") is not None
+    cursor.execute("SHOW WARNINGS")
+    assert cursor.fetchall() == ()
+    cursor.execute("DROP TABLE announced")
+    connection.close()
+
+
 def prepare(connection, text):
     """Returns the columns that COM_STMT_PREPARE announces for a statement."""
     connection._execute_command(COMMAND.COM_STMT_PREPARE, text)
@@ -183,6 +232,7 @@ def main():
         check_load(port, cursor)
         check_found_rows(port, cursor)
         check_prepared_protocol(port)
+        check_announced_columns(port)
         cursor.execute("DROP DATABASE client_python")
     print("python client: ok")
 

@@ -53,10 +53,13 @@ pub(super) fn run(
         };
         rows.push(vec![Value::bytes(shown), sum.map_or(Value::Null, |sum| Value::Int(sum.into()))]);
     }
+    send(execution.sink, &columns(), &rows)
+}
+
+/// Columns of the result.
+pub(super) fn columns() -> [OutputColumn; 2] {
     let number = SqlType::new(TypeKind::BigInt, 21, 0);
-    let columns =
-        [OutputColumn::computed("Table", text(128)), OutputColumn::computed("Checksum", number)];
-    send(execution.sink, &columns, &rows)
+    [OutputColumn::computed("Table", text(128)), OutputColumn::computed("Checksum", number)]
 }
 
 fn checksum(

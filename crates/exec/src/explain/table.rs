@@ -30,8 +30,12 @@ impl Columns {
 
 /// Sends a document as the only value.
 pub(super) fn document(name: &str, json: &str, sink: &mut dyn ResultSink) -> SqlResult<Outcome> {
-    let column = OutputColumn::computed(name, text(0x00FF_FFFF));
-    send(sink, &[column], &[vec![Value::bytes(json)]])
+    send(sink, &[document_column(name)], &[vec![Value::bytes(json)]])
+}
+
+/// The column of a document.
+pub(super) fn document_column(name: &str) -> OutputColumn {
+    OutputColumn::computed(name, text(0x00FF_FFFF))
 }
 
 /// Sends the lines.
@@ -61,7 +65,8 @@ pub(super) fn texts(lines: &[ExplainRow], shown: &Columns) -> Vec<String> {
     std::iter::once(names.join("\t")).chain(lines.iter().map(line)).collect()
 }
 
-fn columns(shown: &Columns) -> Vec<OutputColumn> {
+/// The columns of lines.
+pub(super) fn columns(shown: &Columns) -> Vec<OutputColumn> {
     let mut number = SqlType::new(TypeKind::BigInt, 3, 0);
     number.unsigned = true;
     let share = |name| OutputColumn::computed(name, SqlType::new(TypeKind::Double, 4, 2));

@@ -1,6 +1,7 @@
 //! Statements that are prepared once and run often. Preparing plans the statement once for its
 //! columns and errors; a plan is kept only if there are no placeholders.
 
+mod announced;
 mod shared;
 
 pub use shared::prepare_shared;
