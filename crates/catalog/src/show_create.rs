@@ -246,7 +246,11 @@ fn charset_clause(table: CollationId, ty: &SqlType, out: &mut String) {
         return;
     }
     let collation = ty.collation.info();
-    let _ = write!(out, " CHARACTER SET {} COLLATE {}", collation.charset.name(), collation.name);
+    let _ = write!(out, " CHARACTER SET {}", collation.charset.name());
+    // Compat: not for the one collation of the set binary, which ENUM and SET may have.
+    if !ty.collation.is_binary() {
+        let _ = write!(out, " COLLATE {}", collation.name);
+    }
 }
 
 fn null_and_default(column: &ColumnInfo, zone: &TimeZone, out: &mut String) {

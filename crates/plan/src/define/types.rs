@@ -301,7 +301,8 @@ pub(super) fn convert_to(
 ) -> SqlResult<()> {
     let ty = &mut column.ty;
     let text = ty.is_string() && !ty.is_binary_string();
-    if !text && !matches!(ty.kind, TypeKind::Enum | TypeKind::Set) {
+    let members = matches!(ty.kind, TypeKind::Enum | TypeKind::Set) && !ty.collation.is_binary();
+    if !text && !members {
         return Ok(());
     }
     let (from, charset) = (ty.collation.charset(), to.charset());
