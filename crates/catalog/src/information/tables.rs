@@ -5,7 +5,7 @@ use selkie_engine::{RowFormats, TableStatistics};
 use selkie_types::{TypeKind, Value};
 
 use super::{InformationRow, InformationSource, optional, text, time, unsigned};
-use crate::{TableInfo, TableKind};
+use crate::{DefaultValue, TableInfo, TableKind};
 
 pub(super) fn schemata(source: &InformationSource<'_>) -> Vec<InformationRow> {
     let row = |schema: &std::sync::Arc<crate::Schema>| {
@@ -101,7 +101,7 @@ fn base_row(
             false => "BASE TABLE",
         }),
         text(table.engine.name),
-        Value::UInt(10),
+        Value::UInt(version(table)),
         text(row_format(table)),
         Value::UInt(statistics.rows),
         Value::UInt(average),
@@ -120,6 +120,25 @@ fn base_row(
         Value::UInt(0),
         text(if table.kind == TableKind::Temporary { "Y" } else { "N" }),
     ]
+}
+
+/// Version of the definition's form in MariaDB: 11 if it has expressions, also those that MariaDB
+/// makes for defaults of long texts, periods and unique keys over them.
+fn version(table: &TableInfo) -> u64 {
+    let has_expression = |column: &crate::ColumnInfo| {
+        let of_default = match &column.default {
+            DefaultValue::Expression(_) | DefaultValue::Written { .. } => true,
+            DefaultValue::Literal(_) => column.ty.is_text_or_blob(),
+            _ => false,
+        };
+        let is_computed = column.generated.is_some() && !column.system.is_bound();
+        of_default || is_computed || column.check.is_some()
+    };
+    let expressions = table.columns.iter().any(has_expression)
+        || !table.checks.is_empty()
+        || table.period.is_some()
+        || table.def.indexes.iter().any(|index| index.hashed);
+    if expressions { 11 } else { 10 }
 }
 
 /// Options as listed in `CREATE_OPTIONS`: lower-case names; comment and connection have their own
