@@ -83,3 +83,24 @@ fn an_assignment_in_several_rows_depends_on_their_order() {
     assert!(!depends("INSERT INTO t (id) VALUES (@n := 5)"));
     assert!(!depends("UPDATE t SET b = @n"));
 }
+
+#[test]
+fn results_that_pass_with_the_statement_are_not_kept() {
+    for (sql, passes) in [
+        ("SELECT NOW(), id FROM t", true),
+        ("SELECT id FROM t WHERE b < UNIX_TIMESTAMP()", true),
+        ("SELECT UNIX_TIMESTAMP('2020-01-01') FROM t", false),
+        ("SELECT id FROM t ORDER BY RAND()", true),
+        ("SELECT id FROM t WHERE id IN (SELECT CONNECTION_ID() FROM u)", true),
+        ("SELECT id FROM t FOR UPDATE", true),
+        ("SELECT id FROM t LOCK IN SHARE MODE", true),
+        ("SELECT TIME '10:00:00' < '2020-01-01', id FROM t", true),
+        ("SELECT CAST(id AS TIME) FROM t", true),
+        ("SELECT SQL_NO_CACHE id FROM t", true),
+        ("SELECT SQL_CACHE id, VERSION() FROM t", false),
+        ("SELECT id, COUNT(*) FROM t GROUP BY id HAVING MAX(b) > 1", false),
+    ] {
+        let plan = support::plan_sql(sql).unwrap();
+        assert_eq!(plan.uses.has(Uses::PASSING), passes, "{sql}");
+    }
+}

@@ -13,6 +13,7 @@ use super::Binder;
 use super::scope::{Clause, Source, SourceColumns};
 use crate::logical::ColumnId;
 use crate::physical::RowRules;
+use crate::safety::Uses;
 
 impl Binder<'_> {
     /// Binds in a scope where names refer to the columns of `table` by position.
@@ -176,6 +177,7 @@ impl Binder<'_> {
             }
             DefaultValue::Implicit => Err(SqlError::new(&ER_NO_DEFAULT_FOR_FIELD, &[&info.name])),
             DefaultValue::CurrentTimestamp => {
+                self.uses.add(Uses::of_function("NOW", 1));
                 let fsp = Expr::int(info.ty.decimals.into());
                 build::function_call("NOW", vec![fsp], self.types)
             }
