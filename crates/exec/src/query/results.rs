@@ -25,6 +25,7 @@ use selkie_types::SqlResult;
 
 use crate::query::execution::{Execution, Scope};
 use crate::query::running::Running;
+use crate::query::text_plans::may_be_query;
 use crate::state::guard::guarded;
 use crate::state::kept_results::{KeptResult, KeptResults, KeptTable, Made};
 use crate::state::metadata::changes::Watched;
@@ -82,21 +83,13 @@ pub fn find_result(
         return None;
     }
     let text = trimmed(text);
-    if !may_be_query(text) {
+    // Comments of other kinds, and VALUES, are kept too.
+    if !may_be_query(text) && !matches!(text.first(), Some(b'-' | b'#' | b'v' | b'V')) {
         return None;
     }
     let mut key = Vec::with_capacity(text.len() + 64);
     write_key(session, form, text, &mut key);
     find(instance, session, &key)
-}
-
-/// Whether a text may be a query, by its first letters.
-fn may_be_query(text: &[u8]) -> bool {
-    match text {
-        [b's' | b'S', _, b'l' | b'L', ..] => true,
-        [first, ..] => matches!(first, b'w' | b'W' | b'v' | b'V' | b'(' | b'/' | b'-' | b'#'),
-        [] => false,
-    }
 }
 
 fn find(instance: &Instance, session: &mut Session, key: &[u8]) -> Option<Arc<KeptResult>> {
@@ -285,7 +278,7 @@ fn lasting_tables(scope: Scope<'_>, plan: &Plan) -> Option<Vec<KeptTable>> {
     // Reads see uncommitted rows, or lock rows.
     let is_plain = !session.transaction.reads_uncommitted()
         && session.frame.settings.transactions.isolation != Isolation::Serializable
-        && session.reads_lock() == (false, session.reads_lock().1);
+        && !session.reads_lock().0;
     if !is_plain || !is_lasting(plan) {
         return None;
     }

@@ -65,7 +65,7 @@ pub fn find_text_plan(instance: &Instance, session: &Session, text: &[u8]) -> Te
         Some(Shaped::Found(found)) => TextLookup::Found(found),
         Some(Shaped::Repeated) => TextLookup::Repeated(Repeated::Shape),
         Some(Shaped::Met) => TextLookup::Unknown,
-        Some(Shaped::Refused) | None if may_be_query(text) => {
+        Some(Shaped::Refused) | None if may_be_kept(text) => {
             let found = PlanCache::with(session, Form::Whole, text, |cache| {
                 find_whole(cache, instance, session)
             });
@@ -153,15 +153,18 @@ fn find(cache: &mut PlanCache, instance: &Instance, session: &Session, text: &[u
     }
 }
 
-/// Whether a text may be a query, by its first letters. Other texts are not kept whole.
-fn may_be_query(text: &[u8]) -> bool {
-    let text = text.trim_ascii_start();
+/// Whether a text may be kept whole: a query without variables. A user variable has its own type
+/// in each session, and a system variable its own length.
+fn may_be_kept(text: &[u8]) -> bool {
+    may_be_query(text.trim_ascii_start()) && !text.contains(&b'@')
+}
+
+/// Whether a text without blanks before it may be a query, by its first letters.
+pub(super) fn may_be_query(text: &[u8]) -> bool {
     let begins = |word: &str| {
         text.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word.as_bytes()))
     };
-    // A user variable has its own type in each session, and a system variable its own length.
-    let begins = begins("select") || begins("with") || begins("(") || begins("/*");
-    begins && !text.contains(&b'@')
+    begins("select") || begins("with") || begins("(") || begins("/*")
 }
 
 fn find_whole(cache: &mut PlanCache, instance: &Instance, session: &Session) -> TextLookup {

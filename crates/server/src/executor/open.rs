@@ -79,13 +79,14 @@ pub(crate) fn open_backend(
     let sessions = Registered::default();
     register(&instance, &sessions);
     sys_schema::register(&instance);
-    selkie_exec::recover_branches(&instance)
-        .map_err(|e| format!("Can't recover prepared transactions: {e}"))?;
+    // Before any lock is taken: those of prepared branches count as changes to come.
     instance.results.set_limit(number(settings, "query_cache_limit") as usize);
     instance.results.set_size(number(settings, "query_cache_size") as usize);
     if let kind @ 1.. = number(settings, "query_cache_type") {
         instance.results.set_type(kind);
     }
+    selkie_exec::recover_branches(&instance)
+        .map_err(|e| format!("Can't recover prepared transactions: {e}"))?;
     let instance = Arc::new(instance);
     let watcher = DeadlockWatcher::new(Arc::downgrade(&instance), Arc::clone(&sessions));
     let watcher: Arc<dyn EngineObserver> = Arc::new(watcher);

@@ -9,6 +9,7 @@
 //!   and its change is timed before others can see it and once more before the lock ends. So a
 //!   table without writers whose last change has a time `t` is the one that every snapshot
 //!   taken after `t` sees.
+//!   A lock from before changes were noted is not counted; its changes are timed all the same.
 //! - CHANGE-2 Times only grow, and no two changes have the same one.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
