@@ -7,6 +7,7 @@ mod decimals;
 mod numbers;
 mod texts;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use selkie_plan::physical::{Analyse as Plan, AnalysedColumn, Operator as Op, PlanNode};
@@ -185,6 +186,33 @@ fn as_batch(rows: &[Vec<Value>]) -> Batch {
         Arc::new(column)
     };
     Batch::new(kinds.iter().enumerate().map(column).collect(), rows.len())
+}
+
+/// Different numbers in order; none once there are more than the limit.
+struct Different<T>(Option<BTreeSet<T>>);
+
+impl<T> Default for Different<T> {
+    fn default() -> Self {
+        Self(Some(BTreeSet::new()))
+    }
+}
+
+impl<T: Ord> Different<T> {
+    fn add(&mut self, number: T, limits: &Limits) {
+        let Some(numbers) = &mut self.0 else { return };
+        numbers.insert(number);
+        if numbers.len() as u64 > limits.values {
+            self.0 = None;
+        }
+    }
+
+    /// The numbers as members of an ENUM, if they are few.
+    fn members(&self, limits: &Limits, text: impl Fn(&T) -> Vec<u8>) -> Option<Vec<Vec<u8>>> {
+        let numbers = self.0.as_ref()?;
+        let count = numbers.len();
+        let are_few = are_few(count, count as u64, limits.values);
+        are_few.then(|| numbers.iter().map(|number| quoted(&text(number))).collect())
+    }
 }
 
 /// Whether `count` members with so many `used` of a limit are few enough for an ENUM. Compat: a

@@ -4,7 +4,7 @@
 
 use selkie_types::{Decimal, SqlResult, SqlType, Value};
 
-use super::{Limits, Values, are_few, quoted, real, shown};
+use super::{Different, Limits, Values, real, shown};
 
 /// Digits that an average has beyond those of the values.
 const MORE: u8 = 4;
@@ -21,7 +21,7 @@ pub(super) struct Decimals {
     squares: Decimal,
     lengths: (u64, u64),
     zeros: u64,
-    different: Option<Vec<Decimal>>,
+    different: Different<Decimal>,
 }
 
 impl Decimals {
@@ -36,7 +36,7 @@ impl Decimals {
             squares: zero,
             lengths: (0, 0),
             zeros: 0,
-            different: Some(Vec::new()),
+            different: Different::default(),
         }
     }
 
@@ -74,14 +74,7 @@ impl Values for Decimals {
             }
             Some(_) => {}
         }
-        if let Some(different) = &mut self.different
-            && let Err(at) = different.binary_search(&value)
-        {
-            different.insert(at, value);
-            if different.len() as u64 > self.limits.values {
-                self.different = None;
-            }
-        }
+        self.different.add(value, &self.limits);
         Ok(())
     }
 
@@ -118,12 +111,8 @@ impl Values for Decimals {
     }
 
     fn members(&self) -> Option<Vec<Vec<u8>>> {
-        let different = self.different.as_ref()?;
-        let count = different.len();
-        if !are_few(count, count as u64, self.limits.values) {
-            return None;
-        }
-        Some(different.iter().map(|n| quoted(&shown(&self.ty, &Value::Decimal(*n)))).collect())
+        let text = |number: &Decimal| shown(&self.ty, &Value::Decimal(*number));
+        self.different.members(&self.limits, text)
     }
 
     fn best_type(&self, _count: u64) -> String {

@@ -2,11 +2,11 @@
 //!
 //! Sums are doubles, as in MariaDB, also those of integers.
 
-use std::collections::BTreeSet;
+use std::cmp::Ordering;
 
 use selkie_types::{SqlResult, SqlType, Value};
 
-use super::{Limits, Values, are_few, integer_type, quoted, real, shown};
+use super::{Different, Limits, Values, integer_type, real, shown};
 
 /// Sums of numbers.
 #[derive(Default)]
@@ -19,15 +19,16 @@ struct Sums {
 }
 
 impl Sums {
-    /// Adds a number; returns whether it can be an end.
-    fn add(&mut self, number: f64, length: u64, first: Option<()>) -> bool {
+    /// Adds a number; returns whether it can be an end. A length is at least 1.
+    fn add(&mut self, number: f64, length: u64) -> bool {
         self.zeros += u64::from(number == 0.0);
-        if first.is_none() && number == 0.0 {
+        let is_first = self.longest == 0;
+        if !is_first && number == 0.0 {
             return false;
         }
         self.sum += number;
         self.squares += number * number;
-        self.shortest = if first.is_some() { length } else { self.shortest.min(length) };
+        self.shortest = if is_first { length } else { self.shortest.min(length) };
         self.longest = self.longest.max(length);
         true
     }
@@ -40,20 +41,42 @@ impl Sums {
     }
 }
 
+/// A double in the order of all doubles.
+struct Total(f64);
+
+impl Ord for Total {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.total_cmp(&other.0)
+    }
+}
+
+impl PartialOrd for Total {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Total {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Total {}
+
 /// Integers, years and bits.
 pub(super) struct Integers {
     ty: SqlType,
     limits: Limits,
     ends: Option<(i128, i128)>,
     sums: Sums,
-    different: Option<BTreeSet<i128>>,
+    different: Different<i128>,
 }
 
 impl Integers {
     pub(super) fn new(ty: SqlType, limits: Limits) -> Self {
         let ty = SqlType { zerofill: false, ..ty };
-        let different = Some(BTreeSet::new());
-        Self { ty, limits, ends: None, sums: Sums::default(), different }
+        Self { ty, limits, ends: None, sums: Sums::default(), different: Different::default() }
     }
 }
 
@@ -65,19 +88,13 @@ impl Values for Integers {
             _ => 0,
         };
         let length = number.to_string().len() as u64;
-        let first = self.ends.is_none().then_some(());
         // Compat: a year that is 0 has four digits.
         let length = if self.ty.kind == selkie_types::TypeKind::Year { 4 } else { length };
-        if self.sums.add(number as f64, length, first) {
+        if self.sums.add(number as f64, length) {
             let (least, greatest) = self.ends.unwrap_or((number, number));
             self.ends = Some((least.min(number), greatest.max(number)));
         }
-        if let Some(different) = &mut self.different {
-            different.insert(number);
-            if different.len() as u64 > self.limits.values {
-                self.different = None;
-            }
-        }
+        self.different.add(number, &self.limits);
         Ok(())
     }
 
@@ -100,12 +117,7 @@ impl Values for Integers {
     }
 
     fn members(&self) -> Option<Vec<Vec<u8>>> {
-        let different = self.different.as_ref()?;
-        let count = different.len();
-        if !are_few(count, count as u64, self.limits.values) {
-            return None;
-        }
-        Some(different.iter().map(|n| quoted(n.to_string().as_bytes())).collect())
+        self.different.members(&self.limits, |number| number.to_string().into_bytes())
     }
 
     fn best_type(&self, _count: u64) -> String {
@@ -120,7 +132,7 @@ pub(super) struct Reals {
     limits: Limits,
     ends: Option<(f64, f64)>,
     sums: Sums,
-    different: Option<Vec<f64>>,
+    different: Different<Total>,
     /// Most decimals that are not zeros behind the others.
     decimals: usize,
 }
@@ -128,7 +140,14 @@ pub(super) struct Reals {
 impl Reals {
     pub(super) fn new(ty: SqlType, limits: Limits) -> Self {
         let ty = SqlType { decimals: ty.decimals, ..SqlType::double() };
-        Self { ty, limits, ends: None, sums: Sums::default(), different: Some(vec![]), decimals: 0 }
+        Self {
+            ty,
+            limits,
+            ends: None,
+            sums: Sums::default(),
+            different: Different::default(),
+            decimals: 0,
+        }
     }
 
     fn is_floating(&self) -> bool {
@@ -152,19 +171,11 @@ impl Values for Reals {
     fn add(&mut self, value: &Value) -> SqlResult<()> {
         let Value::Double(number) = *value else { return Ok(()) };
         let length = self.length(number);
-        let first = self.ends.is_none().then_some(());
-        if self.sums.add(number, length, first) {
+        if self.sums.add(number, length) {
             let (least, greatest) = self.ends.unwrap_or((number, number));
             self.ends = Some((least.min(number), greatest.max(number)));
         }
-        if let Some(different) = &mut self.different
-            && let Err(at) = different.binary_search_by(|other| other.total_cmp(&number))
-        {
-            different.insert(at, number);
-            if different.len() as u64 > self.limits.values {
-                self.different = None;
-            }
-        }
+        self.different.add(Total(number), &self.limits);
         Ok(())
     }
 
@@ -186,12 +197,8 @@ impl Values for Reals {
     }
 
     fn members(&self) -> Option<Vec<Vec<u8>>> {
-        let different = self.different.as_ref()?;
-        let count = different.len();
-        if !are_few(count, count as u64, self.limits.values) {
-            return None;
-        }
-        Some(different.iter().map(|n| quoted(&shown(&self.ty, &Value::Double(*n)))).collect())
+        let text = |number: &Total| shown(&self.ty, &Value::Double(number.0));
+        self.different.members(&self.limits, text)
     }
 
     fn best_type(&self, _count: u64) -> String {
