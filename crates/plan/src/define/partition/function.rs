@@ -195,21 +195,6 @@ impl Check<'_> {
         if named(NUMBERS) {
             return call.args.iter().try_for_each(|arg| self.expr(arg));
         }
-        let dates = [
-            "to_days",
-            "to_seconds",
-            "year",
-            "month",
-            "quarter",
-            "day",
-            "dayofmonth",
-            "dayofweek",
-            "dayofyear",
-            "weekday",
-            "yearweek",
-            "datediff",
-        ];
-        let times = ["hour", "minute", "second", "microsecond", "time_to_sec"];
         let fits = match () {
             // Compat: it fits what is no date; its own type is refused later.
             () if named(&["from_days"]) => {
@@ -219,8 +204,8 @@ impl Check<'_> {
             () if named(&["datediff"]) => {
                 call.args.iter().all(|arg| self.is_of(std::slice::from_ref(arg), DATES))
             }
-            () if named(&dates) => self.is_of(&call.args, DATES),
-            () if named(&times) => self.is_of(&call.args, TIMES),
+            () if named(DATE_PARTS) => self.is_of(&call.args, DATES),
+            () if named(TIME_PARTS) => self.is_of(&call.args, TIMES),
             () => return Err(SqlError::new(&ER_PARTITION_FUNCTION_IS_NOT_ALLOWED, &[])),
         };
         if fits { Ok(()) } else { Err(wrong_expression()) }
@@ -251,8 +236,8 @@ impl Check<'_> {
     }
 }
 
-/// Functions of dates and times whose value is a number.
-const PARTS: &[&str] = &[
+/// Functions of dates whose value is a number.
+const DATE_PARTS: &[&str] = &[
     "to_days",
     "to_seconds",
     "year",
@@ -265,14 +250,13 @@ const PARTS: &[&str] = &[
     "weekday",
     "yearweek",
     "datediff",
-    "hour",
-    "minute",
-    "second",
-    "microsecond",
-    "time_to_sec",
-    "from_days",
-    "unix_timestamp",
 ];
+
+/// Functions of times whose value is a number.
+const TIME_PARTS: &[&str] = &["hour", "minute", "second", "microsecond", "time_to_sec"];
+
+/// Functions between dates and numbers with rules of their own.
+const CONVERSIONS: &[&str] = &["from_days", "unix_timestamp"];
 
 const NUMBERS: &[&str] = &["abs", "ceiling", "ceil", "floor", "mod"];
 
@@ -288,7 +272,11 @@ pub(super) fn check_constant(expr: &Expr) -> SqlResult<()> {
             check_constant(left)?;
             check_constant(right)
         }
-        ExprKind::Call(call) if PARTS.iter().chain(NUMBERS).any(|name| call.name.is(name)) => {
+        ExprKind::Call(call)
+            if [DATE_PARTS, TIME_PARTS, CONVERSIONS, NUMBERS]
+                .iter()
+                .any(|names| names.iter().any(|name| call.name.is(name))) =>
+        {
             call.args.iter().try_for_each(check_constant)
         }
         _ => Err(SqlError::new(&ER_PARTITION_FUNCTION_IS_NOT_ALLOWED, &[])),
