@@ -356,11 +356,16 @@ step_seconds=1500
 
 inside() { (set -e; "$1"); }
 
-# Runs a step as a process of its own, whose group is ended with it.
+# Runs a step as a process of its own, whose group is ended with it. The end of what a failed step printed is kept, to be
+# printed again behind all others.
 bounded() {
-  local code=0
-  SELKIE_FOUND=$found timeout --kill-after=20 $step_seconds tests/run.sh "$1" || code=$?
-  [ $code -ne 124 ] && [ $code -ne 137 ] || echo "$1 did not end within $step_seconds s"
+  local code=0 output
+  output=$(mktemp)
+  SELKIE_FOUND=$found timeout --kill-after=20 $step_seconds tests/run.sh "$1" >"$output" 2>&1 || code=$?
+  [ $code -ne 124 ] && [ $code -ne 137 ] || echo "$1 did not end within $step_seconds s" >>"$output"
+  cat "$output"
+  [ $code -eq 0 ] || { echo "-- end of $1:" && tail -n 40 "$output"; } >>"$ends"
+  rm "$output"
   return $code
 }
 
@@ -387,6 +392,7 @@ else
   run_steps inside install
   if [ ${#failed[@]} -eq 0 ]; then
     beside=$(mktemp -d)
+    ends=$beside/ends
     {
       nice -n 10 tests/run.sh "${checks[@]}" || echo checks >>"$beside/failed"
       until [ -e "$beside/built" ] || [ -e "$beside/not_built" ]; do sleep 1; done
@@ -404,6 +410,7 @@ else
     fi
     wait $checking
     cat "$beside/output"
+    [ ! -e "$ends" ] || cat "$ends"
     [ ! -e "$beside/failed" ] || mapfile -t -O ${#failed[@]} failed <"$beside/failed"
     rm -r "$beside"
   fi
