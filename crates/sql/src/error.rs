@@ -4,7 +4,7 @@
 use selkie_types::error::catalogue::{ER_PARSE_ERROR, ER_SYNTAX_ERROR};
 use selkie_types::{ErrorDef, SqlError, SqlMode};
 
-use crate::lexer::{Lexer, Modes, T, Token};
+use crate::lexer::{Kw, Lexer, Modes, T, Token};
 
 /// The syntax error at a token.
 #[cold]
@@ -15,14 +15,29 @@ pub(crate) fn syntax_error(text: &[u8], mode: SqlMode, token: Token) -> SqlError
 /// An error of the form of 1064, with definition `wrong` for the message, at a token.
 #[cold]
 pub(crate) fn error_at(wrong: &ErrorDef, text: &[u8], mode: SqlMode, token: Token) -> SqlError {
-    // Compat: MariaDB's lexer restarts after a comma, so the message does not quote a misplaced
-    // one.
-    let at = if token.kind == T::Comma { token.end } else { token.start } as usize;
+    let at = quoted_from(text, mode, token) as usize;
     let near = text.get(at..).unwrap_or_default();
     // 400 bytes are more than the message shows; the catalogue cuts the rest.
     let near = String::from_utf8_lossy(&near[..near.len().min(400)]);
     let line = line_of(text, mode, token.start as usize);
     SqlError::new(&ER_PARSE_ERROR, &[&wrong.text, &near, &line])
+}
+
+/// Begin of the quoted text. Compat: MariaDB's lexer restarts after a comma, so the message does
+/// not quote a misplaced one; nor does it quote a WITH that it reads as one word with the next.
+fn quoted_from(text: &[u8], mode: SqlMode, token: Token) -> u32 {
+    match token.kind {
+        T::Comma => token.end,
+        T::Word(Kw::WITH) => {
+            let rest = text.get(token.end as usize..).unwrap_or_default();
+            let next = Lexer::new(rest, Modes::new(mode)).next();
+            match next.kind {
+                T::Word(Kw::CUBE | Kw::ROLLUP | Kw::SYSTEM) => token.end + next.start,
+                _ => token.start,
+            }
+        }
+        _ => token.start,
+    }
 }
 
 /// Line number of offset `at`. Compat: line breaks inside quoted texts do not count.
