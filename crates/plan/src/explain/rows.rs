@@ -227,7 +227,7 @@ impl Walk<'_> {
                 self.node(&limit.input, id, ty);
             }
             Operator::Filter { input, conditions } => {
-                self.above.tested |= tests_ranks(conditions, input);
+                self.above.tested |= tests_rows(conditions, input);
                 self.above.passed = self.work(node);
                 let text = show_all(conditions, &names(self.plan, input), " and ");
                 self.above.conditions = Some(text);
@@ -692,11 +692,12 @@ fn sorts_groups(operator: &Operator) -> bool {
 /// Compat: ranks of a search that is also the access to its table are kept while they are sorted.
 const SORTS_BY_RANK: &str = "by rank";
 
-/// Whether a filter tests ranks of the rows of a table.
-fn tests_ranks(conditions: &[Expr], input: &PlanNode) -> bool {
-    let reads = matches!(input.operator, Operator::TableScan(_));
+/// Whether a filter tests the rows of a table, by their ranks or by values that no scan may use.
+fn tests_rows(conditions: &[Expr], input: &PlanNode) -> bool {
+    let Operator::TableScan(scan) = &input.operator else { return false };
+    let is_whole = matches!(scan.access, Access::Full { .. });
     let ranks = |e: &Expr| e.any(&mut |e| matches!(e.kind, ExprKind::Match(_)));
-    reads && conditions.iter().any(ranks)
+    conditions.iter().any(|e| ranks(e) || is_whole && !e.is_deterministic())
 }
 
 fn sorts_by_rank(operator: &Operator) -> bool {
