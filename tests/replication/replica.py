@@ -28,7 +28,7 @@ from replicas.nodes import Node  # noqa: E402
 TOPICS = {"load": load, "statements": statements, "stops": stops, "crash": crash, "acks": acks, "errors": errors, "filters": filters, "read_only": read_only,
           "own_log": own_log}
 DEFAULT = {"MS": list(TOPICS),
-           "SS": ["load_by_position", "random_sessions", "stop_under_load", "primary_restarted", "crash", "acks", "own_log", "marked_for_skip", "temporary_tables", "time_of_statements", "versioned_tables"],
+           "SS": ["load_by_position", "random_sessions", "stop_under_load", "primary_restarted", "crash", "acks", "own_log", "marked_for_skip", "temporary_tables", "time_of_statements", "versioned_tables", "versioned_by_transaction"],
            "SM": ["types_by_gtid", "random_sessions", "change_between_modes"],
            "SSM": ["load_by_gtid", "updates_of_a_load"],
            "MSM": ["images_minimal", "random_sessions", "mixed_format", "kill_middle", "updates_are_logged"]}

@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 
-use selkie_types::{Date, DateTime, TypeKind, Value};
+use selkie_types::{Date, DateTime, SqlType, TypeKind, Value};
 use serde::{Deserialize, Serialize};
 
 use crate::{ColumnInfo, TableInfo, quote_identifier};
@@ -70,9 +70,13 @@ impl SystemTime {
     /// End of rows that are current, in UTC: 2038-01-19 03:14:07.999999.
     pub const END: DateTime = DateTime::from_parts(LAST_DAY, 3, 14, 7, 999_999);
 
-    /// [`Self::END`] as a value of a TIMESTAMP column.
-    pub fn end_value() -> Value {
-        Value::DateTime(Self::END)
+    /// The end of rows that are current, in a column of this type: the last time, or the number
+    /// that no transaction has.
+    pub fn end_value(end: &SqlType) -> Value {
+        match end.kind {
+            TypeKind::BigInt => Value::UInt(u64::MAX),
+            _ => Value::DateTime(Self::END),
+        }
     }
 
     /// The columns among `columns` that are a period's; `None` if the table is not versioned.
@@ -87,6 +91,11 @@ impl TableInfo {
     /// The columns of the period if the table is system-versioned.
     pub fn system_time(&self) -> Option<SystemTime> {
         SystemTime::of(&self.columns)
+    }
+
+    /// Whether it is system-versioned by the numbers of transactions instead of by time.
+    pub fn is_versioned_by_transaction(&self) -> bool {
+        self.system_time().is_some_and(|period| is_transaction_bound(&self.columns[period.start]))
     }
 
     /// Whether an assignment to one of `columns` makes a new version of a row.
@@ -119,5 +128,5 @@ pub(crate) fn put_bound(column: &ColumnInfo, out: &mut String) {
 
 /// Whether a bound of a period is a transaction's number instead of a time.
 pub fn is_transaction_bound(column: &ColumnInfo) -> bool {
-    column.ty.kind == TypeKind::BigInt
+    column.system.is_bound() && column.ty.kind == TypeKind::BigInt
 }

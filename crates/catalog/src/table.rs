@@ -437,7 +437,8 @@ impl TableInfo {
             indexes,
             texts: Vec::new(),
             auto_increment: columns.iter().position(|c| c.auto_increment),
-            current: SystemTime::of(columns).map(|period| (period.end, SystemTime::end_value())),
+            current: SystemTime::of(columns)
+                .map(|period| (period.end, SystemTime::end_value(&columns[period.end].ty))),
         }
     }
 }

@@ -274,9 +274,13 @@ impl Applier {
         }
         let _alone = execution.lock_event_rows(&prepared.info)?;
         let (instance, control) = (execution.instance, execution.control);
+        execution.session.transaction.note_shared_change();
+        join_engines(instance, execution.session, &prepared.plan.plan)?;
+        match prepared.info.is_versioned_by_transaction() {
+            true => execution.give_number()?,
+            false => execution.number_transaction(&prepared.plan.plan)?,
+        }
         let session = &mut *execution.session;
-        session.transaction.note_shared_change();
-        join_engines(instance, session, &prepared.plan.plan)?;
         instance.upkeep.maintained.changed(&prepared.info);
         let mark = session.transaction.mark()?;
         let session = &*session;

@@ -64,6 +64,7 @@ pub use state::live::LivePlans;
 pub use state::patience::Patience;
 pub use state::persistent::load_statistics;
 pub use state::prepared::Prepared;
+pub use state::registry::is_transaction_registry;
 pub use state::session::Session;
 pub use state::sink::{NullSink, OutParameter, Outcome, ResultSink, RowCounts, Told};
 pub use state::temporary::TemporaryFiles;

@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::Read;
 use std::sync::Arc;
 
-use selkie_catalog::{ColumnInfo, TableInfo, TableKind};
+use selkie_catalog::{ColumnInfo, TableInfo, TableKind, is_transaction_bound};
 use selkie_expr::{EvalContext, ExprKind};
 use selkie_plan::physical::{Insert, Operator as Op};
 use selkie_sql::ast;
@@ -148,10 +148,11 @@ fn fields_of(session: &Session, load: &ast::LoadData, table: &TableInfo) -> Vec<
     if load.columns.is_empty() {
         let is_replaced = load.duplicates == ast::OnDuplicate::Replace;
         let history = session.frame.settings.planning.insert_history && !is_replaced;
+        let is_given = |column: &ColumnInfo| {
+            history && column.system.is_bound() && !is_transaction_bound(column)
+        };
         let target = |column: &ColumnInfo| match column.generated {
-            Some(_) if !(history && column.system.is_bound()) => {
-                Target::Generated(column.name.clone())
-            }
+            Some(_) if !is_given(column) => Target::Generated(column.name.clone()),
             _ => Target::Column(ast::ColumnRef::bare(ast::Ident::new(&*column.name))),
         };
         return table.columns.iter().filter(|c| !c.invisible).map(target).collect();

@@ -9,6 +9,7 @@ pub(crate) mod file_format;
 pub(crate) mod into;
 pub(crate) mod log_form;
 pub(crate) mod log_text;
+pub(crate) mod numbered;
 pub(crate) mod plan_cache;
 pub(crate) mod planning;
 pub(crate) mod prepared;
@@ -19,15 +20,14 @@ pub(crate) mod text_plans;
 mod whole_tables;
 
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use selkie_catalog::{TableInfo, TableKind};
 use selkie_engine::Personality;
 use selkie_expr::EvalContext;
 use selkie_plan::physical::{Operator, Plan};
 use selkie_types::error::catalogue::{
-    ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, ER_CANT_UPDATE_USED_TABLE_IN_SF_OR_TRG,
-    ER_DATA_WAS_COMMITED_UNDER_ROLLBACK,
+    ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, ER_CANT_LOCK_LOG_TABLE,
+    ER_CANT_UPDATE_USED_TABLE_IN_SF_OR_TRG, ER_DATA_WAS_COMMITED_UNDER_ROLLBACK,
 };
 use selkie_types::{Condition, Level, Severity, SqlError, SqlResult};
 
@@ -40,6 +40,7 @@ use crate::state::gate::{Closing, Work};
 use crate::state::guard::guarded;
 use crate::state::live::Live;
 use crate::state::metadata::{LockMode, LockTicket};
+use crate::state::registry::is_transaction_registry;
 use crate::state::session::bump;
 use crate::state::sink::PlanSink;
 use crate::state::tally::Tally;
@@ -51,9 +52,7 @@ pub(crate) fn now_micros(session: &Session) -> i64 {
     if session.transaction.is_nested() {
         return session.values.statement_start.get();
     }
-    session.frame.settings.timestamp_micros.unwrap_or_else(|| {
-        SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_micros() as i64)
-    })
+    session.clock()
 }
 
 impl Execution<'_> {
@@ -83,7 +82,11 @@ impl Execution<'_> {
                 let name = table.name();
                 return Err(SqlError::new(&ER_CANT_UPDATE_USED_TABLE_IN_SF_OR_TRG, &[&name]));
             }
-            session.check_lock_list(table, written || locks_rows(table))?;
+            let changes = written || locks_rows(table);
+            if changes && is_transaction_registry(table.schema(), table.name()) {
+                return Err(SqlError::new(&ER_CANT_LOCK_LOG_TABLE, &[]));
+            }
+            session.check_lock_list(table, changes)?;
         }
         let reaches_changes = self.find_reached(plan)?;
         let session = &mut *self.session;
@@ -155,6 +158,7 @@ pub(crate) fn join_engines(
         return Ok(());
     }
     session.transaction.begin_statement(&session.frame.settings)?;
+    session.transaction.note_begin(session.values.statement_start.get());
     if calls {
         // The tables of functions and triggers are not known yet, so every engine joins.
         for engine in instance.engines.iter() {
@@ -262,6 +266,7 @@ impl Execution<'_> {
         check_read_only(self.session, plan)?;
         self.lock_rows(plan)?;
         join_engines(self.instance, self.session, plan)?;
+        self.number_transaction(plan)?;
         dml::targets(plan).for_each(|table| self.instance.upkeep.maintained.changed(table));
         let outer = self.session.begin_logging(self.running.own_text());
         self.expect_changes(plan)?;

@@ -20,6 +20,7 @@ pub(crate) mod sequence;
 pub(crate) mod spill;
 pub(crate) mod stored_rows;
 pub(crate) mod subquery_cache;
+pub(crate) mod visibility;
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -66,6 +67,21 @@ impl<'a> OpenTables<'a> {
     }
 }
 
+/// Results of lookups that expressions ask for.
+struct Lookups {
+    /// Those of full-text searches, by number.
+    searches: RefCell<Vec<Option<Arc<search::Ranks>>>>,
+    /// Transactions of the registry that rows have named.
+    transactions: visibility::Known,
+}
+
+impl Lookups {
+    fn of(plan: &Plan) -> Self {
+        let searches = RefCell::new(vec![None; plan.searches.len()]);
+        Self { searches, transactions: visibility::Known::default() }
+    }
+}
+
 /// Rows of the common tables of a plan, by number.
 pub(crate) struct Commons {
     /// Those that were computed already.
@@ -101,8 +117,7 @@ pub(crate) struct Runtime<'a> {
     tables: OpenTables<'a>,
     pub(crate) commons: Commons,
     pub(crate) subqueries: RefCell<Vec<SubqueryCache>>,
-    /// Results of full-text searches, by number.
-    searches: RefCell<Vec<Option<Arc<search::Ranks>>>>,
+    lookups: Lookups,
     /// Keys of the build sides of joins, of which scans make filters.
     join_keys: RefCell<Vec<Option<Arc<Column>>>>,
     /// Row numbers in the scan of the last batch that an UPDATE read.
@@ -145,7 +160,7 @@ impl<'a> Runtime<'a> {
             tables,
             commons: Commons::of(plan),
             subqueries: RefCell::new(vec![SubqueryCache::default(); plan.subplans.len()]),
-            searches: RefCell::new(vec![None; plan.searches.len()]),
+            lookups: Lookups::of(plan),
             join_keys: RefCell::new(vec![None; plan.sizes.filters as usize]),
             read: RefCell::default(),
             found: Cell::new(0),
@@ -186,7 +201,7 @@ impl<'a> Runtime<'a> {
         self.subqueries.borrow_mut().fill(SubqueryCache::default());
         self.commons.rows.borrow_mut().fill(None);
         self.commons.round.borrow_mut().fill(None);
-        self.searches.borrow_mut().fill(None);
+        self.lookups.searches.borrow_mut().fill(None);
     }
 
     /// Sets or removes the keys of a join for the filter with a number.

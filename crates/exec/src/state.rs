@@ -36,6 +36,7 @@ pub(crate) mod plan_space;
 pub(crate) mod prepared;
 pub(crate) mod programs;
 pub(crate) mod progress;
+pub(crate) mod registry;
 pub(crate) mod sequences;
 pub mod session;
 pub(crate) mod sink;

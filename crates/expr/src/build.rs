@@ -26,7 +26,8 @@ pub use logic::{
 };
 pub use special::{
     DynamicValue, TrimSide, char_using, column_add, column_get, extract, get_format, interval_add,
-    interval_day_second, locate, position, timestampadd, timestampdiff, trim, weight_string,
+    interval_day_second, locate, position, timestampadd, timestampdiff, transaction_at,
+    transaction_sees, transaction_sees_or_is, transaction_time, trim, weight_string,
 };
 
 pub use crate::cast::{is_extreme_of_texts, unround, wider_scale};

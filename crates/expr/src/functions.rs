@@ -24,6 +24,7 @@ mod net;
 mod numeric;
 pub(crate) mod pattern;
 pub(crate) mod regexp;
+pub(crate) mod registry;
 mod round;
 mod round_time;
 mod sformat;

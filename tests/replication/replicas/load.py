@@ -16,7 +16,7 @@ from .chain import ALL, LEDGER, Writers, branch, lost, only  # noqa: E402
 from .nodes import MODE, gtids  # noqa: E402
 
 CHECKS = ["load_by_gtid", "load_by_position", "types_by_gtid", "old_temporal_types", "images_minimal", "images_noblob", "metadata_full", "compressed_log", "no_checksums",
-          "random_sessions", "big_rows", "many_statements", "several_domains", "differs_in_columns", "triggers_do_not_run_twice", "versioned_tables"]
+          "random_sessions", "big_rows", "many_statements", "several_domains", "differs_in_columns", "triggers_do_not_run_twice", "versioned_tables", "versioned_by_transaction"]
 # Existing scripts, some of whose statements fail on purpose, and those of this directory, where the first line has the errors.
 SCRIPTS = [*sorted((HERE.parent / "binlog").glob("*.sql")), *sorted((HERE / "sql").glob("row_*.sql"))]
 
@@ -331,3 +331,27 @@ def versioned_tables(chain):
     history = "SELECT id, a, b, c, row_start, row_end FROM d.t FOR SYSTEM_TIME ALL ORDER BY id, row_end"
     for node in chain.nodes[1:]:
         report.same(f"rows of history on {node}", node.rows(history), chain.primary.rows(history))
+
+
+def versioned_by_transaction(chain):
+    """Rows with numbers of transactions: each server gives its own, and makes its own history."""
+    chain.follow()
+    period = "s BIGINT UNSIGNED AS ROW START INVISIBLE, e BIGINT UNSIGNED AS ROW END INVISIBLE, PERIOD FOR SYSTEM_TIME (s, e)"
+    chain.primary.rows(
+        "CREATE DATABASE d", f"CREATE TABLE d.t (id INT PRIMARY KEY, a INT, {period}) WITH SYSTEM VERSIONING",
+        f"CREATE TABLE d.n (id INT, a INT, {period}) WITH SYSTEM VERSIONING",
+        "INSERT INTO d.t VALUES (1, 1), (2, 2), (3, 3)", "INSERT INTO d.n VALUES (1, 1), (2, 2), (3, 3)",
+        "UPDATE d.t SET a = a + 1 WHERE id < 3", "UPDATE d.n SET a = a + 1 WHERE id < 3", "DELETE FROM d.t WHERE id = 2", "DELETE FROM d.n WHERE id = 2",
+        "BEGIN", "INSERT INTO d.t VALUES (4, 4)", "UPDATE d.t SET a = 5 WHERE id = 4", "DELETE FROM d.t WHERE id = 3", "UPDATE d.t SET a = 9 WHERE id = 1", "COMMIT",
+        "INSERT INTO d.t VALUES (1, 0) ON DUPLICATE KEY UPDATE a = 11", "REPLACE INTO d.t VALUES (1, 12)",
+        "SET binlog_row_image = MINIMAL", "UPDATE d.t SET a = 13 WHERE id = 1", "DELETE FROM d.t WHERE id = 4",
+        # Rows, not texts, from Selkie.
+        "INSERT INTO d.t VALUES (5, 5), (6, 6)", "UPDATE d.t SET a = 14 WHERE id = 5 LIMIT 1", "UPDATE d.t SET a = 15 WHERE id = 5 LIMIT 1", "DELETE FROM d.t WHERE id = 6 LIMIT 1",
+        "SET binlog_row_image = FULL", "UPDATE d.t SET a = 16 WHERE id = 5 LIMIT 1", "DELETE FROM d.t WHERE id = 5 LIMIT 1")
+    chain.catch_up()
+    for table in "tn":
+        history = f"SELECT id, a, e = 18446744073709551615 FROM d.{table} FOR SYSTEM_TIME ALL ORDER BY id, e, a"
+        past = (f"SELECT COUNT(*) FROM d.{table} WHERE s NOT IN (SELECT transaction_id FROM mysql.transaction_registry)")
+        for node in chain.nodes[1:]:
+            report.same(f"history of {table} on {node}", node.rows(history), chain.primary.rows(history))
+            report.same(f"registered on {node}", node.rows(past), [(0,)])

@@ -183,7 +183,10 @@ impl<'r> Changes<'r> {
 
     /// New rows with their generated columns.
     fn generated(&self, rules: &RowRules, rows: ByteRows) -> SqlResult<ByteRows> {
-        if rules.generated.is_empty() { Ok(rows) } else { self.changer.generate(rules, &rows) }
+        match makes_values(rules) {
+            true => self.changer.generate(rules, &rows),
+            false => Ok(rows),
+        }
     }
 
     fn write(&self, rows: &ByteRows) -> Applied<()> {
@@ -192,7 +195,7 @@ impl<'r> Changes<'r> {
         }
         let made;
         let rows = match &self.prepared.after {
-            Some(side) if !side.rules.generated.is_empty() => {
+            Some(side) if makes_values(&side.rules) => {
                 made = self.changer.generate(&side.rules, rows)?;
                 &made
             }
@@ -280,6 +283,11 @@ impl<'r> Changes<'r> {
         }
         Ok(())
     }
+}
+
+/// Whether new rows have values that no image gives them.
+fn makes_values(rules: &RowRules) -> bool {
+    !rules.generated.is_empty() || !rules.bounds.is_empty()
 }
 
 impl Read<'_> {

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use selkie_catalog::TableInfo;
+use selkie_catalog::{TableInfo, is_transaction_bound};
 use selkie_plan::RowsPlan;
 use selkie_plan::physical::RowRules;
 use selkie_replication::images::{ColumnKind, Place, ReceivedRows, Shape};
@@ -84,12 +84,21 @@ impl Side {
         // A column that is computed of an open one has to be there for it.
         let needed = generated.clone().any(|(at, _)| is_open(*at));
         let generated = generated.filter(|(at, _)| needed && (is_open(*at) || is_virtual(*at)));
-        let rules = RowRules { generated: generated.cloned().collect(), ..RowRules::default() };
+        // The numbers of the primary's transactions mean nothing here.
+        let is_number = |at: usize| is_transaction_bound(&info.columns[at]);
+        let rules = RowRules {
+            generated: generated.cloned().collect(),
+            bounds: (0..info.columns.len()).filter(|at| is_number(*at)).collect(),
+            ..RowRules::default()
+        };
         let is_made = |at: usize| rules.generated.iter().any(|(made, _)| *made == at);
         let all = 0..info.columns.len();
         let is_complete =
             all.clone().all(|at| columns.contains(&at) || is_made(at) || info.is_computed(at));
-        let telling = columns.iter().copied().filter(|at| !is_virtual(*at)).collect();
+        let telling = columns.iter().copied();
+        // All rows that are current have the same end.
+        let is_own = |at: usize| is_number(at) && info.columns[at].system.is_start();
+        let telling = telling.filter(|at| !is_virtual(*at) && !is_own(*at)).collect();
         Ok(Self { rows, columns, converted, telling, rules, is_complete })
     }
 }

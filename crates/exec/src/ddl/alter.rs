@@ -17,8 +17,9 @@ use super::create::set_auto_increment;
 use super::rename::with_name;
 use super::{Ddl, copy, online};
 use crate::state::error::from_engine;
-use crate::state::metadata::LockTicket;
-use crate::state::own_transaction::{begin_in, commit_now};
+use crate::state::metadata::{LockMode, LockTicket};
+use crate::state::own_transaction::{begin, begin_in, commit_now};
+use crate::state::registry::{Registration, TABLE};
 use crate::{Outcome, Told};
 
 impl Ddl<'_> {
@@ -283,12 +284,16 @@ impl Ddl<'_> {
     fn rebuild(&mut self, old: &Arc<TableInfo>, plan: AlterPlan) -> SqlResult<Outcome> {
         let renamed = self.final_name(&plan, plan.table.clone());
         let new = with_new_storage(self.instance, self.with_row_format(renamed))?;
+        let _registry = self.number_rows(&new, &plan)?;
         create_storage_now(self.instance, &new)?;
         let copied =
             copy::copy_rows(self.scope(), self.control, (old, &new), &plan).and_then(|copied| {
                 let counter = plan.auto_increment.or(copied.counter);
                 set_auto_increment(self.instance, &new, counter)?;
                 self.check_added_keys(&new, &plan)?;
+                if copied.has_rows() || plan.copies {
+                    self.register_rows()?;
+                }
                 Ok((copied, self.lock_out_readers(old)?))
             });
         let (copied, _readers) = match copied {
@@ -303,6 +308,33 @@ impl Ddl<'_> {
         let checked = !plan.added_foreign_keys.is_empty()
             && self.session.frame.settings.planning.foreign_key_checks;
         Ok(copied.outcome(warnings, checked || plan.copies))
+    }
+
+    /// Numbers the statement if rows that are copied begin with it, in a table that is versioned by
+    /// transaction from now on.
+    fn number_rows(&mut self, new: &TableInfo, plan: &AlterPlan) -> SqlResult<Option<LockTicket>> {
+        let begins = new.system_time().is_some_and(|period| {
+            let sources = plan.rebuild.as_deref().unwrap_or_default();
+            sources.get(period.start) == Some(&ColumnSource::Default)
+        });
+        if !begins || !new.is_versioned_by_transaction() {
+            return Ok(None);
+        }
+        let lock = self.lock_as(TABLE.0, TABLE.1, LockMode::Write)?;
+        let began = self.session.values.statement_start.get();
+        let own = Registration::new(self.instance, self.control, began)?;
+        self.session.transaction.set_registration(own);
+        Ok(Some(lock))
+    }
+
+    /// Puts the statement into the registry of transactions if it is numbered, before the table
+    /// with its rows is published.
+    fn register_rows(&self) -> SqlResult<()> {
+        let Some(own) = self.session.transaction.registration() else { return Ok(()) };
+        let trx = begin(&**own.engine())?;
+        let isolation = self.session.frame.settings.transactions.isolation;
+        own.register(&*trx, self.control, (self.session.clock(), isolation))?;
+        commit_now(&**own.engine(), trx)
     }
 
     /// Waits until no statement reads the table any more; readers are allowed until then.

@@ -4,13 +4,13 @@
 
 use std::sync::Arc;
 
-use selkie_catalog::{ColumnInfo, TableInfo};
+use selkie_catalog::{ColumnInfo, SystemTime, TableInfo};
 use selkie_engine::{Cursor, EngineError, RowSet, Scan, Table};
 use selkie_expr::store::{StoreMode, StoreTarget, convert_for_column, refuse_assignment};
 use selkie_expr::{EvalContext, Expr};
 use selkie_plan::define::{AlterPlan, ColumnSource};
 use selkie_plan::physical::RowRules;
-use selkie_types::error::catalogue::WARN_DATA_TRUNCATED;
+use selkie_types::error::catalogue::{ER_UNSUPPORTED_EXTENSION, WARN_DATA_TRUNCATED};
 use selkie_types::{
     BATCH_ROWS, Batch, ByteRows, Column, Condition, Level, Physical, SqlError, SqlResult, SqlType,
     TypeKind, Value,
@@ -46,6 +46,11 @@ impl Copied {
     /// `records` rows were checked, not copied, where MariaDB would copy them.
     pub(super) fn checked(records: u64) -> Self {
         Self { records, ..Self::default() }
+    }
+
+    /// Whether there were rows.
+    pub(super) fn has_rows(self) -> bool {
+        self.records > 0
     }
 
     /// The statement's outcome after `warnings` conditions.
@@ -213,7 +218,7 @@ impl Copy<'_> {
     fn convert(&mut self, rows: &ByteRows) -> SqlResult<ByteRows> {
         let mut out = ByteRows::with_capacity(rows.len());
         let attempt = self.eval.attempt();
-        let numbers = self.numbers(rows.len())?;
+        let numbers = self.numbers(rows)?;
         if !self.one_by_one || rows.len() == 1 {
             let done = self.convert_some(rows, numbers.as_ref(), &mut out);
             if rows.len() == 1 || (done.is_ok() && !attempt.has_raised(self.eval)) {
@@ -272,7 +277,14 @@ impl Copy<'_> {
         let batch = Batch::new(columns.to_vec(), rows);
         let truths = self.checks.iter().map(|(_, e)| e.eval(self.eval, &batch));
         let truths = truths.collect::<SqlResult<Vec<_>>>()?;
-        for row in 0..rows {
+        // Compat: a row of history need not satisfy a CHECK.
+        let period = self.new.system_time();
+        let last = period.map(|period| SystemTime::end_value(&self.new.columns[period.end].ty));
+        let is_current = |row: usize| match (&period, &last) {
+            (Some(period), Some(last)) => columns[period.end].value(row) == *last,
+            _ => true,
+        };
+        for row in (0..rows).filter(|row| is_current(*row)) {
             let Some(at) = truths.iter().position(|truth| is_false(truth, row)) else { continue };
             let error = check_error(&self.checks[at].0, self.new);
             if !self.ignore {
@@ -406,25 +418,42 @@ impl Copy<'_> {
         Ok(Arc::new(out))
     }
 
-    /// Numbers for a new AUTO_INCREMENT column; `None` if there is none.
-    fn numbers(&self, rows: usize) -> SqlResult<Option<Arc<Column>>> {
+    /// Numbers for a new AUTO_INCREMENT column; `None` if there is none. Rows of history have none
+    /// if the column can be NULL.
+    fn numbers(&self, rows: &ByteRows) -> SqlResult<Option<Arc<Column>>> {
         let is_new = |(column, source): &(&ColumnInfo, &ColumnSource)| {
             column.auto_increment && **source == ColumnSource::Default
         };
         let Some((column, _)) = self.new.columns.iter().zip(self.sources).find(is_new) else {
             return Ok(None);
         };
-        let first = self
-            .target
-            .reserve_auto_increment(rows as u64, 1, 1)
-            .map_err(|e| from_engine(e, &self.new.def))?;
-        let mut out = column_of(&column.ty, rows);
-        for number in first..first + rows as u64 {
+        let has_number = |row| match history::is_current(self.old, row)? {
+            false if !column.nullable && self.new.system_time().is_some() => {
+                Err(SqlError::new(&ER_UNSUPPORTED_EXTENSION, &[&self.old.name()]))
+            }
+            current => Ok(current || !column.nullable),
+        };
+        let numbered: Vec<bool> = rows.iter().map(has_number).collect::<Result<_, _>>()?;
+        let count = numbered.iter().filter(|numbered| **numbered).count() as u64;
+        let mut number = match count {
+            0 => 0,
+            _ => self
+                .target
+                .reserve_auto_increment(count, 1, 1)
+                .map_err(|e| from_engine(e, &self.new.def))?,
+        };
+        let mut out = column_of(&column.ty, rows.len());
+        for numbered in numbered {
+            if !numbered {
+                out.push(&Value::Null);
+                continue;
+            }
             out.push(&match column.ty.physical() {
                 Physical::Int => Value::Int(number as i64),
                 Physical::Double => Value::Double(number as f64),
                 _ => Value::UInt(number),
             });
+            number += 1;
         }
         Ok(Some(Arc::new(out)))
     }

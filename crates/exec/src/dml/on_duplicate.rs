@@ -116,11 +116,17 @@ impl<'r> OnDuplicate<'r> {
         {
             triggers.after_one(&old, &row)?;
         }
-        let makes_version = !self.rules().bounds.is_empty();
+        let table = &self.plan.table;
+        let assigned = self.rule.assignments.iter().map(|assignment| assignment.column);
+        let makes_version = table.system_time().is_some() && table.makes_version(assigned);
         let found = u64::from(self.env.rt.session.frame.settings.dml.found_rows);
         Ok(Some(match written {
             // Compat: the row of history that a new version leaves counts too.
             Written::Changed => {
+                Updated { affected: 2 + u64::from(makes_version), changed: true, row: Some(row) }
+            }
+            // Compat: every row counts as changed in a table that is versioned by transaction.
+            Written::Same if table.is_versioned_by_transaction() => {
                 Updated { affected: 2 + u64::from(makes_version), changed: true, row: Some(row) }
             }
             Written::Same => {
@@ -271,10 +277,13 @@ impl From<SqlError> for Failed {
 
 /// The rules for a row that is updated, if they are not those for new rows: its period begins
 /// again with each new version, and only then.
+///
+/// Compat: in a table that is versioned by transaction every update makes a version.
 fn own_rules(plan: &Plan, rule: &DuplicateUpdate) -> Option<RowRules> {
     let period = plan.table.system_time()?;
     let assigned = rule.assignments.iter().map(|assignment| assignment.column);
-    let bounds = match plan.table.makes_version(assigned) {
+    let numbered = plan.table.is_versioned_by_transaction();
+    let bounds = match numbered || plan.table.makes_version(assigned) {
         true => vec![period.start, period.end],
         false => Vec::new(),
     };

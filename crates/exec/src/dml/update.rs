@@ -132,8 +132,12 @@ fn outcome(env: Env<'_>, targets: &[Target<'_>]) -> Outcome {
     let records: u64 = targets.iter().map(|t| t.matched).sum();
     let changed: u64 = targets.iter().map(|t| t.changed).sum();
     let warnings = env.eval.conditions.borrow().count();
-    // Compat: a version counts as kept even if it had no duration.
+    // Compat: a version counts as kept even if it had no duration, and none does of a table that
+    // is versioned by transaction.
+    let is_counted =
+        |table: &TableInfo| table.system_time().is_some() && !table.is_versioned_by_transaction();
     let versions = targets.iter().filter(|t| !t.plan.rules.bounds.is_empty());
+    let versions = versions.filter(|t| is_counted(&t.plan.table));
     let kept: u64 = versions.map(|t| t.changed).sum();
     let inserted: u64 =
         targets.iter().flat_map(|t| &t.portion).map(|portion| portion.inserted).sum();
@@ -141,7 +145,7 @@ fn outcome(env: Env<'_>, targets: &[Target<'_>]) -> Outcome {
     // Compat: of several tables the rows of history are not told.
     let told = match targets {
         _ if targets.iter().any(|target| target.portion.is_some()) => Told::UpdatedAndInserted,
-        [target] if target.plan.table.system_time().is_some() && target.seen.is_none() => {
+        [target] if is_counted(&target.plan.table) && target.seen.is_none() => {
             Told::UpdatedVersions
         }
         _ => Told::Updated,

@@ -9,7 +9,7 @@ use selkie_expr::{
 };
 use selkie_plan::physical::SubPlan;
 use selkie_types::error::catalogue::ER_SUBQUERY_NO_1_ROW;
-use selkie_types::{Batch, Column, Condition, SqlError, SqlResult, Value};
+use selkie_types::{Batch, Column, Condition, DateTime, SqlError, SqlResult, Value};
 
 use crate::op::{drain, open};
 use crate::run::subquery_cache::Known;
@@ -118,6 +118,18 @@ impl SubqueryRunner for Runtime<'_> {
 
     fn sequence(&self, call: &SequenceCall) -> SqlResult<Value> {
         crate::run::sequence::evaluate(self.instance, self.session, self.control, call)
+    }
+
+    fn transaction_at(&self, time: DateTime) -> SqlResult<u64> {
+        self.registry().last_at(time)
+    }
+
+    fn transaction_sees(&self, watcher: u64, other: u64) -> SqlResult<bool> {
+        self.registry().sees(watcher, other)
+    }
+
+    fn committed_at(&self, number: u64) -> SqlResult<DateTime> {
+        self.registry().committed_at(number)
     }
 
     fn ranks(&self, id: SearchId, keys: &Column, ctx: &EvalContext<'_>) -> SqlResult<Vec<f32>> {

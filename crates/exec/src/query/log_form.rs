@@ -131,6 +131,20 @@ fn reasons_inside(plan: &Plan) -> Reasons {
     found
 }
 
+/// The format of a plan's changes.
+///
+/// Compat: MariaDB logs the text of a change of rows that have numbers of transactions, whatever
+/// `binlog_format` is. Here a text that may do something else is logged as rows, to which a replica
+/// gives numbers of its own.
+fn log_format(session: &Session, plan: &Plan) -> BinlogFormat {
+    match session.frame.settings.binlog.format {
+        BinlogFormat::Row if dml::targets(plan).any(|t| t.is_versioned_by_transaction()) => {
+            BinlogFormat::Mixed
+        }
+        format => format,
+    }
+}
+
 fn facts(instance: &Instance, session: &Session, plan: &Plan, lacks_text: bool) -> Facts {
     let settings = &session.frame.settings;
     let mut changed = Changed::default();
@@ -155,7 +169,7 @@ fn facts(instance: &Instance, session: &Session, plan: &Plan, lacks_text: bool) 
     }
     let calls = plan.calls_functions() || !plan.changes.triggers.is_empty();
     Facts {
-        format: settings.binlog.format,
+        format: log_format(session, plan),
         changed,
         reasons: reasons(plan),
         lacks_text: lacks_text
@@ -240,7 +254,7 @@ impl<'e> Execution<'e> {
             }
             return Ok(None);
         }
-        let format = session.frame.settings.binlog.format;
+        let format = log_format(session, plan);
         if format == BinlogFormat::Row {
             return Ok(None);
         }
@@ -256,7 +270,8 @@ impl<'e> Execution<'e> {
             }
             _ => decide(&facts)?,
         };
-        if form == LogForm::Rows && format == BinlogFormat::Mixed {
+        let is_mixed = session.frame.settings.binlog.format == BinlogFormat::Mixed;
+        if form == LogForm::Rows && is_mixed {
             follow_no_more(session, &facts);
         }
         let calls = plan.calls_functions() || !plan.changes.triggers.is_empty();

@@ -1,7 +1,7 @@
 //! Default values of columns. Defaults that are expressions are computed by the plan, not here.
 //! Used by INSERT, LOAD DATA and ALTER TABLE alike.
 
-use selkie_catalog::{ColumnInfo, DefaultValue, SystemTime};
+use selkie_catalog::{ColumnInfo, DefaultValue, SystemTime, is_transaction_bound};
 use selkie_expr::EvalContext;
 use selkie_types::{Date, DateTime, Decimal, Physical, SqlType, Time, TypeKind, Value};
 
@@ -47,8 +47,11 @@ pub(crate) fn now(eval: &EvalContext<'_>, ty: &SqlType) -> Value {
 /// Default value of a column; `None` if it has none and is NOT NULL, or if it is an expression.
 pub(crate) fn default_of_column(eval: &EvalContext<'_>, column: &ColumnInfo) -> Option<Value> {
     if column.system.is_bound() {
-        let is_start = column.system.is_start();
-        return Some(if is_start { now(eval, &column.ty) } else { SystemTime::end_value() });
+        return Some(match column.system.is_start() {
+            true if is_transaction_bound(column) => Value::UInt(eval.session.transaction_number()),
+            true => now(eval, &column.ty),
+            false => SystemTime::end_value(&column.ty),
+        });
     }
     match &column.default {
         DefaultValue::Literal(value) | DefaultValue::Written { value, .. } => Some(value.clone()),

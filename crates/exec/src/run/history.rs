@@ -5,6 +5,7 @@
 //! # Invariants
 //! - HIST-1 A row of history is made of a current row only, and nothing changes it afterwards.
 //! - HIST-2 A version that would begin and end at one time is not kept, unless the row is deleted.
+//! - HIST-3 No version begins and ends in one transaction, in a table versioned by transaction.
 
 use std::sync::Arc;
 
@@ -17,6 +18,7 @@ use crate::Session;
 use crate::run::defaults::{default_of_column, now};
 use crate::state::columns::scale_of;
 use crate::state::error::corrupt;
+use crate::state::registry::Registration;
 
 /// The start or the end of a row that is current from now on, `rows` times.
 pub(crate) fn bound(eval: &EvalContext<'_>, column: &ColumnInfo, rows: usize) -> Arc<Column> {
@@ -49,10 +51,15 @@ pub(crate) fn is_current(table: &TableInfo, row: &[u8]) -> SqlResult<bool> {
 /// Ends versions of rows of one table in one statement.
 pub(crate) struct History {
     period: SystemTime,
-    /// The time of the statement.
-    time: Value,
+    /// The end of rows that end now: the time of the statement, or the transaction's number.
+    now: Value,
     /// The same as a column of a row stores it.
-    now: Vec<u8>,
+    stored_now: Vec<u8>,
+    /// The end of rows that are current.
+    last: Value,
+    /// The transaction, if rows have its number; `Some(None)` as long as it has none, for a table
+    /// that is only read.
+    registration: Option<Option<Arc<Registration>>>,
     /// Whether a row of history is in another place than the row that it was.
     pub(crate) clusters: bool,
 }
@@ -68,14 +75,43 @@ impl History {
         let eval =
             EvalContext::new(session.type_context(), session, session.values.statement_start.get());
         let ty = &table.columns[period.end].ty;
+        let registration = match table.is_versioned_by_transaction() {
+            // A table that is only read may come before the transaction has a number.
+            true => Some(session.transaction.registration().cloned()),
+            false => None,
+        };
+        let now = match &registration {
+            None => now(&eval, ty),
+            Some(own) => Value::UInt(own.as_ref().map_or(0, |own| own.number)),
+        };
         let own = RowLayout::new([(ty, false)].into_iter());
         let mut row = Vec::new();
-        let time = now(&eval, ty);
-        own.encode_values(std::slice::from_ref(&time), &mut row);
-        let now = own.stored(&row, 0).map_err(corrupt)?.to_vec();
+        own.encode_values(std::slice::from_ref(&now), &mut row);
+        let stored_now = own.stored(&row, 0).map_err(corrupt)?.to_vec();
         let first = table.def.indexes.first();
         let clusters = first.is_some_and(|index| index.kind == IndexKind::Primary);
-        Ok(Some(Self { period, time, now, clusters }))
+        let last = SystemTime::end_value(ty);
+        Ok(Some(Self { period, now, stored_now, last, registration, clusters }))
+    }
+
+    /// Whether rows have numbers of transactions.
+    pub(crate) fn is_numbered(&self) -> bool {
+        self.registration.is_some()
+    }
+
+    /// An error if rows would get the number of a transaction that has none.
+    pub(crate) fn check_numbered(&self) -> EngineResult<()> {
+        match &self.registration {
+            Some(None) => Err(EngineError::Refused(Box::new(unnumbered()))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Notes that rows have the transaction's number.
+    pub(crate) fn note_change(&self) {
+        if let Some(Some(own)) = &self.registration {
+            own.note_use();
+        }
     }
 
     /// The versions that the first `count` of `new` bring to an end: they end when these begin.
@@ -93,6 +129,10 @@ impl History {
                 continue;
             }
             let starts = (self.start(layout, old)?, self.start(layout, new)?);
+            // An update of columns that are not versioned gives a row no number.
+            if starts.1 == self.now {
+                self.note_change();
+            }
             if is_before(&starts.0, &starts.1) {
                 let end = layout.stored(new, self.period.start)?;
                 self.put(layout, old, end, &mut out)?;
@@ -104,23 +144,32 @@ impl History {
     /// Rows that are deleted as they are from now on: those that were current end now, and no row
     /// stands for the others, which go.
     ///
-    /// Compat: nor does one for a row that has not begun yet, as a clock set back can have it.
+    /// Compat: nor does one for a row that has not begun yet, as a clock set back can have it, or
+    /// for one of the same transaction.
     pub(crate) fn deleted(&self, layout: &RowLayout, before: &ByteRows) -> EngineResult<ByteRows> {
         let mut out = ByteRows::with_capacity(before.len());
         for row in before.iter() {
             let ends = !row.is_empty()
                 && self.is_current(layout, row)?
-                && !is_before(&self.time, &self.start(layout, row)?);
+                && self.outlasts_end(&self.start(layout, row)?);
             match ends {
-                true => self.put(layout, row, &self.now, &mut out)?,
+                true => self.put(layout, row, &self.stored_now, &mut out)?,
                 false => out.end_row(),
             }
         }
         Ok(out)
     }
 
+    /// Whether a row that began at `start` and ends now is kept.
+    fn outlasts_end(&self, start: &Value) -> bool {
+        match self.registration {
+            Some(_) => is_before(start, &self.now),
+            None => !is_before(&self.now, start),
+        }
+    }
+
     fn is_current(&self, layout: &RowLayout, row: &[u8]) -> EngineResult<bool> {
-        Ok(layout.value(row, self.period.end)? == SystemTime::end_value())
+        Ok(layout.value(row, self.period.end)? == self.last)
     }
 
     fn start(&self, layout: &RowLayout, row: &[u8]) -> EngineResult<Value> {
@@ -148,5 +197,13 @@ impl History {
 }
 
 fn is_before(a: &Value, b: &Value) -> bool {
-    matches!((a, b), (Value::DateTime(a), Value::DateTime(b)) if a < b)
+    match (a, b) {
+        (Value::DateTime(a), Value::DateTime(b)) => a < b,
+        (Value::UInt(a), Value::UInt(b)) => a < b,
+        _ => false,
+    }
+}
+
+fn unnumbered() -> SqlError {
+    SqlError::internal("a transaction without a number changes rows that have one")
 }

@@ -127,8 +127,12 @@ impl<'a> OpenTable<'a> {
     ) -> SqlResult<Self> {
         let makes_history = match &plan.root.operator {
             Operator::Insert(_) | Operator::Update(_) | Operator::Delete(_) => true,
-            // The rows of an applied event come with their history, not those of foreign keys.
-            Operator::Empty => plan.tables.iter().all(|table| table.def.id != info.def.id),
+            // The rows of an applied event come with their history, not those of foreign keys, and
+            // not those that have numbers of transactions.
+            Operator::Empty => {
+                info.is_versioned_by_transaction()
+                    || plan.tables.iter().all(|table| table.def.id != info.def.id)
+            }
             _ => false,
         };
         if !makes_history {
@@ -234,7 +238,9 @@ impl OpenTable<'_> {
         context: &dyn StatementContext,
         rows: &ByteRows,
     ) -> EngineResult<InsertInfo> {
+        self.check_numbered()?;
         let result = self.handle.table.insert(self.trx, context, rows);
+        self.note_change(stored(&result, rows.len()));
         if let Some(log) = &self.log {
             log.inserted(&*self.logged(rows)?, stored(&result, rows.len()))?;
         }
@@ -281,6 +287,7 @@ impl OpenTable<'_> {
         new: &ByteRows,
         log: Option<&RowLog<'_>>,
     ) -> EngineResult<u64> {
+        self.check_numbered()?;
         if log.is_none() && self.history.is_none() {
             return self.handle.table.update(self.trx, context, at, new, None);
         }
@@ -294,7 +301,7 @@ impl OpenTable<'_> {
             let layout = &self.handle.table.def().layout;
             let ended = history.replaced(layout, &before, new, count)?;
             self.keep(context, &ended)?;
-            if let Some(log) = log {
+            if let Some(log) = self.history_log(log) {
                 log.inserted(&*self.logged(&ended)?, ended.len())?;
             }
         }
@@ -336,7 +343,26 @@ impl OpenTable<'_> {
             }
             return result;
         };
-        self.end(context, at, history, log)
+        self.check_numbered()?;
+        let result = self.end(context, at, history, log);
+        self.note_change(stored(&result, at.len()));
+        result
+    }
+
+    fn check_numbered(&self) -> EngineResult<()> {
+        self.history.as_ref().map_or(Ok(()), History::check_numbered)
+    }
+
+    /// Notes that rows were changed, which may have the transaction's number.
+    fn note_change(&self, count: usize) {
+        if let Some(history) = self.history.as_ref().filter(|_| count > 0) {
+            history.note_change();
+        }
+    }
+
+    /// The log of rows of history: a replica makes its own of those that have numbers.
+    fn history_log<'l>(&self, log: Option<&'l RowLog<'l>>) -> Option<&'l RowLog<'l>> {
+        log.filter(|_| self.history.as_ref().is_none_or(|history| !history.is_numbered()))
     }
 
     /// Deletes rows of a versioned table: those that are current become history.
@@ -360,9 +386,10 @@ impl OpenTable<'_> {
             let (before, ended) = (self.logged(&before)?, self.logged(&ended)?);
             for row in 0..count.min(before.len()) {
                 let (before, ended) = (one(&before, row), one(&ended, row));
-                match ended.get(0).is_empty() {
-                    true => log.deleted(&before, 1)?,
-                    false => log.updated(&before, &ended, 1)?,
+                let is_told = !ended.get(0).is_empty() && self.history_log(Some(log)).is_some();
+                match is_told {
+                    false => log.deleted(&before, 1)?,
+                    true => log.updated(&before, &ended, 1)?,
                 }
             }
         }
@@ -393,8 +420,12 @@ impl OpenTable<'_> {
             };
             done += match moved {
                 Some(Ok(count)) => {
-                    if let Some(log) = log {
-                        log.updated(&*self.logged(&before)?, &*self.logged(&after)?, 1)?;
+                    match (log, self.history_log(log)) {
+                        (_, Some(log)) => {
+                            log.updated(&*self.logged(&before)?, &*self.logged(&after)?, 1)?;
+                        }
+                        (Some(log), None) => log.deleted(&*self.logged(&before)?, 1)?,
+                        (None, None) => {}
                     }
                     count
                 }

@@ -65,13 +65,13 @@ impl Runtime<'_> {
     /// The result of a search of the statement.
     pub(crate) fn search(&self, id: SearchId, eval: &EvalContext<'_>) -> SqlResult<Arc<Ranks>> {
         let at = id.0 as usize;
-        if let Some(Some(known)) = self.searches.borrow().get(at) {
+        if let Some(Some(known)) = self.lookups.searches.borrow().get(at) {
             return Ok(known.clone());
         }
         let missing = || SqlError::internal(format_args!("there is no search {at}"));
         let plan = self.plan.searches.get(at).ok_or_else(missing)?;
         let ranks = Arc::new(self.run_search(plan, eval)?);
-        if let Some(place) = self.searches.borrow_mut().get_mut(at) {
+        if let Some(place) = self.lookups.searches.borrow_mut().get_mut(at) {
             *place = Some(ranks.clone());
         }
         Ok(ranks)

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use selkie_catalog::TableInfo;
-use selkie_engine::{EngineTrx, IndexCodec, LockMode as RowLock, RowSet, Scan, TableDef};
+use selkie_engine::{Bound, EngineTrx, IndexCodec, LockMode as RowLock, RowSet, Scan, TableDef};
 use selkie_types::{BATCH_ROWS, ByteRows, SqlResult, TypeKind, Value};
 
 use super::control::Control;
@@ -50,6 +50,16 @@ impl<'a> OwnTable<'a> {
         Ok(Some(Self { control, info: Arc::clone(info), handle }))
     }
 
+    /// A table that was opened before.
+    pub(crate) fn of(control: &'a Control, info: Arc<TableInfo>, handle: Arc<TableHandle>) -> Self {
+        Self { control, info, handle }
+    }
+
+    /// The definition and the storage, to go on with under the limits of another statement.
+    pub(crate) fn into_parts(self) -> (Arc<TableInfo>, Arc<TableHandle>) {
+        (self.info, self.handle)
+    }
+
     fn def(&self) -> &TableDef {
         &self.info.def
     }
@@ -72,6 +82,25 @@ impl<'a> OwnTable<'a> {
                 return Ok(());
             }
         }
+    }
+
+    /// The last row in the order of an index, of those whose entries begin with `upto` or come
+    /// before it.
+    pub(crate) fn last(
+        &self,
+        trx: &dyn EngineTrx,
+        index: usize,
+        upto: &[Value],
+    ) -> SqlResult<Option<Vec<u8>>> {
+        let error = |e| from_engine(e, self.def());
+        let mut key = Vec::new();
+        IndexCodec::new(self.def(), &self.def().indexes[index]).key_of_values(upto, &mut key);
+        let upper = if upto.is_empty() { Bound::Unbounded } else { Bound::Included(key.into()) };
+        let scan = Scan { index: Some(index), upper, reverse: true, ..Scan::default() };
+        let mut cursor = self.handle.table.scan(trx, self.control, &scan).map_err(error)?;
+        let mut set = RowSet::default();
+        while cursor.next_batch(&mut set, 1).map_err(error)? && set.rows.is_empty() {}
+        Ok(set.rows.iter().next().map(<[u8]>::to_vec))
     }
 
     /// Rows whose key begins with `key`, with their places in the table.

@@ -8,12 +8,16 @@ use parking_lot::Mutex;
 use selkie_catalog::SequenceState;
 use selkie_engine::TableId;
 
+use super::registry::TransactionNumbers;
+
 /// State of a sequence, read on first use.
 type Slot = Arc<Mutex<Option<SequenceState>>>;
 
 /// The sequences in use.
 #[derive(Default)]
 pub struct Sequences {
+    /// The numbers of transactions.
+    pub(crate) transactions: Arc<TransactionNumbers>,
     slots: Mutex<HashMap<TableId, Slot>>,
 }
 

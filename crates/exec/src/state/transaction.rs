@@ -8,12 +8,14 @@
 //! - TRX-3 Metadata locks are held until the transaction ends.
 
 mod held_locks;
+mod registered;
 mod replica;
+mod settling;
 mod snapshots;
 
 use std::sync::Arc;
 
-use selkie_engine::{Engine, EngineTrx, Isolation, Lsn, Personality, WaitKind, Xid, blocking};
+use selkie_engine::{Engine, EngineTrx, Isolation, Lsn, Personality, Xid};
 use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::{
     ER_COMMIT_NOT_ALLOWED_IN_SF_OR_TRG, ER_SP_DOES_NOT_EXIST, ER_WARNING_NOT_COMPLETE_ROLLBACK,
@@ -24,8 +26,10 @@ use crate::state::binlog::{Binlog, GroupHeadline, LogMark, Noted, SessionLog, co
 use crate::state::branches::{Branch, BranchState};
 use crate::state::error::from_engine_commit;
 use crate::state::metadata::{LockTicket, changes};
+use crate::state::registry::Registration;
 use crate::state::session::{Session, Settings, bump};
 use held_locks::HeldLocks;
+pub use settling::Unsettled;
 
 /// Engine transaction, shared with the sub-statements of functions and triggers, which never end
 /// it.
@@ -61,6 +65,8 @@ struct Savepoint {
     /// One mark per part, in order; `None` for a part that joined later.
     marks: Vec<Option<u64>>,
     log: Option<LogMark>,
+    /// Whether rows had the transaction's number.
+    registered: bool,
 }
 
 /// A transaction, or none.
@@ -93,6 +99,8 @@ pub struct Transaction {
     unsettled: Option<Unsettled>,
     /// The XA branch that this transaction is, if it is one.
     branch: Option<Branch>,
+    /// Its number, once a statement may give it to rows.
+    registration: Option<Arc<Registration>>,
     /// Whether this is the view of a function or trigger in its caller's transaction.
     nested: bool,
     logged: Logged,
@@ -106,6 +114,8 @@ struct View {
     snapshot_isolation: bool,
     /// Time, in changes of tables, before which no snapshot was taken.
     after: u64,
+    /// When the transaction began, in microseconds since 1970; 0 if its first statement says.
+    began: i64,
 }
 
 /// `SET TRANSACTION` for the next transaction.
@@ -128,35 +138,11 @@ struct Logged {
     is_deferred: bool,
 }
 
-/// A commit that may not be durable yet.
-pub struct Unsettled {
-    engine: Arc<dyn Engine>,
-    lsn: Lsn,
-}
-
-impl Unsettled {
-    /// Whether the commit is durable, as far as the server's setting requires.
-    pub fn is_settled(&self) -> bool {
-        self.engine.is_durable(self.lsn)
-    }
-
-    /// Waits until it is durable.
-    pub fn settle(&self) -> SqlResult<()> {
-        let wait = || self.engine.wait_durable(self.lsn);
-        blocking(WaitKind::LogFlush, wait).map_err(from_engine_commit)
-    }
-}
-
-impl std::fmt::Debug for Unsettled {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Unsettled").field("lsn", &self.lsn).finish_non_exhaustive()
-    }
-}
-
 /// Start of a statement in each engine and in the binary log, to undo it.
 pub struct Mark {
     engines: Vec<u64>,
     log: Option<LogMark>,
+    registered: bool,
 }
 
 impl Transaction {
@@ -175,6 +161,7 @@ impl Transaction {
             view: self.view,
             read_only: self.read_only,
             parts: self.parts.iter().map(part).collect(),
+            registration: self.registration.clone(),
             nested: true,
             logged: Logged { log: self.logged.log.clone(), ..Logged::default() },
             ..Self::default()
@@ -191,6 +178,7 @@ impl Transaction {
         self.unsafe_changes |= nested.unsafe_changes;
         self.can_roll_back |= nested.can_roll_back;
         self.shared_changes |= nested.shared_changes;
+        self.registration = self.registration.take().or(nested.registration);
         self.locks.absorb(nested.locks);
     }
 
@@ -246,6 +234,7 @@ impl Transaction {
         self.view.isolation = self.next.isolation.take().unwrap_or(settings.transactions.isolation);
         let next = self.next.read_only.take().unwrap_or(settings.transactions.tx_read_only);
         self.read_only = read_only.unwrap_or(next);
+        self.view.began = 0;
     }
 
     /// `BEGIN`. The previous transaction must have been committed.
@@ -325,7 +314,8 @@ impl Transaction {
     pub fn mark(&self) -> SqlResult<Mark> {
         let marks = self.parts.iter().map(|p| p.trx().savepoint());
         let engines = marks.collect::<Result<_, _>>().map_err(from_engine_commit)?;
-        Ok(Mark { engines, log: self.logged.log.as_ref().map(|log| log.mark()) })
+        let log = self.logged.log.as_ref().map(|log| log.mark());
+        Ok(Mark { engines, log, registered: self.is_registered() })
     }
 
     /// Undoes the statement that began at `mark` (TRX-1).
@@ -337,6 +327,9 @@ impl Transaction {
             if part.engine.personality().transactional {
                 part.trx().rollback_to(*at).map_err(from_engine_commit)?;
             }
+        }
+        if !mark.registered {
+            self.forget_number();
         }
         Ok(())
     }
@@ -530,35 +523,6 @@ impl Transaction {
         true
     }
 
-    fn settle(&mut self, commit: Unsettled) -> SqlResult<()> {
-        if commit.is_settled() {
-            return Ok(());
-        }
-        // The last commit of an engine becomes durable last, so only it is kept.
-        let same = self.unsettled.as_ref().is_none_or(|u| Arc::ptr_eq(&u.engine, &commit.engine));
-        if !self.answers_wait || !same {
-            return commit.settle();
-        }
-        self.unsettled = Some(commit);
-        Ok(())
-    }
-
-    /// Lets later commits return without waiting. The caller must delay its answer until the result
-    /// of [`Self::take_unsettled`] is settled.
-    pub fn hold_answers(&mut self) {
-        self.answers_wait = true;
-    }
-
-    /// Makes later commits wait again.
-    pub(crate) fn wait_for_commits(&mut self) {
-        self.answers_wait = false;
-    }
-
-    /// The last commit that was not waited for.
-    pub fn take_unsettled(&mut self) -> Option<Unsettled> {
-        self.unsettled.take()
-    }
-
     /// Commits the changes in engines without transactions at the end of a statement: they stay
     /// whatever happens to the transaction. The answer waits as after a commit.
     pub(crate) fn end_immediate(&mut self, head: Option<&GroupHeadline>) -> SqlResult<()> {
@@ -643,6 +607,7 @@ impl Transaction {
         self.shared_changes = false;
         self.logged.log.iter().for_each(|log| log.forget_snapshot());
         self.branch = None;
+        self.registration = None;
         self.savepoints.clear();
     }
 
@@ -651,10 +616,10 @@ impl Transaction {
         self.check_branch_active()?;
         // The log keeps the savepoint's own event when the transaction goes back to it.
         self.logged.log.iter().try_for_each(|log| log.savepoint(name))?;
-        let Mark { engines, log } = self.mark()?;
+        let Mark { engines, log, registered } = self.mark()?;
         self.savepoints.retain(|s| !identifier_eq(&s.name, name));
         let marks = engines.into_iter().map(Some).collect();
-        self.savepoints.push(Savepoint { name: name.into(), marks, log });
+        self.savepoints.push(Savepoint { name: name.into(), marks, log, registered });
         Ok(())
     }
 
@@ -689,6 +654,9 @@ impl Transaction {
                 part.trx().rollback_to(*mark).map_err(from_engine_commit)?;
             }
         }
+        if !self.savepoints[at].registered {
+            self.forget_number();
+        }
         Ok(self.unsafe_changes)
     }
 
@@ -721,6 +689,10 @@ impl Session {
         };
         if !self.transaction.parts.is_empty() {
             bump(&self.core.counters.handler_commit, 1);
+        }
+        if let Err(error) = self.register_transaction() {
+            self.rollback()?;
+            return Err(error);
         }
         let head = self.headline();
         let result = self.transaction.commit(head.as_ref());

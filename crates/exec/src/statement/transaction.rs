@@ -61,6 +61,7 @@ fn begin(
         session.check_writable()?;
     }
     session.transaction.begin(&session.frame.settings, read_only);
+    session.transaction.note_begin(session.values.statement_start.get());
     if consistent_snapshot {
         for engine in execution.instance.engines.iter().filter(|e| e.personality().transactional) {
             session.transaction.join(engine)?;

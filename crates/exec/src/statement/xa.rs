@@ -130,7 +130,9 @@ fn prepare(branches: &Branches, session: &mut Session, xid: &Xid) -> SqlResult<(
         return Err(unknown());
     }
     let head = session.headline();
-    if let Err(error) = session.transaction.prepare(xid, head.as_ref()) {
+    let registered = session.register_transaction();
+    let prepared = registered.and_then(|()| session.transaction.prepare(xid, head.as_ref()));
+    if let Err(error) = prepared {
         tracing::error!("XA PREPARE failed: {error}");
         session.rollback()?;
         branches.end(xid);

@@ -8,7 +8,7 @@ use selkie_types::{CollationId, SqlResult, SqlType};
 use super::call::{function_call, with_option};
 use crate::context::TypeContext;
 use crate::expr::{CallOption, Expr};
-use crate::functions::{extract, interval, string_make, string_part};
+use crate::functions::{extract, interval, registry, string_make, string_part};
 
 /// `CHAR(args USING charset)`; without a charset the result is binary.
 pub fn char_using(args: Vec<Expr>, collation: CollationId, types: &TypeContext) -> SqlResult<Expr> {
@@ -26,6 +26,26 @@ pub fn interval_add(
 ) -> SqlResult<Expr> {
     let function = if subtract { &interval::SUB } else { &interval::ADD };
     with_option(function, vec![e, amount], CallOption::Unit(unit), types)
+}
+
+/// The number of the last transaction that was committed at a time or before; 0 if there is none.
+pub fn transaction_at(time: Expr, types: &TypeContext) -> SqlResult<Expr> {
+    with_option(&registry::NUMBER_AT, vec![time], CallOption::None, types)
+}
+
+/// Whether one transaction sees the changes of another.
+pub fn transaction_sees(watcher: Expr, other: Expr, types: &TypeContext) -> SqlResult<Expr> {
+    with_option(&registry::SEES, vec![watcher, other], CallOption::None, types)
+}
+
+/// Whether one transaction sees the changes of another or is that one.
+pub fn transaction_sees_or_is(watcher: Expr, other: Expr, types: &TypeContext) -> SqlResult<Expr> {
+    with_option(&registry::SEES_OR_IS, vec![watcher, other], CallOption::None, types)
+}
+
+/// The time at which a transaction was committed.
+pub fn transaction_time(number: Expr, types: &TypeContext) -> SqlResult<Expr> {
+    with_option(&registry::COMMIT_TIME, vec![number], CallOption::None, types)
 }
 
 /// `EXTRACT(unit FROM e)`

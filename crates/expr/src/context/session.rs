@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use selkie_types::error::catalogue::ER_NO_BINARY_LOGGING;
-use selkie_types::{Column, SqlError, SqlResult, SqlType, Value};
+use selkie_types::{Column, DateTime, SqlError, SqlResult, SqlType, Value};
 
 use super::{EvalContext, SubqueryRows};
 use crate::expr::{SearchId, SequenceCall, StoredCall, SubqueryId, VariableScope};
@@ -143,6 +143,12 @@ pub trait Session {
         None
     }
 
+    /// The number of the running transaction, which rows of tables versioned by transaction have; 0
+    /// without one.
+    fn transaction_number(&self) -> u64 {
+        0
+    }
+
     /// The next number of `UUID_SHORT()`.
     fn uuid_short(&self) -> u64 {
         0
@@ -196,6 +202,24 @@ pub trait SubqueryRunner {
     /// The ranks of rows in a full-text search, by their clustered keys.
     fn ranks(&self, id: SearchId, _keys: &Column, _: &EvalContext<'_>) -> SqlResult<Vec<f32>> {
         Err(SqlError::internal(format_args!("nobody runs search {}", id.0)))
+    }
+
+    /// The last transaction of the registry that was committed at a time in UTC or before; 0 if
+    /// there is none.
+    fn transaction_at(&self, _time: DateTime) -> SqlResult<u64> {
+        Err(SqlError::internal("nobody reads the registry of transactions"))
+    }
+
+    /// Whether a transaction of the registry sees the changes of another; error 4129 if one of them
+    /// is not there.
+    fn transaction_sees(&self, _watcher: u64, _other: u64) -> SqlResult<bool> {
+        Err(SqlError::internal("nobody reads the registry of transactions"))
+    }
+
+    /// The time in UTC at which a transaction of the registry was committed; error 4129 if it is
+    /// not there. What has not ended is committed at the last time.
+    fn committed_at(&self, _number: u64) -> SqlResult<DateTime> {
+        Err(SqlError::internal("nobody reads the registry of transactions"))
     }
 
     /// Runs an operation on a sequence.

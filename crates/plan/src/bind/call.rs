@@ -226,6 +226,10 @@ impl Binder<'_> {
         }
         let mut ty = self.cast_type(target)?;
         self.limit_length(&mut ty);
+        let operand = match ty.is_temporal() {
+            true => self.time_of_transaction(operand)?,
+            false => operand,
+        };
         build::cast(operand, &ty, self.types)
     }
 

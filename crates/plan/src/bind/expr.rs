@@ -151,7 +151,9 @@ impl Binder<'_> {
             Syntax::Or(parts) => build::or(self.conditions(parts)?),
             Syntax::Is { expr, test, negated } => self.is_test(expr, *test, *negated),
             Syntax::Between { expr, negated, low, high } => {
-                let (value, low, high) = (self.expr(expr)?, self.expr(low)?, self.expr(high)?);
+                let mut operands = [self.expr(expr)?, self.expr(low)?, self.expr(high)?];
+                self.time_transactions(&mut operands)?;
+                let [value, low, high] = operands;
                 build::between(value, low, high, *negated, self.types)
             }
             Syntax::InList { expr, negated, list } => {
@@ -312,6 +314,9 @@ impl Binder<'_> {
         let bind = if arithmetic(op).is_some() { Self::operand } else { Self::expr };
         let (mut left, mut right) = (bind(self, left)?, bind(self, right)?);
         if let Some(op) = comparison(op) {
+            let mut operands = [left, right];
+            self.time_transactions(&mut operands)?;
+            let [left, right] = operands;
             return build::comparison(op, left, right, self.types);
         }
         if let Some(op) = arithmetic(op) {

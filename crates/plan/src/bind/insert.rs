@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use selkie_catalog::{DefaultValue, TableInfo};
+use selkie_catalog::{DefaultValue, TableInfo, TableKind, is_transaction_bound};
 use selkie_expr::{Expr, ExprKind, build};
 use selkie_sql::ast;
 use selkie_types::error::catalogue::*;
@@ -373,6 +373,7 @@ impl Binder<'_> {
         source: &Rows,
     ) -> SqlResult<Vec<InsertValue>> {
         let mut values = Vec::with_capacity(table.columns.len());
+        let is_temporary = table.kind == TableKind::Temporary;
         for (at, column) in table.columns.iter().enumerate() {
             let given = targets.iter().position(|t| *t == at);
             if let (Some(place), true) = (given, self.gives_bound(table, at)) {
@@ -380,6 +381,11 @@ impl Binder<'_> {
                 continue;
             }
             values.push(match (&column.generated, given, &column.default) {
+                // Compat: CREATE TABLE .. SELECT gives no row its bounds. No other temporary table
+                // has them.
+                (Some(_), Some(_), _) if is_temporary && column.system.is_bound() => {
+                    InsertValue::Generated(None)
+                }
                 (Some(_), Some(place), _) => InsertValue::Generated(Some(place)),
                 (Some(_), ..) => InsertValue::Generated(None),
                 (None, Some(place), _)
@@ -399,7 +405,8 @@ impl Binder<'_> {
 
     /// Whether a value given for the column at a position is the bound of a row's period.
     fn gives_bound(&self, table: &TableInfo, at: usize) -> bool {
-        self.gives_bounds && table.columns[at].system.is_bound()
+        let column = &table.columns[at];
+        self.gives_bounds && column.system.is_bound() && !is_transaction_bound(column)
     }
 
     /// Compat: `DEFAULT(column)` counts as a value for the generated column `at`, whatever it is.

@@ -3,12 +3,12 @@
 //! Compat: a view or derived table with FOR SYSTEM_TIME passes it on to the versioned tables in it
 //! that have none of their own; `system_versioning_asof` has an effect on queries alone.
 
-use selkie_catalog::{SystemTime, TableInfo};
+use selkie_catalog::{SystemTime, TableInfo, is_transaction_bound};
 use selkie_engine::LockMode;
-use selkie_expr::{CompareOp, Expr, build};
+use selkie_expr::{CompareOp, Expr, ExprKind, build, parameter_name};
 use selkie_sql::ast;
 use selkie_types::error::catalogue::*;
-use selkie_types::{SqlError, SqlResult};
+use selkie_types::{Physical, SqlError, SqlResult, TypeKind, Value};
 
 use super::Binder;
 use crate::logical::{ColumnId, RelationId};
@@ -97,37 +97,77 @@ impl Binder<'_> {
         }
         self.columns.relations[relation].is_historical = !deletes;
         let time = time.clone();
-        match &time {
+        self.versions_at(&table, &time, (start, end))
+    }
+
+    /// Conditions for the versions of rows that FOR SYSTEM_TIME chooses.
+    fn versions_at(
+        &mut self,
+        table: &TableInfo,
+        time: &ast::SystemTime,
+        (start, end): (Expr, Expr),
+    ) -> SqlResult<Vec<Expr>> {
+        let numbered = table.is_versioned_by_transaction();
+        match time {
             ast::SystemTime::All => Ok(Vec::new()),
-            ast::SystemTime::AsOf(at) => {
-                let at = self.history_point(&table, at)?;
-                self.overlapping((start, end), at.clone(), (CompareOp::Le, at))
+            ast::SystemTime::AsOf(point) => {
+                let at = self.history_point(table, point)?;
+                match numbered {
+                    true => self.seen_at((start, end), self.transaction(point, at)?),
+                    false => self.overlapping((start, end), at.clone(), (CompareOp::Le, at)),
+                }
             }
-            ast::SystemTime::Between(from, to) | ast::SystemTime::FromTo(from, to) => {
-                let op = match &time {
-                    ast::SystemTime::Between(..) => CompareOp::Le,
-                    _ => CompareOp::Lt,
-                };
-                let from = self.history_point(&table, from)?;
-                let to = self.history_point(&table, to)?;
-                // Bounds in the wrong order have nothing between them.
-                let ordered = self.compared(op, from.clone(), to.clone())?;
-                let mut out = self.overlapping((start, end), from, (op, to))?;
-                out.push(ordered);
-                Ok(out)
+            ast::SystemTime::Between(first, last) => {
+                self.between(table, (start, end), first, (CompareOp::Le, last))
+            }
+            ast::SystemTime::FromTo(first, last) => {
+                self.between(table, (start, end), first, (CompareOp::Lt, last))
             }
             ast::SystemTime::Ended(before) => {
-                let ty = table.columns[period.end].ty.clone();
-                let last = Expr::literal(SystemTime::end_value(), ty);
+                let last = Expr::literal(SystemTime::end_value(&end.ty), end.ty.clone());
                 let mut out = Vec::new();
                 if let Some(before) = before {
-                    let before = self.history_point(&table, before)?;
-                    out.push(self.compared(CompareOp::Lt, end.clone(), before)?);
+                    let at = self.history_point(table, before)?;
+                    out.push(match numbered {
+                        true => {
+                            let at = self.transaction(before, at)?;
+                            build::transaction_sees(at, end.clone(), self.types)?
+                        }
+                        false => self.compared(CompareOp::Lt, end.clone(), at)?,
+                    });
                 }
                 out.push(self.compared(CompareOp::Lt, end, last)?);
                 Ok(out)
             }
         }
+    }
+
+    /// Versions that were current at some time after one point and before, or at, another.
+    fn between(
+        &mut self,
+        table: &TableInfo,
+        (start, end): (Expr, Expr),
+        first: &ast::HistoryPoint,
+        (op, last): (CompareOp, &ast::HistoryPoint),
+    ) -> SqlResult<Vec<Expr>> {
+        let from = self.history_point(table, first)?;
+        let to = self.history_point(table, last)?;
+        // Bounds in the wrong order have nothing between them.
+        let ordered = self.compared(op, from.clone(), to.clone())?;
+        let mut out = match table.is_versioned_by_transaction() {
+            true => {
+                let (from, to) = (self.transaction(first, from)?, self.transaction(last, to)?);
+                let ends = build::transaction_sees_or_is(end, from, self.types)?;
+                let starts = match op {
+                    CompareOp::Le => build::transaction_sees_or_is(to, start, self.types)?,
+                    _ => build::transaction_sees(to, start, self.types)?,
+                };
+                vec![ends, starts]
+            }
+            false => self.overlapping((start, end), from, (op, to))?,
+        };
+        out.push(ordered);
+        Ok(out)
     }
 
     /// Rows that are current, or were so at the time that `system_versioning_asof` gives.
@@ -136,9 +176,13 @@ impl Binder<'_> {
         if let Some(at) = as_of.filter(|_| self.reading.as_of) {
             let literal = ast::TemporalKind::Timestamp;
             let (at, _) = super::literal::temporal_literal(literal, at.as_bytes(), self.types)?;
+            if end.ty.is_integer() {
+                let at = build::transaction_at(at, self.types)?;
+                return self.seen_at((start, end), at);
+            }
             return self.overlapping((start, end), at.clone(), (CompareOp::Le, at));
         }
-        let last = Expr::literal(SystemTime::end_value(), end.ty.clone());
+        let last = Expr::literal(SystemTime::end_value(&end.ty), end.ty.clone());
         self.compared(CompareOp::Eq, end, last).map(|e| vec![e])
     }
 
@@ -152,15 +196,50 @@ impl Binder<'_> {
         Ok(vec![self.compared(CompareOp::Gt, end, from)?, self.compared(op, start, to)?])
     }
 
+    /// Versions that one transaction sees as current.
+    fn seen_at(&mut self, (start, end): (Expr, Expr), at: Expr) -> SqlResult<Vec<Expr>> {
+        let ends = build::transaction_sees(end, at.clone(), self.types)?;
+        Ok(vec![ends, build::transaction_sees_or_is(at, start, self.types)?])
+    }
+
+    /// The transaction of a point in the history of a table that is versioned by transaction: the
+    /// last one that was committed by a time.
+    fn transaction(&self, point: &ast::HistoryPoint, at: Expr) -> SqlResult<Expr> {
+        match point.is_transaction {
+            true => Ok(at),
+            false => build::transaction_at(at, self.types),
+        }
+    }
+
     fn compared(&mut self, op: CompareOp, a: Expr, b: Expr) -> SqlResult<Expr> {
         build::comparison(op, a, b, self.types)
     }
 
+    /// Replaces the operands of a comparison with times that are bounds of periods by the times at
+    /// which their transactions were committed.
+    pub(super) fn time_transactions(&self, operands: &mut [Expr]) -> SqlResult<()> {
+        if !operands.iter().any(|e| e.ty.is_temporal()) {
+            return Ok(());
+        }
+        for e in operands {
+            *e = self.time_of_transaction(e.clone())?;
+        }
+        Ok(())
+    }
+
+    /// The time at which a transaction was committed, for a column that has its number; other
+    /// expressions as they are.
+    pub(super) fn time_of_transaction(&self, e: Expr) -> SqlResult<Expr> {
+        let ExprKind::Column(id) = &e.kind else { return Ok(e) };
+        let column = self.columns.table_column(*id);
+        match column.is_some_and(|(of, at)| is_transaction_bound(&of.table.columns[at])) {
+            true => build::transaction_time(e, self.types),
+            false => Ok(e),
+        }
+    }
+
     /// A point in history: an expression without columns.
     fn history_point(&mut self, table: &TableInfo, point: &ast::HistoryPoint) -> SqlResult<Expr> {
-        if point.is_transaction {
-            return Err(SqlError::new(&ER_VERS_ENGINE_UNSUPPORTED, &[&table.name()]));
-        }
         let column = point.expr.find(&mut |e| match &e.kind {
             ast::ExprKind::Column(column) => Some(column.name.value.clone()),
             _ => None,
@@ -169,10 +248,19 @@ impl Binder<'_> {
             let arguments: [&dyn std::fmt::Display; 2] = [&column, &"FOR SYSTEM_TIME"];
             return Err(SqlError::new(&ER_ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION, &arguments));
         }
+        if matches!(point.expr.kind, ast::ExprKind::Row(_)) {
+            let arguments: [&dyn std::fmt::Display; 2] = [&"row", &"FOR SYSTEM_TIME"];
+            return Err(SqlError::new(&ER_ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION, &arguments));
+        }
         let scopes = std::mem::take(&mut self.scopes);
         let bound = self.constant(&point.expr);
         self.scopes = scopes;
-        bound
+        let bound = bound?;
+        refuse_point(&bound)?;
+        match point.is_transaction && !table.is_versioned_by_transaction() {
+            true => Err(SqlError::new(&ER_VERS_ENGINE_UNSUPPORTED, &[&table.name()])),
+            false => Ok(bound),
+        }
     }
 
     /// A row keeps its start if only columns are assigned that are not versioned.
@@ -203,5 +291,21 @@ pub(super) fn refuse_parts_of_history(table: &TableInfo) -> SqlResult<()> {
     match table.rotation() {
         Some(_) => Err(SqlError::new(&ER_VERS_NOT_ALLOWED, &[&table.schema(), &table.name()])),
         None => Ok(()),
+    }
+}
+
+/// An error if a value of this type is neither a time nor the number of a transaction.
+fn refuse_point(point: &Expr) -> SqlResult<()> {
+    let ty = &point.ty;
+    let fits = match ty.kind {
+        TypeKind::Year | TypeKind::Enum | TypeKind::Set => false,
+        _ => ty.is_integer() || matches!(ty.physical(), Physical::Bytes) || ty.is_temporal(),
+    };
+    match fits || point.as_literal().is_some_and(Value::is_null) {
+        true => Ok(()),
+        false => {
+            let arguments: [&dyn std::fmt::Display; 2] = [&parameter_name(ty), &"FOR SYSTEM_TIME"];
+            Err(SqlError::new(&ER_ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION, &arguments))
+        }
     }
 }

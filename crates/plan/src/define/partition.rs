@@ -14,7 +14,7 @@ use std::sync::Arc;
 use hashbrown::HashSet;
 use selkie_catalog::{
     Given, MethodKind, Partition, PartitionLimit, PartitionMethod, PartitionOptions, Partitioning,
-    Subpartition, TableInfo, TableKind,
+    Subpartition, TableInfo, TableKind, is_transaction_bound,
 };
 use selkie_engine::{Personality, TableId};
 use selkie_sql::ast::{self, PartitionBy, PartitionDef, PartitionOption};
@@ -22,7 +22,7 @@ use selkie_types::charset::in_one_case;
 use selkie_types::error::catalogue::*;
 use selkie_types::{SqlError, SqlResult};
 
-use super::DefineContext;
+use super::{DefineContext, system_time};
 pub(super) use change::again;
 pub use change::{PartitionChange, define_partition_change, is_partition_change};
 pub use exchange::{Converted, check_exchange, define_convert_in, define_convert_out};
@@ -51,6 +51,9 @@ fn described(
     let by_time = matches!(by.method, ast::PartitionMethod::SystemTime { .. });
     if by_time && table.system_time().is_none() {
         return Err(SqlError::new(&ER_VERS_NOT_VERSIONED, &[&table.name()]));
+    }
+    if by_time && table.is_versioned_by_transaction() {
+        return Err(system_time::not_by_time(&table));
     }
     let partitioning = partitioning(context, &table, by)?;
     let table = TableInfo { partitions: Some(Arc::new(partitioning)), ..table };
@@ -93,6 +96,9 @@ pub(super) fn check(table: &TableInfo) -> SqlResult<()> {
     let mut used = partitions.method.columns_of(table).ok_or_else(not_found)?;
     if let Some(sub) = &partitions.sub {
         used.extend(sub.columns_of(table).ok_or_else(not_found)?);
+    }
+    if used.iter().any(|column| is_transaction_bound(&table.columns[*column])) {
+        return Err(SqlError::new(&ER_VERS_TRX_PART_HISTORIC_ROW_NOT_SUPPORTED, &[]));
     }
     for index in table.def.indexes.iter().filter(|index| index.is_unique()) {
         if !used.iter().all(|column| index.holds(*column)) {

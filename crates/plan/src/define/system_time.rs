@@ -33,6 +33,8 @@ pub(super) struct Clauses<'a> {
     pub(super) versions_column: bool,
     /// `PERIOD FOR SYSTEM_TIME (start, end)`.
     pub(super) period: Option<(&'a Ident, &'a Ident)>,
+    /// Bounds that an ALTER adds, which it may also redefine.
+    added: [Option<&'a Ident>; 2],
 }
 
 /// Whether a period is that of system versioning.
@@ -69,6 +71,9 @@ impl<'a> Clauses<'a> {
                 AlterAction::DropPeriod { name, .. } if is_period(name) => out.drops_period = true,
                 AlterAction::AddPeriod { name, start, end, .. } if is_period(name) => {
                     out.period = Some((start, end));
+                }
+                AlterAction::AddColumn { column, .. } if role(column).is_bound() => {
+                    out.added[usize::from(role(column).is_end())] = Some(&column.name);
                 }
                 _ => {}
             }
@@ -153,14 +158,19 @@ fn check_twice(columns: &[ColumnInfo]) -> SqlResult<()> {
     Ok(())
 }
 
-/// The columns of a period that the statement does not declare.
+/// The columns of a period by time that the statement does not declare.
 pub(super) fn hidden_columns() -> impl Iterator<Item = ColumnInfo> {
+    hidden_columns_of(SqlType { kind: TypeKind::Timestamp, ..SqlType::datetime(6) })
+}
+
+/// The columns of a period that nothing declares, of a type.
+pub(super) fn hidden_columns_of(ty: SqlType) -> impl Iterator<Item = ColumnInfo> {
     let roles = [SystemRole::HiddenStart, SystemRole::HiddenEnd];
-    HIDDEN.into_iter().zip(roles).map(|(name, role)| ColumnInfo {
+    HIDDEN.into_iter().zip(roles).map(move |(name, role)| ColumnInfo {
         invisible: true,
         generated: Some(generated(role)),
         system: role,
-        ..ColumnInfo::not_null(name, SqlType { kind: TypeKind::Timestamp, ..SqlType::datetime(6) })
+        ..ColumnInfo::not_null(name, ty.clone())
     })
 }
 
@@ -179,6 +189,9 @@ pub(super) fn check(
     let of = |is: fn(SystemRole) -> bool| columns.iter().find(|column| is(column.system));
     let (start, end) = match (of(SystemRole::is_start), of(SystemRole::is_end)) {
         (Some(start), Some(end)) => (start, end),
+        _ if let [Some(start), Some(end)] = clauses.added => {
+            return Err(SqlError::new(&ER_VERS_PERIOD_COLUMNS, &[start, end]));
+        }
         (Some(_), None) => return Err(SqlError::new(&ER_MISSING, &[&table, &"AS ROW END"])),
         (None, _) => return Err(SqlError::new(&ER_MISSING, &[&table, &"AS ROW START"])),
     };
@@ -206,19 +219,25 @@ fn check_types(
         Err(SqlError::new(&ER_VERS_FIELD_WRONG_TYPE, &[&column.name, &ty, &table]))
     };
     let is_time = |c: &ColumnInfo| c.ty.kind == TypeKind::Timestamp && c.ty.decimals == 6;
-    let is_number = |c: &ColumnInfo| c.ty.kind == TypeKind::BigInt && c.ty.unsigned;
-    let numbers = engine.keys.clustered && start.ty.is_integer();
+    let is_number =
+        |c: &ColumnInfo| c.ty.kind == TypeKind::BigInt && c.ty.unsigned && c.ty.length == 20;
+    let numbers = start.ty.is_integer();
     let (fits, ty): (&dyn Fn(&ColumnInfo) -> bool, &str) = match numbers {
         true => (&is_number, "BIGINT(20) UNSIGNED"),
         false => (&is_time, "TIMESTAMP(6)"),
     };
-    if let Some(column) = [start, end].into_iter().find(|column| !fits(column)) {
-        return wrong(column, ty);
+    match [start, end].into_iter().find(|column| !fits(column)) {
+        Some(column) => wrong(column, ty),
+        None if numbers && !engine.keys.clustered => wrong(start, "TIMESTAMP(6)"),
+        None => Ok(()),
     }
-    match numbers {
-        true => Err(SqlError::not_supported("transaction-precise system versioning")),
-        false => Ok(()),
-    }
+}
+
+/// The error of a table that must be versioned by time and is versioned by transaction.
+pub(super) fn not_by_time(table: &TableInfo) -> SqlError {
+    let start = table.columns.iter().find(|column| column.system.is_start());
+    let name = start.map_or("", |column| &column.name);
+    SqlError::new(&ER_VERS_FIELD_WRONG_TYPE, &[&name, &"TIMESTAMP(6)", &table.name()])
 }
 
 /// The checks of a versioned table that stays so.
@@ -248,27 +267,27 @@ pub(super) fn complete_key(columns: &[ColumnInfo], (index, _): &mut Key) {
     }
 }
 
-/// A versioned table without versioning, for a temporary one that is like it.
+/// A versioned table without versioning, for a temporary one that is like it. Compat: it has no
+/// keys.
 pub(super) fn stripped(
     context: &DefineContext<'_>,
     source: &TableInfo,
     schema: &str,
     name: &str,
 ) -> SqlResult<TableInfo> {
-    let period = source.system_time().filter(|period| source.columns[period.end].is_hidden());
-    let Some(period) = period else {
-        return Err(SqlError::new(&ER_VERS_NOT_SUPPORTED, &[&"CREATE TEMPORARY TABLE"]));
-    };
-    let mut indexes = source.def.indexes.clone();
-    indexes.iter_mut().for_each(|index| index.parts.retain(|part| part.column != period.end));
-    let listed = source.columns.iter().filter(|column| !column.is_hidden());
+    let listed = source.columns.iter().filter(|column| !column.system.is_bound());
     let plain = |column: &ColumnInfo| ColumnInfo { system: SystemRole::Plain, ..column.clone() };
     let columns: Vec<ColumnInfo> = listed.map(plain).collect();
     let message = format!("System versioning is stripped from temporary `{schema}.{name}`");
     let warning = Condition::warning(&ER_UNKNOWN_ERROR, &[]);
     context.eval.push(Condition { message, ..warning });
-    let def = TableInfo::make_def(source.def.id, source.schema(), source.name(), &columns, indexes);
-    Ok(TableInfo { def: Arc::new(def), columns, ..source.clone() })
+    let (schema, name) = (source.schema(), source.name());
+    let def = TableInfo::make_def(source.def.id, schema, name, &columns, Vec::new());
+    let table = TableInfo { def: Arc::new(def), columns, fulltext: Vec::new(), ..source.clone() };
+    match table.columns.iter().any(|column| column.auto_increment) {
+        true => Err(SqlError::new(&ER_WRONG_AUTO_KEY, &[])),
+        false => Ok(table),
+    }
 }
 
 /// Whether the end of the period is a part of a key only because it is unique.
@@ -290,7 +309,8 @@ pub(super) fn check_alter(
     }
     let adds = actions.iter().any(|a| matches!(a, A::AddSystemVersioning));
     let drops = actions.iter().any(|a| matches!(a, A::DropSystemVersioning));
-    if old.kind == TableKind::Temporary && (adds || drops) {
+    let bounds = || actions.iter().any(|action| made_bound(action).is_some());
+    if old.kind == TableKind::Temporary && (adds || drops || bounds()) {
         return Err(SqlError::new(&ER_VERS_NOT_SUPPORTED, &[&"CREATE TEMPORARY TABLE"]));
     }
     if adds && versioned {
@@ -301,26 +321,69 @@ pub(super) fn check_alter(
     }
     let declared = old.system_time().is_some_and(|period| !old.columns[period.end].is_hidden());
     let period = |a: &A| matches!(a, A::DropPeriod { name, if_exists: false } if is_period(name));
+    if !versioned && actions.iter().any(period) {
+        return Err(SqlError::new(&ER_VERS_NOT_VERSIONED, &[&old.name()]));
+    }
     if !declared && actions.iter().any(period) {
         let message =
             format!("Can't DROP PERIOD FOR SYSTEM_TIME on `{}`; check that it exists", old.name());
         return Err(SqlError::with_message(&ER_CANT_DROP_FIELD_OR_KEY, &message));
     }
+    check_dropped_period(old, actions)?;
     if drops && old.rotation().is_some() {
         return Err(SqlError::new(&ER_DROP_VERSIONING_SYSTEM_TIME_PARTITION, &[&old.name()]));
     }
-    if !versioned && actions.iter().any(versions_column) {
+    let end = actions.iter().position(|a| matches!(a, A::DropSystemVersioning));
+    let versions_after = end.is_some_and(|end| actions[end..].iter().any(versions_some_column));
+    if versions_after || !versioned && actions.iter().any(versions_column) {
         return Err(SqlError::new(&ER_VERS_NOT_VERSIONED, &[&old.name()]));
     }
     if !versioned || drops {
         return Ok(());
     }
-    let numbers = |a: &A| matches!(a, A::AddColumn { column, .. } if column.auto_increment);
+    let numbers = |a: &A| match a {
+        A::AddColumn { column, if_not_exists, .. } => {
+            let is_there = || old.column_position(&column.name.value).is_some();
+            column.auto_increment
+                && column.nullable != Some(true)
+                && !(*if_not_exists && is_there())
+        }
+        _ => false,
+    };
+    // Compat: the copy of another engine's rows fails at the first row of history.
     if old.engine.keys.clustered && actions.iter().any(numbers) {
         let table = format!("{}/{}", old.schema(), old.name());
         return Err(SqlError::new(&ER_UNSUPPORTED_EXTENSION, &[&table]));
     }
     actions.iter().try_for_each(|action| check_action(old, action))
+}
+
+/// Whoever drops a declared period has to drop its columns.
+fn check_dropped_period(old: &TableInfo, actions: &[AlterAction]) -> SqlResult<()> {
+    use AlterAction as A;
+    let Some(period) = old.system_time() else { return Ok(()) };
+    if !actions.iter().any(|a| matches!(a, A::DropPeriod { name, .. } if is_period(name))) {
+        return Ok(());
+    }
+    let is_left = |column: &&ColumnInfo| {
+        let drops = |a: &A| matches!(a, A::DropColumn { name, .. } if name.is(&column.name));
+        !column.is_hidden() && !actions.iter().any(drops)
+    };
+    let bounds = [&old.columns[period.start], &old.columns[period.end]];
+    let left = bounds.into_iter().filter(is_left);
+    let missing: Vec<String> = left.map(|c| format!("DROP COLUMN `{}`", c.name)).collect();
+    match missing.is_empty() {
+        true => Ok(()),
+        false => Err(SqlError::new(&ER_MISSING, &[&old.name(), &missing.join(", ")])),
+    }
+}
+
+/// Whether an action says of a column whether it is versioned.
+fn versions_some_column(action: &AlterAction) -> bool {
+    match action {
+        AlterAction::AddColumn { column, .. } => column.system_versioning.is_some(),
+        _ => versions_column(action),
+    }
 }
 
 /// Whether an action says of an existing column whether it is versioned.
@@ -347,6 +410,19 @@ fn changes_history(action: &AlterAction) -> bool {
     }
 }
 
+/// The column that an action makes a bound of the period.
+fn made_bound(action: &AlterAction) -> Option<&ast::ColumnDef> {
+    use AlterAction as A;
+    match action {
+        A::AddColumn { column, .. }
+        | A::ModifyColumn { column, .. }
+        | A::ChangeColumn { column, .. } => {
+            Some(&**column).filter(|column| role(column).is_bound())
+        }
+        _ => None,
+    }
+}
+
 fn check_action(old: &TableInfo, action: &AlterAction) -> SqlResult<()> {
     use AlterAction as A;
     let is_bound = |name: &Ident| {
@@ -365,13 +441,7 @@ fn check_action(old: &TableInfo, action: &AlterAction) -> SqlResult<()> {
         A::SetDefault { column, .. } | A::DropDefault { column, .. } => Some(column),
         _ => None,
     };
-    let made = match action {
-        A::AddColumn { column, .. }
-        | A::ModifyColumn { column, .. }
-        | A::ChangeColumn { column, .. } => Some(column).filter(|column| role(column).is_bound()),
-        _ => None,
-    };
-    if let Some(column) = made {
+    if let Some(column) = made_bound(action) {
         let word = if role(column).is_start() { "START" } else { "END" };
         return Err(SqlError::new(&ER_VERS_DUPLICATE_ROW_START_END, &[&word, &column.name]));
     }

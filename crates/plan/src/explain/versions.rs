@@ -4,8 +4,8 @@
 
 use selkie_catalog::{SystemTime, TableInfo};
 use selkie_sql::ast::{
-    self, BinaryOp, ColumnRef, Expr, ExprKind, HistoryPoint, Ident, JoinCondition, JoinKind,
-    Literal, Query, QueryBody, TableFactor, TableRef, TemporalKind,
+    self, BinaryOp, ColumnRef, Expr, ExprKind, FunctionCall, HistoryPoint, Ident, JoinCondition,
+    JoinKind, Literal, Query, QueryBody, TableFactor, TableRef, TemporalKind,
 };
 use selkie_types::stack;
 
@@ -88,6 +88,10 @@ impl Versions<'_> {
         let alias = factor.alias.as_ref().unwrap_or(&factor.name.name);
         let column = |at: usize| column(&schema, alias, &info, at);
         let (start, end) = (column(period.start), column(period.end));
+        if info.is_versioned_by_transaction() {
+            out.extend(numbered((start, end), factor.system_time.as_ref()));
+            return;
+        }
         let from = |at: &HistoryPoint| binary(BinaryOp::Gt, end.clone(), at.expr.clone());
         let upto = |op, to: &HistoryPoint| binary(op, start.clone(), to.expr.clone());
         match &factor.system_time {
@@ -127,4 +131,39 @@ fn binary(op: BinaryOp, left: Expr, right: Expr) -> Expr {
 fn all(own: Option<Expr>, conditions: Vec<Expr>) -> Expr {
     let list: Vec<Expr> = own.into_iter().chain(conditions).collect();
     Expr { kind: ExprKind::And(list), span: Default::default() }
+}
+
+/// The conditions on versions of a table whose bounds are numbers of transactions.
+fn numbered((start, end): (Expr, Expr), time: Option<&ast::SystemTime>) -> Vec<Expr> {
+    let sees = |a: Expr, b: Expr| call("trt_trx_sees", vec![a, b]);
+    let sees_or_is = |a: Expr, b: Expr| call("trt_trx_sees_eq", vec![a, b]);
+    match time {
+        None => {
+            let last = ExprKind::Literal(Literal::Int(u64::MAX));
+            vec![binary(BinaryOp::Eq, end, Expr { kind: last, span: Default::default() })]
+        }
+        Some(ast::SystemTime::All | ast::SystemTime::Ended(_)) => Vec::new(),
+        Some(ast::SystemTime::AsOf(at)) => {
+            vec![sees(end, number(at)), sees_or_is(number(at), start)]
+        }
+        Some(ast::SystemTime::Between(a, b)) => {
+            vec![sees_or_is(end, number(a)), sees_or_is(number(b), start)]
+        }
+        Some(ast::SystemTime::FromTo(a, b)) => {
+            vec![sees_or_is(end, number(a)), sees(number(b), start)]
+        }
+    }
+}
+
+/// The transaction of a point in history.
+fn number(point: &HistoryPoint) -> Expr {
+    match point.is_transaction {
+        true => point.expr.clone(),
+        false => call("trt_trx_id", vec![point.expr.clone()]),
+    }
+}
+
+fn call(name: &str, args: Vec<Expr>) -> Expr {
+    let call = FunctionCall::plain(Ident::new(name), args);
+    Expr { kind: ExprKind::Call(Box::new(call)), span: Default::default() }
 }

@@ -39,7 +39,8 @@ impl HistoryRule {
             _ => None,
         });
         let ends = ends.map(|end| keys.of_value(&timestamp_value(end))).collect();
-        let current = keys.of_value(&SystemTime::end_value());
+        let end = table.system_time()?.end;
+        let current = keys.of_value(&SystemTime::end_value(&table.columns[end].ty));
         let history = limits.len().saturating_sub(1).max(1);
         Some(Self { keys, history, ends, current, open: Arc::default() })
     }

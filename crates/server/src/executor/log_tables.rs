@@ -132,6 +132,10 @@ pub(super) fn check(shared: &Shared, statement: &Statement) -> SqlResult<()> {
         };
         log(name) && shared.server.globals.get(id).as_bool()
     };
+    let is_registry = |name: &TableName| {
+        let schema = name.schema.as_ref().map(|s| &*s.value).or(schema.as_deref());
+        selkie_exec::is_transaction_registry(schema.unwrap_or_default(), &name.name.value)
+    };
     let used = |what: &'static str| Err(SqlError::new(&ER_BAD_LOG_STATEMENT, &[&what]));
     let exchanged = |action: &AlterAction| matches!(action, AlterAction::ExchangePartition { table, .. } if log(table));
     match statement {
@@ -143,7 +147,9 @@ pub(super) fn check(shared: &Shared, statement: &Statement) -> SqlResult<()> {
             used("ALTER PARTITION")
         }
         Statement::AlterTable(alter) if in_use(&alter.table) => used("ALTER"),
-        Statement::LockTables(lock) if lock.tables.iter().any(|l| log(&l.table)) => {
+        Statement::LockTables(lock)
+            if lock.tables.iter().any(|l| log(&l.table) || is_registry(&l.table)) =>
+        {
             Err(SqlError::new(&ER_CANT_LOCK_LOG_TABLE, &[]))
         }
         _ => Ok(()),

@@ -125,6 +125,10 @@ impl selkie_expr::Session for Session {
         self.explicit_insert_id.set(Some(id));
     }
 
+    fn transaction_number(&self) -> u64 {
+        self.transaction.registration().map_or(0, |own| own.number)
+    }
+
     fn row_count(&self) -> i64 {
         self.values.row_count.get()
     }

@@ -1,6 +1,6 @@
 //! ADD and DROP SYSTEM VERSIONING in ALTER TABLE, and columns of the period that come and go.
 //!
-//! Compat: whoever drops both columns of a declared period hides them.
+//! Compat: whoever drops both columns of a declared period hides them; they keep their type.
 
 use selkie_catalog::{ColumnInfo, SystemRole};
 use selkie_sql::ast::AlterAction;
@@ -75,19 +75,20 @@ impl Draft<'_> {
                 return self.check_versioned(columns);
             }
             if !self.versioning.dropped {
-                columns.extend(system_time::hidden_columns());
+                let ty = self.old.columns[was.end].ty.clone();
+                columns.extend(system_time::hidden_columns_of(ty));
                 sources.extend(all.map(ColumnSource::Old));
                 return self.check_versioned(columns);
             }
             self.plain_again(columns);
-            return Ok(());
+            return create::check_columns(columns);
         }
         if was.is_some() && !drops {
             return self.check_versioned(columns);
         }
         if was.is_some() {
             self.plain_again(columns);
-            return Ok(());
+            return create::check_columns(columns);
         }
         if !self.versioning.versioned {
             if bounds > 0 || self.versioning.period.is_some() {
@@ -107,8 +108,8 @@ impl Draft<'_> {
 
     /// A table that stays versioned keeps its period and its engine.
     fn check_versioned(&self, columns: &[ColumnInfo]) -> SqlResult<()> {
-        create::check_columns(columns)?;
-        system_time::check_kept(self.old, self.table.engine, columns)
+        system_time::check_kept(self.old, self.table.engine, columns)?;
+        create::check_columns(columns)
     }
 
     fn plain_again(&self, columns: &mut [ColumnInfo]) {
