@@ -16,7 +16,7 @@ use selkie_sql::ast::{
 };
 use selkie_types::error::catalogue::{
     ER_COLUMNACCESS_DENIED_ERROR, ER_NONUNIQ_TABLE, ER_TABLE_EXISTS_ERROR, ER_TABLE_NOT_LOCKED,
-    ER_TABLEACCESS_DENIED_ERROR, ER_WRONG_OBJECT,
+    ER_TABLEACCESS_DENIED_ERROR, ER_VERS_TABLE_MUST_HAVE_COLUMNS, ER_WRONG_OBJECT,
 };
 use selkie_types::{CollationId, Condition, SqlError, SqlResult, SqlType, TypeKind};
 
@@ -78,9 +78,39 @@ impl Ddl<'_> {
             CreateSource::Elements(_) => None,
         };
         self.check_replaceable(old.as_deref())?;
+        self.check_versioned(create, schema, &output, old.as_ref())?;
         self.replacing(old, |ddl, old| {
             ddl.define_and_fill(create, (schema, name), source.as_deref(), (&output, old))
         })
+    }
+
+    /// Compat: a query whose columns cannot be those of a versioned table leaves the table that is
+    /// to be replaced, unlike other errors of a definition.
+    fn check_versioned(
+        &self,
+        create: &CreateTable,
+        schema: &str,
+        output: &[OutputColumn],
+        old: Option<&Arc<TableInfo>>,
+    ) -> SqlResult<()> {
+        let is_unversioned = |element: &TableElement| match element {
+            TableElement::Column(column) => column.system_versioning == Some(false),
+            _ => false,
+        };
+        let CreateSource::Elements(elements) = &create.source else { return Ok(()) };
+        if old.is_none() || create.select.is_none() || !elements.iter().any(is_unversioned) {
+            return Ok(());
+        }
+        let snapshot = self.snapshot_without(old);
+        let selected = output.iter().map(|c| self.selected(&snapshot, c)).collect();
+        let defined = self.with_context(&snapshot, |context| {
+            let (table, _) = define_table(context, create, schema)?;
+            define_selected(context, create, &table, selected)
+        });
+        match defined {
+            Err(error) if error.is(&ER_VERS_TABLE_MUST_HAVE_COLUMNS) => Err(error),
+            _ => Ok(()),
+        }
     }
 
     fn define_and_fill(

@@ -1,7 +1,7 @@
 //! `ALGORITHM` and `LOCK` of ALTER TABLE: an error where MariaDB cannot make the change that way.
 //! Compat: the checks follow MariaDB's algorithms, whatever this server does with the rows.
 
-use selkie_catalog::{ColumnInfo, TableInfo, TableKind};
+use selkie_catalog::{ColumnInfo, TableInfo, TableKind, is_transaction_bound};
 use selkie_engine::{IndexDef, Personality};
 use selkie_sql::ast::{AlterAlgorithm, AlterLock};
 use selkie_types::error::catalogue::{
@@ -18,6 +18,8 @@ const COUNTER: &str = "Adding an auto-increment column requires a lock";
 const COPY: &str = "COPY algorithm requires a lock";
 const FULLTEXT: &str = "Fulltext index creation requires a lock";
 const FOREIGN: &str = "Adding foreign keys needs foreign_key_checks=OFF";
+
+const VERSIONED: &str = "Not implemented for system-versioned operations";
 
 /// The properties of a change that decide its algorithm.
 pub(super) struct Work<'a> {
@@ -69,6 +71,12 @@ impl Work<'_> {
             || self.unkeys()
             || self.retypes()
             || self.computes_stored()
+            || self.adds_text_to_versions()
+    }
+
+    /// Compat: a table that is versioned gets a FULLTEXT index by a copy of its rows.
+    fn adds_text_to_versions(&self) -> bool {
+        self.adds_text && self.old.system_time().is_some()
     }
 
     fn check_algorithm(&self, algorithm: AlterAlgorithm) -> SqlResult<()> {
@@ -92,6 +100,9 @@ impl Work<'_> {
         }
         if self.computes_stored() || self.needs_copy {
             return Err(unsupported(asked, instead));
+        }
+        if self.adds_text_to_versions() {
+            return Err(because(asked, VERSIONED, instead));
         }
         if self.orders_periods {
             return Err(because(asked, "ADD INDEX", instead));
@@ -127,6 +138,8 @@ impl Work<'_> {
             TYPE
         } else if self.computes_stored() || self.needs_copy {
             return Err(unsupported("LOCK=NONE", "LOCK=SHARED"));
+        } else if self.adds_text_to_versions() {
+            VERSIONED
         } else if self.unkeys() {
             NO_KEY
         } else if self.columns.iter().zip(self.sources).any(counter) {
@@ -155,7 +168,10 @@ impl Work<'_> {
             ColumnSource::Old(at) => {
                 let old = &self.old.columns[*at];
                 let fits = same_storage(&old.ty, &column.ty) || recollates(self.old, *at, column);
-                !fits || old.compressed != column.compressed
+                let is_stored = |c: &ColumnInfo| {
+                    c.generated.as_ref().is_some_and(|g| g.stored) && !c.system.is_bound()
+                };
+                !fits || old.compressed != column.compressed || is_stored(old) != is_stored(column)
             }
             ColumnSource::Default => false,
         })
@@ -173,8 +189,10 @@ impl Work<'_> {
             ColumnSource::Old(at) => self.old.columns[*at].generated != column.generated,
             ColumnSource::Default => true,
         };
-        let mut stored =
-            pairs().filter(|(column, _)| column.generated.as_ref().is_some_and(|g| g.stored));
+        let is_stored = |column: &ColumnInfo| {
+            column.generated.as_ref().is_some_and(|g| g.stored) && !is_transaction_bound(column)
+        };
+        let mut stored = pairs().filter(|(column, _)| is_stored(column));
         stored.any(|pair| computed(pair) || pairs().any(changes))
     }
 

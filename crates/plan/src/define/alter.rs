@@ -452,6 +452,10 @@ impl<'a> Draft<'a> {
                 continue;
             }
             if let Some(column) = key.lost.filter(|_| def.is_unique()) {
+                // Nothing is left but the hidden end of a period.
+                if key.columns.iter().all(|old| self.old.columns[*old].is_hidden()) {
+                    continue;
+                }
                 return Err(SqlError::new(&ER_KEY_COLUMN_DOES_NOT_EXIST, &[&column]));
             }
             for (part, old) in def.parts.iter_mut().zip(&key.columns) {

@@ -53,8 +53,11 @@ fn table_of(
         }
     }
     let mut columns = define_columns(context, elements, collation)?;
-    if columns.is_empty() && statement.select.is_none() {
-        return Err(SqlError::new(&ER_TABLE_MUST_HAVE_COLUMNS, &[]));
+    if statement.select.is_none() {
+        match columns.is_empty() {
+            true => return Err(SqlError::new(&ER_TABLE_MUST_HAVE_COLUMNS, &[])),
+            false => check_columns(&columns)?,
+        }
     }
     let name = table_name(&statement.name.name.value)?;
     let versioning = Clauses::of_create(elements, &statement.options);
@@ -226,6 +229,7 @@ pub fn define_like(
     let source = match temporary && source.system_time().is_some() {
         true => {
             stripped = system_time::stripped(context, source, schema, name)?;
+            expressions::check(context, &stripped)?;
             &stripped
         }
         false => source,
@@ -346,7 +350,7 @@ fn define_columns(
         _ => None,
     });
     columns::promote_first_timestamp(context, defs, &mut out);
-    check_columns(&out)?;
+    check_names(&out)?;
     Ok(out)
 }
 
@@ -354,6 +358,11 @@ pub(super) fn check_columns(columns: &[ColumnInfo]) -> SqlResult<()> {
     if !columns.is_empty() && columns.iter().all(|c| c.invisible) {
         return Err(SqlError::new(&ER_TABLE_MUST_HAVE_COLUMNS, &[]));
     }
+    check_names(columns)
+}
+
+/// The checks of columns that others may come to.
+fn check_names(columns: &[ColumnInfo]) -> SqlResult<()> {
     if columns.len() > COLUMNS_MAX {
         return Err(SqlError::new(&ER_TOO_MANY_FIELDS, &[]));
     }

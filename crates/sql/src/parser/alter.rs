@@ -190,7 +190,7 @@ impl Parser<'_> {
             let if_not_exists = self.if_not_exists()?;
             self.expect(Kw::FOR)?;
             let name = self.period_name()?;
-            let (start, end) = self.period_columns()?;
+            let (start, end) = self.period_columns(&name)?;
             out.push(AlterAction::AddPeriod { if_not_exists, name, start, end });
             return Ok(());
         }

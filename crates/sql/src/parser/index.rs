@@ -36,7 +36,7 @@ impl Parser<'_> {
             self.next();
             self.next();
             let name = self.period_name()?;
-            let (start, end) = self.period_columns()?;
+            let (start, end) = self.period_columns(&name)?;
             return Ok(TableElement::Period { name, start, end });
         }
         let mut name = None;
@@ -81,13 +81,14 @@ impl Parser<'_> {
         }
     }
 
-    pub(super) fn period_columns(&mut self) -> PResult<(Ident, Ident)> {
+    /// The columns of the period `name`. Compat: those of SYSTEM_TIME are looked at later.
+    pub(super) fn period_columns(&mut self, name: &Ident) -> PResult<(Ident, Ident)> {
         let (start, end) = self.parens(|p| {
             let start = p.ident()?;
             p.expect(T::Comma)?;
             Ok((start, p.ident()?))
         })?;
-        match start.is(&end.value) {
+        match start.is(&end.value) && !name.is("SYSTEM_TIME") {
             true => Err(SqlError::new(&ER_FIELD_SPECIFIED_TWICE, &[&start])),
             false => Ok((start, end)),
         }

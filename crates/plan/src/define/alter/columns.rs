@@ -284,7 +284,9 @@ impl<'a> Draft<'a> {
             let eval = self.context.eval;
             columns.iter_mut().try_for_each(|c| types::convert_to(eval, c, to, false))?;
         }
-        create::check_columns(&columns)?;
+        if self.old.system_time().is_none() {
+            create::check_columns(&columns)?;
+        }
         self.settle_versioning(&mut columns, &mut sources)?;
         self.follow_names(&mut columns, &sources);
         self.compare_computed(&columns, &sources)?;
