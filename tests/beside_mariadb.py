@@ -35,9 +35,17 @@ class MariaDb:
     def install(self, options=()):
         """Makes the data directory."""
         user = ["--user=root"] if os.geteuid() == 0 else []
-        subprocess.run([tool("mariadb-install-db"), "--no-defaults", *user, f"--datadir={self.datadir}", "--skip-test-db",
-                        "--auth-root-authentication-method=normal", *options], check=True, stdout=subprocess.DEVNULL,
-                       stderr=subprocess.DEVNULL)
+        done = subprocess.run([tool("mariadb-install-db"), "--no-defaults", *user, f"--datadir={self.datadir}", "--skip-test-db",
+                               "--auth-root-authentication-method=normal", *options], text=True, env=self.environment(),
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if done.returncode != 0:
+            raise RuntimeError(f"mariadb-install-db failed:\n{done.stdout}")
+
+    def environment(self):
+        """A MariaDB that starts removes the temporary tables in its directory for them, also those of others."""
+        temporary = os.path.join(self.root, "tmp")
+        os.makedirs(temporary, exist_ok=True)
+        return {**os.environ, "TMPDIR": temporary}
 
     def start(self, seconds=120):
         user = ["--user=root"] if os.geteuid() == 0 else []
@@ -50,7 +58,7 @@ class MariaDb:
                  "--character-set-server=utf8mb4", "--collation-server=utf8mb4_general_ci",
                  "--innodb-buffer-pool-size=64M", "--innodb-flush-log-at-trx-commit=2",
                  *self.options],
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=self.environment())
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline and self.process.poll() is None:
             with contextlib.suppress(pymysql.MySQLError, OSError):

@@ -178,6 +178,7 @@ fn initialise(mut command: Command, folder: &Path) -> Result<()> {
     let name = command.get_program().to_string_lossy().into_owned();
     let log = File::create(folder.join("log"))?;
     command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
+    command.env("TMPDIR", folder);
     let status = command.status().map_err(|e| Failure::said(format!("{name}: {e}")))?;
     match status.success() {
         true => Ok(()),
@@ -197,6 +198,8 @@ fn spawn(
     let log = File::options().create(true).append(true).open(folder.join("log"))?;
     let mut command = Command::new(binary);
     command.args(arguments).process_group(0).stdin(Stdio::null());
+    // A MariaDB that starts removes temporary tables from there, also those of other servers.
+    command.env("TMPDIR", folder);
     command.stdout(log.try_clone()?).stderr(log);
     // A child inherits the processors of the thread that starts it.
     let before = cores.map(super::process::pin_this_thread).transpose()?;
