@@ -16,6 +16,7 @@ EXPRS = ["NEW.v + 1", "NEW.v * NEW.w", "NEW.w", "IF(NEW.v > 5, NULL, NEW.v)", "1
          "NULL", "@n", "(@n := @n + 1)", "(SELECT COUNT(*) FROM t)", "rows_of_t()", "UPPER(NEW.s)", "LAST_INSERT_ID()", "LENGTH(NOW())",
          "NEW.id", "NEW.id + 1", "'7'", "'x7'"]
 SIMPLE = EXPRS[:8] + EXPRS[12:13] + EXPRS[15:]
+READING = ["ROW_COUNT()", "LAST_INSERT_ID()", "NEXT VALUE FOR numbers", "(SELECT COUNT(*) FROM log)", "(@n := @n + 1)", "rows_of_t()", "@@warning_count"]
 LOG = ["INSERT INTO log (a, b) VALUES ({e}, {f})", "INSERT IGNORE INTO log (a, b) VALUES ({e}, {f})", "UPDATE log SET b = {e} WHERE a = {f}",
        "DELETE FROM log WHERE a = {e} LIMIT 1", "INSERT INTO child VALUES ({e})", "INSERT INTO kept VALUES ({e})", "UPDATE shown SET b = {e}",
        "INSERT INTO log SET a = {e} ON DUPLICATE KEY UPDATE b = IFNULL(b, 0) + 1", "REPLACE INTO log (n, a) VALUES ({e}, {f})"]
@@ -63,9 +64,52 @@ def tables(random):
         yield f"CREATE TRIGGER a{number} AFTER INSERT ON t FOR EACH ROW {step(random, False)}"
     for time in ("BEFORE", "AFTER"):
         if random.random() < 0.6:
-            yield f"CREATE TRIGGER u{time} {time} UPDATE ON t FOR EACH ROW {step(random, time == 'BEFORE')}"
+            yield f"CREATE TRIGGER u_{time.lower()} {time} UPDATE ON t FOR EACH ROW {step(random, time == 'BEFORE')}"
         if random.random() < 0.6:
-            yield f"CREATE TRIGGER d{time} {time} DELETE ON t FOR EACH ROW {step(random, False).replace('NEW.', 'OLD.')}"
+            yield f"CREATE TRIGGER d_{time.lower()} {time} DELETE ON t FOR EACH ROW {step(random, False).replace('NEW.', 'OLD.')}"
+
+
+def logging(random):
+    """A table whose AFTER triggers do nothing but to insert rows into a log, and the log: of a kind that may take several
+    rows together, or not."""
+
+    def rare(usual, others, share=0.25):
+        return random.choice(others) if random.random() < share else usual
+
+    key = rare("", [", UNIQUE (a)", ", KEY (a)", ", PRIMARY KEY (a, b)", ", CHECK (a < 9)", ", g INT AS (a + 1) STORED", ", h TINYINT AS (a * 9)"])
+    d = random.choice(["DEFAULT 7", "DEFAULT 7", "DEFAULT (3 + 4)", "DEFAULT CURRENT_TIMESTAMP", rare("DEFAULT 'x'", ["NOT NULL", "DEFAULT (NEXT VALUE FOR numbers)"])])
+    kind = "DATETIME" if "CURRENT" in d else "VARCHAR(9)" if "'x'" in d else "INT"
+    end = rare("", [" AUTO_INCREMENT=250", " ENGINE=MyISAM", " WITH SYSTEM VERSIONING", " PARTITION BY HASH (a) PARTITIONS 3"])
+    n = random.choice(["", "n INT AUTO_INCREMENT UNIQUE, ", "n TINYINT UNSIGNED AUTO_INCREMENT KEY, "])
+    if "PARTITION" in end or "PRIMARY" in key:
+        n, key = "", "" if end else key
+    types = rare("INT", ["TINYINT", "VARCHAR(3)", "DECIMAL(4,1)", "INT NOT NULL"]), rare("VARCHAR(30)", ["VARCHAR(2) NOT NULL", "DOUBLE"])
+    yield "CREATE SEQUENCE numbers"
+    yield f"CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, v INT, w INT, s VARCHAR(6), b TINYINT NOT NULL DEFAULT 1) ENGINE={rare('InnoDB', ['MyISAM'], 0.1)}"
+    yield f"CREATE {rare('TABLE', ['TEMPORARY TABLE'], 0.05)} log ({n}a {types[0]}, b {types[1]}, d {kind} {d}{key}){end}"
+    yield "CREATE TABLE kept (a INT)"
+    yield "CREATE TABLE child (a INT)"
+    yield "CREATE FUNCTION rows_of_t() RETURNS INT READS SQL DATA RETURN (SELECT COUNT(*) FROM t)"
+    if random.random() < 0.1:
+        yield "CREATE TRIGGER of_log BEFORE INSERT ON log FOR EACH ROW SET NEW.b = CONCAT(NEW.b, @n := @n + 1)"
+    if random.random() < 0.2:
+        yield f"CREATE TRIGGER b0 BEFORE INSERT ON t FOR EACH ROW {step(random, True)}"
+    for event in ("INSERT", "UPDATE", "DELETE"):
+        row = "OLD" if event == "DELETE" else "NEW"
+        old = random.choice(["OLD", "NEW"]) if event == "UPDATE" else row
+        own = rare(["NEW.v", "NEW.w", "NEW.id", "NEW.v + NEW.w", "7", "NULL", "@h", "NEW.id * 2"], [SIMPLE, EXPRS, READING], 0.4)
+        columns, values = ["a", "b"], [random.choice(own).replace("NEW", row), random.choice(own).replace("NEW", old)]
+        if n and random.random() < 0.4:
+            columns, values = ["n", *columns], [random.choice(["NULL", "NULL", "0", f"{row}.id"]), *values]
+        if random.random() < 0.3:
+            columns, values = [*columns, "d"], [*values, random.choice(["DEFAULT", "NOW()" if kind == "DATETIME" else "1"])]
+        more = rare("", [f", ({', '.join(values)})"], 0.05)
+        verb, tail = rare(("INSERT", ""), [("REPLACE", ""), ("INSERT IGNORE", ""), ("INSERT", " ON DUPLICATE KEY UPDATE b = CONCAT(b, '+')")], 0.1)
+        body = f"{verb} INTO log ({', '.join(columns)}) VALUES ({', '.join(values)}){more}{tail}"
+        body = random.choice([body, body, f"BEGIN {body}; END", rare(body, [f"BEGIN DECLARE EXIT HANDLER FOR SQLEXCEPTION SET @h = CONCAT(@h, '!'); {body}; END"])])
+        yield f"CREATE TRIGGER a_{event.lower()} AFTER {event} ON t FOR EACH ROW {body}"
+        if random.random() < 0.1:
+            yield f"CREATE TRIGGER z_{event.lower()} AFTER {event} ON t FOR EACH ROW SET @n = @n + 1"
 
 
 def change(random):
@@ -81,6 +125,8 @@ def change(random):
 def statement(random):
     if random.random() < 0.4:
         return change(random)
+    if random.random() < 0.25:
+        return f"INSERT INTO t (v, w, s) SELECT seq % {random.randint(2, 12)}, seq % 5, 'a' FROM seq_1_to_{random.randint(2, 40)}"
     columns = random.sample(["id", "v", "w", "s", "b"], random.randint(1, 5))
     values = {"id": lambda: random.choice(["NULL", "NULL", "0", "DEFAULT", str(random.randint(1, 40))]),
               "v": lambda: random.choice(["NULL", "DEFAULT", "'x'"] + [str(random.randint(0, 12))] * 20),
@@ -116,7 +162,7 @@ class Side:
         self.run(f"DROP DATABASE IF EXISTS {self.database}")
         self.run(f"CREATE DATABASE {self.database}")
         self.run(f"USE {self.database}")
-        self.run(f"SET sql_mode = '{mode}', @n = 0, @h = ''")
+        self.run(f"SET sql_mode = '{mode}', timestamp = 1700000000, @n = 0, @h = ''")
         made = [self.run(sql) for sql in definitions]
         if self.slow:
             for event in ("INSERT", "UPDATE", "DELETE"):
@@ -128,7 +174,7 @@ class Side:
         warnings = [tuple(str(x).replace(self.database, "d") for x in w) for w in warnings]
         tables = [self.run(f"SELECT * FROM {t} ORDER BY 1, 2") for t in ("t", "log")] + [self.run(f"SELECT * FROM {t} ORDER BY 1") for t in ("kept", "child")]
         rest = self.run("SELECT @n, @h, LAST_INSERT_ID()")
-        following = self.run(f"SELECT auto_increment FROM information_schema.tables WHERE table_schema = '{self.database}' AND table_name = 't'")
+        following = self.run(f"SELECT auto_increment FROM information_schema.tables WHERE table_schema = '{self.database}' AND table_name IN ('t', 'log') ORDER BY table_name")
         return warnings, tables, rest, following[2]
 
 
@@ -145,7 +191,7 @@ def main():
     for number in range(args.rounds):
         generator = random.Random(f"{args.seed}.{number}")
         mode = generator.choice(["STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO", "", "STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO"])
-        definitions = list(tables(generator))
+        definitions = list((logging if generator.random() < 0.5 else tables)(generator))
         made = one.begin(definitions, mode), other.begin(definitions, mode)
         done = []
         for _ in range(6):

@@ -18,7 +18,7 @@ pub use crate::state::bulk::Argument;
 
 use crate::query::bulk::{common_type, types_of};
 use crate::query::running::Running;
-use crate::state::bulk::{BulkRows, BulkShape, Pattern};
+use crate::state::bulk::{BulkRows, BulkShape, ParameterRows, Pattern};
 use crate::state::prepared::Prepared;
 use crate::statement::prepared::execute_prepared;
 use crate::{Instance, Outcome, ResultSink, Session, Told, statement};
@@ -96,9 +96,10 @@ impl<'p> Bulk<'p> {
             Work::Insert(insert, types) => {
                 let types = types.iter().map(|types| (Value::Null, common_type(types, session)));
                 let types: Vec<(Value, SqlType)> = types.collect();
+                let rows = BulkRows { rows: &rows, patterns: &patterns };
                 let running = Running {
                     prepared: Some(&insert),
-                    bulk: Some(BulkRows { rows: &rows, patterns: &patterns }),
+                    bulk: Some(ParameterRows::Listed(rows)),
                     ..Running::new(&prepared.text, &types)
                 };
                 statement::execute(instance, session, &insert.statement, running, sink)

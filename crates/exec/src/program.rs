@@ -24,6 +24,7 @@ mod reached;
 mod rows;
 mod signal;
 mod sub;
+mod together;
 mod touched;
 mod trigger;
 

@@ -37,7 +37,7 @@ pub(crate) use crate::run::open_table::{OpenTable, TableMark, open_table};
 use crate::run::stored_rows::StoredRows;
 use crate::run::subquery_cache::SubqueryCache;
 use crate::state::around::{Around, Triggers};
-use crate::state::bulk::BulkRows;
+use crate::state::bulk::ParameterRows;
 use crate::state::control::Control;
 use crate::state::session::bump;
 use crate::state::tally::{Tally, WorkCell};
@@ -129,7 +129,7 @@ pub(crate) struct Runtime<'a> {
     /// The way in which rows are read.
     reading: Reading,
     /// Rows of parameters, for an INSERT in bulk.
-    pub(crate) bulk: Option<BulkRows<'a>>,
+    pub(crate) bulk: Option<ParameterRows<'a>>,
     /// Counts of the operators.
     pub(crate) tally: Option<&'a Tally>,
 }
@@ -187,7 +187,7 @@ impl<'a> Runtime<'a> {
     }
 
     /// The same runtime for rows of parameters.
-    pub(crate) fn with_bulk(self, bulk: Option<BulkRows<'a>>) -> Self {
+    pub(crate) fn with_bulk(self, bulk: Option<ParameterRows<'a>>) -> Self {
         Self { bulk, ..self }
     }
 

@@ -230,6 +230,23 @@ impl<'r> AutoIncrement<'r> {
         self.release(next);
     }
 
+    /// The statement is undone, to be done in another way: it has reserved nothing.
+    pub(super) fn take_back_all(&mut self) {
+        if let Some(first) = self.first {
+            self.release(first);
+        }
+    }
+
+    /// Whether a statement that is undone can leave the counter as it was, and its values are those
+    /// that statements of one row each would take one after the other.
+    pub(super) fn is_plain(&self) -> bool {
+        let is_told = || self.env.rt.session.core.next_insert_id.lock().is_some();
+        self.group.is_none()
+            && self.reserved.advance == Advance::Kept
+            && self.series().0 == 1
+            && !is_told()
+    }
+
     /// The statement is done. Compat: InnoDB keeps what it has reserved.
     pub(super) fn take_back_rest(&mut self) {
         if self.reserved.advance != Advance::Kept && self.reserved.next > 0 {

@@ -7,6 +7,7 @@
 mod columns;
 mod outcome;
 mod replace;
+mod together;
 mod triggered;
 
 use std::ops::Range;
@@ -32,6 +33,7 @@ use crate::Outcome;
 use crate::op::{Operator, open_limited};
 use crate::run::{Env, OpenTable};
 use crate::state::around::Triggers;
+use crate::state::bulk::ParameterRows;
 use crate::state::error::{from_engine, from_engine_commit};
 use crate::state::session::bump;
 
@@ -90,6 +92,9 @@ struct NewRows<'b> {
 }
 
 pub(super) fn run(env: Env<'_>, plan: &Plan, returning: Returning<'_>) -> SqlResult<Outcome> {
+    if let Some(rows) = env.rt.bulk.and_then(ParameterRows::columns) {
+        return together::run(env, plan, rows);
+    }
     let mut source = open_limited(env, &plan.source)?;
     let mut inserter = Inserter::new(env, plan)?;
     match inserter.add_all(&mut *source, returning) {
@@ -106,7 +111,8 @@ pub(super) fn is_single_row(env: Env<'_>, plan: &Plan) -> bool {
     match &plan.source.operator {
         Op::Values(rows) => rows.len() == 1,
         Op::BulkValues(bulk) => {
-            bulk.height == 1 && env.rt.bulk.is_some_and(|bulk| bulk.rows.len() == 1)
+            let rows = env.rt.bulk.and_then(ParameterRows::listed);
+            bulk.height == 1 && rows.is_some_and(|bulk| bulk.rows.len() == 1)
         }
         Op::OneRow => true,
         Op::Project { input, .. } => matches!(input.operator, Op::OneRow),
@@ -777,6 +783,9 @@ pub(super) fn softens(env: Env<'_>, table: &selkie_catalog::TableInfo) -> bool {
 
 /// Rows that the statement lists. Compat: of a bulk only those of a row of parameters are known.
 fn known_rows(env: Env<'_>, plan: &Plan) -> Option<u64> {
+    if let Some(rows) = env.rt.bulk.and_then(ParameterRows::columns) {
+        return Some(rows.rows() as u64);
+    }
     match &plan.source.operator {
         Op::Values(rows) if !plan.is_query => Some(rows.len() as u64),
         Op::BulkValues(bulk) => Some(bulk.height as u64),

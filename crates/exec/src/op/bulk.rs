@@ -10,7 +10,7 @@ use selkie_types::{BATCH_ROWS, Batch, Column, SqlError, SqlResult, Value};
 
 use super::Operator;
 use crate::run::Env;
-use crate::state::bulk::{Argument, BulkRows};
+use crate::state::bulk::{Argument, BulkRows, ParameterRows};
 use crate::state::columns::column_of;
 
 /// The operator.
@@ -29,7 +29,8 @@ pub(super) struct BulkValues<'r> {
 
 impl<'r> BulkValues<'r> {
     pub(super) fn new(env: Env<'r>, node: &'r PlanNode, plan: &'r Plan) -> SqlResult<Self> {
-        let bulk = env.rt.bulk.ok_or_else(|| SqlError::internal("a bulk without rows"))?;
+        let bulk = env.rt.bulk.and_then(ParameterRows::listed);
+        let bulk = bulk.ok_or_else(|| SqlError::internal("a bulk without rows"))?;
         let is_plain = |e: &Expr| matches!(e.kind, ExprKind::Parameter(_) | ExprKind::Literal(_));
         let computes = plan.by_row || !plan.templates.iter().flatten().all(is_plain);
         let step = if env.rt.row_by_row() || plan.by_row { 1 } else { BATCH_ROWS };

@@ -129,9 +129,18 @@ impl<'p> Machine<'p> {
 
     /// Runs the whole program.
     pub(super) fn run(&mut self) -> SqlResult<()> {
+        let steps = &self.program.body.steps;
+        self.run_as(|machine| machine.steps(steps))
+    }
+
+    /// Runs something as the program.
+    pub(super) fn run_as(
+        &mut self,
+        run: impl FnOnce(&mut Self) -> SqlResult<Flow>,
+    ) -> SqlResult<()> {
         let outer = self.session.programs.nesting;
         self.session.programs.nesting = Nesting { depth: outer.depth + 1, has_variables: true };
-        let result = self.steps(&self.program.body.steps);
+        let result = run(self);
         self.session.programs.nesting = outer;
         if result.is_err() && self.session.frame.settings.notes.sql_notes {
             let line = self.program.line(self.at);
@@ -198,7 +207,11 @@ impl<'p> Machine<'p> {
         self.settle_statement(result, mark)
     }
 
-    fn settle_statement(&mut self, result: SqlResult<Flow>, mark: u64) -> SqlResult<Flow> {
+    pub(super) fn settle_statement(
+        &mut self,
+        result: SqlResult<Flow>,
+        mark: u64,
+    ) -> SqlResult<Flow> {
         if let Err(error) = &result
             && error.is(&ER_STATEMENT_TIMEOUT)
         {
@@ -538,7 +551,7 @@ impl<'p> Machine<'p> {
     }
 
     /// Runs something of a statement, which other sessions see meanwhile.
-    fn shown(
+    pub(super) fn shown(
         &mut self,
         operation: &'p Operation,
         run: impl FnOnce(&mut Self) -> SqlResult<()>,
@@ -655,7 +668,7 @@ impl<'p> Machine<'p> {
         Ok(Statement::Kill(Box::new(Kill { target, ..kill.clone() })))
     }
 
-    fn execute(&mut self, statement: &Statement, running: Running<'_>) -> SqlResult<()> {
+    pub(super) fn execute(&mut self, statement: &Statement, running: Running<'_>) -> SqlResult<()> {
         let outcome = match self.execution(running).execute(statement) {
             // Compat: a second row is an error that comes when the first is in the variables.
             Err(error) if error.is(&ER_TOO_MANY_ROWS) => {

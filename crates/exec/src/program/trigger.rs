@@ -9,6 +9,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use selkie_catalog::{TableInfo, Trigger, quote_identifier};
+use selkie_sql::ast::Local;
 use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::ER_SP_NO_RECURSION;
 use selkie_types::{Column, Privileges, SqlError, SqlResult, SqlType, Value};
@@ -19,6 +20,7 @@ use super::frame::{nearest, row_refused, stored};
 use super::machine::Machine;
 use super::output::NoResults;
 use super::sub;
+use super::together;
 use crate::Session;
 use crate::query::execution::{Execution, Scope};
 use crate::state::around::{Around, FailedRow, Triggers};
@@ -151,6 +153,8 @@ struct TableTriggers<'r> {
     take_batches: bool,
     /// Those whose definers lack a privilege.
     restricted: Vec<Arc<Compiled>>,
+    /// Whether the rows of the only AFTER trigger may still be inserted together (TOGETHER-1).
+    together: Cell<bool>,
 }
 
 /// Triggers of a table for an event, `None` without any.
@@ -182,8 +186,12 @@ pub(super) fn of_table<'r>(
     let take_batches = before.iter().all(|program| program.reach == Reach::Row)
         && after.iter().all(|program| stands_apart(around, program, table));
     let all = before.iter().chain(&after);
-    let restricted = all.filter(|program| is_restricted(around, program, table)).cloned().collect();
-    let triggers = TableTriggers { around, table, before, after, take_batches, restricted };
+    let restricted: Vec<Arc<Compiled>> =
+        all.filter(|program| is_restricted(around, program, table)).cloned().collect();
+    let together = take_batches && after.len() == 1 && restricted.is_empty();
+    let together = Cell::new(together && together::insert_of(&after[0]).is_some());
+    let triggers =
+        TableTriggers { around, table, before, after, take_batches, restricted, together };
     Ok(Some(Box::new(triggers)))
 }
 
@@ -287,6 +295,9 @@ impl Triggers for TableTriggers<'_> {
         if self.after.is_empty() {
             return Ok(());
         }
+        if rows.len() > 1 && self.insert_together(old, new, rows)? {
+            return Ok(());
+        }
         let at = Cell::new(0);
         let run = |execution: &mut Execution<'_>| {
             rows.iter().try_for_each(|&row| {
@@ -304,6 +315,37 @@ impl TableTriggers<'_> {
         run: impl FnOnce(&mut Execution<'_>) -> SqlResult<R>,
     ) -> SqlResult<R> {
         sub::with_sub_session(self.around, &mut NoResults("trigger"), run)
+    }
+
+    /// Does what the AFTER trigger does for these rows, at once. False, with nothing done, if rows
+    /// have to be taken one by one: this and all later ones.
+    fn insert_together(
+        &self,
+        old: &[Arc<Column>],
+        new: &[Arc<Column>],
+        rows: &[u32],
+    ) -> Result<bool, FailedRow> {
+        let [program] = &self.after[..] else { return Ok(false) };
+        let Some(insert) = together::insert_of(program).filter(|_| self.together.get()) else {
+            return Ok(false);
+        };
+        let columns = |local: &Local| {
+            let (name, columns) = match local {
+                Local::New(name) => (name, new),
+                Local::Old(name) => (name, old),
+                _ => return None,
+            };
+            let at = self.table.columns.iter().position(|c| identifier_eq(&c.name, &name.value))?;
+            Some((columns.get(at)?.clone(), self.table.columns[at].ty.clone()))
+        };
+        let columns: Option<Vec<_>> = insert.locals.iter().map(columns).collect();
+        let run = |columns: Vec<(Arc<Column>, SqlType)>| {
+            self.with_sub_session(|execution| together::run(execution, program, columns, rows))
+        };
+        let done = columns.map_or(Ok(false), run);
+        let done = done.map_err(|error| FailedRow { row: rows[0], error })?;
+        self.together.set(done);
+        Ok(done)
     }
 
     /// Fails (1142) unless the definer may still have triggers on the table.

@@ -3,7 +3,7 @@
 
 use selkie_types::{SqlType, Value};
 
-use crate::state::bulk::BulkRows;
+use crate::state::bulk::ParameterRows;
 use crate::state::prepared::Prepared;
 use crate::state::tally::Tally;
 use crate::state::terms::Terms;
@@ -35,7 +35,7 @@ pub(crate) struct Running<'a> {
     /// Meaning of the placeholders in its text.
     pub(crate) fill: Fill,
     /// Rows of parameters, for an INSERT; `values` have their types.
-    pub(crate) bulk: Option<BulkRows<'a>>,
+    pub(crate) bulk: Option<ParameterRows<'a>>,
     /// Counts of its plan's operators, if they are counted.
     pub(crate) tally: Option<&'a Tally>,
     /// Texts of the variables in the places of placeholders, for EXPLAIN in a stored program.

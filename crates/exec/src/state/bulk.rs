@@ -4,7 +4,7 @@
 
 use std::mem::Discriminant;
 
-use selkie_types::{SqlType, Value};
+use selkie_types::{Batch, SqlType, Value};
 
 /// Argument for a placeholder.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,6 +40,31 @@ impl Argument {
 
 /// Kind of each argument of a row.
 pub(crate) type Pattern = Vec<Discriminant<Argument>>;
+
+/// Rows of parameters for a statement that runs once for them all.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ParameterRows<'a> {
+    /// For a plan made for them.
+    Listed(BulkRows<'a>),
+    /// For the plan of a statement with one row of parameters: a column for each parameter.
+    Columns(&'a Batch),
+}
+
+impl<'a> ParameterRows<'a> {
+    pub(crate) fn listed(self) -> Option<BulkRows<'a>> {
+        match self {
+            Self::Listed(rows) => Some(rows),
+            Self::Columns(_) => None,
+        }
+    }
+
+    pub(crate) fn columns(self) -> Option<&'a Batch> {
+        match self {
+            Self::Listed(_) => None,
+            Self::Columns(rows) => Some(rows),
+        }
+    }
+}
 
 /// Rows of parameters for a list of values.
 #[derive(Clone, Copy, Debug)]
