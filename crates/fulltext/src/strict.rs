@@ -7,6 +7,7 @@ mod expand;
 mod indexed;
 mod lexer;
 mod parse;
+mod phrases;
 mod scan;
 
 pub(crate) use self::indexed::search;

@@ -17,6 +17,8 @@ pub(crate) struct Token<'t> {
 /// The tokens of a text in order.
 pub(crate) struct Tokens<'t> {
     charset: Charset,
+    /// A byte of ASCII at the start of a character is that character.
+    has_ascii: bool,
     text: &'t [u8],
     at: usize,
 }
@@ -24,7 +26,7 @@ pub(crate) struct Tokens<'t> {
 impl<'t> Tokens<'t> {
     /// The tokens of `text`.
     pub(crate) fn new(charset: Charset, text: &'t [u8]) -> Self {
-        Self { charset, text, at: 0 }
+        Self { charset, has_ascii: charset.is_ascii_superset(), text, at: 0 }
     }
 
     /// The tokens of a text in a strict index. Compat: a single letter before an apostrophe and
@@ -47,6 +49,13 @@ impl<'t> Tokens<'t> {
 
     /// Length of the letter at the current position; `Err` with the length of what else is there.
     fn letter(&self) -> Result<usize, usize> {
+        let byte = self.text[self.at];
+        if self.has_ascii && byte.is_ascii() {
+            return match is_letter(u32::from(byte)) {
+                true => Ok(1),
+                false => Err(1),
+            };
+        }
         letter(self.charset, &self.text[self.at..])
     }
 }

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
 
-use super::compile::{Query, compile};
+use super::compile::{Phrase, Query, compile};
 use super::evaluate::{Ranker, counted};
 use super::expand::Expansion;
 use super::parse;
-use super::scan::{Found, Scanner};
+use super::phrases::PhraseScanner;
+use super::scan::Found;
 use crate::token::Tokens;
 use crate::{Hit, Index, Mode, Posting, Rules, SearchError, Wanted};
 
@@ -115,13 +116,16 @@ fn check_phrases<I: Index>(
     }
     let mut documents: Vec<u64> = candidates.keys().copied().collect();
     documents.sort_unstable();
-    let mut scanner = Scanner::new(query);
-    let mut counts = vec![0; query.words.len()];
+    let mut scanner = PhraseScanner::default();
+    let mut wanted = Vec::new();
     index.texts(&documents, &mut |document, texts| {
-        let seen = scanner.scan(rules, query, texts, &mut counts);
-        if let (Some(seen), Some(at)) = (seen, candidates.get(&document)) {
-            found[*at].phrases = seen.phrases;
-        }
+        let Some(found) = candidates.get(&document).and_then(|at| found.get_mut(*at)) else {
+            return;
+        };
+        let has_all = |phrase: &Phrase| phrase.words.iter().all(|word| has(found, *word));
+        wanted.clear();
+        wanted.extend(query.phrases.iter().map(has_all));
+        found.phrases = scanner.scan(rules, query, texts, &wanted);
     })
 }
 

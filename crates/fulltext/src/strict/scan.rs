@@ -5,12 +5,10 @@ use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
 
-use super::compile::{Phrase, Query};
+use super::compile::Query;
+use super::phrases::{OTHER, has_phrase};
 use crate::Rules;
 use crate::token::Tokens;
-
-/// A token that is in no phrase.
-const OTHER: u32 = u32::MAX;
 
 /// A document with words of the query.
 #[derive(Clone, Debug, Default)]
@@ -104,21 +102,5 @@ impl Scanner {
             *most = (*most).max(phrase.words.iter().take_while(|word| has(word)).count());
         }
         Some(Found { document: 0, words: occurrences.into_iter().collect(), phrases })
-    }
-}
-
-/// Whether a document has a phrase. `lower` are the tokens of each text in lower case, `exact` all
-/// its tokens.
-///
-/// Compat: tokens that follow each other are compared in lower case, though the query's are not.
-fn has_phrase(phrase: &Phrase, lower: &[Vec<u32>], exact: &[u32]) -> bool {
-    let tokens = &phrase.tokens[..];
-    match phrase.within {
-        None => lower.iter().any(|s| s.windows(tokens.len()).any(|part| part == tokens)),
-        Some(stretch) => {
-            let stretch =
-                usize::try_from(stretch).unwrap_or(usize::MAX).clamp(1, exact.len().max(1));
-            exact.windows(stretch).any(|part| tokens.iter().all(|token| part.contains(token)))
-        }
     }
 }
