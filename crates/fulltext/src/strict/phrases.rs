@@ -37,8 +37,8 @@ pub(super) struct PhraseScanner {
 }
 
 impl PhraseScanner {
-    /// For each phrase of `query`, whether a document has it. `wanted` are those of which it has all
-    /// words; the others it cannot have.
+    /// For each phrase of `query`, whether a document has it. `wanted` are those of which it has
+    /// all words; the others it cannot have.
     pub(super) fn scan(
         &mut self,
         rules: &Rules,

@@ -32,6 +32,16 @@ impl Router {
         self.rule(of).map(Rule::columns).unwrap_or_default()
     }
 
+    /// The column whose numbers alone decide the leaf, of tables by RANGE or HASH of a column.
+    pub fn number_column(&self) -> Option<usize> {
+        self.part.number_column().filter(|_| self.sub.is_none())
+    }
+
+    /// The leaf of rows with a value in [`Self::number_column`]; none if there is no partition.
+    pub fn leaf_of_number(&self, value: &Value) -> Option<u16> {
+        self.part.slot_of_number(value).and_then(|slot| u16::try_from(slot).ok())
+    }
+
     /// Whether a dimension compares the value of a function, not columns.
     pub fn has_function(&self, of: Dimension) -> bool {
         self.rule(of).is_some_and(|rule| rule.function().is_some())

@@ -78,6 +78,16 @@ impl Function {
         }
     }
 
+    /// The number of the first bound above a value of the function, all if there is none. Compat:
+    /// NULL is below all.
+    fn bound_above(&self, value: &Value, bounds: &[i128]) -> usize {
+        if as_signed(value).is_none() {
+            return 0;
+        }
+        let number = self.sign.number(value);
+        bounds.partition_point(|bound| *bound <= number)
+    }
+
     /// A value as messages show it.
     fn shown(&self, value: &Value) -> String {
         match as_signed(value) {
@@ -115,6 +125,11 @@ impl Slots {
         let mask = self.count.next_power_of_two() - 1;
         let slot = number as u64 & mask;
         (if slot < self.count { slot } else { slot & (mask >> 1) }) as usize
+    }
+
+    /// The slot of a function's value. Compat: NULL is the least number.
+    fn of_value(self, value: &Value) -> usize {
+        self.of(as_signed(value).unwrap_or(i64::MIN))
     }
 }
 
@@ -188,17 +203,11 @@ impl Rule {
     ) -> SqlResult<Vec<Result<usize, RouteError>>> {
         match self {
             Self::Hash(function, slots) => {
-                // Compat: NULL is the least number.
-                let slot = |value: &Value| Ok(slots.of(as_signed(value).unwrap_or(i64::MIN)));
-                by_value(function, eval, layout, rows, slot)
+                by_value(function, eval, layout, rows, |value| Ok(slots.of_value(value)))
             }
             Self::Range { function, bounds, open } => {
                 let slot = |value: &Value| {
-                    if as_signed(value).is_none() {
-                        return Ok(0);
-                    }
-                    let number = function.sign.number(value);
-                    let at = bounds.partition_point(|bound| *bound <= number);
+                    let at = function.bound_above(value, bounds);
                     match at < bounds.len() || *open {
                         true => Ok(at),
                         false => Err(RouteError::NoPartition(function.shown(value))),
@@ -232,6 +241,27 @@ impl Rule {
             Self::Hash(function, _)
             | Self::Range { function, .. }
             | Self::List { function, .. } => Some(function),
+            _ => None,
+        }
+    }
+
+    /// The column whose numbers are all that the rule compares, if it is one of RANGE or HASH.
+    pub(super) fn number_column(&self) -> Option<usize> {
+        let (Self::Hash(function, _) | Self::Range { function, .. }) = self else { return None };
+        match (&function.columns[..], function.order()) {
+            ([column], FunctionOrder::Same) => Some(*column),
+            _ => None,
+        }
+    }
+
+    /// The slot of a value of [`Self::number_column`]; `None` if there is none.
+    pub(super) fn slot_of_number(&self, value: &Value) -> Option<usize> {
+        match self {
+            Self::Hash(_, slots) => Some(slots.of_value(value)),
+            Self::Range { function, bounds, open } => {
+                let at = function.bound_above(value, bounds);
+                (at < bounds.len() || *open).then_some(at)
+            }
             _ => None,
         }
     }

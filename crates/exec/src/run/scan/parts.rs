@@ -34,6 +34,9 @@ pub(crate) fn leaves(
     def: &TableDef,
     plan: &PartsRead,
 ) -> SqlResult<Option<Arc<[u16]>>> {
+    if let Some(leaf) = leaf_of_number(eval, router, def, plan)? {
+        return Ok(Some(leaf));
+    }
     let pruner = Pruner { eval, router, def };
     let parts = pruner.slots(Dimension::Partitions, &plan.ranges)?;
     let subs = pruner.slots(Dimension::Subpartitions, &plan.sub_ranges)?;
@@ -45,6 +48,28 @@ pub(crate) fn leaves(
         leaves.retain(|leaf| listed.binary_search(leaf).is_ok());
     }
     Ok(Some(leaves.into()))
+}
+
+/// The only leaf of rows with one number in the only column that decides, without the work of the
+/// general way, which is more than that of reading a row. `None` if it is not that simple.
+fn leaf_of_number(
+    eval: &EvalContext<'_>,
+    router: &Router,
+    def: &TableDef,
+    plan: &PartsRead,
+) -> SqlResult<Option<Arc<[u16]>>> {
+    let Some(column) = router.number_column().and_then(|at| def.columns.get(at)) else {
+        return Ok(None);
+    };
+    let ([KeyRange { equal, .. }], None) = (&plan.ranges[..], &plan.listed) else {
+        return Ok(None);
+    };
+    let Some(e) = equal.first() else { return Ok(None) };
+    let value = bound_value(eval, e)?;
+    match fit(value, &e.ty, &column.ty, &eval.types.time_zone) {
+        Fit::Exact(value) => Ok(Some(router.leaf_of_number(&value).into_iter().collect())),
+        _ => Ok(None),
+    }
 }
 
 struct Pruner<'a> {

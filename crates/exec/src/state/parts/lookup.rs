@@ -1,7 +1,7 @@
 //! Looking rows of a table in parts up: by row keys, which tell the leaf, and by keys of an index.
 //! Such a key goes to the leaves that its values allow, and to all if it does not tell them.
 
-use selkie_engine::{EngineResult, EngineTrx, RowSet, Scan, StatementContext};
+use selkie_engine::{EngineResult, EngineTrx, LockMode, RowSet, Scan, StatementContext};
 use selkie_types::ByteRows;
 
 use super::{PartSet, put_key, split};
@@ -47,6 +47,13 @@ impl PartSet {
         keys: &ByteRows,
         out: &mut RowSet,
     ) -> EngineResult<()> {
+        // A reader of one leaf needs neither routes nor keys with the leaf's number. One that locks
+        // asks no leaf for keys that it cannot have: the gaps there are others'.
+        if let (Some([leaf]), false, LockMode::None) =
+            (scan.parts.as_deref(), scan.want_keys, scan.lock)
+        {
+            return self.leaf(usize::from(*leaf))?.lookup(trx, context, scan, keys, out);
+        }
         let mut found: Vec<(usize, RowSet, usize)> = Vec::new();
         for (leaf, asked) in self.asked_of(scan, keys) {
             let mut own = ByteRows::with_capacity(asked.len());
