@@ -59,6 +59,8 @@ select id, v from t for system_time between transaction @first and transaction @
 select id, v from t for system_time from transaction @first to transaction @first order by id, v;
 select id, v from t for system_time between timestamp'1990-01-01 00:00:00' and now(6) order by id, v;
 select id, v from t for system_time from transaction @first to transaction @last order by id, v;
+select id, v from t for system_time as of transaction (select min(s) from t for system_time all) order by id;
+select id from t for system_time as of transaction(rand());
 prepare p from 'select id, v from t for system_time as of transaction ? order by id';
 execute p using @first;
 execute p using @last;

@@ -279,7 +279,7 @@ impl Parser<'_> {
 
     /// `[TIMESTAMP|TRANSACTION] expr`.
     pub(super) fn history_point(&mut self) -> PResult<HistoryPoint> {
-        let is_transaction = self.at(Kw::TRANSACTION) && self.peek() != T::LParen;
+        let is_transaction = self.at(Kw::TRANSACTION);
         let is_literal = self.at(Kw::TIMESTAMP) && matches!(self.peek(), T::Str | T::LParen);
         if is_transaction || self.at(Kw::TIMESTAMP) && !is_literal {
             self.next();
