@@ -176,9 +176,9 @@ impl<'r> RowMaker<'r> {
             DefaultValue::Expression(_) => false,
         };
         let value = match column.ty.kind {
+            TypeKind::Timestamp if !column.nullable => now(self.env.eval, &column.ty),
             _ if self.without_field.of_fixed_width => empty_value(&column.ty),
             _ if column.auto_increment || (column.nullable && no_value) => Value::Null,
-            TypeKind::Timestamp if !column.nullable => now(self.env.eval, &column.ty),
             _ => empty_value(&column.ty),
         };
         Arc::new(Column::constant(&value, column.ty.physical(), scale_of(&column.ty), 1))
