@@ -37,10 +37,12 @@ EXPECTED = [
     "CREATE DATABASE mtr CHARACTER SET latin1 COLLATE latin1_swedish_ci",
     "CREATE TABLE mtr.global_suppressions (pattern VARCHAR(255)) ENGINE=MyISAM CHARSET=latin1",
     "CREATE TABLE mtr.test_suppressions (pattern VARCHAR(255)) ENGINE=MyISAM CHARSET=latin1",
+    "SET NAMES latin1, sql_mode = ''",
     "CREATE TRIGGER mtr.gs_insert BEFORE INSERT ON mtr.global_suppressions FOR EACH ROW "
     "SET NEW.pattern = TRIM(NEW.pattern)",
     "CREATE TRIGGER mtr.ts_insert BEFORE INSERT ON mtr.test_suppressions FOR EACH ROW "
     "SET NEW.pattern = TRIM(NEW.pattern)",
+    "SET NAMES utf8mb3",
     "CREATE PROCEDURE mtr.add_suppression(pattern VARCHAR(255)) "
     "INSERT INTO mtr.test_suppressions (pattern) VALUES (pattern)",
 ]
