@@ -12,16 +12,26 @@ pub(crate) fn syntax_error(text: &[u8], mode: SqlMode, token: Token) -> SqlError
     error_at(&ER_SYNTAX_ERROR, text, mode, token)
 }
 
+/// The syntax error at the first token, with the line of the second.
+#[cold]
+pub(crate) fn error_before(text: &[u8], mode: SqlMode, (token, next): (Token, Token)) -> SqlError {
+    let line = line_of(text, mode, next.start as usize);
+    error_in_line(&ER_SYNTAX_ERROR, text, token, line)
+}
+
 /// An error of the form of 1064, with definition `wrong` for the message, at a token.
 #[cold]
 pub(crate) fn error_at(wrong: &ErrorDef, text: &[u8], mode: SqlMode, token: Token) -> SqlError {
+    error_in_line(wrong, text, token, line_of(text, mode, token.start as usize))
+}
+
+fn error_in_line(wrong: &ErrorDef, text: &[u8], token: Token, line: usize) -> SqlError {
     // Compat: MariaDB's lexer restarts after a comma, so the message does not quote a misplaced
     // one.
     let at = if token.kind == T::Comma { token.end } else { token.start } as usize;
     let near = text.get(at..).unwrap_or_default();
     // 400 bytes are more than the message shows; the catalogue cuts the rest.
     let near = String::from_utf8_lossy(&near[..near.len().min(400)]);
-    let line = line_of(text, mode, token.start as usize);
     SqlError::new(&ER_PARSE_ERROR, &[&wrong.text, &near, &line])
 }
 
