@@ -24,6 +24,8 @@ SETTINGS = [
     "--general-log=1", "--slow-query-log=1", "--log-output=FILE", "--character-set-server=latin1",
     "--collation-server=latin1_swedish_ci", "--log-bin-trust-function-creators=1",
     "--connect-timeout=60", "--plugin-maturity=unknown", "--slave-net-timeout=120",
+    "--skip-user-variables", "--skip-thread-pool-groups", "--skip-thread-pool-queues",
+    "--skip-thread-pool-stats", "--skip-thread-pool-waits",
     "--binlog-direct-non-transactional-updates=1", "--innodb-write-io-threads=2",
     "--innodb-read-io-threads=2", "--innodb-lru-scan-depth=100",
     f"--ssl-ca={ROOT}/std_data/cacert.pem", f"--ssl-cert={ROOT}/std_data/server-cert.pem",
