@@ -12,6 +12,7 @@ use selkie_plan::Permissions;
 use selkie_types::{Condition, Level, Physical, Privileges, SqlResult, Value};
 
 use crate::Instance;
+use crate::admin::maintained_checksum;
 use crate::event::EventList;
 use crate::state::instance::{SystemRequest, SystemTable};
 use crate::state::session::{Privilege, bump};
@@ -76,7 +77,17 @@ impl SystemTable for Definitions {
         // Compat: information_schema has no temporary tables; SHOW sees those it names.
         let none = TemporaryTables::default();
         let temporary = if session.shows { &session.frame.temporary } else { &none };
+        let asked = |name: &str| {
+            let mut columns = request.columns.iter().map(|at| &request.table.columns[*at]);
+            columns.any(|column| *column.name == *name)
+        };
+        let with_checksums = request.table.name() == "TABLES" && asked("CHECKSUM");
+        let checksum = |table: &TableInfo| match with_checksums {
+            true => maintained_checksum(instance, session, table),
+            false => None,
+        };
         let source = InformationSource {
+            checksum: &checksum,
             on_table: &on_table,
             routine_visible: &routine_visible,
             view_body_visible: &view_body_visible,
