@@ -77,14 +77,9 @@ impl SystemTable for Definitions {
         // Compat: information_schema has no temporary tables; SHOW sees those it names.
         let none = TemporaryTables::default();
         let temporary = if session.shows { &session.frame.temporary } else { &none };
-        let asked = |name: &str| {
-            let mut columns = request.columns.iter().map(|at| &request.table.columns[*at]);
-            columns.any(|column| *column.name == *name)
-        };
-        let with_checksums = request.table.name() == "TABLES" && asked("CHECKSUM");
-        let checksum = |table: &TableInfo| match with_checksums {
-            true => maintained_checksum(instance, session, table),
-            false => None,
+        let with_checksums = asks_for_checksums(request);
+        let checksum = |table: &TableInfo| {
+            with_checksums.then(|| maintained_checksum(instance, session, table))?
         };
         let source = InformationSource {
             checksum: &checksum,
@@ -107,6 +102,12 @@ impl SystemTable for Definitions {
         note_missing_definers(request, &source);
         rows.unwrap_or_default().iter().try_for_each(|row| emit(row))
     }
+}
+
+/// Whether checksums of tables are asked for, which take a look at each row.
+fn asks_for_checksums(request: &SystemRequest<'_>) -> bool {
+    let mut columns = request.columns.iter().map(|at| &request.table.columns[*at]);
+    request.table.name() == "TABLES" && columns.any(|column| &*column.name == "CHECKSUM")
 }
 
 /// Counts what MariaDB reads of `mysql.proc` for a table that is made of it: the entries of one
