@@ -67,3 +67,14 @@ select * from big into outfile '../compat_fixed_5' fields terminated by '' enclo
 create table big2 like big;
 load data infile '../compat_fixed_5' into table big2 fields terminated by '' enclosed by '' lines terminated by '';
 select count(*), sum(a), sum(length(b)) from big2;
+
+-- A column without a field gets its type's zero, but the present time in a TIMESTAMP NOT NULL.
+set timestamp = 1400000000, time_zone = '+00:00';
+create table ft (a int, b timestamp not null default '2001-01-01', c timestamp not null default now() on update now(), d timestamp null default '2002-02-02', e datetime default now(), f int default 5, g varchar(5) default 'abc');
+select '          1' union select '          2' into outfile '../compat_fixed_7' lines terminated by '\n';
+load data infile '../compat_fixed_7' into table ft fields terminated by '' enclosed by '';
+select * from ft;
+delete from ft;
+load data infile '../compat_fixed_7' into table ft fields terminated by '' enclosed by '' (a, b) set b = '2005-05-05';
+select * from ft;
+drop table ft;

@@ -24,6 +24,8 @@ SETTINGS = [
     "--general-log=1", "--slow-query-log=1", "--log-output=FILE", "--character-set-server=latin1",
     "--collation-server=latin1_swedish_ci", "--log-bin-trust-function-creators=1",
     "--connect-timeout=60", "--plugin-maturity=unknown", "--slave-net-timeout=120",
+    "--skip-user-variables", "--skip-thread-pool-groups", "--skip-thread-pool-queues",
+    "--skip-thread-pool-stats", "--skip-thread-pool-waits",
     "--binlog-direct-non-transactional-updates=1", "--innodb-write-io-threads=2",
     "--innodb-read-io-threads=2", "--innodb-lru-scan-depth=100",
     f"--ssl-ca={ROOT}/std_data/cacert.pem", f"--ssl-cert={ROOT}/std_data/server-cert.pem",
@@ -37,10 +39,12 @@ EXPECTED = [
     "CREATE DATABASE mtr CHARACTER SET latin1 COLLATE latin1_swedish_ci",
     "CREATE TABLE mtr.global_suppressions (pattern VARCHAR(255)) ENGINE=MyISAM CHARSET=latin1",
     "CREATE TABLE mtr.test_suppressions (pattern VARCHAR(255)) ENGINE=MyISAM CHARSET=latin1",
+    "SET NAMES latin1, sql_mode = ''",
     "CREATE TRIGGER mtr.gs_insert BEFORE INSERT ON mtr.global_suppressions FOR EACH ROW "
     "SET NEW.pattern = TRIM(NEW.pattern)",
     "CREATE TRIGGER mtr.ts_insert BEFORE INSERT ON mtr.test_suppressions FOR EACH ROW "
     "SET NEW.pattern = TRIM(NEW.pattern)",
+    "SET NAMES utf8mb3",
     "CREATE PROCEDURE mtr.add_suppression(pattern VARCHAR(255)) "
     "INSERT INTO mtr.test_suppressions (pattern) VALUES (pattern)",
 ]

@@ -35,6 +35,8 @@ pub struct InformationSource<'a> {
     pub leaf_statistics: &'a dyn Fn(&TableInfo) -> Vec<TableStatistics>,
     /// Time of the last change to a table's rows, in seconds since 1970, if known.
     pub changed: &'a dyn Fn(&TableInfo) -> Option<u64>,
+    /// The maintained checksum of a table's rows, if there is one and it is asked for.
+    pub checksum: &'a dyn Fn(&TableInfo) -> Option<u32>,
     /// Whether the session may see anything of a table.
     pub visible: &'a dyn Fn(&str, &str) -> bool,
     /// The session's privileges on a whole table, given by schema and name.

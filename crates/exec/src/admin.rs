@@ -26,6 +26,7 @@ use crate::state::metadata::LockMode;
 use crate::state::session::{Access, Privilege};
 use crate::{Outcome, Session};
 
+pub(crate) use checksum::maintained as maintained_checksum;
 pub(crate) use partitions::run_on_partitions;
 
 /// Message type and text of one line of the result.

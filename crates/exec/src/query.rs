@@ -376,6 +376,8 @@ fn select(env: Env<'_>, plan: &Plan, mut to: PlanSink<'_>) -> SqlResult<Outcome>
     }
     let session = env.rt.session;
     bump(&session.core.counters.rows_sent, sent);
+    let is_empty = sent == 0 && to.sink.counts_empty();
+    bump(&session.core.counters.empty_queries, is_empty.into());
     let found = match plan.calc_found_rows {
         true => env.rt.found.get(),
         // Compat: rows skipped by OFFSET count as found.

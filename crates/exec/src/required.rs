@@ -7,8 +7,8 @@
 //! Must not look at definitions: privileges that depend on them are checked where they are found.
 
 use selkie_sql::ast::{
-    AlterAction, CreateSource, CreateTable, CreateTrigger, DropTables, Ident, MaintenanceAction,
-    PartitionMaintenance, Statement, StoredKind, TableName,
+    AlterAction, CreateSource, CreateTable, CreateTrigger, DeleteTarget, DropTables, Ident,
+    MaintenanceAction, PartitionMaintenance, Statement, StoredKind, TableName,
 };
 use selkie_types::error::catalogue::{
     ER_DBACCESS_DENIED_ERROR, ER_NO_DB_ERROR, ER_TABLEACCESS_DENIED_ERROR,
@@ -369,6 +369,31 @@ pub(crate) fn check(session: &Session, statement: &Statement) -> SqlResult<()> {
         }
     }
     Ok(())
+}
+
+/// Fails (1044) for a statement that changes a table it says to be in `information_schema`. Compat:
+/// statements that are prepared or part of a program are refused before they run, except UPDATE
+/// and a DELETE of several tables.
+pub(crate) fn refuse_computed(session: &Session, statement: &Statement) -> SqlResult<()> {
+    let changes = Privileges::INSERT;
+    let needs = match statement {
+        Statement::Insert(insert) => vec![(changes, On::Table(&insert.table))],
+        Statement::LoadData(load) => vec![(changes, On::Table(&load.table))],
+        Statement::Delete(delete) => match &delete.target {
+            DeleteTarget::Single(factor) => vec![(changes, On::Table(&factor.name))],
+            DeleteTarget::Multi { .. } => Vec::new(),
+        },
+        _ => required(statement).first,
+    };
+    needs.iter().try_for_each(|(wanted, on)| match on {
+        On::Table(name) | On::New(name) | On::NewFrom(_, name) => match &name.schema {
+            Some(schema) if schema.value.eq_ignore_ascii_case("information_schema") => {
+                check_computed(session, *wanted, &(&schema.value, &name.name.value))
+            }
+            _ => Ok(()),
+        },
+        _ => Ok(()),
+    })
 }
 
 /// Whether the object is a temporary table of the session.

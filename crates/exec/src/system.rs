@@ -12,9 +12,10 @@ use selkie_plan::Permissions;
 use selkie_types::{Condition, Level, Physical, Privileges, SqlResult, Value};
 
 use crate::Instance;
+use crate::admin::maintained_checksum;
 use crate::event::EventList;
 use crate::state::instance::{SystemRequest, SystemTable};
-use crate::state::session::Privilege;
+use crate::state::session::{Privilege, bump};
 
 /// Registers the tables of `information_schema` that need no server.
 pub fn register_system_tables(instance: &Instance) {
@@ -76,7 +77,12 @@ impl SystemTable for Definitions {
         // Compat: information_schema has no temporary tables; SHOW sees those it names.
         let none = TemporaryTables::default();
         let temporary = if session.shows { &session.frame.temporary } else { &none };
+        let with_checksums = asks_for_checksums(request);
+        let checksum = |table: &TableInfo| {
+            with_checksums.then(|| maintained_checksum(instance, session, table))?
+        };
         let source = InformationSource {
+            checksum: &checksum,
             on_table: &on_table,
             routine_visible: &routine_visible,
             view_body_visible: &view_body_visible,
@@ -92,9 +98,31 @@ impl SystemTable for Definitions {
             table: request.name,
         };
         let rows = information_rows(&source, request.table.name());
+        count_reads_of_routines(request, &source);
         note_missing_definers(request, &source);
         rows.unwrap_or_default().iter().try_for_each(|row| emit(row))
     }
+}
+
+/// Whether checksums of tables are asked for, which take a look at each row.
+fn asks_for_checksums(request: &SystemRequest<'_>) -> bool {
+    let mut columns = request.columns.iter().map(|at| &request.table.columns[*at]);
+    request.table.name() == "TABLES" && columns.any(|column| &*column.name == "CHECKSUM")
+}
+
+/// Counts what MariaDB reads of `mysql.proc` for a table that is made of it: the entries of one
+/// schema by its primary key, or all entries.
+fn count_reads_of_routines(request: &SystemRequest<'_>, source: &InformationSource<'_>) {
+    if !matches!(request.table.name(), "ROUTINES" | "PARAMETERS") {
+        return;
+    }
+    let counters = &request.session.core.counters;
+    let (begun, read) = match request.schema {
+        Some(_) => (&counters.handler_read_key, source.requested_routines().count()),
+        None => (&counters.handler_read_first, source.names.snapshot.routines().count()),
+    };
+    bump(begun, 1);
+    bump(&counters.handler_read_next, read as u64);
 }
 
 /// First columns of TABLES, which need no more than names.

@@ -32,6 +32,7 @@ mod semi_sync;
 pub mod server;
 pub mod session;
 pub mod sessions;
+mod slots;
 pub mod status;
 mod tables;
 mod thread_pool;

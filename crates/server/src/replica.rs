@@ -18,7 +18,6 @@ mod events;
 mod info_files;
 mod life;
 mod names;
-mod order;
 mod receiver;
 mod relay;
 mod show;

@@ -2,7 +2,7 @@
 //!
 //! Must not run queries: each table is computed as a whole.
 
-mod plugins;
+pub(crate) mod plugins;
 mod privileges;
 mod processes;
 mod thread_pool;
@@ -46,7 +46,6 @@ pub(crate) type Pseudo<'a> = &'a dyn Fn(&str) -> Option<String>;
 /// The rows of a table for the session that reads it.
 pub(crate) fn rows(table: &str, shared: &Shared, pseudo: Pseudo<'_>) -> SqlResult<Vec<Row>> {
     Ok(match table {
-        "ALL_PLUGINS" | "PLUGINS" => plugins::rows(),
         "APPLICABLE_ROLES" => privileges::applicable_roles(shared),
         "COLUMN_PRIVILEGES" => privileges::column_privileges(shared),
         "ENABLED_ROLES" => privileges::enabled_roles(shared),

@@ -12,14 +12,26 @@ pub(crate) fn syntax_error(text: &[u8], mode: SqlMode, token: Token) -> SqlError
     error_at(&ER_SYNTAX_ERROR, text, mode, token)
 }
 
+/// The syntax error at the first token, with the line of the second.
+#[cold]
+pub(crate) fn error_before(text: &[u8], mode: SqlMode, (token, next): (Token, Token)) -> SqlError {
+    let line = line_of(text, mode, next.start as usize);
+    error_in_line(&ER_SYNTAX_ERROR, (text, quoted_from(text, mode, token)), line)
+}
+
 /// An error of the form of 1064, with definition `wrong` for the message, at a token.
 #[cold]
 pub(crate) fn error_at(wrong: &ErrorDef, text: &[u8], mode: SqlMode, token: Token) -> SqlError {
-    let at = quoted_from(text, mode, token) as usize;
+    let line = line_of(text, mode, token.start as usize);
+    error_in_line(wrong, (text, quoted_from(text, mode, token)), line)
+}
+
+/// The error that quotes the text from an offset.
+fn error_in_line(wrong: &ErrorDef, (text, from): (&[u8], u32), line: usize) -> SqlError {
+    let at = from as usize;
     let near = text.get(at..).unwrap_or_default();
     // 400 bytes are more than the message shows; the catalogue cuts the rest.
     let near = String::from_utf8_lossy(&near[..near.len().min(400)]);
-    let line = line_of(text, mode, token.start as usize);
     SqlError::new(&ER_PARSE_ERROR, &[&wrong.text, &near, &line])
 }
 

@@ -38,7 +38,9 @@ fn row(
         None => row.resize(12, Value::Null),
     }
     let options = leaf.as_ref().map(|(_, leaf, _)| leaf.options());
-    let comment = options.map_or("", |options| &options.comment);
+    // Compat: the column has room for so many characters.
+    let comment = options.iter().flat_map(|options| options.comment.chars().take(80));
+    let comment: String = comment.collect();
     let group = options.map_or("", |options| {
         let given = options.before.iter().find(|(name, _)| name == "NODEGROUP");
         given.map_or("default", |(_, value)| value)

@@ -4,17 +4,31 @@
 use std::sync::Arc;
 
 use selkie_types::temporal::DateTime;
-use selkie_types::{Privileges, SqlMode, SqlType, Value};
+use selkie_types::{CollationId, Privileges, SqlMode, SqlType, Value};
 
 use super::columns::type_values;
 use super::{InformationRow, InformationSource, optional, text};
 use crate::{ProgramContext, Routine};
 
 impl<'a> InformationSource<'a> {
+    /// The requested routines that the session may see.
     fn routines(&self) -> impl Iterator<Item = &'a Arc<Routine>> {
-        let snapshot = self.names.snapshot;
-        snapshot.routines().filter(|r| (self.routine_visible)(r))
+        self.requested_routines().filter(|r| (self.routine_visible)(r))
     }
+
+    /// The routines of the requested schema and name. Compat: the name of the schema is compared
+    /// byte by byte, as in the key of `mysql.proc`.
+    pub fn requested_routines(&self) -> impl Iterator<Item = &'a Arc<Routine>> {
+        let (schema, name) = (self.schema, self.table);
+        let all = self.names.snapshot.routines();
+        let of_schema = all.filter(move |r| schema.is_none_or(|schema| *schema == *r.schema));
+        of_schema.filter(move |r| name.is_none_or(|name| same_name(name, &r.name)))
+    }
+}
+
+/// Whether two names of routines are the same, as in the key of `mysql.proc`.
+fn same_name(a: &str, b: &str) -> bool {
+    CollationId::UTF8MB3_GENERAL_CI.equal(a.as_bytes(), b.as_bytes())
 }
 
 fn mode(context: &ProgramContext) -> Value {

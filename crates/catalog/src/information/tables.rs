@@ -111,15 +111,26 @@ fn base_row(
         Value::UInt(0),
         unsigned(statistics.auto_increment),
         time(source, table.created),
-        (source.changed)(table).map_or(Value::Null, |at| time(source, at)),
+        updated(source, table).map_or(Value::Null, |at| time(source, at)),
         Value::Null,
         text(table.collation.name()),
-        Value::Null,
+        (source.checksum)(table).map_or(Value::Null, |sum| Value::UInt(sum.into())),
         text(create_options(table)),
         text(&table.options.comment),
         Value::UInt(0),
         text(if table.kind == TableKind::Temporary { "Y" } else { "N" }),
     ]
+}
+
+/// Time of the last change. Compat: where MariaDB has a file of the rows, it is that of the file,
+/// which is made with the table; otherwise only transactional engines tell it.
+fn updated(source: &InformationSource<'_>, table: &TableInfo) -> Option<u64> {
+    let changed = || (source.changed)(table);
+    match (table.engine.transactional, table.engine.maintenance.keeps_checksum) {
+        (true, _) => changed(),
+        (false, true) => changed().or(Some(table.created)),
+        (false, false) => None,
+    }
 }
 
 /// Version of the definition's form in MariaDB: 11 if it has expressions, also those that MariaDB

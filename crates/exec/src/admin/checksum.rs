@@ -6,16 +6,18 @@
 mod image;
 
 use selkie_catalog::{TableInfo, TableKind};
-use selkie_engine::{RowSet, Scan};
+use selkie_engine::{EngineTrx, RowSet, Scan, Table};
 use selkie_plan::physical::OutputColumn;
 use selkie_sql::ast::{MaintenanceAction, TableMaintenance};
 use selkie_types::{Condition, Level, Privileges, SqlResult, SqlType, TypeKind, Value};
 
-use crate::Outcome;
 use crate::query::execution::Execution;
 use crate::run::open_table;
 use crate::run::rows_out::{send, text};
+use crate::state::control::Control;
 use crate::state::error::from_engine;
+use crate::state::own_transaction;
+use crate::{Instance, Outcome, Session};
 
 use image::RowImage;
 
@@ -72,23 +74,46 @@ fn checksum(
         return Ok(None);
     }
     execution.begin_on(&table)?;
-    // Compat: QUICK uses only a maintained checksum, which a table has with option CHECKSUM in some
-    // engines.
-    let kept = table.options.shown.iter().any(|(name, _)| name == "CHECKSUM")
-        && table.engine.maintenance.keeps_checksum;
-    let sum = if quick && !kept { None } else { Some(sum_rows(execution, &table)?) };
+    // Compat: QUICK uses only a maintained checksum.
+    let sum = match quick && !keeps_checksum(&table) {
+        true => None,
+        false => {
+            let Execution { instance, session, control, .. } = execution;
+            let open = open_table(instance, session, &table)?;
+            Some(sum_rows(&table, (&*open.handle.table, open.trx), control)?)
+        }
+    };
     if !execution.session.in_transaction() {
         execution.session.commit()?;
     }
     Ok(sum)
 }
 
-fn sum_rows(execution: &Execution<'_>, table: &TableInfo) -> SqlResult<u32> {
-    let Execution { instance, session, control, .. } = execution;
-    let open = open_table(instance, session, table)?;
+/// Whether MariaDB maintains a checksum for a table: it has the option CHECKSUM, in some engines.
+fn keeps_checksum(table: &TableInfo) -> bool {
+    table.options.shown.iter().any(|(name, _)| name == "CHECKSUM")
+        && table.engine.maintenance.keeps_checksum
+}
+
+/// The checksum that MariaDB would have maintained, if it would, of the committed rows.
+pub(crate) fn maintained(instance: &Instance, session: &Session, table: &TableInfo) -> Option<u32> {
+    if !keeps_checksum(table) || table.kind != TableKind::Base {
+        return None;
+    }
+    let (engine, trx) = own_transaction::begin_in(instance, table).ok()?;
+    let handle = instance.look_into(table)?;
+    let sum = sum_rows(table, (&*handle.table, &*trx), &Control::new(session));
+    own_transaction::commit_now(&*engine, trx).ok()?;
+    sum.ok()
+}
+
+fn sum_rows(
+    table: &TableInfo,
+    (rows, trx): (&dyn Table, &dyn EngineTrx),
+    control: &Control,
+) -> SqlResult<u32> {
     let failed = |e| from_engine(e, &table.def);
-    let cursor = open.handle.table.scan(open.trx, *control, &Scan::default());
-    let mut cursor = cursor.map_err(failed)?;
+    let mut cursor = rows.scan(trx, control, &Scan::default()).map_err(failed)?;
     let image = RowImage::new(table);
     let (mut rows, mut bytes, mut sum) = (RowSet::default(), Vec::new(), 0u32);
     while cursor.next_batch(&mut rows, BATCH).map_err(failed)? {

@@ -211,7 +211,7 @@ impl Target<'_> {
         let old = &rows.columns()[columns];
         let undo = Undo::begin(self.open)?;
         let result =
-            triggers.before(old, &mut [], rows.rows()).and_then(|()| self.delete_keys(keys));
+            triggers.before(old, &mut [], rows.rows()).and_then(|_| self.delete_keys(keys));
         let all = result.as_ref().is_ok_and(|deleted| *deleted == rows.rows() as u64);
         if undo.applies(&result) || (result.is_ok() && !all) {
             undo.run(self.open)?;

@@ -16,7 +16,7 @@ use super::row::RowMaker;
 use super::{CHANGE, duplicate_error};
 use crate::run::defaults::implicit_default;
 use crate::run::{Env, OpenTable};
-use crate::state::around::Triggers;
+use crate::state::around::{AssignedFrom, Triggers};
 use crate::state::columns::scale_of;
 use crate::state::error::{corrupt, from_engine};
 use crate::state::session::bump;
@@ -108,9 +108,9 @@ impl<'r> OnDuplicate<'r> {
             };
         }
         let mut row = input[..count].to_vec();
-        self.prepare(maker, &old, &mut row)?;
+        let assigned = self.prepare(maker, &old, &mut row)?;
         let stored = self.stored(maker, existing, &old, &mut row)?;
-        let written = self.write(maker, existing, &stored, &mut row)?;
+        let written = self.write(maker, existing, &stored, (&mut row, &assigned))?;
         if let Some(triggers) = &self.triggers
             && !matches!(written, Written::Refused)
         {
@@ -184,23 +184,26 @@ impl<'r> OnDuplicate<'r> {
         Ok(Arc::new(Column::constant(&zero, column.ty.physical(), scale, values.len())))
     }
 
-    /// Runs the BEFORE triggers for a row and computes what is computed of it.
+    /// Runs the BEFORE triggers for a row and computes what is computed of it; the columns that
+    /// the triggers assigned.
     fn prepare(
         &self,
         maker: &RowMaker<'_>,
         old: &[Arc<Column>],
         row: &mut [Arc<Column>],
-    ) -> SqlResult<()> {
+    ) -> SqlResult<AssignedFrom> {
+        let mut assigned = Vec::new();
         if let Some(triggers) = &self.triggers {
             if self.plan.rules.seen_by_triggers {
                 maker.generate(self.rules(), row, 1, 1)?;
             }
-            triggers.before(old, row, 1)?;
+            assigned = triggers.before(old, row, 1)?;
             for (at, column) in row.iter_mut().enumerate() {
                 *column = maker.refuse_nulls(at, column.clone())?;
             }
         }
-        maker.generate(self.rules(), row, 1, 1)
+        maker.generate(self.rules(), row, 1, 1)?;
+        Ok(assigned)
     }
 
     fn write(
@@ -208,7 +211,7 @@ impl<'r> OnDuplicate<'r> {
         maker: &RowMaker<'_>,
         existing: &[u8],
         old: &[Arc<Column>],
-        row: &mut [Arc<Column>],
+        (row, assigned): (&mut [Arc<Column>], &AssignedFrom),
     ) -> Result<Written, Failed> {
         let (mut before, mut after) = (ByteRows::default(), ByteRows::default());
         maker.encode(old, 0..1, &mut before);
@@ -218,7 +221,7 @@ impl<'r> OnDuplicate<'r> {
         }
         if !self.plan.on_update_now.is_empty() {
             for &at in &self.plan.on_update_now {
-                row[at] = maker.now(at, 1);
+                maker.set_to_now(at, row, assigned);
             }
             maker.generate(self.rules(), row, 1, 1)?;
             after.clear();

@@ -21,6 +21,7 @@ use crate::run::Env;
 use crate::run::defaults::{default_of_column, empty_value, implicit_default, now};
 use crate::run::history::bound;
 use crate::run::scan::{computed, nulls};
+use crate::state::around::AssignedFrom;
 use crate::state::columns::{column_of, scale_of};
 
 /// Strictness of the rules for values.
@@ -175,9 +176,9 @@ impl<'r> RowMaker<'r> {
             DefaultValue::Expression(_) => false,
         };
         let value = match column.ty.kind {
+            TypeKind::Timestamp if !column.nullable => now(self.env.eval, &column.ty),
             _ if self.without_field.of_fixed_width => empty_value(&column.ty),
             _ if column.auto_increment || (column.nullable && no_value) => Value::Null,
-            TypeKind::Timestamp if !column.nullable => now(self.env.eval, &column.ty),
             _ => empty_value(&column.ty),
         };
         Arc::new(Column::constant(&value, column.ty.physical(), scale_of(&column.ty), 1))
@@ -247,6 +248,28 @@ impl<'r> RowMaker<'r> {
         let ty = &self.table.columns[at].ty;
         let now = now(self.env.eval, ty);
         Arc::new(Column::constant(&now, ty.physical(), scale_of(ty), rows))
+    }
+
+    /// Puts the present time into a column with ON UPDATE. Compat: a row keeps what a trigger
+    /// assigned, and so do the rows after it.
+    pub(super) fn set_to_now(
+        &self,
+        at: usize,
+        columns: &mut [Arc<Column>],
+        assigned: &AssignedFrom,
+    ) {
+        let rows = columns[at].len();
+        let kept = assigned.iter().find(|(column, _)| *column == at).map_or(rows, |kept| kept.1);
+        if kept == rows {
+            columns[at] = self.now(at, rows);
+            return;
+        }
+        let ty = &self.table.columns[at].ty;
+        let now = now(self.env.eval, ty);
+        let mut updated = column_of(ty, rows);
+        (0..kept).for_each(|_| updated.push(&now));
+        (kept..rows).for_each(|row| updated.push(&columns[at].value(row)));
+        columns[at] = Arc::new(updated);
     }
 
     /// A stand-in for a column that is not computed yet.

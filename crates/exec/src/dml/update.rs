@@ -25,7 +25,7 @@ use super::undo::{Undo, undone_on_error};
 use crate::op::{Operator, open as open_node, store};
 use crate::run::scan::unpad;
 use crate::run::{Env, OpenTable};
-use crate::state::around::Triggers;
+use crate::state::around::{AssignedFrom, Triggers};
 use crate::state::error::from_engine;
 use crate::state::session::bump;
 use crate::{Outcome, RowCounts, Told};
@@ -46,6 +46,8 @@ struct Target<'r> {
     /// Rows may not be as they were read: another target before it changes the same table, or
     /// something else does.
     again: bool,
+    /// Columns that triggers assigned to the batch, or to rows before it.
+    assigned: AssignedFrom,
     matched: u64,
     changed: u64,
 }
@@ -80,6 +82,7 @@ pub(super) fn run(env: Env<'_>, plan: &Plan) -> SqlResult<Outcome> {
                 .transpose()?,
             seen: joined.then(HashSet::new),
             again: tables[..targets.len()].iter().any(|t| t.def.id == target.table.def.id),
+            assigned: Vec::new(),
             matched: 0,
             changed: 0,
         });
@@ -367,6 +370,7 @@ impl Target<'_> {
             return (0..batch.rows()).try_for_each(|row| self.change_one(batch, row));
         }
         let before = (self.matched, self.changed);
+        let assigned = self.assigned.clone();
         self.matched += batch.rows() as u64;
         let mut new = new?;
         self.maker.refuse_warnings(0)?;
@@ -380,6 +384,7 @@ impl Target<'_> {
         if undo.applies(&result) || undo.is_possible() && attempt.has_raised(self.env.eval) {
             undo.run(self.open)?;
             (self.matched, self.changed) = before;
+            self.assigned = assigned;
             self.env.eval.undo(&attempt);
             return (0..batch.rows()).try_for_each(|row| self.change_one(batch, row));
         }
@@ -438,7 +443,10 @@ impl Target<'_> {
                 self.maker.generate(&self.plan.rules, new, current.rows(), first_row)?;
             }
             let old = &current.columns()[self.plan.columns.clone()];
-            triggers.before(old, new, current.rows())?;
+            let assigned = triggers.before(old, new, current.rows())?;
+            self.assigned.iter_mut().for_each(|(_, row)| *row = 0);
+            // The first one found of a column counts.
+            self.assigned.extend(assigned);
             for (at, column) in new.iter_mut().enumerate() {
                 *column = self.maker.refuse_nulls(at, column.clone())?;
             }
@@ -531,7 +539,7 @@ impl Target<'_> {
         let mut passed = true;
         if !self.plan.on_update_now.is_empty() {
             for &at in &self.plan.on_update_now {
-                new[at] = self.maker.now(at, rows);
+                self.maker.set_to_now(at, new, &self.assigned);
             }
             self.maker.generate(&self.plan.rules, new, rows, first_row)?;
         }

@@ -65,6 +65,10 @@ impl ResultSink for Rows {
         self.0.extend((0..batch.rows()).map(row));
         Ok(())
     }
+
+    fn counts_empty(&self) -> bool {
+        false
+    }
 }
 
 /// Scans of the outermost query that give at most one row, which is part of every result row.

@@ -12,6 +12,7 @@ use crate::run::Env;
 use crate::run::row_filter::RowFilter;
 use crate::state::columns::column_of;
 use crate::state::instance::{SystemRequest, SystemTable};
+use crate::state::session::bump;
 
 /// Computes all rows on the first call, then gives those that pass the filter.
 pub(super) struct SystemScan<'r> {
@@ -19,6 +20,9 @@ pub(super) struct SystemScan<'r> {
     plan: &'r Plan,
     provider: Option<Arc<dyn SystemTable>>,
     batches: Option<std::vec::IntoIter<Batch>>,
+    /// Compat: MariaDB filters names of variables before it stores rows, so only those that pass
+    /// are read.
+    prefiltered: bool,
 }
 
 impl<'r> SystemScan<'r> {
@@ -31,7 +35,8 @@ impl<'r> SystemScan<'r> {
             schema => tables.get(format!("{}.{name}", schema.to_ascii_uppercase()).as_str()),
         }
         .cloned();
-        Ok(Self { env, plan, provider, batches: None })
+        let prefiltered = name.ends_with("_STATUS") || name.ends_with("_VARIABLES");
+        Ok(Self { env, plan, provider, batches: None, prefiltered })
     }
 
     fn hint(&self, e: Option<&Expr>) -> SqlResult<Option<String>> {
@@ -102,8 +107,16 @@ impl Operator for SystemScan<'_> {
         };
         let mut output = None;
         while output.is_none() {
-            let Some(batch) = batches.next() else { break };
+            let Some(batch) = batches.next() else {
+                // Compat: the end of a table counts as a read.
+                bump(&self.env.counters().handler_read_rnd_next, 1);
+                break;
+            };
+            let rows = batch.rows();
             output = RowFilter::new(&self.plan.filter).filter(self.env.eval, batch)?;
+            let kept = output.as_ref().map_or(0, Batch::rows);
+            let read = if self.prefiltered { kept } else { rows };
+            bump(&self.env.counters().handler_read_rnd_next, read as u64);
         }
         self.batches = Some(batches);
         Ok(output)

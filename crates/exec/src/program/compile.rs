@@ -20,6 +20,7 @@ use selkie_types::{CollationId, SqlError, SqlMode, SqlResult, SqlType, Value, st
 use super::{frame, reach};
 use crate::query::execution::Scope;
 use crate::query::running::Running;
+use crate::required::refuse_computed;
 use crate::state::prepared::Prepared;
 use crate::state::programs::{Compiled, Origin, ProgramKey, ProgramSetting, Reach};
 use crate::state::terms::Terms;
@@ -278,7 +279,10 @@ pub(crate) fn check_types(
 /// Fails for names in a body that can be known to be wrong when it is made.
 pub(crate) fn check_body(session: &Session, body: &Program) -> SqlResult<()> {
     warn_of_late_into(session, body);
-    let mut check = |operation: &Operation| check_set(session, operation);
+    let mut check = |operation: &Operation| {
+        refuse_computed(session, &operation.statement)?;
+        check_set(session, operation)
+    };
     each_operation(&body.steps, &mut check)
 }
 
@@ -298,6 +302,7 @@ fn warn_of_late_into(session: &Session, body: &Program) {
 pub(crate) fn check_trigger(session: &Session, body: &Program, table: &TableInfo) -> SqlResult<()> {
     warn_of_late_into(session, body);
     let mut check = |operation: &Operation| {
+        refuse_computed(session, &operation.statement)?;
         check_set(session, operation)?;
         operation.locals.iter().try_for_each(|local| check_column(local, table))?;
         match &operation.statement {

@@ -39,6 +39,10 @@ impl ResultSink for Rows {
         self.batches.push(batch.clone());
         Ok(())
     }
+
+    fn counts_empty(&self) -> bool {
+        false
+    }
 }
 
 impl Rows {

@@ -23,7 +23,7 @@ use super::sub;
 use super::together;
 use crate::Session;
 use crate::query::execution::{Execution, Scope};
-use crate::state::around::{Around, FailedRow, Triggers};
+use crate::state::around::{Around, AssignedFrom, FailedRow, Triggers};
 use crate::state::columns::column_of;
 use crate::state::programs::{Compiled, Reach};
 
@@ -116,6 +116,7 @@ struct Assigned<'r> {
     table: &'r TableInfo,
     new: &'r [Arc<Column>],
     columns: Vec<(usize, Column)>,
+    from: AssignedFrom,
 }
 
 impl Assigned<'_> {
@@ -138,6 +139,7 @@ impl Assigned<'_> {
             let mut column = column_of(&self.table.columns[at].ty, self.new[at].len());
             (0..row).for_each(|before| column.push(&self.new[at].value(before)));
             self.columns.push((at, column));
+            self.from.push((at, row));
             self.columns.len() - 1
         });
         &mut self.columns[place].1
@@ -262,12 +264,18 @@ impl Triggers for TableTriggers<'_> {
         self.take_batches
     }
 
-    fn before(&self, old: &[Arc<Column>], new: &mut [Arc<Column>], rows: usize) -> SqlResult<()> {
+    fn before(
+        &self,
+        old: &[Arc<Column>],
+        new: &mut [Arc<Column>],
+        rows: usize,
+    ) -> SqlResult<AssignedFrom> {
         debug_assert!(rows == 1 || self.take_batches, "TRIGGER-1");
         if self.before.is_empty() {
-            return Ok(());
+            return Ok(Vec::new());
         }
-        let mut assigned = Assigned { table: self.table, new, columns: Vec::new() };
+        let mut assigned =
+            Assigned { table: self.table, new, columns: Vec::new(), from: Vec::new() };
         let mut run = |execution: &mut Execution<'_>| {
             (0..rows).try_for_each(|row| {
                 let values = self.run_all(execution, &self.before, (old, assigned.new), row)?;
@@ -279,10 +287,11 @@ impl Triggers for TableTriggers<'_> {
             1 => self.with_sub_session(run)?,
             _ => self.with_sub_session(|execution| Ok(run(execution)))??,
         }
-        for (at, column) in assigned.columns {
+        let Assigned { columns, from, .. } = assigned;
+        for (at, column) in columns {
             new[at] = Arc::new(column);
         }
-        Ok(())
+        Ok(from)
     }
 
     fn after(

@@ -16,7 +16,7 @@ use selkie_types::{Batch, Charset, SqlError, SqlResult, SqlType, TypeKind, Value
 use crate::query::file_format::{Format, fixed_width, write_fixed_row, write_row};
 use crate::run::Env;
 use crate::state::files::server_path;
-use crate::state::session::{Access, Privilege};
+use crate::state::session::{Access, Privilege, bump};
 use crate::{Outcome, op};
 
 /// Widest field of a file of fields of fixed width, in bytes.
@@ -43,6 +43,7 @@ pub(crate) fn run(env: Env<'_>, plan: &Plan, target: &IntoTarget) -> SqlResult<O
         }
     };
     env.rt.session.values.found_rows.set(affected);
+    bump(&env.counters().empty_queries, u64::from(affected == 0));
     Ok(Outcome::changed(affected))
 }
 

@@ -177,6 +177,7 @@ fn send(
     sink.planned_columns(&result.columns)?;
     sink.send_again(&result.rows, result.count)?;
     bump(&session.core.counters.rows_sent, result.count);
+    bump(&session.core.counters.empty_queries, u64::from(result.count == 0));
     session.values.found_rows.set(result.found);
     Ok(Outcome { affected: result.count, ..Outcome::rows() })
 }

@@ -59,7 +59,12 @@ pub(crate) trait Triggers {
 
     /// Runs the BEFORE triggers for the first `rows` rows; values they assign replace those of
     /// `new`. More than one row needs [`Self::take_batches`]; an error then leaves no note.
-    fn before(&self, old: &[Arc<Column>], new: &mut [Arc<Column>], rows: usize) -> SqlResult<()>;
+    fn before(
+        &self,
+        old: &[Arc<Column>],
+        new: &mut [Arc<Column>],
+        rows: usize,
+    ) -> SqlResult<AssignedFrom>;
 
     /// Runs the AFTER triggers for these rows, in order. More than one needs
     /// [`Self::take_batches`].
@@ -75,6 +80,9 @@ pub(crate) trait Triggers {
         self.after(old, new, &[0]).map_err(|failed| failed.error)
     }
 }
+
+/// Columns that triggers assigned, each with the first row for which one did.
+pub(crate) type AssignedFrom = Vec<(usize, usize)>;
 
 /// An error of a trigger and the row it ran for.
 pub(crate) struct FailedRow {

@@ -38,6 +38,11 @@ pub trait ResultSink {
         Ok(())
     }
 
+    /// Whether a query that sends no rows counts as empty.
+    fn counts_empty(&self) -> bool {
+        true
+    }
+
     /// A number for the form in which rows are written: rows of one form can be sent again where
     /// that form is asked for. `None` if rows cannot be sent again.
     fn form(&self) -> Option<u64> {
@@ -136,6 +141,10 @@ impl ResultSink for NullSink {
 
     fn batch(&mut self, _: &Batch) -> SqlResult<()> {
         Ok(())
+    }
+
+    fn counts_empty(&self) -> bool {
+        false
     }
 }
 

@@ -24,6 +24,7 @@ use crate::query::log_text::with_values;
 use crate::query::planning;
 use crate::query::prepared::{forget_text, keys};
 use crate::query::running::{Fill, Running};
+use crate::required::refuse_computed;
 use crate::state::plan_key::PlanKey;
 use crate::state::prepared::{CachedPlan, Plans, Prepared};
 use crate::{Instance, Outcome, ResultSink, Session, handler};
@@ -37,6 +38,7 @@ pub fn prepare(
 ) -> SqlResult<Prepared> {
     let parsed = planning::parse(session, text, origin)?;
     super::refuse_nested(&parsed.statement)?;
+    refuse_computed(session, &parsed.statement)?;
     prepare_statement(instance, session, parsed.statement, text, parsed.params as usize)
 }
 

@@ -272,7 +272,17 @@ fn hints(info: &RelationInfo, conditions: &[Expr]) -> SystemHints {
         })
     };
     SystemHints {
-        schema: equal_to(&["TABLE_SCHEMA", "SCHEMA_NAME", "CONSTRAINT_SCHEMA", "ROUTINE_SCHEMA"]),
-        table: equal_to(&["TABLE_NAME"]),
+        schema: equal_to(&[
+            "TABLE_SCHEMA",
+            "SCHEMA_NAME",
+            "CONSTRAINT_SCHEMA",
+            "ROUTINE_SCHEMA",
+            "SPECIFIC_SCHEMA",
+        ]),
+        table: equal_to(match info.table.name() {
+            "ROUTINES" => &["ROUTINE_NAME"],
+            "PARAMETERS" => &["SPECIFIC_NAME"],
+            _ => &["TABLE_NAME"],
+        }),
     }
 }

@@ -120,8 +120,14 @@ fn partitioning(
 ) -> SqlResult<Partitioning> {
     let kind = kind_of(&by.method);
     let subpartitioned = by.subpartition.is_some();
-    if subpartitioned && !kind.has_values() {
-        return Err(SqlError::new(&ER_SUBPARTITION_ERROR, &[]));
+    if let Some(sub) = by.subpartition.as_ref().filter(|_| !kind.has_values()) {
+        // Compat: MariaDB has seen functions that are not allowed by then.
+        let seen = [&by.method, &sub.method].into_iter().find_map(|method| {
+            let error = function::method(context, table, method).err()?;
+            let is_function = error.is(&ER_PARTITION_FUNCTION_IS_NOT_ALLOWED);
+            (is_function || error.is(&ER_PARSE_ERROR)).then_some(error)
+        });
+        return Err(seen.unwrap_or_else(|| SqlError::new(&ER_SUBPARTITION_ERROR, &[])));
     }
     if by.partitions.is_empty() && kind.has_values() && kind != MethodKind::SystemTime {
         let name = if is_range(kind) { "RANGE" } else { "LIST" };
@@ -132,7 +138,11 @@ fn partitioning(
         Some(sub) => count_of(sub.count, "subpartitions")?,
         None => None,
     };
-    let method = function::method(context, table, &by.method)?;
+    let method = function::method(context, table, &by.method).map_err(|error| {
+        // Compat: the values are looked at before the type of the only column.
+        let only_column = error.is(&ER_FIELD_TYPE_NOT_ALLOWED_AS_PARTITION_FIELD);
+        limits::wrong_values(context, table, by).filter(|_| only_column).unwrap_or(error)
+    })?;
     let sub = by.subpartition.as_ref();
     let sub = sub.map(|sub| function::method(context, table, &sub.method)).transpose()?;
     let made = count.unwrap_or(1);
@@ -158,8 +168,9 @@ fn partitioning(
         subs_given: given(subs_listed, subcount.is_some()),
     };
     if subpartitioned {
-        add_subpartitions(&mut out, &by.partitions, subcount.unwrap_or(1))?;
+        add_subpartitions(context, &mut out, &by.partitions, subcount.unwrap_or(1))?;
     }
+    options::check_comments(context, &mut out)?;
     check_count(&out)?;
     check_names(&out)?;
     history::settle(&mut out, table)?;
@@ -217,7 +228,7 @@ fn defined(
     for def in defs {
         let name = part_name(&def.name.value)?;
         let limit = limits::limit(context, table, method, def)?;
-        let options = options::read(&def.options)?;
+        let options = options::read(context, &def.options)?;
         out.push(Partition { options, ..plain(name, limit) });
     }
     Ok(out)
@@ -234,17 +245,26 @@ fn part_name(name: &str) -> SqlResult<String> {
 }
 
 /// Gives each partition its subpartitions: those that the statement lists, or `count` made ones.
-fn add_subpartitions(out: &mut Partitioning, defs: &[PartitionDef], count: usize) -> SqlResult<()> {
+fn add_subpartitions(
+    context: &DefineContext<'_>,
+    out: &mut Partitioning,
+    defs: &[PartitionDef],
+    count: usize,
+) -> SqlResult<()> {
     for (at, part) in out.parts.iter_mut().enumerate() {
         let options = part.options.clone();
         let listed = defs.get(at).map_or(&[][..], |def| &def.subpartitions);
         if listed.is_empty() {
+            if let Some(def) = defs.get(at) {
+                // Compat: it warns of the options that each of them inherits.
+                (0..count).try_for_each(|_| options::read(context, &def.options).map(drop))?;
+            }
             let sub = |name| Subpartition { name, id: TableId(0), options: options.clone() };
             part.subs = names(&format!("{}sp", part.name), count).map(sub).collect();
             continue;
         }
         for sub in listed {
-            let own = options::read(&sub.options)?;
+            let own = options::read(context, &sub.options)?;
             part.subs.push(Subpartition {
                 name: part_name(&sub.name.value)?,
                 id: TableId(0),

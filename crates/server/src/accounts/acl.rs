@@ -19,6 +19,8 @@ use super::stored::from_json;
 pub struct Acl {
     pub(super) accounts: BTreeMap<AccountName, Account>,
     pub(super) grants: Grants,
+    /// Number of the last new grant.
+    pub(super) last_grant: u64,
     /// Members of roles, and whether a member may grant its role to others (ADMIN OPTION).
     pub(super) members: BTreeMap<(AccountName, String), bool>,
     /// Accounts that may act as another account.
@@ -74,7 +76,8 @@ impl Acl {
 
     /// Adds or replaces a grant; for loading.
     pub fn insert_grant(&mut self, name: AccountName, target: GrantTarget, grant: Grant) {
-        self.grants.insert((name, target), grant);
+        self.last_grant += 1;
+        self.grants.insert((name, target), Grant { number: self.last_grant, ..grant });
     }
 
     /// Accounts that may act as another account: proxy, proxied account, and the grant.

@@ -28,6 +28,10 @@ impl Acl {
             GrantLevel::On(target) => target,
         };
         let grant = self.grants.entry((name.clone(), target.clone())).or_default();
+        if grant.is_empty() {
+            self.last_grant += 1;
+            grant.number = self.last_grant;
+        }
         grant.whole = grant.whole | whole;
         grant.grantor = grantor.to_owned();
         for (column, privileges) in columns {

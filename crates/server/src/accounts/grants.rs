@@ -85,6 +85,8 @@ pub struct Grant {
     pub columns: Columns,
     /// `user@host` of the account that granted last.
     pub grantor: String,
+    /// Grows from each grant to the next new one.
+    pub number: u64,
 }
 
 impl Grant {

@@ -33,7 +33,10 @@ impl HostPattern {
     /// Sort key: the more specific pattern comes first.
     pub fn specificity(&self) -> Specificity {
         match self.netmask() {
-            Some((_, mask)) => Specificity(true, Reverse(1000 + mask.count_ones()), 0),
+            Some((_, mask)) => {
+                let shortest = Reverse(1000 + mask.count_ones());
+                Specificity { wildcards: Wildcards::OfOne, shortest, runs: 0, of_one: 0, begin: 0 }
+            }
             None => Specificity::of(&self.0),
         }
     }
@@ -49,31 +52,61 @@ impl HostPattern {
     }
 }
 
-/// Sort key of patterns: patterns without wildcards first, then those with more fixed characters,
-/// then those with fewer `%`.
+/// Sort key of patterns.
+///
+/// Compat: patterns without wildcards come first, then those without `%`. Of patterns with `%`,
+/// those come first that match no short names, then those with fewer runs of `%`. Then those with
+/// fewer `_`, then those whose first wildcard comes earlier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Specificity(bool, Reverse<u32>, u32);
+pub struct Specificity {
+    wildcards: Wildcards,
+    shortest: Reverse<u32>,
+    runs: u32,
+    of_one: u32,
+    begin: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Wildcards {
+    None,
+    OfOne,
+    OfMany,
+}
 
 impl Specificity {
     /// The sort key of a pattern.
     pub fn of(pattern: &str) -> Self {
-        let (mut said, mut any, mut many) = (0, 0, 0);
+        let (mut said, mut of_one, mut runs, mut begin) = (0, 0, 0, None);
+        let mut wildcards = Wildcards::None;
         let mut chars = pattern.chars();
+        let mut before = None;
         while let Some(c) = chars.next() {
+            let goes_on = before.replace(c) == Some('%');
             match c {
-                '%' => many += 1,
-                '_' => any += 1,
-                '\\' => {
-                    said += 1;
-                    chars.next();
+                '%' => {
+                    wildcards = Wildcards::OfMany;
+                    runs += u32::from(!goes_on);
                 }
-                _ => said += 1,
+                '_' => {
+                    wildcards = wildcards.max(Wildcards::OfOne);
+                    of_one += 1;
+                }
+                _ => {
+                    said += 1;
+                    if c == '\\' {
+                        chars.next();
+                    }
+                    continue;
+                }
             }
+            begin.get_or_insert(said);
         }
-        match many + any {
-            0 => Self(pattern.is_empty(), Reverse(0), 0),
-            _ => Self(true, Reverse(said), many),
+        if pattern.is_empty() {
+            wildcards = Wildcards::OfMany;
         }
+        let shortest = if wildcards == Wildcards::OfMany { said + of_one } else { 0 };
+        let begin = begin.unwrap_or(0);
+        Self { wildcards, shortest: Reverse(shortest), runs, of_one, begin }
     }
 }
 
@@ -122,8 +155,11 @@ mod tests {
         let mut all = ["%", "10.%", "localhost", "10.1.%"].map(HostPattern::new);
         all.sort_by_key(HostPattern::specificity);
         assert_eq!(all.each_ref().map(HostPattern::as_str), ["localhost", "10.1.%", "10.%", "%"]);
-        let mut all = ["d%", "d%1", "d_1%", "d_1", "%", "d11"];
+        let mut all = ["%", "d%", "d%1", "d1_", "d_1%", "d_1", "d__", "\\_1%", "_d1", "d11", "d1%"];
         all.sort_by_key(|p| Specificity::of(p));
-        assert_eq!(all, ["d11", "d_1", "d%1", "d_1%", "d%", "%"]);
+        assert_eq!(
+            all,
+            ["d11", "_d1", "d_1", "d1_", "d__", "d_1%", "d%1", "\\_1%", "d1%", "d%", "%"]
+        );
     }
 }

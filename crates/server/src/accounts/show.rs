@@ -10,6 +10,7 @@ use super::acl::Acl;
 use super::auth_method::AuthMethod;
 use super::change::no_such_account;
 use super::grants::{Columns, Grant, GrantTarget, RoutineKind};
+use super::listed::{Listed, listed_columns};
 
 /// Owners of the grants that SHOW GRANTS lists.
 #[derive(Clone, Debug, Default)]
@@ -60,15 +61,16 @@ fn lines_of(acl: &Acl, account: &Account) -> Vec<String> {
     if !name.is_public() || !account.global.is_empty() {
         lines.push(global_line(account));
     }
-    let of_name = || acl.grants().filter(|(owner, ..)| *owner == name);
-    let mut listed = |wanted: &dyn Fn(&GrantTarget) -> bool| {
-        let wanted = of_name().filter(|(_, target, _)| wanted(target));
-        lines.extend(wanted.map(|(_, target, grant)| target_line(name, target, grant)));
+    let mut list = |grants: Vec<Listed<'_>>| {
+        let own = grants.into_iter().filter(|(owner, ..)| *owner == name);
+        lines.extend(own.map(|(_, target, grant)| target_line(name, target, grant)));
     };
-    listed(&|target| matches!(target, GrantTarget::Database(_)));
-    listed(&|target| matches!(target, GrantTarget::Table { .. }));
+    list(acl.on_databases());
+    list(acl.on_tables());
     for wanted in RoutineKind::ALL {
-        listed(&|target| matches!(target, GrantTarget::Routine { kind, .. } if *kind == wanted));
+        list(acl.on_targets(
+            &|target| matches!(target, GrantTarget::Routine { kind, .. } if *kind == wanted),
+        ));
     }
     lines
 }
@@ -210,16 +212,18 @@ fn table_words(grant: &Grant) -> String {
     }
     let words = all.without(Privileges::GRANT_OPTION).each().map(|(bit, name)| {
         let columns = columns_with(&grant.columns, bit);
-        if grant.whole.has(bit) || columns.is_empty() {
-            name.to_owned()
-        } else {
-            format!("{name} ({columns})")
+        match (grant.whole.has(bit), columns.is_empty()) {
+            (_, true) => name.to_owned(),
+            // Compat: both are listed.
+            (true, false) => format!("{name}, {name} ({columns})"),
+            (false, false) => format!("{name} ({columns})"),
         }
     });
     words.collect::<Vec<_>>().join(", ")
 }
 
 fn columns_with(columns: &Columns, bit: Privileges) -> String {
+    let columns = listed_columns(columns);
     let with = columns.iter().filter(|(_, p)| p.has(bit)).map(|(c, _)| quote(c));
     with.collect::<Vec<_>>().join(", ")
 }

@@ -69,8 +69,11 @@ pub(crate) fn open_backend(
     }
     let engines = engines(&native);
     let named = |name: &str| engines.personality(name);
-    let (dictionary, snapshot) =
+    let (dictionary, mut snapshot) =
         Dictionary::open(Arc::clone(&native), &named).map_err(|e| e.to_string())?;
+    for plugin in &settings.without {
+        snapshot.remove_table("information_schema", &plugin.to_ascii_uppercase());
+    }
     let mut instance = Instance::new(Catalog::new(snapshot), dictionary, engines);
     instance.places = FilePlaces::new(data_dir.to_owned(), secure_directory(settings));
     instance.temporary = temporary_files(settings);

@@ -57,9 +57,16 @@ impl SystemTable for ServerTable {
             return rows.try_for_each(|row| emit(&arrange(request.table, row)));
         }
         let pseudo = |name: &str| pseudo_text(request.session, name);
-        let rows = {
-            let _acting = shared.acting(request.session)?;
-            tables::rows(self.name, &shared, &pseudo)?
+        let rows = match self.name {
+            "ALL_PLUGINS" | "PLUGINS" => {
+                let snapshot = request.instance.catalog.snapshot();
+                let has_table = |name: &str| snapshot.table("information_schema", name).is_some();
+                tables::plugins::rows(&has_table)
+            }
+            _ => {
+                let _acting = shared.acting(request.session)?;
+                tables::rows(self.name, &shared, &pseudo)?
+            }
         };
         for row in rows {
             emit(&arrange(request.table, row))?;

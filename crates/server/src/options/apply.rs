@@ -31,6 +31,8 @@ pub struct Settings {
     pub replica: ReplicaOptions,
     /// Switches of `performance_schema`.
     pub(crate) measured: Vec<Wish>,
+    /// Plugins that are switched off.
+    pub without: Vec<&'static str>,
     /// Warnings for the log.
     pub warnings: Vec<String>,
 }
@@ -48,6 +50,7 @@ pub fn apply(values: Vec<VarValue>, sources: &Sources) -> Result<Settings, Strin
         binlog,
         replica: ReplicaOptions::default(),
         measured: Vec::new(),
+        without: Vec::new(),
         warnings: Vec::new(),
     };
     let plugins = named_plugins(&sources.options);
@@ -148,6 +151,13 @@ impl Settings {
                 self.set(name, &parsed)
             }
             Meaning::Accepted => Ok(()),
+            Meaning::Plugin(plugin) => {
+                self.without.retain(|other| *other != plugin);
+                if !is_on(&parsed)? {
+                    self.without.push(plugin);
+                }
+                Ok(())
+            }
             Meaning::Tls => {
                 self.tls_wanted = is_on(&parsed)?;
                 Ok(())
@@ -294,6 +304,11 @@ mod tests {
         for option in ["--innodb-trx", "--skip-innodb-cmp-reset", "--partition=FORCE"] {
             assert!(applied(&[option]).unwrap().warnings.is_empty(), "{option}");
         }
+        let without = |options: &[&str]| applied(options).unwrap().without;
+        assert!(without(&["--user-variables", "--innodb-trx=FORCE"]).is_empty());
+        let off = ["--skip-user-variables", "--innodb-trx=OFF", "--thread-pool-waits=0"];
+        assert_eq!(without(&off), ["user_variables", "innodb_trx", "thread_pool_waits"]);
+        assert!(without(&["--skip-user-variables", "--user-variables=ON"]).is_empty());
     }
 
     #[test]

@@ -52,7 +52,8 @@ const ACCEPTED: &[&str] = &[
     "verbose",
 ];
 
-/// Plugins of MariaDB, each an option that switches it. What they name is always there, or never.
+/// Plugins of MariaDB, each an option that switches it. Without one that names a table of
+/// `information_schema` there is no such table. What others name is always there, or never.
 const PLUGINS: &[&str] = &[
     "feedback",
     "innodb",
@@ -154,6 +155,8 @@ pub(super) enum Meaning {
     Variable(&'static str),
     /// An option without effect.
     Accepted,
+    /// The switch of a plugin.
+    Plugin(&'static str),
     /// An option of older servers.
     Removed,
     /// The switch of TLS.
@@ -201,8 +204,11 @@ pub(super) fn meaning(name: &str) -> Meaning {
     if let Some(found) = exact(name) {
         return Meaning::Variable(found);
     }
-    if ACCEPTED.contains(&name) || PLUGINS.contains(&name) {
+    if ACCEPTED.contains(&name) {
         return Meaning::Accepted;
+    }
+    if let Some(plugin) = PLUGINS.iter().find(|plugin| **plugin == name) {
+        return Meaning::Plugin(plugin);
     }
     if REMOVED.contains(&name) {
         return Meaning::Removed;

@@ -14,12 +14,13 @@ use selkie_types::{SqlError, SqlResult};
 use super::change::{default_heartbeat, implicit_change, must_stop, note_of};
 use super::connection::{Config, Connection, Progress, Until, UsingGtid};
 use super::relay::RelayLog;
-use super::{info_files, names, order, threads};
+use super::{info_files, names, threads};
 use crate::accounts::Privileges;
 use crate::admin::{Notes, parsed};
 use crate::backend::ReplicaScope;
 use crate::server::Server;
 use crate::session::Shared;
+use crate::slots::{hash_of_name, in_slots};
 
 /// The threads that a statement means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,8 +91,8 @@ fn check_may(shared: &Shared) -> SqlResult<()> {
 /// to do.
 fn all(shared: &Shared, start: bool, wanted: Threads, notes: &mut Notes) -> SqlResult<()> {
     let connections = shared.server.replica.list();
-    let names: Vec<&str> = connections.iter().map(|connection| &*connection.name).collect();
-    for connection in order::in_slots(&names).into_iter().map(|at| &connections[at]) {
+    let hashes: Vec<u32> = connections.iter().map(|c| hash_of_name(&c.name)).collect();
+    for connection in in_slots(&hashes).into_iter().map(|at| &connections[at]) {
         if !connection.has_primary() {
             continue;
         }

@@ -116,9 +116,6 @@ impl<'a> Reply<'a> {
         }
         if outcome.result_set || self.in_result {
             self.end_rows();
-            if self.rows == 0 {
-                self.shared.handle.counters.bump(counter().empty_queries);
-            }
         } else {
             self.put_ok(outcome, false);
         }

@@ -88,15 +88,24 @@ const BUILT_IN: &[(&str, &str, &str, &str)] = &[
 const INFORMATION: &str = "INFORMATION SCHEMA";
 const ENGINE_VERSION: &str = "101119.0";
 
-pub(super) fn rows() -> Vec<Row> {
-    BUILT_IN.iter().map(|(name, kind, version, what)| row(name, kind, version, what)).collect()
+/// All plugins; one that is a table of `information_schema` is switched off without its table.
+pub(crate) fn rows(has_table: &dyn Fn(&str) -> bool) -> Vec<Row> {
+    let all = BUILT_IN.iter().map(|(name, kind, version, what)| {
+        let is_on = *kind != INFORMATION || has_table(name);
+        let (status, option) = if is_on { ("ACTIVE", "FORCE") } else { ("DISABLED", "OFF") };
+        row((name, kind, version, what), (status, option))
+    });
+    all.collect()
 }
 
-fn row(name: &str, kind: &str, type_version: &str, description: &str) -> Row {
+fn row(
+    (name, kind, type_version, description): (&str, &str, &str, &str),
+    (status, load_option): (&str, &str),
+) -> Row {
     vec![
         ("PLUGIN_NAME", text(name)),
         ("PLUGIN_VERSION", text("1.0")),
-        ("PLUGIN_STATUS", text("ACTIVE")),
+        ("PLUGIN_STATUS", text(status)),
         ("PLUGIN_TYPE", text(kind)),
         ("PLUGIN_TYPE_VERSION", text(type_version)),
         ("PLUGIN_LIBRARY", Value::Null),
@@ -104,7 +113,7 @@ fn row(name: &str, kind: &str, type_version: &str, description: &str) -> Row {
         ("PLUGIN_AUTHOR", text("Selkie")),
         ("PLUGIN_DESCRIPTION", text(description)),
         ("PLUGIN_LICENSE", text("Apache-2.0")),
-        ("LOAD_OPTION", text("FORCE")),
+        ("LOAD_OPTION", text(load_option)),
         ("PLUGIN_MATURITY", text("Beta")),
         ("PLUGIN_AUTH_VERSION", text(VERSION)),
     ]

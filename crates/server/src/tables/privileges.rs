@@ -5,7 +5,7 @@
 use selkie_types::Value;
 
 use super::{Row, text};
-use crate::accounts::{AccountName, Grant, GrantTarget, Privileges};
+use crate::accounts::{AccountName, Grant, GrantTarget, Listed, Privileges, listed_columns};
 use crate::session::Shared;
 
 /// The accounts and roles whose privileges the session sees. Compat: without the right to read all,
@@ -68,19 +68,20 @@ pub(super) fn user_privileges(shared: &Shared) -> Vec<Row> {
         .collect()
 }
 
-/// The rows that `rows` makes of each grant the session sees.
+/// The rows that `rows` makes of each of these grants that the session sees.
 fn of_grants(
     shared: &Shared,
+    grants: Vec<Listed<'_>>,
     rows: impl Fn(&AccountName, &GrantTarget, &Grant) -> Vec<Row>,
 ) -> Vec<Row> {
-    let acl = shared.server.accounts.current();
     let visible = Visible::of(shared);
-    let grants = acl.grants().filter(|(name, ..)| visible.sees(name));
+    let grants = grants.into_iter().filter(|(name, ..)| visible.sees(name));
     grants.flat_map(|(name, target, grant)| rows(name, target, grant)).collect()
 }
 
 pub(super) fn schema_privileges(shared: &Shared) -> Vec<Row> {
-    of_grants(shared, |name, target, grant| match target {
+    let acl = shared.server.accounts.current();
+    of_grants(shared, acl.on_databases(), |name, target, grant| match target {
         GrantTarget::Database(schema) => {
             let grantable = grant.whole.has(Privileges::GRANT_OPTION);
             expand(name, grant.whole, grantable, &[("TABLE_SCHEMA", text(schema))])
@@ -91,7 +92,8 @@ pub(super) fn schema_privileges(shared: &Shared) -> Vec<Row> {
 
 /// Compat: a table with grants on columns only has no row.
 pub(super) fn table_privileges(shared: &Shared) -> Vec<Row> {
-    of_grants(shared, |name, target, grant| match target {
+    let acl = shared.server.accounts.current();
+    of_grants(shared, acl.on_tables(), |name, target, grant| match target {
         GrantTarget::Table { schema, table } => {
             let place = [("TABLE_SCHEMA", text(schema)), ("TABLE_NAME", text(table))];
             let grantable = grant.whole.has(Privileges::GRANT_OPTION);
@@ -106,18 +108,23 @@ pub(super) fn table_privileges(shared: &Shared) -> Vec<Row> {
 }
 
 pub(super) fn column_privileges(shared: &Shared) -> Vec<Row> {
-    of_grants(shared, |name, target, grant| {
+    let acl = shared.server.accounts.current();
+    of_grants(shared, acl.on_tables(), |name, target, grant| {
         let GrantTarget::Table { schema, table } = target else { return Vec::new() };
         let grantable = grant.whole.has(Privileges::GRANT_OPTION);
-        let rows = grant.columns.iter().flat_map(|(column, privileges)| {
-            let place = [
-                ("TABLE_SCHEMA", text(schema)),
-                ("TABLE_NAME", text(table)),
-                ("COLUMN_NAME", text(column)),
-            ];
-            expand(name, *privileges, grantable, &place)
-        });
-        rows.collect()
+        let columns = listed_columns(&grant.columns);
+        let mut rows = Vec::new();
+        for (bit, _) in grant.on_any_column().each() {
+            for (column, _) in columns.iter().filter(|(_, privileges)| privileges.has(bit)) {
+                let place = [
+                    ("TABLE_SCHEMA", text(schema)),
+                    ("TABLE_NAME", text(table)),
+                    ("COLUMN_NAME", text(column)),
+                ];
+                rows.extend(expand(name, bit, grantable, &place));
+            }
+        }
+        rows
     })
 }
 

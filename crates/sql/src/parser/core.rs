@@ -237,6 +237,13 @@ impl<'a> Parser<'a> {
         crate::error::syntax_error(self.text, self.mode, token)
     }
 
+    /// The syntax error at a token after which the parser has looked ahead. Compat: it names the
+    /// line of the token that comes next.
+    #[cold]
+    pub(super) fn error_before(&self, token: Token) -> SqlError {
+        crate::error::error_before(self.text, self.mode, (token, self.tok))
+    }
+
     /// An error of the catalogue that also quotes the place in the text.
     #[cold]
     pub(super) fn error_named(&self, def: &ErrorDef) -> SqlError {

@@ -95,8 +95,11 @@ impl Parser<'_> {
     }
 
     fn privilege(&mut self) -> PResult<Privilege> {
+        use PrivilegeKind as P;
         let kind = self.privilege_kind()?;
-        Ok(Privilege { kind, columns: self.ident_list_opt()? })
+        let has_columns = matches!(kind, P::Select | P::Insert | P::Update | P::References);
+        let columns = if has_columns { self.ident_list_opt()? } else { Vec::new() };
+        Ok(Privilege { kind, columns })
     }
 
     fn privilege_kind(&mut self) -> PResult<PrivilegeKind> {

@@ -3,7 +3,7 @@
 
 use super::partition_def::Wanted;
 use super::{PResult, Parser};
-use crate::ast::{ExprKind, Ident, PartitionBy, PartitionMethod, SubpartitionBy};
+use crate::ast::{Expr, ExprKind, Ident, PartitionBy, PartitionMethod, SubpartitionBy};
 use crate::lexer::{Kw, T};
 use selkie_types::error::catalogue::ER_TOO_MANY_PARTITION_FUNC_FIELDS_ERROR;
 
@@ -55,6 +55,14 @@ impl Parser<'_> {
         Ok(Some(PartitionBy { method, count, subpartition, partitions }.into()))
     }
 
+    /// The expression in parentheses of RANGE or LIST. Compat: VALUES(column) is read here.
+    fn partition_function(&mut self) -> PResult<Expr> {
+        let outer = std::mem::replace(&mut self.place.values_function, true);
+        let expr = self.parens(Self::operand);
+        self.place.values_function = outer;
+        expr
+    }
+
     fn partition_method(&mut self) -> PResult<PartitionMethod> {
         match self.tok.kind {
             T::Word(Kw::RANGE | Kw::LIST) => {
@@ -67,7 +75,7 @@ impl Parser<'_> {
                         false => PartitionMethod::ListColumns(columns),
                     });
                 }
-                let expr = self.parens(Self::operand)?;
+                let expr = self.partition_function()?;
                 Ok(if range { PartitionMethod::Range(expr) } else { PartitionMethod::List(expr) })
             }
             T::Word(Kw::SYSTEM_TIME) => {

@@ -5,9 +5,9 @@ use super::{PResult, Parser};
 use crate::ast::{Expr, PartitionDef, PartitionOption, PartitionValues, SubpartitionDef};
 use crate::lexer::{Kw, T};
 use selkie_types::error::catalogue::{
-    ER_MAXVALUE_IN_VALUES_IN, ER_PARTITION_COLUMN_LIST_ERROR, ER_PARTITION_WRONG_NO_PART_ERROR,
-    ER_PARTITION_WRONG_NO_SUBPART_ERROR, ER_PARTITION_WRONG_TYPE,
-    ER_ROW_SINGLE_PARTITION_FIELD_ERROR,
+    ER_MAXVALUE_IN_VALUES_IN, ER_PARTITION_COLUMN_LIST_ERROR, ER_PARTITION_REQUIRES_VALUES_ERROR,
+    ER_PARTITION_WRONG_NO_PART_ERROR, ER_PARTITION_WRONG_NO_SUBPART_ERROR, ER_PARTITION_WRONG_TYPE,
+    ER_PARTITION_WRONG_VALUES_ERROR, ER_ROW_SINGLE_PARTITION_FIELD_ERROR,
 };
 
 /// Numbers that the clause around a list of partitions gives.
@@ -43,6 +43,9 @@ impl Parser<'_> {
                 break;
             }
         }
+        if !self.at(T::RParen) {
+            return Err(self.error());
+        }
         if wanted.parts.is_some_and(|count| count != out.len() as u64) {
             return Err(self.error_named(&ER_PARTITION_WRONG_NO_PART_ERROR));
         }
@@ -56,7 +59,7 @@ impl Parser<'_> {
         wanted: &Wanted,
         subs: Option<u64>,
     ) -> PResult<(PartitionDef, u64)> {
-        let mut def = self.partition_head(wanted.columns)?;
+        let mut def = self.partition_head(Some(wanted))?;
         let by_time = matches!(def.values, PartitionValues::History | PartitionValues::Current);
         if let Some(kind) = wanted.kind.filter(|_| by_time) {
             return self.fail(&ER_PARTITION_WRONG_TYPE, &[&"SYSTEM_TIME", &kind]);
@@ -100,18 +103,19 @@ impl Parser<'_> {
         Ok(PartitionDef { subpartitions, ..def })
     }
 
-    /// A partition without its subpartitions. `columns`: the number of columns of its values, if
-    /// they are of columns.
-    fn partition_head(&mut self, columns: Option<usize>) -> PResult<PartitionDef> {
+    /// A partition without its subpartitions; `wanted` is what a clause around it gives.
+    fn partition_head(&mut self, wanted: Option<&Wanted>) -> PResult<PartitionDef> {
         // Compat: the word PARTITION is optional.
         self.eat(Kw::PARTITION);
         let name = self.new_ident()?;
-        let values = self.partition_values(columns)?;
+        let values = self.partition_values(wanted)?;
         let options = self.partition_options()?;
         Ok(PartitionDef { name, values, options, subpartitions: Vec::new() })
     }
 
-    fn partition_values(&mut self, columns: Option<usize>) -> PResult<PartitionValues> {
+    fn partition_values(&mut self, wanted: Option<&Wanted>) -> PResult<PartitionValues> {
+        let columns = wanted.and_then(|wanted| wanted.columns);
+        let kind = wanted.and_then(|wanted| wanted.kind);
         if self.eat(Kw::DEFAULT) {
             return Ok(PartitionValues::Default);
         }
@@ -121,13 +125,22 @@ impl Parser<'_> {
         if self.eat(Kw::CURRENT) {
             return Ok(PartitionValues::Current);
         }
+        let missing = &ER_PARTITION_REQUIRES_VALUES_ERROR;
         if !self.eat(Kw::VALUES) {
-            return Ok(PartitionValues::None);
+            return match kind {
+                Some("RANGE") => self.fail(missing, &[&"RANGE", &"LESS THAN"]),
+                Some("LIST") => self.fail(missing, &[&"LIST", &"IN"]),
+                _ => Ok(PartitionValues::None),
+            };
         }
+        let wrong = &ER_PARTITION_WRONG_VALUES_ERROR;
         // Compat: a list of values of one column is checked when the table is made.
         let many = columns.filter(|columns| *columns > 1);
         if self.eat(Kw::LESS) {
             self.expect(Kw::THAN)?;
+            if kind.is_some_and(|kind| kind != "RANGE") {
+                return self.fail(wrong, &[&"RANGE", &"LESS THAN"]);
+            }
             if self.at(Kw::MAXVALUE) && many.is_some() {
                 return Err(self.error_named(&ER_PARTITION_COLUMN_LIST_ERROR));
             }
@@ -138,6 +151,9 @@ impl Parser<'_> {
             return Ok(PartitionValues::LessThan(values));
         }
         self.expect(Kw::IN)?;
+        if kind.is_some_and(|kind| kind != "LIST") {
+            return self.fail(wrong, &[&"LIST", &"IN"]);
+        }
         self.expect(T::LParen)?;
         let tuples = match self.at(T::LParen) {
             true => self.tuples(columns)?,
@@ -229,6 +245,11 @@ impl Parser<'_> {
         if !known {
             if self.at_ident() && self.peek() == T::Eq {
                 return self.engine_option().map(|o| Some(PartitionOption::Other(o)));
+            }
+            if self.at_ident() {
+                // Compat: the name of an option, so that what comes next is wrong.
+                self.next();
+                return Err(self.error());
             }
             return Ok(None);
         }

@@ -177,7 +177,7 @@ impl Parser<'_> {
         if kw == Kw::NotKeyword && TABLES.iter().any(|t| name.is(t)) {
             return Ok(ShowWhat::Other(name));
         }
-        Err(self.error_at(token))
+        Err(self.error_before(token))
     }
 
     fn log_position(&mut self) -> PResult<(Option<StringLiteral>, Option<u64>)> {

@@ -1,7 +1,7 @@
 //! The first word of a statement and the family it leads to.
 //! The one place that sees the end of a statement: a semicolon or the end of the text.
 
-use selkie_types::error::catalogue::ER_EMPTY_QUERY;
+use selkie_types::error::catalogue::{ER_EMPTY_QUERY, ER_PARTITION_ENTRY_ERROR};
 
 use super::{PResult, Parser};
 use crate::ast::Statement;
@@ -97,6 +97,8 @@ impl Parser<'_> {
 
     fn admin_statement(&mut self, kw: Kw) -> PResult<Statement> {
         match kw {
+            // Compat: MariaDB's dumps of definitions began with it.
+            Kw::PARTITION => Err(self.error_named(&ER_PARTITION_ENTRY_ERROR)),
             Kw::EXPLAIN | Kw::DESCRIBE | Kw::DESC => self.explain(),
             Kw::ANALYZE => self.analyze(),
             Kw::CHECK | Kw::OPTIMIZE | Kw::REPAIR | Kw::CHECKSUM => self.maintenance(),

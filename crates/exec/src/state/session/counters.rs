@@ -108,6 +108,8 @@ counters! {
     rows_read = "Rows_read",
     /// Rows sent to the client.
     rows_sent = "Rows_sent",
+    /// Queries without rows, also those of programs.
+    empty_queries = "Empty_queries",
 }
 
 /// A counter that only one thread at a time changes.

@@ -160,7 +160,7 @@ fn add(
             defined(context, table, &to.method, new.defs)?
         }
     };
-    fill_subpartitions(to, &mut parts, new.defs)?;
+    fill_subpartitions(context, to, &mut parts, new.defs)?;
     match by_time {
         true => history::add(context, to, parts)?,
         false => to.parts.append(&mut parts),
@@ -180,6 +180,7 @@ fn add(
 
 /// Gives new partitions of a partitioning, which has others, their subpartitions.
 pub(super) fn fill_subpartitions(
+    context: &DefineContext<'_>,
     of: &mut Partitioning,
     parts: &mut Vec<Partition>,
     defs: &[PartitionDef],
@@ -189,7 +190,7 @@ pub(super) fn fill_subpartitions(
     }
     let each = of.leaves_each();
     let mut only = Partitioning { parts: std::mem::take(parts), ..of.clone() };
-    add_subpartitions(&mut only, defs, each)?;
+    add_subpartitions(context, &mut only, defs, each)?;
     if only.leaves_each() != each {
         return Err(SqlError::new(&ER_ADD_PARTITION_SUBPART_ERROR, &[]));
     }

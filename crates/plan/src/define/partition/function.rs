@@ -110,12 +110,19 @@ fn of_expression(
     if depends_on_session(expr) {
         return Err(varying(context, expr));
     }
+    let of_rows =
+        |e: &Expr| matches!(e.kind, ExprKind::Subquery(_) | ExprKind::Values(_)).then_some(());
+    let not_allowed = || SqlError::new(&ER_PARTITION_FUNCTION_IS_NOT_ALLOWED, &[]);
+    if expr.find(&mut |e| of_rows(e)).is_some() {
+        return Err(not_allowed());
+    }
     let syntax = crate::parse::expression(expressions::text(expr).as_bytes(), context.sql_mode())?;
     let bound =
         expressions::with_binder(context, |b| b.row_syntax(table, &syntax, Clause::Partition));
     let bound = match bound {
         // Compat: a stored function is not looked for.
         Err(error) if error.is(&ER_SP_DOES_NOT_EXIST) => return Err(varying(context, expr)),
+        Err(error) if error.is(&ER_INVALID_GROUP_FUNC_USE) => return Err(not_allowed()),
         bound => bound?,
     };
     let columns = bound.columns();
@@ -178,10 +185,10 @@ impl Check<'_> {
         selkie_types::stack::check()?;
         match &expr.kind {
             ExprKind::Literal(_) | ExprKind::Column(_) => Ok(()),
-            ExprKind::Unary { op: UnaryOp::Neg | UnaryOp::Plus, expr } => self.expr(expr),
+            ExprKind::Unary { op: UnaryOp::Neg | UnaryOp::Plus, expr } => self.operand(expr),
             ExprKind::Binary { op, left, right } if is_allowed_operator(*op) => {
-                self.expr(left)?;
-                self.expr(right)
+                self.operand(left)?;
+                self.operand(right)
             }
             ExprKind::Extract { unit, expr } => self.extract(*unit, expr),
             ExprKind::Call(call) => self.call(call),
@@ -190,10 +197,19 @@ impl Check<'_> {
         }
     }
 
+    /// An expression that is read as a number. Compat: the number of a TIMESTAMP depends on the
+    /// time zone.
+    fn operand(&self, expr: &Expr) -> SqlResult<()> {
+        match self.is_of(std::slice::from_ref(expr), &[TypeKind::Timestamp]) {
+            true => Err(wrong_expression()),
+            false => self.expr(expr),
+        }
+    }
+
     fn call(&self, call: &ast::FunctionCall) -> SqlResult<()> {
         let named = |names: &[&str]| names.iter().any(|name| call.name.is(name));
         if named(NUMBERS) {
-            return call.args.iter().try_for_each(|arg| self.expr(arg));
+            return call.args.iter().try_for_each(|arg| self.operand(arg));
         }
         let fits = match () {
             // Compat: it fits what is no date; its own type is refused later.
@@ -213,6 +229,7 @@ impl Check<'_> {
 
     fn extract(&self, unit: IntervalUnit, expr: &Expr) -> SqlResult<()> {
         use IntervalUnit as U;
+        self.expr(expr)?;
         let types: &[TypeKind] = match unit {
             U::Year | U::YearMonth | U::Quarter | U::Month | U::Day => DATES,
             U::DayHour | U::DayMinute | U::DaySecond | U::DayMicrosecond => &[TypeKind::DateTime],

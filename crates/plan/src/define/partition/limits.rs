@@ -8,7 +8,7 @@ use selkie_catalog::{
     MethodKind, PartitionLimit, PartitionMethod, PartitionValue, Partitioning, TableInfo,
 };
 use selkie_expr::{EvalContext, Expr as Bound};
-use selkie_sql::ast::{Expr, PartitionDef, PartitionValues};
+use selkie_sql::ast::{self, Expr, PartitionDef, PartitionValues};
 use selkie_types::error::catalogue::*;
 use selkie_types::{Batch, Charset, SqlError, SqlResult, SqlType, TypeKind, Value};
 
@@ -46,6 +46,27 @@ pub(super) fn limit(
         PartitionValues::None if is_list => missing("LIST", "IN"),
         PartitionValues::None => Ok(PartitionLimit::Slot),
     }
+}
+
+/// The error of the first value that is no integer, for a partitioning by values of a function.
+pub(super) fn wrong_values(
+    context: &DefineContext<'_>,
+    table: &TableInfo,
+    by: &ast::PartitionBy,
+) -> Option<SqlError> {
+    let method = PartitionMethod {
+        kind: super::kind_of(&by.method),
+        linear: false,
+        algorithm: None,
+        expression: String::new(),
+        columns: Vec::new(),
+        rotation: None,
+    };
+    if !matches!(method.kind, MethodKind::Range | MethodKind::List) {
+        return None;
+    }
+    let errors = by.partitions.iter().filter_map(|def| limit(context, table, &method, def).err());
+    errors.into_iter().find(|error| error.is(&ER_VALUES_IS_NOT_INT_TYPE_ERROR))
 }
 
 /// Reads the constants of one partition.

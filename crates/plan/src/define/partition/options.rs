@@ -1,23 +1,35 @@
 //! Options of partitions, in the order in which they are shown. Their engine is read with the
 //! table's.
 
-use selkie_catalog::PartitionOptions;
+use selkie_catalog::{PartitionOptions, Partitioning};
 use selkie_sql::ast::PartitionOption;
-use selkie_types::error::catalogue::{ER_TOO_LONG_TABLE_PARTITION_COMMENT, ER_WRONG_ARGUMENTS};
-use selkie_types::{SqlError, SqlResult, quote_string};
+use selkie_types::error::catalogue::{
+    ER_TOO_LONG_TABLE_PARTITION_COMMENT, ER_WRONG_ARGUMENTS, WARN_OPTION_IGNORED,
+};
+use selkie_types::{Condition, Level, SqlError, SqlMode, SqlResult, quote_string};
+
+use crate::define::DefineContext;
 
 const MOST_COMMENT: usize = 1024;
 /// Names in the order in which they are shown.
 const ORDER: &[&str] = &["NODEGROUP", "MAX_ROWS", "MIN_ROWS", "DATA DIRECTORY", "INDEX DIRECTORY"];
 
-/// The options that are given.
-pub(super) fn read(given: &[PartitionOption]) -> SqlResult<PartitionOptions> {
+/// The options that are given. Some SQL mode leaves out directories.
+pub(super) fn read(
+    context: &DefineContext<'_>,
+    given: &[PartitionOption],
+) -> SqlResult<PartitionOptions> {
     let mut out = PartitionOptions::default();
+    let without_directories = context.sql_mode().contains(SqlMode::NO_DIR_IN_CREATE);
     for option in given {
+        if without_directories && let Some(name) = directory_name(option) {
+            context.eval.warn(&WARN_OPTION_IGNORED, &[&name]);
+            continue;
+        }
         let (name, value) = match option {
             PartitionOption::Engine(_) | PartitionOption::Tablespace(_) => continue,
             PartitionOption::Comment(text) => {
-                out.comment = comment(text)?;
+                out.comment = text.to_string();
                 continue;
             }
             PartitionOption::DataDirectory(path) => ("DATA DIRECTORY", directory(path, "DATA")?),
@@ -34,6 +46,14 @@ pub(super) fn read(given: &[PartitionOption]) -> SqlResult<PartitionOptions> {
         put(&mut out, name, value);
     }
     Ok(out)
+}
+
+fn directory_name(option: &PartitionOption) -> Option<&'static str> {
+    match option {
+        PartitionOption::DataDirectory(_) => Some("DATA DIRECTORY"),
+        PartitionOption::IndexDirectory(_) => Some("INDEX DIRECTORY"),
+        _ => None,
+    }
 }
 
 fn put(out: &mut PartitionOptions, name: &str, value: String) {
@@ -56,11 +76,35 @@ pub(super) fn over(mut own: PartitionOptions, part: &PartitionOptions) -> Partit
     own
 }
 
-fn comment(text: &str) -> SqlResult<String> {
-    match text.chars().count() > MOST_COMMENT {
-        true => Err(SqlError::new(&ER_TOO_LONG_TABLE_PARTITION_COMMENT, &[&text, &MOST_COMMENT])),
-        false => Ok(text.to_owned()),
+/// Cuts comments that are too long, or fails in a strict SQL mode. Compat: those of partitions that
+/// are added to others stay as they are.
+pub(super) fn check_comments(
+    context: &DefineContext<'_>,
+    partitioning: &mut Partitioning,
+) -> SqlResult<()> {
+    let check = |name: &str, comment: &mut String| {
+        if comment.chars().count() <= MOST_COMMENT {
+            return Ok(());
+        }
+        let error = SqlError::new(&ER_TOO_LONG_TABLE_PARTITION_COMMENT, &[&name, &MOST_COMMENT]);
+        if context.sql_mode().is_strict() {
+            return Err(error);
+        }
+        context.eval.push(Condition::from_error(Level::Warning, &error));
+        *comment = comment.chars().take(MOST_COMMENT).collect();
+        Ok(())
+    };
+    for part in &mut partitioning.parts {
+        let whole = part.options.comment.clone();
+        check(&part.name, &mut part.options.comment)?;
+        for sub in &mut part.subs {
+            match sub.options.comment == whole {
+                true => sub.options.comment.clone_from(&part.options.comment),
+                false => check(&sub.name, &mut sub.options.comment)?,
+            }
+        }
     }
+    Ok(())
 }
 
 fn directory(path: &str, which: &str) -> SqlResult<String> {

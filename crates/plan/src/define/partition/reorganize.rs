@@ -41,7 +41,7 @@ pub(super) fn reorganize(
     if last - first + 1 != found.len() {
         return Err(SqlError::new(&ER_CONSECUTIVE_REORG_PARTITIONS, &[]));
     }
-    fill_subpartitions(of, &mut parts, into)?;
+    fill_subpartitions(context, of, &mut parts, into)?;
     if by_time {
         history::replace(table, of, first..=last, parts)?;
         check_names(of)?;

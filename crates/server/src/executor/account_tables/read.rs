@@ -92,7 +92,8 @@ impl AccountTables {
             let key = (owner.clone(), schema.clone(), table.clone());
             let target = GrantTarget::Table { schema: schema.clone(), table: table.clone() };
             let columns = columns.remove(&key).unwrap_or_default();
-            let grant = Grant { whole: words(privileges), columns, grantor: grantor.clone() };
+            let (whole, grantor) = (words(privileges), grantor.clone());
+            let grant = Grant { whole, columns, grantor, ..Grant::default() };
             acl.insert_grant(owner, target, grant);
         }
         Ok(())

@@ -1,24 +1,32 @@
-//! The order in which START ALL SLAVES and STOP ALL SLAVES take the connections.
+//! The order of MariaDB's hash tables, which clients see where it lists one: START ALL SLAVES and
+//! STOP ALL SLAVES take connections in it, SHOW GRANTS lists tables, routines and columns in it.
 //!
 //! Compat: it is the order of the slots of a table that grows by one slot with each name: linear
 //! hashing, where a name that is alone in its bucket is in the slot of the bucket's number, and
-//! others are where a slot was free. Must not know what a connection is.
+//! others are where a slot was free. Must not know what the names are of.
+
+use selkie_types::CollationId;
+use selkie_types::charset::SortHash;
 
 /// A number that names with equal letters have in common.
-fn hash(name: &str) -> u64 {
-    let (mut sum, mut step) = (1u64, 4u64);
-    for letter in name.trim_end_matches(' ').chars() {
-        let capital = letter.to_uppercase().next().unwrap_or(letter) as u16;
-        for byte in capital.to_le_bytes() {
-            sum ^= ((sum & 63) + step).wrapping_mul(u64::from(byte)).wrapping_add(sum << 8);
-            step += 3;
-        }
+pub(crate) fn hash_of_name(name: &str) -> u32 {
+    let mut hash = SortHash::default();
+    hash.add_text(CollationId::UTF8MB3_GENERAL_CI.info(), name.as_bytes());
+    hash.finish()
+}
+
+/// A number for names of which each ends with a zero byte.
+pub(crate) fn hash_of_names(names: &[&str]) -> u32 {
+    let mut hash = SortHash::default();
+    for name in names {
+        hash.add_bytes(name.as_bytes());
+        hash.add_bytes(&[0]);
     }
-    sum & u64::from(u32::MAX)
+    hash.finish()
 }
 
 /// The bucket of a hash in a table of `slots`.
-fn bucket(hash: u64, slots: usize) -> usize {
+fn bucket(hash: u32, slots: usize) -> usize {
     let size = slots.next_power_of_two();
     let number = hash as usize & (size - 1);
     if number < slots { number } else { number & (size / 2 - 1) }
@@ -33,7 +41,7 @@ struct Table {
 
 impl Table {
     /// Adds the name at `new`, whose slot is that of its bucket; who was there moves.
-    fn add(&mut self, new: usize, hashes: &[u64]) {
+    fn add(&mut self, new: usize, hashes: &[u32]) {
         let free = self.split(hashes);
         let number = self.slots.len();
         let home = |name: usize| bucket(hashes[name], number);
@@ -57,7 +65,7 @@ impl Table {
 
     /// Makes a slot, and shares the members of the bucket that it is split from. Returns a free
     /// slot.
-    fn split(&mut self, hashes: &[u64]) -> usize {
+    fn split(&mut self, hashes: &[u32]) -> usize {
         let last = self.slots.len();
         self.slots.push(usize::MAX);
         self.buckets.push(Vec::new());
@@ -87,21 +95,24 @@ impl Table {
     }
 }
 
-/// Positions in `names`, which were added in this order, in the order of the table.
-pub(super) fn in_slots<S: AsRef<str>>(names: &[S]) -> Vec<usize> {
-    let hashes: Vec<u64> = names.iter().map(|name| hash(name.as_ref())).collect();
+/// Positions in `hashes`, whose names were added in this order, in the order of the table.
+pub(crate) fn in_slots(hashes: &[u32]) -> Vec<usize> {
     let mut table = Table::default();
-    (0..names.len()).for_each(|name| table.add(name, &hashes));
+    (0..hashes.len()).for_each(|name| table.add(name, hashes));
     table.slots
 }
 
 #[cfg(test)]
 mod tests {
-    use super::in_slots;
+    use super::{hash_of_name, hash_of_names, in_slots};
+
+    fn order(names: &[&str]) -> Vec<usize> {
+        in_slots(&names.iter().map(|name| hash_of_name(name)).collect::<Vec<_>>())
+    }
 
     fn ordered(names: &str) -> String {
         let names: Vec<&str> = std::iter::once("").chain(names.split(' ')).collect();
-        let order = in_slots(&names).into_iter().map(|at| names[at]);
+        let order = order(&names).into_iter().map(|at| names[at]);
         order.filter(|name| !name.is_empty()).collect::<Vec<_>>().join(" ")
     }
 
@@ -113,6 +124,14 @@ mod tests {
             assert_eq!(ordered(&names.join(" ")), seen);
         }
         assert_eq!(ordered("a b c d e f g"), "e g b a d c f");
-        assert_eq!(in_slots(&["", "a", "b", "c"]), [1, 0, 3, 2]);
+        assert_eq!(order(&["", "a", "b", "c"]), [1, 0, 3, 2]);
+        assert_eq!(order(&["f1", "f3", "f2", "a", "b", "c"]), [1, 0, 5, 4, 3, 2]);
+        let keys: [&[&str]; 4] = [
+            &["mariadb.sys", "mysql", "global_priv"],
+            &["u1", "gx", "t1"],
+            &["u1", "gx", "t2"],
+            &["u1", "gx", "t3"],
+        ];
+        assert_eq!(in_slots(&keys.map(hash_of_names)), [0, 2, 1, 3]);
     }
 }

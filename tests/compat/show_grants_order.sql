@@ -1,0 +1,42 @@
+-- The order of what SHOW GRANTS lists. That of tables and routines depends on the grants to others.
+CREATE USER sgo1@localhost, sgo2@localhost, sgo3@localhost;
+GRANT SELECT ON sgo_z.* TO sgo1@localhost;
+GRANT SELECT ON `sgo%`.* TO sgo1@localhost;
+GRANT SELECT ON `sgo_`.* TO sgo1@localhost;
+GRANT SELECT ON sgo_a.* TO sgo1@localhost;
+GRANT SELECT ON `sgo%z`.* TO sgo1@localhost;
+GRANT SELECT ON `sgo\_b`.* TO sgo1@localhost;
+GRANT SELECT ON `sg__`.* TO sgo1@localhost;
+GRANT SELECT ON `sgo\_c%`.* TO sgo1@localhost;
+SHOW GRANTS FOR sgo1@localhost;
+REVOKE SELECT ON `sgo\_b`.* FROM sgo1@localhost;
+GRANT INSERT ON `sgo\_d`.* TO sgo1@localhost;
+GRANT INSERT ON `sgo\_b`.* TO sgo1@localhost;
+SHOW GRANTS FOR sgo1@localhost;
+-- A pattern without % goes before one with it, whatever else they have.
+SELECT TABLE_SCHEMA, PRIVILEGE_TYPE FROM information_schema.SCHEMA_PRIVILEGES WHERE GRANTEE LIKE '%sgo1%';
+GRANT SELECT ON `%a%%`.* TO sgo3@localhost;
+GRANT SELECT ON `_%%`.* TO sgo3@localhost;
+GRANT SELECT ON `a_%`.* TO sgo3@localhost;
+GRANT SELECT ON `ab%`.* TO sgo3@localhost;
+GRANT SELECT ON `a%b`.* TO sgo3@localhost;
+GRANT SELECT ON `%_a`.* TO sgo3@localhost;
+GRANT SELECT ON `abc_`.* TO sgo3@localhost;
+GRANT SELECT ON `a_`.* TO sgo3@localhost;
+SHOW GRANTS FOR sgo3@localhost;
+CREATE DATABASE sgo;
+CREATE TABLE sgo.t (a INT, b INT, c INT, f1 INT, f2 INT, f3 INT, Ünd INT);
+GRANT SELECT (f1) ON sgo.t TO sgo2@localhost;
+SHOW GRANTS FOR sgo2@localhost;
+GRANT SELECT (f3), UPDATE (f1, f2, f3) ON sgo.t TO sgo2@localhost;
+SHOW GRANTS FOR sgo2@localhost;
+GRANT INSERT (a, b, c, Ünd) ON sgo.t TO sgo2@localhost;
+SHOW GRANTS FOR sgo2@localhost;
+SELECT COLUMN_NAME, PRIVILEGE_TYPE FROM information_schema.COLUMN_PRIVILEGES WHERE GRANTEE LIKE '%sgo2%';
+-- A privilege on the table and on columns of it.
+GRANT UPDATE, SELECT (c) ON sgo.t TO sgo2@localhost;
+SHOW GRANTS FOR sgo2@localhost;
+REVOKE UPDATE (f1) ON sgo.t FROM sgo2@localhost;
+SHOW GRANTS FOR sgo2@localhost;
+DROP USER sgo1@localhost, sgo2@localhost, sgo3@localhost;
+DROP DATABASE sgo;
