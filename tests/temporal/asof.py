@@ -44,8 +44,8 @@ HISTORY = [
     " partition by system_time",
     " partition by system_time limit 4 partitions 4",
     " partition by system_time limit 6 auto",
-    " partition by system_time interval 1 hour starts '2023-11-14 22:00:00' partitions 4",
-    " partition by system_time interval 30 minute starts '2023-11-14 22:00:00' auto",
+    " partition by system_time interval 1 hour starts '{starts}' partitions 4",
+    " partition by system_time interval 30 minute starts '{starts}' auto",
     " partition by system_time limit 5 subpartition by hash(id) subpartitions 2 (partition p0 history, partition p1 history,"
     " partition pn current)",
 ]
@@ -75,10 +75,12 @@ class Table:
             self.history = ""
         self.written = [c for c in COLUMNS if not (c == "u" and " as (" in self.columns)]
 
-    def create(self):
+    def create(self, clock):
+        starts = time.strftime("%Y-%m-%d %H:00:00", time.gmtime(clock // 10**6))
+        partitions = self.history.format(starts=starts) or self.partitions
         plain = self.columns.format(without="")
         versioned = self.columns.format(without=" without system versioning")
-        return [f"create table v ({versioned}{self.period}) engine={self.engine} with system versioning{self.history or self.partitions}",
+        return [f"create table v ({versioned}{self.period}) engine={self.engine} with system versioning{partitions}",
                 f"create table p ({plain}) engine={self.engine}{self.partitions}"]
 
     def bounds(self):
@@ -176,16 +178,19 @@ class OtherDisagrees(Exception):
 class Round:
     """One table on both servers."""
 
+    # Time is never before that of earlier rounds: their transactions are registered, too.
+    latest = 1_700_000_000_000_000
+
     def __init__(self, rng, own, other):
         self.rng, self.own, self.other = rng, own, other
         self.table = Table(rng)
         self.start, self.end = self.table.bounds()
-        self.clock = 1_700_000_000_000_000 + rng.randint(0, 10**9)
+        self.clock = Round.latest + 2 * 10**9 + rng.randint(0, 10**9)
         self.goes_back = rng.random() < 0.15 and self.table.period != BY_TRANSACTION
         self.remembered = []
         self.log = []
         for statement in ["drop database if exists asof", "create database asof", "use asof",
-                          "set time_zone = '+00:00'", "set sql_mode = ''", *self.table.create()]:
+                          "set time_zone = '+00:00'", "set sql_mode = ''", *self.table.create(self.clock)]:
             if self.both(statement)[0][1] is not None:
                 self.fail("a table is not made")
 
@@ -223,6 +228,7 @@ class Round:
         if self.goes_back and self.rng.random() < 0.2:
             step = -self.rng.choice([1, 1000])
         self.clock += step
+        Round.latest = max(Round.latest, self.clock)
         self.both(f"set timestamp = {self.clock // 10**6}.{self.clock % 10**6:06}")
 
     def step(self):

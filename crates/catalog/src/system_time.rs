@@ -95,7 +95,9 @@ impl TableInfo {
 
     /// Whether it is system-versioned by the numbers of transactions instead of by time.
     pub fn is_versioned_by_transaction(&self) -> bool {
-        self.system_time().is_some_and(|period| is_transaction_bound(&self.columns[period.start]))
+        // Every statement that writes asks.
+        let end = self.def.current.as_ref().map(|(end, _)| &self.columns[*end]);
+        end.is_some_and(is_transaction_bound)
     }
 
     /// Whether an assignment to one of `columns` makes a new version of a row.
