@@ -372,8 +372,8 @@ pub(crate) fn check(session: &Session, statement: &Statement) -> SqlResult<()> {
 }
 
 /// Fails (1044) for a statement that changes a table it says to be in `information_schema`. Compat:
-/// statements that are prepared or part of a program are refused before they run, except UPDATE
-/// and a DELETE of several tables.
+/// statements that are prepared or part of a program are refused before they run, except UPDATE, a
+/// DELETE of several tables, and an ALTER TABLE that renames a table into it.
 pub(crate) fn refuse_computed(session: &Session, statement: &Statement) -> SqlResult<()> {
     let changes = Privileges::INSERT;
     let needs = match statement {
@@ -383,6 +383,7 @@ pub(crate) fn refuse_computed(session: &Session, statement: &Statement) -> SqlRe
             DeleteTarget::Single(factor) => vec![(changes, On::Table(&factor.name))],
             DeleteTarget::Multi { .. } => Vec::new(),
         },
+        Statement::AlterTable(alter) => vec![(changes, On::Table(&alter.table))],
         _ => required(statement).first,
     };
     needs.iter().try_for_each(|(wanted, on)| match on {
