@@ -34,16 +34,16 @@ pub(crate) struct Exchange<'a> {
 impl<'a> Exchange<'a> {
     /// An exchange whose next packet has the number `sequence`.
     pub(crate) fn new(wire: &'a mut Wire, sequence: u8, timeout: Duration) -> Self {
-        let out = Output::new(sequence);
-        Self { wire, out, caps: Capabilities::NONE, timeout, scramble: new_scramble() }
+        let (out, caps) = (Output::new(sequence), Capabilities::NONE);
+        Self { wire, out, caps, timeout, scramble: new_scramble() }
     }
 
     /// The exchange after the greeting, which carried `scramble`, and the client's first packets.
     pub(crate) fn greeted(wire: &'a mut Wire, timeout: Duration, scramble: [u8; SCRAMBLE]) -> Self {
-        let sequence = wire.sequence();
+        let out = Output::new(wire.sequence());
         // From here on errors have an SQLSTATE, although the client's capabilities are not known
         // yet.
-        Self { scramble, caps: Capabilities::PROTOCOL_41, ..Self::new(wire, sequence, timeout) }
+        Self { wire, out, caps: Capabilities::PROTOCOL_41, timeout, scramble }
     }
 
     /// Writes one packet at once.

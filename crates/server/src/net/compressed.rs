@@ -218,7 +218,7 @@ impl Transport for CompressedStream {
         self.inner.tls()
     }
 
-    fn closer(&self) -> io::Result<Closer> {
+    fn closer(&self) -> Closer {
         self.inner.closer()
     }
 }
@@ -234,7 +234,7 @@ mod tests {
     use super::*;
 
     fn compressing(socket: TcpStream) -> CompressedStream {
-        let mut stream = CompressedStream::new(Box::new(socket));
+        let mut stream = CompressedStream::new(Box::new(std::sync::Arc::new(socket)));
         stream.compress(b"");
         stream
     }

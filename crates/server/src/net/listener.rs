@@ -190,7 +190,7 @@ fn accept_tcp(l: &TcpListener, skip_name_resolve: bool, stop: &AtomicBool, accep
         match stream {
             Ok((stream, address)) => {
                 let _ = stream.set_nodelay(true);
-                accepted(Box::new(stream), Peer::tcp(address, skip_name_resolve));
+                accepted(Box::new(Arc::new(stream)), Peer::tcp(address, skip_name_resolve));
             }
             Err(e) => pause_after(&e),
         }
@@ -207,7 +207,7 @@ fn accept_unix(l: &UnixListener, stop: &AtomicBool, accepted: &Accepted) {
             Ok((stream, _)) => {
                 let credentials = rustix::net::sockopt::socket_peercred(&stream);
                 let user = credentials.ok().map(|c| c.uid.as_raw());
-                accepted(Box::new(stream), Peer::unix(user));
+                accepted(Box::new(Arc::new(stream)), Peer::unix(user));
             }
             Err(e) => pause_after(&e),
         }

@@ -43,7 +43,7 @@ pub trait Transport: Send {
     /// use it.
     fn begin_command(&mut self, _begun: bool) {}
     /// A handle that ends the stream from another thread.
-    fn closer(&self) -> io::Result<Closer>;
+    fn closer(&self) -> Closer;
 }
 
 fn receive_now(socket: impl AsFd, buf: &mut [u8]) -> io::Result<usize> {
@@ -60,28 +60,29 @@ fn some(timeout: Duration) -> Option<Duration> {
     Some(timeout.max(Duration::from_millis(1)))
 }
 
-/// The two kinds of sockets have equal methods, which no trait of `std` names.
+/// The two kinds of sockets have equal methods, which no trait of `std` names. The stream is shared
+/// with its [`Closer`]: a duplicate of the descriptor would cost each connection two system calls.
 macro_rules! transport {
     ($stream:ty, $socket:path, secure: $secure:literal) => {
-        impl Transport for $stream {
+        impl Transport for Arc<$stream> {
             fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-                Read::read(self, buf)
+                Read::read(&mut &**self, buf)
             }
 
             fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-                Write::write_all(self, bytes)
+                Write::write_all(&mut &**self, bytes)
             }
 
             fn read_now(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-                receive_now(&*self, buf)
+                receive_now(&**self, buf)
             }
 
             fn write_now(&mut self, bytes: &[u8]) -> io::Result<usize> {
-                send_now(&*self, bytes)
+                send_now(&**self, bytes)
             }
 
             fn socket(&self) -> BorrowedFd<'_> {
-                self.as_fd()
+                (**self).as_fd()
             }
 
             fn set_read_timeout(&mut self, timeout: Duration) -> io::Result<()> {
@@ -96,8 +97,8 @@ macro_rules! transport {
                 $secure
             }
 
-            fn closer(&self) -> io::Result<Closer> {
-                Ok(Closer(Some(Arc::new($socket(self.try_clone()?)))))
+            fn closer(&self) -> Closer {
+                Closer(Some($socket(Arc::clone(self))))
             }
         }
     };
@@ -107,21 +108,21 @@ transport!(TcpStream, Socket::Tcp, secure: false);
 // Compat: a local socket counts as secure, as in MariaDB.
 transport!(UnixStream, Socket::Unix, secure: true);
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Socket {
-    Tcp(TcpStream),
-    Unix(UnixStream),
+    Tcp(Arc<TcpStream>),
+    Unix(Arc<UnixStream>),
 }
 
 /// A handle that ends a stream from another thread.
 #[derive(Clone, Debug, Default)]
-pub struct Closer(Option<Arc<Socket>>);
+pub struct Closer(Option<Socket>);
 
 impl Closer {
     /// Makes a waiting read return as if the client had gone. Answers can still be written.
     pub fn interrupt(&self) {
         // The stream may be closed already, which is the goal.
-        let _ = match self.0.as_deref() {
+        let _ = match &self.0 {
             Some(Socket::Tcp(s)) => s.shutdown(Shutdown::Read),
             Some(Socket::Unix(s)) => s.shutdown(Shutdown::Read),
             None => Ok(()),

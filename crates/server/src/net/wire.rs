@@ -40,7 +40,9 @@ pub struct Wire {
     received: u64,
     sent: u64,
     read_timeout: Duration,
-    /// Timeouts last set on the socket, to save the system call if they do not change.
+    write_timeout: Duration,
+    /// Timeouts last set on the socket. They are set before the first wait that needs them: most
+    /// connections never wait.
     told_read: Option<Duration>,
     told_write: Option<Duration>,
     /// The last read filled its buffer: more may have arrived, and pollers do not report that
@@ -58,13 +60,14 @@ impl std::fmt::Debug for Wire {
 impl Wire {
     /// Packets of at most `max_packet` bytes over `transport`.
     pub fn new(transport: Box<dyn Transport>, max_packet: usize) -> Self {
-        let read_timeout = Duration::from_secs(30);
+        let (read_timeout, write_timeout) = (Duration::from_secs(30), Duration::from_secs(60));
         Self {
             transport,
             reader: FrameReader::new(max_packet),
             received: 0,
             sent: 0,
             read_timeout,
+            write_timeout,
             told_read: None,
             told_write: None,
             full: false,
@@ -73,11 +76,14 @@ impl Wire {
     }
 
     /// Sets the timeouts for the rest of a packet and for writes to the client.
-    pub fn set_timeouts(&mut self, read: Duration, write: Duration) -> io::Result<()> {
-        self.read_timeout = read;
-        if self.told_write != Some(write) {
-            self.transport.set_write_timeout(write)?;
-            self.told_write = Some(write);
+    pub fn set_timeouts(&mut self, read: Duration, write: Duration) {
+        (self.read_timeout, self.write_timeout) = (read, write);
+    }
+
+    fn tell_write_timeout(&mut self) -> io::Result<()> {
+        if self.told_write != Some(self.write_timeout) {
+            self.transport.set_write_timeout(self.write_timeout)?;
+            self.told_write = Some(self.write_timeout);
         }
         Ok(())
     }
@@ -117,6 +123,7 @@ impl Wire {
         offer: &Arc<Offer>,
         patience: Duration,
     ) -> Result<Secured, HandshakeError> {
+        self.tell_write_timeout().map_err(|_| HandshakeError::Gone)?;
         let arrived = self.reader.take_pending();
         self.told_read = None;
         shake_hands(&mut *self.transport, offer, arrived, patience)
@@ -144,7 +151,7 @@ impl Wire {
     }
 
     /// A handle that ends the connection from another thread.
-    pub fn closer(&self) -> io::Result<Closer> {
+    pub fn closer(&self) -> Closer {
         self.transport.closer()
     }
 
@@ -262,7 +269,9 @@ impl Wire {
         let rest = &out.bytes()[written..];
         let result = match rest.is_empty() {
             true => Ok(()),
-            false => blocking(WaitKind::Network, || self.transport.write_all(rest)),
+            false => self
+                .tell_write_timeout()
+                .and_then(|()| blocking(WaitKind::Network, || self.transport.write_all(rest))),
         };
         self.sent += out.len() as u64;
         out.clear();

@@ -641,7 +641,7 @@ impl<S: BackendSession> Session<S> {
         }
         self.patience = Patience::of(&self.shared);
         // A socket that refuses a timeout is closed; the next read reports that.
-        let _ = self.wire.set_timeouts(self.patience.read, self.patience.write);
+        self.wire.set_timeouts(self.patience.read, self.patience.write);
         self.wire.set_max_packet(self.patience.max_packet);
     }
 

@@ -153,18 +153,20 @@ impl Group {
     ) -> io::Result<()> {
         let mut state = self.state.lock();
         state.connections.insert(connection.id, Arc::clone(&connection));
+        if state.threads == 0 {
+            self.wake_or_create(shared, &mut state, Why::Work);
+        }
+        drop(state);
+        // Without the lock: the thread at the sockets is woken at once if the client has been
+        // quick.
         let watched = match connection.client.lock().socket() {
             Some(socket) => self.poller.add(socket, connection.id),
             None => Err(io::ErrorKind::NotConnected.into()),
         };
         if watched.is_err() {
-            state.connections.remove(&connection.id);
-            return watched;
+            self.state.lock().connections.remove(&connection.id);
         }
-        if state.threads == 0 {
-            self.wake_or_create(shared, &mut state, Why::Work);
-        }
-        Ok(())
+        watched
     }
 
     /// Removes a connection that has ended.

@@ -35,7 +35,7 @@ impl Poller {
         Ok(epoll::add(&self.epoll, socket, EventData::new_u64(key), flags)?)
     }
 
-    /// Stops watching a socket. Closing the socket is not enough: it has a duplicate.
+    /// Stops watching a socket. Dropping it is not enough: whoever may end the session shares it.
     pub(super) fn remove(&self, socket: BorrowedFd<'_>) {
         // If the socket is not watched, there is nothing to do.
         let _ = epoll::delete(&self.epoll, socket);

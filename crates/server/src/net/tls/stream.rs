@@ -192,7 +192,7 @@ impl Transport for TlsStream {
         Some(&self.facts)
     }
 
-    fn closer(&self) -> io::Result<Closer> {
+    fn closer(&self) -> Closer {
         self.inner.closer()
     }
 }

@@ -66,7 +66,7 @@ fn connected(
 ) -> (TlsStream, std::thread::JoinHandle<()>) {
     let (near, theirs) = sockets();
     let thread = std::thread::spawn(move || far(client(theirs)));
-    let mut inner: Box<dyn Transport> = Box::new(near);
+    let mut inner: Box<dyn Transport> = Box::new(Arc::new(near));
     let offer = OFFERS.current().unwrap();
     let secured = shake_hands(&mut *inner, &offer, Vec::new(), PATIENCE).unwrap();
     (TlsStream::new(inner, secured), thread)
@@ -148,7 +148,8 @@ fn what_was_not_written_comes_again() {
 #[test]
 fn handshakes_that_are_none() {
     let offer = OFFERS.current().unwrap();
-    let (mut near, far) = sockets();
+    let (near, far) = sockets();
+    let mut near = Arc::new(near);
     let garbage = b"GET / HTTP/1.0\r\n\r\n".to_vec();
     let refused = shake_hands(&mut near, &offer, garbage, PATIENCE);
     assert!(matches!(refused, Err(HandshakeError::Refused(_))));
