@@ -31,7 +31,7 @@ mod whole;
 pub(crate) use collation::Rule;
 pub use collation::{Collation, CollationId, Pad};
 pub use identifier::{first_duplicate, identifier_eq, in_one_case};
-pub use like::LikePattern;
+pub use like::{AsciiWord, LikePattern};
 pub use list::Charset;
 pub use sort_hash::SortHash;
 pub use weight_string::WeightOptions;

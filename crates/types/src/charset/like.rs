@@ -5,6 +5,7 @@
 //! the longest rest.
 
 use std::cmp::Ordering;
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
 use memchr::memchr2;
 use smallvec::SmallVec;
@@ -21,7 +22,10 @@ pub struct LikePattern {
     collation: &'static Collation,
     /// The parts between the `%`; a single part if there is none.
     parts: Vec<Part>,
-    /// All literals are ASCII, so that an ASCII text can be searched byte by byte.
+    /// Whether common ASCII characters match if they are equal but for case, and only then.
+    plain: bool,
+    /// `plain`, and all parts are literals of such characters: an ASCII text can be searched byte
+    /// by byte.
     ascii: bool,
 }
 
@@ -56,17 +60,10 @@ impl LikePattern {
     pub fn new(collation: CollationId, pattern: &[u8], escape: Option<u32>) -> Self {
         let collation = collation.info();
         let parts = split(collation, pattern, escape);
-        let utf8 = matches!(collation.charset, Charset::Utf8mb3 | Charset::Utf8mb4);
-        let plain = match collation.rule {
-            Rule::General | Rule::General500 => utf8,
-            Rule::Table(n) => {
-                let weights = &super::eight_bit::order(n)[..128];
-                weights.iter().zip(0u8..).all(|(w, b)| *w == b.to_ascii_uppercase())
-            }
-            _ => false,
-        };
-        let ascii = plain && parts.iter().all(|p| p.literal.as_ref().is_some_and(|l| l.is_ascii()));
-        Self { collation, parts, ascii }
+        let plain = is_plain(collation);
+        let common = |literal: &Vec<u8>| literal.iter().all(|char| is_common(*char));
+        let ascii = plain && parts.iter().all(|p| p.literal.as_ref().is_some_and(common));
+        Self { collation, parts, plain, ascii }
     }
 
     /// The bytes that every match starts with, up to the first wildcard.
@@ -98,8 +95,36 @@ impl LikePattern {
         match_weigher!(self.collation.char_weigher(), w => self.run(
             text,
             |part, bytes| match_at(&w, self.collation, part, bytes),
-            |part, bytes| search(&w, self.collation, part, bytes),
+            |part, bytes| self.search(&w, part, bytes),
         ))
+    }
+
+    /// The end of the first match of a part.
+    fn search<W: Weigher>(&self, w: &W, part: &Part, bytes: &[u8]) -> Option<usize> {
+        let charset = self.collation.charset;
+        // A part that begins with an ASCII character is only tried where that, or none of ASCII,
+        // stands.
+        let first = literal(part).first().copied();
+        let first =
+            first.filter(|f| self.plain && charset.is_self_synchronizing() && is_common(*f));
+        let mut at = 0;
+        loop {
+            tick(8);
+            if let Some(first) = first {
+                let may_begin = |b: &u8| !b.is_ascii() || b.eq_ignore_ascii_case(&first);
+                let skipped = bytes[at..].iter().position(may_begin)?;
+                tick(skipped / 4);
+                at += skipped;
+            }
+            let rest = &bytes[at..];
+            if let Some(len) = match_at(w, self.collation, part, rest) {
+                return Some(at + len);
+            }
+            match charset.char_len(rest) {
+                0 => return None,
+                len => at += len,
+            }
+        }
     }
 
     /// Matches the parts: `at` matches a part at the start of a text, `find` anywhere in it. Both
@@ -127,6 +152,48 @@ impl LikePattern {
         let tail = &text[self.collation.charset.char_offset(text, skip)..];
         at(last, tail) == Some(tail.len())
     }
+}
+
+/// Number of collations' numbers, the highest with a good margin.
+const NUMBERS: usize = 4096;
+const UNKNOWN: u8 = 0;
+const PLAIN: u8 = 1;
+const NOT_PLAIN: u8 = 2;
+
+/// Whether a common ASCII character matches an ASCII character exactly if they are equal but for
+/// case. Patterns are matched character by character, so pairs decide. Found out once for each
+/// collation: patterns that are not constant are made for each row.
+fn is_plain(collation: &'static Collation) -> bool {
+    static KNOWN: [AtomicU8; NUMBERS] = [const { AtomicU8::new(UNKNOWN) }; NUMBERS];
+    let Some(known) = KNOWN.get(usize::from(collation.id.0)) else { return false };
+    match known.load(Relaxed) {
+        UNKNOWN => {
+            let plain = matches_but_for_case(collation);
+            known.store(if plain { PLAIN } else { NOT_PLAIN }, Relaxed);
+            plain
+        }
+        known => known == PLAIN,
+    }
+}
+
+/// Whether a character may be searched as a byte. Other control characters match each other in many
+/// collations.
+fn is_common(char: u8) -> bool {
+    matches!(char, b' '..=b'~' | b'\t' | b'\n' | b'\r')
+}
+
+fn matches_but_for_case(collation: &Collation) -> bool {
+    if collation.charset.min_len() > 1 {
+        return false;
+    }
+    match_weigher!(collation.char_weigher(), w => (0..128u8).filter(|own| is_common(*own)).all(|own| {
+        let mut part = Part::default();
+        part.push_char(collation, &[own]);
+        (0..128u8).all(|other| {
+            let found = match_at(&w, collation, &part, &[other]).is_some();
+            found == own.eq_ignore_ascii_case(&other)
+        })
+    }))
 }
 
 /// The code of an escape character in patterns of a charset: its byte in charsets of one byte per
@@ -256,22 +323,6 @@ fn same_bytes<W: Weigher>(w: &W, own: &[u32], bytes: &[u8]) -> Option<usize> {
     super::weights::Stream::new(w, bytes).eq(own.iter().copied()).then_some(bytes.len())
 }
 
-fn search<W: Weigher>(w: &W, collation: &Collation, part: &Part, bytes: &[u8]) -> Option<usize> {
-    let charset = collation.charset;
-    let mut at = 0;
-    loop {
-        tick(8);
-        let rest = &bytes[at..];
-        if let Some(len) = match_at(w, collation, part, rest) {
-            return Some(at + len);
-        }
-        match charset.char_len(rest) {
-            0 => return None,
-            len => at += len,
-        }
-    }
-}
-
 fn literal(part: &Part) -> &[u8] {
     part.literal.as_deref().unwrap_or_default()
 }
@@ -291,8 +342,30 @@ fn ascii_at(part: &Part, bytes: &[u8]) -> Option<usize> {
     candidate.eq_ignore_ascii_case(needle).then_some(needle.len())
 }
 
+/// A word of ASCII characters, to tell texts that cannot have it.
+#[derive(Clone, Debug)]
+pub struct AsciiWord(Box<[u8]>);
+
+impl AsciiWord {
+    /// `None` if bytes do not tell whether a text of this collation has the word.
+    pub fn new(collation: CollationId, word: &[u8]) -> Option<Self> {
+        let tells = is_plain(collation.info()) && word.iter().all(|char| is_common(*char));
+        tells.then(|| Self(word.into()))
+    }
+
+    /// Whether the word, in any case, is certainly not in the text. Texts with other characters may
+    /// always have it.
+    pub fn lacks(&self, text: &[u8]) -> bool {
+        text.is_ascii() && find_ascii(&self.0, text).is_none()
+    }
+}
+
 fn ascii_find(part: &Part, bytes: &[u8]) -> Option<usize> {
-    let needle = literal(part);
+    find_ascii(literal(part), bytes)
+}
+
+/// The end of the first place of `needle` in any case.
+fn find_ascii(needle: &[u8], bytes: &[u8]) -> Option<usize> {
     tick(bytes.len() / 8);
     // Searched for is the letter that texts have least often.
     let rank = |at: &usize| RANKS[usize::from(needle[*at])];
@@ -393,7 +466,64 @@ mod tests {
         }
     }
 
+    /// Texts that may be searched byte by byte give what they give character by character, in every
+    /// collation.
+    #[test]
+    fn plain_collations() {
+        let mut plain = 0;
+        for collation in CollationId::all() {
+            for (text, pattern) in [
+                ("Many Words here", "%words%"),
+                ("manyword", "many%WORD"),
+                ("a\x01b", "%A\x01%"),
+                ("a\x01b", "%A\x02%"),
+                ("xi\u{e9}k\u{212a}i", "%ki%"),
+                ("IJ ij \u{133}", "%i%j%i%"),
+                ("a~b`c", "%~%^%"),
+                ("A-b", "a_B"),
+            ] {
+                let encode = |text: &str| {
+                    Charset::Utf8mb4.convert(text.as_bytes(), collation.charset).0.into_owned()
+                };
+                let (text, pattern) = (encode(text), encode(pattern));
+                let fast = LikePattern::new(collation.id, &pattern, ESCAPE);
+                plain += usize::from(fast.plain);
+                let slow = LikePattern { plain: false, ascii: false, ..fast.clone() };
+                assert_eq!(
+                    fast.matches(&text),
+                    slow.matches(&text),
+                    "{} {pattern:?}",
+                    collation.name
+                );
+            }
+        }
+        assert!(plain > 100 * 8);
+        for (name, expected) in [
+            ("utf8mb4_general_ci", true),
+            ("utf8mb4_unicode_520_ci", true),
+            ("utf8mb4_uca1400_ai_ci", true),
+            ("latin1_swedish_ci", true),
+            ("utf8mb4_turkish_ci", false),
+            ("utf8mb4_bin", false),
+            ("utf8mb4_uca1400_as_cs", false),
+            ("ucs2_general_ci", false),
+        ] {
+            let id = CollationId::from_name(name).unwrap();
+            assert_eq!(is_plain(id.info()), expected, "{name}");
+        }
+    }
+
     proptest::proptest! {
+        #[test]
+        fn plain_collations_at_random(text in "[abkKiI\u{e9}\u{212a}\u{130}\u{131} -]{0,12}", pattern in "[abKi%_]{0,6}") {
+            for collation in CollationId::all().filter(|c| c.charset == Charset::Utf8mb4) {
+                let fast = LikePattern::new(collation.id, pattern.as_bytes(), ESCAPE);
+                let slow = LikePattern { plain: false, ascii: false, ..fast.clone() };
+                let (fast, slow) = (fast.matches(text.as_bytes()), slow.matches(text.as_bytes()));
+                proptest::prop_assert_eq!(fast, slow, "{}", collation.name);
+            }
+        }
+
         #[test]
         fn agrees_with_the_definition(text in "[abA]{0,8}", pattern in "[abB%_]{0,6}") {
             for c in ["utf8mb4_general_ci", "utf8mb4_unicode_ci", "latin1_swedish_ci"] {
