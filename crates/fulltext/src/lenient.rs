@@ -5,6 +5,7 @@ mod boolean;
 mod climb;
 mod natural;
 mod query;
+mod sieve;
 
 pub(crate) use boolean::Boolean;
 pub(crate) use natural::Natural;

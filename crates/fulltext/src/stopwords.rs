@@ -1,6 +1,8 @@
 //! Stopwords: words that no index keeps. A list has a collation of its own; it must not follow that
 //! of the texts.
 
+use std::sync::{Arc, LazyLock};
+
 use hashbrown::HashSet;
 use selkie_types::{CollationId, key};
 
@@ -30,7 +32,7 @@ pub fn builtin_stopwords(dialect: Dialect) -> Box<dyn Iterator<Item = &'static s
 pub struct Stopwords {
     /// Compat: the bytes of a token are compared under this collation, whatever their own is.
     collation: CollationId,
-    keys: HashSet<Box<[u8]>>,
+    keys: Arc<HashSet<Box<[u8]>>>,
     /// No word of the list is equal to a longer token.
     longest: usize,
 }
@@ -39,21 +41,22 @@ impl Stopwords {
     /// A list of words under their collation.
     pub fn new<'w>(collation: CollationId, words: impl IntoIterator<Item = &'w [u8]>) -> Self {
         let keys = words.into_iter().map(|word| key_of(collation, word).into_boxed_slice());
-        Self { collation, keys: keys.collect(), longest: usize::MAX }
+        Self { collation, keys: Arc::new(keys.collect()), longest: usize::MAX }
     }
 
-    /// The built-in list of a dialect.
+    /// The built-in list of a dialect. It is made once: every search asks for it.
     pub fn builtin(dialect: Dialect) -> Self {
-        let collation = CollationId::from_name("latin1_swedish_ci").unwrap_or(CollationId::BINARY);
-        // Under this collation a character is equal to single characters only.
-        let longest = builtin_stopwords(dialect).map(str::len).max().unwrap_or(0);
-        let list = Self::new(collation, builtin_stopwords(dialect).map(str::as_bytes));
-        Self { longest, ..list }
+        static LENIENT: LazyLock<Stopwords> = LazyLock::new(|| builtin(Dialect::Lenient));
+        static STRICT: LazyLock<Stopwords> = LazyLock::new(|| builtin(Dialect::Strict));
+        match dialect {
+            Dialect::Lenient => LENIENT.clone(),
+            Dialect::Strict => STRICT.clone(),
+        }
     }
 
     /// No stopwords.
     pub fn none() -> Self {
-        Self { collation: CollationId::BINARY, keys: HashSet::new(), longest: 0 }
+        Self { collation: CollationId::BINARY, keys: Arc::default(), longest: 0 }
     }
 
     /// Whether a token is in the list.
@@ -62,6 +65,14 @@ impl Stopwords {
             && text.len() <= self.longest
             && self.keys.contains(&key_of(self.collation, text)[..])
     }
+}
+
+fn builtin(dialect: Dialect) -> Stopwords {
+    let collation = CollationId::from_name("latin1_swedish_ci").unwrap_or(CollationId::BINARY);
+    // Under this collation a character is equal to single characters only.
+    let longest = builtin_stopwords(dialect).map(str::len).max().unwrap_or(0);
+    let list = Stopwords::new(collation, builtin_stopwords(dialect).map(str::as_bytes));
+    Stopwords { longest, ..list }
 }
 
 fn key_of(collation: CollationId, text: &[u8]) -> Vec<u8> {

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use super::climb::Climb;
-use super::query::{Query, parse};
+use super::query::{Need, Query, parse};
+use super::sieve::Sieve;
 use crate::token::Tokens;
 use crate::{Hit, Rules};
 
@@ -21,6 +22,7 @@ pub(crate) struct Boolean {
     prefixes: Vec<usize>,
     /// Places of all words: of inner groups first.
     inner_first: Vec<usize>,
+    sieve: Sieve,
     hits: Vec<Hit>,
     documents: usize,
 }
@@ -38,12 +40,16 @@ impl Boolean {
         }
         let mut inner_first: Vec<usize> = (0..query.words.len()).collect();
         inner_first.sort_by_key(|at| std::cmp::Reverse(query.words[*at].depth));
-        Self { rules, query, whole, prefixes, inner_first, hits: Vec::new(), documents: 0 }
+        let sieve = sieve(&rules, &query);
+        Self { rules, query, whole, prefixes, inner_first, sieve, hits: Vec::new(), documents: 0 }
     }
 
     pub(crate) fn add(&mut self, texts: &[&[u8]]) {
         let document = self.documents;
         self.documents += 1;
+        if self.sieve.holds_back(texts) {
+            return;
+        }
         let Some(seen) = self.words(texts) else { return };
         let by_words = self.climb(&seen, self.inner_first.iter().copied(), &|_| true);
         let Some(by_words) = by_words else { return };
@@ -108,6 +114,16 @@ impl Boolean {
         let keys = |text: &&[u8]| Tokens::new(charset, text).map(|t| key_of(t.text)).collect();
         texts.iter().map(keys).collect()
     }
+}
+
+/// Documents have one of the words, and each that is required in the query itself, not in a group.
+fn sieve(rules: &Rules, query: &Query) -> Sieve {
+    let required = query.words.iter().filter(|w| w.group == 0 && w.need == Need::Required);
+    Sieve::new(
+        rules.collation,
+        query.words.iter().map(|word| &word.text[..]),
+        required.map(|word| &word.text[..]),
+    )
 }
 
 /// Words of a query that a document has.

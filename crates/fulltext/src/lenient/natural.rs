@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::sieve::Sieve;
 use crate::token::Tokens;
 use crate::{Hit, Mode, Rules};
 
@@ -18,6 +19,7 @@ pub(crate) struct Natural {
     rules: Arc<Rules>,
     /// The words of the query with the number of times they are in it.
     query: Bag,
+    sieve: Sieve,
     /// For each word of the query, the documents that have it and its weight there. With expansion,
     /// for each word of all documents.
     lists: BTreeMap<Vec<u8>, Vec<(usize, f32)>>,
@@ -56,15 +58,25 @@ fn weights(bag: &Bag) -> impl Iterator<Item = (&Vec<u8>, f32)> {
 
 impl Natural {
     pub(crate) fn new(rules: Arc<Rules>, query: &[u8], mode: Mode) -> Self {
+        let tokens = Tokens::new(rules.collation.charset(), query);
+        let words = tokens.filter(|token| rules.is_word(*token)).map(|token| token.text);
+        let sieve = match mode {
+            // All words of all documents count.
+            Mode::Expansion => Sieve::default(),
+            _ => Sieve::new(rules.collation, words, std::iter::empty()),
+        };
         let query = bag(&rules, &[query]);
         let lists = query.keys().map(|key| (key.clone(), Vec::new())).collect();
         let expansion = (mode == Mode::Expansion).then(Vec::new);
-        Self { rules, query, lists, documents: 0, expansion }
+        Self { rules, query, sieve, lists, documents: 0, expansion }
     }
 
     pub(crate) fn add(&mut self, texts: &[&[u8]]) {
         let document = self.documents;
         self.documents += 1;
+        if self.sieve.holds_back(texts) {
+            return;
+        }
         let bag = bag(&self.rules, texts);
         for (key, weight) in weights(&bag) {
             match self.lists.get_mut(key) {

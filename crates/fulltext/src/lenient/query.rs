@@ -24,6 +24,8 @@ pub(super) enum Need {
 pub(super) struct QueryWord {
     /// Its key, or the common start of the keys of its words.
     pub key: Vec<u8>,
+    /// As it is in the query.
+    pub text: Vec<u8>,
     /// Whether any word is meant that begins with it.
     pub prefix: bool,
     pub need: Need,
@@ -224,6 +226,7 @@ impl Parser<'_> {
         self.require(prefix.need, self.group);
         self.query.rereads |= cut;
         self.query.words.push(QueryWord {
+            text: token.text.to_vec(),
             key: if cut { self.rules.prefix_key(token.text) } else { self.key.clone() },
             prefix: cut,
             need: prefix.need,

@@ -73,4 +73,24 @@ proptest::proptest! {
         search.add(&[b"aaaa bbbb", b"cccc"]);
         search.hits();
     }
+
+    /// Documents that are passed over would not have been found: none is if it has a sign beside
+    /// ASCII.
+    #[test]
+    fn passed_over_documents_are_no_hits(
+        documents in proptest::collection::vec("([Aa]pple|[bB]anana|appl|ban|cherry|the| |-){0,6}", 1..12),
+        query in "([-+<>~(]?\"?([aA]pple|banana|cherry|date|ban|THE)\\*?\"?[) ]){0,4}",
+        collation in "utf8mb4_(general_ci|unicode_ci|bin|turkish_ci)",
+    ) {
+        let collation = selkie_types::CollationId::from_name(&collation).expect("a known collation");
+        for mode in [Mode::Natural, Mode::Boolean, Mode::Expansion] {
+            let rules = std::sync::Arc::new(crate::Rules { collation, least: 3, ..rules(Dialect::Lenient) });
+            let hits = |more: &str| {
+                let mut search = Search::new(rules.clone(), query.as_bytes(), mode).expect("lenient queries are never wrong");
+                documents.iter().for_each(|text| search.add(&[text.as_bytes(), more.as_bytes()]));
+                search.hits()
+            };
+            proptest::prop_assert_eq!(hits(""), hits("\u{2014}"));
+        }
+    }
 }
