@@ -12,6 +12,8 @@ mod statistics;
 mod tables;
 mod words;
 
+pub use tables::NAME_COLUMNS;
+
 use std::sync::Arc;
 
 use selkie_engine::TableStatistics;
@@ -55,6 +57,9 @@ pub struct InformationSource<'a> {
     pub schema: Option<&'a str>,
     /// The only table requested, if there is one.
     pub table: Option<&'a str>,
+    /// Whether the first columns of TABLES are enough, up to the kind of table: the engine need not
+    /// be asked.
+    pub only_names: bool,
 }
 
 impl<'a> InformationSource<'a> {

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use selkie_catalog::{
-    InformationSource, Namespace, Routine, TableInfo, TableKind, TemporaryTables, View,
-    information_rows, information_schema,
+    InformationSource, NAME_COLUMNS, Namespace, Routine, TableInfo, TableKind, TemporaryTables,
+    View, information_rows, information_schema,
 };
 use selkie_engine::TableStatistics;
 use selkie_plan::Permissions;
@@ -96,6 +96,7 @@ impl SystemTable for Definitions {
             zone: &session.frame.settings.expressions.time_zone,
             schema: request.schema,
             table: request.name,
+            only_names: !asks_for_more_than_names(request),
         };
         let rows = information_rows(&source, request.table.name());
         count_reads_of_routines(request, &source);
@@ -125,14 +126,16 @@ fn count_reads_of_routines(request: &SystemRequest<'_>, source: &InformationSour
     bump(&counters.handler_read_next, read as u64);
 }
 
-/// First columns of TABLES, which need no more than names.
-const NAMES_OF_TABLES: usize = 4;
+/// Whether a query of TABLES reads more than names and kinds of tables.
+fn asks_for_more_than_names(request: &SystemRequest<'_>) -> bool {
+    request.columns.iter().any(|at| *at >= NAME_COLUMNS)
+}
 
 /// Adds note 1449 for views whose definer does not exist. Compat: only if a query of TABLES reads
 /// more than names.
 fn note_missing_definers(request: &SystemRequest<'_>, source: &InformationSource<'_>) {
     let session = request.session;
-    let opens = request.columns.iter().any(|at| *at >= NAMES_OF_TABLES);
+    let opens = asks_for_more_than_names(request);
     if request.table.name() != "TABLES" || !opens || !session.frame.settings.notes.sql_notes {
         return;
     }

@@ -28,6 +28,7 @@ pub(super) fn tables(source: &InformationSource<'_>) -> Vec<InformationRow> {
         .map(|table| match table.kind {
             TableKind::View(_) => view_row(table),
             TableKind::System => system_row(source, table),
+            _ if source.only_names => name_row(table),
             _ => base_row(source, table, &(source.statistics)(table)),
         })
         .collect()
@@ -91,15 +92,8 @@ fn base_row(
     statistics: &TableStatistics,
 ) -> InformationRow {
     let (data, index, average) = sizes(table, statistics);
-    vec![
-        text("def"),
-        text(table.schema()),
-        text(table.name()),
-        text(match table.is_sequence() {
-            true => "SEQUENCE",
-            false if table.system_time().is_some() => "SYSTEM VERSIONED",
-            false => "BASE TABLE",
-        }),
+    let mut row = names(table, kind_of(table)).to_vec();
+    row.extend([
         text(table.engine.name),
         Value::UInt(version(table)),
         text(row_format(table)),
@@ -119,7 +113,32 @@ fn base_row(
         text(&table.options.comment),
         Value::UInt(0),
         text(if table.kind == TableKind::Temporary { "Y" } else { "N" }),
-    ]
+    ]);
+    row
+}
+
+/// First columns of TABLES, up to the kind of table.
+pub const NAME_COLUMNS: usize = 4;
+/// All columns of TABLES.
+const COLUMNS: usize = 23;
+
+fn names(table: &TableInfo, kind: &str) -> [Value; NAME_COLUMNS] {
+    [text("def"), text(table.schema()), text(table.name()), text(kind)]
+}
+
+fn kind_of(table: &TableInfo) -> &'static str {
+    match table.is_sequence() {
+        true => "SEQUENCE",
+        false if table.system_time().is_some() => "SYSTEM VERSIONED",
+        false => "BASE TABLE",
+    }
+}
+
+/// A row of which only the names are wanted.
+fn name_row(table: &TableInfo) -> InformationRow {
+    let mut row = names(table, kind_of(table)).to_vec();
+    row.resize(COLUMNS, Value::Null);
+    row
 }
 
 /// Time of the last change. Compat: where MariaDB has a file of the rows, it is that of the file,
@@ -192,8 +211,8 @@ pub(crate) fn row_format(table: &TableInfo) -> &'static str {
 }
 
 fn view_row(table: &TableInfo) -> InformationRow {
-    let mut row = vec![text("def"), text(table.schema()), text(table.name()), text("VIEW")];
-    row.resize(20, Value::Null);
+    let mut row = names(table, "VIEW").to_vec();
+    row.resize(COLUMNS - 3, Value::Null);
     row.extend([text("VIEW"), Value::Null, Value::Null]);
     row
 }
