@@ -8,9 +8,10 @@ mod processes;
 mod thread_pool;
 mod variables;
 
+use std::sync::Arc;
 use std::time::SystemTime;
 
-use selkie_types::{DateTime, SqlResult, Value};
+use selkie_types::{Bitmap, Column, DateTime, SqlResult, Value};
 
 use crate::session::Shared;
 
@@ -43,20 +44,28 @@ pub(crate) const NAMES: &[&str] = &[
 /// Values of session variables that are kept in the executor's session.
 pub(crate) type Pseudo<'a> = &'a dyn Fn(&str) -> Option<String>;
 
+/// Tells which names of variables a statement asks for; `None` for all.
+pub(crate) type Wanted<'a> = &'a dyn Fn(&Arc<Column>) -> SqlResult<Option<Bitmap>>;
+
 /// The rows of a table for the session that reads it.
-pub(crate) fn rows(table: &str, shared: &Shared, pseudo: Pseudo<'_>) -> SqlResult<Vec<Row>> {
+pub(crate) fn rows(
+    table: &str,
+    shared: &Shared,
+    pseudo: Pseudo<'_>,
+    wanted: Wanted<'_>,
+) -> SqlResult<Vec<Row>> {
     Ok(match table {
         "APPLICABLE_ROLES" => privileges::applicable_roles(shared),
         "COLUMN_PRIVILEGES" => privileges::column_privileges(shared),
         "ENABLED_ROLES" => privileges::enabled_roles(shared),
-        "GLOBAL_STATUS" => variables::global_status(shared),
-        "GLOBAL_VARIABLES" => variables::global_variables(shared),
+        "GLOBAL_STATUS" => variables::global_status(shared, wanted)?,
+        "GLOBAL_VARIABLES" => variables::global_variables(shared, wanted)?,
         "PROCESSLIST" => processes::processlist(shared),
         "PROFILING" => crate::profiles::rows(shared),
         "SCHEMA_PRIVILEGES" => privileges::schema_privileges(shared),
-        "SESSION_STATUS" => variables::session_status(shared, pseudo),
-        "SESSION_VARIABLES" => variables::session_variables(shared, pseudo),
-        "SYSTEM_VARIABLES" => variables::system_variables(shared, pseudo),
+        "SESSION_STATUS" => variables::session_status(shared, pseudo, wanted)?,
+        "SESSION_VARIABLES" => variables::session_variables(shared, pseudo, wanted)?,
+        "SYSTEM_VARIABLES" => variables::system_variables(shared, pseudo, wanted)?,
         "TABLE_PRIVILEGES" => privileges::table_privileges(shared),
         "THREAD_POOL_GROUPS" => thread_pool::groups(&shared.server),
         "THREAD_POOL_QUEUES" => thread_pool::queues(&shared.server),

@@ -60,6 +60,13 @@ impl<'r> SystemScan<'r> {
         let Some(provider) = &self.provider else { return Ok(Vec::new()) };
         let schema = self.hint(self.plan.hints.schema.as_ref())?;
         let name = self.hint(self.plan.hints.table.as_ref())?;
+        let variables = |names: &Arc<Column>| match &self.plan.hints.variable {
+            Some(condition) => {
+                let batch = Batch::new(vec![Arc::clone(names)], names.len());
+                condition.eval_filter(self.env.eval, &batch).map(Some)
+            }
+            None => Ok(None),
+        };
         let request = SystemRequest {
             instance: self.env.rt.instance,
             session: self.env.rt.session,
@@ -67,6 +74,7 @@ impl<'r> SystemScan<'r> {
             columns: &self.plan.columns,
             schema: schema.as_deref(),
             name: name.as_deref(),
+            variables: &variables,
         };
         let mut batches = Vec::new();
         let mut columns = self.empty();

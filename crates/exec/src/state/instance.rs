@@ -12,7 +12,7 @@ use parking_lot::RwLock;
 use selkie_catalog::{Catalog, Dictionary, TableInfo};
 use selkie_engine::{Engine, EngineResult, IndexCodec, Personality, Table, TableId};
 use selkie_types::error::catalogue::ER_UNKNOWN_STORAGE_ENGINE;
-use selkie_types::{SqlError, SqlResult, Value};
+use selkie_types::{Bitmap, Column, SqlError, SqlResult, Value};
 
 use super::around::Programs;
 use crate::Session;
@@ -47,6 +47,9 @@ pub struct SystemRequest<'a> {
     pub schema: Option<&'a str>,
     /// The only table name wanted, if given.
     pub name: Option<&'a str>,
+    /// Tells which values of `VARIABLE_NAME` are wanted; `None` for all. The values of others need
+    /// not be computed.
+    pub variables: &'a dyn Fn(&Arc<Column>) -> SqlResult<Option<Bitmap>>,
 }
 
 /// Provider of the rows of a computed table, such as those of `information_schema`.

@@ -284,5 +284,26 @@ fn hints(info: &RelationInfo, conditions: &[Expr]) -> SystemHints {
             "PARAMETERS" => &["SPECIFIC_NAME"],
             _ => &["TABLE_NAME"],
         }),
+        variable: conditions.iter().find_map(|condition| variable_hint(info, condition)),
     }
+}
+
+/// A condition that compares `VARIABLE_NAME`, or matches it, with a constant string.
+fn variable_hint(info: &RelationInfo, condition: &Expr) -> Option<Expr> {
+    let (left, right) = match &condition.kind {
+        ExprKind::Compare(compare) if compare.op == CompareOp::Eq => {
+            (&compare.left, &compare.right)
+        }
+        ExprKind::Call(call) if call.function.name().eq_ignore_ascii_case("like") => {
+            match &call.args[..] {
+                [text, pattern] => (text, pattern),
+                _ => return None,
+            }
+        }
+        _ => return None,
+    };
+    let constant = matches!(right.kind, ExprKind::Literal(_) | ExprKind::Parameter(_));
+    let id = left.as_column().filter(|_| constant && right.ty.is_string())?;
+    let name = &info.table.columns.get(id.checked_sub(info.first)?)?.name;
+    name.eq_ignore_ascii_case("VARIABLE_NAME").then(|| place(condition, &[id]))
 }

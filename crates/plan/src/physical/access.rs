@@ -299,4 +299,7 @@ pub struct SystemHints {
     pub schema: Option<Expr>,
     /// For `TABLE_NAME` and the like.
     pub table: Option<Expr>,
+    /// A condition on `VARIABLE_NAME` alone, as an expression over a batch of these names. It
+    /// raises no warning and no error, so that it may be evaluated once more than for the rows.
+    pub variable: Option<Expr>,
 }

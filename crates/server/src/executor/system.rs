@@ -65,7 +65,7 @@ impl SystemTable for ServerTable {
             }
             _ => {
                 let _acting = shared.acting(request.session)?;
-                tables::rows(self.name, &shared, &pseudo)?
+                tables::rows(self.name, &shared, &pseudo, request.variables)?
             }
         };
         for row in rows {

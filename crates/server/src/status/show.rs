@@ -17,22 +17,36 @@ fn text(def: &StatusDef, count: u64, gauges: &Gauges) -> String {
     if count == 0 { def.initial.to_owned() } else { count.to_string() }
 }
 
-/// The rows of SHOW GLOBAL STATUS.
-pub fn global_rows(totals: &Totals, gauges: &Gauges) -> Vec<(&'static str, String)> {
-    status_list().iter().map(|d| (d.name, text(d, totals.get(d.id), gauges))).collect()
+/// The rows of SHOW GLOBAL STATUS, without those that `wanted` leaves out by their places in the
+/// list.
+pub fn global_rows(
+    totals: &Totals,
+    gauges: &Gauges,
+    wanted: &dyn Fn(usize) -> bool,
+) -> Vec<(&'static str, String)> {
+    rows(wanted, |d| text(d, totals.get(d.id), gauges))
 }
 
-/// The rows of SHOW SESSION STATUS.
+/// The rows of SHOW SESSION STATUS; `wanted` as above.
 pub fn session_rows(
     session: &Counters,
     totals: &Totals,
     gauges: &Gauges,
+    wanted: &dyn Fn(usize) -> bool,
 ) -> Vec<(&'static str, String)> {
     let count = |d: &StatusDef| match d.scope {
         StatusScope::Session => session.get(d.id),
         StatusScope::Global => totals.get(d.id),
     };
-    status_list().iter().map(|d| (d.name, text(d, count(d), gauges))).collect()
+    rows(wanted, |d| text(d, count(d), gauges))
+}
+
+fn rows(
+    wanted: &dyn Fn(usize) -> bool,
+    value: impl Fn(&StatusDef) -> String,
+) -> Vec<(&'static str, String)> {
+    let all = status_list().iter().enumerate().filter(|(at, _)| wanted(*at));
+    all.map(|(_, d)| (d.name, value(d))).collect()
 }
 
 #[cfg(test)]
@@ -50,11 +64,11 @@ mod tests {
         let value = |rows: &[(&'static str, String)], name: &str| {
             rows.iter().find(|(n, _)| *n == name).map(|(_, v)| v.clone())
         };
-        let global = global_rows(&totals, &gauges);
+        let global = global_rows(&totals, &gauges, &|_| true);
         assert_eq!(value(&global, "Questions").as_deref(), Some("3"));
         assert_eq!(value(&global, "Uptime").as_deref(), Some("5"));
         assert_eq!(value(&global, "Compression").as_deref(), Some("OFF"));
-        let session = session_rows(&a, &totals, &gauges);
+        let session = session_rows(&a, &totals, &gauges, &|_| true);
         assert_eq!(value(&session, "Questions").as_deref(), Some("2"));
     }
 }

@@ -2,12 +2,14 @@
 //!
 //! Must not format values itself: `VarValue::show` does, for SHOW as well.
 
-use selkie_protocol::Capabilities;
-use selkie_types::Value;
+use std::sync::{Arc, LazyLock};
 
-use super::{Pseudo, Row, text};
+use selkie_protocol::Capabilities;
+use selkie_types::{Column, Physical, SqlResult, Value};
+
+use super::{Pseudo, Row, Wanted, text};
 use crate::session::Shared;
-use crate::status::{Gauges, global_rows, session_rows};
+use crate::status::{Gauges, global_rows, session_rows, status_list};
 use crate::variables::{
     Access, Kind, OptionArgument, Rule, Scope, VarDef, VarValue, ids, moment, registry,
 };
@@ -16,10 +18,34 @@ fn pair(name: &str, value: &str) -> Row {
     vec![("VARIABLE_NAME", text(name.to_uppercase())), ("VARIABLE_VALUE", text(value))]
 }
 
-pub(super) fn global_variables(shared: &Shared) -> Vec<Row> {
+/// Names as the tables have them.
+fn names(all: impl Iterator<Item = &'static str>) -> Arc<Column> {
+    let mut column = Column::new(Physical::Bytes, 0, 0);
+    all.for_each(|name| column.push(&text(name.to_uppercase())));
+    Arc::new(column)
+}
+
+/// The definitions that a statement asks for.
+fn chosen(wanted: Wanted<'_>) -> SqlResult<impl Iterator<Item = &'static VarDef>> {
+    static NAMES: LazyLock<Arc<Column>> =
+        LazyLock::new(|| names(registry().all().iter().map(|d| d.name)));
+    let keep = wanted(&NAMES)?;
+    let all = registry().all().iter().enumerate();
+    Ok(all.filter(move |(at, _)| keep.as_ref().is_none_or(|keep| keep.get(*at))).map(|(_, d)| d))
+}
+
+/// Whether a statement asks for the counter at a place of the list.
+fn counters(wanted: Wanted<'_>) -> SqlResult<impl Fn(usize) -> bool> {
+    static NAMES: LazyLock<Arc<Column>> =
+        LazyLock::new(|| names(status_list().iter().map(|d| d.name)));
+    let keep = wanted(&NAMES)?;
+    Ok(move |at| keep.as_ref().is_none_or(|keep| keep.get(at)))
+}
+
+pub(super) fn global_variables(shared: &Shared, wanted: Wanted<'_>) -> SqlResult<Vec<Row>> {
     let values = shared.server.globals.snapshot();
-    let global = registry().all().iter().filter(|d| d.has_global_value());
-    global.map(|d| pair(d.name, &shown(shared, &values, d))).collect()
+    let global = chosen(wanted)?.filter(|d| d.has_global_value());
+    Ok(global.map(|d| pair(d.name, &shown(shared, &values, d))).collect())
 }
 
 fn shown(shared: &Shared, values: &[VarValue], def: &VarDef) -> String {
@@ -55,10 +81,14 @@ fn session_value(
     pseudo(def.name).unwrap_or_else(own)
 }
 
-pub(super) fn session_variables(shared: &Shared, pseudo: Pseudo<'_>) -> Vec<Row> {
+pub(super) fn session_variables(
+    shared: &Shared,
+    pseudo: Pseudo<'_>,
+    wanted: Wanted<'_>,
+) -> SqlResult<Vec<Row>> {
     let globals = shared.server.globals.snapshot();
-    let all = registry().all().iter();
-    all.map(|d| pair(d.name, &session_value(shared, &globals, d, pseudo))).collect()
+    let row = |d: &VarDef| pair(d.name, &session_value(shared, &globals, d, pseudo));
+    Ok(chosen(wanted)?.map(row).collect())
 }
 
 /// Values of gauges. Compat: values about the session's connection (TLS, compression) are part of
@@ -73,26 +103,34 @@ fn gauges(shared: &Shared) -> Gauges {
     gauges
 }
 
-pub(super) fn global_status(shared: &Shared) -> Vec<Row> {
+pub(super) fn global_status(shared: &Shared, wanted: Wanted<'_>) -> SqlResult<Vec<Row>> {
     let totals = shared.server.sessions.totals();
-    let rows = global_rows(&totals, &gauges(shared));
-    rows.iter().map(|(name, value)| pair(name, value)).collect()
+    let rows = global_rows(&totals, &gauges(shared), &counters(wanted)?);
+    Ok(rows.iter().map(|(name, value)| pair(name, value)).collect())
 }
 
-pub(super) fn session_status(shared: &Shared, pseudo: Pseudo<'_>) -> Vec<Row> {
+pub(super) fn session_status(
+    shared: &Shared,
+    pseudo: Pseudo<'_>,
+    wanted: Wanted<'_>,
+) -> SqlResult<Vec<Row>> {
     let totals = shared.server.sessions.totals();
     let mut gauges = gauges(shared);
     crate::binlog::snapshot_status(&shared.server, pseudo, &mut gauges);
     let account = shared.handle.kill.account();
     gauges.insert("memory_used".to_owned(), account.used().to_string());
     gauges.insert("max_memory_used".to_owned(), account.most().to_string());
-    let rows = session_rows(&shared.handle.counters, &totals, &gauges);
-    rows.iter().map(|(name, value)| pair(name, value)).collect()
+    let rows = session_rows(&shared.handle.counters, &totals, &gauges, &counters(wanted)?);
+    Ok(rows.iter().map(|(name, value)| pair(name, value)).collect())
 }
 
-pub(super) fn system_variables(shared: &Shared, pseudo: Pseudo<'_>) -> Vec<Row> {
+pub(super) fn system_variables(
+    shared: &Shared,
+    pseudo: Pseudo<'_>,
+    wanted: Wanted<'_>,
+) -> SqlResult<Vec<Row>> {
     let globals = shared.server.globals.snapshot();
-    registry().all().iter().map(|d| definition(shared, &globals, d, pseudo)).collect()
+    Ok(chosen(wanted)?.map(|d| definition(shared, &globals, d, pseudo)).collect())
 }
 
 fn definition(shared: &Shared, globals: &[VarValue], def: &VarDef, pseudo: Pseudo<'_>) -> Row {

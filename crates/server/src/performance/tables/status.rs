@@ -7,11 +7,11 @@ use crate::status::status_list;
 use crate::tables::{self, Row, text};
 
 pub(super) fn global(shared: &Shared) -> Vec<Row> {
-    named(tables::rows("GLOBAL_STATUS", shared, &|_| None).unwrap_or_default())
+    named(tables::rows("GLOBAL_STATUS", shared, &|_| None, &|_| Ok(None)).unwrap_or_default())
 }
 
 pub(super) fn session(shared: &Shared, pseudo: Pseudo<'_>) -> Vec<Row> {
-    named(tables::rows("SESSION_STATUS", shared, pseudo).unwrap_or_default())
+    named(tables::rows("SESSION_STATUS", shared, pseudo, &|_| Ok(None)).unwrap_or_default())
 }
 
 /// Compat: variables that tables about replication show are left out too.
