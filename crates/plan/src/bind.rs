@@ -17,6 +17,7 @@ mod from;
 mod fulltext;
 mod group;
 mod handler;
+mod having;
 mod insert;
 mod insert_query;
 mod insert_target;

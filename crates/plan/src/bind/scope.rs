@@ -125,6 +125,8 @@ pub(super) struct Scope {
     pub group_columns: Vec<Expr>,
     /// Whether there is a GROUP BY.
     pub grouped: bool,
+    /// Whether HAVING reads an entry of the select list whose value varies.
+    pub having_varies: bool,
     /// The clause being bound.
     pub clause: Clause,
     /// Aggregates found so far; `None` where they are not allowed.

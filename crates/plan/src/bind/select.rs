@@ -120,7 +120,13 @@ impl Binder<'_> {
                     .collect();
             }
         }
-        if let Some(having) = parts.having.take() {
+        if let Some(mut having) = parts.having.take() {
+            // Compat: without a reason to keep rows, HAVING computes the entries for itself.
+            let keeps = grouped || select.options.distinct || !parts.order.is_empty();
+            if keeps && self.scope().having_varies {
+                let read = (&mut parts.items[..], &mut parts.order[..]);
+                plan = self.keep_entries(plan, &mut having, read);
+            }
             plan = plan.filter(Self::conjuncts(having));
         }
         plan = self.windowed(plan)?;
