@@ -171,7 +171,7 @@ fn check_shown(session: &Session, plan: &Plan) -> SqlResult<()> {
 
 /// Number of rows of a table, or of the partitions that a scan reads, if the engine counts rows
 /// exactly.
-pub(crate) fn exact_rows(
+fn exact_rows(
     instance: &Instance,
     eval: Option<&EvalContext<'_>>,
     scan: &TableScan,

@@ -1,7 +1,7 @@
 //! Entries of the select list that may give another value each time: if HAVING reads one, they are
 //! computed once for a row, below HAVING, so that a row has the value it was chosen for.
 
-use selkie_expr::Expr;
+use selkie_expr::{Expr, ExprKind};
 
 use super::Binder;
 use super::select::Item;
@@ -12,10 +12,33 @@ pub(super) fn varies(entry: &Expr) -> bool {
     entry.as_column().is_none() && (!entry.is_deterministic() || entry.has_side_effects())
 }
 
+/// Whether a sort key must be computed before the rows are sorted, once for each row: it assigns,
+/// or it is an entry of the select list with an effect or another value each time.
+pub(super) fn is_computed_once(key: &Expr, columns: &[(ColumnId, Expr)]) -> bool {
+    let assigns = |e: &Expr| matches!(e.kind, ExprKind::AssignUserVariable(..));
+    let is_entry = || columns.iter().any(|(_, e)| e == key);
+    let varies = || key.has_side_effects() || !key.is_deterministic();
+    key.any(&mut { assigns }) || varies() && is_entry()
+}
+
 impl Binder<'_> {
+    /// The rows of `plan` for which `having` is true. Compat: without a reason to keep rows, HAVING
+    /// computes the entries for itself.
+    pub(super) fn having_filter(
+        &mut self,
+        mut plan: Logical,
+        mut having: Expr,
+        readers: (&mut [Item], &mut [SortItem]),
+    ) -> Logical {
+        if self.scope().rows.entries_vary {
+            plan = self.keep_entries(plan, &mut having, readers);
+        }
+        plan.filter(Self::conjuncts(having))
+    }
+
     /// Adds columns with the values of such entries to `plan`, if `having` reads one, and makes the
     /// entries, the keys and `having` read them.
-    pub(super) fn keep_entries(
+    fn keep_entries(
         &mut self,
         plan: Logical,
         having: &mut Expr,
