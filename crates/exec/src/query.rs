@@ -78,7 +78,7 @@ impl Execution<'_> {
         }
         for table in &plan.tables {
             let written = dml::targets(plan).any(|t| Arc::ptr_eq(t, table)) || takes_numbers(table);
-            if written && session.programs.is_in_use(table.schema(), table.name()) {
+            if written && session.programs.is_in_use(table) {
                 let name = table.name();
                 return Err(SqlError::new(&ER_CANT_UPDATE_USED_TABLE_IN_SF_OR_TRG, &[&name]));
             }

@@ -116,7 +116,7 @@ pub(crate) fn fold_literal(e: &mut Expr, types: &TypeContext) {
 /// assigned before is not cut to the variable's old type, and a text that is no number gives no
 /// warning.
 fn read_variable(e: &mut Expr, ty: SqlType) -> bool {
-    let is_one = matches!(e.kind, ExprKind::UserVariable(_))
+    let is_one = matches!(e.kind, ExprKind::UserVariable(..))
         && (e.ty.is_numeric() || e.ty.is_string() && ty.is_numeric());
     if is_one && e.ty.physical() != ty.physical() {
         e.ty = ty;
@@ -412,7 +412,7 @@ pub fn round_to(e: &mut Expr, scale: u8) {
 /// Compat: a function that chooses among values does not know how many digits the variable's value
 /// has.
 pub fn to_widest_variable(e: &mut Expr) {
-    if matches!(e.kind, ExprKind::UserVariable(_)) && e.ty.kind == TypeKind::Decimal {
+    if matches!(e.kind, ExprKind::UserVariable(..)) && e.ty.kind == TypeKind::Decimal {
         to_decimal_scale(e, 65, 38);
     }
 }

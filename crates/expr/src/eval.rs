@@ -56,7 +56,7 @@ impl Expr {
             ExprKind::Case(c) => case::eval(c, &self.ty, ctx, batch)?,
             ExprKind::Coalesce(parts) => case::coalesce(parts, &self.ty, ctx, batch)?,
             ExprKind::Subquery(s) => subquery::eval(s, &self.ty, ctx, batch)?,
-            ExprKind::UserVariable(name) => variable::user(ctx, name, &self.ty, rows)?,
+            ExprKind::UserVariable(name, _) => variable::user(ctx, name, &self.ty, rows)?,
             ExprKind::AssignUserVariable(name, e) => variable::assign(ctx, name, e, batch)?,
             ExprKind::SystemVariable(scope, name) => {
                 variable::system(ctx, *scope, name, &self.ty, rows)?

@@ -97,8 +97,8 @@ pub enum ExprKind {
     Coalesce(Vec<Expr>),
     /// A subquery.
     Subquery(Box<Subquery>),
-    /// `@name`.
-    UserVariable(Box<str>),
+    /// `@name`, and whether the statement leaves the variable as it is.
+    UserVariable(Box<str>, bool),
     /// `@name := value`.
     AssignUserVariable(Box<str>, Box<Expr>),
     /// `@@name`.

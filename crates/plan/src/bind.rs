@@ -17,6 +17,7 @@ mod from;
 mod fulltext;
 mod group;
 mod handler;
+mod having;
 mod insert;
 mod insert_query;
 mod insert_target;
@@ -144,7 +145,7 @@ pub(crate) struct Binder<'a> {
     /// User variables to which the expression being bound is assigned.
     assigning: Vec<Box<str>>,
     /// Collations of the user variables that the statement has assigned so far.
-    assigned: Vec<(Box<str>, CollationId)>,
+    pub(crate) assigned: Vec<(Box<str>, CollationId)>,
     /// User variables that the statement reads, each name once, with their types.
     pub(crate) user_variables: Vec<(Box<str>, Option<SqlType>)>,
     /// Locks and versions of the rows that are read.

@@ -6,6 +6,7 @@ mod foreign;
 mod portion;
 mod procedure;
 mod rows;
+mod variables;
 
 use std::sync::Arc;
 
@@ -213,7 +214,7 @@ fn show_variables(output: &mut [crate::physical::OutputColumn], root: &PlanNode)
     match &root.operator {
         Operator::Limit(limit) => show_variables(output, &limit.input),
         Operator::Project { exprs, .. } => {
-            let is_variable = |e: &Expr| matches!(e.kind, selkie_expr::ExprKind::UserVariable(_));
+            let is_variable = |e: &Expr| matches!(e.kind, selkie_expr::ExprKind::UserVariable(..));
             let shown = output.iter_mut().zip(exprs).filter(|(_, e)| is_variable(e));
             shown.for_each(|(column, _)| widest(&mut column.ty));
         }
@@ -334,6 +335,8 @@ pub(crate) struct Draft {
     pub takes_numbers: Vec<Arc<TableInfo>>,
     /// User variables that the statement reads.
     pub user_variables: Vec<(Box<str>, Option<selkie_types::SqlType>)>,
+    /// User variables that it assigns.
+    pub assigned_variables: Vec<Box<str>>,
     pub warnings: crate::bind::Warnings,
     pub windowed_blocks: u64,
     /// Whether it has subqueries that read tables.
@@ -403,6 +406,7 @@ impl Draft {
             tables: binder.tables,
             takes_numbers: binder.takes_numbers,
             user_variables: binder.user_variables,
+            assigned_variables: binder.assigned.into_iter().map(|(name, _)| name).collect(),
             warnings: binder.warnings,
             windowed_blocks: binder.windowed_blocks,
             asks_tables,
@@ -426,7 +430,13 @@ impl Draft {
 
     /// Optimizes `plan`, which must give the columns `ids`. A subquery that can be a join or a
     /// subplan is tried as both, and the cheapest combination is used.
-    pub(crate) fn finish(self, plan: Logical, ids: &[ColumnId], context: &PlanContext<'_>) -> Done {
+    pub(crate) fn finish(
+        mut self,
+        mut plan: Logical,
+        ids: &[ColumnId],
+        context: &PlanContext<'_>,
+    ) -> Done {
+        self.mark_variables(&mut plan);
         if self.subqueries.is_empty() {
             return self.variant(plan, ids, context, 0).0;
         }

@@ -169,7 +169,8 @@ impl Ddl<'_> {
         self.check_sequence(&table)?;
         create_storage_now(self.instance, &table)?;
         let filled = set_auto_increment(self.instance, &table, next);
-        match filled.and_then(|()| fill(self, &table)) {
+        let filled = filled.and_then(|()| fill(self, &table));
+        match filled.and_then(|outcome| self.check_still_free(&table, old).map(|()| outcome)) {
             Ok(outcome) => {
                 if table.system_time().is_some() {
                     bump(&self.session.core.counters.feature_system_versioning, 1);
@@ -242,6 +243,17 @@ impl Ddl<'_> {
     }
 
     /// Publishes a table whose storage is complete, in place of `old` if there is one.
+    /// Fails if a function in the query has created a temporary table of the same name.
+    fn check_still_free(&self, table: &TableInfo, old: Option<&Arc<TableInfo>>) -> SqlResult<()> {
+        let (schema, name) = (table.schema(), table.name());
+        let now = self.session.frame.temporary.get(schema, name);
+        let is_taken = now.is_some_and(|now| old.is_none_or(|old| old.def.id != now.def.id));
+        match is_temporary(table) && is_taken {
+            true => Err(SqlError::new(&ER_TABLE_EXISTS_ERROR, &[&name])),
+            false => Ok(()),
+        }
+    }
+
     fn publish_table(&mut self, table: TableInfo, old: Option<&Arc<TableInfo>>) -> SqlResult<()> {
         if is_temporary(&table) {
             return self.publish_temporary(table, old);

@@ -38,7 +38,10 @@ impl Ddl<'_> {
 
     /// Fails if `old` is a view, or a foreign key refers to it.
     pub(super) fn check_replaceable(&self, old: Option<&TableInfo>) -> SqlResult<()> {
-        let Some(old) = old.filter(|old| !is_temporary(old)) else { return Ok(()) };
+        let Some(old) = old else { return Ok(()) };
+        if is_temporary(old) {
+            return self.check_not_in_use(old);
+        }
         let (schema, name) = (old.schema(), old.name());
         if let TableKind::View(_) = old.kind {
             return Err(SqlError::new(&ER_IT_IS_A_VIEW, &[&format!("{schema}.{name}")]));

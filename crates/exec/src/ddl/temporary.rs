@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use selkie_catalog::TableInfo;
 use selkie_sql::ast::DropTables;
-use selkie_types::SqlResult;
+use selkie_types::error::catalogue::ER_CANT_REOPEN_TABLE;
+use selkie_types::{SqlError, SqlResult};
 
 use super::binlog::{kind_of, quoted};
 use super::change::{drop_storage_now, is_temporary};
@@ -109,12 +110,21 @@ impl Ddl<'_> {
         self.session.log_temporary(self.own_text(), &Form::default()).map(drop)
     }
 
+    /// Fails if a statement that called a function, which now drops or replaces the table, uses it.
+    pub(super) fn check_not_in_use(&self, table: &TableInfo) -> SqlResult<()> {
+        match self.session.programs.is_in_use(table) {
+            true => Err(SqlError::new(&ER_CANT_REOPEN_TABLE, &[&table.name()])),
+            false => Ok(()),
+        }
+    }
+
     /// Drops a temporary table, and notes that it has to be logged.
     pub(super) fn drop_own(
         &mut self,
         table: &TableInfo,
         dropped: &mut DroppedOwn,
     ) -> SqlResult<()> {
+        self.check_not_in_use(table)?;
         let is_logged = self.session.frame.temporary.is_logged(table);
         dropped.is_by_rows |= !self.logs_texts();
         let (schema, name) = (table.schema(), table.name());

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use hashbrown::HashMap;
 use parking_lot::Mutex;
-use selkie_catalog::{ProgramContext, Routine, TableInfo, Trigger};
+use selkie_catalog::{ProgramContext, Routine, TableInfo, TableKind, Trigger};
 use selkie_sql::ast::{DataType, ParameterMode, Program, Span, TableFactor, TableName, Variable};
 use selkie_types::{Charset, CollationId, SqlError, SqlMode, SqlResult, SqlType, Value};
 
@@ -213,9 +213,14 @@ impl ProgramState {
         }
     }
 
-    /// Whether a calling statement uses the table.
-    pub(crate) fn is_in_use(&self, schema: &str, table: &str) -> bool {
-        self.in_use.iter().any(|t| *t.schema() == *schema && *t.name() == *table)
+    /// Whether a calling statement uses the table. A temporary table is not the table whose name it
+    /// has, nor one that had its name before.
+    pub(crate) fn is_in_use(&self, table: &TableInfo) -> bool {
+        let is_own = |table: &TableInfo| table.kind == TableKind::Temporary;
+        self.in_use.iter().any(|used| match is_own(used) || is_own(table) {
+            true => used.def.id == table.def.id,
+            false => used.schema() == table.schema() && used.name() == table.name(),
+        })
     }
 }
 

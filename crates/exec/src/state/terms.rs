@@ -49,7 +49,7 @@ impl BoundTerm {
     ) -> Self {
         let mut names = Vec::new();
         let assigns = expr.any(&mut |e| {
-            if let ExprKind::UserVariable(name) = &e.kind {
+            if let ExprKind::UserVariable(name, _) = &e.kind {
                 names.push(name.clone());
             }
             matches!(e.kind, ExprKind::AssignUserVariable(..))

@@ -202,7 +202,7 @@ fn sum_variables(args: &mut [Expr]) {
 /// Reads a user variable that holds an exact number with at least `scale` decimals.
 pub fn widen_variable(e: &mut Expr, scale: u8) {
     let is_exact = e.ty.is_integer() || e.ty.kind == TypeKind::Decimal;
-    if !is_exact || !matches!(e.kind, ExprKind::UserVariable(_)) {
+    if !is_exact || !matches!(e.kind, ExprKind::UserVariable(..)) {
         return;
     }
     let ty = cast::decimal_type(&e.ty);

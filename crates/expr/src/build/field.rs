@@ -56,7 +56,7 @@ fn short_years(args: &mut [&mut Expr]) {
 
 /// Converts a constant that is known only at run time as a literal of its value would be.
 fn year_when_run(e: &mut Expr, types: &TypeContext) {
-    let is_variable = |e: &Expr| matches!(e.kind, ExprKind::UserVariable(_));
+    let is_variable = |e: &Expr| matches!(e.kind, ExprKind::UserVariable(..));
     let varies = e.any(&mut |e| !e.is_constant_over_constants() && !is_variable(e));
     if varies
         || e.as_literal().is_some()

@@ -29,7 +29,7 @@ pub(crate) fn fsp_of(e: &Expr) -> u8 {
         _ if e.ty.is_string() => match &e.kind {
             ExprKind::Literal(Value::Bytes(b)) => fraction_digits(b),
             // The session knows the decimals of the variable's text.
-            ExprKind::UserVariable(_) => e.ty.decimals.min(6),
+            ExprKind::UserVariable(..) => e.ty.decimals.min(6),
             _ => 6,
         },
         _ => 0,
@@ -42,7 +42,7 @@ pub(crate) fn fsp_compared(e: &Expr, dated: bool) -> u8 {
     let text = match &e.kind {
         ExprKind::Literal(Value::Bytes(text)) => text,
         // The plan is used for every text with as many decimals, including one beyond the range.
-        ExprKind::UserVariable(_) if e.ty.is_string() => return 6,
+        ExprKind::UserVariable(..) if e.ty.is_string() => return 6,
         _ => return fsp_of(e),
     };
     let (options, fsp) = (DateOptions::default(), fsp_of(e));

@@ -89,7 +89,7 @@ fn write_expr(f: &mut fmt::Formatter<'_>, e: &Expr, names: ColumnNames<'_>) -> f
             _ => write!(f, "(subquery#{})", s.id.0),
         },
         ExprKind::Match(m) => f.write_str(&m.text),
-        ExprKind::UserVariable(name) => write!(f, "@`{name}`"),
+        ExprKind::UserVariable(name, _) => write!(f, "@`{name}`"),
         ExprKind::AssignUserVariable(name, e) => {
             write!(f, "@`{name}`:=")?;
             write_expr(f, e, names)

@@ -122,7 +122,7 @@ impl Expr {
 
     /// `@name`, with the type that the variable has when the statement is bound.
     pub fn user_variable(name: &str, ty: SqlType) -> Self {
-        let mut expr = Self::new(ExprKind::UserVariable(name.into()), ty, true);
+        let mut expr = Self::new(ExprKind::UserVariable(name.into(), false), ty, true);
         if expr.ty.is_string() {
             expr.coercibility = Coercibility::Implicit;
         }

@@ -13,7 +13,7 @@ impl Expr {
             | ExprKind::Column(_)
             | ExprKind::Held(_)
             | ExprKind::Parameter(_)
-            | ExprKind::UserVariable(_)
+            | ExprKind::UserVariable(..)
             | ExprKind::Sequence(_)
             | ExprKind::SystemVariable(..) => Vec::new(),
             ExprKind::Call(c) => c.args.iter().collect(),
@@ -41,7 +41,7 @@ impl Expr {
             | ExprKind::Column(_)
             | ExprKind::Held(_)
             | ExprKind::Parameter(_)
-            | ExprKind::UserVariable(_)
+            | ExprKind::UserVariable(..)
             | ExprKind::Sequence(_)
             | ExprKind::SystemVariable(..) => false,
             ExprKind::Call(c) => c.args.iter().any(test),
@@ -71,7 +71,7 @@ impl Expr {
             | ExprKind::Column(_)
             | ExprKind::Held(_)
             | ExprKind::Parameter(_)
-            | ExprKind::UserVariable(_)
+            | ExprKind::UserVariable(..)
             | ExprKind::Sequence(_)
             | ExprKind::SystemVariable(..) => Vec::new(),
             ExprKind::Call(c) => {
@@ -183,7 +183,8 @@ impl Expr {
     fn varies(&self) -> bool {
         match &self.kind {
             ExprKind::Call(c) => !c.function.is_deterministic(),
-            ExprKind::AssignUserVariable(..) | ExprKind::UserVariable(_) => true,
+            ExprKind::UserVariable(_, left_as_is) => !left_as_is,
+            ExprKind::AssignUserVariable(..) => true,
             ExprKind::Sequence(_) => true,
             ExprKind::Stored(s) => !s.deterministic,
             _ => false,
@@ -248,7 +249,7 @@ impl Expr {
             ExprKind::Column(_)
             | ExprKind::Held(_)
             | ExprKind::Parameter(_)
-            | ExprKind::UserVariable(_)
+            | ExprKind::UserVariable(..)
             | ExprKind::AssignUserVariable(..)
             | ExprKind::SystemVariable(..)
             | ExprKind::Subquery(_)

@@ -76,7 +76,7 @@ fn bind(b: &mut Binding<'_>, count: usize) -> SqlResult<CollationId> {
 
 /// Whether a pattern is the same for all rows: made of constants and variables.
 fn is_fixed(pattern: &Expr) -> bool {
-    let is_variable = |e: &Expr| matches!(e.kind, ExprKind::UserVariable(_));
+    let is_variable = |e: &Expr| matches!(e.kind, ExprKind::UserVariable(..));
     !pattern.any(&mut |e| !e.is_constant_over_constants() && !is_variable(e))
 }
 

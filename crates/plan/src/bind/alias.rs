@@ -8,6 +8,7 @@ use selkie_types::error::catalogue::*;
 use selkie_types::{Condition, SqlError, SqlMode, SqlResult};
 
 use super::Binder;
+use super::having::varies;
 use super::scope::{Clause, TableNames};
 use super::select::Item;
 
@@ -164,6 +165,7 @@ impl Binder<'_> {
     ) -> SqlResult<Option<Expr>> {
         let selected = self.in_select_list(at, name, clause, AliasUse::Only)?;
         let grouped = self.in_group(at, name, clause)?;
+        self.scopes[at].rows.entries_vary |= selected.as_ref().is_some_and(varies);
         match (selected, grouped) {
             (Some(selected), Some(grouped)) if selected != grouped => {
                 self.warn_ambiguous(name, clause);

@@ -246,7 +246,7 @@ impl Binder<'_> {
         use build::Arithmetic::{Add, Divide, IntDivide, Modulo, Multiply, Subtract};
         if matches!(op, Add | Subtract | Multiply | Divide | IntDivide | Modulo) {
             for e in [&mut *left, &mut *right] {
-                if matches!(&e.kind, ExprKind::UserVariable(name) if !self.assigns(name)) {
+                if matches!(&e.kind, ExprKind::UserVariable(name, _) if !self.assigns(name)) {
                     selkie_expr::cast::to_widest_variable(e);
                 }
             }
@@ -263,7 +263,7 @@ impl Binder<'_> {
             return;
         }
         for e in [left, right] {
-            if let ExprKind::UserVariable(name) = &e.kind
+            if let ExprKind::UserVariable(name, _) = &e.kind
                 && self.assigns(name)
             {
                 build::widen_variable(e, KEPT);

@@ -139,11 +139,11 @@ pub(super) struct Scope {
     pub windows: Windows,
     /// Whether outer names are invisible, as in a derived table.
     pub closed: bool,
-    /// Locks and numbers of its rows.
+    /// Locks, numbers and kept values of its rows.
     pub rows: RowUse,
 }
 
-/// Locks and numbers of the rows of a block.
+/// Locks, numbers and kept values of the rows of a block.
 #[derive(Default)]
 pub(super) struct RowUse {
     /// Row locks on its tables, if its query has a locking clause.
@@ -152,6 +152,8 @@ pub(super) struct RowUse {
     pub numbers: RowNumbers,
     /// Conditions of FROM and WHERE that read row numbers.
     pub numbered: Vec<Expr>,
+    /// Whether HAVING reads an entry of the select list whose value varies.
+    pub entries_vary: bool,
 }
 
 impl Binder<'_> {

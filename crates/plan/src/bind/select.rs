@@ -11,6 +11,7 @@ use selkie_types::{Condition, Privileges, SqlError, SqlResult, pace};
 use super::access::Wanted;
 use super::alias::{Alias, AliasUse};
 use super::group::{Grouping, gives_rows_of_one};
+use super::having::is_computed_once;
 use super::row_number::RowNumbers;
 use super::scope::{Clause, SourceColumns};
 use super::{Binder, Named, Query};
@@ -121,7 +122,9 @@ impl Binder<'_> {
             }
         }
         if let Some(having) = parts.having.take() {
-            plan = plan.filter(Self::conjuncts(having));
+            let keeps = grouped || select.options.distinct || !parts.order.is_empty();
+            self.scope().rows.entries_vary &= keeps;
+            plan = self.having_filter(plan, having, (&mut parts.items, &mut parts.order));
         }
         plan = self.windowed(plan)?;
         let limit = self.limit(tail)?;
@@ -753,15 +756,6 @@ fn collated(expr: &Expr) -> Option<ColumnId> {
         below = inner;
     }
     below.as_column().filter(|_| expr.coercibility == Coercibility::Explicit)
-}
-
-/// Whether a sort key must be computed before the rows are sorted, once for each row: it assigns,
-/// or it is an entry of the select list with an effect or another value each time.
-fn is_computed_once(key: &Expr, columns: &[(ColumnId, Expr)]) -> bool {
-    let assigns = |e: &Expr| matches!(e.kind, ExprKind::AssignUserVariable(..));
-    let is_entry = || columns.iter().any(|(_, e)| e == key);
-    let varies = || key.has_side_effects() || !key.is_deterministic();
-    key.any(&mut { assigns }) || varies() && is_entry()
 }
 
 pub(super) fn sorted(plan: Logical, keys: Vec<SortItem>) -> Logical {

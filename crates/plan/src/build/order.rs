@@ -291,7 +291,9 @@ impl Search<'_, '_> {
             let swappable = matches!(kind, JoinKind::Left | JoinKind::Semi | JoinKind::Anti);
             if swappable {
                 let probe = self.filtered_probe((right, inner_rows), (left, plan.rows), rows);
-                let build = cost::hash_build(plan.rows) + probe;
+                // Few rows on the left stay in their order, which costs next to nothing.
+                let built = plan.rows.max(cost::FEWEST_PAIRED);
+                let build = cost::hash_build(built) + probe;
                 methods.push((Method::HashLeft, both + build, false));
             }
         }

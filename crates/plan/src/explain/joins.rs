@@ -95,7 +95,7 @@ impl Walk<'_> {
         let (first, second) = if inner { (right, left) } else { (left, right) };
         let start = self.rows.len();
         self.node(first, id, ty);
-        self.joined_to(start);
+        self.joined_to(start, id);
         self.above.tested = tested;
         self.above.outer = !inner;
         let middle = self.rows.len();
@@ -159,9 +159,11 @@ impl Walk<'_> {
         Some(JoinRun::of(first, second, given))
     }
 
-    /// Rows known from the start need no join buffer.
-    fn joined_to(&mut self, first: usize) {
-        self.above.buffered = !self.rows[first..].iter().all(is_known);
+    /// Rows known from the start need no join buffer. Compat: the join of an UPDATE or DELETE has
+    /// none, because the rows are to be found again.
+    fn joined_to(&mut self, first: usize, id: u64) {
+        let changes = id == 1 && self.changes_rows();
+        self.above.buffered = !changes && !self.rows[first..].iter().all(is_known);
     }
 
     pub(super) fn lookup(

@@ -106,7 +106,7 @@ pub(super) fn bind(mut b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
 /// becomes a text.
 pub(crate) fn quote_variable(e: &mut Expr, types: &TypeContext) {
     let is_variable =
-        matches!(e.kind, ExprKind::UserVariable(_) | ExprKind::AssignUserVariable(..));
+        matches!(e.kind, ExprKind::UserVariable(..) | ExprKind::AssignUserVariable(..));
     if is_variable && e.ty.is_numeric() && !types.collation_connection.is_binary() {
         cast::to_text(e, types);
         e.ty.json = JsonRole::Plain;
