@@ -109,7 +109,7 @@ impl ExecutorSession {
     /// Effects of a statement on the server's view of the session: default database, foreign key
     /// error, counters.
     fn after(&mut self, statement: &Statement, result: &SqlResult<Outcome>) {
-        if let (Statement::Use(_), Ok(_)) = (statement, result) {
+        if result.is_ok() && self.has_entered_schema(statement) {
             self.entered_schema();
         } else if self.session.frame.schema.is_none() && self.shared.handle.schema().is_some() {
             // The default database was dropped.
@@ -143,6 +143,18 @@ impl ExecutorSession {
             matches!(statement, Statement::Query(_) | Statement::Show(_) | Statement::Set(_));
         if let Some(binlog) = self.shared.server.binlog().filter(|_| !is_reading) {
             binlog.after_statement();
+        }
+    }
+
+    /// Whether a statement that succeeded was, or ran, a USE.
+    fn has_entered_schema(&self, statement: &Statement) -> bool {
+        match statement {
+            Statement::Use(_) => true,
+            Statement::Execute(_) | Statement::ExecuteImmediate(_) => {
+                let now = self.session.frame.schema.as_deref();
+                now.is_some() && now != self.shared.handle.schema().as_deref()
+            }
+            _ => false,
         }
     }
 
