@@ -123,6 +123,11 @@ impl ExecutorSession {
             self.shared.server.innodb.set_foreign_key_error(text);
         }
         if let Err(error) = result
+            && is_refusal(error)
+        {
+            self.shared.handle.counters.bump(counter().access_denied_errors);
+        }
+        if let Err(error) = result
             && error.is(&ER_STATEMENT_TIMEOUT)
         {
             self.shared.handle.counters.bump(counter().max_statement_time_exceeded);
@@ -231,7 +236,7 @@ impl ExecutorSession {
         run: impl FnOnce(&mut Self) -> SqlResult<Outcome>,
     ) -> SqlResult<Outcome> {
         self.check_expired(statement)?;
-        self.shared.handle.counters.bump(com::counter(statement));
+        com::count(&self.shared.handle.counters, statement);
         self.session.diagnostics.begin_statement();
         self.shared.handle.set_state(com::state(statement));
         let before = note_waits(Some(Arc::clone(&self.shared.handle.waits)));
@@ -622,4 +627,17 @@ fn describe(info: &TableInfo, at: usize) -> OutputColumn {
         on_update_now: column.on_update_now,
         ..OutputColumn::computed(&column.name, column.ty.clone())
     }
+}
+
+/// Whether an error says that the account lacks a privilege.
+fn is_refusal(error: &SqlError) -> bool {
+    let refusals = [
+        &ER_TABLEACCESS_DENIED_ERROR,
+        &ER_COLUMNACCESS_DENIED_ERROR,
+        &ER_DBACCESS_DENIED_ERROR,
+        &ER_SPECIFIC_ACCESS_DENIED_ERROR,
+        &ER_PROCACCESS_DENIED_ERROR,
+        &ER_ACCESS_DENIED_ERROR,
+    ];
+    refusals.iter().any(|refusal| error.is(refusal))
 }
