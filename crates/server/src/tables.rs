@@ -12,6 +12,7 @@ use std::time::SystemTime;
 
 use selkie_types::{DateTime, SqlResult, Value};
 
+use crate::accounts::Privileges;
 use crate::session::Shared;
 
 /// A row as column names with values; missing columns are NULL or empty.
@@ -21,6 +22,7 @@ pub(crate) type Row = Vec<(&'static str, Value)>;
 pub(crate) const NAMES: &[&str] = &[
     "ALL_PLUGINS",
     "APPLICABLE_ROLES",
+    "CLIENT_STATISTICS",
     "COLUMN_PRIVILEGES",
     "ENABLED_ROLES",
     "GLOBAL_STATUS",
@@ -38,15 +40,24 @@ pub(crate) const NAMES: &[&str] = &[
     "THREAD_POOL_STATS",
     "THREAD_POOL_WAITS",
     "USER_PRIVILEGES",
+    "USER_STATISTICS",
 ];
 
 /// Values of session variables that are kept in the executor's session.
 pub(crate) type Pseudo<'a> = &'a dyn Fn(&str) -> Option<String>;
 
+/// Whether the session sees the statistics of all users.
+fn sees_others(shared: &Shared) -> bool {
+    shared.access.lock().has_global(Privileges::SUPER | Privileges::PROCESS)
+}
+
 /// The rows of a table for the session that reads it.
 pub(crate) fn rows(table: &str, shared: &Shared, pseudo: Pseudo<'_>) -> SqlResult<Vec<Row>> {
     Ok(match table {
         "APPLICABLE_ROLES" => privileges::applicable_roles(shared),
+        "CLIENT_STATISTICS" if sees_others(shared) => shared.server.sessions.users.client_rows(),
+        "USER_STATISTICS" if sees_others(shared) => shared.server.sessions.users.user_rows(),
+        "CLIENT_STATISTICS" | "USER_STATISTICS" => Vec::new(),
         "COLUMN_PRIVILEGES" => privileges::column_privileges(shared),
         "ENABLED_ROLES" => privileges::enabled_roles(shared),
         "GLOBAL_STATUS" => variables::global_status(shared),

@@ -107,8 +107,9 @@ impl LogTables {
     }
 }
 
-/// Reason that a row of `values` values is not written to a log table, if there is one. Compat: none
-/// goes into a table in partitions, as a table renamed to this name may be.
+/// Reason that a row of `values` values is not written to a log table, if there is one.
+///
+/// Compat: none goes into a table in partitions, as a table renamed to this name may be.
 fn why_unfit(table: &TableInfo, values: usize) -> Option<&'static str> {
     let is_list = |column: &ColumnInfo| matches!(column.ty.kind, TypeKind::Enum | TypeKind::Set);
     if table.partitions.is_some() {

@@ -524,6 +524,10 @@ impl BackendSession for ExecutorSession {
         self.session.transaction.take_unsettled().filter(|commit| !commit.is_settled())
     }
 
+    fn logged_bytes(&self) -> u64 {
+        self.session.logged_bytes()
+    }
+
     fn take_group_end(&mut self) -> Option<Place> {
         self.session.take_group_end()
     }
