@@ -221,7 +221,7 @@ pub(super) fn state(statement: &Statement) -> &'static str {
         }
         Statement::CreateTable(_) => "creating table",
         Statement::DropTables(_) => "checking permissions",
-        Statement::Show(_) => "Filling schema table",
+        Statement::Show(_) => "starting",
         Statement::TableMaintenance(_) => "Checking table",
         Statement::Transaction(Transaction::Commit { .. }) => "Commit",
         Statement::Transaction(Transaction::Rollback { .. }) => "Rollback",

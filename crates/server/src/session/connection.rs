@@ -295,7 +295,7 @@ fn handshake(
     exchange.caps = login.capabilities & CAPABILITIES.with(Capabilities::CLIENT_MYSQL);
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let claim = Claim {
-        user: text(&login.user),
+        user: text(unquoted(&login.user)),
         answer: login.auth.clone(),
         plugin: login.plugin.as_deref().map(text),
     };
@@ -307,6 +307,11 @@ fn handshake(
     let place = check_limits(server, &who, handle.door).map_err(Some)?;
     check_expired(server, &who, exchange.caps).map_err(Some)?;
     Ok(((who, place), login))
+}
+
+/// Name of a user. Compat: apostrophes around it are no part of it.
+fn unquoted(name: &[u8]) -> &[u8] {
+    name.strip_prefix(b"'").and_then(|name| name.strip_suffix(b"'")).unwrap_or(name)
 }
 
 /// Counts and logs a refused login.
