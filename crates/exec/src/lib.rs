@@ -69,6 +69,7 @@ pub use state::session::Session;
 pub use state::sink::{NullSink, OutParameter, Outcome, ResultSink, RowCounts, Told};
 pub use state::temporary::TemporaryFiles;
 pub use state::transaction::{Mark, Transaction, Unsettled};
+pub use state::uses::{IndexUse, TableUse, TableUses};
 pub use state::{binlog, computed, control, error, gate, metadata, session};
 pub use statement::prepared::{execute_prepared, prepare, prepare_shared, prepare_statement};
 pub use statement::{execute_statement, execute_text, prepare_transaction_as};

@@ -237,10 +237,13 @@ pub(crate) struct Env<'r> {
 }
 
 impl<'r> Env<'r> {
-    /// Counts rows read from a table.
+    /// Counts rows read from a table, by an index of its definition or in stored order.
     #[inline]
-    pub(crate) fn count_read(&self, rows: usize) {
+    pub(crate) fn count_read(&self, open: &OpenTable<'_>, index: Option<usize>, rows: usize) {
         bump(&self.counters().rows_read, rows as u64);
+        if let Some(uses) = &open.uses {
+            uses.read(index, rows);
+        }
         if let Some(cell) = self.cell {
             cell.read(rows);
         }

@@ -4,6 +4,7 @@
 //! that LIKE and WHERE, column types and names follow from one place. A few build their own rows.
 //! The server answers statements about its own state before they get here.
 
+mod generic;
 mod profile;
 mod program;
 mod query;

@@ -44,3 +44,4 @@ pub(crate) mod tally;
 pub(crate) mod temporary;
 pub(crate) mod terms;
 pub(crate) mod transaction;
+pub(crate) mod uses;

@@ -27,6 +27,8 @@ pub fn register_system_tables(instance: &Instance) {
     instance.add_system_table("EVENTS", Arc::new(EventList));
     instance.add_system_table("ENGINES", Arc::new(EngineList));
     instance.add_system_table("USER_VARIABLES", Arc::new(UserVariables));
+    instance.add_system_table("TABLE_STATISTICS", Arc::new(UsesOfTables));
+    instance.add_system_table("INDEX_STATISTICS", Arc::new(UsesOfIndexes));
 }
 
 /// Tables whose rows [`information_rows`] computes; a table that it does not know is empty.
@@ -188,6 +190,53 @@ impl SystemTable for UserVariables {
         }
         Ok(())
     }
+}
+
+/// `TABLE_STATISTICS`.
+struct UsesOfTables;
+
+impl SystemTable for UsesOfTables {
+    fn rows(
+        &self,
+        request: &SystemRequest<'_>,
+        emit: &mut dyn FnMut(&[Value]) -> SqlResult<()>,
+    ) -> SqlResult<()> {
+        for uses in request.instance.uses().tables() {
+            if may_read(request, &uses.schema, &uses.table) {
+                let [schema, table] = [&uses.schema, &uses.table].map(|name| Value::bytes(&**name));
+                let counts = [uses.read, uses.changed, uses.changed_by_indexes];
+                let [read, changed, by_indexes] = counts.map(|count| Value::Int(count as i64));
+                emit(&[schema, table, read, changed, by_indexes])?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// `INDEX_STATISTICS`.
+struct UsesOfIndexes;
+
+impl SystemTable for UsesOfIndexes {
+    fn rows(
+        &self,
+        request: &SystemRequest<'_>,
+        emit: &mut dyn FnMut(&[Value]) -> SqlResult<()>,
+    ) -> SqlResult<()> {
+        for uses in request.instance.uses().indexes() {
+            if may_read(request, &uses.schema, &uses.table) {
+                let names = [&uses.schema, &uses.table, &uses.index];
+                let [schema, table, index] = names.map(|name| Value::bytes(&**name));
+                emit(&[schema, table, index, Value::Int(uses.read as i64)])?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether the account may read some column of a table.
+fn may_read(request: &SystemRequest<'_>, schema: &str, table: &str) -> bool {
+    let session = request.session;
+    session.frame.hooks.check_table(session, None, schema, table, Privileges::SELECT).is_ok()
 }
 
 struct EngineList;

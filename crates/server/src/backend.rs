@@ -27,6 +27,15 @@ use crate::session::Shared;
 use crate::sessions::SessionHandle;
 use crate::status::Gauges;
 
+/// Counts of uses while `userstat` is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Uses {
+    /// Of tables.
+    Tables,
+    /// Of indexes.
+    Indexes,
+}
+
 /// Operations of the backend for the whole server.
 pub trait Backend: Send + Sync {
     /// Adds the backend's counters to the status variables.
@@ -37,6 +46,8 @@ pub trait Backend: Send + Sync {
     }
     /// Drops the kept results of queries.
     fn forget_results(&self) {}
+    /// Forgets the uses of tables or of indexes.
+    fn forget_uses(&self, _of: Uses) {}
     /// Begins the counts of kept results anew.
     fn reset_result_counts(&self) {}
     /// Adds a row to the table of the general log.
@@ -264,6 +275,11 @@ pub trait BackendSession: Send {
     /// The commit that must become durable before the answer to the last command leaves.
     fn take_unsettled(&mut self) -> Option<Unsettled> {
         None
+    }
+
+    /// Bytes that the session has added to the binary log.
+    fn logged_bytes(&self) -> u64 {
+        0
     }
 
     /// End of the last group of the binary log that the session has committed since the last call.

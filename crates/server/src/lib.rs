@@ -37,6 +37,7 @@ pub mod status;
 mod tables;
 mod thread_pool;
 mod time;
+mod user_statistics;
 pub mod variables;
 
 pub use executor::inspect;

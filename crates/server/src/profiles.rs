@@ -87,7 +87,7 @@ impl Recorder {
 }
 
 /// CPU time of this thread.
-fn cpu_micros() -> u64 {
+pub(crate) fn cpu_micros() -> u64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     time.tv_sec as u64 * 1_000_000 + time.tv_nsec as u64 / 1_000
 }

@@ -99,9 +99,11 @@ impl Server {
         backend: Arc<dyn Backend>,
         datadir: PathBuf,
     ) -> Self {
+        let sessions = Sessions::default();
+        sessions.users.switch(globals.get(ids().userstat).as_bool());
         Self {
             globals,
-            sessions: Sessions::default(),
+            sessions,
             accounts,
             usage: Usage::default(),
             backend,

@@ -20,6 +20,7 @@ mod runner;
 mod shared;
 mod statements;
 mod timeouts;
+mod watch;
 
 pub use crate::sessions::Door;
 pub(crate) use connection::{connect_timeout, serve};

@@ -15,6 +15,7 @@ use selkie_exec::{KillFlag, Killed, LivePlans};
 use crate::net::Closer;
 use crate::performance::{Performance, Recorder};
 use crate::status::{Counters, SharedCounters, Totals};
+use crate::user_statistics::UserStatistics;
 
 /// Present activity of a session.
 #[derive(Clone, Debug)]
@@ -240,6 +241,8 @@ pub struct Sessions {
     next_query: AtomicU64,
     /// `performance_schema`, if it is on.
     performance: OnceLock<Arc<Performance>>,
+    /// Statistics of users and clients.
+    pub(crate) users: UserStatistics,
     /// Counters of the sessions that have ended, and the server's own counters.
     pub ended: SharedCounters,
 }

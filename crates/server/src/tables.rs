@@ -13,6 +13,7 @@ use std::time::SystemTime;
 
 use selkie_types::{Bitmap, Column, DateTime, SqlResult, Value};
 
+use crate::accounts::Privileges;
 use crate::session::Shared;
 
 /// A row as column names with values; missing columns are NULL or empty.
@@ -22,6 +23,7 @@ pub(crate) type Row = Vec<(&'static str, Value)>;
 pub(crate) const NAMES: &[&str] = &[
     "ALL_PLUGINS",
     "APPLICABLE_ROLES",
+    "CLIENT_STATISTICS",
     "COLUMN_PRIVILEGES",
     "ENABLED_ROLES",
     "GLOBAL_STATUS",
@@ -39,6 +41,7 @@ pub(crate) const NAMES: &[&str] = &[
     "THREAD_POOL_STATS",
     "THREAD_POOL_WAITS",
     "USER_PRIVILEGES",
+    "USER_STATISTICS",
 ];
 
 /// Values of session variables that are kept in the executor's session.
@@ -46,6 +49,11 @@ pub(crate) type Pseudo<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// Tells which names of variables a statement asks for; `None` for all.
 pub(crate) type Wanted<'a> = &'a dyn Fn(&Arc<Column>) -> SqlResult<Option<Bitmap>>;
+
+/// Whether the session sees the statistics of all users.
+fn sees_others(shared: &Shared) -> bool {
+    shared.access.lock().has_global(Privileges::SUPER | Privileges::PROCESS)
+}
 
 /// The rows of a table for the session that reads it.
 pub(crate) fn rows(
@@ -56,6 +64,9 @@ pub(crate) fn rows(
 ) -> SqlResult<Vec<Row>> {
     Ok(match table {
         "APPLICABLE_ROLES" => privileges::applicable_roles(shared),
+        "CLIENT_STATISTICS" if sees_others(shared) => shared.server.sessions.users.client_rows(),
+        "USER_STATISTICS" if sees_others(shared) => shared.server.sessions.users.user_rows(),
+        "CLIENT_STATISTICS" | "USER_STATISTICS" => Vec::new(),
         "COLUMN_PRIVILEGES" => privileges::column_privileges(shared),
         "ENABLED_ROLES" => privileges::enabled_roles(shared),
         "GLOBAL_STATUS" => variables::global_status(shared, wanted)?,

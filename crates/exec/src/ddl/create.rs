@@ -414,6 +414,9 @@ impl Ddl<'_> {
         self.session.frame.temporary.remove(table.schema(), &key);
         let filled = self.session.filled(table.engine).filter(|_| result.is_ok());
         let outcome = result.inspect_err(|_| self.session.diagnostics.take_error())?;
+        if let Some(uses) = self.instance.uses().of(table) {
+            uses.changed(outcome.affected);
+        }
         if logs {
             self.said.group.replace(filled);
             self.session.commit()?;

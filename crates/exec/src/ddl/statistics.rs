@@ -65,6 +65,7 @@ impl Ddl<'_> {
     ) {
         for table in dropped {
             kept_statistics::forget(self.instance, self.control, table);
+            self.instance.uses().forget(table.schema(), table.name());
             if table.persistent.is_some() {
                 self.replace_statistics((table.schema(), table.name()), None);
             }

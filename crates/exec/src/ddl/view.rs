@@ -6,11 +6,11 @@ use std::sync::Arc;
 use selkie_catalog::{Snapshot, TableInfo, TableKind};
 use selkie_plan::define::{ViewColumn, ViewSession, check_view_query, define_view};
 use selkie_plan::physical::OutputColumn;
-use selkie_sql::ast::{AccountName, CreateView, Mention};
+use selkie_sql::ast::{AccountName, CreateView, Mention, QueryBody, TableName, TableRef};
 use selkie_types::error::catalogue::{
     ER_NO_SUCH_USER, ER_REMOVED_SPACES, ER_TABLE_EXISTS_ERROR, ER_WRONG_OBJECT, ER_WRONG_USAGE,
 };
-use selkie_types::{Condition, SqlError, SqlResult};
+use selkie_types::{Condition, Privileges, SqlError, SqlResult};
 
 use super::Ddl;
 use super::change::with_new_id;
@@ -26,6 +26,7 @@ impl Ddl<'_> {
         let (schema, name) = self.resolve(&create.name)?;
         let current = self.session.frame.schema.clone();
         self.check_no_lock_tables()?;
+        self.check_has_some_access(create)?;
         self.session.commit()?;
         let _lock = self.lock(&schema, name)?;
         let snapshot = self.instance.catalog.snapshot();
@@ -55,6 +56,33 @@ impl Ddl<'_> {
         change.put_table(&view)?;
         change.commit(|snapshot| snapshot.put_table(Arc::new(view)))?;
         Ok(Outcome::ok())
+    }
+
+    /// Fails (1142) if the account has no privilege at all on the rows of a table that the query
+    /// reads. Compat: tables of subqueries are not looked at, and the message names no privilege.
+    fn check_has_some_access(&self, create: &CreateView) -> SqlResult<()> {
+        let rows = [Privileges::SELECT, Privileges::INSERT, Privileges::UPDATE, Privileges::DELETE];
+        let common = create.query.with.iter().flat_map(|with| &with.tables);
+        let common: Vec<&str> = common.map(|table| &*table.name.value).collect();
+        let mut read = Vec::new();
+        read_by_body(&create.query.body, &mut read);
+        let current = self.session.frame.schema.as_deref();
+        let frame = &self.session.frame;
+        let (hooks, who) = (&frame.hooks, frame.acting_as.as_deref());
+        for name in read {
+            let table = &*name.name.value;
+            if name.schema.is_none() && common.iter().any(|own| own.eq_ignore_ascii_case(table)) {
+                continue;
+            }
+            let Some(schema) = name.schema.as_ref().map(|s| &*s.value).or(current) else {
+                continue;
+            };
+            let has = |wanted| hooks.check_table(self.session, who, schema, table, wanted).is_ok();
+            if !rows.into_iter().any(has) {
+                return Err(hooks.table_denied(self.session, who, (schema, table), "ANY"));
+            }
+        }
+        Ok(())
     }
 
     /// Fails if the query is not allowed in a view.
@@ -170,6 +198,30 @@ fn view_column(column: OutputColumn) -> ViewColumn {
         name: (&*column.name).into(),
         ty: column.ty,
         nullable: column.nullable,
+    }
+}
+
+/// Tables that a query reads outside of subqueries.
+fn read_by_body<'q>(body: &'q QueryBody, read: &mut Vec<&'q TableName>) {
+    match body {
+        QueryBody::Select(select) => select.from.iter().for_each(|table| read_by(table, read)),
+        QueryBody::Nested(query) => read_by_body(&query.body, read),
+        QueryBody::Combined { first, rest } => {
+            read_by_body(first, read);
+            rest.iter().for_each(|operand| read_by_body(&operand.body, read));
+        }
+        QueryBody::Values(_) => {}
+    }
+}
+
+fn read_by<'q>(table: &'q TableRef, read: &mut Vec<&'q TableName>) {
+    match table {
+        TableRef::Table(factor) => read.push(&factor.name),
+        TableRef::Join(join) => {
+            read_by(&join.left, read);
+            read_by(&join.right, read);
+        }
+        TableRef::Derived(_) | TableRef::JsonTable(_) => {}
     }
 }
 

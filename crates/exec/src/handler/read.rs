@@ -248,6 +248,7 @@ impl Reader<'_> {
             }
             if !more && found.left > 0 {
                 self.count(stretch, read + 1);
+                self.count_rows(read);
                 let missed = stretch.missed.clone();
                 return Ok(match (last, &stretch.passed) {
                     (None, _) => missed,
@@ -257,6 +258,7 @@ impl Reader<'_> {
             }
         }
         self.count(stretch, read);
+        self.count_rows(read);
         Ok(last.map_or_else(|| stretch.missed.clone(), Point::Row))
     }
 
@@ -312,6 +314,13 @@ impl Reader<'_> {
 
     fn is_secondary(&self, index: usize) -> bool {
         index > 0 || self.table.def.primary().is_none()
+    }
+
+    fn count_rows(&self, rows: u64) {
+        bump(&self.session.core.counters.rows_read, rows);
+        if let Some(uses) = &self.open.uses {
+            uses.read(self.read.index, rows as usize);
+        }
     }
 
     /// Adds rows requested to the status counters, including the request that found none.

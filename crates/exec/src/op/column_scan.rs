@@ -10,6 +10,7 @@ use selkie_plan::physical::{Access, TableScan as Plan};
 use selkie_types::{Batch, SqlError, SqlResult};
 
 use super::examined::examine;
+use super::table_scan::key_read;
 use super::{BoxOperator, Operator, Rows};
 use crate::run::scan::{Ahead, BlockRows, ColumnParts, Decoder, Encoded, Fold, Piece, Read};
 use crate::run::{Env, OpenTable};
@@ -28,7 +29,7 @@ pub(super) fn open<'r>(
     if allowed == UseColumns::Off || !is_plain(env, plan) {
         return Ok(Err(decoder));
     }
-    let by_key = reads_by_key(plan);
+    let index = read_by_key(plan);
     let error = |e| from_engine(e, &plan.table.def);
     if !may_have_groups(env, open, allowed).map_err(error)? {
         return Ok(Err(decoder));
@@ -36,7 +37,7 @@ pub(super) fn open<'r>(
     let spec = ColumnSpec { columns: plan.columns.clone(), fixed_only: decoder.is_fixed_only() };
     let parts = ColumnParts::open(open, env.rt.control, spec).map_err(error)?;
     // Compat: a scan of the table itself is no read of an index.
-    bump(&env.counters().handler_read_first, by_key.into());
+    bump(&env.counters().handler_read_first, index.is_some().into());
     let lanes = match allowed == UseColumns::Force || open.handle.table.rows() >= LANES_FROM {
         true => env.rt.session.frame.settings.queries.lanes,
         false => 1,
@@ -49,7 +50,7 @@ pub(super) fn open<'r>(
         lanes,
         encoded: None,
         ahead: None,
-        seen: Seen { by_key, rows: 0 },
+        seen: Seen { open, index, key_read: key_read(plan), rows: 0 },
         by_rows: 0,
     })))
 }
@@ -66,7 +67,7 @@ fn is_plain(env: Env<'_>, plan: &Plan) -> bool {
     let one_by_one = env.rt.examined.is_limited() || env.rt.row_by_row() || plan.reader.stops;
     let is_whole = match &plan.access {
         Access::Full { reverse } => !reverse,
-        Access::Index(_) => reads_by_key(plan),
+        Access::Index(_) => read_by_key(plan).is_some(),
         Access::Union(_) | Access::Text(_) => false,
     };
     is_whole
@@ -76,13 +77,14 @@ fn is_plain(env: Env<'_>, plan: &Plan) -> bool {
         && !(plan.row_keys || plan.reader.updates || one_by_one)
 }
 
-/// Whether the plan reads the whole clustered index for the order of its keys.
-fn reads_by_key(plan: &Plan) -> bool {
-    let Access::Index(access) = &plan.access else { return false };
-    plan.table.def.indexes[access.index].kind == IndexKind::Primary
+/// The clustered index, if the plan reads the whole of it for the order of its keys.
+fn read_by_key(plan: &Plan) -> Option<usize> {
+    let Access::Index(access) = &plan.access else { return None };
+    let is_whole = plan.table.def.indexes[access.index].kind == IndexKind::Primary
         && access.ranges.is_empty()
         && access.groups.is_none()
-        && !access.reverse
+        && !access.reverse;
+    is_whole.then_some(access.index)
 }
 
 /// Whether the table has groups, or should have some: then the scan tells what it reads as rows.
@@ -115,9 +117,12 @@ impl From<Option<Batch>> for Step {
 }
 
 /// Rows that were read.
-struct Seen {
-    /// Whether the table is read for the order of its keys.
-    by_key: bool,
+struct Seen<'r> {
+    open: &'r OpenTable<'r>,
+    /// The clustered index, if the table is read for the order of its keys.
+    index: Option<usize>,
+    /// The index whose use the scan counts as.
+    key_read: Option<usize>,
     rows: u64,
 }
 
@@ -132,7 +137,7 @@ struct ColumnScan<'r> {
     encoded: Option<Encoded>,
     /// The blocks that lanes read, if they do.
     ahead: Option<Ahead<'r>>,
-    seen: Seen,
+    seen: Seen<'r>,
     /// Those of them that were not in groups.
     by_rows: u64,
 }
@@ -148,12 +153,12 @@ fn filters(env: Env<'_>, plan: &Plan) -> Encoded {
     encoded
 }
 
-impl Seen {
+impl Seen<'_> {
     /// Counts rows that are read next.
     fn add(&mut self, env: Env<'_>, rows: usize) -> SqlResult<()> {
         let counters = env.counters();
-        env.count_read(rows);
-        let counter = match self.by_key {
+        env.count_read(self.open, self.index.or(self.key_read), rows);
+        let counter = match self.index.is_some() {
             true => &counters.handler_read_next,
             false => &counters.handler_read_rnd_next,
         };
@@ -215,7 +220,7 @@ impl<'r> ColumnScan<'r> {
         let Some(piece) = piece else {
             self.note_rows();
             // Compat: the end of a table counts as a read.
-            bump(&self.env.counters().handler_read_rnd_next, (!self.seen.by_key).into());
+            bump(&self.env.counters().handler_read_rnd_next, self.seen.index.is_none().into());
             return Ok(Step::End);
         };
         let rows = match &piece {

@@ -23,9 +23,9 @@ const FIRST_GROUPS: usize = 16;
 pub(super) struct GroupScan<'r> {
     env: Env<'r>,
     plan: &'r Plan,
+    open: &'r OpenTable<'r>,
     decoder: Decoder<'r>,
     index: usize,
-    codec: &'r IndexCodec,
     groups: GroupEnds,
     /// Whether index entries are read in place of rows.
     covering: bool,
@@ -52,7 +52,6 @@ impl<'r> GroupScan<'r> {
         ranges: Vec<Range>,
     ) -> SqlResult<Self> {
         let index = scan.index.unwrap_or(0);
-        let codec = &open.handle.codecs[index];
         let covering = scan.covering;
         // The parts of the group may follow the fixed parts.
         scan.fixed_only = false;
@@ -67,9 +66,9 @@ impl<'r> GroupScan<'r> {
         Ok(Self {
             env,
             plan,
+            open,
             decoder,
             index,
-            codec,
             groups,
             covering,
             forward,
@@ -118,18 +117,24 @@ impl<'r> GroupScan<'r> {
         found.map_err(|e| from_engine(e, &self.plan.table.def))
     }
 
+    fn codec(&self) -> &'r IndexCodec {
+        let open = self.open;
+        &open.handle.codecs[self.index]
+    }
+
     /// Stores the key prefix of the entry read last; returns whether the next key part is NULL.
     fn note_group(&mut self) -> SqlResult<bool> {
         let def = &self.plan.table.def;
         let set = if self.groups.is_last_only() { &self.unwanted } else { &self.buffers.set };
         let (rows, layout) = match self.covering {
-            true => (&set.entries, self.codec.entry_layout()),
+            true => (&set.entries, self.codec().entry_layout()),
             false => (&set.rows, &def.layout),
         };
         let row = rows.get(rows.len() - 1);
         self.group.clear();
         let parts = self.groups.parts;
-        self.codec
+        let codec = self.codec();
+        codec
             .prefix_of_row(row, (layout, self.covering), parts, &mut self.group)
             .map_err(|e| from_engine(e, def))?;
         // The clustered key after the index parts has no NULL.
@@ -172,7 +177,7 @@ impl Operator for GroupScan<'_> {
                 self.batch_groups = (self.batch_groups * 4).min(BATCH_ROWS / 2);
             }
             let set = &self.buffers.set;
-            self.env.count_read(set.count());
+            self.env.count_read(self.open, Some(self.index), set.count());
             examine(self.env, set.count())?;
             if let Some((batch, _)) = self.decoder.decode(self.env.eval, set)? {
                 return Ok(Some(batch));

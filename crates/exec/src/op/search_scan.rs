@@ -62,7 +62,7 @@ impl Operator for SearchScan<'_> {
                 .map_err(|e| from_engine(e, &self.plan.table.def))?;
             let counters = self.env.counters();
             bump(&counters.handler_read_key, keys.len() as u64);
-            self.env.count_read(set.count());
+            self.env.count_read(self.open, None, set.count());
             keys.clear();
             examine(self.env, set.count())?;
             if let Some((batch, _)) = self.decoder.decode(self.env.eval, set)? {

@@ -95,6 +95,14 @@ pub(super) fn open<'r>(env: Env<'r>, plan: &'r Plan) -> SqlResult<BoxOperator<'r
     Ok(Box::new(TableScan::new(env, open, plan, decoder, scan, ranges)))
 }
 
+/// The primary key, if a scan of the whole table reads no column but its own. Compat: that is a use
+/// of the index.
+pub(super) fn key_read(plan: &Plan) -> Option<usize> {
+    let key = plan.table.def.primary()?;
+    let is_part = |column: &usize| key.parts.iter().any(|part| part.column == *column);
+    (matches!(plan.access, Access::Full { .. }) && plan.columns.iter().all(is_part)).then_some(0)
+}
+
 /// Whether each key finds at most one row, so that all are read in one call.
 fn is_lookup(access: &IndexRange, plan: &Plan) -> bool {
     let index = &plan.table.def.indexes[access.index];
@@ -125,6 +133,8 @@ struct TableScan<'r> {
     decoder: Decoder<'r>,
     scan: Scan,
     ranges: IntoIter<Range>,
+    /// The index whose use a scan of the whole table counts as.
+    key_read: Option<usize>,
     cursor: Option<Box<dyn Cursor + 'r>>,
     /// Whether the cursor's range may have more rows.
     in_range: bool,
@@ -175,6 +185,7 @@ impl<'r> TableScan<'r> {
             decoder,
             scan,
             ranges,
+            key_read: key_read(plan),
             cursor: None,
             in_range: false,
             ended: false,
@@ -216,7 +227,7 @@ impl<'r> TableScan<'r> {
 
     fn count(&self, rows: usize) {
         let counters = self.env.counters();
-        self.env.count_read(rows);
+        self.env.count_read(self.open, self.scan.index.or(self.key_read), rows);
         let counter = match (self.scan.index, self.scan.reverse) {
             (None, _) => &counters.handler_read_rnd_next,
             (_, false) => &counters.handler_read_next,
@@ -388,7 +399,7 @@ impl Operator for KeyLookup<'_> {
                 .map_err(|e| from_engine(e, &self.plan.table.def))?;
             let counters = self.env.counters();
             bump(&counters.handler_read_key, keys.len() as u64);
-            self.env.count_read(set.count());
+            self.env.count_read(self.open, self.scan.index, set.count());
             keys.clear();
             if let Some((batch, _)) = self.decoder.decode(self.env.eval, set)? {
                 return Ok(Some(batch));

@@ -84,6 +84,9 @@ impl<'r> UnionScan<'r> {
             while cursor.next_batch(&mut set, BATCH_ROWS).map_err(error)? {
                 self.env.check()?;
                 bump(&counters.handler_read_next, set.count() as u64);
+                if let Some(uses) = &self.open.uses {
+                    uses.read_entries(Some(access.index), set.count());
+                }
                 set.keys.iter().for_each(|key| self.keys.push(key));
                 set.clear();
             }
@@ -129,7 +132,7 @@ impl Operator for UnionScan<'_> {
                 .map_err(|e| from_engine(e, &self.plan.table.def))?;
             let counters = self.env.counters();
             bump(&counters.handler_read_rnd, keys.len() as u64);
-            self.env.count_read(set.count());
+            self.env.count_read(self.open, None, set.count());
             examine(self.env, set.count())?;
             if let Some((batch, _)) = self.decoder.decode(self.env.eval, set)? {
                 return Ok(Some(batch));

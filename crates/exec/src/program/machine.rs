@@ -669,6 +669,7 @@ impl<'p> Machine<'p> {
     }
 
     pub(super) fn execute(&mut self, statement: &Statement, running: Running<'_>) -> SqlResult<()> {
+        self.session.frame.hooks.count(statement);
         let outcome = match self.execution(running).execute(statement) {
             // Compat: a second row is an error that comes when the first is in the variables.
             Err(error) if error.is(&ER_TOO_MANY_ROWS) => {

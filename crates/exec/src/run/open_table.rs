@@ -22,6 +22,7 @@ use crate::state::binlog::{EventsMark, RowLog};
 use crate::state::error::corrupt;
 use crate::state::instance::OwnHandle;
 use crate::state::session::bump;
+use crate::state::uses::Uses;
 use crate::{Instance, Session};
 
 /// An open table with the transaction that reads it.
@@ -36,6 +37,8 @@ pub(crate) struct OpenTable<'a> {
     computed: Option<Computed<'a>>,
     /// Maker of rows of history; none if the statement makes none.
     history: Option<History>,
+    /// Counts of its uses, if uses are counted.
+    pub(crate) uses: Option<Uses>,
     /// The definition and the session, for errors of history.
     info: Option<(Arc<TableInfo>, &'a Session)>,
 }
@@ -72,6 +75,7 @@ pub(crate) fn open_table<'a>(
         log: None,
         computed: None,
         history: None,
+        uses: instance.uses().of(info),
         info: None,
     })
 }
@@ -241,6 +245,7 @@ impl OpenTable<'_> {
         self.check_numbered()?;
         let result = self.handle.table.insert(self.trx, context, rows);
         self.note_change(stored(&result, rows.len()));
+        self.count_changed(stored(&result, rows.len()) as u64);
         if let Some(log) = &self.log {
             log.inserted(&*self.logged(rows)?, stored(&result, rows.len()))?;
         }
@@ -267,7 +272,9 @@ impl OpenTable<'_> {
         at: &ByteRows,
         new: &ByteRows,
     ) -> EngineResult<u64> {
-        self.replace(context, at, new, self.log.as_ref())
+        let result = self.replace(context, at, new, self.log.as_ref());
+        self.count_changed(*result.as_ref().unwrap_or(&0));
+        result
     }
 
     /// As [`Self::update`], for rows that change with others: no log has them.
@@ -314,7 +321,9 @@ impl OpenTable<'_> {
         context: &dyn StatementContext,
         at: &ByteRows,
     ) -> EngineResult<u64> {
-        self.remove(context, at, self.log.as_ref())
+        let result = self.remove(context, at, self.log.as_ref());
+        self.count_changed(*result.as_ref().unwrap_or(&0));
+        result
     }
 
     /// As [`Self::delete`], for rows that go with others: no log has them.
@@ -347,6 +356,12 @@ impl OpenTable<'_> {
         let result = self.end(context, at, history, log);
         self.note_change(stored(&result, at.len()));
         result
+    }
+
+    fn count_changed(&self, rows: u64) {
+        if let Some(uses) = &self.uses {
+            uses.changed(rows);
+        }
     }
 
     fn check_numbered(&self) -> EngineResult<()> {

@@ -236,6 +236,10 @@ fn shape(scope: Scope<'_>, what: &ShowWhat) -> SqlResult<Option<Shape>> {
         ShowWhat::Profile { types, query, limit } => {
             super::profile::shape(types, *query, limit.as_deref())
         }
+        ShowWhat::Other(name) => match super::generic::shape(&name.value) {
+            Some(shape) => shape,
+            None => return Ok(None),
+        },
         _ => return Ok(None),
     }))
 }

@@ -29,6 +29,7 @@ use crate::state::metadata::MetadataLocks;
 use crate::state::parts::PartSet;
 use crate::state::sequences::Sequences;
 use crate::state::temporary::TemporaryFiles;
+use crate::state::uses::TableUses;
 use handles::Handles;
 
 pub(crate) use handles::OwnHandle;
@@ -246,6 +247,11 @@ impl Instance {
     /// Finds the engine of a table; error 1286 if there is none.
     pub(crate) fn engine_of(&self, table: &TableInfo) -> SqlResult<&Arc<dyn Engine>> {
         self.engines.of(table.engine).ok_or_else(|| unknown_engine(table.engine.name))
+    }
+
+    /// Uses of tables and indexes.
+    pub fn uses(&self) -> &TableUses {
+        &self.handles.uses
     }
 
     /// A handle of a table's storage, opened once per version of its definition.

@@ -113,7 +113,7 @@ pub struct Session {
     /// Whether queries lock the rows they read, because they serve a statement that changes data.
     pub(crate) locks_reads: bool,
     /// Whether the running query belongs to a SHOW, which sees temporary tables.
-    pub(crate) shows: bool,
+    pub shows: bool,
     /// State of BINLOG statements: theirs to read.
     pub(crate) replay: Option<Box<dyn Any + Send + Sync>>,
     /// Stored programs being run.

@@ -131,6 +131,7 @@ fn execute_using(
 ) -> SqlResult<Outcome> {
     let text = String::from_utf8_lossy(&prepared.text);
     let hooks = execution.session.frame.hooks.clone();
+    hooks.count(&prepared.statement);
     let outer = hooks.show_text(Some(text.into()));
     execution.session.programs.executing.push(Arc::clone(prepared));
     let variables = std::mem::replace(&mut execution.session.programs.nesting.has_variables, false);

@@ -8,6 +8,7 @@ use selkie_types::{SqlError, SqlResult};
 
 use super::answer::Notes;
 use crate::accounts::Privileges;
+use crate::backend::Uses;
 use crate::binlog;
 use crate::replica;
 use crate::session::Shared;
@@ -73,6 +74,22 @@ fn flush_one(shared: &Shared, target: &FlushTarget, at: u32, notes: &mut Notes) 
         }
         FlushTarget::Other(name) if name.value.eq_ignore_ascii_case("thread_pool_waits") => {
             shared.server.pool().into_iter().for_each(ThreadPool::reset_waits);
+            Ok(())
+        }
+        FlushTarget::Other(name) if name.value.eq_ignore_ascii_case("user_statistics") => {
+            shared.server.sessions.users.forget_users();
+            Ok(())
+        }
+        FlushTarget::Other(name) if name.value.eq_ignore_ascii_case("client_statistics") => {
+            shared.server.sessions.users.forget_clients();
+            Ok(())
+        }
+        FlushTarget::Other(name) if name.value.eq_ignore_ascii_case("table_statistics") => {
+            shared.server.backend.forget_uses(Uses::Tables);
+            Ok(())
+        }
+        FlushTarget::Other(name) if name.value.eq_ignore_ascii_case("index_statistics") => {
+            shared.server.backend.forget_uses(Uses::Indexes);
             Ok(())
         }
         FlushTarget::Other(name) => {

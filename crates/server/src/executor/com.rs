@@ -8,15 +8,35 @@ use selkie_sql::ast::{
     StoredKind, TableKind, TableRef, Transaction, Xa,
 };
 
-use crate::status::{StatusId, com_counter, counter as counters};
+use crate::status::{Counters, StatusId, com_counter, counter as counters};
 
 /// The counter of a statement.
 pub(super) fn counter(statement: &Statement) -> StatusId {
-    if let Statement::Query(_) = statement {
+    match statement {
         // Most statements are SELECT, and a look-up of the name would be a measurable cost.
-        return counters().com_select;
+        Statement::Query(_) => counters().com_select,
+        Statement::Explain(explain) => counter(&explain.statement),
+        Statement::SetStatement { statement, .. } => counter(statement),
+        _ => com_counter(word(statement)).unwrap_or(counters().com_admin_commands),
     }
-    com_counter(word(statement)).unwrap_or(counters().com_admin_commands)
+}
+
+/// Counts a statement by its kind. Compat: statements of SQL about prepared ones also count as the
+/// commands of the protocol.
+pub(super) fn count(counted: &Counters, statement: &Statement) {
+    let ids = counters();
+    counted.bump(counter(statement));
+    match statement {
+        Statement::Prepare(_) => counted.bump(ids.com_stmt_prepare),
+        Statement::Execute(_) => counted.bump(ids.com_stmt_execute),
+        Statement::Deallocate(_) => counted.bump(ids.com_stmt_close),
+        Statement::ExecuteImmediate(_) => {
+            [ids.com_stmt_prepare, ids.com_stmt_execute, ids.com_stmt_close]
+                .into_iter()
+                .for_each(|id| counted.bump(id));
+        }
+        _ => {}
+    }
 }
 
 /// Counter names of statements about stored programs, and of those that occur mostly inside them.
@@ -70,7 +90,7 @@ fn database_word(statement: &Statement) -> &'static str {
 
 fn word(statement: &Statement) -> &'static str {
     match statement {
-        Statement::Query(_) | Statement::Explain(_) => "select",
+        Statement::Query(_) | Statement::Explain(_) | Statement::SetStatement { .. } => "select",
         Statement::Insert(s) => insert_word(s),
         Statement::Update(s) if is_joined(&s.tables) => "update_multi",
         Statement::Update(_) => "update",
@@ -109,7 +129,7 @@ fn word(statement: &Statement) -> &'static str {
         Statement::Help(_) => "help",
         Statement::Binlog(_) => "binlog",
         Statement::Transaction(t) => transaction_word(t),
-        Statement::Set(_) | Statement::SetStatement { .. } => "set_option",
+        Statement::Set(_) => "set_option",
         Statement::Prepare(_) => "prepare_sql",
         Statement::Execute(_) => "execute_sql",
         Statement::ExecuteImmediate(_) => "execute_immediate",
@@ -201,7 +221,7 @@ pub(super) fn state(statement: &Statement) -> &'static str {
         }
         Statement::CreateTable(_) => "creating table",
         Statement::DropTables(_) => "checking permissions",
-        Statement::Show(_) => "Filling schema table",
+        Statement::Show(_) => "starting",
         Statement::TableMaintenance(_) => "Checking table",
         Statement::Transaction(Transaction::Commit { .. }) => "Commit",
         Statement::Transaction(Transaction::Rollback { .. }) => "Rollback",

@@ -22,7 +22,7 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{SqlError, SqlResult, SqlType, Value};
 
-use super::administration;
+use super::{administration, com};
 use crate::accounts::{AccessControl, Privileges, RoutineKind};
 use crate::admin;
 use crate::session::Shared;
@@ -337,6 +337,10 @@ impl SessionHooks for Shared {
             session.diagnostics.push(note, session.frame.settings.notes.max_error_count);
         }
         waited
+    }
+
+    fn count(&self, statement: &ast::Statement) {
+        com::count(&self.handle.counters, statement);
     }
 
     fn show_text(&self, text: Option<Arc<str>>) -> Option<Arc<str>> {

@@ -7,12 +7,13 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use parking_lot::Mutex;
+use selkie_catalog::{ColumnInfo, TableInfo};
 use selkie_exec::session::{Account, Session};
 use selkie_exec::{Instance, NullSink, execute_text};
 use selkie_types::error::catalogue::{
     ER_BAD_LOG_STATEMENT, ER_CANT_LOCK_LOG_TABLE, ER_WRONG_USAGE,
 };
-use selkie_types::{SqlError, SqlMode, SqlResult};
+use selkie_types::{SqlError, SqlMode, SqlResult, TypeKind};
 
 use super::account_tables::Unattended;
 use crate::query_log::{GeneralEntry, SlowEntry};
@@ -50,61 +51,85 @@ impl LogTables {
         result
     }
 
-    /// Runs an INSERT into the log table `name`. Compat: none goes into a table in partitions, as a
-    /// table renamed to this name may be.
-    fn put(&self, name: &str, text: &str) {
+    /// Inserts a row into the log table `name`. Columns that were added to the table get their
+    /// defaults.
+    fn put(&self, name: &str, values: &[String]) {
         let snapshot = self.instance.catalog.snapshot();
-        if snapshot.table("mysql", name).is_some_and(|table| table.partitions.is_some()) {
-            tracing::warn!("Failed to write to mysql.{name}, which has partitions");
-            return;
+        let table = snapshot.table("mysql", name);
+        if let Some(why) = table.and_then(|table| why_unfit(table, values.len())) {
+            return tracing::error!("Failed to write to mysql.{name}: {why}");
         }
-        if let Err(error) = self.run(text) {
-            tracing::warn!("Failed to write to a log table: {error}");
+        let columns = table.iter().flat_map(|table| table.columns.iter().take(values.len()));
+        let columns: Vec<String> = columns.map(|column| quote_name(&column.name)).collect();
+        let text = format!(
+            "INSERT INTO mysql.{name} ({}) VALUES ({})",
+            columns.join(", "),
+            values.join(", ")
+        );
+        if let Err(error) = self.run(&text) {
+            tracing::error!("Failed to write to mysql.{name}: {}", error.message());
         }
     }
 
     /// Adds a row to the general log.
     pub(super) fn general(&self, entry: &GeneralEntry) {
-        let text = format!(
-            "INSERT INTO mysql.general_log VALUES (FROM_UNIXTIME({}), {}, {}, {}, {}, {})",
-            seconds(entry.at),
+        let values = [
+            from_unix(entry.at),
             quote(&entry.user_host),
-            entry.thread_id,
-            entry.server_id,
+            entry.thread_id.to_string(),
+            entry.server_id.to_string(),
             quote(entry.command),
             quote(&entry.argument),
-        );
-        self.put("general_log", &text);
+        ];
+        self.put("general_log", &values);
     }
 
     /// Adds a row to the slow log.
     pub(super) fn slow(&self, entry: &SlowEntry) {
         let time =
             |micros: u64| format!("SEC_TO_TIME({}.{:06})", micros / 1_000_000, micros % 1_000_000);
-        let text = format!(
-            "INSERT INTO mysql.slow_log VALUES (FROM_UNIXTIME({}), {}, {}, {}, {}, {}, {}, {}, {}, \
-             {}, {}, {}, {})",
-            seconds(entry.at),
+        let values = [
+            from_unix(entry.at),
             quote(&entry.user_host),
             time(entry.query_micros),
             time(entry.lock_micros),
-            entry.rows_sent,
-            entry.rows_examined,
+            entry.rows_sent.to_string(),
+            entry.rows_examined.to_string(),
             quote(&entry.schema),
-            entry.last_insert_id,
-            entry.insert_id,
-            entry.server_id,
+            entry.last_insert_id.to_string(),
+            entry.insert_id.to_string(),
+            entry.server_id.to_string(),
             quote(&entry.text),
-            entry.thread_id,
-            entry.rows_affected,
-        );
-        self.put("slow_log", &text);
+            entry.thread_id.to_string(),
+            entry.rows_affected.to_string(),
+        ];
+        self.put("slow_log", &values);
     }
 }
 
-fn seconds(at: SystemTime) -> String {
+/// Reason that a row of `values` values is not written to a log table, if there is one.
+///
+/// Compat: none goes into a table in partitions, as a table renamed to this name may be.
+fn why_unfit(table: &TableInfo, values: usize) -> Option<&'static str> {
+    let is_list = |column: &ColumnInfo| matches!(column.ty.kind, TypeKind::Enum | TypeKind::Set);
+    if table.partitions.is_some() {
+        Some("it has partitions")
+    } else if table.columns.len() < values {
+        Some("incorrect number of fields in the log table")
+    } else if table.columns.iter().take(values).any(is_list) {
+        Some("Can't write data (possible incorrect log table structure)")
+    } else {
+        None
+    }
+}
+
+fn from_unix(at: SystemTime) -> String {
     let since = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    format!("{}.{:06}", since.as_secs(), since.subsec_micros())
+    format!("FROM_UNIXTIME({}.{:06})", since.as_secs(), since.subsec_micros())
+}
+
+fn quote_name(name: &str) -> String {
+    format!("`{}`", name.replace('`', "``"))
 }
 
 fn quote(text: &str) -> String {

@@ -24,7 +24,7 @@ use super::session::ExecutorSession;
 use super::sys_schema;
 use super::system::{Registered, register};
 use crate::accounts::AclStore;
-use crate::backend::{Backend, EventSession, ReplicaScope, ReplicaSession, SessionFactory};
+use crate::backend::{Backend, EventSession, ReplicaScope, ReplicaSession, SessionFactory, Uses};
 use crate::binlog::Binlog;
 use crate::innodb::DeadlockWatcher;
 use crate::options::Settings;
@@ -88,6 +88,7 @@ pub(crate) fn open_backend(
     if let kind @ 1.. = number(settings, "query_cache_type") {
         instance.results.set_type(kind);
     }
+    instance.uses().switch(number(settings, "userstat") != 0);
     selkie_exec::recover_branches(&instance)
         .map_err(|e| format!("Can't recover prepared transactions: {e}"))?;
     let instance = Arc::new(instance);
@@ -240,6 +241,7 @@ impl Backend for ExecutorBackend {
             "query_cache_limit" => results.set_limit(value as usize),
             "query_cache_size" => return results.set_size(value as usize) as u64,
             "query_cache_type" => results.set_type(value),
+            "userstat" => self.instance.uses().switch(value != 0),
             _ => {}
         }
         let engines = self.instance.engines.iter();
@@ -248,6 +250,13 @@ impl Backend for ExecutorBackend {
 
     fn forget_results(&self) {
         self.instance.results.clear();
+    }
+
+    fn forget_uses(&self, of: Uses) {
+        match of {
+            Uses::Tables => self.instance.uses().forget_tables(),
+            Uses::Indexes => self.instance.uses().forget_indexes(),
+        }
     }
 
     fn reset_result_counts(&self) {

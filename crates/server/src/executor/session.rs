@@ -109,7 +109,7 @@ impl ExecutorSession {
     /// Effects of a statement on the server's view of the session: default database, foreign key
     /// error, counters.
     fn after(&mut self, statement: &Statement, result: &SqlResult<Outcome>) {
-        if let (Statement::Use(_), Ok(_)) = (statement, result) {
+        if result.is_ok() && self.has_entered_schema(statement) {
             self.entered_schema();
         } else if self.session.frame.schema.is_none() && self.shared.handle.schema().is_some() {
             // The default database was dropped.
@@ -121,6 +121,11 @@ impl ExecutorSession {
         {
             let text = innodb::foreign_key_error(&self.shared.handle, error.message());
             self.shared.server.innodb.set_foreign_key_error(text);
+        }
+        if let Err(error) = result
+            && is_refusal(error)
+        {
+            self.shared.handle.counters.bump(counter().access_denied_errors);
         }
         if let Err(error) = result
             && error.is(&ER_STATEMENT_TIMEOUT)
@@ -143,6 +148,18 @@ impl ExecutorSession {
             matches!(statement, Statement::Query(_) | Statement::Show(_) | Statement::Set(_));
         if let Some(binlog) = self.shared.server.binlog().filter(|_| !is_reading) {
             binlog.after_statement();
+        }
+    }
+
+    /// Whether a statement that succeeded was, or ran, a USE.
+    fn has_entered_schema(&self, statement: &Statement) -> bool {
+        match statement {
+            Statement::Use(_) => true,
+            Statement::Execute(_) | Statement::ExecuteImmediate(_) => {
+                let now = self.session.frame.schema.as_deref();
+                now.is_some() && now != self.shared.handle.schema().as_deref()
+            }
+            _ => false,
         }
     }
 
@@ -219,7 +236,7 @@ impl ExecutorSession {
         run: impl FnOnce(&mut Self) -> SqlResult<Outcome>,
     ) -> SqlResult<Outcome> {
         self.check_expired(statement)?;
-        self.shared.handle.counters.bump(com::counter(statement));
+        com::count(&self.shared.handle.counters, statement);
         self.session.diagnostics.begin_statement();
         self.shared.handle.set_state(com::state(statement));
         let before = note_waits(Some(Arc::clone(&self.shared.handle.waits)));
@@ -507,6 +524,10 @@ impl BackendSession for ExecutorSession {
         self.session.transaction.take_unsettled().filter(|commit| !commit.is_settled())
     }
 
+    fn logged_bytes(&self) -> u64 {
+        self.session.logged_bytes()
+    }
+
     fn take_group_end(&mut self) -> Option<Place> {
         self.session.take_group_end()
     }
@@ -610,4 +631,17 @@ fn describe(info: &TableInfo, at: usize) -> OutputColumn {
         on_update_now: column.on_update_now,
         ..OutputColumn::computed(&column.name, column.ty.clone())
     }
+}
+
+/// Whether an error says that the account lacks a privilege.
+fn is_refusal(error: &SqlError) -> bool {
+    let refusals = [
+        &ER_TABLEACCESS_DENIED_ERROR,
+        &ER_COLUMNACCESS_DENIED_ERROR,
+        &ER_DBACCESS_DENIED_ERROR,
+        &ER_SPECIFIC_ACCESS_DENIED_ERROR,
+        &ER_PROCACCESS_DENIED_ERROR,
+        &ER_ACCESS_DENIED_ERROR,
+    ];
+    refusals.iter().any(|refusal| error.is(refusal))
 }

@@ -47,6 +47,10 @@ impl SystemTable for ServerTable {
     ) -> SqlResult<()> {
         let shared = self.sessions.read().get(&request.session.core.id).and_then(Weak::upgrade);
         let Some(shared) = shared else { return Ok(()) };
+        // Compat: SHOW PROCESSLIST shows itself in another state than a query of its table.
+        if !(request.session.shows && self.name == "PROCESSLIST") {
+            shared.handle.set_state("Filling schema table");
+        }
         if innodb::TABLES.contains(&self.name) {
             let asked = innodb::Asked { shared: &shared, instance: request.instance };
             let rows = {

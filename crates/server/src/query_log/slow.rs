@@ -109,6 +109,7 @@ pub(crate) fn log_slow(shared: &Shared, watch: &Stopwatch, text: &[u8], ran: Ran
         if shared.habits().logs_plans { kept_lines(&shared.handle.live) } else { Vec::new() };
     let spent = watch.begun.elapsed();
     let micros = spent.as_micros() as u64;
+    shared.handle.counters.add(counter().query_time, micros);
     let habits = shared.habits();
     let unindexed = habits.logs_scans && uses_no_index(shared, watch);
     if micros <= habits.long_query_micros && !unindexed {

@@ -297,28 +297,39 @@ fn handshake(
     exchange.caps = login.capabilities & CAPABILITIES.with(Capabilities::CLIENT_MYSQL);
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let claim = Claim {
-        user: text(&login.user),
+        user: text(unquoted(&login.user)),
         answer: login.auth.clone(),
         plugin: login.plugin.as_deref().map(text),
     };
     handle.set_user(&claim.user);
     let user = claim.user.clone();
     let who = authenticate(server, exchange, peer, claim)
-        .inspect_err(|e| note_denied(server, handle.id, &user, e))
+        .inspect_err(|e| note_denied(server, handle.id, (&user, peer.name()), e))
         .map_err(Some)?;
     let place = check_limits(server, &who, handle.door).map_err(Some)?;
     check_expired(server, &who, exchange.caps).map_err(Some)?;
     Ok(((who, place), login))
 }
 
-fn note_denied(server: &Server, connection: u64, user: &str, error: &SqlError) {
+/// Name of a user. Compat: apostrophes around it are no part of it.
+fn unquoted(name: &[u8]) -> &[u8] {
+    name.strip_prefix(b"'").and_then(|name| name.strip_suffix(b"'")).unwrap_or(name)
+}
+
+/// Counts and logs a refused login.
+pub(super) fn note_denied(
+    server: &Server,
+    connection: u64,
+    (user, client): (&str, &str),
+    error: &SqlError,
+) {
     if error.is(&ER_ACCESS_DENIED_ERROR) {
         server.sessions.ended.bump(counter().access_denied_errors);
+        server.sessions.users.note_denied(user, client);
         if server.globals.get(ids().log_warnings).as_u64() > 1 {
             tracing::warn!(connection, "{}", error.message());
         }
     }
-    let _ = user;
 }
 
 fn login_error(e: &ReadError) -> Option<SqlError> {
@@ -348,9 +359,14 @@ impl<S: BackendSession> Session<S> {
                 let status = self.status().flags;
                 let ok = OkPacket { status, changes: &changes, ..OkPacket::default() };
                 self.out.packet(|b| put_ok(b, &ok, caps, false));
+                self.watch_login();
             }
             Err(error) => {
                 self.shared.server.sessions.ended.bump(counter().aborted_connects);
+                if error.is(&ER_DBACCESS_DENIED_ERROR) {
+                    let user = self.shared.handle.user();
+                    self.shared.server.sessions.users.note_denied(&user, self.peer.name());
+                }
                 let caps = self.shared.capabilities();
                 self.out.packet(|b| put_err(b, &error, caps));
                 self.ended = true;
@@ -416,7 +432,9 @@ impl<S: BackendSession> Session<S> {
     pub(super) fn command(&mut self, packet: &[u8]) {
         let _charged = selkie_meter::attach(self.shared.handle.kill.account());
         self.out.set_sequence(self.wire.sequence());
+        self.watch_command();
         let next = self.on_command(packet);
+        self.watch_end();
         let is_killed = self.is_killed();
         if is_killed {
             self.count_abort();
@@ -433,6 +451,7 @@ impl<S: BackendSession> Session<S> {
     /// Follows an answer: `written` is whether it could be sent.
     pub(super) fn sent(&mut self, written: bool) {
         self.count_bytes();
+        self.watch_progress();
         if !written {
             if !self.is_killed() {
                 self.abort("Got an error writing communication packets");
@@ -494,6 +513,7 @@ impl<S: BackendSession> Session<S> {
 
     fn count_abort(&self) {
         self.shared.server.sessions.ended.bump(counter().aborted_clients);
+        self.watched.note_lost();
     }
 
     /// Counts and logs a client that left without COM_QUIT.

@@ -11,6 +11,7 @@ use selkie_sql::ClientText;
 use selkie_types::error::catalogue::*;
 use selkie_types::{Charset, CollationId, SqlError, SqlResult};
 
+use super::connection::note_denied;
 use super::debt::Answer;
 use super::params::{Charsets, Parameters, to_value};
 use super::reply::{Reply, RowForm};
@@ -27,6 +28,7 @@ use crate::net::{Peer, Wire};
 use crate::profiles::Recorder;
 use crate::query_log::log_general;
 use crate::status::counter;
+use crate::user_statistics::Watched;
 use crate::variables::{VarValue, ids};
 use selkie_exec::{Outcome, ResultSink};
 
@@ -57,6 +59,8 @@ pub(super) struct Session<S: BackendSession> {
     pub(super) place: Option<Place>,
     /// Number of failed changes of user.
     failed_changes: u8,
+    /// Its part in the statistics of users and clients.
+    pub(super) watched: Watched,
     /// The dump that the session is to become.
     pub(super) dump: Option<Box<Wishes>>,
     /// Whether the answer has to wait for a replica.
@@ -75,6 +79,7 @@ impl<S: BackendSession> Session<S> {
         let statements = Statements::new();
         let patience = Patience::of(&shared).unapplied();
         let failed_changes = 0;
+        let watched = Watched::default();
         Self {
             shared,
             wire,
@@ -87,6 +92,7 @@ impl<S: BackendSession> Session<S> {
             statements,
             place: None,
             failed_changes,
+            watched,
             dump: None,
             owed: Answer::Free,
         }
@@ -568,7 +574,9 @@ impl<S: BackendSession> Session<S> {
         let result = authenticate(&server, &mut exchange, &self.peer, claim);
         let sequence = exchange.out.sequence();
         self.out.set_sequence(sequence);
-        let who = result?;
+        let named = (&*text(&change.user), self.peer.name());
+        let id = self.shared.handle.id;
+        let who = result.inspect_err(|error| note_denied(&server, id, named, error))?;
         let place = check_limits(&server, &who, self.shared.handle.door)?;
         check_expired(&server, &who, caps)?;
         self.place = place;
@@ -578,7 +586,10 @@ impl<S: BackendSession> Session<S> {
             recorder.joined_again((who.identity.user.clone(), who.identity.host.clone()));
         }
         self.shared.set_expired(who.expired);
+        self.watch_end();
+        self.watched.leave();
         self.shared.access.lock().become_identity(who.identity);
+        self.watch_login();
         self.shared.schema_changed(None);
         self.reset_session();
         self.set_client_collation(change.collation.unwrap_or(0));

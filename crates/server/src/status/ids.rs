@@ -24,6 +24,7 @@ ids! {
     aborted_connects = "Aborted_connects";
     aborted_connects_preauth = "Aborted_connects_preauth";
     access_denied_errors = "Access_denied_errors";
+    busy_time = "Busy_time";
     bytes_received = "Bytes_received";
     bytes_sent = "Bytes_sent";
     com_admin_commands = "Com_admin_commands";
@@ -39,11 +40,13 @@ ids! {
     connection_errors_internal = "Connection_errors_internal";
     connection_errors_max_connections = "Connection_errors_max_connections";
     connections = "Connections";
+    cpu_time = "Cpu_time";
     empty_queries = "Empty_queries";
     max_statement_time_exceeded = "Max_statement_time_exceeded";
     max_used_connections = "Max_used_connections";
     prepared_stmt_count = "Prepared_stmt_count";
     queries = "Queries";
+    query_time = "Query_time";
     questions = "Questions";
     rows_sent = "Rows_sent";
     slow_queries = "Slow_queries";

@@ -34,6 +34,8 @@ pub struct StatusDef {
     pub scope: StatusScope,
     /// The value shown if nothing counts it.
     pub initial: &'static str,
+    /// Microseconds are counted, and seconds shown.
+    pub is_time: bool,
 }
 
 fn load() -> Vec<StatusDef> {
@@ -46,7 +48,8 @@ fn load() -> Vec<StatusDef> {
             let session = fields.next() == Some("S");
             let scope = if session { StatusScope::Session } else { StatusScope::Global };
             let initial = fields.next().unwrap_or_default();
-            StatusDef { id: StatusId(i as u16), name, scope, initial }
+            let is_time = matches!(name, "Busy_time" | "Cpu_time" | "Query_time");
+            StatusDef { id: StatusId(i as u16), name, scope, initial, is_time }
         })
         .collect()
 }

@@ -14,7 +14,11 @@ fn text(def: &StatusDef, count: u64, gauges: &Gauges) -> String {
     if let Some(value) = gauges.get(&def.name.to_ascii_lowercase()) {
         return value.clone();
     }
-    if count == 0 { def.initial.to_owned() } else { count.to_string() }
+    match count {
+        0 => def.initial.to_owned(),
+        micros if def.is_time => format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000),
+        count => count.to_string(),
+    }
 }
 
 /// The rows of SHOW GLOBAL STATUS, without those that `wanted` leaves out by their places in the

@@ -14,7 +14,8 @@ pub(super) fn processlist(shared: &Shared) -> Vec<Row> {
     let sees_all = shared.access.lock().has_global(Privileges::PROCESS);
     let own = shared.handle.user();
     let list = shared.server.sessions.list();
-    list.iter().filter(|s| sees_all || s.user() == own).map(|s| row(s)).collect()
+    // Compat: the newest comes first.
+    list.iter().rev().filter(|s| sees_all || s.user() == own).map(|s| row(s)).collect()
 }
 
 fn row(session: &SessionHandle) -> Row {

@@ -60,7 +60,7 @@ ids! {
     sql_safe_updates sql_select_limit sql_warnings standard_compliant_cte storage_engine
     system_time_zone system_versioning_alter_history system_versioning_asof system_versioning_insert_history thread_handling thread_pool_idle_timeout thread_pool_max_threads
     thread_pool_oversubscribe thread_pool_prio_kickup_timer thread_pool_priority thread_pool_size
-    thread_pool_stall_limit time_zone timestamp tmp_memory_table_size tmpdir tx_isolation tx_read_only unique_checks
+    thread_pool_stall_limit time_zone timestamp tmp_memory_table_size tmpdir tx_isolation tx_read_only unique_checks userstat
     updatable_views_with_limit use_stat_tables version version_comment version_compile_machine version_compile_os
     wait_timeout warning_count
 }

@@ -184,7 +184,7 @@ pub enum ShowWhat {
         /// The connection.
         connection: Expr,
     },
-    /// `USER_STATISTICS`, `INDEX_STATISTICS`, `LOCALES` and other tables of `information_schema`.
+    /// `USER_STATISTICS`, `INDEX_STATISTICS` and other tables of `information_schema`.
     Other(Ident),
 }
 

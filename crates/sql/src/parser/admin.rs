@@ -150,6 +150,25 @@ impl Parser<'_> {
         Ok(FlushTarget::Logs(kind))
     }
 
+    /// A table of `information_schema` that can be reset. Compat: any other name gives error 1064.
+    fn flush_table_of_plugin(&mut self) -> PResult<FlushTarget> {
+        const TABLES: &[&str] = &[
+            "client_statistics",
+            "index_statistics",
+            "table_statistics",
+            "thread_pool_stats",
+            "thread_pool_waits",
+            "user_statistics",
+            "user_variables",
+        ];
+        let token = self.tok;
+        let name = self.ident()?;
+        match TABLES.iter().any(|table| name.is(table)) {
+            true => Ok(FlushTarget::Other(name)),
+            false => Err(self.error_before(token)),
+        }
+    }
+
     fn flush_other(&mut self, kw: Kw) -> PResult<FlushTarget> {
         if let Some(scope) = self.var_scope() {
             self.expect(Kw::STATUS)?;
@@ -172,7 +191,7 @@ impl Parser<'_> {
                 let name = self.connection_name()?;
                 return self.for_channel(name).map(FlushTarget::Slave);
             }
-            _ => return self.ident().map(FlushTarget::Other),
+            _ => return self.flush_table_of_plugin(),
         };
         self.next();
         Ok(target)

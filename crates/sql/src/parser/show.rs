@@ -9,7 +9,11 @@ impl Parser<'_> {
     pub(super) fn show(&mut self) -> PResult<Statement> {
         self.next();
         let what = self.show_what()?;
-        let filter = if takes_filter(&what) { self.show_filter()? } else { None };
+        let filter = match &what {
+            ShowWhat::Other(_) => self.where_opt()?.map(ShowFilter::Where),
+            what if takes_filter(what) => self.show_filter()?,
+            _ => None,
+        };
         Ok(Statement::Show(Show { what, filter: filter.map(Box::new) }.into()))
     }
 
@@ -139,6 +143,5 @@ fn takes_filter(what: &ShowWhat) -> bool {
             | Collation
             | CharacterSet
             | PluginsSoname(None)
-            | Other(_)
     )
 }

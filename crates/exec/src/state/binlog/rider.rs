@@ -40,6 +40,8 @@ pub(crate) struct Logged {
     pub(crate) gtid: Gtid,
     /// The place behind it.
     pub(crate) end: Place,
+    /// Its length.
+    pub(crate) bytes: u64,
 }
 
 /// Values of a session that a group's header has.
@@ -154,12 +156,13 @@ impl Binlog {
             xa: end.branch().map(|x| (x.format, x.gtrid.to_vec(), x.bqual.to_vec())),
             strict: head.is_strict,
         };
-        let mut rider = GroupRider { group: self.log.group(group_head, cache) };
+        let mut rider = GroupRider { group: self.log.group(group_head, cache), bytes: 0 };
         let result = match &head.note {
             Some(noted) => noted.ride(Some(&mut rider), commit)?,
             None => commit(&mut rider)?,
         };
-        Ok((result, Logged { gtid: rider.group.gtid(), end: rider.group.end() }))
+        let GroupRider { group, bytes } = rider;
+        Ok((result, Logged { gtid: group.gtid(), end: group.end(), bytes: bytes as u64 }))
     }
 
     /// Appends the events of `cache` as a group of its own.
@@ -270,11 +273,14 @@ fn refusal(refused: Refused) -> Refusal {
 
 struct GroupRider<'a> {
     group: Group<'a>,
+    /// Bytes that it will append.
+    bytes: usize,
 }
 
 impl Rider for GroupRider<'_> {
     fn place(&mut self) -> Result<usize, Refusal> {
-        self.group.place().map_err(refusal)
+        self.bytes = self.group.place().map_err(refusal)?;
+        Ok(self.bytes)
     }
 
     fn make_room(&mut self) -> EngineResult<()> {

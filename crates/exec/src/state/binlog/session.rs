@@ -124,6 +124,11 @@ impl Session {
         self.transaction.log()?.last_group()
     }
 
+    /// Bytes of the groups that the session has logged.
+    pub fn logged_bytes(&self) -> u64 {
+        self.transaction.log().map_or(0, |log| log.logged_bytes())
+    }
+
     /// End of the last group that the session has logged since the last call, whatever
     /// `sql_log_bin` is now.
     pub fn take_group_end(&self) -> Option<Place> {

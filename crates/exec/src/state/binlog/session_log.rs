@@ -76,6 +76,8 @@ pub(super) struct LogState {
     pub(super) standing: u32,
     /// Whether the transaction's cache may have changes of tables that are not temporary.
     pub(super) has_shared: bool,
+    /// Bytes of all groups.
+    bytes: u64,
     /// End of what the transaction's snapshot sees, if it was taken for a copy.
     snapshot: Option<Place>,
     /// Last group of the session.
@@ -104,6 +106,7 @@ impl SessionLog {
             by_text: None,
             standing: 0,
             has_shared: false,
+            bytes: 0,
             snapshot: None,
             last: None,
             end: None,
@@ -453,6 +456,11 @@ impl SessionLog {
         self.state.lock().last
     }
 
+    /// Bytes of all groups.
+    pub(crate) fn logged_bytes(&self) -> u64 {
+        self.state.lock().bytes
+    }
+
     /// Takes the end of the last group since the last call.
     pub(crate) fn take_end(&self) -> Option<Place> {
         self.state.lock().end.take()
@@ -478,6 +486,7 @@ impl LogState {
 
     fn note(&mut self, logged: Logged) {
         (self.last, self.end) = (Some(logged.gtid), Some(logged.end));
+        self.bytes += logged.bytes;
     }
 
     /// One of the caches. Rows of a new table that is not new any more go with the transaction's.

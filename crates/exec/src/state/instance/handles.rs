@@ -12,6 +12,7 @@ use selkie_engine::{EngineResult, Parts, TableId};
 
 use super::TableHandle;
 use crate::state::parts::PartCounters;
+use crate::state::uses::TableUses;
 
 type ByTable<T> = HashMap<TableId, (u64, T)>;
 
@@ -39,6 +40,8 @@ pub(super) struct Handles {
     parts: Parts<Mutex<ByTable<Arc<OwnHandle>>>>,
     /// Numbers of partitioned tables, whose handles share them.
     pub(super) counters: PartCounters,
+    /// Uses of tables and indexes.
+    pub(super) uses: TableUses,
 }
 
 impl Handles {

@@ -196,6 +196,9 @@ pub trait SessionHooks: Send + Sync {
     /// Called after a procedure or function was dropped.
     fn routine_dropped(&self, _session: &Session, _form: RoutineForm, _schema: &str, _name: &str) {}
 
+    /// Counts a statement that another one runs.
+    fn count(&self, _statement: &ast::Statement) {}
+
     /// Shows other sessions the text of a statement that another one runs; returns the text
     /// shown before.
     fn show_text(&self, _text: Option<Arc<str>>) -> Option<Arc<str>> {

@@ -249,7 +249,15 @@ fn put(shared: &Shared, id: VarId, scope: VarScope, value: VarValue) {
 /// Passes a number to the engines. If an engine accepts less, the value it accepted is stored, and
 /// a warning is added.
 fn take_effect(shared: &Shared, def: &VarDef, value: VarValue, notes: &mut Notes) -> VarValue {
-    let VarValue::Uint(wanted) = value else { return value };
+    let wanted = match value {
+        VarValue::Uint(wanted) => wanted,
+        VarValue::Bool(on) if def.id == ids().userstat => {
+            shared.server.sessions.users.switch(on);
+            shared.server.backend.set_variable(def.name, on.into());
+            return value;
+        }
+        _ => return value,
+    };
     let got = shared.server.backend.set_variable(def.name, wanted);
     if def.name == "query_cache_size" && got < wanted {
         let sizes: [&dyn std::fmt::Display; 2] = [&wanted, &got];
