@@ -331,7 +331,7 @@ suites() {
 }
 
 # Applications from Debian's packages, used for some minutes through a proxy that compares with MariaDB. Not part of a run
-# without step names: it installs the packages of a web server and takes two minutes.
+# without step names: it installs the packages of a web server and takes some minutes.
 applications() {
   say applications
   "$python" tests/applications/run.py "$binary"
