@@ -25,14 +25,16 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 import cacti  # noqa: E402
+import django_site  # noqa: E402
 import mediawiki  # noqa: E402
 import phpmyadmin  # noqa: E402
+import spirit  # noqa: E402
 import wordpress  # noqa: E402
 from beside_mariadb import MariaDb  # noqa: E402
 from mirror import Mirror  # noqa: E402
 from selkie import Server  # noqa: E402
 
-APPLICATIONS = {"wordpress": wordpress, "phpmyadmin": phpmyadmin, "cacti": cacti, "mediawiki": mediawiki}
+APPLICATIONS = {"wordpress": wordpress, "phpmyadmin": phpmyadmin, "cacti": cacti, "mediawiki": mediawiki, "spirit": spirit}
 DIFFERS = os.path.join(HERE, "differs.tsv")
 SHOWN = 30
 # Environment variable of the process inside the network namespace.
@@ -70,6 +72,9 @@ def packages(applications):
     wanted = sorted({"iproute2", *(name for application in applications for name in application.PACKAGES)})
     have = subprocess.run(["dpkg-query", "-W", "-f", "${Package} ${db:Status-Abbrev}\n", *wanted], stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL, text=True).stdout
+    for application in applications:
+        if hasattr(application, "REQUIREMENTS"):
+            django_site.environment(os.path.join(HERE, "requirements", application.REQUIREMENTS))
     missing = [name for name in wanted if f"{name} ii" not in have]
     if not missing:
         return
