@@ -4,7 +4,6 @@ import contextlib
 import os
 import re
 import subprocess
-import sys
 import venv
 
 import web
@@ -88,6 +87,11 @@ class Visitor(web.Browser):
     def login(self, path, user, password, want):
         self.get(path, 'name="password"')
         self.post(path, {"username": user, "password": password}, want, f"login {user}")
+
+    def take(self, others):
+        """Counts the checks of other visitors as its own."""
+        self.checks += sum(other.checks for other in others)
+        self.failed += [failed for other in others for failed in other.failed]
 
     def commands(self, project, commands):
         """Runs commands of manage.py and notes those that fail."""

@@ -10,6 +10,7 @@ import django_site
 PACKAGES = ()
 REQUIREMENTS = "spirit.txt"
 DATABASE = "forum"
+HERE = os.path.dirname(os.path.abspath(__file__))
 SETTINGS = """from .dev import *
 from .base import CACHES
 DATABASES = {databases!r}
@@ -36,10 +37,8 @@ def drive(place):
         categories = [category(admin, f"Category {number}") for number in range(3)]
         category(admin, "Below", categories[0])
         users = [register(admin, place, f"user{number}") for number in range(3)]
-        for user in users:
-            admin.friends.append(user)
-        topics = [publish(users[number % 3], f"Topic number {number}", categories[number % 3], f"Words of {number} \u00fc\U0001f600")
-                  for number in range(9)]
+        topics = [publish(users[number % 3], f"Topic number {number}", categories[number % 3],
+                          f"Words of {number} \u00fc\U0001f600") for number in range(9)]
         for number, topic in enumerate(topics):
             comment(users[(number + 1) % 3], topic, f"An *answer* to {number} for @user{number % 3}")
         exchange(users, topics)
@@ -55,10 +54,9 @@ def drive(place):
         for page in MODERATION:
             admin.get(page)
         leave(admin, users[2])
-        admin.script(admin.project, SCRIPT)
-    for friend in admin.friends:
-        admin.checks += friend.checks
-        admin.failed += friend.failed
+        with open(os.path.join(HERE, "scripts", "spirit.py")) as file:
+            admin.script(admin.project, file.read())
+    admin.take(users)
     return admin
 
 
@@ -84,17 +82,17 @@ def running(place):
                  "P.objects.update(is_moderator=True, is_administrator=True)")
     with project.served() as address:
         admin = django_site.Visitor(address)
-        admin.project, admin.friends = project, []
+        admin.project = project
         admin.login("/user/login/", "admin", "Secret123!x", "admin")
         yield admin
 
 
 def category(admin, title, parent=""):
+    """Makes a category, which the page of all of them names before its form, and returns its number."""
     admin.get("/st/admin/category/create/", "title")
-    admin.post("/st/admin/category/create/", {"title": title, "description": f"About {title}", "parent": parent, "color": "#ff0000",
-                                              "is_global": "on"}, title, f"category {title}")
-    return admin.find(rf'(?s)category/update/(\d+)/(?:(?!category/update).)*?{title}') or admin.find(
-        rf"(?s).*{title}.*?category/update/(\d+)/")
+    admin.post("/st/admin/category/create/", {"title": title, "description": f"About {title}", "parent": parent,
+                                              "color": "#ff0000", "is_global": "on"}, title, f"category {title}")
+    return admin.find(rf"(?s).*{title}.*?category/update/(\d+)/")
 
 
 def register(admin, place, name):
@@ -178,7 +176,8 @@ def poll(users, topic):
 def private(users):
     first, second, third = users
     first.get("/topic/private/publish/", "title")
-    first.post("/topic/private/publish/", {"title": "Between us", "comment": "Private words", "users": "user1"}, "Between us", "private")
+    first.post("/topic/private/publish/", {"title": "Between us", "comment": "Private words", "users": "user1"}, "Between us",
+               "private")
     topic = re.search(r"/topic/private/(\d+)/", first.url)
     topic = topic.group(1) if topic else "0"
     second.get(f"/topic/private/{topic}/", "Between us", "read a private topic")
@@ -215,8 +214,8 @@ def leave(admin, user):
     user.get("/user/", "location")
     user.post("/user/", {**user.form("location"), "location": "There", "timezone": "UTC"}, "There", "profile")
     user.get("/user/password-change/", "old_password")
-    user.post("/user/password-change/", {"old_password": "Secret123!y", "new_password1": "Secret123!z", "new_password2": "Secret123!z"},
-              what="password")
+    user.post("/user/password-change/", {"old_password": "Secret123!y", "new_password1": "Secret123!z",
+                                         "new_password2": "Secret123!z"}, what="password")
     user.post("/user/logout/", {}, what="logout")
     admin.get("/admin/auth/user/add/", "username")
     admin.post("/admin/auth/user/add/", {"username": "made", "password1": "Secret123!m", "password2": "Secret123!m",
@@ -234,8 +233,7 @@ def pages(admin, place):
     for topic in topics[:20]:
         for number in comments_of(users[1], topic)[:2]:
             users[1].ask(f"/comment/like/{number}/create/", b"csrfmiddlewaretoken=" + users[1].cookie("csrftoken").encode())
-    admin.checks += sum(user.checks for user in users)
-    admin.failed += [failed for user in users for failed in user.failed]
+    admin.take(users)
     visitor, some = django_site.Visitor(admin.base), topics[3:40:5]
     for topic in some:
         visitor.get(f"/topic/{topic}/")
@@ -253,44 +251,3 @@ def pages(admin, place):
         "administration": (admin, ["/admin/auth/user/", "/admin/auth/user/?q=user&o=-1"]),
     }
 
-
-SCRIPT = """
-from django.db.models import Count, Max, Q, F, OuterRef, Subquery, Exists, Window, Avg, Case, When, Value
-from django.db.models.functions import RowNumber, Length, Lower, TruncDay, Concat, Coalesce, Rank
-from django.db import transaction
-from spirit.topic.models import Topic
-from spirit.comment.models import Comment
-from spirit.comment.like.models import CommentLike
-from spirit.category.models import Category
-from django.contrib.auth import get_user_model
-U = get_user_model()
-def show(what, value): print('ok', what, value)
-show('aggregate', list(Topic.objects.values('category').annotate(n=Count('id'), m=Max('last_active')).order_by('category')))
-show('window', list(Comment.objects.annotate(r=Window(RowNumber(), partition_by=F('topic'), order_by=F('id').desc())).values_list('id', 'r').order_by('id')[:5]))
-show('rank', list(U.objects.annotate(n=Count('st_comments')).annotate(r=Window(Rank(), order_by=F('n').desc())).values_list('username', 'r').order_by('username')))
-show('subquery', list(Topic.objects.annotate(last=Subquery(Comment.objects.filter(topic=OuterRef('pk')).order_by('-id').values('id')[:1])).filter(Exists(Comment.objects.filter(topic=OuterRef('pk')))).values_list('id', 'last').order_by('id')))
-show('case', list(Comment.objects.annotate(k=Case(When(likes_count__gt=1, then=Value('many')), default=Value('few'))).values('k').annotate(n=Count('id')).order_by('k')))
-show('regex', Topic.objects.filter(title__iregex='number [0-3]$').count())
-show('contains', Comment.objects.filter(comment__icontains='WORDS').count())
-show('days', list(Comment.objects.annotate(d=TruncDay('date')).values('d').annotate(n=Count('id')).order_by('d').values_list('n')))
-show('union', Topic.objects.filter(id__lt=4).values('id').union(Comment.objects.filter(id__lt=7).values('id')).count())
-show('update', Topic.objects.filter(id__lte=3).update(view_count=F('view_count') + 1))
-with transaction.atomic():
-    show('for update', len(Topic.objects.select_for_update().select_related('category').filter(id__lt=5)))
-    show('skip locked', len(Topic.objects.select_for_update(skip_locked=True).filter(id__lt=5)))
-try:
-    with transaction.atomic():
-        Topic.objects.filter(id=1).update(title='not kept')
-        raise ValueError
-except ValueError:
-    show('rolled back', Topic.objects.filter(title='not kept').count())
-show('bulk', len(Comment.objects.bulk_create([Comment(user_id=2, topic_id=2, comment=f'bulk {n}', comment_html='x') for n in range(200)])))
-show('bulk update', Comment.objects.bulk_update([Comment(id=c.id, likes_count=c.id % 7) for c in Comment.objects.filter(comment__startswith='bulk')], ['likes_count'], batch_size=50))
-show('get or create', [CommentLike.objects.get_or_create(user_id=3, comment_id=1)[1] for _ in range(2)])
-show('delete', Comment.objects.filter(comment__startswith='bulk').delete())
-show('long', list(Comment.objects.annotate(n=Length('comment'), l=Lower('comment')).order_by('-n', 'id').values_list('n', flat=True)[:3]))
-show('in', U.objects.filter(id__in=Comment.objects.values('user')).count())
-show('distinct', Comment.objects.values('user').distinct().count())
-show('average', Comment.objects.aggregate(a=Avg('likes_count'), n=Count('user', distinct=True), m=Count('id', filter=Q(likes_count__gt=0))))
-show('explain', bool(Topic.objects.filter(id=1).explain()))
-"""
