@@ -57,11 +57,11 @@ class Recorder:
         raise RuntimeError("the recorder did not start")
 
 
-def dump(port, database, path):
-    """Writes the statements of a database. Each ends with ; and the end of a line, and all are printable text."""
+def dump(port, databases, path):
+    """Writes the statements of databases. Each ends with ; and the end of a line, and all are printable text."""
     with open(path, "wb") as out:
         subprocess.run(["mariadb-dump", "--no-defaults", "--skip-ssl", "-h127.0.0.1", f"-P{port}", "-uroot", "--skip-comments",
-                        "--hex-blob", "--skip-triggers", "--skip-tz-utc", "--databases", database], stdout=out, check=True)
+                        "--hex-blob", "--skip-triggers", "--skip-tz-utc", "--databases", *databases], stdout=out, check=True)
 
 
 def log_into(database, path):
@@ -86,14 +86,15 @@ def record(application, binary, out, folder, server):
             kinds = application.pages(owner, place)
             for browser, paths in list(kinds.values()) * UNRECORDED:
                 view(browser, paths)
-        dump(server.port, application.DATABASE, os.path.join(out, "setup.sql"))
+        dump(server.port, getattr(application, "DATABASES", [application.DATABASE]), os.path.join(out, "setup.sql"))
         for kind, (browser, paths) in kinds.items():
             path = os.path.join(out, f"{kind}.txt")
             with recorder.into(path):
                 view(browser, paths)
             log_into(application.DATABASE, path)
             print(f"{kind}: {len(paths)} pages", flush=True)
-        return [failed for browser in {id(b): b for b, _ in [(owner, ()), *kinds.values()]}.values() for failed in browser.failed]
+        browsers = {id(browser): browser for browser in [owner, *(browser for browser, _ in kinds.values())]}
+        return [failed for browser in browsers.values() for failed in browser.failed]
 
 
 def main():
