@@ -330,8 +330,8 @@ suites() {
   with_server --port-first "$python" tests/suites/run.py
 }
 
-# Applications from Debian's packages, used for some minutes through a proxy that compares with MariaDB. Not part of a run
-# without step names: it installs the packages of a web server and takes two minutes.
+# Applications from Debian's packages and of Django, used for some minutes through a proxy that compares with MariaDB. Not part of a run
+# without step names: it installs the packages of a web server and takes some minutes.
 applications() {
   say applications
   "$python" tests/applications/run.py "$binary"

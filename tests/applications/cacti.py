@@ -1,5 +1,6 @@
 """Cacti: its installer with all templates, the pages of its console, devices and users made with forms, poller and tools."""
 
+import contextlib
 import gzip
 import os
 
@@ -35,7 +36,20 @@ USER = {"action": "save", "save_component_user": "1", "id": "0", "username": "bo
 
 
 def drive(place):
-    """Sets the application up at `place` (run.py) and returns the browser that used it."""
+    """Uses the application at `place` (run.py) and returns the browser that used it."""
+    with running(place) as browser:
+        use(browser)
+    for run in range(2):
+        poll(browser, place, f"poller {run}")
+    for tool, *arguments in TOOLS:
+        code, told = web.php(f"cli/{tool}", *arguments, folder=site_of(place))
+        browser.note(tool, code == 0 and not web.FAULT.search(told), told)
+    return browser
+
+
+@contextlib.contextmanager
+def running(place):
+    """Sets the application up at `place` and returns the browser of its administrator."""
     place.sql(f"CREATE DATABASE {DATABASE} CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci")
     place.client(schema(), DATABASE)
     # The network in which its discovery would look for devices.
@@ -49,14 +63,20 @@ def drive(place):
     place.sql(f"UPDATE {DATABASE}.user_auth SET password = MD5('admin'), must_change_password = '', password_change = ''"
               " WHERE username = 'admin'")
     with web.served(site, place.log) as browser.base:
-        use(browser)
-    for run in range(2):
-        code, told = web.php("poller.php", "--force", folder=site)
-        browser.note(f"poller {run}", not web.FAULT.search(told), told)
-    for tool, *arguments in TOOLS:
-        code, told = web.php(f"cli/{tool}", *arguments, folder=site)
-        browser.note(tool, code == 0 and not web.FAULT.search(told), told)
-    return browser
+        browser.get("/index.php", "login")
+        login = {**browser.form("login"), "action": "login", "login_username": "admin", "login_password": "admin",
+                 "realm": "local"}
+        browser.post("/index.php", login, "[Ll]ogout|Console", "login")
+        yield browser
+
+
+def site_of(place):
+    return os.path.join(place.folder, "cacti", "site")
+
+
+def poll(browser, place, what):
+    code, told = web.php("poller.php", "--force", folder=site_of(place))
+    browser.note(what, not web.FAULT.search(told), told)
 
 
 def schema():
@@ -71,7 +91,7 @@ def install_files(place):
     """Returns a copy of the application with a configuration of its own, and the folder of its pages."""
     top = os.path.join(place.folder, "cacti")
     place.copy(SOURCE, top)
-    site = os.path.join(top, "site")
+    site = site_of(place)
     for name in ("rra", "log", "cache"):
         os.makedirs(os.path.join(place.folder, name), exist_ok=True)
     if not os.path.exists(os.path.join(site, "cli")):
@@ -99,9 +119,6 @@ def php_literal(value):
 
 
 def use(browser):
-    browser.get("/index.php", "login")
-    login = {**browser.form("login"), "action": "login", "login_username": "admin", "login_password": "admin", "realm": "local"}
-    browser.post("/index.php", login, "[Ll]ogout|Console", "login")
     for page in PAGES:
         browser.get(f"/{page}")
     browser.get("/index.php", "csrfMagicToken")
@@ -116,3 +133,28 @@ def use(browser):
     browser.post("/user_admin.php?header=false", {**token, **USER}, what="create user")
     browser.post("/tree.php?header=false", {**token, "action": "save", "save_component_tree": "1", "id": "0", "name": "Tree X",
                                             "sort_type": "1", "enabled": "on", "sequence": "0"}, what="create tree")
+
+
+def pages(browser, place):
+    """Fills the application, and returns its kinds of pages for record.py: a browser and paths for each."""
+    for number in range(20):
+        code, told = web.php("cli/add_device.php", f"--description=device {number}", f"--ip=127.0.1.{number + 1}", "--template=0",
+                             "--avail=none", folder=site_of(place))
+        browser.note(f"device {number}", code == 0, told)
+    poll(browser, place, "poller")
+
+    def of(*names):
+        return (browser, [f"/{name}" for name in names])
+
+    return {
+        "console": of("index.php"),
+        "devices": of("host.php", "host.php?filter=device&rows=10&page=2", "host.php?sort_column=hostname&sort_direction=DESC"),
+        "device": of(*(f"host.php?action=edit&id={number}" for number in (1, 3, 5, 7))),
+        "graphs": of("graphs.php", "graph_view.php?action=list", "graph_view.php?action=preview"),
+        "tree": of("graph_view.php?action=tree", "tree.php"),
+        "templates": of("graph_templates.php", "data_templates.php", "graph_templates.php?action=template_edit&id=1"),
+        "sources": of("data_sources.php", "data_queries.php"),
+        "users": of("user_admin.php", "user_admin.php?action=user_edit&id=1"),
+        "settings": of("settings.php?tab=poller"),
+        "log-of-users": of("utilities.php?action=view_user_log"),
+    }

@@ -1,5 +1,6 @@
 """phpMyAdmin: tables made, filled and changed by hand, and every page of a database, a table and the server."""
 
+import contextlib
 import json
 import os
 import re
@@ -9,6 +10,8 @@ import web
 PACKAGES = ("phpmyadmin", "php-cli", "php-mysql", "php-mbstring", "php-xml", "php-zip", "php-gd", "php-curl")
 SOURCE = "/usr/share/phpmyadmin"
 DATABASE = "shop"
+# What record.py dumps: its own tables too.
+DATABASES = (DATABASE, "phpmyadmin")
 STATEMENTS = (
     "CREATE TABLE t1 (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(50) COLLATE utf8mb4_unicode_ci, v DECIMAL(10,2),"
     " d DATETIME DEFAULT '2020-01-01', e ENUM('a','b'), j JSON, KEY (name)) COMMENT='things'",
@@ -39,7 +42,19 @@ STORED = ("bookmark", "relation", "table_info", "table_coords", "pdf_pages", "co
 
 
 def drive(place):
-    """Sets the application up at `place` (run.py) and returns the browser that used it."""
+    """Uses the application at `place` (run.py) and returns the browser that used it."""
+    with running(place) as browser:
+        token = token_of(browser)
+        for statement in STATEMENTS:
+            run_sql(browser, token, statement)
+        visit(browser)
+        changes(browser, token)
+    return browser
+
+
+@contextlib.contextmanager
+def running(place):
+    """Sets the application up at `place` and returns a browser."""
     place.sql(f"CREATE DATABASE {DATABASE}")
     with open(f"{SOURCE}/sql/create_tables.sql") as file:
         script = file.read()
@@ -48,14 +63,12 @@ def drive(place):
     place.copy(SOURCE, folder)
     configure(folder, place)
     with web.served(folder, place.log) as address:
-        browser = web.Browser(address)
-        browser.get("/index.php", "phpMyAdmin")
-        token = browser.find(r'token:"([^"]+)"') or browser.find(r'name="token" value="([^"]+)"')
-        for statement in STATEMENTS:
-            run_sql(browser, token, statement)
-        pages(browser)
-        changes(browser, token)
-    return browser
+        yield web.Browser(address)
+
+
+def token_of(browser):
+    browser.get("/index.php", "phpMyAdmin")
+    return browser.find(r'token:"([^"]+)"') or browser.find(r'name="token" value="([^"]+)"')
 
 
 def configure(folder, place):
@@ -85,7 +98,7 @@ def run_sql(browser, token, statement):
         "goto": "index.php?route=/database/sql", "fk_checks": "1"}, r'"success":true', statement)
 
 
-def pages(browser):
+def visit(browser):
     for page in OF_DATABASE:
         browser.get(f"/index.php?route=/database/{page}&db={DATABASE}")
     for page in OF_TABLE:
@@ -122,3 +135,28 @@ def changes(browser, token):
         "auto_increment": "4", "row_format": "DYNAMIC", "new_name": "t1"})
     change("/database/search", {"criteriaSearchString": "a", "criteriaSearchType": "1", "criteriaTables[]": ["t1", "t2"],
                                 "submit_search": "Go"})
+
+
+def pages(browser, _):
+    """Fills the application, and returns its kinds of pages for record.py: a browser and paths for each."""
+    token = token_of(browser)
+    for statement in STATEMENTS[:9]:
+        run_sql(browser, token, statement)
+    for number in range(20):
+        run_sql(browser, token, f"CREATE TABLE of_more_{number} (id INT AUTO_INCREMENT PRIMARY KEY, a INT, b VARCHAR(40), KEY (a))")
+        run_sql(browser, token, f"INSERT INTO of_more_{number} (a, b) SELECT seq % 7, CONCAT('row ', seq) FROM seq_1_to_200")
+
+    def of(*routes):
+        return (browser, [f"/index.php?route=/{route}" for route in routes])
+
+    tables = [f"&db={DATABASE}&table=of_more_{number}" for number in (1, 5, 9)]
+    return {
+        "front": (browser, ["/index.php"]),
+        "databases": of("server/databases"),
+        "structure": of(f"database/structure&db={DATABASE}"),
+        "rows": of(*(f"sql{table}&pos=0" for table in tables)),
+        "table": of(*(f"table/structure{table}" for table in tables)),
+        "navigation": of(f"navigation&ajax_request=1&db={DATABASE}"),
+        "privileges": of("server/privileges"),
+        "variables": of("server/variables", "server/status"),
+    }

@@ -1,4 +1,4 @@
-"""Real applications from Debian's packages, unmodified, driven through a proxy that compares with a MariaDB.
+"""Real applications from Debian's packages and of Django, unmodified, driven through a proxy that compares with a MariaDB.
 
 usage: run.py BINARY [--show] [APPLICATION ...]
 
@@ -6,7 +6,7 @@ Each application is set up and used on a fresh server (mirror.py sends its state
 page or a tool of it fails, or if an answer differs from MariaDB's and is not in differs.tsv (application or *, kind,
 pattern over "statement ## difference", reason). An entry that matches nothing also fails the run, if all applications
 ran. --show prints every difference and fails for none. Needs Debian and root; installs the applications' packages.
-Takes 2 minutes.
+Takes 8 minutes.
 
 Applications look for updates and for devices of a network by themselves. Therefore everything, also the servers, runs in
 a network namespace with loopback only. Without such a namespace nothing runs.
@@ -25,13 +25,19 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 import cacti  # noqa: E402
+import django_site  # noqa: E402
+import mediawiki  # noqa: E402
 import phpmyadmin  # noqa: E402
+import spirit  # noqa: E402
+import wagtail  # noqa: E402
+import wiki  # noqa: E402
 import wordpress  # noqa: E402
 from beside_mariadb import MariaDb  # noqa: E402
 from mirror import Mirror  # noqa: E402
 from selkie import Server  # noqa: E402
 
-APPLICATIONS = {"wordpress": wordpress, "phpmyadmin": phpmyadmin, "cacti": cacti}
+APPLICATIONS = {"wordpress": wordpress, "phpmyadmin": phpmyadmin, "cacti": cacti, "mediawiki": mediawiki, "spirit": spirit,
+                "wagtail": wagtail, "wiki": wiki}
 DIFFERS = os.path.join(HERE, "differs.tsv")
 SHOWN = 30
 # Environment variable of the process inside the network namespace.
@@ -69,6 +75,9 @@ def packages(applications):
     wanted = sorted({"iproute2", *(name for application in applications for name in application.PACKAGES)})
     have = subprocess.run(["dpkg-query", "-W", "-f", "${Package} ${db:Status-Abbrev}\n", *wanted], stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL, text=True).stdout
+    for application in applications:
+        if hasattr(application, "REQUIREMENTS"):
+            django_site.environment(os.path.join(HERE, "requirements", application.REQUIREMENTS))
     missing = [name for name in wanted if f"{name} ii" not in have]
     if not missing:
         return
@@ -95,6 +104,11 @@ def known():
     return [(application, kind, re.compile(pattern, re.IGNORECASE | re.DOTALL)) for application, kind, pattern, _ in rows]
 
 
+def shortened(statement):
+    """Returns the begin of a statement, and its end: what it orders by."""
+    return statement if len(statement) < 700 else f"{statement[:400]} ... {statement[-300:]}"
+
+
 def judge(name, found, entries, used):
     """Returns the differences that no entry explains, as lines."""
     left = []
@@ -105,7 +119,7 @@ def judge(name, found, entries, used):
                         if fnmatch.fnmatch(name, application) and fnmatch.fnmatch(kind, of_kind) and pattern.search(text)]
             used.update(matching)
             if not matching:
-                left.append(f"{name}: {kind} x{len(differences)}: {difference.statement[:400]}\n    {difference.detail[:600]}")
+                left.append(f"{name}: {kind} x{len(differences)}: {shortened(difference.statement)}\n    {difference.detail[:600]}")
                 break
     return left
 

@@ -36,17 +36,21 @@ def php(script, *arguments, folder, seconds=600):
     return done.returncode, done.stdout.decode(errors="replace")
 
 
-@contextlib.contextmanager
 def served(folder, log):
-    """Returns the address of PHP's own web server for a folder."""
+    """Returns the address of PHP's own web server for a folder, as a context."""
     port = free_port()
-    environment = {**os.environ, "PHP_CLI_SERVER_WORKERS": "1"}
+    return listening(["php", *php_options(), "-S", f"127.0.0.1:{port}"], port, folder, log, {"PHP_CLI_SERVER_WORKERS": "1"})
+
+
+@contextlib.contextmanager
+def listening(command, port, folder, log, environment):
+    """Runs a web server, and returns its address when it listens."""
     with open(log, "ab") as out:
-        process = subprocess.Popen(["php", *php_options(), "-S", f"127.0.0.1:{port}"], cwd=folder, stdin=subprocess.DEVNULL,
-                                   stdout=out, stderr=out, env=environment)
+        process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=out,
+                                   env={**os.environ, **environment})
     try:
-        deadline = time.monotonic() + 20
-        while time.monotonic() < deadline:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and process.poll() is None:
             with contextlib.suppress(OSError):
                 socket.create_connection(("127.0.0.1", port)).close()
                 break
@@ -61,10 +65,10 @@ class Browser:
     """Loads pages and records failed checks."""
 
     def __init__(self, base):
-        self.base, self.text, self.status = base, "", 0
+        self.base, self.text, self.status, self.url = base, "", 0, ""
         self.checks, self.failed = 0, []
-        jar = urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar())
-        self.opener = urllib.request.build_opener(jar)
+        self.jar = http.cookiejar.CookieJar()
+        self.opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(self.jar))
 
     def get(self, path, want=None, what=None, fault=FAULT):
         self.ask(path, None)
@@ -74,13 +78,24 @@ class Browser:
         self.ask(path, urllib.parse.urlencode(fields, doseq=True).encode())
         return self.check(what or f"POST {path}", want, fault)
 
-    def ask(self, path, data):
-        request = urllib.request.Request(self.base + path, data=data, headers={"User-Agent": "Mozilla/5.0"})
+    def upload(self, path, fields, name, file, content, want=None, what=None, fault=FAULT):
+        """Sends a form with a file."""
+        line = "----------------a-line-between"
+        parts = [f'--{line}\r\nContent-Disposition: form-data; name="{field}"\r\n\r\n{value}\r\n'
+                 for field, value in fields.items()]
+        parts.append(f'--{line}\r\nContent-Disposition: form-data; name="{name}"; filename="{file}"\r\n'
+                     "Content-Type: application/octet-stream\r\n\r\n")
+        body = "".join(parts).encode() + content + f"\r\n--{line}--\r\n".encode()
+        self.ask(path, body, {"Content-Type": f"multipart/form-data; boundary={line}"})
+        return self.check(what or f"upload {path}", want, fault)
+
+    def ask(self, path, data, headers=()):
+        request = urllib.request.Request(self.base + path, data=data, headers={"User-Agent": "Mozilla/5.0", **dict(headers)})
         try:
             with self.opener.open(request, timeout=120) as answer:
-                self.status, body = answer.status, answer.read()
+                self.status, self.url, body = answer.status, answer.geturl(), answer.read()
         except urllib.error.HTTPError as error:
-            self.status, body = error.code, error.read()
+            self.status, self.url, body = error.code, error.url, error.read()
         self.text = body.decode(errors="replace")
 
     def check(self, what, want, fault=FAULT):
@@ -99,6 +114,9 @@ class Browser:
             shown = FAULT.search(told)
             at = max(0, shown.start() - 100) if shown else max(0, len(told) - 300)
             self.failed.append(f"{what}: {told[at:at + 400]!r}")
+
+    def cookie(self, name):
+        return next((cookie.value for cookie in self.jar if cookie.name == name), "")
 
     def find(self, pattern):
         found = re.search(pattern, self.text)

@@ -1,6 +1,7 @@
 """WordPress: installed with its own form; then posts, pages, comments, users, categories and searches, with the forms of its
 administration and of a visitor."""
 
+import contextlib
 import os
 import re
 import urllib.parse
@@ -20,17 +21,12 @@ VISITOR = ("/", "/?feed=rss2", "/?feed=comments-rss2", "/?s=hello", "/?cat=1", "
            "/?page_id=2", "/index.php?rest_route=/wp/v2/posts", "/index.php?rest_route=/wp/v2/comments",
            "/index.php?rest_route=/wp/v2/search&search=hello", "/wp-cron.php")
 POSTS = 12
+POSTS_RECORDED = 60
 
 
 def drive(place):
-    """Sets the application up at `place` (run.py) and returns the browser that used it."""
-    place.sql(f"CREATE DATABASE {DATABASE} CHARACTER SET utf8mb4")
-    site = os.path.join(place.folder, "site")
-    place.copy(SOURCE, site)
-    configure(site, place)
-    with web.served(site, place.log) as address:
-        browser = web.Browser(address)
-        install(browser)
+    """Uses the application at `place` (run.py) and returns the browser that used it."""
+    with running(place) as browser:
         for page in ADMIN:
             browser.get(f"/wp-admin/{page}")
         write(browser)
@@ -38,6 +34,19 @@ def drive(place):
         for page in VISITOR:
             browser.get(page)
     return browser
+
+
+@contextlib.contextmanager
+def running(place):
+    """Sets the application up at `place` and returns the browser of its administrator."""
+    place.sql(f"CREATE DATABASE {DATABASE} CHARACTER SET utf8mb4")
+    site = os.path.join(place.folder, "site")
+    place.copy(SOURCE, site)
+    configure(site, place)
+    with web.served(site, place.log) as address:
+        browser = web.Browser(address)
+        install(browser)
+        yield browser
 
 
 def configure(site, place):
@@ -108,3 +117,43 @@ def options(browser):
     for page in re.findall(r"post\.php\?post=(\d+)&#038;action=edit|post\.php\?post=(\d+)&amp;action=edit", browser.text)[:3]:
         number = next(filter(None, page))
         browser.get(f"/wp-admin/post.php?post={number}&action=edit")
+
+
+def pages(browser, _):
+    """Fills the application, and returns its kinds of pages for record.py: a browser and paths for each."""
+    browser.get("/wp-admin/post-new.php")
+    nonce = browser.find(r'createNonceMiddleware\(\s*"([^"]+)"')
+
+    def make(kind, **fields):
+        browser.ask(f"/index.php?rest_route=/wp/v2/{kind}", urllib.parse.urlencode({**fields, "_wpnonce": nonce}, True).encode())
+        browser.note(f"{kind} {fields}", browser.status == 201, browser.text)
+        return browser.find(r'"id":(\d+)')
+
+    categories = [make("categories", name=f"Category {n}") for n in range(6)]
+    tags = [make("tags", name=f"tag {n}") for n in range(20)]
+    writers = [make("users", username=f"writer{n}", email=f"w{n}@example.org", password="Secret123!y", roles="author")
+               for n in range(10)]
+    for number in range(10):
+        make("pages", title=f"About {number}", content="<p>Text of a page.</p>" * 20, status="publish")
+    posts = [make("posts", title=f"Post {n} of the blog", content=f"<p>Word{n} and many more words of a post.</p>" * (10 + n),
+                  excerpt=f"In short {n}", status="publish", author=writers[n % 10],
+                  date=f"20{15 + n // 12}-{n % 12 + 1:02}-10T10:00:00",
+                  **{"categories[]": [categories[n % 6], categories[n * 5 % 6]], "tags[]": [tags[n % 20], tags[n * 7 % 20]]})
+             for n in range(POSTS_RECORDED)]
+    for number in range(3 * POSTS_RECORDED):
+        make("comments", post=posts[number * 7 % POSTS_RECORDED], author_name=f"Visitor {number % 12}", status="approved",
+             author_email=f"v{number % 12}@example.org", content=f"A word {number} about this, and others.")
+    visitor, some = web.Browser(browser.base), posts[5:50:6]
+    return {
+        "front": (visitor, ["/", "/?paged=2", "/?paged=4"]),
+        "post": (visitor, [f"/?p={post}" for post in some]),
+        "post-logged-in": (browser, [f"/?p={post}" for post in some]),
+        "category": (visitor, [f"/?cat={category}" for category in categories]),
+        "search": (visitor, [f"/?s={word}" for word in ("word7", "many+words", "nothing-like-it")]),
+        "feed": (visitor, ["/?feed=rss2"]),
+        "rest": (visitor, ["/index.php?rest_route=/wp/v2/posts&per_page=20", "/index.php?rest_route=/wp/v2/comments"]),
+        "admin-front": (browser, ["/wp-admin/index.php"]),
+        "admin-posts": (browser, ["/wp-admin/edit.php", "/wp-admin/edit.php?paged=2", "/wp-admin/edit.php?s=word7"]),
+        "admin-comments": (browser, ["/wp-admin/edit-comments.php", "/wp-admin/edit-comments.php?paged=2"]),
+        "admin-edit": (browser, [f"/wp-admin/post.php?post={post}&action=edit" for post in some[:4]]),
+    }
