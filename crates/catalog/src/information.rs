@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use selkie_engine::TableStatistics;
 use selkie_expr::TimeZone;
-use selkie_types::{Privileges, Value};
+use selkie_types::{Bitmap, Column, Privileges, Value};
 
 use crate::{Namespace, Routine, Schema, TableInfo, View};
 
@@ -53,6 +53,12 @@ pub struct InformationSource<'a> {
     pub on_column: &'a dyn Fn(&TableInfo, &str) -> Privileges,
     /// The session's time zone.
     pub zone: &'a TimeZone,
+    /// The part that is asked for; rows of other parts may be there too.
+    pub asked: Asked<'a>,
+}
+
+/// The part of the definitions that a query asks for.
+pub struct Asked<'a> {
     /// The only schema requested, if there is one.
     pub schema: Option<&'a str>,
     /// The only table requested, if there is one.
@@ -60,17 +66,20 @@ pub struct InformationSource<'a> {
     /// Whether the first columns of TABLES are enough, up to the kind of table: the engine need not
     /// be asked.
     pub only_names: bool,
+    /// Tells which of some names of tables are wanted in TABLES; `None` for all.
+    pub wanted: &'a dyn Fn(Column) -> Option<Bitmap>,
 }
 
 impl<'a> InformationSource<'a> {
     fn schemas(&self) -> impl Iterator<Item = &'a Arc<Schema>> {
-        let wanted = self.schema.map(|name| self.names.schema(name).map_or(name, |s| &*s.name));
+        let wanted =
+            self.asked.schema.map(|name| self.names.schema(name).map_or(name, |s| &*s.name));
         self.names.snapshot.schemas().filter(move |s| wanted.is_none_or(|w| w == &*s.name))
     }
 
     /// The requested tables. Compat: a temporary table is listed only where it alone is requested.
     pub fn tables(&self) -> impl Iterator<Item = &'a Arc<TableInfo>> {
-        let temporary = match (self.schema, self.table) {
+        let temporary = match (self.asked.schema, self.asked.table) {
             (Some(schema), Some(table)) => self.names.temporary.get(schema, table),
             _ => None,
         };
@@ -81,7 +90,7 @@ impl<'a> InformationSource<'a> {
         let all = self.schemas().flat_map(move |s| s.tables.values().chain(computed(s)));
         let shared = all.filter(move |t| {
             temporary.is_none()
-                && self.table.is_none_or(|name| self.is_named(t, name))
+                && self.asked.table.is_none_or(|name| self.is_named(t, name))
                 && (self.visible)(t.schema(), t.name())
         });
         temporary.into_iter().chain(shared)

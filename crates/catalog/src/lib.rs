@@ -46,7 +46,7 @@ mod table;
 pub use dictionary::{Dictionary, DictionaryError, EngineNamed};
 pub use event::{EVENT_COLUMNS, Event, EventStatus, Timing, smallest_unit};
 pub use foreign::{ForeignKey, ForeignKeyAction, action_text};
-pub use information::{InformationRow, InformationSource, NAME_COLUMNS, information_rows};
+pub use information::{Asked, InformationRow, InformationSource, NAME_COLUMNS, information_rows};
 pub use names::{Namespace, TemporaryTables};
 pub use partition::{
     Given, Leaf, MethodKind, Partition, PartitionLimit, PartitionMethod, PartitionOptions,

@@ -4,12 +4,12 @@
 use std::sync::Arc;
 
 use selkie_catalog::{
-    InformationSource, NAME_COLUMNS, Namespace, Routine, TableInfo, TableKind, TemporaryTables,
-    View, information_rows, information_schema,
+    Asked, InformationSource, NAME_COLUMNS, Namespace, Routine, TableInfo, TableKind,
+    TemporaryTables, View, information_rows, information_schema,
 };
 use selkie_engine::TableStatistics;
 use selkie_plan::Permissions;
-use selkie_types::{Condition, Level, Physical, Privileges, SqlResult, Value};
+use selkie_types::{Bitmap, Column, Condition, Level, Physical, Privileges, SqlResult, Value};
 
 use crate::Instance;
 use crate::admin::maintained_checksum;
@@ -43,10 +43,7 @@ impl SystemTable for Definitions {
         let (instance, session) = (request.instance, request.session);
         let snapshot = instance.catalog.snapshot();
         let statistics = |table: &TableInfo| statistics_of(instance, table);
-        let changed = |table: &TableInfo| match table.kind {
-            TableKind::Base => instance.look_into(table)?.changed(),
-            _ => None,
-        };
+        let changed = |table: &TableInfo| changed(instance, table);
         let visible = |schema: &str, name: &str| match snapshot.table(schema, name) {
             Some(table) => session.frame.hooks.is_visible(session, table),
             None if name.is_empty() => session.frame.hooks.sees_schema(session, schema),
@@ -83,6 +80,8 @@ impl SystemTable for Definitions {
         let checksum = |table: &TableInfo| {
             with_checksums.then(|| maintained_checksum(instance, session, table))?
         };
+        // An error of the condition comes again with the rows.
+        let wanted = |names| (request.wanted)(&Arc::new(names)).ok().flatten();
         let source = InformationSource {
             checksum: &checksum,
             on_table: &on_table,
@@ -96,14 +95,24 @@ impl SystemTable for Definitions {
             visible: &visible,
             on_column: &on_column,
             zone: &session.frame.settings.expressions.time_zone,
-            schema: request.schema,
-            table: request.name,
-            only_names: !asks_for_more_than_names(request),
+            asked: asked(request, &wanted),
         };
         let rows = information_rows(&source, request.table.name());
         count_reads_of_routines(request, &source);
         note_missing_definers(request, &source);
         rows.unwrap_or_default().iter().try_for_each(|row| emit(row))
+    }
+}
+
+fn asked<'a>(
+    request: &SystemRequest<'a>,
+    wanted: &'a dyn Fn(Column) -> Option<Bitmap>,
+) -> Asked<'a> {
+    Asked {
+        schema: request.schema,
+        table: request.name,
+        only_names: !asks_for_more_than_names(request),
+        wanted,
     }
 }
 
@@ -147,6 +156,14 @@ fn note_missing_definers(request: &SystemRequest<'_>, source: &InformationSource
             let note = Condition::from_error(Level::Note, &error);
             session.diagnostics.push(note, session.frame.settings.notes.max_error_count);
         }
+    }
+}
+
+/// Time of the last change to a table's rows, in seconds since 1970, if the engine knows it.
+fn changed(instance: &Instance, table: &TableInfo) -> Option<u64> {
+    match table.kind {
+        TableKind::Base => instance.look_into(table)?.changed(),
+        _ => None,
     }
 }
 

@@ -19,7 +19,7 @@ impl<'a> InformationSource<'a> {
     /// The routines of the requested schema and name. Compat: the name of the schema is compared
     /// byte by byte, as in the key of `mysql.proc`.
     pub fn requested_routines(&self) -> impl Iterator<Item = &'a Arc<Routine>> {
-        let (schema, name) = (self.schema, self.table);
+        let (schema, name) = (self.asked.schema, self.asked.table);
         let all = self.names.snapshot.routines();
         let of_schema = all.filter(move |r| schema.is_none_or(|schema| *schema == *r.schema));
         of_schema.filter(move |r| name.is_none_or(|name| same_name(name, &r.name)))

@@ -2,7 +2,7 @@
 //! that the table is shown with, not the storage.
 
 use selkie_engine::{RowFormats, TableStatistics};
-use selkie_types::{TypeKind, Value};
+use selkie_types::{Column, Physical, TypeKind, Value};
 
 use super::{InformationRow, InformationSource, optional, text, time, unsigned};
 use crate::{DefaultValue, TableInfo, TableKind};
@@ -23,15 +23,18 @@ pub(super) fn schemata(source: &InformationSource<'_>) -> Vec<InformationRow> {
 }
 
 pub(super) fn tables(source: &InformationSource<'_>) -> Vec<InformationRow> {
-    source
-        .tables()
-        .map(|table| match table.kind {
-            TableKind::View(_) => view_row(table),
-            TableKind::System => system_row(source, table),
-            _ if source.only_names => name_row(table),
-            _ => base_row(source, table, &(source.statistics)(table)),
-        })
-        .collect()
+    let all: Vec<_> = source.tables().collect();
+    let mut names = Column::new(Physical::Bytes, 0, all.len());
+    all.iter().for_each(|table| names.push(&text(table.name())));
+    let wanted = (source.asked.wanted)(names);
+    let is_wanted = |at: usize| wanted.as_ref().is_none_or(|wanted| wanted.get(at));
+    let row = |table: &TableInfo| match table.kind {
+        TableKind::View(_) => view_row(table),
+        TableKind::System => system_row(source, table),
+        _ if source.asked.only_names => name_row(table),
+        _ => base_row(source, table, &(source.statistics)(table)),
+    };
+    all.iter().enumerate().filter(|(at, _)| is_wanted(*at)).map(|(_, table)| row(table)).collect()
 }
 
 /// Bytes of all rows, of all indexes and of one row, as shown for the table's engine.

@@ -60,7 +60,7 @@ impl<'r> SystemScan<'r> {
         let Some(provider) = &self.provider else { return Ok(Vec::new()) };
         let schema = self.hint(self.plan.hints.schema.as_ref())?;
         let name = self.hint(self.plan.hints.table.as_ref())?;
-        let variables = |names: &Arc<Column>| match &self.plan.hints.variable {
+        let wanted = |names: &Arc<Column>| match &self.plan.hints.listed {
             Some(condition) => {
                 let batch = Batch::new(vec![Arc::clone(names)], names.len());
                 condition.eval_filter(self.env.eval, &batch).map(Some)
@@ -74,7 +74,7 @@ impl<'r> SystemScan<'r> {
             columns: &self.plan.columns,
             schema: schema.as_deref(),
             name: name.as_deref(),
-            variables: &variables,
+            wanted: &wanted,
         };
         let mut batches = Vec::new();
         let mut columns = self.empty();

@@ -48,9 +48,9 @@ pub struct SystemRequest<'a> {
     pub schema: Option<&'a str>,
     /// The only table name wanted, if given.
     pub name: Option<&'a str>,
-    /// Tells which values of `VARIABLE_NAME` are wanted; `None` for all. The values of others need
-    /// not be computed.
-    pub variables: &'a dyn Fn(&Arc<Column>) -> SqlResult<Option<Bitmap>>,
+    /// Tells which of the names that the table lists, those of variables or tables, are wanted;
+    /// `None` for all. Rows of others need not be computed.
+    pub wanted: &'a dyn Fn(&Arc<Column>) -> SqlResult<Option<Bitmap>>,
 }
 
 /// Provider of the rows of a computed table, such as those of `information_schema`.

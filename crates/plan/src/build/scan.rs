@@ -284,12 +284,12 @@ fn hints(info: &RelationInfo, conditions: &[Expr]) -> SystemHints {
             "PARAMETERS" => &["SPECIFIC_NAME"],
             _ => &["TABLE_NAME"],
         }),
-        variable: conditions.iter().find_map(|condition| variable_hint(info, condition)),
+        listed: conditions.iter().find_map(|condition| listed_hint(info, condition)),
     }
 }
 
-/// A condition that compares `VARIABLE_NAME`, or matches it, with a constant string.
-fn variable_hint(info: &RelationInfo, condition: &Expr) -> Option<Expr> {
+/// A condition that compares names of variables or tables, or matches them, with a constant string.
+fn listed_hint(info: &RelationInfo, condition: &Expr) -> Option<Expr> {
     let (left, right) = match &condition.kind {
         ExprKind::Compare(compare) if compare.op == CompareOp::Eq => {
             (&compare.left, &compare.right)
@@ -305,5 +305,9 @@ fn variable_hint(info: &RelationInfo, condition: &Expr) -> Option<Expr> {
     let constant = matches!(right.kind, ExprKind::Literal(_) | ExprKind::Parameter(_));
     let id = left.as_column().filter(|_| constant && right.ty.is_string())?;
     let name = &info.table.columns.get(id.checked_sub(info.first)?)?.name;
-    name.eq_ignore_ascii_case("VARIABLE_NAME").then(|| place(condition, &[id]))
+    let listed = match info.table.name() {
+        "TABLES" => "TABLE_NAME",
+        _ => "VARIABLE_NAME",
+    };
+    name.eq_ignore_ascii_case(listed).then(|| place(condition, &[id]))
 }

@@ -299,7 +299,7 @@ pub struct SystemHints {
     pub schema: Option<Expr>,
     /// For `TABLE_NAME` and the like.
     pub table: Option<Expr>,
-    /// A condition on `VARIABLE_NAME` alone, as an expression over a batch of these names. It
+    /// A condition on the names that the table lists, as an expression over a batch of names. It
     /// raises no warning and no error, so that it may be evaluated once more than for the rows.
-    pub variable: Option<Expr>,
+    pub listed: Option<Expr>,
 }

@@ -69,7 +69,7 @@ impl SystemTable for ServerTable {
             }
             _ => {
                 let _acting = shared.acting(request.session)?;
-                tables::rows(self.name, &shared, &pseudo, request.variables)?
+                tables::rows(self.name, &shared, &pseudo, request.wanted)?
             }
         };
         for row in rows {
