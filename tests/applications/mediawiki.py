@@ -67,7 +67,7 @@ PAGES = (
     "Special:Tags", "Special:WithoutInterwiki", "Special:Preferences", "Special:BookSources",
     "Special:Search&search=anywords&fulltext=1", "Special:Search&search=searchword7+anywords&fulltext=1",
     "Special:Search&search=prefix:Article&fulltext=1", "Special:Search&search=Article_1",
-    "Special:PagesWithProp&propname=displaytitle", "Special:Random", "Special:RandomInCategory/Kind_1",
+    "Special:PagesWithProp&propname=displaytitle", "Special:Random",
     "Special:TrackingCategories", "Special:SpecialPages",
     "Special:UserRights/Editor", "Special:MovePage/Article_1", "Special:ComparePages&page1=Article_1&page2=Article_5",
     "Special:Diff/5", "Special:AllMessages", "Special:FileDuplicateSearch", "Special:UnwatchedPages")

@@ -65,7 +65,7 @@ def compare_rows(command, statement, here, there):
         here, there = ([tuple(None if v is None else A_MOMENT.sub("a moment", v) for v in wire.text_row(row))
                         for row in rows] for rows in (here, there))
     if collections.Counter(here) == collections.Counter(there):
-        ordered = re.search(r"\border\s+by\b", statement, re.IGNORECASE)
+        ordered = re.search(r"\border\s+by\b(?!\s+null\b)", statement, re.IGNORECASE)
         return ("order", first_difference(here, there)) if ordered and here != there else None
     return "rows", first_difference(here, there)
 
