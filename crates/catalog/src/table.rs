@@ -114,6 +114,9 @@ pub struct ColumnInfo {
     pub generated: Option<Generated>,
     /// Column-level CHECK, canonical text.
     pub check: Option<String>,
+    /// Name of the column when its CHECK was made, if it has been renamed since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checked_as: Option<String>,
     /// Left out of `SELECT *`.
     pub invisible: bool,
     /// `COMMENT`.
@@ -141,12 +144,26 @@ impl ColumnInfo {
             auto_increment: false,
             generated: None,
             check: None,
+            checked_as: None,
             invisible: false,
             comment: String::new(),
             options: Vec::new(),
             system: SystemRole::Plain,
             compressed: false,
         }
+    }
+
+    /// The name of its CHECK. Compat: it stays when the column is renamed.
+    pub fn check_name(&self) -> &str {
+        self.checked_as.as_deref().unwrap_or(&self.name)
+    }
+
+    /// Gives the column another name.
+    pub fn rename(&mut self, name: &str) {
+        if self.check.is_some() && self.checked_as.is_none() {
+            self.checked_as = Some(self.name.to_string());
+        }
+        self.name = name.into();
     }
 
     /// The text of the type, as SHOW and `information_schema` give it.

@@ -85,7 +85,7 @@ pub(super) fn table_constraints(source: &InformationSource<'_>) -> Vec<Informati
 /// All CHECK constraints of a table with their levels.
 fn checks(table: &TableInfo) -> impl Iterator<Item = (Cow<'_, CheckInfo>, &'static str)> {
     let of_column = |column: &ColumnInfo| {
-        let (name, expression) = (column.name.to_string(), column.check.clone()?);
+        let (name, expression) = (column.check_name().to_owned(), column.check.clone()?);
         Some((Cow::Owned(CheckInfo { name, expression }), "Column"))
     };
     let of_columns = table.columns.iter().filter_map(of_column);

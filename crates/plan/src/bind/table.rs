@@ -123,7 +123,7 @@ impl Binder<'_> {
                 rules.generated.push((at, self.row_expr(table, &generated.expression)?));
             }
             if let Some(check) = &column.check {
-                let name = format!("{}.{}", table.name(), column.name);
+                let name = format!("{}.{}", table.name(), column.check_name());
                 rules.checks.push((name.into(), self.row_condition(table, check)?));
             }
         }

@@ -49,6 +49,7 @@ pub(super) fn column(
         auto_increment,
         generated: expressions::generated(def),
         check: check(def),
+        checked_as: None,
         invisible: def.invisible,
         comment: comment(context, def)?,
         options: options::shown_of_part(&def.options),

@@ -192,7 +192,7 @@ impl<'a> Draft<'a> {
         let old = self.old_position(at);
         self.period.rename(&self.old.columns[old].name, &to.value);
         self.renamed(&self.old.columns[old].name, &to.value);
-        self.columns[at].0.name = to.value.clone();
+        self.columns[at].0.rename(&to.value);
         self.redefined.push(old);
         self.only_renamed.push(old);
         Ok(())
