@@ -47,6 +47,13 @@ class Project:
                               env={**os.environ, "PATH": f"{self.bin}:{os.environ['PATH']}"})
         return done.returncode, done.stdout.decode(errors="replace")
 
+    def begin(self, program, *arguments):
+        """Makes the files of the project with a program of the environment."""
+        code, told = self.run(program, *arguments, self.folder)
+        if code:
+            raise RuntimeError(told)
+        self.write("mysite/__init__.py", DRIVER)
+
     def manage(self, *arguments, script=None):
         return self.run("python", "manage.py", *arguments, script=script)
 

@@ -55,10 +55,7 @@ def running(place):
     """Sets the application up at `place` and returns the browser of its administrator."""
     place.sql(f"CREATE DATABASE {DATABASE} CHARACTER SET utf8mb4")
     project = django_site.Project("wagtail", place, DATABASE)
-    code, told = project.run("wagtail", "start", "mysite", project.folder)
-    if code:
-        raise RuntimeError(told)
-    project.write("mysite/__init__.py", django_site.DRIVER)
+    project.begin("wagtail", "start", "mysite")
     project.write("mysite/settings/base.py", f"\nDATABASES = {project.settings!r}\nINSTALLED_APPS += ['news']\n")
     shutil.copytree(os.path.join(HERE, "wagtail_news"), os.path.join(project.folder, "news"))
     project.must("makemigrations", "news")

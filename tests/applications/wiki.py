@@ -75,10 +75,7 @@ def running(place):
     """Sets the application up at `place` and returns the browser of its administrator."""
     place.sql(f"CREATE DATABASE {DATABASE} CHARACTER SET utf8mb4")
     project = django_site.Project("wiki", place, DATABASE)
-    code, told = project.run("django-admin", "startproject", "mysite", project.folder)
-    if code:
-        raise RuntimeError(told)
-    project.write("mysite/__init__.py", django_site.DRIVER)
+    project.begin("django-admin", "startproject", "mysite")
     project.write("mysite/settings.py", SETTINGS.format(databases=project.settings))
     with open(os.path.join(project.folder, "mysite", "urls.py"), "w") as file:
         file.write(URLS)
